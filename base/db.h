@@ -1,0 +1,34 @@
+#pragma once
+/* db: SQLite with this project's settings.
+ *
+ * WAL, foreign keys, a busy timeout of 2 s, double-quoted strings off. Schemas are lists of
+ * migrations counted by PRAGMA user_version; a file that is damaged is moved aside as
+ * NAME.damaged-<time> and made anew when the caller says that it is only a cache. */
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct db;
+
+struct db_schema {
+    const char *const *migrations; /* SQL texts, in order, NULL-terminated */
+    bool rebuildable;              /* a cache: a damaged or newer file is replaced */
+};
+
+/* path's folder is made (0700). */
+int db_open(const char *path, const struct db_schema *schema, struct db **ret,
+            struct err *err);
+void db_close(struct db *db); /* NULL is fine */
+sqlite3 *db_handle(struct db *db);
+
+/* Prepare (cached by the text's address, so pass string literals), bind and step in one go.
+ * format: one letter per parameter: i int64_t, d double, s const char * (NULL = NULL),
+ * b const void * and size_t. Returns 0 or a negative errno. */
+int db_run(struct db *db, struct err *err, const char *sql, const char *format, ...);
+/* The same for a query: `row` is called per row; nonzero from it stops. */
+typedef int db_row(sqlite3_stmt *stmt, void *data);
+int db_query(struct db *db, struct err *err, db_row *row, void *data, const char *sql,
+             const char *format, ...);
+/* A column as text, never NULL. */
+const char *db_text(sqlite3_stmt *stmt, int column);

@@ -1,0 +1,53 @@
+#pragma once
+/* file: reading whole files, and replacing them atomically beneath a root.
+ *
+ * Reads refuse anything that is not a regular file, without ever blocking on a FIFO, and
+ * stop at a limit. Paths given by others are opened beneath a directory descriptor with
+ * openat2(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS), so neither ".." nor a link leads out. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct buf;
+struct err;
+
+/* Read a regular file whole into out (appended). -EFBIG over out's limit, -EINVAL when it
+ * is not a regular file, else -errno. */
+int file_read(const char *path, struct buf *out, struct err *err);
+
+/* A directory that paths are resolved beneath. */
+struct root {
+    int fd;
+    char *path; /* as given, absolute; for messages */
+};
+int root_open(struct root *r, const char *path, struct err *err);
+void root_close(struct root *r);
+
+/* `rel` is relative; -EXDEV when it leads out of the root. */
+int root_read(const struct root *r, const char *rel, struct buf *out, struct err *err);
+/* Create or replace rel: the bytes are written beside it, fsynced and renamed, so a reader
+ * sees the old file or the new one, whole. Missing parent folders are made (mode 0755). */
+int root_write(const struct root *r, const char *rel, const void *bytes, size_t len,
+               mode_t mode, struct err *err);
+/* Make a folder and its parents beneath the root; existing ones are fine. */
+int root_mkdir(const struct root *r, const char *rel, mode_t mode, struct err *err);
+
+/* mkdir -p for a path of our own choosing (state folders). */
+int dir_make(const char *path, mode_t mode, struct err *err);
+/* Remove a folder and all that is in it, never following links. */
+int dir_remove(const char *path, struct err *err);
+
+/* Paths as text; none of these touches the disk. Results are freed by the caller. */
+char *path_join(const char *dir, const char *name); /* name alone when it is absolute */
+/* "a/./b/../c" -> "a/c"; "../x" keeps its leading ".."; "" -> ".". */
+char *path_normalize(const char *path);
+/* True when `path` is `dir` or beneath it, by components. Both absolute and normalised. */
+bool path_is_beneath(const char *path, const char *dir);
+const char *path_basename(const char *path); /* points into path */
+
+/* $XDG_CONFIG_HOME/upskilld and so on, with the specification's defaults beneath $HOME;
+ * NULL when neither is set. Freed by the caller. */
+char *xdg_config_dir(void);
+char *xdg_state_dir(void);
+char *xdg_data_dir(void);
+char *xdg_cache_dir(void);

@@ -1,0 +1,52 @@
+#pragma once
+/* http: an HTTP client on the loop: curl's multi interface, loaded at the first request.
+ *
+ * libcurl costs 11 ms and 8 MiB to start, so nothing is loaded before http_start. Only
+ * http and https; certificates are verified; redirects are not followed (a model endpoint
+ * that redirects is a mistake to show, and a key must not travel to another host).
+ * Single-threaded: everything runs on the loop's thread. */
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+struct err;
+struct http;
+struct http_request;
+
+struct http_response {
+    int failure;      /* 0 = an HTTP answer came; else -ETIMEDOUT, -ECANCELED, -EMSGSIZE,
+                         -ECONNREFUSED, -EHOSTUNREACH, -EIO … */
+    const char *why;  /* curl's words for the failure, "" otherwise */
+    long status;      /* HTTP status, 0 without an answer */
+    const char *(*header)(const struct http_response *, const char *name); /* NULL = absent */
+    const char *body; /* what `chunk` did not take; NUL-terminated */
+    size_t body_len;
+};
+
+struct http_options {
+    const char *method;         /* "GET", "POST" … */
+    const char *url;
+    const char *const *headers; /* "Name: value", NULL-terminated; never logged */
+    const char *body;           /* may be NULL */
+    size_t body_len;
+    unsigned connect_timeout_ms; /* 0 = 10 s */
+    unsigned stall_timeout_s;    /* silence after which it fails; 0 = 60 s */
+    unsigned timeout_ms;         /* whole request; 0 = none */
+    size_t max_body;             /* 0 = 16 MiB */
+    /* Streaming: called with each piece of the body (valid during the call); return
+     * nonzero to stop the transfer (-ECANCELED). NULL = collect it in response->body. */
+    int (*chunk)(struct http_request *request, const char *bytes, size_t len, void *data);
+    /* Exactly once, from the loop, never from inside http_start. */
+    void (*end)(struct http_request *request, const struct http_response *response,
+                void *data);
+    void *data;
+};
+
+struct http *http_new(uv_loop_t *loop);
+/* Cancels what runs (every `end` is still called), then closes and frees. */
+void http_close(struct http *http, void (*closed)(void *data), void *data);
+
+/* -ENOSYS with what to install when libcurl cannot be loaded. Everything is copied. */
+int http_start(struct http *http, const struct http_options *options,
+               struct http_request **ret, struct err *err);
+void http_cancel(struct http_request *request); /* closes the connection; end follows */

@@ -1,0 +1,42 @@
+#pragma once
+/* json: jansson, hardened.
+ *
+ * Values are jansson's; nothing is wrapped. This file adds what jansson refuses or leaves
+ * to its callers: bytes that are not UTF-8, lone surrogates, a depth limit, numbers that
+ * are not finite. */
+#include "base/mem.h"
+
+#include <jansson.h>
+#include <stddef.h>
+
+struct buf;
+struct err;
+
+#define JSON_MAX_NESTING 512
+
+/* Parse one JSON text of any kind. `text` is changed in place where it needs repair (lone
+ * surrogate escapes become \ufffd; malformed UTF-8 is replaced in a copy). Depth over
+ * JSON_MAX_NESTING, trailing bytes and invalid JSON fail with -EBADMSG; out-of-range numbers
+ * with -ERANGE. Of equal keys the last wins. Strings may hold U+0000. */
+json_t *json_parse(char *text, size_t len, struct err *err);
+
+/* A JSON string of outside bytes: repaired, and for json_clean also stripped as text_clean
+ * does. Never NULL. */
+json_t *json_text(const char *s, size_t len);
+json_t *json_clean(const char *s, size_t len);
+json_t *json_clean_z(const char *s); /* NUL-terminated; NULL gives "" */
+
+/* A number, or the strings "NaN" "Infinity" "-Infinity". */
+json_t *json_double(double value);
+
+/* Append value as compact JSON (17 significant digits, key order as inserted). */
+int json_write(struct buf *out, const json_t *value);
+
+/* Convenience for reading objects that a schema has already checked: a default for a
+ * missing key. The string is borrowed from obj. */
+const char *json_get_string(const json_t *obj, const char *key, const char *fallback);
+json_int_t json_get_integer(const json_t *obj, const char *key, json_int_t fallback);
+int json_get_bool(const json_t *obj, const char *key, int fallback);
+
+DEFINE_CLEANUP(json_t *, json_decref);
+#define autojson autoptr(json_decref) json_t

@@ -1,0 +1,19 @@
+#pragma once
+/* lines: where the lines of a text begin.
+ *
+ * "\n", "\r\n" and a lone "\r" all end a line, as LSP says. Lines and offsets are 0-based
+ * here; findings are 1-based (see protocol/finding.h). */
+#include <stddef.h>
+
+struct lines {
+    size_t *starts; /* byte offset of each line; starts[0] == 0 */
+    size_t count;   /* at least 1 */
+    size_t len;     /* of the text */
+};
+
+void lines_init(struct lines *l, const char *text, size_t len);
+void lines_finish(struct lines *l);
+/* The line that holds the byte offset (clamped to the text). */
+size_t lines_at(const struct lines *l, size_t offset);
+/* End of the line's content, without its line ending. text is the text it was made from. */
+size_t lines_end(const struct lines *l, const char *text, size_t line);

@@ -1,0 +1,24 @@
+#pragma once
+/* log: one line per event on stderr, `time level module: message key=value …`.
+ *
+ * Define LOG_MODULE before including this header. Never log bodies, keys, header values
+ * or file contents. Lines are written with one write(2) and cut at 1 KiB; control
+ * characters in them are replaced, so that outside text cannot forge a line. */
+enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
+
+#ifndef LOG_MODULE
+#define LOG_MODULE "core"
+#endif
+
+/* What is printed: this level and the more important ones. Default LOG_WARNING. */
+void log_set_level(enum log_level level);
+/* "error", "warning", "info", "debug"; returns -EINVAL for another word. */
+int log_level_parse(const char *word, enum log_level *ret);
+
+void log_write(enum log_level level, const char *module, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#define log_error(...) log_write(LOG_ERROR, LOG_MODULE, __VA_ARGS__)
+#define log_warning(...) log_write(LOG_WARNING, LOG_MODULE, __VA_ARGS__)
+#define log_info(...) log_write(LOG_INFO, LOG_MODULE, __VA_ARGS__)
+#define log_debug(...) log_write(LOG_DEBUG, LOG_MODULE, __VA_ARGS__)

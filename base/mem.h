@@ -1,0 +1,55 @@
+#pragma once
+/* mem: allocation that cannot fail, and cleanup at the end of a scope.
+ *
+ * The x-functions abort when memory is out. Anything sized by outside bytes is checked
+ * against a cap before it is allocated; running into that cap is an ordinary error. */
+#include <stddef.h>
+#include <stdlib.h>
+
+void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
+void *xcalloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
+void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));
+/* Like reallocarray: aborts when count * size overflows. */
+void *xreallocarray(void *p, size_t count, size_t size) __attribute__((returns_nonnull));
+char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
+char *xstrndup(const char *s, size_t max) __attribute__((malloc, returns_nonnull));
+char *xasprintf(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2), malloc, returns_nonnull));
+
+/* DEFINE_CLEANUP(struct foo *, foo_free) lets a scope own a pointer:
+ *     autoptr(foo_free) struct foo *f = foo_new();
+ * The function must accept what it is given; NULL is skipped. */
+#define DEFINE_CLEANUP(type, fn)                                                         \
+    static inline void fn##_p(type *p) {                                                 \
+        if (*p) {                                                                        \
+            fn(*p);                                                                      \
+        }                                                                                \
+    }                                                                                    \
+    _Static_assert(1, "")
+#define autoptr(fn) __attribute__((cleanup(fn##_p)))
+
+static inline void free_p(void *p) {
+    free(*(void **)p);
+}
+#define autofree __attribute__((cleanup(free_p)))
+
+void fd_close_p(const int *fd);
+/* Closes the descriptor at the end of the scope unless it is negative; keeps errno. */
+#define autofd __attribute__((cleanup(fd_close_p)))
+
+/* Hand ownership on: the variable becomes NULL (or -1 for take_fd). */
+#define take(p)                                                                          \
+    ({                                                                                   \
+        __auto_type take_ = (p);                                                         \
+        (p) = NULL;                                                                      \
+        take_;                                                                           \
+    })
+#define take_fd(fd)                                                                      \
+    ({                                                                                   \
+        int take_ = (fd);                                                                \
+        (fd) = -1;                                                                       \
+        take_;                                                                           \
+    })
+
+#define container_of(p, type, member) ((type *)((char *)(p) - offsetof(type, member)))
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))

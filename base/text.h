@@ -1,0 +1,40 @@
+#pragma once
+/* text: UTF-8 that can be trusted, cut and measured.
+ *
+ * Compiler output, skills, traces and model answers are hostile bytes. Whatever goes to a
+ * client, a terminal or a model passes text_clean first. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+
+/* Strict UTF-8 (no overlong forms, no surrogates, nothing above U+10FFFF). */
+bool text_is_utf8(const char *s, size_t len);
+
+/* Append s to out with every malformed sequence replaced by U+FFFD (one per maximal
+ * subpart, as the Unicode standard and the WHATWG decoder do). -EMSGSIZE at out's limit. */
+int text_repair(struct buf *out, const char *s, size_t len);
+
+/* Append s repaired, and without what can deceive a reader: control characters other than
+ * tab and newline (CR LF becomes LF), ANSI escape sequences, bidirectional controls,
+ * zero-width and tag characters, and the byte order mark. */
+int text_clean(struct buf *out, const char *s, size_t len);
+
+/* Decode one code point at s (len > 0). Returns its length in bytes (1 for a malformed
+ * byte, with *ret = 0xFFFD). */
+size_t text_decode(const char *s, size_t len, uint32_t *ret);
+/* Write cp as UTF-8; returns 1 to 4. */
+size_t text_encode(uint32_t cp, char out[4]);
+
+/* The longest prefix of s of at most max bytes that ends on a code point boundary. */
+size_t text_cut(const char *s, size_t len, size_t max);
+
+/* UTF-16 code units in the UTF-8 text s, and back: the byte offset at which `units` units
+ * have passed (a unit inside a surrogate pair rounds down; past the end gives len). */
+size_t text_utf16_units(const char *s, size_t len);
+size_t text_utf16_offset(const char *s, size_t len, size_t units);
+
+/* Columns a terminal needs for s (East Asian wide characters count 2, combining marks 0);
+ * tabs count 1. Uses wcwidth with the C.UTF-8 tables. */
+size_t text_width(const char *s, size_t len);

@@ -1,0 +1,54 @@
+#pragma once
+/* cuda_lexer: CUDA C++ source as tokens, enough to find directives and declarations.
+ *
+ * Knows comments, line splices, string and character literals with every prefix, raw
+ * strings, numbers with digit separators, digraphs and preprocessor directives. It never
+ * fails: an unterminated literal ends at its line (or at the text's end, for a raw string
+ * or comment). Offsets are bytes of the text as given. */
+#include <stdbool.h>
+#include <stddef.h>
+
+enum cuda_token_kind {
+    CUDA_END,
+    CUDA_IDENTIFIER, /* keywords too */
+    CUDA_NUMBER,
+    CUDA_STRING, /* any prefix, raw or not */
+    CUDA_CHARACTER,
+    CUDA_PUNCTUATOR, /* longest match; <<< and >>> are single tokens where they fit */
+    CUDA_DIRECTIVE,  /* a whole directive, from '#' to before its newline, splices included */
+};
+
+struct cuda_token {
+    enum cuda_token_kind kind;
+    size_t start, end;
+    bool line_start; /* first token of its line */
+};
+
+struct cuda_lexer {
+    const char *text;
+    size_t len, at;
+    bool line_start;
+};
+
+void cuda_lexer_init(struct cuda_lexer *l, const char *text, size_t len);
+/* The next token, comments and white space skipped. After CUDA_END it stays there. */
+struct cuda_token cuda_lexer_next(struct cuda_lexer *l);
+bool cuda_token_is(const struct cuda_lexer *l, const struct cuda_token *t, const char *text);
+
+/* The end of the token that starts at or covers `offset`, for turning a caret into a
+ * range; offset itself when there is none. */
+size_t cuda_token_end(const char *text, size_t len, size_t offset);
+
+enum include_form { INCLUDE_QUOTED, INCLUDE_ANGLED, INCLUDE_COMPUTED };
+struct cuda_directive {
+    char name[32]; /* "include", "line", "define" …; "" for a null directive; "line" also
+                      for GNU line markers ('# 33 "file"') */
+    size_t argument, argument_end; /* offsets of what follows the name, comments and splices
+                                      still in it */
+    enum include_form form;        /* for include, include_next, import */
+    char *target;                  /* unquoted include target, malloc'ed, or NULL */
+};
+/* Take a CUDA_DIRECTIVE token apart (splices and comments inside it are understood). */
+void cuda_directive_read(const struct cuda_lexer *l, const struct cuda_token *t,
+                         struct cuda_directive *ret);
+void cuda_directive_finish(struct cuda_directive *d);

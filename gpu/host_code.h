@@ -1,0 +1,31 @@
+#pragma once
+/* host_code: blank what NVRTC cannot compile out of a full .cu file.
+ *
+ * A file made for nvcc holds host functions, kernel launches, host headers and main().
+ * NVRTC compiles device code only. host_code_blank overwrites the host parts with spaces
+ * (newlines and lengths stay, so every line and column is still true) and keeps
+ * everything a kernel may need: device, global and constant entities, templates of them,
+ * types, aliases, namespaces, macros, constexpr functions and data. */
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct kernel_place {
+    char *name; /* qualified as written: "ns::axpy"; no template arguments */
+    size_t offset, end; /* of the name */
+    size_t signature, signature_end; /* from __global__ (or template) to the ')' */
+    int launch_bounds[3]; /* as written when they are integer literals, else 0 */
+};
+
+struct host_code {
+    bool has_host_code; /* something had to go */
+    struct kernel_place *kernels;
+    size_t kernel_count;
+};
+
+/* text is changed in place. Never fails; what it does not understand it leaves alone. */
+void host_code_blank(char *text, size_t len, struct host_code *ret);
+/* Only look: the kernels' places and whether there is host code. */
+void host_code_scan(const char *text, size_t len, struct host_code *ret);
+void host_code_finish(struct host_code *h);

@@ -1,0 +1,46 @@
+#pragma once
+/* kernel_check: compile a kernel for the H100 and say all that the compiler knows.
+ *
+ * The operation "kernel/check" and the same thing for other parts of the daemon (editors,
+ * evaluation). Answers are cached by content: sources, options, compiler. */
+#include "protocol/operation.h"
+
+struct gpu;
+struct pool_config;
+
+struct gpu_config {
+    const struct pool_config *pool;
+    const char *const *include_dirs; /* absolute folders of the configuration; also roots */
+    const char *default_arch;        /* "sm_90a" */
+    size_t cache_bytes;              /* 32 MiB */
+    unsigned compile_wall_ms;        /* 30 000 */
+};
+
+/* The domain's state: worker pool and answer cache. */
+struct gpu *gpu_new(uv_loop_t *loop, const struct gpu_config *config);
+void gpu_close(struct gpu *gpu, void (*closed)(void *data), void *data);
+void gpu_kill(struct gpu *gpu); /* every child, at once; before a fast exit */
+/* {"workers", "toolkits", "cache": {"entries", "bytes", "hits", "misses"}, "missing": [{"what",
+ * "hint"}]}: new reference; part of daemon/status. */
+json_t *gpu_status(const struct gpu *gpu);
+
+struct kernel_check;
+/* Exactly once, from the loop. On success result is kernel/check's (new reference passed
+ * on); otherwise NULL and a failure described by the four strings' conventions of
+ * call_fail (borrowed). */
+struct kernel_check_failure {
+    enum call_fault fault;
+    const char *reason, *hint, *message;
+};
+typedef void kernel_check_done(struct kernel_check *check, json_t *result,
+                               const struct kernel_check_failure *failure, void *data);
+/* params: as the operation's (checked against its schema), borrowed during the call. */
+struct kernel_check *kernel_check_start(struct gpu *gpu, const json_t *params,
+                                        const struct call_origin *origin,
+                                        kernel_check_done *done, void *data);
+void kernel_check_cancel(struct kernel_check *check); /* done follows, failure NULL too */
+
+/* origin->host leads to the gpu: the daemon sets this once. */
+void gpu_set_locator(struct gpu *(*locate)(void *host));
+extern const struct operation gpu_operations[];
+extern const size_t gpu_operation_count;

@@ -1,0 +1,38 @@
+#pragma once
+/* source_set: the files of one compilation, by their path inside the job.
+ *
+ * The daemon fills one from what a client sent and what the source includes; it travels to
+ * the worker as JSON; the compiler sees nothing else of the user's. Bounded: see
+ * SOURCE_SET_MAX_*. */
+#include "base/json.h"
+
+#include <stddef.h>
+
+struct err;
+
+#define SOURCE_SET_MAX_FILES 512
+#define SOURCE_SET_MAX_BYTES (32u << 20)
+
+struct source_file {
+    char *path;    /* inside the job: relative, normalised, "r0/src/k.cu" */
+    char *display; /* what findings call it: "src/k.cu" as the client would write it */
+    char *text;    /* what the compiler gets (host code blanked, #line removed); NUL-ended */
+    char *original; /* as it was, when that differs; NULL = text. Same length and lines. */
+    size_t len;
+};
+
+struct source_set {
+    struct source_file *files; /* files[0] is the translation unit */
+    size_t count, bytes;
+};
+
+void source_set_finish(struct source_set *s);
+/* Strings are copied. -E2BIG past a limit, -EEXIST when the path is there. */
+int source_set_add(struct source_set *s, const char *path, const char *display,
+                   const char *text, size_t len, struct err *err);
+/* By path inside the job; NULL when it is none of ours. */
+const struct source_file *source_set_find(const struct source_set *s, const char *path);
+
+/* {"files": [{"path", "display", "text"}]}; the unit first. original stays behind. */
+json_t *source_set_to_json(const struct source_set *s);
+int source_set_from_json(struct source_set *ret, const json_t *json, struct err *err);

@@ -1,0 +1,134 @@
+#pragma once
+/* call: one running operation, whoever watches it.
+ *
+ * An operation (see operation.h) is started as a call. The call is reference-counted, ends
+ * exactly once, and has any number of views: a plain request that waits, an MCP tool call,
+ * an MCP task, an editor's progress bar, a poller. A call that somebody may come back for
+ * is *kept*: it becomes a job, with an unguessable id, a row in the daemon's database and
+ * a result that stays readable.
+ *
+ * Single-threaded: all functions and callbacks run on the loop's thread. Callbacks may end,
+ * cancel or release the call they are called with. */
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+struct call;
+struct operation;
+
+enum call_state {
+    CALL_RUNNING,
+    CALL_INPUT_REQUIRED,
+    CALL_SUCCEEDED,
+    CALL_FAILED,
+    CALL_CANCELLED,
+};
+/* "running", "input_required", "succeeded", "failed", "cancelled" */
+const char *call_state_name(enum call_state state);
+
+/* Why a call failed; each face turns this into its own code. */
+enum call_fault {
+    CALL_BAD_PARAMS, /* the caller can mend it */
+    CALL_NOT_FOUND,  /* a file, skill or job that does not exist */
+    CALL_UNAVAILABLE, /* something this machine lacks: a compiler, a key, a GPU */
+    CALL_REFUSED,    /* policy: outside the roots, unsafe, budget spent */
+    CALL_INTERNAL,   /* our fault, or the system's */
+};
+
+struct call_failure {
+    enum call_fault fault;
+    char *message; /* a sentence */
+    char *reason;  /* a stable word for programs: "no_compiler" */
+    char *hint;    /* the next step, or NULL */
+    char *path;    /* JSON Pointer of the bad parameter, or NULL */
+};
+
+struct call_progress {
+    double done, total; /* total 0 = unknown; done never falls */
+    char *message;      /* may be NULL */
+};
+
+/* Where a call comes from: what an operation may know of its caller. */
+struct call_origin {
+    uv_loop_t *loop;
+    const char *client;       /* name the client gave itself, or "" */
+    const char *const *roots; /* absolute folders of the workspace, NULL-terminated; files
+                                 named by params are read beneath these */
+    void *host;               /* the daemon's own context (gpu pool, databases) */
+};
+
+/* --- for operations --- */
+
+json_t *call_params(const struct call *call); /* borrowed */
+const struct call_origin *call_origin(const struct call *call);
+/* Each ends the call. result is stolen. */
+void call_reply(struct call *call, json_t *result);
+void call_fail(struct call *call, enum call_fault fault, const char *reason,
+               const char *hint, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+void call_fail_param(struct call *call, const char *path, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* End as cancelled: what an operation does when it has stopped after on_cancel. */
+void call_stopped(struct call *call);
+void call_report(struct call *call, double done, double total, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* What is known so far, shown by polling; stolen. */
+void call_set_partial(struct call *call, json_t *partial);
+/* Called at most once, when a watcher cancels. The operation must still end the call, soon.
+ * Without a callback a cancelled call ends at once as cancelled, and what the operation
+ * answers later is dropped. */
+typedef void call_cancelled(struct call *call, void *data);
+void call_on_cancel(struct call *call, call_cancelled *cb, void *data);
+/* Ask the caller for something (state input_required) and go on when it comes. work_order is
+ * stolen; `resume` gets the input, borrowed. */
+typedef void call_resumed(struct call *call, const json_t *input, void *data);
+void call_require_input(struct call *call, json_t *work_order, call_resumed *cb,
+                        void *data);
+struct call *call_ref(struct call *call);
+void call_unref(struct call *call);
+
+/* --- for faces and the daemon --- */
+
+struct call_view {
+    void (*progress)(struct call *call, void *data); /* may be NULL */
+    void (*end)(struct call *call, void *data);      /* once, unless detached before */
+    void *data;
+    struct call_view *next; /* the call's */
+};
+
+/* Check params (stolen; NULL = {}) against the operation's schema and start it. Bad params end
+ * the call as failed. Never calls a view from inside: the end is delivered from the loop
+ * or after this returns, so attach the view right after. origin is copied shallowly; its
+ * strings must outlive the call or be interned by the host. Returns a reference. */
+struct call *call_start(const struct operation *op, json_t *params,
+                        const struct call_origin *origin);
+void call_attach(struct call *call, struct call_view *view); /* embedded by the owner */
+void call_detach(struct call *call, struct call_view *view);
+void call_cancel(struct call *call); /* ignored after the end */
+int call_input(struct call *call, const json_t *input); /* -EINVAL unless it waits */
+
+const struct operation *call_operation(const struct call *call);
+enum call_state call_state(const struct call *call);
+bool call_ended(const struct call *call);
+const json_t *call_result(const struct call *call);  /* when succeeded */
+const json_t *call_partial(const struct call *call); /* may be NULL */
+const json_t *call_work_order(const struct call *call);
+const struct call_failure *call_failure(const struct call *call); /* when failed */
+const struct call_progress *call_progress(const struct call *call);
+uint64_t call_started_ms(const struct call *call); /* clock_ms() */
+
+/* Make it a job. The id is 32 hex digits (128 random bits) and stays the same. */
+const char *call_keep(struct call *call);
+bool call_kept(const struct call *call);
+
+/* One observer for the whole process, the daemon's job store: hears of kept calls only. */
+struct call_observer {
+    void (*kept)(struct call *call, void *data);    /* store it before this returns */
+    void (*changed)(struct call *call, void *data); /* state or progress */
+    void *data;
+};
+void call_set_observer(const struct call_observer *observer); /* NULL = none */
+
+DEFINE_CLEANUP(struct call *, call_unref);

@@ -1,0 +1,75 @@
+#pragma once
+/* document: kinds of files that an editor shows and a domain can judge.
+ *
+ * gpu/ and skills/ register kinds; the LSP face turns them into features. Everything is in
+ * neutral terms: UTF-8 byte offsets into the text, findings, and Markdown. */
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct call_origin;
+struct document_check;
+
+/* A snapshot; immutable and reference-counted. */
+struct document {
+    char *uri;
+    char *path;     /* absolute file path, or NULL when the URI is not file: */
+    char *language; /* the editor's language id */
+    int64_t version;
+    char *text; /* UTF-8, NUL-terminated */
+    size_t len;
+    unsigned refs;
+};
+struct document *document_ref(struct document *d);
+void document_unref(struct document *d);
+
+enum document_depth {
+    DOCUMENT_QUICK, /* while typing: cheapest answer that is true */
+    DOCUMENT_FULL,  /* on open and save: everything, facts included */
+};
+
+/* The answer to a check. The result belongs to the kind: it gets it back in hover() and so
+ * on. Exactly one answer per check, later, from the loop; after a cancel it may be
+ * document_check_cancelled. */
+struct document_check {
+    struct document *document; /* a reference for the check's life */
+    enum document_depth depth;
+    const struct call_origin *origin;
+    void *kind_data; /* the kind's own */
+    void (*cancel)(struct document_check *check); /* set by the kind when it can stop */
+    void (*done)(struct document_check *check, json_t *findings, json_t *result);
+    void *data; /* the face's */
+};
+/* findings: array of findings with `file` equal to document->path or its base name for the
+ * document itself. Both stolen; result may be NULL. NULL findings = no answer (cancelled):
+ * what was published stays. */
+void document_check_done(struct document_check *check, json_t *findings, json_t *result);
+
+struct document_kind {
+    const char *name;                 /* "cuda" */
+    const char *const *patterns;      /* base name globs, NULL-terminated: "*.cu" */
+    const char *const *languages;     /* editor language ids, NULL-terminated */
+    void (*check)(struct document_check *check);
+    /* Markdown for the place at `offset`, or NULL. [*start, *end) is what it is about.
+     * result is the latest full check's and may be NULL or older than the document. */
+    char *(*hover)(const struct document *d, const json_t *result, size_t offset,
+                   size_t *start, size_t *end);
+    /* Array of {"start", "end", "title", "operation"?, "params"?}: byte offsets, a short
+     * text, and an operation to start when it is clicked. New reference. */
+    json_t *(*lenses)(const struct document *d, const json_t *result);
+    /* Array of {"offset", "label", "tooltip"}. */
+    json_t *(*hints)(const struct document *d, const json_t *result);
+    /* Array of {"name", "detail", "symbol": "function|…", "start", "end"}. */
+    json_t *(*symbols)(const struct document *d);
+    /* Array of {"label", "detail", "documentation", "text", "start", "end"}. */
+    json_t *(*completions)(const struct document *d, size_t offset);
+};
+
+struct document_kinds {
+    const struct document_kind *const *list; /* NULL-terminated */
+};
+/* The kind for a path's base name or a language id; NULL when none. */
+const struct document_kind *document_kind_find(const struct document_kinds *kinds,
+                                               const char *path, const char *language);
