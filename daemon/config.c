@@ -1,0 +1,380 @@
+#define LOG_MODULE "config"
+#include "daemon/config.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/yaml.h"
+#include "protocol/schema.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CONFIG_MAX_BYTES (64u << 10)
+
+const char config_help[] =
+    "usage: upskilld [options]\n"
+    "\n"
+    "Speaks JSON-RPC on standard input and output: MCP and plain methods one JSON text "
+    "per\n"
+    "line, LSP with Content-Length headers. Agents and editors start it; a person uses\n"
+    "upskillctl.\n"
+    "\n"
+    "  --root DIR          a folder that requests may name files in (repeatable);\n"
+    "                      the working directory always is one\n"
+    "  --include-dir DIR   an include folder for every kernel check (repeatable)\n"
+    "  --arch ARCH         architecture when a request names none (sm_90a)\n"
+    "  --config FILE       read this instead of $XDG_CONFIG_HOME/upskilld/config.yaml\n"
+    "  --log-level LEVEL   error, warning, info or debug, on standard error\n"
+    "  --version, --help\n"
+    "\n"
+    "Environment: UPSKILLD_CONFIG, UPSKILLD_LOG, UPSKILLD_CUDA or CUDA_HOME (toolkit),\n"
+    "UPSKILLD_WORKER (worker program), XDG_CONFIG_HOME, XDG_STATE_HOME.\n";
+
+static const char config_schema[] =
+    "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+    "\"log_level\":{\"enum\":[\"error\",\"warning\",\"info\",\"debug\"]},"
+    "\"roots\":{\"type\":\"array\",\"maxItems\":64,\"items\":{\"type\":\"string\","
+    "\"minLength\":1}},"
+    "\"include_dirs\":{\"type\":\"array\",\"maxItems\":64,"
+    "\"items\":{\"type\":\"string\",\"minLength\":1}},"
+    "\"arch\":{\"type\":\"string\",\"pattern\":\"^sm_[0-9]{2,3}[af]?$\"},"
+    "\"workers\":{\"type\":\"array\",\"maxItems\":32,\"items\":{\"type\":\"object\","
+    "\"additionalProperties\":false,\"required\":[\"command\"],\"properties\":{"
+    "\"command\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,"
+    "\"items\":{\"type\":\"string\",\"minLength\":1}},"
+    "\"parallel\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":64}}}},"
+    "\"worker_idle_s\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":86400},"
+    "\"compile_timeout_s\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":3600},"
+    "\"cache_mb\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":4096},"
+    "\"tool_wait_s\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":3600},"
+    "\"debounce_ms\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":10000}}}";
+
+/* Keys that ./upskilld.yaml may not set: they start programs or reach out of the project.
+ */
+static const char *const trusted_keys[] = {"workers", "roots", "log_level", NULL};
+
+static char **strings_new(void) {
+    return xcalloc(1, sizeof(char *));
+}
+
+static void strings_free(char **list) {
+    for (char **s = list; s && *s; s++) {
+        free(*s);
+    }
+    free(list);
+}
+
+/* string is taken over. */
+static void strings_add(char ***list, char *string) {
+    size_t n = 0;
+    while ((*list)[n]) {
+        n++;
+    }
+    *list = xreallocarray(*list, n + 2, sizeof **list);
+    (*list)[n] = string;
+    (*list)[n + 1] = NULL;
+}
+
+/* Absolute and normalised; "~/" is the home folder; relative to `base`. */
+static char *absolute(const char *base, const char *path) {
+    const char *home = getenv("HOME");
+    autofree char *joined = strncmp(path, "~/", 2) == 0 && home
+                                ? path_join(home, path + 2)
+                                : path_join(base, path);
+    return path_normalize(joined);
+}
+
+static void workers_free(struct pool_config *pool) {
+    for (size_t i = 0; i < pool->count; i++) {
+        strings_free(pool->workers[i].argv);
+    }
+    free(pool->workers);
+    pool->workers = NULL;
+    pool->count = 0;
+}
+
+static void defaults(struct config *c) {
+    *c = (struct config){
+        .log_level = LOG_WARNING,
+        .roots = strings_new(),
+        .include_dirs = strings_new(),
+        .arch = xstrdup("sm_90a"),
+        .pool = {.idle_ms = 60000, .hello_ms = 30000},
+        .compile_timeout_s = 30,
+        .cache_bytes = 32u << 20,
+        .tool_wait_s = 20,
+        .debounce_ms = 60,
+        .files = strings_new(),
+        .warnings = json_array(),
+    };
+}
+
+void config_finish(struct config *c) {
+    strings_free(c->roots);
+    strings_free(c->include_dirs);
+    strings_free(c->files);
+    free(c->arch);
+    workers_free(&c->pool);
+    json_decref(c->warnings);
+    *c = (struct config){0};
+}
+
+static void set_paths(char ***list, const json_t *values, const char *base) {
+    strings_free(*list);
+    *list = strings_new();
+    size_t i;
+    const json_t *value;
+    json_array_foreach(values, i, value) {
+        strings_add(list, absolute(base, json_string_value(value)));
+    }
+}
+
+static void set_workers(struct pool_config *pool, const json_t *values) {
+    workers_free(pool);
+    pool->count = json_array_size(values);
+    pool->workers = xcalloc(pool->count, sizeof *pool->workers);
+    for (size_t i = 0; i < pool->count; i++) {
+        const json_t *entry = json_array_get(values, i);
+        pool->workers[i].argv = strings_new();
+        pool->workers[i].parallel = (unsigned)json_get_integer(entry, "parallel", 0);
+        size_t k;
+        const json_t *word;
+        json_array_foreach(json_object_get(entry, "command"), k, word) {
+            strings_add(&pool->workers[i].argv, xstrdup(json_string_value(word)));
+        }
+    }
+}
+
+static void apply(struct config *c, const json_t *file, const char *base) {
+    const json_t *v;
+    if ((v = json_object_get(file, "log_level"))) {
+        log_level_parse(json_string_value(v), &c->log_level);
+    }
+    if ((v = json_object_get(file, "roots"))) {
+        set_paths(&c->roots, v, base);
+    }
+    if ((v = json_object_get(file, "include_dirs"))) {
+        set_paths(&c->include_dirs, v, base);
+    }
+    if ((v = json_object_get(file, "arch"))) {
+        free(c->arch);
+        c->arch = xstrdup(json_string_value(v));
+    }
+    if ((v = json_object_get(file, "workers"))) {
+        set_workers(&c->pool, v);
+    }
+    c->pool.idle_ms =
+        1000 * (unsigned)json_get_integer(file, "worker_idle_s", c->pool.idle_ms / 1000);
+    c->compile_timeout_s =
+        (unsigned)json_get_integer(file, "compile_timeout_s", c->compile_timeout_s);
+    c->cache_bytes =
+        (size_t)json_get_integer(file, "cache_mb", (json_int_t)(c->cache_bytes >> 20))
+        << 20;
+    c->tool_wait_s = (unsigned)json_get_integer(file, "tool_wait_s", c->tool_wait_s);
+    c->debounce_ms = (unsigned)json_get_integer(file, "debounce_ms", c->debounce_ms);
+}
+
+/* A folder outside the project would make its files readable through diagnostics. */
+static bool stays_inside(const json_t *paths, const char *base) {
+    size_t i;
+    const json_t *path;
+    json_array_foreach(paths, i, path) {
+        autofree char *full = absolute(base, json_string_value(path));
+        if (!path_is_beneath(full, base)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void drop(struct config *c, json_t *file, const char *key, const char *why) {
+    json_object_del(file, key);
+    autofree char *sentence =
+        xasprintf("./upskilld.yaml: \"%s\" is ignored: %s; put it into your own "
+                  "configuration file",
+                  key, why);
+    json_array_append_new(c->warnings, json_clean_z(sentence));
+    log_warning("%s", sentence);
+}
+
+static void distrust(struct config *c, json_t *file, const char *base) {
+    for (const char *const *key = trusted_keys; *key; key++) {
+        if (json_object_get(file, *key)) {
+            drop(c, file, *key, "a project may not set it");
+        }
+    }
+    if (!stays_inside(json_object_get(file, "include_dirs"), base)) {
+        drop(c, file, "include_dirs", "it names a folder outside the project");
+    }
+}
+
+static int check_file(const json_t *file, const char *path, struct err *err) {
+    struct schema *schema;
+    int rc = schema_new(config_schema, &schema, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = schema_check(schema, file, NULL, err);
+    schema_free(schema);
+    return rc < 0 ? err_wrap(err, "%s", path) : 0;
+}
+
+/* A missing file is fine unless it was asked for by name. */
+static int read_file(struct config *c, const char *path, const char *base, bool project,
+                     bool required, struct err *err) {
+    autobuf text = BUF_INIT(CONFIG_MAX_BYTES);
+    int rc = file_read(path, &text, err);
+    if (rc == -ENOENT && !required) {
+        return 0;
+    }
+    autojson *file = NULL;
+    if (rc < 0 || (rc = yaml_parse(text.data, text.len, YAML_TYPED, &file, err)) < 0) {
+        return err_wrap(err, "%s", path);
+    }
+    if (json_is_null(file)) {
+        return 0;
+    }
+    rc = check_file(file, path, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (project) {
+        distrust(c, file, base);
+    }
+    apply(c, file, base);
+    strings_add(&c->files, xstrdup(path));
+    return 0;
+}
+
+static int read_files(struct config *c, const char *named, const char *cwd,
+                      struct err *err) {
+    autofree char *folder = xdg_config_dir();
+    autofree char *own = folder ? path_join(folder, "config.yaml") : NULL;
+    const char *path = named ? named : own;
+    if (path) {
+        autofree char *full = absolute(cwd, path);
+        autofree char *base = xstrndup(full, (size_t)(path_basename(full) - full));
+        int rc = read_file(c, full, base, false, named != NULL, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    autofree char *project = path_join(cwd, "upskilld.yaml");
+    return read_file(c, project, cwd, true, false, err);
+}
+
+enum {
+    FLAG_ROOT = 256,
+    FLAG_INCLUDE,
+    FLAG_ARCH,
+    FLAG_CONFIG,
+    FLAG_LOG,
+    FLAG_VERSION,
+    FLAG_HELP
+};
+static const struct option flags[] = {
+    {"root", required_argument, NULL, FLAG_ROOT},
+    {"include-dir", required_argument, NULL, FLAG_INCLUDE},
+    {"arch", required_argument, NULL, FLAG_ARCH},
+    {"config", required_argument, NULL, FLAG_CONFIG},
+    {"log-level", required_argument, NULL, FLAG_LOG},
+    {"version", no_argument, NULL, FLAG_VERSION},
+    {"help", no_argument, NULL, FLAG_HELP},
+    {0},
+};
+
+static int apply_flag(struct config *c, int flag, const char *cwd, struct err *err) {
+    switch (flag) {
+    case FLAG_ROOT:
+        strings_add(&c->roots, absolute(cwd, optarg));
+        return 0;
+    case FLAG_INCLUDE:
+        strings_add(&c->include_dirs, absolute(cwd, optarg));
+        return 0;
+    case FLAG_ARCH:
+        free(c->arch);
+        c->arch = xstrdup(optarg);
+        return 0;
+    case FLAG_LOG:
+        return log_level_parse(optarg, &c->log_level) < 0
+                   ? err_set(err, -EINVAL,
+                             "--log-level %s: error, warning, info or debug", optarg)
+                   : 0;
+    default:
+        return 0;
+    }
+}
+
+/* Two passes: the first finds --config, --help and --version, the second applies the rest
+ * over what the files said. */
+static int scan_flags(struct config *c, int argc, char **argv, const char *cwd,
+                      const char **ret_file, enum config_action *ret_action,
+                      struct err *err) {
+    optind = 0;
+    opterr = 0;
+    for (int flag; (flag = getopt_long(argc, argv, "+", flags, NULL)) != -1;) {
+        if (flag == '?') {
+            return err_set(err, -EINVAL,
+                           "%s: unknown option or missing value; see --help",
+                           argv[optind - 1]);
+        }
+        if (flag == FLAG_CONFIG && ret_file) {
+            *ret_file = optarg;
+        } else if (flag == FLAG_HELP || flag == FLAG_VERSION) {
+            *ret_action = flag == FLAG_HELP ? CONFIG_HELP : CONFIG_VERSION;
+        } else if (!ret_file) {
+            int rc = apply_flag(c, flag, cwd, err);
+            if (rc < 0) {
+                return rc;
+            }
+        }
+    }
+    return optind < argc
+               ? err_set(err, -EINVAL, "%s: not an option; see --help", argv[optind])
+               : 0;
+}
+
+static int apply_environment(struct config *c, struct err *err) {
+    const char *level = getenv("UPSKILLD_LOG");
+    if (level && *level && log_level_parse(level, &c->log_level) < 0) {
+        return err_set(err, -EINVAL, "UPSKILLD_LOG=%s: error, warning, info or debug",
+                       level);
+    }
+    return 0;
+}
+
+static int load(struct config *c, int argc, char **argv, enum config_action *ret_action,
+                struct err *err) {
+    autofree char *cwd = getcwd(NULL, 0);
+    if (!cwd) {
+        return err_set(err, -errno, "working directory: %s", strerror(errno));
+    }
+    const char *named = getenv("UPSKILLD_CONFIG");
+    named = named && *named ? named : NULL;
+    *ret_action = CONFIG_RUN;
+    int rc = scan_flags(c, argc, argv, cwd, &named, ret_action, err);
+    if (rc < 0 || *ret_action != CONFIG_RUN) {
+        return rc;
+    }
+    if ((rc = read_files(c, named, cwd, err)) < 0 ||
+        (rc = apply_environment(c, err)) < 0) {
+        return rc;
+    }
+    rc = scan_flags(c, argc, argv, cwd, NULL, ret_action, err);
+    strings_add(&c->roots, xstrdup(cwd));
+    return rc;
+}
+
+int config_load(struct config *ret, int argc, char **argv, enum config_action *ret_action,
+                struct err *err) {
+    defaults(ret);
+    int rc = load(ret, argc, argv, ret_action, err);
+    if (rc < 0) {
+        config_finish(ret);
+    }
+    return rc;
+}

@@ -1,0 +1,287 @@
+#define LOG_MODULE "daemon"
+#include "daemon/daemon.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "daemon/jobs.h"
+#include "daemon/operations.h"
+#include "daemon/session.h"
+#include "gpu/kernel_check.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FLUSH_MS 50       /* for a reader that is slow at the end */
+#define STOP_LIMIT_MS 400 /* handles that have not closed by then never will */
+
+static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+enum daemon_state { DAEMON_RUNNING, DAEMON_STOPPING };
+
+struct daemon {
+    uv_loop_t loop;
+    const struct config *config;
+    struct face_tables tables;
+    struct face_settings settings;
+    struct call_origin origin;
+    char *client, *client_version;
+    char **roots; /* the session's: the client's own, or the configuration's */
+    struct session *session;
+    struct gpu *gpu;
+    struct jobs *jobs;
+    uv_signal_t signals[ARRAY_LEN(stop_signals)];
+    uv_idle_t stopper; /* leaves the callback that asked for the end */
+    uv_timer_t limit;
+    enum daemon_state state;
+    int exit_code;
+    uint64_t started_ms;
+};
+
+static const char instructions[] =
+    "upskilld compiles CUDA kernels for the H100 (sm_90a) with NVIDIA's own compiler, on "
+    "any "
+    "machine, without a GPU. Call kernel_check after writing or changing a .cu file: it "
+    "returns the compiler's errors with lines and fixes, and per kernel the registers, "
+    "spills, shared memory and occupancy. Pass `path` for a file of the workspace or "
+    "`source` for text. A call that takes long answers with a job id: poll job_status.";
+
+/* --- roots and the client --- */
+
+static void free_strings(char **list) {
+    for (char **s = list; s && *s; s++) {
+        free(*s);
+    }
+    free(list);
+}
+
+static char **copy_roots(char *const *from, const json_t *more) {
+    size_t own = 0, n = json_array_size(more);
+    while (from[own]) {
+        own++;
+    }
+    char **roots = xcalloc(own + n + 1, sizeof *roots);
+    for (size_t i = 0; i < n; i++) {
+        roots[i] = xstrdup(json_string_value(json_array_get(more, i)));
+    }
+    for (size_t i = 0; i < own; i++) {
+        roots[n + i] = xstrdup(from[i]);
+    }
+    return roots;
+}
+
+static void set_roots(const json_t *paths, void *data) {
+    struct daemon *d = data;
+    free_strings(d->roots);
+    d->roots = copy_roots(d->config->roots, paths);
+    d->origin.roots = (const char *const *)d->roots;
+}
+
+static void set_client(const char *name, const char *version, void *data) {
+    struct daemon *d = data;
+    free(d->client);
+    free(d->client_version);
+    d->client = xstrdup(name);
+    d->client_version = xstrdup(version);
+    d->origin.client = d->client;
+}
+
+/* --- domains --- */
+
+struct gpu *daemon_gpu(struct daemon *d) {
+    if (!d->gpu) {
+        struct gpu_config config = {
+            .pool = &d->config->pool,
+            .include_dirs = (const char *const *)d->config->include_dirs,
+            .default_arch = d->config->arch,
+            .cache_bytes = d->config->cache_bytes,
+            .compile_wall_ms = 1000 * d->config->compile_timeout_s,
+        };
+        d->gpu = gpu_new(&d->loop, &config);
+    }
+    return d->gpu;
+}
+
+static struct gpu *locate_gpu(void *host) {
+    return daemon_gpu(host);
+}
+
+struct jobs *daemon_jobs(struct daemon *d) {
+    return d->jobs;
+}
+
+static json_t *find_job(const char *id, struct call **live, void *data) {
+    struct daemon *d = data;
+    return jobs_status(d->jobs, id, live);
+}
+
+static json_t *strings_json(char *const *list) {
+    json_t *array = json_array();
+    for (; *list; list++) {
+        json_array_append_new(array, json_clean_z(*list));
+    }
+    return array;
+}
+
+static void add_missing(json_t *missing, const char *what, const char *hint) {
+    json_array_append_new(missing, json_pack("{s:o,s:o}", "what", json_clean_z(what),
+                                             "hint", json_clean_z(hint)));
+}
+
+json_t *daemon_status(struct daemon *d) {
+    autojson *kernels = gpu_status(daemon_gpu(d));
+    json_t *missing = json_array();
+    json_array_extend(missing, json_object_get(kernels, "missing"));
+    json_object_del(kernels, "missing");
+    if (jobs_problem(d->jobs)) {
+        add_missing(missing, jobs_problem(d->jobs),
+                    "jobs live in this process only; make the state folder writable");
+    }
+    return json_pack("{s:s,s:i,s:f,s:{s:o,s:o},s:o,s:{s:o,s:O},s:O,s:o}", "version",
+                     UPSKILLD_VERSION, "pid", (int)getpid(), "uptime_s",
+                     (double)(clock_ms() - d->started_ms) / 1000, "client", "name",
+                     json_clean_z(d->client), "version", json_clean_z(d->client_version),
+                     "roots", strings_json(d->roots), "configuration", "files",
+                     strings_json(d->config->files), "warnings", d->config->warnings,
+                     "kernels", kernels, "missing", missing);
+}
+
+/* --- the end --- */
+
+static void close_handle(uv_handle_t *handle) {
+    if (!uv_is_closing(handle)) {
+        uv_close(handle, NULL);
+    }
+}
+
+static void on_limit(uv_timer_t *timer) {
+    struct daemon *d = container_of(timer, struct daemon, limit);
+    log_error("handles did not close in %d ms", STOP_LIMIT_MS);
+    _exit(d->exit_code ? d->exit_code : 1);
+}
+
+static void session_closed(void *data) {
+    struct daemon *d = data;
+    d->session = NULL;
+}
+
+static void on_stop(uv_idle_t *idle) {
+    struct daemon *d = container_of(idle, struct daemon, stopper);
+    uv_idle_stop(idle);
+    jobs_free(d->jobs);
+    d->jobs = NULL;
+    session_close(d->session, FLUSH_MS, session_closed, d);
+    if (d->gpu) {
+        gpu_close(d->gpu, NULL, NULL);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(stop_signals); i++) {
+        close_handle((uv_handle_t *)&d->signals[i]);
+    }
+    close_handle((uv_handle_t *)idle);
+    uv_timer_start(&d->limit, on_limit, STOP_LIMIT_MS, 0);
+    uv_unref((uv_handle_t *)&d->limit);
+}
+
+static void daemon_stop(struct daemon *d, const char *reason, int exit_code) {
+    if (d->state == DAEMON_STOPPING) {
+        return;
+    }
+    d->state = DAEMON_STOPPING;
+    d->exit_code = exit_code;
+    log_info("state=stopping reason=%s", reason);
+    if (d->gpu) {
+        gpu_kill(d->gpu);
+    }
+    uv_idle_start(&d->stopper, on_stop);
+}
+
+static void on_session_ended(int exit_code, void *data) {
+    daemon_stop(data, "client", exit_code);
+}
+
+static void on_signal(uv_signal_t *handle, int number) {
+    struct daemon *d = handle->data;
+    if (d->state == DAEMON_STOPPING) {
+        _exit(128 + number);
+    }
+    daemon_stop(d, strsignal(number), 0);
+}
+
+/* --- the beginning --- */
+
+static void init_handles(struct daemon *d) {
+    uv_idle_init(&d->loop, &d->stopper);
+    uv_timer_init(&d->loop, &d->limit);
+    for (size_t i = 0; i < ARRAY_LEN(stop_signals); i++) {
+        uv_signal_init(&d->loop, &d->signals[i]);
+        d->signals[i].data = d;
+        uv_signal_start(&d->signals[i], on_signal, stop_signals[i]);
+        uv_unref((uv_handle_t *)&d->signals[i]);
+    }
+}
+
+static void init_face(struct daemon *d) {
+    d->settings = face_settings_default;
+    d->settings.tool_wait_ms = 1000 * d->config->tool_wait_s;
+    d->settings.debounce_ms = d->config->debounce_ms;
+    set_client("", "", d);
+    set_roots(NULL, d);
+    d->origin.loop = &d->loop;
+    d->origin.host = d;
+    gpu_set_locator(locate_gpu);
+    d->jobs = jobs_new(&d->loop, NULL);
+}
+
+static int open_session(struct daemon *d, int in_fd, int out_fd, struct err *err) {
+    struct face_host host = {
+        .tables = &d->tables,
+        .settings = &d->settings,
+        .origin = &d->origin,
+        .name = "upskilld",
+        .title = "upskilld: skills and CUDA kernels",
+        .version = UPSKILLD_VERSION,
+        .instructions = instructions,
+    };
+    struct session_events events = {
+        .ended = on_session_ended,
+        .set_roots = set_roots,
+        .set_client = set_client,
+        .job = find_job,
+        .data = d,
+    };
+    return session_new(&d->loop, in_fd, out_fd, &host, &events, &d->session, err);
+}
+
+static void finish(struct daemon *d) {
+    if (uv_loop_close(&d->loop) != 0) {
+        log_error("the event loop is not empty");
+        uv_print_all_handles(&d->loop, stderr);
+        d->exit_code = d->exit_code ? d->exit_code : 1;
+    }
+    tables_finish(&d->tables);
+    free_strings(d->roots);
+    free(d->client);
+    free(d->client_version);
+}
+
+int daemon_run(const struct config *config, int in_fd, int out_fd, struct err *err) {
+    struct daemon d = {.config = config, .started_ms = clock_ms()};
+    int rc = tables_init(&d.tables, err);
+    if (rc < 0) {
+        return rc;
+    }
+    uv_loop_init(&d.loop);
+    init_handles(&d);
+    init_face(&d);
+    rc = open_session(&d, in_fd, out_fd, err);
+    if (rc < 0) {
+        return rc; /* the process ends; nothing was started */
+    }
+    uv_run(&d.loop, UV_RUN_DEFAULT);
+    close_handle((uv_handle_t *)&d.limit);
+    uv_run(&d.loop, UV_RUN_DEFAULT);
+    finish(&d);
+    return d.exit_code;
+}

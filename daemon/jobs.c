@@ -1,0 +1,363 @@
+#define LOG_MODULE "jobs"
+#include "daemon/jobs.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/db.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define JOBS_STORE_MS 500 /* progress is written at most this often */
+
+static const char *const migrations[] = {
+    "CREATE TABLE job (id TEXT PRIMARY KEY, operation TEXT NOT NULL, client TEXT NOT "
+    "NULL,"
+    " state TEXT NOT NULL, done REAL NOT NULL, total REAL NOT NULL, message TEXT,"
+    " outcome TEXT, pid INTEGER NOT NULL, pid_start TEXT NOT NULL,"
+    " created TEXT NOT NULL, updated TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX job_by_time ON job (created);",
+    NULL,
+};
+
+/* A kept call that has not ended, or that ended and could not be stored. */
+struct live_job {
+    struct call *call; /* a reference */
+    char created[25];
+    uint64_t stored_ms;
+    struct live_job *next;
+};
+
+struct jobs {
+    char *path;
+    struct db *db;
+    bool opened;
+    struct err problem; /* code 0 = none */
+    struct live_job *live;
+    char pid_start[32];
+};
+
+/* A process id alone may have been given to another process: its start time (field 22 of
+ * /proc/PID/stat, clock ticks since boot) tells them apart. "" when it does not run. */
+static void process_start(int pid, char ret[32]) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    ret[0] = '\0';
+    FILE *f = fopen(path, "re");
+    if (!f) {
+        return;
+    }
+    char line[2048];
+    size_t n = fread(line, 1, sizeof line - 1, f);
+    fclose(f);
+    line[n] = '\0';
+    const char *at = strrchr(line, ')'); /* the name may hold anything */
+    for (int field = 2; at && field < 22; field++) {
+        at = strchr(at + 1, ' ');
+    }
+    if (at) {
+        snprintf(ret, 32, "%.*s", (int)strcspn(at + 1, " \n"), at + 1);
+    }
+}
+
+static void open_db(struct jobs *jobs) {
+    if (jobs->opened) {
+        return;
+    }
+    jobs->opened = true;
+    static const struct db_schema schema = {.migrations = migrations};
+    int rc = jobs->path ? db_open(jobs->path, &schema, &jobs->db, &jobs->problem)
+                        : err_set(&jobs->problem, -ENOENT,
+                                  "neither XDG_STATE_HOME nor HOME is set");
+    if (rc < 0) {
+        jobs->db = NULL;
+        log_warning("jobs are kept in memory only: %s", jobs->problem.msg);
+    }
+}
+
+static json_t *failure_json(const struct call_failure *f) {
+    autojson *data = json_pack("{s:s}", "reason", f->reason);
+    if (f->hint) {
+        json_object_set_new(data, "hint", json_clean_z(f->hint));
+    }
+    if (f->path) {
+        json_object_set_new(data, "path", json_clean_z(f->path));
+    }
+    return json_pack("{s:o,s:O}", "message", json_clean_z(f->message), "data", data);
+}
+
+/* What differs by state: result, error, partial, work_order. */
+static json_t *outcome_json(const struct call *call) {
+    json_t *o = json_object();
+    enum call_state state = call_state(call);
+    if (call_partial(call) && !call_ended(call)) {
+        json_object_set(o, "partial", (json_t *)(uintptr_t)call_partial(call));
+    }
+    if (state == CALL_SUCCEEDED) {
+        json_object_set(o, "result", (json_t *)(uintptr_t)call_result(call));
+    } else if (state == CALL_FAILED) {
+        json_object_set_new(o, "error", failure_json(call_failure(call)));
+    } else if (state == CALL_INPUT_REQUIRED) {
+        json_object_set(o, "work_order", (json_t *)(uintptr_t)call_work_order(call));
+    }
+    return o;
+}
+
+static json_t *status_json(const char *id, const char *state, double done, double total,
+                           const char *message, json_t *outcome) {
+    json_t *progress =
+        json_pack("{s:o,s:o}", "done", json_double(done), "total", json_double(total));
+    if (message) {
+        json_object_set_new(progress, "message", json_clean_z(message));
+    }
+    json_t *status =
+        json_pack("{s:s,s:s,s:o}", "job", id, "state", state, "progress", progress);
+    if (outcome) {
+        json_object_update(status, outcome);
+    }
+    return status;
+}
+
+static int store(struct jobs *jobs, struct live_job *job) {
+    const struct call *call = job->call;
+    const struct call_progress *p = call_progress(call);
+    autojson *outcome = outcome_json(call);
+    autobuf text = BUF_INIT(JOBS_MAX_RESULT);
+    struct err err = {0};
+    if (json_write(&text, outcome) < 0) {
+        buf_reset(&text);
+        buf_adds(&text, "{\"error\":{\"message\":\"the result is too large to keep\","
+                        "\"data\":{\"reason\":\"result_too_large\"}}}");
+    }
+    char now[25];
+    clock_iso8601(now);
+    int rc =
+        db_run(jobs->db, &err,
+               "INSERT INTO job VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)"
+               " ON CONFLICT (id) DO UPDATE SET state=?4, done=?5, total=?6, message=?7,"
+               " outcome=?8, updated=?12",
+               "ssssddssisss", call_keep((struct call *)(uintptr_t)call),
+               call_operation(call)->name, call_origin(call)->client,
+               call_state_name(call_state(call)), p->done, p->total, p->message,
+               text.data, (int64_t)getpid(), jobs->pid_start, job->created, now);
+    job->stored_ms = clock_ms();
+    if (rc < 0) {
+        log_warning("a job was not stored: %s", err.msg);
+    }
+    return rc;
+}
+
+static void prune(struct jobs *jobs) {
+    db_run(
+        jobs->db, NULL,
+        "DELETE FROM job WHERE created < (SELECT created FROM job ORDER BY created DESC"
+        " LIMIT 1 OFFSET ?1)",
+        "i", (int64_t)JOBS_KEEP);
+}
+
+static void on_kept(struct call *call, void *data) {
+    struct jobs *jobs = data;
+    struct live_job *job = xcalloc(1, sizeof *job);
+    job->call = call_ref(call);
+    clock_iso8601(job->created);
+    job->next = jobs->live;
+    jobs->live = job;
+    open_db(jobs);
+    if (jobs->db) {
+        store(jobs, job);
+        prune(jobs);
+    }
+    log_debug("kept job=%s operation=%s", call_keep(call), call_operation(call)->name);
+}
+
+static struct live_job **find_live(struct jobs *jobs, const char *id) {
+    struct live_job **at = &jobs->live;
+    while (*at && strcmp(call_keep((*at)->call), id) != 0) {
+        at = &(*at)->next;
+    }
+    return at;
+}
+
+static void forget(struct live_job **at) {
+    struct live_job *job = *at;
+    *at = job->next;
+    call_unref(job->call);
+    free(job);
+}
+
+static void on_changed(struct call *call, void *data) {
+    struct jobs *jobs = data;
+    struct live_job **at = find_live(jobs, call_keep(call));
+    if (!*at || !jobs->db) {
+        return;
+    }
+    bool running = call_state(call) == CALL_RUNNING;
+    if (running && clock_ms() - (*at)->stored_ms < JOBS_STORE_MS) {
+        return;
+    }
+    if (store(jobs, *at) == 0 && call_ended(call)) {
+        forget(at);
+    }
+}
+
+static char *default_path(void) {
+    autofree char *dir = xdg_state_dir();
+    return dir ? path_join(dir, "jobs.db") : NULL;
+}
+
+struct jobs *jobs_new(uv_loop_t *loop, const char *path) {
+    (void)loop;
+    struct jobs *jobs = xcalloc(1, sizeof *jobs);
+    jobs->path = path ? xstrdup(path) : default_path();
+    process_start(getpid(), jobs->pid_start);
+    call_set_observer(
+        &(struct call_observer){.kept = on_kept, .changed = on_changed, .data = jobs});
+    return jobs;
+}
+
+void jobs_free(struct jobs *jobs) {
+    if (!jobs) {
+        return;
+    }
+    call_set_observer(NULL);
+    while (jobs->live) {
+        if (jobs->db && !call_ended(jobs->live->call)) {
+            db_run(jobs->db, NULL, "UPDATE job SET state='interrupted' WHERE id=?1", "s",
+                   call_keep(jobs->live->call));
+        }
+        forget(&jobs->live);
+    }
+    db_close(jobs->db);
+    free(jobs->path);
+    free(jobs);
+}
+
+struct row {
+    char id[64], state[32], pid_start[32];
+    double done, total;
+    char *message;
+    json_t *outcome;
+    int pid;
+    bool found;
+};
+
+static int read_row(sqlite3_stmt *stmt, void *data) {
+    struct row *row = data;
+    row->found = true;
+    snprintf(row->id, sizeof row->id, "%s", db_text(stmt, 0));
+    snprintf(row->state, sizeof row->state, "%s", db_text(stmt, 1));
+    row->done = sqlite3_column_double(stmt, 2);
+    row->total = sqlite3_column_double(stmt, 3);
+    row->message =
+        sqlite3_column_type(stmt, 4) == SQLITE_NULL ? NULL : xstrdup(db_text(stmt, 4));
+    row->outcome = json_loads(db_text(stmt, 5), JSON_ALLOW_NUL, NULL);
+    row->pid = sqlite3_column_int(stmt, 6);
+    snprintf(row->pid_start, sizeof row->pid_start, "%s", db_text(stmt, 7));
+    return 1;
+}
+
+static bool is_open_state(const char *state) {
+    return strcmp(state, "running") == 0 || strcmp(state, "input_required") == 0;
+}
+
+static bool is_abandoned(const char *state, int pid, const char *start) {
+    char now[32];
+    if (!is_open_state(state)) {
+        return false;
+    }
+    process_start(pid, now);
+    return strcmp(now, start) != 0;
+}
+
+static json_t *stored_status(struct jobs *jobs, const char *id) {
+    struct row row = {0};
+    open_db(jobs);
+    if (!jobs->db ||
+        db_query(
+            jobs->db, NULL, read_row, &row,
+            "SELECT id, state, done, total, message, outcome, pid, pid_start FROM job"
+            " WHERE id=?1",
+            "s", id) < 0 ||
+        !row.found) {
+        return NULL;
+    }
+    if (is_abandoned(row.state, row.pid, row.pid_start)) {
+        snprintf(row.state, sizeof row.state, "interrupted");
+        db_run(jobs->db, NULL, "UPDATE job SET state='interrupted' WHERE id=?1", "s", id);
+    }
+    json_t *status =
+        status_json(row.id, row.state, row.done, row.total, row.message, row.outcome);
+    free(row.message);
+    json_decref(row.outcome);
+    return status;
+}
+
+json_t *jobs_status(struct jobs *jobs, const char *id, struct call **live) {
+    struct live_job *job = *find_live(jobs, id);
+    if (live) {
+        *live = job ? job->call : NULL;
+    }
+    if (!job) {
+        return stored_status(jobs, id);
+    }
+    const struct call_progress *p = call_progress(job->call);
+    autojson *outcome = outcome_json(job->call);
+    return status_json(id, call_state_name(call_state(job->call)), p->done, p->total,
+                       p->message, outcome);
+}
+
+static int list_row(sqlite3_stmt *stmt, void *data) {
+    const char *state = db_text(stmt, 2);
+    bool gone = is_abandoned(state, sqlite3_column_int(stmt, 6), db_text(stmt, 7));
+    json_array_append_new(data, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "job",
+                                          db_text(stmt, 0), "operation", db_text(stmt, 1),
+                                          "state", gone ? "interrupted" : state, "client",
+                                          db_text(stmt, 3), "created", db_text(stmt, 4),
+                                          "updated", db_text(stmt, 5)));
+    return 0;
+}
+
+/* Without a database: what this daemon has. */
+static void list_live(const struct jobs *jobs, json_t *list) {
+    for (const struct live_job *job = jobs->live; job; job = job->next) {
+        json_array_append_new(
+            list, json_pack("{s:s,s:s,s:s,s:s,s:s}", "job", call_keep(job->call),
+                            "operation", call_operation(job->call)->name, "state",
+                            call_state_name(call_state(job->call)), "client",
+                            call_origin(job->call)->client, "created", job->created));
+    }
+}
+
+json_t *jobs_list(struct jobs *jobs, const char *state, unsigned limit) {
+    autojson *all = json_array();
+    open_db(jobs);
+    if (jobs->db) {
+        db_query(jobs->db, NULL, list_row, all,
+                 "SELECT id, operation, state, client, created, updated, pid, pid_start"
+                 " FROM job ORDER BY created DESC LIMIT ?1",
+                 "i", (int64_t)JOBS_KEEP);
+    } else {
+        list_live(jobs, all);
+    }
+    json_t *list = json_array();
+    size_t i;
+    json_t *job;
+    json_array_foreach(all, i, job) {
+        if (json_array_size(list) < limit &&
+            (!state || strcmp(json_get_string(job, "state", ""), state) == 0)) {
+            json_array_append(list, job);
+        }
+    }
+    return list;
+}
+
+const char *jobs_problem(const struct jobs *jobs) {
+    return jobs->problem.code ? jobs->problem.msg : NULL;
+}

@@ -1,1 +1,36 @@
-int main(void); int main(void) { return 0; }
+#include "base/err.h"
+#include "base/stdio_link.h"
+#include "daemon/config.h"
+#include "daemon/daemon.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int complain(const struct err *err) {
+    fprintf(stderr, "upskilld: %s\n", err->msg);
+    return 2;
+}
+
+int main(int argc, char **argv) {
+    struct config config;
+    enum config_action action;
+    struct err err = {0};
+    if (config_load(&config, argc, argv, &action, &err) < 0) {
+        return complain(&err);
+    }
+    if (action != CONFIG_RUN) {
+        fputs(action == CONFIG_HELP ? config_help : "upskilld " UPSKILLD_VERSION "\n",
+              stdout);
+        config_finish(&config);
+        return 0;
+    }
+    log_set_level(config.log_level);
+    int in, out, rc = stdio_claim(&in, &out);
+    if (rc < 0) {
+        fprintf(stderr, "upskilld: standard input or output: %s\n", strerror(-rc));
+        return 2;
+    }
+    rc = daemon_run(&config, in, out, &err);
+    config_finish(&config);
+    return rc < 0 ? complain(&err) : rc;
+}

@@ -1,0 +1,231 @@
+#include "daemon/operations.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "daemon/daemon.h"
+#include "daemon/jobs.h"
+#include "daemon/resources.h"
+#include "gpu/cuda_document.h"
+#include "gpu/kernel_check.h"
+
+#include <string.h>
+
+/* --- daemon/status --- */
+
+static void status_start(struct call *call, const json_t *params) {
+    (void)params;
+    call_reply(call, daemon_status(call_origin(call)->host));
+}
+
+/* --- job/status --- */
+
+struct job_wait {
+    struct call *call; /* the job/status call */
+    struct call *job;  /* the watched one; a reference */
+    struct call_view view;
+    uv_timer_t timer;
+    const char *id; /* in call's params */
+};
+
+static void wait_closed(uv_handle_t *handle) {
+    struct job_wait *w = container_of(handle, struct job_wait, timer);
+    call_unref(w->job);
+    call_unref(w->call);
+    free(w);
+}
+
+static void wait_end(struct job_wait *w) {
+    struct daemon *d = call_origin(w->call)->host;
+    call_detach(w->job, &w->view);
+    if (daemon_jobs(d)) {
+        call_reply(w->call, jobs_status(daemon_jobs(d), w->id, NULL));
+    } else {
+        call_stopped(w->call);
+    }
+    uv_close((uv_handle_t *)&w->timer, wait_closed);
+}
+
+static void wait_over(uv_timer_t *timer) {
+    wait_end(container_of(timer, struct job_wait, timer));
+}
+
+/* The view is called while the job changes hands; answer from the timer, which is due
+ * now. */
+static void job_ended(struct call *job, void *data) {
+    (void)job;
+    struct job_wait *w = data;
+    uv_timer_start(&w->timer, wait_over, 0, 0);
+}
+
+static void job_progressed(struct call *job, void *data) {
+    if (call_state(job) == CALL_INPUT_REQUIRED) {
+        job_ended(job, data);
+    }
+}
+
+static void wait_start(struct call *call, struct call *job, const char *id,
+                       unsigned seconds) {
+    struct job_wait *w = xcalloc(1, sizeof *w);
+    w->call = call_ref(call);
+    w->job = call_ref(job);
+    w->id = id;
+    w->view = (struct call_view){.progress = job_progressed, .end = job_ended, .data = w};
+    uv_timer_init(call_origin(call)->loop, &w->timer);
+    uv_timer_start(&w->timer, wait_over, 1000ull * seconds, 0);
+    call_attach(job, &w->view);
+}
+
+static void job_status_start(struct call *call, const json_t *params) {
+    struct daemon *d = call_origin(call)->host;
+    const char *id = json_get_string(params, "job", "");
+    struct call *live = NULL;
+    json_t *status = jobs_status(daemon_jobs(d), id, &live);
+    unsigned seconds = (unsigned)json_get_integer(params, "wait_s", 0);
+    if (!status) {
+        call_fail(call, CALL_NOT_FOUND, "unknown_job",
+                  "job/list shows the jobs there are", "no job has the id %.64s", id);
+    } else if (live && !call_ended(live) && call_state(live) == CALL_RUNNING && seconds) {
+        json_decref(status);
+        wait_start(call, live, id, seconds);
+    } else {
+        call_reply(call, status);
+    }
+}
+
+/* --- job/cancel, job/list --- */
+
+static void job_cancel_start(struct call *call, const json_t *params) {
+    struct daemon *d = call_origin(call)->host;
+    const char *id = json_get_string(params, "job", "");
+    struct call *live = NULL;
+    autojson *status = jobs_status(daemon_jobs(d), id, &live);
+    if (!status) {
+        call_fail(call, CALL_NOT_FOUND, "unknown_job",
+                  "job/list shows the jobs there are", "no job has the id %.64s", id);
+        return;
+    }
+    const char *state = json_get_string(status, "state", "");
+    if (!live && strcmp(state, "running") == 0) {
+        call_fail(call, CALL_REFUSED, "other_daemon", "cancel it where it was started",
+                  "the job runs in another upskilld");
+        return;
+    }
+    if (live) {
+        call_ref(live);
+        call_cancel(live);
+        state = call_state_name(call_state(live));
+    }
+    call_reply(call, json_pack("{s:s,s:s}", "job", id, "state", state));
+    if (live) {
+        call_unref(live);
+    }
+}
+
+static void job_list_start(struct call *call, const json_t *params) {
+    struct daemon *d = call_origin(call)->host;
+    json_t *list = jobs_list(daemon_jobs(d), json_get_string(params, "state", NULL),
+                             (unsigned)json_get_integer(params, "limit", 50));
+    call_reply(call, json_pack("{s:o}", "jobs", list));
+}
+
+#define JOB_ID                                                                           \
+    "\"job\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{32}$\","                       \
+    "\"description\":\"the id that was answered when the job started\"}"
+#define JOB_STATE                                                                        \
+    "\"enum\":[\"queued\",\"running\",\"input_required\",\"succeeded\",\"failed\","      \
+    "\"cancelled\",\"interrupted\"]"
+#define ANY_OBJECT "{\"type\":\"object\"}"
+
+static const struct operation daemon_operations[] = {
+    {
+        .name = "job/status",
+        .tool = "job_status",
+        .title = "Ask for a job",
+        .summary =
+            "State, progress and result of a job; waits for its end when asked to.",
+        .params_schema = "{\"type\":\"object\",\"additionalProperties\":false,"
+                         "\"required\":[\"job\"],\"properties\":{" JOB_ID ","
+                         "\"wait_s\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":45,"
+                         "\"description\":\"wait up to so many seconds for the end\"}}}",
+        .result_schema =
+            "{\"type\":\"object\",\"required\":[\"job\",\"state\",\"progress\"],"
+            "\"properties\":{\"job\":{\"type\":\"string\"},\"state\":{" JOB_STATE
+            "},\"progress\":{\"type\":\"object\"},\"partial\":{},\"result\":{},"
+            "\"error\":{\"type\":\"object\"},\"work_order\":{\"type\":\"object\"}}}",
+        .example = "{\"job\":\"0123456789abcdef0123456789abcdef\",\"wait_s\":20}",
+        .flags = OPERATION_READ_ONLY,
+        .start = job_status_start,
+    },
+    {
+        .name = "job/cancel",
+        .tool = "job_cancel",
+        .title = "Cancel a job",
+        .summary = "Stop a job of this daemon; what it has done so far is kept.",
+        .params_schema = "{\"type\":\"object\",\"additionalProperties\":false,"
+                         "\"required\":[\"job\"],\"properties\":{" JOB_ID "}}",
+        .result_schema =
+            "{\"type\":\"object\",\"required\":[\"job\",\"state\"],\"properties\":{"
+            "\"job\":{\"type\":\"string\"},\"state\":{" JOB_STATE "}}}",
+        .example = "{\"job\":\"0123456789abcdef0123456789abcdef\"}",
+        .flags = OPERATION_IDEMPOTENT,
+        .start = job_cancel_start,
+    },
+    {
+        .name = "job/list",
+        .title = "List jobs",
+        .summary = "The newest jobs of this user, of any daemon.",
+        .params_schema =
+            "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+            "\"state\":{" JOB_STATE "},"
+            "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000,"
+            "\"default\":50}}}",
+        .result_schema = "{\"type\":\"object\",\"required\":[\"jobs\"],\"properties\":{"
+                         "\"jobs\":{\"type\":\"array\",\"items\":" ANY_OBJECT "}}}",
+        .example = "{\"state\":\"running\"}",
+        .flags = OPERATION_READ_ONLY,
+        .start = job_list_start,
+    },
+    {
+        .name = "daemon/status",
+        .title = "Ask for the daemon",
+        .summary =
+            "Versions, workers, compilers, confinement, and what is missing with the "
+            "way to get it.",
+        .params_schema = "{\"type\":\"object\",\"additionalProperties\":false}",
+        .result_schema = ANY_OBJECT,
+        .example = "{}",
+        .flags = OPERATION_READ_ONLY,
+        .start = status_start,
+    },
+};
+
+/* --- the tables --- */
+
+static const struct document_kind *const kinds[] = {&cuda_document_kind, NULL};
+static const struct document_kinds document_kinds = {.list = kinds};
+static const struct prompt *const prompts[] = {NULL};
+
+int tables_init(struct face_tables *tables, struct err *err) {
+    struct operation_table *ops = operation_table_new();
+    int rc = operation_table_add(ops, gpu_operations, gpu_operation_count, err);
+    if (rc == 0) {
+        rc = operation_table_add(ops, daemon_operations, ARRAY_LEN(daemon_operations),
+                                 err);
+    }
+    if (rc < 0) {
+        operation_table_free(ops);
+        return rc;
+    }
+    *tables = (struct face_tables){
+        .operations = ops,
+        .kinds = &document_kinds,
+        .resources = resources_new(ops),
+        .prompts = prompts,
+    };
+    return 0;
+}
+
+void tables_finish(struct face_tables *tables) {
+    resources_free(tables->resources);
+    operation_table_free((struct operation_table *)(uintptr_t)tables->operations);
+}

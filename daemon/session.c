@@ -1,0 +1,221 @@
+#define LOG_MODULE "session"
+#include "daemon/session.h"
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stdio_link.h"
+#include "protocol/lsp.h"
+#include "protocol/mcp.h"
+#include "protocol/plain.h"
+#include "protocol/rpc.h"
+
+#include <string.h>
+
+struct session {
+    uv_loop_t *loop;
+    struct stdio_link *link;
+    struct rpc_peer *peer;
+    struct face_host host;
+    struct session_events events;
+    struct plain *plain;
+    struct mcp *mcp;
+    struct lsp *lsp;
+    bool ended; /* told the owner */
+    /* session_close: freed once the link is closed and no thread parses for us. */
+    bool closing, link_closed, parsing;
+    void (*closed)(void *data);
+    void *closed_data;
+};
+
+static void end(struct session *s, int exit_code) {
+    if (!s->ended) {
+        s->ended = true;
+        s->events.ended(exit_code, s->events.data);
+    }
+}
+
+/* --- what the faces tell --- */
+
+static void on_quit(void *data, int exit_code) {
+    end(data, exit_code);
+}
+
+static void on_roots(void *data, const json_t *paths) {
+    struct session *s = data;
+    s->events.set_roots(paths, s->events.data);
+}
+
+static void on_client(void *data, const char *name, const char *version) {
+    struct session *s = data;
+    log_info("client=%s version=%s", name, version);
+    s->events.set_client(name, version, s->events.data);
+}
+
+static json_t *on_job(void *data, const char *id, struct call **live) {
+    struct session *s = data;
+    return s->events.job(id, live, s->events.data);
+}
+
+/* --- messages --- */
+
+static struct plain *plain(struct session *s) {
+    return s->plain ? s->plain : (s->plain = plain_new(&s->host, s->peer));
+}
+
+static struct mcp *mcp(struct session *s) {
+    return s->mcp ? s->mcp : (s->mcp = mcp_new(&s->host, s->peer));
+}
+
+static struct lsp *lsp(struct session *s) {
+    return s->lsp ? s->lsp : (s->lsp = lsp_new(&s->host, s->peer));
+}
+
+static void on_request(struct rpc_call *call, void *data) {
+    struct session *s = data;
+    bool headers = rpc_call_mode(call) == FRAME_HEADERS;
+    if (headers ? lsp_request(lsp(s), call) || plain_request(plain(s), call)
+                : plain_request(plain(s), call) || mcp_request(mcp(s), call)) {
+        return;
+    }
+    rpc_error(call, RPC_METHOD_NOT_FOUND, NULL, "method not found: %.100s",
+              rpc_call_method(call));
+}
+
+static void on_notification(struct rpc_peer *peer, enum frame_mode mode,
+                            const char *method, json_t *params, void *data) {
+    (void)peer;
+    struct session *s = data;
+    if (mode == FRAME_HEADERS) {
+        (void)(lsp_notification(lsp(s), method, params) ||
+               plain_notification(plain(s), method, params));
+    } else {
+        (void)(plain_notification(plain(s), method, params) ||
+               mcp_notification(mcp(s), method, params));
+    }
+}
+
+static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppable,
+                    void *data) {
+    (void)peer;
+    struct session *s = data;
+    if (droppable && stdio_link_congested(s->link)) {
+        free(bytes);
+        return;
+    }
+    stdio_link_write(s->link, bytes, len);
+}
+
+/* --- large bodies are parsed on another thread --- */
+
+struct offload {
+    uv_work_t work;
+    struct rpc_parse *parse;
+    struct session *session;
+};
+
+static void run_parse(uv_work_t *work) {
+    rpc_parse_run(container_of(work, struct offload, work)->parse);
+}
+
+static void free_when_done(struct session *s) {
+    if (!s->link_closed || s->parsing) {
+        return;
+    }
+    if (s->closed) {
+        s->closed(s->closed_data);
+    }
+    free(s);
+}
+
+static void parse_ran(uv_work_t *work, int status) {
+    (void)status;
+    struct offload *o = container_of(work, struct offload, work);
+    struct session *s = o->session;
+    s->parsing = false;
+    rpc_parse_done(o->parse); /* may start the next one */
+    free(o);
+    if (s->closing) {
+        free_when_done(s);
+    } else if (!rpc_peer_busy(s->peer)) {
+        stdio_link_resume(s->link);
+    }
+}
+
+static void on_parse(struct rpc_peer *peer, struct rpc_parse *parse, void *data) {
+    (void)peer;
+    struct offload *o = xcalloc(1, sizeof *o);
+    o->parse = parse;
+    o->session = data;
+    o->session->parsing = true;
+    uv_queue_work(o->session->loop, &o->work, run_parse, parse_ran);
+}
+
+/* --- the connection --- */
+
+static void on_bytes(struct stdio_link *link, const char *bytes, size_t len, void *data) {
+    struct session *s = data;
+    rpc_feed(s->peer, bytes, len);
+    if (!s->closing && rpc_peer_busy(s->peer)) {
+        stdio_link_pause(link);
+    }
+}
+
+static void on_ended(struct stdio_link *link, int status, void *data) {
+    (void)link;
+    struct session *s = data;
+    log_debug("client gone status=%d", status);
+    end(s, s->lsp ? lsp_exit_code(s->lsp) : 0);
+}
+
+static void on_link_closed(void *data) {
+    struct session *s = data;
+    s->link_closed = true;
+    free_when_done(s);
+}
+
+int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *host,
+                const struct session_events *events, struct session **ret,
+                struct err *err) {
+    static const struct rpc_events peer_events = {
+        .request = on_request,
+        .notification = on_notification,
+        .send = on_send,
+        .parse = on_parse,
+    };
+    static const struct stdio_link_events link_events = {.bytes = on_bytes,
+                                                         .ended = on_ended};
+    struct session *s = xcalloc(1, sizeof *s);
+    s->loop = loop;
+    s->events = *events;
+    s->host = *host;
+    s->host.job = on_job;
+    s->host.set_roots = on_roots;
+    s->host.set_client = on_client;
+    s->host.quit = on_quit;
+    s->host.data = s;
+    s->peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, &peer_events, s);
+    int rc = stdio_link_new(loop, in_fd, out_fd, &link_events, s, &s->link, err);
+    if (rc < 0) {
+        rpc_peer_free(s->peer);
+        free(s);
+        return rc;
+    }
+    *ret = s;
+    return 0;
+}
+
+void session_close(struct session *s, unsigned flush_ms, void (*closed)(void *data),
+                   void *data) {
+    s->closing = true;
+    s->closed = closed;
+    s->closed_data = data;
+    if (s->mcp) {
+        mcp_closing(s->mcp);
+    }
+    plain_free(s->plain);
+    mcp_free(s->mcp);
+    lsp_free(s->lsp);
+    rpc_peer_free(s->peer);
+    stdio_link_close(s->link, flush_ms, on_link_closed, s);
+}

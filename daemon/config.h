@@ -1,0 +1,40 @@
+#pragma once
+/* config: what the daemon was told, from files, environment and flags.
+ *
+ * $XDG_CONFIG_HOME/upskilld/config.yaml, then ./upskilld.yaml, then the environment, then
+ * flags; the later wins, lists are replaced. ./upskilld.yaml arrives with a cloned
+ * repository, so it may not name programs to run or folders outside the project: such
+ * keys are refused there with a sentence. Secrets never come from a file.
+ *
+ * docs/guide/configuration.md lists the keys; CONFIG_SCHEMA in config.c is their source.
+ */
+#include "base/json.h"
+#include "base/log.h"
+#include "gpu/pool.h"
+
+#include <stdbool.h>
+
+struct err;
+
+struct config {
+    enum log_level log_level;
+    char **roots;        /* absolute; folders that params may name files in, besides the
+                            working directory. NULL-terminated, likewise below */
+    char **include_dirs; /* absolute; -I for every check */
+    char *arch;          /* "sm_90a" */
+    struct pool_config pool;
+    unsigned compile_timeout_s;
+    size_t cache_bytes;
+    unsigned tool_wait_s, debounce_ms;
+    char **files;     /* configuration files that were read, for daemon/status */
+    json_t *warnings; /* sentences about what was ignored */
+};
+
+/* What main() does with the command line. */
+enum config_action { CONFIG_RUN, CONFIG_HELP, CONFIG_VERSION };
+
+/* Reads everything. -EINVAL with a sentence that names file and line, or the flag. */
+int config_load(struct config *ret, int argc, char **argv, enum config_action *ret_action,
+                struct err *err);
+void config_finish(struct config *c);
+extern const char config_help[];

@@ -1,0 +1,10 @@
+#pragma once
+/* operations: the daemon's own operations, and the three tables put together. */
+#include "protocol/face.h"
+
+struct err;
+
+/* Fills the tables with everything this program serves. Owned by the caller; free with
+ * tables_finish. */
+int tables_init(struct face_tables *tables, struct err *err);
+void tables_finish(struct face_tables *tables);

@@ -1,0 +1,74 @@
+#include "daemon/resources.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "protocol/schema.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SCHEMA_PREFIX "upskilld://schema/"
+
+struct resources {
+    const struct resource_provider *list[2];
+    struct resource_provider schemas;
+};
+
+static json_t *schema_entry(const struct operation *op) {
+    autofree char *uri = xasprintf(SCHEMA_PREFIX "%s", op->name);
+    autofree char *title = xasprintf("Schema of %s", op->name);
+    return json_pack("{s:s,s:s,s:s,s:s,s:s}", "uri", uri, "name", op->name, "title",
+                     title, "description", op->summary, "mimeType",
+                     "application/schema+json");
+}
+
+static int list_schemas(void *data, const char *cursor, json_t **ret, char **next,
+                        struct err *err) {
+    const struct operation_table *table = data;
+    if (cursor) {
+        return err_set(err, -EINVAL, "there is one page only");
+    }
+    *ret = json_array();
+    *next = NULL;
+    for (size_t i = 0; i < operation_count(table); i++) {
+        json_array_append_new(*ret, schema_entry(operation_at(table, i)));
+    }
+    return 0;
+}
+
+static int read_schema(void *data, const char *uri, json_t **ret, struct err *err) {
+    const struct operation_table *table = data;
+    const char *name = uri + strlen(SCHEMA_PREFIX);
+    const struct operation *op = strncmp(uri, SCHEMA_PREFIX, strlen(SCHEMA_PREFIX)) == 0
+                                     ? operation_find(table, name)
+                                     : NULL;
+    if (!op) {
+        return err_set(err, -ENOENT, "no such resource: %.200s", uri);
+    }
+    autojson *both =
+        json_pack("{s:O,s:o}", "params", schema_json(operation_params(table, op)),
+                  "result", json_loads(op->result_schema, 0, NULL));
+    autobuf text = BUF_INIT(1u << 20);
+    json_write(&text, both);
+    *ret = json_pack("{s:[{s:s,s:s,s:s}]}", "contents", "uri", uri, "mimeType",
+                     "application/schema+json", "text", text.data);
+    return 0;
+}
+
+const struct resource_provider *const *
+resources_new(const struct operation_table *table) {
+    struct resources *r = xcalloc(1, sizeof *r);
+    r->schemas = (struct resource_provider){
+        .prefix = SCHEMA_PREFIX,
+        .list = list_schemas,
+        .read = read_schema,
+        .data = (void *)(uintptr_t)table,
+    };
+    r->list[0] = &r->schemas;
+    return r->list;
+}
+
+void resources_free(const struct resource_provider *const *list) {
+    free((void *)(uintptr_t)list);
+}

@@ -1,0 +1,11 @@
+#pragma once
+/* resources: what the daemon itself offers to read over MCP.
+ *
+ * upskilld://schema/<operation> is the full JSON Schema of an operation's params and
+ * result; the tools' own schemas are kept short for models. */
+#include "protocol/operation.h"
+#include "protocol/provider.h"
+
+/* NULL-terminated; table must outlive it. Free with resources_free. */
+const struct resource_provider *const *resources_new(const struct operation_table *table);
+void resources_free(const struct resource_provider *const *list);

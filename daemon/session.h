@@ -1,0 +1,27 @@
+#pragma once
+/* session: the one client at the other end of standard input and output.
+ *
+ * Owns the connection, the JSON-RPC peer and the faces, which are made when the first
+ * message of their kind comes. Messages with Content-Length headers go to the LSP face,
+ * lines to our own methods and the MCP face. */
+#include "protocol/face.h"
+
+struct err;
+struct session;
+
+struct session_events {
+    /* The client is gone (exit_code: what its protocol wants), or said so. */
+    void (*ended)(int exit_code, void *data);
+    void (*set_roots)(const json_t *paths, void *data);
+    void (*set_client)(const char *name, const char *version, void *data);
+    json_t *(*job)(const char *id, struct call **live, void *data); /* face_host.job */
+    void *data;
+};
+
+/* host: a template; its callbacks are set by the session. Takes the descriptors over. */
+int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *host,
+                const struct session_events *events, struct session **ret,
+                struct err *err);
+/* Answers open subscriptions, drops what runs, flushes for at most flush_ms and frees. */
+void session_close(struct session *session, unsigned flush_ms, void (*closed)(void *data),
+                   void *data);
