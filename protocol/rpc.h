@@ -35,8 +35,8 @@ struct rpc_events {
     /* params is NULL when absent, and borrowed. */
     void (*notification)(struct rpc_peer *peer, enum frame_mode mode, const char *method,
                          json_t *params, void *data);
-    /* A whole message, framed. bytes belongs to the callee (malloc). `droppable` marks
-     * notifications that may be left out when the reader is slow. */
+    /* A whole message, framed. bytes belongs to the callee (malloc). `droppable` marks what
+     * may be left out when the reader is slow. Must not free the peer. */
     void (*send)(struct rpc_peer *peer, char *bytes, size_t len, bool droppable, void *data);
     /* Optional. A large body (over RPC_INLINE_PARSE bytes) is to be parsed off the loop: run
      * rpc_parse_run(parse) on any thread, then rpc_parse_done(parse) on the peer's. The
@@ -78,8 +78,8 @@ json_t *rpc_call_params(const struct rpc_call *call); /* borrowed; NULL when abs
 const char *rpc_call_id(const struct rpc_call *call); /* raw JSON text: `7`, `"a"` */
 struct rpc_peer *rpc_call_peer(const struct rpc_call *call); /* NULL once it is gone */
 enum frame_mode rpc_call_mode(const struct rpc_call *call);
-/* Called once when the other side cancels (rpc_cancel) or goes away. The call must still be
- * ended with one of the three functions below. */
+/* Called once when the other side cancels (rpc_cancel) or goes away, never from inside
+ * rpc_call_on_cancel. The call must still be ended with one of the three functions below. */
 typedef void rpc_cancelled(struct rpc_call *call, void *data);
 void rpc_call_on_cancel(struct rpc_call *call, rpc_cancelled *cb, void *data);
 bool rpc_call_is_cancelled(const struct rpc_call *call);
@@ -98,10 +98,14 @@ void rpc_cancel(struct rpc_peer *peer, const json_t *id);
 
 /* Exactly once, never from inside rpc_request_start: with `result` on success; with `error`
  * (the error object) when the other side failed; with both NULL and a negative `status`
- * when no answer came (-ECANCELED, -EPIPE). Both are borrowed. */
+ * when no answer came (-ECANCELED, or -EMSGSIZE for one too large to read). Both are
+ * borrowed. (A `send` that feeds the other end directly, as in tests, can make the answer
+ * come early: queue the bytes instead.) */
 typedef void rpc_response(struct rpc_request *request, int status, const json_t *result,
                           const json_t *error, void *data);
-/* params is stolen (NULL = none). */
+/* params is stolen (NULL = none). Returns NULL, and cb is never called, when
+ * RPC_MAX_PENDING requests are unanswered, the peer is being freed, or the message would be
+ * larger than a message may be. */
 struct rpc_request *rpc_request_start(struct rpc_peer *peer, const char *method,
                                       json_t *params, rpc_response *cb, void *data);
 /* Forget it: cb is called with -ECANCELED from inside this call, and a late response is
