@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Play a recorded conversation against a real program and compare every answer.
 
-usage: converse.py PROGRAM FILE.talk [FILE.talk …]
+usage: converse.py PROGRAM FILE.talk|FOLDER …
 
 A .talk file is read line by line; each file gets a process of its own.
 
@@ -24,7 +24,7 @@ Matching: objects match when every key of the pattern matches (key "!" lists key
 absent); arrays match element by element, a last element "..." allows more; a string that
 starts with "~" is a regular expression to search for; "*" matches anything that is there.
 """
-import json, os, re, select, shutil, signal, subprocess, sys, tempfile, time
+import glob, json, os, re, select, shutil, signal, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.dirname(os.path.dirname(HERE))
@@ -215,7 +215,9 @@ class Talk:
 
 
 def main():
-    program, files = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    program, files = os.path.abspath(sys.argv[1]), []
+    for name in sys.argv[2:]:
+        files += sorted(glob.glob(name + "/*.talk")) if os.path.isdir(name) else [name]
     print("1..%d" % len(files))
     bad = 0
     for number, path in enumerate(files, 1):

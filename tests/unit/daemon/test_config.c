@@ -1,0 +1,141 @@
+#include "base/err.h"
+#include "base/file.h"
+#include "daemon/config.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char home[64], project[PATH_MAX];
+
+static void write_file(const char *path, const char *text) {
+    FILE *f = fopen(path, "w");
+    cr_assert_not_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void enter(void) {
+    strcpy(home, "/tmp/config-test-XXXXXX");
+    cr_assert_not_null(mkdtemp(home));
+    snprintf(project, sizeof project, "%s/project", home);
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/conf/upskilld", home);
+    cr_assert_eq(dir_make(path, 0755, NULL), 0);
+    cr_assert_eq(dir_make(project, 0755, NULL), 0);
+    cr_assert_eq(chdir(project), 0);
+    snprintf(path, sizeof path, "%s/conf", home);
+    setenv("XDG_CONFIG_HOME", path, 1);
+    setenv("HOME", home, 1);
+    unsetenv("UPSKILLD_CONFIG");
+    unsetenv("UPSKILLD_LOG");
+}
+
+static void leave(void) {
+    cr_assert_eq(chdir("/"), 0);
+    dir_remove(home, NULL);
+}
+
+TestSuite(config, .init = enter, .fini = leave);
+
+static void write_own(const char *text) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/conf/upskilld/config.yaml", home);
+    write_file(path, text);
+}
+
+static int load(struct config *c, struct err *err, char *flag, char *value) {
+    char *argv[] = {(char[]){"upskilld"}, flag, value, NULL};
+    enum config_action action;
+    return config_load(c, flag ? 3 : 1, argv, &action, err);
+}
+
+Test(config, without_files_the_defaults_hold_and_the_working_directory_is_a_root) {
+    struct config c;
+    struct err err = {0};
+    cr_assert_eq(load(&c, &err, NULL, NULL), 0, "%s", err.msg);
+    cr_assert_str_eq(c.arch, "sm_90a");
+    cr_assert_eq(c.compile_timeout_s, 30);
+    cr_assert_str_eq(c.roots[0], project);
+    cr_assert_null(c.roots[1]);
+    config_finish(&c);
+}
+
+Test(config, the_later_source_wins_and_relative_folders_belong_to_their_file) {
+    struct config c;
+    struct err err = {0};
+    write_own(
+        "arch: sm_80\nlog_level: info\nroots: [~/kernels]\ninclude_dirs: [lib]\n"
+        "compile_timeout_s: 5\nworkers:\n  - command: [ssh, -T, gpu1, upskilld-worker]\n"
+        "    parallel: 2\n");
+    write_file("upskilld.yaml", "arch: sm_90\ncompile_timeout_s: 7\n");
+    setenv("UPSKILLD_LOG", "debug", 1);
+    cr_assert_eq(load(&c, &err, (char[]){"--arch"}, (char[]){"sm_89"}), 0, "%s", err.msg);
+    cr_assert_str_eq(c.arch, "sm_89");
+    cr_assert_eq(c.log_level, LOG_DEBUG);
+    cr_assert_eq(c.compile_timeout_s, 7);
+    char want[PATH_MAX];
+    snprintf(want, sizeof want, "%s/kernels", home);
+    cr_assert_str_eq(c.roots[0], want);
+    snprintf(want, sizeof want, "%s/conf/upskilld/lib", home);
+    cr_assert_str_eq(c.include_dirs[0], want);
+    cr_assert_eq(c.pool.count, 1);
+    cr_assert_str_eq(c.pool.workers[0].argv[3], "upskilld-worker");
+    cr_assert_eq(c.pool.workers[0].parallel, 2);
+    cr_assert_not_null(c.files[1]);
+    config_finish(&c);
+}
+
+/* A cloned repository must not start programs or open folders outside itself. */
+Test(config, a_project_file_cannot_name_programs_or_foreign_folders) {
+    struct config c;
+    struct err err = {0};
+    write_file("upskilld.yaml", "arch: sm_80\nworkers: [{command: [touch, /tmp/owned]}]\n"
+                                "roots: [/]\ninclude_dirs: [include, ../../etc]\n");
+    cr_assert_eq(load(&c, &err, NULL, NULL), 0, "%s", err.msg);
+    cr_assert_eq(c.pool.count, 0);
+    cr_assert_str_eq(c.roots[0], project);
+    cr_assert_null(c.include_dirs[0]);
+    cr_assert_str_eq(c.arch, "sm_80");
+    cr_assert_eq(json_array_size(c.warnings), 3);
+    config_finish(&c);
+}
+
+Test(config, mistakes_stop_the_start_and_name_their_place) {
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"ach: sm_90\n", "ach"},
+        {"arch: 90\n", "arch"},
+        {"arch: '--help'\n", "arch"},
+        {"log_level: loud\n", "log_level"},
+        {"compile_timeout_s: 0\n", "compile_timeout_s"},
+        {"workers: [{parallel: 2}]\n", "command"},
+        {"roots: /tmp\n", "roots"},
+        {"a: b: c\n", "line 1"},
+        {"- a\n", "object"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct config c;
+        struct err err = {0};
+        write_own(cases[i].text);
+        cr_assert_eq(load(&c, &err, NULL, NULL) < 0, 1, "%s", cases[i].text);
+        cr_assert_not_null(strstr(err.msg, "config.yaml"), "%s", err.msg);
+        cr_assert_not_null(strstr(err.msg, cases[i].says), "%s: %s", cases[i].text,
+                           err.msg);
+    }
+}
+
+Test(config, a_named_file_must_exist_and_flags_must_be_known) {
+    struct config c;
+    struct err err = {0};
+    cr_assert_eq(load(&c, &err, (char[]){"--config"}, (char[]){"none.yaml"}), -ENOENT);
+    cr_assert_eq(load(&c, &err, (char[]){"--rot"}, (char[]){"x"}), -EINVAL);
+    cr_assert_not_null(strstr(err.msg, "--help"), "%s", err.msg);
+    cr_assert_eq(load(&c, &err, (char[]){"stray"}, (char[]){"x"}), -EINVAL);
+}

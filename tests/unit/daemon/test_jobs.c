@@ -1,0 +1,179 @@
+#include "base/db.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "daemon/jobs.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[64], path[PATH_MAX];
+static uv_loop_t loop;
+static struct operation_table *table;
+static struct call_origin origin;
+
+/* An operation that ends when the test says so. */
+static void start(struct call *call, const json_t *params) {
+    (void)call;
+    (void)params;
+}
+
+static const struct operation operations[] = {{
+    .name = "test/slow",
+    .title = "Slow",
+    .summary = "Ends when told.",
+    .params_schema = "{\"type\":\"object\"}",
+    .result_schema = "{\"type\":\"object\"}",
+    .flags = OPERATION_LONG,
+    .start = start,
+}};
+
+static void enter(void) {
+    strcpy(folder, "/tmp/jobs-test-XXXXXX");
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/state/jobs.db", folder);
+    uv_loop_init(&loop);
+    table = operation_table_new();
+    cr_assert_eq(operation_table_add(table, operations, 1, NULL), 0);
+    origin = (struct call_origin){
+        .loop = &loop, .client = "test", .roots = (const char *const[]){NULL}};
+}
+
+static void leave(void) {
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_assert_eq(uv_loop_close(&loop), 0);
+    operation_table_free(table);
+    dir_remove(folder, NULL);
+}
+
+TestSuite(jobs, .init = enter, .fini = leave);
+
+static struct call *start_kept(char id[33]) {
+    struct call *call =
+        call_start(operation_find(table, "test/slow"), json_object(), &origin);
+    snprintf(id, 33, "%s", call_keep(call));
+    return call;
+}
+
+static const char *state_of(struct jobs *jobs, const char *id, json_t **status) {
+    *status = jobs_status(jobs, id, NULL);
+    return *status ? json_get_string(*status, "state", "") : "unknown";
+}
+
+Test(jobs, a_result_stays_readable_for_the_next_daemon) {
+    char id[33];
+    json_t *status;
+    struct jobs *jobs = jobs_new(&loop, path);
+    struct call *call = start_kept(id);
+    call_report(call, 1, 4, "half %s", "way");
+    cr_assert_str_eq(state_of(jobs, id, &status), "running");
+    cr_assert_eq(
+        json_real_value(json_object_get(json_object_get(status, "progress"), "total")),
+        4.0);
+    json_decref(status);
+    call_reply(call, json_pack("{s:s}", "answer", "forty-two"));
+    uv_run(&loop, UV_RUN_DEFAULT);
+    call_unref(call);
+    jobs_free(jobs);
+
+    jobs = jobs_new(&loop, path);
+    cr_assert_str_eq(state_of(jobs, id, &status), "succeeded");
+    cr_assert_str_eq(json_get_string(json_object_get(status, "result"), "answer", ""),
+                     "forty-two");
+    json_decref(status);
+    json_t *list = jobs_list(jobs, "succeeded", 10);
+    cr_assert_eq(json_array_size(list), 1);
+    json_decref(list);
+    list = jobs_list(jobs, "running", 10);
+    cr_assert_eq(json_array_size(list), 0);
+    json_decref(list);
+    jobs_free(jobs);
+}
+
+Test(jobs, a_failure_keeps_its_reason_and_hint) {
+    char id[33];
+    json_t *status;
+    struct jobs *jobs = jobs_new(&loop, path);
+    struct call *call = start_kept(id);
+    call_fail(call, CALL_UNAVAILABLE, "no_compiler", "run ./setup", "no compiler here");
+    uv_run(&loop, UV_RUN_DEFAULT);
+    call_unref(call);
+    cr_assert_str_eq(state_of(jobs, id, &status), "failed");
+    json_t *error = json_object_get(status, "error");
+    cr_assert_str_eq(json_get_string(error, "message", ""), "no compiler here");
+    json_t *data = json_object_get(error, "data");
+    cr_assert_str_eq(json_get_string(data, "reason", ""), "no_compiler");
+    cr_assert_str_eq(json_get_string(data, "hint", ""), "run ./setup");
+    json_decref(status);
+    jobs_free(jobs);
+}
+
+Test(jobs, an_unknown_id_is_unknown) {
+    struct jobs *jobs = jobs_new(&loop, path);
+    cr_assert_null(jobs_status(jobs, "00000000000000000000000000000000", NULL));
+    cr_assert_null(jobs_status(jobs, "' OR 1=1 --", NULL));
+    jobs_free(jobs);
+}
+
+/* The child is killed with its job running: the row says running, the process is gone. */
+Test(jobs, a_job_whose_daemon_was_killed_is_interrupted) {
+    int fds[2];
+    char id[33] = "";
+    cr_assert_eq(pipe(fds), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        jobs_new(&loop, path);
+        start_kept(id);
+        (void)!write(fds[1], id, sizeof id);
+        pause();
+        _exit(0);
+    }
+    cr_assert_eq(read(fds[0], id, sizeof id), (ssize_t)sizeof id);
+    struct jobs *jobs = jobs_new(&loop, path);
+    json_t *status;
+    cr_assert_str_eq(state_of(jobs, id, &status), "running");
+    json_decref(status);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    cr_assert_str_eq(state_of(jobs, id, &status), "interrupted");
+    json_decref(status);
+    jobs_free(jobs);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+Test(jobs, a_daemon_that_ends_interrupts_what_it_ran) {
+    char id[33];
+    struct jobs *jobs = jobs_new(&loop, path);
+    struct call *call = start_kept(id);
+    jobs_free(jobs);
+    jobs = jobs_new(&loop, path);
+    json_t *status;
+    cr_assert_str_eq(state_of(jobs, id, &status), "interrupted");
+    json_decref(status);
+    call_stopped(call);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    call_unref(call);
+    jobs_free(jobs);
+}
+
+Test(jobs, without_a_place_to_write_jobs_live_in_memory_and_that_is_said) {
+    char id[33];
+    json_t *status;
+    struct jobs *jobs = jobs_new(&loop, "/proc/nowhere/jobs.db");
+    struct call *call = start_kept(id);
+    cr_assert_str_eq(state_of(jobs, id, &status), "running");
+    json_decref(status);
+    cr_assert_not_null(jobs_problem(jobs));
+    call_stopped(call);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_assert_str_eq(state_of(jobs, id, &status), "cancelled");
+    json_decref(status);
+    call_unref(call);
+    jobs_free(jobs);
+}
