@@ -1,0 +1,254 @@
+#include "protocol/lsp_internal.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+struct lsp_document *lsp_document_find(struct lsp *l, const char *uri) {
+    for (struct lsp_document *d = l->documents; d; d = d->next) {
+        if (strcmp(d->uri, uri) == 0) {
+            return d;
+        }
+    }
+    return NULL;
+}
+
+struct lsp_document *lsp_document_find_path(struct lsp *l, const char *path) {
+    for (struct lsp_document *d = l->documents; d; d = d->next) {
+        if (d->path && !d->lost && strcmp(d->path, path) == 0) {
+            return d;
+        }
+    }
+    return NULL;
+}
+
+struct lsp_view lsp_document_view(const struct lsp_document *d) {
+    return lsp_text_view(&d->text);
+}
+
+bool lsp_document_judged(const struct lsp_document *d) {
+    return d->diagnostics && d->judged_revision == d->revision;
+}
+
+struct document *lsp_document_snapshot(struct lsp_document *d) {
+    if (!d->snapshot) {
+        struct document *s = xcalloc(1, sizeof *s);
+        s->uri = xstrdup(d->uri);
+        s->path = d->path ? xstrdup(d->path) : NULL;
+        s->language = xstrdup(d->language);
+        s->version = d->version;
+        s->text = xmalloc(d->text.len + 1);
+        memcpy(s->text, d->text.text, d->text.len + 1);
+        s->len = d->text.len;
+        s->refs = 1;
+        d->snapshot = s;
+    }
+    return d->snapshot;
+}
+
+static void snapshot_drop(struct lsp_document *d) {
+    if (d->snapshot) {
+        document_unref(take(d->snapshot));
+    }
+}
+
+static const char *document_uri(const json_t *params) {
+    return json_get_string(json_object_get(params, "textDocument"), "uri", NULL);
+}
+
+struct lsp_document *lsp_request_document(struct lsp *l, struct rpc_call *call) {
+    const char *uri = document_uri(rpc_call_params(call));
+    if (!uri) {
+        rpc_error(call, RPC_INVALID_PARAMS, NULL, "textDocument.uri: expected a string");
+        return NULL;
+    }
+    struct lsp_document *d = lsp_document_find(l, uri);
+    if (!d || d->lost) {
+        rpc_reply(call, NULL);
+        return NULL;
+    }
+    return d;
+}
+
+static void document_free(struct lsp_document *d) {
+    snapshot_drop(d);
+    lsp_text_finish(&d->text);
+    json_decref(d->findings);
+    json_decref(d->diagnostics);
+    json_decref(d->result);
+    free(d->uri);
+    free(d->path);
+    free(d->language);
+    free(d);
+}
+
+static void document_remove(struct lsp_document *d) {
+    struct lsp *l = d->lsp;
+    struct lsp_document **at = &l->documents;
+    while (*at != d) {
+        at = &(*at)->next;
+    }
+    *at = d->next;
+    l->document_count--;
+    document_free(d);
+}
+
+/* The text is let go: it could only be kept up to date by holding all of it. */
+static void document_lose(struct lsp_document *d, size_t len) {
+    d->lost = true;
+    snapshot_drop(d);
+    lsp_text_finish(&d->text);
+    lsp_text_init(&d->text, "", 0);
+    lsp_document_too_large(d, len);
+}
+
+static void document_set_version(struct lsp_document *d, const json_t *item) {
+    const json_t *version = json_object_get(item, "version");
+    d->versioned = json_is_integer(version);
+    d->version = json_integer_value(version);
+}
+
+static struct lsp_document *document_new(struct lsp *l, const struct document_kind *kind,
+                                         const json_t *item, const json_t *text) {
+    struct lsp_document *d = xcalloc(1, sizeof *d);
+    d->lsp = l;
+    d->kind = kind;
+    d->uri = xstrdup(json_get_string(item, "uri", ""));
+    d->path = lsp_uri_path(d->uri);
+    d->language = xstrdup(json_get_string(item, "languageId", ""));
+    d->revision = 1;
+    document_set_version(d, item);
+    lsp_text_init(&d->text, json_string_value(text), json_string_length(text));
+    d->next = l->documents;
+    l->documents = d;
+    l->document_count++;
+    return d;
+}
+
+/* The kind for a document, by its path or, for what has none, by language. */
+static const struct document_kind *kind_of(struct lsp *l, const json_t *item) {
+    autofree char *path = lsp_uri_path(json_get_string(item, "uri", ""));
+    return document_kind_find(l->host->tables->kinds, path,
+                              json_get_string(item, "languageId", ""));
+}
+
+static void document_forget(struct lsp_document *d) {
+    lsp_check_stop(d);
+    lsp_waiters_end(d, false);
+    document_remove(d);
+}
+
+void lsp_did_open(struct lsp *l, const json_t *params) {
+    const json_t *item = json_object_get(params, "textDocument");
+    const json_t *text = json_object_get(item, "text");
+    const char *uri = document_uri(params);
+    if (!uri || !json_is_string(text)) {
+        lsp_log(l, 2, "textDocument/didOpen without a uri or a text was ignored");
+        return;
+    }
+    struct lsp_document *open = lsp_document_find(l, uri);
+    if (open) {
+        document_forget(open);
+    }
+    const struct document_kind *kind = kind_of(l, item);
+    if (!kind) {
+        return;
+    }
+    const struct face_settings *settings = l->host->settings;
+    if (l->document_count >= settings->max_documents) {
+        lsp_log(l, 2, "%zu documents are open, which is the limit: no diagnostics for %s",
+                l->document_count, uri);
+        return;
+    }
+    struct lsp_document *d = document_new(l, kind, item, text);
+    if (d->text.len > settings->max_document_bytes) {
+        document_lose(d, d->text.len);
+    } else {
+        lsp_check_start(d, DOCUMENT_FULL);
+    }
+}
+
+/* Returns false when the change cannot be understood; the text is then as it was. */
+static bool apply_change(struct lsp_document *d, const json_t *change) {
+    const json_t *text = json_object_get(change, "text");
+    const json_t *range = json_object_get(change, "range");
+    if (!json_is_string(text)) {
+        return false;
+    }
+    const char *bytes = json_string_value(text);
+    size_t len = json_string_length(text);
+    if (!range || json_is_null(range)) {
+        d->lost = false;
+        lsp_text_finish(&d->text);
+        lsp_text_init(&d->text, bytes, len);
+        return true;
+    }
+    struct lsp_view view = lsp_document_view(d);
+    size_t start;
+    size_t end;
+    if (!lsp_read_range(d->lsp->client.encoding, &view, range, &start, &end)) {
+        return false;
+    }
+    lsp_text_splice(&d->text, start, end, bytes, len);
+    return true;
+}
+
+static void apply_changes(struct lsp_document *d, const json_t *changes) {
+    size_t max = d->lsp->host->settings->max_document_bytes;
+    size_t i;
+    json_t *change;
+    json_array_foreach(changes, i, change) {
+        if (d->lost && json_is_object(json_object_get(change, "range"))) {
+            continue;
+        }
+        if (!apply_change(d, change)) {
+            lsp_log(d->lsp, 2, "a change of %s could not be understood and was ignored",
+                    d->uri);
+        } else if (d->text.len > max) {
+            document_lose(d, d->text.len);
+        }
+    }
+}
+
+void lsp_did_change(struct lsp *l, const json_t *params) {
+    const char *uri = document_uri(params);
+    struct lsp_document *d = uri ? lsp_document_find(l, uri) : NULL;
+    if (!d) {
+        return;
+    }
+    snapshot_drop(d);
+    d->revision++;
+    document_set_version(d, json_object_get(params, "textDocument"));
+    apply_changes(d, json_object_get(params, "contentChanges"));
+    lsp_document_changed(d);
+}
+
+void lsp_did_save(struct lsp *l, const json_t *params) {
+    const char *uri = document_uri(params);
+    struct lsp_document *d = uri ? lsp_document_find(l, uri) : NULL;
+    if (d && !d->lost) {
+        lsp_check_start(d, DOCUMENT_FULL);
+    }
+}
+
+void lsp_did_close(struct lsp *l, const json_t *params) {
+    const char *uri = document_uri(params);
+    struct lsp_document *d = uri ? lsp_document_find(l, uri) : NULL;
+    if (!d) {
+        return;
+    }
+    d->versioned = false;
+    if (!l->client.pull) {
+        lsp_publish(d, json_array());
+    }
+    document_forget(d);
+}
+
+void lsp_documents_free(struct lsp *l, bool drop) {
+    while (l->documents) {
+        struct lsp_document *d = l->documents;
+        lsp_check_stop(d);
+        lsp_waiters_end(d, drop);
+        document_remove(d);
+    }
+}

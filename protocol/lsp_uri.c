@@ -1,0 +1,81 @@
+#include "protocol/lsp_internal.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/text.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define MAX_URI (16u << 10) /* bytes */
+
+static int hex_digit(char c) {
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    char low = (char)(c | 0x20);
+    return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+}
+
+/* The byte at *at, which is moved on; -1 for a bad escape or a NUL. */
+static int decode_byte(const char **at) {
+    const char *p = *at;
+    if (*p != '%') {
+        *at = p + 1;
+        return (unsigned char)*p;
+    }
+    int high = hex_digit(p[1]);
+    int low = high < 0 ? -1 : hex_digit(p[2]);
+    if (low < 0 || (high == 0 && low == 0)) {
+        return -1;
+    }
+    *at = p + 3;
+    return high * 16 + low;
+}
+
+static const char *path_part(const char *uri) {
+    if (strncasecmp(uri, "file:", 5) != 0) {
+        return NULL;
+    }
+    uri += 5;
+    if (strncmp(uri, "//", 2) == 0) {
+        uri += 2;
+        if (strncasecmp(uri, "localhost/", 10) == 0) {
+            uri += 9;
+        }
+    }
+    return *uri == '/' ? uri : NULL;
+}
+
+char *lsp_uri_path(const char *uri) {
+    const char *at = path_part(uri);
+    if (!at) {
+        return NULL;
+    }
+    autobuf path = BUF_INIT(MAX_URI);
+    while (*at && *at != '?' && *at != '#') {
+        int byte = decode_byte(&at);
+        if (byte < 0 || buf_addc(&path, (char)byte) < 0) {
+            return NULL;
+        }
+    }
+    return text_is_utf8(path.data, path.len) ? path_normalize(path.data) : NULL;
+}
+
+static bool is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           strchr("/-._~", c);
+}
+
+char *lsp_uri_of_path(const char *path) {
+    autobuf uri = BUF_INIT(3 * MAX_URI);
+    buf_adds(&uri, "file://");
+    for (; *path; path++) {
+        if (is_plain(*path)) {
+            buf_addc(&uri, *path);
+        } else {
+            buf_addf(&uri, "%%%02X", (unsigned char)*path);
+        }
+    }
+    return buf_detach(&uri);
+}
