@@ -1,0 +1,369 @@
+#include "base/file.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define READ_STEP (64u << 10)
+
+/* --- reading --- */
+
+static int open_failed(struct err *err, const char *path) {
+    int code = -errno;
+    return err_set(err, code, "%s: %s", path, strerror(-code));
+}
+
+/* One byte more than the limit is asked for, to tell a full buffer from a longer file. */
+static int read_step(int fd, struct buf *out, const char *path, struct err *err) {
+    char spill;
+    size_t room = out->max - out->len;
+    size_t want = room < READ_STEP ? room : READ_STEP;
+    char *to = want ? buf_reserve(out, want) : &spill;
+    ssize_t got = read(fd, to ? to : &spill, want && to ? want : 1);
+    if (got < 0) {
+        return errno == EINTR ? 1 : open_failed(err, path);
+    }
+    if (got > 0 && (!want || !to)) {
+        return err_set(err, -EFBIG, "%s: larger than %zu bytes", path, out->max);
+    }
+    if (got > 0) {
+        buf_commit(out, (size_t)got);
+    }
+    return got > 0;
+}
+
+/* Takes fd over. */
+static int read_open_file(int fd_given, const char *path, struct buf *out,
+                          struct err *err) {
+    autofd int fd = fd_given;
+    struct stat st;
+    if (fd < 0) {
+        return open_failed(err, path);
+    }
+    if (fstat(fd, &st) < 0) {
+        return open_failed(err, path);
+    }
+    if (!S_ISREG(st.st_mode)) {
+        return err_set(err, -EINVAL, "%s: not a regular file", path);
+    }
+    if (st.st_size > 0 && (uintmax_t)st.st_size > out->max - out->len) {
+        return err_set(err, -EFBIG, "%s: larger than %zu bytes", path, out->max);
+    }
+    size_t before = out->len;
+    int rc;
+    do {
+        rc = read_step(fd, out, path, err);
+    } while (rc > 0);
+    if (rc < 0 && out->cap) {
+        out->len = before;
+        out->data[before] = '\0';
+    }
+    return rc;
+}
+
+#define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
+int file_read(const char *path, struct buf *out, struct err *err) {
+    return read_open_file(open(path, READ_FLAGS), path, out, err);
+}
+
+/* --- beneath a root --- */
+
+int root_open(struct root *r, const char *path, struct err *err) {
+    autofree char *cwd = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    *r = (struct root){.fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    if (r->fd < 0) {
+        return open_failed(err, path);
+    }
+    autofree char *joined = cwd ? path_join(cwd, path) : xstrdup(path);
+    r->path = path_normalize(joined);
+    return 0;
+}
+
+void root_close(struct root *r) {
+    if (r->path) {
+        close(r->fd);
+    }
+    free(r->path);
+    *r = (struct root){.fd = -1};
+}
+
+static bool leads_out(const char *normal) {
+    return normal[0] == '/' || (normal[0] == '.' && normal[1] == '.' &&
+                                (normal[2] == '/' || normal[2] == '\0'));
+}
+
+/* For kernels before 5.6 and sandboxes without openat2: component by component, following
+ * no link at all. */
+static int open_walking(int root, const char *rel, int flags) {
+    autofree char *path = path_normalize(rel);
+    if (leads_out(path)) {
+        errno = EXDEV;
+        return -1;
+    }
+    autofd int dir = fcntl(root, F_DUPFD_CLOEXEC, 3);
+    char *name = path;
+    for (char *slash; dir >= 0 && (slash = strchr(name, '/')); name = slash + 1) {
+        *slash = '\0';
+        int next = openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        fd_close_p(&dir);
+        dir = next;
+    }
+    return dir < 0 ? -1 : openat(dir, name, flags | O_NOFOLLOW);
+}
+
+/* Returns a descriptor, or -1 with errno. */
+static int open_beneath(int root, const char *rel, int flags) {
+    struct open_how how = {.flags = (unsigned)flags,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    for (int tries = 0; tries < 16; tries++) {
+        long fd = syscall(SYS_openat2, root, rel, &how, sizeof how);
+        if (fd >= 0) {
+            return (int)fd;
+        }
+        if (errno == ENOSYS || errno == EPERM) { /* EPERM: an old sandbox's ENOSYS */
+            return open_walking(root, rel, flags);
+        }
+        if (errno != EAGAIN && errno != EINTR) { /* EAGAIN: a rename raced with a ".." */
+            break;
+        }
+    }
+    return -1;
+}
+
+/* What is shown of a path in messages: the root's and what was asked for beneath it. */
+static int failed_beneath(const struct root *r, const char *rel, struct err *err) {
+    int code = -errno;
+    const char *why = code == -EXDEV ? "leads out of its folder" : strerror(-code);
+    return err_set(err, code, "%s/%s: %s", r->path, rel, why);
+}
+
+int root_read(const struct root *r, const char *rel, struct buf *out, struct err *err) {
+    int fd = open_beneath(r->fd, rel, READ_FLAGS);
+    return fd < 0 ? failed_beneath(r, rel, err) : read_open_file(fd, rel, out, err);
+}
+
+/* Open the folder rel beneath root, making it and its parents where they are missing.
+ * Returns a descriptor, or -1 with errno. */
+static int make_folders(int root, const char *rel, mode_t mode) {
+    autofree char *path = path_normalize(rel);
+    if (leads_out(path)) {
+        errno = EXDEV;
+        return -1;
+    }
+    autofd int dir = fcntl(root, F_DUPFD_CLOEXEC, 3);
+    char *name = path;
+    for (bool last = false; dir >= 0 && !last;) {
+        char *slash = strchr(name, '/');
+        last = !slash;
+        if (slash) {
+            *slash = '\0';
+        }
+        if (mkdirat(dir, name, mode) < 0 && errno != EEXIST) {
+            return -1;
+        }
+        /* From the root again: a link on the way may lead elsewhere beneath it. */
+        int next = open_beneath(root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        fd_close_p(&dir);
+        dir = next;
+        if (slash) {
+            *slash = '/';
+            name = slash + 1;
+        }
+    }
+    return take_fd(dir);
+}
+
+int root_mkdir(const struct root *r, const char *rel, mode_t mode, struct err *err) {
+    autofd int dir = make_folders(r->fd, rel, mode);
+    return dir < 0 ? failed_beneath(r, rel, err) : 0;
+}
+
+static int write_all(int fd, const char *bytes, size_t len) {
+    while (len) {
+        ssize_t n = write(fd, bytes, len);
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        if (n > 0) {
+            bytes += n;
+            len -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+/* Write the bytes under a name of their own in dir, safely on the disk. */
+static int write_temporary(int dir, const char *name, const void *bytes, size_t len,
+                           mode_t mode) {
+    autofd int fd =
+        openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (fd < 0) {
+        return -errno;
+    }
+    int rc = write_all(fd, bytes, len);
+    return rc < 0 ? rc : fsync(fd) < 0 ? -errno : 0;
+}
+
+static int replace_file(int dir, const char *name, const void *bytes, size_t len,
+                        mode_t mode) {
+    char random[33], temporary[40];
+    random_hex(16, random);
+    snprintf(temporary, sizeof temporary, ".%s.tmp", random);
+    int rc = write_temporary(dir, temporary, bytes, len, mode);
+    if (rc == 0 && renameat(dir, temporary, dir, name) < 0) {
+        rc = -errno;
+    }
+    if (rc < 0) {
+        unlinkat(dir, temporary, 0);
+        return rc;
+    }
+    return fsync(dir) < 0 ? -errno : 0;
+}
+
+int root_write(const struct root *r, const char *rel, const void *bytes, size_t len,
+               mode_t mode, struct err *err) {
+    autofree char *folder = path_normalize(rel);
+    size_t rel_len = strlen(rel);
+    if (strcmp(folder, ".") == 0 || !rel_len || rel[rel_len - 1] == '/') {
+        return err_set(err, -EINVAL, "%s/%s: not a file name", r->path, rel);
+    }
+    if (leads_out(folder)) {
+        errno = EXDEV;
+        return failed_beneath(r, rel, err);
+    }
+    autofree char *name = xstrdup(path_basename(folder));
+    folder[strlen(folder) - strlen(name)] = '\0';
+    autofd int dir = make_folders(r->fd, folder, 0755);
+    if (dir < 0) {
+        return failed_beneath(r, rel, err);
+    }
+    int rc = replace_file(dir, name, bytes, len, mode);
+    errno = -rc;
+    return rc < 0 ? failed_beneath(r, rel, err) : 0;
+}
+
+/* --- folders --- */
+
+int dir_make(const char *path, mode_t mode, struct err *err) {
+    autofree char *copy = path_normalize(path);
+    for (char *slash = copy; slash;) {
+        slash = strchr(slash + 1, '/');
+        if (slash) {
+            *slash = '\0';
+        }
+        struct stat st;
+        if (mkdir(copy, mode) < 0) {
+            int code = errno;
+            if (stat(copy, &st) < 0 || !S_ISDIR(st.st_mode)) {
+                errno = code == EEXIST ? ENOTDIR : code;
+                return open_failed(err, copy);
+            }
+        }
+        if (slash) {
+            *slash = '/';
+        }
+    }
+    return 0;
+}
+
+static int open_folder(int dir, const char *name) {
+    int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(dir, name, flags);
+    struct stat st;
+    if (fd < 0 && errno == EACCES && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISDIR(st.st_mode) && fchmodat(dir, name, 0700, 0) == 0) {
+        fd = openat(dir, name, flags);
+    }
+    return fd;
+}
+
+/* A removal in progress. Folders that are not empty are moved up to `top` under a random
+ * name and emptied there, so that neither a deep tree nor a long path needs recursion or
+ * many descriptors. */
+struct removal {
+    int top;
+    bool progress; /* something went or moved in this pass */
+    int failure;   /* the last negative errno */
+};
+
+typedef void visit_entry(struct removal *r, int folder, const char *name);
+
+static void each_entry(struct removal *r, int folder, visit_entry *visit) {
+    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
+    if (!stream) {
+        r->failure = -errno;
+        fd_close_p(&copy);
+        return;
+    }
+    for (const struct dirent *entry; (entry = readdir(stream));) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            visit(r, folder, entry->d_name);
+        }
+    }
+    closedir(stream);
+}
+
+/* Remove the entry, or move it to the top. */
+static void remove_entry(struct removal *r, int folder, const char *name) {
+    char other[33];
+    if (unlinkat(folder, name, 0) == 0 || unlinkat(folder, name, AT_REMOVEDIR) == 0) {
+        r->progress = true;
+    } else if (errno == ENOTEMPTY) {
+        random_hex(16, other);
+        if (renameat(folder, name, r->top, other) == 0) {
+            r->progress = true;
+        } else {
+            r->failure = -errno;
+        }
+    } else if (errno != ENOENT) {
+        r->failure = -errno;
+    }
+}
+
+static void remove_at_top(struct removal *r, int top, const char *name) {
+    if (unlinkat(top, name, 0) == 0) {
+        r->progress = true;
+        return;
+    }
+    autofd int folder = open_folder(top, name);
+    if (folder >= 0) {
+        each_entry(r, folder, remove_entry);
+    }
+    if (unlinkat(top, name, AT_REMOVEDIR) == 0) {
+        r->progress = true;
+    } else {
+        r->failure = -errno;
+    }
+}
+
+int dir_remove(const char *path, struct err *err) {
+    autofd int top = open_folder(AT_FDCWD, path);
+    struct removal r = {.top = top, .progress = true};
+    if (top < 0) {
+        return open_failed(err, path);
+    }
+    while (r.progress) {
+        r.progress = false;
+        r.failure = 0;
+        each_entry(&r, top, remove_at_top);
+    }
+    if (unlinkat(AT_FDCWD, path, AT_REMOVEDIR) < 0) {
+        errno = r.failure ? -r.failure : errno;
+        return open_failed(err, path);
+    }
+    return 0;
+}

@@ -1,0 +1,308 @@
+#include "base/json.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- reading --- */
+
+/* The value of the four hex digits at s, or -1. */
+static int hex4(const char *s, const char *end) {
+    int value = 0;
+    if (end - s < 4) {
+        return -1;
+    }
+    for (int i = 0; i < 4; i++) {
+        char c = s[i];
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
+        if (digit < 0) {
+            return -1;
+        }
+        value = value * 16 + digit;
+    }
+    return value;
+}
+
+/* s is behind a backslash in a string. Rewrites a lone surrogate; returns what follows.
+ */
+static char *scan_escape(char *s, const char *end) {
+    if (s == end) {
+        return s;
+    }
+    int unit = *s == 'u' ? hex4(s + 1, end) : -1;
+    if (unit < 0xd800 || unit > 0xdfff) {
+        return s + 1;
+    }
+    if (unit < 0xdc00 && end - s >= 7 && s[5] == '\\' && s[6] == 'u') {
+        int low = hex4(s + 7, end);
+        if (low >= 0xdc00 && low <= 0xdfff) {
+            return s + 11;
+        }
+    }
+    memcpy(s + 1, "fffd", 4);
+    return s + 5;
+}
+
+/* s is behind an opening quote; returns what follows the closing one. */
+static char *scan_string(char *s, const char *end) {
+    while (s < end) {
+        char c = *s++;
+        if (c == '"') {
+            break;
+        }
+        if (c == '\\') {
+            s = scan_escape(s, end);
+        }
+    }
+    return s;
+}
+
+/* Repairs lone surrogates in place. Returns false when it nests too deeply. */
+static bool scan_text(char *s, size_t len) {
+    const char *end = s + len;
+    size_t depth = 0;
+    while (s < end) {
+        switch (*s++) {
+        case '"':
+            s = scan_string(s, end);
+            break;
+        case '[':
+        case '{':
+            if (++depth > JSON_MAX_NESTING) {
+                return false;
+            }
+            break;
+        case ']':
+        case '}':
+            depth -= depth > 0;
+            break;
+        default:
+            break;
+        }
+    }
+    return true;
+}
+
+static int set_parse_error(struct err *err, const json_error_t *error) {
+    if (json_error_code(error) == json_error_numeric_overflow) {
+        return err_set(err, -ERANGE, "line %d column %d: number out of range",
+                       error->line, error->column);
+    }
+    autobuf words = BUF_INIT(2 * sizeof error->text);
+    text_clean(&words, error->text, strlen(error->text));
+    return err_set(err, -EBADMSG, "line %d column %d: %s", error->line, error->column,
+                   words.data);
+}
+
+static json_t *parse_utf8(char *text, size_t len, struct err *err) {
+    json_error_t error;
+    if (!scan_text(text, len)) {
+        err_set(err, -EBADMSG, "nested more than %d deep", JSON_MAX_NESTING);
+        return NULL;
+    }
+    json_t *value = json_loadb(text, len, JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
+    if (!value) {
+        set_parse_error(err, &error);
+    }
+    return value;
+}
+
+json_t *json_parse(char *text, size_t len, struct err *err) {
+    if (text_is_utf8(text, len)) {
+        return parse_utf8(text, len, err);
+    }
+    autobuf copy = BUF_INIT(SIZE_MAX / 4);
+    text_repair(&copy, text, len);
+    return parse_utf8(copy.data, copy.len, err);
+}
+
+/* --- making --- */
+
+static json_t *checked(json_t *value) {
+    if (!value) {
+        abort(); /* the bytes are known to be valid, so memory is out */
+    }
+    return value;
+}
+
+json_t *json_text(const char *s, size_t len) {
+    if (text_is_utf8(s, len)) {
+        return checked(json_stringn_nocheck(s, len));
+    }
+    autobuf good = BUF_INIT(SIZE_MAX / 4);
+    text_repair(&good, s, len);
+    return checked(json_stringn_nocheck(good.data, good.len));
+}
+
+json_t *json_clean(const char *s, size_t len) {
+    autobuf good = BUF_INIT(SIZE_MAX / 4);
+    text_clean(&good, s, len);
+    return checked(json_stringn_nocheck(good.data, good.len));
+}
+
+json_t *json_clean_z(const char *s) {
+    return s ? json_clean(s, strlen(s)) : json_clean("", 0);
+}
+
+json_t *json_double(double value) {
+    if (isnan(value)) {
+        return checked(json_string("NaN"));
+    }
+    if (isinf(value)) {
+        return checked(json_string(value > 0 ? "Infinity" : "-Infinity"));
+    }
+    return checked(json_real(value));
+}
+
+/* --- writing --- */
+
+static void write_escape(struct buf *out, unsigned char c) {
+    static const char *const names[0x20] = {
+        ['\b'] = "\\b", ['\t'] = "\\t", ['\n'] = "\\n", ['\f'] = "\\f", ['\r'] = "\\r"};
+    if (c >= 0x20) {
+        char pair[2] = {'\\', (char)c};
+        buf_add(out, pair, sizeof pair);
+    } else if (names[c]) {
+        buf_add(out, names[c], 2);
+    } else {
+        buf_addf(out, "\\u%04x", c);
+    }
+}
+
+static void write_string(struct buf *out, const char *s, size_t len) {
+    size_t from = 0;
+    buf_addc(out, '"');
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)s[i];
+        if (c < 0x20 || c == '"' || c == '\\') {
+            buf_add(out, s + from, i - from);
+            write_escape(out, c);
+            from = i + 1;
+        }
+    }
+    buf_add(out, s + from, len - from);
+    buf_addc(out, '"');
+}
+
+/* Always with a point or an exponent, so that it is read back as a real number. */
+static void write_real(struct buf *out, double value) {
+    char digits[40];
+    int n = snprintf(digits, sizeof digits - 2, "%.17g", value);
+    char *point = strchr(digits, ','); /* the locale's */
+    if (point) {
+        *point = '.';
+    }
+    if (!strpbrk(digits, ".e")) {
+        memcpy(digits + n, ".0", 3);
+    }
+    buf_adds(out, digits);
+}
+
+static void write_integer(struct buf *out, json_int_t value) {
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%" JSON_INTEGER_FORMAT, value);
+    buf_add(out, digits, (size_t)n);
+}
+
+static int write_value(struct buf *out, const json_t *value, unsigned depth);
+
+static int write_array(struct buf *out, const json_t *value, unsigned depth) {
+    size_t count = json_array_size(value);
+    buf_addc(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (i) {
+            buf_addc(out, ',');
+        }
+        int rc = write_value(out, json_array_get(value, i), depth);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return buf_addc(out, ']');
+}
+
+static int write_object(struct buf *out, const json_t *value, unsigned depth) {
+    json_t *object = (json_t *)(uintptr_t)value; /* jansson's iterator is not const */
+    const char *separator = "{";
+    for (void *at = json_object_iter(object); at;
+         at = json_object_iter_next(object, at)) {
+        const char *key = json_object_iter_key(at);
+        buf_adds(out, separator);
+        separator = ",";
+        write_string(out, key, strlen(key));
+        buf_addc(out, ':');
+        int rc = write_value(out, json_object_iter_value(at), depth);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return buf_adds(out, *separator == '{' ? "{}" : "}");
+}
+
+static int write_value(struct buf *out, const json_t *value, unsigned depth) {
+    if (depth > 2 * JSON_MAX_NESTING) {
+        return -ELOOP;
+    }
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return write_object(out, value, depth + 1);
+    case JSON_ARRAY:
+        return write_array(out, value, depth + 1);
+    case JSON_STRING:
+        write_string(out, json_string_value(value), json_string_length(value));
+        break;
+    case JSON_INTEGER:
+        write_integer(out, json_integer_value(value));
+        break;
+    case JSON_REAL:
+        write_real(out, json_real_value(value));
+        break;
+    case JSON_TRUE:
+        buf_adds(out, "true");
+        break;
+    case JSON_FALSE:
+        buf_adds(out, "false");
+        break;
+    case JSON_NULL:
+        buf_adds(out, "null");
+        break;
+    }
+    return out->full ? -EMSGSIZE : 0;
+}
+
+int json_write(struct buf *out, const json_t *value) {
+    size_t before = out->len;
+    int rc = value ? write_value(out, value, 0) : -EINVAL;
+    if (rc < 0 && out->cap) {
+        out->len = before;
+        out->data[before] = '\0';
+    }
+    return rc;
+}
+
+/* --- looking up --- */
+
+const char *json_get_string(const json_t *obj, const char *key, const char *fallback) {
+    const json_t *value = json_object_get(obj, key);
+    return json_is_string(value) ? json_string_value(value) : fallback;
+}
+
+json_int_t json_get_integer(const json_t *obj, const char *key, json_int_t fallback) {
+    const json_t *value = json_object_get(obj, key);
+    return json_is_integer(value) ? json_integer_value(value) : fallback;
+}
+
+int json_get_bool(const json_t *obj, const char *key, int fallback) {
+    const json_t *value = json_object_get(obj, key);
+    return json_is_boolean(value) ? json_is_true(value) : fallback;
+}

@@ -16,12 +16,12 @@ struct err;
 
 /* Parse one JSON text of any kind. `text` is changed in place where it needs repair (lone
  * surrogate escapes become \ufffd; malformed UTF-8 is replaced in a copy). Depth over
- * JSON_MAX_NESTING, trailing bytes and invalid JSON fail with -EBADMSG; out-of-range numbers
- * with -ERANGE. Of equal keys the last wins. Strings may hold U+0000. */
+ * JSON_MAX_NESTING, trailing bytes and invalid JSON fail with -EBADMSG; out-of-range
+ * numbers with -ERANGE. Of equal keys the last wins. Strings may hold U+0000. */
 json_t *json_parse(char *text, size_t len, struct err *err);
 
-/* A JSON string of outside bytes: repaired, and for json_clean also stripped as text_clean
- * does. Never NULL. */
+/* A JSON string of outside bytes: repaired, and for json_clean also stripped as
+ * text_clean does. Never NULL. */
 json_t *json_text(const char *s, size_t len);
 json_t *json_clean(const char *s, size_t len);
 json_t *json_clean_z(const char *s); /* NUL-terminated; NULL gives "" */
@@ -29,7 +29,9 @@ json_t *json_clean_z(const char *s); /* NUL-terminated; NULL gives "" */
 /* A number, or the strings "NaN" "Infinity" "-Infinity". */
 json_t *json_double(double value);
 
-/* Append value as compact JSON (17 significant digits, key order as inserted). */
+/* Append value as compact JSON (17 significant digits, key order as inserted). -EMSGSIZE
+ * at out's limit, -ELOOP when it nests too deeply to be a tree of ours; nothing is added
+ * then. */
 int json_write(struct buf *out, const json_t *value);
 
 /* Convenience for reading objects that a schema has already checked: a default for a

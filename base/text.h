@@ -13,12 +13,15 @@ struct buf;
 bool text_is_utf8(const char *s, size_t len);
 
 /* Append s to out with every malformed sequence replaced by U+FFFD (one per maximal
- * subpart, as the Unicode standard and the WHATWG decoder do). -EMSGSIZE at out's limit. */
+ * subpart, as the Unicode standard and the WHATWG decoder do). -EMSGSIZE at out's limit.
+ */
 int text_repair(struct buf *out, const char *s, size_t len);
 
 /* Append s repaired, and without what can deceive a reader: control characters other than
- * tab and newline (CR LF becomes LF), ANSI escape sequences, bidirectional controls,
- * zero-width and tag characters, and the byte order mark. */
+ * tab and newline, ANSI escape sequences, bidirectional controls, zero-width and tag
+ * characters, and the byte order mark. CR LF, a lone CR, U+2028 and U+2029 become LF, so
+ * the lines stay those of lines.h. A control string (OSC and its like) that does not end
+ * on its line loses only its introducer: its text stays in sight. */
 int text_clean(struct buf *out, const char *s, size_t len);
 
 /* Decode one code point at s (len > 0). Returns its length in bytes (1 for a malformed
