@@ -1,0 +1,473 @@
+#define LOG_MODULE "call"
+#include "protocol/call.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "protocol/operation.h"
+#include "protocol/schema.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ID_BYTES 16u         /* 128 random bits */
+#define MAX_TEXT (16u << 10) /* of a message or hint */
+
+/* A walk over the views, so that a callback may detach any of them. */
+struct walk {
+    struct call_view *next;
+    struct walk *outer;
+};
+
+/* The end, told from the loop to views that were attached after it. */
+struct late_end {
+    uv_idle_t idle;
+    struct call *call; /* a reference */
+};
+
+struct call {
+    unsigned refs;
+    const struct operation *op;
+    json_t *params;
+    struct call_origin origin; /* its client and roots are our own copies */
+    enum call_state state;
+    bool owed;       /* the operation has not answered; it holds a reference */
+    bool cancelling; /* its on_cancel has been called */
+    bool kept;
+    char id[2 * ID_BYTES + 1]; /* "" until it is needed */
+    uint64_t started_ms;
+    json_t *result, *partial, *work_order;
+    struct call_failure failure;
+    struct call_progress progress;
+    call_cancelled *on_cancelled;
+    void *on_cancelled_data;
+    call_resumed *resume;
+    void *resume_data;
+    struct call_view *views;
+    struct walk *walk;
+    struct late_end *late;
+};
+
+static const struct call_observer *process_observer;
+
+void call_set_observer(const struct call_observer *observer) {
+    process_observer = observer;
+}
+
+const char *call_state_name(enum call_state state) {
+    static const char *const names[] = {"running", "input_required", "succeeded",
+                                        "failed", "cancelled"};
+    return names[state];
+}
+
+/* --- origin --- */
+
+static const char *const *copy_roots(const char *const *roots) {
+    size_t count = 0;
+    while (roots && roots[count]) {
+        count++;
+    }
+    char **copy = xcalloc(count + 1, sizeof *copy);
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = xstrdup(roots[i]);
+    }
+    return (const char *const *)copy;
+}
+
+static void free_roots(const char *const *roots) {
+    for (size_t i = 0; roots[i]; i++) {
+        free((void *)(uintptr_t)roots[i]);
+    }
+    free((void *)(uintptr_t)roots);
+}
+
+static struct call_origin copy_origin(const struct call_origin *from) {
+    struct call_origin copy = *from;
+    copy.client = xstrdup(from->client ? from->client : "");
+    copy.roots = copy_roots(from->roots);
+    return copy;
+}
+
+/* --- life --- */
+
+struct call *call_ref(struct call *call) {
+    call->refs++;
+    return call;
+}
+
+static void failure_finish(struct call_failure *f) {
+    free(f->message);
+    free(f->reason);
+    free(f->hint);
+    free(f->path);
+}
+
+void call_unref(struct call *call) {
+    if (!call || --call->refs) {
+        return;
+    }
+    assert(!call->owed);
+    json_decref(call->params);
+    json_decref(call->result);
+    json_decref(call->partial);
+    json_decref(call->work_order);
+    failure_finish(&call->failure);
+    free(call->progress.message);
+    free((void *)(uintptr_t)call->origin.client);
+    free_roots(call->origin.roots);
+    free(call);
+}
+
+/* --- views --- */
+
+static void view_unlink(struct call *call, struct call_view *view) {
+    struct call_view **at = &call->views;
+    while (*at && *at != view) {
+        at = &(*at)->next;
+    }
+    if (!*at) {
+        return;
+    }
+    for (struct walk *w = call->walk; w; w = w->outer) {
+        w->next = w->next == view ? view->next : w->next;
+    }
+    *at = view->next;
+    view->next = NULL;
+}
+
+static void tell_progress(struct call *call) {
+    struct walk walk = {.next = call->views, .outer = call->walk};
+    call_ref(call);
+    call->walk = &walk;
+    while (walk.next && !call_ended(call)) {
+        struct call_view *view = walk.next;
+        walk.next = view->next;
+        if (view->progress) {
+            view->progress(call, view->data);
+        }
+    }
+    call->walk = walk.outer;
+    call_unref(call);
+}
+
+static void tell_end(struct call *call) {
+    call_ref(call);
+    while (call->views) {
+        struct call_view *view = call->views;
+        view_unlink(call, view);
+        view->end(call, view->data);
+    }
+    call_unref(call);
+}
+
+static void tell_observer(struct call *call) {
+    if (call->kept && process_observer && process_observer->changed) {
+        process_observer->changed(call, process_observer->data);
+    }
+}
+
+static void on_late_closed(uv_handle_t *handle) {
+    free(container_of((uv_idle_t *)handle, struct late_end, idle));
+}
+
+static void on_late(uv_idle_t *idle) {
+    struct late_end *late = container_of(idle, struct late_end, idle);
+    struct call *call = late->call;
+    call->late = NULL;
+    uv_idle_stop(idle);
+    uv_close((uv_handle_t *)idle, on_late_closed);
+    tell_end(call);
+    call_unref(call);
+}
+
+static void tell_end_from_loop(struct call *call) {
+    if (call->late) {
+        return;
+    }
+    call->late = xcalloc(1, sizeof *call->late);
+    call->late->call = call_ref(call);
+    uv_idle_init(call->origin.loop, &call->late->idle);
+    uv_idle_start(&call->late->idle, on_late);
+}
+
+void call_attach(struct call *call, struct call_view *view) {
+    struct call_view **at = &call->views;
+    while (*at) {
+        at = &(*at)->next;
+    }
+    view->next = NULL;
+    *at = view;
+    if (call_ended(call)) {
+        tell_end_from_loop(call);
+    }
+}
+
+void call_detach(struct call *call, struct call_view *view) {
+    view_unlink(call, view);
+}
+
+/* --- the end --- */
+
+static void finish(struct call *call, enum call_state state) {
+    call_ref(call);
+    call->state = state;
+    call->on_cancelled = NULL;
+    call->resume = NULL;
+    json_decref(take(call->work_order));
+    log_debug("end op=%s state=%s ms=%llu", call->op->name, call_state_name(state),
+              (unsigned long long)(clock_ms() - call->started_ms));
+    tell_observer(call);
+    tell_end(call);
+    call_unref(call);
+}
+
+/* The operation answers, by whichever function: true when the call still waits for it.
+ * Its reference is the caller's to drop, through answered(). */
+static bool answering(struct call *call) {
+    assert(call->owed); /* an operation ends its call once */
+    call->owed = false;
+    return !call_ended(call);
+}
+
+static void answered(struct call *call) {
+    call_unref(call);
+}
+
+void call_reply(struct call *call, json_t *result) {
+    if (answering(call)) {
+        call->result = result;
+        finish(call, CALL_SUCCEEDED);
+    } else {
+        json_decref(result);
+    }
+    answered(call);
+}
+
+void call_stopped(struct call *call) {
+    if (answering(call)) {
+        finish(call, CALL_CANCELLED);
+    }
+    answered(call);
+}
+
+static char *clean_dup(const char *text) {
+    struct buf out = BUF_INIT(MAX_TEXT);
+    size_t len = strlen(text);
+    text_clean(&out, text, text_cut(text, len, MAX_TEXT));
+    return buf_detach(&out);
+}
+
+__attribute__((format(printf, 1, 0))) static char *format_clean(const char *fmt,
+                                                                va_list args) {
+    char text[4096];
+    vsnprintf(text, sizeof text, fmt, args);
+    return clean_dup(text);
+}
+
+void call_fail(struct call *call, enum call_fault fault, const char *reason,
+               const char *hint, const char *fmt, ...) {
+    if (answering(call)) {
+        va_list args;
+        va_start(args, fmt);
+        call->failure = (struct call_failure){.fault = fault,
+                                              .message = format_clean(fmt, args),
+                                              .reason = xstrdup(reason ? reason : ""),
+                                              .hint = hint ? clean_dup(hint) : NULL};
+        va_end(args);
+        finish(call, CALL_FAILED);
+    }
+    answered(call);
+}
+
+void call_fail_param(struct call *call, const char *path, const char *fmt, ...) {
+    if (answering(call)) {
+        va_list args;
+        va_start(args, fmt);
+        call->failure = (struct call_failure){.fault = CALL_BAD_PARAMS,
+                                              .message = format_clean(fmt, args),
+                                              .reason = xstrdup("bad_params"),
+                                              .path = path ? clean_dup(path) : NULL};
+        va_end(args);
+        finish(call, CALL_FAILED);
+    }
+    answered(call);
+}
+
+/* --- on the way --- */
+
+void call_report(struct call *call, double done, double total, const char *fmt, ...) {
+    if (call_ended(call)) {
+        return;
+    }
+    struct call_progress *p = &call->progress;
+    p->done = done > p->done ? done : p->done;
+    p->total = total > 0 ? total : 0;
+    free(take(p->message));
+    if (fmt) {
+        va_list args;
+        va_start(args, fmt);
+        p->message = format_clean(fmt, args);
+        va_end(args);
+    }
+    tell_observer(call);
+    tell_progress(call);
+}
+
+void call_set_partial(struct call *call, json_t *partial) {
+    if (call_ended(call)) {
+        json_decref(partial);
+        return;
+    }
+    json_decref(call->partial);
+    call->partial = partial;
+}
+
+void call_on_cancel(struct call *call, call_cancelled *cb, void *data) {
+    call->on_cancelled = cb;
+    call->on_cancelled_data = data;
+}
+
+void call_cancel(struct call *call) {
+    if (call_ended(call)) {
+        return;
+    }
+    call_cancelled *cb = take(call->on_cancelled);
+    if (cb) {
+        call->cancelling = true;
+        call_ref(call);
+        cb(call, call->on_cancelled_data);
+        call_unref(call);
+    } else if (!call->cancelling) {
+        finish(call, CALL_CANCELLED);
+    }
+}
+
+void call_require_input(struct call *call, json_t *work_order, call_resumed *cb,
+                        void *data) {
+    if (call_ended(call)) {
+        json_decref(work_order);
+        return;
+    }
+    json_decref(call->work_order);
+    call->work_order = work_order;
+    call->resume = cb;
+    call->resume_data = data;
+    call->state = CALL_INPUT_REQUIRED;
+    tell_observer(call);
+    tell_progress(call);
+}
+
+int call_input(struct call *call, const json_t *input) {
+    if (call->state != CALL_INPUT_REQUIRED) {
+        return -EINVAL;
+    }
+    call_ref(call);
+    call->state = CALL_RUNNING;
+    json_decref(take(call->work_order));
+    tell_observer(call);
+    call_resumed *resume = take(call->resume);
+    resume(call, input, call->resume_data);
+    call_unref(call);
+    return 0;
+}
+
+/* --- the start --- */
+
+/* Params that do not fit fail the call, as its operation would. */
+static bool check_params(struct call *call) {
+    struct err err = {0};
+    autofree char *path = NULL;
+    const struct schema *schema = operation_params(NULL, call->op);
+    if (!schema) {
+        call_fail(call, CALL_INTERNAL, "no_table", NULL, "%s stands in no table",
+                  call->op->name);
+        return false;
+    }
+    if (schema_check(schema, call->params, &path, &err) < 0) {
+        call_fail_param(call, path, "%s", err.msg);
+        return false;
+    }
+    return true;
+}
+
+struct call *call_start(const struct operation *op, json_t *params,
+                        const struct call_origin *origin) {
+    struct call *call = xcalloc(1, sizeof *call);
+    *call = (struct call){.refs = 2, /* the caller's and the operation's */
+                          .owed = true,
+                          .op = op,
+                          .params = params ? params : json_object(),
+                          .origin = copy_origin(origin),
+                          .started_ms = clock_ms()};
+    if (check_params(call)) {
+        op->start(call, call->params);
+    }
+    return call;
+}
+
+/* --- what watchers see --- */
+
+json_t *call_params(const struct call *call) {
+    return call->params;
+}
+
+const struct call_origin *call_origin(const struct call *call) {
+    return &call->origin;
+}
+
+const struct operation *call_operation(const struct call *call) {
+    return call->op;
+}
+
+enum call_state call_state(const struct call *call) {
+    return call->state;
+}
+
+bool call_ended(const struct call *call) {
+    return call->state != CALL_RUNNING && call->state != CALL_INPUT_REQUIRED;
+}
+
+const json_t *call_result(const struct call *call) {
+    return call->result;
+}
+
+const json_t *call_partial(const struct call *call) {
+    return call->partial;
+}
+
+const json_t *call_work_order(const struct call *call) {
+    return call->work_order;
+}
+
+const struct call_failure *call_failure(const struct call *call) {
+    return call->state == CALL_FAILED ? &call->failure : NULL;
+}
+
+const struct call_progress *call_progress(const struct call *call) {
+    return &call->progress;
+}
+
+uint64_t call_started_ms(const struct call *call) {
+    return call->started_ms;
+}
+
+const char *call_keep(struct call *call) {
+    if (!call->kept) {
+        random_hex(ID_BYTES, call->id);
+        call->kept = true;
+        if (process_observer && process_observer->kept) {
+            process_observer->kept(call, process_observer->data);
+        }
+    }
+    return call->id;
+}
+
+bool call_kept(const struct call *call) {
+    return call->kept;
+}

@@ -1,14 +1,14 @@
 #pragma once
 /* call: one running operation, whoever watches it.
  *
- * An operation (see operation.h) is started as a call. The call is reference-counted, ends
- * exactly once, and has any number of views: a plain request that waits, an MCP tool call,
- * an MCP task, an editor's progress bar, a poller. A call that somebody may come back for
- * is *kept*: it becomes a job, with an unguessable id, a row in the daemon's database and
- * a result that stays readable.
+ * An operation (see operation.h) is started as a call. The call is reference-counted,
+ * ends exactly once, and has any number of views: a plain request that waits, an MCP tool
+ * call, an MCP task, an editor's progress bar, a poller. A call that somebody may come
+ * back for is *kept*: it becomes a job, with an unguessable id, a row in the daemon's
+ * database and a result that stays readable.
  *
- * Single-threaded: all functions and callbacks run on the loop's thread. Callbacks may end,
- * cancel or release the call they are called with. */
+ * Single-threaded: all functions and callbacks run on the loop's thread. Callbacks may
+ * end, cancel or release the call they are called with. */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -30,11 +30,11 @@ const char *call_state_name(enum call_state state);
 
 /* Why a call failed; each face turns this into its own code. */
 enum call_fault {
-    CALL_BAD_PARAMS, /* the caller can mend it */
-    CALL_NOT_FOUND,  /* a file, skill or job that does not exist */
+    CALL_BAD_PARAMS,  /* the caller can mend it */
+    CALL_NOT_FOUND,   /* a file, skill or job that does not exist */
     CALL_UNAVAILABLE, /* something this machine lacks: a compiler, a key, a GPU */
-    CALL_REFUSED,    /* policy: outside the roots, unsafe, budget spent */
-    CALL_INTERNAL,   /* our fault, or the system's */
+    CALL_REFUSED,     /* policy: outside the roots, unsafe, budget spent */
+    CALL_INTERNAL,    /* our fault, or the system's */
 };
 
 struct call_failure {
@@ -76,13 +76,13 @@ void call_report(struct call *call, double done, double total, const char *fmt, 
     __attribute__((format(printf, 4, 5)));
 /* What is known so far, shown by polling; stolen. */
 void call_set_partial(struct call *call, json_t *partial);
-/* Called at most once, when a watcher cancels. The operation must still end the call, soon.
- * Without a callback a cancelled call ends at once as cancelled, and what the operation
- * answers later is dropped. */
+/* Called at most once, when a watcher cancels. The operation must still end the call,
+ * soon. Without a callback a cancelled call ends at once as cancelled, and what the
+ * operation answers later is dropped. */
 typedef void call_cancelled(struct call *call, void *data);
 void call_on_cancel(struct call *call, call_cancelled *cb, void *data);
-/* Ask the caller for something (state input_required) and go on when it comes. work_order is
- * stolen; `resume` gets the input, borrowed. */
+/* Ask the caller for something (state input_required) and go on when it comes. work_order
+ * is stolen; `resume` gets the input, borrowed. */
 typedef void call_resumed(struct call *call, const json_t *input, void *data);
 void call_require_input(struct call *call, json_t *work_order, call_resumed *cb,
                         void *data);
@@ -98,15 +98,16 @@ struct call_view {
     struct call_view *next; /* the call's */
 };
 
-/* Check params (stolen; NULL = {}) against the operation's schema and start it. Bad params end
- * the call as failed. Never calls a view from inside: the end is delivered from the loop
- * or after this returns, so attach the view right after. origin is copied shallowly; its
- * strings must outlive the call or be interned by the host. Returns a reference. */
+/* Check params (stolen; NULL = {}) against the operation's schema (it must stand in a
+ * table) and start it. Bad params end the call as failed. A call may have ended when this
+ * returns: look at call_ended, or attach a view, which hears of an end that already was
+ * from the loop. origin's client and roots are copied; loop and host must outlive the
+ * call. Returns a reference. */
 struct call *call_start(const struct operation *op, json_t *params,
                         const struct call_origin *origin);
 void call_attach(struct call *call, struct call_view *view); /* embedded by the owner */
 void call_detach(struct call *call, struct call_view *view);
-void call_cancel(struct call *call); /* ignored after the end */
+void call_cancel(struct call *call);                    /* ignored after the end */
 int call_input(struct call *call, const json_t *input); /* -EINVAL unless it waits */
 
 const struct operation *call_operation(const struct call *call);
@@ -123,7 +124,8 @@ uint64_t call_started_ms(const struct call *call); /* clock_ms() */
 const char *call_keep(struct call *call);
 bool call_kept(const struct call *call);
 
-/* One observer for the whole process, the daemon's job store: hears of kept calls only. */
+/* One observer for the whole process, the daemon's job store: hears of kept calls only.
+ */
 struct call_observer {
     void (*kept)(struct call *call, void *data);    /* store it before this returns */
     void (*changed)(struct call *call, void *data); /* state or progress */

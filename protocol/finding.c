@@ -1,0 +1,184 @@
+#include "protocol/finding.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+const char *finding_severity_name(enum finding_severity severity) {
+    static const char *const names[] = {"error", "warning", "info"};
+    return names[severity];
+}
+
+static void set_number(json_t *object, const char *key, int value) {
+    if (value > 0) {
+        json_object_set_new(object, key, json_integer(value));
+    }
+}
+
+static void set_place(json_t *object, const char *file, const struct finding_span *span) {
+    if (!file || !span || span->line <= 0) {
+        return;
+    }
+    json_object_set_new(object, "file", json_clean_z(file));
+    set_number(object, "line", span->line);
+    set_number(object, "column", span->column);
+    set_number(object, "end_line", span->end_line);
+    set_number(object, "end_column", span->end_column);
+}
+
+json_t *finding_new(const char *source, const char *code, enum finding_severity severity,
+                    const char *message, const char *file,
+                    const struct finding_span *span) {
+    json_t *finding = json_object();
+    json_object_set_new(finding, "source", json_clean_z(source));
+    json_object_set_new(finding, "code", json_clean_z(code));
+    json_object_set_new(finding, "severity",
+                        json_string(finding_severity_name(severity)));
+    json_object_set_new(finding, "message", json_clean_z(message));
+    set_place(finding, file, span);
+    return finding;
+}
+
+/* The array under key, made when it is not there; borrowed. */
+static json_t *array_of(json_t *object, const char *key) {
+    json_t *array = json_object_get(object, key);
+    if (!array) {
+        array = json_array();
+        json_object_set_new(object, key, array);
+    }
+    return array;
+}
+
+void finding_add_related(json_t *finding, const char *message, const char *file, int line,
+                         int column) {
+    json_t *related = json_object();
+    json_object_set_new(related, "message", json_clean_z(message));
+    set_place(related, file, &(struct finding_span){.line = line, .column = column});
+    json_array_append_new(array_of(finding, "related"), related);
+}
+
+static void add_edit(json_t *fix, const char *file, const struct finding_span *span,
+                     const char *text) {
+    json_t *edit = json_object();
+    set_place(edit, file, span);
+    json_object_set_new(edit, "text", json_clean_z(text));
+    json_array_append_new(array_of(fix, "edits"), edit);
+}
+
+void finding_add_fix(json_t *finding, const char *title, const char *file,
+                     const struct finding_span *span, const char *text) {
+    json_t *fix = json_object();
+    json_object_set_new(fix, "title", json_clean_z(title));
+    add_edit(fix, file, span, text);
+    json_array_append_new(array_of(finding, "fixes"), fix);
+}
+
+void finding_add_edit(json_t *finding, const char *file, const struct finding_span *span,
+                      const char *text) {
+    json_t *fixes = json_object_get(finding, "fixes");
+    size_t count = json_array_size(fixes);
+    if (count) {
+        add_edit(json_array_get(fixes, count - 1), file, span, text);
+    }
+}
+
+/* --- tidying --- */
+
+struct entry {
+    json_t *finding; /* a reference while the array is rebuilt */
+    size_t index;    /* before sorting: equal places keep their order */
+    const char *file, *message;
+    json_int_t line, column;
+    int severity;
+};
+
+static int severity_rank(const json_t *finding) {
+    const char *name = json_get_string(finding, "severity", "info");
+    return strcmp(name, "error") == 0     ? FINDING_ERROR
+           : strcmp(name, "warning") == 0 ? FINDING_WARNING
+                                          : FINDING_INFO;
+}
+
+static struct entry entry_of(json_t *finding, size_t index) {
+    return (struct entry){.finding = json_incref(finding),
+                          .index = index,
+                          .file = json_get_string(finding, "file", ""),
+                          .message = json_get_string(finding, "message", ""),
+                          .line = json_get_integer(finding, "line", 0),
+                          .column = json_get_integer(finding, "column", 0),
+                          .severity = severity_rank(finding)};
+}
+
+static int order(json_int_t a, json_int_t b) {
+    return (a > b) - (a < b);
+}
+
+static int compare_place(const struct entry *a, const struct entry *b) {
+    int rc = strcmp(a->file, b->file);
+    rc = rc ? rc : order(a->line, b->line);
+    rc = rc ? rc : order(a->column, b->column);
+    return rc ? rc : order(a->severity, b->severity);
+}
+
+static int by_place(const void *pa, const void *pb) {
+    const struct entry *a = pa, *b = pb;
+    int rc = compare_place(a, b);
+    return rc ? rc : order((json_int_t)a->index, (json_int_t)b->index);
+}
+
+/* Repeats stand side by side in this order. */
+static int by_message(const void *pa, const void *pb) {
+    const struct entry *a = pa, *b = pb;
+    int rc = compare_place(a, b);
+    rc = rc ? rc : strcmp(a->message, b->message);
+    return rc ? rc : order((json_int_t)a->index, (json_int_t)b->index);
+}
+
+static size_t drop_repeats(struct entry *entries, size_t count) {
+    size_t kept = 0;
+    qsort(entries, count, sizeof *entries, by_message);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && json_equal(entries[kept - 1].finding, entries[i].finding)) {
+            json_decref(entries[i].finding);
+        } else {
+            entries[kept++] = entries[i];
+        }
+    }
+    return kept;
+}
+
+/* Of each severity as many as still fit, the worst first. */
+static size_t keep_worst(struct entry *entries, size_t count, size_t max) {
+    size_t left[3] = {0}, kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        left[entries[i].severity]++;
+    }
+    for (int s = FINDING_ERROR; s <= FINDING_INFO; s++) {
+        left[s] = left[s] < max ? left[s] : max;
+        max -= left[s];
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (left[entries[i].severity]) {
+            left[entries[i].severity]--;
+            entries[kept++] = entries[i];
+        } else {
+            json_decref(entries[i].finding);
+        }
+    }
+    return kept;
+}
+
+size_t findings_tidy(json_t *array, size_t max) {
+    size_t count = json_array_size(array);
+    autofree struct entry *entries = xcalloc(count, sizeof *entries);
+    for (size_t i = 0; i < count; i++) {
+        entries[i] = entry_of(json_array_get(array, i), i);
+    }
+    count = drop_repeats(entries, count);
+    qsort(entries, count, sizeof *entries, by_place);
+    size_t kept = keep_worst(entries, count, max);
+    json_array_clear(array);
+    for (size_t i = 0; i < kept; i++) {
+        json_array_append_new(array, entries[i].finding);
+    }
+    return count - kept;
+}

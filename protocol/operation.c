@@ -1,0 +1,252 @@
+#include "protocol/operation.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "protocol/schema.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct entry {
+    const struct operation *op;
+    struct schema *params, *tool,
+        *result; /* tool and result: only to know they are good */
+};
+
+struct operation_table {
+    struct entry *entries;
+    size_t count, cap;
+    struct operation_table *next; /* all tables of the process */
+};
+
+static struct operation_table *all_tables;
+
+struct operation_table *operation_table_new(void) {
+    struct operation_table *t = xcalloc(1, sizeof *t);
+    t->next = all_tables;
+    all_tables = t;
+    return t;
+}
+
+static void entry_finish(struct entry *e) {
+    schema_free(e->params);
+    schema_free(e->tool);
+    schema_free(e->result);
+}
+
+void operation_table_free(struct operation_table *t) {
+    if (!t) {
+        return;
+    }
+    struct operation_table **at = &all_tables;
+    while (*at != t) {
+        at = &(*at)->next;
+    }
+    *at = t->next;
+    for (size_t i = 0; i < t->count; i++) {
+        entry_finish(&t->entries[i]);
+    }
+    free(t->entries);
+    free(t);
+}
+
+static int compile(const struct operation *op, const char *what, const char *text,
+                   struct schema **ret, struct err *err) {
+    if (schema_new(text, ret, err) < 0) {
+        return err_wrap(err, "%s: %s", op->name, what);
+    }
+    return 0;
+}
+
+/* An example that its own schema refuses would teach people errors. */
+static int check_example(const struct entry *e, struct err *err) {
+    if (!e->op->example) {
+        return 0;
+    }
+    autojson *example = json_loads(e->op->example, JSON_REJECT_DUPLICATES, NULL);
+    if (!example) {
+        return err_set(err, -EINVAL, "%s: example is not JSON", e->op->name);
+    }
+    if (schema_check(e->params, example, NULL, err) < 0) {
+        return err_wrap(err, "%s: example", e->op->name);
+    }
+    return 0;
+}
+
+static int entry_compile(struct entry *e, struct err *err) {
+    const struct operation *op = e->op;
+    int rc = compile(op, "params_schema", op->params_schema, &e->params, err);
+    if (rc == 0 && op->tool_schema) {
+        rc = compile(op, "tool_schema", op->tool_schema, &e->tool, err);
+    }
+    if (rc == 0 && op->result_schema) {
+        rc = compile(op, "result_schema", op->result_schema, &e->result, err);
+    }
+    return rc == 0 ? check_example(e, err) : rc;
+}
+
+static int check_names(const struct operation_table *t, const struct operation *op,
+                       struct err *err) {
+    if (operation_find(t, op->name)) {
+        return err_set(err, -EEXIST, "%s: the name is used twice", op->name);
+    }
+    if (op->tool && operation_find_tool(t, op->tool)) {
+        return err_set(err, -EEXIST, "%s: the tool %s is used twice", op->name, op->tool);
+    }
+    return 0;
+}
+
+static int add_one(struct operation_table *t, const struct operation *op,
+                   struct err *err) {
+    struct entry entry = {.op = op};
+    int rc = check_names(t, op, err);
+    rc = rc == 0 ? entry_compile(&entry, err) : rc;
+    if (rc < 0) {
+        entry_finish(&entry);
+        return rc;
+    }
+    if (t->count == t->cap) {
+        t->cap = t->cap ? t->cap * 2 : 16;
+        t->entries = xreallocarray(t->entries, t->cap, sizeof *t->entries);
+    }
+    t->entries[t->count++] = entry;
+    return 0;
+}
+
+int operation_table_add(struct operation_table *t, const struct operation *ops,
+                        size_t count, struct err *err) {
+    for (size_t i = 0; i < count; i++) {
+        int rc = add_one(t, &ops[i], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+size_t operation_count(const struct operation_table *t) {
+    return t->count;
+}
+
+const struct operation *operation_at(const struct operation_table *t, size_t i) {
+    return i < t->count ? t->entries[i].op : NULL;
+}
+
+const struct operation *operation_find(const struct operation_table *t,
+                                       const char *name) {
+    for (size_t i = 0; i < t->count; i++) {
+        if (strcmp(t->entries[i].op->name, name) == 0) {
+            return t->entries[i].op;
+        }
+    }
+    return NULL;
+}
+
+const struct operation *operation_find_tool(const struct operation_table *t,
+                                            const char *tool) {
+    for (size_t i = 0; i < t->count; i++) {
+        const struct operation *op = t->entries[i].op;
+        if (op->tool && strcmp(op->tool, tool) == 0) {
+            return op;
+        }
+    }
+    return NULL;
+}
+
+const struct schema *operation_params(const struct operation_table *t,
+                                      const struct operation *op) {
+    for (const struct operation_table *at = t ? t : all_tables; at;
+         at = t ? NULL : at->next) {
+        for (size_t i = 0; i < at->count; i++) {
+            if (at->entries[i].op == op) {
+                return at->entries[i].params;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* --- OpenRPC --- */
+
+static json_t *flag_names(unsigned flags) {
+    static const struct {
+        unsigned flag;
+        const char *name;
+    } names[] = {{OPERATION_READ_ONLY, "read-only"},
+                 {OPERATION_LONG, "long"},
+                 {OPERATION_OPEN_WORLD, "open-world"},
+                 {OPERATION_DESTRUCTIVE, "destructive"},
+                 {OPERATION_IDEMPOTENT, "idempotent"}};
+    json_t *list = json_array();
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (flags & names[i].flag) {
+            json_array_append_new(list, json_string(names[i].name));
+        }
+    }
+    return list;
+}
+
+/* OpenRPC's params are named one by one; ours are one object schema, whose members they
+ * are. */
+static json_t *discover_params(const json_t *schema) {
+    json_t *params = json_array();
+    const json_t *required = json_object_get(schema, "required");
+    const char *name;
+    json_t *property;
+    json_object_foreach(json_object_get(schema, "properties"), name, property) {
+        json_t *one = json_pack("{s:s}", "name", name);
+        size_t i;
+        json_t *needed;
+        json_array_foreach(required, i, needed) {
+            if (strcmp(json_string_value(needed), name) == 0) {
+                json_object_set_new(one, "required", json_true());
+            }
+        }
+        json_object_set(one, "schema", property);
+        json_array_append_new(params, one);
+    }
+    return params;
+}
+
+static json_t *discover_examples(const struct operation *op) {
+    json_t *params = json_array(), *values = json_loads(op->example, 0, NULL);
+    const char *name;
+    json_t *value;
+    json_object_foreach(values, name, value) {
+        json_array_append_new(params,
+                              json_pack("{s:s,s:O}", "name", name, "value", value));
+    }
+    json_decref(values);
+    return json_pack("[{s:s,s:o}]", "name", op->name, "params", params);
+}
+
+static json_t *discover_method(const struct entry *e) {
+    const struct operation *op = e->op;
+    const json_t *params = schema_json(e->params);
+    json_t *method =
+        json_pack("{s:s,s:s,s:s,s:s}", "name", op->name, "summary", op->title,
+                  "description", op->summary, "paramStructure", "by-name");
+    json_object_set_new(method, "params", discover_params(params));
+    json_object_set_new(
+        method, "result",
+        json_pack("{s:s,s:o}", "name", "result", "schema",
+                  e->result ? json_incref(schema_json(e->result)) : json_object()));
+    if (op->example) {
+        json_object_set_new(method, "examples", discover_examples(op));
+    }
+    if (op->tool) {
+        json_object_set_new(method, "x-tool", json_string(op->tool));
+    }
+    json_object_set_new(method, "x-flags", flag_names(op->flags));
+    json_object_set(method, "x-params", schema_json(e->params));
+    return method;
+}
+
+json_t *operation_table_discover(const struct operation_table *t) {
+    json_t *methods = json_array();
+    for (size_t i = 0; i < t->count; i++) {
+        json_array_append_new(methods, discover_method(&t->entries[i]));
+    }
+    return json_pack("{s:s,s:{s:s,s:s},s:o}", "openrpc", "1.3.2", "info", "title",
+                     "upskilld", "version", UPSKILLD_VERSION, "methods", methods);
+}

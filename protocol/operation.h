@@ -36,23 +36,28 @@ struct operation {
     const char *example;       /* params as JSON text, for help and the reference page */
     unsigned flags;
     operation_start *start;
-    /* A short text of the result for a model or a person; NULL = compact JSON. Appended. */
+    /* A short text of the result for a model or a person; NULL = compact JSON. Appended.
+     */
     void (*describe)(const json_t *result, struct buf *out);
 };
 
 struct operation_table;
 struct operation_table *operation_table_new(void);
 void operation_table_free(struct operation_table *t);
-/* ops (static) are added in order. Fails on a bad schema or a name used twice. */
-int operation_table_add(struct operation_table *t, const struct operation *ops, size_t count,
-                        struct err *err);
+/* ops (static) are added in order. Fails on a bad schema, a name used twice, or an
+ * example that its own schema refuses. */
+int operation_table_add(struct operation_table *t, const struct operation *ops,
+                        size_t count, struct err *err);
 size_t operation_count(const struct operation_table *t);
 const struct operation *operation_at(const struct operation_table *t, size_t i);
 const struct operation *operation_find(const struct operation_table *t, const char *name);
 const struct operation *operation_find_tool(const struct operation_table *t,
                                             const char *tool);
-/* The compiled schema of an operation in any table (set by operation_table_add). */
+/* The compiled schema of an operation's params; t NULL = whatever table it stands in. */
 const struct schema *operation_params(const struct operation_table *t,
                                       const struct operation *op);
-/* The table as an OpenRPC 1.3 document (new reference). */
+/* The table as an OpenRPC 1.3 document (new reference). Params are listed by name, as
+ * OpenRPC wants them; "x-params" is the whole object schema, "x-tool" the tool's name,
+ * "x-flags" an array of "read-only", "long", "open-world", "destructive", "idempotent".
+ */
 json_t *operation_table_discover(const struct operation_table *t);

@@ -6,8 +6,9 @@
  * exclusiveMaximum, minLength, maxLength (code points), pattern (PCRE2 with UTF and match
  * limits), minItems, maxItems, uniqueItems, minProperties, maxProperties, propertyNames,
  * anyOf, oneOf, allOf, not. Annotations title, description, default, examples, deprecated
- * and format are kept and not checked. Any other keyword is refused by schema_new, so that
- * a table with a typing error does not start. Strings that hold U+0000 are always refused.
+ * and format are kept and not checked. Any other keyword is refused by schema_new, so
+ * that a table with a typing error does not start. Strings that hold U+0000 are always
+ * refused, and so is 1.0 where an integer is expected (its reader would see none).
  *
  * A compiled schema is immutable and may be shared by threads. */
 #include "base/json.h"
@@ -24,4 +25,5 @@ json_t *schema_json(const struct schema *s);
  *   launch.block[1]: expected an integer, got the string "x"
  *   unknown parameter "sourc"; did you mean "source"?
  * `path` (may be NULL) receives a JSON Pointer to the offender, freed by the caller. */
-int schema_check(const struct schema *s, const json_t *value, char **path, struct err *err);
+int schema_check(const struct schema *s, const json_t *value, char **path,
+                 struct err *err);

@@ -1,0 +1,554 @@
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "protocol/schema.h"
+#include "protocol/schema_tree.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MATCH_LIMIT 200000u /* steps of one pattern match: some ms */
+#define MATCH_DEPTH 500u
+#define MATCH_HEAP_KIB 4096u
+#define SHOWN 40u     /* bytes of a refused string that a message repeats */
+#define MAX_NAMES 12u /* of known parameters in a message */
+#define MAX_TEXT 400u
+
+/* Where a value stands: a list from the leaf up, on the stack of the check. */
+struct place {
+    const struct place *up; /* NULL: this is the root */
+    const char *key;        /* NULL: index is meant */
+    size_t index;
+};
+
+/* The first thing that is wrong. */
+struct complaint {
+    char text[MAX_TEXT];
+    char *pointer; /* malloc'ed JSON Pointer */
+    size_t depth;
+};
+
+static bool check(const struct schema *s, const json_t *value, const struct place *at,
+                  struct complaint *c);
+
+/* --- saying what is wrong --- */
+
+static size_t place_depth(const struct place *at) {
+    size_t depth = 0;
+    for (; at->up; at = at->up) {
+        depth++;
+    }
+    return depth;
+}
+
+static void add_pointer(struct buf *out, const struct place *at) {
+    if (!at->up) {
+        return;
+    }
+    add_pointer(out, at->up);
+    buf_addc(out, '/');
+    if (!at->key) {
+        buf_addf(out, "%zu", at->index);
+    }
+    for (const char *p = at->key; p && *p; p++) {
+        buf_adds(out, *p == '~' ? "~0" : *p == '/' ? "~1" : (char[]){*p, '\0'});
+    }
+}
+
+/* As in a program: launch.block[1] */
+static void add_words(struct buf *out, const struct place *at) {
+    if (!at->up) {
+        return;
+    }
+    add_words(out, at->up);
+    if (!at->key) {
+        buf_addf(out, "[%zu]", at->index);
+        return;
+    }
+    if (at->up->up) {
+        buf_addc(out, '.');
+    }
+    text_clean(out, at->key, text_cut(at->key, strlen(at->key), 80));
+}
+
+/* Returns false, so that `return complain(…)` is one line. */
+__attribute__((format(printf, 3, 4))) static bool
+complain(struct complaint *c, const struct place *at, const char *fmt, ...) {
+    autobuf words = BUF_INIT(MAX_TEXT / 2), pointer = BUF_INIT(16u << 10);
+    char text[MAX_TEXT];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    add_words(&words, at);
+    add_pointer(&pointer, at);
+    snprintf(c->text, sizeof c->text, "%.199s%s%.190s", words.data, words.len ? ": " : "",
+             text);
+    free(c->pointer);
+    c->pointer = buf_detach(&pointer);
+    c->depth = place_depth(at);
+    return false;
+}
+
+static const char *type_words(unsigned type) {
+    switch (type) {
+    case SCHEMA_NULL:
+        return "null";
+    case SCHEMA_BOOLEAN:
+        return "true or false";
+    case SCHEMA_INTEGER:
+        return "an integer";
+    case SCHEMA_NUMBER:
+        return "a number";
+    case SCHEMA_STRING:
+        return "a string";
+    case SCHEMA_ARRAY:
+        return "an array";
+    default:
+        return "an object";
+    }
+}
+
+static void add_types(struct buf *out, unsigned types) {
+    const char *separator = "";
+    types &= types & SCHEMA_NUMBER ? ~(unsigned)SCHEMA_INTEGER : ~0u;
+    for (unsigned bit = 1; bit < SCHEMA_ANY; bit <<= 1) {
+        if (types & bit) {
+            types &= ~bit;
+            buf_adds(out, separator);
+            buf_adds(out, type_words(bit));
+            separator = types & (types - 1) ? ", " : " or ";
+        }
+    }
+}
+
+/* What was given, cut: the string "x", the number 1.5, an array */
+static void add_value(struct buf *out, const json_t *value) {
+    if (json_is_array(value) || json_is_object(value)) {
+        buf_adds(out, json_is_array(value) ? "an array" : "an object");
+        return;
+    }
+    buf_adds(out, json_is_string(value)   ? "the string "
+                  : json_is_number(value) ? "the number "
+                                          : "");
+    if (!json_is_string(value)) {
+        json_write(out, value);
+        return;
+    }
+    const char *text = json_string_value(value);
+    size_t len = json_string_length(value), cut = text_cut(text, len, SHOWN);
+    autojson *shown = json_clean(text, cut);
+    json_write(out, shown);
+    buf_adds(out, cut < len ? "…" : "");
+}
+
+/* --- a name that was probably meant --- */
+
+static size_t smallest(size_t a, size_t b, size_t c) {
+    size_t least = a < b ? a : b;
+    return least < c ? least : c;
+}
+
+/* Levenshtein's distance, for names of up to 64 bytes. */
+static size_t distance(const char *a, const char *b) {
+    size_t row[65], n = strlen(b);
+    for (size_t j = 0; j <= n; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 0; a[i]; i++) {
+        size_t corner = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < n; j++) {
+            size_t next = smallest(row[j] + 1, row[j + 1] + 1, corner + (a[i] != b[j]));
+            corner = row[j + 1];
+            row[j + 1] = next;
+        }
+    }
+    return row[n];
+}
+
+static const char *nearest_name(const struct schema *s, const char *name) {
+    const char *best = NULL;
+    size_t len = strlen(name), least = len / 3 + 1 < 3 ? len / 3 + 1 : 3;
+    for (size_t i = 0; len <= 64 && i < s->property_count; i++) {
+        const char *known = s->properties[i].name;
+        size_t d = strlen(known) <= 64 ? distance(name, known) : SIZE_MAX;
+        if (d <= least && d < strlen(known)) {
+            best = known;
+            least = d ? d - 1 : 0;
+        }
+    }
+    return best;
+}
+
+static bool complain_unknown(const struct schema *s, const char *name,
+                             const struct place *up, struct complaint *c) {
+    const char *meant = nearest_name(s, name);
+    autobuf hint = BUF_INIT(MAX_TEXT);
+    if (meant) {
+        buf_addf(&hint, "; did you mean \"%s\"?", meant);
+    }
+    for (size_t i = 0; !meant && i < s->property_count && i < MAX_NAMES; i++) {
+        buf_addf(&hint, "%s%s", i ? ", " : "; known: ", s->properties[i].name);
+    }
+    buf_adds(&hint, !meant && s->property_count > MAX_NAMES ? ", …" : "");
+    autobuf shown = BUF_INIT(128);
+    text_clean(&shown, name, text_cut(name, strlen(name), 80));
+    complain(c, up, "unknown parameter \"%s\"%s", shown.data, hint.data);
+    autobuf pointer = BUF_INIT(16u << 10);
+    add_pointer(&pointer, &(struct place){.up = up, .key = name});
+    free(c->pointer);
+    c->pointer = buf_detach(&pointer);
+    return false;
+}
+
+/* --- checking --- */
+
+static unsigned type_of(const json_t *value) {
+    switch (json_typeof(value)) {
+    case JSON_NULL:
+        return SCHEMA_NULL;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return SCHEMA_BOOLEAN;
+    case JSON_INTEGER:
+        return SCHEMA_INTEGER | SCHEMA_NUMBER;
+    case JSON_REAL:
+        return SCHEMA_NUMBER;
+    case JSON_STRING:
+        return SCHEMA_STRING;
+    case JSON_ARRAY:
+        return SCHEMA_ARRAY;
+    case JSON_OBJECT:
+        return SCHEMA_OBJECT;
+    }
+    return 0;
+}
+
+static bool complain_type(unsigned types, const json_t *value, const struct place *at,
+                          struct complaint *c) {
+    autobuf words = BUF_INIT(MAX_TEXT);
+    if (!types) {
+        return complain(c, at, "is not allowed here");
+    }
+    buf_adds(&words, "expected ");
+    add_types(&words, types);
+    buf_adds(&words, ", got ");
+    add_value(&words, value);
+    return complain(c, at, "%s", words.data);
+}
+
+static bool check_choices(const struct schema *s, const json_t *value,
+                          const struct place *at, struct complaint *c) {
+    size_t i;
+    json_t *choice;
+    autobuf list = BUF_INIT(MAX_TEXT);
+    if (s->fixed && !json_equal(s->fixed, value)) {
+        json_write(&list, s->fixed);
+        return complain(c, at, "must be %s", list.data);
+    }
+    json_array_foreach(s->choices, i, choice) {
+        if (json_equal(choice, value)) {
+            return true;
+        }
+        buf_adds(&list, i ? ", " : "");
+        json_write(&list, choice);
+    }
+    if (!s->choices) {
+        return true;
+    }
+    autobuf given = BUF_INIT(MAX_TEXT);
+    add_value(&given, value);
+    return complain(c, at, "expected one of %.120s, got %s", list.data, given.data);
+}
+
+static long double number_of(const json_t *value) {
+    return json_is_integer(value) ? (long double)json_integer_value(value)
+                                  : (long double)json_real_value(value);
+}
+
+static bool check_number(const struct schema *s, const json_t *value,
+                         const struct place *at, struct complaint *c) {
+    long double n = number_of(value);
+    if (s->minimum.set && n < s->minimum.value) {
+        return complain(c, at, "must be at least %.15Lg, got %.15Lg", s->minimum.value,
+                        n);
+    }
+    if (s->maximum.set && n > s->maximum.value) {
+        return complain(c, at, "must be at most %.15Lg, got %.15Lg", s->maximum.value, n);
+    }
+    if (s->above.set && n <= s->above.value) {
+        return complain(c, at, "must be more than %.15Lg, got %.15Lg", s->above.value, n);
+    }
+    if (s->below.set && n >= s->below.value) {
+        return complain(c, at, "must be less than %.15Lg, got %.15Lg", s->below.value, n);
+    }
+    return true;
+}
+
+/* what: "characters", "items" or "members" */
+static bool check_count(const struct schema_bound *low, const struct schema_bound *high,
+                        size_t count, const char *what, const struct place *at,
+                        struct complaint *c) {
+    if (low->set && (long double)count < low->value) {
+        return complain(c, at, "needs at least %.15Lg %s, has %zu", low->value, what,
+                        count);
+    }
+    if (high->set && (long double)count > high->value) {
+        return complain(c, at, "may have at most %.15Lg %s, has %zu", high->value, what,
+                        count);
+    }
+    return true;
+}
+
+static size_t code_points(const json_t *string) {
+    const char *s = json_string_value(string);
+    size_t count = 0;
+    for (size_t i = 0; i < json_string_length(string); i++) {
+        count += ((unsigned char)s[i] & 0xc0) != 0x80;
+    }
+    return count;
+}
+
+/* Returns pcre2_match's: negative for no match or a limit. */
+static int match(const struct schema *s, const json_t *string) {
+    pcre2_match_data *data = pcre2_match_data_create(1, NULL);
+    pcre2_match_context *limits = pcre2_match_context_create(NULL);
+    pcre2_set_match_limit(limits, MATCH_LIMIT);
+    pcre2_set_depth_limit(limits, MATCH_DEPTH);
+    pcre2_set_heap_limit(limits, MATCH_HEAP_KIB);
+    int rc = pcre2_match(s->pattern, (PCRE2_SPTR)json_string_value(string),
+                         json_string_length(string), 0, PCRE2_NO_UTF_CHECK, data, limits);
+    pcre2_match_context_free(limits);
+    pcre2_match_data_free(data);
+    return rc;
+}
+
+static bool check_string(const struct schema *s, const json_t *value,
+                         const struct place *at, struct complaint *c) {
+    if ((s->min_length.set || s->max_length.set) &&
+        !check_count(&s->min_length, &s->max_length, code_points(value), "characters", at,
+                     c)) {
+        return false;
+    }
+    int rc = s->pattern ? match(s, value) : 0;
+    if (rc == PCRE2_ERROR_NOMATCH) {
+        return complain(c, at, "does not match the pattern %s", s->pattern_text);
+    }
+    return rc >= 0 ||
+           complain(c, at, "is too long or involved for the pattern %s", s->pattern_text);
+}
+
+static int compare_texts(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Sorted as text: a long list must not cost its square. */
+static bool all_different(const json_t *array) {
+    size_t count = json_array_size(array), i;
+    json_t *item;
+    bool different = true;
+    autofree char **texts = xcalloc(count, sizeof *texts);
+    json_array_foreach(array, i, item) {
+        texts[i] = json_dumps(item, JSON_ENCODE_ANY | JSON_SORT_KEYS | JSON_COMPACT);
+    }
+    qsort(texts, count, sizeof *texts, compare_texts);
+    for (i = 1; i < count; i++) {
+        different = different && strcmp(texts[i - 1], texts[i]) != 0;
+    }
+    for (i = 0; i < count; i++) {
+        free(texts[i]);
+    }
+    return different;
+}
+
+static bool check_array(const struct schema *s, const json_t *value,
+                        const struct place *at, struct complaint *c) {
+    size_t i;
+    json_t *item;
+    if (!check_count(&s->min_items, &s->max_items, json_array_size(value), "items", at,
+                     c)) {
+        return false;
+    }
+    json_array_foreach(value, i, item) {
+        const struct schema *own = i < s->prefix.count ? s->prefix.items[i] : s->items;
+        if (own && !check(own, item, &(struct place){.up = at, .index = i}, c)) {
+            return false;
+        }
+    }
+    return !s->unique || all_different(value) ||
+           complain(c, at, "holds the same item twice");
+}
+
+static const struct schema_property *find_property(const struct schema *s,
+                                                   const char *name) {
+    for (size_t i = 0; i < s->property_count; i++) {
+        if (strcmp(s->properties[i].name, name) == 0) {
+            return &s->properties[i];
+        }
+    }
+    return NULL;
+}
+
+static bool check_member(const struct schema *s, const char *name, const json_t *value,
+                         const struct place *up, struct complaint *c) {
+    struct place at = {.up = up, .key = name};
+    const struct schema_property *property = find_property(s, name);
+    if (s->names) {
+        autojson *key = json_string(name);
+        if (!check(s->names, key, &at, c)) {
+            return false;
+        }
+    }
+    if (property) {
+        return check(property->schema, value, &at, c);
+    }
+    if (s->additional && !s->additional->types) {
+        return complain_unknown(s, name, up, c);
+    }
+    return !s->additional || check(s->additional, value, &at, c);
+}
+
+static bool check_object(const struct schema *s, const json_t *value,
+                         const struct place *at, struct complaint *c) {
+    json_t *object = (json_t *)(uintptr_t)value, *member, *needed;
+    const char *name;
+    size_t i;
+    /* First: an unknown name is often a needed one misspelt. */
+    json_object_foreach(object, name, member) {
+        if (!check_member(s, name, member, at, c)) {
+            return false;
+        }
+    }
+    json_array_foreach(s->required, i, needed) {
+        if (!json_object_get(value, json_string_value(needed))) {
+            return complain(c, at, "missing parameter \"%s\"", json_string_value(needed));
+        }
+    }
+    return check_count(&s->min_members, &s->max_members, json_object_size(value),
+                       "members", at, c);
+}
+
+static void complaint_move(struct complaint *to, struct complaint *from) {
+    free(to->pointer);
+    *to = *from;
+    from->pointer = NULL;
+}
+
+/* Of the forms that were tried, the one that got furthest tells most. */
+static bool complain_forms(const struct schema_list *forms, const json_t *value,
+                           const struct place *at, struct complaint *best,
+                           struct complaint *c) {
+    unsigned types = 0;
+    for (size_t i = 0; i < forms->count; i++) {
+        types |= forms->items[i]->types;
+    }
+    if (!(types & type_of(value))) {
+        return complain_type(types, value, at, c);
+    }
+    complaint_move(c, best);
+    return false;
+}
+
+static bool check_forms(const struct schema_list *forms, bool only_one,
+                        const json_t *value, const struct place *at,
+                        struct complaint *c) {
+    struct complaint best = {.text = ""};
+    size_t fits = 0;
+    for (size_t i = 0; i < forms->count; i++) {
+        struct complaint one = {.text = ""};
+        const struct schema *form = forms->items[i];
+        bool fit = check(form, value, at, &one);
+        bool apt = form->types & type_of(value);
+        fits += fit;
+        if (!fit && (!best.pointer || (apt && one.depth >= best.depth))) {
+            complaint_move(&best, &one);
+        }
+        free(one.pointer);
+    }
+    bool good = only_one ? fits == 1 : fits > 0;
+    if (!fits) {
+        complain_forms(forms, value, at, &best, c);
+    } else if (!good) {
+        complain(c, at, "fits more than one of the forms it may have");
+    }
+    free(best.pointer);
+    return good;
+}
+
+static bool check_combined(const struct schema *s, const json_t *value,
+                           const struct place *at, struct complaint *c) {
+    for (size_t i = 0; i < s->all.count; i++) {
+        if (!check(s->all.items[i], value, at, c)) {
+            return false;
+        }
+    }
+    if ((s->any.count && !check_forms(&s->any, false, value, at, c)) ||
+        (s->one.count && !check_forms(&s->one, true, value, at, c))) {
+        return false;
+    }
+    if (s->negated) {
+        struct complaint unused = {.text = ""};
+        bool fits = check(s->negated, value, at, &unused);
+        free(unused.pointer);
+        return !fits || complain(c, at, "has a form that is not allowed here");
+    }
+    return true;
+}
+
+static bool check(const struct schema *s, const json_t *value, const struct place *at,
+                  struct complaint *c) {
+    if (!(s->types & type_of(value))) {
+        return complain_type(s->types, value, at, c);
+    }
+    bool good = check_choices(s, value, at, c);
+    if (good && json_is_number(value)) {
+        good = check_number(s, value, at, c);
+    } else if (good && json_is_string(value)) {
+        good = check_string(s, value, at, c);
+    } else if (good && json_is_array(value)) {
+        good = check_array(s, value, at, c);
+    } else if (good && json_is_object(value)) {
+        good = check_object(s, value, at, c);
+    }
+    return good && check_combined(s, value, at, c);
+}
+
+/* --- strings that C would cut short, wherever they stand --- */
+
+static bool check_nul(const json_t *value, const struct place *at, struct complaint *c) {
+    size_t i;
+    const char *name;
+    json_t *member;
+    if (json_is_string(value)) {
+        return !memchr(json_string_value(value), '\0', json_string_length(value)) ||
+               complain(c, at, "holds the character U+0000");
+    }
+    json_array_foreach(value, i, member) {
+        if (!check_nul(member, &(struct place){.up = at, .index = i}, c)) {
+            return false;
+        }
+    }
+    json_object_foreach((json_t *)(uintptr_t)value, name, member) {
+        if (!check_nul(member, &(struct place){.up = at, .key = name}, c)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int schema_check(const struct schema *s, const json_t *value, char **path,
+                 struct err *err) {
+    const struct place root = {.up = NULL};
+    struct complaint c = {.text = ""};
+    if (check_nul(value, &root, &c) && check(s, value, &root, &c)) {
+        return 0;
+    }
+    if (path) {
+        *path = take(c.pointer);
+    }
+    free(c.pointer);
+    return err_set(err, -EINVAL, "%s", c.text);
+}

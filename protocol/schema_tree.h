@@ -1,0 +1,52 @@
+#pragma once
+/* schema_tree: a compiled schema's inside, shared by schema.c (which makes it) and
+ * schema_check.c (which walks it). */
+#include "base/json.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <stdbool.h>
+
+enum schema_type {
+    SCHEMA_NULL = 1 << 0,
+    SCHEMA_BOOLEAN = 1 << 1,
+    SCHEMA_INTEGER = 1 << 2,
+    SCHEMA_NUMBER = 1 << 3, /* also any integer */
+    SCHEMA_STRING = 1 << 4,
+    SCHEMA_ARRAY = 1 << 5,
+    SCHEMA_OBJECT = 1 << 6,
+    SCHEMA_ANY = (1 << 7) - 1,
+};
+
+struct schema_list {
+    struct schema **items;
+    size_t count;
+};
+
+struct schema_property {
+    const char *name; /* borrowed from the JSON */
+    struct schema *schema;
+};
+
+/* A limit that may be absent. long double holds every 64-bit integer and every double. */
+struct schema_bound {
+    bool set;
+    long double value;
+};
+
+struct schema {
+    json_t *json;   /* a reference */
+    unsigned types; /* of schema_type; 0 = nothing fits (the schema `false`) */
+    const json_t *fixed, *choices; /* const, enum */
+    struct schema_bound minimum, maximum, above, below;
+    struct schema_bound min_length, max_length, min_items, max_items, min_members,
+        max_members;
+    bool unique;
+    pcre2_code *pattern;
+    const char *pattern_text;
+    struct schema_property *properties;
+    size_t property_count;
+    const json_t *required;
+    struct schema *additional, *items, *names, *negated;
+    struct schema_list prefix, any, one, all;
+};
