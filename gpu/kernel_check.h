@@ -10,18 +10,19 @@ struct pool_config;
 
 struct gpu_config {
     const struct pool_config *pool;
-    const char *const *include_dirs; /* absolute folders of the configuration; also roots */
-    const char *default_arch;        /* "sm_90a" */
-    size_t cache_bytes;              /* 32 MiB */
-    unsigned compile_wall_ms;        /* 30 000 */
+    const char *const
+        *include_dirs;        /* absolute folders of the configuration; also roots */
+    const char *default_arch; /* "sm_90a" */
+    size_t cache_bytes;       /* 32 MiB */
+    unsigned compile_wall_ms; /* 30 000 */
 };
 
 /* The domain's state: worker pool and answer cache. */
 struct gpu *gpu_new(uv_loop_t *loop, const struct gpu_config *config);
 void gpu_close(struct gpu *gpu, void (*closed)(void *data), void *data);
 void gpu_kill(struct gpu *gpu); /* every child, at once; before a fast exit */
-/* {"workers", "toolkits", "cache": {"entries", "bytes", "hits", "misses"}, "missing": [{"what",
- * "hint"}]}: new reference; part of daemon/status. */
+/* {"workers", "toolkits", "cache": {"entries", "bytes", "hits", "misses"}, "missing":
+ * [{"what", "hint"}]}: new reference; part of daemon/status. */
 json_t *gpu_status(const struct gpu *gpu);
 
 struct kernel_check;

@@ -1,0 +1,40 @@
+#pragma once
+/* check_input: kernel/check's params as something that can be compiled.
+ *
+ * Reads the options, gathers the source and what it includes beneath the roots, blanks
+ * host code, and names all of it by one digest. */
+#include "gpu/compile_options.h"
+#include "gpu/host_code.h"
+#include "gpu/include_closure.h"
+#include "gpu/kernel_check.h"
+
+struct check_input {
+    struct compile_options options;
+    struct include_closure closure; /* host parts blanked */
+    struct host_code unit;          /* what the unit declares, as written */
+    bool host_stripped;             /* something had to be blanked */
+    json_t *launch; /* {"block": [x,y,z], "dynamic_shared_bytes", "cluster": [x,y,z]?} or
+                       NULL */
+    char key[65];   /* digest of all that decides the answer, launch excepted */
+};
+
+/* Where files may come from, beside the request's own roots. */
+struct check_places {
+    const char *const *include_dirs; /* absolute, NULL-terminated; may be NULL */
+    const char *default_arch;
+    const char *compiler; /* what tells one compiler from another, for the key */
+};
+
+/* A failure whose words are owned here. */
+struct check_refusal {
+    enum call_fault fault;
+    const char *reason, *hint; /* static; hint may be NULL */
+    char message[512];
+};
+
+/* 0, or a negative errno with `refusal` filled. roots: absolute folders, NULL-terminated,
+ * may be NULL. */
+int check_input_read(struct check_input *ret, const json_t *params,
+                     const char *const *roots, const struct check_places *places,
+                     struct check_refusal *refusal);
+void check_input_finish(struct check_input *input);

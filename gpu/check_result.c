@@ -1,0 +1,156 @@
+#include "gpu/check_result.h"
+
+#include "base/lines.h"
+#include "base/mem.h"
+#include "gpu/fixes.h"
+#include "gpu/kernel_facts.h"
+#include "protocol/finding.h"
+
+#include <string.h>
+
+static bool is_missing_include(const json_t *finding) {
+    const char *message = json_get_string(finding, "message", "");
+    return strstr(message, "cannot open source file") ||
+           strstr(message, "could not open source file");
+}
+
+static bool same_line(const json_t *a, const json_t *b) {
+    return json_get_integer(a, "line", 0) == json_get_integer(b, "line", -1) &&
+           strcmp(json_get_string(a, "file", ""), json_get_string(b, "file", "")) == 0;
+}
+
+/* An include that was refused here is then missing for the compiler: one finding is
+ * enough, the one that says why. */
+static void drop_told(json_t *findings, const json_t *told) {
+    for (size_t i = json_array_size(findings); i-- > 0;) {
+        const json_t *finding = json_array_get(findings, i);
+        for (size_t k = 0; is_missing_include(finding) && k < json_array_size(told);
+             k++) {
+            if (same_line(finding, json_array_get(told, k))) {
+                json_array_remove(findings, i);
+                break;
+            }
+        }
+    }
+}
+
+static struct finding_span span_in(const struct source_file *file, size_t start,
+                                   size_t end) {
+    struct lines lines;
+    lines_init(&lines, file->text, file->len);
+    size_t first = lines_at(&lines, start), last = lines_at(&lines, end);
+    struct finding_span span = {
+        .line = (int)first + 1,
+        .column = (int)(start - lines.starts[first]) + 1,
+        .end_line = (int)last + 1,
+        .end_column = (int)(end - lines.starts[last]) + 1,
+    };
+    lines_finish(&lines);
+    return span;
+}
+
+/* A source that compiled to nothing looks like success; say what is missing. */
+static void note_no_kernels(const struct check_input *input, json_t *findings) {
+    const struct source_file *unit = &input->closure.sources.files[0];
+    if (!input->unit.kernel_count) {
+        json_array_append_new(
+            findings,
+            finding_new("upskilld", "no_kernels", FINDING_INFO,
+                        "the source defines no __global__ function, so there is "
+                        "no kernel to report on",
+                        unit->display, &(struct finding_span){0}));
+        return;
+    }
+    const struct kernel_place *kernel = &input->unit.kernels[0];
+    struct finding_span span = span_in(unit, kernel->offset, kernel->end);
+    autofree char *message = xasprintf("\"%s\" is a template (or inside one) and nothing "
+                                       "instantiates it, so it was parsed "
+                                       "but not compiled: add an explicit instantiation, "
+                                       "for example `template __global__ "
+                                       "void %s<float>(…);` with the kernel's parameters",
+                                       kernel->name, kernel->name);
+    json_array_append_new(findings, finding_new("upskilld", "no_kernels", FINDING_INFO,
+                                                message, unit->display, &span));
+}
+
+static json_t *copied(const json_t *answer, const char *key, json_t *fallback) {
+    json_t *value = json_object_get(answer, key);
+    if (!value) {
+        return fallback;
+    }
+    json_decref(fallback);
+    return json_deep_copy(value);
+}
+
+static bool answer_is_sound(const json_t *answer) {
+    static const char *const lists[] = {"diagnostics", "kernels"};
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        const json_t *list = json_object_get(answer, lists[i]);
+        const json_t *item;
+        size_t k;
+        if (list && !json_is_array(list)) {
+            return false;
+        }
+        json_array_foreach(list, k, item) {
+            if (!json_is_object(item)) {
+                return false;
+            }
+        }
+    }
+    return json_is_string(json_object_get(answer, "outcome"));
+}
+
+json_t *check_result_new(const struct check_input *input, const json_t *answer,
+                         bool *keep) {
+    if (!answer_is_sound(answer)) {
+        return NULL;
+    }
+    const char *outcome = json_get_string(answer, "outcome", "");
+    bool compiled = strcmp(outcome, "compiled") == 0;
+    *keep = compiled || strcmp(outcome, "rejected") == 0;
+    json_t *findings = copied(answer, "diagnostics", json_array());
+    json_t *kernels = copied(answer, "kernels", json_array());
+    drop_told(findings, input->closure.findings);
+    json_array_extend(findings, input->closure.findings);
+    fixes_add(findings, &input->closure.sources, input->options.arch);
+    if (compiled && !input->options.quick && !json_array_size(kernels)) {
+        note_no_kernels(input, findings);
+    }
+    json_t *result = json_pack(
+        "{s:b, s:s, s:s, s:o, s:b, s:o, s:o, s:I, s:o, s:o}", "ok", 0, "arch",
+        input->options.arch, "mode", input->host_stripped ? "host-stripped" : "device",
+        "compiler", copied(answer, "compiler", json_null()), "cached", 0, "compile_ms",
+        copied(answer, "compile_ms", json_real(0)), "diagnostics", findings, "omitted",
+        json_get_integer(answer, "omitted", 0), "confinement",
+        copied(answer, "confinement", json_array()), "kernels", kernels);
+    if (!*keep) {
+        json_object_set_new(result, "outcome", json_text(outcome, strlen(outcome)));
+    }
+    json_object_set_new(result, "precompiled",
+                        copied(answer, "precompiled", json_string("none")));
+    return result;
+}
+
+static bool has_error(const json_t *findings) {
+    const json_t *finding;
+    size_t i;
+    json_array_foreach(findings, i, finding) {
+        if (strcmp(json_get_string(finding, "severity", ""), "error") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void check_result_complete(json_t *result, const struct check_input *input, bool cached) {
+    json_t *findings = json_object_get(result, "diagnostics");
+    kernel_facts_judge(json_object_get(result, "kernels"), input->options.arch,
+                       input->launch, findings);
+    size_t more = findings_tidy(findings, CHECK_MAX_FINDINGS);
+    json_int_t omitted = json_get_integer(result, "omitted", 0) + (json_int_t)more;
+    json_object_set_new(result, "omitted", json_integer(omitted));
+    json_object_set_new(
+        result, "ok",
+        json_boolean(!has_error(findings) && !json_object_get(result, "outcome")));
+    json_object_set_new(result, "cached", json_boolean(cached));
+}

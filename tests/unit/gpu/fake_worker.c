@@ -1,0 +1,133 @@
+/* A worker that does as it is told, for the tests of the pool.
+ *
+ * fake_worker MODE [LOG], MODE one of
+ *   plain     greets at once
+ *   banner    prints what a login shell may print first
+ *   noise     prints without end and never greets
+ *   silent    never greets
+ *   old       greets with another protocol
+ *   quit      ends with status 3 at once, with a word on stderr
+ * LOG (a file) receives one line per start: what the tests count.
+ *
+ * Methods: `echo` answers with params; `pid`; `fail` with an error; `die` kills the
+ * process; `die_once` only when the file params.mark is not there yet (and makes it);
+ * `wait` answers when it is cancelled; `stubborn` never answers. */
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_WAITING 64
+
+static json_int_t waiting[MAX_WAITING];
+static int waiting_count;
+
+static void say(json_t *message) {
+    json_dumpf(message, stdout, JSON_COMPACT);
+    json_decref(message);
+    putchar('\n');
+    fflush(stdout);
+}
+
+static void reply(json_int_t id, json_t *result) {
+    say(json_pack("{s:s, s:I, s:o}", "jsonrpc", "2.0", "id", id, "result", result));
+}
+
+static void refuse(json_int_t id, int code, const char *message) {
+    say(json_pack("{s:s, s:I, s:{s:i, s:s}}", "jsonrpc", "2.0", "id", id, "error", "code",
+                  code, "message", message));
+}
+
+static void cancel(json_int_t id) {
+    for (int i = 0; i < waiting_count; i++) {
+        if (waiting[i] == id) {
+            waiting[i] = waiting[--waiting_count];
+            refuse(id, -32800, "cancelled");
+            return;
+        }
+    }
+}
+
+static void die_once(json_int_t id, const char *mark) {
+    int fd = open(mark, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+        close(fd);
+        raise(SIGKILL);
+    }
+    reply(id, json_string("survived"));
+}
+
+static void handle(const char *method, json_int_t id, json_t *params) {
+    if (strcmp(method, "echo") == 0) {
+        reply(id, json_incref(params));
+    } else if (strcmp(method, "pid") == 0) {
+        reply(id, json_integer(getpid()));
+    } else if (strcmp(method, "fail") == 0) {
+        refuse(id, -32000, "told to fail");
+    } else if (strcmp(method, "die") == 0) {
+        raise(SIGKILL);
+    } else if (strcmp(method, "die_once") == 0) {
+        die_once(id, json_string_value(json_object_get(params, "mark")));
+    } else if (strcmp(method, "wait") == 0 && waiting_count < MAX_WAITING) {
+        waiting[waiting_count++] = id;
+    } else if (strcmp(method, "$/cancelRequest") == 0) {
+        cancel(json_integer_value(json_object_get(params, "id")));
+    }
+}
+
+static void greet(int protocol) {
+    say(json_pack("{s:s, s:s, s:{s:i, s:s, s:[]}}", "jsonrpc", "2.0", "method",
+                  "worker/hello", "params", "protocol", protocol, "version", "0-fake",
+                  "toolkits"));
+}
+
+static int start(const char *mode) {
+    if (strcmp(mode, "quit") == 0) {
+        fputs("no such host\n", stderr);
+        return 3;
+    }
+    if (strcmp(mode, "banner") == 0) {
+        puts("Last login: Fri Nov 20 on pts/0\r\n{not "
+             "json\n{\"method\":\"motd\"}\n[1,2]\n");
+    }
+    if (strcmp(mode, "silent") == 0) {
+        for (;;) {
+            pause();
+        }
+    }
+    while (strcmp(mode, "noise") == 0 && puts("still booting") >= 0) {}
+    greet(strcmp(mode, "old") == 0 ? 99 : 1);
+    return 0;
+}
+
+static void log_start(const char *path) {
+    FILE *log = fopen(path, "ae");
+    if (log) {
+        fprintf(log, "%d\n", (int)getpid());
+        fclose(log);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc > 2) {
+        log_start(argv[2]);
+    }
+    int status = start(argc > 1 ? argv[1] : "plain");
+    if (status) {
+        return status;
+    }
+    static char line[1 << 20];
+    while (fgets(line, sizeof line, stdin)) {
+        json_t *message = json_loads(line, 0, NULL);
+        const char *method = json_string_value(json_object_get(message, "method"));
+        if (method) {
+            handle(method, json_integer_value(json_object_get(message, "id")),
+                   json_object_get(message, "params"));
+        }
+        json_decref(message);
+    }
+    return 0;
+}

@@ -1,0 +1,99 @@
+#include "base/hash.h"
+#include "base/mem.h"
+#include "gpu/check_cache.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static void key_of(int n, char key[static HASH_HEX_SIZE]) {
+    hash_bytes_hex(&n, sizeof n, key);
+}
+
+static json_int_t stat_of(const struct check_cache *c, const char *name) {
+    json_t *status = check_cache_status(c);
+    json_int_t n = json_integer_value(json_object_get(status, name));
+    json_decref(status);
+    return n;
+}
+
+/* What was put comes back equal, as a value that can be changed without harm. */
+Test(check_cache, gives_back_copies) {
+    autoptr(check_cache_free) struct check_cache *c = check_cache_new(1 << 20);
+    char key[HASH_HEX_SIZE];
+    key_of(1, key);
+    cr_assert(check_cache_get(c, key) == NULL);
+    json_t *value =
+        json_pack("{s:b, s:f, s:[s]}", "ok", 1, "ms", 61.25, "list", "\xc3\xa9");
+    check_cache_put(c, key, value);
+    json_t *first = check_cache_get(c, key);
+    cr_assert(json_equal(first, value));
+    json_object_clear(first);
+    json_t *second = check_cache_get(c, key);
+    cr_assert(json_equal(second, value));
+    json_object_set_new(value, "ok", json_false());
+    check_cache_put(c, key, value);
+    json_t *third = check_cache_get(c, key);
+    cr_assert(json_is_false(json_object_get(third, "ok")), "a second put replaces");
+    cr_assert(eq(i64, stat_of(c, "entries"), 1));
+    cr_assert(eq(i64, stat_of(c, "hits"), 3));
+    cr_assert(eq(i64, stat_of(c, "misses"), 1));
+    json_decref(value);
+    json_decref(first);
+    json_decref(second);
+    json_decref(third);
+}
+
+/* The limit in bytes holds whatever is put, and the least recently used go first. */
+Test(check_cache, forgets_the_least_recently_used) {
+    enum { LIMIT = 64 << 10 };
+    autoptr(check_cache_free) struct check_cache *c = check_cache_new(LIMIT);
+    char key[HASH_HEX_SIZE], text[1001];
+    memset(text, 'x', 1000);
+    text[1000] = '\0';
+    for (int i = 0; i < 1000; i++) {
+        json_t *value = json_string(text);
+        key_of(i, key);
+        check_cache_put(c, key, value);
+        json_decref(value);
+        key_of(0, key);
+        json_decref(check_cache_get(c, key)); /* keeps the first one young */
+        cr_assert(le(i64, stat_of(c, "bytes"), LIMIT));
+    }
+    key_of(0, key);
+    json_t *kept = check_cache_get(c, key);
+    cr_assert(kept != NULL);
+    json_decref(kept);
+    key_of(1, key);
+    cr_assert(check_cache_get(c, key) == NULL);
+    key_of(999, key);
+    kept = check_cache_get(c, key);
+    cr_assert(kept != NULL);
+    json_decref(kept);
+    cr_assert(gt(i64, stat_of(c, "entries"), 40));
+}
+
+/* One answer never pushes out most of the others, and the number of entries is bounded.
+ */
+Test(check_cache, bounds_size_and_number) {
+    autoptr(check_cache_free) struct check_cache *c = check_cache_new(32u << 20);
+    char key[HASH_HEX_SIZE];
+    size_t big = 9u << 20;
+    char *text = xmalloc(big + 1);
+    memset(text, 'y', big);
+    text[big] = '\0';
+    json_t *value = json_string(text);
+    key_of(-1, key);
+    check_cache_put(c, key, value);
+    cr_assert(check_cache_get(c, key) == NULL);
+    json_decref(value);
+    free(text);
+    for (int i = 0; i < CHECK_CACHE_MAX_ENTRIES + 100; i++) {
+        key_of(i, key);
+        json_t *small = json_integer(i);
+        check_cache_put(c, key, small);
+        json_decref(small);
+    }
+    cr_assert(eq(i64, stat_of(c, "entries"), CHECK_CACHE_MAX_ENTRIES));
+}

@@ -1,0 +1,318 @@
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "gpu/pool.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct answer {
+    int calls, status;
+    json_t *result;
+    char why[256];
+};
+
+struct room {
+    uv_loop_t loop;
+    struct pool *pool;
+    struct pool_worker_config workers[2];
+    char *argv[2][4];
+    char log[64], mark[64];
+    int closed;
+};
+
+static void room_open(struct room *room, const char *mode, unsigned parallel,
+                      struct pool_config config) {
+    snprintf(room->log, sizeof room->log, "/tmp/pool-log-%d", (int)getpid());
+    snprintf(room->mark, sizeof room->mark, "/tmp/pool-mark-%d", (int)getpid());
+    unlink(room->log);
+    unlink(room->mark);
+    for (int i = 0; i < 2; i++) {
+        char **argv = room->argv[i];
+        argv[0] = strdup(getenv("FAKE_WORKER") ? getenv("FAKE_WORKER") : "fake_worker");
+        argv[1] = strdup(mode);
+        argv[2] = room->log;
+        argv[3] = NULL;
+        room->workers[i] =
+            (struct pool_worker_config){.argv = argv, .parallel = parallel};
+    }
+    config.workers = room->workers;
+    config.count = config.count ? config.count : 1;
+    uv_loop_init(&room->loop);
+    room->pool = pool_new(&room->loop, &config);
+}
+
+static void on_closed(void *data) {
+    *(int *)data += 1;
+}
+
+static void room_close(struct room *room) {
+    pool_close(room->pool, on_closed, &room->closed);
+    uv_run(&room->loop, UV_RUN_DEFAULT);
+    cr_assert(eq(int, room->closed, 1));
+    cr_assert(zero(int, uv_loop_close(&room->loop)));
+    for (int i = 0; i < 2; i++) {
+        free(room->argv[i][0]);
+        free(room->argv[i][1]);
+    }
+    unlink(room->log);
+    unlink(room->mark);
+}
+
+static int starts(const struct room *room) {
+    FILE *f = fopen(room->log, "re");
+    int lines = 0;
+    for (int c; f && (c = getc(f)) != EOF;) {
+        lines += c == '\n';
+    }
+    if (f) {
+        fclose(f);
+    }
+    return lines;
+}
+
+static void on_done(struct pool_job *job, int status, const json_t *result,
+                    const json_t *error, const char *why, void *data) {
+    (void)job, (void)error;
+    struct answer *a = data;
+    a->calls++;
+    a->status = status;
+    a->result = json_deep_copy(result);
+    snprintf(a->why, sizeof a->why, "%s", why);
+}
+
+static struct pool_job *submit(struct room *room, const char *method, json_t *params,
+                               struct answer *a) {
+    *a = (struct answer){0};
+    return pool_submit(room->pool, method, params, on_done, a);
+}
+
+static void run_until(struct room *room, const struct answer *answers, int count) {
+    uint64_t end = clock_ms() + 20000;
+    for (;;) {
+        int done = 0;
+        for (int i = 0; i < count; i++) {
+            done += answers[i].calls > 0;
+        }
+        if (done == count || clock_ms() > end) {
+            return;
+        }
+        uv_run(&room->loop, UV_RUN_ONCE);
+    }
+}
+
+static void run_for(struct room *room, uint64_t ms) {
+    for (uint64_t end = clock_ms() + ms; clock_ms() < end; usleep(1000)) {
+        uv_run(&room->loop, UV_RUN_NOWAIT);
+    }
+}
+
+/* Whatever a login shell prints before the greeting, jobs are answered. */
+Test(pool, answers_after_a_banner) {
+    static const char *const modes[] = {"plain", "banner"};
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+        struct room room = {0};
+        struct answer a[2];
+        room_open(&room, modes[i], 4, (struct pool_config){0});
+        submit(&room, "echo", json_pack("{s:s}", "word", "hi"), &a[0]);
+        submit(&room, "fail", NULL, &a[1]);
+        cr_assert(zero(int, a[0].calls), "never from inside pool_submit");
+        run_until(&room, a, 2);
+        cr_assert(eq(int, a[0].status, 0));
+        cr_assert(eq(str, (char *)json_get_string(a[0].result, "word", ""), "hi"));
+        cr_assert(eq(int, a[1].status, -EREMOTEIO));
+        cr_assert(eq(str, a[1].why, "told to fail"));
+        cr_assert(eq(int, starts(&room), 1), "one worker serves both");
+        json_decref(a[0].result);
+        room_close(&room);
+    }
+}
+
+/* A worker that cannot be had is tried twice; then the job says why. */
+Test(pool, says_why_no_worker_started) {
+    static const struct {
+        const char *mode, *why;
+        int status, starts;
+    } cases[] = {
+        {"quit", "ended with status 3: no such host", -EPIPE, 2},
+        {"silent", "did not greet within 60 ms", -EPIPE, 2},
+        {"noise", "said 64 KiB without greeting", -EPIPE, 2},
+        {"old", "speaks worker protocol 99", -EPIPE, 2},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct room room = {0};
+        struct answer a;
+        unsigned hello_ms = strcmp(cases[i].mode, "silent") == 0 ? 60 : 5000;
+        room_open(&room, cases[i].mode, 1, (struct pool_config){.hello_ms = hello_ms});
+        submit(&room, "echo", NULL, &a);
+        run_until(&room, &a, 1);
+        cr_assert(eq(int, a.calls, 1), "%s", cases[i].mode);
+        cr_assert(eq(int, a.status, cases[i].status), "%s: %d", cases[i].mode, a.status);
+        cr_assert(strstr(a.why, cases[i].why) != NULL, "%s", a.why);
+        cr_assert(eq(int, starts(&room), cases[i].starts));
+        room_close(&room);
+    }
+    struct room room = {0};
+    struct answer a;
+    room_open(&room, "plain", 1, (struct pool_config){0});
+    free(room.argv[0][0]);
+    pool_close(room.pool, NULL, NULL);
+    uv_run(&room.loop, UV_RUN_DEFAULT);
+    room.argv[0][0] = strdup("/nonexistent/upskilld-worker");
+    room.pool =
+        pool_new(&room.loop, &(struct pool_config){.workers = room.workers, .count = 1});
+    submit(&room, "echo", NULL, &a);
+    run_until(&room, &a, 1);
+    cr_assert(lt(int, a.status, 0));
+    cr_assert(strstr(a.why, "/nonexistent/upskilld-worker") != NULL, "%s", a.why);
+    room_close(&room);
+}
+
+/* A job whose worker vanished is run once more on a new one, and only once more. */
+Test(pool, retries_a_lost_job_once) {
+    struct room room = {0};
+    struct answer a[3];
+    room_open(&room, "plain", 1, (struct pool_config){0});
+    submit(&room, "die_once", json_pack("{s:s}", "mark", room.mark), &a[0]);
+    run_until(&room, a, 1);
+    cr_assert(eq(int, a[0].status, 0), "%s", a[0].why);
+    cr_assert(eq(str, (char *)json_string_value(a[0].result), "survived"));
+    cr_assert(eq(int, starts(&room), 2));
+    submit(&room, "die", NULL, &a[1]);
+    submit(&room, "echo", json_integer(5), &a[2]);
+    run_until(&room, a, 3);
+    cr_assert(eq(int, a[1].status, -EPIPE));
+    cr_assert(eq(int, a[2].status, 0), "the next in the queue is unharmed: %s", a[2].why);
+    json_decref(a[0].result);
+    json_decref(a[2].result);
+    room_close(&room);
+}
+
+/* Cancelled jobs end with -ECANCELED: queued ones at once, running ones when the worker
+ * says so, and one that the worker does not stop takes the worker with it. */
+Test(pool, cancels) {
+    struct room room = {0};
+    struct answer a[4];
+    room_open(&room, "plain", 2, (struct pool_config){0});
+    struct pool_job *wait = submit(&room, "wait", NULL, &a[0]);
+    struct pool_job *stubborn = submit(&room, "stubborn", NULL, &a[1]);
+    struct pool_job *queued = submit(&room, "echo", NULL, &a[2]);
+    submit(&room, "pid", NULL, &a[3]);
+    run_for(&room, 200);
+    pool_cancel(queued);
+    pool_cancel(queued);
+    cr_assert(zero(int, a[2].calls));
+    uint64_t start = clock_ms();
+    pool_cancel(wait);
+    run_until(&room, a, 1);
+    run_until(&room, &a[2], 2);
+    cr_assert(lt(u64, clock_ms() - start, 1000));
+    cr_assert(eq(int, a[0].status, -ECANCELED));
+    cr_assert(eq(int, a[2].status, -ECANCELED));
+    cr_assert(eq(int, a[3].status, 0));
+    cr_assert(eq(int, starts(&room), 1));
+    start = clock_ms();
+    pool_cancel(stubborn);
+    run_until(&room, &a[1], 1);
+    cr_assert(eq(int, a[1].status, -ECANCELED));
+    cr_assert(ge(u64, clock_ms() - start, 1900));
+    cr_assert(lt(u64, clock_ms() - start, 4000));
+    for (int i = 0; i < 4; i++) {
+        cr_assert(eq(int, a[i].calls, 1));
+        json_decref(a[i].result);
+    }
+    room_close(&room);
+}
+
+/* The queue holds POOL_MAX_QUEUED jobs; the next is told so. Closing ends them all. */
+Test(pool, bounds_its_queue_and_ends_everything_on_close) {
+    struct room room = {0};
+    static struct answer a[POOL_MAX_QUEUED + 8];
+    room_open(&room, "plain", 1, (struct pool_config){0});
+    submit(&room, "stubborn", NULL, &a[0]);
+    run_for(&room, 200);
+    for (int i = 1; i < POOL_MAX_QUEUED + 3; i++) {
+        submit(&room, "echo", NULL, &a[i]);
+    }
+    run_until(&room, &a[POOL_MAX_QUEUED + 1], 2);
+    cr_assert(eq(int, a[POOL_MAX_QUEUED + 1].status, -EBUSY));
+    cr_assert(strstr(a[POOL_MAX_QUEUED + 1].why, "try again") != NULL);
+    cr_assert(zero(int, a[POOL_MAX_QUEUED].calls));
+    room_close(&room);
+    for (int i = 0; i <= POOL_MAX_QUEUED; i++) {
+        cr_assert(eq(int, a[i].calls, 1));
+        cr_assert(eq(int, a[i].status, -ECANCELED));
+    }
+}
+
+/* Idle workers end by themselves; the next job starts another. */
+Test(pool, ends_idle_workers) {
+    struct room room = {0};
+    struct answer a;
+    room_open(&room, "plain", 1, (struct pool_config){.idle_ms = 50});
+    submit(&room, "pid", NULL, &a);
+    run_until(&room, &a, 1);
+    pid_t pid = (pid_t)json_integer_value(a.result);
+    json_decref(a.result);
+    run_for(&room, 400);
+    cr_assert(eq(int, kill(pid, 0), -1), "the idle worker is still there");
+    json_t *status = pool_status(room.pool);
+    cr_assert(
+        eq(str, (char *)json_get_string(json_array_get(status, 0), "state", ""), "idle"));
+    json_decref(status);
+    submit(&room, "pid", NULL, &a);
+    run_until(&room, &a, 1);
+    cr_assert(eq(int, a.status, 0));
+    json_decref(a.result);
+    cr_assert(eq(int, starts(&room), 2));
+    room_close(&room);
+}
+
+/* A second machine is started when the first is full, and a broken one is passed over. */
+Test(pool, uses_every_worker_that_works) {
+    struct room room = {0};
+    struct answer a[2];
+    room_open(&room, "plain", 1, (struct pool_config){.count = 2});
+    submit(&room, "wait", NULL, &a[0]);
+    submit(&room, "pid", NULL, &a[1]);
+    run_until(&room, &a[1], 1);
+    cr_assert(eq(int, a[1].status, 0));
+    cr_assert(eq(int, starts(&room), 2));
+    json_decref(a[1].result);
+    room_close(&room);
+    struct room broken = {0};
+    room_open(&broken, "quit", 1, (struct pool_config){.count = 2});
+    pool_close(broken.pool, NULL, NULL);
+    uv_run(&broken.loop, UV_RUN_DEFAULT);
+    free(broken.argv[1][1]);
+    broken.argv[1][1] = strdup("plain");
+    broken.pool = pool_new(&broken.loop,
+                           &(struct pool_config){.workers = broken.workers, .count = 2});
+    submit(&broken, "pid", NULL, &a[0]);
+    run_until(&broken, a, 1);
+    cr_assert(eq(int, a[0].status, 0), "%s", a[0].why);
+    json_decref(a[0].result);
+    room_close(&broken);
+}
+
+/* pool_kill leaves no process and ends the jobs. */
+Test(pool, kills_at_once) {
+    struct room room = {0};
+    struct answer a[2];
+    room_open(&room, "plain", 2, (struct pool_config){0});
+    submit(&room, "pid", NULL, &a[0]);
+    submit(&room, "stubborn", NULL, &a[1]);
+    run_until(&room, a, 1);
+    pid_t pid = (pid_t)json_integer_value(a[0].result);
+    json_decref(a[0].result);
+    pool_kill(room.pool);
+    run_until(&room, a, 2);
+    cr_assert(eq(int, a[1].status, -ECANCELED));
+    cr_assert(eq(int, kill(pid, 0), -1));
+    room_close(&room);
+}
