@@ -1,16 +1,21 @@
 #pragma once
 /* ptx_lines: from a line of PTX to the line of source it came from, by `.file` and `.loc`
  * directives (compile with -lineinfo), and to the function it is in. */
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ptx_lines;
 struct ptx_lines *ptx_lines_new(const char *ptx, size_t len); /* never NULL, copies */
 void ptx_lines_free(struct ptx_lines *p);
 struct ptx_place {
-    const char *file; /* as in .file; NULL = unknown */
-    int line, column; /* 1-based; 0 = unknown */
+    const char *file;     /* as in .file; NULL = unknown */
+    int line, column;     /* 1-based; 0 = unknown */
     const char *function; /* symbol of the .entry or .func, or NULL */
+    size_t caller;        /* for ptx_lines_caller; 0 = not inlined */
 };
-/* The place for 1-based PTX line `line`: the last .loc at or before it in its function
- * (with inlined_at followed to the outermost place in `function`). */
+/* The place for 1-based PTX line `line`: the last .loc at or before it in its function.
+ * Code that was inlined is placed where it was written. */
 struct ptx_place ptx_lines_at(const struct ptx_lines *p, int line);
+/* Where the code at *place was inlined; false when it was not. At most as many steps as
+ * there are .loc lines. */
+bool ptx_lines_caller(const struct ptx_lines *p, struct ptx_place *place);
