@@ -110,10 +110,10 @@ static struct slice take_advice_code(struct slice text, char code[16]) {
     return slice_trim(slice_after(text, len + 1));
 }
 
-/* "in around line 58" and "line 31;": PTX lines mean nothing to a reader, the place
- * tells. */
+/* "… is injected in around line 58 by compiler …" */
+static const char around[] = " in around line ";
+
 static int around_line(struct slice text) {
-    static const char words[] = "around line ";
     int line = 0;
     const char *at =
         text.len > 0 ? memmem(text.at, text.len, around, strlen(around)) : NULL;
