@@ -1,0 +1,317 @@
+#include "protocol/plain.h"
+
+#include "base/clock.h"
+
+#include <string.h>
+
+#define PROGRESS_MS 100u /* between two job/changed of one call */
+
+/* A call that a plain request started, until both are over. */
+struct watch {
+    struct plain *plain;
+    struct call *call; /* a reference */
+    struct call_view view;
+    struct rpc_call *rpc; /* NULL once it is answered */
+    json_t *request;      /* its id */
+    enum call_state told; /* the state last told */
+    uint64_t told_ms;
+    bool late; /* progress waits for the timer */
+    struct watch *prev, *next;
+};
+
+/* On its own, because it outlives the face until the loop has closed it. */
+struct ticker {
+    uv_timer_t timer;
+    struct plain *plain;
+};
+
+struct plain {
+    const struct face_host *host;
+    struct rpc_peer *peer;
+    struct watch *watches;
+    struct ticker *ticker; /* NULL until something must be told later */
+};
+
+/* --- answers --- */
+
+int call_failure_rpc(const struct call_failure *f, json_t **ret_data) {
+    static const int codes[] = {[CALL_BAD_PARAMS] = RPC_INVALID_PARAMS,
+                                [CALL_NOT_FOUND] = RPC_INVALID_PARAMS,
+                                [CALL_UNAVAILABLE] = PLAIN_UNAVAILABLE,
+                                [CALL_REFUSED] = PLAIN_REFUSED,
+                                [CALL_INTERNAL] = RPC_INTERNAL_ERROR};
+    *ret_data = json_pack("{s:s}", "reason", f->reason);
+    if (f->hint) {
+        json_object_set_new(*ret_data, "hint", json_string(f->hint));
+    }
+    if (f->path) {
+        json_object_set_new(*ret_data, "path", json_string(f->path));
+    }
+    return codes[f->fault];
+}
+
+static void answer_cancelled(struct rpc_call *rpc, const char *why) {
+    rpc_error(rpc, RPC_REQUEST_CANCELLED, json_pack("{s:s}", "reason", "cancelled"), "%s",
+              why);
+}
+
+/* The call has ended: so does the request. */
+static void answer(struct rpc_call *rpc, const struct call *call) {
+    json_t *data;
+    switch (call_state(call)) {
+    case CALL_SUCCEEDED:
+        rpc_reply(rpc, json_incref((json_t *)(uintptr_t)call_result(call)));
+        break;
+    case CALL_FAILED: {
+        const struct call_failure *f = call_failure(call);
+        int code = call_failure_rpc(f, &data);
+        rpc_error(rpc, code, data, "%s", f->message);
+        break;
+    }
+    default:
+        answer_cancelled(rpc, "the request was cancelled");
+    }
+}
+
+static void answer_job(struct rpc_call *rpc, struct call *call) {
+    json_t *reply = json_pack("{s:s,s:s}", "job", call_keep(call), "state",
+                              call_state_name(call_state(call)));
+    if (call_work_order(call)) {
+        json_object_set(reply, "work_order", (json_t *)(uintptr_t)call_work_order(call));
+    }
+    rpc_reply(rpc, reply);
+}
+
+/* --- what is told on the way --- */
+
+static json_t *progress_json(const struct call_progress *p) {
+    json_t *json = json_pack("{s:o}", "done", json_double(p->done));
+    if (p->total > 0) {
+        json_object_set_new(json, "total", json_double(p->total));
+    }
+    if (p->message) {
+        json_object_set_new(json, "message", json_string(p->message));
+    }
+    return json;
+}
+
+static void tell(struct watch *w) {
+    json_t *params = json_object();
+    if (call_kept(w->call)) {
+        json_object_set_new(params, "job", json_string(call_keep(w->call)));
+    }
+    json_object_set(params, "request", w->request);
+    w->told = call_state(w->call);
+    w->told_ms = clock_ms();
+    w->late = false;
+    json_object_set_new(params, "state", json_string(call_state_name(w->told)));
+    json_object_set_new(params, "progress", progress_json(call_progress(w->call)));
+    if (call_ended(w->call)) {
+        rpc_notify(w->plain->peer, "job/changed", params);
+    } else {
+        rpc_notify_droppable(w->plain->peer, "job/changed", params);
+    }
+}
+
+static void on_tick(uv_timer_t *timer) {
+    struct ticker *ticker = container_of(timer, struct ticker, timer);
+    for (struct watch *w = ticker->plain->watches; w; w = w->next) {
+        if (w->late) {
+            tell(w);
+        }
+    }
+}
+
+static void tell_later(struct watch *w) {
+    struct plain *p = w->plain;
+    w->late = true;
+    if (!p->ticker) {
+        p->ticker = xcalloc(1, sizeof *p->ticker);
+        p->ticker->plain = p;
+        uv_timer_init(p->host->origin->loop, &p->ticker->timer);
+        uv_unref((uv_handle_t *)&p->ticker->timer);
+    }
+    if (!uv_is_active((uv_handle_t *)&p->ticker->timer)) {
+        uv_timer_start(&p->ticker->timer, on_tick, PROGRESS_MS, 0);
+    }
+}
+
+/* --- watching a call --- */
+
+static void watch_free(struct watch *w) {
+    if (w->prev) {
+        w->prev->next = w->next;
+    } else {
+        w->plain->watches = w->next;
+    }
+    if (w->next) {
+        w->next->prev = w->prev;
+    }
+    call_detach(w->call, &w->view);
+    call_unref(w->call);
+    json_decref(w->request);
+    free(w);
+}
+
+static void on_progress(struct call *call, void *data) {
+    struct watch *w = data;
+    if (call_state(call) == CALL_INPUT_REQUIRED && w->rpc) {
+        rpc_call_on_cancel(w->rpc, NULL, NULL);
+        w->told = CALL_INPUT_REQUIRED;
+        answer_job(take(w->rpc), call);
+    } else if (call_state(call) != w->told || clock_ms() - w->told_ms >= PROGRESS_MS) {
+        tell(w);
+    } else {
+        tell_later(w);
+    }
+}
+
+static void on_end(struct call *call, void *data) {
+    struct watch *w = data;
+    struct rpc_call *rpc = take(w->rpc);
+    if (rpc) {
+        answer(rpc, call);
+    } else {
+        tell(w);
+    }
+    watch_free(w);
+}
+
+/* The other side cancels, or is gone. A job that somebody else kept goes on without us.
+ */
+static void on_cancelled(struct rpc_call *rpc, void *data) {
+    struct watch *w = data;
+    if (rpc_call_peer(rpc) || !call_kept(w->call)) {
+        call_cancel(w->call); /* its end answers */
+        return;
+    }
+    rpc_drop(take(w->rpc));
+    watch_free(w);
+}
+
+static json_t *request_id(const struct rpc_call *rpc) {
+    json_t *id = json_loads(rpc_call_id(rpc), JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    return id ? id : json_string(rpc_call_id(rpc)); /* more digits than a number holds */
+}
+
+/* call's reference is taken. rpc is NULL when it is answered already. */
+static void watch_add(struct plain *p, struct call *call, struct rpc_call *rpc,
+                      json_t *request) {
+    struct watch *w = xcalloc(1, sizeof *w);
+    *w = (struct watch){.plain = p,
+                        .call = call,
+                        .rpc = rpc,
+                        .request = request,
+                        .told = call_state(call),
+                        .next = p->watches,
+                        .view = {.progress = on_progress, .end = on_end, .data = w}};
+    if (w->next) {
+        w->next->prev = w;
+    }
+    p->watches = w;
+    if (rpc) {
+        rpc_call_on_cancel(rpc, on_cancelled, w);
+    }
+    call_attach(call, &w->view);
+}
+
+/* --- requests --- */
+
+/* Take "wait" out of params, which are the request's own. A new reference, or NULL when
+ * it is not true or false. */
+static json_t *split_params(const struct rpc_call *rpc, bool *ret_wait) {
+    json_t *params = rpc_call_params(rpc);
+    const json_t *wait = json_object_get(params, "wait");
+    *ret_wait = json_is_true(wait);
+    if (!wait) {
+        return params ? json_incref(params) : json_object();
+    }
+    if (!json_is_boolean(wait)) {
+        return NULL;
+    }
+    json_object_del(params, "wait");
+    return json_incref(params);
+}
+
+static void start(struct plain *p, const struct operation *op, struct rpc_call *rpc) {
+    bool wait;
+    json_t *params = split_params(rpc, &wait);
+    if (!params) {
+        rpc_error(rpc, RPC_INVALID_PARAMS,
+                  json_pack("{s:s,s:s}", "reason", "bad_params", "path", "/wait"),
+                  "wait: expected true or false");
+        return;
+    }
+    struct call *call = call_start(op, params, p->host->origin);
+    bool job = (op->flags & OPERATION_LONG) && !wait;
+    bool waits = call_state(call) == CALL_INPUT_REQUIRED;
+    if (call_ended(call) && (!job || call_state(call) != CALL_SUCCEEDED)) {
+        answer(rpc, call);
+        call_unref(call);
+    } else if (job || waits) {
+        json_t *request = request_id(rpc);
+        answer_job(rpc, call);
+        watch_add(p, call, NULL, request);
+    } else {
+        watch_add(p, call, rpc, request_id(rpc));
+    }
+}
+
+bool plain_request(struct plain *p, struct rpc_call *call) {
+    const struct operation_table *table = p->host->tables->operations;
+    const char *method = rpc_call_method(call);
+    if (strcmp(method, "rpc.discover") == 0) {
+        rpc_reply(call, operation_table_discover(table));
+        return true;
+    }
+    const struct operation *op = operation_find(table, method);
+    if (op) {
+        start(p, op, call);
+    }
+    return op;
+}
+
+bool plain_notification(struct plain *p, const char *method, json_t *params) {
+    if (strcmp(method, "$/cancelRequest") != 0) {
+        return false;
+    }
+    rpc_cancel(p->peer, json_object_get(params, "id"));
+    return true;
+}
+
+/* --- the face --- */
+
+struct plain *plain_new(const struct face_host *host, struct rpc_peer *peer) {
+    struct plain *p = xcalloc(1, sizeof *p);
+    p->host = host;
+    p->peer = peer;
+    return p;
+}
+
+static void on_ticker_closed(uv_handle_t *handle) {
+    free(container_of((uv_timer_t *)handle, struct ticker, timer));
+}
+
+void plain_free(struct plain *p) {
+    if (!p) {
+        return;
+    }
+    while (p->watches) {
+        struct watch *w = p->watches;
+        struct call *call = call_ref(w->call);
+        struct rpc_call *rpc = take(w->rpc);
+        watch_free(w);
+        if (rpc) {
+            rpc_call_on_cancel(rpc, NULL, NULL);
+            answer_cancelled(rpc, "the connection is closing");
+        }
+        if (!call_kept(call)) {
+            call_cancel(call);
+        }
+        call_unref(call);
+    }
+    if (p->ticker) {
+        uv_close((uv_handle_t *)&p->ticker->timer, on_ticker_closed);
+    }
+    free(p);
+}
