@@ -1,1 +1,273 @@
-int main(void); int main(void) { return 0; }
+/* upskillctl: a person's client. Starts a daemon, asks it, and draws the answer. */
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "clients/ctl/arguments.h"
+#include "clients/ctl/connection.h"
+#include "clients/ctl/render.h"
+#include "clients/ctl/shell.h"
+#include "clients/ctl/terminal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DAEMON_ARGS_MAX 60
+
+struct ctl {
+    struct terminal terminal;
+    bool json, help;
+    char **words; /* the command line without the options that may stand anywhere */
+    int count;
+    const char *daemon_args[DAEMON_ARGS_MAX + 1];
+    int daemon_count;
+    bool keep_stderr;
+    struct connection *connection;
+};
+
+static void daemon_arg(struct ctl *c, const char *flag, const char *value) {
+    if (c->daemon_count + 2 <= DAEMON_ARGS_MAX) {
+        c->daemon_args[c->daemon_count++] = flag;
+        c->daemon_args[c->daemon_count++] = value;
+    }
+}
+
+/* What a person names on the command line may be read: its folder becomes a root. */
+static void grant(struct ctl *c, const char *word) {
+    char path[PATH_MAX];
+    if (*word == '-' || !strpbrk(word, "./") || !realpath(word, path)) {
+        return;
+    }
+    char *slash = strrchr(path, '/');
+    slash[slash == path] = '\0';
+    daemon_arg(c, "--root", xstrdup(path)); /* lives as long as the process */
+}
+
+static int usage_error(const struct ctl *c, const char *text) {
+    terminal_error(&c->terminal, "%s", text);
+    terminal_hint(&c->terminal, "upskillctl --help");
+    return 2;
+}
+
+static int split_words(struct ctl *c, int argc, char **argv) {
+    c->words = xcalloc((size_t)argc + 1, sizeof *c->words);
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            c->json = true;
+        } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            c->help = true;
+        } else if (strcmp(argv[i], "--version") == 0) {
+            puts("upskillctl " UPSKILLD_VERSION);
+            return 0;
+        } else if (strcmp(argv[i], "--log") == 0) {
+            if (i + 1 == argc) {
+                return usage_error(c, "--log: error, warning, info or debug is needed");
+            }
+            daemon_arg(c, "--log-level", argv[++i]);
+            c->keep_stderr = true;
+        } else {
+            grant(c, argv[i]);
+            c->words[c->count++] = argv[i];
+        }
+    }
+    return -1;
+}
+
+/* --- asking --- */
+
+static void show_progress(const json_t *params, double elapsed, void *data) {
+    const struct ctl *c = data;
+    const json_t *progress = json_object_get(params, "progress");
+    const char *message = json_get_string(progress, "message", NULL);
+    double total = json_number_value(json_object_get(progress, "total"));
+    double done = json_number_value(json_object_get(progress, "done"));
+    char text[512];
+    if (elapsed < 1 || (params && !message)) {
+        return;
+    }
+    if (total > 0) {
+        snprintf(text, sizeof text, "%s (%.0f of %.0f, %.0f s)", message, done, total,
+                 elapsed);
+    } else {
+        snprintf(text, sizeof text, "%s (%.0f s)", message ? message : "working",
+                 elapsed);
+    }
+    terminal_progress(&c->terminal, text);
+}
+
+static int show_error(const struct ctl *c, const json_t *error) {
+    const json_t *data = json_object_get(error, "data");
+    const char *hint = json_get_string(data, "hint", NULL);
+    if (c->json) {
+        autobuf text = BUF_INIT(1u << 20);
+        json_write(&text, error);
+        puts(text.data);
+        return 2;
+    }
+    terminal_error(&c->terminal, "%s", json_get_string(error, "message", "?"));
+    if (hint) {
+        terminal_hint(&c->terminal, hint);
+    }
+    return 2;
+}
+
+/* 0: *result is a new reference. Otherwise the exit status, after the error was shown. */
+static int ask(struct ctl *c, const char *method, json_t *params, json_t **result) {
+    struct err err = {0};
+    json_t *answer = NULL, *error = NULL;
+    int rc = connection_call(c->connection, method, params, &answer, &error, &err);
+    terminal_progress_clear(&c->terminal);
+    if (rc == 0) {
+        *result = answer;
+        return 0;
+    }
+    if (rc > 0) {
+        show_error(c, error);
+    } else {
+        terminal_error(&c->terminal, "%s", err.msg);
+    }
+    json_decref(answer);
+    json_decref(error);
+    return 2;
+}
+
+static int show(const struct ctl *c, const char *method, const json_t *params,
+                const json_t *result) {
+    struct finding_sources sources = {
+        .name = json_get_string(params, "name", ""),
+        .text = json_get_string(params, "source", NULL),
+    };
+    if (!c->json) {
+        return render_result(&c->terminal, method, result, &sources);
+    }
+    autobuf text = BUF_INIT(256u << 20);
+    json_write(&text, result);
+    puts(text.data);
+    const json_t *ok = json_object_get(result, "ok");
+    return json_is_false(ok) ? 1 : 0;
+}
+
+static int ask_and_show(struct ctl *c, const char *method, json_t *params) {
+    autojson *kept = json_incref(params), *result = NULL;
+    int status = ask(c, method, params, &result);
+    return status ? status : show(c, method, kept, result);
+}
+
+/* --- commands --- */
+
+static int command_call(struct ctl *c) {
+    json_error_t error;
+    json_t *params = NULL;
+    if (c->count < 2 || c->count > 3) {
+        return usage_error(c, "call METHOD [JSON]");
+    }
+    if (c->count == 3) {
+        params = strcmp(c->words[2], "-") == 0 ? json_loadf(stdin, 0, &error)
+                                               : json_loads(c->words[2], 0, &error);
+        if (!params) {
+            terminal_error(&c->terminal, "the params are no JSON: %s (column %d)",
+                           error.text, error.column);
+            return 2;
+        }
+    }
+    c->json = true;
+    return ask_and_show(c, c->words[1], params);
+}
+
+static int command_operation(struct ctl *c, const json_t *discover) {
+    int used = 0;
+    struct err err = {0};
+    json_t *params;
+    const json_t *method = arguments_method(discover, c->words, c->count, &used);
+    if (!method) {
+        terminal_error(&c->terminal, "there is no command \"%s%s%s\"", c->words[0],
+                       c->count > 1 ? " " : "", c->count > 1 ? c->words[1] : "");
+        terminal_hint(&c->terminal, "upskillctl --help lists the commands");
+        return 2;
+    }
+    if (c->help) {
+        arguments_help(method);
+        return 0;
+    }
+    if (arguments_read(method, c->words + used, c->count - used, &params, &err) < 0) {
+        return usage_error(c, err.msg);
+    }
+    const json_t *flags = json_object_get(method, "x-flags");
+    size_t i;
+    const json_t *flag;
+    json_array_foreach(flags, i, flag) {
+        if (strcmp(json_string_value(flag), "long") == 0) {
+            json_object_set_new(params, "wait", json_true());
+        }
+    }
+    return ask_and_show(c, json_get_string(method, "name", ""), params);
+}
+
+/* Short names for what people ask most. */
+static void expand_alias(struct ctl *c) {
+    static char *const aliases[][3] = {{"status", "daemon", "status"},
+                                       {"jobs", "job", "list"}};
+    for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
+        if (c->count && strcmp(c->words[0], aliases[i][0]) == 0) {
+            c->words = xreallocarray(c->words, (size_t)c->count + 2, sizeof *c->words);
+            memmove(c->words + 2, c->words + 1,
+                    (size_t)(c->count - 1) * sizeof *c->words);
+            c->words[0] = aliases[i][1];
+            c->words[1] = aliases[i][2];
+            c->count++;
+            return;
+        }
+    }
+}
+
+static int run_connected(struct ctl *c) {
+    autojson *discover = NULL;
+    if (c->count && strcmp(c->words[0], "call") == 0 && !c->help) {
+        return command_call(c);
+    }
+    int status = ask(c, "rpc.discover", NULL, &discover);
+    if (status) {
+        return status;
+    }
+    if (!c->count || strcmp(c->words[0], "help") == 0 || (c->help && c->count < 2)) {
+        arguments_help_all(discover);
+        return c->count || c->help ? 0 : 2;
+    }
+    if (strcmp(c->words[0], "completion") == 0) {
+        arguments_completion(discover);
+        return 0;
+    }
+    return command_operation(c, discover);
+}
+
+int main(int argc, char **argv) {
+    struct ctl c = {0};
+    struct err err = {0};
+    terminal_init(&c.terminal);
+    int status = split_words(&c, argc, argv);
+    if (status >= 0) {
+        return status;
+    }
+    expand_alias(&c);
+    if (c.count == 1 && strcmp(c.words[0], "shell") == 0 && !c.help) {
+        return shell_run(&c.terminal, c.daemon_args);
+    }
+    struct connection_options options = {
+        .daemon_args = c.daemon_args,
+        .keep_stderr = c.keep_stderr,
+        .progress = show_progress,
+        .data = &c,
+    };
+    if (connection_open(&options, &c.connection, &err) < 0) {
+        terminal_error(&c.terminal, "%s", err.msg);
+        terminal_hint(&c.terminal, "run ./setup, or name the daemon in UPSKILLD");
+        return 2;
+    }
+    status = run_connected(&c);
+    connection_close(c.connection);
+    free(c.words);
+    return status;
+}

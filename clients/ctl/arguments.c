@@ -1,0 +1,316 @@
+#include "clients/ctl/arguments.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STDIN_MAX (4u << 20)
+
+const json_t *arguments_method(const json_t *discover, char **words, int count,
+                               int *used) {
+    size_t i;
+    const json_t *method;
+    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+        const char *name = json_get_string(method, "name", "");
+        const char *slash = strchr(name, '/');
+        if (count > 0 && strcmp(words[0], name) == 0) {
+            *used = 1;
+            return method;
+        }
+        if (slash && count > 1 && strlen(words[0]) == (size_t)(slash - name) &&
+            strncmp(words[0], name, (size_t)(slash - name)) == 0 &&
+            strcmp(words[1], slash + 1) == 0) {
+            *used = 2;
+            return method;
+        }
+    }
+    return NULL;
+}
+
+/* --- one property --- */
+
+static const json_t *find_property(const json_t *method, const char *name, size_t len) {
+    size_t i;
+    const json_t *property;
+    json_array_foreach(json_object_get(method, "params"), i, property) {
+        const char *is = json_get_string(property, "name", "");
+        size_t k = 0;
+        while (k < len && is[k] &&
+               (is[k] == name[k] || (is[k] == '_' && name[k] == '-'))) {
+            k++;
+        }
+        if (k == len && !is[k]) {
+            return property;
+        }
+    }
+    return NULL;
+}
+
+static bool has_type(const json_t *property, const char *type) {
+    const json_t *is = json_object_get(json_object_get(property, "schema"), "type");
+    size_t i;
+    const json_t *one;
+    if (json_is_string(is)) {
+        return strcmp(json_string_value(is), type) == 0;
+    }
+    json_array_foreach(is, i, one) {
+        if (strcmp(json_string_value(one), type) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int set_pair(json_t *params, const char *name, const char *text, struct err *err) {
+    json_t *object = json_object_get(params, name);
+    const char *equals = strchr(text, '=');
+    autofree char *key = equals ? xstrndup(text, (size_t)(equals - text)) : xstrdup(text);
+    if (!*key) {
+        return err_set(err, -EINVAL, "--%s %s: NAME=VALUE is needed", name, text);
+    }
+    if (!object) {
+        object = json_object();
+        json_object_set_new(params, name, object);
+    }
+    json_object_set_new(
+        object, key,
+        json_text(equals ? equals + 1 : "1", strlen(equals ? equals + 1 : "1")));
+    return 0;
+}
+
+static void append(json_t *params, const char *name, json_t *value) {
+    json_t *array = json_object_get(params, name);
+    if (!array) {
+        array = json_array();
+        json_object_set_new(params, name, array);
+    }
+    json_array_append_new(array, value);
+}
+
+/* A number when it is one, else text: for array elements. */
+static json_t *guess(const char *text) {
+    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+    if (value && (json_is_number(value) || json_is_object(value))) {
+        return value;
+    }
+    json_decref(value);
+    return json_text(text, strlen(text));
+}
+
+static int set_property(json_t *params, const json_t *property, const char *text,
+                        struct err *err) {
+    const char *name = json_get_string(property, "name", "");
+    if (*text == '{' || *text == '[') {
+        json_error_t error;
+        json_t *value = json_loads(text, 0, &error);
+        if (value) {
+            json_object_set_new(params, name, value);
+            return 0;
+        }
+    }
+    if (has_type(property, "object")) {
+        return set_pair(params, name, text, err);
+    }
+    if (has_type(property, "array")) {
+        append(params, name, guess(text));
+        return 0;
+    }
+    json_t *value = NULL;
+    if (has_type(property, "integer") || has_type(property, "number")) {
+        value = json_loads(text, JSON_DECODE_ANY, NULL);
+        if (!json_is_number(value)) {
+            json_decref(value);
+            return err_set(err, -EINVAL, "--%s %s: a number is needed", name, text);
+        }
+    }
+    json_object_set_new(params, name, value ? value : json_text(text, strlen(text)));
+    return 0;
+}
+
+/* --- words --- */
+
+/* Takes one flag and, unless it is boolean, its value; returns how many words, or -errno.
+ */
+static int read_flag(const json_t *method, char **words, int count, json_t *params,
+                     struct err *err) {
+    const char *name = words[0] + 2, *equals = strchr(name, '=');
+    size_t len = equals ? (size_t)(equals - name) : strlen(name);
+    const json_t *property = find_property(method, name, len);
+    bool negated = !property && strncmp(name, "no-", 3) == 0;
+    if (negated) {
+        property = find_property(method, name + 3, len - 3);
+    }
+    if (!property) {
+        return err_set(err, -EINVAL,
+                       "%s: no such option; `upskillctl %s --help` lists them", words[0],
+                       json_get_string(method, "name", ""));
+    }
+    if (has_type(property, "boolean") && !equals) {
+        json_object_set_new(params, json_get_string(property, "name", ""),
+                            json_boolean(!negated));
+        return 1;
+    }
+    if (!equals && count < 2) {
+        return err_set(err, -EINVAL, "%s: a value is needed", words[0]);
+    }
+    int rc = set_property(params, property, equals ? equals + 1 : words[1], err);
+    return rc < 0 ? rc : equals ? 1 : 2;
+}
+
+static int read_stdin(json_t *params, struct err *err) {
+    autobuf text = BUF_INIT(STDIN_MAX);
+    for (;;) {
+        char *to = buf_reserve(&text, 65536);
+        if (!to) {
+            return err_set(err, -EFBIG, "standard input: over %u MiB", STDIN_MAX >> 20);
+        }
+        ssize_t n = read(STDIN_FILENO, to, 65536);
+        if (n < 0) {
+            return err_set(err, -errno, "standard input: %s", strerror(errno));
+        }
+        if (n == 0) {
+            break;
+        }
+        buf_commit(&text, (size_t)n);
+    }
+    json_object_set_new(params, "source", json_text(text.data, text.len));
+    json_object_set_new(params, "name", json_string("stdin.cu"));
+    return 0;
+}
+
+static int read_word(const json_t *method, const char *word, json_t *params,
+                     struct err *err) {
+    const json_t *path = find_property(method, "path", 4);
+    if (path && !json_object_get(params, "path")) {
+        return strcmp(word, "-") == 0 ? read_stdin(params, err)
+                                      : set_property(params, path, word, err);
+    }
+    size_t i;
+    const json_t *property;
+    json_array_foreach(json_object_get(method, "params"), i, property) {
+        if (json_is_true(json_object_get(property, "required")) &&
+            !json_object_get(params, json_get_string(property, "name", ""))) {
+            return set_property(params, property, word, err);
+        }
+    }
+    return err_set(err, -EINVAL,
+                   "%s: one word too many; `upskillctl %s --help` shows the usage", word,
+                   json_get_string(method, "name", ""));
+}
+
+int arguments_read(const json_t *method, char **words, int count, json_t **params,
+                   struct err *err) {
+    autojson *object = json_object();
+    bool only_words = false;
+    for (int i = 0; i < count;) {
+        int rc;
+        if (!only_words && strcmp(words[i], "--") == 0) {
+            only_words = true;
+            rc = 1;
+        } else if (!only_words && strncmp(words[i], "--", 2) == 0) {
+            rc = read_flag(method, words + i, count - i, object, err);
+        } else {
+            rc = read_word(method, words[i], object, err);
+            rc = rc < 0 ? rc : 1;
+        }
+        if (rc < 0) {
+            return rc;
+        }
+        i += rc;
+    }
+    *params = take(object);
+    return 0;
+}
+
+/* --- help --- */
+
+/* "kernel/check" as a person types it: "kernel check". */
+static void put_command(const json_t *method) {
+    for (const char *c = json_get_string(method, "name", ""); *c; c++) {
+        putchar(*c == '/' ? ' ' : *c);
+    }
+}
+
+static const char *value_word(const json_t *property) {
+    return has_type(property, "boolean")                                   ? ""
+           : has_type(property, "integer") || has_type(property, "number") ? " N"
+           : has_type(property, "object")                                  ? " NAME=VALUE"
+                                                                           : " VALUE";
+}
+
+void arguments_help(const json_t *method) {
+    const json_t *property;
+    size_t i;
+    printf("usage: upskillctl ");
+    put_command(method);
+    printf("%s [options]\n\n%s\n\n", find_property(method, "path", 4) ? " FILE" : "",
+           json_get_string(method, "description", ""));
+    json_array_foreach(json_object_get(method, "params"), i, property) {
+        autofree char *flag = xasprintf("--%s%s", json_get_string(property, "name", ""),
+                                        value_word(property));
+        for (char *c = flag; *c; c++) {
+            *c = *c == '_' ? '-' : *c;
+        }
+        printf("  %-26s %s%s\n", flag,
+               json_get_string(json_object_get(property, "schema"), "description", ""),
+               json_is_true(json_object_get(property, "required")) ? " (required)" : "");
+    }
+    puts("  --json                     the raw result");
+}
+
+void arguments_help_all(const json_t *discover) {
+    size_t i;
+    const json_t *method;
+    puts("usage: upskillctl COMMAND [options]\n\ncommands:");
+    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+        printf("  ");
+        put_command(method);
+        int width = 18 - (int)strlen(json_get_string(method, "name", ""));
+        printf("%*s  %s\n", width > 0 ? width : 0, "",
+               json_get_string(method, "description", ""));
+    }
+    puts("  status              the daemon: versions, workers, what is missing (daemon "
+         "status)\n"
+         "  jobs                the newest jobs (job list)\n"
+         "  call METHOD [JSON]  any request by hand; - reads the params from standard "
+         "input\n"
+         "  shell               a prompt on a live daemon: every message both ways\n"
+         "  completion          a completion script for bash\n"
+         "\n"
+         "options, anywhere: --json (the raw result), --log LEVEL (the daemon's log on "
+         "standard\n"
+         "error), --help, --version. Exit status: 0 good, 1 the answer is no, 2 it could "
+         "not be\n"
+         "asked.");
+}
+
+void arguments_completion(const json_t *discover) {
+    size_t i, k;
+    const json_t *method, *property;
+    puts("_upskillctl() {\n"
+         "    local words=\"${COMP_WORDS[*]:1:2}\" now=\"${COMP_WORDS[COMP_CWORD]}\"\n"
+         "    case \"$words\" in");
+    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+        printf("    '");
+        put_command(method);
+        printf("'*) COMPREPLY=($(compgen -f -W '--json --help");
+        json_array_foreach(json_object_get(method, "params"), k, property) {
+            printf(" --");
+            for (const char *c = json_get_string(property, "name", ""); *c; c++) {
+                putchar(*c == '_' ? '-' : *c);
+            }
+        }
+        puts("' -- \"$now\"));;");
+    }
+    printf("    *) COMPREPLY=($(compgen -W 'status jobs call shell completion");
+    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+        putchar(' ');
+        put_command(method);
+    }
+    puts("' -- \"$now\"));;\n    esac\n}\ncomplete -o default -F _upskillctl upskillctl");
+}

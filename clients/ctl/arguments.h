@@ -1,0 +1,27 @@
+#pragma once
+/* arguments: command words into a request, as the daemon's own table describes it.
+ *
+ * `upskillctl kernel check k.cu --arch sm_90 --define N=4 --quick` becomes kernel/check
+ * with
+ * {"path": "/…/k.cu", "arch": "sm_90", "defines": {"N": "4"}, "quick": true}: --fast-math
+ * names the property fast_math, numbers and booleans are read by the property's type,
+ * arrays repeat or are JSON, objects are NAME=VALUE (repeated) or JSON. Plain words fill
+ * `path` when there is one, else the required properties in order. "-" as path reads
+ * standard input into `source`. */
+#include "base/json.h"
+
+struct err;
+
+/* The method entry of an rpc.discover document for words such as "kernel check"; used
+ * receives how many words it took. NULL when none fits. */
+const json_t *arguments_method(const json_t *discover, char **words, int count,
+                               int *used);
+
+/* params: a new object. -EINVAL with a sentence. */
+int arguments_read(const json_t *method, char **words, int count, json_t **params,
+                   struct err *err);
+/* Help for one method, and for all, on standard output. */
+void arguments_help(const json_t *method);
+void arguments_help_all(const json_t *discover);
+/* A completion script for bash. */
+void arguments_completion(const json_t *discover);

@@ -1,0 +1,41 @@
+#pragma once
+/* connection: a daemon of our own, asked one thing at a time.
+ *
+ * Starts `upskilld` (beside this program, in the build tree, $UPSKILLD or PATH), speaks
+ * plain JSON-RPC with it and ends it. Calls block: they run the loop until the answer is
+ * there. */
+#include "base/json.h"
+
+#include <stdbool.h>
+
+struct connection;
+struct err;
+
+struct connection_options {
+    const char *const *daemon_args; /* more flags for upskilld, NULL-terminated */
+    bool keep_stderr;               /* pass the daemon's log on */
+    /* While a call is under way: `job/changed` notifications, and a tick every 100 ms
+     * with params NULL. May be NULL. */
+    void (*progress)(const json_t *params, double elapsed_s, void *data);
+    /* Every message, framed bodies both ways. May be NULL. */
+    void (*trace)(bool outgoing, const char *body, size_t len, void *data);
+    /* Notifications other than job/changed. May be NULL. */
+    void (*notification)(const char *method, const json_t *params, void *data);
+    void *data;
+};
+
+int connection_open(const struct connection_options *options, struct connection **ret,
+                    struct err *err);
+/* The daemon gets an end of input and 2 s. */
+void connection_close(struct connection *c);
+
+/* 0: *result is set (a new reference). 1: the daemon answered with an error, *error is
+ * set. Negative: it could not be asked (it ended, was interrupted). params stolen. Ctrl-C
+ * cancels the request; a second one ends this program. */
+int connection_call(struct connection *c, const char *method, json_t *params,
+                    json_t **result, json_t **error, struct err *err);
+/* Send a line as it is (upskillctl shell); answers arrive through trace. */
+void connection_send_raw(struct connection *c, const char *line, size_t len);
+/* Wait for traffic for at most `ms`, or until the daemon ends (then false). */
+bool connection_wait(struct connection *c, unsigned ms);
+struct uv_loop_s *connection_loop(struct connection *c);

@@ -1,0 +1,263 @@
+#include "clients/ctl/render.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static json_int_t number(const json_t *object, const char *key) {
+    return json_get_integer(object, key, 0);
+}
+
+/* --- kernel/check --- */
+
+static const json_t *best_occupancy(const json_t *kernel) {
+    const json_t *best = NULL, *one;
+    size_t i;
+    json_array_foreach(json_object_get(kernel, "occupancy"), i, one) {
+        if (!best || json_number_value(json_object_get(one, "percent")) >
+                         json_number_value(json_object_get(best, "percent"))) {
+            best = one;
+        }
+    }
+    return best;
+}
+
+static void add_bytes(struct table *table, json_int_t bytes) {
+    if (bytes >= 10240) {
+        table_cellf(table, "%.4g KiB", (double)bytes / 1024);
+    } else {
+        table_cellf(table, "%" JSON_INTEGER_FORMAT " B", bytes);
+    }
+}
+
+static void kernel_row(struct table *table, const json_t *kernel) {
+    const json_t *best = best_occupancy(kernel);
+    json_int_t spills =
+        number(kernel, "spill_store_bytes") + number(kernel, "spill_load_bytes");
+    table_cell(table, json_get_string(kernel, "name", "?"));
+    if (number(kernel, "line")) {
+        table_cellf(table, "%" JSON_INTEGER_FORMAT, number(kernel, "line"));
+    } else {
+        table_cell(table, "–");
+    }
+    table_cellf(table, "%" JSON_INTEGER_FORMAT, number(kernel, "registers"));
+    add_bytes(table, spills);
+    add_bytes(table, number(kernel, "static_shared_bytes"));
+    add_bytes(table, number(kernel, "stack_bytes"));
+    table_cellf(table, "%" JSON_INTEGER_FORMAT, number(kernel, "barriers"));
+    add_bytes(table, number(kernel, "code_bytes"));
+    if (best) {
+        table_cellf(table, "%.0f %% at %" JSON_INTEGER_FORMAT,
+                    json_number_value(json_object_get(best, "percent")),
+                    number(best, "block_threads"));
+    } else {
+        table_cell(table, "–");
+    }
+}
+
+static void kernel_table(const struct terminal *t, const json_t *kernels) {
+    static const char *const titles[] = {"kernel",         "line",  "registers", "spills",
+                                         "shared",         "stack", "barriers",  "code",
+                                         "best occupancy", NULL};
+    struct table *table = table_new(titles);
+    size_t i;
+    const json_t *kernel;
+    json_array_foreach(kernels, i, kernel) {
+        kernel_row(table, kernel);
+    }
+    table_print_and_free(t, table);
+}
+
+static enum style occupancy_style(double percent) {
+    return percent >= 50 ? STYLE_GREEN : percent > 0 ? STYLE_YELLOW : STYLE_RED;
+}
+
+static void occupancy_bar(const struct terminal *t, const json_t *one) {
+    double percent = json_number_value(json_object_get(one, "percent"));
+    printf("  %5" JSON_INTEGER_FORMAT " threads ", number(one, "block_threads"));
+    terminal_bar(t, percent / 100, 24, occupancy_style(percent));
+    printf(" %5.1f %%  %" JSON_INTEGER_FORMAT " blocks an SM, limited by", percent,
+           number(one, "blocks_per_sm"));
+    size_t i;
+    const json_t *limit;
+    json_array_foreach(json_object_get(one, "limited_by"), i, limit) {
+        printf("%s ", i ? "," : "");
+        terminal_put(t, STYLE_PLAIN, json_string_value(limit));
+    }
+    putchar('\n');
+}
+
+/* Bars only where there are few kernels: the table has the best figure of each. */
+static void occupancy_bars(const struct terminal *t, const json_t *kernels) {
+    size_t i, k;
+    const json_t *kernel, *one;
+    if (json_array_size(kernels) > 3) {
+        return;
+    }
+    json_array_foreach(kernels, i, kernel) {
+        printf("\noccupancy of ");
+        terminal_put(t, STYLE_BOLD, json_get_string(kernel, "name", "?"));
+        putchar('\n');
+        json_array_foreach(json_object_get(kernel, "occupancy"), k, one) {
+            occupancy_bar(t, one);
+        }
+    }
+}
+
+static unsigned count_severity(const json_t *findings, const char *severity) {
+    unsigned count = 0;
+    size_t i;
+    const json_t *finding;
+    json_array_foreach(findings, i, finding) {
+        count += strcmp(json_get_string(finding, "severity", ""), severity) == 0;
+    }
+    return count;
+}
+
+static void put_verdict(const struct terminal *t, const json_t *result, bool ok) {
+    const json_t *findings = json_object_get(result, "diagnostics");
+    unsigned errors = count_severity(findings, "error");
+    unsigned warnings = count_severity(findings, "warning");
+    terminal_put(t, ok ? STYLE_GREEN : STYLE_RED, ok ? "ok" : "not ok");
+    if (errors) {
+        printf(", %u error%s", errors, errors == 1 ? "" : "s");
+    }
+    if (warnings) {
+        printf(", %u warning%s", warnings, warnings == 1 ? "" : "s");
+    }
+    if (number(result, "omitted")) {
+        printf(", %" JSON_INTEGER_FORMAT " more not shown", number(result, "omitted"));
+    }
+    const json_t *compiler = json_object_get(result, "compiler");
+    autofree char *facts =
+        xasprintf(" (%s, %s %s, %.0f ms%s%s)", json_get_string(result, "arch", "?"),
+                  json_get_string(compiler, "name", "no compiler"),
+                  json_get_string(compiler, "version", ""),
+                  json_number_value(json_object_get(result, "compile_ms")),
+                  json_get_bool(result, "cached", 0) ? ", cached" : "",
+                  strcmp(json_get_string(result, "mode", ""), "host-stripped") == 0
+                      ? ", host code left out"
+                      : "");
+    terminal_put(t, STYLE_DIM, facts);
+    putchar('\n');
+}
+
+int render_kernel_check(const struct terminal *t, const json_t *result,
+                        const struct finding_sources *sources) {
+    const json_t *kernels = json_object_get(result, "kernels");
+    bool ok = json_get_bool(result, "ok", 0);
+    render_findings(t, json_object_get(result, "diagnostics"), sources);
+    if (json_array_size(kernels)) {
+        kernel_table(t, kernels);
+        occupancy_bars(t, kernels);
+        putchar('\n');
+    }
+    put_verdict(t, result, ok);
+    return ok ? 0 : 1;
+}
+
+/* --- anything --- */
+
+static void put_scalar(const struct terminal *t, const json_t *value) {
+    if (json_is_string(value)) {
+        terminal_put(t, STYLE_PLAIN, json_string_value(value));
+        return;
+    }
+    autofree char *text =
+        json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6));
+    fputs(text ? text : "", stdout);
+}
+
+static bool is_flat(const json_t *value) {
+    return !(json_is_object(value) && json_object_size(value)) &&
+           !(json_is_array(value) && json_array_size(value));
+}
+
+static void outline(const struct terminal *t, const json_t *value, int indent) {
+    const char *key;
+    json_t *member;
+    size_t i;
+    json_object_foreach((json_t *)(uintptr_t)value, key, member) {
+        printf("%*s", indent, "");
+        terminal_put(t, STYLE_BOLD, key);
+        fputs(is_flat(member) ? ": " : ":\n", stdout);
+        if (is_flat(member)) {
+            put_scalar(t, member);
+            putchar('\n');
+        } else {
+            outline(t, member, indent + 2);
+        }
+    }
+    json_array_foreach(value, i, member) {
+        printf("%*s- ", indent, "");
+        if (is_flat(member)) {
+            put_scalar(t, member);
+            putchar('\n');
+        } else {
+            putchar('\n');
+            outline(t, member, indent + 2);
+        }
+    }
+}
+
+int render_value(const struct terminal *t, const json_t *value) {
+    if (is_flat(value)) {
+        put_scalar(t, value);
+        putchar('\n');
+    } else {
+        outline(t, value, 0);
+    }
+    return 0;
+}
+
+int render_status(const struct terminal *t, const json_t *result) {
+    const json_t *missing = json_object_get(result, "missing");
+    autojson *rest = json_copy((json_t *)(uintptr_t)result);
+    json_object_del(rest, "missing");
+    outline(t, rest, 0);
+    size_t i;
+    const json_t *one;
+    json_array_foreach(missing, i, one) {
+        terminal_put(t, STYLE_YELLOW, "missing: ");
+        terminal_put(t, STYLE_PLAIN, json_get_string(one, "what", ""));
+        fputs("\n  ", stdout);
+        terminal_put(t, STYLE_PLAIN, json_get_string(one, "hint", ""));
+        putchar('\n');
+    }
+    return 0;
+}
+
+int render_jobs(const struct terminal *t, const json_t *result) {
+    static const char *const titles[] = {"job",    "operation", "state",
+                                         "client", "created",   NULL};
+    const json_t *jobs = json_object_get(result, "jobs"), *job;
+    if (!json_array_size(jobs)) {
+        puts("no jobs");
+        return 0;
+    }
+    struct table *table = table_new(titles);
+    size_t i;
+    json_array_foreach(jobs, i, job) {
+        for (size_t k = 0; titles[k]; k++) {
+            table_cell(table, json_get_string(job, titles[k], ""));
+        }
+    }
+    table_print_and_free(t, table);
+    return 0;
+}
+
+int render_result(const struct terminal *t, const char *operation, const json_t *result,
+                  const struct finding_sources *sources) {
+    if (strcmp(operation, "kernel/check") == 0) {
+        return render_kernel_check(t, result, sources);
+    }
+    if (strcmp(operation, "daemon/status") == 0) {
+        return render_status(t, result);
+    }
+    if (strcmp(operation, "job/list") == 0) {
+        return render_jobs(t, result);
+    }
+    return render_value(t, result);
+}

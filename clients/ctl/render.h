@@ -1,0 +1,34 @@
+#pragma once
+/* render: answers as a person wants to read them. All write to standard output. */
+#include "base/json.h"
+#include "clients/ctl/terminal.h"
+
+/* Compiler-style: place, severity, message, the source line with a caret, notes, fixes.
+ * Files are read from disk for the quoted lines; `source` (may be NULL) is the text that
+ * was sent instead, under the name `name`. */
+struct finding_sources {
+    const char *name, *text;
+};
+void render_findings(const struct terminal *t, const json_t *findings,
+                     const struct finding_sources *sources);
+
+/* kernel/check's result: findings, a table of the kernels, a last line. Returns the exit
+ * status: 0 ok, 1 not ok. */
+int render_kernel_check(const struct terminal *t, const json_t *result,
+                        const struct finding_sources *sources);
+int render_status(const struct terminal *t, const json_t *result);
+int render_jobs(const struct terminal *t, const json_t *result);
+/* Anything else: an indented outline of the JSON value. */
+int render_value(const struct terminal *t, const json_t *value);
+
+/* The right one for an operation. */
+int render_result(const struct terminal *t, const char *operation, const json_t *result,
+                  const struct finding_sources *sources);
+
+/* Columns of equal width; cells are cleaned text. Numbers are right-aligned. */
+struct table;
+struct table *table_new(const char *const *titles); /* NULL-terminated */
+void table_cell(struct table *t, const char *text);
+void table_cellf(struct table *t, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void table_print_and_free(const struct terminal *terminal, struct table *t);

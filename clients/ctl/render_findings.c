@@ -1,0 +1,185 @@
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/lines.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "clients/ctl/render.h"
+
+#include <string.h>
+
+#define SOURCE_MAX (4u << 20)
+
+/* The file whose lines were quoted last: findings come sorted by file. */
+struct quoted {
+    char *name;
+    struct buf text;
+    struct lines lines;
+    bool usable;
+};
+
+static void quoted_finish(struct quoted *q) {
+    if (q->usable) {
+        lines_finish(&q->lines);
+    }
+    buf_finish(&q->text);
+    free(q->name);
+    *q = (struct quoted){.text = BUF_INIT(SOURCE_MAX)};
+}
+
+static void quoted_open(struct quoted *q, const char *file,
+                        const struct finding_sources *sources) {
+    if (q->name && strcmp(q->name, file) == 0) {
+        return;
+    }
+    quoted_finish(q);
+    q->name = xstrdup(file);
+    if (sources && sources->text && strcmp(sources->name, file) == 0) {
+        q->usable = buf_adds(&q->text, sources->text) == 0;
+    } else {
+        q->usable = file_read(file, &q->text, NULL) == 0;
+    }
+    if (q->usable) {
+        lines_init(&q->lines, q->text.data, q->text.len);
+    }
+}
+
+static enum style severity_style(const char *severity) {
+    return strcmp(severity, "error") == 0     ? STYLE_RED
+           : strcmp(severity, "warning") == 0 ? STYLE_YELLOW
+                                              : STYLE_BLUE;
+}
+
+/* A tab counts one column on both lines: it becomes a space. */
+static char *printable(const char *s, size_t len) {
+    autobuf clean = BUF_INIT(SOURCE_MAX);
+    text_clean(&clean, s, len);
+    for (size_t i = 0; i < clean.len; i++) {
+        if (clean.data[i] == '\t') {
+            clean.data[i] = ' ';
+        }
+    }
+    return buf_detach(&clean);
+}
+
+/* "  14 | text" and a caret line. Long lines are cut to a window around the caret. */
+static void quote(const struct terminal *t, const struct quoted *q, int line, int column,
+                  int end_column, enum style style) {
+    if (!q->usable || line < 1 || (size_t)line > q->lines.count) {
+        return;
+    }
+    size_t start = q->lines.starts[line - 1];
+    size_t len = lines_end(&q->lines, q->text.data, (size_t)line - 1) - start;
+    const char *text = q->text.data + start;
+    size_t caret = column > 0 && (size_t)column - 1 < len ? (size_t)column - 1 : len;
+    size_t from = caret > (size_t)t->width / 2 + 20
+                      ? text_cut(text, len, caret - (size_t)t->width / 2)
+                      : 0;
+    size_t shown = text_cut(text + from, len - from,
+                            (size_t)t->width > 40 ? (size_t)t->width - 10 : 30);
+    autofree char *line_text = printable(text + from, shown);
+    printf("%s%5d |%s %s\n", terminal_start(t, STYLE_DIM), line, terminal_end(t),
+           line_text);
+    if (column < 1 || caret < from || caret > from + shown) {
+        return;
+    }
+    size_t end = end_column > column ? (size_t)end_column - 1 : caret + 1;
+    end = end > from + shown ? from + shown : end;
+    int pad = (int)text_width(text + from, caret - from);
+    int width = end > caret ? (int)text_width(text + caret, end - caret) : 1;
+    printf("%s      |%s %*s%s^", terminal_start(t, STYLE_DIM), terminal_end(t), pad, "",
+           terminal_start(t, style));
+    for (int i = 1; i < width; i++) {
+        putchar('~');
+    }
+    printf("%s\n", terminal_end(t));
+}
+
+static void put_place(const struct terminal *t, const json_t *finding) {
+    const char *file = json_get_string(finding, "file", NULL);
+    int line = (int)json_get_integer(finding, "line", 0);
+    int column = (int)json_get_integer(finding, "column", 0);
+    if (!file) {
+        return;
+    }
+    terminal_put(t, STYLE_BOLD, file);
+    fputs(terminal_start(t, STYLE_BOLD), stdout);
+    if (line > 0) {
+        printf(":%d", line);
+    }
+    if (line > 0 && column > 0) {
+        printf(":%d", column);
+    }
+    printf(":%s ", terminal_end(t));
+}
+
+/* Messages of several lines are indented beneath their first. */
+static void put_message(const struct terminal *t, const char *message) {
+    for (const char *end; (end = strchr(message, '\n')); message = end + 1) {
+        autofree char *line = xstrndup(message, (size_t)(end - message));
+        terminal_put(t, STYLE_PLAIN, line);
+        fputs("\n        ", stdout);
+    }
+    terminal_put(t, STYLE_PLAIN, message);
+}
+
+static void put_related(const struct terminal *t, const json_t *finding) {
+    size_t i;
+    const json_t *note;
+    json_array_foreach(json_object_get(finding, "related"), i, note) {
+        fputs("  ", stdout);
+        put_place(t, note);
+        terminal_put(t, STYLE_BLUE, "note: ");
+        put_message(t, json_get_string(note, "message", ""));
+        putchar('\n');
+    }
+}
+
+static void put_fixes(const struct terminal *t, const json_t *finding) {
+    size_t i;
+    const json_t *fix;
+    json_array_foreach(json_object_get(finding, "fixes"), i, fix) {
+        terminal_put(t, STYLE_GREEN, "  fix: ");
+        put_message(t, json_get_string(fix, "title", ""));
+        putchar('\n');
+    }
+}
+
+static void put_code(const struct terminal *t, const json_t *finding) {
+    const char *source = json_get_string(finding, "source", "");
+    const char *code = json_get_string(finding, "code", "");
+    autofree char *tag = xasprintf(" [%s%s%s]", source, *code ? " " : "", code);
+    terminal_put(t, STYLE_DIM, tag);
+}
+
+static void put_finding(const struct terminal *t, const json_t *finding, struct quoted *q,
+                        const struct finding_sources *sources) {
+    const char *severity = json_get_string(finding, "severity", "error");
+    const char *file = json_get_string(finding, "file", NULL);
+    enum style style = severity_style(severity);
+    put_place(t, finding);
+    terminal_put(t, style, severity);
+    terminal_put(t, style, ": ");
+    put_message(t, json_get_string(finding, "message", ""));
+    put_code(t, finding);
+    putchar('\n');
+    int line = (int)json_get_integer(finding, "line", 0);
+    bool one_line = json_get_integer(finding, "end_line", line) == line;
+    if (file) {
+        quoted_open(q, file, sources);
+        quote(t, q, line, (int)json_get_integer(finding, "column", 0),
+              one_line ? (int)json_get_integer(finding, "end_column", 0) : 0, style);
+    }
+    put_related(t, finding);
+    put_fixes(t, finding);
+}
+
+void render_findings(const struct terminal *t, const json_t *findings,
+                     const struct finding_sources *sources) {
+    struct quoted q = {.text = BUF_INIT(SOURCE_MAX)};
+    size_t i;
+    const json_t *finding;
+    json_array_foreach(findings, i, finding) {
+        put_finding(t, finding, &q, sources);
+    }
+    quoted_finish(&q);
+}

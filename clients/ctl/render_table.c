@@ -1,0 +1,97 @@
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "clients/ctl/render.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <string.h>
+
+struct table {
+    const char *const *titles;
+    size_t columns, count;
+    char **cells; /* row by row */
+};
+
+struct table *table_new(const char *const *titles) {
+    struct table *t = xcalloc(1, sizeof *t);
+    t->titles = titles;
+    while (titles[t->columns]) {
+        t->columns++;
+    }
+    return t;
+}
+
+void table_cell(struct table *t, const char *text) {
+    autobuf clean = BUF_INIT(1024);
+    text_clean(&clean, text, text_cut(text, strlen(text), 200));
+    t->cells = xreallocarray(t->cells, t->count + 1, sizeof *t->cells);
+    t->cells[t->count++] = buf_detach(&clean);
+}
+
+void table_cellf(struct table *t, const char *fmt, ...) {
+    char text[256];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    table_cell(t, text);
+}
+
+static bool is_number(const char *s) {
+    return isdigit((unsigned char)*s) || strcmp(s, "–") == 0;
+}
+
+/* A column is right-aligned when all its cells look like numbers. */
+static bool is_numeric(const struct table *t, size_t column) {
+    for (size_t i = column; i < t->count; i += t->columns) {
+        if (!is_number(t->cells[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int column_width(const struct table *t, size_t column) {
+    size_t width = text_width(t->titles[column], strlen(t->titles[column]));
+    for (size_t i = column; i < t->count; i += t->columns) {
+        size_t w = text_width(t->cells[i], strlen(t->cells[i]));
+        width = w > width ? w : width;
+    }
+    return (int)width;
+}
+
+static void put(const char *text, int width, bool right, bool last) {
+    int pad = width - (int)text_width(text, strlen(text));
+    printf("%*s%s%*s", right ? pad : 0, "", text, right || last ? 0 : pad, "");
+    fputs(last ? "\n" : "  ", stdout);
+}
+
+static void put_row(const struct table *t, const char *const *cells, const int *widths,
+                    const bool *right) {
+    for (size_t i = 0; i < t->columns; i++) {
+        put(cells[i], widths[i], right[i], i + 1 == t->columns);
+    }
+}
+
+void table_print_and_free(const struct terminal *terminal, struct table *t) {
+    int *widths = xcalloc(t->columns, sizeof *widths);
+    bool *right = xcalloc(t->columns, sizeof *right);
+    for (size_t i = 0; i < t->columns; i++) {
+        widths[i] = column_width(t, i);
+        right[i] = is_numeric(t, i);
+    }
+    fputs(terminal_start(terminal, STYLE_BOLD), stdout);
+    put_row(t, t->titles, widths, right);
+    fputs(terminal_end(terminal), stdout);
+    for (size_t row = 0; row < t->count; row += t->columns) {
+        put_row(t, (const char *const *)t->cells + row, widths, right);
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        free(t->cells[i]);
+    }
+    free(t->cells);
+    free(widths);
+    free(right);
+    free(t);
+}

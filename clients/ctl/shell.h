@@ -1,0 +1,9 @@
+#pragma once
+/* shell: a prompt on a live daemon.
+ *
+ * A line that starts with '{' or '[' is sent as it is; `METHOD [JSON]` becomes a request
+ * with the next id. Every message is shown both ways (→ sent, ← received). `.help`,
+ * `.quit`. Works with piped input too: it then waits for the answers before it ends. */
+struct terminal;
+/* Returns an exit status. */
+int shell_run(const struct terminal *t, const char *const *daemon_args);

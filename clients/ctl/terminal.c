@@ -1,0 +1,105 @@
+#include "clients/ctl/terminal.h"
+
+#include "base/buf.h"
+#include "base/text.h"
+
+#include <locale.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static bool wants_color(int fd) {
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+void terminal_init(struct terminal *t) {
+    struct winsize size = {0};
+    setlocale(LC_CTYPE, "C.UTF-8");
+    *t = (struct terminal){
+        .color = wants_color(STDOUT_FILENO),
+        .err_tty = isatty(STDERR_FILENO),
+        .err_color = wants_color(STDERR_FILENO),
+        .width = 100,
+    };
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20) {
+        t->width = size.ws_col;
+    }
+}
+
+static const char *escape(enum style style) {
+    static const char *const escapes[] = {
+        [STYLE_PLAIN] = "",         [STYLE_BOLD] = "\033[1m",
+        [STYLE_RED] = "\033[1;31m", [STYLE_YELLOW] = "\033[33m",
+        [STYLE_GREEN] = "\033[32m", [STYLE_BLUE] = "\033[36m",
+        [STYLE_DIM] = "\033[2m",
+    };
+    return escapes[style];
+}
+
+const char *terminal_start(const struct terminal *t, enum style style) {
+    return t->color ? escape(style) : "";
+}
+
+const char *terminal_end(const struct terminal *t) {
+    return t->color ? "\033[0m" : "";
+}
+
+void terminal_put(const struct terminal *t, enum style style, const char *text) {
+    autobuf clean = BUF_INIT(1u << 20);
+    text_clean(&clean, text, strlen(text));
+    printf("%s%s%s", terminal_start(t, style), clean.data, terminal_end(t));
+}
+
+void terminal_progress(const struct terminal *t, const char *text) {
+    if (!t->err_tty) {
+        return;
+    }
+    autobuf clean = BUF_INIT(4096);
+    text_clean(&clean, text, text_cut(text, strlen(text), 1000));
+    size_t room = text_cut(clean.data, clean.len, (size_t)t->width - 1);
+    fprintf(stderr, "\r\033[K%.*s", (int)room, clean.data);
+    fflush(stderr);
+}
+
+void terminal_progress_clear(const struct terminal *t) {
+    if (t->err_tty) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+    }
+}
+
+void terminal_bar(const struct terminal *t, double part, int cells, enum style style) {
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    part = part < 0 ? 0 : part > 1 ? 1 : part;
+    int units = (int)(part * cells * 8 + 0.5), drawn = units / 8;
+    fputs(terminal_start(t, style), stdout);
+    for (int i = 0; i < drawn; i++) {
+        fputs("█", stdout);
+    }
+    if (units % 8) {
+        fputs(eighths[units % 8], stdout);
+        drawn++;
+    }
+    printf("%s%*s", terminal_end(t), cells - drawn, "");
+}
+
+void terminal_error(const struct terminal *t, const char *fmt, ...) {
+    char text[2048];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    autobuf clean = BUF_INIT(1u << 16);
+    text_clean(&clean, text, strlen(text));
+    fprintf(stderr, "%serror:%s %s\n", t->err_color ? escape(STYLE_RED) : "",
+            t->err_color ? "\033[0m" : "", clean.data);
+}
+
+void terminal_hint(const struct terminal *t, const char *text) {
+    autobuf clean = BUF_INIT(1u << 16);
+    text_clean(&clean, text, strlen(text));
+    fprintf(stderr, "%shint:%s %s\n", t->err_color ? escape(STYLE_BLUE) : "",
+            t->err_color ? "\033[0m" : "", clean.data);
+}

@@ -1,0 +1,45 @@
+#pragma once
+/* terminal: what standard output and error are, and how to write on them.
+ *
+ * Colours only on a terminal (and not when NO_COLOR is set or TERM is "dumb"). Everything
+ * from a daemon's answer passes text_clean before it is printed. */
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum style {
+    STYLE_PLAIN,
+    STYLE_BOLD,
+    STYLE_RED,
+    STYLE_YELLOW,
+    STYLE_GREEN,
+    STYLE_BLUE,
+    STYLE_DIM
+};
+
+struct terminal {
+    bool color;   /* of standard output */
+    bool err_tty; /* progress may be drawn on standard error */
+    bool err_color;
+    int width; /* columns of standard output; 100 when it is no terminal */
+};
+
+void terminal_init(struct terminal *t);
+/* The escape that starts a style on standard output, and the one that ends all; ""
+ * without colour. */
+const char *terminal_start(const struct terminal *t, enum style style);
+const char *terminal_end(const struct terminal *t);
+void terminal_put(const struct terminal *t, enum style style, const char *text);
+
+/* One line on standard error that is drawn over; nothing when it is no terminal. */
+void terminal_progress(const struct terminal *t, const char *text);
+void terminal_progress_clear(const struct terminal *t);
+
+/* A bar of `cells` cells, filled by `part` (0 to 1), in eighths. */
+void terminal_bar(const struct terminal *t, double part, int cells, enum style style);
+
+/* "error: …" on standard error. */
+void terminal_error(const struct terminal *t, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void terminal_hint(const struct terminal *t, const char *text);
