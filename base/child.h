@@ -1,11 +1,13 @@
 #pragma once
 /* child: run a program, with limits, and hear of its end exactly once.
  *
- * The child leads its own process group and dies with the daemon (PR_SET_PDEATHSIG through
- * the launcher described in child.c where the kernel allows it); its standard output and
- * error are pipes. The end is reported when the process has exited AND its output was read
- * to the end (or DRAIN_MS after the exit, when a grandchild still holds a pipe).
- * Single-threaded: everything runs on the loop's thread. */
+ * The child leads its own session and process group and dies with the daemon
+ * (PR_SET_PDEATHSIG); its standard output and error are pipes, and it inherits no other
+ * descriptor, no signal disposition and no mask. The end is reported when the process has
+ * exited AND its output was read to the end (or DRAIN_MS after the exit, when a
+ * grandchild still holds a pipe); what is left of its group is killed then.
+ * Single-threaded: everything runs on the thread of the loop, which must not end before
+ * the child. SIGPIPE must be ignored by the process (stdio_claim does it). */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,33 +24,37 @@ struct child_end {
 };
 
 struct child_options {
-    const char *const *argv; /* argv[0] is looked up in PATH unless it holds a '/' */
+    const char *const *argv; /* argv[0] is looked up in the child's PATH (absolute
+                                entries) unless it holds a '/' */
     const char *const *env;  /* "NAME=value", NULL-terminated; NULL = a clean minimum:
                                 PATH, HOME, LANG, TMPDIR and USER as they are */
     const char *cwd;         /* NULL = inherited */
     unsigned timeout_ms;     /* wall time; 0 = none */
-    unsigned grace_ms;       /* between SIGTERM and SIGKILL on timeout or cancel; 0 = kill */
-    size_t max_output;       /* bytes of stdout + stderr together; 0 = no limit (the owner
-                                bounds what it keeps) */
-    bool want_stdin;         /* give it a pipe to write to; otherwise /dev/null */
+    unsigned grace_ms; /* between SIGTERM and SIGKILL on timeout or cancel; 0 = kill */
+    size_t max_output; /* bytes of stdout + stderr together; 0 = no limit (the owner
+                          bounds what it keeps) */
+    bool want_stdin;   /* give it a pipe to write to; otherwise /dev/null */
 
-    /* Bytes as they come, valid during the call only; either may be NULL (then dropped). */
+    /* Bytes as they come, valid during the call only; either may be NULL (then dropped).
+     */
     void (*out)(struct child *child, const char *bytes, size_t len, void *data);
     void (*error)(struct child *child, const char *bytes, size_t len, void *data);
-    /* Exactly once, from the loop, last of all callbacks. The child frees itself after. */
+    /* Exactly once, from the loop, last of all callbacks. The child frees itself after.
+     */
     void (*end)(struct child *child, const struct child_end *end, void *data);
     void *data;
 };
 
-/* Returns 0, or a negative errno with nothing started and no callback to come. Options and
- * the strings in them are copied. */
+/* Returns 0, or a negative errno with nothing started and no callback to come. Options
+ * and the strings in them are copied. */
 int child_start(uv_loop_t *loop, const struct child_options *options, struct child **ret,
                 struct err *err);
 /* End it: SIGTERM to its group, SIGKILL after grace_ms. `end` reports -ECANCELED. */
 void child_cancel(struct child *child);
 void child_kill(struct child *child); /* SIGKILL to its group, now */
 int child_pid(const struct child *child);
-/* Queue bytes for its stdin (copied). Dropped when it no longer reads. */
+/* Queue bytes for its stdin (copied). Dropped when it no longer reads; with more than 64
+ * MiB unread its stdin is closed. */
 void child_write(struct child *child, const char *bytes, size_t len);
 size_t child_write_queued(const struct child *child);
 void child_close_stdin(struct child *child); /* after what is queued */

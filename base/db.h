@@ -1,9 +1,12 @@
 #pragma once
 /* db: SQLite with this project's settings.
  *
- * WAL, foreign keys, a busy timeout of 2 s, double-quoted strings off. Schemas are lists of
- * migrations counted by PRAGMA user_version; a file that is damaged is moved aside as
- * NAME.damaged-<time> and made anew when the caller says that it is only a cache. */
+ * WAL, foreign keys, a busy timeout of 2 s, double-quoted strings off. Schemas are lists
+ * of migrations counted by PRAGMA user_version; a file that is damaged is moved aside as
+ * NAME.damaged-<time>, one of a newer schema as NAME.newer, and made anew when the caller
+ * says that it is only a cache; else db_open fails with -EBADMSG or -EPROTONOSUPPORT.
+ * Other codes: -EBUSY (locked for over 2 s), -EEXIST (a constraint), -ENOSPC, -EROFS,
+ * -EACCES, -EINVAL (wrong SQL or parameters), -EIO. */
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,11 +25,13 @@ int db_open(const char *path, const struct db_schema *schema, struct db **ret,
 void db_close(struct db *db); /* NULL is fine */
 sqlite3 *db_handle(struct db *db);
 
-/* Prepare (cached by the text's address, so pass string literals), bind and step in one go.
- * format: one letter per parameter: i int64_t, d double, s const char * (NULL = NULL),
- * b const void * and size_t. Returns 0 or a negative errno. */
+/* Prepare (cached by the text's address, so pass string literals), bind and step in one
+ * go. format: one letter per parameter: i int64_t, d double, s const char * (NULL =
+ * NULL), b const void * and size_t. Returns 0 or a negative errno. */
 int db_run(struct db *db, struct err *err, const char *sql, const char *format, ...);
-/* The same for a query: `row` is called per row; nonzero from it stops. */
+/* The same for a query: `row` is called per row; nonzero from it stops, and a negative
+ * value is what db_query then returns. A row may run other statements, and the same one.
+ */
 typedef int db_row(sqlite3_stmt *stmt, void *data);
 int db_query(struct db *db, struct err *err, db_row *row, void *data, const char *sql,
              const char *format, ...);

@@ -1,0 +1,384 @@
+#include "base/stdio_link.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READ_SIZE (64u << 10)
+
+/* One side. A stream of libuv, or a plain file that libuv cannot poll (epoll refuses
+ * regular files, and libuv aborts then). */
+struct side {
+    int fd;
+    int flags; /* of the open file, which others may share; put back at the end */
+    bool is_file;
+    bool open; /* `handle` was initialised and is not being closed */
+    union {
+        uv_handle_t handle;
+        uv_stream_t stream;
+        uv_pipe_t pipe;
+        uv_tty_t tty;
+        uv_tcp_t tcp;
+    };
+};
+
+struct stdio_link {
+    uv_loop_t *loop;
+    struct stdio_link_events events;
+    void *data;
+    struct side in, out;
+    struct side *writer; /* &out, or &in when both are one descriptor */
+    uv_timer_t timer;    /* delivers a break, then bounds the flush */
+    unsigned pending;    /* close callbacks and file reads still to come */
+    int broken;          /* negative errno: nothing can be written any more */
+    bool ended, paused, closing, reading_file;
+    void (*closed)(void *data);
+    void *closed_data;
+    uv_fs_t file_read;
+    char buffer[READ_SIZE];
+};
+
+struct write_request {
+    uv_write_t uv;
+    struct stdio_link *link;
+    char *bytes;
+};
+
+int stdio_claim(int *ret_in, int *ret_out) {
+    int null = -1;
+    for (int fd = 0; fd < 3; fd++) { /* a closed one would be reused by the loop */
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) {
+            return -errno;
+        }
+    }
+    int in = fcntl(0, F_DUPFD_CLOEXEC, 3);
+    int out = fcntl(1, F_DUPFD_CLOEXEC, 3);
+    null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (in < 0 || out < 0 || null < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0) {
+        int rc = -errno;
+        fd_close_p(&in);
+        fd_close_p(&out);
+        fd_close_p(&null);
+        return rc;
+    }
+    close(null);
+    signal(SIGPIPE, SIG_IGN);
+    *ret_in = in;
+    *ret_out = out;
+    return 0;
+}
+
+/* --- the end --- */
+
+static void drop_pending(struct stdio_link *link) {
+    if (--link->pending) {
+        return;
+    }
+    if (link->closed) {
+        link->closed(link->closed_data);
+    }
+    free(link);
+}
+
+static void on_handle_closed(uv_handle_t *handle) {
+    drop_pending(handle->data);
+}
+
+static void close_side(struct stdio_link *link, struct side *side) {
+    if (side->fd >= 0 && side->flags >= 0) {
+        (void)fcntl(side->fd, F_SETFL, side->flags);
+    }
+    if (side->open) {
+        side->open = false;
+        uv_close(&side->handle, on_handle_closed);
+    } else if (side->fd >= 0 && !(side == &link->in && link->reading_file)) {
+        close(side->fd);
+        side->fd = -1;
+    }
+}
+
+static void close_handles(struct stdio_link *link) {
+    if (link->reading_file) {
+        uv_cancel((uv_req_t *)&link->file_read);
+    }
+    close_side(link, &link->in);
+    close_side(link, &link->out);
+    if (!uv_is_closing((uv_handle_t *)&link->timer)) {
+        uv_close((uv_handle_t *)&link->timer, on_handle_closed);
+    }
+}
+
+static void report_end(struct stdio_link *link, int status) {
+    if (link->ended || link->closing) {
+        return;
+    }
+    link->ended = true;
+    link->events.ended(link, status, link->data);
+}
+
+static void on_break_due(uv_timer_t *timer) {
+    struct stdio_link *link = container_of(timer, struct stdio_link, timer);
+    report_end(link, link->broken);
+}
+
+/* The other side is gone. Reported from the loop, never from inside a caller's call. */
+static void break_link(struct stdio_link *link, int status) {
+    if (link->broken || link->closing) {
+        return;
+    }
+    link->broken = status;
+    stdio_link_pause(link);
+    uv_timer_start(&link->timer, on_break_due, 0, 0);
+}
+
+static void on_flush_timeout(uv_timer_t *timer) {
+    close_handles(container_of(timer, struct stdio_link, timer));
+}
+
+void stdio_link_close(struct stdio_link *link, unsigned timeout_ms,
+                      void (*closed)(void *data), void *data) {
+    if (link->closing) {
+        return;
+    }
+    stdio_link_pause(link);
+    link->closing = true;
+    link->closed = closed;
+    link->closed_data = data;
+    uv_timer_stop(&link->timer);
+    if (link->broken || !stdio_link_queued(link)) {
+        close_handles(link);
+    } else {
+        uv_timer_start(&link->timer, on_flush_timeout, timeout_ms, 0);
+    }
+}
+
+/* --- reading --- */
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret) {
+    struct stdio_link *link = handle->data;
+    (void)suggested;
+    *ret = uv_buf_init(link->buffer, sizeof link->buffer);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes) {
+    struct stdio_link *link = stream->data;
+    if (n > 0) {
+        link->events.bytes(link, bytes->base, (size_t)n, link->data);
+    } else if (n == UV_EOF) {
+        report_end(link, 0);
+    } else if (n < 0) {
+        break_link(link, (int)n);
+    }
+}
+
+static void read_file(struct stdio_link *link);
+
+static void on_file_read(uv_fs_t *request) {
+    struct stdio_link *link = container_of(request, struct stdio_link, file_read);
+    ssize_t n = request->result;
+    uv_fs_req_cleanup(request);
+    link->reading_file = false;
+    if (link->closing) {
+        if (link->in.fd >= 0 && uv_is_closing((uv_handle_t *)&link->timer)) {
+            close(link->in.fd);
+            link->in.fd = -1;
+        }
+    } else if (n > 0) {
+        link->events.bytes(link, link->buffer, (size_t)n, link->data);
+        if (!link->closing && !link->paused) {
+            read_file(link);
+        }
+    } else if (n == 0) {
+        report_end(link, 0);
+    } else {
+        break_link(link, (int)n);
+    }
+    drop_pending(link);
+}
+
+static void read_file(struct stdio_link *link) {
+    uv_buf_t into = uv_buf_init(link->buffer, sizeof link->buffer);
+    if (link->reading_file) {
+        return;
+    }
+    int rc =
+        uv_fs_read(link->loop, &link->file_read, link->in.fd, &into, 1, -1, on_file_read);
+    if (rc < 0) {
+        break_link(link, rc);
+        return;
+    }
+    link->reading_file = true;
+    link->pending++;
+}
+
+void stdio_link_pause(struct stdio_link *link) {
+    link->paused = true;
+    if (!link->in.is_file && link->in.open) {
+        uv_read_stop(&link->in.stream);
+    }
+}
+
+void stdio_link_resume(struct stdio_link *link) {
+    if (link->closing || link->broken || link->ended) {
+        return;
+    }
+    link->paused = false;
+    if (link->in.is_file) {
+        read_file(link);
+        return;
+    }
+    int rc = uv_read_start(&link->in.stream, on_alloc, on_read);
+    if (rc < 0 && rc != UV_EALREADY) {
+        break_link(link, rc);
+    }
+}
+
+/* --- writing --- */
+
+static void on_written(uv_write_t *uv, int status) {
+    struct write_request *request = container_of(uv, struct write_request, uv);
+    struct stdio_link *link = request->link;
+    free(request->bytes);
+    free(request);
+    if (status < 0) {
+        break_link(link, status);
+    }
+    bool done = status < 0 || !stdio_link_queued(link);
+    if (link->closing && done && !uv_is_closing((uv_handle_t *)&link->timer)) {
+        close_handles(link);
+    }
+}
+
+static int write_file(int fd, const char *bytes, size_t len) {
+    while (len) {
+        ssize_t n = write(fd, bytes, len);
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        if (n > 0) {
+            bytes += n;
+            len -= (size_t)n;
+        }
+    }
+    return 0;
+}
+
+static int write_stream(struct stdio_link *link, char *bytes, size_t len) {
+    struct write_request *request = xmalloc(sizeof *request);
+    uv_buf_t piece = uv_buf_init(bytes, (unsigned)len);
+    request->link = link;
+    request->bytes = bytes;
+    int rc = uv_write(&request->uv, &link->writer->stream, &piece, 1, on_written);
+    if (rc < 0) {
+        free(request);
+    }
+    return rc;
+}
+
+void stdio_link_write(struct stdio_link *link, char *bytes, size_t len) {
+    int rc = 0;
+    if (link->closing || link->broken || !len) {
+        free(bytes);
+        return;
+    }
+    if (len > STDIO_LINK_HARD_LIMIT ||
+        stdio_link_queued(link) > STDIO_LINK_HARD_LIMIT - len) {
+        rc = -EPIPE;
+    } else if (link->writer->is_file) {
+        rc = write_file(link->writer->fd, bytes, len);
+    } else {
+        rc = write_stream(link, bytes, len);
+        bytes = rc < 0 ? bytes : NULL;
+    }
+    free(bytes);
+    if (rc < 0) {
+        break_link(link, rc);
+    }
+}
+
+size_t stdio_link_queued(const struct stdio_link *link) {
+    const struct side *side = link->writer;
+    return side->is_file || !side->open ? 0
+                                        : uv_stream_get_write_queue_size(&side->stream);
+}
+
+bool stdio_link_congested(const struct stdio_link *link) {
+    return stdio_link_queued(link) > STDIO_LINK_SOFT_LIMIT;
+}
+
+/* --- the beginning --- */
+
+static int init_handle(struct stdio_link *link, struct side *side) {
+    switch (uv_guess_handle(side->fd)) {
+    case UV_NAMED_PIPE:
+        return uv_pipe_init(link->loop, &side->pipe, 0);
+    case UV_TCP:
+        return uv_tcp_init(link->loop, &side->tcp);
+    case UV_TTY:
+        return uv_tty_init(link->loop, &side->tty, side->fd, 0);
+    case UV_FILE:
+        side->is_file = true;
+        return 0;
+    default:
+        return -EINVAL;
+    }
+}
+
+static int open_side(struct stdio_link *link, struct side *side) {
+    int rc = init_handle(link, side);
+    if (rc < 0 || side->is_file) {
+        return rc;
+    }
+    side->open = true;
+    side->handle.data = link;
+    link->pending++;
+    if (side->handle.type == UV_NAMED_PIPE) {
+        rc = uv_pipe_open(&side->pipe, side->fd);
+    } else if (side->handle.type == UV_TCP) {
+        rc = uv_tcp_open(&side->tcp, side->fd);
+    }
+    if (rc == 0) {
+        return 0;
+    }
+    close(side->fd); /* not the handle's */
+    side->fd = -1;
+    return rc;
+}
+
+int stdio_link_new(uv_loop_t *loop, int in_fd, int out_fd,
+                   const struct stdio_link_events *events, void *data,
+                   struct stdio_link **ret, struct err *err) {
+    struct stdio_link *link = xmalloc(sizeof *link);
+    memset(link, 0, offsetof(struct stdio_link, buffer));
+    link->loop = loop;
+    link->events = *events;
+    link->data = data;
+    link->in = (struct side){.fd = in_fd, .flags = fcntl(in_fd, F_GETFL)};
+    link->out = (struct side){.fd = -1, .flags = -1};
+    link->writer = &link->in;
+    uv_timer_init(loop, &link->timer);
+    link->timer.data = link;
+    link->pending = 1;
+    if (out_fd != in_fd) {
+        link->out = (struct side){.fd = out_fd, .flags = fcntl(out_fd, F_GETFL)};
+        link->writer = &link->out;
+    }
+    int rc = open_side(link, &link->in);
+    if (rc == 0 && out_fd != in_fd) {
+        rc = open_side(link, &link->out);
+    }
+    if (rc < 0) {
+        link->closing = true;
+        close_handles(link);
+        return err_set(err, rc, "standard input or output cannot be used: %s",
+                       uv_strerror(rc));
+    }
+    stdio_link_resume(link);
+    *ret = link;
+    return 0;
+}

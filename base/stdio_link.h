@@ -16,7 +16,8 @@ struct err;
 struct stdio_link;
 
 #define STDIO_LINK_SOFT_LIMIT (8u << 20)
-#define STDIO_LINK_HARD_LIMIT (160u << 20) /* two messages of the largest size and some */
+/* Two messages of the largest size and some. */
+#define STDIO_LINK_HARD_LIMIT (160u << 20)
 
 struct stdio_link_events {
     /* Bytes arrived; they are valid only during the call. */
@@ -26,9 +27,9 @@ struct stdio_link_events {
     void (*ended)(struct stdio_link *link, int status, void *data);
 };
 
-/* Make descriptors 0-2 exist, move the protocol's two to descriptors >= 3 with CLOEXEC, and
- * leave /dev/null on 0 and stderr on 1, so that no printf of a library and no child can
- * write into the protocol. First thing in main(). Returns 0 or -errno. */
+/* Make descriptors 0-2 exist, move the protocol's two to descriptors >= 3 with CLOEXEC,
+ * and leave /dev/null on 0 and stderr on 1, so that no printf of a library and no child
+ * can write into the protocol. First thing in main(). Returns 0 or -errno. */
 int stdio_claim(int *ret_in, int *ret_out);
 
 /* Takes both descriptors over (they may be the same one, a socket), also when it fails.
