@@ -17,6 +17,7 @@ void kernel_index_free(struct kernel_index *index);
  * component (inline and unnamed namespaces). NULL when there is none. */
 const struct kernel_spot *kernel_index_find(const struct kernel_index *index,
                                             const char *name);
+DEFINE_CLEANUP(struct kernel_index *, kernel_index_free);
 /* Where it comes in the order of the sources, for sorting. */
 size_t kernel_index_order(const struct kernel_index *index,
                           const struct kernel_spot *spot);

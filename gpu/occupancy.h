@@ -9,9 +9,10 @@ struct device_limits {
     const char *arch; /* "sm_90" also serves sm_90a */
     int warps_per_sm, blocks_per_sm, registers_per_sm, registers_per_block;
     int shared_per_sm, shared_per_block, shared_per_block_optin, shared_reserved;
-    int register_unit;       /* registers are allocated per warp in this unit */
+    int register_unit; /* registers are allocated per warp in this unit */
     int shared_unit, warp_unit;
-    int max_threads_per_block, max_registers_per_thread, barriers_per_block;
+    int max_threads_per_block, max_registers_per_thread;
+    int barriers_per_block, barriers_per_sm; /* per_sm 0 = they do not limit */
     int max_cluster, portable_cluster;
 };
 /* For "sm_80" "sm_86" "sm_89" "sm_90" "sm_90a"; NULL for one we have no numbers for. */
@@ -19,7 +20,7 @@ const struct device_limits *device_limits_find(const char *arch);
 
 struct occupancy {
     int blocks_per_sm;
-    double percent; /* warps in use of those there are */
+    double percent;      /* warps in use of those there are */
     unsigned limited_by; /* OCCUPANCY_BY_* bits */
     int by_registers, by_shared, by_warps, by_blocks, by_barriers;
 };
