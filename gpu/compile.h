@@ -11,8 +11,10 @@
  *    "diagnostics": [finding…], "omitted": 0, "kernels": [… without occupancy …],
  *    "confinement": ["landlock", "seccomp", "rlimits"],
  *    "precompiled": "used|made|none"}
- * `rejected`: the compiler said no, diagnostics say why. `crashed`, `timeout`, `memory`: the
- * child died; one diagnostic says so. No compiler on the machine: error with
+ * `rejected`: the compiler said no, diagnostics say why. `crashed`, `timeout`, `memory`:
+ * the child died; one diagnostic says so (source "upskilld", code compiler_crashed,
+ * compile_timeout, compile_memory). `failed`: neither, for a reason that the diagnostic
+ * (compiler_failed) gives. No compiler on the machine: error with
  * data.reason "no_compiler" and data.hint.
  * Cancelled by `$/cancelRequest`: error RPC_REQUEST_CANCELLED, the child is dead by then.
  *
@@ -20,15 +22,16 @@
  *   {"protocol": 1, "version", "host", "machine", "confinement": [...],
  *    "toolkits": [{"root", "nvrtc", "major"}]}
  * Lines before it (login banners) are skipped by the pool. Request `worker/status`:
- *   {"parents": [{"pid", "prefix_digest"?, "resident_bytes", "idle_ms"}], "running": n}. */
+ *   {"parents": [{"pid", "prefix_digest"?, "resident_bytes", "idle_ms",
+ *   "state": "starting|ready"}], "running": n, "compiler"?: "13.0.88"}. */
 #include "gpu/compile_options.h"
 #include "gpu/source_set.h"
 
 #define COMPILE_PROTOCOL 1
 
 struct compile_limits {
-    unsigned wall_ms;   /* 30 000 */
-    unsigned cpu_s;     /* 40 */
+    unsigned wall_ms;    /* 30 000 */
+    unsigned cpu_s;      /* 40 */
     size_t memory_bytes; /* address space: 6 GiB */
 };
 

@@ -1,9 +1,10 @@
 #pragma once
 /* compile_options: what may be asked of the compiler, and nothing else.
  *
- * User strings never become compiler arguments by themselves: every option is parsed, checked
- * and rebuilt here. nvcc spellings that editors and build files use are understood; those
- * that change nothing for us (-O3, --expt-relaxed-constexpr …) are accepted and dropped. */
+ * User strings never become compiler arguments by themselves: every option is parsed,
+ * checked and rebuilt here. nvcc spellings that editors and build files use are
+ * understood; those that change nothing for us (-O3, --expt-relaxed-constexpr …) are
+ * accepted and dropped. */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -11,8 +12,8 @@
 struct err;
 
 struct compile_options {
-    char arch[16];  /* "sm_90a" */
-    char std[8];    /* "c++17" */
+    char arch[16]; /* "sm_90a" */
+    char std[8];   /* "c++17" */
     bool fast_math, line_info, quick, relocatable;
     int max_registers; /* 0 = unset */
     json_t *defines;   /* {"NAME": "value"}: checked */
@@ -26,7 +27,7 @@ void compile_options_finish(struct compile_options *o);
 json_t *compile_options_to_json(const struct compile_options *o);
 int compile_options_from_json(struct compile_options *ret, const json_t *json,
                               struct err *err);
-/* NVRTC arguments, NULL-terminated, freed with compile_argv_free. include_dirs come after.
- * `ptx` asks for PTX of the virtual architecture instead of a cubin. */
+/* NVRTC arguments, NULL-terminated, freed with compile_argv_free. include_dirs come
+ * after. `ptx` asks for PTX of the virtual architecture instead of a cubin. */
 char **compile_options_argv(const struct compile_options *o, bool ptx);
 void compile_argv_free(char **argv);

@@ -1,0 +1,38 @@
+#pragma once
+/* compile_child: one compilation, inside the process that was forked for it.
+ *
+ * The child inherits a loaded compiler (see zygote.h), reads its job from a socket,
+ * confines itself, compiles, writes the answer of compile.h to the same socket and exits.
+ */
+#include <stddef.h>
+
+struct compile_job;
+struct nvrtc;
+struct nvrtc_output;
+struct toolkit;
+
+/* What a child finds in the memory it was forked with. */
+struct compile_room {
+    const struct nvrtc *nvrtc;
+    const struct toolkit *toolkit;
+    const char *version;     /* "13.0.88" */
+    const char *precompiled; /* file for -use-pch, or NULL */
+};
+
+enum {
+    /* Exit status of a child that ran into its address-space limit. */
+    COMPILE_CHILD_OUT_OF_MEMORY = 91,
+    COMPILE_CHILD_BAD_JOB = 92,
+};
+#define COMPILE_CHILD_MAX_JOB (64u << 20)    /* bytes of a job's text */
+#define COMPILE_CHILD_MAX_RESULT (16u << 20) /* bytes of an answer's text */
+
+/* The text on the socket, to its end: {"folder": "/…", "job": compile.h's request}. The
+ * folder is the working directory; it is empty, and where the job has more than one
+ * file they are written there. */
+_Noreturn void compile_child_run(const struct compile_room *room, int supervisor,
+                                 int socket);
+
+/* Compile the text as the job's options say, with `extra` (may be NULL) added. */
+void compile_unit(const struct compile_room *room, const struct compile_job *job,
+                  const char *text, const char *const *extra, struct nvrtc_output *ret);

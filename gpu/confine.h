@@ -1,0 +1,41 @@
+#pragma once
+/* confine: what a process that compiles or runs others' code can no longer do.
+ *
+ * Resource limits, no_new_privs, Landlock (files: only the named folders; TCP; signals
+ * and abstract sockets outside) and a seccomp list of the system calls a compiler needs;
+ * all others fail with EPERM. Nothing here can be undone, and it is inherited by
+ * children. What the kernel does not have is left out and reported by absence, never
+ * silently. */
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+
+enum confinement { /* bits */
+                   CONFINED_LANDLOCK = 1,
+                   CONFINED_SECCOMP = 2,
+                   CONFINED_RLIMITS = 4,
+};
+
+struct confine_rules {
+    const char *const *read_paths; /* folders and files; NULL-terminated; missing ones are
+                                      skipped */
+    const char *const *write_paths; /* read and write; may be NULL */
+    bool may_fork;                  /* a parent of others; also keeps its socket calls */
+    unsigned cpu_s;                 /* 0 = no limit, likewise below */
+    size_t memory_bytes;            /* address space; ignored under AddressSanitizer */
+    size_t file_bytes;              /* size of any file it writes */
+};
+
+/* What this kernel offers, without applying it. */
+unsigned confine_available(void);
+/* Apply all of it. Returns the bits in force. Never fails: see above. */
+unsigned confine_self(const struct confine_rules *rules);
+/* ["landlock", "seccomp", "rlimits"]; a new reference. */
+json_t *confinement_to_json(unsigned bits);
+
+/* For a child just forked: die with the parent (whose pid is given; exits when it is gone
+ * already), lead a process group, default signals, none blocked, no core file. */
+void confine_child_start(int parent);

@@ -1,0 +1,144 @@
+#pragma once
+/* worker_state: what the parts of the supervisor share; nobody else's business.
+ *
+ *   worker ── parents: plain, prefixes[] ── each forks children
+ *          └─ runs: one per request ── each has at most one child
+ *
+ * Every process is a direct child of the supervisor, also those that a parent forked. */
+#include "base/buf.h"
+#include "base/hash.h"
+#include "gpu/compile.h"
+#include "protocol/rpc.h"
+
+#include <stdint.h>
+
+struct toolkit;
+struct pollfd;
+
+enum {
+    WORKER_PREFIXES = 2,      /* precompiled headers kept, 140-230 MB each */
+    WORKER_MAX_UNUSABLE = 32, /* prefixes remembered as hopeless */
+    WORKER_MAX_STRAYS = 64,   /* processes reaped before we learnt what they were */
+    WORKER_MAX_CHILDREN = 256,
+    PREFIX_IDLE_MS = 5 * 60 * 1000,
+    PARENT_START_MS = 60 * 1000, /* a cold disk reads 109 MB first */
+};
+
+/* One process that compiles, or waits to: then run is NULL and it is its parent's spare.
+ */
+struct child {
+    struct child *next;    /* worker.children */
+    struct parent *parent; /* NULL once that is gone */
+    struct compile_run *run;
+    int pid;    /* 0 until the parent told it */
+    int socket; /* ours; -1 when closed */
+    char *text; /* the job, still to be written */
+    size_t len, written;
+    struct buf out;
+    bool eof, reaped, doomed;
+    int status; /* as waitpid gives it */
+};
+
+/* What a parent was asked for and has not answered yet. */
+struct asked {
+    struct asked *next;
+    struct child *child;   /* or */
+    struct parent *parent; /* a prefix zygote to be; NULL both: no longer wanted */
+};
+
+enum parent_state { PARENT_NONE, PARENT_STARTING, PARENT_READY };
+struct parent {
+    enum parent_state state;
+    int pid;                 /* 0 until known */
+    int socket;              /* -1 when closed */
+    char key[HASH_HEX_SIZE]; /* "" for the plain one */
+    struct asked *asked, **asked_end;
+    struct child *spare;
+    uint64_t used_ms, deadline_ms;
+    bool doomed; /* to be killed when its pid becomes known */
+};
+
+enum run_state { RUN_QUEUED, RUN_WAITING, RUN_COMPILING };
+struct compile_run {
+    struct compile_run *next; /* worker.runs, oldest first */
+    struct rpc_call *call;
+    struct compile_job job;
+    json_t *params;
+    enum run_state state;
+    struct parent *parent; /* that it waits for */
+    struct child *child;
+    char *folder; /* its own, or NULL */
+    uint64_t deadline_ms;
+    unsigned attempts;
+    bool cancelled, timed_out, makes_prefix, plain_only;
+    struct worker *worker;
+};
+
+struct stray {
+    int pid, status;
+};
+
+struct worker {
+    int pid, in, out, signals;
+    struct rpc_peer *peer;
+    struct buf pending; /* output not yet written */
+    bool stop;
+    struct toolkit *toolkits;
+    size_t toolkit_count;
+    size_t max_running, running;
+    struct parent plain, prefixes[WORKER_PREFIXES];
+    char version[64]; /* of the compiler, once the plain parent is ready */
+    char (*unusable)[HASH_HEX_SIZE];
+    size_t unusable_count, unusable_next;
+    struct child *children;
+    struct compile_run *runs, **runs_end;
+    struct stray strays[WORKER_MAX_STRAYS];
+    size_t stray_next;
+    char *folder; /* private; made at the first compile */
+    char *empty;  /* the working directory of jobs without files */
+};
+
+/* --- parent.c --- */
+
+void parents_init(struct worker *w);
+/* The parent for a run: ready, starting (wait for it), or NULL with *why set when
+ * there is no compiler. May begin to make a prefix parent. */
+struct parent *parent_choose(struct worker *w, struct compile_run *run, const char **why);
+/* A child of a ready parent, its spare one if there is one. NULL: it cannot. */
+struct child *parent_take_child(struct worker *w, struct parent *p);
+/* Have a spare child made when there is none. */
+void parent_want_spare(struct worker *w, struct parent *p);
+/* Read what parents answered. */
+void parents_read(struct worker *w);
+/* Was this process a parent? Then it is dealt with. */
+bool parents_reaped(struct worker *w, int pid);
+/* Deadlines and idle ends; the time of the next one, or UINT64_MAX. */
+uint64_t parents_tick(struct worker *w, uint64_t now);
+void parents_kill(struct worker *w);
+json_t *parents_to_json(const struct worker *w);
+
+/* --- worker_child.c --- */
+
+struct child *child_new(struct worker *w, struct parent *p, int *ret_far_end);
+void child_give(struct child *c, struct compile_run *run, char *text, size_t len);
+void child_pid_known(struct worker *w, struct child *c,
+                     int pid); /* negative: none came */
+void child_kill(struct child *c);
+void child_write(struct child *c);
+void child_read(struct child *c);
+bool child_reaped(struct worker *w, int pid, int status);
+/* Ended: exited and its answer read. Calls run_child_ended for each, and frees them. */
+void children_collect(struct worker *w);
+
+/* --- compile_run.c --- */
+
+void run_start(struct worker *w, struct rpc_call *call);
+void runs_advance(struct worker *w); /* start what can start */
+void run_child_ended(struct worker *w, struct compile_run *run,
+                     const struct child *child);
+/* A parent became ready (status 0) or is gone (negative; why says so). */
+void runs_parent_changed(struct worker *w, struct parent *p, int status, const char *why);
+uint64_t runs_tick(struct worker *w, uint64_t now);
+void run_cancel(struct worker *w, struct compile_run *run);
+/* The worker's private folder and the empty one in it, made when missing. */
+int worker_folder_make(struct worker *w);
