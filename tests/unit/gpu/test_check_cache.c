@@ -3,7 +3,6 @@
 #include "gpu/check_cache.h"
 
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +22,7 @@ Test(check_cache, gives_back_copies) {
     autoptr(check_cache_free) struct check_cache *c = check_cache_new(1 << 20);
     char key[HASH_HEX_SIZE];
     key_of(1, key);
-    cr_assert(check_cache_get(c, key) == NULL);
+    cr_assert_null(check_cache_get(c, key));
     json_t *value =
         json_pack("{s:b, s:f, s:[s]}", "ok", 1, "ms", 61.25, "list", "\xc3\xa9");
     check_cache_put(c, key, value);
@@ -36,9 +35,9 @@ Test(check_cache, gives_back_copies) {
     check_cache_put(c, key, value);
     json_t *third = check_cache_get(c, key);
     cr_assert(json_is_false(json_object_get(third, "ok")), "a second put replaces");
-    cr_assert(eq(i64, stat_of(c, "entries"), 1));
-    cr_assert(eq(i64, stat_of(c, "hits"), 3));
-    cr_assert(eq(i64, stat_of(c, "misses"), 1));
+    cr_assert_eq(stat_of(c, "entries"), 1);
+    cr_assert_eq(stat_of(c, "hits"), 3);
+    cr_assert_eq(stat_of(c, "misses"), 1);
     json_decref(value);
     json_decref(first);
     json_decref(second);
@@ -59,19 +58,19 @@ Test(check_cache, forgets_the_least_recently_used) {
         json_decref(value);
         key_of(0, key);
         json_decref(check_cache_get(c, key)); /* keeps the first one young */
-        cr_assert(le(i64, stat_of(c, "bytes"), LIMIT));
+        cr_assert_leq(stat_of(c, "bytes"), LIMIT);
     }
     key_of(0, key);
     json_t *kept = check_cache_get(c, key);
-    cr_assert(kept != NULL);
+    cr_assert_not_null(kept);
     json_decref(kept);
     key_of(1, key);
-    cr_assert(check_cache_get(c, key) == NULL);
+    cr_assert_null(check_cache_get(c, key));
     key_of(999, key);
     kept = check_cache_get(c, key);
-    cr_assert(kept != NULL);
+    cr_assert_not_null(kept);
     json_decref(kept);
-    cr_assert(gt(i64, stat_of(c, "entries"), 40));
+    cr_assert_gt(stat_of(c, "entries"), 40);
 }
 
 /* One answer never pushes out most of the others, and the number of entries is bounded.
@@ -86,7 +85,7 @@ Test(check_cache, bounds_size_and_number) {
     json_t *value = json_string(text);
     key_of(-1, key);
     check_cache_put(c, key, value);
-    cr_assert(check_cache_get(c, key) == NULL);
+    cr_assert_null(check_cache_get(c, key));
     json_decref(value);
     free(text);
     for (int i = 0; i < CHECK_CACHE_MAX_ENTRIES + 100; i++) {
@@ -95,5 +94,5 @@ Test(check_cache, bounds_size_and_number) {
         check_cache_put(c, key, small);
         json_decref(small);
     }
-    cr_assert(eq(i64, stat_of(c, "entries"), CHECK_CACHE_MAX_ENTRIES));
+    cr_assert_eq(stat_of(c, "entries"), CHECK_CACHE_MAX_ENTRIES);
 }

@@ -4,7 +4,6 @@
 #include "gpu/pool.h"
 
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -54,8 +53,8 @@ static void on_closed(void *data) {
 static void room_close(struct room *room) {
     pool_close(room->pool, on_closed, &room->closed);
     uv_run(&room->loop, UV_RUN_DEFAULT);
-    cr_assert(eq(int, room->closed, 1));
-    cr_assert(zero(int, uv_loop_close(&room->loop)));
+    cr_assert_eq(room->closed, 1);
+    cr_assert_eq(uv_loop_close(&room->loop), 0);
     for (int i = 0; i < 2; i++) {
         free(room->argv[i][0]);
         free(room->argv[i][1]);
@@ -121,13 +120,13 @@ Test(pool, answers_after_a_banner) {
         room_open(&room, modes[i], 4, (struct pool_config){0});
         submit(&room, "echo", json_pack("{s:s}", "word", "hi"), &a[0]);
         submit(&room, "fail", NULL, &a[1]);
-        cr_assert(zero(int, a[0].calls), "never from inside pool_submit");
+        cr_assert_eq(a[0].calls, 0, "never from inside pool_submit");
         run_until(&room, a, 2);
-        cr_assert(eq(int, a[0].status, 0));
-        cr_assert(eq(str, (char *)json_get_string(a[0].result, "word", ""), "hi"));
-        cr_assert(eq(int, a[1].status, -EREMOTEIO));
-        cr_assert(eq(str, a[1].why, "told to fail"));
-        cr_assert(eq(int, starts(&room), 1), "one worker serves both");
+        cr_assert_eq(a[0].status, 0);
+        cr_assert_str_eq(json_get_string(a[0].result, "word", ""), "hi");
+        cr_assert_eq(a[1].status, -EREMOTEIO);
+        cr_assert_str_eq(a[1].why, "told to fail");
+        cr_assert_eq(starts(&room), 1, "one worker serves both");
         json_decref(a[0].result);
         room_close(&room);
     }
@@ -151,10 +150,10 @@ Test(pool, says_why_no_worker_started) {
         room_open(&room, cases[i].mode, 1, (struct pool_config){.hello_ms = hello_ms});
         submit(&room, "echo", NULL, &a);
         run_until(&room, &a, 1);
-        cr_assert(eq(int, a.calls, 1), "%s", cases[i].mode);
-        cr_assert(eq(int, a.status, cases[i].status), "%s: %d", cases[i].mode, a.status);
-        cr_assert(strstr(a.why, cases[i].why) != NULL, "%s", a.why);
-        cr_assert(eq(int, starts(&room), cases[i].starts));
+        cr_assert_eq(a.calls, 1, "%s", cases[i].mode);
+        cr_assert_eq(a.status, cases[i].status, "%s: %d", cases[i].mode, a.status);
+        cr_assert_not_null(strstr(a.why, cases[i].why), "%s", a.why);
+        cr_assert_eq(starts(&room), cases[i].starts);
         room_close(&room);
     }
     struct room room = {0};
@@ -168,8 +167,8 @@ Test(pool, says_why_no_worker_started) {
         pool_new(&room.loop, &(struct pool_config){.workers = room.workers, .count = 1});
     submit(&room, "echo", NULL, &a);
     run_until(&room, &a, 1);
-    cr_assert(lt(int, a.status, 0));
-    cr_assert(strstr(a.why, "/nonexistent/upskilld-worker") != NULL, "%s", a.why);
+    cr_assert_lt(a.status, 0);
+    cr_assert_not_null(strstr(a.why, "/nonexistent/upskilld-worker"), "%s", a.why);
     room_close(&room);
 }
 
@@ -180,14 +179,14 @@ Test(pool, retries_a_lost_job_once) {
     room_open(&room, "plain", 1, (struct pool_config){0});
     submit(&room, "die_once", json_pack("{s:s}", "mark", room.mark), &a[0]);
     run_until(&room, a, 1);
-    cr_assert(eq(int, a[0].status, 0), "%s", a[0].why);
-    cr_assert(eq(str, (char *)json_string_value(a[0].result), "survived"));
-    cr_assert(eq(int, starts(&room), 2));
+    cr_assert_eq(a[0].status, 0, "%s", a[0].why);
+    cr_assert_str_eq(json_string_value(a[0].result), "survived");
+    cr_assert_eq(starts(&room), 2);
     submit(&room, "die", NULL, &a[1]);
     submit(&room, "echo", json_integer(5), &a[2]);
     run_until(&room, a, 3);
-    cr_assert(eq(int, a[1].status, -EPIPE));
-    cr_assert(eq(int, a[2].status, 0), "the next in the queue is unharmed: %s", a[2].why);
+    cr_assert_eq(a[1].status, -EPIPE);
+    cr_assert_eq(a[2].status, 0, "the next in the queue is unharmed: %s", a[2].why);
     json_decref(a[0].result);
     json_decref(a[2].result);
     room_close(&room);
@@ -206,24 +205,24 @@ Test(pool, cancels) {
     run_for(&room, 200);
     pool_cancel(queued);
     pool_cancel(queued);
-    cr_assert(zero(int, a[2].calls));
+    cr_assert_eq(a[2].calls, 0);
     uint64_t start = clock_ms();
     pool_cancel(wait);
     run_until(&room, a, 1);
     run_until(&room, &a[2], 2);
-    cr_assert(lt(u64, clock_ms() - start, 1000));
-    cr_assert(eq(int, a[0].status, -ECANCELED));
-    cr_assert(eq(int, a[2].status, -ECANCELED));
-    cr_assert(eq(int, a[3].status, 0));
-    cr_assert(eq(int, starts(&room), 1));
+    cr_assert_lt(clock_ms() - start, 1000);
+    cr_assert_eq(a[0].status, -ECANCELED);
+    cr_assert_eq(a[2].status, -ECANCELED);
+    cr_assert_eq(a[3].status, 0);
+    cr_assert_eq(starts(&room), 1);
     start = clock_ms();
     pool_cancel(stubborn);
     run_until(&room, &a[1], 1);
-    cr_assert(eq(int, a[1].status, -ECANCELED));
-    cr_assert(ge(u64, clock_ms() - start, 1900));
-    cr_assert(lt(u64, clock_ms() - start, 4000));
+    cr_assert_eq(a[1].status, -ECANCELED);
+    cr_assert_geq(clock_ms() - start, 1900);
+    cr_assert_lt(clock_ms() - start, 4000);
     for (int i = 0; i < 4; i++) {
-        cr_assert(eq(int, a[i].calls, 1));
+        cr_assert_eq(a[i].calls, 1);
         json_decref(a[i].result);
     }
     room_close(&room);
@@ -240,13 +239,13 @@ Test(pool, bounds_its_queue_and_ends_everything_on_close) {
         submit(&room, "echo", NULL, &a[i]);
     }
     run_until(&room, &a[POOL_MAX_QUEUED + 1], 2);
-    cr_assert(eq(int, a[POOL_MAX_QUEUED + 1].status, -EBUSY));
-    cr_assert(strstr(a[POOL_MAX_QUEUED + 1].why, "try again") != NULL);
-    cr_assert(zero(int, a[POOL_MAX_QUEUED].calls));
+    cr_assert_eq(a[POOL_MAX_QUEUED + 1].status, -EBUSY);
+    cr_assert_not_null(strstr(a[POOL_MAX_QUEUED + 1].why, "try again"));
+    cr_assert_eq(a[POOL_MAX_QUEUED].calls, 0);
     room_close(&room);
     for (int i = 0; i <= POOL_MAX_QUEUED; i++) {
-        cr_assert(eq(int, a[i].calls, 1));
-        cr_assert(eq(int, a[i].status, -ECANCELED));
+        cr_assert_eq(a[i].calls, 1);
+        cr_assert_eq(a[i].status, -ECANCELED);
     }
 }
 
@@ -260,16 +259,15 @@ Test(pool, ends_idle_workers) {
     pid_t pid = (pid_t)json_integer_value(a.result);
     json_decref(a.result);
     run_for(&room, 400);
-    cr_assert(eq(int, kill(pid, 0), -1), "the idle worker is still there");
+    cr_assert_eq(kill(pid, 0), -1, "the idle worker is still there");
     json_t *status = pool_status(room.pool);
-    cr_assert(
-        eq(str, (char *)json_get_string(json_array_get(status, 0), "state", ""), "idle"));
+    cr_assert_str_eq(json_get_string(json_array_get(status, 0), "state", ""), "idle");
     json_decref(status);
     submit(&room, "pid", NULL, &a);
     run_until(&room, &a, 1);
-    cr_assert(eq(int, a.status, 0));
+    cr_assert_eq(a.status, 0);
     json_decref(a.result);
-    cr_assert(eq(int, starts(&room), 2));
+    cr_assert_eq(starts(&room), 2);
     room_close(&room);
 }
 
@@ -281,8 +279,8 @@ Test(pool, uses_every_worker_that_works) {
     submit(&room, "wait", NULL, &a[0]);
     submit(&room, "pid", NULL, &a[1]);
     run_until(&room, &a[1], 1);
-    cr_assert(eq(int, a[1].status, 0));
-    cr_assert(eq(int, starts(&room), 2));
+    cr_assert_eq(a[1].status, 0);
+    cr_assert_eq(starts(&room), 2);
     json_decref(a[1].result);
     room_close(&room);
     struct room broken = {0};
@@ -295,7 +293,7 @@ Test(pool, uses_every_worker_that_works) {
                            &(struct pool_config){.workers = broken.workers, .count = 2});
     submit(&broken, "pid", NULL, &a[0]);
     run_until(&broken, a, 1);
-    cr_assert(eq(int, a[0].status, 0), "%s", a[0].why);
+    cr_assert_eq(a[0].status, 0, "%s", a[0].why);
     json_decref(a[0].result);
     room_close(&broken);
 }
@@ -312,7 +310,7 @@ Test(pool, kills_at_once) {
     json_decref(a[0].result);
     pool_kill(room.pool);
     run_until(&room, a, 2);
-    cr_assert(eq(int, a[1].status, -ECANCELED));
-    cr_assert(eq(int, kill(pid, 0), -1));
+    cr_assert_eq(a[1].status, -ECANCELED);
+    cr_assert_eq(kill(pid, 0), -1);
     room_close(&room);
 }
