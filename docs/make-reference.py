@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Write docs/reference.md from the table that a daemon serves.
+
+usage: make-reference.py UPSKILLD [--check FILE]
+
+--check compares instead of writing: exit status 1 when the file is out of date.
+"""
+import json, os, subprocess, sys
+
+
+def discover(program):
+    request = '{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}\n'
+    process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process.stdin.write(request)
+    process.stdin.flush()
+    answer = json.loads(process.stdout.readline())
+    process.stdin.close()
+    process.wait(10)
+    return answer["result"]
+
+
+def type_of(schema):
+    if "enum" in schema:
+        return " \\| ".join("`%s`" % json.dumps(v) for v in schema["enum"])
+    if "const" in schema:
+        return "`%s`" % json.dumps(schema["const"])
+    kind = schema.get("type", "any")
+    if isinstance(kind, list):
+        return " or ".join(kind)
+    if kind == "array" and "items" in schema:
+        return "array of " + type_of(schema["items"])
+    for word in ("anyOf", "oneOf"):
+        if word in schema:
+            return " or ".join(type_of(s) for s in schema[word])
+    return kind
+
+
+def rows(schema, required, prefix=""):
+    for name, part in schema.get("properties", {}).items():
+        yield prefix + name, part, name in required
+        inner = part.get("items", part) if part.get("type") in ("object", "array") else {}
+        if inner.get("properties"):
+            mark = "[]." if part.get("type") == "array" else "."
+            yield from rows(inner, inner.get("required", []), prefix + name + mark)
+
+
+def table(schema, head):
+    lines = ["| %s | type | |" % head, "|---|---|---|"]
+    for name, part, needed in rows(schema, schema.get("required", [])):
+        words = part.get("description", "")
+        if "default" in part:
+            words += (" " if words else "") + "(default `%s`)" % json.dumps(part["default"])
+        lines.append("| `%s`%s | %s | %s |" % (name, " *" if needed and head == "parameter" else "",
+                                            type_of(part), words.replace("|", "\\|")))
+    return lines if len(lines) > 2 else ["none" if head == "parameter" else "an object"]
+
+
+def page(document):
+    out = ["# Protocol reference", "",
+           "Generated from `rpc.discover` by `docs/make-reference.py`; do not edit.", "",
+           "Plain JSON-RPC 2.0, one JSON text a line, no handshake. The same operations are MCP tools "
+           "(where a tool name is given) and LSP commands (`upskilld.` and the name with `.` for `/`). "
+           "A star marks a required parameter.", "",
+           "Errors carry `data: {reason, hint?, path?}`. `$/cancelRequest {id}` cancels. A long "
+           "operation answers with `{job, state}` at once unless `\"wait\": true` is given; "
+           "`job/changed {job?, request, state, progress}` notifications come on the way.", ""]
+    for method in document["methods"]:
+        out += ["## " + method["name"], "", method.get("description", method["summary"]), ""]
+        facts = ["MCP tool `%s`" % method["x-tool"] if "x-tool" in method else "not an MCP tool"]
+        facts += [flag.replace("_", "-") for flag in method.get("x-flags", [])]
+        out += ["*" + ", ".join(facts) + "*", ""]
+        out += table(method["x-params"], "parameter") + [""]
+        example = {p["name"]: p["value"] for e in method.get("examples", []) for p in e["params"]}
+        request = {"jsonrpc": "2.0", "id": 1, "method": method["name"], "params": example}
+        out += ["```json", json.dumps(request, ensure_ascii=False), "```", "", "Result:", ""]
+        out += table(method["result"]["schema"], "member") + [""]
+    return "\n".join(out).rstrip() + "\n"
+
+
+def main():
+    text = page(discover(sys.argv[1]))
+    if len(sys.argv) > 3 and sys.argv[2] == "--check":
+        with open(sys.argv[3]) as f:
+            same = f.read() == text
+        if not same:
+            print("%s is out of date: run docs/make-reference.py" % sys.argv[3], file=sys.stderr)
+        return 0 if same else 1
+    target = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference.md")
+    with open(target + ".new", "w") as f:
+        f.write(text)
+    os.replace(target + ".new", target)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
