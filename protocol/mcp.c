@@ -86,19 +86,10 @@ const char *mcp_string_param(const struct mcp_message *msg, const char *name) {
 
 /* --- messages --- */
 
-/* MCP's ids are strings and integers; JSON-RPC alone would allow 1.5. */
-static bool id_is_legal(const char *raw) {
-    return *raw == '"' || strpbrk(raw, ".eE") == NULL;
-}
-
 bool mcp_request(struct mcp *m, struct rpc_call *call) {
     const struct mcp_method *method = mcp_method_find(rpc_call_method(call));
     if (!method) {
         return false;
-    }
-    if (!id_is_legal(rpc_call_id(call))) {
-        rpc_error(call, RPC_INVALID_REQUEST, NULL, "id must be a string or an integer");
-        return true;
     }
     const json_t *params = rpc_call_params(call);
     struct mcp_message msg = {.mcp = m, .call = call};

@@ -5,6 +5,7 @@
 #include "protocol/plain.h"
 #include "protocol/schema.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -150,22 +151,30 @@ static void on_rpc_cancelled(struct rpc_call *rpc, void *data) {
 
 /* --- progress --- */
 
+/* Counts are whole most of the time and then shown so. */
+static json_t *number(double value) {
+    bool whole = value < 1e15 && value == (double)(json_int_t)value;
+    return whole ? json_integer((json_int_t)value) : json_real(value);
+}
+
 /* MCP wants every value above the one before. What the operation counts is kept where it
- * grows; signs of life in between add a step too small to matter (and exact in binary).
- */
-static void send_progress(struct mcp_tool_call *t, const char *message) {
-    const struct call_progress *p = call_progress(t->call);
-    double least = fmax(t->sent + 1.0 / 1024, nextafter(t->sent, INFINITY));
-    double value = isfinite(p->done) && p->done > t->sent ? p->done : least;
-    json_t *params = json_pack("{s:O,s:f}", "progressToken", t->token, "progress", value);
-    if (value == floor(value) && value < 1e15) {
-        json_object_set_new(params, "progress", json_integer((json_int_t)value));
+ * grows; news in between add a step too small to matter, and exact in binary. */
+static double next_progress(const struct mcp_tool_call *t) {
+    double done = call_progress(t->call)->done;
+    double step = t->sent + 1.0 / 1024;
+    if (isfinite(done) && done > t->sent) {
+        return done;
     }
-    if (isfinite(p->total) && p->total >= value) {
-        bool whole = p->total == floor(p->total) && p->total < 1e15;
-        json_object_set_new(params, "total",
-                            whole ? json_integer((json_int_t)p->total)
-                                  : json_real(p->total));
+    return step > t->sent ? step : t->sent * (1 + 2 * DBL_EPSILON);
+}
+
+static void send_progress(struct mcp_tool_call *t, const char *message) {
+    double total = call_progress(t->call)->total;
+    double value = next_progress(t);
+    json_t *params =
+        json_pack("{s:O,s:o}", "progressToken", t->token, "progress", number(value));
+    if (isfinite(total) && total >= value) {
+        json_object_set_new(params, "total", number(total));
     }
     if (message && *message && t->version >= MCP_2025_03_26) {
         json_object_set_new(params, "message", json_text(message, strlen(message)));
