@@ -1,0 +1,657 @@
+#include "lsp_harness.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct harness h;
+
+static void start(void) {
+    harness_start(&h);
+}
+
+static void end(void) {
+    harness_end(&h);
+}
+
+TestSuite(lsp, .init = start, .fini = end, .timeout = 60);
+
+static json_t *published(size_t n) {
+    return harness_message(&h, "textDocument/publishDiagnostics", n);
+}
+
+static size_t publications(void) {
+    return harness_count(&h, "textDocument/publishDiagnostics");
+}
+
+static int version_of(const json_t *params) {
+    return (int)json_get_integer(params, "version", -1);
+}
+
+static size_t items_of(const json_t *params) {
+    return json_array_size(json_object_get(params, "diagnostics"));
+}
+
+/* --- lifecycle --- */
+
+Test(lsp, before_initialize_requests_fail_and_notifications_are_dropped) {
+    harness_open(&h, URI, 1, "BAD");
+    json_t *r = harness_request(&h, "textDocument/hover", harness_document(URI));
+    cr_expect(eq(int, harness_error_code(r), -32002));
+    r = harness_request(&h, "shutdown", NULL);
+    cr_expect(eq(int, harness_error_code(r), -32002));
+    harness_run(&h, 20);
+    cr_expect(zero(int, fake.full));
+    cr_expect(zero(int, h.quits));
+}
+
+Test(lsp, initialize_is_taken_once_and_tolerates_missing_params) {
+    json_t *result = harness_result(&h, "initialize", NULL);
+    cr_expect(eq(
+        str, string_of(json_object_get(result, "capabilities"), "positionEncoding", ""),
+        "utf-16"));
+    cr_expect(
+        eq(int, harness_error_code(harness_request(&h, "initialize", NULL)), -32600));
+    cr_expect(eq(int, harness_error_code(harness_request(&h, "no/such", NULL)), -32601));
+    cr_expect(eq(int, harness_error_code(harness_request(&h, "$/no", NULL)), -32601));
+    harness_notify(&h, "$/unknown", NULL);
+    harness_notify(&h, "unknown", json_null());
+    result = harness_result(&h, "shutdown", json_null());
+    cr_expect(eq(int, json_is_null(result), 1));
+    cr_expect(eq(int, harness_error_code(harness_request(&h, "shutdown", NULL)), -32600));
+    cr_expect(
+        eq(int, harness_error_code(harness_request(&h, "initialize", NULL)), -32600));
+    cr_expect(eq(int, lsp_exit_code(h.lsp), 0));
+    harness_notify(&h, "exit", NULL);
+    cr_expect(eq(int, h.quits, 1));
+    cr_expect(eq(int, h.quit_code, 0));
+}
+
+Test(lsp, exit_without_shutdown_is_a_failure) {
+    harness_initialize(&h, NULL);
+    cr_expect(eq(int, lsp_exit_code(h.lsp), 1));
+    harness_notify(&h, "exit", NULL);
+    cr_expect(eq(int, h.quits, 1));
+    cr_expect(eq(int, h.quit_code, 1));
+}
+
+Test(lsp, exit_is_heard_before_initialize) {
+    harness_notify(&h, "exit", NULL);
+    cr_expect(eq(int, h.quit_code, 1));
+}
+
+Test(lsp, the_end_of_the_editors_process_ends_the_server) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        pause();
+        _exit(0);
+    }
+    harness_result(&h, "initialize", J("{'processId':%d,'capabilities':{}}", (int)pid));
+    harness_run(&h, 50);
+    cr_expect(zero(int, h.quits), "it lives");
+    kill(pid, SIGKILL);
+    harness_run(&h, 200);
+    cr_expect(eq(int, h.quits, 1));
+    cr_expect(eq(int, h.quit_code, 1));
+    waitpid(pid, NULL, 0);
+}
+
+Test(lsp, an_editors_process_that_is_gone_already_ends_the_server_too) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        _exit(0);
+    }
+    waitpid(pid, NULL, 0);
+    harness_result(&h, "initialize", J("{'processId':%d}", (int)pid));
+    harness_run(&h, 2500);
+    cr_expect(eq(int, h.quits, 1));
+}
+
+Test(lsp, shutdown_answers_what_is_pending_and_publishes_nothing_more) {
+    fake.delay_ms = MANUAL;
+    harness_initialize(&h, J("{'textDocument':{'diagnostic':{}}}"));
+    harness_open(&h, URI, 1, "BAD");
+    int pull = harness_send(&h, "textDocument/diagnostic", harness_document(URI));
+    int run =
+        harness_send(&h, "workspace/executeCommand",
+                     J("{'command':'upskilld.fake.run','arguments':[{'ticks':1000}]}"));
+    harness_result(&h, "shutdown", NULL);
+    cr_expect(eq(int, harness_error_code(harness_response(&h, pull)), -32802));
+    cr_expect(eq(int, harness_error_code(harness_response(&h, run)), -32800));
+    harness_run(&h, 20);
+    cr_expect(zero(sz, publications()));
+    cr_expect(zero(int, fake.operations));
+}
+
+Test(lsp, freeing_with_everything_in_flight_leaves_nothing_behind) {
+    fake.delay_ms = MANUAL;
+    fake.uncancellable = true;
+    harness_initialize(&h, J("{'window':{'workDoneProgress':true}}"));
+    for (int i = 0; i < 5; i++) {
+        char uri[64];
+        snprintf(uri, sizeof uri, "file:///work/%d.fake", i);
+        harness_open(&h, uri, 1, "BAD");
+        harness_send(&h, "textDocument/codeLens", harness_document(uri));
+        harness_edit(&h, uri, 2, 0, 0, 0, 0, "x");
+    }
+    for (int i = 0; i < 3; i++) {
+        harness_send(&h, "workspace/executeCommand",
+                     J("{'command':'upskilld.fake.long','arguments':[{'ticks':1000,"
+                       "'stubborn':false}]}"));
+    }
+    harness_run(&h, 30);
+    cr_expect(gt(int, fake.running, 0));
+}
+
+/* --- capabilities --- */
+
+Test(lsp, the_encoding_is_utf_8_where_offered_and_else_utf_16) {
+    static const struct {
+        const char *offered, *want;
+    } cases[] = {
+        {"['utf-16','utf-8']", "utf-8"},
+        {"['utf-8']", "utf-8"},
+        {"['utf-16','utf-32']", "utf-16"},
+        {"['utf-32']", "utf-32"},
+        {"[]", "utf-16"},
+        {"['koi8']", "utf-16"},
+        {"null", "utf-16"},
+        {"[7,'utf-8']", "utf-8"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (i) {
+            harness_end(&h);
+            harness_start(&h);
+        }
+        json_t *result = harness_initialize(
+            &h, J("{'general':{'positionEncodings':%s}}", cases[i].offered));
+        cr_expect(
+            eq(str,
+               string_of(json_object_get(result, "capabilities"), "positionEncoding", ""),
+               (char *)(uintptr_t)cases[i].want),
+            "%s", cases[i].offered);
+    }
+}
+
+Test(lsp, capabilities_say_what_the_kinds_and_operations_can_do) {
+    json_t *result = harness_initialize(
+        &h, J("{'textDocument':{'codeAction':{'codeActionLiteralSupport':{}},"
+              "'diagnostic':{}}}"));
+    expect_json(
+        result,
+        "{'capabilities':{'positionEncoding':'utf-16','textDocumentSync':{'openClose':"
+        "true,"
+        "'change':2,'save':{'includeText':false}},'hoverProvider':true,"
+        "'codeLensProvider':{},'documentSymbolProvider':true,'completionProvider':{},"
+        "'inlayHintProvider':true,'codeActionProvider':{'codeActionKinds':['quickfix',"
+        "'source.fixAll.upskilld']},'diagnosticProvider':{'identifier':'upskilld',"
+        "'interFileDependencies':true,'workspaceDiagnostics':false},"
+        "'executeCommandProvider':{'commands':['upskilld.run','upskilld.fake.run',"
+        "'upskilld.fake.long'],'workDoneProgress':true},'workspace':{'workspaceFolders':"
+        "{'supported':true,'changeNotifications':true}}},"
+        "'serverInfo':{'name':'upskilld','version':'1.2.3'}}");
+}
+
+Test(lsp, folders_reach_the_host_as_paths) {
+    harness_result(&h, "initialize",
+                   J("{'rootUri':'file:///old','workspaceFolders':[{'uri':"
+                     "'file:///a%%20b/./%%C3%%A4','name':'x'},{'uri':'untitled:x'},"
+                     "{'uri':'file://localhost/c/../d'},{'uri':'file:///nul%%00'}]}"));
+    expect_json(h.roots, "['/a b/\u00e4','/d']");
+    harness_notify(&h, "workspace/didChangeWorkspaceFolders",
+                   J("{'event':{'added':[{'uri':'file:///e'},{'uri':'file:///e'}],"
+                     "'removed':[{'uri':'file:///d'}]}}"));
+    expect_json(h.roots, "['/a b/\u00e4','/e']");
+}
+
+Test(lsp, a_root_path_serves_when_nothing_newer_is_given) {
+    harness_result(&h, "initialize", J("{'rootPath':'/r','workspaceFolders':null}"));
+    expect_json(h.roots, "['/r']");
+    harness_end(&h);
+    harness_start(&h);
+    harness_result(&h, "initialize", J("{'rootPath':'/r','rootUri':'file:///s'}"));
+    expect_json(h.roots, "['/s']");
+}
+
+/* --- push --- */
+
+Test(lsp, open_and_save_check_fully_and_typing_quickly) {
+    harness_initialize(&h, NULL);
+    harness_open(&h, URI, 1, "one BAD");
+    cr_expect(eq(int, version_of(published(0)), 1));
+    cr_expect(eq(sz, items_of(published(0)), 1));
+    cr_expect(eq(int, fake.full, 1));
+    harness_edit(&h, URI, 2, 0, 0, 0, 0, "BAD ");
+    harness_edit(&h, URI, 3, 0, 0, 0, 0, "BAD ");
+    cr_expect(eq(int, version_of(published(1)), 3));
+    cr_expect(eq(sz, items_of(published(1)), 3));
+    cr_expect(eq(int, fake.quick, 1), "two edits within the debounce are one check");
+    harness_notify(&h, "textDocument/didSave", harness_document(URI));
+    cr_expect(eq(int, version_of(published(2)), 3));
+    cr_expect(eq(int, fake.full, 2));
+    harness_notify(&h, "textDocument/didClose", harness_document(URI));
+    expect_json(published(3), "{'uri':'%s','diagnostics':[]}", URI);
+    cr_expect(eq(sz, publications(), 4));
+}
+
+Test(lsp, documents_of_no_kind_are_ignored_quietly) {
+    harness_initialize(&h, NULL);
+    harness_notify(&h, "textDocument/didOpen",
+                   J("{'textDocument':{'uri':'file:///x.txt','languageId':'text',"
+                     "'version':1,'text':'BAD'}}"));
+    harness_edit(&h, "file:///x.txt", 2, 0, 0, 0, 0, "x");
+    harness_notify(&h, "textDocument/didSave", harness_document("file:///x.txt"));
+    json_t *hover = harness_result(&h, "textDocument/hover",
+                                   J("{'textDocument':{'uri':'file:///x.txt'},"
+                                     "'position':{'line':0,'character':0}}"));
+    cr_expect(eq(int, json_is_null(hover), 1));
+    harness_notify(&h, "textDocument/didClose", harness_document("file:///x.txt"));
+    harness_run(&h, 20);
+    cr_expect(zero(sz, publications()));
+    harness_open(&h, "untitled:Untitled-1", 1, "BAD");
+    cr_expect(eq(sz, items_of(published(0)), 1), "a language is enough");
+}
+
+Test(lsp, an_edit_stops_the_check_and_its_answer_is_never_published) {
+    fake.delay_ms = MANUAL;
+    fake.stubborn = true;
+    harness_initialize(&h, NULL);
+    harness_open(&h, URI, 1, "BAD");
+    harness_edit(&h, URI, 2, 0, 0, 0, 3, "good");
+    cr_expect(eq(int, fake.cancelled, 1));
+    fake_answer();
+    harness_run(&h, 30);
+    cr_expect(zero(sz, publications()), "the answer was for version 1");
+    fake_answer();
+    cr_expect(eq(int, version_of(published(0)), 2));
+    cr_expect(eq(sz, items_of(published(0)), 0));
+}
+
+/* What the client has sent so far, for the property below. */
+struct typed {
+    int version, bads;
+};
+
+static void check_fresh(struct harness *harness, const json_t *params) {
+    const struct typed *typed = harness->data;
+    cr_expect(eq(int, version_of(params), typed->version));
+    cr_expect(eq(sz, items_of(params), (size_t)typed->bads));
+}
+
+Test(lsp, whatever_the_timing_nothing_stale_is_published) {
+    struct typed typed = {.version = 1, .bads = 0};
+    h.data = &typed;
+    h.published = check_fresh;
+    h.settings.debounce_ms = 1;
+    fake.stubborn = true;
+    harness_initialize(&h, NULL);
+    harness_open(&h, URI, 1, "");
+    srand(7);
+    for (int i = 0; i < 300; i++) {
+        fake.delay_ms = (unsigned)(rand() % 4);
+        fake.uncancellable = rand() % 2;
+        typed.version++;
+        if (typed.bads && rand() % 3 == 0) {
+            typed.bads--;
+            harness_edit(&h, URI, typed.version, 0, 0, 0, 4, "");
+        } else {
+            typed.bads++;
+            harness_edit(&h, URI, typed.version, 0, 0, 0, 0, "BAD ");
+        }
+        if (rand() % 5 == 0) {
+            harness_notify(&h, "textDocument/didSave", harness_document(URI));
+        }
+        if (rand() % 2) {
+            harness_run(&h, (unsigned)(rand() % 4));
+        }
+    }
+    harness_run(&h, 50);
+    cr_expect(gt(sz, publications(), 20));
+    json_t *last = published(publications() - 1);
+    cr_expect(eq(int, version_of(last), typed.version), "the last text is judged");
+    h.published = NULL;
+}
+
+Test(lsp, opening_again_starts_over) {
+    harness_initialize(&h, NULL);
+    harness_open(&h, URI, 1, "BAD");
+    harness_open(&h, URI, 7, "BAD BAD");
+    cr_expect(eq(int, version_of(published(0)), 7));
+    harness_run(&h, 20);
+    cr_expect(eq(sz, publications(), 1));
+}
+
+/* --- limits --- */
+
+Test(lsp, more_documents_than_allowed_are_refused_with_a_message) {
+    h.settings.max_documents = 1;
+    harness_initialize(&h, NULL);
+    harness_open(&h, URI, 1, "");
+    harness_open(&h, "file:///work/b.fake", 1, "BAD");
+    json_t *message = harness_message(&h, "window/logMessage", 0);
+    cr_expect(strstr(json_get_string(message, "message", ""), "b.fake") != NULL);
+    harness_run(&h, 20);
+    cr_expect(eq(sz, publications(), 1));
+    harness_notify(&h, "textDocument/didClose", harness_document(URI));
+    harness_open(&h, "file:///work/b.fake", 1, "BAD");
+    cr_expect(eq(sz, items_of(published(2)), 1), "a closed one makes room");
+}
+
+Test(lsp, a_document_over_the_size_limit_gets_one_piece_of_information) {
+    h.settings.max_document_bytes = 10;
+    harness_initialize(&h, NULL);
+    harness_open(&h, URI, 1, "BAD 4567890");
+    cr_expect(eq(sz, items_of(published(0)), 1));
+    json_t *item = json_array_get(json_object_get(published(0), "diagnostics"), 0);
+    cr_expect(eq(int, (int)json_get_integer(item, "severity", 0), 3));
+    cr_expect(zero(int, fake.full));
+    harness_notify(&h, "textDocument/didChange",
+                   J("{'textDocument':{'uri':'%s','version':2},"
+                     "'contentChanges':[{'text':'BAD'}]}",
+                     URI));
+    json_t *code = json_object_get(
+        json_array_get(json_object_get(published(1), "diagnostics"), 0), "code");
+    cr_expect(eq(str, (char *)(uintptr_t)json_string_value(code), "bad"));
+    harness_edit(&h, URI, 3, 0, 3, 0, 3, " and more");
+    cr_expect(eq(int, version_of(published(2)), 3));
+    cr_expect(eq(sz, items_of(published(2)), 1));
+    harness_edit(&h, URI, 4, 0, 0, 0, 3, "");
+    harness_run(&h, 20);
+    cr_expect(eq(sz, publications(), 3));
+}
+
+Test(lsp, what_cannot_be_understood_is_reported_and_changes_nothing) {
+    harness_initialize(&h, NULL);
+    static const char *const opens[] = {"null",
+                                        "[]",
+                                        "{}",
+                                        "{'textDocument':null}",
+                                        "{'textDocument':{'uri':7}}",
+                                        "{'textDocument':{'uri':'file:///work/c.fake'}}"};
+    for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
+        harness_notify(&h, "textDocument/didOpen", J("%s", opens[i]));
+        harness_notify(&h, "textDocument/didChange", J("%s", opens[i]));
+        harness_notify(&h, "textDocument/didSave", J("%s", opens[i]));
+        harness_notify(&h, "textDocument/didClose", J("%s", opens[i]));
+        harness_notify(&h, "workspace/didChangeWorkspaceFolders", J("%s", opens[i]));
+        harness_notify(&h, "window/workDoneProgress/cancel", J("%s", opens[i]));
+        harness_notify(&h, "$/cancelRequest", J("%s", opens[i]));
+    }
+    harness_open(&h, URI, 1, "BAD");
+    published(0);
+    static const char *const changes[] = {
+        "null",
+        "[7]",
+        "[{}]",
+        "[{'text':7}]",
+        "[{'text':'BAD','range':7}]",
+        "[{'text':'BAD','range':{'start':{'line':'a'}}}]"};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        harness_notify(&h, "textDocument/didChange",
+                       J("{'textDocument':{'uri':'%s','version':2},'contentChanges':%s}",
+                         URI, changes[i]));
+    }
+    cr_expect(eq(sz, items_of(published(1)), 1), "the text is as it was");
+    static const char *const methods[] = {
+        "textDocument/hover",       "textDocument/codeAction",
+        "textDocument/codeLens",    "textDocument/inlayHint",
+        "textDocument/diagnostic",  "textDocument/completion",
+        "workspace/executeCommand", "textDocument/documentSymbol"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        json_t *r = harness_request(&h, methods[i], J("{'textDocument':{'uri':7}}"));
+        cr_expect(eq(int, harness_error_code(r), -32602), "%s", methods[i]);
+        r = harness_request(&h, methods[i], NULL);
+        cr_expect(eq(int, harness_error_code(r), -32602), "%s", methods[i]);
+    }
+}
+
+/* --- pull --- */
+
+static json_t *pull_params(const char *previous) {
+    json_t *params = harness_document(URI);
+    if (previous) {
+        json_object_set_new(params, "previousResultId", json_string(previous));
+    }
+    return params;
+}
+
+static void initialize_pull(void) {
+    harness_initialize(&h, J("{'textDocument':{'diagnostic':{}},"
+                             "'workspace':{'diagnostics':{'refreshSupport':true}}}"));
+}
+
+Test(lsp, who_pulls_is_not_pushed_to_and_gets_the_present_text_judged) {
+    initialize_pull();
+    harness_open(&h, URI, 1, "BAD");
+    json_t *report = harness_result(&h, "textDocument/diagnostic", pull_params(NULL));
+    cr_expect(eq(str, string_of(report, "kind", ""), "full"));
+    cr_expect(eq(sz, json_array_size(json_object_get(report, "items")), 1));
+    const char *id = json_get_string(report, "resultId", NULL);
+    json_t *again = harness_result(&h, "textDocument/diagnostic", pull_params(id));
+    expect_json(again, "{'kind':'unchanged','resultId':'%s'}", id);
+    harness_edit(&h, URI, 2, 0, 0, 0, 0, "BAD ");
+    report = harness_result(&h, "textDocument/diagnostic", pull_params(id));
+    cr_expect(eq(sz, json_array_size(json_object_get(report, "items")), 2));
+    cr_expect(eq(int, fake.full, 1));
+    cr_expect(eq(int, fake.quick, 1));
+    harness_notify(&h, "textDocument/didClose", harness_document(URI));
+    harness_open(&h, URI, 1, "");
+    report = harness_result(&h, "textDocument/diagnostic", pull_params(id));
+    cr_expect(eq(str, string_of(report, "kind", ""), "full"),
+              "ids of an earlier opening mean nothing");
+    cr_expect(zero(sz, publications()));
+    report = harness_result(&h, "textDocument/diagnostic",
+                            harness_document("file:///work/unknown.fake"));
+    expect_json(report, "{'kind':'full','items':[]}");
+}
+
+Test(lsp, a_pull_overtaken_by_an_edit_is_to_be_sent_again) {
+    fake.delay_ms = MANUAL;
+    initialize_pull();
+    harness_open(&h, URI, 1, "BAD");
+    int id = harness_send(&h, "textDocument/diagnostic", pull_params(NULL));
+    harness_edit(&h, URI, 2, 0, 0, 0, 3, "");
+    json_t *error = json_object_get(harness_response(&h, id), "error");
+    cr_expect(eq(int, (int)json_get_integer(error, "code", 0), -32802));
+    expect_json(json_object_get(error, "data"), "{'retriggerRequest':true}");
+    int second = harness_send(&h, "textDocument/diagnostic", pull_params(NULL));
+    harness_run(&h, 10);
+    fake_answer();
+    cr_expect(json_object_get(harness_response(&h, second), "result") != NULL);
+    cr_expect(eq(sz, harness_responses(&h, id), 1));
+}
+
+Test(lsp, a_full_check_in_the_background_asks_the_client_to_pull_again) {
+    initialize_pull();
+    harness_open(&h, URI, 1, "BAD");
+    harness_result(&h, "textDocument/diagnostic", pull_params(NULL));
+    cr_expect(zero(sz, harness_count(&h, "workspace/diagnostic/refresh")));
+    harness_notify(&h, "textDocument/didSave", harness_document(URI));
+    harness_run(&h, 20);
+    cr_expect(zero(sz, harness_count(&h, "workspace/diagnostic/refresh")), "nothing new");
+    fake.findings = json_array();
+    harness_notify(&h, "textDocument/didSave", harness_document(URI));
+    harness_run(&h, 20);
+    cr_expect(eq(sz, harness_count(&h, "workspace/diagnostic/refresh"), 1));
+}
+
+/* --- waiting and cancelling --- */
+
+static json_t *range_params(int line, int end_line) {
+    return J("{'textDocument':{'uri':'%s'},'range':{'start':{'line':%d,'character':0},"
+             "'end':{'line':%d,'character':0}},'context':{'diagnostics':[]}}",
+             URI, line, end_line);
+}
+
+Test(lsp, cancelled_requests_are_answered_once_with_32800) {
+    fake.delay_ms = MANUAL;
+    initialize_pull();
+    harness_open(&h, URI, 1, "BAD");
+    int ids[] = {
+        harness_send(&h, "textDocument/diagnostic", pull_params(NULL)),
+        harness_send(&h, "textDocument/codeAction", range_params(0, 0)),
+        harness_send(&h, "textDocument/codeLens", harness_document(URI)),
+        harness_send(&h, "workspace/executeCommand",
+                     J("{'command':'upskilld.fake.run','arguments':[{'ticks':1000}]}")),
+    };
+    for (size_t i = 0; i < 4; i++) {
+        harness_notify(&h, "$/cancelRequest", J("{'id':%d}", ids[i]));
+        harness_notify(&h, "$/cancelRequest", J("{'id':%d}", ids[i]));
+    }
+    fake_answer();
+    harness_run(&h, 30);
+    for (size_t i = 0; i < 4; i++) {
+        cr_expect(eq(int, harness_error_code(harness_response(&h, ids[i])), -32800));
+        cr_expect(eq(sz, harness_responses(&h, ids[i]), 1));
+    }
+}
+
+Test(lsp, a_race_of_cancel_and_end_gives_one_answer) {
+    harness_initialize(&h, J("{'window':{'workDoneProgress':true}}"));
+    srand(11);
+    int ids[60];
+    for (int i = 0; i < 60; i++) {
+        ids[i] = harness_send(
+            &h, "workspace/executeCommand",
+            J("{'command':'upskilld.fake.%s','arguments':[{'ticks':%d,'stubborn':%s}],"
+              "'workDoneToken':'t%d'}",
+              rand() % 2 ? "run" : "long", rand() % 2, rand() % 2 ? "true" : "false", i));
+        harness_run(&h, (unsigned)(rand() % 14));
+        if (rand() % 2) {
+            harness_notify(&h, "$/cancelRequest", J("{'id':%d}", ids[i]));
+        } else {
+            harness_notify(&h, "window/workDoneProgress/cancel", J("{'token':'t%d'}", i));
+        }
+    }
+    harness_run(&h, 100);
+    int good = 0, cancelled = 0;
+    for (int i = 0; i < 60; i++) {
+        cr_expect(eq(sz, harness_responses(&h, ids[i]), 1));
+        int code = harness_error_code(harness_response(&h, ids[i]));
+        good += code == 0;
+        cancelled += code == -32800;
+    }
+    cr_expect(eq(int, good + cancelled, 60));
+    cr_expect(gt(int, cancelled, 5));
+}
+
+Test(lsp, an_edit_makes_waiting_answers_stale) {
+    fake.delay_ms = MANUAL;
+    harness_initialize(&h, NULL);
+    harness_open(&h, URI, 1, "BAD");
+    int id = harness_send(&h, "textDocument/codeAction", range_params(0, 0));
+    harness_edit(&h, URI, 2, 0, 0, 0, 0, " ");
+    cr_expect(eq(int, harness_error_code(harness_response(&h, id)), -32801));
+}
+
+/* --- commands --- */
+
+Test(lsp, a_command_answers_with_the_operations_result) {
+    harness_initialize(&h, NULL);
+    json_t *result = harness_result(
+        &h, "workspace/executeCommand",
+        J("{'command':'upskilld.fake.run','arguments':[{'text':'hello'}]}"));
+    expect_json(result, "{'text':'hello'}");
+    result = harness_result(
+        &h, "workspace/executeCommand",
+        J("{'command':'upskilld.run','arguments':['fake/run',{'text':'again'}]}"));
+    expect_json(result, "{'text':'again'}");
+    result = harness_result(&h, "workspace/executeCommand",
+                            J("{'command':'upskilld.fake.run'}"));
+    expect_json(result, "{'text':''}");
+}
+
+Test(lsp, a_failed_command_is_an_error_with_reason_and_hint) {
+    harness_initialize(&h, NULL);
+    json_t *error = json_object_get(
+        harness_request(&h, "workspace/executeCommand",
+                        J("{'command':'upskilld.fake.run','arguments':[{'fail':true}]}")),
+        "error");
+    cr_expect(eq(str, string_of(error, "message", ""), "there is no thing"));
+    expect_json(json_object_get(error, "data"),
+                "{'reason':'no_thing','hint':'get the thing'}");
+    static const struct {
+        const char *params;
+        int code;
+    } cases[] = {
+        {"{'command':'upskilld.fake.run','arguments':[{'tixt':'x'}]}", -32602},
+        {"{'command':'upskilld.fake.run','arguments':[7]}", -32602},
+        {"{'command':'upskilld.fake/run'}", -32602},
+        {"{'command':'upskilld.run','arguments':['no/such']}", -32602},
+        {"{'command':'upskilld.run'}", -32602},
+        {"{'command':'run'}", -32602},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *r =
+            harness_request(&h, "workspace/executeCommand", J("%s", cases[i].params));
+        cr_expect(eq(int, harness_error_code(r), cases[i].code), "%s", cases[i].params);
+    }
+}
+
+static char *progress_kind(size_t n) {
+    return string_of(json_object_get(harness_message(&h, "$/progress", n), "value"),
+                     "kind", "");
+}
+
+Test(lsp, progress_under_the_clients_token_begins_reports_and_ends_before_the_answer) {
+    harness_initialize(&h, NULL);
+    int id = harness_send(&h, "workspace/executeCommand",
+                          J("{'command':'upskilld.fake.long','arguments':[{'ticks':20}],"
+                            "'workDoneToken':0}"));
+    harness_response(&h, id);
+    size_t count = harness_count(&h, "$/progress");
+    cr_expect(ge(sz, count, 3));
+    expect_json(harness_message(&h, "$/progress", 0),
+                "{'token':0,'value':{'kind':'begin','title':'Run a long fake',"
+                "'cancellable':true,'percentage':0}}");
+    for (size_t i = 1; i + 1 < count; i++) {
+        cr_expect(eq(str, progress_kind(i), "report"));
+    }
+    cr_expect(eq(str, progress_kind(count - 1), "end"));
+    const json_t *last = json_array_get(h.sent, json_array_size(h.sent) - 1);
+    cr_expect(eq(int, (int)json_get_integer(last, "id", 0), id));
+}
+
+Test(lsp, without_a_token_the_client_is_asked_for_one_if_it_can) {
+    harness_initialize(&h, J("{'window':{'workDoneProgress':true}}"));
+    harness_result(&h, "workspace/executeCommand",
+                   J("{'command':'upskilld.fake.long','arguments':[{'ticks':5}]}"));
+    json_t *create = harness_message(&h, "window/workDoneProgress/create", 0);
+    json_t *begin = harness_message(&h, "$/progress", 0);
+    cr_expect(
+        json_equal(json_object_get(create, "token"), json_object_get(begin, "token")));
+    cr_expect(eq(str, progress_kind(harness_count(&h, "$/progress") - 1), "end"));
+    size_t before = harness_count(&h, "$/progress");
+    h.refuse_progress = true;
+    harness_result(&h, "workspace/executeCommand",
+                   J("{'command':'upskilld.fake.long','arguments':[{'ticks':5}]}"));
+    cr_expect(eq(sz, harness_count(&h, "$/progress"), before), "the client said no");
+}
+
+Test(lsp, no_progress_goes_to_a_client_that_shows_none) {
+    harness_initialize(&h, NULL);
+    harness_result(&h, "workspace/executeCommand",
+                   J("{'command':'upskilld.fake.long','arguments':[{'ticks':5}]}"));
+    cr_expect(zero(sz, harness_count(&h, "window/workDoneProgress/create")));
+    cr_expect(zero(sz, harness_count(&h, "$/progress")));
+}
+
+Test(lsp, a_check_of_more_than_a_second_is_shown_and_can_be_stopped) {
+    fake.delay_ms = MANUAL;
+    harness_initialize(&h, J("{'window':{'workDoneProgress':true}}"));
+    harness_open(&h, URI, 1, "BAD");
+    harness_run(&h, 500);
+    cr_expect(zero(sz, harness_count(&h, "window/workDoneProgress/create")));
+    json_t *begin = harness_message(&h, "$/progress", 0);
+    cr_expect(eq(str, string_of(json_object_get(begin, "value"), "title", ""),
+                 "Checking a.fake"));
+    harness_notify(&h, "window/workDoneProgress/cancel",
+                   json_pack("{s:O}", "token", json_object_get(begin, "token")));
+    cr_expect(eq(str, progress_kind(1), "end"));
+    cr_expect(eq(int, fake.cancelled, 1));
+    cr_expect(zero(sz, publications()));
+}
