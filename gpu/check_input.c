@@ -213,31 +213,6 @@ static int closure_read(struct check_input *ret, const json_t *params,
     return r < 0 ? refuse_errno(refusal, r, err.msg) : 0;
 }
 
-/* Host code goes out of every file; `original` keeps what was written. */
-static void host_code_strip(struct check_input *input) {
-    struct source_set *sources = &input->closure.sources;
-    for (size_t i = 0; i < sources->count; i++) {
-        struct source_file *file = &sources->files[i];
-        struct host_code seen = {0};
-        host_code_scan(file->text, file->len, &seen);
-        if (seen.has_host_code) {
-            if (!file->original) {
-                file->original = xmalloc(file->len + 1);
-                memcpy(file->original, file->text, file->len + 1);
-            }
-            struct host_code blanked = {0};
-            host_code_blank(file->text, file->len, &blanked);
-            host_code_finish(&blanked);
-            input->host_stripped = true;
-        }
-        if (i == 0) {
-            input->unit = seen;
-        } else {
-            host_code_finish(&seen);
-        }
-    }
-}
-
 /* --- the digest --- */
 
 static void hash_string(struct hash *h, const char *s) {
@@ -293,7 +268,8 @@ int check_input_read(struct check_input *ret, const json_t *params,
         compile_options_finish(&ret->options);
         return r;
     }
-    host_code_strip(ret);
+    host_code_blank_sources(&ret->closure.sources, &ret->unit);
+    ret->host_stripped = ret->unit.has_host_code;
     ret->launch = launch_read(params);
     key_make(ret, places->compiler);
     return 0;

@@ -43,5 +43,6 @@ void kernel_check_cancel(struct kernel_check *check); /* done follows, failure N
 
 /* origin->host leads to the gpu: the daemon sets this once. */
 void gpu_set_locator(struct gpu *(*locate)(void *host));
+struct gpu *gpu_of(const struct call_origin *origin); /* NULL: this process has none */
 extern const struct operation gpu_operations[];
 extern const size_t gpu_operation_count;

@@ -156,6 +156,10 @@ void gpu_set_locator(struct gpu *(*locate)(void *host)) {
     locate_gpu = locate;
 }
 
+struct gpu *gpu_of(const struct call_origin *origin) {
+    return locate_gpu && origin ? locate_gpu(origin->host) : NULL;
+}
+
 static void operation_done(struct kernel_check *check, json_t *result,
                            const struct kernel_check_failure *failure, void *data) {
     (void)check;
@@ -177,7 +181,7 @@ static void operation_cancelled(struct call *call, void *data) {
 
 static void kernel_check_operation(struct call *call, const json_t *params) {
     const struct call_origin *origin = call_origin(call);
-    struct gpu *gpu = locate_gpu ? locate_gpu(origin->host) : NULL;
+    struct gpu *gpu = gpu_of(origin);
     if (!gpu) {
         call_fail(call, CALL_UNAVAILABLE, "no_gpu_domain", NULL,
                   "this process checks no kernels");
