@@ -1,0 +1,229 @@
+#include "base/buf.h"
+#include "base/mem.h"
+#include "protocol/frame.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <string.h>
+#include <time.h>
+
+/* What came out, in order: "L{…};" a line, "H…;" a headed body, "!large;" and so on. */
+struct heard {
+    struct buf text;
+    struct frame_decoder *decoder;
+    unsigned stop_after; /* message() returns false from this one on; 0 = never */
+    unsigned messages;
+    const char *feed_inside; /* fed from within the first message */
+    bool free_inside;
+};
+
+static bool on_message(enum frame_mode mode, char *body, size_t len, void *data) {
+    struct heard *h = data;
+    cr_assert(eq(sz, strlen(body), len), "the body ends with a NUL");
+    buf_addf(&h->text, "%c%s;", mode == FRAME_LINES ? 'L' : 'H', body);
+    memset(body, '#', len); /* bodies may be changed in place */
+    h->messages++;
+    if (h->feed_inside && h->messages == 1) {
+        frame_feed(h->decoder, h->feed_inside, strlen(h->feed_inside));
+    }
+    if (h->free_inside) {
+        frame_decoder_free(h->decoder);
+    }
+    return !h->stop_after || h->messages < h->stop_after;
+}
+
+static void on_fault(enum frame_mode mode, enum frame_fault fault, const char *head,
+                     size_t len, void *data) {
+    static const char *const names[] = {"large", "header", "junk"};
+    struct heard *h = data;
+    (void)mode;
+    cr_assert(le(sz, len, (size_t)4096));
+    buf_addf(&h->text, "!%s%.*s;", names[fault], fault == FRAME_TOO_LARGE ? 6 : 0, head);
+}
+
+static const struct frame_events events = {on_message, on_fault};
+
+static void listen(struct heard *h, size_t max_body) {
+    *h = (struct heard){.text = BUF_INIT(1u << 20)};
+    h->decoder = frame_decoder_new(max_body, &events, h);
+}
+
+static void hang_up(struct heard *h) {
+    frame_decoder_free(h->decoder);
+    buf_finish(&h->text);
+}
+
+#define HEADED(length, body) "Content-Length: " #length "\r\n\r\n" body
+
+struct stream {
+    const char *in, *want;
+};
+
+static const struct stream streams[] = {
+    /* framings, alone and mixed */
+    {"{}\n[1]\r\n\n{\"a\":2}\n{\"cut", "L{};L[1];L{\"a\":2};"},
+    {HEADED(2, "{}") HEADED(4, "null"), "H{};Hnull;"},
+    {"content-length:4\nX: y\n\nnull", "Hnull;"},
+    {"CONTENT-LENGTH :4\r\n\r\n{}\n", "!junk;L{};"},
+    {"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\n" HEADED(2, "{}"),
+     "H{};"},
+    {"{\"a\":1}\n" HEADED(2, "[]") "{\"b\":2}\n", "L{\"a\":1};H[];L{\"b\":2};"},
+    {"\xEF\xBB\xBF{}\n  \r\n\t{}\n", "L{};L{};"},
+    {HEADED(2, "{}") "\r\n\r\n" HEADED(2, "[]"), "H{};H[];"},
+    /* lengths that are given twice */
+    {"Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}", "H{};"},
+    {"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}" HEADED(2, "[]"), "!header;H[];"},
+    /* lengths that cannot be; the next header is found although no newline is before it
+     */
+    {HEADED(-5, "{\"lost\":1}") HEADED(2, "{}"), "!header;H{};"},
+    {HEADED(0, "") HEADED(2, "{}"), "!header;H{};"},
+    {HEADED(0, "{\"lost\":1}") HEADED(2, "{}"), "!header;H{};"},
+    {HEADED(99999999999, "{\"lost\":1}") HEADED(2, "{}"), "!header;H{};"},
+    {HEADED(99999999999999999999999999999, "{}") HEADED(2, "{}"), "!header;H{};"},
+    {HEADED(abc, "{\"lost\":1}") HEADED(2, "{}"), "!header;H{};"},
+    {HEADED(0x2, "{}") HEADED(2, "{}"), "!header;H{};"},
+    {"X-Other: 1\r\n\r\n{\"lost\":1}" HEADED(2, "{}"), "!header;H{};"},
+    /* a length that is too small, in characters instead of bytes: "é" is two */
+    {HEADED(7, "{\"a\":\"é\"}") HEADED(2, "{}"), "H{\"a\":\"\xC3;!junk;H{};"},
+    {HEADED(9, "{\"a\":1}{\"b\":2}") HEADED(2, "{}"), "H{\"a\":1}{\";!junk;H{};"},
+    /* a length that is too large */
+    {HEADED(9, "{\"a\":1}") HEADED(2, "{}") HEADED(2, "[]"), "H{\"a\":1}Co;!header;H[];"},
+    /* a banner before the first message */
+    {"Welcome to host\nLast login: Sat\n{}\n", "!junk;!junk;L{};"},
+    {"Note: a banner\n\n{}\n", "!header;L{};"},
+    {"Note: a banner\n{}\n", "!header;L{};"},
+    {"\x01\x02\xff\n{}\n", "!junk;L{};"},
+    {"null\n12\n\"x\"\n{}\n", "!junk;!junk;!junk;L{};"},
+    /* too large (the limit is 40) */
+    {"{\"id\":1,\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}\n{}\n",
+     "!large{\"id\":;L{};"},
+    {HEADED(52, "{\"id\":1,\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}") "{}\n",
+     "!large{\"id\":;L{};"},
+    {"{\"a\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}\r\n{}\n",
+     "L{\"a\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"};L{};"},
+};
+
+Test(frame, whatever_way_the_bytes_arrive_the_messages_are_the_same) {
+    for (size_t i = 0; i < ARRAY_LEN(streams); i++) {
+        const char *in = streams[i].in;
+        for (size_t n = strlen(in), step = 1; step <= n; step++) {
+            struct heard h;
+            listen(&h, 40);
+            for (size_t at = 0; at < n; at += step) {
+                frame_feed(h.decoder, in + at, n - at < step ? n - at : step);
+            }
+            cr_assert_str_eq(h.text.data, streams[i].want, "%s\nstep %zu gave %s", in,
+                             step, h.text.data);
+            hang_up(&h);
+        }
+    }
+}
+
+Test(frame, a_host_may_stop_and_go_on) {
+    struct heard h;
+    listen(&h, 40);
+    h.stop_after = 1;
+    frame_feed(h.decoder, "{}\n[]\n[1", 8);
+    cr_assert_str_eq(h.text.data, "L{};");
+    frame_feed(h.decoder, "]\n", 2);
+    cr_assert_str_eq(h.text.data, "L{};");
+    h.stop_after = 0;
+    frame_resume(h.decoder);
+    cr_assert_str_eq(h.text.data, "L{};L[];L[1];");
+    hang_up(&h);
+}
+
+Test(frame, bytes_fed_from_inside_a_message_come_after_it) {
+    struct heard h;
+    listen(&h, 40);
+    h.feed_inside = "]\n{\"late\":1}\n";
+    frame_feed(h.decoder, "{}\n[1", 5);
+    cr_assert_str_eq(h.text.data, "L{};L[1];L{\"late\":1};");
+    hang_up(&h);
+}
+
+Test(frame, a_decoder_may_be_freed_from_inside_a_message) {
+    struct heard h;
+    listen(&h, 40);
+    h.free_inside = true;
+    frame_feed(h.decoder, "{}\n[]\n", 6);
+    cr_assert_str_eq(h.text.data, "L{};");
+    buf_finish(&h.text);
+}
+
+Test(frame, encoding_and_decoding_are_inverse) {
+    static const char body[] = "{\"a\":\"é\"}";
+    for (enum frame_mode mode = FRAME_LINES; mode <= FRAME_HEADERS; mode++) {
+        struct heard h;
+        size_t len;
+        autofree char *bytes = frame_encode(mode, body, strlen(body), &len);
+        listen(&h, 40);
+        frame_feed(h.decoder, bytes, len);
+        cr_assert_str_eq(h.text.data + 1, "{\"a\":\"é\"};");
+        hang_up(&h);
+    }
+    size_t len;
+    autofree char *bytes = frame_encode(FRAME_HEADERS, body, strlen(body), &len);
+    cr_assert_str_eq(bytes, "Content-Length: 10\r\n\r\n{\"a\":\"é\"}");
+}
+
+static bool count_message(enum frame_mode mode, char *body, size_t len, void *data) {
+    (void)mode, (void)body;
+    *(size_t *)data += len;
+    return true;
+}
+
+static void count_fault(enum frame_mode mode, enum frame_fault fault, const char *head,
+                        size_t len, void *data) {
+    (void)mode, (void)fault, (void)head, (void)len;
+    *(size_t *)data += 1;
+}
+
+static double seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* CPU seconds to feed one line of `size` bytes in pieces of `step`. */
+static double feed_line(size_t size, size_t step) {
+    static const struct frame_events counting = {count_message, count_fault};
+    size_t got = 0;
+    struct frame_decoder *d = frame_decoder_new(FRAME_MAX_BODY, &counting, &got);
+    autofree char *piece = xmalloc(step);
+    memset(piece, 'a', step);
+    double start = seconds();
+    frame_feed(d, "{", 1);
+    for (size_t at = 0; at < size; at += step) {
+        frame_feed(d, piece, step);
+    }
+    frame_feed(d, "\n", 1);
+    double took = seconds() - start;
+    cr_assert(eq(sz, got, size + 1));
+    frame_decoder_free(d);
+    return took;
+}
+
+/* A decoder that searched again what it had searched would need 8 TiB of reading for
+ * this. */
+Test(frame, sixteen_mebibytes_byte_by_byte_take_linear_time) {
+    double small = feed_line(4u << 20, 1), large = feed_line(16u << 20, 1);
+    cr_log_info("4 MiB %.3f s, 16 MiB %.3f s", small, large);
+    cr_assert(lt(dbl, large, 16 * small + 0.5));
+}
+
+Test(frame, a_line_over_the_limit_is_skipped_without_being_stored) {
+    static const struct frame_events counting = {count_message, count_fault};
+    size_t got = 0;
+    struct frame_decoder *d = frame_decoder_new(1u << 16, &counting, &got);
+    autofree char *piece = xmalloc(1u << 16);
+    memset(piece, 'x', 1u << 16);
+    frame_feed(d, "{", 1);
+    for (int i = 0; i < 4096; i++) {
+        frame_feed(d, piece, 1u << 16);
+    }
+    cr_assert(eq(sz, got, (size_t)1), "one fault for 256 MiB");
+    frame_feed(d, "\n{}\n", 4);
+    cr_assert(eq(sz, got, (size_t)3));
+    frame_decoder_free(d);
+}

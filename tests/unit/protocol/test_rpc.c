@@ -1,0 +1,550 @@
+#include "base/buf.h"
+#include "protocol/rpc.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* One end of a connection, whose other end is this test. Methods: "echo" answers with its
+ * params at once, "hold" is kept in `held`, "drop" is dropped, "free" frees the peer. */
+struct end {
+    struct rpc_peer *peer;
+    struct buf sent; /* all frames */
+    struct buf told; /* notifications: "method params;" */
+    struct rpc_call *held[8];
+    size_t held_count;
+    unsigned cancelled, droppable;
+    struct rpc_parse *parse;
+    const char *feed_on_send;
+};
+
+static void on_cancelled(struct rpc_call *call, void *data) {
+    (void)call;
+    ((struct end *)data)->cancelled++;
+}
+
+static void on_request(struct rpc_call *call, void *data) {
+    struct end *end = data;
+    const char *method = rpc_call_method(call);
+    if (strcmp(method, "echo") == 0) {
+        rpc_reply(call, json_incref(rpc_call_params(call)));
+    } else if (strcmp(method, "hold") == 0) {
+        rpc_call_on_cancel(call, on_cancelled, end);
+        end->held[end->held_count++] = call;
+    } else if (strcmp(method, "drop") == 0) {
+        rpc_drop(call);
+    } else if (strcmp(method, "free") == 0) {
+        rpc_peer_free(end->peer);
+        cr_assert(zero(ptr, rpc_call_peer(call)));
+        rpc_reply(call, NULL);
+    } else {
+        rpc_error(call, RPC_METHOD_NOT_FOUND, NULL, "no method %s", method);
+    }
+}
+
+static void on_notification(struct rpc_peer *peer, enum frame_mode mode,
+                            const char *method, json_t *params, void *data) {
+    struct end *end = data;
+    (void)peer, (void)mode;
+    buf_addf(&end->told, "%s ", method);
+    if (params) {
+        json_write(&end->told, params);
+    }
+    buf_addc(&end->told, ';');
+}
+
+static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppable,
+                    void *data) {
+    struct end *end = data;
+    buf_add(&end->sent, bytes, len);
+    end->droppable += droppable;
+    free(bytes);
+    if (end->feed_on_send) {
+        const char *text = take(end->feed_on_send);
+        rpc_feed(peer, text, strlen(text));
+    }
+}
+
+static void on_parse(struct rpc_peer *peer, struct rpc_parse *parse, void *data) {
+    (void)peer;
+    ((struct end *)data)->parse = parse;
+}
+
+static const struct rpc_events inline_events = {
+    .request = on_request, .notification = on_notification, .send = on_send};
+static const struct rpc_events threaded_events = {.request = on_request,
+                                                  .notification = on_notification,
+                                                  .send = on_send,
+                                                  .parse = on_parse};
+
+static void open_end(struct end *end, const struct rpc_events *events) {
+    *end = (struct end){.sent = BUF_INIT(64u << 20), .told = BUF_INIT(1u << 20)};
+    end->peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, events, end);
+}
+
+static void close_end(struct end *end) {
+    rpc_peer_free(end->peer);
+    for (size_t i = 0; i < end->held_count; i++) {
+        rpc_reply(end->held[i], NULL); /* goes nowhere */
+    }
+    buf_finish(&end->sent);
+    buf_finish(&end->told);
+}
+
+static bool starts(const char *text, const char *head) {
+    return strncmp(text, head, strlen(head)) == 0;
+}
+
+static void feed(struct end *end, const char *text) {
+    rpc_feed(end->peer, text, strlen(text));
+}
+
+/* What is sent for text, alone on a fresh connection, up to the message of an error
+ * (whose wording is nobody's contract). */
+static char *reply_to(const char *text, size_t len) {
+    struct end end;
+    open_end(&end, &inline_events);
+    rpc_feed(end.peer, text, len);
+    rpc_feed(end.peer, "\n", 1);
+    char *message = strstr(end.sent.data, ",\"message\"");
+    char *got = message ? xstrndup(end.sent.data, (size_t)(message - end.sent.data))
+                        : xstrdup(end.sent.data);
+    /* Whatever came: the next request is served. */
+    buf_reset(&end.sent);
+    feed(&end, "{\"jsonrpc\":\"2.0\",\"id\":\"after\",\"method\":\"echo\"}\n");
+    cr_assert_str_eq(end.sent.data,
+                     "{\"jsonrpc\":\"2.0\",\"id\":\"after\",\"result\":null}\n", "%.200s",
+                     text);
+    close_end(&end);
+    return got;
+}
+
+#define REQUEST(id)                                                                      \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"echo\",\"params\":[1]}"
+#define RESULT(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":[1]}\n"
+#define ERROR(id, code) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":" code
+
+/* The hostile-input table, row by row; expectations from JSON-RPC 2.0 and MCP's schema.
+ */
+Test(rpc, every_hostile_input_has_its_answer) {
+    static const struct {
+        const char *row, *in, *want;
+    } rows[] = {
+        {"broken JSON", "{\"id\":1,", ERROR("null", "-32700")},
+        {"broken JSON", "{]", ERROR("null", "-32700")},
+        {"broken JSON with trailing bytes", "{} {}", ERROR("null", "-32700")},
+        {"junk line", "hello", ERROR("null", "-32700")},
+        {"batch array", "[" REQUEST("1") "]", ERROR("null", "-32600")},
+        {"id null", REQUEST("null"), ERROR("null", "-32600")},
+        {"id of another type", REQUEST("true"), ERROR("null", "-32600")},
+        {"id of another type", REQUEST("[1]"), ERROR("null", "-32600")},
+        {"id of another type", REQUEST("{\"id\":1}"), ERROR("null", "-32600")},
+        {"fractional id", REQUEST("1.5"), ERROR("null", "-32600")},
+        {"fractional id", REQUEST("1e-1"), ERROR("null", "-32600")},
+        {"id over 2^53", REQUEST("9007199254740993"), RESULT("9007199254740993")},
+        {"id over 2^64", REQUEST("123456789012345678901234567890"),
+         RESULT("123456789012345678901234567890")},
+        {"id as real", REQUEST("1.0"), RESULT("1.0")},
+        {"id with exponent", REQUEST("1.5e3"), RESULT("1.5e3")},
+        {"id with exponent", REQUEST("100e-2"), RESULT("100e-2")},
+        {"id with a huge exponent", REQUEST("1e400"), RESULT("1e400")},
+        {"negative id", REQUEST("-3"), RESULT("-3")},
+        {"id 0", REQUEST("0"), RESULT("0")},
+        {"string id", REQUEST("\"9\""), RESULT("\"9\"")},
+        {"empty string id", REQUEST("\"\""), RESULT("\"\"")},
+        {"number id", REQUEST("9"), RESULT("9")},
+        {"number that is none", REQUEST("01"), ERROR("null", "-32700")},
+        {"duplicate key id: the last wins",
+         "{\"id\":1,\"method\":\"echo\",\"params\":[1],\"id\":2}", RESULT("2")},
+        {"duplicate key id", "{\"id\":1,\"method\":\"echo\",\"id\":null}",
+         ERROR("null", "-32600")},
+        {"duplicate key id",
+         "{\"id\":1e400,\"method\":\"echo\",\"params\":[1],\"\\u0069d\":3}", RESULT("3")},
+        {"id inside params is another",
+         "{\"params\":{\"id\":5},\"id\":6,\"method\":\"echo\"}",
+         "{\"jsonrpc\":\"2.0\",\"id\":6,\"result\":{\"id\":5}}\n"},
+        {"lone surrogate", REQUEST("\"\\ud800\""), RESULT("\"\xEF\xBF\xBD\"")},
+        {"invalid UTF-8", REQUEST("\"\xff\""), RESULT("\"\xEF\xBF\xBD\"")},
+        {"CRLF", REQUEST("1") "\r", RESULT("1")},
+        {"blank line", "\r\n \n" REQUEST("1"), RESULT("1")},
+        {"missing jsonrpc", "{\"id\":1,\"method\":\"echo\",\"params\":[1]}", RESULT("1")},
+        {"wrong jsonrpc", "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"echo\"}",
+         ERROR("1", "-32600")},
+        {"jsonrpc comes last",
+         "{\"method\":\"echo\",\"params\":[1],\"id\":0,\"jsonrpc\":\"2.0\"}",
+         RESULT("0")},
+        {"params null", "{\"id\":1,\"method\":\"echo\",\"params\":null}",
+         "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}\n"},
+        {"params of another type", "{\"id\":1,\"method\":\"echo\",\"params\":\"x\"}",
+         ERROR("1", "-32600")},
+        {"method of another type", "{\"id\":1,\"method\":1}", ERROR("1", "-32600")},
+        {"method with U+0000", "{\"id\":1,\"method\":\"a\\u0000b\"}",
+         ERROR("1", "-32600")},
+        {"unknown method", "{\"id\":1,\"method\":\"nope\"}", ERROR("1", "-32601")},
+        {"neither method nor result", "{\"id\":\"a\"}", ERROR("\"a\"", "-32600")},
+        {"neither method nor result", "{}", ERROR("null", "-32600")},
+        {"response to nothing", "{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":1}", ""},
+        {"response without id", "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":1}}", ""},
+        {"unknown notification", "{\"method\":\"nope\"}", ""},
+        {"negative length", "Content-Length: -1\r\n\r\n", "Content-Length: "},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        autofree char *got = reply_to(rows[i].in, strlen(rows[i].in));
+        size_t n = strncmp(rows[i].want, "Content", 7) == 0 ? 16 : strlen(got) + 1;
+        cr_assert_eq(strncmp(got, rows[i].want, n), 0, "%s\n%s\ngave %s", rows[i].row,
+                     rows[i].in, got);
+    }
+}
+
+static char *repeat(const char *head, const char *part, size_t count, const char *tail) {
+    size_t n = strlen(part);
+    char *s = xmalloc(strlen(head) + n * count + strlen(tail) + 1);
+    char *at = stpcpy(s, head);
+    for (size_t i = 0; i < count; i++) {
+        at = stpcpy(at, part);
+    }
+    strcpy(at, tail);
+    return s;
+}
+
+Test(rpc, depth_and_size_have_limits_and_the_answer_names_the_id) {
+    autofree char *deep =
+        repeat("{\"id\":1,\"method\":\"echo\",\"params\":", "[", 100000, "");
+    autofree char *got = reply_to(deep, strlen(deep));
+    cr_assert_str_eq(got, ERROR("null", "-32700"));
+
+    autofree char *large = repeat("{\"id\":\"big\",\"method\":\"echo\",\"params\":[\"",
+                                  "0123456789abcdef", FRAME_MAX_BODY / 16, "\"]}");
+    autofree char *refused = reply_to(large, strlen(large));
+    cr_assert_str_eq(refused, ERROR("\"big\"", "-32600"));
+
+    autofree char *late =
+        repeat("{\"method\":\"echo\",\"params\":[\"", "0123456789abcdef",
+               FRAME_MAX_BODY / 16, "\"],\"id\":1}");
+    autofree char *unnamed = reply_to(late, strlen(late));
+    cr_assert_str_eq(unnamed, ERROR("null", "-32600"));
+
+    autofree char *id = repeat("{\"method\":\"echo\",\"id\":\"", "x", 1023, "\"}");
+    autofree char *too_long = reply_to(id, strlen(id));
+    cr_assert_str_eq(too_long, ERROR("null", "-32600"));
+    autofree char *digits = repeat("{\"method\":\"echo\",\"id\":", "1", 1025, "}");
+    autofree char *too_many = reply_to(digits, strlen(digits));
+    cr_assert_str_eq(too_many, ERROR("null", "-32600"));
+}
+
+/* MCP from 2026-07-28 on has no null ids. */
+Test(rpc, an_id_that_cannot_be_read_may_be_left_out) {
+    struct end end;
+    open_end(&end, &inline_events);
+    rpc_peer_omit_null_id(end.peer, true);
+    feed(&end, "{]\n");
+    cr_assert(starts(end.sent.data, "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700"),
+              "%s", end.sent.data);
+    close_end(&end);
+}
+
+Test(rpc, a_response_leaves_in_the_framing_of_its_request) {
+    struct end end;
+    open_end(&end, &inline_events);
+    feed(&end, "Content-Length: 27\r\n\r\n{\"id\":1,\"method\":\"hold\"}  \n");
+    cr_assert(eq(int, rpc_peer_mode(end.peer), FRAME_HEADERS));
+    feed(&end, "{\"id\":2,\"method\":\"echo\"}\n");
+    cr_assert(eq(int, rpc_peer_mode(end.peer), FRAME_LINES));
+    rpc_reply(end.held[--end.held_count], json_true());
+    rpc_notify(end.peer, "n", NULL);
+    cr_assert_str_eq(
+        end.sent.data,
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":null}\n"
+        "Content-Length: 38\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":true}"
+        "{\"jsonrpc\":\"2.0\",\"method\":\"n\"}\n");
+    close_end(&end);
+}
+
+Test(rpc, string_and_number_ids_are_distinct_and_a_duplicate_in_flight_is_refused) {
+    struct end end;
+    open_end(&end, &inline_events);
+    feed(&end, "{\"id\":9,\"method\":\"hold\"}\n{\"id\":\"9\",\"method\":\"hold\"}\n");
+    cr_assert(eq(sz, end.held_count, (size_t)2));
+    cr_assert(eq(sz, end.sent.len, (size_t)0));
+    feed(&end, "{\"id\":\"\\u0039\",\"method\":\"hold\"}\n");
+    cr_assert_not_null(strstr(end.sent.data, ERROR("\"9\"", "-32600")), "%s",
+                       end.sent.data);
+    buf_reset(&end.sent);
+    rpc_reply(end.held[0], json_integer(1));
+    rpc_reply(end.held[1], json_integer(2));
+    end.held_count = 0;
+    cr_assert_str_eq(end.sent.data, "{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":1}\n"
+                                    "{\"jsonrpc\":\"2.0\",\"id\":\"9\",\"result\":2}\n");
+    buf_reset(&end.sent);
+    feed(&end, REQUEST("9") "\n"); /* free again */
+    cr_assert_str_eq(end.sent.data, RESULT("9"));
+    close_end(&end);
+}
+
+Test(rpc, too_many_unanswered_requests_are_refused_and_the_rest_served) {
+    static struct rpc_call *calls[RPC_MAX_PENDING];
+    struct end end;
+    open_end(&end, &inline_events);
+    for (int i = 0; i < RPC_MAX_PENDING; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "{\"id\":%d,\"method\":\"hold\"}\n", i);
+        feed(&end, text);
+        calls[i] = end.held[--end.held_count];
+    }
+    cr_assert(eq(sz, end.sent.len, (size_t)0));
+    feed(&end, REQUEST("\"one more\"") "\n");
+    cr_assert_not_null(strstr(end.sent.data, ERROR("\"one more\"", "-32603")));
+    rpc_reply(calls[17], NULL);
+    buf_reset(&end.sent);
+    feed(&end, REQUEST("1000000") "\n");
+    cr_assert_str_eq(end.sent.data, RESULT("1000000"));
+    for (int i = 0; i < RPC_MAX_PENDING; i++) {
+        if (i != 17) {
+            rpc_drop(calls[i]);
+        }
+    }
+    close_end(&end);
+}
+
+Test(rpc, a_batch_is_answered_as_one_when_all_its_calls_are) {
+    struct end end;
+    open_end(&end, &inline_events);
+    rpc_peer_allow_batches(end.peer, true);
+    feed(&end,
+         "[" REQUEST(
+             "1") ",{\"method\":\"note\"},{\"id\":2,\"method\":\"hold\"},7,"
+                  "{\"id\":1e2,\"method\":\"echo\"},{\"id\":3,\"method\":\"drop\"}]\n");
+    cr_assert(eq(sz, end.sent.len, (size_t)0), "waits for the one that is held");
+    cr_assert_str_eq(end.told.data, "note ;");
+    rpc_reply(end.held[--end.held_count], json_true());
+    char *error = strstr(end.sent.data,
+                         "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600");
+    cr_assert_not_null(error, "%s", end.sent.data);
+    cr_assert(starts(end.sent.data, "[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[1]},"));
+    const char *tail = ",{\"jsonrpc\":\"2.0\",\"id\":1e2,\"result\":null},"
+                       "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":true}]\n";
+    cr_assert_str_eq(end.sent.data + end.sent.len - strlen(tail), tail);
+    buf_reset(&end.sent);
+    feed(&end, "[{\"method\":\"note\"}]\n");
+    cr_assert(eq(sz, end.sent.len, (size_t)0), "notifications give nothing");
+    feed(&end, "[]\n");
+    cr_assert(starts(end.sent.data, ERROR("null", "-32600")), "%s", end.sent.data);
+    buf_reset(&end.sent);
+    autofree char *long_batch = repeat("[1", ",1", 2000, "]\n");
+    feed(&end, long_batch);
+    cr_assert(starts(end.sent.data, ERROR("null", "-32600")));
+    buf_reset(&end.sent);
+    feed(&end, "[{\"id\":5,\"method\":\"hold\"}]\n"); /* left open when the peer goes */
+    close_end(&end);
+}
+
+Test(rpc, cancelling_reaches_the_call_once_and_only_while_it_runs) {
+    struct end end;
+    open_end(&end, &inline_events);
+    json_t *number = json_integer(1), *text = json_string("a"), *real = json_real(1000.0);
+    feed(&end, "{\"id\":1,\"method\":\"hold\"}\n{\"id\":\"a\",\"method\":\"hold\"}\n"
+               "{\"id\":1e3,\"method\":\"hold\"}\n");
+    rpc_cancel(end.peer, number);
+    rpc_cancel(end.peer, number);
+    cr_assert(eq(uint, end.cancelled, 1));
+    cr_assert(rpc_call_is_cancelled(end.held[0]));
+    cr_assert(not(rpc_call_is_cancelled(end.held[1])));
+    rpc_cancel(end.peer, text);
+    rpc_cancel(end.peer, real);
+    cr_assert(eq(uint, end.cancelled, 3));
+    /* Cancelled and finished: one reply when the owner replies, none when it drops. */
+    rpc_reply(end.held[0], json_true());
+    rpc_drop(end.held[1]);
+    rpc_error(end.held[2], RPC_REQUEST_CANCELLED, NULL, "cancelled");
+    end.held_count = 0;
+    cr_assert_str_eq(
+        end.sent.data,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":true}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":1e3,\"error\":{\"code\":-32800,\"message\":"
+        "\"cancelled\"}}\n");
+    rpc_cancel(end.peer, number);
+    rpc_cancel(end.peer, NULL);
+    cr_assert(eq(uint, end.cancelled, 3));
+    json_decref(number), json_decref(text), json_decref(real);
+    close_end(&end);
+}
+
+Test(rpc, a_peer_may_go_at_any_time_and_late_answers_go_nowhere) {
+    struct end end;
+    open_end(&end, &inline_events);
+    feed(&end, "{\"id\":1,\"method\":\"hold\"}\n{\"id\":2,\"method\":\"hold\"}\n");
+    rpc_peer_free(end.peer);
+    cr_assert(eq(uint, end.cancelled, 2));
+    cr_assert(zero(ptr, rpc_call_peer(end.held[0])));
+    rpc_reply(end.held[0], json_true());
+    rpc_error(end.held[1], 1, json_object(), "late");
+    cr_assert(eq(sz, end.sent.len, (size_t)0));
+    end.held_count = 0;
+    /* From inside a request; what stands behind it in the same bytes is not read. */
+    end.peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, &inline_events, &end);
+    feed(&end, "{\"id\":1,\"method\":\"free\"}\n{\"id\":2,\"method\":\"echo\"}\n");
+    cr_assert(eq(sz, end.sent.len, (size_t)0));
+    /* From inside a batch. */
+    end.peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, &inline_events, &end);
+    rpc_peer_allow_batches(end.peer, true);
+    feed(&end, "[" REQUEST("1") ",{\"id\":2,\"method\":\"free\"}," REQUEST("3") "]\n");
+    cr_assert(eq(sz, end.sent.len, (size_t)0));
+    end.peer = NULL;
+    close_end(&end);
+}
+
+/* --- requests that go out --- */
+
+struct outcome {
+    unsigned count;
+    int status;
+    char text[128];
+};
+
+static void on_response(struct rpc_request *request, int status, const json_t *result,
+                        const json_t *error, void *data) {
+    struct outcome *o = data;
+    autobuf text = BUF_INIT(128);
+    (void)request;
+    o->count++;
+    o->status = status;
+    json_write(&text, result ? result : error ? error : json_null());
+    snprintf(o->text, sizeof o->text, "%s%s", error ? "error " : "", text.data);
+}
+
+Test(rpc, each_outgoing_request_ends_exactly_once) {
+    struct end end;
+    struct outcome o[6] = {0};
+    struct rpc_request *r[6];
+    open_end(&end, &inline_events);
+    for (int i = 0; i < 6; i++) {
+        r[i] = rpc_request_start(end.peer, "ask", i ? NULL : json_pack("{s:i}", "a", 1),
+                                 on_response, &o[i]);
+    }
+    cr_assert(
+        starts(end.sent.data,
+               "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ask\",\"params\":{\"a\":1}}\n"
+               "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ask\"}\n"),
+        "%s", end.sent.data);
+    feed(&end, "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":5,\"message\":\"m\"}}\n"
+               "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[7],\"error\":null}\n"
+               "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[8]}\n"
+               "{\"jsonrpc\":\"2.0\",\"id\":\"3\",\"result\":1}\n"
+               "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":\"odd\"}\n");
+    cr_assert_str_eq(o[0].text, "[7]");
+    cr_assert_str_eq(o[1].text, "error {\"code\":5,\"message\":\"m\"}");
+    cr_assert(starts(o[2].text, "error {\"code\":-32603"));
+    rpc_request_abandon(r[3]);
+    cr_assert(eq(int, o[3].status, -ECANCELED));
+    feed(&end, "{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":1}\n");
+    autofree char *large = repeat("{\"id\":5,\"result\":\"", "0123456789abcdef",
+                                  FRAME_MAX_BODY / 16, "\"}\n");
+    buf_reset(&end.sent);
+    feed(&end, large);
+    cr_assert(eq(int, o[4].status, -EMSGSIZE),
+              "an answer too large to read still ends it");
+    cr_assert(eq(sz, end.sent.len, (size_t)0));
+    rpc_peer_free(end.peer);
+    end.peer = NULL;
+    cr_assert(eq(int, o[5].status, -ECANCELED));
+    for (int i = 0; i < 6; i++) {
+        cr_assert(eq(uint, o[i].count, 1));
+    }
+    close_end(&end);
+}
+
+Test(rpc, messages_to_others_are_framed_and_marked) {
+    struct end end;
+    open_end(&end, &inline_events);
+    rpc_notify(end.peer, "a/b", json_pack("[i]", 1));
+    cr_assert(eq(uint, end.droppable, 0));
+    rpc_notify_droppable(end.peer, "c", NULL);
+    cr_assert(eq(uint, end.droppable, 1));
+    cr_assert_str_eq(end.sent.data,
+                     "{\"jsonrpc\":\"2.0\",\"method\":\"a/b\",\"params\":[1]}\n"
+                     "{\"jsonrpc\":\"2.0\",\"method\":\"c\"}\n");
+    close_end(&end);
+}
+
+/* Two ends wired to each other directly feed each other from inside their callbacks. */
+Test(rpc, bytes_may_come_from_inside_send) {
+    struct end end;
+    open_end(&end, &inline_events);
+    end.feed_on_send = "{\"id\":2,\"method\":\"echo\"}\n";
+    feed(&end, REQUEST("1") "\n" REQUEST("3") "\n");
+    cr_assert_str_eq(end.sent.data,
+                     RESULT("1")
+                         RESULT("3") "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":null}\n");
+    close_end(&end);
+}
+
+/* --- bodies parsed elsewhere --- */
+
+static char *large_request(const char *id) {
+    char head[64];
+    snprintf(head, sizeof head, "{\"id\":%s,\"method\":\"echo\",\"params\":[\"", id);
+    return repeat(head, "0123456789abcdef", RPC_INLINE_PARSE / 16, "\"]}\n");
+}
+
+Test(rpc, a_large_body_is_parsed_elsewhere_and_the_order_is_kept) {
+    struct end end;
+    autofree char *large = large_request("\"big\"");
+    open_end(&end, &threaded_events);
+    feed(&end, large);
+    cr_assert(rpc_peer_busy(end.peer));
+    feed(&end, REQUEST("2") "\n");
+    cr_assert(eq(sz, end.sent.len, (size_t)0));
+    struct rpc_parse *parse = take(end.parse);
+    rpc_parse_run(parse);
+    rpc_parse_done(parse);
+    cr_assert(not(rpc_peer_busy(end.peer)));
+    cr_assert(starts(end.sent.data, "{\"jsonrpc\":\"2.0\",\"id\":\"big\",\"result\":"));
+    const char *tail = "\"]}\n" RESULT("2");
+    cr_assert_str_eq(end.sent.data + end.sent.len - strlen(tail), tail);
+    /* Two in a row; the peer goes while the second is under way. */
+    feed(&end, large);
+    feed(&end, large);
+    parse = take(end.parse);
+    rpc_parse_run(parse);
+    rpc_parse_done(parse);
+    cr_assert(rpc_peer_busy(end.peer));
+    rpc_peer_free(end.peer);
+    end.peer = NULL;
+    rpc_parse_run(end.parse);
+    rpc_parse_done(end.parse);
+    close_end(&end);
+}
+
+/* --- speed --- */
+
+static void on_send_nowhere(struct rpc_peer *peer, char *bytes, size_t len,
+                            bool droppable, void *data) {
+    (void)peer, (void)droppable, (void)data, (void)len;
+    free(bytes);
+}
+
+Test(rpc, a_ping_costs_microseconds) {
+    static const struct rpc_events events = {.request = on_request,
+                                             .send = on_send_nowhere};
+    struct end end;
+    open_end(&end, &inline_events);
+    rpc_peer_free(end.peer);
+    end.peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, &events, &end);
+    struct timespec from, to;
+    const int count = 20000;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+    for (int i = 0; i < count; i++) {
+        feed(&end, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\"}\n");
+    }
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+    double us = ((double)(to.tv_sec - from.tv_sec) * 1e6 +
+                 (double)(to.tv_nsec - from.tv_nsec) * 1e-3) /
+                count;
+    cr_log_info("%.2f us of CPU per ping", us);
+    cr_assert(lt(dbl, us, 200.0), "generous, for sanitizers and busy machines: %.1f us",
+              us);
+    close_end(&end);
+}
