@@ -351,20 +351,25 @@ static void unit_repair(struct source_file *unit) {
     }
 }
 
+#define MAX_TEMPORARY (256u << 20) /* bytes of a temporary file of the front end's */
+
+/* The folder stays writable: with a precompiled header the front end needs a temporary
+ * file. Nothing else is in it but the job's own files. */
 static unsigned confine(const struct compile_room *room, const struct compile_job *job,
                         const char *folder) {
-    const char *read_paths[8] = {folder, room->toolkit->library_dir};
-    size_t count = 2;
+    const char *read_paths[8] = {room->toolkit->library_dir};
+    size_t count = 1;
     for (char **dir = room->toolkit->include_dirs;
-         *dir && count + 1 < ARRAY_LEN(read_paths); dir++) {
+         *dir && count + 2 < ARRAY_LEN(read_paths); dir++) {
         read_paths[count++] = *dir;
     }
     read_paths[count] = room->precompiled;
     return confine_self(&(struct confine_rules){
         .read_paths = read_paths,
+        .write_paths = (const char *const[]){folder, NULL},
         .cpu_s = job->limits.cpu_s,
         .memory_bytes = job->limits.memory_bytes,
-        .file_bytes = COMPILE_CHILD_MAX_RESULT,
+        .file_bytes = MAX_TEMPORARY,
     });
 }
 
@@ -394,6 +399,7 @@ _Noreturn void compile_child_run(const struct compile_room *room, int supervisor
         _exit(COMPILE_CHILD_BAD_JOB);
     }
     unit_repair(&job.sources.files[0]);
+    (void)setenv("TMPDIR", folder, 1);
     unsigned confinement = confine(room, &job, folder);
     struct answer a = {.room = room, .job = &job};
     compile(&a);

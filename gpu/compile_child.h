@@ -28,8 +28,8 @@ enum {
 #define COMPILE_CHILD_MAX_RESULT (16u << 20) /* bytes of an answer's text */
 
 /* The text on the socket, to its end: {"folder": "/…", "job": compile.h's request}. The
- * folder is the working directory; it is empty, and where the job has more than one
- * file they are written there. */
+ * folder is empty and the job's alone; it becomes the working directory, and all files of
+ * the job but the unit are written there. */
 _Noreturn void compile_child_run(const struct compile_room *room, int supervisor,
                                  int socket);
 

@@ -301,7 +301,6 @@ static void worker_free(struct worker *w) {
     buf_finish(&w->pending);
     free(w->unusable);
     free(w->folder);
-    free(w->empty);
     close(w->signals);
 }
 

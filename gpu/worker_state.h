@@ -67,7 +67,7 @@ struct compile_run {
     enum run_state state;
     struct parent *parent; /* that it waits for */
     struct child *child;
-    char *folder; /* its own, or NULL */
+    char *folder; /* its own, while it compiles */
     uint64_t deadline_ms;
     unsigned attempts;
     bool cancelled, timed_out, makes_prefix, plain_only;
@@ -94,8 +94,7 @@ struct worker {
     struct compile_run *runs, **runs_end;
     struct stray strays[WORKER_MAX_STRAYS];
     size_t stray_next;
-    char *folder; /* private; made at the first compile */
-    char *empty;  /* the working directory of jobs without files */
+    char *folder; /* private, holds those of the jobs; made at the first compile */
 };
 
 /* --- parent.c --- */
@@ -140,5 +139,5 @@ void run_child_ended(struct worker *w, struct compile_run *run,
 void runs_parent_changed(struct worker *w, struct parent *p, int status, const char *why);
 uint64_t runs_tick(struct worker *w, uint64_t now);
 void run_cancel(struct worker *w, struct compile_run *run);
-/* The worker's private folder and the empty one in it, made when missing. */
+/* The worker's private folder, made when missing. */
 int worker_folder_make(struct worker *w);

@@ -344,6 +344,8 @@ _Noreturn static void prefix_run(const struct zygote *plain, int socket) {
     close(plain->socket);
     int r = prefix_job_take(socket, &job, &folder);
     if (!r) {
+        /* The front end writes a temporary file while it makes a precompiled header. */
+        (void)setenv("TMPDIR", folder, 1);
         prefix_confine(&z, &job, folder);
         r = precompile(&z, &job, folder, &err);
     }
