@@ -170,9 +170,9 @@ static void session_closed(void *data) {
 static void on_stop(uv_idle_t *idle) {
     struct daemon *d = container_of(idle, struct daemon, stopper);
     uv_idle_stop(idle);
+    session_close(d->session, FLUSH_MS, session_closed, d);
     jobs_free(d->jobs);
     d->jobs = NULL;
-    session_close(d->session, FLUSH_MS, session_closed, d);
     if (d->gpu) {
         gpu_close(d->gpu, NULL, NULL);
     }

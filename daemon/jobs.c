@@ -41,6 +41,7 @@ struct jobs {
     bool opened;
     struct err problem; /* code 0 = none */
     struct live_job *live;
+    struct call_observer observer;
     char pid_start[32];
 };
 
@@ -217,8 +218,9 @@ struct jobs *jobs_new(uv_loop_t *loop, const char *path) {
     struct jobs *jobs = xcalloc(1, sizeof *jobs);
     jobs->path = path ? xstrdup(path) : default_path();
     process_start(getpid(), jobs->pid_start);
-    call_set_observer(
-        &(struct call_observer){.kept = on_kept, .changed = on_changed, .data = jobs});
+    jobs->observer =
+        (struct call_observer){.kept = on_kept, .changed = on_changed, .data = jobs};
+    call_set_observer(&jobs->observer);
     return jobs;
 }
 

@@ -37,11 +37,8 @@ static void wait_closed(uv_handle_t *handle) {
 static void wait_end(struct job_wait *w) {
     struct daemon *d = call_origin(w->call)->host;
     call_detach(w->job, &w->view);
-    if (daemon_jobs(d)) {
-        call_reply(w->call, jobs_status(daemon_jobs(d), w->id, NULL));
-    } else {
-        call_stopped(w->call);
-    }
+    call_on_cancel(w->call, NULL, NULL);
+    call_reply(w->call, jobs_status(daemon_jobs(d), w->id, NULL));
     uv_close((uv_handle_t *)&w->timer, wait_closed);
 }
 
@@ -63,6 +60,13 @@ static void job_progressed(struct call *job, void *data) {
     }
 }
 
+static void wait_cancelled(struct call *call, void *data) {
+    struct job_wait *w = data;
+    call_detach(w->job, &w->view);
+    call_stopped(call);
+    uv_close((uv_handle_t *)&w->timer, wait_closed);
+}
+
 static void wait_start(struct call *call, struct call *job, const char *id,
                        unsigned seconds) {
     struct job_wait *w = xcalloc(1, sizeof *w);
@@ -72,6 +76,7 @@ static void wait_start(struct call *call, struct call *job, const char *id,
     w->view = (struct call_view){.progress = job_progressed, .end = job_ended, .data = w};
     uv_timer_init(call_origin(call)->loop, &w->timer);
     uv_timer_start(&w->timer, wait_over, 1000ull * seconds, 0);
+    call_on_cancel(call, wait_cancelled, w);
     call_attach(job, &w->view);
 }
 
