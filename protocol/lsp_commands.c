@@ -181,8 +181,8 @@ void lsp_execute_command(struct lsp *l, struct rpc_call *call) {
 }
 
 void lsp_commands_stop(struct lsp *l, bool drop) {
-    while (l->commands) {
-        struct lsp_command *c = l->commands;
+    for (struct lsp_command *c = l->commands, *next; c; c = next) {
+        next = c->next;
         rpc_call_on_cancel(c->request, NULL, NULL);
         struct rpc_call *request = command_abort(c);
         if (drop) {

@@ -245,8 +245,8 @@ void lsp_did_close(struct lsp *l, const json_t *params) {
 }
 
 void lsp_documents_free(struct lsp *l, bool drop) {
-    while (l->documents) {
-        struct lsp_document *d = l->documents;
+    for (struct lsp_document *d = l->documents, *next; d; d = next) {
+        next = d->next;
         lsp_check_stop(d);
         lsp_waiters_end(d, drop);
         document_remove(d);

@@ -177,29 +177,35 @@ static void load(struct lsp_sources *s, const char *file) {
     }
 }
 
-/* The text of a file and its URI; false when it cannot be read. *ret_document: the open
- * document, or NULL. All borrowed, until the next call. */
-static bool source_find(struct lsp_sources *s, const char *file,
-                        struct lsp_view *ret_view, const char **ret_uri,
-                        struct lsp_document **ret_document) {
-    struct lsp_document *d = s->document;
-    struct lsp_document *open =
-        is_own(d, file) ? d : lsp_document_find_path(d->lsp, file);
-    *ret_document = open;
+/* Where a finding or an edit lies; all borrowed, until the next source_find. */
+struct source {
+    struct lsp_view view;
+    const char *uri;
+    const struct lsp_document *open; /* NULL: from disk */
+};
+
+static void source_open(const struct lsp_document *d, struct source *ret) {
+    *ret = (struct source){.view = lsp_document_view(d), .uri = d->uri, .open = d};
+}
+
+/* False when the file cannot be read. */
+static bool source_find(struct lsp_sources *s, const char *file, struct source *ret) {
+    if (is_own(s->document, file)) {
+        source_open(s->document, ret);
+        return true;
+    }
+    const struct lsp_document *open = lsp_document_find_path(s->document->lsp, file);
     if (open) {
-        *ret_view = lsp_document_view(open);
-        *ret_uri = open->uri;
+        source_open(open, ret);
         return true;
     }
     if (!s->file || strcmp(s->file, file) != 0) {
         load(s, file);
     }
-    if (!s->uri) {
-        return false;
-    }
-    *ret_view = (struct lsp_view){.text = s->text, .len = s->len, .lines = &s->lines};
-    *ret_uri = s->uri;
-    return true;
+    ret->view = (struct lsp_view){.text = s->text, .len = s->len, .lines = &s->lines};
+    ret->uri = s->uri;
+    ret->open = NULL;
+    return s->uri;
 }
 
 /* --- diagnostics --- */
@@ -229,42 +235,39 @@ void lsp_finding_span(const struct lsp_document *d, const json_t *finding,
 }
 
 /* One place for relatedInformation, or NULL when its file cannot be read. */
-static json_t *related_place(struct lsp_sources *s, const json_t *place_json,
+static json_t *related_place(struct lsp_sources *s, const json_t *finding,
                              const char *message) {
-    struct lsp_view view;
-    const char *uri;
-    struct lsp_document *open;
-    if (!integer(place_json, "line") ||
-        !source_find(s, json_get_string(place_json, "file", NULL), &view, &uri, &open)) {
+    struct source source;
+    if (!integer(finding, "line") ||
+        !source_find(s, json_get_string(finding, "file", NULL), &source)) {
         return NULL;
     }
     size_t start;
     size_t end;
-    span(&view, place_json, &start, &end);
+    span(&source.view, finding, &start, &end);
     enum lsp_encoding encoding = s->document->lsp->client.encoding;
-    return json_pack("{s:{s:s, s:o}, s:s}", "location", "uri", uri, "range",
-                     lsp_range(encoding, &view, start, end), "message", message);
+    return json_pack("{s:{s:s, s:o}, s:s}", "location", "uri", source.uri, "range",
+                     lsp_range(encoding, &source.view, start, end), "message", message);
 }
 
 static void add_related(struct lsp_sources *s, json_t *diagnostic,
                         const json_t *finding) {
     json_t *list = json_array();
     if (!lsp_finding_is_own(s->document, finding)) {
-        json_t *place_json =
-            related_place(s, finding, json_get_string(finding, "message", ""));
-        if (place_json) {
-            json_array_append_new(list, place_json);
+        json_t *item = related_place(s, finding, json_get_string(finding, "message", ""));
+        if (item) {
+            json_array_append_new(list, item);
         }
     }
     size_t i;
     json_t *related;
     json_array_foreach(json_object_get(finding, "related"), i, related) {
-        json_t *place_json =
+        json_t *item =
             json_array_size(list) < MAX_RELATED
                 ? related_place(s, related, json_get_string(related, "message", ""))
                 : NULL;
-        if (place_json) {
-            json_array_append_new(list, place_json);
+        if (item) {
+            json_array_append_new(list, item);
         }
     }
     if (json_array_size(list)) {
@@ -361,38 +364,38 @@ json_t *lsp_diagnostics(struct lsp_document *d, const json_t *findings) {
 
 /* --- edits --- */
 
-/* The TextDocumentEdit for a URI in documentChanges, made when missing. */
-static json_t *edits_for(json_t *changes, const char *uri,
-                         const struct lsp_document *open) {
+/* The edits of a source's TextDocumentEdit in documentChanges, made when missing. */
+static json_t *edits_for(json_t *changes, const struct source *source) {
     size_t i;
     json_t *change;
     json_array_foreach(changes, i, change) {
         const json_t *document = json_object_get(change, "textDocument");
-        if (strcmp(json_get_string(document, "uri", ""), uri) == 0) {
+        if (strcmp(json_get_string(document, "uri", ""), source->uri) == 0) {
             return json_object_get(change, "edits");
         }
     }
+    const struct lsp_document *open = source->open;
     json_t *version = open && open->versioned ? json_integer(open->version) : json_null();
-    json_array_append_new(changes, json_pack("{s:{s:s, s:o}, s:[]}", "textDocument",
-                                             "uri", uri, "version", version, "edits"));
-    return edits_for(changes, uri, open);
+    json_t *edits = json_array();
+    json_array_append_new(changes,
+                          json_pack("{s:{s:s, s:o}, s:o}", "textDocument", "uri",
+                                    source->uri, "version", version, "edits", edits));
+    return edits;
 }
 
 static bool add_edit(struct lsp_sources *s, json_t *changes, const json_t *edit) {
-    struct lsp_view view;
-    const char *uri;
-    struct lsp_document *open;
-    if (!source_find(s, json_get_string(edit, "file", NULL), &view, &uri, &open)) {
+    struct source source;
+    if (!source_find(s, json_get_string(edit, "file", NULL), &source)) {
         return false;
     }
     size_t start;
     size_t end;
-    lsp_edit_span(&view, edit, &start, &end);
+    lsp_edit_span(&source.view, edit, &start, &end);
     enum lsp_encoding encoding = s->document->lsp->client.encoding;
-    json_array_append_new(edits_for(changes, uri, open),
+    json_array_append_new(edits_for(changes, &source),
                           json_pack("{s:o, s:s}", "range",
-                                    lsp_range(encoding, &view, start, end), "newText",
-                                    json_get_string(edit, "text", "")));
+                                    lsp_range(encoding, &source.view, start, end),
+                                    "newText", json_get_string(edit, "text", "")));
     return true;
 }
 

@@ -165,7 +165,8 @@ void lsp_progress_tick(struct lsp *l, uint64_t now) {
 }
 
 void lsp_progress_free(struct lsp *l) {
-    while (l->progress) {
-        progress_drop(l->progress);
+    for (struct lsp_progress *p = l->progress, *next; p; p = next) {
+        next = p->next;
+        progress_drop(p);
     }
 }
