@@ -288,17 +288,17 @@ static bool check_number(const struct schema *s, const json_t *value,
     return true;
 }
 
-/* what: "characters", "items" or "members" */
+/* what: "character", "item" or "member" */
 static bool check_count(const struct schema_bound *low, const struct schema_bound *high,
                         size_t count, const char *what, const struct place *at,
                         struct complaint *c) {
     if (low->set && (long double)count < low->value) {
-        return complain(c, at, "needs at least %.15Lg %s, has %zu", low->value, what,
-                        count);
+        return complain(c, at, "needs at least %.15Lg %s%s, has %zu", low->value, what,
+                        low->value == 1 ? "" : "s", count);
     }
     if (high->set && (long double)count > high->value) {
-        return complain(c, at, "may have at most %.15Lg %s, has %zu", high->value, what,
-                        count);
+        return complain(c, at, "may have at most %.15Lg %s%s, has %zu", high->value, what,
+                        high->value == 1 ? "" : "s", count);
     }
     return true;
 }
@@ -329,7 +329,7 @@ static int match(const struct schema *s, const json_t *string) {
 static bool check_string(const struct schema *s, const json_t *value,
                          const struct place *at, struct complaint *c) {
     if ((s->min_length.set || s->max_length.set) &&
-        !check_count(&s->min_length, &s->max_length, code_points(value), "characters", at,
+        !check_count(&s->min_length, &s->max_length, code_points(value), "character", at,
                      c)) {
         return false;
     }
@@ -368,7 +368,7 @@ static bool check_array(const struct schema *s, const json_t *value,
                         const struct place *at, struct complaint *c) {
     size_t i;
     json_t *item;
-    if (!check_count(&s->min_items, &s->max_items, json_array_size(value), "items", at,
+    if (!check_count(&s->min_items, &s->max_items, json_array_size(value), "item", at,
                      c)) {
         return false;
     }
@@ -428,7 +428,7 @@ static bool check_object(const struct schema *s, const json_t *value,
         }
     }
     return check_count(&s->min_members, &s->max_members, json_object_size(value),
-                       "members", at, c);
+                       "member", at, c);
 }
 
 static void complaint_move(struct complaint *to, struct complaint *from) {

@@ -1,0 +1,76 @@
+#include "protocol/finding.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+static json_t *parsed(const char *text) {
+    json_t *json = json_loads(text, 0, NULL);
+    cr_assert_not_null(json, "%s", text);
+    return json;
+}
+
+static void same(const json_t *got, const char *want) {
+    autojson *wanted = parsed(want);
+    autofree char *text = json_dumps(got, JSON_COMPACT);
+    cr_assert(eq(int, json_equal(got, wanted), 1), "got %s", text);
+}
+
+Test(finding, a_finding_has_the_one_shape) {
+    autojson *f = finding_new("nvrtc", "68", FINDING_ERROR, "integer \x1b[1mconversion",
+                              "k.cu", &(struct finding_span){12, 5, 12, 9});
+    finding_add_related(f, "declared here", "k.cu", 3, 0);
+    finding_add_fix(f, "Cast it", "k.cu", &(struct finding_span){12, 5, 12, 5}, "(int)");
+    finding_add_edit(f, "k.cu", &(struct finding_span){13, 1, 13, 2}, "");
+    same(f,
+         "{\"source\":\"nvrtc\",\"code\":\"68\",\"severity\":\"error\","
+         "\"message\":\"integer conversion\",\"file\":\"k.cu\",\"line\":12,\"column\":5,"
+         "\"end_line\":12,\"end_column\":9,"
+         "\"related\":[{\"message\":\"declared here\",\"file\":\"k.cu\",\"line\":3}],"
+         "\"fixes\":[{\"title\":\"Cast it\",\"edits\":["
+         "{\"file\":\"k.cu\",\"line\":12,\"column\":5,\"end_line\":12,\"end_column\":5,"
+         "\"text\":\"(int)\"},"
+         "{\"file\":\"k.cu\",\"line\":13,\"column\":1,\"end_line\":13,\"end_column\":2,"
+         "\"text\":\"\"}]}]}");
+}
+
+Test(finding, without_a_place_it_has_no_line) {
+    autojson *bare = finding_new("upskilld", NULL, FINDING_INFO, "m", NULL, NULL);
+    same(bare, "{\"source\":\"upskilld\",\"code\":\"\",\"severity\":\"info\",\"message\":"
+               "\"m\"}");
+    autojson *lineless = finding_new("upskilld", "x", FINDING_WARNING, "m", "k.cu",
+                                     &(struct finding_span){0});
+    same(lineless, "{\"source\":\"upskilld\",\"code\":\"x\",\"severity\":\"warning\","
+                   "\"message\":\"m\"}");
+}
+
+Test(finding, tidying_sorts_drops_repeats_and_keeps_the_worst) {
+    static const char in[] =
+        "[{\"file\":\"b\",\"line\":1,\"severity\":\"warning\",\"message\":\"w1\"},"
+        "{\"file\":\"a\",\"line\":9,\"severity\":\"error\",\"message\":\"e9\"},"
+        "{\"file\":\"a\",\"line\":2,\"column\":7,\"severity\":\"info\",\"message\":"
+        "\"i2\"},"
+        "{\"file\":\"a\",\"line\":9,\"severity\":\"error\",\"message\":\"d9\"},"
+        "{\"file\":\"a\",\"line\":2,\"column\":3,\"severity\":\"warning\",\"message\":"
+        "\"w2\"},"
+        "{\"file\":\"a\",\"line\":9,\"severity\":\"error\",\"message\":\"e9\"}]";
+    autojson *all = parsed(in);
+    cr_assert(eq(sz, findings_tidy(all, 100), (size_t)0));
+    same(all, "[{\"file\":\"a\",\"line\":2,\"column\":3,\"severity\":\"warning\","
+              "\"message\":\"w2\"},"
+              "{\"file\":\"a\",\"line\":2,\"column\":7,\"severity\":\"info\",\"message\":"
+              "\"i2\"},"
+              "{\"file\":\"a\",\"line\":9,\"severity\":\"error\",\"message\":\"e9\"},"
+              "{\"file\":\"a\",\"line\":9,\"severity\":\"error\",\"message\":\"d9\"},"
+              "{\"file\":\"b\",\"line\":1,\"severity\":\"warning\",\"message\":\"w1\"}]");
+    autojson *three = parsed(in);
+    cr_assert(eq(sz, findings_tidy(three, 3), (size_t)2));
+    same(three, "[{\"file\":\"a\",\"line\":2,\"column\":3,\"severity\":\"warning\","
+                "\"message\":\"w2\"},"
+                "{\"file\":\"a\",\"line\":9,\"severity\":\"error\",\"message\":\"e9\"},"
+                "{\"file\":\"a\",\"line\":9,\"severity\":\"error\",\"message\":\"d9\"}]");
+    autojson *one = parsed(in);
+    cr_assert(eq(sz, findings_tidy(one, 1), (size_t)4));
+    same(one, "[{\"file\":\"a\",\"line\":9,\"severity\":\"error\",\"message\":\"e9\"}]");
+    autojson *none = json_array();
+    cr_assert(eq(sz, findings_tidy(none, 1), (size_t)0));
+}
