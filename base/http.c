@@ -1,0 +1,530 @@
+#include "base/http.h"
+
+#include "base/buf.h"
+#include "base/curl_table.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/queue.h>
+
+#define CONNECT_TIMEOUT_MS 10000
+#define STALL_TIMEOUT_S 60
+#define MAX_BODY (16u << 20)
+#define MAX_HEADERS (256u << 10)
+
+struct http {
+    uv_loop_t *loop;
+    const struct curl_table *curl; /* NULL before the first request */
+    CURLM *multi;
+    uv_timer_t timer;  /* curl's */
+    uv_timer_t chores; /* what must not happen inside curl's or a caller's call */
+    LIST_HEAD(, http_request) requests;
+    LIST_HEAD(, watch) watches;
+    unsigned handles; /* close callbacks still to come */
+    bool closing;
+    void (*closed)(void *data);
+    void *closed_data;
+};
+
+/* A socket of curl's on the loop. */
+struct watch {
+    LIST_ENTRY(watch) link; /* http::watches */
+    struct http *http;
+    curl_socket_t fd;
+    uv_poll_t poll;
+};
+
+struct http_request {
+    LIST_ENTRY(http_request) link; /* http::requests */
+    struct http *http;
+    CURL *easy;
+    struct curl_slist *headers;
+    char *sent_body;
+    struct buf body;
+    struct buf answer; /* header lines, each NUL-terminated */
+    size_t max_body, received;
+    bool added, cancelled, too_large;
+    char why[CURL_ERROR_SIZE];
+    int (*chunk)(struct http_request *request, const char *bytes, size_t len, void *data);
+    void (*end)(struct http_request *request, const struct http_response *response,
+                void *data);
+    void *data;
+};
+
+/* --- how a request ends --- */
+
+struct answer {
+    struct http_response response;
+    const struct http_request *request;
+};
+
+static const char *find_header(const struct http_response *response, const char *name) {
+    const struct answer *answer = container_of(
+        (struct http_response *)(uintptr_t)response, struct answer, response);
+    const struct buf *lines = &answer->request->answer;
+    size_t len = strlen(name);
+    for (size_t i = 0; i < lines->len; i += strlen(lines->data + i) + 1) {
+        const char *line = lines->data + i;
+        if (strncasecmp(line, name, len) == 0 && line[len] == ':') {
+            return line + len + 1 + strspn(line + len + 1, " \t");
+        }
+    }
+    return NULL;
+}
+
+static int connect_failure(const struct http_request *request) {
+    long code = 0;
+    request->http->curl->easy_getinfo(request->easy, CURLINFO_OS_ERRNO, &code);
+    return code > 0 ? -(int)code : -ECONNREFUSED;
+}
+
+static int failure_of(const struct http_request *request, CURLcode code) {
+    if (request->cancelled) {
+        return -ECANCELED;
+    }
+    switch (code) {
+    case CURLE_OK:
+        return 0;
+    case CURLE_WRITE_ERROR:
+        return request->too_large ? -EMSGSIZE : -ECANCELED;
+    case CURLE_OPERATION_TIMEDOUT:
+        return -ETIMEDOUT;
+    case CURLE_COULDNT_CONNECT:
+        return connect_failure(request);
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+        return -EHOSTUNREACH;
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+        return -EINVAL;
+    case CURLE_GOT_NOTHING:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_PARTIAL_FILE:
+        return -ECONNRESET;
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CONNECT_ERROR:
+        return -EPROTO;
+    case CURLE_OUT_OF_MEMORY:
+        return -ENOMEM;
+    default:
+        return -EIO;
+    }
+}
+
+static void free_request(struct http_request *request) {
+    const struct curl_table *curl = request->http->curl;
+    curl->easy_cleanup(request->easy);
+    curl->slist_free_all(request->headers);
+    buf_finish(&request->body);
+    buf_finish(&request->answer);
+    free(request->sent_body);
+    free(request);
+}
+
+static const char *words_for(const struct http_request *request, int failure,
+                             CURLcode code) {
+    if (!failure) {
+        return "";
+    }
+    if (failure == -ECANCELED) {
+        return "cancelled";
+    }
+    if (failure == -EMSGSIZE) {
+        return "the answer is too large";
+    }
+    return request->why[0] ? request->why : request->http->curl->easy_strerror(code);
+}
+
+/* The only place where a request ends. */
+static void finish(struct http_request *request, CURLcode code) {
+    const struct curl_table *curl = request->http->curl;
+    int failure = failure_of(request, code);
+    struct answer answer = {.request = request};
+    LIST_REMOVE(request, link);
+    curl->easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &answer.response.status);
+    if (request->added) {
+        curl->multi_remove_handle(request->http->multi, request->easy);
+    }
+    answer.response.failure = failure;
+    answer.response.why = words_for(request, failure, code);
+    answer.response.header = find_header;
+    answer.response.body = request->body.data;
+    answer.response.body_len = request->body.len;
+    request->end(request, &answer.response, request->data);
+    free_request(request);
+}
+
+/* To be called after every socket action, also when nothing seems to run any more: a lone
+ * request that timed out is reported by this alone. */
+static void reap(struct http *http) {
+    CURLMsg *message;
+    int left;
+    while ((message = http->curl->multi_info_read(http->multi, &left))) {
+        struct http_request *request = NULL;
+        CURLcode code = message->data.result; /* message dies with the handle's removal */
+        if (message->msg == CURLMSG_DONE) {
+            http->curl->easy_getinfo(message->easy_handle, CURLINFO_PRIVATE,
+                                     (char **)&request);
+            finish(request, code);
+        }
+    }
+}
+
+/* --- curl on the loop --- */
+
+static void drop_handle(struct http *http) {
+    if (--http->handles) {
+        return;
+    }
+    if (http->closed) {
+        http->closed(http->closed_data);
+    }
+    free(http);
+}
+
+static void on_watch_closed(uv_handle_t *handle) {
+    struct watch *watch = container_of((uv_poll_t *)handle, struct watch, poll);
+    drop_handle(watch->http);
+    free(watch);
+}
+
+/* The descriptor may be closed and used anew right after this. */
+static void unwatch(struct watch *watch) {
+    LIST_REMOVE(watch, link);
+    uv_poll_stop(&watch->poll);
+    uv_close((uv_handle_t *)&watch->poll, on_watch_closed);
+}
+
+static void on_ready(uv_poll_t *poll, int status, int events) {
+    struct watch *watch = container_of(poll, struct watch, poll);
+    struct http *http = watch->http; /* the watch may be gone after the action */
+    int flags = status < 0 ? CURL_CSELECT_ERR : 0, running;
+    flags |= events & UV_READABLE ? CURL_CSELECT_IN : 0;
+    flags |= events & UV_WRITABLE ? CURL_CSELECT_OUT : 0;
+    http->curl->multi_socket_action(http->multi, watch->fd, flags, &running);
+    reap(http);
+}
+
+static struct watch *watch_new(struct http *http, curl_socket_t fd) {
+    struct watch *watch = xcalloc(1, sizeof *watch);
+    if (http->closing || uv_poll_init_socket(http->loop, &watch->poll, fd) < 0) {
+        free(watch);
+        return NULL;
+    }
+    watch->http = http;
+    watch->fd = fd;
+    http->handles++;
+    LIST_INSERT_HEAD(&http->watches, watch, link);
+    http->curl->multi_assign(http->multi, fd, watch);
+    return watch;
+}
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *socket) {
+    struct http *http = data;
+    struct watch *watch = socket;
+    int events = 0;
+    (void)easy;
+    if (what == CURL_POLL_REMOVE) {
+        http->curl->multi_assign(http->multi, fd, NULL);
+        if (watch) {
+            unwatch(watch);
+        }
+        return 0;
+    }
+    watch = watch ? watch : watch_new(http, fd);
+    if (!watch) {
+        return -1;
+    }
+    events |= what & CURL_POLL_IN ? UV_READABLE : 0;
+    events |= what & CURL_POLL_OUT ? UV_WRITABLE : 0;
+    return uv_poll_start(&watch->poll, events, on_ready) < 0 ? -1 : 0;
+}
+
+static void on_timer(uv_timer_t *timer) {
+    struct http *http = container_of(timer, struct http, timer);
+    int running;
+    http->curl->multi_socket_action(http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    reap(http);
+}
+
+/* Curl must not be called back from inside this. */
+static int on_timeout_wanted(CURLM *multi, long timeout_ms, void *data) {
+    struct http *http = data;
+    (void)multi;
+    if (timeout_ms < 0) {
+        uv_timer_stop(&http->timer);
+    } else if (!uv_is_closing((uv_handle_t *)&http->timer)) {
+        uv_timer_start(&http->timer, on_timer, timeout_ms ? (uint64_t)timeout_ms : 1, 0);
+    }
+    return 0;
+}
+
+/* --- chores --- */
+
+static void on_timer_closed(uv_handle_t *handle) {
+    drop_handle(handle->data);
+}
+
+/* Curl goes while the loop and the timer still live: it calls back from its cleanup. */
+static void tear_down(struct http *http) {
+    struct http_request *request;
+    while ((request = LIST_FIRST(&http->requests))) {
+        request->cancelled = true;
+        finish(request, CURLE_OK);
+    }
+    if (http->multi) {
+        http->curl->multi_cleanup(http->multi);
+        http->multi = NULL;
+    }
+    while (!LIST_EMPTY(&http->watches)) {
+        unwatch(LIST_FIRST(&http->watches));
+    }
+    uv_close((uv_handle_t *)&http->timer, on_timer_closed);
+    uv_close((uv_handle_t *)&http->chores, on_timer_closed);
+}
+
+/* A request that waits for something to be done with it, or NULL. */
+static struct http_request *next_chore(const struct http *http) {
+    struct http_request *request;
+    LIST_FOREACH(request, &http->requests, link) {
+        if (request->cancelled || !request->added) {
+            break;
+        }
+    }
+    return request;
+}
+
+static void on_chores(uv_timer_t *timer) {
+    struct http *http = container_of(timer, struct http, chores);
+    struct http_request *request;
+    while (!http->closing && (request = next_chore(http))) {
+        if (request->cancelled) {
+            finish(request, CURLE_OK);
+            continue;
+        }
+        CURLMcode code = http->curl->multi_add_handle(http->multi, request->easy);
+        request->added = code == CURLM_OK;
+        if (code != CURLM_OK) {
+            finish(request, CURLE_FAILED_INIT);
+        }
+    }
+    if (http->closing) {
+        tear_down(http);
+    }
+}
+
+static void want_chores(struct http *http) {
+    uv_timer_start(&http->chores, on_chores, 0, 0);
+}
+
+/* --- what arrives --- */
+
+static size_t on_header(char *bytes, size_t one, size_t len, void *data) {
+    struct http_request *request = data;
+    size_t end = len * one;
+    while (end && (bytes[end - 1] == '\r' || bytes[end - 1] == '\n')) {
+        end--;
+    }
+    if (end > 5 && memcmp(bytes, "HTTP/", 5) == 0) {
+        buf_reset(&request->answer); /* the real answer after "100 Continue" */
+    } else if (end && !memchr(bytes, '\0', end)) {
+        buf_add(&request->answer, bytes, end);
+        buf_addc(&request->answer, '\0');
+    }
+    request->too_large |= request->answer.full;
+    return request->answer.full ? 0 : len * one;
+}
+
+static size_t on_body(char *bytes, size_t one, size_t len, void *data) {
+    struct http_request *request = data;
+    long status = 0;
+    len *= one;
+    if (request->cancelled) {
+        return CURL_WRITEFUNC_ERROR;
+    }
+    if (len > request->max_body - request->received) {
+        request->too_large = true;
+        return CURL_WRITEFUNC_ERROR;
+    }
+    request->received += len;
+    request->http->curl->easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (!request->chunk || status < 200 || status > 299) {
+        return buf_add(&request->body, bytes, len) < 0 ? CURL_WRITEFUNC_ERROR : len;
+    }
+    return request->chunk(request, bytes, len, request->data) ? CURL_WRITEFUNC_ERROR
+                                                              : len;
+}
+
+/* --- starting --- */
+
+struct http *http_new(uv_loop_t *loop) {
+    struct http *http = xcalloc(1, sizeof *http);
+    http->loop = loop;
+    uv_timer_init(loop, &http->timer);
+    uv_timer_init(loop, &http->chores);
+    http->timer.data = http->chores.data = http;
+    http->handles = 2;
+    return http;
+}
+
+void http_close(struct http *http, void (*closed)(void *data), void *data) {
+    if (http->closing) {
+        return;
+    }
+    http->closing = true;
+    http->closed = closed;
+    http->closed_data = data;
+    want_chores(http);
+}
+
+static int load(struct http *http, struct err *err) {
+    if (http->multi) {
+        return 0;
+    }
+    http->curl = curl_table_load(err);
+    if (!http->curl) {
+        return -ENOSYS;
+    }
+    http->multi = http->curl->multi_init();
+    if (!http->multi) {
+        return err_set(err, -ENOMEM, "libcurl: no memory");
+    }
+    http->curl->multi_setopt(http->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    http->curl->multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http);
+    http->curl->multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, on_timeout_wanted);
+    http->curl->multi_setopt(http->multi, CURLMOPT_TIMERDATA, http);
+    return 0;
+}
+
+static bool fits_in_line(const char *s) {
+    return !strpbrk(s, "\r\n");
+}
+
+static int set_headers(struct http_request *request, const struct http_options *options,
+                       struct err *err) {
+    const struct curl_table *curl = request->http->curl;
+    /* Empty: no "Expect: 100-continue", which costs a round trip or a second. */
+    request->headers = curl->slist_append(NULL, "Expect:");
+    for (const char *const *at = options->headers; at && *at; at++) {
+        if (!fits_in_line(*at)) {
+            return err_set(err, -EINVAL, "a header value holds a line break");
+        }
+        request->headers = curl->slist_append(request->headers, *at);
+    }
+    curl->easy_setopt(request->easy, CURLOPT_HTTPHEADER, request->headers);
+    return 0;
+}
+
+static int set_method(struct http_request *request, const struct http_options *options,
+                      struct err *err) {
+    const struct curl_table *curl = request->http->curl;
+    CURL *easy = request->easy;
+    if (!options->method || strspn(options->method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") !=
+                                strlen(options->method)) {
+        return err_set(err, -EINVAL, "not an HTTP method");
+    }
+    if (options->body) {
+        request->sent_body = xmalloc(options->body_len);
+        memcpy(request->sent_body, options->body, options->body_len);
+        curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                          (curl_off_t)options->body_len);
+        curl->easy_setopt(easy, CURLOPT_POSTFIELDS, request->sent_body);
+    } else if (strcmp(options->method, "HEAD") == 0) {
+        curl->easy_setopt(easy, CURLOPT_NOBODY, 1L);
+        return 0;
+    } else if (strcmp(options->method, "POST") == 0) {
+        curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
+        curl->easy_setopt(easy, CURLOPT_POSTFIELDS, "");
+    }
+    curl->easy_setopt(easy, CURLOPT_CUSTOMREQUEST, options->method);
+    return 0;
+}
+
+static void set_limits(struct http_request *request, const struct http_options *options) {
+    const struct curl_table *curl = request->http->curl;
+    CURL *easy = request->easy;
+    unsigned connect = options->connect_timeout_ms;
+    unsigned stall = options->stall_timeout_s;
+    curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl->easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* do not wait for a name's answer */
+    curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                      connect ? (long)connect : CONNECT_TIMEOUT_MS);
+    curl->easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl->easy_setopt(easy, CURLOPT_LOW_SPEED_TIME,
+                      stall ? (long)stall : STALL_TIMEOUT_S);
+    curl->easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)options->timeout_ms);
+    curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    curl->easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
+    curl->easy_setopt(easy, CURLOPT_USERAGENT, "upskilld/" UPSKILLD_VERSION);
+}
+
+static int set_url(struct http_request *request, const struct http_options *options,
+                   struct err *err) {
+    const struct curl_table *curl = request->http->curl;
+    if (!options->url || curl->easy_setopt(request->easy, CURLOPT_URL, options->url) ||
+        !fits_in_line(options->url)) {
+        return err_set(err, -EINVAL, "not a URL");
+    }
+    if (curl->easy_setopt(request->easy, CURLOPT_PROTOCOLS_STR, "http,https") !=
+        CURLE_OK) {
+        return err_set(err, -ENOSYS, "libcurl is too old: 7.85 or newer is needed");
+    }
+    return 0;
+}
+
+static void set_callbacks(struct http_request *request) {
+    const struct curl_table *curl = request->http->curl;
+    CURL *easy = request->easy;
+    curl->easy_setopt(easy, CURLOPT_PRIVATE, request);
+    curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, request->why);
+    curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl->easy_setopt(easy, CURLOPT_WRITEDATA, request);
+    curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl->easy_setopt(easy, CURLOPT_HEADERDATA, request);
+}
+
+int http_start(struct http *http, const struct http_options *options,
+               struct http_request **ret, struct err *err) {
+    if (http->closing) {
+        return err_set(err, -ECANCELED, "shutting down");
+    }
+    int rc = load(http, err);
+    if (rc < 0) {
+        return rc;
+    }
+    size_t max_body = options->max_body ? options->max_body : MAX_BODY;
+    struct http_request *request = xcalloc(1, sizeof *request);
+    *request = (struct http_request){.http = http,
+                                     .easy = http->curl->easy_init(),
+                                     .max_body = max_body,
+                                     .body = BUF_INIT(max_body),
+                                     .answer = BUF_INIT(MAX_HEADERS),
+                                     .chunk = options->chunk,
+                                     .end = options->end,
+                                     .data = options->data};
+    rc = request->easy ? set_url(request, options, err) : -ENOMEM;
+    rc = rc < 0 ? rc : set_method(request, options, err);
+    rc = rc < 0 ? rc : set_headers(request, options, err);
+    if (rc < 0) {
+        free_request(request);
+        return rc;
+    }
+    set_limits(request, options);
+    set_callbacks(request);
+    LIST_INSERT_HEAD(&http->requests, request, link);
+    want_chores(http); /* not added here: this may be inside a callback of curl's */
+    if (ret) {
+        *ret = request;
+    }
+    return 0;
+}
+
+void http_cancel(struct http_request *request) {
+    request->cancelled = true;
+    want_chores(request->http);
+}

@@ -5,6 +5,7 @@
  * http and https; certificates are verified; redirects are not followed (a model endpoint
  * that redirects is a mistake to show, and a key must not travel to another host).
  * Single-threaded: everything runs on the loop's thread. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <uv.h>
@@ -19,7 +20,7 @@ struct http_response {
     const char *why;  /* curl's words for the failure, "" otherwise */
     long status;      /* HTTP status, 0 without an answer */
     const char *(*header)(const struct http_response *, const char *name); /* NULL = absent */
-    const char *body; /* what `chunk` did not take; NUL-terminated */
+    const char *body; /* what `chunk` was not given; NUL-terminated */
     size_t body_len;
 };
 
@@ -32,9 +33,10 @@ struct http_options {
     unsigned connect_timeout_ms; /* 0 = 10 s */
     unsigned stall_timeout_s;    /* silence after which it fails; 0 = 60 s */
     unsigned timeout_ms;         /* whole request; 0 = none */
-    size_t max_body;             /* 0 = 16 MiB */
-    /* Streaming: called with each piece of the body (valid during the call); return
-     * nonzero to stop the transfer (-ECANCELED). NULL = collect it in response->body. */
+    size_t max_body;             /* decoded bytes in all, streamed or not; 0 = 16 MiB */
+    /* Streaming: called with each piece of a 2xx answer's body (valid during the call);
+     * return nonzero to stop the transfer (-ECANCELED). The body of another answer, and
+     * every body when this is NULL, is collected in response->body. */
     int (*chunk)(struct http_request *request, const char *bytes, size_t len, void *data);
     /* Exactly once, from the loop, never from inside http_start. */
     void (*end)(struct http_request *request, const struct http_response *response,
