@@ -31,7 +31,7 @@ static bool is_identifier_part(int c) {
 }
 
 /* The offset after any run of line splices at `at`. Blanks between the backslash and the
- * newline are allowed, as gcc and NVRTC do. */
+ * newline are allowed, as gcc does. */
 static size_t past_splices(const struct cuda_lexer *l, size_t at) {
     while (at < l->len && l->text[at] == '\\') {
         size_t end = at + 1;
@@ -41,6 +41,11 @@ static size_t past_splices(const struct cuda_lexer *l, size_t at) {
         size_t newline = newline_len(l->text, l->len, end);
         if (newline == 0) {
             break;
+        }
+        if (l->tighten && end > at + 1) {
+            l->tighten[at] = ' ';
+            l->tighten[end - 1] = '\\';
+            at = end - 1;
         }
         at = end + newline;
     }
@@ -64,8 +69,8 @@ static bool at_newline(const struct cuda_lexer *l, size_t at) {
     return c == '\n' || c == '\r';
 }
 
-/* Bytes of the token's spelling, splices left out, up to max - 1; always NUL-ended. Returns
- * the whole length. */
+/* Bytes of the token's spelling, splices left out, up to max - 1; always NUL-ended.
+ * Returns the whole length. */
 static size_t spell(const struct cuda_lexer *l, size_t start, size_t end, char *out,
                     size_t max) {
     size_t n = 0;
@@ -155,8 +160,8 @@ static size_t number_end(const struct cuda_lexer *l, size_t at) {
     }
 }
 
-/* A literal's end from its opening quote on: the closing quote and a suffix, or its line's
- * end. */
+/* A literal's end from its opening quote on: the closing quote and a suffix, or its
+ * line's end. */
 static size_t quoted_end(const struct cuda_lexer *l, size_t at, int quote) {
     at = step(l, at);
     for (int c; (c = peek(l, at)) >= 0 && !at_newline(l, at);) {
@@ -216,8 +221,8 @@ static struct cuda_token word(const struct cuda_lexer *l, size_t start) {
     if (raw) {
         prefix[n - 1] = '\0';
     }
-    if (strcmp(prefix, "u8") != 0 && strcmp(prefix, "u") != 0 && strcmp(prefix, "U") != 0 &&
-        strcmp(prefix, "L") != 0 && !(raw && n == 1)) {
+    if (strcmp(prefix, "u8") != 0 && strcmp(prefix, "u") != 0 &&
+        strcmp(prefix, "U") != 0 && strcmp(prefix, "L") != 0 && !(raw && n == 1)) {
         return t;
     }
     size_t end = raw ? raw_end(l, past_splices(l, t.end)) : 0;
@@ -228,10 +233,9 @@ static struct cuda_token word(const struct cuda_lexer *l, size_t start) {
 
 /* Longest first within a length. */
 static const char *const punctuators[] = {
-    "%:%:", "<<<", ">>>", "<<=", ">>=", "<=>", "...", "->*", "::", "->", "++",
-    "--",   "<<",  ">>",  "<=",  ">=",  "==",  "!=",  "&&",  "||", "+=", "-=",
-    "*=",   "/=",  "%=",  "&=",  "|=",  "^=",  "##",  ".*",  "<:", ":>", "<%",
-    "%>",   "%:",
+    "%:%:", "<<<", ">>>", "<<=", ">>=", "<=>", "...", "->*", "::", "->", "++", "--",
+    "<<",   ">>",  "<=",  ">=",  "==",  "!=",  "&&",  "||",  "+=", "-=", "*=", "/=",
+    "%=",   "&=",  "|=",  "^=",  "##",  ".*",  "<:",  ":>",  "<%", "%>", "%:",
 };
 
 static size_t punctuator_end(const struct cuda_lexer *l, size_t start) {
@@ -336,6 +340,16 @@ static bool begins_directive(const struct cuda_lexer *l, size_t at) {
 
 void cuda_lexer_init(struct cuda_lexer *l, const char *text, size_t len) {
     *l = (struct cuda_lexer){.text = text, .len = len, .line_start = true};
+    if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+        l->at = 3;
+    }
+}
+
+void cuda_splices_tighten(char *text, size_t len) {
+    struct cuda_lexer l;
+    cuda_lexer_init(&l, text, len);
+    l.tighten = text;
+    while (cuda_lexer_next(&l).kind != CUDA_END) {}
 }
 
 struct cuda_token cuda_lexer_next(struct cuda_lexer *l) {
@@ -367,8 +381,8 @@ struct cuda_token cuda_lexer_next(struct cuda_lexer *l) {
 
 /* The one spelling of a token that has two. */
 static const char *primary_spelling(const char *s) {
-    static const char *const digraphs[][2] = {
-        {"<%", "{"}, {"%>", "}"}, {"<:", "["}, {":>", "]"}, {"%:", "#"}, {"%:%:", "##"}};
+    static const char *const digraphs[][2] = {{"<%", "{"}, {"%>", "}"}, {"<:", "["},
+                                              {":>", "]"}, {"%:", "#"}, {"%:%:", "##"}};
     for (size_t i = 0; i < ARRAY_LEN(digraphs); i++) {
         if (strcmp(s, digraphs[i][0]) == 0) {
             return digraphs[i][1];
@@ -426,7 +440,8 @@ size_t cuda_token_end(const char *text, size_t len, size_t offset) {
 }
 
 /* The header name at `at`, without its quotes and splices. */
-static void read_target(const struct cuda_lexer *l, size_t at, struct cuda_directive *ret) {
+static void read_target(const struct cuda_lexer *l, size_t at,
+                        struct cuda_directive *ret) {
     size_t end = header_name_end(l, at);
     if (end == at) {
         ret->form = INCLUDE_COMPUTED;

@@ -4,7 +4,8 @@
  * Knows comments, line splices, string and character literals with every prefix, raw
  * strings, numbers with digit separators, digraphs and preprocessor directives. It never
  * fails: an unterminated literal ends at its line (or at the text's end, for a raw string
- * or comment). Offsets are bytes of the text as given. */
+ * or comment). Offsets are bytes of the text as given; a byte order mark at the text's
+ * start is white space. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -15,7 +16,8 @@ enum cuda_token_kind {
     CUDA_STRING, /* any prefix, raw or not */
     CUDA_CHARACTER,
     CUDA_PUNCTUATOR, /* longest match; <<< and >>> are single tokens where they fit */
-    CUDA_DIRECTIVE,  /* a whole directive, from '#' to before its newline, splices included */
+    CUDA_DIRECTIVE, /* a whole directive, from '#' to before its newline, splices included
+                     */
 };
 
 struct cuda_token {
@@ -28,12 +30,20 @@ struct cuda_lexer {
     const char *text;
     size_t len, at;
     bool line_start;
+    char *tighten; /* cuda_splices_tighten's: the text, writable; else NULL */
 };
 
 void cuda_lexer_init(struct cuda_lexer *l, const char *text, size_t len);
 /* The next token, comments and white space skipped. After CUDA_END it stays there. */
 struct cuda_token cuda_lexer_next(struct cuda_lexer *l);
-bool cuda_token_is(const struct cuda_lexer *l, const struct cuda_token *t, const char *text);
+/* Splices left out; a digraph is its primary spelling. */
+bool cuda_token_is(const struct cuda_lexer *l, const struct cuda_token *t,
+                   const char *text);
+
+/* gcc, and so nvcc, lets blanks stand between a splice's backslash and its newline; NVRTC
+ * does not. Moves those backslashes to their newlines, so that NVRTC, nvcc and this lexer
+ * see the same lines. Raw strings stay as they are. */
+void cuda_splices_tighten(char *text, size_t len);
 
 /* The end of the token that starts at or covers `offset`, for turning a caret into a
  * range; offset itself when there is none. */
@@ -43,8 +53,8 @@ enum include_form { INCLUDE_QUOTED, INCLUDE_ANGLED, INCLUDE_COMPUTED };
 struct cuda_directive {
     char name[32]; /* "include", "line", "define" …; "" for a null directive; "line" also
                       for GNU line markers ('# 33 "file"') */
-    size_t argument, argument_end; /* offsets of what follows the name, comments and splices
-                                      still in it */
+    size_t argument, argument_end; /* offsets of what follows the name, comments and
+                                      splices still in it */
     enum include_form form;        /* for include, include_next, import */
     char *target;                  /* unquoted include target, malloc'ed, or NULL */
 };

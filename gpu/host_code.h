@@ -11,21 +11,41 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct source_set;
+
 struct kernel_place {
-    char *name; /* qualified as written: "ns::axpy"; no template arguments */
+    char *name;         /* qualified as written: "ns::axpy"; no template arguments */
     size_t offset, end; /* of the name */
     size_t signature, signature_end; /* from __global__ (or template) to the ')' */
     int launch_bounds[3]; /* as written when they are integer literals, else 0 */
 };
 
-struct host_code {
-    bool has_host_code; /* something had to go */
-    struct kernel_place *kernels;
-    size_t kernel_count;
+struct host_function {  /* a host function that went */
+    char *name;         /* qualified as written, as for kernels */
+    size_t offset, end; /* of the name */
 };
 
-/* text is changed in place. Never fails; what it does not understand it leaves alone. */
+struct host_code {
+    bool has_host_code; /* something had to go */
+    /* constexpr functions without an execution space stay: NVRTC compiles them only with
+     * -default-device */
+    bool needs_default_device;
+    struct kernel_place *kernels;
+    size_t kernel_count;
+    struct host_function *functions;
+    size_t function_count;
+};
+
+/* text is changed in place. Never fails; what it does not understand it leaves alone.
+ *
+ * Template kernels exist only where something names them with their arguments, and that
+ * is host code: for every kernel<arguments> in what goes,
+ * static_assert(&kernel<arguments>) takes its place, on its line where that has room. */
 void host_code_blank(char *text, size_t len, struct host_code *ret);
+/* The same for every file of a compilation, which know each other's macros; the text of
+ * each file that changes is kept in `original`. ret tells of files[0], its two booleans
+ * of all. */
+void host_code_blank_sources(struct source_set *sources, struct host_code *ret);
 /* Only look: the kernels' places and whether there is host code. */
 void host_code_scan(const char *text, size_t len, struct host_code *ret);
 void host_code_finish(struct host_code *h);

@@ -1,0 +1,774 @@
+#include "gpu/host_declarations.h"
+
+#include "base/mem.h"
+#include "gpu/cuda_lexer.h"
+
+#include <string.h>
+
+struct conditional { /* the depths at an #if, for its #else */
+    unsigned braces, parens;
+};
+
+struct frame { /* an open namespace, extern "C" block or class */
+    bool is_class;
+    size_t declaration; /* of a class */
+    size_t outer_scope;
+    unsigned braces; /* depth inside */
+};
+
+struct parser {
+    const struct code_tokens *t;
+    const struct space_macros *macros;
+    struct declarations *ret;
+    size_t i;
+    unsigned braces, parens;
+    struct conditional *conditionals;
+    size_t conditional_count, conditional_cap;
+    struct frame *frames;
+    size_t frame_count, frame_cap;
+    size_t declaration_cap, scope;
+    size_t angles_failed; /* no '<' before this token has a match */
+    unsigned groups_failed;
+    bool saw_global; /* in the braces passed last */
+};
+
+#define CONDITIONALS_MAX 4096
+#define GROUPS_FAILED_MAX 64
+
+static enum code_word word_at(const struct parser *p, size_t i) {
+    return p->t->list[i < p->t->count ? i : p->t->count].word;
+}
+
+static enum code_word next_word(const struct parser *p, size_t i) {
+    return word_at(p, code_token_after(p->t, i));
+}
+
+static struct declaration *declaration_of(const struct parser *p, size_t index) {
+    return &p->ret->list[index];
+}
+
+/* ---- #if, #else, #endif ---- */
+
+static void push_conditional(struct parser *p) {
+    if (p->conditional_count == p->conditional_cap) {
+        p->conditional_cap = p->conditional_cap ? p->conditional_cap * 2 : 32;
+        p->conditionals =
+            xreallocarray(p->conditionals, p->conditional_cap, sizeof *p->conditionals);
+    }
+    p->conditionals[p->conditional_count++] = (struct conditional){p->braces, p->parens};
+}
+
+static void drop_frames(struct parser *p) {
+    while (p->frame_count > 0 && p->frames[p->frame_count - 1].braces > p->braces) {
+        struct frame *f = &p->frames[--p->frame_count];
+        if (f->is_class) {
+            declaration_of(p, f->declaration)->open = true;
+        }
+        p->scope = f->outer_scope;
+    }
+}
+
+/* The directive at p->i; true when it went back to the depths of its #if. */
+static bool pass_directive(struct parser *p) {
+    struct cuda_lexer l;
+    cuda_lexer_init(&l, p->t->text, p->t->len);
+    struct cuda_token t = {.kind = CUDA_DIRECTIVE,
+                           .start = p->t->list[p->i].start,
+                           .end = p->t->list[p->i].end};
+    struct cuda_directive d;
+    cuda_directive_read(&l, &t, &d);
+    bool opens = strncmp(d.name, "if", 2) == 0, branches = strncmp(d.name, "el", 2) == 0;
+    bool closes = strcmp(d.name, "endif") == 0;
+    cuda_directive_finish(&d);
+    if (opens && p->conditional_count < CONDITIONALS_MAX) {
+        push_conditional(p);
+    } else if (closes && p->conditional_count > 0) {
+        p->conditional_count--;
+    } else if (branches && p->conditional_count > 0) {
+        p->braces = p->conditionals[p->conditional_count - 1].braces;
+        p->parens = p->conditionals[p->conditional_count - 1].parens;
+        return true;
+    }
+    return false;
+}
+
+/* ---- brackets ---- */
+
+/* From '{' at p->i to behind its '}', whose token goes to *ret_close. A '}' inside an #if
+ * counts only when the #if ends without more. False when the text ends first or an #else
+ * went back to before the '{' (p->i is then behind that #else). */
+static bool pass_braces(struct parser *p, size_t *ret_close) {
+    unsigned base = p->braces++;
+    size_t conditionals = p->conditional_count, close = 0;
+    p->saw_global = false;
+    for (p->i++; p->i < p->t->count; p->i++) {
+        switch (word_at(p, p->i)) {
+        case WORD_DIRECTIVE:
+            if (pass_directive(p) &&
+                (p->braces < base || (p->braces == base && !close))) {
+                p->i++;
+                return false;
+            }
+            if (conditionals > p->conditional_count) {
+                conditionals = p->conditional_count;
+            }
+            break;
+        case WORD_BRACE_OPEN:
+            p->braces++;
+            break;
+        case WORD_BRACE_CLOSE:
+            p->braces -= p->braces > base;
+            close = p->braces == base ? p->i : close;
+            break;
+        case WORD_GLOBAL:
+            p->saw_global = true;
+            break;
+        default:
+            break;
+        }
+        if (close && p->braces == base && p->conditional_count <= conditionals) {
+            *ret_close = p->i++;
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t angles_end(struct parser *p, size_t i) {
+    if (i < p->angles_failed) {
+        return i;
+    }
+    size_t end = code_angles_end(p->t, i);
+    if (end == i) {
+        while (i < p->t->count && word_at(p, i) != WORD_SEMICOLON &&
+               word_at(p, i) != WORD_BRACE_OPEN && word_at(p, i) != WORD_BRACE_CLOSE) {
+            i++;
+        }
+        p->angles_failed = i;
+        return end;
+    }
+    return end;
+}
+
+/* The ')' that matches '(' at i, or 0 when none comes within `max` tokens. */
+static size_t group_end(const struct parser *p, size_t i, size_t max) {
+    size_t depth = 0;
+    for (size_t at = i; at < p->t->count && at - i < max; at++) {
+        enum code_word w = word_at(p, at);
+        depth += w == WORD_PAREN_OPEN || w == WORD_BRACKET_OPEN;
+        depth -= w == WORD_PAREN_CLOSE || w == WORD_BRACKET_CLOSE;
+        if (depth == 0) {
+            return at;
+        }
+    }
+    return 0;
+}
+
+/* ---- classes ---- */
+
+/* The '{' of the class or enum whose key is at i, or 0 when it is only named. */
+static size_t class_body(struct parser *p, size_t i) {
+    bool bases = false;
+    enum code_word after = next_word(p, i);
+    if (word_at(p, i) == WORD_ENUM && (after == WORD_CLASS || after == WORD_STRUCT)) {
+        i = code_token_after(p->t, i);
+    }
+    for (i++; i < p->t->count; i++) {
+        size_t end = i;
+        switch (word_at(p, i)) {
+        case WORD_BRACE_OPEN:
+            return i;
+        case WORD_COLON:
+            bases = true;
+            break;
+        case WORD_LESS:
+            end = angles_end(p, i);
+            if (end == i) {
+                return 0;
+            }
+            i = end;
+            break;
+        case WORD_PAREN_OPEN: /* alignas(16), __align__(16), MACRO(…) */
+            if (word_at(p, i - 1) != WORD_ATTRIBUTE &&
+                !code_token_is_capital(p->t, i - 1)) {
+                return 0;
+            }
+            /* fallthrough */
+        case WORD_BRACKET_OPEN:
+            end = group_end(p, i, 512);
+            if (end == 0) {
+                return 0;
+            }
+            i = end;
+            break;
+        case WORD_NAME:
+        case WORD_SCOPE:
+        case WORD_FINAL:
+        case WORD_ATTRIBUTE:
+        case WORD_DIRECTIVE:
+            break;
+        case WORD_TYPE:
+        case WORD_ACCESS:
+        case WORD_VIRTUAL:
+        case WORD_COMMA:
+        case WORD_TYPENAME:
+        case WORD_NUMBER:
+        case WORD_TEMPLATE:
+            if (!bases) {
+                return 0;
+            }
+            break;
+        default:
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static void push_frame(struct parser *p, struct frame f) {
+    if (p->frame_count == p->frame_cap) {
+        p->frame_cap = p->frame_cap ? p->frame_cap * 2 : 16;
+        p->frames = xreallocarray(p->frames, p->frame_cap, sizeof *p->frames);
+    }
+    f.outer_scope = p->scope;
+    f.braces = ++p->braces;
+    p->frames[p->frame_count++] = f;
+}
+
+static size_t enclosing_class(const struct parser *p) {
+    const struct frame *f = p->frame_count ? &p->frames[p->frame_count - 1] : NULL;
+    return f && f->is_class ? f->declaration : SIZE_MAX;
+}
+
+/* ---- one declaration ---- */
+
+struct head {
+    size_t index;    /* of the declaration */
+    size_t previous; /* token before p->i */
+    bool ctor_init, trailing, try_block, named_otherwise, class_key, is_operator;
+};
+
+static bool is_template_end(enum code_word w) {
+    return w == WORD_GREATER || w == WORD_SHIFT_RIGHT || w == WORD_LAUNCH_CLOSE;
+}
+
+static void note_name(struct parser *p, struct head *h, struct declaration *d) {
+    struct space_of_name space = space_of(p->macros, p->t, p->i);
+    d->has_global |= space.global;
+    d->has_device |= space.device;
+    if (p->parens == 0 && !d->has_assign && !d->params && !h->is_operator && !d->body) {
+        d->name = p->i;
+    }
+}
+
+static void note_specifier(struct parser *p, struct head *h, struct declaration *d,
+                           enum code_word w) {
+    bool outside = p->parens == 0;
+    switch (w) {
+    case WORD_GLOBAL:
+        d->has_global = true;
+        break;
+    case WORD_DEVICE:
+        d->has_device = true;
+        break;
+    case WORD_HOST:
+        d->has_host = true;
+        break;
+    case WORD_CONSTEXPR:
+        d->has_constexpr |= outside;
+        break;
+    case WORD_CONST:
+        d->has_const |= outside && !d->params && !d->has_assign;
+        d->const_pointer &= !(outside && !d->params && !d->has_assign);
+        break;
+    case WORD_STAR:
+        d->const_pointer |= outside && !d->params && !d->has_assign;
+        break;
+    case WORD_STATIC:
+        d->has_static |= outside;
+        break;
+    case WORD_VIRTUAL:
+        d->has_virtual = true;
+        break;
+    case WORD_FRIEND:
+        d->has_friend = true;
+        break;
+    case WORD_DEFAULT:
+    case WORD_DELETE:
+        d->has_default |= d->has_assign;
+        break;
+    case WORD_USING:
+    case WORD_TYPEDEF:
+    case WORD_STATIC_ASSERT:
+    case WORD_CONCEPT:
+    case WORD_ASM:
+    case WORD_NAMESPACE:
+        h->named_otherwise |= outside;
+        break;
+    case WORD_TRY:
+        h->try_block = true;
+        break;
+    case WORD_ARROW:
+        h->trailing |= outside;
+        break;
+    default:
+        break;
+    }
+}
+
+/* '(' outside brackets: does the parameter list begin here? The last one before the body
+ * wins over one that belongs to a macro in capitals. */
+static void note_paren(struct parser *p, const struct head *h, struct declaration *d) {
+    enum code_word before = word_at(p, h->previous);
+    bool callable = before == WORD_NAME || is_template_end(before) || h->is_operator;
+    if (p->parens != 0 || d->has_assign || h->ctor_init || h->trailing || !callable) {
+        return;
+    }
+    if (!d->params || (d->name && code_token_is_capital(p->t, d->name) &&
+                       before == WORD_NAME && d->name < h->previous)) {
+        if (before == WORD_NAME && !h->is_operator) {
+            d->name = h->previous;
+        }
+        d->params = p->i;
+        d->params_end = 0;
+    }
+}
+
+/* Behind `operator` and its symbol or type, before the '(' of its parameters. */
+static void pass_operator(struct parser *p, struct head *h, struct declaration *d) {
+    d->name = p->i;
+    h->is_operator = true;
+    if (word_at(p, p->i + 1) == WORD_PAREN_OPEN &&
+        word_at(p, p->i + 2) == WORD_PAREN_CLOSE) {
+        p->i += 2;
+    } else {
+        for (int n = 0; n < 32 && p->i + 1 < p->t->count &&
+                        word_at(p, p->i + 1) != WORD_PAREN_OPEN &&
+                        word_at(p, p->i + 1) != WORD_SEMICOLON;
+             n++) {
+            p->i++;
+        }
+    }
+    h->previous = p->i++;
+}
+
+/* requires-expressions have braces that are no body. */
+static void pass_requires(struct parser *p, struct head *h) {
+    enum code_word before = word_at(p, h->previous);
+    size_t at = code_token_after(p->t, p->i);
+    if (word_at(p, at) == WORD_PAREN_OPEN &&
+        (before == WORD_REQUIRES || before == WORD_ASSIGN || before == WORD_AND_AND ||
+         before == WORD_OR_OR || before == WORD_NOT)) {
+        size_t end = group_end(p, at, 4096);
+        at = end ? code_token_after(p->t, end) : at;
+    }
+    h->previous = p->i++;
+    if (word_at(p, at) == WORD_BRACE_OPEN) {
+        size_t close;
+        p->i = at;
+        if (pass_braces(p, &close)) {
+            h->previous = close;
+        }
+    }
+}
+
+static void finish_declaration(struct parser *p, const struct head *h, size_t last) {
+    struct declaration *d = declaration_of(p, h->index);
+    d->last = last;
+    if (d->kind == DECLARATION_CLASS || d->kind == DECLARATION_ENUM) {
+        return;
+    }
+    bool only_named = h->class_key && d->name && d->name > 0 && !d->params &&
+                      !d->has_assign && word_at(p, d->name - 1) >= WORD_CLASS &&
+                      word_at(p, d->name - 1) <= WORD_ENUM;
+    bool guide = h->trailing && !d->body && d->params && d->params == d->name + 1 &&
+                 (d->name == d->first || is_template_end(word_at(p, d->name - 1)));
+    enum code_word argument = d->params ? word_at(p, d->params + 1) : WORD_NONE;
+    bool value = !d->body && (argument == WORD_NUMBER || argument == WORD_NONE);
+    if (h->named_otherwise || only_named || guide) {
+        d->kind = DECLARATION_OTHER;
+    } else if (d->body || (d->params && !value)) {
+        d->kind = DECLARATION_FUNCTION;
+    } else {
+        d->kind = DECLARATION_VARIABLE;
+    }
+}
+
+static void pass_catches(struct parser *p, size_t *close) {
+    while (p->i < p->t->count && word_at(p, p->i) == WORD_CATCH) {
+        size_t at = p->i + 1,
+               end = word_at(p, at) == WORD_PAREN_OPEN ? group_end(p, at, 4096) : 0;
+        if (!end || word_at(p, end + 1) != WORD_BRACE_OPEN) {
+            return;
+        }
+        p->i = end + 1;
+        if (!pass_braces(p, close)) {
+            return;
+        }
+    }
+}
+
+/* '{' in a head. True when the declaration is over. */
+static bool pass_head_brace(struct parser *p, struct head *h) {
+    struct declaration *d = declaration_of(p, h->index);
+    enum code_word before = word_at(p, h->previous);
+    bool is_class = d->kind == DECLARATION_CLASS || d->kind == DECLARATION_ENUM;
+    bool element = h->ctor_init && (before == WORD_NAME || is_template_end(before));
+    bool body = p->parens == 0 && !d->has_assign && !element && !is_class &&
+                !h->named_otherwise && (d->params || h->is_operator);
+    size_t open = p->i, close = 0;
+    bool closed = pass_braces(p, &close);
+    if (!closed) {
+        d->params = 0;
+        h->ctor_init = false;
+        h->previous = p->i - 1;
+        return false;
+    }
+    h->previous = close;
+    if (body) {
+        bool global = p->saw_global;
+        if (h->try_block) {
+            pass_catches(p, &close);
+        }
+        d->body = open;
+        d->body_end = close;
+        d->body_has_global = global;
+        finish_declaration(p, h, p->i - 1);
+        return true;
+    }
+    enum code_word next = p->i < p->t->count ? word_at(p, p->i) : WORD_END;
+    if (p->parens == 0 && !d->has_assign && !element && !is_class && !d->params &&
+        next != WORD_SEMICOLON && next != WORD_COMMA && next != WORD_DIRECTIVE) {
+        d->body = open;
+        d->body_end = close;
+        finish_declaration(p, h, p->i - 1);
+        return true;
+    }
+    return false;
+}
+
+/* A class key in a head. True when its body was entered: the main loop goes on. */
+static bool enter_class(struct parser *p, struct head *h) {
+    struct declaration *d = declaration_of(p, h->index);
+    bool is_enum = word_at(p, p->i) == WORD_ENUM;
+    h->class_key = true;
+    size_t body = p->parens == 0 && !d->params && !d->has_assign && !d->body
+                      ? class_body(p, p->i)
+                      : 0;
+    if (!body) {
+        h->previous = p->i++;
+        return false;
+    }
+    for (size_t at = p->i; at < body && word_at(p, at) != WORD_COLON; at++) {
+        d->name = word_at(p, at) == WORD_NAME ? at : d->name;
+    }
+    d->body = body;
+    p->i = body;
+    if (is_enum) {
+        d->kind = DECLARATION_ENUM;
+        pass_braces(p, &d->body_end);
+        h->previous = p->i - 1;
+        return false;
+    }
+    d->kind = DECLARATION_CLASS;
+    push_frame(p, (struct frame){.is_class = true, .declaration = h->index});
+    p->i++;
+    return true;
+}
+
+/* One token of a head that is no brace, directive or end. */
+static void pass_head_token(struct parser *p, struct head *h) {
+    struct declaration *d = declaration_of(p, h->index);
+    enum code_word w = word_at(p, p->i);
+    size_t end = p->i;
+    switch (w) {
+    case WORD_TEMPLATE:
+        d->has_template = true;
+        if (next_word(p, p->i) == WORD_LESS) {
+            end = angles_end(p, code_token_after(p->t, p->i));
+        }
+        break;
+    case WORD_LESS:
+        if (p->parens == 0 && !d->has_assign && word_at(p, h->previous) == WORD_NAME) {
+            end = angles_end(p, p->i);
+        }
+        break;
+    case WORD_PAREN_OPEN:
+        note_paren(p, h, d);
+        p->parens++;
+        break;
+    case WORD_BRACKET_OPEN:
+        p->parens++;
+        break;
+    case WORD_PAREN_CLOSE:
+    case WORD_BRACKET_CLOSE:
+        p->parens -= p->parens > 0;
+        d->params_end =
+            p->parens == 0 && d->params && !d->params_end ? p->i : d->params_end;
+        break;
+    case WORD_ASSIGN:
+        d->has_assign |= p->parens == 0;
+        break;
+    case WORD_COLON:
+        h->ctor_init |= p->parens == 0 && d->params && !d->has_assign;
+        break;
+    case WORD_NAME:
+        note_name(p, h, d);
+        break;
+    default:
+        note_specifier(p, h, d, w);
+    }
+    h->previous = end;
+    p->i = end + 1;
+}
+
+/* The rest of declaration `index` from p->i on. `tail`: behind its class body. */
+static void read_declaration(struct parser *p, size_t index) {
+    struct head h = {.index = index, .previous = p->i};
+    size_t frames = p->frame_count;
+    p->parens = 0;
+    while (p->i < p->t->count) {
+        struct declaration *d = declaration_of(p, index);
+        switch (word_at(p, p->i)) {
+        case WORD_DIRECTIVE:
+            pass_directive(p);
+            drop_frames(p);
+            p->i++;
+            if (p->frame_count < frames) {
+                d->open = true;
+                return;
+            }
+            break;
+        case WORD_CLASS:
+        case WORD_STRUCT:
+        case WORD_UNION:
+        case WORD_ENUM:
+            if (enter_class(p, &h)) {
+                return;
+            }
+            break;
+        case WORD_OPERATOR:
+            pass_operator(p, &h, d);
+            break;
+        case WORD_REQUIRES:
+            pass_requires(p, &h);
+            break;
+        case WORD_BRACE_OPEN:
+            if (pass_head_brace(p, &h)) {
+                return;
+            }
+            drop_frames(p);
+            break;
+        case WORD_BRACE_CLOSE:
+            d->open = true;
+            finish_declaration(p, &h, p->i > d->first ? p->i - 1 : d->first);
+            return;
+        case WORD_SEMICOLON:
+            d->open |= p->parens > 0;
+            finish_declaration(p, &h, p->i++);
+            return;
+        default:
+            pass_head_token(p, &h);
+        }
+    }
+    struct declaration *d = declaration_of(p, index);
+    d->open = true;
+    finish_declaration(p, &h, p->t->count - 1);
+}
+
+static size_t new_declaration(struct parser *p, enum declaration_kind kind) {
+    struct declarations *r = p->ret;
+    if (r->count == p->declaration_cap) {
+        p->declaration_cap = p->declaration_cap ? p->declaration_cap * 2 : 64;
+        r->list = xreallocarray(r->list, p->declaration_cap, sizeof *r->list);
+    }
+    r->list[r->count] = (struct declaration){.first = p->i,
+                                             .last = p->i,
+                                             .kind = kind,
+                                             .parent = enclosing_class(p),
+                                             .scope = p->scope};
+    return r->count++;
+}
+
+/* ---- macros, namespaces ---- */
+
+/* "NAME(…)" that is a declaration by itself, by what follows it. True when passed. */
+static bool pass_macro_call(struct parser *p) {
+    size_t open = p->i + 1;
+    struct space_of_name space = space_of(p->macros, p->t, p->i);
+    if (word_at(p, open) != WORD_PAREN_OPEN || p->groups_failed > GROUPS_FAILED_MAX ||
+        (enclosing_class(p) != SIZE_MAX && !space.known &&
+         !code_token_is_capital(p->t, p->i))) {
+        return false;
+    }
+    size_t end = group_end(p, open, SIZE_MAX);
+    if (!end) {
+        p->groups_failed++;
+        return false;
+    }
+    enum code_word next = word_at(p, end + 1);
+    bool fresh_line =
+        p->t->list[end + 1].line_start && next != WORD_COLON && next != WORD_ATTRIBUTE;
+    if (next == WORD_BRACE_OPEN && enclosing_class(p) == SIZE_MAX) {
+        struct declaration *d = declaration_of(p, new_declaration(p, DECLARATION_MACRO));
+        d->name = p->i;
+        d->params = open;
+        d->params_end = end;
+        d->body = p->i = end + 1;
+        size_t close = 0;
+        d->open = !pass_braces(p, &close);
+        d->body_end = close;
+        d->body_has_global = p->saw_global;
+        d->last = p->i - 1;
+        return true;
+    }
+    if (next != WORD_SEMICOLON && next != WORD_END && next != WORD_BRACE_CLOSE &&
+        !fresh_line) {
+        return false;
+    }
+    struct declaration *d = declaration_of(p, new_declaration(p, DECLARATION_MACRO));
+    d->name = p->i;
+    d->params = open;
+    d->params_end = end;
+    d->last = next == WORD_SEMICOLON ? end + 1 : end;
+    p->i = d->last + 1;
+    return true;
+}
+
+/* "NAMESPACE_BEGIN" on a line of its own. */
+static bool pass_bare_macro(struct parser *p) {
+    if (!code_token_is_capital(p->t, p->i) || !p->t->list[p->i + 1].line_start) {
+        return false;
+    }
+    const struct code_token *t = &p->t->list[p->i];
+    const char *s = p->t->text + t->start;
+    size_t len = t->end - t->start;
+    if (!memmem(s, len, "BEGIN", 5) && !memmem(s, len, "END", 3) &&
+        !memmem(s, len, "NAMESPACE", 9)) {
+        return false;
+    }
+    declaration_of(p, new_declaration(p, DECLARATION_MACRO))->name = p->i;
+    p->i++;
+    return true;
+}
+
+static void enter_namespace(struct parser *p, size_t name, size_t name_end) {
+    struct declarations *r = p->ret;
+    size_t outer = p->scope;
+    push_frame(p, (struct frame){.is_class = false});
+    if ((r->scope_count & (r->scope_count - 1)) == 0) {
+        size_t cap = r->scope_count ? r->scope_count * 2 : 1;
+        r->scopes = xreallocarray(r->scopes, cap, sizeof *r->scopes);
+    }
+    r->scopes[r->scope_count] = (struct name_scope){name, name_end, outer};
+    p->scope = r->scope_count++;
+}
+
+/* namespace a::b {, inline namespace c {, extern "C" { at p->i. True when entered. */
+static bool pass_namespace(struct parser *p) {
+    size_t at = p->i;
+    if (word_at(p, at) == WORD_EXTERN && word_at(p, at + 1) == WORD_NONE &&
+        word_at(p, at + 2) == WORD_BRACE_OPEN) {
+        push_frame(p, (struct frame){.is_class = false});
+        p->i = at + 3;
+        return true;
+    }
+    at += word_at(p, at) == WORD_INLINE;
+    if (word_at(p, at) != WORD_NAMESPACE) {
+        return false;
+    }
+    size_t name = 0, name_end = 0;
+    for (at++; at < p->t->count && word_at(p, at) != WORD_BRACE_OPEN; at++) {
+        enum code_word w = word_at(p, at);
+        if (w == WORD_NAME || w == WORD_SCOPE || w == WORD_INLINE) {
+            name = name ? name : at;
+            name_end = at + 1;
+        } else if (w == WORD_BRACKET_OPEN || w == WORD_PAREN_OPEN) {
+            size_t end = group_end(p, at, 512);
+            at = end ? end : at;
+        } else if (w != WORD_ATTRIBUTE && w != WORD_DIRECTIVE) {
+            return false;
+        }
+    }
+    if (at >= p->t->count) {
+        return false;
+    }
+    enter_namespace(p, name, name_end);
+    p->i = at + 1;
+    return true;
+}
+
+/* '}' at p->i: the innermost namespace or class ends. */
+static void close_frame(struct parser *p) {
+    size_t at = p->i++;
+    if (p->frame_count == 0) {
+        p->braces -= p->braces > 0;
+        return;
+    }
+    struct frame f = p->frames[--p->frame_count];
+    p->braces = f.braces - 1;
+    p->scope = f.outer_scope;
+    if (f.is_class) {
+        declaration_of(p, f.declaration)->body_end = at;
+        read_declaration(p, f.declaration);
+    }
+}
+
+static void read_one(struct parser *p) {
+    switch (word_at(p, p->i)) {
+    case WORD_DIRECTIVE:
+        pass_directive(p);
+        drop_frames(p);
+        p->i++;
+        return;
+    case WORD_BRACE_CLOSE:
+        close_frame(p);
+        return;
+    case WORD_SEMICOLON:
+        p->i++;
+        return;
+    case WORD_ACCESS:
+        p->i += word_at(p, p->i + 1) == WORD_COLON ? 2 : 1;
+        return;
+    case WORD_NAME:
+        if (pass_macro_call(p) || pass_bare_macro(p)) {
+            return;
+        }
+        break;
+    case WORD_EXTERN:
+    case WORD_INLINE:
+    case WORD_NAMESPACE:
+        if (pass_namespace(p)) {
+            return;
+        }
+        break;
+    default:
+        break;
+    }
+    p->parens = 0;
+    read_declaration(p, new_declaration(p, DECLARATION_OTHER));
+    p->parens = 0;
+}
+
+void declarations_read(struct declarations *ret, const struct code_tokens *t,
+                       const struct space_macros *macros) {
+    *ret = (struct declarations){0};
+    struct parser p = {.t = t, .macros = macros, .ret = ret, .scope = SIZE_MAX};
+    while (p.i < t->count) {
+        size_t before = p.i;
+        read_one(&p);
+        if (p.i == before) {
+            p.i++; /* whatever it is, it ends nothing and begins nothing */
+        }
+    }
+    p.braces = 0;
+    drop_frames(&p);
+    free(p.conditionals);
+    free(p.frames);
+}
+
+void declarations_finish(struct declarations *d) {
+    free(d->list);
+    free(d->scopes);
+    *d = (struct declarations){0};
+}

@@ -1,0 +1,17 @@
+#pragma once
+/* host_names: headers, namespaces, types and macros that only host code can use.
+ * Part of host_code. */
+#include <stdbool.h>
+#include <stddef.h>
+
+/* "vector", "torch/extension.h": a header whose contents NVRTC can never compile and no
+ * kernel needs. */
+bool host_names_header(const char *target);
+/* std::NAME that no shim and no cuda/std header gives. */
+bool host_names_std(const char *name);
+/* NAME:: of a library that runs on the host. */
+bool host_names_namespace(const char *name);
+/* A type or function by itself: FILE, cudaMalloc, cublasHandle_t … */
+bool host_names_plain(const char *name);
+/* A macro that makes host functions: PYBIND11_MODULE, TEST_F … */
+bool host_names_macro(const char *name);

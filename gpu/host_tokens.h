@@ -1,0 +1,105 @@
+#pragma once
+/* host_tokens: a source as an array of small tokens with the words that declarations are
+ * made of already told apart. Part of host_code. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum code_word {
+    WORD_NONE, /* other punctuators and literals */
+    WORD_NAME, /* an identifier that is no keyword below */
+    WORD_NUMBER,
+    WORD_DIRECTIVE,
+    WORD_END,
+    /* punctuators */
+    WORD_BRACE_OPEN,
+    WORD_BRACE_CLOSE,
+    WORD_PAREN_OPEN,
+    WORD_PAREN_CLOSE,
+    WORD_BRACKET_OPEN,
+    WORD_BRACKET_CLOSE,
+    WORD_LESS,
+    WORD_GREATER,
+    WORD_SHIFT_RIGHT,
+    WORD_LAUNCH_OPEN,
+    WORD_LAUNCH_CLOSE,
+    WORD_SEMICOLON,
+    WORD_COMMA,
+    WORD_ASSIGN,
+    WORD_COLON,
+    WORD_SCOPE,
+    WORD_STAR,
+    WORD_AMPERSAND,
+    WORD_TILDE,
+    WORD_ARROW,
+    WORD_DOT,
+    WORD_AND_AND,
+    WORD_OR_OR,
+    WORD_NOT,
+    /* keywords */
+    WORD_NAMESPACE,
+    WORD_INLINE,
+    WORD_EXTERN,
+    WORD_TEMPLATE,
+    WORD_TYPENAME,
+    WORD_CLASS,
+    WORD_STRUCT,
+    WORD_UNION,
+    WORD_ENUM,
+    WORD_USING,
+    WORD_TYPEDEF,
+    WORD_STATIC_ASSERT,
+    WORD_FRIEND,
+    WORD_OPERATOR,
+    WORD_REQUIRES,
+    WORD_CONCEPT,
+    WORD_CONSTEXPR,
+    WORD_CONST,
+    WORD_STATIC,
+    WORD_VIRTUAL,
+    WORD_TRY,
+    WORD_CATCH,
+    WORD_FINAL,
+    WORD_DEFAULT,
+    WORD_DELETE,
+    WORD_ACCESS, /* public, private, protected */
+    WORD_ASM,
+    WORD_ATTRIBUTE, /* alignas, noexcept, decltype, __launch_bounds__ …: its ( ) is no
+                       parameter list */
+    WORD_GLOBAL,    /* __global__ */
+    WORD_DEVICE,    /* __device__, __constant__, __shared__, __managed__ */
+    WORD_HOST,      /* __host__ */
+    WORD_TYPE,      /* int, float, unsigned, void, auto … */
+};
+
+struct code_token {
+    uint32_t start, end;
+    uint8_t word;
+    bool line_start;
+};
+
+#define HOST_TOKENS_MAX (1u << 20)
+
+struct code_tokens {
+    const char *text;
+    size_t len;
+    struct code_token *list; /* ends with WORD_END */
+    size_t count;            /* without it */
+};
+
+/* -E2BIG past HOST_TOKENS_MAX tokens. */
+int code_tokens_read(struct code_tokens *ret, const char *text, size_t len);
+void code_tokens_finish(struct code_tokens *t);
+
+/* Whether token i is spelt so; false past the end. */
+bool code_token_is(const struct code_tokens *t, size_t i, const char *text);
+/* An identifier without small letters, as macros are named. */
+bool code_token_is_capital(const struct code_tokens *t, size_t i);
+/* A spelling's hash, equal for equal spellings (splices aside). */
+uint64_t code_token_hash(const struct code_tokens *t, size_t i);
+uint64_t code_hash(const char *s, size_t len);
+/* The next token after i that is no directive. */
+size_t code_token_after(const struct code_tokens *t, size_t i);
+/* With i at '<': the index of the token that holds the matching '>', or i when none comes
+ * before a ';' or brace outside parentheses. */
+size_t code_angles_end(const struct code_tokens *t, size_t i);
