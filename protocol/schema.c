@@ -251,9 +251,10 @@ static int schema_compile(const json_t *json, struct schema **ret, struct err *e
 
 int schema_new(const char *text, struct schema **ret, struct err *err) {
     autofree char *copy = xstrdup(text ? text : "");
-    autojson *json = json_parse(copy, strlen(copy), err);
+    struct err why = {0};
+    autojson *json = json_parse(copy, strlen(copy), &why);
     if (!json) {
-        return -EINVAL;
+        return err_set(err, -EINVAL, "not JSON: %s", why.msg);
     }
     if (!json_is_object(json)) {
         return expected(err, "a schema: an object");
