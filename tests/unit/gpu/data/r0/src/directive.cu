@@ -1,0 +1,2 @@
+#error "this must not be built"
+__global__ void k() {}

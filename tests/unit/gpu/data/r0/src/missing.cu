@@ -1,0 +1,2 @@
+#include <nope/thing.h>
+__global__ void k() {}

@@ -1,0 +1,669 @@
+#include "base/buf.h"
+#include "base/text.h"
+#include "gpu/compiler_log.h"
+#include "gpu/ptx_lines.h"
+#include "test_data.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <string.h>
+
+TestSuite(compiler_log);
+
+static const char *const cuda_dirs[] = {"/cuda/include", "/cuda/include/cccl", NULL};
+
+/* One of the logs in data/logs, read with its source, the headers beside it and its PTX.
+ */
+struct reading {
+    struct source_set sources;
+    struct compiler_log log;
+};
+
+static void add_source(struct source_set *sources, const char *path) {
+    size_t len;
+    autofree char *text = test_data_read(path, &len);
+    cr_assert(zero(int, source_set_add(sources, path, path + 3, text, len, NULL)));
+}
+
+static void read_log(struct reading *r, const char *log, const char *source) {
+    *r = (struct reading){0};
+    autofree char *source_path = xasprintf("r0/src/%s.cu", source);
+    autofree char *log_path = xasprintf("logs/%s.log", log);
+    autofree char *ptx_path = xasprintf("logs/%s.ptx", log);
+    add_source(&r->sources, source_path);
+    add_source(&r->sources, "r0/inc/tmpl.cuh");
+    add_source(&r->sources, "r0/inc/asm.cuh");
+    size_t len, ptx_len;
+    autofree char *text = test_data_read(log_path, &len);
+    autofree char *ptx_text = test_data_try_read(ptx_path, &ptx_len);
+    struct ptx_lines *ptx = ptx_text ? ptx_lines_new(ptx_text, ptx_len) : NULL;
+    compiler_log_read(&r->log, text, len, &r->sources, cuda_dirs, ptx);
+    ptx_lines_free(ptx);
+}
+
+static void read_text(struct reading *r, const char *log, size_t len,
+                      const char *source) {
+    *r = (struct reading){0};
+    cr_assert(zero(int, source_set_add(&r->sources, "r0/k.cu", "k.cu", source,
+                                       strlen(source), NULL)));
+    compiler_log_read(&r->log, log, len, &r->sources, cuda_dirs, NULL);
+}
+
+static void reading_finish(struct reading *r) {
+    compiler_log_finish(&r->log);
+    source_set_finish(&r->sources);
+}
+
+/* The text of a line of a source, from the column to the line's end; "" without a column.
+ */
+static char *text_at(const struct reading *r, const json_t *place) {
+    autofree char *path = xasprintf("r0/%s", json_get_string(place, "file", "?"));
+    const struct source_file *file = source_set_find(&r->sources, path);
+    json_int_t column = json_get_integer(place, "column", 0);
+    if (!file || column == 0) {
+        return xstrdup("");
+    }
+    const char *at = file->text;
+    for (json_int_t line = json_get_integer(place, "line", 0); line > 1; line--) {
+        at = strchr(at, '\n') + 1;
+    }
+    size_t len = strcspn(at, "\r\n");
+    cr_assert(ge(u64, len + 1, (uint64_t)column));
+    return xstrndup(at + column - 1, len - (size_t)column + 1);
+}
+
+/* Criterion's eq(str, …) wants char *. */
+static char *string_of(const json_t *object, const char *key) {
+    return (char *)(uintptr_t)json_get_string(object, key, "");
+}
+
+static bool starts(const char *s, const char *prefix) {
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+struct expected {
+    const char *log, *source;
+    const char *message; /* its beginning */
+    const char *severity, *code, *from;
+    const char *file;
+    int line;
+    const char *word; /* what the range covers; "" = a line without columns */
+};
+
+static bool agrees(const struct reading *r, const json_t *finding,
+                   const struct expected *e) {
+    autofree char *at = text_at(r, finding);
+    json_int_t width = json_get_integer(finding, "end_column", 0) -
+                       json_get_integer(finding, "column", 0);
+    return starts(json_get_string(finding, "message", ""), e->message) &&
+           strcmp(json_get_string(finding, "severity", ""), e->severity) == 0 &&
+           strcmp(json_get_string(finding, "code", "?"), e->code) == 0 &&
+           strcmp(json_get_string(finding, "source", ""), e->from) == 0 &&
+           strcmp(json_get_string(finding, "file", ""), e->file) == 0 &&
+           json_get_integer(finding, "line", 0) == e->line && starts(at, e->word) &&
+           (*e->word ? width == (json_int_t)strlen(e->word)
+                     : !json_object_get(finding, "end_column"));
+}
+
+static json_t *find(const struct reading *r, const struct expected *e) {
+    json_t *finding;
+    size_t i;
+    json_array_foreach(r->log.findings, i, finding) {
+        if (agrees(r, finding, e)) {
+            return finding;
+        }
+    }
+    return NULL;
+}
+
+/* What the compiler says stands on the very word it is about, in the file it is about.
+ * Lines and words were taken from the sources, not from the logs. */
+Test(compiler_log, places_each_message_on_its_word) {
+    static const struct expected cases[] = {
+        {"overloads", "overloads",
+         "no instance of overloaded function \"over\" matches the argument "
+         "list\nargument "
+         "types are: (S)",
+         "error", "", "nvrtc", "src/overloads.cu", 6, "over"},
+        {"overloads", "overloads", "integer conversion resulted in a change of sign",
+         "warning", "68", "nvrtc", "src/overloads.cu", 7, "-"},
+        {"overloads", "overloads",
+         "variable \"unused\" was declared but never referenced", "warning", "177",
+         "nvrtc", "src/overloads.cu", 8, "unused"},
+        {"overloads", "overloads", "identifier \"missing\" is undefined", "error", "",
+         "nvrtc", "src/overloads.cu", 11, "missing"},
+        {"instantiated", "instantiated",
+         "expression must have class type but it has type "
+         "\"float\"",
+         "error", "", "nvrtc", "inc/tmpl.cuh", 6, "x"},
+        {"missing", "missing", "cannot open source file \"nope/thing.h\"", "error", "",
+         "nvrtc", "src/missing.cu", 1, "nope/thing.h"},
+        {"directive", "directive", "#error directive: \"this must not be built\"",
+         "error", "", "nvrtc", "src/directive.cu", 1, "error"},
+        {"unterminated", "unterminated", "expected a \"}\"", "error", "", "nvrtc",
+         "src/unterminated.cu", 3, ""},
+        {"comment", "comment", "missing closing quote", "error", "", "nvrtc",
+         "src/comment.cu", 2, "\"abc;"},
+        {"crlf", "crlf", "identifier \"nope\" is undefined", "error", "", "nvrtc",
+         "src/crlf.cu", 2, "nope"},
+        {"macro", "macro", "identifier \"nope\" is undefined", "error", "", "nvrtc",
+         "src/macro.cu", 4, "TWICE"},
+        {"macro", "macro", "identifier \"spliced_missing\" is undefined", "error", "",
+         "nvrtc", "src/macro.cu", 7, "spliced_missing"},
+        {"macro", "macro", "A function without execution space annotations", "error", "",
+         "nvrtc", "src/macro.cu", 16, "main"},
+        {"several", "several", "static assertion failed with \"a\nb\"", "error", "",
+         "nvrtc", "src/several.cu", 1, "static_assert"},
+        {"several", "several", "unrecognized #pragma", "warning", "161", "nvrtc",
+         "src/several.cu", 3, "nope"},
+        {"warnings", "warnings", "pointless comparison of unsigned integer with zero",
+         "warning", "186", "nvrtc", "src/warnings.cu", 4, ">="},
+        {"parameters", "parameters",
+         "Formal parameter space overflowed (40008 bytes required, max 32764 bytes "
+         "allowed) "
+         "in function k",
+         "error", "", "nvrtc", "src/parameters.cu", 2, ""},
+        {"shared", "shared",
+         "Entry function 'ns::big<75000>' uses too much shared data (300000 bytes, "
+         "232448 "
+         "max)",
+         "error", "", "ptxas", "src/shared.cu", 2, "big"},
+        {"wgmma_sm_90", "wgmma",
+         "Instruction 'wgmma.fence' not supported on .target 'sm_90'", "error", "",
+         "ptxas", "src/wgmma.cu", 4, "asm"},
+        {"wgmma_sm_90", "wgmma", "Instruction 'wgmma.commit_group' not supported",
+         "error", "", "ptxas", "src/wgmma.cu", 5, "asm"},
+        {"wgmma", "wgmma",
+         "warpgroup.wait is injected by compiler to allow use of registers defined by "
+         "GMMA "
+         "in function 'k'",
+         "info", "C7517", "ptxas", "src/wgmma.cu", 2, "k"},
+        {"assembly", "assembly", "Unknown modifier '.u33'", "error", "", "ptxas",
+         "src/assembly.cu", 3, "asm"},
+        {"assembly", "assembly", "Parsing error near '.loc': syntax error", "error", "",
+         "ptxas", "src/assembly.cu", 9, "asm"},
+        {"inlined", "inlined", "Not a name of any known instruction: 'wrong'", "error",
+         "", "ptxas", "inc/asm.cuh", 2, "asm"},
+        {"inlined", "inlined", "Unknown modifier '.op'", "error", "", "ptxas",
+         "src/inlined.cu", 7, "called"},
+        {"tabs", "tabs", "Parsing error near '.global': syntax error", "error", "",
+         "ptxas", "src/tabs.cu", 2, "x"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct reading r;
+        read_log(&r, cases[i].log, cases[i].source);
+        autofree char *all = json_dumps(r.log.findings, JSON_INDENT(1));
+        cr_expect(find(&r, &cases[i]) != NULL, "%s: \"%s\" is not in %s", cases[i].log,
+                  cases[i].message, all);
+        reading_finish(&r);
+    }
+}
+
+/* Nothing is said twice, and nothing that is no message is taken for one. */
+Test(compiler_log, says_each_thing_once) {
+    static const struct {
+        const char *log, *source;
+        size_t findings, errors;
+    } cases[] = {
+        {"overloads", "overloads", 9, 6},
+        {"instantiated", "instantiated", 5, 4},
+        {"missing", "missing", 1, 1},
+        {"directive", "directive", 1, 1},
+        {"unterminated", "unterminated", 1, 2}, /* the same brace, missed twice */
+        {"comment", "comment", 4, 4},
+        {"crlf", "crlf", 2, 1},
+        {"several", "several", 5, 3},
+        {"warnings", "warnings", 5, 0},
+        {"macro", "macro", 9, 5},
+        {"parameters", "parameters", 1, 1},
+        {"shared", "shared", 1, 1},
+        {"shared_verbose", "shared", 0, 0},
+        {"wgmma", "wgmma", 1, 0},
+        {"wgmma_sm_90", "wgmma", 2, 2},
+        {"assembly", "assembly", 4, 4},
+        {"inlined", "inlined", 5, 8},
+        {"groups", "groups", 1, 1},
+        {"reduce", "reduce", 1, 2},
+        {"option", "options", 1, 1},
+        {"definition", "options", 1, 1},
+        {"spill", "spill", 0, 0},
+        {"builtin", "builtin", 1, 1},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct reading r;
+        read_log(&r, cases[i].log, cases[i].source);
+        cr_expect(eq(u64, json_array_size(r.log.findings), cases[i].findings), "%s",
+                  cases[i].log);
+        cr_expect(eq(u64, r.log.errors, cases[i].errors), "%s", cases[i].log);
+        cr_expect(zero(u64, r.log.omitted), "%s", cases[i].log);
+        reading_finish(&r);
+    }
+}
+
+static const json_t *related_at(const json_t *finding, size_t i) {
+    return json_array_get(json_object_get(finding, "related"), i);
+}
+
+/* Notes, and the instantiations that led to a template's error, are related places. */
+Test(compiler_log, relates_notes_and_instantiations) {
+    struct {
+        struct expected e;
+        size_t count, at;
+        const char *message;
+        char file[32];
+        int line;
+        const char *word;
+    } cases[] = {
+        {{"overloads", "overloads", "no instance of overloaded", "error", "", "nvrtc",
+          "src/overloads.cu", 6, "over"},
+         2,
+         1,
+         "function \"over(int)\" does not match",
+         "src/overloads.cu",
+         2,
+         "over"},
+        {{"unterminated", "unterminated", "expected a \"}\"", "error", "", "nvrtc",
+          "src/unterminated.cu", 3, ""},
+         1,
+         0,
+         "to match this \"{\"",
+         "src/unterminated.cu",
+         2,
+         "{"},
+        {{"instantiated", "instantiated",
+          "expression must have class type but it has type "
+          "\"float\"",
+          "error", "", "nvrtc", "inc/tmpl.cuh", 6, "x"},
+         3,
+         0,
+         "instantiation of \"T inner(T) [with T=float]\"",
+         "inc/tmpl.cuh",
+         7,
+         ""},
+        {{"instantiated", "instantiated",
+          "expression must have class type but it has type "
+          "\"float\"",
+          "error", "", "nvrtc", "inc/tmpl.cuh", 6, "x"},
+         3,
+         2,
+         "instantiation of \"T outer(T) [with T=float]\"",
+         "src/instantiated.cu",
+         9,
+         ""},
+        {{"builtin", "builtin", "no instance of overloaded function \"atomicAdd\"",
+          "error", "", "nvrtc", "src/builtin.cu", 3, "atomicAdd"},
+         7,
+         3,
+         "number of parameters of function \"atomicAdd(float *, float)\" does not",
+         "src/builtin.cu",
+         3,
+         "atomicAdd"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct reading r;
+        read_log(&r, cases[i].e.log, cases[i].e.source);
+        const json_t *finding = find(&r, &cases[i].e);
+        cr_assert(finding != NULL, "%zu", i);
+        const json_t *related = related_at(finding, cases[i].at);
+        autofree char *at = text_at(&r, related);
+        cr_expect(eq(u64, json_array_size(json_object_get(finding, "related")),
+                     cases[i].count));
+        cr_expect(starts(json_get_string(related, "message", ""), cases[i].message),
+                  "%zu", i);
+        cr_expect(eq(str, string_of(related, "file"), cases[i].file));
+        cr_expect(eq(int, (int)json_get_integer(related, "line", 0), cases[i].line));
+        cr_expect(starts(at, cases[i].word), "%zu: %s", i, at);
+        reading_finish(&r);
+    }
+}
+
+/* A message inside a header of CUDA's stands at the job's line that led there, the
+ * header's place beside it: by the instantiations, or by the #include where there are
+ * none. */
+Test(compiler_log, brings_messages_in_cuda_headers_home) {
+    static struct {
+        struct expected e;
+        char header[96];
+        int line;
+    } cases[] = {
+        {{"groups", "groups",
+          "static assertion failed with \"Size must be one of "
+          "64/128/256/512\"",
+          "error", "", "nvrtc", "src/groups.cu", 5, ""},
+         "/cuda/include/cooperative_groups.h",
+         1182},
+        {{"reduce", "reduce", "no instance of function template", "error", "", "nvrtc",
+          "src/reduce.cu", 7, ""},
+         "/cuda/include/cccl/cub/warp/specializations/warp_reduce_shfl.cuh",
+         457},
+        {{"header", "header", "expected a declaration", "error", "", "nvrtc",
+          "src/header.cu", 2, ""},
+         "/cuda/include/cuda_fp16.h",
+         188},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct reading r;
+        read_log(&r, cases[i].e.log, cases[i].e.source);
+        const json_t *finding = find(&r, &cases[i].e);
+        cr_assert(finding != NULL, "%s", cases[i].e.log);
+        const json_t *related = related_at(finding, 0);
+        cr_expect(eq(str, string_of(related, "file"), cases[i].header));
+        cr_expect(eq(int, (int)json_get_integer(related, "line", 0), cases[i].line));
+        cr_expect(le(u64, json_array_size(json_object_get(finding, "related")), 16));
+        reading_finish(&r);
+    }
+}
+
+/* Where the compiler stops at its limit, what is left out is told. */
+Test(compiler_log, tells_what_is_left_out) {
+    struct reading r;
+    read_log(&r, "many", "many");
+    const json_t *last = json_array_get(r.log.findings, COMPILER_LOG_MAX_FINDINGS - 1);
+    cr_expect(eq(u64, json_array_size(r.log.findings), COMPILER_LOG_MAX_FINDINGS));
+    cr_expect(eq(u64, r.log.errors, 100));
+    cr_expect(eq(u64, r.log.omitted, 1));
+    cr_expect(eq(str, string_of(last, "severity"), "info"));
+    cr_expect(starts(json_get_string(last, "message", ""), "the compiler stopped"));
+    reading_finish(&r);
+}
+
+/* A log of thousands of errors gives the first hundred and a count of the others. */
+Test(compiler_log, cuts_thousands_of_errors) {
+    autobuf log = BUF_INIT(4u << 20), source = BUF_INIT(1u << 20);
+    for (int i = 1; i <= 5000; i++) {
+        buf_addf(&source, "missing_%d;\n", i);
+        buf_addf(&log, "r0/k.cu(%d): warning #68-D: careful\n  missing_%d;\n  ^\n\n", i,
+                 i);
+        buf_addf(&log,
+                 "r0/k.cu(%d): error: identifier \"missing_%d\" is undefined\n"
+                 "  missing_%d;\n  ^\n\n",
+                 i, i, i);
+    }
+    buf_adds(&log, "6000 errors detected in the compilation of \"r0/k.cu\".\n");
+    struct reading r;
+    read_text(&r, log.data, log.len, source.data);
+    const json_t *finding;
+    size_t i;
+    cr_assert(eq(u64, json_array_size(r.log.findings), COMPILER_LOG_MAX_FINDINGS));
+    json_array_foreach(r.log.findings, i, finding) {
+        cr_expect(eq(str, string_of(finding, "severity"), "error"));
+        cr_expect(eq(int, (int)json_get_integer(finding, "line", 0), (int)i + 1));
+    }
+    cr_expect(eq(u64, r.log.errors, 6000));
+    cr_expect(eq(u64, r.log.omitted, 6000 + 5000 - COMPILER_LOG_MAX_FINDINGS));
+    reading_finish(&r);
+}
+
+/* The figures of `ptxas -v`, by symbol. Those of functions that kernels call are their
+ * own. */
+Test(compiler_log, reads_the_assemblers_figures) {
+    static const struct {
+        const char *log, *source, *symbol, *key;
+        int value;
+    } cases[] = {
+        {"spill", "spill", "_Z5spillPf", "registers", 32},
+        {"spill", "spill", "_Z5spillPf", "spill_store_bytes", 2080},
+        {"spill", "spill", "_Z5spillPf", "spill_load_bytes", 2724},
+        {"spill", "spill", "_Z5spillPf", "stack_bytes", 1184},
+        {"spill", "spill", "_Z5spillPf", "barriers", 0},
+        {"shared_verbose", "shared", "_ZN2ns3bigILi75000EEEvPf", "static_shared_bytes",
+         300000},
+        {"shared_verbose", "shared", "_ZN2ns3bigILi75000EEEvPf", "barriers", 1},
+        {"shared_verbose", "shared", "_Z4finePf", "static_shared_bytes", 0},
+        {"shared_verbose", "shared", "_Z4finePf", "registers", 8},
+        {"wgmma", "wgmma", "_Z1kPi", "registers", 8},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct reading r;
+        read_log(&r, cases[i].log, cases[i].source);
+        const json_t *usage = json_object_get(r.log.usage, cases[i].symbol);
+        cr_expect(eq(int, (int)json_get_integer(usage, cases[i].key, -1), cases[i].value),
+                  "%s %s", cases[i].symbol, cases[i].key);
+        reading_finish(&r);
+    }
+}
+
+/* Stand-alone ptxas and nvcc indent where NVRTC writes "ptxas ." */
+Test(compiler_log, reads_figures_of_a_kernel_that_calls_functions) {
+    static const char log[] =
+        "ptxas info    : Compiling entry function '_Z2k2Pi' for 'sm_90a'\n"
+        "ptxas info    : Function properties for _Z2k2Pi\n"
+        "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill "
+        "loads\n"
+        "ptxas info    : Used 24 registers, used 0 barriers\n"
+        "ptxas info    : Compile time = 4.493 ms\n"
+        "ptxas info    : Function properties for _Z3fibi\n"
+        "ptxas         .     24 bytes stack frame, 20 bytes spill stores, 20 bytes spill "
+        "loads\n";
+    struct reading r;
+    read_text(&r, log, strlen(log), "");
+    const json_t *kernel = json_object_get(r.log.usage, "_Z2k2Pi");
+    const json_t *function = json_object_get(r.log.usage, "_Z3fibi");
+    cr_expect(eq(int, (int)json_get_integer(kernel, "spill_store_bytes", -1), 0));
+    cr_expect(eq(int, (int)json_get_integer(kernel, "registers", -1), 24));
+    cr_expect(eq(int, (int)json_get_integer(function, "spill_store_bytes", -1), 20));
+    reading_finish(&r);
+}
+
+static char *all_text(const struct reading *r) {
+    return json_dumps(r->log.findings, JSON_ENCODE_ANY);
+}
+
+/* No word of a file that is neither the job's nor CUDA's gets through, in whatever part
+ * of a message it stands. */
+Test(compiler_log, withholds_foreign_files) {
+    static const char *const logs[] = {
+        "/etc/passwd(1): error: identifier \"SECRET\" is undefined\n  SECRET:x:0\n  ^\n",
+        "../../SECRET/file.h(1): error: SECRET\n  SECRET\n  ^\n",
+        "r0/../../etc/SECRET(1): warning #1-D: SECRET\n  SECRET\n  ^\n",
+        "/cuda/include/../../etc/SECRET(3): error: SECRET\n",
+        "/cuda/includes/SECRET(3): error: SECRET\n",
+        "r0/k.cu(1): error: bad\n  int a;\n  ^\n/etc/x(1): note #1-D: SECRET\n  SECRET\n "
+        " ^\n",
+        "r0/k.cu(1): error: bad\n  SECRET line\n  ^\n",
+        "/etc/x(1): error: a\n  b\n  ^\nr0/k.cu(1): note #1-D: SECRET here\n  int a;\n  "
+        "^\n",
+        "r0/k.cu(1): error: bad\n  int a;\n  ^\n          detected during instantiation "
+        "of "
+        "\"SECRET\" at line 3 of /etc/x\n",
+        "/etc/x(1): error: SECRET\n  SECRET\n  ^\n          detected during "
+        "instantiation of "
+        "\"SECRET\" at line 1 of r0/k.cu\n",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(logs); i++) {
+        struct reading r;
+        read_text(&r, logs[i], strlen(logs[i]), "int a;\n");
+        autofree char *all = all_text(&r);
+        cr_expect(strstr(all, "SECRET") == NULL, "%zu: %s", i, all);
+        cr_expect(eq(u64, json_array_size(r.log.findings), 1), "%zu", i);
+        reading_finish(&r);
+    }
+}
+
+/* A withheld message keeps its severity and number, and the job's line that led to it. */
+Test(compiler_log, keeps_what_a_withheld_message_may_tell) {
+    static const char log[] =
+        "/etc/x(1): warning #99-D: SECRET\n  SECRET\n  ^\n          detected during "
+        "instantiation of \"SECRET\" at line 2 of r0/k.cu\n";
+    struct reading r;
+    read_text(&r, log, strlen(log), "int a;\nint b;\n");
+    const json_t *finding = json_array_get(r.log.findings, 0);
+    cr_expect(eq(str, string_of(finding, "severity"), "warning"));
+    cr_expect(eq(str, string_of(finding, "code"), "99"));
+    cr_expect(eq(int, (int)json_get_integer(finding, "line", 0), 2));
+    cr_expect(eq(str, string_of(finding, "message"),
+                 "a message about a file outside the job was withheld"));
+    reading_finish(&r);
+}
+
+/* A #line directive can make the compiler name lines that are not there. */
+Test(compiler_log, believes_no_line_past_the_end) {
+    static const char log[] = "r0/k.cu(900): error: bad\n  int a;\n  ^\n";
+    struct reading r;
+    read_text(&r, log, strlen(log), "int a;\n");
+    const json_t *finding = json_array_get(r.log.findings, 0);
+    cr_expect(eq(str, string_of(finding, "message"), "bad"));
+    cr_expect(json_object_get(finding, "line") == NULL);
+    reading_finish(&r);
+}
+
+/* A column is told only where the quoted line is the source's own. */
+Test(compiler_log, computes_no_column_from_another_line) {
+    static const struct {
+        const char *log;
+        int column;
+    } cases[] = {
+        {"r0/k.cu(1): error: bad\n  int abc = d;\n            ^\n", 11},
+        {"r0/k.cu(1): error: bad\n  int abc = \n            ^\n", 11}, /* cut short */
+        {"r0/k.cu(1): error: bad\n  int xyz = d;\n            ^\n", 0},
+        {"r0/k.cu(1): error: bad\n  int abc = d; more\n            ^\n", 0},
+        {"r0/k.cu(1): error: bad\n  int abc = d;\n                                  ^\n",
+         0},
+        {"r0/k.cu(1): error: bad\n", 0},
+        {"r0/k.cu(2): error: bad\n  \tint \xc3\xa9 = d;\n  \t         ^\n", 11},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct reading r;
+        read_text(&r, cases[i].log, strlen(cases[i].log),
+                  "int abc = d;\n\tint \xc3\xa9 = d;\n");
+        const json_t *finding = json_array_get(r.log.findings, 0);
+        cr_expect(eq(int, (int)json_get_integer(finding, "column", 0), cases[i].column),
+                  "%zu", i);
+        reading_finish(&r);
+    }
+}
+
+/* The compiler ends lines at "\n" alone, editors at a lone "\r" too. */
+Test(compiler_log, counts_lines_as_editors_do) {
+    static const char log[] = "r0/k.cu(2): error: bad\n  c;\rdd;\n     ^\n";
+    struct reading r;
+    read_text(&r, log, strlen(log), "a;\rb;\nc;\rdd;\n");
+    const json_t *finding = json_array_get(r.log.findings, 0);
+    cr_expect(eq(int, (int)json_get_integer(finding, "line", 0), 4));
+    cr_expect(eq(int, (int)json_get_integer(finding, "column", 0), 1));
+    cr_expect(eq(int, (int)json_get_integer(finding, "end_column", 0), 3));
+    reading_finish(&r);
+}
+
+/* What the compiler says of our own precompiled headers is none of the user's. */
+Test(compiler_log, drops_noise) {
+    static const char log[] =
+        "\"r0/k.cu\": creating precompiled header file \"/tmp/x.pch\"\n\n"
+        "\"r0/k.cu\": using precompiled header file \"/tmp/x.pch\"\n"
+        "Warning #20282-D: incompatible precompiled header (PCH) heap allocation address "
+        "from PCH file \"/tmp/x.pch\".  This usually occurs if\n\n"
+        "Warning #629-D: the command line options do not match\n\n"
+        "r0/k.cu(1): warning #630-D: the initial sequence of preprocessing directives is "
+        "not compatible\n  int a;\n  ^\n\n"
+        "Remark: The warnings can be suppressed with \"-diag-suppress "
+        "<warning-number>\"\n\n"
+        "Compilation terminated.\n"
+        "ptxas info    : 0 bytes gmem\n"
+        "ptxas info    : Compile time = 1.0 ms\n";
+    struct reading r;
+    read_text(&r, log, strlen(log), "int a;\n");
+    autofree char *all = all_text(&r);
+    cr_expect(eq(str, all, "[]"));
+    cr_expect(zero(u64, r.log.errors));
+    reading_finish(&r);
+}
+
+/* "Ptx assembly aborted" is worth saying only when nothing else is. */
+Test(compiler_log, reports_a_giving_up_without_reason) {
+    static const char alone[] = "ptxas fatal   : Ptx assembly aborted due to errors\n";
+    static const char after[] = "ptxas error   : Entry function 'k' uses too much of it\n"
+                                "ptxas fatal   : Ptx assembly aborted due to errors\n";
+    struct reading r;
+    read_text(&r, alone, strlen(alone), "");
+    cr_expect(eq(u64, r.log.errors, 1));
+    cr_expect(eq(u64, json_array_size(r.log.findings), 1));
+    reading_finish(&r);
+    read_text(&r, after, strlen(after), "__global__ void k() {}\n");
+    cr_expect(eq(u64, r.log.errors, 1));
+    cr_expect(eq(u64, json_array_size(r.log.findings), 1));
+    reading_finish(&r);
+}
+
+/* Names inside the job are no client's business; files have the names clients gave them.
+ */
+Test(compiler_log, calls_files_what_clients_call_them) {
+    static const char log[] = "r0/k.cu(1): error: member (declared at line 1 of "
+                              "r0/../r0/k.cu) of r0/other.cu\n  int a;\n  ^\n";
+    struct reading r;
+    read_text(&r, log, strlen(log), "int a;\n");
+    const json_t *finding = json_array_get(r.log.findings, 0);
+    cr_expect(eq(str, string_of(finding, "message"),
+                 "member (declared at line 1 of k.cu) of r0/other.cu"));
+    cr_expect(eq(str, string_of(finding, "file"), "k.cu"));
+    reading_finish(&r);
+}
+
+/* Long messages end on a code point, and nothing in them can deceive a terminal. */
+Test(compiler_log, bounds_and_cleans_messages) {
+    autobuf log = BUF_INIT(1u << 20);
+    buf_adds(&log, "r0/k.cu(1): error: \x1b[31mx ");
+    for (int i = 0; i < 4000; i++) {
+        buf_adds(&log, "\xc3\xa9");
+    }
+    buf_adds(&log, "\n  int a;\n  ^\n");
+    struct reading r;
+    read_text(&r, log.data, log.len, "int a;\n");
+    const char *message =
+        json_get_string(json_array_get(r.log.findings, 0), "message", "");
+    cr_expect(le(u64, strlen(message), 2048));
+    cr_expect(ge(u64, strlen(message), 2000));
+    cr_expect(text_is_utf8(message, strlen(message)));
+    cr_expect(strchr(message, '\x1b') == NULL);
+    reading_finish(&r);
+}
+
+/* A mangled name of a few bytes that stands for gigabytes of text stays as it is. */
+Test(compiler_log, survives_names_that_explode) {
+    autobuf log = BUF_INIT(1u << 20);
+    buf_adds(&log, "r0/k.cu(1): error: in _Z1fI1AIiiE");
+    for (int i = 0; i < 30; i++) {
+        buf_addf(&log, "1AIS%c_S%c_E", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i],
+                 "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i]);
+    }
+    buf_adds(&log, "Evv\n");
+    struct reading r;
+    read_text(&r, log.data, log.len, "int a;\n");
+    cr_expect(eq(u64, json_array_size(r.log.findings), 1));
+    reading_finish(&r);
+}
+
+/* However a log is cut off, reading it ends and gives whole findings. */
+Test(compiler_log, reads_any_part_of_any_log) {
+    static const char *const names[][2] = {
+        {"overloads", "overloads"}, {"instantiated", "instantiated"},
+        {"groups", "groups"},       {"assembly", "assembly"},
+        {"spill", "spill"},         {"several", "several"},
+    };
+    for (size_t n = 0; n < ARRAY_LEN(names); n++) {
+        autofree char *path = xasprintf("logs/%s.log", names[n][0]);
+        autofree char *source_path = xasprintf("r0/src/%s.cu", names[n][1]);
+        size_t len;
+        autofree char *text = test_data_read(path, &len);
+        struct source_set sources = {0};
+        add_source(&sources, source_path);
+        for (size_t i = 0; i <= len; i += 7) {
+            /* Exactly as long as it is, so that reading past it is found out. */
+            char *part = xmalloc(len - i + 1);
+            memcpy(part, text + i, len - i);
+            struct compiler_log log;
+            compiler_log_read(&log, part,
+                              i % 2         ? len - i
+                              : i < len - i ? i
+                                            : len - i,
+                              &sources, cuda_dirs, NULL);
+            json_t *finding;
+            size_t k;
+            json_array_foreach(log.findings, k, finding) {
+                cr_assert(json_object_get(finding, "message") != NULL);
+            }
+            compiler_log_finish(&log);
+            free(part);
+        }
+        source_set_finish(&sources);
+    }
+}
