@@ -270,6 +270,7 @@ int check_input_read(struct check_input *ret, const json_t *params,
     }
     host_code_blank_sources(&ret->closure.sources, &ret->unit);
     ret->host_stripped = ret->unit.has_host_code;
+    ret->options.default_device = ret->unit.needs_default_device;
     ret->launch = launch_read(params);
     key_make(ret, places->compiler);
     return 0;

@@ -394,6 +394,7 @@ json_t *compile_options_to_json(const struct compile_options *o) {
     json_object_set_new(json, "line_info", json_boolean(o->line_info));
     json_object_set_new(json, "quick", json_boolean(o->quick));
     json_object_set_new(json, "relocatable", json_boolean(o->relocatable));
+    json_object_set_new(json, "default_device", json_boolean(o->default_device));
     json_object_set_new(json, "max_registers", json_integer(o->max_registers));
     return json;
 }
@@ -405,6 +406,7 @@ int compile_options_from_json(struct compile_options *ret, const json_t *json,
     json_int_t registers = json_get_integer(json, "max_registers", 0);
     int r = params_read(&o, json, err);
     o.relocatable = json_get_bool(json, "relocatable", o.relocatable);
+    o.default_device = json_get_bool(json, "default_device", o.default_device);
     if (!r && (registers < 0 || registers > MAX_REGISTERS)) {
         r = err_set(err, -EINVAL, "max_registers is out of range");
     }
@@ -449,6 +451,8 @@ char **compile_options_argv(const struct compile_options *o, bool ptx) {
     }
     if (o->relocatable) {
         argv_add(&a, xstrdup("-rdc=true"));
+    }
+    if (o->relocatable || o->default_device) {
         argv_add(&a, xstrdup("-default-device"));
     }
     if (o->quick) {

@@ -1,0 +1,251 @@
+#include "base/buf.h"
+#include "base/lines.h"
+#include "base/mem.h"
+#include "check_room.h"
+#include "gpu/cuda_builtins.h"
+#include "gpu/fixes.h"
+#include "protocol/finding.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static size_t offset_of(const struct lines *lines, const json_t *edit, const char *line,
+                        const char *column) {
+    size_t l = (size_t)json_integer_value(json_object_get(edit, line)) - 1;
+    cr_assert_lt(l, lines->count);
+    return lines->starts[l] + (size_t)json_integer_value(json_object_get(edit, column)) -
+           1;
+}
+
+/* The text with the fix's edits made, the last place first. */
+static char *apply(const char *text, const json_t *fix) {
+    const json_t *edits = json_object_get(fix, "edits");
+    char *now = xstrdup(text);
+    cr_assert_gt(json_array_size(edits), 0);
+    for (size_t i = json_array_size(edits); i-- > 0;) {
+        const json_t *edit = json_array_get(edits, i);
+        struct lines lines;
+        lines_init(&lines, text, strlen(text));
+        size_t start = offset_of(&lines, edit, "line", "column");
+        size_t end = offset_of(&lines, edit, "end_line", "end_column");
+        lines_finish(&lines);
+        cr_assert_leq(start, end);
+        cr_assert_leq(end, strlen(text));
+        char *next = xasprintf("%.*s%s%s", (int)start, now,
+                               json_get_string(edit, "text", ""), now + end);
+        free(now);
+        now = next;
+    }
+    return now;
+}
+
+/* What stands after the one finding's first fix; NULL when there is no fix. */
+static char *fixed(const char *source, const char *message, int line, int column,
+                   json_t **ret_finding) {
+    struct source_set set = {0};
+    cr_assert_eq(source_set_add(&set, "u/k.cu", "k.cu", source, strlen(source), NULL), 0);
+    json_t *findings = json_array();
+    struct finding_span span = {line, column, line, column + 1};
+    json_array_append_new(
+        findings, finding_new("nvrtc", "", FINDING_ERROR, message, "k.cu", &span));
+    fixes_add(findings, &set, "sm_90");
+    json_t *finding = json_incref(json_array_get(findings, 0));
+    const json_t *fix = json_array_get(json_object_get(finding, "fixes"), 0);
+    char *text = fix ? apply(source, fix) : NULL;
+    json_decref(findings);
+    source_set_finish(&set);
+    if (ret_finding) {
+        *ret_finding = finding;
+    } else {
+        json_decref(finding);
+    }
+    return text;
+}
+
+/* Messages as NVRTC 13.0.88 writes them, and what the source is after the fix. */
+Test(fixes, edit_the_source) {
+    static const struct {
+        const char *source, *message;
+        int line, column;
+        const char *want;
+    } cases[] = {
+        {"void k(uint32_t n);\n", "identifier \"uint32_t\" is undefined", 1, 8,
+         "#include <cstdint>\nvoid k(uint32_t n);\n"},
+        {"#pragma once\n#include <a.h>\n#ifdef X\n#include <b.h>\n#endif\nhalf h;\n",
+         "identifier \"half\" is undefined", 6, 1,
+         "#pragma once\n#include <a.h>\n#include <cuda_fp16.h>\n#ifdef X\n#include "
+         "<b.h>\n#endif\nhalf h;\n"},
+        {"int a = thredIdx.x;", "identifier \"thredIdx\" is undefined", 1, 9,
+         "int a = threadIdx.x;"},
+        {"x = __shfl_down(v, 1);", "identifier \"__shfl_down\" is undefined", 1, 5,
+         "x = __shfl_down_sync(0xffffffff, v, 1);"},
+        {"int a = 1\nint b;", "expected a \";\"", 2, 1, "int a = 1;\nint b;"},
+        {"int a = 1 /* one */\n\nint b;", "expected a \";\"", 3, 1,
+         "int a = 1; /* one */\n\nint b;"},
+        {"x = std::max(a, b);", "namespace \"std\" has no member \"max\"", 1, 10,
+         "x = max(a, b);"},
+        {"auto b = cg::this_grid();",
+         "name followed by \"::\" must be a class or namespace name", 1, 10,
+         "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\nauto b = "
+         "cg::this_grid();"},
+        {"namespace cg = cooperative_groups;", "name must be a namespace name", 1, 16,
+         "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;"},
+        {"#include <cuda_fp16.hh>\nint a;", "cannot open source file \"cuda_fp16.hh\"", 1,
+         24, "#include <cuda_fp16.h>\nint a;"},
+        {"#include <thrust/sort.h>\nint a;", "cannot open source file \"thrust/sort.h\"",
+         1, 25, "int a;"},
+        {"void k(int n, const float *x) { x[0] = 1; }",
+         "expression must be a modifiable lvalue", 1, 33,
+         "void k(int n, float *x) { x[0] = 1; }"},
+        {"void k() {", "expected a \"}\"", 0, 0, "void k() {\n}\n"},
+        {"int v = some_name;", "identifier \"some_name\" is undefined", 1, 9, NULL},
+        {"#include <cmath>\nfloat v = NAN;", "identifier \"NAN\" is undefined", 2, 11,
+         NULL},
+        {"", "identifier \"half\" is undefined", 900, 900, "#include <cuda_fp16.h>\n"},
+        {"", "expected a \";\"", 1, 1, NULL},
+        {"", "cannot open source file \"\"", 1, 1, NULL},
+        {"", "namespace \"\"", 1, 1, NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *got = fixed(cases[i].source, cases[i].message, cases[i].line,
+                                   cases[i].column, NULL);
+        if (cases[i].want) {
+            cr_assert_not_null(got, "%s", cases[i].message);
+            cr_assert_str_eq(got, cases[i].want, "%s gave:\n%s", cases[i].message, got);
+        } else {
+            cr_assert_null(got, "%s gave:\n%s", cases[i].message, got);
+        }
+    }
+}
+
+/* Where no edit helps the message says what does. */
+Test(fixes, tell_the_way_out) {
+    static const struct {
+        const char *message, *says;
+    } cases[] = {
+        {"Instruction 'wgmma.fence' not supported on .target 'sm_90'", "sm_90a"},
+        {"Entry function 'k' uses too much shared data (0x493e0 bytes, 0x38c00 max)",
+         "300000 of at most 232448 bytes"},
+        {"device-side kernel launch could not be processed as the required runtime APIs "
+         "are "
+         "not declared",
+         "launch from the host"},
+        {"cannot open source file \"mine.cuh\"", "include_roots"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        json_t *finding;
+        autofree char *got =
+            fixed("#include \"mine.cuh\"\n", cases[i].message, 1, 10, &finding);
+        const char *message = json_get_string(finding, "message", "");
+        cr_assert_null(got);
+        cr_assert_not_null(strstr(message, cases[i].says), "%s", message);
+        json_decref(finding);
+    }
+}
+
+/* A misspelt name is near one built-in name or near none. */
+Test(fixes, know_near_names) {
+    static const struct {
+        const char *name, *near;
+    } cases[] = {
+        {"thredIdx", "threadIdx"},
+        {"blockDIm", "blockDim"},
+        {"__syncthread", "__syncthreads"},
+        {"atomicadd", "atomicAdd"},
+        {"rsqrt_f", "rsqrtf"},
+        {"gird", NULL},
+        {"x", NULL},
+        {"", NULL},
+        {"completely_else", NULL},
+        {"__sycnthreads", "__syncthreads"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *near = cuda_builtin_nearest(cases[i].name, strlen(cases[i].name));
+        cr_assert_eq(near != NULL, cases[i].near != NULL, "%s: %s", cases[i].name,
+                     near ? near : "-");
+        cr_assert(!near || strcmp(near, cases[i].near) == 0, "%s", near);
+    }
+    cr_assert_eq(edit_distance("kitten", 6, "sitting", 7, 9), 3);
+    cr_assert_eq(edit_distance("ab", 2, "ba", 2, 9), 1);
+    cr_assert_eq(edit_distance("", 0, "abc", 3, 9), 3);
+    cr_assert_eq(edit_distance("abcdef", 6, "uvwxyz", 6, 2), 3);
+}
+
+static json_t *check_source(struct check_room *room, const char *source) {
+    return check_room_check(room, json_pack("{s:s}", "source", source));
+}
+
+static char *report_of(const json_t *result) {
+    autobuf text = BUF_INIT(1u << 20);
+    gpu_operations[0].describe(result, &text);
+    return buf_detach(&text);
+}
+
+#define KERNEL(body) "__global__ void k(float *x, int n) {\n  " body "\n}\n"
+
+/* One mistake each. */
+static const char *const broken[] = {
+    "__global__ void k(uint32_t *x) { x[0] = 1; }\n",
+    "__global__ void k(half *x) { x[0] = __float2half(1.f); }\n",
+    "__global__ void k(__nv_bfloat16 *x) { x[0] = x[1]; }\n",
+    "__global__ void k(__nv_fp8_e4m3 *x) { x[0] = x[1]; }\n",
+    KERNEL("x[0] = INFINITY;"),
+    KERNEL("x[0] = FLT_MAX;"),
+    KERNEL("n = INT_MAX; x[n] = 0;"),
+    KERNEL("x[0] = CUDART_INF_F;"),
+    KERNEL("x[0] = x[1] * M_PI;"),
+    KERNEL("x[thredIdx.x] = 1;"),
+    KERNEL("x[blockDIm.x] = 1;"),
+    KERNEL("__syncthread(); x[0] = 1;"),
+    KERNEL("atomicadd(x, 1.f);"),
+    KERNEL("x[0] = 1\n  x[1] = 2;"),
+    "struct pair { int a; }\n__global__ void k(float *x) { x[0] = 1; }\n",
+    "__global__ void k(float *x) { x[0] = 1;",
+    KERNEL("x[0] = __shfl_down(x[0], 1);"),
+    KERNEL("x[0] = __shfl_xor(x[0], 1);"),
+    KERNEL("x[0] = std::max(x[0], x[1]);"),
+    KERNEL("x[0] = std::numeric_limits<float>::lowest();"),
+    "__global__ void k(const float *x) { x[0] = 1; }\n",
+    KERNEL("auto b = cg::this_thread_block(); b.sync();"),
+    "using namespace nvcuda;\n__global__ void k(float *x) {\n"
+    "  wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;\n"
+    "  wmma::fill_fragment(c, 0.f);\n"
+    "  wmma::store_matrix_sync(x, c, 16, wmma::mem_row_major);\n}\n",
+    KERNEL("__shared__ cuda::barrier<cuda::thread_scope_block> b; b.arrive_and_wait();"),
+    KERNEL("__shared__ float4 s; __pipeline_memcpy_async(&s, x, 16); "
+           "__pipeline_commit(); __pipeline_wait_prior(0); x[0] = s.x;"),
+    "#include <cuda_fp16.hh>\n__global__ void k(half *x) { x[0] = x[1]; }\n",
+    "#include <thrust/sort.h>\n__global__ void k(float *x) { x[0] = x[1]; }\n",
+    "float twice(float a) { return 2 * a; }\n"
+    "__global__ void k(float *x) { x[0] = twice(x[1]); }\n",
+};
+
+/* Every fix, applied, makes the compiler accept the file. */
+Test(fixes, cure_what_they_are_for, .timeout = 110) {
+    if (!check_room_has_compiler()) {
+        cr_skip_test("no CUDA compiler");
+    }
+    struct check_room room;
+    check_room_open(&room, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
+        autojson *result = check_source(&room, broken[i]);
+        autofree char *report = report_of(result);
+        cr_assert(json_is_false(json_object_get(result, "ok")), "%s\n%s", broken[i],
+                  report);
+        size_t fixes = 0, f, k;
+        const json_t *finding, *fix;
+        json_array_foreach(json_object_get(result, "diagnostics"), f, finding) {
+            json_array_foreach(json_object_get(finding, "fixes"), k, fix) {
+                autofree char *source = apply(broken[i], fix);
+                autojson *again = check_source(&room, source);
+                autofree char *words = report_of(again);
+                cr_assert(json_is_true(json_object_get(again, "ok")), "%s\n%s\n%s",
+                          report, source, words);
+                fixes++;
+            }
+        }
+        cr_assert_gt(fixes, 0, "no fix for:\n%s\n%s", broken[i], report);
+    }
+    check_room_close(&room);
+}

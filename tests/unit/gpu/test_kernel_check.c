@@ -1,0 +1,347 @@
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "check_room.h"
+#include "gpu/check_result.h"
+#include "gpu/toolkit.h"
+#include "protocol/schema.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define AXPY                                                                             \
+    "__global__ void axpy(int n, float a, const float *x, float *y) {\n"                 \
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"                                 \
+    "  if (i < n) y[i] += a * x[i];\n"                                                   \
+    "}\n"
+
+static char *report_of(const json_t *result) {
+    autobuf text = BUF_INIT(1u << 20);
+    check_result_describe(result, &text);
+    return buf_detach(&text);
+}
+
+static const json_t *diagnostic(const json_t *result, size_t i) {
+    return json_array_get(json_object_get(result, "diagnostics"), i);
+}
+
+static const json_t *find_code(const json_t *result, const char *code) {
+    const json_t *finding;
+    size_t i;
+    json_array_foreach(json_object_get(result, "diagnostics"), i, finding) {
+        if (strcmp(json_get_string(finding, "code", ""), code) == 0) {
+            return finding;
+        }
+    }
+    return NULL;
+}
+
+static bool is_ok(const json_t *result) {
+    return json_is_true(json_object_get(result, "ok"));
+}
+
+/* --- without a compiler --- */
+
+/* The table is sound: schemas compile, the example passes its own, help is short enough.
+ */
+Test(kernel_check, table) {
+    struct err err = {0};
+    struct operation_table *table = operation_table_new();
+    int r = operation_table_add(table, gpu_operations, gpu_operation_count, &err);
+    cr_assert_eq(r, 0, "%s", err.msg);
+    const struct operation *op = operation_find(table, "kernel/check");
+    cr_assert_eq(op, operation_find_tool(table, "kernel_check"));
+    autofree char *text = xstrdup(op->example);
+    autojson *example = json_parse(text, strlen(text), &err);
+    cr_assert_eq(schema_check(operation_params(table, op), example, NULL, &err), 0, "%s",
+                 err.msg);
+    cr_assert_lt(strlen(op->tool_help), 1536);
+    const char *const texts[] = {op->tool_schema, op->result_schema};
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        struct schema *schema;
+        cr_assert_eq(schema_new(texts[i], &schema, &err), 0, "%s", err.msg);
+        if (i == 0) {
+            cr_assert_eq(schema_check(schema, example, NULL, &err), 0, "%s", err.msg);
+            char *compact = json_dumps(schema_json(schema), JSON_COMPACT);
+            cr_assert_lt(strlen(compact), 1800);
+            free(compact);
+        }
+        schema_free(schema);
+    }
+    static const char *const wrong[] = {
+        "{}",
+        "{\"sourc\": \"x\"}",
+        "{\"source\": 1}",
+        "{\"source\": \"\", \"launch\": {}}",
+        "{\"source\": \"\", \"launch\": {\"block\": 0}}",
+        "{\"source\": \"\", \"name\": \"../x\"}",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        json_t *params = json_loads(wrong[i], 0, NULL);
+        cr_assert_lt(schema_check(operation_params(table, op), params, NULL, NULL), 0,
+                     "%s", wrong[i]);
+        json_decref(params);
+    }
+    operation_table_free(table);
+}
+
+static void expect_failure(struct check_room *room, json_t *params, enum call_fault fault,
+                           const char *reason) {
+    autojson *got = check_room_check(room, params);
+    cr_assert_eq(json_get_integer(got, "fault", -1), (int)fault, "%s: %s", reason,
+                 json_get_string(got, "message", "a result"));
+    cr_assert_str_eq(json_get_string(got, "reason", ""), reason);
+}
+
+/* What cannot be asked is refused with a reason, before any worker starts. */
+Test(kernel_check, refuses) {
+    struct check_room room;
+    check_room_open(&room, "/nonexistent/worker");
+    check_room_write(&room, "k.cu", AXPY);
+    expect_failure(&room, json_pack("{s:s}", "path", "/etc/passwd"), CALL_REFUSED,
+                   "outside_roots");
+    expect_failure(&room, json_pack("{s:s}", "path", "../../etc/passwd"), CALL_REFUSED,
+                   "outside_roots");
+    expect_failure(&room, json_pack("{s:s}", "path", "absent.cu"), CALL_NOT_FOUND,
+                   "no_file");
+    expect_failure(&room, json_pack("{s:s, s:s}", "source", AXPY, "arch", "sm_1"),
+                   CALL_BAD_PARAMS, "bad_option");
+    expect_failure(
+        &room, json_pack("{s:s, s:[s]}", "source", AXPY, "options", "-include=/etc/x"),
+        CALL_BAD_PARAMS, "bad_option");
+    expect_failure(&room,
+                   json_pack("{s:s, s:[s]}", "source", AXPY, "include_roots", "/etc"),
+                   CALL_REFUSED, "outside_roots");
+    expect_failure(&room, json_pack("{s:s}", "path", "k.cu"), CALL_UNAVAILABLE,
+                   "no_worker");
+    check_room_close(&room);
+}
+
+/* A machine without a compiler says how to get one; nothing else is harmed. */
+Test(kernel_check, says_how_to_get_a_compiler) {
+    static const char *const names[] = {"UPSKILLD_CUDA", "CUDA_HOME", "CUDA_PATH",
+                                        "LD_LIBRARY_PATH"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        unsetenv(names[i]);
+    }
+    setenv("HOME", "/nonexistent", 1);
+    setenv("XDG_DATA_HOME", "/nonexistent", 1);
+    if (check_room_has_compiler()) {
+        cr_skip_test("this machine has a compiler for all");
+    }
+    struct check_room room;
+    check_room_open(&room, NULL);
+    autojson *got = check_room_check(&room, json_pack("{s:s}", "source", AXPY));
+    cr_assert_str_eq(json_get_string(got, "reason", ""), "no_compiler");
+    cr_assert_str_eq(json_get_string(got, "hint", ""), TOOLKIT_HINT);
+    cr_assert_eq(json_get_integer(got, "fault", -1), CALL_UNAVAILABLE);
+    autojson *status = gpu_status(room.gpu);
+    cr_assert_eq(json_array_size(json_object_get(status, "missing")), 1);
+    check_room_close(&room);
+}
+
+/* The report says the verdict first, quotes no more than it may, and counts the rest. */
+Test(kernel_check, report) {
+    json_t *many = json_array();
+    for (int i = 0; i < 100; i++) {
+        json_array_append_new(many,
+                              json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:i}", "source",
+                                        "nvrtc", "code", "20", "severity", "error",
+                                        "message", "identifier is undefined", "file",
+                                        "k.cu", "line", i + 1, "column", 5));
+    }
+    autojson *result = json_pack(
+        "{s:b, s:s, s:s, s:{s:s, s:s}, s:b, s:f, s:o, s:i, s:[]}", "ok", 0, "arch",
+        "sm_90a", "mode", "device", "compiler", "name", "nvrtc", "version", "13.0.88",
+        "cached", 0, "compile_ms", 61.4, "diagnostics", many, "omitted", 7, "kernels");
+    autofree char *text = report_of(result);
+    cr_assert_eq(strncmp(text, "100 errors for sm_90a, nvrtc 13.0.88, 61 ms\n", 44), 0,
+                 "%s", text);
+    cr_assert_not_null(
+        strstr(text, "k.cu:1:5: error: identifier is undefined [nvrtc 20]\n"));
+    cr_assert_not_null(strstr(text, "… and 67 more diagnostics\n"), "%s", text);
+    cr_assert_lt(strlen(text), 36000);
+}
+
+/* --- with the real compiler --- */
+
+#define NEED_COMPILER()                                                                  \
+    if (!check_room_has_compiler()) {                                                    \
+        cr_skip_test("no CUDA compiler");                                                \
+    }
+
+/* A good kernel gives exactly the shape that was promised. */
+Test(kernel_check, good_kernel, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    check_room_open(&room, NULL);
+    autojson *result = check_room_check(&room, json_pack("{s:s}", "source", AXPY));
+    autofree char *report = report_of(result);
+    cr_assert(is_ok(result), "%s", report);
+    static const char *const keys[] = {
+        "ok",          "arch",       "mode",        "compiler", "cached",     "omitted",
+        "diagnostics", "compile_ms", "confinement", "kernels",  "precompiled"};
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        cr_assert_not_null(json_object_get(result, keys[i]), "%s", keys[i]);
+    }
+    cr_assert_eq(json_object_size(result), ARRAY_LEN(keys));
+    cr_assert_str_eq(json_get_string(result, "arch", ""), "sm_90a");
+    cr_assert_str_eq(json_get_string(result, "mode", ""), "device");
+    const json_t *kernel = json_array_get(json_object_get(result, "kernels"), 0);
+    cr_assert_str_eq(json_get_string(kernel, "name", ""), "axpy");
+    cr_assert_eq(json_get_integer(kernel, "line", 0), 1);
+    cr_assert_eq(json_get_integer(kernel, "param_bytes", 0), 24);
+    cr_assert_gt(json_get_integer(kernel, "registers", 0), 4);
+    cr_assert_gt(json_array_size(json_object_get(kernel, "occupancy")), 1);
+    cr_assert_eq(strncmp(report, "ok: 1 kernel for sm_90a, nvrtc ", 31), 0, "%s", report);
+
+    /* The same again comes from the cache, with the occupancy that was asked for. */
+    autojson *again = check_room_check(
+        &room, json_pack("{s:s, s:{s:i}}", "source", AXPY, "launch", "block", 96));
+    cr_assert(json_is_true(json_object_get(again, "cached")));
+    cr_assert(json_is_false(json_object_get(result, "cached")));
+    const json_t *occupancy = json_object_get(
+        json_array_get(json_object_get(again, "kernels"), 0), "occupancy");
+    cr_assert_eq(json_array_size(occupancy), 1);
+    cr_assert_eq(json_get_integer(json_array_get(occupancy, 0), "block_threads", 0), 96);
+    check_room_close(&room);
+}
+
+/* Errors are answers, with their place; the file's name is the client's. */
+Test(kernel_check, broken_kernel, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    check_room_open(&room, NULL);
+    autojson *result = check_room_check(
+        &room,
+        json_pack("{s:s, s:s}", "source",
+                  "__global__ void k(float *x) {\n  y[0] = 1;\n}\n", "name", "mine.cu"));
+    cr_assert(!is_ok(result));
+    const json_t *finding = diagnostic(result, 0);
+    cr_assert_str_eq(json_get_string(finding, "file", ""), "mine.cu");
+    cr_assert_str_eq(json_get_string(finding, "severity", ""), "error");
+    cr_assert_eq(json_get_integer(finding, "line", 0), 2);
+    cr_assert_eq(json_get_integer(finding, "column", 0), 3);
+    cr_assert_null(json_object_get(result, "outcome"));
+    check_room_close(&room);
+}
+
+/* A whole .cu file is checked by its device part, and lines stay true. */
+Test(kernel_check, host_code, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    check_room_open(&room, NULL);
+    check_room_write(&room, "src/full.cu",
+                     "#include <cstdio>\n#include <vector>\n#include \"half.cuh\"\n" AXPY
+                     "int main() {\n  std::vector<float> v(9);\n"
+                     "  axpy<<<1, 9>>>(9, 1.f, v.data(), v.data());\n"
+                     "  printf(\"%d\\n\", HALF);\n  return 0;\n}\n");
+    check_room_write(&room, "src/half.cuh", "#pragma once\n#define HALF 2\n");
+    autojson *result = check_room_check(&room, json_pack("{s:s}", "path", "src/full.cu"));
+    autofree char *report = report_of(result);
+    cr_assert(is_ok(result), "%s", report);
+    cr_assert_str_eq(json_get_string(result, "mode", ""), "host-stripped");
+    const json_t *kernel = json_array_get(json_object_get(result, "kernels"), 0);
+    cr_assert_eq(json_get_integer(kernel, "line", 0), 4);
+    cr_assert_str_eq(json_get_string(kernel, "file", ""), "src/full.cu");
+    check_room_close(&room);
+}
+
+/* No text of a foreign file comes back, whatever the source includes. */
+Test(kernel_check, foreign_files, .timeout = 60) {
+    NEED_COMPILER();
+    static const char *const targets[] = {"\"/etc/passwd\"", "</etc/passwd>",
+                                          "\"../../../../../../etc/passwd\"",
+                                          "\"link.h\""};
+    struct check_room room;
+    check_room_open(&room, NULL);
+    autofree char *link = path_join(room.dir, "link.h");
+    cr_assert_eq(symlink("/etc/passwd", link), 0);
+    for (size_t i = 0; i < ARRAY_LEN(targets); i++) {
+        autofree char *source = xasprintf("#include %s\n" AXPY, targets[i]);
+        autojson *result = check_room_check(&room, json_pack("{s:s}", "source", source));
+        char *text = json_dumps(result, 0);
+        cr_assert(!is_ok(result), "%s", text);
+        cr_assert_null(strstr(text, "root:"), "%s", text);
+        cr_assert_eq(json_get_integer(diagnostic(result, 0), "line", 0), 1, "%s", text);
+        cr_assert_eq(json_array_size(json_object_get(result, "diagnostics")), 1, "%s",
+                     text);
+        free(text);
+    }
+    check_room_close(&room);
+}
+
+/* Two identical checks at once are one compilation; a cancelled one leaves the other be.
+ */
+Test(kernel_check, joins_and_cancels, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    check_room_open(&room, NULL);
+    struct check_answer a[4] = {0};
+    struct kernel_check *c[4];
+    autojson *params = json_pack("{s:s}", "source", AXPY);
+    autojson *other = json_pack("{s:s}", "source", AXPY "\n");
+    for (int i = 0; i < 4; i++) {
+        c[i] = kernel_check_start(room.gpu, i < 3 ? params : other, &room.origin,
+                                  check_answer_take, &a[i]);
+    }
+    kernel_check_cancel(c[1]);
+    kernel_check_cancel(c[3]);
+    cr_assert_eq(a[1].calls, 0);
+    check_room_run(&room, a, 4);
+    cr_assert(is_ok(a[0].result));
+    cr_assert(json_is_null(a[1].result));
+    cr_assert(json_is_null(a[3].result));
+    cr_assert(json_equal(json_object_get(a[0].result, "compile_ms"),
+                         json_object_get(a[2].result, "compile_ms")));
+    for (int i = 0; i < 4; i++) {
+        json_decref(a[i].result);
+    }
+    check_room_close(&room);
+}
+
+/* The advice that saves days. */
+Test(kernel_check, advice, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    check_room_open(&room, NULL);
+    autojson *template =
+        check_room_check(&room, json_pack("{s:s}", "source",
+                                          "template <class T> __global__ void t(T *x) {\n"
+                                          "  x[0] = T(1);\n}\n"));
+    const json_t *finding = find_code(template, "no_kernels");
+    cr_assert(is_ok(template));
+    cr_assert_not_null(
+        strstr(json_get_string(finding, "message", ""), "template __global__"));
+    cr_assert_eq(json_get_integer(finding, "line", 0), 1);
+    cr_assert_eq(json_get_integer(finding, "column", 0), 36);
+
+    autojson *none = check_room_check(
+        &room, json_pack("{s:s}", "source", "__device__ int f() { return 1; }\n"));
+    cr_assert_not_null(find_code(none, "no_kernels"));
+
+    autojson *wgmma = check_room_check(
+        &room, json_pack("{s:s, s:s}", "source",
+                         "__global__ void w() {\n"
+                         "  asm volatile(\"wgmma.fence.sync.aligned;\");\n}\n",
+                         "arch", "sm_90"));
+    cr_assert(!is_ok(wgmma));
+    finding = diagnostic(wgmma, 0);
+    cr_assert_not_null(
+        strstr(json_get_string(finding, "message", ""), "arch \"sm_90a\""));
+    cr_assert_eq(json_get_integer(finding, "line", 0), 2);
+
+    autojson *shared = check_room_check(
+        &room,
+        json_pack("{s:s}", "source",
+                  "__global__ void s(float *x) {\n  __shared__ float a[75000];\n"
+                  "  for (int i = threadIdx.x; i < 75000; i += 32) a[i] = x[i];\n"
+                  "  __syncthreads();\n  x[threadIdx.x] = a[74999 - threadIdx.x];\n}\n"));
+    autofree char *report = report_of(shared);
+    cr_assert(!is_ok(shared), "%s", report);
+    cr_assert_not_null(strstr(report, "300000"), "%s", report);
+    check_room_close(&room);
+}
