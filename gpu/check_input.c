@@ -268,9 +268,11 @@ int check_input_read(struct check_input *ret, const json_t *params,
         compile_options_finish(&ret->options);
         return r;
     }
-    host_code_blank_sources(&ret->closure.sources, &ret->unit);
-    ret->host_stripped = ret->unit.has_host_code;
-    ret->options.default_device = ret->unit.needs_default_device;
+    struct host_code host = {0};
+    host_code_blank_sources(&ret->closure.sources, &host);
+    ret->host_stripped = host.has_host_code;
+    ret->options.default_device = host.needs_default_device;
+    host_code_finish(&host);
     ret->launch = launch_read(params);
     key_make(ret, places->compiler);
     return 0;
@@ -279,6 +281,5 @@ int check_input_read(struct check_input *ret, const json_t *params,
 void check_input_finish(struct check_input *input) {
     compile_options_finish(&input->options);
     include_closure_finish(&input->closure);
-    host_code_finish(&input->unit);
     json_decref(input->launch);
 }

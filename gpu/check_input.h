@@ -11,7 +11,6 @@
 struct check_input {
     struct compile_options options;
     struct include_closure closure; /* host parts blanked */
-    struct host_code unit;          /* what the unit declares, as written */
     bool host_stripped;             /* something had to be blanked */
     json_t *launch; /* {"block": [x,y,z], "dynamic_shared_bytes", "cluster": [x,y,z]?} or
                        NULL */

@@ -49,28 +49,43 @@ static struct finding_span span_in(const struct source_file *file, size_t start,
     return span;
 }
 
-/* A source that compiled to nothing looks like success; say what is missing. */
-static void note_no_kernels(const struct check_input *input, json_t *findings) {
-    const struct source_file *unit = &input->closure.sources.files[0];
-    if (!input->unit.kernel_count) {
-        json_array_append_new(
-            findings,
-            finding_new("upskilld", "no_kernels", FINDING_INFO,
-                        "the source defines no __global__ function, so there is "
-                        "no kernel to report on",
-                        unit->display, &(struct finding_span){0}));
-        return;
-    }
-    const struct kernel_place *kernel = &input->unit.kernels[0];
-    struct finding_span span = span_in(unit, kernel->offset, kernel->end);
+static json_t *template_note(const struct source_file *file,
+                             const struct kernel_place *kernel) {
+    struct finding_span span = span_in(file, kernel->offset, kernel->end);
     autofree char *message = xasprintf("\"%s\" is a template (or inside one) and nothing "
                                        "instantiates it, so it was parsed "
                                        "but not compiled: add an explicit instantiation, "
                                        "for example `template __global__ "
                                        "void %s<float>(…);` with the kernel's parameters",
                                        kernel->name, kernel->name);
-    json_array_append_new(findings, finding_new("upskilld", "no_kernels", FINDING_INFO,
-                                                message, unit->display, &span));
+    return finding_new("upskilld", "no_kernels", FINDING_INFO, message, file->display,
+                       &span);
+}
+
+/* A source that compiled to nothing looks like success; say what is missing. A header
+ * without kernels is nothing to speak of. */
+static void note_no_kernels(const struct source_set *sources, json_t *findings) {
+    json_t *note = NULL;
+    for (size_t i = 0; i < sources->count && !note; i++) {
+        const struct source_file *file = &sources->files[i];
+        struct host_code code = {0};
+        host_code_scan(file->text, file->len, &code);
+        if (code.kernel_count) {
+            note = template_note(file, &code.kernels[0]);
+        }
+        host_code_finish(&code);
+    }
+    const struct source_file *unit = &sources->files[0];
+    bool header = sources->count > 1 && strcmp(unit[0].display, unit[1].display) == 0;
+    if (!note && !header) {
+        note = finding_new("upskilld", "no_kernels", FINDING_INFO,
+                           "the source defines no __global__ function, so there is no "
+                           "kernel to report on",
+                           unit->display, &(struct finding_span){0});
+    }
+    if (note) {
+        json_array_append_new(findings, note);
+    }
 }
 
 static json_t *copied(const json_t *answer, const char *key, json_t *fallback) {
@@ -114,7 +129,7 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     json_array_extend(findings, input->closure.findings);
     fixes_add(findings, &input->closure.sources, input->options.arch);
     if (compiled && !input->options.quick && !json_array_size(kernels)) {
-        note_no_kernels(input, findings);
+        note_no_kernels(&input->closure.sources, findings);
     }
     json_t *result = json_pack(
         "{s:b, s:s, s:s, s:o, s:b, s:o, s:o, s:I, s:o, s:o}", "ok", 0, "arch",

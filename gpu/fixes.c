@@ -28,8 +28,10 @@ struct mistake {
     size_t word_len;
 };
 
+/* The last one of that name: a header is compiled through a unit that borrows its name.
+ */
 static struct fix_text *text_of(struct fixer *fixer, const char *display) {
-    for (size_t i = 0; display && i < fixer->sources->count; i++) {
+    for (size_t i = fixer->sources->count; display && i-- > 0;) {
         if (strcmp(fixer->sources->files[i].display, display) == 0) {
             if (!fixer->texts[i]) {
                 fixer->texts[i] = xmalloc(sizeof *fixer->texts[i]);
@@ -284,16 +286,24 @@ static void fix_semicolon(struct mistake *m) {
     }
 }
 
-/* One brace too few in the whole file: it is missing at the end or nowhere we could tell.
- */
-static void fix_brace(struct mistake *m) {
-    struct fix_text *t = text_of(m->fixer, m->fixer->sources->files[0].display);
+static long open_braces(const struct fix_text *t) {
     long depth = 0;
-    for (size_t i = 0; t && i < t->count; i++) {
+    for (size_t i = 0; i < t->count; i++) {
         depth += fix_text_is(t, i, "{") - fix_text_is(t, i, "}");
     }
-    if (t && depth == 1) {
-        m->text = t;
+    return depth;
+}
+
+/* One brace too few in one whole file: it is missing at the end or nowhere we could tell.
+ */
+static void fix_brace(struct mistake *m) {
+    const struct source_set *sources = m->fixer->sources;
+    for (size_t i = 0; i < sources->count && !m->text; i++) {
+        struct fix_text *t = text_of(m->fixer, sources->files[i].display);
+        m->text = open_braces(t) == 1 ? t : NULL;
+    }
+    const struct fix_text *t = m->text;
+    if (t) {
         bool unfinished = t->len && t->text[t->len - 1] != '\n';
         add_edit(m, "add the missing \"}\" at the end", t->len, t->len,
                  unfinished ? "\n}\n" : "}\n");
