@@ -1,0 +1,158 @@
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static json_t *parse(const char *s, size_t len, struct err *err) {
+    char *copy = malloc(len ? len : 1); /* exact, so that ASan sees an overrun */
+    memcpy(copy, s, len);
+    json_t *value = json_parse(copy, len, err);
+    free(copy);
+    return value;
+}
+
+Test(json, what_is_read_is_written_compactly_in_the_same_order) {
+    static const struct {
+        const char *in, *want;
+    } cases[] = {
+        {" { \"b\" : [ 1 , -2.5 , true , null , false ] , \"a\" : { } , \"c\" : [ ] } ",
+         "{\"b\":[1,-2.5,true,null,false],\"a\":{},\"c\":[]}"},
+        {"3", "3"},
+        {"\"x\"", "\"x\""},
+        {"0.1", "0.10000000000000001"},
+        {"1e2", "100.0"},
+        {"1e300", "1.0000000000000001e+300"},
+        {"9223372036854775807", "9223372036854775807"},
+        {"{\"a\":1,\"a\":2}", "{\"a\":2}"},
+        {"\"\\u0000\\u001f\\n\\t\\\"\\\\\\/\"", "\"\\u0000\\u001f\\n\\t\\\"\\\\/\""},
+        {"\"\\ud83d\\ude00\"", "\"\xf0\x9f\x98\x80\""},
+        {"\"\\ud800\"", "\"\xef\xbf\xbd\""},
+        {"\"\\udc00x\"", "\"\xef\xbf\xbdx\""},
+        {"\"\\ud800\\ud83d\\ude00\"", "\"\xef\xbf\xbd\xf0\x9f\x98\x80\""},
+        {"\"\\ud800\\n\\uD8ff\\u0041\"", "\"\xef\xbf\xbd\\n\xef\xbf\xbd"
+                                         "A\""},
+        {"\"\\\\ud800\"", "\"\\\\ud800\""},
+        {"{\"k\\udfff\":\"\xff\xc3\xa9\xe2\x82\"}",
+         "{\"k\xef\xbf\xbd\":\"\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\"}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = {0};
+        autojson *value = parse(cases[i].in, strlen(cases[i].in), &err);
+        cr_assert(value != NULL, "case %zu: %s", i, err.msg);
+        autobuf out = BUF_INIT(1000);
+        cr_assert(zero(int, json_write(&out, value)));
+        cr_assert(eq(str, out.data, cases[i].want), "case %zu", i);
+    }
+}
+
+Test(json, what_is_not_json_is_refused_with_its_place) {
+    static const struct {
+        const char *in;
+        int code;
+    } cases[] = {
+        {"", -EBADMSG},
+        {"{", -EBADMSG},
+        {"[1,]", -EBADMSG},
+        {"nul", -EBADMSG},
+        {"{} {}", -EBADMSG},
+        {"'a'", -EBADMSG},
+        {"NaN", -EBADMSG},
+        {"\"a\nb\"", -EBADMSG},
+        {"\"\\ud8", -EBADMSG},
+        {"\"\\", -EBADMSG},
+        {"\"abc", -EBADMSG},
+        {"\"\\x\"", -EBADMSG},
+        {"{\"a\":1 \xff}", -EBADMSG},
+        {"\xff", -EBADMSG},
+        {"{1:2}", -EBADMSG},
+        {"1e400", -ERANGE},
+        {"[9223372036854775808]", -ERANGE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = {0};
+        cr_assert(parse(cases[i].in, strlen(cases[i].in), &err) == NULL, "case %zu", i);
+        cr_assert(eq(int, err.code, cases[i].code), "case %zu: %s", i, err.msg);
+        cr_assert(strstr(err.msg, "line ") != NULL, "%s", err.msg);
+    }
+}
+
+Test(json, depth_is_bounded_on_both_ways) {
+    char deep[2 * (JSON_MAX_NESTING + 1)];
+    for (size_t depth = JSON_MAX_NESTING; depth <= JSON_MAX_NESTING + 1; depth++) {
+        struct err err = {0};
+        memset(deep, '[', depth);
+        memset(deep + depth, ']', depth);
+        autojson *value = parse(deep, 2 * depth, &err);
+        cr_assert(eq(int, value != NULL, depth == JSON_MAX_NESTING), "%s", err.msg);
+        cr_assert(eq(int, err.code, value ? 0 : -EBADMSG));
+    }
+    /* Brackets in strings are text. */
+    autobuf text = BUF_INIT(10000);
+    buf_addc(&text, '"');
+    for (int i = 0; i < 2000; i++) {
+        buf_adds(&text, "[{");
+    }
+    buf_addc(&text, '"');
+    autojson *string = parse(text.data, text.len, NULL);
+    cr_assert(eq(int, json_typeof(string), JSON_STRING));
+
+    json_t *root = json_array(), *at = root;
+    for (int i = 0; i < 3000; i++) {
+        json_t *inner = json_array();
+        json_array_append_new(at, inner);
+        at = inner;
+    }
+    autobuf out = BUF_INIT(100000);
+    cr_assert(eq(int, json_write(&out, root), -ELOOP));
+    cr_assert(zero(sz, out.len));
+    json_decref(root);
+}
+
+Test(json, writing_over_the_limit_adds_nothing) {
+    autojson *value = json_pack("{s:s}", "key", "some longer text");
+    autobuf out = BUF_INIT(12);
+    buf_adds(&out, "ab");
+    cr_assert(eq(int, json_write(&out, value), -EMSGSIZE));
+    cr_assert(eq(str, out.data, "ab"));
+}
+
+Test(json, strings_are_made_of_any_bytes) {
+    autojson *text = json_text("a\xff\0b", 4);
+    cr_assert(eq(sz, json_string_length(text), 6));
+    autojson *clean = json_clean("\x1b[31ma\xe2\x80\xae\xff", 10);
+    cr_assert(eq(str, (char *)json_string_value(clean), "a\xef\xbf\xbd"));
+    autojson *none = json_clean_z(NULL);
+    cr_assert(eq(str, (char *)json_string_value(none), ""));
+}
+
+Test(json, numbers_that_are_not_finite_become_words) {
+    static const struct {
+        double value;
+        const char *want;
+    } cases[] = {{NAN, "\"NaN\""},
+                 {INFINITY, "\"Infinity\""},
+                 {-INFINITY, "\"-Infinity\""},
+                 {1, "1.0"},
+                 {-0.5, "-0.5"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autojson *value = json_double(cases[i].value);
+        autobuf out = BUF_INIT(100);
+        cr_assert(zero(int, json_write(&out, value)));
+        cr_assert(eq(str, out.data, cases[i].want));
+    }
+}
+
+Test(json, lookups_fall_back_on_a_missing_key_or_another_type) {
+    autojson *o = json_pack("{s:s, s:i, s:b}", "s", "text", "i", 7, "b", 1);
+    cr_assert(eq(str, (char *)json_get_string(o, "s", "x"), "text"));
+    cr_assert(eq(str, (char *)json_get_string(o, "i", "x"), "x"));
+    cr_assert(eq(i64, json_get_integer(o, "i", 1), 7));
+    cr_assert(eq(i64, json_get_integer(o, "none", 1), 1));
+    cr_assert(eq(int, json_get_bool(o, "b", 0), 1));
+    cr_assert(eq(int, json_get_bool(NULL, "b", 0), 0));
+}
