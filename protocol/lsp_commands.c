@@ -152,6 +152,9 @@ static void command_start(struct lsp *l, struct rpc_call *request,
     c->call = call_start(op, json_incref(params), l->host->origin);
     call_attach(c->call, &c->view);
     rpc_call_on_cancel(request, request_cancelled, c);
+    if (call_state(c->call) == CALL_INPUT_REQUIRED) {
+        hand_over(c); /* it asked before there was a view */
+    }
 }
 
 /* The operation that a command names; *ret_params is borrowed and NULL when left out. */

@@ -227,7 +227,17 @@ static void work_cancelled(struct call *call, void *data) {
     call_stopped(call);
 }
 
+static void work_resumed(struct call *call, const json_t *input, void *data) {
+    (void)data;
+    call_reply(call, json_pack("{s:O}", "input", input));
+}
+
 static void work_start(struct call *call, const json_t *params) {
+    if (json_get_bool(params, "ask", 0)) {
+        fake.asking = call_ref(call);
+        call_require_input(call, J("{'instructions':'write'}"), work_resumed, NULL);
+        return;
+    }
     struct work *w = calloc(1, sizeof *w);
     w->call = call_ref(call);
     w->left = json_get_integer(params, "ticks", 0);
@@ -243,7 +253,8 @@ static void work_start(struct call *call, const json_t *params) {
 #define WORK_PARAMS                                                                      \
     "{\"type\":\"object\",\"properties\":{\"ticks\":{\"type\":\"integer\"},"             \
     "\"text\":{\"type\":\"string\"},\"fail\":{\"type\":\"boolean\"},"                    \
-    "\"stubborn\":{\"type\":\"boolean\"}},\"additionalProperties\":false}"
+    "\"stubborn\":{\"type\":\"boolean\"},\"ask\":{\"type\":\"boolean\"}},"               \
+    "\"additionalProperties\":false}"
 
 static const struct operation operations[] = {
     {.name = "fake/run",

@@ -39,7 +39,8 @@ struct fake {
     int quick, full, cancelled, running;
     struct document *seen; /* by the latest hover; a reference */
     size_t offset;
-    int operations; /* running */
+    int operations;      /* running */
+    struct call *asking; /* the latest that asked for input; a reference */
 };
 #define MANUAL 0xFFFFFFu
 extern struct fake fake;

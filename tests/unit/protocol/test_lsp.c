@@ -592,6 +592,21 @@ Test(lsp, a_failed_command_is_an_error_with_reason_and_hint) {
     }
 }
 
+Test(lsp, an_operation_that_asks_for_input_goes_on_as_a_job) {
+    harness_initialize(&h, NULL);
+    json_t *result =
+        harness_result(&h, "workspace/executeCommand",
+                       J("{'command':'upskilld.fake.run','arguments':[{'ask':true}]}"));
+    cr_expect(eq(sz, strlen(string_of(result, "job", "")), 32));
+    cr_expect(eq(str, string_of(result, "state", ""), "input_required"));
+    expect_json(json_object_get(result, "work_order"), "{'instructions':'write'}");
+    json_t *input = J("{'draft':'x'}");
+    cr_expect(zero(int, call_input(fake.asking, input)));
+    cr_expect(eq(int, (int)call_state(fake.asking), (int)CALL_SUCCEEDED));
+    json_decref(input);
+    call_unref(fake.asking);
+}
+
 static char *progress_kind(size_t n) {
     return string_of(json_object_get(harness_message(&h, "$/progress", n), "value"),
                      "kind", "");
