@@ -149,7 +149,8 @@ static bool cut_at_header(struct frame_decoder *d, size_t to) {
     if (d->last != FRAME_HEADERS) {
         return false;
     }
-    ptrdiff_t at = find_header(unread(d), d->scanned, to);
+    size_t most = d->max_body + 1; /* behind that it is too large, however it arrived */
+    ptrdiff_t at = find_header(unread(d), d->scanned, to < most ? to : most);
     if (at < 0) {
         return false;
     }

@@ -1,0 +1,115 @@
+/* Whatever comes in: every request is answered once, all that is sent is whole valid JSON
+ * in its frame, and nothing is left when the peer goes. */
+#include "base/mem.h"
+#include "protocol/rpc.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct host {
+    struct rpc_peer *peer;
+    struct frame_decoder *reader; /* of what is sent */
+    struct rpc_call *held[16];
+    size_t held_count;
+    bool free_now;
+};
+
+static bool on_sent(enum frame_mode mode, char *body, size_t len, void *data) {
+    (void)mode, (void)data;
+    json_error_t error;
+    json_t *json =
+        json_loadb(body, len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, &error);
+    /* Ids are echoed whatever their size; whatever else is refused is our error. */
+    if (!json && json_error_code(&error) != json_error_numeric_overflow) {
+        abort();
+    }
+    json_decref(json);
+    return true;
+}
+
+static void on_bad_frame(enum frame_mode mode, enum frame_fault fault, const char *head,
+                         size_t len, void *data) {
+    (void)mode, (void)fault, (void)head, (void)len, (void)data;
+    abort();
+}
+
+static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppable,
+                    void *data) {
+    struct host *host = data;
+    (void)peer, (void)droppable;
+    frame_feed(host->reader, bytes, len);
+    free(bytes);
+}
+
+static void on_request(struct rpc_call *call, void *data) {
+    struct host *host = data;
+    const char *method = rpc_call_method(call);
+    json_t *id = json_string(rpc_call_id(call));
+    if (!id) {
+        abort(); /* an id that is no UTF-8 would be echoed */
+    }
+    json_decref(id);
+    if (*method == 'h' && host->held_count < ARRAY_LEN(host->held)) {
+        host->held[host->held_count++] = call;
+    } else if (*method == 'd') {
+        rpc_drop(call);
+    } else if (*method == 'f') {
+        host->free_now = true;
+        rpc_reply(call, NULL);
+    } else if (*method == 'e') {
+        rpc_error(call, 1, json_incref(rpc_call_params(call)), "%s", method);
+    } else {
+        rpc_reply(call, json_incref(rpc_call_params(call)));
+    }
+}
+
+static void on_notification(struct rpc_peer *peer, enum frame_mode mode,
+                            const char *method, json_t *params, void *data) {
+    (void)mode, (void)method, (void)data;
+    rpc_cancel(peer, json_object_get(params, "id"));
+}
+
+static void on_response(struct rpc_request *request, int status, const json_t *result,
+                        const json_t *error, void *data) {
+    (void)request, (void)status, (void)result, (void)error;
+    (*(unsigned *)data)++;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const struct rpc_events events = {
+        .request = on_request, .notification = on_notification, .send = on_send};
+    static const struct frame_events reading = {on_sent, on_bad_frame};
+    if (size < 1) {
+        return 0;
+    }
+    struct host host = {.reader = frame_decoder_new(FRAME_MAX_BODY, &reading, NULL)};
+    unsigned responses = 0;
+    host.peer = rpc_peer_new(FRAME_LINES, 4096, &events, &host);
+    rpc_peer_allow_batches(host.peer, data[0] & 1);
+    rpc_peer_omit_null_id(host.peer, data[0] & 2);
+    for (int i = 0; i < 3; i++) { /* ids 1 to 3 wait for answers */
+        rpc_request_start(host.peer, "q", NULL, on_response, &responses);
+    }
+    size_t step = 1 + (data[0] >> 2);
+    for (size_t at = 1; at < size && !host.free_now; at += step) {
+        rpc_feed(host.peer, (const char *)data + at, size - at < step ? size - at : step);
+    }
+    for (size_t i = 0; i + 1 < host.held_count; i += 2) {
+        rpc_reply(host.held[i], NULL);
+        host.held[i] = NULL;
+    }
+    rpc_peer_free(host.peer);
+    for (size_t i = 0; i < host.held_count; i++) {
+        if (host.held[i]) {
+            rpc_reply(host.held[i], NULL);
+        }
+    }
+    if (responses != 3) {
+        abort();
+    }
+    frame_decoder_free(host.reader);
+    return 0;
+}
