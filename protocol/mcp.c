@@ -26,6 +26,7 @@ void mcp_free(struct mcp *m) {
     if (m->roots_request) {
         rpc_request_abandon(take(m->roots_request));
     }
+    free(m->client);
     json_decref(m->subscribed);
     for (size_t i = 0; i < ARRAY_LEN(m->tools); i++) {
         json_decref(m->tools[i]);

@@ -70,12 +70,19 @@ static void refuse_version(struct mcp_message *msg, const char *requested) {
     rpc_error(msg->call, MCP_UNSUPPORTED_VERSION, data, "Unsupported protocol version");
 }
 
-/* The client's name is for the daemon's records; every modern message may carry it. */
-static void tell_client(const struct mcp *m, const json_t *info) {
-    const char *name = json_string_value(json_object_get(info, "name"));
-    const char *version = json_string_value(json_object_get(info, "version"));
-    if (name && m->host->set_client) {
-        m->host->set_client(m->host->data, name, version ? version : "");
+/* The client's name is for the daemon's records. Every modern message may carry it; the
+ * host hears of a new one only. */
+static void tell_client(struct mcp *m, const json_t *info) {
+    const char *name = json_get_string(info, "name", NULL);
+    const char *version = json_get_string(info, "version", "");
+    if (!name || !m->host->set_client) {
+        return;
+    }
+    autofree char *client = xasprintf("%s\n%s", name, version);
+    if (!m->client || strcmp(m->client, client) != 0) {
+        free(m->client);
+        m->client = take(client);
+        m->host->set_client(m->host->data, name, version);
     }
 }
 

@@ -36,6 +36,7 @@ struct mcp {
     bool initialized; /* an initialize was answered: messages without _meta are legacy */
     enum mcp_version version; /* that it agreed on */
     bool client_has_roots;
+    char *client; /* "name\nversion" as the host was told last, or NULL */
     struct rpc_request *roots_request; /* roots/list on its way, or NULL */
     json_t *subscribed;                /* legacy resources/subscribe: {uri: true} */
     json_t *tools[MCP_2026_07_28 + 1]; /* by version, made at first use */

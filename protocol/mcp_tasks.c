@@ -108,7 +108,7 @@ static json_t *form_message(const json_t *order) {
     autobuf text = BUF_INIT(1u << 20);
     if (instructions) {
         buf_adds(&text, instructions);
-    } else {
+    } else if (order) {
         json_write(&text, order);
     }
     return json_text(text.data, text_cut(text.data, text.len, MAX_REQUEST_TEXT));
@@ -159,9 +159,10 @@ json_t *mcp_task_detailed(const struct mcp *m, const json_t *capabilities, const
                             json_pack("{s:i,s:s}", "code", RPC_INTERNAL_ERROR, "message",
                                       json_get_string(task, "statusMessage", "failed")));
     } else if (strcmp(status, "input_required") == 0) {
-        json_object_set_new(
-            task, "inputRequests",
-            input_requests(json_object_get(job, "work_order"), capabilities));
+        const json_t *order = json_object_get(job, "work_order");
+        json_object_set_new(task, "inputRequests", input_requests(order, capabilities));
+        /* For a client without forms, too: its model can call the tool again. */
+        json_object_set_new(task, "statusMessage", form_message(order));
     }
     return task;
 }

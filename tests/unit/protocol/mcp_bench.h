@@ -42,7 +42,8 @@ struct bench {
     size_t read;   /* how many of them were looked at */
     json_t *roots; /* what set_roots got last */
     char client[64];
-    json_t *kept; /* ids, in order */
+    unsigned clients; /* how often set_client was called */
+    json_t *kept;     /* ids, in order */
     struct call *jobs[16];
     json_t *seen_params;  /* of the latest operation */
     struct call *running; /* the latest slow or asking call; a reference */
@@ -241,6 +242,7 @@ static void on_roots(void *data, const json_t *paths) {
 static void on_client(void *data, const char *name, const char *version) {
     struct bench *b = data;
     snprintf(b->client, sizeof b->client, "%s %s", name, version);
+    b->clients++;
 }
 
 static void on_request(struct rpc_call *call, void *data) {

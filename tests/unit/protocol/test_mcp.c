@@ -36,6 +36,7 @@ Test(mcp, initialize_agrees_on_the_clients_version_or_the_newest_legacy_one) {
             cases[i].info);
         expect(b, request, reply);
         cr_assert(eq(str, b->client, (char *)"c 3"));
+        cr_assert(eq(uint, b->clients, 1), "told once");
     }
     bench_free(b);
 }

@@ -219,7 +219,7 @@ Test(mcp_resources, an_unknown_one_has_its_eras_code) {
 
 #define SUBSCRIBE(method, uri)                                                           \
     "{'jsonrpc':'2.0','id':1,'method':'resources/" method "','params':{'uri':'" uri "'}" \
-                                                                                    "}"
+    "}"
 #define EMPTY "{'jsonrpc':'2.0','id':1,'result':{}}"
 
 Test(mcp_resources, subscribers_of_either_era_hear_of_changes) {

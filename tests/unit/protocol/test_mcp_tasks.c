@@ -151,6 +151,7 @@ Test(mcp_tasks, cancelling_is_acknowledged_and_seen) {
 static const char *input_key(struct bench *b, const char *id, json_t **request) {
     const json_t *task = result_of(b, request_for("tasks/get", id, "," TASKS_META));
     assert_json(json_object_get(task, "status"), "'input_required'", "status");
+    assert_json(json_object_get(task, "statusMessage"), "'Write it.'", "message");
     json_t *requests = json_object_get(task, "inputRequests");
     cr_assert(eq(sz, json_object_size(requests), 1));
     void *first = json_object_iter(requests);
@@ -195,6 +196,20 @@ Test(mcp_tasks, a_task_asks_for_input_and_goes_on_with_it) {
                 "'structuredContent':{'got':{'draft':'d'}}}");
     result_of(b, request_for("tasks/update", id, rest)); /* again: ignored */
     free(key);
+    bench_free(b);
+}
+
+Test(mcp_tasks, a_client_without_forms_is_asked_for_none) {
+    struct bench *b = bench_new();
+    const char *id = start(b, CALL("1", "ask", TASKS_META));
+    const json_t *task = result_of(
+        b, request_for("tasks/get", id,
+                       ",'_meta':{'io.modelcontextprotocol/protocolVersion':'2026-07-28',"
+                       "'io.modelcontextprotocol/clientCapabilities':{'extensions':{"
+                       "'io.modelcontextprotocol/tasks':{}}}}"));
+    assert_json(json_object_get(task, "status"), "'input_required'", "status");
+    assert_json(json_object_get(task, "inputRequests"), "{}", "no requests");
+    assert_json(json_object_get(task, "statusMessage"), "'Write it.'", "message");
     bench_free(b);
 }
 
