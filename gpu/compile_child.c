@@ -202,6 +202,9 @@ static bool is_memory_failure(const struct nvrtc_output *out) {
 static void judge_failure(struct answer *a) {
     if (is_memory_failure(&a->out)) {
         a->outcome = "memory";
+        finding_add(a, "compile_memory",
+                    "The compiler ran out of the memory it may use. Make large constant "
+                    "tables, template recursion, unrolled loops or functions smaller.");
     } else if (a->log.errors) {
         a->outcome = "rejected";
     } else {
@@ -335,7 +338,7 @@ static bool file_write(const struct source_file *file) {
 }
 
 static bool files_write(const struct source_set *sources) {
-    for (size_t i = 1; i < sources->count; i++) {
+    for (size_t i = 0; i < sources->count; i++) {
         if (!file_write(&sources->files[i])) {
             return false;
         }

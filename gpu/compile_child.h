@@ -29,7 +29,7 @@ enum {
 
 /* The text on the socket, to its end: {"folder": "/…", "job": compile.h's request}. The
  * folder is empty and the job's alone; it becomes the working directory, and all files of
- * the job but the unit are written there. */
+ * the job are written there. */
 _Noreturn void compile_child_run(const struct compile_room *room, int supervisor,
                                  int socket);
 

@@ -137,13 +137,16 @@ static json_t *answer_dead(const struct worker *w, const char *outcome, const ch
 }
 
 static json_t *answer_timeout(const struct worker *w, const struct compile_run *run) {
+    autofree char *spent =
+        run->timed_out ? xasprintf("%.3g s", run->job.limits.wall_ms / 1e3)
+                       : xasprintf("%u s of processor time", run->job.limits.cpu_s);
     return answer_dead(
         w, "timeout", "compile_timeout",
         xasprintf(
-            "The compiler was stopped after %.3g s. Deep template recursion, very long "
-            "unrolled loops or very long functions are the usual cause: make them "
-            "smaller, or allow more time.",
-            run->job.limits.wall_ms / 1e3));
+            "The compiler was stopped after %s. Deep template recursion, macros that "
+            "multiply, very long unrolled loops or functions are the usual cause: make "
+            "them smaller, or allow more time.",
+            spent));
 }
 
 static json_t *answer_memory(const struct worker *w, const struct compile_run *run) {

@@ -1,0 +1,275 @@
+/* confine: what a confined process can still do, tried in a process of its own. */
+#include "base/mem.h"
+#include "gpu/confine.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/confine-test-XXXXXX";
+
+static void start(void) {
+    cr_assert(mkdtemp(folder) != NULL);
+}
+
+static void stop(void) {
+    autofree char *command = xasprintf("rm -r %s", folder);
+    cr_expect_eq(system(command), 0);
+}
+
+/* What `attempt` returns in a confined child: 0-255, or -signal. */
+static int in_confinement(const struct confine_rules *rules, int (*attempt)(void)) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        confine_self(rules);
+        _exit(attempt());
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static int refused(long result) {
+    return result == -1 && (errno == EPERM || errno == EACCES) ? 0 : 1;
+}
+
+static int try_socket(void) {
+    return refused(socket(AF_INET, SOCK_STREAM, 0));
+}
+static int try_unix(void) {
+    return refused(socket(AF_UNIX, SOCK_STREAM, 0));
+}
+static int try_exec(void) {
+    return refused(execl("/bin/true", "true", (char *)NULL));
+}
+static int try_fork(void) {
+    long pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (pid == 0) {
+        _exit(0);
+    }
+    return refused(pid);
+}
+static int try_kill(void) {
+    return refused(kill(getppid(), 0));
+}
+static int try_ptrace(void) {
+    return refused(ptrace(PTRACE_TRACEME, 0, 0, 0));
+}
+static int try_mount(void) {
+    return refused(mount("none", "/mnt", "tmpfs", 0, 0));
+}
+static int try_unshare(void) {
+    return refused(syscall(SYS_unshare, 0x10000000));
+}
+static int try_bpf(void) {
+    return refused(syscall(SYS_bpf, 0, 0, 0));
+}
+static int try_keyctl(void) {
+    return refused(syscall(SYS_keyctl, 0, 0, 0));
+}
+static int try_uring(void) {
+    return refused(syscall(SYS_io_uring_setup, 1, 0));
+}
+static int try_userfault(void) {
+    return refused(syscall(SYS_userfaultfd, 0));
+}
+static int try_memfd(void) {
+    return refused(syscall(SYS_memfd_create, "x", 0));
+}
+static int try_foreign_limit(void) {
+    struct rlimit limit;
+    return refused(prlimit(getppid(), RLIMIT_CORE, NULL, &limit));
+}
+
+Test(confine, a_confined_process_reaches_nobody) {
+    static const struct {
+        const char *what;
+        int (*attempt)(void);
+    } cases[] = {
+        {"socket", try_socket},  {"unix socket", try_unix},
+        {"exec", try_exec},      {"fork", try_fork},
+        {"kill", try_kill},      {"ptrace", try_ptrace},
+        {"mount", try_mount},    {"unshare", try_unshare},
+        {"bpf", try_bpf},        {"keyctl", try_keyctl},
+        {"io_uring", try_uring}, {"userfaultfd", try_userfault},
+        {"memfd", try_memfd},    {"limits of others", try_foreign_limit},
+    };
+    const struct confine_rules rules = {.cpu_s = 10};
+    if (!(confine_available() & CONFINED_SECCOMP)) {
+        cr_skip_test("no seccomp here");
+    }
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        cr_expect_eq(in_confinement(&rules, cases[i].attempt), 0, "%s", cases[i].what);
+    }
+}
+
+static int try_open(const char *path, int flags) {
+    int fd = open(path, flags, 0600);
+    return fd < 0 ? (errno == EACCES || errno == EPERM ? 13 : errno) : 0;
+}
+
+static int read_inside(void) {
+    autofree char *path = xasprintf("%s/in", folder);
+    return try_open(path, O_RDONLY);
+}
+static int write_inside(void) {
+    autofree char *path = xasprintf("%s/new", folder);
+    return try_open(path, O_WRONLY | O_CREAT);
+}
+static int read_outside(void) {
+    return try_open("/etc/passwd", O_RDONLY);
+}
+static int list_outside(void) {
+    return try_open("/etc", O_RDONLY | O_DIRECTORY);
+}
+static int read_by_link(void) {
+    autofree char *path = xasprintf("%s/link", folder);
+    return try_open(path, O_RDONLY);
+}
+static int read_by_dots(void) {
+    autofree char *path = xasprintf("%s/../../etc/passwd", folder);
+    return try_open(path, O_RDONLY);
+}
+
+Test(confine, only_the_named_folders_can_be_read, .init = start, .fini = stop) {
+    if (!(confine_available() & CONFINED_LANDLOCK)) {
+        cr_skip_test("no Landlock here");
+    }
+    autofree char *in = xasprintf("%s/in", folder), *link = xasprintf("%s/link", folder);
+    close(open(in, O_WRONLY | O_CREAT, 0600));
+    cr_assert_eq(symlink("/etc/passwd", link), 0);
+    const char *const dirs[] = {folder, "/no/such/folder", NULL};
+    const struct confine_rules reads = {.read_paths = dirs};
+    const struct confine_rules writes = {.write_paths = dirs};
+    const char *const file[] = {in, NULL};
+    const struct confine_rules one_file = {.read_paths = file};
+    cr_expect_eq(in_confinement(&reads, read_inside), 0);
+    cr_expect_eq(in_confinement(&reads, write_inside), 13);
+    cr_expect_eq(in_confinement(&reads, read_outside), 13);
+    cr_expect_eq(in_confinement(&reads, list_outside), 13);
+    cr_expect_eq(in_confinement(&reads, read_by_link), 13);
+    cr_expect_eq(in_confinement(&reads, read_by_dots), 13);
+    cr_expect_eq(in_confinement(&writes, write_inside), 0);
+    cr_expect_eq(in_confinement(&writes, read_outside), 13);
+    cr_expect_eq(in_confinement(&one_file, read_inside), 0);
+    cr_expect_eq(in_confinement(&one_file, read_by_link), 13);
+}
+
+static int burn(void) {
+    volatile unsigned long turns = 0;
+    while (turns != ~0ul) {
+        turns++;
+    }
+    return 0;
+}
+
+static int fill_file(void) {
+    autofree char *path = xasprintf("%s/big", folder);
+    static char bytes[65536];
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    for (int i = 0; i < 100; i++) {
+        if (write(fd, bytes, sizeof bytes) < 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+#ifndef __SANITIZE_ADDRESS__
+static int take_memory(void) {
+    return mmap(NULL, 1u << 30, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+                   MAP_FAILED
+               ? 7
+               : 0;
+}
+#endif
+static int abort_itself(void) {
+    abort();
+}
+
+Test(confine, limits_hold, .init = start, .fini = stop) {
+    const char *const dirs[] = {folder, NULL};
+    cr_expect_eq(in_confinement(&(struct confine_rules){.cpu_s = 1}, burn), -SIGXCPU);
+    cr_expect_eq(in_confinement(
+                     &(struct confine_rules){.write_paths = dirs, .file_bytes = 1u << 20},
+                     fill_file),
+                 -SIGXFSZ);
+#ifndef __SANITIZE_ADDRESS__
+    cr_expect_eq(
+        in_confinement(&(struct confine_rules){.memory_bytes = 512u << 20}, take_memory),
+        7);
+#endif
+    cr_expect_eq(in_confinement(&(struct confine_rules){0}, abort_itself), -SIGABRT);
+}
+
+/* A confined parent cannot wait for its child, whose verdict comes through this page. */
+static volatile int *verdict;
+
+static int fork_a_confined_child(void) {
+    if (fork() == 0) {
+        confine_self(&(struct confine_rules){.cpu_s = 5});
+        *verdict = try_fork() || try_socket() || read_outside() != 13 ? 2 : 1;
+        _exit(0);
+    }
+    for (int tries = 0; !*verdict && tries < 200; tries++) {
+        usleep(10000);
+    }
+    return *verdict == 1 ? 0 : 1;
+}
+
+Test(confine, a_parent_may_fork_and_nothing_more) {
+    const struct confine_rules parent = {.may_fork = true, .cpu_s = 5};
+    verdict = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    cr_expect_eq(in_confinement(&parent, fork_a_confined_child), 0);
+    cr_expect_eq(in_confinement(&parent, try_exec), 0);
+    cr_expect_eq(in_confinement(&parent, try_unix), 0);
+    cr_expect_eq(in_confinement(&parent, try_ptrace), 0);
+}
+
+static int live_on(void) {
+    pause();
+    return 0;
+}
+
+Test(confine, a_child_dies_with_its_parent) {
+    int pipe_ends[2];
+    cr_assert_eq(pipe(pipe_ends), 0);
+    pid_t parent = fork();
+    if (parent == 0) {
+        pid_t child = fork();
+        if (child == 0) {
+            confine_child_start(getppid());
+            (void)!write(pipe_ends[1], "x", 1);
+            close(pipe_ends[0]);
+            _exit(live_on());
+        }
+        char c;
+        (void)!read(pipe_ends[0], &c, 1);
+        _exit(0);
+    }
+    close(pipe_ends[1]);
+    waitpid(parent, NULL, 0);
+    char c;
+    /* The end of the pipe: its last writer, the child, is gone. */
+    cr_expect_eq((int)read(pipe_ends[0], &c, 1), 0);
+    cr_expect_eq(close(pipe_ends[0]), 0);
+}
+
+Test(confine, says_what_is_in_force) {
+    autojson *all =
+        confinement_to_json(CONFINED_LANDLOCK | CONFINED_SECCOMP | CONFINED_RLIMITS);
+    autofree char *text = json_dumps(all, JSON_COMPACT);
+    cr_expect_str_eq(text, "[\"landlock\",\"seccomp\",\"rlimits\"]");
+    autojson *one = confinement_to_json(CONFINED_RLIMITS);
+    cr_expect_eq(json_array_size(one), 1);
+}

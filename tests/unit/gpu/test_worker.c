@@ -1,0 +1,536 @@
+/* The worker as a whole: the real binary over pipes. */
+#include "base/clock.h"
+#include "worker_process.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char axpy[] =
+    "__global__ void axpy(float a, const float *x, float *y, int n) {\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i < n) y[i] += a * x[i];\n"
+    "}\n";
+
+static const char endless[] =
+    "template <int N, int M> struct X {\n"
+    "    static const int v = X<N - 1, 2 * M>::v + X<N - 1, 2 * M + 1>::v;\n"
+    "};\n"
+    "template <int M> struct X<0, M> { static const int v = M; };\n"
+    "__global__ void k(int *x) { *x = X<22, 0>::v; }\n";
+
+static const json_t *first_finding(const json_t *result) {
+    return json_array_get(json_object_get(result, "diagnostics"), 0);
+}
+
+static const char *text_of(const json_t *object, const char *key) {
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
+}
+
+static int number_of(const json_t *object, const char *key) {
+    return (int)json_integer_value(json_object_get(object, key));
+}
+
+static void expect_outcome(const json_t *result, const char *outcome, const char *what) {
+    char *text = json_dumps(result, 0);
+    cr_expect_str_eq(outcome_of(result), outcome, "%s: %.600s", what, text);
+    free(text);
+}
+
+static void expect_axpy_compiles(struct worker_process *w, const char *after) {
+    autojson *result = compile_result(w, compile_params(axpy));
+    expect_outcome(result, "compiled", after);
+}
+
+Test(worker, greets_answers_status_and_refuses_what_it_does_not_know) {
+    struct worker_process w;
+    worker_spawn(&w, NULL);
+    cr_assert_eq(number_of(w.hello, "protocol"), 1);
+    cr_assert(json_is_array(json_object_get(w.hello, "toolkits")));
+    cr_assert(json_array_size(json_object_get(w.hello, "confinement")) > 0);
+    autojson *status = worker_call(&w, "worker/status", json_object());
+    cr_assert_eq(number_of(json_object_get(status, "result"), "running"), 0);
+    cr_assert_eq((int)json_array_size(
+                     json_object_get(json_object_get(status, "result"), "parents")),
+                 0);
+    autojson *unknown = worker_call(&w, "kernel/check", json_object());
+    cr_assert_eq(number_of(json_object_get(unknown, "error"), "code"), -32601);
+    autojson *bad = worker_call(&w, "compile", json_object());
+    cr_assert_eq(number_of(json_object_get(bad, "error"), "code"), -32602);
+    uint64_t start = clock_ms();
+    cr_assert_eq(worker_end(&w), 0);
+    cr_assert_lt(clock_ms() - start, 100);
+}
+
+Test(worker, ends_cleanly_at_a_signal) {
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+    for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
+        struct worker_process w;
+        worker_spawn(&w, NULL);
+        kill(w.pid, signals[i]);
+        autojson *end = worker_receive(&w);
+        cr_assert_null(end);
+        cr_assert_eq(worker_end(&w), 0);
+    }
+}
+
+/* The sizes follow from the source by the language's rules. */
+Test(worker, tells_each_kernels_resources) {
+    struct worker_process w;
+    worker_spawn(&w, NULL);
+    worker_need_compiler(&w);
+    autojson *result = compile_result(
+        &w,
+        compile_params(
+            "__global__ void __launch_bounds__(256) first(float *x, double *y, int n) {\n"
+            "    __shared__ float tile[300];\n"
+            "    tile[threadIdx.x] = x[threadIdx.x];\n"
+            "    __syncthreads();\n"
+            "    y[threadIdx.x] = tile[(threadIdx.x + n) % 300];\n"
+            "}\n"
+            "__global__ void second(int *x) { *x = 1; }\n"));
+    expect_outcome(result, "compiled", "two kernels");
+    const json_t *kernels = json_object_get(result, "kernels");
+    cr_assert_eq((int)json_array_size(kernels), 2);
+    const json_t *first = json_array_get(kernels, 0),
+                 *second = json_array_get(kernels, 1);
+    cr_expect_str_eq(text_of(first, "name"), "first");
+    cr_expect_eq(number_of(first, "line"), 1);
+    cr_expect_eq(number_of(first, "static_shared_bytes"), 1200);
+    cr_expect_eq(number_of(first, "max_threads"), 256);
+    cr_expect_eq(number_of(first, "param_bytes"), 20);
+    cr_expect_eq(number_of(first, "barriers"), 1);
+    cr_expect_str_eq(text_of(second, "name"), "second");
+    cr_expect_eq(number_of(second, "static_shared_bytes"), 0);
+    cr_expect_eq(number_of(second, "param_bytes"), 8);
+    cr_expect_gt(number_of(second, "registers"), 0);
+    cr_expect_eq((int)json_array_size(json_object_get(result, "diagnostics")), 0);
+    const json_t *compiler = json_object_get(result, "compiler");
+    cr_expect_str_eq(text_of(compiler, "name"), "nvrtc");
+    cr_expect_gt((int)strspn(text_of(compiler, "version"), "0123456789."), 3);
+    cr_assert_eq(worker_end(&w), 0);
+}
+
+Test(worker, finds_the_jobs_files_and_no_others) {
+    struct worker_process w;
+    worker_spawn(&w, NULL);
+    worker_need_compiler(&w);
+    json_t *params =
+        compile_params("#include \"near/a.cuh\"\n#include \"far.cuh\"\n"
+                       "__global__ void k(int *x) { *x = near() + far(); }\n");
+    compile_add_file(params, "r0/near/a.cuh", "#include \"../b.cuh\"\n");
+    compile_add_file(params, "r0/b.cuh", "__device__ int near() { return 1; }\n");
+    compile_add_file(params, "r1/include/far.cuh",
+                     "__device__ int far() { return 2; }\n");
+    json_array_append_new(json_object_get(params, "include_dirs"),
+                          json_string("r1/include"));
+    autojson *result = compile_result(&w, params);
+    expect_outcome(result, "compiled", "files");
+
+    autojson *broken = compile_result(&w, compile_params("#include \"b.cuh\"\n"));
+    expect_outcome(broken, "rejected", "the earlier job's file is gone");
+    cr_expect_str_eq(text_of(first_finding(broken), "file"), "k.cu");
+    cr_expect_eq(number_of(first_finding(broken), "line"), 1);
+
+    json_t *escape = compile_params(axpy);
+    json_array_append_new(json_object_get(escape, "include_dirs"), json_string("../.."));
+    autojson *refused = worker_call(&w, "compile", escape);
+    cr_expect_eq(number_of(json_object_get(refused, "error"), "code"), -32602);
+    cr_assert_eq(worker_end(&w), 0);
+}
+
+Test(worker, places_what_ptxas_says_in_the_source) {
+    struct worker_process w;
+    worker_spawn(&w, NULL);
+    worker_need_compiler(&w);
+    autojson *result =
+        compile_result(&w, compile_params("__global__ void k(int *x) {\n"
+                                          "    int y = x[0];\n"
+                                          "    asm(\"no.such %0;\" :: \"r\"(y));\n"
+                                          "}\n"));
+    expect_outcome(result, "rejected", "inline assembly");
+    cr_expect_str_eq(text_of(first_finding(result), "source"), "ptxas");
+    cr_expect_str_eq(text_of(first_finding(result), "file"), "k.cu");
+    cr_expect_eq(number_of(first_finding(result), "line"), 3);
+
+    autojson *shared =
+        compile_result(&w, compile_params("\n__global__ void big(int *x) {\n"
+                                          "    __shared__ int s[75000];\n"
+                                          "    s[threadIdx.x] = x[0];\n"
+                                          "    __syncthreads();\n"
+                                          "    x[1] = s[x[2]];\n"
+                                          "}\n"));
+    expect_outcome(shared, "rejected", "300,000 bytes of shared memory");
+    cr_expect_str_eq(text_of(first_finding(shared), "source"), "ptxas");
+    cr_expect_geq(number_of(first_finding(shared), "line"), 2);
+    cr_expect_leq(number_of(first_finding(shared), "line"), 3);
+    cr_assert_eq(worker_end(&w), 0);
+}
+
+Test(worker, quick_finds_the_same_mistakes) {
+    static const char *const sources[] = {
+        "__global__ void k(int *x) { *x = undefined_name; }\n",
+        "__global__ void k(int *x) {\n    unsigned u = -1;\n    int unused;\n    *x = u "
+        "}\n",
+        "#include <no_such_header.h>\n",
+        "template <class T> __device__ T f(T t) { return t.m; }\n"
+        "__global__ void k(int *x) { *x = f(1); }\n",
+    };
+    struct worker_process w;
+    worker_spawn(&w, NULL);
+    worker_need_compiler(&w);
+    for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
+        json_t *params = compile_params(sources[i]);
+        json_object_set_new(json_object_get(params, "options"), "quick", json_true());
+        autojson *quick = compile_result(&w, params);
+        autojson *full = compile_result(&w, compile_params(sources[i]));
+        expect_outcome(quick, "rejected", sources[i]);
+        cr_expect(json_equal(json_object_get(quick, "diagnostics"),
+                             json_object_get(full, "diagnostics")));
+    }
+    cr_assert_eq(worker_end(&w), 0);
+}
+
+/* --- sources that are out to hurt --- */
+
+static char *repeat(const char *head, const char *part, size_t times, const char *tail) {
+    size_t part_len = strlen(part);
+    char *text = xmalloc(strlen(head) + part_len * times + strlen(tail) + 1);
+    char *at = stpcpy(text, head);
+    for (size_t i = 0; i < times; i++) {
+        at = stpcpy(at, part);
+    }
+    strcpy(at, tail);
+    return text;
+}
+
+static char *macro_bomb(void) {
+    char *text = xstrdup("#define A0 x x\n");
+    for (int i = 1; i < 27; i++) {
+        char *longer = xasprintf("%s#define A%d A%d A%d\n", text, i, i - 1, i - 1);
+        free(text);
+        text = longer;
+    }
+    char *whole = xasprintf("%s__global__ void k(int *x) { A26; }\n", text);
+    free(text);
+    return whole;
+}
+
+struct danger {
+    const char *what;
+    char *text;
+    unsigned wall_ms, cpu_s, memory_mib;
+    const char *outcomes; /* any of these words */
+    const char *code;     /* of a finding, or NULL */
+};
+
+static void danger_check(struct worker_process *w, struct danger *d) {
+    json_t *params = compile_params(d->text);
+    json_object_set_new(params, "limits",
+                        json_pack("{s:i,s:i,s:I}", "wall_ms", (int)d->wall_ms, "cpu_s",
+                                  (int)d->cpu_s, "memory_bytes",
+                                  (json_int_t)d->memory_mib << 20));
+    uint64_t start = clock_ms();
+    autojson *result = compile_result(w, params);
+    cr_expect_lt(clock_ms() - start, d->wall_ms + 1500, "%s", d->what);
+    char *answer = json_dumps(result, 0);
+    cr_expect(strstr(d->outcomes, outcome_of(result)) != NULL, "%s: %.600s", d->what,
+              answer);
+    cr_expect(!d->code || strstr(answer, d->code), "%s: %.600s", d->what, answer);
+    cr_expect_gt((int)json_array_size(json_object_get(result, "diagnostics")), 0, "%s",
+                 d->what);
+    cr_expect(!strstr(answer, "root:"), "%s: text of a foreign file", d->what);
+    free(answer);
+    free(d->text);
+    expect_axpy_compiles(w, d->what);
+}
+
+Test(worker, outlives_dangerous_sources, .timeout = 60) {
+    char folder[] = "/tmp/worker-test-XXXXXX";
+    cr_assert(mkdtemp(folder) != NULL);
+    autofree char *fifo = xasprintf("%s/fifo", folder);
+    cr_assert(!mkfifo(fifo, 0600));
+    struct danger dangers[] = {
+        {"a FIFO", xasprintf("#include \"%s\"\n", fifo), 2000, 5, 2048,
+         "rejected timeout", NULL},
+        {"a foreign file", xstrdup("#include \"/etc/passwd\"\n"), 5000, 5, 2048,
+         "rejected", NULL},
+        {"a foreign file, relative", xstrdup("#include \"../../../../etc/passwd\"\n"),
+         5000, 5, 2048, "rejected", NULL},
+        {"templates without end", xstrdup(endless), 1000, 20, 4096, "timeout",
+         "compile_timeout"},
+        {"templates and a processor limit", xstrdup(endless), 8000, 1, 4096, "timeout",
+         "compile_timeout"},
+        {"templates and a memory limit", xstrdup(endless), 8000, 20, 400, "memory",
+         "compile_memory"},
+        {"a macro bomb", macro_bomb(), 1000, 20, 4096, "timeout memory", NULL},
+        {"a huge array",
+         xstrdup("__device__ char big[1ull << 31] = {1};\n"
+                 "__global__ void k(char *x) { *x = big[1]; }\n"),
+         1500, 20, 4096, "timeout memory", NULL},
+        {"300,000 stars", repeat("__global__ void k(int ", "*", 300000, "x) {}\n"), 8000,
+         20, 6144, "crashed", "compiler_crashed"},
+        {"parentheses beyond memory",
+         repeat("__global__ void k(int *x) { *x = ", "(", 2000000, "1; }\n"), 8000, 20,
+         512, "memory crashed rejected", NULL},
+        {"a thousand errors",
+         repeat("__global__ void k(int *x) {\n", "x = undefined;\n", 1500, "}\n"), 8000,
+         20, 4096, "rejected", NULL},
+    };
+    struct worker_process w;
+    worker_spawn(&w, NULL);
+    worker_need_compiler(&w);
+    expect_axpy_compiles(&w, "the start");
+    for (size_t i = 0; i < ARRAY_LEN(dangers); i++) {
+        danger_check(&w, &dangers[i]);
+    }
+    cr_assert_eq(worker_end(&w), 0);
+    unlink(fifo);
+    rmdir(folder);
+}
+
+/* --- cancelling, ending --- */
+
+Test(worker, a_cancelled_compile_is_dead_when_that_is_said) {
+    struct worker_process w;
+    pid_t before[64], after[64];
+    worker_spawn(&w, NULL);
+    worker_need_compiler(&w);
+    expect_axpy_compiles(&w, "the start");
+    usleep(200000); /* the spare child is there now */
+    size_t count = worker_children(&w, before, ARRAY_LEN(before));
+    int id = worker_send(&w, "compile", compile_params(endless));
+    usleep(200000);
+    worker_notify(&w, "$/cancelRequest", json_pack("{s:i}", "id", id));
+    uint64_t start = clock_ms();
+    autojson *answer = worker_receive(&w);
+    cr_expect_lt(clock_ms() - start, 500);
+    cr_expect_eq(number_of(json_object_get(answer, "error"), "code"), -32800);
+    cr_expect_eq((int)worker_children(&w, after, ARRAY_LEN(after)), (int)count);
+    expect_axpy_compiles(&w, "a cancelled compile");
+    cr_assert_eq(worker_end(&w), 0);
+}
+
+static size_t folders_left(pid_t pid) {
+    autofree char *pattern = xasprintf("ls -d /dev/shm/upskilld-worker-%d-* "
+                                       "${TMPDIR:-/tmp}/upskilld-worker-%d-* 2>/dev/null",
+                                       (int)pid, (int)pid);
+    FILE *list = popen(pattern, "r");
+    size_t n = 0;
+    for (int c; (c = fgetc(list)) != EOF;) {
+        n += c == '\n';
+    }
+    pclose(list);
+    return n;
+}
+
+Test(worker, leaves_nothing_behind_when_its_input_ends_in_the_middle) {
+    struct worker_process w;
+    pid_t pids[64];
+    worker_spawn(&w, NULL);
+    worker_need_compiler(&w);
+    expect_axpy_compiles(&w, "the start");
+    for (int i = 0; i < 12; i++) {
+        json_t *params = compile_params(endless);
+        compile_add_file(params, "r0/h.cuh", "int x;\n");
+        worker_send(&w, "compile", params);
+    }
+    usleep(300000);
+    size_t count = worker_children(&w, pids, ARRAY_LEN(pids));
+    cr_expect_geq(count, 3, "a parent and compiles should run");
+    pid_t pid = w.pid;
+    uint64_t start = clock_ms();
+    cr_assert_eq(worker_end(&w), 0);
+    cr_expect_lt(clock_ms() - start, 1000);
+    for (size_t i = 0; i < count; i++) {
+        cr_expect(process_is_gone(pids[i]));
+    }
+    cr_expect_eq(folders_left(pid), 0);
+}
+
+/* Whoever kills the worker without asking: nobody of its house survives it. */
+Test(worker, its_children_die_with_it) {
+    struct worker_process w;
+    pid_t pids[64];
+    worker_spawn(&w, NULL);
+    worker_need_compiler(&w);
+    expect_axpy_compiles(&w, "the start");
+    worker_send(&w, "compile", compile_params(endless));
+    usleep(200000);
+    size_t count = worker_children(&w, pids, ARRAY_LEN(pids));
+    cr_expect_geq(count, 2);
+    kill(w.pid, SIGKILL);
+    cr_assert_eq(worker_end(&w), -SIGKILL);
+    bool gone = false;
+    for (int tries = 0; !gone && tries < 100; tries++) {
+        usleep(20000);
+        gone = true;
+        for (size_t i = 0; i < count; i++) {
+            gone &= process_is_gone(pids[i]);
+        }
+    }
+    cr_expect(gone);
+    autofree char *command = xasprintf("rm -rf /dev/shm/upskilld-worker-%d-* "
+                                       "${TMPDIR:-/tmp}/upskilld-worker-%d-*",
+                                       (int)w.pid, (int)w.pid);
+    cr_expect_eq(system(command), 0);
+}
+
+/* A parent that dies is replaced, and nobody who waits hears of it. */
+Test(worker, a_killed_parent_costs_nobody_an_answer) {
+    struct worker_process w;
+    worker_spawn(&w, NULL);
+    worker_need_compiler(&w);
+    expect_axpy_compiles(&w, "the start");
+    autojson *status = worker_call(&w, "worker/status", json_object());
+    const json_t *parents = json_object_get(json_object_get(status, "result"), "parents");
+    pid_t parent = number_of(json_array_get(parents, 0), "pid");
+    cr_assert_gt(parent, 0);
+    kill(parent, SIGKILL);
+    for (int i = 0; i < 3; i++) {
+        expect_axpy_compiles(&w, "a killed parent");
+    }
+    cr_assert_eq(worker_end(&w), 0);
+}
+
+/* --- precompiled headers --- */
+
+static json_t *prefixed(const char *prefix, const char *rest) {
+    autofree char *text = xasprintf("%s%s", prefix, rest);
+    json_t *params = compile_params(text);
+    json_object_set_new(params, "prefix", json_string(prefix));
+    return params;
+}
+
+static json_t *without_times(json_t *result) {
+    json_t *copy = json_deep_copy(result);
+    json_object_del(copy, "compile_ms");
+    json_object_del(copy, "precompiled");
+    return copy;
+}
+
+static void expect_same_answer(struct worker_process *w, const char *prefix,
+                               const char *rest) {
+    json_t *plain_params = prefixed(prefix, rest);
+    json_object_set_new(plain_params, "prefix", json_null());
+    autojson *plain = compile_result(w, plain_params);
+    autojson *fast = compile_result(w, prefixed(prefix, rest));
+    autojson *a = without_times(plain), *b = without_times(fast);
+    char *texts[] = {json_dumps(a, 0), json_dumps(b, 0)};
+    cr_expect_str_eq(text_of(plain, "precompiled"), "none");
+    cr_expect_str_eq(text_of(fast, "precompiled"), "used", "%.500s", texts[1]);
+    cr_expect(json_equal(a, b), "%s\n%s", texts[0], texts[1]);
+    free(texts[0]);
+    free(texts[1]);
+}
+
+Test(worker, precompiled_headers_change_nothing_but_the_time, .timeout = 60) {
+    static const char prefix[] = "#include <cuda_fp16.h>\n#include <cuda/std/cstdint>\n";
+    static const char *const rests[] = {
+        "__global__ void k(__half *x) { x[threadIdx.x] = __hadd(x[0], x[1]); }\n",
+        "__global__ void k(cuda::std::uint32_t *x) {\n"
+        "    __shared__ __half s[64];\n"
+        "    s[threadIdx.x] = __float2half(1.0f);\n"
+        "    __syncthreads();\n"
+        "    x[0] = __half2uint_rn(s[x[1]]);\n"
+        "}\n",
+        "__global__ void k(__half *x) { *x = undefined_name; }\n",
+        "__global__ void k(__half *x) {\n    unsigned u = -1;\n    *x = "
+        "__float2half(u);\n}\n",
+        "__global__ void k(int *x) {\n    asm(\"no.such %0;\" :: \"r\"(x[0]));\n}\n",
+    };
+    struct worker_process w;
+    worker_spawn(&w, NULL);
+    worker_need_compiler(&w);
+    autojson *made = compile_result(&w, prefixed(prefix, rests[0]));
+    cr_expect_str_eq(text_of(made, "precompiled"), "made");
+    for (size_t i = 0; i < ARRAY_LEN(rests); i++) {
+        expect_same_answer(&w, prefix, rests[i]);
+    }
+    cr_assert_eq(worker_end(&w), 0);
+}
+
+Test(worker, a_prefix_that_fails_is_not_tried_again) {
+    struct worker_process w;
+    worker_spawn(&w, NULL);
+    worker_need_compiler(&w);
+    static const char *const words[] = {"made", "none", "none"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        autojson *result = compile_result(&w, prefixed("#include <no_such.h>\n", axpy));
+        expect_outcome(result, "rejected", "a missing header");
+        cr_expect_str_eq(text_of(result, "precompiled"), words[i]);
+        cr_expect_eq(number_of(first_finding(result), "line"), 1);
+        usleep(300000);
+    }
+    cr_assert_eq(worker_end(&w), 0);
+}
+
+/* At most two such parents, whatever is asked for. */
+Test(worker, keeps_at_most_two_precompiled_headers, .timeout = 60) {
+    struct worker_process w;
+    worker_spawn(&w, NULL);
+    worker_need_compiler(&w);
+    for (int i = 0; i < 4; i++) {
+        autofree char *prefix = xasprintf("#define N %d\n#include <cuda_fp16.h>\n", i);
+        for (int again = 0; again < 2; again++) {
+            autojson *result = compile_result(
+                &w, prefixed(prefix, "__global__ void k(int *x) { *x = N; }\n"));
+            expect_outcome(result, "compiled", prefix);
+            cr_expect_str_eq(text_of(result, "precompiled"), again ? "used" : "made");
+        }
+    }
+    autojson *status = worker_call(&w, "worker/status", json_object());
+    const json_t *parents = json_object_get(json_object_get(status, "result"), "parents");
+    cr_expect_eq((int)json_array_size(parents), 3);
+    cr_assert_eq(worker_end(&w), 0);
+}
+
+/* --- what it needs of a machine --- */
+
+Test(worker, says_how_to_get_a_compiler_when_there_is_none) {
+    static const char *const env[] = {
+        "HOME=/nonexistent", "XDG_DATA_HOME",   "CUDA_HOME", "CUDA_PATH",
+        "UPSKILLD_CUDA",     "LD_LIBRARY_PATH", NULL};
+    struct worker_process w;
+    worker_spawn(&w, env);
+    if (json_array_size(json_object_get(w.hello, "toolkits"))) {
+        cr_skip_test("a system-wide CUDA is installed here");
+    }
+    autojson *response = worker_call(&w, "compile", compile_params(axpy));
+    const json_t *data = json_object_get(json_object_get(response, "error"), "data");
+    cr_expect_str_eq(text_of(data, "reason"), "no_compiler");
+    cr_expect_gt(strlen(text_of(data, "hint")), 20);
+    cr_assert_eq(worker_end(&w), 0);
+}
+
+#ifndef __SANITIZE_ADDRESS__
+/* The worker is copied to other machines: it may need only an old C library. */
+Test(worker, needs_only_the_c_library_of_2021) {
+    autofree char *command =
+        xasprintf("objdump -p '%s' | sed -n 's/^ *NEEDED *//p'; "
+                  "objdump -T '%s' | grep -o 'GLIBC_[0-9.]*' | sort -u",
+                  getenv("UPSKILLD_WORKER"), getenv("UPSKILLD_WORKER"));
+    FILE *lines = popen(command, "r");
+    char line[256];
+    size_t count = 0;
+    while (fgets(line, sizeof line, lines)) {
+        int minor = 0;
+        line[strcspn(line, "\n")] = '\0';
+        count++;
+        if (sscanf(line, "GLIBC_2.%d", &minor) == 1) {
+            cr_expect_leq(minor, 34, "%s", line);
+        } else {
+            cr_expect(!strncmp(line, "libc.so", 7) || !strncmp(line, "ld-linux", 8) ||
+                          !strncmp(line, "libm.so", 7) || !strncmp(line, "libdl.so", 8),
+                      "needs %s", line);
+        }
+    }
+    pclose(lines);
+    cr_assert_gt(count, 1);
+}
+#endif

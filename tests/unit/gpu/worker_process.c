@@ -1,0 +1,172 @@
+#include "worker_process.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void child_exec(const char *const *env, int in, int out) {
+    dup2(in, 0);
+    dup2(out, 1);
+    for (; env && *env; env++) {
+        if (strchr(*env, '=')) {
+            putenv((char *)(uintptr_t)*env);
+        } else {
+            unsetenv(*env);
+        }
+    }
+    const char *path = getenv("UPSKILLD_WORKER");
+    execl(path ? path : "upskilld-worker", "upskilld-worker", (char *)NULL);
+    _exit(127);
+}
+
+void worker_spawn(struct worker_process *w, const char *const *env) {
+    int to[2], from[2];
+    cr_assert(!pipe2(to, O_CLOEXEC) && !pipe2(from, O_CLOEXEC));
+    *w = (struct worker_process){.in = to[1], .out = fdopen(from[0], "r")};
+    w->pid = fork();
+    if (w->pid == 0) {
+        child_exec(env, to[0], from[1]);
+    }
+    close(to[0]);
+    close(from[1]);
+    signal(SIGPIPE, SIG_IGN);
+    json_t *first = worker_receive(w);
+    cr_assert(first, "the worker did not start: is UPSKILLD_WORKER set?");
+    cr_assert_str_eq(json_string_value(json_object_get(first, "method")), "worker/hello");
+    w->hello = json_incref(json_object_get(first, "params"));
+    json_decref(first);
+}
+
+void worker_need_compiler(const struct worker_process *w) {
+    if (!json_array_size(json_object_get(w->hello, "toolkits"))) {
+        fprintf(stderr, "SKIPPED: no CUDA compiler on this machine; run ./setup\n");
+        cr_skip_test("no CUDA compiler on this machine");
+    }
+}
+
+static void send_text(struct worker_process *w, json_t *message) {
+    char *text = json_dumps(message, JSON_COMPACT);
+    size_t len = strlen(text);
+    text[len++] = '\n';
+    for (size_t at = 0; at < len;) {
+        ssize_t n = write(w->in, text + at, len - at);
+        cr_assert(n > 0);
+        at += (size_t)n;
+    }
+    free(text);
+    json_decref(message);
+}
+
+int worker_send(struct worker_process *w, const char *method, json_t *params) {
+    int id = ++w->last_id;
+    send_text(w, json_pack("{s:s,s:i,s:s,s:o}", "jsonrpc", "2.0", "id", id, "method",
+                           method, "params", params));
+    return id;
+}
+
+void worker_notify(struct worker_process *w, const char *method, json_t *params) {
+    send_text(w, json_pack("{s:s,s:s,s:o}", "jsonrpc", "2.0", "method", method, "params",
+                           params));
+}
+
+json_t *worker_receive(struct worker_process *w) {
+    char *line = NULL;
+    size_t room = 0;
+    json_t *message = NULL;
+    if (getline(&line, &room, w->out) > 0) {
+        message = json_loads(line, 0, NULL);
+        cr_assert(message, "not JSON: %.200s", line);
+    }
+    free(line);
+    return message;
+}
+
+json_t *worker_call(struct worker_process *w, const char *method, json_t *params) {
+    int id = worker_send(w, method, params);
+    for (;;) {
+        json_t *message = worker_receive(w);
+        cr_assert(message, "the worker ended during %s", method);
+        if (json_integer_value(json_object_get(message, "id")) == id) {
+            return message;
+        }
+        json_decref(message);
+    }
+}
+
+int worker_end(struct worker_process *w) {
+    int status = 0;
+    close(w->in);
+    cr_assert_eq(waitpid(w->pid, &status, 0), w->pid);
+    fclose(w->out);
+    json_decref(w->hello);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/* Fields of /proc/PID/stat after the name in parentheses. */
+static bool process_stat(pid_t pid, char *ret_state, int *ret_parent) {
+    char path[64], line[512] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *f = fopen(path, "re");
+    if (!f) {
+        return false;
+    }
+    const char *end = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+    fclose(f);
+    return end && sscanf(end + 1, " %c %d", ret_state, ret_parent) == 2;
+}
+
+size_t worker_children(const struct worker_process *w, pid_t *pids, size_t max) {
+    size_t n = 0;
+    DIR *proc = opendir("/proc");
+    for (struct dirent *entry; proc && (entry = readdir(proc));) {
+        char state;
+        int parent;
+        pid_t pid = atoi(entry->d_name);
+        if (pid > 0 && n < max && process_stat(pid, &state, &parent) &&
+            parent == w->pid && state != 'Z') {
+            pids[n++] = pid;
+        }
+    }
+    closedir(proc);
+    return n;
+}
+
+bool process_is_gone(pid_t pid) {
+    char state;
+    int parent;
+    return !process_stat(pid, &state, &parent) || state == 'Z' || state == 'X';
+}
+
+json_t *compile_params(const char *text) {
+    return json_pack("{s:{s:[{s:s,s:s,s:s}]},s:[],s:{s:s},s:n,s:{}}", "sources", "files",
+                     "path", "r0/k.cu", "display", "k.cu", "text", text, "include_dirs",
+                     "options", "arch", "sm_90a", "prefix", "limits");
+}
+
+void compile_add_file(json_t *params, const char *path, const char *text) {
+    json_t *files = json_object_get(json_object_get(params, "sources"), "files");
+    json_array_append_new(files, json_pack("{s:s,s:s,s:s}", "path", path, "display",
+                                           path + 3, "text", text));
+}
+
+json_t *compile_result(struct worker_process *w, json_t *params) {
+    json_t *response = worker_call(w, "compile", params);
+    json_t *result = json_incref(json_object_get(response, "result"));
+    if (!result) {
+        char *text = json_dumps(response, 0);
+        cr_assert_fail("compile failed: %.500s", text);
+    }
+    json_decref(response);
+    return result;
+}
+
+const char *outcome_of(const json_t *result) {
+    return json_string_value(json_object_get(result, "outcome"));
+}
