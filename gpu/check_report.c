@@ -172,13 +172,17 @@ static void tell_findings(const json_t *result, struct buf *out) {
 
 /* --- kernels --- */
 
+/* The best entry; of equal ones the largest block up to the usual 256 threads. */
 static const json_t *best_occupancy(const json_t *kernel) {
     const json_t *list = json_object_get(kernel, "occupancy");
     const json_t *best = NULL, *at;
+    double most = -1;
     size_t i;
     json_array_foreach(list, i, at) {
         double percent = json_number_value(json_object_get(at, "percent"));
-        if (!best || percent > json_number_value(json_object_get(best, "percent"))) {
+        bool usual = json_get_integer(at, "block_threads", 0) <= 256;
+        if (percent > most || (percent >= most && usual)) {
+            most = percent;
             best = at;
         }
     }

@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+#define MAX_STATIC_SHARED                                                                \
+    49152 /* bytes per block: CUDA C++ Programming Guide */
+
 static bool is_missing_include(const json_t *finding) {
     const char *message = json_get_string(finding, "message", "");
     return strstr(message, "cannot open source file") ||
@@ -88,6 +91,34 @@ static void note_no_kernels(const struct source_set *sources, json_t *findings) 
     }
 }
 
+/* ptxas rejects this for every target but sm_90a, whose cubins then hold what CUDA
+ * documents as not launchable without the opt-in that only dynamic shared memory has. */
+static void warn_static_shared(const json_t *kernels, json_t *findings) {
+    const json_t *kernel;
+    size_t i;
+    json_array_foreach(kernels, i, kernel) {
+        json_int_t bytes = json_get_integer(kernel, "static_shared_bytes", 0);
+        if (bytes <= MAX_STATIC_SHARED) {
+            continue;
+        }
+        int line = (int)json_get_integer(kernel, "line", 0);
+        int column = (int)json_get_integer(kernel, "column", 0);
+        const struct finding_span span = {line, column, line, column};
+        autofree char *message = xasprintf(
+            "%s has %lld bytes of static shared memory, and %d is the limit: only this "
+            "target's assembler lets it pass, others do not; declare the array `extern "
+            "__shared__`, allow its size with cudaFuncSetAttribute(kernel, "
+            "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) and pass the bytes at "
+            "the "
+            "launch",
+            json_get_string(kernel, "name", "a kernel"), (long long)bytes,
+            MAX_STATIC_SHARED);
+        json_array_append_new(
+            findings, finding_new("upskilld", "static_shared_over_48k", FINDING_WARNING,
+                                  message, json_get_string(kernel, "file", NULL), &span));
+    }
+}
+
 static json_t *copied(const json_t *answer, const char *key, json_t *fallback) {
     json_t *value = json_object_get(answer, key);
     if (!value) {
@@ -127,6 +158,7 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     json_t *kernels = copied(answer, "kernels", json_array());
     drop_told(findings, input->closure.findings);
     json_array_extend(findings, input->closure.findings);
+    warn_static_shared(kernels, findings);
     fixes_add(findings, &input->closure.sources, input->options.arch);
     if (compiled && !input->options.quick && !json_array_size(kernels)) {
         note_no_kernels(&input->closure.sources, findings);

@@ -317,7 +317,10 @@ static const char *nearest_header(const char *name, size_t len) {
     unsigned least = len < 8 ? 1 : 3;
     for (const char *const *h = device_headers; *h; h++) {
         unsigned distance = edit_distance(name, len, *h, strlen(*h), least);
-        if (distance <= least && distance > 0) {
+        if (distance == 0) {
+            return NULL; /* spelt well, and not there */
+        }
+        if (distance <= least) {
             least = distance;
             best = *h;
         }
@@ -385,17 +388,41 @@ static void fix_const(struct mistake *m) {
     }
 }
 
-/* --- what has a cure that is no edit --- */
+/* --- shared memory --- */
 
-static void tell_target(struct mistake *m) {
-    if (strcmp(m->fixer->arch, "sm_90") == 0) {
-        add_words(m,
-                  "compile for arch \"sm_90a\", which the H100 is: wgmma, setmaxnreg and "
-                  "their like are not part of plain sm_90");
+/* The token after `__shared__ type name[size];` that starts at i, or 0 when it is
+ * something else. *size receives the index of its '['. */
+static size_t shared_array_end(const struct fix_text *t, size_t i, size_t *size) {
+    size_t k = i + 1;
+    while (k < t->count && !fix_text_is(t, k, "[") && !fix_text_is(t, k, ";")) {
+        k++;
+    }
+    *size = k;
+    while (k < t->count && !fix_text_is(t, k, "]") && !fix_text_is(t, k, ";")) {
+        k++;
+    }
+    return fix_text_is(t, k, "]") && fix_text_is(t, k + 1, ";") ? k + 1 : 0;
+}
+
+/* The file's only static shared array becomes dynamic. */
+static void fix_shared_array(struct mistake *m) {
+    const struct fix_text *t = m->text;
+    size_t found = 0, at = 0, size = 0, end = 0;
+    for (size_t i = 1; t && i < t->count; i++) {
+        if (fix_text_is(t, i, "__shared__") && !fix_text_is(t, i - 1, "extern")) {
+            found++;
+            at = i;
+        }
+    }
+    if (found == 1 && (end = shared_array_end(t, at, &size))) {
+        size_t open = t->tokens[size].end, close = t->tokens[end - 1].start;
+        add_edit(m, "make the array dynamic: its size then comes from the launch",
+                 t->tokens[at].start, t->tokens[at].start, "extern ");
+        add_edit(m, NULL, open, close, "");
     }
 }
 
-static void tell_shared(struct mistake *m) {
+static void fix_shared(struct mistake *m) {
     unsigned long used = strtoul(m->word, NULL, 16);
     const char *comma = memchr(m->word, ',', m->word_len);
     unsigned long most = comma ? strtoul(comma + 1, NULL, 16) : 0;
@@ -406,6 +433,17 @@ static void tell_shared(struct mistake *m) {
         "launch; the H100 has 232448 bytes per block",
         used, most);
     add_words(m, more);
+    fix_shared_array(m);
+}
+
+/* --- what has a cure that is no edit --- */
+
+static void tell_target(struct mistake *m) {
+    if (strcmp(m->fixer->arch, "sm_90") == 0) {
+        add_words(m,
+                  "compile for arch \"sm_90a\", which the H100 is: wgmma, setmaxnreg and "
+                  "their like are not part of plain sm_90");
+    }
 }
 
 static void tell_device_launch(struct mistake *m) {
@@ -438,7 +476,8 @@ static const struct rule rules[] = {
     {"expression must be a modifiable lvalue", "", fix_const, true},
     {"not supported on .target", "", tell_target, false},
     {"requires .target", "", tell_target, false},
-    {"uses too much shared data (", " max", tell_shared, false},
+    {"uses too much shared data (", " max", fix_shared, false},
+    {"bytes of static shared memory", "", fix_shared_array, false},
     {"device-side kernel launch could not be processed", "", tell_device_launch, false},
     {"nontype \"", "\" is not a type name", tell_template_name, false},
 };
@@ -475,7 +514,8 @@ static void mistake_fix(struct fixer *fixer, json_t *finding) {
     autofree char *message = xstrdup(json_get_string(finding, "message", ""));
     m.message = message;
     const char *source = json_get_string(finding, "source", "");
-    if (strcmp(source, "nvrtc") != 0 && strcmp(source, "ptxas") != 0) {
+    if (strcmp(source, "nvrtc") != 0 && strcmp(source, "ptxas") != 0 &&
+        strcmp(json_get_string(finding, "code", ""), "static_shared_over_48k") != 0) {
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(rules); i++) {

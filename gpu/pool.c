@@ -43,7 +43,7 @@ struct pool_job {
     bool queued, cancelled;
     unsigned losses; /* workers that vanished under it */
     int status;      /* for an end from the timer */
-    char why[512];
+    char why[600];
     struct pool_job *previous, *next; /* of all jobs, in order of submission */
 };
 

@@ -199,6 +199,9 @@ static const char *const broken[] = {
     KERNEL("x[blockDIm.x] = 1;"),
     KERNEL("__syncthread(); x[0] = 1;"),
     KERNEL("atomicadd(x, 1.f);"),
+    "__global__ void k(float *x) {\n  __shared__ float s[75000];\n"
+    "  for (int i = threadIdx.x; i < 75000; i += 32) s[i] = x[i];\n  __syncthreads();\n"
+    "  x[threadIdx.x] = s[(threadIdx.x * 77) % 75000];\n}\n",
     KERNEL("x[0] = 1\n  x[1] = 2;"),
     "struct pair { int a; }\n__global__ void k(float *x) { x[0] = 1; }\n",
     "__global__ void k(float *x) { x[0] = 1;",
@@ -216,36 +219,48 @@ static const char *const broken[] = {
     KERNEL("__shared__ float4 s; __pipeline_memcpy_async(&s, x, 16); "
            "__pipeline_commit(); __pipeline_wait_prior(0); x[0] = s.x;"),
     "#include <cuda_fp16.hh>\n__global__ void k(half *x) { x[0] = x[1]; }\n",
-    "#include <thrust/sort.h>\n__global__ void k(float *x) { x[0] = x[1]; }\n",
     "float twice(float a) { return 2 * a; }\n"
     "__global__ void k(float *x) { x[0] = twice(x[1]); }\n",
 };
 
+/* Applies every fix of a broken source; returns how many there were, and -1 when one of
+ * them did not cure it, or when it was not broken. */
+static int cure(struct check_room *room, const char *source) {
+    autojson *result = check_source(room, source);
+    autofree char *report = report_of(result);
+    bool cured = json_is_false(json_object_get(result, "ok"));
+    int fixes = 0;
+    size_t f, k;
+    const json_t *finding, *fix;
+    json_array_foreach(json_object_get(result, "diagnostics"), f, finding) {
+        json_array_foreach(json_object_get(finding, "fixes"), k, fix) {
+            autofree char *after = apply(source, fix);
+            autojson *again = check_source(room, after);
+            if (!json_is_true(json_object_get(again, "ok"))) {
+                autofree char *words = report_of(again);
+                fprintf(stderr, "%s\n%s\n%s\n", report, after, words);
+                cured = false;
+            }
+            fixes++;
+        }
+    }
+    if (!fixes) {
+        fprintf(stderr, "no fix for:\n%s\n%s\n", source, report);
+    }
+    return cured ? fixes : -1;
+}
+
 /* Every fix, applied, makes the compiler accept the file. */
-Test(fixes, cure_what_they_are_for, .timeout = 110) {
+Test(fixes, cure_what_they_are_for, .timeout = 200) {
     if (!check_room_has_compiler()) {
         cr_skip_test("no CUDA compiler");
     }
     struct check_room room;
+    int incurable = 0;
     check_room_open(&room, NULL);
     for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
-        autojson *result = check_source(&room, broken[i]);
-        autofree char *report = report_of(result);
-        cr_assert(json_is_false(json_object_get(result, "ok")), "%s\n%s", broken[i],
-                  report);
-        size_t fixes = 0, f, k;
-        const json_t *finding, *fix;
-        json_array_foreach(json_object_get(result, "diagnostics"), f, finding) {
-            json_array_foreach(json_object_get(finding, "fixes"), k, fix) {
-                autofree char *source = apply(broken[i], fix);
-                autojson *again = check_source(&room, source);
-                autofree char *words = report_of(again);
-                cr_assert(json_is_true(json_object_get(again, "ok")), "%s\n%s\n%s",
-                          report, source, words);
-                fixes++;
-            }
-        }
-        cr_assert_gt(fixes, 0, "no fix for:\n%s\n%s", broken[i], report);
+        incurable += cure(&room, broken[i]) <= 0;
     }
     check_room_close(&room);
+    cr_assert_eq(incurable, 0, "of %zu", ARRAY_LEN(broken));
 }

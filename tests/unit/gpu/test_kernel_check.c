@@ -340,6 +340,17 @@ Test(kernel_check, advice, .timeout = 60) {
                   "__global__ void s(float *x) {\n  __shared__ float a[75000];\n"
                   "  for (int i = threadIdx.x; i < 75000; i += 32) a[i] = x[i];\n"
                   "  __syncthreads();\n  x[threadIdx.x] = a[74999 - threadIdx.x];\n}\n"));
+    autojson *half = check_room_check(
+        &room,
+        json_pack("{s:s}", "source",
+                  "__global__ void s(float *x) {\n  __shared__ float a[20000];\n"
+                  "  for (int i = threadIdx.x; i < 20000; i += 32) a[i] = x[i];\n"
+                  "  __syncthreads();\n  x[threadIdx.x] = a[19999 - threadIdx.x];\n}\n"));
+    cr_assert(is_ok(half));
+    finding = find_code(half, "static_shared_over_48k");
+    cr_assert_eq(json_get_integer(finding, "line", 0), 1);
+    cr_assert_eq(json_array_size(json_object_get(finding, "fixes")), 1);
+
     autofree char *report = report_of(shared);
     cr_assert(!is_ok(shared), "%s", report);
     cr_assert_not_null(strstr(report, "300000"), "%s", report);
