@@ -212,6 +212,9 @@ static void on_timer(uv_timer_t *timer) {
     struct mcp_tool_call *t = container_of(timer, struct mcp_tool_call, timer);
     const struct face_settings *s = t->mcp->host->settings;
     uint64_t now = clock_ms();
+    if (call_ended(t->call)) {
+        return; /* on_end is on its way */
+    }
     if (now >= t->started_ms + s->tool_wait_ms) {
         tool_call_keep(t);
         return;

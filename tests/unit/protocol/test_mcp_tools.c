@@ -204,6 +204,17 @@ Test(mcp_tools, a_call_that_takes_long_becomes_a_job) {
     bench_free(b);
 }
 
+Test(mcp_tools, a_call_that_is_done_at_once_is_never_a_job) {
+    struct bench *b = bench_new();
+    b->settings.tool_wait_ms = 0;
+    initialize(b, "2025-11-25");
+    assert_json(
+        json_object_get(result_of(b, CALL("1", "echo", ",'arguments':{'text':'hi'}")),
+                        "structuredContent"),
+        "{'said':'hi'}", "result");
+    bench_free(b);
+}
+
 Test(mcp_tools, a_call_that_waits_for_a_job_comes_back_in_time) {
     struct bench *b = bench_new();
     b->settings.tool_wait_ms = 20000;
