@@ -143,16 +143,21 @@ void host_blank_bytes(char *text, size_t from, size_t to) {
     }
 }
 
-/* Directives stay, so that #if and #endif still match and macros are still defined. Loop
- * pragmas go: without their loop they are errors. */
-static bool directive_goes(const struct host_blanker *b, size_t i) {
+static void read_directive(const struct host_blanker *b, size_t i,
+                           struct cuda_directive *d) {
     struct cuda_lexer l;
     cuda_lexer_init(&l, b->tokens.text, b->tokens.len);
     struct cuda_token t = {.kind = CUDA_DIRECTIVE,
                            .start = b->tokens.list[i].start,
                            .end = b->tokens.list[i].end};
+    cuda_directive_read(&l, &t, d);
+}
+
+/* Directives stay, so that #if and #endif still match and macros are still defined. Loop
+ * pragmas go: without their loop they are errors. */
+static bool directive_goes(const struct host_blanker *b, size_t i) {
     struct cuda_directive d;
-    cuda_directive_read(&l, &t, &d);
+    read_directive(b, i, &d);
     const char *argument = b->tokens.text + d.argument;
     size_t len = d.argument_end - d.argument;
     bool goes = strcmp(d.name, "pragma") == 0 && !memmem(argument, len, "push", 4) &&
@@ -174,25 +179,64 @@ static void blank_declaration(const struct host_blanker *b, const struct declara
     host_blank_bytes(text, from, b->tokens.list[d->last].end);
 }
 
-/* #include <vector> and the like. */
-static bool is_host_include(const struct host_blanker *b, size_t i) {
-    struct cuda_lexer l;
-    cuda_lexer_init(&l, b->tokens.text, b->tokens.len);
-    struct cuda_token t = {.kind = CUDA_DIRECTIVE,
-                           .start = b->tokens.list[i].start,
-                           .end = b->tokens.list[i].end};
+/* ---- includes ---- */
+
+/* #include <vector> and the like; with `costly` also those that only host code used. */
+static bool is_host_include(const struct host_blanker *b, size_t i, bool costly) {
     struct cuda_directive d;
-    cuda_directive_read(&l, &t, &d);
-    bool host = strcmp(d.name, "include") == 0 && d.target && host_names_header(d.target);
+    read_directive(b, i, &d);
+    bool host = strcmp(d.name, "include") == 0 && d.target &&
+                (host_names_header(d.target) || (costly && d.form == INCLUDE_ANGLED &&
+                                                 host_names_costly_header(d.target)));
     cuda_directive_finish(&d);
     return host;
 }
 
-static bool blank_includes(const struct host_blanker *b, char *text) {
+/* Whether a directive that stays may bring std into device code: a macro, or a file of
+ * the user's that relies on what was included before it. */
+static bool directive_needs_std(const struct host_blanker *b, size_t i) {
+    struct cuda_directive d;
+    read_directive(b, i, &d);
+    const char *argument = b->tokens.text + d.argument;
+    size_t len = d.argument_end - d.argument;
+    bool needs =
+        strcmp(d.name, "include") == 0
+            ? d.form != INCLUDE_ANGLED && !(d.target && host_names_header(d.target))
+            : strcmp(d.name, "define") == 0 && memmem(argument, len, "std::", 5) &&
+                  !memmem(argument, len, "std::c", 6) &&
+                  !memmem(argument, len, "std::e", 6) &&
+                  !memmem(argument, len, "std::runtime_error", 18);
+    cuda_directive_finish(&d);
+    return needs;
+}
+
+/* Whether anything that stays says std:: (or may, after using namespace std). */
+static bool device_needs_std(const struct host_blanker *b) {
+    size_t next = 0;
+    for (size_t i = 0; i < b->tokens.count; i++) {
+        while (next < b->declarations.count &&
+               (!b->goes[next] || b->declarations.list[next].last < i)) {
+            next++;
+        }
+        if (next < b->declarations.count && i >= b->declarations.list[next].first) {
+            i = b->declarations.list[next].last; /* it goes */
+            continue;
+        }
+        enum code_word w = b->tokens.list[i].word;
+        if ((w == WORD_DIRECTIVE && directive_needs_std(b, i)) ||
+            (w == WORD_NAME && code_token_is(&b->tokens, i, "std") &&
+             (b->tokens.list[i + 1].word == WORD_SCOPE || b->using_std))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool blank_includes(const struct host_blanker *b, bool costly, char *text) {
     bool any = false;
     for (size_t i = 0; i < b->tokens.count; i++) {
         const struct code_token *t = &b->tokens.list[i];
-        if (t->word == WORD_DIRECTIVE && is_host_include(b, i)) {
+        if (t->word == WORD_DIRECTIVE && is_host_include(b, i, costly)) {
             any = true;
             if (text) {
                 host_blank_bytes(text, t->start, t->end);
@@ -212,7 +256,10 @@ static void process(const char *source, size_t len, const struct space_macros *k
     }
     host_blanker_judge(&b);
     tell(&b, ret);
-    ret->has_host_code |= blank_includes(&b, text);
+    ret->has_host_code |= blank_includes(&b, false, text);
+    if (text && ret->has_host_code && !device_needs_std(&b)) {
+        blank_includes(&b, true, text);
+    }
     if (text && ret->has_host_code) {
         struct host_launches launches;
         host_launches_collect(&launches, &b);

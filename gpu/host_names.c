@@ -55,8 +55,6 @@ bool host_names_header(const char *target) {
         "memory_resource",
         "mutex",
         "new",
-        "numbers",
-        "optional",
         "ostream",
         "queue",
         "random",
@@ -66,7 +64,6 @@ bool host_names_header(const char *target) {
         "set",
         "shared_mutex",
         "source_location",
-        "span",
         "sstream",
         "stack",
         "stdexcept",
@@ -83,7 +80,7 @@ bool host_names_header(const char *target) {
         "unordered_map",
         "unordered_set",
         "valarray",
-        "variant",
+
         "vector",
         "version",
         "complex.h",
@@ -171,6 +168,14 @@ bool host_names_header(const char *target) {
     };
     return listed(names, ARRAY_LEN(names), target) ||
            begins(folders, ARRAY_LEN(folders), target);
+}
+
+bool host_names_costly_header(const char *target) {
+    static const char *const names[] = {
+        "algorithm", "array",  "bit",         "complex", "concepts", "functional",
+        "iterator",  "limits", "numbers",     "numeric", "optional", "ratio",
+        "span",      "tuple",  "type_traits", "utility", "variant"};
+    return listed(names, ARRAY_LEN(names), target);
 }
 
 bool host_names_std(const char *name) {

@@ -7,6 +7,9 @@
 /* "vector", "torch/extension.h": a header whose contents NVRTC can never compile and no
  * kernel needs. */
 bool host_names_header(const char *target);
+/* "algorithm", "tuple": a C++ header that device code can use and that costs the compiler
+ * half a second: worth leaving out where only host code used it. */
+bool host_names_costly_header(const char *target);
 /* std::NAME that no shim and no cuda/std header gives. */
 bool host_names_std(const char *name);
 /* NAME:: of a library that runs on the host. */
