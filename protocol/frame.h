@@ -5,7 +5,8 @@
  * that starts with '{' or '[' ends at its newline (MCP and our own methods); a header
  * block ("Content-Length: N", any order, any case, CRLF or LF) is followed by N bytes
  * (LSP). A byte order mark and white space between messages are skipped; a line that is
- * neither is reported once as junk and skipped.
+ * neither is reported once as junk and skipped. After a fault reading goes on at the next
+ * line that starts like JSON, or at the next "Content-Length:" wherever it stands.
  *
  * The decoder owns its buffer, never blocks and knows nothing of libuv, so tests and
  * fuzzers can feed it any split of the same bytes. */
@@ -18,26 +19,28 @@ enum frame_mode { FRAME_LINES, FRAME_HEADERS };
 
 enum frame_fault {
     FRAME_TOO_LARGE,  /* a body over the limit was skipped whole */
-    FRAME_BAD_HEADER, /* no, negative, conflicting or absurd Content-Length; skipped to the
-                         next thing that looks like a message */
+    FRAME_BAD_HEADER, /* no, negative, conflicting or absurd Content-Length; skipped to
+                         the next thing that looks like a message */
     FRAME_JUNK,       /* a line that is neither JSON nor a header */
 };
 
 struct frame_events {
-    /* One message. body is NUL-terminated, may be changed in place, and is valid only during
-     * the call. Return false to stop delivering: frame_feed keeps the rest until
+    /* One message. body is NUL-terminated, may be changed in place, and is valid only
+     * during the call. Return false to stop delivering: frame_feed keeps the rest until
      * frame_resume. */
     bool (*message)(enum frame_mode mode, char *body, size_t len, void *data);
-    /* Something was skipped; the stream goes on. `head` holds up to its first 4 KiB, so that
-     * an id can still be looked for. */
+    /* Something was skipped; the stream goes on. `head` holds up to its first 4 KiB, so
+     * that an id can still be looked for. */
     void (*fault)(enum frame_mode mode, enum frame_fault fault, const char *head,
                   size_t len, void *data);
 };
 
 struct frame_decoder;
-struct frame_decoder *frame_decoder_new(size_t max_body, const struct frame_events *events,
-                                        void *data);
+struct frame_decoder *frame_decoder_new(size_t max_body,
+                                        const struct frame_events *events, void *data);
 void frame_decoder_free(struct frame_decoder *d); /* NULL is a no-op */
+/* From inside an event it only stores the bytes, which then come after the event; the
+ * decoder may be freed there, too. */
 void frame_feed(struct frame_decoder *d, const char *bytes, size_t len);
 /* Go on after `message` returned false. May call it again. */
 void frame_resume(struct frame_decoder *d);
