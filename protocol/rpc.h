@@ -3,24 +3,26 @@
  *
  * One peer stands at each end of a connection: daemon, worker and client use the same. It
  * turns bytes into requests, notifications and responses, keeps every request's id as the
- * raw text that was sent, matches responses to the requests sent from here, and makes sure
- * that each incoming request is answered exactly once. It knows neither MCP nor LSP, does
- * no I/O and starts no threads: bytes come in through rpc_feed and leave through `send`.
+ * raw text that was sent, matches responses to the requests sent from here, and makes
+ * sure that each incoming request is answered exactly once. It knows neither MCP nor LSP,
+ * does no I/O and starts no threads: bytes come in through rpc_feed and leave through
+ * `send`.
  *
  * Malformed input never ends a connection: broken JSON is answered with -32700, anything
- * that is no message with -32600 (id null when it cannot be read), and reading goes on. */
+ * that is no message with -32600 (id null when it cannot be read), and reading goes on.
+ */
 #include "base/json.h"
 #include "protocol/frame.h"
 
 #include <stdbool.h>
 
 enum rpc_code { /* JSON-RPC 2.0, and those that MCP and LSP add */
-    RPC_PARSE_ERROR = -32700,
-    RPC_INVALID_REQUEST = -32600,
-    RPC_METHOD_NOT_FOUND = -32601,
-    RPC_INVALID_PARAMS = -32602,
-    RPC_INTERNAL_ERROR = -32603,
-    RPC_REQUEST_CANCELLED = -32800, /* LSP; also our plain methods */
+                RPC_PARSE_ERROR = -32700,
+                RPC_INVALID_REQUEST = -32600,
+                RPC_METHOD_NOT_FOUND = -32601,
+                RPC_INVALID_PARAMS = -32602,
+                RPC_INTERNAL_ERROR = -32603,
+                RPC_REQUEST_CANCELLED = -32800, /* LSP; also our plain methods */
 };
 
 struct rpc_peer;
@@ -35,12 +37,13 @@ struct rpc_events {
     /* params is NULL when absent, and borrowed. */
     void (*notification)(struct rpc_peer *peer, enum frame_mode mode, const char *method,
                          json_t *params, void *data);
-    /* A whole message, framed. bytes belongs to the callee (malloc). `droppable` marks what
-     * may be left out when the reader is slow. Must not free the peer. */
-    void (*send)(struct rpc_peer *peer, char *bytes, size_t len, bool droppable, void *data);
-    /* Optional. A large body (over RPC_INLINE_PARSE bytes) is to be parsed off the loop: run
-     * rpc_parse_run(parse) on any thread, then rpc_parse_done(parse) on the peer's. The
-     * peer takes no further message until then. NULL = parse inline. */
+    /* A whole message, framed. bytes belongs to the callee (malloc). `droppable` marks
+     * what may be left out when the reader is slow. Must not free the peer. */
+    void (*send)(struct rpc_peer *peer, char *bytes, size_t len, bool droppable,
+                 void *data);
+    /* Optional. A large body (over RPC_INLINE_PARSE bytes) is to be parsed off the loop:
+     * run rpc_parse_run(parse) on any thread, then rpc_parse_done(parse) on the peer's.
+     * The peer takes no further message until then. NULL = parse inline. */
     void (*parse)(struct rpc_peer *peer, struct rpc_parse *parse, void *data);
     /* Optional: a look at every message, framed bodies both ways, for a protocol log. */
     void (*trace)(struct rpc_peer *peer, bool outgoing, const char *body, size_t len,
@@ -79,7 +82,8 @@ const char *rpc_call_id(const struct rpc_call *call); /* raw JSON text: `7`, `"a
 struct rpc_peer *rpc_call_peer(const struct rpc_call *call); /* NULL once it is gone */
 enum frame_mode rpc_call_mode(const struct rpc_call *call);
 /* Called once when the other side cancels (rpc_cancel) or goes away, never from inside
- * rpc_call_on_cancel. The call must still be ended with one of the three functions below. */
+ * rpc_call_on_cancel. The call must still be ended with one of the three functions below.
+ */
 typedef void rpc_cancelled(struct rpc_call *call, void *data);
 void rpc_call_on_cancel(struct rpc_call *call, rpc_cancelled *cb, void *data);
 bool rpc_call_is_cancelled(const struct rpc_call *call);
@@ -96,16 +100,16 @@ void rpc_cancel(struct rpc_peer *peer, const json_t *id);
 
 /* --- requests that go out --- */
 
-/* Exactly once, never from inside rpc_request_start: with `result` on success; with `error`
- * (the error object) when the other side failed; with both NULL and a negative `status`
- * when no answer came (-ECANCELED, or -EMSGSIZE for one too large to read). Both are
- * borrowed. (A `send` that feeds the other end directly, as in tests, can make the answer
- * come early: queue the bytes instead.) */
+/* Exactly once, never from inside rpc_request_start: with `result` on success; with
+ * `error` (the error object) when the other side failed; with both NULL and a negative
+ * `status` when no answer came (-ECANCELED, or -EMSGSIZE for one too large to read). Both
+ * are borrowed. (A `send` that feeds the other end directly, as in tests, can make the
+ * answer come early: queue the bytes instead.) */
 typedef void rpc_response(struct rpc_request *request, int status, const json_t *result,
                           const json_t *error, void *data);
 /* params is stolen (NULL = none). Returns NULL, and cb is never called, when
- * RPC_MAX_PENDING requests are unanswered, the peer is being freed, or the message would be
- * larger than a message may be. */
+ * RPC_MAX_PENDING requests are unanswered, the peer is being freed, or the message would
+ * be larger than a message may be. */
 struct rpc_request *rpc_request_start(struct rpc_peer *peer, const char *method,
                                       json_t *params, rpc_response *cb, void *data);
 /* Forget it: cb is called with -ECANCELED from inside this call, and a late response is
