@@ -16,13 +16,14 @@
 
 #include <stdbool.h>
 
-enum rpc_code { /* JSON-RPC 2.0, and those that MCP and LSP add */
-                RPC_PARSE_ERROR = -32700,
-                RPC_INVALID_REQUEST = -32600,
-                RPC_METHOD_NOT_FOUND = -32601,
-                RPC_INVALID_PARAMS = -32602,
-                RPC_INTERNAL_ERROR = -32603,
-                RPC_REQUEST_CANCELLED = -32800, /* LSP; also our plain methods */
+/* JSON-RPC 2.0, and those that MCP and LSP add. */
+enum rpc_code {
+    RPC_PARSE_ERROR = -32700,
+    RPC_INVALID_REQUEST = -32600,
+    RPC_METHOD_NOT_FOUND = -32601,
+    RPC_INVALID_PARAMS = -32602,
+    RPC_INTERNAL_ERROR = -32603,
+    RPC_REQUEST_CANCELLED = -32800, /* LSP; also our plain methods */
 };
 
 struct rpc_peer;
