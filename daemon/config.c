@@ -79,6 +79,16 @@ static void strings_add(char ***list, char *string) {
     (*list)[n + 1] = NULL;
 }
 
+static void strings_prepend(char ***list, char *string) {
+    strings_add(list, string);
+    size_t n = 0;
+    while ((*list)[n + 1]) {
+        n++;
+    }
+    memmove(*list + 1, *list, n * sizeof **list);
+    (*list)[0] = string;
+}
+
 /* Absolute and normalised; "~/" is the home folder; relative to `base`. */
 static char *absolute(const char *base, const char *path) {
     const char *home = getenv("HOME");
@@ -365,7 +375,7 @@ static int load(struct config *c, int argc, char **argv, enum config_action *ret
         return rc;
     }
     rc = scan_flags(c, argc, argv, cwd, NULL, ret_action, err);
-    strings_add(&c->roots, xstrdup(cwd));
+    strings_prepend(&c->roots, xstrdup(cwd)); /* relative paths mean this one */
     return rc;
 }
 

@@ -81,7 +81,8 @@ Test(config, the_later_source_wins_and_relative_folders_belong_to_their_file) {
     cr_assert_eq(c.compile_timeout_s, 7);
     char want[PATH_MAX];
     snprintf(want, sizeof want, "%s/kernels", home);
-    cr_assert_str_eq(c.roots[0], want);
+    cr_assert_str_eq(c.roots[0], project);
+    cr_assert_str_eq(c.roots[1], want);
     snprintf(want, sizeof want, "%s/conf/upskilld/lib", home);
     cr_assert_str_eq(c.include_dirs[0], want);
     cr_assert_eq(c.pool.count, 1);
