@@ -268,15 +268,17 @@ async function pull() {
   });
   must(capabilities.positionEncoding === "utf-8", "utf-8 is taken when offered");
   must(capabilities.diagnosticProvider.interFileDependencies, "diagnostics can be pulled");
-  const document = await editor.open("pull.cu", `/* 𝛼 */ missing x;\n${kernel}`);
+  const bad = "__device__ int twice() { /* 𝛼 */ return missing_name; }";
+  const document = await editor.open("pull.cu", `${bad}\n${kernel}`);
   const ask = (previousResultId) => editor.request(
     DocumentDiagnosticRequest.type, { textDocument: { uri: document.uri }, previousResultId });
   const first = await ask();
   must(first.kind === "full" && first.items.length > 0, "the first pull finds the error");
   const { start } = first.items[0].range;
-  must(start.line === 0 && start.character === 11, `utf-8: ${JSON.stringify(start)}`);
+  const at = Buffer.byteLength(bad.slice(0, bad.indexOf("missing_name")));
+  must(start.line === 0 && start.character === at, `utf-8: ${JSON.stringify(start)}, not ${at}`);
   must((await ask(first.resultId)).kind === "unchanged", "nothing changed since");
-  await editor.edit(document, 0, 0, Buffer.byteLength("/* 𝛼 */ missing x;"), "");
+  await editor.edit(document, 0, 0, Buffer.byteLength(bad), "");
   const second = await ask(first.resultId);
   must(second.items.every((d) => d.severity !== 1), `still wrong: ${JSON.stringify(second)}`);
   must(editor.published.length === 0, "who pulls was pushed to");
