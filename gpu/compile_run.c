@@ -12,40 +12,13 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { MAX_ATTEMPTS = 2 };
-#define SHM_WANTED (1u << 30) /* bytes */
+#define MAX_WAITING (256u << 20) /* bytes of source text of all runs */
 
 /* --- folders --- */
-
-/* In memory where there is room for two precompiled headers (writing 140 MB to a disk
- * takes longer than compiling them), else where temporary files go. */
-static const char *folder_base(void) {
-    struct statvfs room;
-    if (!statvfs("/dev/shm", &room) && !access("/dev/shm", W_OK) &&
-        (uint64_t)room.f_bavail * room.f_bsize >= SHM_WANTED) {
-        return "/dev/shm";
-    }
-    const char *tmp = getenv("TMPDIR");
-    return tmp && tmp[0] == '/' ? tmp : "/tmp";
-}
-
-int worker_folder_make(struct worker *w) {
-    if (w->folder) {
-        return 0;
-    }
-    char *folder = xasprintf("%s/upskilld-worker-%d-XXXXXX", folder_base(), w->pid);
-    if (!mkdtemp(folder)) {
-        int r = -errno;
-        free(folder);
-        return r;
-    }
-    w->folder = folder;
-    return 0;
-}
 
 static int folder_make(struct worker *w, struct compile_run *run) {
     int r = worker_folder_make(w);
@@ -81,6 +54,7 @@ static void run_unlink(struct worker *w, struct compile_run *run) {
 
 static void run_free(struct worker *w, struct compile_run *run) {
     run_unlink(w, run);
+    w->bytes -= run->job.sources.bytes;
     folder_remove(run);
     compile_job_finish(&run->job);
     json_decref(run->params);
@@ -263,11 +237,17 @@ void run_start(struct worker *w, struct rpc_call *call) {
         rpc_error(call, RPC_INVALID_PARAMS, NULL, "%s", err.msg);
         return;
     }
+    if (w->bytes + job.sources.bytes > MAX_WAITING) {
+        compile_job_finish(&job);
+        rpc_error(call, RPC_INTERNAL_ERROR, NULL, "too much source text waits already");
+        return;
+    }
     struct compile_run *run = xcalloc(1, sizeof *run);
     run->worker = w;
     run->call = call;
     run->job = job;
     run->params = json_incref(rpc_call_params(call));
+    w->bytes += job.sources.bytes;
     *w->runs_end = run;
     w->runs_end = &run->next;
     rpc_call_on_cancel(call, on_cancel, run);

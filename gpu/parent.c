@@ -246,8 +246,8 @@ static void prefix_key(const struct worker *w, const struct compile_run *run,
     compile_argv_free(argv);
 }
 
-/* A free place, or that of the parent used longest ago; one being made for somebody who
- * waits is left alone. */
+/* A free place, or that of the ready parent used longest ago. One that is being made is
+ * left alone: somebody may wait for it, and two at a time are enough. */
 static struct parent *prefix_place(struct worker *w) {
     struct parent *oldest = NULL;
     for (size_t i = 0; i < WORKER_PREFIXES; i++) {
@@ -255,11 +255,13 @@ static struct parent *prefix_place(struct worker *w) {
         if (p->state == PARENT_NONE) {
             return p;
         }
-        if (!oldest || p->used_ms < oldest->used_ms) {
+        if (p->state == PARENT_READY && (!oldest || p->used_ms < oldest->used_ms)) {
             oldest = p;
         }
     }
-    parent_end(w, oldest, -ECANCELED, "another precompiled header took its place");
+    if (oldest) {
+        parent_end(w, oldest, -ECANCELED, "another precompiled header took its place");
+    }
     return oldest;
 }
 
@@ -268,10 +270,10 @@ static bool prefix_start(struct worker *w, const struct compile_run *run,
     int ends[2];
     size_t len;
     autofree char *text = prefix_job_text(w, run, &len);
-    if (!text || !packet_pair(ends)) {
+    struct parent *p = text ? prefix_place(w) : NULL;
+    if (!p || !packet_pair(ends)) {
         return false;
     }
-    struct parent *p = prefix_place(w);
     int r = parent_ask(&w->plain, ZYGOTE_PREFIX, ends[1], NULL, p);
     close(ends[1]);
     if (r < 0 || send(ends[0], text, len, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)len) {

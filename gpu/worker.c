@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "gpu/confine.h"
 #include "gpu/toolkit.h"
@@ -263,9 +262,7 @@ static void finish(struct worker *w) {
             (void)!read(w->signals, &info, sizeof info);
         }
     }
-    if (w->folder) {
-        (void)dir_remove(w->folder, NULL);
-    }
+    worker_folder_remove(w);
 }
 
 static void worker_free(struct worker *w) {
@@ -300,7 +297,6 @@ static void worker_free(struct worker *w) {
     toolkits_free(w->toolkits, w->toolkit_count);
     buf_finish(&w->pending);
     free(w->unusable);
-    free(w->folder);
     close(w->signals);
 }
 

@@ -94,7 +94,9 @@ struct worker {
     struct compile_run *runs, **runs_end;
     struct stray strays[WORKER_MAX_STRAYS];
     size_t stray_next;
-    char *folder; /* private, holds those of the jobs; made at the first compile */
+    size_t bytes;  /* of the runs' sources */
+    int folder_fd; /* holds the lock that says that this worker lives */
+    char *folder;  /* private, holds those of the jobs; made at the first compile */
 };
 
 /* --- parent.c --- */
@@ -139,5 +141,9 @@ void run_child_ended(struct worker *w, struct compile_run *run,
 void runs_parent_changed(struct worker *w, struct parent *p, int status, const char *why);
 uint64_t runs_tick(struct worker *w, uint64_t now);
 void run_cancel(struct worker *w, struct compile_run *run);
-/* The worker's private folder, made when missing. */
+
+/* --- worker_folder.c --- */
+
+/* The worker's private folder, made when missing. Those of killed workers are removed. */
 int worker_folder_make(struct worker *w);
+void worker_folder_remove(struct worker *w);
