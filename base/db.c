@@ -14,10 +14,15 @@
 
 #define BUSY_MS 2000
 
+/* Prepared once, found by its text's address. */
+struct statement {
+    const char *text;
+    sqlite3_stmt *stmt;
+};
+
 struct db {
     sqlite3 *handle;
-    sqlite3_stmt **statements; /* prepared once, found by their text's address */
-    const char **texts;
+    struct statement *statements;
     size_t count;
 };
 
@@ -73,7 +78,7 @@ static int execute(sqlite3 *handle, const char *sql, struct err *err) {
 
 static int keep_integer(void *data, int columns, char **values, char **names) {
     (void)names;
-    *(int *)data = columns && values[0] ? atoi(values[0]) : 0;
+    *(int *)data = columns && values[0] ? (int)strtol(values[0], NULL, 10) : 0;
     return 0;
 }
 
@@ -226,10 +231,9 @@ void db_close(struct db *db) {
         return;
     }
     for (size_t i = 0; i < db->count; i++) {
-        sqlite3_finalize(db->statements[i]);
+        sqlite3_finalize(db->statements[i].stmt);
     }
     free(db->statements);
-    free(db->texts);
     sqlite3_close(db->handle);
     free(db);
 }
@@ -260,8 +264,9 @@ static int get_statement(struct db *db, const char *sql, sqlite3_stmt **ret,
                          bool *ret_own, struct err *err) {
     *ret_own = false;
     for (size_t i = 0; i < db->count; i++) {
-        if (db->texts[i] == sql && strcmp(sqlite3_sql(db->statements[i]), sql) == 0) {
-            *ret = db->statements[i];
+        const struct statement *kept = &db->statements[i];
+        if (kept->text == sql && strcmp(sqlite3_sql(kept->stmt), sql) == 0) {
+            *ret = kept->stmt;
             *ret_own = sqlite3_stmt_busy(*ret);
             return *ret_own ? prepare(db, sql, 0, ret, err) : 0;
         }
@@ -270,11 +275,8 @@ static int get_statement(struct db *db, const char *sql, sqlite3_stmt **ret,
     if (rc < 0) {
         return rc;
     }
-    db->statements =
-        xreallocarray(db->statements, db->count + 1, sizeof(*db->statements));
-    db->texts = xreallocarray(db->texts, db->count + 1, sizeof *db->texts);
-    db->statements[db->count] = *ret;
-    db->texts[db->count++] = sql;
+    db->statements = xreallocarray(db->statements, db->count + 1, sizeof *db->statements);
+    db->statements[db->count++] = (struct statement){sql, *ret};
     return 0;
 }
 

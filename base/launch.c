@@ -66,8 +66,8 @@ static void run_program(const struct plan *plan) {
     }
     seal_descriptors();
     reset_signals();
-    execve(plan->program, (char *const *)(uintptr_t)plan->argv,
-           (char *const *)(uintptr_t)plan->env);
+    execve(plan->program, (char *const *)(const void *)plan->argv,
+           (char *const *)(const void *)plan->env);
 }
 
 /* --- before it --- */

@@ -1,11 +1,16 @@
 #include "base/log.h"
 
+#include "base/buf.h"
+#include "base/text.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#define LINE_MAX_BYTES 1024
 
 static enum log_level threshold = LOG_WARNING;
 static const char *const names[] = {"error", "warning", "info", "debug"};
@@ -24,33 +29,40 @@ int log_level_parse(const char *word, enum log_level *ret) {
     return -EINVAL;
 }
 
-static size_t stamp(char *line, size_t size, enum log_level level, const char *module) {
+static void stamp(char *line, size_t size, enum log_level level, const char *module) {
     struct timespec now;
     struct tm tm;
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &tm);
     size_t n = strftime(line, size, "%Y-%m-%dT%H:%M:%S", &tm);
-    int more = snprintf(line + n, size - n, ".%03ldZ %s %s: ", now.tv_nsec / 1000000,
-                        names[level], module);
-    return n + (more > 0 ? (size_t)more : 0);
+    snprintf(line + n, size - n, ".%03ldZ %s %s: ", now.tv_nsec / 1000000, names[level],
+             module);
+}
+
+/* Outside text can neither forge a line nor drive the terminal. */
+static void add_words(struct buf *line, const char *words) {
+    autobuf clean = BUF_INIT(4 * LINE_MAX_BYTES);
+    text_clean(&clean, words, strlen(words));
+    for (char *s = clean.data; *s; s++) {
+        *s = *s == '\n' || *s == '\t' ? ' ' : *s;
+    }
+    buf_add(line, clean.data,
+            text_cut(clean.data, clean.len, LINE_MAX_BYTES - 1 - line->len));
 }
 
 void log_write(enum log_level level, const char *module, const char *fmt, ...) {
+    char words[LINE_MAX_BYTES], start[128];
+    va_list ap;
     if (level > threshold) {
         return;
     }
-    char line[1024];
-    size_t n = stamp(line, sizeof line - 1, level, module);
-    va_list ap;
     va_start(ap, fmt);
-    int more = vsnprintf(line + n, sizeof line - 1 - n, fmt, ap);
+    vsnprintf(words, sizeof words, fmt, ap);
     va_end(ap);
-    size_t end = n + strnlen(line + n, sizeof line - 2 - n);
-    for (size_t i = n; more > 0 && i < end; i++) {
-        if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f) {
-            line[i] = ' ';
-        }
-    }
-    line[end] = '\n';
-    (void)!write(STDERR_FILENO, line, end + 1);
+    autobuf line = BUF_INIT(LINE_MAX_BYTES);
+    stamp(start, sizeof start, level, module);
+    buf_adds(&line, start);
+    add_words(&line, words);
+    buf_addc(&line, '\n');
+    (void)!write(STDERR_FILENO, line.data, line.len);
 }

@@ -19,6 +19,7 @@ char *xasprintf(const char *fmt, ...)
 /* DEFINE_CLEANUP(struct foo *, foo_free) lets a scope own a pointer:
  *     autoptr(foo_free) struct foo *f = foo_new();
  * The function must accept what it is given; NULL is skipped. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type */
 #define DEFINE_CLEANUP(type, fn)                                                         \
     static inline void fn##_p(type *p) {                                                 \
         if (*p) {                                                                        \
@@ -26,6 +27,7 @@ char *xasprintf(const char *fmt, ...)
         }                                                                                \
     }                                                                                    \
     _Static_assert(1, "")
+/* NOLINTEND(bugprone-macro-parentheses) */
 #define autoptr(fn) __attribute__((cleanup(fn##_p)))
 
 static inline void free_p(void *p) {
