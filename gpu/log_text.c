@@ -95,5 +95,8 @@ char *log_text_new(struct log_scope *scope, struct slice raw) {
         i += used;
         before = raw.at[i - 1];
     }
-    return xstrndup(out.data, text_cut(out.data, out.len, LOG_MESSAGE_MAX));
+    /* Cleaning replaces bad bytes by longer ones: it comes before the cut. */
+    autobuf clean = BUF_INIT(8 * LOG_MESSAGE_MAX);
+    text_clean(&clean, out.data, out.len);
+    return xstrndup(clean.data, text_cut(clean.data, clean.len, LOG_MESSAGE_MAX));
 }
