@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
         fputs(usage, strcmp(argv[1], "--help") ? stderr : stdout);
         return strcmp(argv[1], "--help") ? 2 : 0;
     }
-    int in, out;
+    int in = -1, out = -1;
     int r = stdio_move(&in, &out);
     if (r < 0) {
         fprintf(stderr, "upskilld-worker: standard input and output: %s\n", strerror(-r));
