@@ -31,7 +31,8 @@ struct http_options {
     const char *body;           /* may be NULL */
     size_t body_len;
     unsigned connect_timeout_ms; /* 0 = 10 s */
-    unsigned stall_timeout_s;    /* silence after which it fails; 0 = 60 s */
+    unsigned stall_timeout_s;    /* silence after which it fails, give or take the 5 s that
+                                    curl averages over; 0 = 60 s */
     unsigned timeout_ms;         /* whole request; 0 = none */
     size_t max_body;             /* decoded bytes in all, streamed or not; 0 = 16 MiB */
     /* Streaming: called with each piece of a 2xx answer's body (valid during the call);

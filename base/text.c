@@ -240,37 +240,34 @@ static size_t skip_dropped(struct cleaner *c, size_t i, uint32_t cp) {
     }
 }
 
-/* Deal with the character at i, of which plain_run says that it is not plain; returns the
- * offset behind it. */
-static size_t clean_one(struct cleaner *c, size_t i, struct buf *out) {
-    uint32_t cp;
-    size_t used = take_sequence(c->s + i, c->len - i, &cp);
-    size_t next = i + used;
+/* Write what stands for the character cp (UINT32_MAX: malformed), which is not kept as it
+ * is and ends before offset next. Returns the offset from which to go on. */
+static size_t replace_one(struct cleaner *c, size_t next, uint32_t cp, struct buf *out) {
+    bool before_newline = next < c->len && c->s[next] == '\n';
     if (cp == UINT32_MAX) {
         buf_adds(out, REPLACEMENT);
-    } else if (cp == '\r' || cp == 0x2028 || cp == 0x2029) {
-        if (cp != '\r' || next == c->len || c->s[next] != '\n') {
-            buf_addc(out, '\n');
-        }
-    } else if (is_deceptive(cp)) {
-        return skip_dropped(c, next, cp);
-    } else {
-        buf_add(out, c->s + i, used);
+    } else if (!is_deceptive(cp) || (cp == '\r' && !before_newline)) {
+        buf_addc(out, '\n');
     }
-    return next;
+    return skip_dropped(c, next, cp);
 }
 
 int text_clean(struct buf *out, const char *s, size_t len) {
     struct cleaner c = {.s = s, .len = len};
-    for (size_t i = 0; i < len && !out->full;) {
-        size_t run = plain_run(s + i, len - i);
-        buf_add(out, s + i, run);
-        i += run;
-        if (i < len) {
-            i = clean_one(&c, i, out);
+    size_t from = 0; /* s[from..i) is good and not yet written */
+    uint32_t cp;
+    for (size_t i = plain_run(s, len); i < len && !out->full;
+         i += plain_run(s + i, len - i)) {
+        size_t next = i + take_sequence(s + i, len - i, &cp);
+        bool separator = cp == 0x2028 || cp == 0x2029;
+        if (cp != UINT32_MAX && !separator && !is_deceptive(cp)) {
+            i = next;
+            continue;
         }
+        buf_add(out, s + from, i - from);
+        from = i = replace_one(&c, next, cp, out);
     }
-    return buf_add(out, "", 0);
+    return buf_add(out, s + from, len - from);
 }
 
 size_t text_cut(const char *s, size_t len, size_t max) {
