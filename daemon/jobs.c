@@ -30,7 +30,7 @@ static const char *const migrations[] = {
 /* A kept call that has not ended, or that ended and could not be stored. */
 struct live_job {
     struct call *call; /* a reference */
-    char created[25];
+    char created[25], updated[25];
     uint64_t stored_ms;
     struct live_job *next;
 };
@@ -126,6 +126,15 @@ static json_t *status_json(const char *id, const char *state, double done, doubl
     return status;
 }
 
+/* What a view of the job needs beside its state: whose result it is, and when. */
+static json_t *with_history(json_t *status, const char *operation, const char *created,
+                            const char *updated) {
+    json_object_set_new(status, "operation", json_string(operation));
+    json_object_set_new(status, "created", json_string(created));
+    json_object_set_new(status, "updated", json_string(updated));
+    return status;
+}
+
 static int store(struct jobs *jobs, struct live_job *job) {
     const struct call *call = job->call;
     const struct call_progress *p = call_progress(call);
@@ -168,6 +177,7 @@ static void on_kept(struct call *call, void *data) {
     struct live_job *job = xcalloc(1, sizeof *job);
     job->call = call_ref(call);
     clock_iso8601(job->created);
+    clock_iso8601(job->updated);
     job->next = jobs->live;
     jobs->live = job;
     open_db(jobs);
@@ -196,7 +206,11 @@ static void forget(struct live_job **at) {
 static void on_changed(struct call *call, void *data) {
     struct jobs *jobs = data;
     struct live_job **at = find_live(jobs, call_keep(call));
-    if (!*at || !jobs->db) {
+    if (!*at) {
+        return;
+    }
+    clock_iso8601((*at)->updated);
+    if (!jobs->db) {
         return;
     }
     bool running = call_state(call) == CALL_RUNNING;
@@ -242,7 +256,7 @@ void jobs_free(struct jobs *jobs) {
 }
 
 struct row {
-    char id[64], state[32], pid_start[32];
+    char id[64], operation[64], state[32], pid_start[32], created[32], updated[32];
     double done, total;
     char *message;
     json_t *outcome;
@@ -262,6 +276,9 @@ static int read_row(sqlite3_stmt *stmt, void *data) {
     row->outcome = json_loads(db_text(stmt, 5), JSON_ALLOW_NUL, NULL);
     row->pid = sqlite3_column_int(stmt, 6);
     snprintf(row->pid_start, sizeof row->pid_start, "%s", db_text(stmt, 7));
+    snprintf(row->operation, sizeof row->operation, "%s", db_text(stmt, 8));
+    snprintf(row->created, sizeof row->created, "%s", db_text(stmt, 9));
+    snprintf(row->updated, sizeof row->updated, "%s", db_text(stmt, 10));
     return 1;
 }
 
@@ -284,8 +301,8 @@ static json_t *stored_status(struct jobs *jobs, const char *id) {
     if (!jobs->db ||
         db_query(
             jobs->db, NULL, read_row, &row,
-            "SELECT id, state, done, total, message, outcome, pid, pid_start FROM job"
-            " WHERE id=?1",
+            "SELECT id, state, done, total, message, outcome, pid, pid_start, operation,"
+            " created, updated FROM job WHERE id=?1",
             "s", id) < 0 ||
         !row.found) {
         return NULL;
@@ -298,7 +315,7 @@ static json_t *stored_status(struct jobs *jobs, const char *id) {
         status_json(row.id, row.state, row.done, row.total, row.message, row.outcome);
     free(row.message);
     json_decref(row.outcome);
-    return status;
+    return with_history(status, row.operation, row.created, row.updated);
 }
 
 json_t *jobs_status(struct jobs *jobs, const char *id, struct call **live) {
@@ -311,8 +328,10 @@ json_t *jobs_status(struct jobs *jobs, const char *id, struct call **live) {
     }
     const struct call_progress *p = call_progress(job->call);
     autojson *outcome = outcome_json(job->call);
-    return status_json(id, call_state_name(call_state(job->call)), p->done, p->total,
-                       p->message, outcome);
+    json_t *status = status_json(id, call_state_name(call_state(job->call)), p->done,
+                                 p->total, p->message, outcome);
+    return with_history(status, call_operation(job->call)->name, job->created,
+                        job->updated);
 }
 
 static int list_row(sqlite3_stmt *stmt, void *data) {
