@@ -11,7 +11,7 @@
 
 #define STDIN_MAX (4u << 20)
 
-const json_t *arguments_method(const json_t *discover, char **words, int count,
+const json_t *arguments_method(const json_t *discover, const char **words, int count,
                                int *used) {
     size_t i;
     const json_t *method;
@@ -136,7 +136,7 @@ static int set_property(json_t *params, const json_t *property, const char *text
 
 /* Takes one flag and, unless it is boolean, its value; returns how many words, or -errno.
  */
-static int read_flag(const json_t *method, char **words, int count, json_t *params,
+static int read_flag(const json_t *method, const char **words, int count, json_t *params,
                      struct err *err) {
     const char *name = words[0] + 2, *equals = strchr(name, '=');
     size_t len = equals ? (size_t)(equals - name) : strlen(name);
@@ -203,7 +203,7 @@ static int read_word(const json_t *method, const char *word, json_t *params,
                    json_get_string(method, "name", ""));
 }
 
-int arguments_read(const json_t *method, char **words, int count, json_t **params,
+int arguments_read(const json_t *method, const char **words, int count, json_t **params,
                    struct err *err) {
     autojson *object = json_object();
     bool only_words = false;

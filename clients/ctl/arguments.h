@@ -14,11 +14,11 @@ struct err;
 
 /* The method entry of an rpc.discover document for words such as "kernel check"; used
  * receives how many words it took. NULL when none fits. */
-const json_t *arguments_method(const json_t *discover, char **words, int count,
+const json_t *arguments_method(const json_t *discover, const char **words, int count,
                                int *used);
 
 /* params: a new object. -EINVAL with a sentence. */
-int arguments_read(const json_t *method, char **words, int count, json_t **params,
+int arguments_read(const json_t *method, const char **words, int count, json_t **params,
                    struct err *err);
 /* Help for one method, and for all, on standard output. */
 void arguments_help(const json_t *method);

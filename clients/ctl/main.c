@@ -20,7 +20,7 @@
 struct ctl {
     struct terminal terminal;
     bool json, help;
-    char **words; /* the command line without the options that may stand anywhere */
+    const char **words; /* the command line without the options that may stand anywhere */
     int count;
     const char *daemon_args[DAEMON_ARGS_MAX + 1];
     int daemon_count;
@@ -208,7 +208,7 @@ static int command_operation(struct ctl *c, const json_t *discover) {
 
 /* Short names for what people ask most. */
 static void expand_alias(struct ctl *c) {
-    static char *const aliases[][3] = {{"status", "daemon", "status"},
+    static const char *const aliases[][3] = {{"status", "daemon", "status"},
                                        {"jobs", "job", "list"}};
     for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
         if (c->count && strcmp(c->words[0], aliases[i][0]) == 0) {
@@ -268,6 +268,6 @@ int main(int argc, char **argv) {
     }
     status = run_connected(&c);
     connection_close(c.connection);
-    free(c.words);
+    free((void *)c.words);
     return status;
 }
