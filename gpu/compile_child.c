@@ -277,16 +277,17 @@ static void dying(int sig) {
 }
 
 static void watch_death(void) {
-#ifndef __SANITIZE_ADDRESS__
     static char stack[16384];
     static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT};
     const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     const struct sigaction action = {.sa_handler = dying, .sa_flags = SA_ONSTACK};
+    if (CONFINE_UNDER_ASAN) {
+        return;
+    }
     (void)sigaltstack(&alternate, NULL);
     for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
         (void)sigaction(signals[i], &action, NULL);
     }
-#endif
 }
 
 static bool read_all(int fd, struct buf *out) {

@@ -282,17 +282,6 @@ static bool limit_set(int what, rlim_t soft, rlim_t hard) {
     return !setrlimit((__rlimit_resource_t)what, &wanted);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-#define UNDER_ASAN true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define UNDER_ASAN true
-#endif
-#endif
-#ifndef UNDER_ASAN
-#define UNDER_ASAN false
-#endif
-
 enum { MAX_OPEN_FILES = 256 };
 
 /* RLIMIT_NPROC counts a user's processes everywhere, so it would punish unrelated ones;
@@ -304,7 +293,7 @@ static bool limits_apply(const struct confine_rules *r) {
     if (r->cpu_s) {
         ok &= limit_set(RLIMIT_CPU, r->cpu_s, r->may_fork ? RLIM_INFINITY : r->cpu_s + 1);
     }
-    if (r->memory_bytes && !UNDER_ASAN) {
+    if (r->memory_bytes && !CONFINE_UNDER_ASAN) {
         ok &= limit_set(RLIMIT_AS, r->memory_bytes,
                         r->may_fork ? RLIM_INFINITY : r->memory_bytes);
     }

@@ -19,6 +19,18 @@ enum confinement { /* bits */
                    CONFINED_RLIMITS = 4,
 };
 
+/* AddressSanitizer maps terabytes and wants the fatal signals for itself. */
+#if defined(__SANITIZE_ADDRESS__)
+#define CONFINE_UNDER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CONFINE_UNDER_ASAN 1
+#endif
+#endif
+#ifndef CONFINE_UNDER_ASAN
+#define CONFINE_UNDER_ASAN 0
+#endif
+
 struct confine_rules {
     const char *const *read_paths; /* folders and files; NULL-terminated; missing ones are
                                       skipped */

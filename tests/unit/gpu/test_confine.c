@@ -185,7 +185,7 @@ static int fill_file(void) {
     }
     return 0;
 }
-#ifndef __SANITIZE_ADDRESS__
+#if !CONFINE_UNDER_ASAN
 static int take_memory(void) {
     return mmap(NULL, 1u << 30, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
                    MAP_FAILED
@@ -204,7 +204,7 @@ Test(confine, limits_hold, .init = start, .fini = stop) {
                      &(struct confine_rules){.write_paths = dirs, .file_bytes = 1u << 20},
                      fill_file),
                  -SIGXFSZ);
-#ifndef __SANITIZE_ADDRESS__
+#if !CONFINE_UNDER_ASAN
     cr_expect_eq(
         in_confinement(&(struct confine_rules){.memory_bytes = 512u << 20}, take_memory),
         7);
