@@ -50,13 +50,54 @@ static json_t *bounded_content(const struct mcp *m, enum mcp_version version,
     return content_of(cut.data, cut.len);
 }
 
+static void describe(struct buf *text, const struct operation *op, const json_t *result) {
+    if (op && op->describe) {
+        op->describe(result, text);
+    } else {
+        json_write(text, result);
+    }
+}
+
+static const struct operation *operation_of(const struct mcp *m, const json_t *status) {
+    const char *name = json_get_string(status, "operation", NULL);
+    return name ? operation_find(m->host->tables->operations, name) : NULL;
+}
+
+/* A job's status: one line, then what there is of its outcome. A result is told in the
+ * words of the operation that it belongs to. */
+static void describe_job(struct buf *text, const struct mcp *m, const json_t *status) {
+    static const char *const others[] = {"error", "work_order", "partial"};
+    const json_t *result = json_object_get(status, "result");
+    const json_t *progress = json_object_get(status, "progress");
+    const char *message = json_get_string(progress, "message", "");
+    double total = json_number_value(json_object_get(progress, "total"));
+    buf_addf(text, "Job %s: %s", json_get_string(status, "job", ""),
+             json_get_string(status, "state", ""));
+    if (total > 0 && !result) {
+        buf_addf(text, ", %.6g of %.6g",
+                 json_number_value(json_object_get(progress, "done")), total);
+    }
+    buf_addf(text, "%s%s\n", *message && !result ? ": " : "", result ? "" : message);
+    if (result) {
+        describe(text, operation_of(m, status), result);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        const json_t *other = json_object_get(status, others[i]);
+        if (other) {
+            buf_addf(text, "%s: ", others[i]);
+            json_write(text, other);
+            buf_addc(text, '\n');
+        }
+    }
+}
+
 json_t *mcp_result_success(const struct mcp *m, enum mcp_version version,
                            const struct operation *op, const json_t *result) {
     autobuf text = BUF_INIT(MAX_DESCRIPTION);
-    if (op && op->describe) {
-        op->describe(result, &text);
+    if (op && strcmp(op->name, "job/status") == 0) {
+        describe_job(&text, m, result);
     } else {
-        json_write(&text, result);
+        describe(&text, op, result);
     }
     json_t *all = tool_result(bounded_content(m, version, &text), false);
     add_structured(all, version, json_incref((json_t *)(uintptr_t)result));
@@ -123,9 +164,7 @@ static json_t *stored_failure(const struct mcp *m, enum mcp_version version,
 
 json_t *mcp_result_stored(const struct mcp *m, enum mcp_version version,
                           const json_t *status) {
-    const char *name = json_get_string(status, "operation", NULL);
-    const struct operation *op =
-        name ? operation_find(m->host->tables->operations, name) : NULL;
+    const struct operation *op = operation_of(m, status);
     const json_t *result = json_object_get(status, "result");
     const json_t *error = json_object_get(status, "error");
     if (result) {

@@ -228,6 +228,35 @@ Test(mcp_tools, a_call_that_waits_for_a_job_comes_back_in_time) {
     bench_free(b);
 }
 
+Test(mcp_tools, a_jobs_status_is_told_in_its_operations_words) {
+    static const struct {
+        const char *status, *text;
+    } cases[] = {
+        {"{'job':'a','state':'succeeded','operation':'test/echo','progress':{'done':4,"
+         "'total':4,'message':'m'},'result':{'said':'hi'}}",
+         "Job a: succeeded\nIt said hi."},
+        {"{'job':'a','state':'succeeded','progress':{'done':4},'result':{'said':'hi'}}",
+         "Job a: succeeded\n{\"said\":\"hi\"}"},
+        {"{'job':'a','state':'running','progress':{'done':1,'total':4,'message':'m'},"
+         "'partial':[1]}",
+         "Job a: running, 1 of 4: m\npartial: [1]\n"},
+        {"{'job':'a','state':'failed','progress':{'done':0,'total':0},'error':{'x':1}}",
+         "Job a: failed\nerror: {\"x\":1}\n"},
+    };
+    struct bench *b = bench_new();
+    initialize(b, "2025-11-25");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        say(b, CALL("1", "job_status", ""));
+        call_reply(b->running, from_text(cases[i].status));
+        bench_run(b, 0);
+        const json_t *result = json_object_get(next(b), "result");
+        cr_assert(zero(int, strcmp(text_of(result), cases[i].text)), "%s",
+                  text_of(result));
+        assert_json(json_object_get(result, "structuredContent"), cases[i].status, "");
+    }
+    bench_free(b);
+}
+
 Test(mcp_tools, a_call_that_needs_input_answers_with_what_it_needs) {
     struct bench *b = bench_new();
     initialize(b, "2025-11-25");
