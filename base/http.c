@@ -463,12 +463,29 @@ static void set_limits(struct http_request *request, const struct http_options *
     curl->easy_setopt(easy, CURLOPT_USERAGENT, "upskilld/" UPSKILLD_VERSION);
 }
 
+/* A model on this machine is not asked through the environment's proxy. */
+static bool is_local(const char *url) {
+    static const char *const hosts[] = {"localhost", "127.0.0.1", "[::1]"};
+    const char *host = strstr(url, "://");
+    for (size_t i = 0; host && i < ARRAY_LEN(hosts); i++) {
+        size_t len = strlen(hosts[i]);
+        if (strncasecmp(host + 3, hosts[i], len) == 0 &&
+            (host[3 + len] == '\0' || strchr(":/?#", host[3 + len]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int set_url(struct http_request *request, const struct http_options *options,
                    struct err *err) {
     const struct curl_table *curl = request->http->curl;
     if (!options->url || curl->easy_setopt(request->easy, CURLOPT_URL, options->url) ||
         !fits_in_line(options->url)) {
         return err_set(err, -EINVAL, "not a URL");
+    }
+    if (is_local(options->url)) {
+        curl->easy_setopt(request->easy, CURLOPT_PROXY, "");
     }
     if (curl->easy_setopt(request->easy, CURLOPT_PROTOCOLS_STR, "http,https") !=
         CURLE_OK) {

@@ -3,7 +3,8 @@
  *
  * libcurl costs 11 ms and 8 MiB to start, so nothing is loaded before http_start. Only
  * http and https; certificates are verified; redirects are not followed (a model endpoint
- * that redirects is a mistake to show, and a key must not travel to another host).
+ * that redirects is a mistake to show, and a key must not travel to another host). Proxies
+ * of the environment are used, except for localhost, 127.0.0.1 and [::1].
  * Single-threaded: everything runs on the loop's thread. */
 #include <stdbool.h>
 #include <stddef.h>
