@@ -223,11 +223,21 @@ void lsp_did_change(struct lsp *l, const json_t *params) {
     lsp_document_changed(d);
 }
 
+/* What was saved may be a part of other open documents. */
+static void check_dependents(const struct lsp_document *saved) {
+    for (struct lsp_document *d = saved->lsp->documents; d && saved->path; d = d->next) {
+        if (d != saved && !d->lost && lsp_document_refers(d, saved->path)) {
+            lsp_check_start(d, DOCUMENT_FULL);
+        }
+    }
+}
+
 void lsp_did_save(struct lsp *l, const json_t *params) {
     const char *uri = document_uri(params);
     struct lsp_document *d = uri ? lsp_document_find(l, uri) : NULL;
     if (d && !d->lost) {
         lsp_check_start(d, DOCUMENT_FULL);
+        check_dependents(d);
     }
 }
 

@@ -210,8 +210,24 @@ static bool source_find(struct lsp_sources *s, const char *file, struct source *
 
 /* --- diagnostics --- */
 
-/* What leads to a finding in another file is shown at the line of this document from
- * which it is reached, if the finding tells. */
+/* The first line with the file's name at the end of something quoted, as includes,
+ * imports and lists of sources have it; 1-based, 0 when there is none. */
+static size_t naming_line(const struct lsp_document *d, const char *file) {
+    const char *name = path_basename(file);
+    size_t len = strlen(name);
+    const char *text = d->text.text;
+    const char *end = text + d->text.len;
+    for (const char *at = text;
+         len && (at = memmem(at, (size_t)(end - at), name, len)) != NULL; at++) {
+        if (at > text && strchr("/\"<'", at[-1]) && at[len] && strchr("\">'", at[len])) {
+            return lines_at(&d->text.lines, (size_t)(at - text)) + 1;
+        }
+    }
+    return 0;
+}
+
+/* A finding in another file is shown at the line of this document from which it is
+ * reached: the finding may tell it, or the line names the file. */
 static size_t anchor_line(const struct lsp_document *d, const json_t *finding) {
     size_t i;
     json_t *related;
@@ -221,7 +237,19 @@ static size_t anchor_line(const struct lsp_document *d, const json_t *finding) {
             return integer(related, "line");
         }
     }
-    return 1;
+    size_t naming = naming_line(d, json_get_string(finding, "file", ""));
+    return naming ? naming : 1;
+}
+
+bool lsp_document_refers(const struct lsp_document *d, const char *path) {
+    size_t i;
+    json_t *finding;
+    json_array_foreach(d->findings, i, finding) {
+        if (strcmp(json_get_string(finding, "file", ""), path) == 0) {
+            return true;
+        }
+    }
+    return naming_line(d, path) != 0;
 }
 
 void lsp_finding_span(const struct lsp_document *d, const json_t *finding,
@@ -281,13 +309,16 @@ static int severity(const json_t *finding) {
     return strcmp(word, "error") == 0 ? 1 : strcmp(word, "warning") == 0 ? 2 : 3;
 }
 
-/* For another file's finding the words say where it is. */
+/* For another file's finding the words say where it is; where a link leads there,
+ * shortly.
+ */
 static json_t *message(const struct lsp_document *d, const json_t *finding) {
     const char *text = json_get_string(finding, "message", "");
     if (lsp_finding_is_own(d, finding)) {
         return json_string(text);
     }
     const char *file = json_get_string(finding, "file", "");
+    file = d->lsp->client.related ? path_basename(file) : file;
     return integer(finding, "line")
                ? json_sprintf("%s:%zu: %s", file, integer(finding, "line"), text)
                : json_sprintf("%s: %s", file, text);

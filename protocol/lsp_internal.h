@@ -201,6 +201,8 @@ struct lsp_sources {
 };
 void lsp_sources_init(struct lsp_sources *s, struct lsp_document *d);
 void lsp_sources_finish(struct lsp_sources *s);
+/* The document names the file, or something was found in it. */
+bool lsp_document_refers(const struct lsp_document *d, const char *path);
 bool lsp_finding_is_own(const struct lsp_document *d, const json_t *finding);
 
 /* The bytes a finding is about, in the document; first line for another file's. */

@@ -219,6 +219,22 @@ async function fixing(editor) {
   return `"${actions[0].title}" cures`;
 }
 
+// What is wrong in a header is shown where it is included, and leads to its place.
+async function headers(editor) {
+  const header = join(folder, "part ä.cuh");
+  writeFileSync(header, "\n/* ä */ __device__ int part() { return missing_part; }\n");
+  const document = await editor.open(
+    "whole.cu", `// first\n#include "part ä.cuh"\n__global__ void k(int *x) { *x = part(); }\n`);
+  const [error] = errors(await editor.judged(document));
+  must(error && /missing_part/.test(error.message), `the header's error: ${error?.message}`);
+  must(error.range.start.line === 1, `it is shown on line ${error.range.start.line}`);
+  const { location } = error.relatedInformation[0];
+  must(location.uri === pathToFileURL(header).href,
+       `it leads to ${location.uri}`);
+  must(location.range.start.line === 1 && location.range.start.character === 39,
+       `it leads to ${JSON.stringify(location.range)}`);
+}
+
 async function commands(editor) {
   const params = { command: "upskilld.kernel.check", arguments: [{ source: kernel }] };
   const result = await editor.request(ExecuteCommandRequest.type, params);
@@ -248,6 +264,7 @@ async function push() {
   await editor.judged(document, document.version, before);
   await facts(editor, document);
   const cure = await fixing(editor);
+  await headers(editor);
   await commands(editor);
   await editor.notify(DidCloseTextDocumentNotification.type,
                       { textDocument: { uri: document.uri } });

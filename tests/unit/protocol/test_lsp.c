@@ -238,6 +238,20 @@ Test(lsp, open_and_save_check_fully_and_typing_quickly) {
     cr_expect(eq(sz, publications(), 4));
 }
 
+Test(lsp, a_save_checks_what_names_the_saved_file_too) {
+    harness_initialize(&h, NULL);
+    harness_open(&h, URI, 1, "use \"parts/b.fake\"");
+    harness_open(&h, "file:///work/c.fake", 1, "a comment on b.fake");
+    harness_open(&h, "file:///work/parts/b.fake", 1, "");
+    published(2);
+    harness_notify(&h, "textDocument/didSave",
+                   harness_document("file:///work/parts/b.fake"));
+    published(4);
+    harness_run(&h, 20);
+    cr_expect(eq(int, fake.full, 5));
+    cr_expect(eq(sz, publications(), 5));
+}
+
 Test(lsp, documents_of_no_kind_are_ignored_quietly) {
     harness_initialize(&h, NULL);
     harness_notify(&h, "textDocument/didOpen",

@@ -203,8 +203,9 @@ Test(lsp_features, what_is_wrong_in_another_file_is_shown_here_with_its_place) {
           "'column':6,'related':[{'message':'included','file':'k.fake','line':2,"
           "'column':1}]},"
           "{'source':'s','severity':'error','message':'m','file':'none.h','line':3,"
-          "'column':1}]");
-    harness_open(&h, uri, 1, "first\n  #include <c>\n");
+          "'column':1},"
+          "{'source':'s','severity':'error','message':'m','file':'/no/e.h','line':1}]");
+    harness_open(&h, uri, 1, "first\n  #include <c>\n// e.h\nuse 'x/e.h' e.h\n");
     expect_json(
         diagnostics(0),
         "[{'range':{'start':{'line':1,'character':2},'end':{'line':1,'character':14}},"
@@ -214,7 +215,9 @@ Test(lsp_features, what_is_wrong_in_another_file_is_shown_here_with_its_place) {
         "{'location':{'uri':'%s','range':{'start':{'line':1,'character':0},'end':"
         "{'line':1,'character':14}}},'message':'included'}]},"
         "{'range':{'start':{'line':0,'character':0},'end':{'line':0,'character':5}},"
-        "'severity':1,'source':'s','message':'none.h:3: m'}]",
+        "'severity':1,'source':'s','message':'none.h:3: m'},"
+        "{'range':{'start':{'line':3,'character':0},'end':{'line':3,'character':15}},"
+        "'severity':1,'source':'s','message':'e.h:1: m'}]",
         folder, uri);
     remove_file("c d.h");
     rmdir(folder);
