@@ -20,7 +20,7 @@ struct reading {
 };
 
 static void add_source(struct source_set *sources, const char *path) {
-    size_t len;
+    size_t len = 0;
     autofree char *text = test_data_read(path, &len);
     cr_assert(zero(int, source_set_add(sources, path, path + 3, text, len, NULL)));
 }
@@ -496,6 +496,32 @@ Test(compiler_log, keeps_what_a_withheld_message_may_tell) {
     reading_finish(&r);
 }
 
+/* Headers in memory (the compiler's own, our shims) are nobody's secret: their messages
+ * stand at the job's line that led there. */
+Test(compiler_log, brings_messages_in_built_in_headers_home) {
+    static const struct {
+        const char *log;
+        int line;
+    } cases[] = {
+        {"cstdint(7): error: bad\n  x\n  ^\n", 2},
+        {"__nv_nvrtc_builtin_header.h(7): error: bad\n  x\n  ^\n          detected "
+         "during "
+         "instantiation of \"T\" at line 3 of r0/k.cu\n",
+         3},
+        {"nobody.h(7): error: bad\n  x\n  ^\n", 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct reading r;
+        read_text(&r, cases[i].log, strlen(cases[i].log),
+                  "// #include <cstdint>\n#include <cstdint>\nint a;\n");
+        const json_t *finding = json_array_get(r.log.findings, 0);
+        cr_expect(eq(str, string_of(finding, "message"), "bad"));
+        cr_expect(eq(int, (int)json_get_integer(finding, "line", 0), cases[i].line),
+                  "%zu", i);
+        reading_finish(&r);
+    }
+}
+
 /* A #line directive can make the compiler name lines that are not there. */
 Test(compiler_log, believes_no_line_past_the_end) {
     static const char log[] = "r0/k.cu(900): error: bad\n  int a;\n  ^\n";
@@ -642,7 +668,7 @@ Test(compiler_log, reads_any_part_of_any_log) {
     for (size_t n = 0; n < ARRAY_LEN(names); n++) {
         autofree char *path = xasprintf("logs/%s.log", names[n][0]);
         autofree char *source_path = xasprintf("r0/src/%s.cu", names[n][1]);
-        size_t len;
+        size_t len = 0;
         autofree char *text = test_data_read(path, &len);
         struct source_set sources = {0};
         add_source(&sources, source_path);

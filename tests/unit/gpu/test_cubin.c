@@ -19,7 +19,7 @@ static const struct cubin_kernel *find(const struct cubin *c, const char *symbol
 }
 
 static void read_file(struct cubin *c, const char *name) {
-    size_t len;
+    size_t len = 0;
     autofree char *path = xasprintf("cubins/%s.cubin", name);
     autofree char *bytes = test_data_read(path, &len);
     struct err err = {0};
@@ -123,7 +123,7 @@ Test(cubin, refuses_what_is_no_cubin) {
 
 /* Cut off anywhere, or with any byte changed, reading ends inside the bytes given. */
 Test(cubin, bears_damage) {
-    size_t len;
+    size_t len = 0;
     autofree char *bytes = test_data_read("cubins/functions_sm_90a.cubin", &len);
     struct cubin c;
     for (size_t cut = 0; cut < len; cut += cut < 600 ? 1 : 37) {

@@ -42,7 +42,7 @@ Test(ptx_lines, follows_inlining_outwards) {
         {"/job/r0/src/inlined.cu", "_Z1kPi", 2, 49},
         {"/job/r0/src/inlined.cu", "_Z1kPi", 5, 5}, /* the second use of two */
     };
-    size_t len;
+    size_t len = 0;
     autofree char *ptx = test_data_read("logs/inlined.ptx", &len);
     struct ptx_lines *lines = ptx_lines_new(ptx, len);
     struct ptx_place place = ptx_lines_at(lines, line_of(ptx, "wrong.u32", 2));
