@@ -260,13 +260,14 @@ static void emit_in_header(struct parser *p, struct group *g) {
     if (place.origin != LOG_JOB) {
         log_place_include(&p->reader.scope, &g->place, &place);
     }
+    static char header_text[] = "found in this header";
     json_t *finding =
         log_reader_emit(&p->reader, "nvrtc", g->code, g->kind, g->text, &place);
     if (!finding) {
         return;
     }
-    finding_add_related(finding, "found in this header", log_place_file(&g->place),
-                        g->place.span.line, g->place.span.column);
+    struct related header = {.place = g->place, .text = header_text};
+    add_related(finding, &header);
     for (size_t i = 0; i < g->related_count && i + 1 < MAX_RELATED; i++) {
         add_related(finding, &g->related[i]);
     }
@@ -297,7 +298,7 @@ static void group_flush(struct parser *p) {
         if (g->place.origin == LOG_FOREIGN) {
             /* Its words may quote the file. */
             log_reader_emit(&p->reader, "nvrtc", g->code, g->kind, WITHHELD, &g->anchor);
-        } else if (g->place.origin == LOG_CUDA) {
+        } else if (g->place.origin == LOG_CUDA || g->place.origin == LOG_BUILT_IN) {
             emit_in_header(p, g);
         } else {
             emit_in_job(p, g);

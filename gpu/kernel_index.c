@@ -11,6 +11,7 @@
 
 #define MAX_SYMBOL 4096
 #define MAX_NAME 4096
+#define MAX_SPOTS 4096 /* kernels beyond are told without a place */
 #define UNNAMED "(anonymous namespace)::"
 
 struct kernel_index {
@@ -40,7 +41,7 @@ static void add_file(struct kernel_index *index, const struct source_file *file)
     struct lines lines;
     host_code_scan(text, file->len, &code);
     lines_init(&lines, text, file->len);
-    for (size_t i = 0; i < code.kernel_count; i++) {
+    for (size_t i = 0; i < code.kernel_count && index->count < MAX_SPOTS; i++) {
         add_spot(index, file, &code.kernels[i], &lines);
     }
     lines_finish(&lines);

@@ -15,6 +15,14 @@ struct line_table {
 };
 
 #define MAX_INLINE_STEPS 64
+/* Headers whose #include is looked for: each may cost a pass over all sources. */
+#define MAX_INCLUDES 32
+
+struct log_include {
+    char *header;
+    const struct source_file *file; /* NULL: no file includes it itself */
+    int line;
+};
 
 static void table_init(struct line_table *t, const char *text, size_t len) {
     size_t room = 1;
@@ -62,6 +70,10 @@ void log_scope_finish(struct log_scope *s) {
         free(s->tables[i].starts);
         free(s->tables[i].clients);
     }
+    for (size_t i = 0; i < s->include_count; i++) {
+        free(s->includes[i].header);
+    }
+    free(s->includes);
     free(s->tables);
     kernel_index_free(s->kernels);
     *s = (struct log_scope){0};
@@ -177,6 +189,10 @@ void log_place_resolve(struct log_scope *s, struct slice file, int line,
     const struct source_file *source = find_source(s, ret->path);
     if (source) {
         place_in_job(s, source, line, ret);
+    } else if (ret->path[0] != '/') {
+        /* The compiler runs in the job's folder, which holds the job's files alone. */
+        ret->origin = LOG_BUILT_IN;
+        ret->compiler_line = ret->span.line = line;
     }
 }
 
@@ -246,6 +262,9 @@ void log_place_ptx(struct log_scope *s, int ptx_line, struct log_place *ret,
 
 static bool names_header(const struct log_scope *s, const char *header,
                          const char *target) {
+    if (strcmp(header, target) == 0) {
+        return true; /* in memory */
+    }
     if (!ends_in(header, target)) {
         return false;
     }
@@ -269,34 +288,52 @@ static bool token_names_header(const struct log_scope *s, const struct cuda_lexe
     return names;
 }
 
-static bool find_include(struct log_scope *s, const struct source_file *file,
-                         const char *header, struct log_place *ret) {
+/* The line of the first directive of the file that includes the header; 0 = none. */
+static int find_include(const struct log_scope *s, const struct source_file *file,
+                        const char *header) {
     struct cuda_lexer lexer;
     struct cuda_token token;
     cuda_lexer_init(&lexer, file->text, file->len);
-    int line = 1;
-    size_t counted = 0;
     while ((token = cuda_lexer_next(&lexer)).kind != CUDA_END) {
         if (token.kind != CUDA_DIRECTIVE ||
             !token_names_header(s, &lexer, &token, header)) {
             continue;
         }
-        for (; counted < token.start; counted++) {
-            line += file->text[counted] == '\n';
+        int line = 1;
+        for (size_t i = 0; i < token.start; i++) {
+            line += file->text[i] == '\n';
         }
-        place_in_job(s, file, line, ret);
-        return true;
+        return line;
     }
-    return false;
+    return 0;
+}
+
+static const struct log_include *look_up_include(struct log_scope *s,
+                                                 const char *header) {
+    for (size_t i = 0; i < s->include_count; i++) {
+        if (strcmp(s->includes[i].header, header) == 0) {
+            return &s->includes[i];
+        }
+    }
+    if (s->include_count >= MAX_INCLUDES) {
+        return NULL;
+    }
+    s->includes = xreallocarray(s->includes, s->include_count + 1, sizeof *s->includes);
+    struct log_include *found = &s->includes[s->include_count++];
+    *found = (struct log_include){.header = xstrdup(header)};
+    for (size_t i = 0; i < s->sources->count && found->line == 0; i++) {
+        found->file = &s->sources->files[i];
+        found->line = find_include(s, found->file, header);
+    }
+    return found;
 }
 
 void log_place_include(struct log_scope *s, const struct log_place *header,
                        struct log_place *ret) {
     *ret = (struct log_place){0};
-    for (size_t i = 0; i < s->sources->count; i++) {
-        if (find_include(s, &s->sources->files[i], header->path, ret)) {
-            return;
-        }
+    const struct log_include *include = look_up_include(s, header->path);
+    if (include && include->line > 0) {
+        place_in_job(s, include->file, include->line, ret);
     }
 }
 

@@ -2,7 +2,8 @@
 /* log_place: the places a compiler's log names, as places a client knows.
  *
  * File names in a log are whatever a source made the compiler say. One is trusted only as
- * a key: it is a file of the job, a file beneath CUDA's include folders, or foreign. */
+ * a key: it is a file of the job, a file beneath CUDA's include folders, a header in
+ * memory, or foreign. */
 #include "gpu/source_set.h"
 #include "protocol/finding.h"
 
@@ -16,13 +17,19 @@ struct slice { /* borrowed bytes */
     size_t len;
 };
 
-enum log_origin { LOG_NOWHERE, LOG_JOB, LOG_CUDA, LOG_FOREIGN };
+enum log_origin {
+    LOG_NOWHERE,
+    LOG_JOB,
+    LOG_CUDA,
+    LOG_BUILT_IN, /* a header the compiler holds in memory: its own, and our shims */
+    LOG_FOREIGN,
+};
 
 #define LOG_PATH_MAX 1024
 struct log_place {
     enum log_origin origin;
     const struct source_file *file; /* LOG_JOB */
-    char path[LOG_PATH_MAX];        /* LOG_CUDA: normalised */
+    char path[LOG_PATH_MAX];        /* LOG_CUDA, LOG_BUILT_IN: normalised */
     int compiler_line;              /* as the compiler counts */
     struct finding_span span;       /* as a client counts */
 };
@@ -33,6 +40,8 @@ struct log_scope {
     const struct ptx_lines *ptx;
     struct line_table *tables;    /* one per source, made when first needed */
     struct kernel_index *kernels; /* likewise */
+    struct log_include *includes; /* by header, those looked for so far */
+    size_t include_count;
 };
 void log_scope_init(struct log_scope *s, const struct source_set *sources,
                     const char *const *cuda_dirs, const struct ptx_lines *ptx);
@@ -59,5 +68,5 @@ void log_place_include(struct log_scope *s, const struct log_place *header,
 void log_place_point(struct log_scope *s, struct log_place *place, struct slice quoted,
                      size_t offset, struct slice target);
 
-/* What a client calls the file; NULL for no or a foreign one. Borrowed. */
+/* What a client calls the file; NULL where there is none it could open. Borrowed. */
 const char *log_place_file(const struct log_place *place);
