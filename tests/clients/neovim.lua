@@ -102,7 +102,8 @@ local function fixes_cure(client)
     context = { diagnostics = {} },
   })
   must(actions[1], "there is no fix for " .. errors()[1].message)
-  vim.lsp.util.apply_workspace_edit(actions[1].edit, "utf-16")
+  vim.lsp.util.apply_workspace_edit(actions[1].edit,
+    vim.lsp.get_client_by_id(client).offset_encoding)
   wait(function()
     return #errors() == 0
   end, "the cured text's diagnostics")
