@@ -1,11 +1,9 @@
 #pragma once
 /* log_reader: what the readers of the compiler's and of ptxas's lines share. */
 #include "gpu/compiler_log.h"
-#include "gpu/log_text.h"
+#include "gpu/log_header.h"
 
 #include <stdbool.h>
-
-enum log_kind { LOG_ERROR, LOG_WARNING, LOG_REMARK, LOG_NOTE };
 
 struct log_reader {
     struct log_scope scope;

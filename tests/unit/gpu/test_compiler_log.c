@@ -227,6 +227,8 @@ Test(compiler_log, says_each_thing_once) {
         {"option", "options", 1, 1},
         {"definition", "options", 1, 1},
         {"spill", "spill", 0, 0},
+        {"renumbered", "renumbered", 1, 1},
+        {"header", "header", 3, 100},
         {"builtin", "builtin", 1, 1},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
