@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OUTSIDE_HINT                                                                     \
     "send the text itself as \"source\", open the file's folder as a workspace root, "   \
@@ -131,6 +132,54 @@ static char *absolute_path(const char *path, const struct names *roots) {
     autofree char *joined =
         path[0] == '/' ? xstrdup(path) : path_join(roots->list[0], path);
     return path_normalize(joined);
+}
+
+/* The value of an nvcc option that names an include folder, or NULL. *next: it is the
+ * list's next element. */
+static const char *include_option(const char *option, bool *next) {
+    static const char *const names[] = {"-isystem", "--system-include", "--include-path",
+                                        "-I"};
+    *next = false;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        size_t len = strlen(names[i]);
+        if (strncmp(option, names[i], len) == 0) {
+            const char *value = option + len + strspn(option + len, "= ");
+            *next = !*value;
+            return value;
+        }
+    }
+    return NULL;
+}
+
+/* A toolkit's folder: the compiler brings its own headers. */
+static bool has_cuda_headers(const char *dir) {
+    autofree char *header = path_join(dir, "cuda_runtime.h");
+    return access(header, F_OK) == 0;
+}
+
+/* Moves what names an include folder from "options" to "include_roots" of a shallow copy
+ * of the params. */
+static void include_options_move(json_t *asked) {
+    const json_t *options = json_object_get(asked, "options");
+    json_t *left = json_array();
+    json_t *dirs = json_copy(json_object_get(asked, "include_roots"));
+    dirs = dirs ? dirs : json_array();
+    for (size_t i = 0; i < json_array_size(options); i++) {
+        bool next = false;
+        json_t *option = json_array_get(options, i);
+        const char *text = json_string_value(option);
+        const char *dir = text ? include_option(text, &next) : NULL;
+        if (dir && next) {
+            dir = json_string_value(json_array_get(options, ++i));
+        }
+        if (!dir) {
+            json_array_append(left, option);
+        } else if (!has_cuda_headers(dir)) {
+            json_array_append_new(dirs, json_string(dir));
+        }
+    }
+    json_object_set_new(asked, "options", left);
+    json_object_set_new(asked, "include_roots", dirs);
 }
 
 /* The request's own include folders, each beneath a root. */
@@ -259,11 +308,14 @@ int check_input_read(struct check_input *ret, const json_t *params,
     if (!json_object_get(asked, "arch")) {
         json_object_set_new(asked, "arch", json_string(places->default_arch));
     }
+    if (json_array_size(json_object_get(asked, "options"))) {
+        include_options_move(asked);
+    }
     int r = compile_options_read(&ret->options, asked, &err);
     if (r < 0) {
         return refuse(refusal, r, CALL_BAD_PARAMS, "bad_option", NULL, "%s", err.msg);
     }
-    r = closure_read(ret, params, roots, places, refusal);
+    r = closure_read(ret, asked, roots, places, refusal);
     if (r < 0) {
         compile_options_finish(&ret->options);
         return r;

@@ -2,14 +2,14 @@
 
 #include "base/lines.h"
 #include "base/mem.h"
+#include "gpu/consequences.h"
 #include "gpu/fixes.h"
 #include "gpu/kernel_facts.h"
 #include "protocol/finding.h"
 
 #include <string.h>
 
-#define MAX_STATIC_SHARED                                                                \
-    49152 /* bytes per block: CUDA C++ Programming Guide */
+#define MAX_STATIC_SHARED 49152 /* bytes per block: CUDA C++ Programming Guide */
 
 static bool is_missing_include(const json_t *finding) {
     const char *message = json_get_string(finding, "message", "");
@@ -160,6 +160,7 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     json_array_extend(findings, input->closure.findings);
     warn_static_shared(kernels, findings);
     fixes_add(findings, &input->closure.sources, input->options.arch);
+    consequences_fold(findings);
     if (compiled && !input->options.quick && !json_array_size(kernels)) {
         note_no_kernels(&input->closure.sources, findings);
     }

@@ -451,6 +451,14 @@ static void tell_device_launch(struct mistake *m) {
                  "device runtime, which are not checked here: launch from the host");
 }
 
+/* NVRTC's own advice is an option that would make everything device code. */
+static void tell_unannotated(struct mistake *m) {
+    size_t len = strlen(m->message) - strlen(m->word) - strlen(". Consider using");
+    autofree char *message = xasprintf(
+        "%.*s; mark it __device__ or __constant__ (or constexpr)", (int)len, m->message);
+    json_object_set_new(m->finding, "message", json_clean_z(message));
+}
+
 static void tell_template_name(struct mistake *m) {
     add_words(m,
               "in dependent code write `typename` before the type or `template` before "
@@ -479,6 +487,7 @@ static const struct rule rules[] = {
     {"uses too much shared data (", " max", fix_shared, false},
     {"bytes of static shared memory", "", fix_shared_array, false},
     {"device-side kernel launch could not be processed", "", tell_device_launch, false},
+    {". Consider using", "", tell_unannotated, false},
     {"nontype \"", "\" is not a type name", tell_template_name, false},
 };
 

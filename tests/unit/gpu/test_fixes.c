@@ -144,6 +144,50 @@ Test(fixes, tell_the_way_out) {
     }
 }
 
+/* Whatever a compiler says of whatever text, the edits stay inside it. */
+Test(fixes, survive_any_message) {
+    static const char *const messages[] = {
+        "identifier \"half\" is undefined",
+        "identifier \"thredIdx\" is undefined",
+        "identifier \"f\" is undefined",
+        "identifier \"\" is undefined",
+        "identifier \"__shfl\" is undefined",
+        "namespace \"std\" has no member \"max\"",
+        "namespace \"cuda\" has no member \"",
+        "name must be a namespace name",
+        "name followed by \"::\" must be a class or namespace name",
+        "expected a \";\"",
+        "expected a \"}\"",
+        "cannot open source file \"a\"",
+        "cannot open source file \"\"",
+        "expression must be a modifiable lvalue",
+        "uses too much shared data (0x1 max",
+        "uses too much shared data ( max",
+        ". Consider using",
+        "",
+        "bytes of static shared memory",
+    };
+    static const char *const pieces[] = {
+        "half",       "thredIdx", "__shfl", "(",       ")",    "{",
+        "}",          ";",        "\n",     "std",     "::",   "max",
+        "cg",         "const",    "*",      "f",       "\"",   "#include \"a\"\n",
+        "__shared__", "[",        "]",      "/*",      "R\"(", "'",
+        "\\\n",       "\xc3\xa9", "cuda",   "#if 0\n", " ",    "template <",
+        ",",          "\r\n",     "//",
+    };
+    unsigned seed = 20261121;
+    for (int round = 0; round < 4000; round++) {
+        autobuf source = BUF_INIT(1u << 16);
+        for (int i = rand_r(&seed) % 40; i > 0; i--) {
+            buf_adds(&source, pieces[(size_t)rand_r(&seed) % ARRAY_LEN(pieces)]);
+        }
+        autofree char *got =
+            fixed(source.data, messages[(size_t)rand_r(&seed) % ARRAY_LEN(messages)],
+                  rand_r(&seed) % 6, rand_r(&seed) % 30, NULL);
+        (void)got;
+    }
+}
+
 /* A misspelt name is near one built-in name or near none. */
 Test(fixes, know_near_names) {
     static const struct {

@@ -250,6 +250,38 @@ Test(kernel_check, host_code, .timeout = 60) {
     check_room_close(&room);
 }
 
+/* Include folders are found by nvcc's spelling too, and a toolkit's are not needed. */
+Test(kernel_check, include_folders, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    check_room_open(&room, NULL);
+    check_room_write(&room, "lib/include/one.cuh", "#define ONE 1\n");
+    check_room_write(&room, "cuda/include/cuda_runtime.h", "#error not this one\n");
+    autofree char *cuda = path_join(room.dir, "cuda/include");
+    static const char *const spellings[][2] = {{"-Ilib/include", NULL},
+                                               {"-I", "lib/include"},
+                                               {"-isystem=lib/include", NULL},
+                                               {NULL, NULL}};
+    for (size_t i = 0; i < ARRAY_LEN(spellings); i++) {
+        json_t *params = json_pack("{s:s, s:[]}", "source",
+                                   "#include <cuda_runtime.h>\n#include <one.cuh>\n"
+                                   "__global__ void k(float *x) { x[0] = ONE; }\n",
+                                   "options");
+        json_t *options = json_object_get(params, "options");
+        json_array_append_new(options, json_string("-I"));
+        json_array_append_new(options, json_string(cuda));
+        for (size_t k = 0; k < 2 && spellings[i][k]; k++) {
+            json_array_append_new(options, json_string(spellings[i][k]));
+        }
+        autojson *result = check_room_check(&room, params);
+        autofree char *report = report_of(result);
+        cr_assert_eq(is_ok(result), spellings[i][0] != NULL, "%s", report);
+    }
+    expect_failure(&room, json_pack("{s:s, s:[s]}", "source", AXPY, "options", "-I/etc"),
+                   CALL_REFUSED, "outside_roots");
+    check_room_close(&room);
+}
+
 /* No text of a foreign file comes back, whatever the source includes. */
 Test(kernel_check, foreign_files, .timeout = 60) {
     NEED_COMPILER();
