@@ -204,7 +204,8 @@ def nvrtc_alone(path, count):
     if not library:
         return None
     out = subprocess.run([BUILD + "/tests/bench/nvrtc_alone", library, include, path, str(count)],
-                         capture_output=True, text=True)
+                         capture_output=True, text=True,
+                         env=dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(library)))
     return [float(x) for x in out.stdout.split()] or None
 
 
