@@ -40,6 +40,7 @@ int host_blanker_init(struct host_blanker *b, const char *text, size_t len,
     space_macros_read(&b->macros, &b->tokens);
     declarations_read(&b->declarations, &b->tokens, &b->macros);
     b->goes = xcalloc(b->declarations.count + 1, sizeof *b->goes);
+    b->tail_goes = xcalloc(b->declarations.count + 1, sizeof *b->tail_goes);
     count_device_words(b);
     return 0;
 }
@@ -50,7 +51,9 @@ void host_blanker_finish(struct host_blanker *b) {
     declarations_finish(&b->declarations);
     free(b->goes);
     free(b->device_words);
-    free(b->gone_names);
+    free(b->tail_goes);
+    free(b->gone_types.list);
+    free(b->gone_values.list);
     *b = (struct host_blanker){0};
 }
 
@@ -63,10 +66,11 @@ static void token_text(const struct host_blanker *b, size_t i, char *out, size_t
     out[len] = '\0';
 }
 
-static bool is_gone(const struct host_blanker *b, size_t i) {
-    uint64_t name = code_token_hash(&b->tokens, i);
-    for (size_t k = 0; k < b->gone_count; k++) {
-        if (b->gone_names[k] == name) {
+static bool is_gone(const struct host_blanker *b, const struct gone_names *names,
+                    size_t i) {
+    uint64_t name = names->count ? code_token_hash(&b->tokens, i) : 0;
+    for (size_t k = 0; k < names->count; k++) {
+        if (names->list[k] == name) {
             return true;
         }
     }
@@ -75,20 +79,20 @@ static bool is_gone(const struct host_blanker *b, size_t i) {
 
 #define GONE_MAX 256 /* names compared with each token: bounds the work */
 
-static void note_gone(struct host_blanker *b, const struct declaration *d) {
-    size_t name = d->name;
-    if (word_at(b, d->first) == WORD_USING || word_at(b, d->first) == WORD_NAMESPACE) {
-        name = d->first + 1; /* using NAME = …; namespace NAME = …; */
-        if (word_at(b, name + 1) != WORD_ASSIGN) {
-            return;
-        }
+static void note_gone(struct host_blanker *b, struct gone_names *names, size_t token) {
+    if (token != 0 && names->count < GONE_MAX) {
+        names->list = xreallocarray(names->list, names->count + 1, sizeof *names->list);
+        names->list[names->count++] = code_token_hash(&b->tokens, token);
     }
-    if (name == 0 || b->gone_count >= GONE_MAX) {
-        return;
+}
+
+static void note_gone_type(struct host_blanker *b, const struct declaration *d) {
+    enum code_word first = word_at(b, d->first);
+    if (first != WORD_USING && first != WORD_NAMESPACE) {
+        note_gone(b, &b->gone_types, d->name);
+    } else if (word_at(b, d->first + 2) == WORD_ASSIGN) { /* using NAME = …; */
+        note_gone(b, &b->gone_types, d->first + 1);
     }
-    b->gone_names =
-        xreallocarray(b->gone_names, b->gone_count + 1, sizeof *b->gone_names);
-    b->gone_names[b->gone_count++] = code_token_hash(&b->tokens, name);
 }
 
 static bool is_host_name(const struct host_blanker *b, size_t i) {
@@ -113,7 +117,7 @@ static bool is_host_name(const struct host_blanker *b, size_t i) {
     return (qualifies && host_names_namespace(name)) || host_names_plain(name) ||
            (b->using_std && !qualifies && host_names_std(name) &&
             word_at(b, i + 1) != WORD_PAREN_OPEN) ||
-           is_gone(b, i);
+           is_gone(b, &b->gone_types, i);
 }
 
 static bool names_host(const struct host_blanker *b, size_t from, size_t to) {
@@ -181,8 +185,11 @@ static bool instantiates_kept(const struct host_blanker *b, size_t index) {
 
 static bool function_goes(struct host_blanker *b, size_t index) {
     const struct declaration *d = &b->declarations.list[index];
-    if (d->has_global || d->has_device || d->body_has_global || d->has_default) {
+    if (d->has_global || d->has_device || d->body_has_global) {
         return false;
+    }
+    if (d->has_default) {
+        return d->has_virtual; /* NVRTC takes other defaulted members for both sides */
     }
     if (d->has_constexpr) {
         if (names_host(b, d->first, d->last)) {
@@ -203,6 +210,28 @@ static bool is_lambda(const struct host_blanker *b, const struct declaration *d)
     return false;
 }
 
+/* const auto x = f(3); where f went */
+static bool calls_gone(const struct host_blanker *b, const struct declaration *d) {
+    for (size_t i = d->first; i < d->last; i++) {
+        if (word_at(b, i) == WORD_NAME && word_at(b, i + 1) == WORD_PAREN_OPEN &&
+            is_gone(b, &b->gone_values, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The variables of "struct S { … } a, *b;" when the type itself stays. */
+static bool type_tail_goes(const struct host_blanker *b, const struct declaration *d) {
+    bool member = d->parent != SIZE_MAX && !d->has_static;
+    if (d->open || !d->body_end || d->last <= d->body_end + 1 || member ||
+        d->has_device || d->has_const || d->has_constexpr ||
+        word_at(b, d->first) == WORD_TYPEDEF) {
+        return false;
+    }
+    return d->kind == DECLARATION_CLASS || d->kind == DECLARATION_ENUM;
+}
+
 static bool variable_goes(struct host_blanker *b, size_t index) {
     const struct declaration *d = &b->declarations.list[index];
     if (d->has_device || d->has_global || (d->parent != SIZE_MAX && !d->has_static)) {
@@ -210,7 +239,8 @@ static bool variable_goes(struct host_blanker *b, size_t index) {
     }
     if (d->has_constexpr || (d->has_const && !d->const_pointer)) {
         b->needs_default_device |= is_lambda(b, d);
-        return names_host(b, d->first, d->last);
+        return names_host(b, d->first, d->last) ||
+               (!d->has_constexpr && calls_gone(b, d));
     }
     return !has_unknown_space(b, d);
 }
@@ -249,7 +279,7 @@ static void close_class(struct host_blanker *b, const struct open_class *c) {
     const struct declaration *d = &b->declarations.list[c->declaration];
     if (c->tainted && !d->open && !has_device_words(b, d)) {
         b->goes[c->declaration] = true;
-        note_gone(b, d);
+        note_gone_type(b, d);
     }
 }
 
@@ -268,9 +298,13 @@ static bool judge_one(struct host_blanker *b, size_t index, struct open_class *i
         }
         return variable_goes(b, index);
     case DECLARATION_OTHER:
-        goes = !has_device_words(b, d) && names_host(b, d->first, d->last);
+        goes = !has_device_words(b, d) &&
+               (names_host(b, d->first, d->last) ||
+                (word_at(b, d->first) == WORD_USING && /* using a::gone; */
+                 word_at(b, d->last - 2) == WORD_SCOPE &&
+                 is_gone(b, &b->gone_values, d->last - 1)));
         if (goes) {
-            note_gone(b, d);
+            note_gone_type(b, d);
         }
         return goes;
     case DECLARATION_MACRO:
@@ -324,7 +358,12 @@ void host_blanker_judge(struct host_blanker *b) {
             open[depth++] = (struct open_class){i, class_names_host(b, d)};
         } else {
             b->goes[i] = judge_one(b, i, in) || uses_host_namespace(b, d);
+            if (b->goes[i] &&
+                (d->kind == DECLARATION_FUNCTION || d->kind == DECLARATION_VARIABLE)) {
+                note_gone(b, &b->gone_values, d->name);
+            }
         }
+        b->tail_goes[i] = type_tail_goes(b, d);
     }
     while (depth > 0) {
         close_class(b, &open[--depth]);

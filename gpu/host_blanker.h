@@ -7,12 +7,15 @@ struct host_blanker {
     struct code_tokens tokens;
     struct space_macros macros;
     struct declarations declarations;
-    bool *goes; /* one for each declaration */
+    bool *goes;      /* one for each declaration */
+    bool *tail_goes; /* of a type that stays: the variables declared behind it */
     bool needs_default_device;
     bool using_std;         /* "using namespace std;" was seen */
     uint32_t *device_words; /* how many execution spaces stand before token i */
-    uint64_t *gone_names;   /* hashes of types that went */
-    size_t gone_count;
+    struct gone_names {
+        uint64_t *list; /* hashes */
+        size_t count;
+    } gone_types, gone_values; /* values: functions and variables */
 };
 
 /* known: macros of the other files, may be NULL. -E2BIG: too many tokens, leave it alone.

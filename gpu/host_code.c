@@ -121,7 +121,7 @@ static void tell(const struct host_blanker *b, struct host_code *ret) {
     ret->needs_default_device = b->needs_default_device;
     for (size_t i = 0; i < b->declarations.count; i++) {
         const struct declaration *d = &b->declarations.list[i];
-        ret->has_host_code |= b->goes[i];
+        ret->has_host_code |= b->goes[i] || b->tail_goes[i];
         if (d->kind != DECLARATION_FUNCTION || d->name == 0) {
             continue;
         }
@@ -166,17 +166,17 @@ static bool directive_goes(const struct host_blanker *b, size_t i) {
     return goes;
 }
 
-static void blank_declaration(const struct host_blanker *b, const struct declaration *d,
-                              char *text) {
-    size_t from = b->tokens.list[d->first].start;
-    for (size_t i = d->first; i <= d->last; i++) {
+static void blank_tokens(const struct host_blanker *b, size_t first, size_t last,
+                         char *text) {
+    size_t from = b->tokens.list[first].start;
+    for (size_t i = first; i <= last; i++) {
         const struct code_token *t = &b->tokens.list[i];
         if (t->word == WORD_DIRECTIVE && !directive_goes(b, i)) {
             host_blank_bytes(text, from, t->start);
             from = t->end;
         }
     }
-    host_blank_bytes(text, from, b->tokens.list[d->last].end);
+    host_blank_bytes(text, from, b->tokens.list[last].end);
 }
 
 /* ---- includes ---- */
@@ -264,8 +264,11 @@ static void process(const char *source, size_t len, const struct space_macros *k
         struct host_launches launches;
         host_launches_collect(&launches, &b);
         for (size_t i = 0; i < b.declarations.count; i++) {
+            const struct declaration *d = &b.declarations.list[i];
             if (b.goes[i]) {
-                blank_declaration(&b, &b.declarations.list[i], text);
+                blank_tokens(&b, d->first, d->last, text);
+            } else if (b.tail_goes[i]) {
+                blank_tokens(&b, d->body_end + 1, d->last - 1, text);
             }
         }
         host_launches_write(&launches, &b, text);

@@ -252,6 +252,37 @@ static bool is_template_end(enum code_word w) {
     return w == WORD_GREATER || w == WORD_SHIFT_RIGHT || w == WORD_LAUNCH_CLOSE;
 }
 
+/* Whether a macro at the end of a head, such as BODY in "int f() BODY", is all the body
+ * there is: the next line begins a declaration. */
+static bool macro_ends_head(const struct parser *p, const struct declaration *d) {
+    if (!d->params_end || d->has_assign || p->parens > 0 ||
+        !code_token_is_capital(p->t, p->i) || !p->t->list[p->i + 1].line_start) {
+        return false;
+    }
+    switch (word_at(p, p->i + 1)) {
+    case WORD_NAME:
+    case WORD_TYPE:
+    case WORD_STATIC:
+    case WORD_TEMPLATE:
+    case WORD_INLINE:
+    case WORD_EXTERN:
+    case WORD_GLOBAL:
+    case WORD_DEVICE:
+    case WORD_HOST:
+    case WORD_NAMESPACE:
+    case WORD_CONST:
+    case WORD_CONSTEXPR:
+    case WORD_CLASS:
+    case WORD_STRUCT:
+    case WORD_ENUM:
+    case WORD_USING:
+    case WORD_TYPEDEF:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void note_name(struct parser *p, struct head *h, struct declaration *d) {
     struct space_of_name space = space_of(p->macros, p->t, p->i);
     d->has_global |= space.global;
@@ -323,6 +354,10 @@ static void note_paren(struct parser *p, const struct head *h, struct declaratio
     bool callable = before == WORD_NAME || is_template_end(before) || h->is_operator;
     if (p->parens != 0 || d->has_assign || h->ctor_init || h->trailing || !callable) {
         return;
+    }
+    if (word_at(p, p->i + 1) == WORD_NUMBER &&
+        !code_token_is_capital(p->t, h->previous)) {
+        return; /* int x(3) */
     }
     if (!d->params || (d->name && code_token_is_capital(p->t, d->name) &&
                        before == WORD_NAME && d->name < h->previous)) {
@@ -436,9 +471,12 @@ static bool pass_head_brace(struct parser *p, struct head *h) {
         finish_declaration(p, h, p->i - 1);
         return true;
     }
-    enum code_word next = p->i < p->t->count ? word_at(p, p->i) : WORD_END;
-    if (p->parens == 0 && !d->has_assign && !element && !is_class && !d->params &&
-        next != WORD_SEMICOLON && next != WORD_COMMA && next != WORD_DIRECTIVE) {
+    size_t after = p->i;
+    while (word_at(p, after) == WORD_DIRECTIVE) {
+        after++;
+    }
+    bool over = word_at(p, after) != WORD_SEMICOLON && word_at(p, after) != WORD_COMMA;
+    if (p->parens == 0 && !d->has_assign && !element && !is_class && !d->params && over) {
         d->body = open;
         d->body_end = close;
         finish_declaration(p, h, p->i - 1);
@@ -567,6 +605,14 @@ static void read_declaration(struct parser *p, size_t index) {
             d->open |= p->parens > 0;
             finish_declaration(p, &h, p->i++);
             return;
+        case WORD_NAME:
+            if (macro_ends_head(p, d)) {
+                note_name(p, &h, d);
+                finish_declaration(p, &h, p->i++);
+                return;
+            }
+            pass_head_token(p, &h);
+            break;
         default:
             pass_head_token(p, &h);
         }
@@ -746,7 +792,11 @@ static void read_one(struct parser *p) {
         break;
     }
     p->parens = 0;
-    read_declaration(p, new_declaration(p, DECLARATION_OTHER));
+    size_t index = new_declaration(p, DECLARATION_OTHER);
+    bool torn =
+        word_at(p, p->i) == WORD_BRACE_OPEN; /* a body whose head is in a branch */
+    read_declaration(p, index);
+    declaration_of(p, index)->open |= torn;
     p->parens = 0;
 }
 

@@ -250,7 +250,7 @@ static void parameters_read(const struct code_tokens *t, const struct declaratio
     }
     size_t open = i + 1, close = code_angles_end(t, open);
     if (i >= d->name || word_at(t, open) != WORD_LESS || close == open) {
-        ret->bad = d->has_template;
+        ret->bad = word_at(t, open) == WORD_LESS; /* else an explicit instantiation */
         return;
     }
     split_angles(t, open, close, add_parameter, ret);
@@ -409,7 +409,11 @@ static void collect_calls(struct collector *c) {
             code_token_hash(&b->tokens, b->declarations.list[waiting.declaration].name);
         for (size_t k = 0; k < b->declarations.count; k++) {
             const struct declaration *d = &b->declarations.list[k];
-            for (size_t i = d->body; b->goes[k] && d->body && i < d->body_end; i++) {
+            size_t from = d->body ? d->body : d->first;
+            size_t to = d->body ? d->body_end : d->last;
+            bool calls =
+                b->goes[k] && d->kind != DECLARATION_CLASS && k != waiting.declaration;
+            for (size_t i = from; calls && i < to; i++) {
                 if (word_at(&b->tokens, i) == WORD_NAME &&
                     word_at(&b->tokens, i + 1) == WORD_LESS &&
                     code_token_hash(&b->tokens, i) == name) {

@@ -151,12 +151,49 @@ static void add_token(struct code_tokens *t, size_t *cap, struct code_token toke
     t->list[t->count++] = token;
 }
 
+/* ---- #if 0 ---- */
+
+/* What stands beneath #if 0 is no code and need not even look like it. */
+struct dead_region {
+    size_t depth; /* of #ifs inside it; 0 = not inside one */
+};
+
+/* True when this token is dead. The directives that begin and end the region are not. */
+static bool is_dead(struct dead_region *r, const struct cuda_lexer *l,
+                    const struct cuda_token *t) {
+    if (t->kind != CUDA_DIRECTIVE) {
+        return r->depth > 0;
+    }
+    struct cuda_directive d;
+    cuda_directive_read(l, t, &d);
+    const char *argument = l->text + d.argument;
+    size_t len = d.argument_end - d.argument;
+    bool opens = strncmp(d.name, "if", 2) == 0, branches = strncmp(d.name, "el", 2) == 0;
+    bool closes = strcmp(d.name, "endif") == 0;
+    bool zero =
+        strcmp(d.name, "if") == 0 && ((len == 1 && *argument == '0') ||
+                                      (len == 5 && memcmp(argument, "false", 5) == 0));
+    cuda_directive_finish(&d);
+    if (r->depth == 0) {
+        r->depth = zero;
+        return false;
+    }
+    r->depth += opens;
+    if (r->depth == 1 && (branches || closes)) {
+        r->depth = 0;
+        return false;
+    }
+    r->depth -= closes;
+    return true;
+}
+
 int code_tokens_read(struct code_tokens *ret, const char *text, size_t len) {
     *ret = (struct code_tokens){.text = text, .len = len};
     if (len >= UINT32_MAX) {
         return -E2BIG;
     }
     size_t cap = 0;
+    struct dead_region dead = {0};
     struct cuda_lexer l;
     cuda_lexer_init(&l, text, len);
     for (;;) {
@@ -167,6 +204,9 @@ int code_tokens_read(struct code_tokens *ret, const char *text, size_t len) {
             add_token(ret, &cap, small);
             ret->count--;
             return 0;
+        }
+        if (is_dead(&dead, &l, &t)) {
+            continue;
         }
         if (ret->count >= HOST_TOKENS_MAX) {
             code_tokens_finish(ret);
