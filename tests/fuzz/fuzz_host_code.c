@@ -1,0 +1,73 @@
+/* The lexer covers every byte in order; blanking keeps the length and every newline, changes
+ * bytes only to blanks or to the static assertions it writes, and has nothing left to do the
+ * second time. */
+#include "base/mem.h"
+#include "gpu/cuda_lexer.h"
+#include "gpu/host_code.h"
+#include "gpu/include_directives.h"
+
+#include <stdint.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds) {
+    if (!holds) {
+        abort();
+    }
+}
+
+static void check_tokens(const char *text, size_t len) {
+    struct cuda_lexer l;
+    size_t end = 0;
+    cuda_lexer_init(&l, text, len);
+    for (;;) {
+        struct cuda_token t = cuda_lexer_next(&l);
+        require(t.start >= end && t.end <= len);
+        if (t.kind == CUDA_END) {
+            return;
+        }
+        require(t.end > t.start);
+        end = t.end;
+        if (t.kind == CUDA_DIRECTIVE) {
+            struct cuda_directive d;
+            cuda_directive_read(&l, &t, &d);
+            require(d.argument >= t.start && d.argument <= d.argument_end &&
+                    d.argument_end <= t.end);
+            cuda_directive_finish(&d);
+        }
+    }
+}
+
+static void ignore_reference(const struct file_reference *r, void *data) {
+    size_t len = *(size_t *)data;
+    require(r->start < r->end && r->end <= len);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    autofree char *text = xmalloc(size + 1), *before = xmalloc(size + 1);
+    memcpy(text, data, size);
+    text[size] = '\0';
+    check_tokens(text, size);
+    require(cuda_token_end(text, size, size / 2) <= size);
+    source_text_settle(text, size);
+    memcpy(before, text, size + 1);
+    require(!source_text_settle(text, size));
+    include_directives_read(text, size, ignore_reference, &size);
+
+    struct host_code first, second;
+    host_code_blank(text, size, &first);
+    for (size_t i = 0; i < size; i++) {
+        require((text[i] == '\n') == (before[i] == '\n'));
+    }
+    require(first.has_host_code || memcmp(text, before, size) == 0);
+    for (size_t i = 0; i < first.kernel_count; i++) {
+        require(first.kernels[i].end <= size && first.kernels[i].signature_end <= size);
+    }
+    memcpy(before, text, size);
+    host_code_blank(text, size, &second);
+    require(memcmp(text, before, size) == 0);
+    host_code_finish(&first);
+    host_code_finish(&second);
+    return 0;
+}
