@@ -202,6 +202,7 @@ void run_child_ended(struct worker *w, struct compile_run *run,
     }
     json_t *answer = NULL;
     if (!vanished && WIFEXITED(child->status) && !WEXITSTATUS(child->status)) {
+        parent_plain_ended(w, run);
         answer = answer_parse(run, child);
     }
     /* Neither a vanished parent nor a precompiled header may be what fails a compile. */

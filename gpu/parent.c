@@ -288,23 +288,60 @@ static bool prefix_start(struct worker *w, const struct compile_run *run,
     return true;
 }
 
+/* Is there a core left beside the one that the compile itself takes? The kernel's count
+ * of runnable threads includes the one that reads it. */
+static bool is_core_free(const struct worker *w) {
+    unsigned runnable = 0;
+    FILE *f = fopen("/proc/loadavg", "re");
+    if (!f || fscanf(f, "%*s %*s %*s %u/", &runnable) != 1) {
+        runnable = 1;
+    }
+    if (f) {
+        fclose(f);
+    }
+    return runnable + 1 <= w->cores;
+}
+
+static struct parent *prefix_find(struct worker *w, const char *key) {
+    for (size_t i = 0; i < WORKER_PREFIXES; i++) {
+        if (w->prefixes[i].state != PARENT_NONE && !strcmp(w->prefixes[i].key, key)) {
+            return &w->prefixes[i];
+        }
+    }
+    return NULL;
+}
+
+/* The first compile with a prefix runs plainly; the parent for the next ones is made
+ * beside it where a core is free, else after it, so that it costs the first one nothing.
+ * Whoever comes meanwhile waits: hardly longer than compiling plainly beside the making.
+ */
 static struct parent *prefix_choose(struct worker *w, struct compile_run *run) {
     char key[HASH_HEX_SIZE];
     if (!run->job.prefix || !run->job.prefix[0] || run->plain_only) {
         return NULL;
     }
     prefix_key(w, run, key);
-    for (size_t i = 0; i < WORKER_PREFIXES; i++) {
-        struct parent *p = &w->prefixes[i];
-        if (p->state != PARENT_NONE && !strcmp(p->key, key)) {
-            p->used_ms = clock_ms();
-            return p;
-        }
+    struct parent *p = prefix_find(w, key);
+    if (p || is_unusable(w, key)) {
+        return p;
     }
-    if (!is_unusable(w, key)) {
+    if (is_core_free(w)) {
         run->makes_prefix = prefix_start(w, run, key);
+    } else {
+        run->prefix_later = true;
     }
     return NULL;
+}
+
+void parent_plain_ended(struct worker *w, struct compile_run *run) {
+    char key[HASH_HEX_SIZE];
+    if (!run->prefix_later || w->plain.state != PARENT_READY) {
+        return;
+    }
+    prefix_key(w, run, key);
+    if (!prefix_find(w, key)) {
+        run->makes_prefix = prefix_start(w, run, key);
+    }
 }
 
 struct parent *parent_choose(struct worker *w, struct compile_run *run,

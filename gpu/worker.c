@@ -23,7 +23,8 @@ enum {
     REAP_MS = 100, /* how long an ending worker waits for those it killed */
     FIXED_POLLS = 6,
 };
-#define MAX_PENDING (64u << 20) /* output that nobody reads; then input waits */
+#define MAX_PENDING (1u << 30)     /* output that nobody reads: the end */
+#define PENDING_ENOUGH (32u << 20) /* then no more input is taken */
 
 /* --- output --- */
 
@@ -156,7 +157,7 @@ static void signals_read(struct worker *w) {
 }
 
 static size_t polls_fill(const struct worker *w, struct pollfd *polls) {
-    bool full = w->pending.len > MAX_PENDING / 2;
+    bool full = w->pending.len > PENDING_ENOUGH;
     const struct parent *parents[] = {&w->plain, &w->prefixes[0], &w->prefixes[1]};
     size_t n = 0;
     polls[n++] = (struct pollfd){.fd = full ? -1 : w->in, .events = POLLIN};
@@ -233,10 +234,11 @@ static int signals_open(void) {
 }
 
 /* Enough to keep every core busy, few enough for the memory of the machine. */
-static size_t max_running(void) {
+static void cores_count(struct worker *w) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t n = cores > 0 ? 2 * (size_t)cores : 2;
-    return n < 4 ? 4 : n > 32 ? 32 : n;
+    size_t n = cores > 0 ? (size_t)cores : 1;
+    w->cores = n;
+    w->max_running = n < 2 ? 4 : n > 16 ? 32 : 2 * n;
 }
 
 static void kill_all(struct worker *w) {
@@ -306,7 +308,7 @@ int worker_run(int in, int out) {
     struct worker w = {.pid = getpid(), .in = in, .out = out};
     w.signals = signals_open();
     w.pending = BUF_INIT(MAX_PENDING);
-    w.max_running = max_running();
+    cores_count(&w);
     w.runs_end = &w.runs;
     w.toolkits = toolkits_find(&w.toolkit_count);
     parents_init(&w);

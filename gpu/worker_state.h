@@ -70,7 +70,7 @@ struct compile_run {
     char *folder; /* its own, while it compiles */
     uint64_t deadline_ms;
     unsigned attempts;
-    bool cancelled, timed_out, makes_prefix, plain_only;
+    bool cancelled, timed_out, makes_prefix, prefix_later, plain_only;
     struct worker *worker;
 };
 
@@ -85,7 +85,7 @@ struct worker {
     bool stop;
     struct toolkit *toolkits;
     size_t toolkit_count;
-    size_t max_running, running;
+    size_t cores, max_running, running;
     struct parent plain, prefixes[WORKER_PREFIXES];
     char version[64]; /* of the compiler, once the plain parent is ready */
     char (*unusable)[HASH_HEX_SIZE];
@@ -105,6 +105,8 @@ void parents_init(struct worker *w);
 /* The parent for a run: ready, starting (wait for it), or NULL with *why set when
  * there is no compiler. May begin to make a prefix parent. */
 struct parent *parent_choose(struct worker *w, struct compile_run *run, const char **why);
+/* The run compiled plainly: its prefix parent may begin if it had to wait for a core. */
+void parent_plain_ended(struct worker *w, struct compile_run *run);
 /* A child of a ready parent, its spare one if there is one. NULL: it cannot. */
 struct child *parent_take_child(struct worker *w, struct parent *p);
 /* Have a spare child made when there is none. */

@@ -104,12 +104,18 @@ static int clone_sibling(void) {
     return (int)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
+enum { MAX_INHERITED = 4096 }; /* where close_range is missing */
+
 /* Nothing of the supervisor's may be open in a zygote: its pipes, for one, would never
  * end. */
 static void close_others(int *socket) {
     *socket = dup2(*socket, 3);
     (void)fcntl(*socket, F_SETFD, FD_CLOEXEC);
-    (void)syscall(SYS_close_range, 4u, ~0u, 0u);
+    if (syscall(SYS_close_range, 4u, ~0u, 0u)) {
+        for (int fd = 4; fd < MAX_INHERITED; fd++) {
+            close(fd);
+        }
+    }
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null >= 0) {
         for (int fd = 0; fd < 3; fd++) {
