@@ -270,7 +270,9 @@ static void read_kernel_record(struct cubin_kernel *k, const struct record *reco
         k->param_count++;
         break;
     case ATTRIBUTE_BARRIERS:
-        k->barriers = record->value.len > 0 ? record->value.at[0] : 0;
+        if (record->value.len > 0 && record->value.at[0] > k->barriers) {
+            k->barriers = record->value.at[0];
+        }
         break;
     default:
         break;
@@ -298,6 +300,12 @@ static void read_shared(struct cubin_kernel *k, uint64_t size, int sm) {
     k->static_shared_bytes = as_figure(size > reserved ? size - reserved : 0);
 }
 
+/* Before CUDA 13 the barriers were no attribute but stood in the code section's flags. */
+static void read_code_flags(struct cubin_kernel *k, uint64_t flags) {
+    int barriers = (int)(flags >> 20 & 0x7f);
+    k->barriers = barriers > k->barriers ? barriers : k->barriers;
+}
+
 static void read_sections(struct cubin *c, const struct elf *e) {
     Elf64_Shdr section;
     for (size_t i = 0; section_at(e, i, &section); i++) {
@@ -313,6 +321,11 @@ static void read_sections(struct cubin *c, const struct elf *e) {
             kernel = find_kernel(c, symbol);
             if (kernel && section_bytes(e, &section, &bytes)) {
                 read_kernel_info(kernel, bytes);
+            }
+        } else if ((symbol = after_prefix(name, ".text."))) {
+            kernel = find_kernel(c, symbol);
+            if (kernel) {
+                read_code_flags(kernel, section.sh_flags);
             }
         } else if ((symbol = after_prefix(name, ".nv.shared."))) {
             kernel = find_kernel(c, symbol);

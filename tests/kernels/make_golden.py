@@ -73,6 +73,8 @@ def main():
     root = pathlib.Path(sys.argv[1])
     version = subprocess.run([f"{root}/bin/ptxas", "--version"], capture_output=True, text=True)
     here = pathlib.Path(__file__).parent
+    for builtins in (root / "lib").glob("libnvrtc-builtins.so*"):
+        ctypes.CDLL(str(builtins), ctypes.RTLD_GLOBAL)
     nvrtc = ctypes.CDLL(str(root / "lib" / "libnvrtc.so.13"))
     golden = {
         "arch": ARCH,

@@ -38,6 +38,8 @@ Test(cubin, agrees_with_ptxas) {
         {"functions_sm_80", "_Z2k2Pi", 80, 24, 0, 0, 0},
         {"functions_sm_80", "_Z6framedPii", 80, 32, 400, 0, 0},
         {"functions_sm_80", "_Z8bigparam3BigPic", 80, 12, 0, 40, 1},
+        {"older_sm_90a", "_Z1kPfi", 90, 10, 0, 256, 1}, /* CUDA 12.8 */
+        {"older_sm_90a", "bars", 90, 4, 0, 0, 8},
         {"attributes_sm_90a", "_Z4dynkPf", 90, 10, 0, 0, 1},
         {"attributes_sm_90a", "_Z7noparamv", 90, 6, 0, 32, 1},
         {"attributes_sm_90a", "plainc", 90, 4, 0, 0, 8},

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Make the compiler's logs, PTX and cubins that the tests beside this folder read.
 
-usage: make_data.py CUDA_ROOT
+usage: make_data.py CUDA_ROOT [NVRTC_12]
 
-CUDA_ROOT holds include/ and lib/libnvrtc.so.13 of CUDA 13.0.88. The sources are r0/ and
+CUDA_ROOT holds include/ and lib/libnvrtc.so.13 of CUDA 13.0.88, NVRTC_12 is libnvrtc.so.12
+of CUDA 12.8.93 (cubins looked different then). The sources are r0/ and
 cubins/*.cu; what is made goes to logs/ and cubins/. CUDA_ROOT becomes /cuda and this folder
 /job in what is written and times 1 ms, so that the files are the same on every machine.
 """
@@ -49,9 +50,11 @@ CUBINS = [("attributes", "sm_90a"), ("functions", "sm_90a"), ("functions", "sm_8
 
 
 class Compiler:
-    def __init__(self, root):
+    def __init__(self, root, library):
         self.root = root
-        self.nvrtc = ctypes.CDLL(str(root / "lib" / "libnvrtc.so.13"))
+        for builtins in sorted(pathlib.Path(library).parent.glob("libnvrtc-builtins.so*")):
+            ctypes.CDLL(str(builtins), ctypes.RTLD_GLOBAL)
+        self.nvrtc = ctypes.CDLL(str(library))
 
     def compile(self, source, arch, options):
         """-> (log, output or None)"""
@@ -87,7 +90,8 @@ class Compiler:
 
 
 def main():
-    compiler = Compiler(pathlib.Path(sys.argv[1]).resolve())
+    root = pathlib.Path(sys.argv[1]).resolve()
+    compiler = Compiler(root, root / "lib" / "libnvrtc.so.13")
     os.chdir(HERE)
     for name, source, arch, options in LOGS:
         path = f"r0/src/{source}.cu"
@@ -100,6 +104,9 @@ def main():
         log, cubin = compiler.compile(f"cubins/{name}.cu", arch,
                                       ["-default-device", "--ptxas-options=-v", "-w"])
         (HERE / "cubins" / f"{name}_{arch}.cubin").write_bytes(cubin)
+    if len(sys.argv) > 2:
+        _, cubin = Compiler(root, sys.argv[2]).compile("cubins/older.cu", "sm_90a", [])
+        (HERE / "cubins" / "older_sm_90a.cubin").write_bytes(cubin)
 
 
 if __name__ == "__main__":
