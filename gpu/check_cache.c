@@ -113,7 +113,8 @@ void check_cache_put(struct check_cache *c, const char *key, const json_t *value
     age_renew(c, e);
     c->bytes += bytes;
     c->entries++;
-    while (c->bytes > c->max_bytes || c->entries > CHECK_CACHE_MAX_ENTRIES) {
+    while (c->oldest && c->oldest != e &&
+           (c->bytes > c->max_bytes || c->entries > CHECK_CACHE_MAX_ENTRIES)) {
         entry_remove(c, c->oldest);
     }
 }

@@ -262,6 +262,22 @@ static int closure_read(struct check_input *ret, const json_t *params,
     return r < 0 ? refuse_errno(refusal, r, err.msg) : 0;
 }
 
+/* cuda.h (for CUtensorMap) declares host functions; NVRTC takes it only when functions
+ * without an execution space are device code. Seeing it where it is only mentioned does
+ * no harm. */
+static bool includes_driver(const struct source_set *sources) {
+    static const char *const names[] = {"<cuda.h>", "\"cuda.h\"", "cudaTypedefs.h"};
+    for (size_t i = 0; i < sources->count; i++) {
+        for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+            if (memmem(sources->files[i].text, sources->files[i].len, names[k],
+                       strlen(names[k]))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* --- the digest --- */
 
 static void hash_string(struct hash *h, const char *s) {
@@ -304,7 +320,11 @@ int check_input_read(struct check_input *ret, const json_t *params,
                      struct check_refusal *refusal) {
     struct err err = {0};
     *ret = (struct check_input){0};
-    autojson *asked = json_copy((json_t *)(uintptr_t)params);
+    const union { /* json_copy changes nothing and lacks the const */
+        const json_t *params;
+        json_t *value;
+    } given = {params};
+    autojson *asked = json_copy(given.value);
     if (!json_object_get(asked, "arch")) {
         json_object_set_new(asked, "arch", json_string(places->default_arch));
     }
@@ -323,7 +343,8 @@ int check_input_read(struct check_input *ret, const json_t *params,
     struct host_code host = {0};
     host_code_blank_sources(&ret->closure.sources, &host);
     ret->host_stripped = host.has_host_code;
-    ret->options.default_device = host.needs_default_device;
+    ret->options.default_device =
+        host.needs_default_device || includes_driver(&ret->closure.sources);
     host_code_finish(&host);
     ret->launch = launch_read(params);
     key_make(ret, places->compiler);

@@ -243,9 +243,9 @@ static const char *const broken[] = {
     KERNEL("x[blockDIm.x] = 1;"),
     KERNEL("__syncthread(); x[0] = 1;"),
     KERNEL("atomicadd(x, 1.f);"),
-    "__global__ void k(float *x) {\n  __shared__ float s[75000];\n"
-    "  for (int i = threadIdx.x; i < 75000; i += 32) s[i] = x[i];\n  __syncthreads();\n"
-    "  x[threadIdx.x] = s[(threadIdx.x * 77) % 75000];\n}\n",
+    ("__global__ void k(float *x) {\n  __shared__ float s[75000];\n"
+     "  for (int i = threadIdx.x; i < 75000; i += 32) s[i] = x[i];\n  __syncthreads();\n"
+     "  x[threadIdx.x] = s[(threadIdx.x * 77) % 75000];\n}\n"),
     KERNEL("x[0] = 1\n  x[1] = 2;"),
     "struct pair { int a; }\n__global__ void k(float *x) { x[0] = 1; }\n",
     "__global__ void k(float *x) { x[0] = 1;",
@@ -255,16 +255,29 @@ static const char *const broken[] = {
     KERNEL("x[0] = std::numeric_limits<float>::lowest();"),
     "__global__ void k(const float *x) { x[0] = 1; }\n",
     KERNEL("auto b = cg::this_thread_block(); b.sync();"),
-    "using namespace nvcuda;\n__global__ void k(float *x) {\n"
-    "  wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;\n"
-    "  wmma::fill_fragment(c, 0.f);\n"
-    "  wmma::store_matrix_sync(x, c, 16, wmma::mem_row_major);\n}\n",
+    KERNEL("uint a = threadIdx.x; x[a] = 0;"),
+    KERNEL("std::size_t a = threadIdx.x; x[a] = 0;"),
+    KERNEL("x[0] = std::is_same<int, float>::value;"),
+    KERNEL("if (__any(x[0] > 0)) x[0] = 1;"),
+    KERNEL("x[0] = __ballot(x[1] > 0);"),
+    "__global__ void k(const __grid_constant__ CUtensorMap map) {}\n",
+    KERNEL("__shared__ cub::BlockReduce<float, 128>::TempStorage s; "
+           "x[0] = cub::BlockReduce<float, 128>(s).Sum(x[threadIdx.x]);"),
+    KERNEL("cuda::atomic_ref<float, cuda::thread_scope_device> a(*x); a.fetch_add(1.f);"),
+    ("#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
+     "__global__ void k(float *x) {\n"
+     "  auto w = cg::tiled_partition<32>(cg::this_thread_block());\n"
+     "  x[0] = cg::reduce(w, x[threadIdx.x], cg::plus<float>());\n}\n"),
+    ("using namespace nvcuda;\n__global__ void k(float *x) {\n"
+     "  wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;\n"
+     "  wmma::fill_fragment(c, 0.f);\n"
+     "  wmma::store_matrix_sync(x, c, 16, wmma::mem_row_major);\n}\n"),
     KERNEL("__shared__ cuda::barrier<cuda::thread_scope_block> b; b.arrive_and_wait();"),
     KERNEL("__shared__ float4 s; __pipeline_memcpy_async(&s, x, 16); "
            "__pipeline_commit(); __pipeline_wait_prior(0); x[0] = s.x;"),
     "#include <cuda_fp16.hh>\n__global__ void k(half *x) { x[0] = x[1]; }\n",
-    "float twice(float a) { return 2 * a; }\n"
-    "__global__ void k(float *x) { x[0] = twice(x[1]); }\n",
+    ("float twice(float a) { return 2 * a; }\n"
+     "__global__ void k(float *x) { x[0] = twice(x[1]); }\n"),
 };
 
 /* Applies every fix of a broken source; returns how many there were, and -1 when one of

@@ -31,9 +31,10 @@ static void room_open(struct room *room, const char *mode, unsigned parallel,
     snprintf(room->mark, sizeof room->mark, "/tmp/pool-mark-%d", (int)getpid());
     unlink(room->log);
     unlink(room->mark);
+    const char *worker = getenv("FAKE_WORKER");
     for (int i = 0; i < 2; i++) {
         char **argv = room->argv[i];
-        argv[0] = strdup(getenv("FAKE_WORKER") ? getenv("FAKE_WORKER") : "fake_worker");
+        argv[0] = xstrdup(worker ? worker : "fake_worker");
         argv[1] = strdup(mode);
         argv[2] = room->log;
         argv[3] = NULL;
