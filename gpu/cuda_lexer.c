@@ -251,8 +251,8 @@ static size_t punctuator_end(const struct cuda_lexer *l, size_t start) {
         return ends[0]; /* "<::x" is '<' and '::', by the standard */
     }
     for (size_t i = 0; i < ARRAY_LEN(punctuators); i++) {
-        size_t len = strlen(punctuators[i]);
-        if (strncmp(next, punctuators[i], len) == 0) {
+        size_t len = punctuators[i][0] == next[0] ? strlen(punctuators[i]) : 0;
+        if (len && strncmp(next, punctuators[i], len) == 0) {
             return ends[len - 1];
         }
     }
@@ -347,6 +347,9 @@ void cuda_lexer_init(struct cuda_lexer *l, const char *text, size_t len) {
 
 void cuda_splices_tighten(char *text, size_t len) {
     struct cuda_lexer l;
+    if (!memchr(text, '\\', len)) {
+        return; /* there is no splice */
+    }
     cuda_lexer_init(&l, text, len);
     l.tighten = text;
     while (cuda_lexer_next(&l).kind != CUDA_END) {}
