@@ -179,7 +179,9 @@ static json_t *answer_of_death(const struct worker *w, const struct compile_run 
     if (WIFSIGNALED(status)) {
         return answer_crashed(w, WTERMSIG(status));
     }
-    return answer_failed(w, "the compile process ended without an answer");
+    bool bad_job = WIFEXITED(status) && WEXITSTATUS(status) == COMPILE_CHILD_BAD_JOB;
+    return answer_failed(w, bad_job ? "the files of the job could not be written"
+                                    : "the compile process ended without an answer");
 }
 
 static void run_again(struct worker *w, struct compile_run *run) {

@@ -466,7 +466,8 @@ static void expect_same_answer(struct worker_process *w, const char *prefix,
 }
 
 Test(worker, precompiled_headers_change_nothing_but_the_time, .timeout = 60) {
-    static const char prefix[] = "#include <cuda_fp16.h>\n#include <cuda/std/cstdint>\n";
+    static const char prefix[] = "#include <cstdint>\n#include <cuda_fp16.h>\n"
+                                 "#include <cuda/std/cstdint>\n";
     static const char *const rests[] = {
         "__global__ void k(__half *x) { x[threadIdx.x] = __hadd(x[0], x[1]); }\n",
         "__global__ void k(cuda::std::uint32_t *x) {\n"
