@@ -3,7 +3,7 @@
  *
  * Adds `fixes` (and better words) to a compile's findings: a missing standard or CUDA
  * header, INFINITY and friends, sm_90 where sm_90a is needed, static shared memory over
- * 48 KB, uint32_t without <cstdint>, half without cuda_fp16.h, a launch of the wrong kind … */
+ * 48 KB, uint32_t without <cstdint>, half without cuda_fp16.h, a misspelt built-in … */
 #include "gpu/source_set.h"
 
 /* findings: array, changed in place. arch: what was compiled for. */

@@ -16,8 +16,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define TOOLKIT_FRESH_MS 2000 /* the machine's toolkits are looked up again after this   \
-                               */
+/* The machine's toolkits are looked up again after this. */
+#define TOOLKIT_FRESH_MS 2000
 #define COMPILE_MEMORY_BYTES ((size_t)6 << 30)
 
 /* One compilation on its way, and all the checks that wait for it. */
