@@ -221,7 +221,7 @@ def check(server, path, number, **more):
 
 def bench_check():
     print("kernel/check over NVRTC alone (both warm; every check has a new define)")
-    for name in ("01_vector_add.cu", "16_wmma_fp16.cu", "demo/rms_norm.cu"):
+    for name in ("01_vector_add.cu", "06_rmsnorm.cu", "16_wmma_fp16.cu"):
         path = KERNELS + "/" + name
         alone = nvrtc_alone(path, 15)
         server = Server([DAEMON], cwd=KERNELS)
