@@ -16,6 +16,7 @@ struct fixer {
     const char *arch;
     json_t *findings;
     struct fix_text **texts; /* one per source, NULL until needed */
+    bool told_target;        /* the way out of sm_90 was told; once is enough */
 };
 
 /* The finding at hand. */
@@ -281,25 +282,38 @@ static void fix_scope(struct mistake *m) {
 
 /* --- syntax --- */
 
+/* An unknown name in an expression does not disturb the parser; one before the place may
+ * be a type (`uint32_t x`), and the name after it is then what is "expected" to end. */
+static bool is_harmless(const struct mistake *m, const json_t *other) {
+    static const char before[] = "identifier \"";
+    const char *message = json_get_string(other, "message", "");
+    if (strncmp(message, before, sizeof before - 1) != 0) {
+        return false;
+    }
+    const char *name = message + sizeof before - 1;
+    return !fix_text_has(m->text, m->token - 1, name, strcspn(name, "\""));
+}
+
 /* Errors that follow from another one on the same line would be "cured" wrongly. */
-static bool is_first_of_line(const struct mistake *m) {
+static bool follows_another(const struct mistake *m) {
     const json_t *other;
     size_t i;
     json_int_t line = json_get_integer(m->finding, "line", 0);
+    json_int_t column = json_get_integer(m->finding, "column", 0);
     json_array_foreach(m->fixer->findings, i, other) {
         if (other != m->finding && json_get_integer(other, "line", 0) == line &&
-            json_get_integer(other, "column", 0) <
-                json_get_integer(m->finding, "column", 0) &&
-            strcmp(json_get_string(other, "severity", ""), "error") == 0) {
-            return false;
+            json_get_integer(other, "column", 0) < column &&
+            strcmp(json_get_string(other, "severity", ""), "error") == 0 &&
+            !is_harmless(m, other)) {
+            return true;
         }
     }
-    return true;
+    return false;
 }
 
 static void fix_semicolon(struct mistake *m) {
     const struct fix_text *t = m->text;
-    if (!m->token || m->token > t->count || !is_first_of_line(m)) {
+    if (!m->token || m->token > t->count || follows_another(m)) {
         return;
     }
     const struct cuda_token *before = &t->tokens[m->token - 1];
@@ -461,7 +475,8 @@ static void fix_shared(struct mistake *m) {
 /* --- what has a cure that is no edit --- */
 
 static void tell_target(struct mistake *m) {
-    if (strcmp(m->fixer->arch, "sm_90") == 0) {
+    if (strcmp(m->fixer->arch, "sm_90") == 0 && !m->fixer->told_target) {
+        m->fixer->told_target = true;
         add_words(m,
                   "compile for arch \"sm_90a\", which the H100 is: wgmma, setmaxnreg and "
                   "their like are not part of plain sm_90");

@@ -188,6 +188,37 @@ Test(fixes, survive_any_message) {
     }
 }
 
+/* A ";" is offered where it is missing, not where a declaration went wrong. */
+Test(fixes, tell_missing_semicolons_apart) {
+    static const struct {
+        const char *source, *earlier;
+        int earlier_column, column;
+        bool fixed;
+    } cases[] = {
+        {"x[0] = thredIdx.x }", "identifier \"thredIdx\" is undefined", 8, 19, true},
+        {"uint32_t n = 1;", "identifier \"uint32_t\" is undefined", 1, 10, false},
+        {"f(uint8_t a, b) { }", "attribute \"__global__\" does not apply here", 1, 17,
+         false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct source_set set = {0};
+        const char *text = cases[i].source;
+        source_set_add(&set, "k.cu", "k.cu", text, strlen(text), NULL);
+        struct finding_span at = {1, cases[i].earlier_column, 1,
+                                  cases[i].earlier_column + 1};
+        autojson *findings = json_array();
+        json_array_append_new(findings, finding_new("nvrtc", "", FINDING_ERROR,
+                                                    cases[i].earlier, "k.cu", &at));
+        at.column = cases[i].column;
+        json_array_append_new(findings, finding_new("nvrtc", "", FINDING_ERROR,
+                                                    "expected a \";\"", "k.cu", &at));
+        fixes_add(findings, &set, "sm_90a");
+        const json_t *fixes = json_object_get(json_array_get(findings, 1), "fixes");
+        cr_assert_eq(json_array_size(fixes) == 1, cases[i].fixed, "%s", text);
+        source_set_finish(&set);
+    }
+}
+
 /* A misspelt name is near one built-in name or near none. */
 Test(fixes, know_near_names) {
     static const struct {
