@@ -67,50 +67,54 @@ static void headers_list(const struct compile_job *job, struct words *names,
     }
 }
 
-/* The job's folders come before CUDA's. Every -I string is remembered in `owned`. */
-static void argv_fill(const struct compile_room *room, const struct compile_job *job,
-                      char **options, const char *const *extra, struct words *argv,
-                      struct words *owned) {
+static void argv_add(char ***argv, size_t *count, char *word) {
+    *argv = xreallocarray(*argv, *count + 2, sizeof **argv);
+    (*argv)[(*count)++] = word;
+    (*argv)[*count] = NULL;
+}
+
+/* The job's folders come before CUDA's. Freed with compile_argv_free. */
+static char **argv_new(const struct compile_room *room, const struct compile_job *job,
+                       const char *const *extra, size_t *ret_count) {
+    char **argv = NULL;
+    size_t count = 0;
+    char **options = compile_options_argv(&job->options, false);
     for (char **option = options; *option; option++) {
         if (is_understood(room, *option)) {
-            words_add(argv, *option);
+            argv_add(&argv, &count, xstrdup(*option));
         }
     }
+    compile_argv_free(options);
     for (char **dir = job->include_dirs; dir && *dir; dir++) {
-        words_add(owned, xasprintf("-I%s", *dir));
-        words_add(argv, owned->items[owned->count - 1]);
+        argv_add(&argv, &count, xasprintf("-I%s", *dir));
     }
     for (char **dir = room->toolkit->include_dirs; *dir; dir++) {
-        words_add(owned, xasprintf("-I%s", *dir));
-        words_add(argv, owned->items[owned->count - 1]);
+        argv_add(&argv, &count, xasprintf("-I%s", *dir));
     }
     for (; extra && *extra; extra++) {
-        words_add(argv, *extra);
+        argv_add(&argv, &count, xstrdup(*extra));
     }
+    *ret_count = count;
+    return argv;
 }
 
 void compile_unit(const struct compile_room *room, const struct compile_job *job,
                   const char *text, const char *const *extra, struct nvrtc_output *ret) {
-    struct words argv = {0}, owned = {0}, names = {0}, texts = {0};
-    char **options = compile_options_argv(&job->options, false);
-    argv_fill(room, job, options, extra, &argv, &owned);
+    struct words names = {0}, texts = {0};
+    size_t count;
+    char **argv = argv_new(room, job, extra, &count);
     headers_list(job, &names, &texts);
     const struct nvrtc_input in = {
         .text = text,
         .name = job->sources.files[0].path,
-        .argv = argv.items,
-        .argc = (int)argv.count,
+        .argv = (const char *const *)argv,
+        .argc = (int)count,
         .header_names = names.items,
         .header_texts = texts.items,
         .header_count = (int)names.count,
     };
     nvrtc_compile(room->nvrtc, &in, ret);
-    for (size_t i = 0; i < owned.count; i++) {
-        free((char *)(uintptr_t)owned.items[i]);
-    }
-    compile_argv_free(options);
-    free(argv.items);
-    free(owned.items);
+    compile_argv_free(argv);
     free(names.items);
     free(texts.items);
 }

@@ -329,11 +329,10 @@ static int options_read(struct compile_options *o, const json_t *options,
     return 0;
 }
 
-static int defines_read(struct compile_options *o, const json_t *defines,
-                        struct err *err) {
+static int defines_read(struct compile_options *o, json_t *defines, struct err *err) {
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)defines, name, value) {
+    json_object_foreach(defines, name, value) {
         int r = define_read(o, name, value, err);
         if (r < 0) {
             return r;

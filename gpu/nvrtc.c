@@ -35,21 +35,19 @@ struct symbol {
     size_t offset;
     bool optional;
 };
-#define SYMBOL(symbol_name, field)                                                       \
-    { .name = symbol_name, .offset = offsetof(struct nvrtc, field) }
 static const struct symbol symbols[] = {
-    SYMBOL("nvrtcVersion", version),
-    SYMBOL("nvrtcGetErrorString", error_string),
-    SYMBOL("nvrtcCreateProgram", create),
-    SYMBOL("nvrtcDestroyProgram", destroy),
-    SYMBOL("nvrtcCompileProgram", compile),
-    SYMBOL("nvrtcGetProgramLogSize", log_size),
-    SYMBOL("nvrtcGetProgramLog", log),
-    SYMBOL("nvrtcGetPTXSize", ptx_size),
-    SYMBOL("nvrtcGetPTX", ptx),
-    SYMBOL("nvrtcGetCUBINSize", cubin_size),
-    SYMBOL("nvrtcGetCUBIN", cubin),
-    {"nvrtcGetPCHCreateStatus", offsetof(struct nvrtc, pch_status), .optional = true},
+    {"nvrtcVersion", offsetof(struct nvrtc, version), false},
+    {"nvrtcGetErrorString", offsetof(struct nvrtc, error_string), false},
+    {"nvrtcCreateProgram", offsetof(struct nvrtc, create), false},
+    {"nvrtcDestroyProgram", offsetof(struct nvrtc, destroy), false},
+    {"nvrtcCompileProgram", offsetof(struct nvrtc, compile), false},
+    {"nvrtcGetProgramLogSize", offsetof(struct nvrtc, log_size), false},
+    {"nvrtcGetProgramLog", offsetof(struct nvrtc, log), false},
+    {"nvrtcGetPTXSize", offsetof(struct nvrtc, ptx_size), false},
+    {"nvrtcGetPTX", offsetof(struct nvrtc, ptx), false},
+    {"nvrtcGetCUBINSize", offsetof(struct nvrtc, cubin_size), false},
+    {"nvrtcGetCUBIN", offsetof(struct nvrtc, cubin), false},
+    {"nvrtcGetPCHCreateStatus", offsetof(struct nvrtc, pch_status), true},
 };
 
 static int symbols_load(struct nvrtc *n, const char *path, struct err *err) {

@@ -291,15 +291,16 @@ static bool prefix_start(struct worker *w, const struct compile_run *run,
 /* Is there a core left beside the one that the compile itself takes? The kernel's count
  * of runnable threads includes the one that reads it. */
 static bool is_core_free(const struct worker *w) {
-    unsigned runnable = 0;
-    FILE *f = fopen("/proc/loadavg", "re");
-    if (!f || fscanf(f, "%*s %*s %*s %u/", &runnable) != 1) {
-        runnable = 1;
-    }
+    char line[128] = "";
+    FILE *f = fopen("/proc/loadavg", "re"); /* "0.15 0.03 0.01 2/112 8196": 2 of 112 */
+    const char *at = f && fgets(line, sizeof line, f) ? strchr(line, '/') : NULL;
     if (f) {
         fclose(f);
     }
-    return runnable + 1 <= w->cores;
+    while (at && at > line && at[-1] != ' ') {
+        at--;
+    }
+    return (at ? strtoul(at, NULL, 10) : 1) + 1 <= w->cores;
 }
 
 static struct parent *prefix_find(struct worker *w, const char *key) {
@@ -451,17 +452,15 @@ uint64_t parents_tick(struct worker *w, uint64_t now) {
 /* --- status --- */
 
 static long resident_bytes(int pid) {
-    char path[64];
-    long pages = 0, ignored;
+    char path[64], line[128] = "";
     snprintf(path, sizeof path, "/proc/%d/statm", pid);
     FILE *f = fopen(path, "re");
-    if (f) {
-        if (fscanf(f, "%ld %ld", &ignored, &pages) != 2) {
-            pages = 0;
-        }
-        fclose(f);
+    if (!f) {
+        return 0;
     }
-    return pages * sysconf(_SC_PAGESIZE);
+    const char *second = fgets(line, sizeof line, f) ? strchr(line, ' ') : NULL;
+    fclose(f);
+    return second ? strtol(second, NULL, 10) * sysconf(_SC_PAGESIZE) : 0;
 }
 
 json_t *parents_to_json(const struct worker *w) {

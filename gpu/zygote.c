@@ -135,12 +135,13 @@ static void touch_memory(void) {
     char line[512];
     FILE *maps = fopen("/proc/self/maps", "re");
     while (maps && fgets(line, sizeof line, maps)) {
-        unsigned long start, end;
+        void *start, *end;
         char access[8];
-        if (sscanf(line, "%lx-%lx %7s", &start, &end, access) == 3 &&
-            !strncmp(access, "rw-p", 4) && end - start <= MAX_TOUCHED &&
+        if (sscanf(line, "%p-%p %7s", &start, &end, access) == 3 &&
+            !strncmp(access, "rw-p", 4) && (char *)end - (char *)start <= MAX_TOUCHED &&
             !strstr(line, "[stack]")) {
-            (void)madvise((char *)start, end - start, MADV_POPULATE_WRITE);
+            (void)madvise(start, (size_t)((char *)end - (char *)start),
+                          MADV_POPULATE_WRITE);
         }
     }
     if (maps) {
