@@ -145,8 +145,32 @@ static void fix_unsynchronised(struct mistake *m) {
     }
 }
 
-/* The file has the function, but for the host only: its definition was left out. */
-static bool fix_host_function(struct mistake *m) {
+/* A declaration at file level goes on so after its name. */
+static bool continues_variable(const struct fix_text *t, size_t i) {
+    static const char *const words[] = {"=", "[", ";", "{"};
+    for (size_t k = 0; k < ARRAY_LEN(words); k++) {
+        if (fix_text_is(t, i, words[k])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The declaration that begins at `place` names what is missing, at token i. */
+static void mark_device(struct mistake *m, size_t place, size_t i) {
+    if (fix_text_is(m->text, i + 1, "(")) {
+        add_edit(m, "mark the function __device__ too", place, place,
+                 "__host__ __device__ ");
+        add_words(m, "a function of that name is there, but for the host only");
+    } else {
+        add_edit(m, "make the variable __device__: it is then the GPU's alone", place,
+                 place, "__device__ ");
+        add_words(m, "a variable of that name is there, but for the host only");
+    }
+}
+
+/* The file has the function or variable, but for the host only: it was left out. */
+static bool fix_host_name(struct mistake *m) {
     const struct source_file *file = NULL;
     for (size_t i = 0; i < m->fixer->sources->count && !file; i++) {
         const struct source_file *f = &m->fixer->sources->files[i];
@@ -162,11 +186,8 @@ static bool fix_host_function(struct mistake *m) {
         size_t at = t->tokens[i].start;
         bool blanked = file->text[at] == ' ' && t->text[at] != ' ';
         if (depth == 0 && blanked && fix_text_has(t, i, m->word, m->word_len) &&
-            fix_text_is(t, i + 1, "(") && begin < i) {
-            size_t place = t->tokens[begin].start;
-            add_edit(m, "mark the function __device__ too", place, place,
-                     "__host__ __device__ ");
-            add_words(m, "a function of that name is there, but for the host only");
+            begin < i && (fix_text_is(t, i + 1, "(") || continues_variable(t, i + 1))) {
+            mark_device(m, t->tokens[begin].start, i);
             return true;
         }
         depth += fix_text_is(t, i, "{") - fix_text_is(t, i, "}");
@@ -188,7 +209,7 @@ static void fix_undefined(struct mistake *m) {
             return;
         }
     }
-    if (fix_host_function(m) || !at_word(m)) {
+    if (fix_host_name(m) || !at_word(m)) {
         return;
     }
     const char *near = cuda_builtin_nearest(m->word, m->word_len);

@@ -307,6 +307,8 @@ static const char *const broken[] = {
     KERNEL("__shared__ float4 s; __pipeline_memcpy_async(&s, x, 16); "
            "__pipeline_commit(); __pipeline_wait_prior(0); x[0] = s.x;"),
     "#include <cuda_fp16.hh>\n__global__ void k(half *x) { x[0] = x[1]; }\n",
+    ("int calls = 3;\n#define ONE 1\nstatic float table[2] = {1, 2};\n"
+     "__global__ void k(float *x) { x[0] = table[ONE]; }\n"),
     ("float twice(float a) { return 2 * a; }\n"
      "__global__ void k(float *x) { x[0] = twice(x[1]); }\n"),
 };
