@@ -14,7 +14,16 @@
 #define BRIDGE                                                                           \
     "namespace cuda { namespace std {} }\nnamespace std { using namespace ::cuda::std; " \
     "}\n"
-#define FROM_CUDA(name, header) GUARDED(name, "#include <cuda/std/" header ">\n" BRIDGE)
+#define MATH_INFINITY "__builtin_bit_cast(float, 0x7f800000u)"
+#define MATH_NAN "__builtin_bit_cast(float, 0x7fc00000u)"
+
+/* cuda/std/cmath, which some of them bring in, defines these two whatever they were. */
+#define KEEP_MACROS "#undef INFINITY\n#undef NAN\n"
+#define RESTORE_MACROS                                                                   \
+    "#undef INFINITY\n#undef NAN\n#ifdef UPSKILLD_SHIM_MATH\n"                           \
+    "#define INFINITY " MATH_INFINITY "\n#define NAN " MATH_NAN "\n#endif\n"
+#define FROM_CUDA(name, header)                                                          \
+    GUARDED(name, KEEP_MACROS "#include <cuda/std/" header ">\n" RESTORE_MACROS BRIDGE)
 
 #define USE(name) "using ::" #name ";"
 #define IN_STD(names) "namespace std { " names " }\n"
@@ -39,7 +48,7 @@
 
 /* The types are those of cuda/std/cstdint: 64 bits are long long, not glibc's long. */
 #define STDINT                                                                           \
-    "#if defined(__has_include) && __has_include(<cuda/std/cstdint>)\n"                  \
+    "#if __cplusplus >= 201703L && __has_include(<cuda/std/cstdint>)\n"                  \
     "#include <cuda/std/cstdint>\n"                                                      \
     "#else\n"                                                                            \
     "typedef signed char int8_t; typedef signed short int16_t;\n"                        \
@@ -67,7 +76,14 @@
                                         DEFINE(UINTPTR_MAX, "UINT64_MAX")                \
                                             DEFINE(PTRDIFF_MAX, "INT64_MAX")
 
+/* cuda/std/climits and cuda/std/cstdint define their macros whatever is defined before,
+ * so they go first where they are; they refuse to be read as C++14. */
+#define CUDA_FIRST(header)                                                               \
+    "#if __cplusplus >= 201703L && __has_include(<cuda/std/" header ">)\n"               \
+    "#include <cuda/std/" header ">\n#endif\n"
+
 #define LIMITS                                                                           \
+    CUDA_FIRST("climits")                                                                \
     DEFINE(CHAR_BIT, "8")                                                                \
     DEFINE(SCHAR_MIN, "(-128)")                                                          \
     DEFINE(SCHAR_MAX, "127")                                                             \
@@ -111,8 +127,8 @@
 
 /* The functions are NVRTC's own, with their float overloads; the macros are not. */
 #define MATH                                                                             \
-    DEFINE(INFINITY, "__builtin_bit_cast(float, 0x7f800000u)")                           \
-    DEFINE(NAN, "__builtin_bit_cast(float, 0x7fc00000u)")                                \
+    DEFINE(INFINITY, MATH_INFINITY)                                                      \
+    DEFINE(NAN, MATH_NAN)                                                                \
     DEFINE(HUGE_VALF, "INFINITY")                                                        \
     DEFINE(HUGE_VAL, "__builtin_bit_cast(double, 0x7ff0000000000000ull)")                \
     DEFINE(M_E, "2.7182818284590452354")                                                 \
@@ -165,24 +181,23 @@
 #define ASSERT "\n"
 
 static const char algorithm_text[] =
-    GUARDED("ALGORITHM", "#if __has_include(<cuda/std/algorithm>)\n"
-                         "#include <cuda/std/algorithm>\n"
-                         "#elif __has_include(<cuda/std/__algorithm_>)\n"
-                         "#include <cuda/std/__algorithm_>\n"
-                         "#else\n"
-                         "#include <cuda/std/utility>\n"
-                         "#endif\n" BRIDGE);
+    GUARDED("ALGORITHM", KEEP_MACROS "#if __has_include(<cuda/std/algorithm>)\n"
+                                     "#include <cuda/std/algorithm>\n"
+                                     "#elif __has_include(<cuda/std/__algorithm_>)\n"
+                                     "#include <cuda/std/__algorithm_>\n"
+                                     "#else\n"
+                                     "#include <cuda/std/utility>\n"
+                                     "#endif\n" RESTORE_MACROS BRIDGE);
 
 const struct shim shims[] = {
     {"stddef.h", STDDEF},
-    {"cstddef", STDDEF
-     "#if __has_include(<cuda/std/cstddef>)\n#include <cuda/std/cstddef>\n#endif\n" BRIDGE
-         IN_STD(USE(size_t) USE(ptrdiff_t) USE(nullptr_t))},
+    {"cstddef", STDDEF CUDA_FIRST("cstddef")
+                    BRIDGE IN_STD(USE(size_t) USE(ptrdiff_t) USE(nullptr_t))},
     {"stdint.h", STDINT},
     {"cstdint", STDINT IN_STD(INTEGERS(USE))},
     {"inttypes.h", STDINT},
     {"cinttypes", STDINT IN_STD(INTEGERS(USE))},
-    {"sys/types.h", STDINT STDDEF},
+
     {"limits.h", LIMITS},
     {"climits", LIMITS},
     {"float.h", FLOATS},

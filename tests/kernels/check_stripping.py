@@ -30,8 +30,9 @@ def resources(log):
     kernels, name = {}, None
     for line in log.splitlines():
         if match := re.search(r"Compiling entry function '([^']+)'", line):
-            # an anonymous namespace's name holds a hash of the file's path
-            name = re.sub(r"_GLOBAL__N__[0-9a-f]{8}_", "_GLOBAL__N__", match.group(1))
+            # an anonymous namespace's name holds the file's path; call it as gcc does
+            name = re.sub(r"\d+_GLOBAL__N__[0-9a-f]{8}_\w+?_cu_[0-9a-f]{8}", "12_GLOBAL__N_1",
+                          match.group(1))
             kernels[name] = {}
         elif match := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, "
                                 r"(\d+) bytes spill loads", line):

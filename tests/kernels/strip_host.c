@@ -1,6 +1,6 @@
-/* strip_host FILE.cu [options…]: blank the file's host code and compile the rest with NVRTC;
- * prints the compiler's log. With -E first: print the blanked text instead.
- * A test tool, for check_stripping.py and for looking at what goes. */
+/* strip_host FILE.cu [options…]: blank the file's host code and compile the rest with
+ * NVRTC; prints the compiler's log. With -E first: print the blanked text instead. A test
+ * tool, for check_stripping.py and for looking at what goes. */
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"

@@ -1,4 +1,4 @@
-#include "tests/unit/gpu/nvrtc_probe.h"
+#include "nvrtc_probe.h"
 
 #include "base/mem.h"
 #include "gpu/shims.h"
@@ -87,6 +87,23 @@ const char *nvrtc_probe_missing(void) {
     return nvrtc.library ? NULL : "no NVRTC on this machine";
 }
 
+/* 55_GLOBAL__N__00000000_22_namespaces_extern_c_cu_cbe68dda -> 12_GLOBAL__N_1, in place.
+ */
+static void rename_anonymous(char *log) {
+    static const char mark[] = "_GLOBAL__N__", name[] = "12_GLOBAL__N_1";
+    for (char *at = log; (at = strstr(at, mark)); at++) {
+        char *start = at, *end = strstr(at, "_cu_");
+        while (start > log && start[-1] >= '0' && start[-1] <= '9') {
+            start--;
+        }
+        if (end && strcspn(at, "'\n") > (size_t)(end - at) && strlen(end) > 12) {
+            memcpy(start, name, strlen(name));
+            memmove(start + strlen(name), end + 12, strlen(end + 12) + 1);
+            at = start;
+        }
+    }
+}
+
 void nvrtc_probe_compile(const char *name, const char *source, const struct shim *headers,
                          size_t header_count, const char *const *extra,
                          struct nvrtc_probe_result *ret) {
@@ -111,6 +128,7 @@ void nvrtc_probe_compile(const char *name, const char *source, const struct shim
     nvrtc.log_size(program, &size);
     ret->log = xcalloc(size + 1, 1);
     nvrtc.log(program, ret->log);
+    rename_anonymous(ret->log);
     ret->ok = rc == 0;
     nvrtc.destroy(&program);
 }

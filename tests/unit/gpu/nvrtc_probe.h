@@ -12,7 +12,9 @@ const char *nvrtc_probe_missing(void);
 
 struct nvrtc_probe_result {
     bool ok;
-    char *log; /* with -v of ptxas: the resources of each kernel */
+    char *
+        log; /* with -v of ptxas: the resources of each kernel. Anonymous namespaces,
+                whose names hold the file's path, are called 12_GLOBAL__N_1 as gcc does */
 };
 /* Compile to a cubin for sm_90a. `headers` go in memory; `extra` options may be NULL. */
 void nvrtc_probe_compile(const char *name, const char *source, const struct shim *headers,

@@ -1,0 +1,376 @@
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "gpu/host_code.h"
+#include "gpu/include_directives.h"
+#include "gpu/shims.h"
+#include "gpu/source_set.h"
+#include "nvrtc_probe.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <dirent.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(host_code);
+
+/* Blanked, with runs of blanks made one and the ends trimmed. */
+static char *blank(const char *text, bool *has_host) {
+    autofree char *copy = xstrdup(text);
+    struct host_code h;
+    host_code_blank(copy, strlen(copy), &h);
+    *has_host = h.has_host_code;
+    host_code_finish(&h);
+    cr_expect(eq(sz, strlen(copy), strlen(text)), "the length changed: %s", text);
+    struct buf out = BUF_INIT(1u << 20);
+    for (const char *c = copy; *c; c++) {
+        bool space = *c == ' ' || *c == '\n';
+        if (!space) {
+            buf_addc(&out, *c);
+        } else if (out.len && out.data[out.len - 1] != ' ') {
+            buf_addc(&out, ' ');
+        }
+    }
+    while (out.len && out.data[out.len - 1] == ' ') {
+        out.data[--out.len] = '\0';
+    }
+    return buf_detach(&out);
+}
+
+struct blank_case {
+    const char *text, *left; /* left NULL: all of it, and no host code */
+};
+
+static void check_cases(const struct blank_case *cases, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        bool has_host = false;
+        autofree char *got = blank(cases[i].text, &has_host);
+        const char *want = cases[i].left ? cases[i].left : cases[i].text;
+        cr_expect(eq(str, got, (char *)want), "of: %s", cases[i].text);
+        cr_expect(eq(int, has_host, cases[i].left != NULL), "of: %s", cases[i].text);
+    }
+}
+
+Test(host_code, device_code_stays) {
+    static const struct blank_case cases[] = {
+        {"__global__ void k(int *p) { *p = 1; }", NULL},
+        {"template <class T, int N = (3 > 2)> __device__ T f(T x) { return x; }", NULL},
+        {"static __device__ __forceinline__ float g() noexcept { return 1; }", NULL},
+        {"extern \"C\" __global__ void k() {}", NULL},
+        {"namespace a::b { inline namespace c { __device__ int x; } }", NULL},
+        {"struct S { int a; float b[4]; __host__ __device__ S() : a(1), b{} {} };", NULL},
+        {"enum class E : int { A, B }; union U { int i; float f; };", NULL},
+        {"typedef unsigned int uint; using F = float; using namespace a;", NULL},
+        {"constexpr int kA = 3; const float kB = 2.f; static const int kC[2] = {1, 2};",
+         NULL},
+        {"__constant__ float c[3] = {1, 2, 3}; __shared__ int s; extern __shared__ char "
+         "d[];",
+         NULL},
+        {"constexpr int f(int x) { return x + 1; }", NULL},
+        {"template <class T> struct W { T x; }; template <> struct W<int> { int y; };",
+         NULL},
+        {"template struct W<float>; struct Forward; template <class T> class V;", NULL},
+        {"static_assert(sizeof(int) == 4, \"\"); ;; asm(\"\");", NULL},
+        {"template <class T> concept C = requires(T t) { t + t; };", NULL},
+        {"W(int) -> W<int>;", NULL},
+        {"UNKNOWN_MACRO(x, y)", NULL},
+        {"__devcie__ float misspelt(float x) { return x; }", NULL},
+    };
+    check_cases(cases, ARRAY_LEN(cases));
+}
+
+Test(host_code, host_code_goes) {
+    static const struct blank_case cases[] = {
+        {"int main() { return 0; }", ""},
+        {"int main(int argc, char **argv) try { } catch (...) { }", ""},
+        {"#include <vector>\n#include <cuda_fp16.h>", "#include <cuda_fp16.h>"},
+        {"#include <torch/extension.h>\nint x;", ""},
+        {"static inline auto f(int x = [] { return 1; }()) -> int { return x; }", ""},
+        {"template <class T> requires(sizeof(T) > 1) void launch(T *x) { k<<<1, 2>>>(x); "
+         "}",
+         ""},
+        {"[[nodiscard]] __attribute__((noinline)) int f();", ""},
+        {"void f(int); extern int g; int (*h)(int) = nullptr; static float t[2] = {1, "
+         "2};",
+         ""},
+        {"std::vector<std::pair<int, int>> v{{1, 2}}; const std::string s = \"x\";", ""},
+        {"bool operator==(const A &a, const A &b) { return a.x == b.x; }", ""},
+        {"int operator\"\"_km(unsigned long long x) { return x; }", ""},
+        {"A::A(int x) : a{x}, b(x) { run(); } A::~A() { stop(); } A::operator bool() "
+         "const { return 1; }",
+         ""},
+        {"TEST(Suite, Name) { EXPECT_EQ(1, 1); } PYBIND11_MODULE(name, m) { m.def(\"f\", "
+         "&f); }",
+         ""},
+        {"namespace x { void f() {} }", "namespace x { }"},
+        {"extern \"C\" { int f() { return 1; } }", "extern \"C\" { }"},
+        {"struct Timer { std::string name; Timer() {} };", ""},
+        {"using Vec = std::vector<int>; struct Holder { Vec v; }; typedef Holder H;", ""},
+        {"struct S { int a; S(int x) : a(x) {} void f() const {} __device__ int g() { "
+         "return a; } };",
+         "struct S { int a; __device__ int g() { return a; } };"},
+        {"struct P { int a; static int count; } g_p = {1};", "struct P { int a; } ;"},
+        {"enum { ONE = 1 } g_one;", "enum { ONE = 1 } ;"},
+        {"__global__ void a() {} void f() { a<<<1, 1>>>(); } __global__ void b() {}",
+         "__global__ void a() {} __global__ void b() {}"},
+        {"auto raw = R\"(} __global__ void no() {)\"; __device__ int y;",
+         "__device__ int y;"},
+    };
+    check_cases(cases, ARRAY_LEN(cases));
+}
+
+Test(host_code, directives_stay_and_branches_do_not_derail) {
+    static const struct blank_case cases[] = {
+        {"#ifdef A\nint f(int x) {\n#else\nint f() {\n#endif\nreturn 1; }\n__device__ "
+         "int y;",
+         "#ifdef A #else #endif __device__ int y;"},
+        {"void f() {\n#if X\nif (a) {\n#else\n{\n#endif\n}\n}\n__device__ int y;",
+         "#if X #else #endif __device__ int y;"},
+        {"#if 0\nit's { not code\n#endif\nint f() {}\n__device__ int y;",
+         "#if 0 it's { not code #endif __device__ int y;"},
+        {"int f() {\n#pragma unroll\nfor (;;) {}\n#define IN 1\n}\n__device__ int y;",
+         "#define IN 1 __device__ int y;"},
+        {"#define M(x) do { x; } while (0)\nint f() { M(1); }",
+         "#define M(x) do { x; } while (0)"},
+        {"#define HD __host__ __device__\nHD int f() { return 1; }\nint g() { return 2; "
+         "}",
+         "#define HD __host__ __device__ HD int f() { return 1; }"},
+        {"#define K(n) __global__ void n() {}\nK(a)\nK(b)\nint main() {}",
+         "#define K(n) __global__ void n() {} K(a) K(b)"},
+        {"#define L(n) void l_##n() { n<<<1, 1>>>(); }\nL(a)\n__device__ int y;",
+         "#define L(n) void l_##n() { n<<<1, 1>>>(); } __device__ int y;"},
+    };
+    check_cases(cases, ARRAY_LEN(cases));
+}
+
+/* A missing brace must give the compiler's error, not silence. */
+Test(host_code, what_does_not_end_stays) {
+    static const struct blank_case cases[] = {
+        {"int main() { if (1) { __global__ void k() {}", NULL},
+        {"void f( { } __global__ void k(int *p) { *p = 1; }", NULL},
+        {"int x", NULL},
+        {"void f() { return 1; __global__ void k() {} }", NULL},
+    };
+    check_cases(cases, ARRAY_LEN(cases));
+}
+
+Test(host_code, instantiations_that_host_code_asks_for_are_written_in_its_place) {
+    static const struct blank_case cases[] = {
+        {"template <class T> __global__ void k(T *p) {} int main() { k<float><<<1, "
+         "32>>>(nullptr); return 0; }",
+         "template <class T> __global__ void k(T *p) {} static_assert(&k<float>,\"\");"},
+        {"template <int N> __global__ void k() {} void f() { constexpr int B = 2 * 64; "
+         "k<B><<<1, B>>>(); }",
+         "template <int N> __global__ void k() {} static_assert(&k<(2 * 64)>,\"\");"},
+        {"template <class T> __global__ void k() {} template <class U> void l() { "
+         "k<U><<<1, 1>>>(); } "
+         "int main() { l<double>(); /* some room to write in */ }",
+         "template <class T> __global__ void k() {} static_assert(&k<double>,\"\");"},
+        {"namespace n { template <class T> __global__ void k() {} } int main(int c, char "
+         "**v) { n::k<int><<<1, 1>>>(); }",
+         "namespace n { template <class T> __global__ void k() {} } "
+         "static_assert(&n::k<int>,\"\");"},
+        {"template <int N> __global__ void k() {} void f(int n) { for (int i = n;;) { "
+         "k<i><<<1, 1>>>(); } }",
+         "template <int N> __global__ void k() {}"},
+    };
+    check_cases(cases, ARRAY_LEN(cases));
+}
+
+Test(host_code, kernels_are_found_with_their_places) {
+    const char *text =
+        "namespace a { namespace { namespace b {\n"
+        "template <typename T>\n"
+        "__global__ void __launch_bounds__(256, 2)\n"
+        "axpy(T a, const T *x, int n) { }\n"
+        "} } }\n"
+        "__global__ void declared(int);\n"
+        "extern \"C\" __global__ void __launch_bounds__(N) plain(int *p) { }\n"
+        "void host() { }\n";
+    struct host_code h;
+    host_code_scan(text, strlen(text), &h);
+    cr_assert(eq(sz, h.kernel_count, 2));
+    cr_expect(eq(str, h.kernels[0].name, "a::b::axpy"));
+    cr_expect(eq(int, strncmp(text + h.kernels[0].offset, "axpy(", 5), 0));
+    cr_expect(eq(sz, h.kernels[0].end - h.kernels[0].offset, 4));
+    cr_expect(
+        eq(int, strncmp(text + h.kernels[0].signature, "template <typename T>", 21), 0));
+    cr_expect(eq(int, strncmp(text + h.kernels[0].signature_end - 6, "int n)", 6), 0));
+    cr_expect(eq(int, h.kernels[0].launch_bounds[0], 256));
+    cr_expect(eq(int, h.kernels[0].launch_bounds[1], 2));
+    cr_expect(eq(int, h.kernels[0].launch_bounds[2], 0));
+    cr_expect(eq(str, h.kernels[1].name, "plain"));
+    cr_expect(eq(int, h.kernels[1].launch_bounds[0], 0));
+    cr_assert(eq(sz, h.function_count, 1));
+    cr_expect(eq(str, h.functions[0].name, "host"));
+    cr_expect(h.has_host_code);
+    host_code_finish(&h);
+}
+
+Test(host_code, files_of_one_compilation_know_each_others_macros) {
+    struct source_set s = {0};
+    const char *unit =
+        "#include \"a.h\"\nANYWHERE int f() { return 1; }\nint g() { return 2; }\n";
+    const char *header = "#define ANYWHERE __host__ __device__\nint h();\n";
+    cr_assert(zero(int, source_set_add(&s, "r0/k.cu", NULL, unit, strlen(unit), NULL)));
+    cr_assert(
+        zero(int, source_set_add(&s, "r0/a.h", NULL, header, strlen(header), NULL)));
+    struct host_code h;
+    host_code_blank_sources(&s, &h);
+    cr_expect(h.has_host_code);
+    cr_expect_not_null(strstr(s.files[0].text, "ANYWHERE int f() { return 1; }"));
+    cr_expect_null(strstr(s.files[0].text, "g()"));
+    cr_expect_null(strstr(s.files[1].text, "h()"));
+    cr_expect(eq(str, s.files[0].original, (char *)unit));
+    cr_expect(eq(str, s.files[1].original, (char *)header));
+    host_code_finish(&h);
+    source_set_finish(&s);
+}
+
+static void read_source(const char *folder, const char *name, struct buf *out) {
+    autofree char *path = xasprintf("%s/%s", folder, name);
+    struct err err = {0};
+    cr_assert(zero(int, file_read(path, out, &err)), "%s", err.msg);
+    source_text_settle(out->data, out->len);
+}
+
+static bool is_cuda(const char *name) {
+    size_t len = strlen(name);
+    return len > 3 && strcmp(name + len - 3, ".cu") == 0;
+}
+
+Test(host_code, pure_device_files_are_left_as_they_are) {
+    DIR *dir = opendir(TEST_KERNELS);
+    int seen = 0;
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        if (!is_cuda(e->d_name)) {
+            continue;
+        }
+        struct buf text = BUF_INIT(1u << 20);
+        read_source(TEST_KERNELS, e->d_name, &text);
+        struct host_code h;
+        host_code_scan(text.data, text.len, &h);
+        cr_expect(not(h.has_host_code), "%s", e->d_name);
+        cr_expect(gt(sz, h.kernel_count, 0), "%s", e->d_name);
+        host_code_finish(&h);
+        buf_finish(&text);
+        seen++;
+    }
+    closedir(dir);
+    cr_assert(gt(int, seen, 20));
+}
+
+static void compare_with_nvcc(const char *name, const json_t *want) {
+    struct buf text = BUF_INIT(1u << 20);
+    read_source(TEST_KERNELS "/full", name, &text);
+    bool newer = strstr(text.data, "-std=c++20");
+    struct host_code h;
+    host_code_blank(text.data, text.len, &h);
+    cr_expect(h.has_host_code, "%s", name);
+    autofree char *once = xstrdup(text.data);
+    struct host_code again;
+    host_code_blank(text.data, text.len, &again);
+    host_code_finish(&again);
+    cr_expect(eq(str, text.data, once), "%s changes when blanked twice", name);
+    const char *options[] = {newer ? "-std=c++20" : "-std=c++17",
+                             h.needs_default_device ? "-default-device" : NULL, NULL};
+    host_code_finish(&h);
+    struct nvrtc_probe_result r;
+    autofree char *path = xasprintf("%s/full/%s", TEST_KERNELS, name);
+    nvrtc_probe_compile(path, text.data, shims, shim_count, options, &r);
+    cr_expect(r.ok, "%s: %s", name, r.log);
+    cr_expect(eq(int, nvrtc_probe_kernels(&r), (int)json_object_size(want)), "%s", name);
+    const char *symbol;
+    json_t *facts;
+    json_object_foreach((json_t *)(uintptr_t)want, symbol, facts) {
+        int registers = nvrtc_probe_registers(&r, symbol);
+        cr_expect(eq(int, registers,
+                     (int)json_integer_value(json_object_get(facts, "registers"))),
+                  "%s in %s", symbol, name);
+    }
+    nvrtc_probe_finish(&r);
+    buf_finish(&text);
+}
+
+/* golden.json holds what nvcc 13.0 made of the full files; check_stripping.py writes it.
+ */
+Test(host_code, stripped_files_have_the_kernels_and_registers_that_nvcc_gives,
+     .timeout = 120) {
+    json_t *golden = json_load_file(TEST_KERNELS "/full/golden.json", 0, NULL);
+    cr_assert_not_null(golden);
+    cr_expect(ge(sz, json_object_size(golden), 19));
+    if (nvrtc_probe_missing()) {
+        json_decref(golden);
+        cr_skip_test("%s", nvrtc_probe_missing());
+    }
+    const char *name;
+    json_t *kernels;
+    json_object_foreach(golden, name, kernels) {
+        compare_with_nvcc(name, kernels);
+    }
+    json_decref(golden);
+}
+
+/* Their headers are on few machines, so nvcc gives no figures: the kernels must compile.
+ */
+Test(host_code, extensions_compile_without_their_libraries, .timeout = 60) {
+    static const struct {
+        const char *name;
+        int kernels;
+    } cases[] = {{"torch_extension.cu", 2}, {"gtest_file.cu", 1}};
+    if (nvrtc_probe_missing()) {
+        cr_skip_test("%s", nvrtc_probe_missing());
+    }
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct buf text = BUF_INIT(1u << 20);
+        read_source(TEST_KERNELS "/strip_only", cases[i].name, &text);
+        struct host_code h;
+        host_code_blank(text.data, text.len, &h);
+        host_code_finish(&h);
+        struct nvrtc_probe_result r;
+        nvrtc_probe_compile(cases[i].name, text.data, shims, shim_count, NULL, &r);
+        cr_expect(r.ok, "%s", r.log);
+        cr_expect(eq(int, nvrtc_probe_kernels(&r), cases[i].kernels), "%s", r.log);
+        nvrtc_probe_finish(&r);
+        buf_finish(&text);
+    }
+}
+
+/* Each repeated to a megabyte: nothing may be quadratic. */
+Test(host_code, long_hostile_texts_take_linear_time, .timeout = 60) {
+    static const char *const units[] = {
+        "(",
+        "{",
+        "}",
+        "a<",
+        "struct ",
+        "template<",
+        "#if 1\n{\n",
+        "A(",
+        "struct a{",
+        "x<<<",
+        "int f(){}",
+        "#define A __device__\n",
+        "requires(",
+        "operator",
+        "namespace a{",
+        "#if 0\n",
+        "try{}catch(",
+        ":a{",
+        "k<a>",
+        "template<class T>__global__ void k(){}int f(){k<T>();}",
+        "using A=std::vector<int>;"};
+    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+        struct buf text = BUF_INIT(1u << 24);
+        while (text.len < 1u << 20) {
+            buf_adds(&text, units[i]);
+        }
+        struct host_code h;
+        host_code_blank(text.data, text.len, &h);
+        host_code_finish(&h);
+        buf_finish(&text);
+    }
+}

@@ -1,0 +1,346 @@
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "gpu/include_closure.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+TestSuite(include_closure, .timeout = 60);
+
+/* A project in a fresh folder: proj/src, proj/include and, outside it, out/secret.txt. */
+struct project {
+    char dir[64];
+    char *proj, *include;
+    const char *roots[2], *dirs[2];
+    struct include_options options;
+    struct include_closure closure;
+};
+
+static void put(const struct project *p, const char *rel, const char *text) {
+    struct root r;
+    struct err err = {0};
+    cr_assert(zero(int, root_open(&r, p->dir, &err)), "%s", err.msg);
+    cr_assert(zero(int, root_write(&r, rel, text, strlen(text), 0644, &err)), "%s",
+              err.msg);
+    root_close(&r);
+}
+
+static void project_open(struct project *p) {
+    memset(p, 0, sizeof *p);
+    strcpy(p->dir, "/tmp/include-closure-XXXXXX");
+    cr_assert_not_null(mkdtemp(p->dir));
+    p->proj = xasprintf("%s/proj", p->dir);
+    p->include = xasprintf("%s/proj/include", p->dir);
+    p->roots[0] = p->proj;
+    p->dirs[0] = p->include;
+    p->options = (struct include_options){.roots = p->roots, .include_dirs = p->dirs};
+    put(p, "proj/src/.keep", "");
+    put(p, "proj/include/.keep", "");
+    put(p, "out/secret.txt", "the secret\n");
+}
+
+static void project_close(struct project *p) {
+    include_closure_finish(&p->closure);
+    dir_remove(p->dir, NULL);
+    free(p->proj);
+    free(p->include);
+}
+
+static int build_unit(struct project *p, const char *text) {
+    put(p, "proj/src/k.cu", text);
+    autofree char *path = xasprintf("%s/src/k.cu", p->proj);
+    struct err err = {0};
+    include_closure_finish(&p->closure);
+    return include_closure_build(path, "src/k.cu", NULL, 0, &p->options, &p->closure,
+                                 &err);
+}
+
+static const struct source_file *file(const struct project *p, const char *path) {
+    return source_set_find(&p->closure.sources, path);
+}
+
+/* "code@line:column …" */
+static char *spell_findings(const struct project *p) {
+    struct buf out = BUF_INIT(1u << 16);
+    size_t i;
+    json_t *f;
+    json_array_foreach(p->closure.findings, i, f) {
+        buf_addf(&out, "%s%s@%d:%d", i ? " " : "", json_get_string(f, "code", ""),
+                 (int)json_get_integer(f, "line", 0),
+                 (int)json_get_integer(f, "column", 0));
+        cr_expect(eq(str, (char *)json_get_string(f, "severity", ""), "error"));
+        cr_expect(eq(str, (char *)json_get_string(f, "source", ""), "upskilld"));
+    }
+    return buf_detach(&out);
+}
+
+Test(include_closure, follows_quoted_and_angled_includes_beneath_the_roots) {
+    struct project p;
+    project_open(&p);
+    put(&p, "proj/src/a.h",
+        "#pragma once\n#include \"../include/b.h\"\n#include <deep/c.h>\n");
+    put(&p, "proj/include/b.h", "int b;\n");
+    put(&p, "proj/include/deep/c.h", "#include \"../b.h\"\n#include \"a.h\"\n");
+    cr_assert(zero(
+        int, build_unit(&p, "#include \"a.h\"\n#include <b.h>\n#include <cuda_fp16.h>\n"
+                            "#include \"mma.h\"\n#include <nowhere.h>\n")));
+    cr_expect(eq(sz, p.closure.sources.count, 4));
+    cr_expect(eq(str, p.closure.sources.files[0].path, "r0/src/k.cu"));
+    cr_expect(eq(str, p.closure.sources.files[0].display, "src/k.cu"));
+    cr_assert_not_null(file(&p, "r0/src/a.h"));
+    cr_expect(eq(str, file(&p, "r0/src/a.h")->display, "src/a.h"));
+    cr_expect_not_null(file(&p, "r0/include/b.h"));
+    cr_expect_not_null(file(&p, "r0/include/deep/c.h"));
+    cr_expect(zero(sz, json_array_size(p.closure.findings)));
+    cr_expect(eq(str, p.closure.include_dirs[0], "r0/include"));
+    cr_expect_null(p.closure.include_dirs[1]);
+    cr_expect_null(p.closure.sources.files[0].original);
+    autofree char *real = include_closure_real_path(&p.closure, "r0/src/a.h");
+    autofree char *want = xasprintf("%s/src/a.h", p.proj);
+    cr_expect(eq(str, real, want));
+    cr_expect_null(include_closure_real_path(&p.closure, "h/a.h"));
+    cr_expect_null(include_closure_real_path(&p.closure, "r7/a.h"));
+    project_close(&p);
+}
+
+Test(include_closure, what_leads_out_is_a_finding_and_hidden_from_the_compiler) {
+    struct project p;
+    project_open(&p);
+    autofree char *link = xasprintf("%s/src/link.h", p.proj);
+    autofree char *fifo = xasprintf("%s/src/fifo.h", p.proj);
+    autofree char *folder = xasprintf("%s/src/folder.h", p.proj);
+    cr_assert(zero(int, symlink("../../out/secret.txt", link)));
+    cr_assert(zero(int, mkfifo(fifo, 0600)));
+    cr_assert(zero(int, mkdir(folder, 0700)));
+    const char *source = "#include \"/etc/passwd\"\n"
+                         "  #include \"../../out/secret.txt\"\n"
+                         "#include <../../out/secret.txt>\n"
+                         "#include \"link.h\" // why\n"
+                         "#include \"fifo.h\"\n"
+                         "#include \"folder.h\"\n"
+                         "#define NAME \"a.h\"\n"
+                         "#include NAME\n"
+                         "# \\\n include \"/etc/hosts\"\n"
+                         "%:include </etc/hostname>\n"
+                         "// not one \\\n#include \"/etc/passwd\"\n"
+                         "/* x */ #include_next \"/etc/passwd\"\n"
+                         "#import \"/etc/passwd\"\n";
+    cr_assert(zero(int, build_unit(&p, source)));
+    autofree char *findings = spell_findings(&p);
+    cr_expect(eq(
+        str, findings,
+        "include_outside_roots@1:1 include_outside_roots@2:3 include_outside_roots@3:1 "
+        "include_outside_roots@4:1 include_not_regular@5:1 include_not_regular@6:1 "
+        "include_computed@8:1 include_outside_roots@9:1 include_outside_roots@11:1 "
+        "include_outside_roots@14:9 include_outside_roots@15:1"));
+    const struct source_file *unit = &p.closure.sources.files[0];
+    cr_expect(eq(sz, p.closure.sources.count, 1));
+    cr_expect_null(strstr(unit->text, "passwd\"\n#"));
+    cr_expect_null(strstr(unit->text, "etc/host"));
+    cr_expect_null(strstr(unit->text, "secret"));
+    cr_expect_null(strstr(unit->text, "include NAME"));
+    cr_expect(eq(str, unit->original, (char *)source));
+    cr_expect(eq(sz, strlen(unit->text), strlen(source)));
+    project_close(&p);
+}
+
+Test(include_closure, existence_outside_the_roots_can_not_be_asked_for) {
+    struct project p;
+    project_open(&p);
+    put(&p, "proj/src/there.h", "");
+    cr_assert(zero(
+        int, build_unit(
+                 &p, "#if __has_include(\"/etc/passwd\") || \\\n"
+                     "  __has_include(<../../out/secret.txt>)\n"
+                     "#elif __has_include(\"there.h\") && __has_include(<cuda_fp16.h>)\n"
+                     "#endif\n")));
+    autofree char *findings = spell_findings(&p);
+    cr_expect(eq(str, findings, "include_outside_roots@1:19 include_outside_roots@2:17"));
+    cr_expect(eq(str, p.closure.sources.files[0].text,
+                 "#if __has_include(\"___________\") || \\\n"
+                 "  __has_include(<____________________>)\n"
+                 "#elif __has_include(\"there.h\") && __has_include(<cuda_fp16.h>)\n"
+                 "#endif\n"));
+    cr_expect_not_null(file(&p, "r0/src/there.h"));
+    project_close(&p);
+}
+
+Test(include_closure, regions_that_nvrtc_skips_are_no_errors) {
+    static const char *const conditions[] = {"#if 0",
+                                             "#ifndef __CUDACC_RTC__",
+                                             "#if !defined(__CUDACC_RTC__)",
+                                             "#if ! defined __CUDACC_RTC__",
+                                             "#ifdef _WIN32",
+                                             "#ifdef _MSC_VER",
+                                             "#ifdef __CUDACC_RTC__\n#else",
+                                             "#if 1\n#else",
+                                             "#if 0\n#if X\n#else"};
+    struct project p;
+    project_open(&p);
+    for (size_t i = 0; i < ARRAY_LEN(conditions); i++) {
+        autofree char *source =
+            xasprintf("%s\n#include \"/etc/passwd\"\n", conditions[i]);
+        cr_assert(zero(int, build_unit(&p, source)));
+        cr_expect(zero(sz, json_array_size(p.closure.findings)), "%s", conditions[i]);
+        /* and yet hidden: a macro might make the region live */
+        cr_expect_null(strstr(p.closure.sources.files[0].text, "passwd"));
+    }
+    cr_assert(
+        zero(int, build_unit(&p, "#if UNKNOWN\n#include \"/etc/passwd\"\n#endif\n")));
+    cr_expect(eq(sz, json_array_size(p.closure.findings), 1));
+    project_close(&p);
+}
+
+Test(include_closure, the_compiler_gets_true_lines_and_plain_bytes) {
+    struct project p;
+    project_open(&p);
+    const char source[] =
+        "\xef\xbb\xbf#line 500 \"/etc/other.cu\"\n# 33 \"x\"\r#pragma once\n"
+        "a\0b\xff\n// c \\ \nd\r\n";
+    struct err err = {0};
+    cr_assert(zero(int, include_closure_build(p.proj, "src.cu", source, sizeof source - 1,
+                                              &p.options, &p.closure, &err)));
+    const struct source_file *unit = &p.closure.sources.files[0];
+    cr_expect(eq(str, unit->path, "r0/src.cu"));
+    cr_expect(eq(
+        str, unit->text,
+        "                            \n        \n#pragma once\na b?\n// c  \\\nd\r\n"));
+    cr_expect(eq(sz, unit->len, sizeof source - 1));
+    cr_expect(zero(int, memcmp(unit->original, source, sizeof source)));
+    project_close(&p);
+}
+
+Test(include_closure, headers_of_the_request_come_before_include_folders) {
+    struct project p;
+    project_open(&p);
+    put(&p, "proj/include/a.h", "from the folder\n");
+    autojson *headers =
+        json_pack("{s:s, s:s}", "a.h", "#include \"sub/b.h\"\n", "sub/b.h",
+                  "#include \"../a.h\"\n#include \"../../x.h\"\n");
+    p.options.headers = headers;
+    const char *text = "#include \"a.h\"\n";
+    cr_assert(zero(int, include_closure_build(NULL, "kernel.cu", text, strlen(text),
+                                              &p.options, &p.closure, NULL)));
+    cr_expect(eq(str, p.closure.sources.files[0].path, "u/kernel.cu"));
+    cr_expect_not_null(file(&p, "h/a.h"));
+    cr_expect_not_null(file(&p, "h/sub/b.h"));
+    cr_expect_null(file(&p, "r0/include/a.h"));
+    cr_expect(eq(str, p.closure.include_dirs[0], "h"));
+    cr_expect(eq(str, p.closure.include_dirs[1], "r0/include"));
+    project_close(&p);
+}
+
+Test(include_closure, a_header_is_checked_through_a_unit_that_includes_it) {
+    struct project p;
+    project_open(&p);
+    put(&p, "proj/src/the.cuh", "#include \"other.h\"\n");
+    put(&p, "proj/src/other.h", "");
+    autofree char *path = xasprintf("%s/src/the.cuh", p.proj);
+    cr_assert(zero(int, include_closure_build(path, "src/the.cuh", NULL, 0, &p.options,
+                                              &p.closure, NULL)));
+    cr_expect(eq(str, p.closure.sources.files[0].path, "unit.cu"));
+    cr_expect(eq(str, p.closure.sources.files[0].text, "#include \"r0/src/the.cuh\"\n"));
+    cr_expect(eq(str, p.closure.sources.files[0].display, "src/the.cuh"));
+    cr_expect_not_null(file(&p, "r0/src/the.cuh"));
+    cr_expect_not_null(file(&p, "r0/src/other.h"));
+    cr_expect_null(p.closure.prefix);
+    project_close(&p);
+}
+
+Test(include_closure, the_prefix_is_the_leading_run_of_costly_headers) {
+    static const struct {
+        const char *source, *prefix;
+    } cases[] = {
+        {"#include <cooperative_groups.h>\nint x;", "#include <cooperative_groups.h>\n"},
+        {"// c\n#pragma once\n#define A 1 /* x */\n\n# include <cuda_fp16.h>\n#include "
+         "<cub/cub.cuh> // y\n#define B\nint x;",
+         "#pragma once\n#define A 1\n#include <cuda_fp16.h>\n#include <cub/cub.cuh>\n"},
+        {"#include <cuda/barrier>\n#include \"mine.h\"\n#include <cuda/pipeline>\n",
+         "#include <cuda/barrier>\n"},
+        {"#include \"mine.h\"\n#include <cuda/barrier>\n", NULL},
+        {"#include <vector>\n#include <cuda/barrier>\n", "#include <cuda/barrier>\n"},
+        {"#include <cuda_fp16.h>\n#include <mma.h>\n", NULL},
+        {"#ifdef A\n#include <cuda/barrier>\n#endif\n", NULL},
+        {"int x;\n#include <cuda/barrier>\n", NULL},
+        {"#include <type_traits>\n", "#include <type_traits>\n"},
+        {"#define A \\\n 1\n#include <cuda/atomic>\n",
+         "#define A 1\n#include <cuda/atomic>\n"},
+    };
+    struct project p;
+    project_open(&p);
+    put(&p, "proj/src/mine.h", "");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        cr_assert(zero(int, build_unit(&p, cases[i].source)));
+        cr_expect(eq(int, !p.closure.prefix, !cases[i].prefix), "case %zu", i);
+        if (p.closure.prefix && cases[i].prefix) {
+            cr_expect(eq(str, p.closure.prefix, (char *)cases[i].prefix), "case %zu", i);
+        }
+    }
+    project_close(&p);
+}
+
+Test(include_closure, a_folder_outside_the_roots_is_a_root_of_its_own) {
+    struct project p;
+    project_open(&p);
+    put(&p, "out/k.cu", "#include \"secret.txt\"\n#include \"../proj/src/a.h\"\n");
+    put(&p, "proj/src/a.h", "");
+    autofree char *path = xasprintf("%s/out/k.cu", p.dir);
+    cr_assert(zero(
+        int, include_closure_build(path, path, NULL, 0, &p.options, &p.closure, NULL)));
+    cr_expect(eq(str, p.closure.sources.files[0].path, "r1/k.cu"));
+    cr_assert_not_null(file(&p, "r1/secret.txt"));
+    autofree char *display = xasprintf("%s/out/secret.txt", p.dir);
+    cr_expect(eq(str, file(&p, "r1/secret.txt")->display, display));
+    autofree char *findings = spell_findings(&p);
+    cr_expect(eq(str, findings, "include_outside_roots@2:1"));
+    project_close(&p);
+}
+
+Test(include_closure, a_unit_that_can_not_be_read_is_an_error) {
+    struct project p;
+    project_open(&p);
+    struct err err = {0};
+    autofree char *missing = xasprintf("%s/src/missing.cu", p.proj);
+    cr_expect(
+        eq(int,
+           include_closure_build(missing, "m.cu", NULL, 0, &p.options, &p.closure, &err),
+           -ENOENT));
+    autofree char *up = xasprintf("%s/src/link.cu", p.proj);
+    cr_assert(zero(int, symlink("/etc/passwd", up)));
+    cr_expect(lt(int,
+                 include_closure_build(up, "l.cu", NULL, 0, &p.options, &p.closure, &err),
+                 0));
+    memset(&p.closure, 0, sizeof p.closure);
+    project_close(&p);
+}
+
+Test(include_closure, depth_and_number_are_bounded) {
+    struct project p;
+    project_open(&p);
+    for (int i = 0; i < 80; i++) {
+        autofree char *name = xasprintf("proj/src/d%d.h", i);
+        autofree char *text = xasprintf("#include \"d%d.h\"\n", i + 1);
+        put(&p, name, text);
+    }
+    cr_assert(zero(int, build_unit(&p, "#include \"d0.h\"\n")));
+    autofree char *findings = spell_findings(&p);
+    cr_expect(eq(str, findings, "include_too_deep@1:1"));
+    cr_expect(eq(sz, p.closure.sources.count, 65));
+
+    struct buf many = BUF_INIT(1u << 22);
+    for (int i = 0; i < 21000; i++) {
+        buf_addf(&many, "#include \"n%d.h\"\n", i);
+    }
+    cr_assert(zero(int, build_unit(&p, many.data)));
+    cr_expect(gt(sz, json_array_size(p.closure.findings), 0));
+    cr_expect(le(sz, json_array_size(p.closure.findings), 200));
+    buf_finish(&many);
+    project_close(&p);
+}

@@ -1,0 +1,273 @@
+#include "base/buf.h"
+#include "base/mem.h"
+#include "gpu/host_names.h"
+#include "gpu/shims.h"
+#include "nvrtc_probe.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(shims);
+
+#define KERNEL "\n__global__ void k(int *p) { *p = 1; }\n"
+
+static void expect_clean(const char *source, const char *const *options,
+                         const char *what) {
+    struct nvrtc_probe_result r;
+    nvrtc_probe_compile("shim.cu", source, shims, shim_count, options, &r);
+    cr_expect(r.ok, "%s: %s", what, r.log);
+    cr_expect_null(strstr(r.log, "warning"), "%s: %s", what, r.log);
+    nvrtc_probe_finish(&r);
+}
+
+Test(shims, are_found_by_name_and_are_no_host_header) {
+    cr_expect_null(shim_find("vector"));
+    cr_expect_null(shim_find(""));
+    for (size_t i = 0; i < shim_count; i++) {
+        cr_expect(eq(ptr, (void *)(uintptr_t)shim_find(shims[i].name),
+                     (void *)(uintptr_t)&shims[i]));
+        cr_expect(not(host_names_header(shims[i].name)), "%s", shims[i].name);
+    }
+}
+
+/* The headers that the facts list as missing in NVRTC and that device code can use. */
+Test(shims, cover_what_people_include) {
+    static const char *const names[] = {
+        "cstdint", "stdint.h",    "stdio.h",          "cstdio",    "math.h",  "cmath",
+        "cfloat",  "float.h",     "climits",          "limits.h",  "limits",  "stddef.h",
+        "cstddef", "type_traits", "utility",          "algorithm", "array",   "tuple",
+        "cassert", "assert.h",    "initializer_list", "string.h",  "cstring", "stdlib.h",
+        "cstdlib", "iterator",    "functional",       "numeric",   "complex", "memory.h"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        cr_expect_not_null(shim_find(names[i]), "%s", names[i]);
+    }
+}
+
+/* cuda/std's counterparts cost half a second each: one compilation holds them all, in
+ * both orders, with CUDA's own headers before or after. */
+Test(shims, live_together_and_with_cuda_std, .timeout = 120) {
+    if (nvrtc_probe_missing()) {
+        cr_skip_test("%s", nvrtc_probe_missing());
+    }
+    static const char cuda[] =
+        "#include <cuda/std/cstdint>\n#include <cuda/std/climits>\n"
+        "#include <cuda/std/cstddef>\n"
+        "#include <cuda/std/type_traits>\n#include <cuda_fp16.h>\n"
+        "#include <cuda_runtime.h>\n";
+    for (int backwards = 0; backwards < 2; backwards++) {
+        struct buf source = BUF_INIT(1u << 16);
+        buf_adds(&source, backwards ? cuda : "");
+        for (size_t i = 0; i < shim_count; i++) {
+            buf_addf(&source, "#include <%s>\n",
+                     shims[backwards ? shim_count - 1 - i : i].name);
+        }
+        buf_adds(&source, backwards ? "" : cuda);
+        buf_adds(
+            &source,
+            "#include <cstdint>\nusing namespace std;\n"
+            "static_assert(std::is_same<std::uint32_t, uint32_t>::value, \"\");\n"
+            "static_assert(std::is_same<uint64_t, cuda::std::uint64_t>::value, \"\");\n"
+            "static_assert(std::numeric_limits<float>::max() == FLT_MAX, \"\");\n"
+            "static_assert(std::get<0>(std::tuple<int, float>(3, 1.f)) == 3, \"\");\n");
+        buf_adds(&source, KERNEL);
+        expect_clean(source.data, NULL, backwards ? "backwards" : "forwards");
+        buf_finish(&source);
+    }
+}
+
+/* Cheap ones alone, as each file includes but one or two of them. */
+Test(shims, stand_alone_in_every_language_version, .timeout = 120) {
+    if (nvrtc_probe_missing()) {
+        cr_skip_test("%s", nvrtc_probe_missing());
+    }
+    static const char *const standards[] = {"-std=c++17", "-std=c++14", "-std=c++20"};
+    for (size_t i = 0; i < shim_count; i++) {
+        if (strstr(shims[i].text, "#include <cuda/std/") &&
+            !strstr(shims[i].name, "int")) {
+            continue;
+        }
+        autofree char *source = xasprintf("#include <%s>\n#include <%s>\n" KERNEL,
+                                          shims[i].name, shims[i].name);
+        const char *options[] = {
+            standards[i % 3], i % 3 == 1 ? "-DCCCL_IGNORE_DEPRECATED_CPP_DIALECT" : NULL,
+            NULL};
+        bool needs_17 = strstr(shims[i].text, "<cuda/std/");
+        expect_clean(source, needs_17 ? NULL : options, shims[i].name);
+    }
+}
+
+static void assert_integer(struct buf *out, const char *name, unsigned long long value,
+                           int width) {
+    buf_addf(out,
+             "static_assert((unsigned long long)(%s) == %lluull && sizeof(%s) == %d, "
+             "\"%s\");\n",
+             name, value, name, width, name);
+}
+
+static void assert_real(struct buf *out, const char *name, double value, int width) {
+    buf_addf(out, "static_assert((%s) == %a && sizeof(%s) == %d, \"%s\");\n", name, value,
+             name, width, name);
+}
+
+#define INTEGER(x) assert_integer(out, #x, (unsigned long long)(x), (int)sizeof(x))
+#define REAL(x) assert_real(out, #x, (double)(x), (int)sizeof(x))
+
+static void assert_integers(struct buf *out) {
+    INTEGER(CHAR_BIT);
+    INTEGER(SCHAR_MIN);
+    INTEGER(SCHAR_MAX);
+    INTEGER(UCHAR_MAX);
+    INTEGER(CHAR_MIN);
+    INTEGER(CHAR_MAX);
+    INTEGER(SHRT_MIN);
+    INTEGER(SHRT_MAX);
+    INTEGER(USHRT_MAX);
+    INTEGER(INT_MIN);
+    INTEGER(INT_MAX);
+    INTEGER(UINT_MAX);
+    INTEGER(LONG_MIN);
+    INTEGER(LONG_MAX);
+    INTEGER(ULONG_MAX);
+    INTEGER(LLONG_MIN);
+    INTEGER(LLONG_MAX);
+    INTEGER(ULLONG_MAX);
+    INTEGER(INT8_MIN);
+    INTEGER(INT8_MAX);
+    INTEGER(INT16_MIN);
+    INTEGER(INT16_MAX);
+    INTEGER(INT32_MIN);
+    INTEGER(INT32_MAX);
+    INTEGER(INT64_MIN);
+    INTEGER(INT64_MAX);
+    INTEGER(UINT8_MAX);
+    INTEGER(UINT16_MAX);
+    INTEGER(UINT32_MAX);
+    INTEGER(UINT64_MAX);
+    INTEGER(SIZE_MAX);
+    INTEGER(INTPTR_MAX);
+    INTEGER(UINTPTR_MAX);
+    INTEGER(PTRDIFF_MAX);
+    INTEGER(EXIT_FAILURE);
+    INTEGER(EXIT_SUCCESS);
+    INTEGER(RAND_MAX);
+    INTEGER(FLT_RADIX);
+    INTEGER(FLT_DIG);
+    INTEGER(FLT_MANT_DIG);
+    INTEGER(FLT_MAX_EXP);
+    INTEGER(FLT_MIN_EXP);
+    INTEGER(FLT_MAX_10_EXP);
+    INTEGER(FLT_MIN_10_EXP);
+    INTEGER(DBL_DIG);
+    INTEGER(DBL_MANT_DIG);
+    INTEGER(DBL_MAX_EXP);
+    INTEGER(DBL_MIN_EXP);
+    INTEGER(DBL_MAX_10_EXP);
+    INTEGER(DBL_MIN_10_EXP);
+}
+
+static void assert_reals(struct buf *out) {
+    REAL(FLT_MAX);
+    REAL(FLT_MIN);
+    REAL(FLT_EPSILON);
+    REAL(FLT_TRUE_MIN);
+    REAL(DBL_MAX);
+    REAL(DBL_MIN);
+    REAL(DBL_EPSILON);
+    REAL(DBL_TRUE_MIN);
+    REAL(M_E);
+    REAL(M_LOG2E);
+    REAL(M_LOG10E);
+    REAL(M_LN2);
+    REAL(M_LN10);
+    REAL(M_PI);
+    REAL(M_PI_2);
+    REAL(M_PI_4);
+    REAL(M_1_PI);
+    REAL(M_2_PI);
+    REAL(M_2_SQRTPI);
+    REAL(M_SQRT2);
+    REAL(M_SQRT1_2);
+}
+
+#define WIDTH(type)                                                                      \
+    buf_addf(out,                                                                        \
+             "static_assert(sizeof(" #type ") == %zu && (%d) == ((" #type                \
+             ")-1 < (" #type ")0), \"" #type "\");\n",                                   \
+             sizeof(type), (type)-1 < (type)1)
+
+static void assert_types(struct buf *out) {
+    WIDTH(int8_t);
+    WIDTH(int16_t);
+    WIDTH(int32_t);
+    WIDTH(int64_t);
+    WIDTH(uint8_t);
+    WIDTH(uint16_t);
+    WIDTH(uint32_t);
+    WIDTH(uint64_t);
+    WIDTH(intptr_t);
+    WIDTH(uintptr_t);
+    WIDTH(intmax_t);
+    WIDTH(uintmax_t);
+    WIDTH(int_least8_t);
+    WIDTH(uint_least64_t);
+    WIDTH(size_t);
+    WIDTH(ptrdiff_t);
+}
+
+/* The other side of each assertion is this machine's C library, through this compiler. */
+Test(shims, have_the_c_librarys_values, .timeout = 60) {
+    if (nvrtc_probe_missing()) {
+        cr_skip_test("%s", nvrtc_probe_missing());
+    }
+    struct buf text = BUF_INIT(1u << 20), *out = &text;
+    buf_adds(
+        out,
+        "#include <climits>\n#include <stdint.h>\n#include <cfloat>\n#include <math.h>\n"
+        "#include <stdlib.h>\n#include <stddef.h>\n");
+    assert_integers(out);
+    assert_reals(out);
+    assert_types(out);
+    struct pair {
+        char a;
+        double b;
+    };
+    buf_addf(out,
+             "struct pair { char a; double b; };\n"
+             "static_assert(offsetof(struct pair, b) == %zu, \"\");\n",
+             offsetof(struct pair, b));
+    buf_adds(
+        out,
+        "constexpr float inf = INFINITY, nan_ = NAN, huge = HUGE_VALF;\n"
+        "constexpr double huge_ = HUGE_VAL;\n"
+        "static_assert(inf > FLT_MAX && -inf < -FLT_MAX && huge == inf, \"\");\n"
+        "static_assert(huge_ > DBL_MAX && nan_ != nan_ && sizeof(NAN) == 4, \"\");\n");
+    buf_adds(out, KERNEL);
+    expect_clean(text.data, NULL, "values");
+    buf_finish(&text);
+}
+
+/* Functions are NVRTC's own, so std:: forms keep the float overloads. */
+Test(shims, std_math_keeps_float_in_float, .timeout = 60) {
+    if (nvrtc_probe_missing()) {
+        cr_skip_test("%s", nvrtc_probe_missing());
+    }
+    expect_clean(
+        "#include <cmath>\n#include <cstring>\n#include <cstdio>\n#include <cassert>\n"
+        "__global__ void k(float *p, double *q, int *i) {\n"
+        "  static_assert(sizeof(std::sqrt(p[0])) == 4, \"\");\n"
+        "  static_assert(sizeof(std::pow(p[0], p[1])) == 4, \"\");\n"
+        "  static_assert(sizeof(std::abs(q[0])) == 8, \"\");\n"
+        "  static_assert(sizeof(std::abs(i[0])) == 4, \"\");\n"
+        "  p[0] = std::fma(p[0], std::exp(p[1]), 2.f) + (std::isnan(p[2]) ? INFINITY : "
+        "0);\n"
+        "  std::memcpy(i, p, 16); assert(i[0] > 0); std::printf(\"%d\\n\", i[0]);\n"
+        "}\n",
+        NULL, "std::");
+}
