@@ -1,305 +1,11 @@
 #include "gpu/fixes.h"
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "gpu/cuda_builtins.h"
-#include "gpu/fix_text.h"
+#include "gpu/fix_names.h"
 #include "gpu/fixes_table.h"
 
-#include <limits.h>
 #include <string.h>
-#include <strings.h>
-
-/* All that one call works with. The texts are read when a finding points into them. */
-struct fixer {
-    const struct source_set *sources;
-    const char *arch;
-    json_t *findings;
-    struct fix_text **texts; /* one per source, NULL until needed */
-    bool told_target;        /* the way out of sm_90 was told; once is enough */
-};
-
-/* The finding at hand. */
-struct mistake {
-    struct fixer *fixer;
-    json_t *finding;
-    const char *message;
-    struct fix_text *text; /* NULL when it has no place in a source */
-    size_t offset, token;  /* where it points, and the token there (count: none) */
-    const char *word;      /* what the message names between the rule's two texts */
-    size_t word_len;
-};
-
-/* The last one of that name: a header is compiled through a unit that borrows its name.
- */
-static struct fix_text *text_of(struct fixer *fixer, const char *display) {
-    for (size_t i = fixer->sources->count; display && i-- > 0;) {
-        if (strcmp(fixer->sources->files[i].display, display) == 0) {
-            if (!fixer->texts[i]) {
-                fixer->texts[i] = xmalloc(sizeof *fixer->texts[i]);
-                fix_text_init(fixer->texts[i], &fixer->sources->files[i]);
-            }
-            return fixer->texts[i];
-        }
-    }
-    return NULL;
-}
-
-/* --- edits --- */
-
-static void add_edit(struct mistake *m, const char *title, size_t start, size_t end,
-                     const char *text) {
-    struct finding_span span = fix_text_span(m->text, start, end);
-    if (title) {
-        finding_add_fix(m->finding, title, m->text->display, &span, text);
-    } else {
-        finding_add_edit(m->finding, m->text->display, &span, text);
-    }
-}
-
-static void add_words(struct mistake *m, const char *more) {
-    autofree char *message = xasprintf("%s; %s", m->message, more);
-    json_object_set_new(m->finding, "message", json_clean_z(message));
-}
-
-/* A fix that adds lines at the top: an #include, a declaration, or both. */
-static void add_top_lines(struct mistake *m, const char *header,
-                          const char *declaration) {
-    struct fix_text *t = m->text;
-    bool include = header && !fix_text_includes(t, header);
-    if (!include && !declaration) {
-        return;
-    }
-    size_t place = fix_text_include_place(t);
-    bool unfinished = place && t->text[place - 1] != '\n' && t->text[place - 1] != '\r';
-    autofree char *title =
-        include ? xasprintf("add #include %s%s%s", header, declaration ? " and " : "",
-                            declaration ? declaration : "")
-                : xasprintf("add %s", declaration);
-    autobuf lines = BUF_INIT(4096);
-    buf_adds(&lines, unfinished ? "\n" : "");
-    if (include) {
-        buf_addf(&lines, "#include %s\n", header);
-    }
-    if (declaration) {
-        buf_addf(&lines, "%s\n", declaration);
-    }
-    add_edit(m, title, place, place, lines.data);
-}
-
-static void replace_token(struct mistake *m, size_t token, const char *by) {
-    const struct cuda_token *t = &m->text->tokens[token];
-    autofree char *title =
-        xasprintf("change \"%.*s\" to \"%s\"", (int)(t->end - t->start),
-                  m->text->text + t->start, by);
-    add_edit(m, title, t->start, t->end, by);
-}
-
-/* --- undefined names --- */
-
-static bool word_is(const struct mistake *m, const char *name) {
-    return strlen(name) == m->word_len && memcmp(name, m->word, m->word_len) == 0;
-}
-
-/* The token the finding points at, when it is the word the message names. */
-static bool at_word(const struct mistake *m) {
-    return fix_text_has(m->text, m->token, m->word, m->word_len);
-}
-
-static void respell_token(struct mistake *m, size_t token,
-                          const struct name_spelling *s) {
-    replace_token(m, token, s->spelling);
-    if (s->first_argument && fix_text_is(m->text, token + 1, "(")) {
-        bool empty = fix_text_is(m->text, token + 2, ")");
-        autofree char *argument = xasprintf("%s%s", s->first_argument, empty ? "" : ", ");
-        size_t after = m->text->tokens[token + 1].end;
-        add_edit(m, NULL, after, after, argument);
-    }
-}
-
-static bool fix_spelling(struct mistake *m) {
-    const struct name_spelling *s = name_spellings;
-    while (s->name && !word_is(m, s->name)) {
-        s++;
-    }
-    if (s->name && at_word(m)) {
-        respell_token(m, m->token, s);
-    }
-    return s->name != NULL;
-}
-
-/* `Instruction 'vote' without '.sync'`: some names still compile to what no GPU has. The
- * finding knows its line only. */
-static void fix_unsynchronised(struct mistake *m) {
-    const struct fix_text *t = m->text;
-    int line = (int)json_get_integer(m->finding, "line", 0);
-    size_t end = fix_text_offset(t, line, INT_MAX);
-    for (size_t i = fix_text_token(t, fix_text_offset(t, line, 1));
-         i < t->count && t->tokens[i].start < end; i++) {
-        for (const struct name_spelling *s = name_spellings; s->name; s++) {
-            if (s->first_argument && fix_text_is(t, i, s->name)) {
-                respell_token(m, i, s);
-                return;
-            }
-        }
-    }
-}
-
-/* A declaration at file level goes on so after its name. */
-static bool continues_variable(const struct fix_text *t, size_t i) {
-    static const char *const words[] = {"=", "[", ";", "{"};
-    for (size_t k = 0; k < ARRAY_LEN(words); k++) {
-        if (fix_text_is(t, i, words[k])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The declaration that begins at `place` names what is missing, at token i. */
-static void mark_device(struct mistake *m, size_t place, size_t i) {
-    if (fix_text_is(m->text, i + 1, "(")) {
-        add_edit(m, "mark the function __device__ too", place, place,
-                 "__host__ __device__ ");
-        add_words(m, "a function of that name is there, but for the host only");
-    } else {
-        add_edit(m, "make the variable __device__: it is then the GPU's alone", place,
-                 place, "__device__ ");
-        add_words(m, "a variable of that name is there, but for the host only");
-    }
-}
-
-/* The file has the function or variable, but for the host only: it was left out. */
-static bool fix_host_name(struct mistake *m) {
-    const struct source_file *file = NULL;
-    for (size_t i = 0; i < m->fixer->sources->count && !file; i++) {
-        const struct source_file *f = &m->fixer->sources->files[i];
-        file = m->fixer->texts[i] == m->text ? f : NULL;
-    }
-    if (!file || !file->original) {
-        return false;
-    }
-    const struct fix_text *t = m->text;
-    size_t begin = 0; /* of the declaration that token i is in */
-    int depth = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        size_t at = t->tokens[i].start;
-        bool blanked = file->text[at] == ' ' && t->text[at] != ' ';
-        if (depth == 0 && blanked && fix_text_has(t, i, m->word, m->word_len) &&
-            begin < i && (fix_text_is(t, i + 1, "(") || continues_variable(t, i + 1))) {
-            mark_device(m, t->tokens[begin].start, i);
-            return true;
-        }
-        depth += fix_text_is(t, i, "{") - fix_text_is(t, i, "}");
-        if (depth == 0 && (t->tokens[i].kind == CUDA_DIRECTIVE ||
-                           fix_text_is(t, i, ";") || fix_text_is(t, i, "}"))) {
-            begin = i + 1;
-        }
-    }
-    return false;
-}
-
-static void fix_undefined(struct mistake *m) {
-    if (fix_spelling(m)) {
-        return;
-    }
-    for (const struct name_header *h = name_headers; h->name; h++) {
-        if (word_is(m, h->name)) {
-            add_top_lines(m, h->header, NULL);
-            return;
-        }
-    }
-    if (fix_host_name(m) || !at_word(m)) {
-        return;
-    }
-    const char *near = cuda_builtin_nearest(m->word, m->word_len);
-    if (near && !word_is(m, near)) {
-        autofree char *more = xasprintf("did you mean \"%s\"?", near);
-        replace_token(m, m->token, near);
-        add_words(m, more);
-    }
-}
-
-/* --- namespaces --- */
-
-static bool member_matches(const char *pattern, const char *name, size_t len) {
-    size_t n = strlen(pattern);
-    if (n && pattern[n - 1] == '*') {
-        return len >= n - 1 && memcmp(pattern, name, n - 1) == 0;
-    }
-    return len == n && memcmp(pattern, name, n) == 0;
-}
-
-static const struct member_header *member_find(const char *space, const char *name,
-                                               size_t len) {
-    const struct member_header *h = member_headers;
-    while (h->space &&
-           !(strcmp(h->space, space) == 0 && member_matches(h->name, name, len))) {
-        h++;
-    }
-    return h->space ? h : NULL;
-}
-
-static const struct space_alias *alias_at(const struct fix_text *t, size_t token) {
-    const struct space_alias *a = space_aliases;
-    while (a->name && !fix_text_is(t, token, a->name)) {
-        a++;
-    }
-    return a->name ? a : NULL;
-}
-
-static bool alias_declared(const struct fix_text *t, const struct space_alias *alias) {
-    const char *const equals[] = {"namespace", alias->name, "=", NULL};
-    const char *const using[] = {"using", "namespace", alias->space, NULL};
-    return fix_text_says(t, equals) || fix_text_says(t, using);
-}
-
-/* `std::max` where CUDA's own `max` does: without the namespace. */
-static void fix_without_space(struct mistake *m, size_t space) {
-    struct fix_text *t = m->text;
-    autofree char *title = xasprintf("use CUDA's own %.*s", (int)m->word_len, m->word);
-    add_edit(m, title, t->tokens[space].start, t->tokens[space + 2].start, "");
-}
-
-/* `namespace "X" has no member "Y"`; the word is `X" has no member "Y`. */
-static void fix_member(struct mistake *m) {
-    static const char middle[] = "\" has no member \"";
-    const char *at = memmem(m->word, m->word_len, middle, sizeof middle - 1);
-    if (!at) {
-        return;
-    }
-    autofree char *space = xstrndup(m->word, (size_t)(at - m->word));
-    m->word_len -= (size_t)(at - m->word) + sizeof middle - 1;
-    m->word = at + sizeof middle - 1;
-    const struct member_header *h = member_find(space, m->word, m->word_len);
-    if (h && h->header) {
-        add_top_lines(m, h->header, NULL);
-    } else if (h && m->token >= 2 && at_word(m) &&
-               fix_text_is(m->text, m->token - 1, "::") &&
-               fix_text_is(m->text, m->token - 2, space)) {
-        fix_without_space(m, m->token - 2);
-    }
-}
-
-/* A name before "::" that is no namespace yet. The finding points at it. */
-static void fix_scope(struct mistake *m) {
-    const struct fix_text *t = m->text;
-    const struct space_alias *alias = alias_at(t, m->token);
-    if (!alias) {
-        return;
-    }
-    size_t last = m->token + 2; /* nvcuda::wmma::x is looked up as nvcuda's */
-    const struct cuda_token *member = last < t->count ? &t->tokens[last] : NULL;
-    bool qualified = member && fix_text_is(t, m->token + 1, "::");
-    const char *name = qualified ? t->text + member->start : "";
-    size_t len = qualified ? member->end - member->start : 0;
-    const struct member_header *h = member_find(alias->space, name, len);
-    if (h && h->header) {
-        const char *declaration =
-            alias->declaration && !alias_declared(t, alias) ? alias->declaration : NULL;
-        add_top_lines(m, h->header, declaration);
-    }
-}
 
 /* --- syntax --- */
 
@@ -339,7 +45,7 @@ static void fix_semicolon(struct mistake *m) {
     }
     const struct cuda_token *before = &t->tokens[m->token - 1];
     if (before->kind != CUDA_DIRECTIVE && !fix_text_is(t, m->token - 1, ";")) {
-        add_edit(m, "add the missing \";\"", before->end, before->end, ";");
+        mistake_edit(m, "add the missing \";\"", before->end, before->end, ";");
     }
 }
 
@@ -356,14 +62,14 @@ static long open_braces(const struct fix_text *t) {
 static void fix_brace(struct mistake *m) {
     const struct source_set *sources = m->fixer->sources;
     for (size_t i = 0; i < sources->count && !m->text; i++) {
-        struct fix_text *t = text_of(m->fixer, sources->files[i].display);
+        struct fix_text *t = mistake_source(m->fixer, sources->files[i].display);
         m->text = open_braces(t) == 1 ? t : NULL;
     }
     const struct fix_text *t = m->text;
     if (t) {
         bool unfinished = t->len && t->text[t->len - 1] != '\n';
-        add_edit(m, "add the missing \"}\" at the end", t->len, t->len,
-                 unfinished ? "\n}\n" : "}\n");
+        mistake_edit(m, "add the missing \"}\" at the end", t->len, t->len,
+                     unfinished ? "\n}\n" : "}\n");
     }
 }
 
@@ -405,15 +111,15 @@ static void fix_header(struct mistake *m) {
     if (name && near) {
         autofree char *title = xasprintf("include %s", near);
         size_t at = (size_t)(name - t->text);
-        add_edit(m, title, at, at + m->word_len, near);
+        mistake_edit(m, title, at, at + m->word_len, near);
         return;
     }
     if (name && is_host_header(m->word, m->word_len)) {
-        add_edit(m, "remove the #include", start, end, "");
-        add_words(m, "it is for host code and not needed to compile kernels");
+        mistake_edit(m, "remove the #include", start, end, "");
+        mistake_say(m, "it is for host code and not needed to compile kernels");
     } else if (name && name > t->text && name[-1] == '"') {
-        add_words(m, "send the file in \"headers\", or name its folder in "
-                     "\"include_roots\"");
+        mistake_say(m, "send the file in \"headers\", or name its folder in "
+                       "\"include_roots\"");
     }
 }
 
@@ -438,7 +144,7 @@ static void fix_const(struct mistake *m) {
                 autofree char *title =
                     xasprintf("declare \"%.*s\" without const",
                               (int)(name->end - name->start), t->text + name->start);
-                add_edit(m, title, t->tokens[k].start, t->tokens[k + 1].start, "");
+                mistake_edit(m, title, t->tokens[k].start, t->tokens[k + 1].start, "");
                 return;
             }
         }
@@ -473,9 +179,9 @@ static void fix_shared_array(struct mistake *m) {
     }
     if (found == 1 && (end = shared_array_end(t, at, &size))) {
         size_t open = t->tokens[size].end, close = t->tokens[end - 1].start;
-        add_edit(m, "make the array dynamic: its size then comes from the launch",
-                 t->tokens[at].start, t->tokens[at].start, "extern ");
-        add_edit(m, NULL, open, close, "");
+        mistake_edit(m, "make the array dynamic: its size then comes from the launch",
+                     t->tokens[at].start, t->tokens[at].start, "extern ");
+        mistake_edit(m, NULL, open, close, "");
     }
 }
 
@@ -489,7 +195,7 @@ static void fix_shared(struct mistake *m) {
         "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) and pass the bytes at the "
         "launch; the H100 has 232448 bytes per block",
         used, most);
-    add_words(m, more);
+    mistake_say(m, more);
     fix_shared_array(m);
 }
 
@@ -498,15 +204,15 @@ static void fix_shared(struct mistake *m) {
 static void tell_target(struct mistake *m) {
     if (strcmp(m->fixer->arch, "sm_90") == 0 && !m->fixer->told_target) {
         m->fixer->told_target = true;
-        add_words(m,
-                  "compile for arch \"sm_90a\", which the H100 is: wgmma, setmaxnreg and "
-                  "their like are not part of plain sm_90");
+        mistake_say(
+            m, "compile for arch \"sm_90a\", which the H100 is: wgmma, setmaxnreg and "
+               "their like are not part of plain sm_90");
     }
 }
 
 static void tell_device_launch(struct mistake *m) {
-    add_words(m, "a kernel that launches another one needs relocatable code and CUDA's "
-                 "device runtime, which are not checked here: launch from the host");
+    mistake_say(m, "a kernel that launches another one needs relocatable code and CUDA's "
+                   "device runtime, which are not checked here: launch from the host");
 }
 
 /* NVRTC's own advice is an option that would make everything device code. */
@@ -518,9 +224,9 @@ static void tell_unannotated(struct mistake *m) {
 }
 
 static void tell_template_name(struct mistake *m) {
-    add_words(m,
-              "in dependent code write `typename` before the type or `template` before "
-              "the member");
+    mistake_say(m,
+                "in dependent code write `typename` before the type or `template` before "
+                "the member");
 }
 
 /* --- rules --- */
@@ -532,15 +238,15 @@ struct rule {
 };
 
 static const struct rule rules[] = {
-    {"identifier \"", "\" is undefined", fix_undefined, true},
-    {"namespace \"", "\"", fix_member, true},
-    {"name followed by \"::\" must be", "", fix_scope, true},
-    {"name must be a namespace name", "", fix_scope, true},
+    {"identifier \"", "\" is undefined", fix_undefined_name, true},
+    {"namespace \"", "\"", fix_missing_member, true},
+    {"name followed by \"::\" must be", "", fix_unknown_space, true},
+    {"name must be a namespace name", "", fix_unknown_space, true},
     {"expected a \";\"", "", fix_semicolon, true},
     {"expected a \"}\"", "", fix_brace, false},
     {"cannot open source file \"", "\"", fix_header, true},
     {"expression must be a modifiable lvalue", "", fix_const, true},
-    {"without '.sync' is not supported", "", fix_unsynchronised, true},
+    {"without '.sync' is not supported", "", fix_unsynchronised_name, true},
     {"not supported on .target", "", tell_target, false},
     {"requires .target", "", tell_target, false},
     {"uses too much shared data (", " max", fix_shared, false},
@@ -569,7 +275,8 @@ static bool rule_matches(const struct rule *rule, struct mistake *m) {
 static void mistake_place(struct mistake *m) {
     const json_t *f = m->finding;
     json_int_t line = json_get_integer(f, "line", 0);
-    m->text = line > 0 ? text_of(m->fixer, json_get_string(f, "file", NULL)) : NULL;
+    m->text =
+        line > 0 ? mistake_source(m->fixer, json_get_string(f, "file", NULL)) : NULL;
     if (m->text) {
         m->offset =
             fix_text_offset(m->text, (int)line, (int)json_get_integer(f, "column", 0));
