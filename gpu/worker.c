@@ -312,12 +312,16 @@ int worker_run(int in, int out) {
     w.runs_end = &w.runs;
     w.toolkits = toolkits_find(&w.toolkit_count);
     parents_init(&w);
-    (void)fcntl(in, F_SETFL, fcntl(in, F_GETFL) | O_NONBLOCK);
-    (void)fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
+    int in_flags = fcntl(in, F_GETFL), out_flags = fcntl(out, F_GETFL);
+    (void)fcntl(in, F_SETFL, in_flags | O_NONBLOCK);
+    (void)fcntl(out, F_SETFL, out_flags | O_NONBLOCK);
     w.peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, &events, &w);
     hello_send(&w);
     loop(&w);
     finish(&w);
     worker_free(&w);
+    /* The flags are those of the open file, which a terminal's shell shares with us. */
+    (void)fcntl(in, F_SETFL, in_flags);
+    (void)fcntl(out, F_SETFL, out_flags);
     return 0;
 }
