@@ -36,6 +36,7 @@ struct daemon {
     uv_idle_t stopper; /* leaves the callback that asked for the end */
     uv_timer_t limit;
     enum daemon_state state;
+    bool signalled;
     int exit_code;
     uint64_t started_ms;
 };
@@ -203,9 +204,10 @@ static void on_session_ended(int exit_code, void *data) {
 
 static void on_signal(uv_signal_t *handle, int number) {
     struct daemon *d = handle->data;
-    if (d->state == DAEMON_STOPPING) {
+    if (d->signalled) { /* the end of input alone makes the first signal no second one */
         _exit(128 + number);
     }
+    d->signalled = true;
     daemon_stop(d, strsignal(number), 0);
 }
 
