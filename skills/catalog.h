@@ -1,0 +1,51 @@
+#pragma once
+/* catalog: which skills there are, and which fits a task.
+ *
+ * The folders are the truth; the index (SQLite FTS5 in
+ * $XDG_CACHE_HOME/upskilld/skills.db, shared by the daemons of a user) is a cache that
+ * builds on first use, follows changes and rebuilds itself when damaged. Search is BM25
+ * with field weights over the key phrases of the task; it abstains when nothing fits and
+ * can say why. */
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <uv.h>
+
+struct err;
+struct catalog;
+
+struct catalog_folder {
+    char *path; /* absolute; holds skill folders, at most 6 levels down */
+    const char
+        *scope; /* "project", "user", "agent", "bundled": in this order of precedence */
+    const char *agent; /* "claude-code" or NULL */
+};
+
+struct catalog *catalog_new(uv_loop_t *loop, const char *db_path);
+/* Closes watches and waits for the writer; closed from the loop. */
+void catalog_close(struct catalog *c, void (*closed)(void *data), void *data);
+/* What to look through from now on (copied). Cheap when nothing changed. */
+void catalog_set_folders(struct catalog *c, const struct catalog_folder *folders,
+                         size_t count);
+
+/* Everything below first waits for the index to be current: `ready` is called exactly
+ * once, from the loop. status -ECANCELED when the catalog closes. */
+typedef void catalog_ready(struct catalog *c, int status, void *data);
+void catalog_when_current(struct catalog *c, catalog_ready *ready, void *data);
+
+/* {"matches":
+ * [{"name","description","uri","path","scope","score","why","installed_for","lift"}],
+ *  "nearest": […]} New reference. */
+json_t *catalog_find(struct catalog *c, const char *task, unsigned limit,
+                     const json_t *scopes, struct err *err);
+/* [{"name","description","uri","path","scope","agent"?,"shadowed_by"?,"duplicates"?}] */
+json_t *catalog_list(struct catalog *c, const json_t *scopes, struct err *err);
+/* Absolute folder of a skill by name, skill:// URI or path; NULL when unknown. Malloc'ed.
+ */
+char *catalog_locate(struct catalog *c, const char *name_uri_or_path);
+/* Names that start with a prefix, for completion. */
+json_t *catalog_names(struct catalog *c, const char *prefix, unsigned limit);
+/* {"skills", "indexed_ms", "problem"?} for daemon/status. */
+json_t *catalog_status(const struct catalog *c);
+/* Called from the loop after the set of skills changed. One listener. */
+void catalog_on_change(struct catalog *c, void (*changed)(void *data), void *data);

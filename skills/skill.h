@@ -1,0 +1,92 @@
+#pragma once
+/* skill: one Agent Skill, a folder with SKILL.md, read leniently and written strictly.
+ *
+ * Everything in a skill is somebody else's text: bounded, never executed, cleaned before
+ * it is shown. Reading never follows a link out of the folder and refuses what is no
+ * regular file. https://agentskills.io/specification is the format;
+ * docs/architecture/skills.md our reading. */
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct err;
+
+#define SKILL_MAX_FILES 512 /* the limits of Skills over MCP */
+#define SKILL_MAX_BYTES (16u << 20)
+#define SKILL_MAX_TEXT (1u << 20) /* SKILL.md itself */
+#define SKILL_MAX_NAME 64
+#define SKILL_MAX_DESCRIPTION 1024 /* code points, likewise below */
+#define SKILL_MAX_COMPATIBILITY 500
+
+/* The lines of SKILL.md that something was read from; 1-based, 0 = absent. */
+struct skill_field {
+    char *name;
+    int line, end_line; /* of the whole field, end exclusive */
+    int column;         /* of its value */
+};
+
+struct skill_text {
+    char *text; /* SKILL.md as it is; NUL-terminated */
+    size_t len;
+    json_t *frontmatter; /* object, YAML's own types; NULL when there is none that can be
+                            read */
+    struct skill_field *fields;
+    size_t field_count;
+    size_t body;   /* offset of the body in text */
+    int body_line; /* its first line */
+    const char *name,
+        *description; /* borrowed from frontmatter; NULL when not a string */
+    /* Why the frontmatter could not be read; line 0 = it could. */
+    struct {
+        int line, column;
+        const char
+            *rule; /* "frontmatter_missing", "frontmatter_unclosed", "yaml_invalid" … */
+        char message[256];
+    } problem;
+    bool repaired; /* an unquoted "a: b" value was read as text (lenient reading) */
+};
+
+/* Take SKILL.md apart. Never fails; what is wrong stands in `problem`. */
+void skill_text_read(struct skill_text *ret, const char *text, size_t len);
+void skill_text_finish(struct skill_text *t);
+const struct skill_field *skill_text_field(const struct skill_text *t, const char *name);
+
+/* SKILL.md with these fields changed and everything else kept: unknown fields, order,
+ * comments where the field is untouched, the body (replaced when body is not NULL).
+ * Values are quoted as YAML needs. Result freed by the caller. */
+char *skill_text_write(const struct skill_text *t, const json_t *changes,
+                       const char *body);
+/* A new one from a frontmatter object and a body. */
+char *skill_text_new(const json_t *frontmatter, const char *body);
+
+struct skill_file {
+    char *path; /* relative, '/' separated, normalised */
+    size_t size;
+    mode_t mode;
+    char digest[72]; /* "sha256:<64 hex>" of the raw bytes */
+};
+
+struct skill {
+    char *folder; /* absolute */
+    struct skill_text text;
+    struct skill_file *files; /* sorted by path; SKILL.md among them */
+    size_t file_count, bytes;
+    json_t *
+        problems; /* findings about files that were refused: links, devices, too many … */
+};
+
+/* -ENOENT without SKILL.md (or skill.md), -EINVAL when the path is no folder. Files that
+ * may not be read are left out and named in problems. digests false: sizes only (fast).
+ */
+int skill_open(struct skill *ret, const char *folder, bool digests, struct err *err);
+void skill_finish(struct skill *s);
+/* The digest of the whole skill: SHA-256 over the sorted (path, mode & 0111, digest). */
+void skill_digest(const struct skill *s, char ret[static 72]);
+
+/* skill_meta.json and evals/evals.json as upskill and skill-creator write them, in our
+ * shape:
+ * {"metadata"?, "tests": [...], "evaluations"?: [...], "provenance"?}; missing files give
+ * {}. */
+json_t *skill_meta_read(const struct skill *s);
