@@ -1,244 +1,10 @@
-#include "gpu/host_declarations.h"
+#include "gpu/host_parser.h"
 
 #include "base/mem.h"
-#include "gpu/cuda_lexer.h"
 
 #include <string.h>
 
-struct conditional { /* the depths at an #if, for its #else */
-    unsigned braces, parens;
-};
-
-struct frame { /* an open namespace, extern "C" block or class */
-    bool is_class;
-    size_t declaration; /* of a class */
-    size_t outer_scope;
-    unsigned braces; /* depth inside */
-};
-
-struct parser {
-    const struct code_tokens *t;
-    const struct space_macros *macros;
-    struct declarations *ret;
-    size_t i;
-    unsigned braces, parens;
-    struct conditional *conditionals;
-    size_t conditional_count, conditional_cap;
-    struct frame *frames;
-    size_t frame_count, frame_cap;
-    size_t declaration_cap, scope;
-    size_t angles_failed; /* no '<' before this token has a match */
-    unsigned groups_failed;
-    bool saw_global; /* in the braces passed last */
-};
-
-#define CONDITIONALS_MAX 4096
 #define GROUPS_FAILED_MAX 64
-
-static enum code_word word_at(const struct parser *p, size_t i) {
-    return p->t->list[i < p->t->count ? i : p->t->count].word;
-}
-
-static enum code_word next_word(const struct parser *p, size_t i) {
-    return word_at(p, code_token_after(p->t, i));
-}
-
-static struct declaration *declaration_of(const struct parser *p, size_t index) {
-    return &p->ret->list[index];
-}
-
-/* ---- #if, #else, #endif ---- */
-
-static void push_conditional(struct parser *p) {
-    if (p->conditional_count == p->conditional_cap) {
-        p->conditional_cap = p->conditional_cap ? p->conditional_cap * 2 : 32;
-        p->conditionals =
-            xreallocarray(p->conditionals, p->conditional_cap, sizeof *p->conditionals);
-    }
-    p->conditionals[p->conditional_count++] = (struct conditional){p->braces, p->parens};
-}
-
-static void drop_frames(struct parser *p) {
-    while (p->frame_count > 0 && p->frames[p->frame_count - 1].braces > p->braces) {
-        struct frame *f = &p->frames[--p->frame_count];
-        if (f->is_class) {
-            declaration_of(p, f->declaration)->open = true;
-        }
-        p->scope = f->outer_scope;
-    }
-}
-
-/* The directive at p->i; true when it went back to the depths of its #if. */
-static bool pass_directive(struct parser *p) {
-    struct cuda_lexer l;
-    cuda_lexer_init(&l, p->t->text, p->t->len);
-    struct cuda_token t = {.kind = CUDA_DIRECTIVE,
-                           .start = p->t->list[p->i].start,
-                           .end = p->t->list[p->i].end};
-    struct cuda_directive d;
-    cuda_directive_read(&l, &t, &d);
-    bool opens = strncmp(d.name, "if", 2) == 0, branches = strncmp(d.name, "el", 2) == 0;
-    bool closes = strcmp(d.name, "endif") == 0;
-    cuda_directive_finish(&d);
-    if (opens && p->conditional_count < CONDITIONALS_MAX) {
-        push_conditional(p);
-    } else if (closes && p->conditional_count > 0) {
-        p->conditional_count--;
-    } else if (branches && p->conditional_count > 0) {
-        p->braces = p->conditionals[p->conditional_count - 1].braces;
-        p->parens = p->conditionals[p->conditional_count - 1].parens;
-        return true;
-    }
-    return false;
-}
-
-/* ---- brackets ---- */
-
-/* From '{' at p->i to behind its '}', whose token goes to *ret_close. A '}' inside an #if
- * counts only when the #if ends without more. False when the text ends first or an #else
- * went back to before the '{' (p->i is then behind that #else). */
-static bool pass_braces(struct parser *p, size_t *ret_close) {
-    unsigned base = p->braces++;
-    size_t conditionals = p->conditional_count, close = 0;
-    p->saw_global = false;
-    for (p->i++; p->i < p->t->count; p->i++) {
-        switch (word_at(p, p->i)) {
-        case WORD_DIRECTIVE:
-            if (pass_directive(p) &&
-                (p->braces < base || (p->braces == base && !close))) {
-                p->i++;
-                return false;
-            }
-            if (conditionals > p->conditional_count) {
-                conditionals = p->conditional_count;
-            }
-            break;
-        case WORD_BRACE_OPEN:
-            p->braces++;
-            break;
-        case WORD_BRACE_CLOSE:
-            p->braces -= p->braces > base;
-            close = p->braces == base ? p->i : close;
-            break;
-        case WORD_GLOBAL:
-            p->saw_global = true;
-            break;
-        default:
-            break;
-        }
-        if (close && p->braces == base && p->conditional_count <= conditionals) {
-            *ret_close = p->i++;
-            return true;
-        }
-    }
-    return false;
-}
-
-static size_t angles_end(struct parser *p, size_t i) {
-    if (i < p->angles_failed) {
-        return i;
-    }
-    size_t end = code_angles_end(p->t, i);
-    if (end == i) {
-        while (i < p->t->count && word_at(p, i) != WORD_SEMICOLON &&
-               word_at(p, i) != WORD_BRACE_OPEN && word_at(p, i) != WORD_BRACE_CLOSE) {
-            i++;
-        }
-        p->angles_failed = i;
-        return end;
-    }
-    return end;
-}
-
-/* The ')' that matches '(' at i, or 0 when none comes within `max` tokens. */
-static size_t group_end(const struct parser *p, size_t i, size_t max) {
-    size_t depth = 0;
-    for (size_t at = i; at < p->t->count && at - i < max; at++) {
-        enum code_word w = word_at(p, at);
-        depth += w == WORD_PAREN_OPEN || w == WORD_BRACKET_OPEN;
-        depth -= w == WORD_PAREN_CLOSE || w == WORD_BRACKET_CLOSE;
-        if (depth == 0) {
-            return at;
-        }
-    }
-    return 0;
-}
-
-/* ---- classes ---- */
-
-/* The '{' of the class or enum whose key is at i, or 0 when it is only named. */
-static size_t class_body(struct parser *p, size_t i) {
-    bool bases = false;
-    enum code_word after = next_word(p, i);
-    if (word_at(p, i) == WORD_ENUM && (after == WORD_CLASS || after == WORD_STRUCT)) {
-        i = code_token_after(p->t, i);
-    }
-    for (i++; i < p->t->count; i++) {
-        size_t end = i;
-        switch (word_at(p, i)) {
-        case WORD_BRACE_OPEN:
-            return i;
-        case WORD_COLON:
-            bases = true;
-            break;
-        case WORD_LESS:
-            end = angles_end(p, i);
-            if (end == i) {
-                return 0;
-            }
-            i = end;
-            break;
-        case WORD_PAREN_OPEN: /* alignas(16), __align__(16), MACRO(…) */
-            if (word_at(p, i - 1) != WORD_ATTRIBUTE &&
-                !code_token_is_capital(p->t, i - 1)) {
-                return 0;
-            }
-            /* fallthrough */
-        case WORD_BRACKET_OPEN:
-            end = group_end(p, i, 512);
-            if (end == 0) {
-                return 0;
-            }
-            i = end;
-            break;
-        case WORD_NAME:
-        case WORD_SCOPE:
-        case WORD_FINAL:
-        case WORD_ATTRIBUTE:
-        case WORD_DIRECTIVE:
-            break;
-        case WORD_TYPE:
-        case WORD_ACCESS:
-        case WORD_VIRTUAL:
-        case WORD_COMMA:
-        case WORD_TYPENAME:
-        case WORD_NUMBER:
-        case WORD_TEMPLATE:
-            if (!bases) {
-                return 0;
-            }
-            break;
-        default:
-            return 0;
-        }
-    }
-    return 0;
-}
-
-static void push_frame(struct parser *p, struct frame f) {
-    if (p->frame_count == p->frame_cap) {
-        p->frame_cap = p->frame_cap ? p->frame_cap * 2 : 16;
-        p->frames = xreallocarray(p->frames, p->frame_cap, sizeof *p->frames);
-    }
-    f.outer_scope = p->scope;
-    f.braces = ++p->braces;
-    p->frames[p->frame_count++] = f;
-}
-
-static size_t enclosing_class(const struct parser *p) {
-    const struct frame *f = p->frame_count ? &p->frames[p->frame_count - 1] : NULL;
-    return f && f->is_class ? f->declaration : SIZE_MAX;
-}
 
 /* ---- one declaration ---- */
 
@@ -259,7 +25,7 @@ static bool macro_ends_head(const struct parser *p, const struct declaration *d)
         !code_token_is_capital(p->t, p->i) || !p->t->list[p->i + 1].line_start) {
         return false;
     }
-    switch (word_at(p, p->i + 1)) {
+    switch (parser_word(p, p->i + 1)) {
     case WORD_NAME:
     case WORD_TYPE:
     case WORD_STATIC:
@@ -350,12 +116,12 @@ static void note_specifier(struct parser *p, struct head *h, struct declaration 
 /* '(' outside brackets: does the parameter list begin here? The last one before the body
  * wins over one that belongs to a macro in capitals. */
 static void note_paren(struct parser *p, const struct head *h, struct declaration *d) {
-    enum code_word before = word_at(p, h->previous);
+    enum code_word before = parser_word(p, h->previous);
     bool callable = before == WORD_NAME || is_template_end(before) || h->is_operator;
     if (p->parens != 0 || d->has_assign || h->ctor_init || h->trailing || !callable) {
         return;
     }
-    if (word_at(p, p->i + 1) == WORD_NUMBER &&
+    if (parser_word(p, p->i + 1) == WORD_NUMBER &&
         !code_token_is_capital(p->t, h->previous)) {
         return; /* int x(3) */
     }
@@ -373,13 +139,13 @@ static void note_paren(struct parser *p, const struct head *h, struct declaratio
 static void pass_operator(struct parser *p, struct head *h, struct declaration *d) {
     d->name = p->i;
     h->is_operator = true;
-    if (word_at(p, p->i + 1) == WORD_PAREN_OPEN &&
-        word_at(p, p->i + 2) == WORD_PAREN_CLOSE) {
+    if (parser_word(p, p->i + 1) == WORD_PAREN_OPEN &&
+        parser_word(p, p->i + 2) == WORD_PAREN_CLOSE) {
         p->i += 2;
     } else {
         for (int n = 0; n < 32 && p->i + 1 < p->t->count &&
-                        word_at(p, p->i + 1) != WORD_PAREN_OPEN &&
-                        word_at(p, p->i + 1) != WORD_SEMICOLON;
+                        parser_word(p, p->i + 1) != WORD_PAREN_OPEN &&
+                        parser_word(p, p->i + 1) != WORD_SEMICOLON;
              n++) {
             p->i++;
         }
@@ -389,36 +155,36 @@ static void pass_operator(struct parser *p, struct head *h, struct declaration *
 
 /* requires-expressions have braces that are no body. */
 static void pass_requires(struct parser *p, struct head *h) {
-    enum code_word before = word_at(p, h->previous);
+    enum code_word before = parser_word(p, h->previous);
     size_t at = code_token_after(p->t, p->i);
-    if (word_at(p, at) == WORD_PAREN_OPEN &&
+    if (parser_word(p, at) == WORD_PAREN_OPEN &&
         (before == WORD_REQUIRES || before == WORD_ASSIGN || before == WORD_AND_AND ||
          before == WORD_OR_OR || before == WORD_NOT)) {
-        size_t end = group_end(p, at, 4096);
+        size_t end = parser_group_end(p, at, 4096);
         at = end ? code_token_after(p->t, end) : at;
     }
     h->previous = p->i++;
-    if (word_at(p, at) == WORD_BRACE_OPEN) {
+    if (parser_word(p, at) == WORD_BRACE_OPEN) {
         size_t close;
         p->i = at;
-        if (pass_braces(p, &close)) {
+        if (parser_pass_braces(p, &close)) {
             h->previous = close;
         }
     }
 }
 
 static void finish_declaration(struct parser *p, const struct head *h, size_t last) {
-    struct declaration *d = declaration_of(p, h->index);
+    struct declaration *d = parser_declaration(p, h->index);
     d->last = last;
     if (d->kind == DECLARATION_CLASS || d->kind == DECLARATION_ENUM) {
         return;
     }
     bool only_named = h->class_key && d->name && d->name > 0 && !d->params &&
-                      !d->has_assign && word_at(p, d->name - 1) >= WORD_CLASS &&
-                      word_at(p, d->name - 1) <= WORD_ENUM;
+                      !d->has_assign && parser_word(p, d->name - 1) >= WORD_CLASS &&
+                      parser_word(p, d->name - 1) <= WORD_ENUM;
     bool guide = h->trailing && !d->body && d->params && d->params == d->name + 1 &&
-                 (d->name == d->first || is_template_end(word_at(p, d->name - 1)));
-    enum code_word argument = d->params ? word_at(p, d->params + 1) : WORD_NONE;
+                 (d->name == d->first || is_template_end(parser_word(p, d->name - 1)));
+    enum code_word argument = d->params ? parser_word(p, d->params + 1) : WORD_NONE;
     bool value = !d->body && (argument == WORD_NUMBER || argument == WORD_NONE);
     if (h->named_otherwise || only_named || guide) {
         d->kind = DECLARATION_OTHER;
@@ -430,14 +196,15 @@ static void finish_declaration(struct parser *p, const struct head *h, size_t la
 }
 
 static void pass_catches(struct parser *p, size_t *close) {
-    while (p->i < p->t->count && word_at(p, p->i) == WORD_CATCH) {
-        size_t at = p->i + 1,
-               end = word_at(p, at) == WORD_PAREN_OPEN ? group_end(p, at, 4096) : 0;
-        if (!end || word_at(p, end + 1) != WORD_BRACE_OPEN) {
+    while (p->i < p->t->count && parser_word(p, p->i) == WORD_CATCH) {
+        size_t at = p->i + 1, end = parser_word(p, at) == WORD_PAREN_OPEN
+                                        ? parser_group_end(p, at, 4096)
+                                        : 0;
+        if (!end || parser_word(p, end + 1) != WORD_BRACE_OPEN) {
             return;
         }
         p->i = end + 1;
-        if (!pass_braces(p, close)) {
+        if (!parser_pass_braces(p, close)) {
             return;
         }
     }
@@ -445,14 +212,14 @@ static void pass_catches(struct parser *p, size_t *close) {
 
 /* '{' in a head. True when the declaration is over. */
 static bool pass_head_brace(struct parser *p, struct head *h) {
-    struct declaration *d = declaration_of(p, h->index);
-    enum code_word before = word_at(p, h->previous);
+    struct declaration *d = parser_declaration(p, h->index);
+    enum code_word before = parser_word(p, h->previous);
     bool is_class = d->kind == DECLARATION_CLASS || d->kind == DECLARATION_ENUM;
     bool element = h->ctor_init && (before == WORD_NAME || is_template_end(before));
     bool body = p->parens == 0 && !d->has_assign && !element && !is_class &&
                 !h->named_otherwise && (d->params || h->is_operator);
     size_t open = p->i, close = 0;
-    bool closed = pass_braces(p, &close);
+    bool closed = parser_pass_braces(p, &close);
     if (!closed) {
         d->params = 0;
         h->ctor_init = false;
@@ -472,10 +239,11 @@ static bool pass_head_brace(struct parser *p, struct head *h) {
         return true;
     }
     size_t after = p->i;
-    while (word_at(p, after) == WORD_DIRECTIVE) {
+    while (parser_word(p, after) == WORD_DIRECTIVE) {
         after++;
     }
-    bool over = word_at(p, after) != WORD_SEMICOLON && word_at(p, after) != WORD_COMMA;
+    bool over =
+        parser_word(p, after) != WORD_SEMICOLON && parser_word(p, after) != WORD_COMMA;
     if (p->parens == 0 && !d->has_assign && !element && !is_class && !d->params && over) {
         d->body = open;
         d->body_end = close;
@@ -487,48 +255,49 @@ static bool pass_head_brace(struct parser *p, struct head *h) {
 
 /* A class key in a head. True when its body was entered: the main loop goes on. */
 static bool enter_class(struct parser *p, struct head *h) {
-    struct declaration *d = declaration_of(p, h->index);
-    bool is_enum = word_at(p, p->i) == WORD_ENUM;
+    struct declaration *d = parser_declaration(p, h->index);
+    bool is_enum = parser_word(p, p->i) == WORD_ENUM;
     h->class_key = true;
     size_t body = p->parens == 0 && !d->params && !d->has_assign && !d->body
-                      ? class_body(p, p->i)
+                      ? parser_class_body(p, p->i)
                       : 0;
     if (!body) {
         h->previous = p->i++;
         return false;
     }
-    for (size_t at = p->i; at < body && word_at(p, at) != WORD_COLON; at++) {
-        d->name = word_at(p, at) == WORD_NAME ? at : d->name;
+    for (size_t at = p->i; at < body && parser_word(p, at) != WORD_COLON; at++) {
+        d->name = parser_word(p, at) == WORD_NAME ? at : d->name;
     }
     d->body = body;
     p->i = body;
     if (is_enum) {
         d->kind = DECLARATION_ENUM;
-        pass_braces(p, &d->body_end);
+        parser_pass_braces(p, &d->body_end);
         h->previous = p->i - 1;
         return false;
     }
     d->kind = DECLARATION_CLASS;
-    push_frame(p, (struct frame){.is_class = true, .declaration = h->index});
+    parser_push_frame(p, (struct frame){.is_class = true, .declaration = h->index});
     p->i++;
     return true;
 }
 
 /* One token of a head that is no brace, directive or end. */
 static void pass_head_token(struct parser *p, struct head *h) {
-    struct declaration *d = declaration_of(p, h->index);
-    enum code_word w = word_at(p, p->i);
+    struct declaration *d = parser_declaration(p, h->index);
+    enum code_word w = parser_word(p, p->i);
     size_t end = p->i;
     switch (w) {
     case WORD_TEMPLATE:
         d->has_template = true;
-        if (next_word(p, p->i) == WORD_LESS) {
-            end = angles_end(p, code_token_after(p->t, p->i));
+        if (parser_next_word(p, p->i) == WORD_LESS) {
+            end = parser_angles_end(p, code_token_after(p->t, p->i));
         }
         break;
     case WORD_LESS:
-        if (p->parens == 0 && !d->has_assign && word_at(p, h->previous) == WORD_NAME) {
-            end = angles_end(p, p->i);
+        if (p->parens == 0 && !d->has_assign &&
+            parser_word(p, h->previous) == WORD_NAME) {
+            end = parser_angles_end(p, p->i);
         }
         break;
     case WORD_PAREN_OPEN:
@@ -566,11 +335,11 @@ static void read_declaration(struct parser *p, size_t index) {
     size_t frames = p->frame_count;
     p->parens = 0;
     while (p->i < p->t->count) {
-        struct declaration *d = declaration_of(p, index);
-        switch (word_at(p, p->i)) {
+        struct declaration *d = parser_declaration(p, index);
+        switch (parser_word(p, p->i)) {
         case WORD_DIRECTIVE:
-            pass_directive(p);
-            drop_frames(p);
+            parser_pass_directive(p);
+            parser_drop_frames(p);
             p->i++;
             if (p->frame_count < frames) {
                 d->open = true;
@@ -595,7 +364,7 @@ static void read_declaration(struct parser *p, size_t index) {
             if (pass_head_brace(p, &h)) {
                 return;
             }
-            drop_frames(p);
+            parser_drop_frames(p);
             break;
         case WORD_BRACE_CLOSE:
             d->open = true;
@@ -617,7 +386,7 @@ static void read_declaration(struct parser *p, size_t index) {
             pass_head_token(p, &h);
         }
     }
-    struct declaration *d = declaration_of(p, index);
+    struct declaration *d = parser_declaration(p, index);
     d->open = true;
     finish_declaration(p, &h, p->t->count - 1);
 }
@@ -631,7 +400,7 @@ static size_t new_declaration(struct parser *p, enum declaration_kind kind) {
     r->list[r->count] = (struct declaration){.first = p->i,
                                              .last = p->i,
                                              .kind = kind,
-                                             .parent = enclosing_class(p),
+                                             .parent = parser_enclosing_class(p),
                                              .scope = p->scope};
     return r->count++;
 }
@@ -642,27 +411,28 @@ static size_t new_declaration(struct parser *p, enum declaration_kind kind) {
 static bool pass_macro_call(struct parser *p) {
     size_t open = p->i + 1;
     struct space_of_name space = space_of(p->macros, p->t, p->i);
-    if (word_at(p, open) != WORD_PAREN_OPEN || p->groups_failed > GROUPS_FAILED_MAX ||
-        (enclosing_class(p) != SIZE_MAX && !space.known &&
+    if (parser_word(p, open) != WORD_PAREN_OPEN || p->groups_failed > GROUPS_FAILED_MAX ||
+        (parser_enclosing_class(p) != SIZE_MAX && !space.known &&
          !code_token_is_capital(p->t, p->i))) {
         return false;
     }
-    size_t end = group_end(p, open, SIZE_MAX);
+    size_t end = parser_group_end(p, open, SIZE_MAX);
     if (!end) {
         p->groups_failed++;
         return false;
     }
-    enum code_word next = word_at(p, end + 1);
+    enum code_word next = parser_word(p, end + 1);
     bool fresh_line =
         p->t->list[end + 1].line_start && next != WORD_COLON && next != WORD_ATTRIBUTE;
-    if (next == WORD_BRACE_OPEN && enclosing_class(p) == SIZE_MAX) {
-        struct declaration *d = declaration_of(p, new_declaration(p, DECLARATION_MACRO));
+    if (next == WORD_BRACE_OPEN && parser_enclosing_class(p) == SIZE_MAX) {
+        struct declaration *d =
+            parser_declaration(p, new_declaration(p, DECLARATION_MACRO));
         d->name = p->i;
         d->params = open;
         d->params_end = end;
         d->body = p->i = end + 1;
         size_t close = 0;
-        d->open = !pass_braces(p, &close);
+        d->open = !parser_pass_braces(p, &close);
         d->body_end = close;
         d->body_has_global = p->saw_global;
         d->last = p->i - 1;
@@ -672,7 +442,7 @@ static bool pass_macro_call(struct parser *p) {
         !fresh_line) {
         return false;
     }
-    struct declaration *d = declaration_of(p, new_declaration(p, DECLARATION_MACRO));
+    struct declaration *d = parser_declaration(p, new_declaration(p, DECLARATION_MACRO));
     d->name = p->i;
     d->params = open;
     d->params_end = end;
@@ -693,7 +463,7 @@ static bool pass_bare_macro(struct parser *p) {
         !memmem(s, len, "NAMESPACE", 9)) {
         return false;
     }
-    declaration_of(p, new_declaration(p, DECLARATION_MACRO))->name = p->i;
+    parser_declaration(p, new_declaration(p, DECLARATION_MACRO))->name = p->i;
     p->i++;
     return true;
 }
@@ -701,7 +471,7 @@ static bool pass_bare_macro(struct parser *p) {
 static void enter_namespace(struct parser *p, size_t name, size_t name_end) {
     struct declarations *r = p->ret;
     size_t outer = p->scope;
-    push_frame(p, (struct frame){.is_class = false});
+    parser_push_frame(p, (struct frame){.is_class = false});
     if ((r->scope_count & (r->scope_count - 1)) == 0) {
         size_t cap = r->scope_count ? r->scope_count * 2 : 1;
         r->scopes = xreallocarray(r->scopes, cap, sizeof *r->scopes);
@@ -713,24 +483,24 @@ static void enter_namespace(struct parser *p, size_t name, size_t name_end) {
 /* namespace a::b {, inline namespace c {, extern "C" { at p->i. True when entered. */
 static bool pass_namespace(struct parser *p) {
     size_t at = p->i;
-    if (word_at(p, at) == WORD_EXTERN && word_at(p, at + 1) == WORD_NONE &&
-        word_at(p, at + 2) == WORD_BRACE_OPEN) {
-        push_frame(p, (struct frame){.is_class = false});
+    if (parser_word(p, at) == WORD_EXTERN && parser_word(p, at + 1) == WORD_NONE &&
+        parser_word(p, at + 2) == WORD_BRACE_OPEN) {
+        parser_push_frame(p, (struct frame){.is_class = false});
         p->i = at + 3;
         return true;
     }
-    at += word_at(p, at) == WORD_INLINE;
-    if (word_at(p, at) != WORD_NAMESPACE) {
+    at += parser_word(p, at) == WORD_INLINE;
+    if (parser_word(p, at) != WORD_NAMESPACE) {
         return false;
     }
     size_t name = 0, name_end = 0;
-    for (at++; at < p->t->count && word_at(p, at) != WORD_BRACE_OPEN; at++) {
-        enum code_word w = word_at(p, at);
+    for (at++; at < p->t->count && parser_word(p, at) != WORD_BRACE_OPEN; at++) {
+        enum code_word w = parser_word(p, at);
         if (w == WORD_NAME || w == WORD_SCOPE || w == WORD_INLINE) {
             name = name ? name : at;
             name_end = at + 1;
         } else if (w == WORD_BRACKET_OPEN || w == WORD_PAREN_OPEN) {
-            size_t end = group_end(p, at, 512);
+            size_t end = parser_group_end(p, at, 512);
             at = end ? end : at;
         } else if (w != WORD_ATTRIBUTE && w != WORD_DIRECTIVE) {
             return false;
@@ -755,16 +525,16 @@ static void close_frame(struct parser *p) {
     p->braces = f.braces - 1;
     p->scope = f.outer_scope;
     if (f.is_class) {
-        declaration_of(p, f.declaration)->body_end = at;
+        parser_declaration(p, f.declaration)->body_end = at;
         read_declaration(p, f.declaration);
     }
 }
 
 static void read_one(struct parser *p) {
-    switch (word_at(p, p->i)) {
+    switch (parser_word(p, p->i)) {
     case WORD_DIRECTIVE:
-        pass_directive(p);
-        drop_frames(p);
+        parser_pass_directive(p);
+        parser_drop_frames(p);
         p->i++;
         return;
     case WORD_BRACE_CLOSE:
@@ -774,7 +544,7 @@ static void read_one(struct parser *p) {
         p->i++;
         return;
     case WORD_ACCESS:
-        p->i += word_at(p, p->i + 1) == WORD_COLON ? 2 : 1;
+        p->i += parser_word(p, p->i + 1) == WORD_COLON ? 2 : 1;
         return;
     case WORD_NAME:
         if (pass_macro_call(p) || pass_bare_macro(p)) {
@@ -794,9 +564,9 @@ static void read_one(struct parser *p) {
     p->parens = 0;
     size_t index = new_declaration(p, DECLARATION_OTHER);
     bool torn =
-        word_at(p, p->i) == WORD_BRACE_OPEN; /* a body whose head is in a branch */
+        parser_word(p, p->i) == WORD_BRACE_OPEN; /* a body whose head is in a branch */
     read_declaration(p, index);
-    declaration_of(p, index)->open |= torn;
+    parser_declaration(p, index)->open |= torn;
     p->parens = 0;
 }
 
@@ -812,7 +582,7 @@ void declarations_read(struct declarations *ret, const struct code_tokens *t,
         }
     }
     p.braces = 0;
-    drop_frames(&p);
+    parser_drop_frames(&p);
     free(p.conditionals);
     free(p.frames);
 }

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(shims);
+TestSuite(shims, .timeout = 120);
 
 #define KERNEL "\n__global__ void k(int *p) { *p = 1; }\n"
 
@@ -52,7 +52,7 @@ Test(shims, cover_what_people_include) {
 
 /* cuda/std's counterparts cost half a second each: one compilation holds them all, in
  * both orders, with CUDA's own headers before or after. */
-Test(shims, live_together_and_with_cuda_std, .timeout = 120) {
+Test(shims, live_together_and_with_cuda_std) {
     if (nvrtc_probe_missing()) {
         cr_skip_test("%s", nvrtc_probe_missing());
     }
@@ -83,7 +83,7 @@ Test(shims, live_together_and_with_cuda_std, .timeout = 120) {
 }
 
 /* Cheap ones alone, as each file includes but one or two of them. */
-Test(shims, stand_alone_in_every_language_version, .timeout = 120) {
+Test(shims, stand_alone_in_every_language_version) {
     if (nvrtc_probe_missing()) {
         cr_skip_test("%s", nvrtc_probe_missing());
     }
@@ -222,7 +222,7 @@ static void assert_types(struct buf *out) {
 }
 
 /* The other side of each assertion is this machine's C library, through this compiler. */
-Test(shims, have_the_c_librarys_values, .timeout = 60) {
+Test(shims, have_the_c_librarys_values) {
     if (nvrtc_probe_missing()) {
         cr_skip_test("%s", nvrtc_probe_missing());
     }
@@ -254,7 +254,7 @@ Test(shims, have_the_c_librarys_values, .timeout = 60) {
 }
 
 /* Functions are NVRTC's own, so std:: forms keep the float overloads. */
-Test(shims, std_math_keeps_float_in_float, .timeout = 60) {
+Test(shims, std_math_keeps_float_in_float) {
     if (nvrtc_probe_missing()) {
         cr_skip_test("%s", nvrtc_probe_missing());
     }
