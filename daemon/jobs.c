@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define JOBS_STORE_MS 500 /* progress is written at most this often */
+#define LAST_BUSY_MS 20   /* at the end: no time to wait for another writer */
 
 static const char *const migrations[] = {
     "CREATE TABLE job (id TEXT PRIMARY KEY, operation TEXT NOT NULL, client TEXT NOT "
@@ -46,7 +47,8 @@ struct jobs {
 };
 
 /* A process id alone may have been given to another process: its start time (field 22 of
- * /proc/PID/stat, clock ticks since boot) tells them apart. "" when it does not run. */
+ * /proc/PID/stat, clock ticks since boot) tells them apart. "" when it does not run; what
+ * its parent has not waited for yet (state Z) does not. */
 static void process_start(int pid, char ret[32]) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
@@ -60,6 +62,9 @@ static void process_start(int pid, char ret[32]) {
     fclose(f);
     line[n] = '\0';
     const char *at = strrchr(line, ')'); /* the name may hold anything */
+    if (at && strncmp(at, ") Z", 3) == 0) {
+        return;
+    }
     for (int field = 2; at && field < 22; field++) {
         at = strchr(at + 1, ' ');
     }
@@ -172,6 +177,27 @@ static void prune(struct jobs *jobs) {
         "i", (int64_t)JOBS_KEEP);
 }
 
+static void forget(struct live_job **at) {
+    struct live_job *job = *at;
+    *at = job->next;
+    call_unref(job->call);
+    free(job);
+}
+
+/* Of what ended and could not be stored as many are held as there would be rows. */
+static void forget_old(struct jobs *jobs) {
+    size_t ended = 0;
+    for (struct live_job **at = &jobs->live; *at;) {
+        bool over = call_ended((*at)->call) && ++ended > JOBS_KEEP;
+        if (over) {
+            forget(at);
+        } else {
+            at = &(*at)->next;
+        }
+    }
+}
+
+/* A call may have ended before somebody kept it; then nothing more is heard of it. */
 static void on_kept(struct call *call, void *data) {
     struct jobs *jobs = data;
     struct live_job *job = xcalloc(1, sizeof *job);
@@ -181,10 +207,14 @@ static void on_kept(struct call *call, void *data) {
     job->next = jobs->live;
     jobs->live = job;
     open_db(jobs);
+    bool stored = jobs->db && store(jobs, job) == 0;
     if (jobs->db) {
-        store(jobs, job);
         prune(jobs);
     }
+    if (stored && call_ended(call)) {
+        forget(&jobs->live);
+    }
+    forget_old(jobs);
     log_debug("kept job=%s operation=%s", call_keep(call), call_operation(call)->name);
 }
 
@@ -194,13 +224,6 @@ static struct live_job **find_live(struct jobs *jobs, const char *id) {
         at = &(*at)->next;
     }
     return at;
-}
-
-static void forget(struct live_job **at) {
-    struct live_job *job = *at;
-    *at = job->next;
-    call_unref(job->call);
-    free(job);
 }
 
 static void on_changed(struct call *call, void *data) {
@@ -238,16 +261,33 @@ struct jobs *jobs_new(uv_loop_t *loop, const char *path) {
     return jobs;
 }
 
+/* Only while it is open: its daemon may just have stored its end. */
+static int mark_interrupted(struct jobs *jobs, const char *id) {
+    return db_run(jobs->db, NULL,
+                  "UPDATE job SET state='interrupted'"
+                  " WHERE id=?1 AND state IN ('running','input_required')",
+                  "s", id);
+}
+
+/* A row that cannot be written now is seen to be abandoned when it is read. */
+static void interrupt_live(struct jobs *jobs) {
+    int rc = 0;
+    if (jobs->db) {
+        sqlite3_busy_timeout(db_handle(jobs->db), LAST_BUSY_MS);
+    }
+    for (const struct live_job *job = jobs->live; jobs->db && job && rc == 0;
+         job = job->next) {
+        rc = call_ended(job->call) ? 0 : mark_interrupted(jobs, call_keep(job->call));
+    }
+}
+
 void jobs_free(struct jobs *jobs) {
     if (!jobs) {
         return;
     }
     call_set_observer(NULL);
+    interrupt_live(jobs);
     while (jobs->live) {
-        if (jobs->db && !call_ended(jobs->live->call)) {
-            db_run(jobs->db, NULL, "UPDATE job SET state='interrupted' WHERE id=?1", "s",
-                   call_keep(jobs->live->call));
-        }
         forget(&jobs->live);
     }
     db_close(jobs->db);
@@ -295,27 +335,40 @@ static bool is_abandoned(const char *state, int pid, const char *start) {
     return strcmp(now, start) != 0;
 }
 
+static void row_finish(struct row *row) {
+    free(row->message);
+    json_decref(row->outcome);
+    *row = (struct row){0};
+}
+
+static bool find_row(struct jobs *jobs, const char *id, struct row *ret) {
+    *ret = (struct row){0};
+    return db_query(jobs->db, NULL, read_row, ret,
+                    "SELECT id, state, done, total, message, outcome, pid, pid_start,"
+                    " operation, created, updated FROM job WHERE id=?1",
+                    "s", id) == 0 &&
+           ret->found;
+}
+
 static json_t *stored_status(struct jobs *jobs, const char *id) {
-    struct row row = {0};
+    struct row row;
     open_db(jobs);
-    if (!jobs->db ||
-        db_query(
-            jobs->db, NULL, read_row, &row,
-            "SELECT id, state, done, total, message, outcome, pid, pid_start, operation,"
-            " created, updated FROM job WHERE id=?1",
-            "s", id) < 0 ||
-        !row.found) {
+    if (!jobs->db || !find_row(jobs, id, &row)) {
         return NULL;
     }
     if (is_abandoned(row.state, row.pid, row.pid_start)) {
-        snprintf(row.state, sizeof row.state, "interrupted");
-        db_run(jobs->db, NULL, "UPDATE job SET state='interrupted' WHERE id=?1", "s", id);
+        mark_interrupted(jobs, id);
+        row_finish(&row);
+        if (!find_row(jobs, id, &row)) {
+            return NULL;
+        }
     }
-    json_t *status =
-        status_json(row.id, row.state, row.done, row.total, row.message, row.outcome);
-    free(row.message);
-    json_decref(row.outcome);
-    return with_history(status, row.operation, row.created, row.updated);
+    bool gone = is_abandoned(row.state, row.pid, row.pid_start); /* could not be marked */
+    json_t *status = status_json(row.id, gone ? "interrupted" : row.state, row.done,
+                                 row.total, row.message, row.outcome);
+    with_history(status, row.operation, row.created, row.updated);
+    row_finish(&row);
+    return status;
 }
 
 json_t *jobs_status(struct jobs *jobs, const char *id, struct call **live) {
@@ -349,10 +402,11 @@ static int list_row(sqlite3_stmt *stmt, void *data) {
 static void list_live(const struct jobs *jobs, json_t *list) {
     for (const struct live_job *job = jobs->live; job; job = job->next) {
         json_array_append_new(
-            list, json_pack("{s:s,s:s,s:s,s:s,s:s}", "job", call_keep(job->call),
+            list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "job", call_keep(job->call),
                             "operation", call_operation(job->call)->name, "state",
                             call_state_name(call_state(job->call)), "client",
-                            call_origin(job->call)->client, "created", job->created));
+                            call_origin(job->call)->client, "created", job->created,
+                            "updated", job->updated));
     }
 }
 

@@ -34,11 +34,21 @@ static void wait_closed(uv_handle_t *handle) {
     free(w);
 }
 
+/* status is stolen; NULL when nobody knows the job (any more). */
+static void reply_status(struct call *call, json_t *status, const char *id) {
+    if (status) {
+        call_reply(call, status);
+    } else {
+        call_fail(call, CALL_NOT_FOUND, "unknown_job",
+                  "job/list shows the jobs there are", "no job has the id %.64s", id);
+    }
+}
+
 static void wait_end(struct job_wait *w) {
     struct daemon *d = call_origin(w->call)->host;
     call_detach(w->job, &w->view);
     call_on_cancel(w->call, NULL, NULL);
-    call_reply(w->call, jobs_status(daemon_jobs(d), w->id, NULL));
+    reply_status(w->call, jobs_status(daemon_jobs(d), w->id, NULL), w->id);
     uv_close((uv_handle_t *)&w->timer, wait_closed);
 }
 
@@ -86,14 +96,11 @@ static void job_status_start(struct call *call, const json_t *params) {
     struct call *live = NULL;
     json_t *status = jobs_status(daemon_jobs(d), id, &live);
     unsigned seconds = (unsigned)json_get_integer(params, "wait_s", 0);
-    if (!status) {
-        call_fail(call, CALL_NOT_FOUND, "unknown_job",
-                  "job/list shows the jobs there are", "no job has the id %.64s", id);
-    } else if (live && !call_ended(live) && call_state(live) == CALL_RUNNING && seconds) {
+    if (live && call_state(live) == CALL_RUNNING && seconds) {
         json_decref(status);
         wait_start(call, live, id, seconds);
     } else {
-        call_reply(call, status);
+        reply_status(call, status, id);
     }
 }
 
@@ -105,12 +112,12 @@ static void job_cancel_start(struct call *call, const json_t *params) {
     struct call *live = NULL;
     autojson *status = jobs_status(daemon_jobs(d), id, &live);
     if (!status) {
-        call_fail(call, CALL_NOT_FOUND, "unknown_job",
-                  "job/list shows the jobs there are", "no job has the id %.64s", id);
+        reply_status(call, NULL, id);
         return;
     }
     const char *state = json_get_string(status, "state", "");
-    if (!live && strcmp(state, "running") == 0) {
+    if (!live &&
+        (strcmp(state, "running") == 0 || strcmp(state, "input_required") == 0)) {
         call_fail(call, CALL_REFUSED, "other_daemon", "cancel it where it was started",
                   "the job runs in another upskilld");
         return;
@@ -153,8 +160,12 @@ static const struct operation daemon_operations[] = {
                          "\"wait_s\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":45,"
                          "\"description\":\"wait up to so many seconds for the end\"}}}",
         .result_schema =
-            "{\"type\":\"object\",\"required\":[\"job\",\"state\",\"progress\"],"
-            "\"properties\":{\"job\":{\"type\":\"string\"},\"state\":{" JOB_STATE
+            "{\"type\":\"object\",\"required\":[\"job\",\"operation\",\"state\","
+            "\"created\","
+            "\"updated\",\"progress\"],\"properties\":{\"job\":{\"type\":\"string\"},"
+            "\"operation\":{\"type\":\"string\",\"description\":\"what was asked: a "
+            "method\"},\"created\":{\"type\":\"string\",\"description\":\"UTC, "
+            "ISO 8601\"},\"updated\":{\"type\":\"string\"},\"state\":{" JOB_STATE
             "},\"progress\":{\"type\":\"object\"},\"partial\":{},\"result\":{},"
             "\"error\":{\"type\":\"object\"},\"work_order\":{\"type\":\"object\"}}}",
         .example = "{\"job\":\"0123456789abcdef0123456789abcdef\",\"wait_s\":20}",

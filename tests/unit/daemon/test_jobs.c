@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "base/db.h"
 #include "base/err.h"
 #include "base/file.h"
@@ -23,15 +24,33 @@ static void start(struct call *call, const json_t *params) {
     (void)params;
 }
 
-static const struct operation operations[] = {{
-    .name = "test/slow",
-    .title = "Slow",
-    .summary = "Ends when told.",
-    .params_schema = "{\"type\":\"object\"}",
-    .result_schema = "{\"type\":\"object\"}",
-    .flags = OPERATION_LONG,
-    .start = start,
-}};
+/* One that knows its answer at once. */
+static void start_known(struct call *call, const json_t *params) {
+    (void)params;
+    call_reply(call, json_pack("{s:b}", "known", 1));
+}
+
+#define ANY_OBJECT "{\"type\":\"object\"}"
+static const struct operation operations[] = {
+    {
+        .name = "test/slow",
+        .title = "Slow",
+        .summary = "Ends when told.",
+        .params_schema = ANY_OBJECT,
+        .result_schema = ANY_OBJECT,
+        .flags = OPERATION_LONG,
+        .start = start,
+    },
+    {
+        .name = "test/known",
+        .title = "Known",
+        .summary = "Ends at once.",
+        .params_schema = ANY_OBJECT,
+        .result_schema = ANY_OBJECT,
+        .flags = OPERATION_LONG,
+        .start = start_known,
+    },
+};
 
 static void enter(void) {
     strcpy(folder, "/tmp/jobs-test-XXXXXX");
@@ -39,7 +58,7 @@ static void enter(void) {
     snprintf(path, sizeof path, "%s/state/jobs.db", folder);
     uv_loop_init(&loop);
     table = operation_table_new();
-    cr_assert_eq(operation_table_add(table, operations, 1, NULL), 0);
+    cr_assert_eq(operation_table_add(table, operations, 2, NULL), 0);
     origin = (struct call_origin){
         .loop = &loop, .client = "test", .roots = (const char *const[]){NULL}};
 }
@@ -53,11 +72,14 @@ static void leave(void) {
 
 TestSuite(jobs, .init = enter, .fini = leave);
 
-static struct call *start_kept(char id[33]) {
-    struct call *call =
-        call_start(operation_find(table, "test/slow"), json_object(), &origin);
+static struct call *keep(const char *operation, char id[33]) {
+    struct call *call = call_start(operation_find(table, operation), NULL, &origin);
     snprintf(id, 33, "%s", call_keep(call));
     return call;
+}
+
+static struct call *start_kept(char id[33]) {
+    return keep("test/slow", id);
 }
 
 static const char *state_of(struct jobs *jobs, const char *id, json_t **status) {
@@ -176,4 +198,81 @@ Test(jobs, without_a_place_to_write_jobs_live_in_memory_and_that_is_said) {
     json_decref(status);
     call_unref(call);
     jobs_free(jobs);
+}
+
+Test(jobs, what_is_stored_with_its_end_is_not_held_in_memory) {
+    char id[33];
+    struct jobs *jobs = jobs_new(&loop, path);
+    call_unref(keep("test/known", id));
+    struct call *live = NULL;
+    json_t *status = jobs_status(jobs, id, &live);
+    cr_assert_str_eq(json_get_string(status, "state", ""), "succeeded");
+    cr_assert_null(live, "it ended before it was kept: the row is all there is");
+    json_decref(status);
+    jobs_free(jobs);
+}
+
+Test(jobs, what_cannot_be_stored_is_held_up_to_a_limit) {
+    char first[33], last[33];
+    json_t *status;
+    struct jobs *jobs = jobs_new(&loop, "/proc/nowhere/jobs.db");
+    call_unref(keep("test/known", first));
+    for (int i = 0; i < JOBS_KEEP; i++) {
+        call_unref(keep("test/known", last));
+    }
+    cr_assert_str_eq(state_of(jobs, first, &status), "unknown", "the oldest makes room");
+    cr_assert_str_eq(state_of(jobs, last, &status), "succeeded");
+    json_decref(status);
+    json_t *list = jobs_list(jobs, NULL, 2 * JOBS_KEEP);
+    cr_assert_eq(json_array_size(list), JOBS_KEEP);
+    json_decref(list);
+    jobs_free(jobs);
+}
+
+/* A parent that does not wait for its children leaves a zombie, which still has a start
+ * time. */
+Test(jobs, a_daemon_that_nobody_waited_for_is_gone_all_the_same) {
+    int fds[2];
+    char id[33] = "";
+    cr_assert_eq(pipe(fds), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        jobs_new(&loop, path);
+        start_kept(id);
+        (void)!write(fds[1], id, sizeof id);
+        pause();
+        _exit(0);
+    }
+    cr_assert_eq(read(fds[0], id, sizeof id), (ssize_t)sizeof id);
+    kill(child, SIGKILL);
+    siginfo_t info;
+    waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
+    struct jobs *jobs = jobs_new(&loop, path);
+    json_t *status;
+    cr_assert_str_eq(state_of(jobs, id, &status), "interrupted");
+    json_decref(status);
+    jobs_free(jobs);
+    waitpid(child, NULL, 0);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+Test(jobs, the_end_does_not_wait_for_another_writer) {
+    struct call *calls[3];
+    char id[33];
+    struct jobs *jobs = jobs_new(&loop, path);
+    for (int i = 0; i < 3; i++) {
+        calls[i] = start_kept(id);
+    }
+    sqlite3 *other;
+    cr_assert_eq(sqlite3_open(path, &other), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    uint64_t before = clock_ms();
+    jobs_free(jobs);
+    cr_assert_lt(clock_ms() - before, 300);
+    sqlite3_close(other);
+    for (int i = 0; i < 3; i++) {
+        call_stopped(calls[i]);
+        call_unref(calls[i]);
+    }
 }
