@@ -199,7 +199,8 @@ void include_directives_read(const char *text, size_t len, file_reference_found 
                                        .end = t.end,
                                        .skipped = skipped};
             found(&r, data);
-        } else if (memmem(text + t.start, t.end - t.start, "__has_", 6)) {
+        } else if (memmem(text + t.start, t.end - t.start, "__has_", 6) ||
+                   memchr(text + t.start, '\\', t.end - t.start)) { /* or spliced */
             read_has_includes(text, &t, skipped, found, data);
         }
         follow_region(&regions, text, &d);

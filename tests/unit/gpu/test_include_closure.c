@@ -169,6 +169,16 @@ Test(include_closure, existence_outside_the_roots_can_not_be_asked_for) {
                  "#elif __has_include(\"there.h\") && __has_include(<cuda_fp16.h>)\n"
                  "#endif\n"));
     cr_expect_not_null(file(&p, "r0/src/there.h"));
+
+    cr_assert(zero(int, build_unit(&p, "#if __has_\\\ninclude(\"/etc/passwd\")\n#endif\n"
+                                       "#define ASK __has_include(</etc/passwd>)\n"
+                                       "#if __has_include(NAME)\n#endif\n")));
+    autofree char *more = spell_findings(&p);
+    cr_expect(
+        eq(str, more,
+           "include_outside_roots@2:9 include_outside_roots@4:27 include_computed@5:19"));
+    cr_expect_null(strstr(p.closure.sources.files[0].text, "passwd"));
+    cr_expect_null(strstr(p.closure.sources.files[0].text, "NAME"));
     project_close(&p);
 }
 
