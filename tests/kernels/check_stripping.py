@@ -5,11 +5,13 @@ Every kernel that nvcc makes of a full file must come out of the stripped text w
 symbol, registers, stack, spills, shared memory and barriers. With --save nvcc's figures go to
 full/golden.json, which the core tests compare without an nvcc.
 
-usage: check_stripping.py STRIP_HOST NVCC_FOLDER [--save]
+usage: check_stripping.py STRIP_HOST [NVCC_FOLDER] [--save]
   STRIP_HOST   the built tests/kernels tool: prints what NVRTC makes of a file, as JSON
-  NVCC_FOLDER  a folder with bin/nvcc (a toolkit, or the nvcc wheels' nvidia/cu13)
+  NVCC_FOLDER  a folder with bin/nvcc (a toolkit, or the nvcc wheels' nvidia/cu13 together
+               with the compiler wheels' include/cccl); else $UPSKILLD_TEST_NVCC
 """
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -68,6 +70,7 @@ def with_nvrtc(strip_host, path):
 
 def main():
     arguments = [a for a in sys.argv[1:] if not a.startswith("-")]
+    arguments += [os.environ.get("UPSKILLD_TEST_NVCC", "no-nvcc-given")] * (len(arguments) == 1)
     if len(arguments) != 2:
         raise SystemExit(__doc__)
     strip_host, folder = arguments[0], pathlib.Path(arguments[1])
