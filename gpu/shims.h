@@ -1,13 +1,13 @@
 #pragma once
 /* shims: the C and C++ standard headers that NVRTC has not got, in memory.
  *
- * NVRTC ships no standard library, but .cu files include <cstdint>, <cmath>, <type_traits> …
- * all the time. Each shim declares what device code can use of such a header: plain typedefs
- * and macros where these are enough, else CUDA's own cuda/std header, brought into std.
- * They are passed to nvrtcCreateProgram beside the source, so the job folder stays the
- * user's; a file of the job or of the toolkit with the same name wins over a shim that the
- * caller leaves out. Headers whose contents are host-only (<vector>, <iostream> …) have no
- * shim: host_code blanks their includes. */
+ * NVRTC ships no standard library, but .cu files include <cstdint>, <cmath>,
+ * <type_traits> … all the time. Each shim declares what device code can use of such a
+ * header: plain typedefs and macros where these are enough, else CUDA's own cuda/std
+ * header, brought into std. They are passed to nvrtcCreateProgram beside the source, so
+ * the job folder stays the user's; a file of the job or of the toolkit with the same name
+ * wins over a shim that the caller leaves out. Headers whose contents are host-only
+ * (<vector>, <iostream> …) have no shim: host_code blanks their includes. */
 #include <stddef.h>
 
 struct shim {
