@@ -55,6 +55,7 @@ struct call {
 };
 
 static const struct call_observer *process_observer;
+static unsigned running; /* calls whose operation has not answered */
 
 void call_set_observer(const struct call_observer *observer) {
     process_observer = observer;
@@ -232,6 +233,7 @@ static void finish(struct call *call, enum call_state state) {
 static bool answering(struct call *call) {
     assert(call->owed); /* an operation ends its call once */
     call->owed = false;
+    running--;
     return !call_ended(call);
 }
 
@@ -364,26 +366,35 @@ void call_require_input(struct call *call, json_t *work_order, call_resumed *cb,
 }
 
 int call_input(struct call *call, const json_t *input) {
-    if (call->state != CALL_INPUT_REQUIRED) {
+    if (call->state != CALL_INPUT_REQUIRED || call->cancelling) {
         return -EINVAL;
     }
     call_ref(call);
+    call_resumed *resume = take(call->resume);
     call->state = CALL_RUNNING;
     json_decref(take(call->work_order));
     tell_observer(call);
-    call_resumed *resume = take(call->resume);
-    resume(call, input, call->resume_data);
+    tell_progress(call);
+    if (!call_ended(call) && !call->cancelling) { /* a view may have cancelled it */
+        resume(call, input, call->resume_data);
+    }
     call_unref(call);
     return 0;
 }
 
 /* --- the start --- */
 
-/* Params that do not fit fail the call, as its operation would. */
-static bool check_params(struct call *call) {
+/* What cannot be started fails, as its operation would. */
+static bool check_start(struct call *call) {
     struct err err = {0};
     autofree char *path = NULL;
     const struct schema *schema = operation_params(NULL, call->op);
+    if (running > CALL_MAX_RUNNING) {
+        call_fail(call, CALL_REFUSED, "too_many_calls",
+                  "wait for some of them to end, or cancel them",
+                  "%u calls are running, which is the limit", CALL_MAX_RUNNING);
+        return false;
+    }
     if (!schema) {
         call_fail(call, CALL_INTERNAL, "no_table", NULL, "%s stands in no table",
                   call->op->name);
@@ -405,7 +416,8 @@ struct call *call_start(const struct operation *op, json_t *params,
                           .params = params ? params : json_object(),
                           .origin = copy_origin(origin),
                           .started_ms = clock_ms()};
-    if (check_params(call)) {
+    running++;
+    if (check_start(call)) {
         op->start(call, call->params);
     }
     return call;

@@ -18,6 +18,8 @@
 struct call;
 struct operation;
 
+#define CALL_MAX_RUNNING 1024u /* in the process; more are refused */
+
 enum call_state {
     CALL_RUNNING,
     CALL_INPUT_REQUIRED,
@@ -107,8 +109,10 @@ struct call *call_start(const struct operation *op, json_t *params,
                         const struct call_origin *origin);
 void call_attach(struct call *call, struct call_view *view); /* embedded by the owner */
 void call_detach(struct call *call, struct call_view *view);
-void call_cancel(struct call *call);                    /* ignored after the end */
-int call_input(struct call *call, const json_t *input); /* -EINVAL unless it waits */
+void call_cancel(struct call *call); /* ignored after the end */
+/* The views hear that it runs again before the operation gets the input. -EINVAL unless
+ * it waits. */
+int call_input(struct call *call, const json_t *input);
 
 const struct operation *call_operation(const struct call *call);
 enum call_state call_state(const struct call *call);

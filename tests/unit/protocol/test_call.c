@@ -118,11 +118,17 @@ struct witness {
     unsigned progress, ends;
     enum call_state at_end;
     struct witness *detaches; /* another view, from inside our callbacks */
+    bool cancels;             /* as soon as it hears of anything */
+    enum call_state at_progress;
 };
 
 static void saw_progress(struct call *call, void *data) {
     struct witness *w = data;
     w->progress++;
+    w->at_progress = call_state(call);
+    if (w->cancels) {
+        call_cancel(call);
+    }
     if (w->detaches) {
         call_detach(call, &w->detaches->view);
     }
@@ -288,6 +294,56 @@ Test(call, a_call_may_ask_and_goes_on_with_the_answer) {
     cr_assert(eq(int, call_state(call), CALL_CANCELLED));
     call_stopped(call); /* what the operation still owes */
     call_unref(call);
+    close_bench(&b);
+}
+
+Test(call, views_hear_that_a_call_goes_on_before_it_gets_its_input) {
+    struct bench b;
+    struct witness w = {.ends = 0}, killer = {.cancels = true};
+    open_bench(&b);
+    autojson *input = json_pack("{s:s}", "draft", "d");
+    struct call *call = start(&b, "ask", NULL);
+    watch(call, &w);
+    cr_assert(zero(int, call_input(call, input)));
+    cr_assert(eq(uint, w.progress, 1));
+    cr_assert(eq(int, w.at_progress, CALL_RUNNING));
+    cr_assert(eq(uint, w.ends, 1));
+    json_decref(take(resumed_with));
+    call_unref(call);
+
+    call = start(&b, "ask", NULL);
+    watch(call, &killer);
+    cr_assert(zero(int, call_input(call, input)));
+    cr_assert(zero(ptr, resumed_with), "who was cancelled gets no input");
+    cr_assert(eq(int, killer.at_end, CALL_CANCELLED));
+    call_stopped(call);
+    call_unref(call);
+    close_bench(&b);
+}
+
+Test(call, so_many_calls_may_run_and_no_more) {
+    static struct call *calls[CALL_MAX_RUNNING], *waiting[CALL_MAX_RUNNING];
+    struct bench b;
+    open_bench(&b);
+    for (unsigned i = 0; i < CALL_MAX_RUNNING; i++) {
+        calls[i] = start(&b, "later", NULL);
+        waiting[i] = started;
+    }
+    struct call *more = start(&b, "now", NULL);
+    cr_assert(eq(int, call_state(more), CALL_FAILED));
+    cr_assert(eq(int, call_failure(more)->fault, CALL_REFUSED));
+    cr_assert(zero(int, strcmp(call_failure(more)->reason, "too_many_calls")));
+    call_unref(more);
+    call_reply(waiting[0], NULL);
+    more = start(&b, "now", NULL);
+    cr_assert(eq(int, call_state(more), CALL_SUCCEEDED), "one ended: there is room");
+    call_unref(more);
+    for (unsigned i = 0; i < CALL_MAX_RUNNING; i++) {
+        if (i) {
+            call_reply(waiting[i], NULL);
+        }
+        call_unref(calls[i]);
+    }
     close_bench(&b);
 }
 
