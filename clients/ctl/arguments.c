@@ -66,7 +66,21 @@ static bool has_type(const json_t *property, const char *type) {
     return false;
 }
 
-static int set_pair(json_t *params, const char *name, const char *text, struct err *err) {
+/* A member's value: JSON where its schema wants more than a string, else text. */
+static json_t *member_value(const json_t *property, const char *key, const char *text) {
+    const json_t *members =
+        json_object_get(json_object_get(property, "schema"), "properties");
+    const json_t *member = json_object_get(members, key);
+    const char *type = json_string_value(json_object_get(member, "type"));
+    json_t *value = member && !(type && strcmp(type, "string") == 0)
+                        ? json_loads(text, JSON_DECODE_ANY, NULL)
+                        : NULL;
+    return value ? value : json_text(text, strlen(text));
+}
+
+static int set_pair(json_t *params, const json_t *property, const char *text,
+                    struct err *err) {
+    const char *name = json_get_string(property, "name", "");
     json_t *object = json_object_get(params, name);
     const char *equals = strchr(text, '=');
     autofree char *key = equals ? xstrndup(text, (size_t)(equals - text)) : xstrdup(text);
@@ -77,9 +91,8 @@ static int set_pair(json_t *params, const char *name, const char *text, struct e
         object = json_object();
         json_object_set_new(params, name, object);
     }
-    json_object_set_new(
-        object, key,
-        json_text(equals ? equals + 1 : "1", strlen(equals ? equals + 1 : "1")));
+    json_object_set_new(object, key,
+                        member_value(property, key, equals ? equals + 1 : "1"));
     return 0;
 }
 
@@ -114,7 +127,7 @@ static int set_property(json_t *params, const json_t *property, const char *text
         }
     }
     if (has_type(property, "object")) {
-        return set_pair(params, name, text, err);
+        return set_pair(params, property, text, err);
     }
     if (has_type(property, "array")) {
         append(params, name, guess(text));

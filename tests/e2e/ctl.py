@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""upskillctl as a person and a script use it, with the real daemon.
+
+usage: ctl.py UPSKILLCTL UPSKILLD   (TAP on standard output)
+"""
+import json, os, re, shutil, subprocess, sys, tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DEMO = os.path.join(os.path.dirname(HERE), "kernels", "demo")
+KERNEL = "__global__ void k(int *x) { *x = 1; }\n"
+BROKEN = "__global__ void k(int *x) {\n  *x = y;\n}\n"
+
+
+class Room:
+    """A folder with two kernels, and both programs."""
+
+    def __init__(self, ctl, daemon):
+        self.ctl, self.number, self.bad = ctl, 0, 0
+        self.dir = os.path.realpath(tempfile.mkdtemp(prefix="ctl-"))
+        self.env = dict(os.environ, UPSKILLD=daemon, XDG_STATE_HOME=self.dir + "/state",
+                        XDG_CONFIG_HOME=self.dir + "/config", TERM="xterm-256color")
+        for name in ("rms_norm.cu", "rms_norm_broken.cu"):
+            shutil.copy(os.path.join(DEMO, name), self.dir)
+        self.write("good.cu", KERNEL)
+        self.write("bad.cu", BROKEN)
+        self.compiler = True
+
+    def write(self, name, text):
+        path = os.path.join(self.dir, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write(text)
+
+    def run(self, *words, stdin="", env=None, cwd=None):
+        done = subprocess.run([self.ctl, *words], input=stdin.encode("utf-8", "surrogateescape"),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=90,
+                              cwd=cwd or self.dir, env=dict(self.env, **(env or {})))
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def test(self, name, function):
+        self.number += 1
+        if function in NEED_COMPILER and not self.compiler:
+            print("ok %d - %s # SKIP no CUDA compiler" % (self.number, name))
+            return
+        try:
+            function(self)
+            print("ok %d - %s" % (self.number, name), flush=True)
+        except (AssertionError, subprocess.TimeoutExpired, ValueError, KeyError) as why:
+            self.bad += 1
+            print("not ok %d - %s" % (self.number, name), flush=True)
+            print("# %s: %s: %s" % (name, type(why).__name__, why), file=sys.stderr, flush=True)
+
+
+def same(got, expected):
+    assert got == expected, "got %r, not %r" % (got, expected)
+
+
+def holds(text, *patterns):
+    for pattern in patterns:
+        assert re.search(pattern, text, re.S), "no %r in %r" % (pattern, text[:2000])
+
+
+def plain(text):
+    assert "\x1b" not in text, "an escape code in %r" % text[:500]
+    assert "\r" not in text, "a carriage return in %r" % text[:500]
+
+
+# --- checking -------------------------------------------------------------------------------
+
+def a_good_kernel_is_status_0(room):
+    code, out, err = room.run("kernel", "check", "rms_norm.cu")
+    same((code, err), (0, ""))
+    holds(out, r"rms_norm\s+23\s+18", r"\nok \(sm_90a, nvrtc")
+    plain(out)
+
+
+def a_broken_kernel_is_status_1(room):
+    code, out, err = room.run("kernel", "check", "rms_norm_broken.cu")
+    same((code, err), (1, ""))
+    holds(out, r"rms_norm_broken\.cu:14:5: error: .*__syncthread", r"\n *14 \|.*\n *\| +\^~+",
+          r"fix: .*__syncthreads", r"not ok, \d+ errors")
+    plain(out)
+
+
+def the_source_line_and_caret_agree(room):
+    _, out, _ = room.run("kernel", "check", "bad.cu")
+    lines = out.split("\n")
+    at = next(i for i, line in enumerate(lines) if "bad.cu:2:8: error" in line)
+    same(lines[at + 1].index("y;"), lines[at + 2].index("^"))
+
+
+def what_cannot_be_asked_is_status_2(room):
+    for words, message in ((["kernel", "check", "nothing.cu"], r"nothing\.cu.*No such file"),
+                           (["kernel", "check"], r"path"),
+                           (["kernel", "check", "good.cu", "bad.cu"], r"one word too many"),
+                           (["kernel", "check", "--bogus", "good.cu"], r"--bogus.*no such option"),
+                           (["kernel", "check", "good.cu", "--arch"], r"--arch.*value"),
+                           (["kernel", "check", "good.cu", "--arch", "sm_20"], r"sm_20.*known are"),
+                           (["kernel", "check", "good.cu", "--options=-include=/etc/passwd"], r"not allowed"),
+                           (["frobnicate"], r"no command \"frobnicate\""),
+                           (["kernel", "frobnicate"], r"no command \"kernel frobnicate\""),
+                           (["job", "status", "x"], r"job"),
+                           (["job", "status", "0" * 32], r"no job"),
+                           (["--log"], r"--log"),
+                           (["call"], r"call METHOD"),
+                           (["call", "kernel/check", "{\"source\":"], r"no JSON")):
+        code, out, err = room.run(*words)
+        same((words, code, out), (words, 2, ""))
+        holds(err, message)
+        plain(err)
+
+
+def no_command_shows_the_usage(room):
+    code, out, _ = room.run()
+    same(code, 2)
+    holds(out, r"^usage: upskillctl")
+
+
+def json_is_the_raw_result(room):
+    """--json prints exactly what the daemon answers to the same request."""
+    code, out, err = room.run("--json", "kernel", "check", "good.cu")
+    same((code, err, out.count("\n")), (0, "", 1))
+    request = json.dumps({"id": 1, "method": "kernel/check", "params": {"path": "good.cu"}})
+    daemon = subprocess.Popen([room.env["UPSKILLD"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              cwd=room.dir, env=room.env)
+    daemon.stdin.write(request.encode() + b"\n")
+    daemon.stdin.flush()
+    raw = json.loads(daemon.stdout.readline())["result"]
+    daemon.communicate(timeout=10)
+    asked = json.loads(out)
+    same(list(asked), list(raw))
+    for result in (asked, raw):
+        del result["compile_ms"]
+    same(asked, raw)
+
+
+def json_keeps_the_exit_status(room):
+    code, out, _ = room.run("kernel", "check", "--json", "bad.cu")
+    same((code, json.loads(out)["ok"]), (1, False))
+    code, out, _ = room.run("kernel", "check", "--json", "nothing.cu")
+    same((code, json.loads(out)["data"]["reason"]), (2, "no_file"))
+
+
+def a_dash_reads_standard_input(room):
+    code, out, _ = room.run("kernel", "check", "-", stdin=KERNEL)
+    same(code, 0)
+    holds(out, r"\nk +1 ")
+    code, out, _ = room.run("kernel", "check", "-", stdin="// \udcff\udcfe\n" + BROKEN)
+    same(code, 1)
+    holds(out, r"stdin\.cu:3:8: error: identifier \"y\" is undefined", r"\*x = y;")
+    code, out, _ = room.run("kernel", "check", "-", stdin="")
+    same(code, 0)
+
+
+def options_reach_the_daemon(room):
+    code, out, _ = room.run("--json", "kernel", "check", "good.cu", "--launch", "block=96",
+                            "--arch=sm_80", "--defines", "A=1", "--defines", "B", "--line-info",
+                            "--options=-maxrregcount=32")
+    result = json.loads(out)
+    same((code, result["arch"]), (0, "sm_80"))
+    same([o["block_threads"] for o in result["kernels"][0]["occupancy"]], [96])
+    room.write("needs.cu", "#include \"far.h\"\n__global__ void k(int *x) { *x = FAR + WORD; }\n")
+    room.write("inc/far.h", "#define FAR 1\n")
+    code, out, _ = room.run("kernel", "check", "needs.cu", "--include-roots", "inc", "--defines", "WORD=2")
+    same(code, 0)
+
+
+def a_named_file_may_lie_anywhere(room):
+    """What a person names is granted; its neighbours are found."""
+    other = os.path.join(room.dir, "elsewhere")
+    os.makedirs(other, exist_ok=True)
+    room.write("far/k.cu", "#include \"h.h\"\n__global__ void k(int *x) { *x = H; }\n")
+    room.write("far/h.h", "#define H 1\n")
+    for path in (os.path.join(room.dir, "far/k.cu"), "../far/k.cu"):
+        code, out, err = room.run("kernel", "check", path, cwd=other)
+        same((code, err), (0, ""))
+
+
+def a_reader_that_leaves_is_no_crash(room):
+    reader = subprocess.Popen(["head", "-c1"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    done = subprocess.run([room.ctl, "kernel", "check", "rms_norm.cu"], stdout=reader.stdin,
+                          stderr=subprocess.PIPE, cwd=room.dir, env=room.env, timeout=90)
+    reader.stdin.close()
+    reader.wait()
+    assert done.returncode in (0, 2, -13), done.returncode
+
+
+# --- around it ------------------------------------------------------------------------------
+
+def help_of_every_command(room):
+    code, out, err = room.run("--help")
+    same((code, err), (0, ""))
+    plain(out)
+    commands = re.findall(r"^  ([a-z]+ [a-z]+)  ", out, re.M)
+    assert "kernel check" in commands and "daemon status" in commands, commands
+    for command in commands:
+        for words in ([*command.split(), "--help"], ["--help", *command.split()]):
+            code, out, err = room.run(*words)
+            same((command, code, err), (command, 0, ""))
+            holds(out, "^usage: upskillctl " + command, r"--json")
+
+
+def help_needs_no_compiler(room):
+    nothing = {"HOME": room.dir, "XDG_DATA_HOME": room.dir, "CUDA_HOME": "", "UPSKILLD_CUDA": ""}
+    for words in (["--help"], ["kernel", "check", "--help"], ["completion", "bash"], ["--version"],
+                  ["status"], ["jobs"]):
+        code, out, err = room.run(*words, env=nothing)
+        same((words, code, err), (words, 0, ""))
+    if not any(map(os.path.exists, ("/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda",
+                                    "/usr/lib/x86_64-linux-gnu/libnvrtc.so"))):
+        code, out, err = room.run("kernel", "check", "good.cu", env=nothing)
+        same(code, 2)
+        holds(err, r"NVRTC", r"hint: ")
+
+
+def the_completion_is_bash(room):
+    code, out, err = room.run("completion", "bash")
+    same((code, err), (0, ""))
+    same(subprocess.run(["bash", "-n"], input=out.encode(), timeout=10).returncode, 0)
+    script = out + "\nCOMP_WORDS=(upskillctl kernel check --a); COMP_CWORD=3; _upskillctl\n" \
+                   "echo \"${COMPREPLY[@]}\"\nCOMP_WORDS=(upskillctl ''); COMP_CWORD=1; _upskillctl\n" \
+                   "echo \"${COMPREPLY[@]}\"\n"
+    done = subprocess.run(["bash", "--norc"], input=script.encode(), stdout=subprocess.PIPE, timeout=10)
+    first, second = done.stdout.decode().splitlines()
+    same(first.split(), ["--arch"])
+    assert "kernel" in second.split() and "shell" in second.split(), second
+
+
+def call_asks_anything(room):
+    code, out, _ = room.run("call", "daemon/status")
+    same((code, json.loads(out)["roots"]), (0, [room.dir]))
+    code, out, _ = room.run("call", "job/list", "-", stdin="{\"limit\":1}")
+    same((code, json.loads(out)), (0, {"jobs": []}))
+    code, out, _ = room.run("call", "no/such")
+    same((code, json.loads(out)["code"]), (2, -32601))
+
+
+def the_shell_takes_a_pipe(room):
+    code, out, _ = room.run("shell", stdin="job/list\n{\"id\":9,\"method\":\"no/such\"}\njob/list {bad\n\n")
+    same(code, 0)
+    plain(out)
+    holds(out, r"→ .*job/list", r"← .*\"jobs\":\[\]", r"← .*\"id\":9,\"error\"", r"← .*-32700")
+    code, out, _ = room.run("shell", stdin=".help\n.quit\njob/list\n")
+    same(code, 0)
+    assert "jobs" not in out, out
+
+
+def a_daemon_that_is_none_is_said(room):
+    for program in (room.dir + "/no-such-program", "/bin/false", "/bin/true"):
+        code, out, err = room.run("status", env={"UPSKILLD": program})
+        same((program, code, out), (program, 2, ""))
+        holds(err, r"^error: ")
+
+
+def a_broken_configuration_is_told(room):
+    room.write("config/upskilld/config.yaml", "no_such_key: 1\n")
+    try:
+        code, _, err = room.run("status")
+        same(code, 2)
+        holds(err, r"config\.yaml", r"no_such_key")
+    finally:
+        os.unlink(room.dir + "/config/upskilld/config.yaml")
+
+
+NEED_COMPILER = {a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line_and_caret_agree,
+                 json_is_the_raw_result, json_keeps_the_exit_status, a_dash_reads_standard_input,
+                 options_reach_the_daemon, a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash}
+TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line_and_caret_agree,
+         what_cannot_be_asked_is_status_2, no_command_shows_the_usage, json_is_the_raw_result,
+         json_keeps_the_exit_status, a_dash_reads_standard_input, options_reach_the_daemon,
+         a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash, help_of_every_command,
+         help_needs_no_compiler, the_completion_is_bash, call_asks_anything, the_shell_takes_a_pipe,
+         a_daemon_that_is_none_is_said, a_broken_configuration_is_told]
+
+
+def main():
+    room = Room(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
+    status = json.loads(room.run("--json", "status")[1])
+    room.compiler = bool(status["kernels"]["toolkits"])
+    print("1..%d" % len(TESTS))
+    try:
+        for function in TESTS:
+            room.test(function.__name__.replace("_", " "), function)
+    finally:
+        shutil.rmtree(room.dir, ignore_errors=True)
+    return 1 if room.bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,483 @@
+#!/usr/bin/env python3
+"""How the daemon ends, and that nothing of it outlives it.
+
+usage: lifecycle.py UPSKILLD   (TAP on standard output)
+
+Every way to end a daemon is tried idle, with a compile running, and while a precompiled header
+is being made. Each daemon carries a word of its own in its environment, which its workers and
+their children inherit: two seconds after the end no process of this machine may carry it.
+Bounds are generous, for busy machines and sanitizers; the measured times are printed.
+"""
+import json, os, shutil, signal, subprocess, sys, tempfile, time
+
+END_S = 2.0       # a daemon may take so long to end
+LEFT_S = 2.0      # after that nothing of it may be alive
+ANSWER_S = 60.0
+
+ENDLESS = ("template <int N, int M> struct X { static const long v = X<N - 1, M>::v + "
+           "X<N - 1, M + (1 << N)>::v; };\ntemplate <int M> struct X<0, M> "
+           "{ static const long v = M; };\n__global__ void k(long *o) { *o = X<27, 0>::v; }\n")
+HEAVY = ("#include <cooperative_groups.h>\n#include <cuda/barrier>\n"
+         "__global__ void k(int *x) { *x = cooperative_groups::this_thread_block().size(); }\n")
+
+
+def processes(word):
+    """Ids of the processes that carry the word, and of those among them that are zombies."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/environ" % pid, "rb") as f:
+                if word.encode() in f.read():
+                    found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+def status_of(pid):
+    """(state, parent) from /proc, or (None, 0)."""
+    try:
+        with open("/proc/%d/stat" % pid) as f:
+            fields = f.read().rpartition(")")[2].split()
+        return fields[0], int(fields[1])
+    except OSError:
+        return None, 0
+
+
+def all_pids():
+    return [int(p) for p in os.listdir("/proc") if p.isdigit()]
+
+
+def descendants(pid):
+    """Every process below one; zombies too, whose environment is gone."""
+    children = {}
+    for p in all_pids():
+        children.setdefault(status_of(p)[1], []).append(p)
+    found, left = [], [pid]
+    while left:
+        left += children.get(left[0], [])
+        found += children.get(left.pop(0), [])
+    return found
+
+
+class Daemon:
+    count = 0
+
+    def __init__(self, program, headers=False, process_id=None, config=""):
+        Daemon.count += 1
+        self.word = "UPSKILLD_TEST_MARK=%d-%d-%d" % (os.getpid(), Daemon.count, time.monotonic_ns())
+        self.dir = tempfile.mkdtemp(prefix="lifecycle-")
+        os.makedirs(self.dir + "/config/upskilld")
+        with open(self.dir + "/config/upskilld/config.yaml", "w") as f:
+            f.write(config)
+        env = dict(os.environ, XDG_STATE_HOME=self.dir + "/state", XDG_CONFIG_HOME=self.dir + "/config")
+        name, value = self.word.split("=")
+        env[name] = value
+        self.headers, self.last, self.pending = headers, 0, b""
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, cwd=self.dir, env=env, bufsize=0)
+        if headers:
+            answer = self.ask("initialize", {"processId": process_id, "rootUri": "file://" + self.dir,
+                                             "capabilities": {}})
+            assert "result" in answer, answer
+            self.notify("initialized", {})
+
+    def send(self, message):
+        message["jsonrpc"] = "2.0"
+        body = json.dumps(message).encode()
+        head = b"Content-Length: %d\r\n\r\n" % len(body) if self.headers else b""
+        self.process.stdin.write(head + body + (b"" if self.headers else b"\n"))
+
+    def notify(self, method, params):
+        self.send({"method": method, "params": params})
+
+    def request(self, method, params):
+        self.last += 1
+        self.send({"id": self.last, "method": method, "params": params})
+        return self.last
+
+    def message(self):
+        while True:
+            if self.headers:
+                head, sep, rest = self.pending.partition(b"\r\n\r\n")
+                size = int(head.split(b":")[1]) if sep else 0
+                if sep and len(rest) >= size:
+                    self.pending = rest[size:]
+                    return json.loads(rest[:size])
+            else:
+                line, sep, rest = self.pending.partition(b"\n")
+                if sep:
+                    self.pending = rest
+                    return json.loads(line)
+            data = os.read(self.process.stdout.fileno(), 1 << 16)
+            if not data:
+                raise AssertionError("the daemon closed its output")
+            self.pending += data
+
+    def ask(self, method, params):
+        number = self.request(method, params)
+        while True:
+            message = self.message()
+            if message.get("id") == number and "method" not in message:
+                return message
+
+    def check(self, source):
+        return self.ask("kernel/check", {"source": source})
+
+    def await_exit(self):
+        """Milliseconds until it ended, and its status; None when it did not."""
+        started = time.monotonic()
+        try:
+            status = self.process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            return None, None
+        return (time.monotonic() - started) * 1000, status
+
+    def survivors(self):
+        end = time.monotonic() + LEFT_S
+        while processes(self.word) and time.monotonic() < end:
+            time.sleep(0.02)
+        return processes(self.word)
+
+    def finish(self):
+        """Whatever is left of it goes, so that one failed test does not disturb the next."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for pid in processes(self.word):
+            os.kill(pid, signal.SIGKILL)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream and not stream.closed:
+                stream.close()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+class Report:
+    def __init__(self):
+        self.number, self.bad = 0, 0
+
+    def tell(self, name, problems, figures=""):
+        self.number += 1
+        self.bad += bool(problems)
+        print("%s %d - %s%s" % ("not ok" if problems else "ok", self.number, name,
+                                " (%s)" % figures if figures else ""), flush=True)
+        for line in problems:
+            print("# %s: %s" % (name, line), file=sys.stderr, flush=True)
+
+    def skip(self, name, why):
+        self.number += 1
+        print("ok %d - %s # SKIP %s" % (self.number, name, why), flush=True)
+
+
+# --- ways to end a daemon -------------------------------------------------------------------
+
+def end_eof(daemon):
+    daemon.process.stdin.close()
+
+
+def end_closed_output(daemon):
+    """Nobody reads any more: the next answer finds a broken pipe."""
+    daemon.process.stdout.close()
+    daemon.request("job/list", {})
+
+
+def end_by(name):
+    return lambda daemon: daemon.process.send_signal(getattr(signal, name))
+
+
+def end_lsp_exit(daemon):
+    daemon.request("shutdown", None)
+    daemon.notify("exit", None)
+
+
+def end_parent(daemon):
+    daemon.parent.kill()
+    daemon.parent.wait()
+
+
+# name, function, speaks LSP, exit statuses that are right
+WAYS = [
+    ("end of input", end_eof, False, (0,)),
+    ("SIGINT", end_by("SIGINT"), False, (0,)),
+    ("SIGTERM", end_by("SIGTERM"), False, (0,)),
+    ("SIGHUP", end_by("SIGHUP"), False, (0,)),
+    ("closed output", end_closed_output, False, (0,)),
+    ("LSP exit", end_lsp_exit, True, (0,)),
+    ("LSP end of input", end_eof, True, (1,)),
+    ("death of LSP's processId", end_parent, True, (0, 1)),
+]
+
+
+def be_idle(daemon):
+    """Idle, and with a worker: one check has been made."""
+    check_of(daemon, "__global__ void k(int *x) { *x = 1; }\n")
+
+
+def check_of(daemon, source):
+    if not daemon.headers:
+        return daemon.check(source)
+    uri = "file://%s/a.cu" % daemon.dir
+    daemon.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "cuda",
+                                                            "version": 1, "text": source}})
+    while daemon.message().get("method") != "textDocument/publishDiagnostics":
+        pass
+
+
+def start_check(daemon, source):
+    if daemon.headers:
+        uri = "file://%s/b.cu" % daemon.dir
+        daemon.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "cuda",
+                                                                "version": 1, "text": source}})
+    else:
+        daemon.request("kernel/check", {"source": source})
+
+
+def be_compiling(daemon):
+    be_idle(daemon)
+    start_check(daemon, ENDLESS)
+    time.sleep(0.6)
+
+
+def be_precompiling(daemon):
+    be_idle(daemon)
+    start_check(daemon, HEAVY)
+    time.sleep(0.6)
+
+
+def be_fresh(daemon):
+    """Not one check: no worker yet. Signals are handled once it answers."""
+    daemon.ask("rpc.discover", {})
+
+
+def be_starting(daemon):
+    """The worker is on its way."""
+    be_fresh(daemon)
+    start_check(daemon, ENDLESS)
+
+
+STATES = [("fresh", be_fresh), ("idle", be_idle), ("starting a worker", be_starting),
+          ("compiling", be_compiling), ("precompiling", be_precompiling)]
+# Each way meets each state that matters to it; the signals share their code.
+FEWER = {"SIGHUP": ("fresh", "compiling"), "SIGINT": ("fresh", "compiling"),
+         "LSP end of input": ("fresh", "compiling")}
+
+
+def test_end(report, program, way, state):
+    name, end, headers, statuses = way
+    parent = subprocess.Popen(["sleep", "600"]) if end is end_parent else None
+    daemon = Daemon(program, headers, parent.pid if parent else None)
+    daemon.parent = parent
+    problems, figures = [], ""
+    try:
+        state[1](daemon)
+        end(daemon)
+        ms, status = daemon.await_exit()
+        if ms is None:
+            problems.append("did not end within %.0f s" % END_S)
+        else:
+            figures = "%.0f ms" % ms
+            if status not in statuses:
+                problems.append("exit status %d: %s" % (status, daemon.process.stderr.read()[-3000:]))
+            left = daemon.survivors()
+            if left:
+                problems.append("still alive: %s" % [open("/proc/%d/cmdline" % p).read() for p in left])
+    except (AssertionError, OSError) as why:
+        problems.append("%s: %s" % (type(why).__name__, why))
+    finally:
+        daemon.finish()
+        if parent:
+            parent.kill()
+            parent.wait()
+    report.tell("%s, %s" % (name, state[0]), problems, figures)
+
+
+# --- while it runs --------------------------------------------------------------------------
+
+def resources(pid):
+    with open("/proc/%d/status" % pid) as f:
+        rss = next(int(line.split()[1]) for line in f if line.startswith("VmRSS"))
+    return len(os.listdir("/proc/%d/fd" % pid)), rss
+
+
+def test_steady(report, program, rounds):
+    """Checks leave no zombie, no descriptor and no memory behind, in daemon or worker."""
+    daemon = Daemon(program, config="cache_mb: 1\n")
+    problems = []
+    try:
+        def many(first, count):
+            for i in range(first, first + count):
+                answer = daemon.check("__global__ void k(int *x) { *x = %d; }\n" % i)
+                if not answer.get("result", {}).get("ok"):
+                    problems.append("check %d: %s" % (i, json.dumps(answer)[:500]))
+                    return
+        many(0, 30)
+        time.sleep(0.3)
+        zombies = [p for p in descendants(daemon.process.pid) if status_of(p)[0] == "Z"]
+        if zombies:
+            problems.append("zombies after 30 checks: %s" % zombies)
+        worker = next(p for p in descendants(daemon.process.pid)
+                      if status_of(p)[1] == daemon.process.pid)
+        before, before_worker = resources(daemon.process.pid), resources(worker)
+        processes_before = len(descendants(daemon.process.pid))
+        many(1000, rounds)
+        time.sleep(0.3)
+        after, after_worker = resources(daemon.process.pid), resources(worker)
+        grown, grown_worker = after[1] - before[1], after_worker[1] - before_worker[1]
+        # The cache may fill: 1 MiB of it; the rest is the allocator's.
+        bound = 8192 if "ASAN_OPTIONS" not in os.environ else 65536
+        if after[0] != before[0] or after_worker[0] > before_worker[0] + 2:
+            problems.append("descriptors: daemon %d to %d, worker %d to %d" %
+                            (before[0], after[0], before_worker[0], after_worker[0]))
+        if grown > bound or grown_worker > bound:
+            problems.append("memory grew by %d KiB, the worker's by %d KiB" % (grown, grown_worker))
+        if len(descendants(daemon.process.pid)) > processes_before + 1:
+            problems.append("processes: %d, then %d" % (processes_before,
+                                                        len(descendants(daemon.process.pid))))
+        figures = "daemon %+d KiB of %d, %+d descriptors; worker %+d KiB, %+d" % (
+            grown, before[1], after[0] - before[0], grown_worker, after_worker[0] - before_worker[0])
+    finally:
+        daemon.finish()
+    report.tell("%d checks leave nothing behind" % rounds, problems, figures)
+
+
+def test_idle_worker(report, program):
+    """A worker ends after worker_idle_s, and a later check starts another."""
+    daemon = Daemon(program, config="worker_idle_s: 1\n")
+    problems = []
+    try:
+        daemon.check("__global__ void k(int *x) { *x = 1; }\n")
+        started = time.monotonic()
+        while len(processes(daemon.word)) > 1 and time.monotonic() - started < 10:
+            time.sleep(0.05)
+        took = time.monotonic() - started
+        if len(processes(daemon.word)) != 1:
+            problems.append("the worker is still there")
+        if took < 0.5:
+            problems.append("it ended after %.1f s already" % took)
+        time.sleep(0.1)
+        left = descendants(daemon.process.pid)
+        if left:
+            problems.append("left below the daemon: %s" % [status_of(p) for p in left])
+        if not daemon.check("__global__ void k(int *x) { *x = 2; }\n").get("result", {}).get("ok"):
+            problems.append("the next check failed")
+    finally:
+        daemon.finish()
+    report.tell("a worker ends when it has idled", problems, "%.1f s" % took)
+
+
+def test_killed_daemon(report, program):
+    """SIGKILL leaves the daemon no time; its worker and compiles end by themselves."""
+    daemon = Daemon(program)
+    problems = []
+    try:
+        be_compiling(daemon)
+        if len(processes(daemon.word)) < 3:
+            problems.append("no compile was running: %s" % processes(daemon.word))
+        daemon.process.kill()
+        daemon.process.wait()
+        left = daemon.survivors()
+        if left:
+            problems.append("still alive: %s" % [open("/proc/%d/cmdline" % p).read() for p in left])
+    finally:
+        daemon.finish()
+    report.tell("a killed daemon takes everything with it", problems)
+
+
+def test_killed_worker(report, program):
+    """A worker that is killed in a compile is replaced and the check answered."""
+    daemon = Daemon(program, config="compile_timeout_s: 3\n")
+    problems = []
+    try:
+        be_compiling(daemon)
+        worker = next(p for p in descendants(daemon.process.pid)
+                      if status_of(p)[1] == daemon.process.pid)
+        os.kill(worker, signal.SIGKILL)
+        while True:
+            message = daemon.message()
+            if message.get("id") == daemon.last and "method" not in message:
+                break
+        if "timeout" not in json.dumps(message):
+            problems.append("the check after its worker's death: %s" % json.dumps(message)[:500])
+        if not daemon.check("__global__ void k(int *x) { *x = 2; }\n").get("result", {}).get("ok"):
+            problems.append("the next check failed")
+        os.kill(daemon.process.pid, signal.SIGTERM)
+        ms, status = daemon.await_exit()
+        if status != 0:
+            problems.append("exit status %s" % status)
+        if daemon.survivors():
+            problems.append("something is still alive")
+    finally:
+        daemon.finish()
+    report.tell("a killed worker is replaced", problems)
+
+
+def folders_of_workers():
+    found = set()
+    for parent in {"/dev/shm", os.environ.get("TMPDIR", "/tmp"), "/tmp"}:
+        if os.path.isdir(parent):
+            found |= {parent + "/" + n for n in os.listdir(parent) if n.startswith("upskilld-worker-")}
+    return found
+
+
+def test_folders(report, program):
+    """Job folders of a daemon that ended orderly, or was killed, do not pile up."""
+    problems = []
+    first = folders_of_workers()
+    for _ in range(3):
+        daemon = Daemon(program)
+        try:
+            be_compiling(daemon)
+            daemon.process.kill()
+            daemon.process.wait()
+            daemon.survivors()
+        finally:
+            daemon.finish()
+    daemon = Daemon(program)
+    try:
+        be_idle(daemon)
+        daemon.process.stdin.close()
+        daemon.await_exit()
+        daemon.survivors()
+    finally:
+        daemon.finish()
+    left = folders_of_workers() - first
+    if len(left) > 1:  # the last one's are swept by the next worker
+        problems.append("left: %s" % sorted(left))
+    report.tell("folders of ended workers are swept", problems, "%d left" % len(left))
+
+
+def has_compiler(program):
+    daemon = Daemon(program)
+    try:
+        status = daemon.ask("daemon/status", {})
+        return bool(status["result"]["kernels"]["toolkits"])
+    finally:
+        daemon.finish()
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    report = Report()
+    compiler = has_compiler(program)
+    for way in WAYS:
+        for state in STATES:
+            if state[0] not in FEWER.get(way[0], [s[0] for s in STATES]):
+                continue
+            if state[0] == "fresh" or compiler:
+                test_end(report, program, way, state)
+            else:
+                report.skip("%s, %s" % (way[0], state[0]), "no CUDA compiler")
+    if compiler:
+        test_steady(report, program, 300)
+        test_idle_worker(report, program)
+        test_killed_daemon(report, program)
+        test_killed_worker(report, program)
+        test_folders(report, program)
+    else:
+        report.skip("what needs a worker", "no CUDA compiler")
+    print("1..%d" % report.number)
+    return 1 if report.bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
