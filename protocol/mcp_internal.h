@@ -29,6 +29,8 @@ enum mcp_code {                                  /* beyond JSON-RPC's own */
 #define MCP_META "io.modelcontextprotocol/"
 #define MCP_TASKS_EXTENSION MCP_META "tasks"
 #define MCP_MAX_SUBSCRIPTIONS 256 /* URIs or task ids, each */
+#define MCP_MAX_LISTENS 64        /* open subscriptions/listen */
+#define MCP_MAX_URI 8192          /* bytes; no resource has a longer one */
 
 struct mcp {
     const struct face_host *host;
@@ -131,11 +133,12 @@ void mcp_tools_stop(struct mcp *m); /* end every unanswered tool call */
 mcp_method_start mcp_tasks_get, mcp_tasks_update, mcp_tasks_cancel, mcp_tasks_result;
 /* The answer to a tools/call whose call was just kept. */
 json_t *mcp_task_created(const struct mcp *m, enum mcp_version version, const char *id);
-/* The modern DetailedTask of a job, or NULL when the id is unknown. capabilities are
- * those of the client that asked: it gets only input requests that it can fulfil. call
- * may be NULL: the job's, when the asker holds it. */
-json_t *mcp_task_detailed(const struct mcp *m, const json_t *capabilities, const char *id,
+/* The modern DetailedTask of a job, or NULL when the id is unknown. forms: the client can
+ * fill in forms; it gets only input requests that it can fulfil. call may be NULL: the
+ * job's, when the asker holds it. */
+json_t *mcp_task_detailed(const struct mcp *m, bool forms, const char *id,
                           const struct call *call);
+bool mcp_takes_forms(const json_t *capabilities);
 void mcp_tasks_stop(struct mcp *m); /* drop every waiting tasks/result */
 
 /* --- mcp_subscriptions.c --- */

@@ -26,6 +26,9 @@ bool mcp_has_resources(const struct mcp *m) {
 /* The one with the longest prefix. */
 const struct resource_provider *mcp_provider_find(const struct mcp *m, const char *uri) {
     const struct resource_provider *best = NULL;
+    if (strlen(uri) > MCP_MAX_URI) {
+        return NULL;
+    }
     for (size_t i = 0; i < provider_count(m); i++) {
         const struct resource_provider *p = provider_at(m, i);
         size_t len = strlen(p->prefix);

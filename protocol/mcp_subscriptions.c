@@ -18,9 +18,9 @@ struct mcp_listen {
     struct mcp *mcp;
     struct mcp_listen *next;
     struct rpc_call *rpc;
-    json_t *id;           /* the request's, echoed in everything it carries */
-    json_t *capabilities; /* of the client, for what a task may ask of it */
-    json_t *uris;         /* {uri: true} */
+    json_t *id;   /* the request's, echoed in everything it carries */
+    bool forms;   /* the client can be asked to fill them in, for a task */
+    json_t *uris; /* {uri: true} */
     struct watched_task *tasks;
 };
 
@@ -35,8 +35,7 @@ static void listen_notify(const struct mcp_listen *l, const char *method,
 }
 
 static void tell_task(struct watched_task *w) {
-    json_t *task =
-        mcp_task_detailed(w->listen->mcp, w->listen->capabilities, w->id, w->call);
+    json_t *task = mcp_task_detailed(w->listen->mcp, w->listen->forms, w->id, w->call);
     w->told = call_state(w->call);
     if (task) {
         listen_notify(w->listen, "notifications/tasks", task);
@@ -92,7 +91,8 @@ static json_t *accept_uris(struct mcp_listen *l, const json_t *wanted) {
     json_t *uri;
     json_array_foreach(wanted, i, uri) {
         const char *text = json_string_value(uri);
-        if (text && i < MCP_MAX_SUBSCRIPTIONS && mcp_provider_find(l->mcp, text)) {
+        if (text && i < MCP_MAX_SUBSCRIPTIONS && !json_object_get(l->uris, text) &&
+            mcp_provider_find(l->mcp, text)) {
             json_object_set_new(l->uris, text, json_true());
             json_array_append(accepted, uri);
         }
@@ -113,6 +113,14 @@ static void watch_task(struct mcp_listen *l, const char *id, struct call *call) 
     call_attach(call, &w->view);
 }
 
+static bool watches(const struct mcp_listen *l, const struct call *call) {
+    const struct watched_task *w = l->tasks;
+    while (w && w->call != call) {
+        w = w->next;
+    }
+    return w;
+}
+
 /* Tasks of this process that still run can be watched; the others are left out, so that
  * the client goes on polling them. */
 static json_t *accept_tasks(struct mcp_listen *l, const json_t *wanted) {
@@ -126,7 +134,7 @@ static json_t *accept_tasks(struct mcp_listen *l, const json_t *wanted) {
             continue;
         }
         autojson *job = host->job(host->data, json_string_value(id), &live);
-        if (job && live && !call_ended(live)) {
+        if (job && live && !call_ended(live) && !watches(l, live)) {
             watch_task(l, json_string_value(id), live);
             json_array_append(accepted, id);
         }
@@ -146,7 +154,6 @@ static void listen_end(struct mcp_listen *l) {
         watched_free(w);
     }
     json_decref(l->id);
-    json_decref(l->capabilities);
     json_decref(l->uris);
     free(l);
 }
@@ -188,6 +195,17 @@ static json_t *accept_filter(struct mcp_listen *l, const json_t *filter) {
     return accepted;
 }
 
+static bool has_room(const struct mcp_message *msg) {
+    size_t open = 0;
+    for (const struct mcp_listen *l = msg->mcp->listens; l; l = l->next) {
+        open++;
+    }
+    if (open >= MCP_MAX_LISTENS) {
+        mcp_refuse(msg, "at most %d subscriptions can be open", MCP_MAX_LISTENS);
+    }
+    return open < MCP_MAX_LISTENS;
+}
+
 /* False after refusing. */
 static bool check_filter(const struct mcp_message *msg, const json_t *filter) {
     static const char *const lists[] = {"resourceSubscriptions", "taskIds"};
@@ -213,7 +231,7 @@ static bool check_filter(const struct mcp_message *msg, const json_t *filter) {
 void mcp_listen(const struct mcp_message *msg) {
     struct mcp *m = msg->mcp;
     const json_t *filter = json_object_get(msg->params, "notifications");
-    if (!check_filter(msg, filter)) {
+    if (!has_room(msg) || !check_filter(msg, filter)) {
         return;
     }
     json_t *id = json_loads(rpc_call_id(msg->call), JSON_DECODE_ANY, NULL);
@@ -227,7 +245,7 @@ void mcp_listen(const struct mcp_message *msg) {
         .next = m->listens,
         .rpc = msg->call,
         .id = id,
-        .capabilities = json_incref((json_t *)(uintptr_t)msg->capabilities),
+        .forms = mcp_takes_forms(msg->capabilities),
         .uris = json_object(),
     };
     m->listens = l;

@@ -96,7 +96,7 @@ static char *request_key(const json_t *order) {
     return xasprintf("input-%.16s", hex);
 }
 
-static bool takes_forms(const json_t *capabilities) {
+bool mcp_takes_forms(const json_t *capabilities) {
     const json_t *elicitation = json_object_get(capabilities, "elicitation");
     /* {} means forms, as it did before there were other kinds. */
     return json_is_object(elicitation) &&
@@ -115,9 +115,9 @@ static json_t *form_message(const json_t *order) {
 }
 
 /* A work order as a form with the fields it names in "schema", else one text: "draft". */
-static json_t *input_requests(const json_t *order, const json_t *capabilities) {
+static json_t *input_requests(const json_t *order, bool forms) {
     json_t *requests = json_object();
-    if (!order || !takes_forms(capabilities)) {
+    if (!order || !forms) {
         return requests;
     }
     json_t *schema = json_object_get(order, "schema");
@@ -142,7 +142,7 @@ static void add_operation(json_t *job, const struct call *live) {
     }
 }
 
-json_t *mcp_task_detailed(const struct mcp *m, const json_t *capabilities, const char *id,
+json_t *mcp_task_detailed(const struct mcp *m, bool forms, const char *id,
                           const struct call *call) {
     struct call *live;
     autojson *job = find_job(m, id, &live);
@@ -160,7 +160,7 @@ json_t *mcp_task_detailed(const struct mcp *m, const json_t *capabilities, const
                                       json_get_string(task, "statusMessage", "failed")));
     } else if (strcmp(status, "input_required") == 0) {
         const json_t *order = json_object_get(job, "work_order");
-        json_object_set_new(task, "inputRequests", input_requests(order, capabilities));
+        json_object_set_new(task, "inputRequests", input_requests(order, forms));
         /* For a client without forms, too: its model can call the tool again. */
         json_object_set_new(task, "statusMessage", form_message(order));
     }
@@ -196,7 +196,7 @@ void mcp_tasks_get(const struct mcp_message *msg) {
     struct call *live;
     json_t *task;
     if (msg->era == MCP_MODERN) {
-        task = mcp_task_detailed(msg->mcp, msg->capabilities, id, NULL);
+        task = mcp_task_detailed(msg->mcp, mcp_takes_forms(msg->capabilities), id, NULL);
     } else {
         autojson *job = find_job(msg->mcp, id, &live);
         task = job ? task_json(job, id, MCP_LEGACY) : NULL;
@@ -274,7 +274,11 @@ void mcp_tasks_cancel(const struct mcp_message *msg) {
         mcp_refuse(msg, "the task is over: %s", json_get_string(task, "status", ""));
         return;
     }
-    autoptr(call_unref) struct call *held = live && !over ? call_ref(live) : NULL;
+    if (!over && !live) {
+        mcp_refuse(msg, "the task runs in another process; cancel it there");
+        return;
+    }
+    autoptr(call_unref) struct call *held = over ? NULL : call_ref(live);
     if (held) {
         call_cancel(held);
     }

@@ -188,7 +188,7 @@ static void on_kept(struct call *call, void *data) {
     json_array_append_new(b->kept, json_string(call_keep(call)));
 }
 
-/* As the daemon keeps jobs: "old" and "lost" are another process's. */
+/* As the daemon keeps jobs: "old", "away" and "lost" are another process's. */
 static json_t *find_job(void *data, const char *id, struct call **live) {
     struct bench *b = data;
     *live = NULL;
@@ -196,6 +196,10 @@ static json_t *find_job(void *data, const char *id, struct call **live) {
         return from_text("{'job':'old','state':'succeeded','progress':{'done':1},"
                          "'operation':'test/echo','created':'" CREATED "',"
                          "'updated':'" CREATED "','result':{'said':'hi'}}");
+    }
+    if (strcmp(id, "away") == 0) {
+        return from_text("{'job':'away','state':'running','progress':{'done':0},"
+                         "'created':'" CREATED "','updated':'" CREATED "'}");
     }
     if (strcmp(id, "lost") == 0) {
         return from_text("{'job':'lost','state':'interrupted','progress':{'done':0},"

@@ -1,4 +1,5 @@
 /* Jobs as MCP tasks (the modern extension and revision 2025-11-25), and subscriptions. */
+#include "protocol/mcp_internal.h"
 #include "tests/unit/protocol/mcp_bench.h"
 
 #define CALL(id, name, meta)                                                             \
@@ -303,6 +304,40 @@ Test(mcp_subscriptions, a_watched_task_tells_its_states_and_not_its_progress) {
              id);
     hear(b, expected);
     hear_nothing(b);
+    bench_free(b);
+}
+
+Test(mcp_subscriptions, a_task_named_twice_is_watched_once) {
+    struct bench *b = bench_new();
+    const char *id = start(b, CALL("1", "slow", TASKS_META));
+    char text[1024], expected[1024];
+    snprintf(text, sizeof text, LISTEN("5", "{'taskIds':['%s','%s']}", TASKS_META), id,
+             id);
+    say(b, text);
+    snprintf(expected, sizeof expected, ACK("5", "{'taskIds':['%s']}"), id);
+    hear(b, expected);
+    call_require_input(b->running, from_text("{'instructions':'More.'}"), on_input, NULL);
+    cr_assert(next(b) != NULL);
+    hear_nothing(b);
+    bench_free(b);
+}
+
+Test(mcp_subscriptions, so_many_can_be_open_and_no_more) {
+    struct bench *b = bench_new();
+    char text[512];
+    for (int i = 0; i <= MCP_MAX_LISTENS; i++) {
+        snprintf(text, sizeof text, LISTEN("%d", "{}", MODERN_META), i);
+        say(b, text);
+        const json_t *message = next(b);
+        cr_assert(
+            eq(int, json_object_get(message, "error") != NULL, i == MCP_MAX_LISTENS));
+    }
+    bench_free(b);
+}
+
+Test(mcp_tasks, what_runs_in_another_process_is_not_said_to_be_cancelled) {
+    struct bench *b = bench_new();
+    expect_error(b, request_for("tasks/cancel", "away", "," TASKS_META), "8", -32602);
     bench_free(b);
 }
 
