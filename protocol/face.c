@@ -6,5 +6,6 @@ const struct face_settings face_settings_default = {
     .debounce_ms = 60,
     .max_documents = 256,
     .max_document_bytes = 4u << 20,
+    .max_open_bytes = 64u << 20,
     .max_tool_text = 40000,
 };

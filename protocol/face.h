@@ -11,6 +11,7 @@ struct face_settings {
     unsigned debounce_ms;        /* quick check after the last edit; 60 */
     size_t max_documents;        /* open documents; 256 */
     size_t max_document_bytes;   /* 4 MiB */
+    size_t max_open_bytes;       /* of all open documents together; 64 MiB */
     size_t max_tool_text;        /* bytes of one tool result's text; 40 000 */
 };
 extern const struct face_settings face_settings_default;

@@ -234,18 +234,15 @@ void lsp_document_changed(struct lsp_document *d) {
     lsp_timer_update(d->lsp);
 }
 
-void lsp_document_too_large(struct lsp_document *d, size_t len) {
+void lsp_document_lost(struct lsp_document *d, const char *why) {
     lsp_check_stop(d);
     json_decref(take(d->findings));
     json_decref(take(d->result));
-    autofree char *message = xasprintf(
-        "this document is too large to be checked: %zu bytes, and the limit is %zu", len,
-        d->lsp->host->settings->max_document_bytes);
     struct lsp_view view = lsp_document_view(d);
     set_diagnostics(d, json_pack("[{s:o, s:i, s:s, s:s, s:s}]", "range",
                                  lsp_range(LSP_UTF8, &view, 0, 0), "severity", 3, "code",
                                  "document_too_large", "source", d->lsp->host->name,
-                                 "message", message));
+                                 "message", why));
 }
 
 uint64_t lsp_documents_due(const struct lsp *l) {

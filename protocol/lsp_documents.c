@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define MAX_LANGUAGE 256u /* bytes of a language's id */
+
 struct lsp_document *lsp_document_find(struct lsp *l, const char *uri) {
     for (struct lsp_document *d = l->documents; d; d = d->next) {
         if (strcmp(d->uri, uri) == 0) {
@@ -94,12 +96,38 @@ static void document_remove(struct lsp_document *d) {
 }
 
 /* The text is let go: it could only be kept up to date by holding all of it. */
-static void document_lose(struct lsp_document *d, size_t len) {
+static void document_lose(struct lsp_document *d, const char *why) {
     d->lost = true;
     snapshot_drop(d);
     lsp_text_finish(&d->text);
     lsp_text_init(&d->text, "", 0);
-    lsp_document_too_large(d, len);
+    lsp_document_lost(d, why);
+}
+
+static size_t open_bytes(const struct lsp *l) {
+    size_t bytes = 0;
+    for (const struct lsp_document *d = l->documents; d; d = d->next) {
+        bytes += d->text.len;
+    }
+    return bytes;
+}
+
+static void document_bound(struct lsp_document *d) {
+    const struct face_settings *settings = d->lsp->host->settings;
+    size_t all = open_bytes(d->lsp);
+    autofree char *why = NULL;
+    if (d->text.len > settings->max_document_bytes) {
+        why = xasprintf(
+            "this document is too large to be checked: %zu bytes, and the limit is %zu",
+            d->text.len, settings->max_document_bytes);
+    } else if (all > settings->max_open_bytes) {
+        why = xasprintf("this document is not checked: the open documents have %zu bytes "
+                        "together, and the limit is %zu; close some and open it again",
+                        all, settings->max_open_bytes);
+    }
+    if (why) {
+        document_lose(d, why);
+    }
 }
 
 static void document_set_version(struct lsp_document *d, const json_t *item) {
@@ -146,6 +174,11 @@ void lsp_did_open(struct lsp *l, const json_t *params) {
         lsp_log(l, 2, "textDocument/didOpen without a uri or a text was ignored");
         return;
     }
+    if (strlen(uri) > LSP_MAX_URI ||
+        strlen(json_get_string(item, "languageId", "")) > MAX_LANGUAGE) {
+        lsp_log(l, 2, "a document with an overlong uri or languageId was ignored");
+        return;
+    }
     struct lsp_document *open = lsp_document_find(l, uri);
     if (open) {
         document_forget(open);
@@ -161,9 +194,8 @@ void lsp_did_open(struct lsp *l, const json_t *params) {
         return;
     }
     struct lsp_document *d = document_new(l, kind, item, text);
-    if (d->text.len > settings->max_document_bytes) {
-        document_lose(d, d->text.len);
-    } else {
+    document_bound(d);
+    if (!d->lost) {
         lsp_check_start(d, DOCUMENT_FULL);
     }
 }
@@ -194,7 +226,6 @@ static bool apply_change(struct lsp_document *d, const json_t *change) {
 }
 
 static void apply_changes(struct lsp_document *d, const json_t *changes) {
-    size_t max = d->lsp->host->settings->max_document_bytes;
     size_t i;
     json_t *change;
     json_array_foreach(changes, i, change) {
@@ -204,8 +235,8 @@ static void apply_changes(struct lsp_document *d, const json_t *changes) {
         if (!apply_change(d, change)) {
             lsp_log(d->lsp, 2, "a change of %s could not be understood and was ignored",
                     d->uri);
-        } else if (d->text.len > max) {
-            document_lose(d, d->text.len);
+        } else {
+            document_bound(d);
         }
     }
 }

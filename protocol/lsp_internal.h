@@ -61,6 +61,8 @@ struct lsp_view lsp_text_view(const struct lsp_text *t);
 
 /* --- URIs --- */
 
+#define LSP_MAX_URI (16u << 10) /* bytes */
+
 /* The normalised absolute path of a file: URI on this machine, or NULL. */
 char *lsp_uri_path(const char *uri);
 char *lsp_uri_of_path(const char *path);
@@ -135,7 +137,7 @@ struct lsp_document {
     char *uri, *path, *language; /* path may be NULL */
     int64_t version;
     bool versioned; /* the client told a version */
-    bool lost;      /* over the size limit: its text was let go */
+    bool lost;      /* over a size limit: its text was let go */
     struct lsp_text text;
     uint64_t revision;         /* counts changes: what a check's answer must match */
     struct document *snapshot; /* of this revision, made when needed */
@@ -175,7 +177,8 @@ void lsp_check_start(struct lsp_document *d, enum document_depth depth);
 void lsp_check_stop(struct lsp_document *d);
 /* The text changed: stop the check, turn away who waits, check again soon. */
 void lsp_document_changed(struct lsp_document *d);
-void lsp_document_too_large(struct lsp_document *d, size_t len);
+/* Its text was let go; why is what its user reads instead of a judgement. */
+void lsp_document_lost(struct lsp_document *d, const char *why);
 uint64_t lsp_documents_due(const struct lsp *l); /* clock_ms(); 0 = nothing */
 void lsp_documents_tick(struct lsp *l, uint64_t now);
 void lsp_publish(struct lsp_document *d, json_t *diagnostics);

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_URI (16u << 10) /* bytes */
-
 static int hex_digit(char c) {
     if (c >= '0' && c <= '9') {
         return c - '0';
@@ -52,7 +50,7 @@ char *lsp_uri_path(const char *uri) {
     if (!at) {
         return NULL;
     }
-    autobuf path = BUF_INIT(MAX_URI);
+    autobuf path = BUF_INIT(LSP_MAX_URI);
     while (*at && *at != '?' && *at != '#') {
         int byte = decode_byte(&at);
         if (byte < 0 || buf_addc(&path, (char)byte) < 0) {
@@ -68,7 +66,7 @@ static bool is_plain(char c) {
 }
 
 char *lsp_uri_of_path(const char *path) {
-    autobuf uri = BUF_INIT(3 * MAX_URI);
+    autobuf uri = BUF_INIT(3 * LSP_MAX_URI);
     buf_adds(&uri, "file://");
     for (; *path; path++) {
         if (is_plain(*path)) {

@@ -378,6 +378,37 @@ Test(lsp, a_document_over_the_size_limit_gets_one_piece_of_information) {
     cr_expect(eq(sz, publications(), 3));
 }
 
+Test(lsp, documents_over_the_limit_for_all_of_them_wait_for_room) {
+    h.settings.max_open_bytes = 10;
+    harness_initialize(&h, NULL);
+    harness_open(&h, URI, 1, "1234567");
+    harness_open(&h, "file:///work/b.fake", 1, "BAD4");
+    json_t *item = json_array_get(json_object_get(published(0), "diagnostics"), 0);
+    cr_expect(strstr(json_get_string(item, "message", ""), "11 bytes") != NULL);
+    cr_expect(eq(int, fake.full, 1));
+    harness_notify(&h, "textDocument/didClose", harness_document(URI));
+    harness_open(&h, "file:///work/b.fake", 2, "BAD4");
+    harness_run(&h, 20);
+    cr_expect(eq(int, fake.full, 2), "there is room now");
+    harness_edit(&h, "file:///work/b.fake", 3, 0, 0, 0, 0, "BAD4567");
+    harness_run(&h, 100);
+    cr_expect(zero(int, fake.quick), "11 bytes again");
+}
+
+Test(lsp, an_overlong_uri_or_language_is_no_document) {
+    static char word[70000];
+    harness_initialize(&h, NULL);
+    memset(word, 'a', sizeof word - 1);
+    for (int i = 0; i < 2; i++) {
+        harness_notify(&h, "textDocument/didOpen",
+                       json_pack("{s:{s:s,s:s,s:i,s:s}}", "textDocument", "uri",
+                                 i ? URI : word, "languageId", i ? word : "fake",
+                                 "version", 1, "text", ""));
+    }
+    cr_expect(zero(int, fake.full));
+    cr_expect(harness_message(&h, "window/logMessage", 1) != NULL);
+}
+
 Test(lsp, what_cannot_be_understood_is_reported_and_changes_nothing) {
     harness_initialize(&h, NULL);
     static const char *const opens[] = {"null",
