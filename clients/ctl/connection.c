@@ -219,6 +219,9 @@ int connection_call(struct connection *c, const char *method, json_t *params,
     c->result = c->error = NULL;
     c->started_ms = clock_ms();
     c->request = rpc_request_start(c->peer, method, params, on_response, c);
+    if (!c->request) {
+        return err_set(err, -EMSGSIZE, "the params are larger than a message may be");
+    }
     uv_timer_start(&c->tick, on_tick, 100, 100);
     while (!c->answered && c->child) {
         uv_run(&c->loop, UV_RUN_DEFAULT);
@@ -277,8 +280,9 @@ void connection_close(struct connection *c) {
     rpc_peer_free(c->peer);
     uv_close((uv_handle_t *)&c->tick, NULL);
     uv_close((uv_handle_t *)&c->interrupt, NULL);
-    uv_run(&c->loop, UV_RUN_DEFAULT);
-    uv_loop_close(&c->loop);
+    while (uv_loop_close(&c->loop) == UV_EBUSY) { /* a callback may still stop a run */
+        uv_run(&c->loop, UV_RUN_DEFAULT);
+    }
     buf_finish(&c->log);
     free(c);
 }

@@ -24,6 +24,8 @@ struct ctl {
     int count;
     const char *daemon_args[DAEMON_ARGS_MAX + 1];
     int daemon_count;
+    char *granted[DAEMON_ARGS_MAX]; /* folders among daemon_args that are ours to free */
+    int granted_count;
     bool keep_stderr;
     struct connection *connection;
 };
@@ -43,7 +45,10 @@ static void grant(struct ctl *c, const char *word) {
     }
     char *slash = strrchr(path, '/');
     slash[slash == path] = '\0';
-    daemon_arg(c, "--root", xstrdup(path)); /* lives as long as the process */
+    if (c->granted_count < DAEMON_ARGS_MAX) {
+        c->granted[c->granted_count] = xstrdup(path);
+        daemon_arg(c, "--root", c->granted[c->granted_count++]);
+    }
 }
 
 static int usage_error(const struct ctl *c, const char *text) {
@@ -209,7 +214,7 @@ static int command_operation(struct ctl *c, const json_t *discover) {
 /* Short names for what people ask most. */
 static void expand_alias(struct ctl *c) {
     static const char *const aliases[][3] = {{"status", "daemon", "status"},
-                                       {"jobs", "job", "list"}};
+                                             {"jobs", "job", "list"}};
     for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
         if (c->count && strcmp(c->words[0], aliases[i][0]) == 0) {
             c->words = xreallocarray(c->words, (size_t)c->count + 2, sizeof *c->words);
@@ -243,31 +248,40 @@ static int run_connected(struct ctl *c) {
     return command_operation(c, discover);
 }
 
-int main(int argc, char **argv) {
-    struct ctl c = {0};
+static int run_daemon(struct ctl *c) {
     struct err err = {0};
-    terminal_init(&c.terminal);
-    int status = split_words(&c, argc, argv);
-    if (status >= 0) {
-        return status;
-    }
-    expand_alias(&c);
-    if (c.count == 1 && strcmp(c.words[0], "shell") == 0 && !c.help) {
-        return shell_run(&c.terminal, c.daemon_args);
-    }
     struct connection_options options = {
-        .daemon_args = c.daemon_args,
-        .keep_stderr = c.keep_stderr,
+        .daemon_args = c->daemon_args,
+        .keep_stderr = c->keep_stderr,
         .progress = show_progress,
-        .data = &c,
+        .data = c,
     };
-    if (connection_open(&options, &c.connection, &err) < 0) {
-        terminal_error(&c.terminal, "%s", err.msg);
-        terminal_hint(&c.terminal, "run ./setup, or name the daemon in UPSKILLD");
+    if (connection_open(&options, &c->connection, &err) < 0) {
+        terminal_error(&c->terminal, "%s", err.msg);
+        terminal_hint(&c->terminal, "run ./setup, or name the daemon in UPSKILLD");
         return 2;
     }
-    status = run_connected(&c);
-    connection_close(c.connection);
-    free((void *)c.words);
+    int status = run_connected(c);
+    connection_close(c->connection);
+    return status;
+}
+
+static void finish(struct ctl *c) {
+    for (int i = 0; i < c->granted_count; i++) {
+        free(c->granted[i]);
+    }
+    free((void *)c->words);
+}
+
+int main(int argc, char **argv) {
+    struct ctl c = {0};
+    terminal_init(&c.terminal);
+    int status = split_words(&c, argc, argv);
+    if (status < 0) {
+        expand_alias(&c);
+        bool shell = c.count == 1 && strcmp(c.words[0], "shell") == 0 && !c.help;
+        status = shell ? shell_run(&c.terminal, c.daemon_args) : run_daemon(&c);
+    }
+    finish(&c);
     return status;
 }

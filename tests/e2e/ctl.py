@@ -85,7 +85,9 @@ def a_broken_kernel_is_status_1(room):
 def the_source_line_and_caret_agree(room):
     _, out, _ = room.run("kernel", "check", "bad.cu")
     lines = out.split("\n")
-    at = next(i for i, line in enumerate(lines) if "bad.cu:2:8: error" in line)
+    at = [i for i, line in enumerate(lines) if "bad.cu:2:8: error" in line]
+    assert at, lines
+    at = at[0]
     same(lines[at + 1].index("y;"), lines[at + 2].index("^"))
 
 
