@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,5 +65,10 @@ void log_write(enum log_level level, const char *module, const char *fmt, ...) {
     buf_adds(&line, start);
     add_words(&line, words);
     buf_addc(&line, '\n');
+    /* Nobody may be reading: better a lost line than a daemon that stands still. */
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+    if (poll(&out, 1, 0) != 1 || !(out.revents & POLLOUT)) {
+        return;
+    }
     (void)!write(STDERR_FILENO, line.data, line.len);
 }

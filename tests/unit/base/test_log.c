@@ -63,3 +63,16 @@ Test(log, the_threshold_decides_what_is_written) {
     enum log_level level;
     cr_assert(eq(int, log_level_parse("loud", &level), -EINVAL));
 }
+
+Test(log, a_reader_that_does_not_read_holds_nobody_up, .timeout = 5) {
+    int fds[2], before = dup(2);
+    cr_assert(zero(int, pipe(fds)));
+    dup2(fds[1], 2);
+    for (int i = 0; i < 10000; i++) { /* a pipe takes 64 KiB */
+        log_write(LOG_ERROR, LOG_MODULE, "line %d of many that nobody reads", i);
+    }
+    dup2(before, 2);
+    close(before);
+    close(fds[0]);
+    close(fds[1]);
+}
