@@ -50,7 +50,8 @@ static void take_response(struct rpc_peer *peer, json_t *value) {
     }
     const json_t *error = json_object_get(value, "error");
     if (!error || json_is_null(error)) {
-        rpc_request_end(request, 0, json_object_get(value, "result"), NULL);
+        json_t *result = json_object_get(value, "result");
+        rpc_request_end(request, 0, result ? result : json_null(), NULL);
     } else if (json_is_object(error)) {
         rpc_request_end(request, 0, NULL, error);
     } else {

@@ -412,7 +412,11 @@ static void on_response(struct rpc_request *request, int status, const json_t *r
     o->count++;
     o->status = status;
     json_write(&text, result ? result : error ? error : json_null());
-    snprintf(o->text, sizeof o->text, "%s%s", error ? "error " : "", text.data);
+    snprintf(o->text, sizeof o->text, "%s%s",
+             error                  ? "error "
+             : json_is_null(result) ? "result "
+                                    : "",
+             text.data);
 }
 
 Test(rpc, each_outgoing_request_ends_exactly_once) {
@@ -437,6 +441,12 @@ Test(rpc, each_outgoing_request_ends_exactly_once) {
     cr_assert_str_eq(o[0].text, "[7]");
     cr_assert_str_eq(o[1].text, "error {\"code\":5,\"message\":\"m\"}");
     cr_assert(starts(o[2].text, "error {\"code\":-32603"));
+    struct outcome nothing = {0};
+    struct rpc_request *last =
+        rpc_request_start(end.peer, "ask", NULL, on_response, &nothing);
+    cr_assert(eq(i64, rpc_request_id(last), 7));
+    feed(&end, "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":null}\n");
+    cr_assert_str_eq(nothing.text, "result null", "a success has a result");
     rpc_request_abandon(r[3]);
     cr_assert(eq(int, o[3].status, -ECANCELED));
     feed(&end, "{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":1}\n");
