@@ -188,13 +188,15 @@ static void apply(struct config *c, const json_t *file, const char *base) {
     c->debounce_ms = (unsigned)json_get_integer(file, "debounce_ms", c->debounce_ms);
 }
 
-/* A folder outside the project would make its files readable through diagnostics. */
+/* A folder outside the project would make its files readable through diagnostics. A link
+ * to one is one. base is a real path. */
 static bool stays_inside(const json_t *paths, const char *base) {
     size_t i;
     const json_t *path;
     json_array_foreach(paths, i, path) {
         autofree char *full = absolute(base, json_string_value(path));
-        if (!path_is_beneath(full, base)) {
+        autofree char *real = realpath(full, NULL);
+        if (!path_is_beneath(full, base) || (real && !path_is_beneath(real, base))) {
             return false;
         }
     }
@@ -297,6 +299,15 @@ static const struct option flags[] = {
     {0},
 };
 
+static int set_arch(struct config *c, const char *name, struct err *err) {
+    autojson *file = json_pack("{s:o}", "arch", json_text(name, strlen(name)));
+    int rc = check_file(file, "--arch", err);
+    if (rc == 0) {
+        apply(c, file, "");
+    }
+    return rc;
+}
+
 static int apply_flag(struct config *c, int flag, const char *cwd, struct err *err) {
     switch (flag) {
     case FLAG_ROOT:
@@ -306,9 +317,7 @@ static int apply_flag(struct config *c, int flag, const char *cwd, struct err *e
         strings_add(&c->include_dirs, absolute(cwd, optarg));
         return 0;
     case FLAG_ARCH:
-        free(c->arch);
-        c->arch = xstrdup(optarg);
-        return 0;
+        return set_arch(c, optarg, err);
     case FLAG_LOG:
         return log_level_parse(optarg, &c->log_level) < 0
                    ? err_set(err, -EINVAL,

@@ -5,16 +5,19 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "daemon/jobs.h"
 #include "daemon/operations.h"
 #include "daemon/session.h"
 #include "gpu/kernel_check.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #define FLUSH_MS 50       /* for a reader that is slow at the end */
+#define CLIENT_MAX 128    /* bytes of its name that every call and job carry */
 #define STOP_LIMIT_MS 400 /* handles that have not closed by then never will */
 
 static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -64,11 +67,15 @@ static char **copy_roots(char *const *from, const json_t *more) {
         own++;
     }
     char **roots = xcalloc(own + n + 1, sizeof *roots);
+    size_t count = 0;
     for (size_t i = 0; i < n; i++) {
-        roots[i] = xstrdup(json_string_value(json_array_get(more, i)));
+        const char *path = json_string_value(json_array_get(more, i));
+        if (strlen(path) < PATH_MAX) { /* every call copies them; no file has a longer */
+            roots[count++] = xstrdup(path);
+        }
     }
     for (size_t i = 0; i < own; i++) {
-        roots[n + i] = xstrdup(from[i]);
+        roots[count++] = xstrdup(from[i]);
     }
     return roots;
 }
@@ -84,8 +91,8 @@ static void set_client(const char *name, const char *version, void *data) {
     struct daemon *d = data;
     free(d->client);
     free(d->client_version);
-    d->client = xstrdup(name);
-    d->client_version = xstrdup(version);
+    d->client = xstrndup(name, text_cut(name, strlen(name), CLIENT_MAX));
+    d->client_version = xstrndup(version, text_cut(version, strlen(version), CLIENT_MAX));
     d->origin.client = d->client;
 }
 

@@ -107,6 +107,26 @@ Test(config, a_project_file_cannot_name_programs_or_foreign_folders) {
     config_finish(&c);
 }
 
+Test(config, a_link_out_of_the_project_is_a_foreign_folder) {
+    struct config c;
+    struct err err = {0};
+    char link[PATH_MAX + 16];
+    snprintf(link, sizeof link, "%s/include", project);
+    cr_assert_eq(symlink("/etc", link), 0);
+    write_file("upskilld.yaml", "include_dirs: [include]\n");
+    cr_assert_eq(load(&c, &err, NULL, NULL), 0, "%s", err.msg);
+    cr_assert_null(c.include_dirs[0]);
+    cr_assert_eq(json_array_size(c.warnings), 1);
+    config_finish(&c);
+}
+
+Test(config, an_option_is_checked_like_its_key) {
+    struct config c;
+    struct err err = {0};
+    cr_assert_neq(load(&c, &err, (char[]){"--arch"}, (char[]){"--help"}), 0);
+    cr_assert_not_null(strstr(err.msg, "arch"));
+}
+
 Test(config, mistakes_stop_the_start_and_name_their_place) {
     static const struct {
         const char *text, *says;
