@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -14,22 +15,103 @@
 
 struct reader {
     yaml_parser_t parser;
+    const char *text;
+    size_t len;
+    size_t chars, bytes; /* the place that was looked up last, both ways of counting */
     enum yaml_scalars scalars;
-    unsigned nodes;
+    unsigned nodes, mappings;
+    size_t leaf_end; /* of the last scalar or flow collection */
+    struct yaml_map *map;
     struct err *err;
 };
 
 static int read_node(struct reader *r, yaml_event_t *event, unsigned depth, json_t **ret);
 
-static int complain(struct reader *r, const yaml_event_t *event, const char *what) {
-    return err_set(r->err, -EBADMSG, "line %zu: %s", event->start_mark.line + 1, what);
+static bool is_continuation(char c) {
+    return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-/* libyaml's most frequent complaint comes from a value that holds ": " unquoted. */
+/* libyaml counts characters. The text is UTF-8, and places come nearly in order. */
+static size_t byte_offset(struct reader *r, size_t chars) {
+    while (r->chars < chars && r->bytes < r->len) {
+        do {
+            r->bytes++;
+        } while (r->bytes < r->len && is_continuation(r->text[r->bytes]));
+        r->chars++;
+    }
+    while (r->chars > chars) {
+        do {
+            r->bytes--;
+        } while (is_continuation(r->text[r->bytes]));
+        r->chars--;
+    }
+    return r->bytes;
+}
+
+static size_t line_of(const struct reader *r, size_t offset) {
+    size_t line = 1;
+    for (size_t i = 0; i < offset && i < r->len; i++) {
+        bool pair = r->text[i] == '\r' && i + 1 < r->len && r->text[i + 1] == '\n';
+        line += r->text[i] == '\n' || (r->text[i] == '\r' && !pair);
+    }
+    return line;
+}
+
+static int complain(struct reader *r, size_t at, enum yaml_problem problem,
+                    const char *what) {
+    if (r->map) {
+        r->map->problem = problem;
+        r->map->problem_at = at;
+    }
+    return err_set(r->err, problem == YAML_TOO_LARGE ? -EFBIG : -EBADMSG, "line %zu: %s",
+                   line_of(r, at), what);
+}
+
+static int complain_event(struct reader *r, const yaml_event_t *event,
+                          enum yaml_problem problem, const char *what) {
+    return complain(r, byte_offset(r, event->start_mark.index), problem, what);
+}
+
+/* What a person can do about libyaml's complaints. */
 static const char *problem_cure(const char *problem) {
-    return strstr(problem, "mapping values are not allowed")
-               ? " (a value with \": \" in it must be quoted)"
-               : "";
+    static const struct {
+        const char *problem, *cure;
+    } cures[] = {
+        {"mapping values are not allowed", " (a value with \": \" in it must be quoted)"},
+        {"could not find expected ':'", " (a line here is no \"key: value\")"},
+        {"cannot start any token",
+         " (indent with spaces; a value that begins with @, ` or % must be quoted)"},
+        {"unexpected end of stream", " (a quote is not closed)"},
+        {"unexpected document indicator", " (a quote is not closed)"},
+        {"did not find expected key",
+         " (indented otherwise than the lines above, or text after a closed quote or "
+         "bracket)"},
+        {"did not find expected ',' or", " (a bracket is not closed)"},
+        {"did not find expected '-' indicator",
+         " (indented otherwise than the lines above)"},
+        {"unknown escape character",
+         " (a backslash within double quotes is written \\\\)"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cures); i++) {
+        if (strstr(problem, cures[i].problem)) {
+            return cures[i].cure;
+        }
+    }
+    return "";
+}
+
+/* Where a quote or key began that has no end says more than where the text ends. */
+static size_t problem_place(struct reader *r) {
+    const char *context = r->parser.context ? r->parser.context : "";
+    if (r->parser.error == YAML_READER_ERROR) {
+        return r->parser.problem_offset < r->len ? r->parser.problem_offset : r->len;
+    }
+    if (strstr(context, "quoted scalar") || strstr(context, "simple key")) {
+        bool escape = r->parser.problem && strstr(r->parser.problem, "escape");
+        return byte_offset(r, escape ? r->parser.problem_mark.index
+                                     : r->parser.context_mark.index);
+    }
+    return byte_offset(r, r->parser.problem_mark.index);
 }
 
 static int next_event(struct reader *r, yaml_event_t *event) {
@@ -37,8 +119,11 @@ static int next_event(struct reader *r, yaml_event_t *event) {
         return 0;
     }
     const char *problem = r->parser.problem ? r->parser.problem : "not YAML";
-    return err_set(r->err, -EBADMSG, "line %zu: %s%s", r->parser.problem_mark.line + 1,
-                   problem, problem_cure(problem));
+    char what[256];
+    snprintf(what, sizeof what, "%s%s", problem, problem_cure(problem));
+    return complain(r, problem_place(r),
+                    r->parser.error == YAML_READER_ERROR ? YAML_BAD_BYTES : YAML_SYNTAX,
+                    what);
 }
 
 static bool is_word(const char *s, const char *const words[]) {
@@ -83,6 +168,9 @@ static json_t *plain_scalar(const char *s, size_t len) {
 static int read_scalar(struct reader *r, const yaml_event_t *event, json_t **ret) {
     const char *s = (const char *)event->data.scalar.value;
     size_t len = event->data.scalar.length;
+    if (memchr(s, 0, len)) {
+        return complain_event(r, event, YAML_BAD_BYTES, "a NUL character (\"\\0\")");
+    }
     *ret = NULL;
     if (r->scalars == YAML_TYPED && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE) {
         *ret = plain_scalar(s, len);
@@ -90,7 +178,16 @@ static int read_scalar(struct reader *r, const yaml_event_t *event, json_t **ret
     if (!*ret) {
         *ret = json_text(s, len);
     }
+    r->leaf_end = byte_offset(r, event->end_mark.index);
     return 0;
+}
+
+/* A block collection's own end lies behind the comments that follow it. */
+static void end_collection(struct reader *r, yaml_event_t *event) {
+    if (event->end_mark.index > event->start_mark.index) {
+        r->leaf_end = byte_offset(r, event->end_mark.index);
+    }
+    yaml_event_delete(event);
 }
 
 static int read_sequence(struct reader *r, unsigned depth, json_t **ret) {
@@ -102,7 +199,7 @@ static int read_sequence(struct reader *r, unsigned depth, json_t **ret) {
             return rc;
         }
         if (event.type == YAML_SEQUENCE_END_EVENT) {
-            yaml_event_delete(&event);
+            end_collection(r, &event);
             *ret = take(array);
             return 0;
         }
@@ -115,35 +212,121 @@ static int read_sequence(struct reader *r, unsigned depth, json_t **ret) {
     }
 }
 
+static enum yaml_style style_of(const yaml_event_t *event) {
+    if (event->type != YAML_SCALAR_EVENT) {
+        return YAML_COLLECTION;
+    }
+    switch (event->data.scalar.style) {
+    case YAML_SINGLE_QUOTED_SCALAR_STYLE:
+    case YAML_DOUBLE_QUOTED_SCALAR_STYLE:
+        return YAML_QUOTED;
+    case YAML_LITERAL_SCALAR_STYLE:
+    case YAML_FOLDED_SCALAR_STYLE:
+        return YAML_BLOCK_TEXT;
+    default:
+        return YAML_PLAIN;
+    }
+}
+
+static bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Index of the new pair; key is copied. */
+static size_t add_pair(struct reader *r, const char *name, const yaml_event_t *key) {
+    struct yaml_map *m = r->map;
+    if (m->count == m->capacity) {
+        m->capacity = m->capacity ? m->capacity * 2 : 16;
+        m->pairs = xreallocarray(m->pairs, m->capacity, sizeof *m->pairs);
+    }
+    m->pairs[m->count] =
+        (struct yaml_pair){.key = xstrdup(name), .depth = r->mappings - 1};
+    struct yaml_pair *p = &m->pairs[m->count];
+    p->key_at = byte_offset(r, key->start_mark.index);
+    p->key_end = byte_offset(r, key->end_mark.index);
+    return m->count++;
+}
+
+static void begin_value(struct reader *r, size_t pair, const yaml_event_t *value) {
+    struct yaml_pair *p = &r->map->pairs[pair];
+    p->style = style_of(value);
+    p->at = p->end = byte_offset(r, value->start_mark.index);
+}
+
+static void end_value(struct reader *r, size_t pair) {
+    struct yaml_pair *p = &r->map->pairs[pair];
+    size_t end = r->leaf_end;
+    while (end > p->at && is_space(r->text[end - 1])) {
+        end--;
+    }
+    p->end = end > p->at ? end : p->at;
+}
+
+static int complain_twice(struct reader *r, const yaml_event_t *key, const char *name) {
+    size_t first = 0;
+    for (size_t i = 0; r->map && i < r->map->count; i++) {
+        const struct yaml_pair *p = &r->map->pairs[i];
+        first =
+            p->depth == r->mappings - 1 && strcmp(p->key, name) == 0 ? p->key_at : first;
+    }
+    char what[192];
+    if (r->map) {
+        r->map->first_at = first;
+        snprintf(what, sizeof what, "key \"%.100s\" is there twice, first on line %zu",
+                 name, line_of(r, first));
+    } else {
+        snprintf(what, sizeof what, "key \"%.100s\" is there twice", name);
+    }
+    return complain_event(r, key, YAML_DUPLICATE, what);
+}
+
+static int check_key(struct reader *r, const yaml_event_t *key, const json_t *object,
+                     char **ret_name) {
+    if (key->type != YAML_SCALAR_EVENT) {
+        return complain_event(r, key, YAML_UNSUPPORTED, "a key must be plain text");
+    }
+    const char *s = (const char *)key->data.scalar.value;
+    if (memchr(s, 0, key->data.scalar.length)) {
+        return complain_event(r, key, YAML_BAD_BYTES, "a NUL character (\"\\0\")");
+    }
+    if (json_object_get(object, s)) {
+        return complain_twice(r, key, s);
+    }
+    *ret_name = xstrdup(s);
+    return 0;
+}
+
 /* Takes the key's event over. */
 static int read_pair(struct reader *r, yaml_event_t *key, json_t *object,
                      unsigned depth) {
-    int rc = 0;
     autofree char *name = NULL;
-    if (key->type != YAML_SCALAR_EVENT) {
-        rc = complain(r, key, "a key must be plain text");
-    } else {
-        name = xstrndup((const char *)key->data.scalar.value, key->data.scalar.length);
-        if (json_object_get(object, name)) {
-            rc = err_set(r->err, -EBADMSG, "line %zu: key \"%.100s\" is there twice",
-                         key->start_mark.line + 1, name);
-        }
+    size_t pair = 0;
+    int rc = check_key(r, key, object, &name);
+    if (rc == 0 && r->map) {
+        pair = add_pair(r, name, key);
     }
     yaml_event_delete(key);
     yaml_event_t event;
     if (rc < 0 || (rc = next_event(r, &event)) < 0) {
         return rc;
     }
+    if (r->map) {
+        begin_value(r, pair, &event);
+    }
     json_t *value;
     rc = read_node(r, &event, depth, &value);
     if (rc == 0) {
         json_object_set_new(object, name, value);
+    }
+    if (rc == 0 && r->map) {
+        end_value(r, pair);
     }
     return rc;
 }
 
 static int read_mapping(struct reader *r, unsigned depth, json_t **ret) {
     autojson *object = json_object();
+    r->mappings++;
     for (;;) {
         yaml_event_t event;
         int rc = next_event(r, &event);
@@ -151,7 +334,8 @@ static int read_mapping(struct reader *r, unsigned depth, json_t **ret) {
             return rc;
         }
         if (event.type == YAML_MAPPING_END_EVENT) {
-            yaml_event_delete(&event);
+            r->mappings--;
+            end_collection(r, &event);
             *ret = take(object);
             return 0;
         }
@@ -189,11 +373,11 @@ static int read_node(struct reader *r, yaml_event_t *event, unsigned depth,
     const char *why = refusal(event);
     int rc = 0;
     if (why) {
-        rc = complain(r, event, why);
+        rc = complain_event(r, event, YAML_UNSUPPORTED, why);
     } else if (depth >= YAML_MAX_DEPTH) {
-        rc = complain(r, event, "nested too deeply");
+        rc = complain_event(r, event, YAML_TOO_DEEP, "nested too deeply");
     } else if (++r->nodes > YAML_MAX_NODES) {
-        rc = complain(r, event, "too many values");
+        rc = complain_event(r, event, YAML_TOO_LARGE, "too many values");
     } else if (event->type == YAML_SCALAR_EVENT) {
         rc = read_scalar(r, event, ret);
     } else if (event->type == YAML_SEQUENCE_START_EVENT) {
@@ -235,12 +419,22 @@ static int expect_end(struct reader *r) {
         bool end = event.type == YAML_STREAM_END_EVENT;
         bool second = event.type == YAML_DOCUMENT_START_EVENT;
         if (second) {
-            rc = complain(r, &event, "a second document");
+            rc = complain_event(r, &event, YAML_UNSUPPORTED, "a second document");
         }
         yaml_event_delete(&event);
         if (end || second) {
             return rc;
         }
+    }
+}
+
+static void note_outermost(struct reader *r, const yaml_event_t *event) {
+    bool mapping = event->type == YAML_MAPPING_START_EVENT &&
+                   event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
+    bool sequence = event->type == YAML_SEQUENCE_START_EVENT &&
+                    event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
+    if (r->map) {
+        r->map->flow = mapping || sequence;
     }
 }
 
@@ -250,6 +444,7 @@ static int read_document(struct reader *r, json_t **ret) {
     autojson *value = NULL;
     int rc = first_node(r, &event, &found);
     if (rc == 0 && found) {
+        note_outermost(r, &event);
         json_t *node = NULL;
         rc = read_node(r, &event, 0, &node);
         value = rc < 0 ? NULL : node;
@@ -263,15 +458,34 @@ static int read_document(struct reader *r, json_t **ret) {
     return rc;
 }
 
-int yaml_parse(const char *text, size_t len, enum yaml_scalars scalars, json_t **ret,
-               struct err *err) {
+static size_t first_bad_byte(const char *text, size_t len) {
+    size_t at = 0;
+    while (at < len) {
+        uint32_t cp;
+        size_t step = text_decode(text + at, len - at, &cp);
+        if (step == 1 && (unsigned char)text[at] >= 0x80) {
+            break;
+        }
+        at += step;
+    }
+    return at;
+}
+
+int yaml_parse_map(const char *text, size_t len, enum yaml_scalars scalars, json_t **ret,
+                   struct yaml_map *map, struct err *err) {
+    struct reader r = {
+        .text = text, .len = len, .scalars = scalars, .map = map, .err = err};
+    if (map) {
+        *map = (struct yaml_map){0};
+    }
     if (len > YAML_MAX_BYTES) {
-        return err_set(err, -EFBIG, "line 1: over %u KiB of YAML", YAML_MAX_BYTES >> 10);
+        char what[64];
+        snprintf(what, sizeof what, "over %u KiB of YAML", YAML_MAX_BYTES >> 10);
+        return complain(&r, 0, YAML_TOO_LARGE, what);
     }
     if (!text_is_utf8(text, len)) {
-        return err_set(err, -EBADMSG, "line 1: not UTF-8");
+        return complain(&r, first_bad_byte(text, len), YAML_BAD_BYTES, "not UTF-8");
     }
-    struct reader r = {.scalars = scalars, .err = err};
     if (!yaml_parser_initialize(&r.parser)) {
         return err_set(err, -ENOMEM, "line 1: out of memory");
     }
@@ -280,4 +494,17 @@ int yaml_parse(const char *text, size_t len, enum yaml_scalars scalars, json_t *
     int rc = read_document(&r, ret);
     yaml_parser_delete(&r.parser);
     return rc;
+}
+
+int yaml_parse(const char *text, size_t len, enum yaml_scalars scalars, json_t **ret,
+               struct err *err) {
+    return yaml_parse_map(text, len, scalars, ret, NULL, err);
+}
+
+void yaml_map_finish(struct yaml_map *map) {
+    for (size_t i = 0; i < map->count; i++) {
+        free(map->pairs[i].key);
+    }
+    free(map->pairs);
+    *map = (struct yaml_map){0};
 }

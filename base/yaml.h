@@ -7,6 +7,9 @@
  * has been a way to surprise a reader. Frees: the caller owns the result. */
 #include "base/json.h"
 
+#include <stdbool.h>
+
+struct buf;
 struct err;
 
 enum yaml_scalars {
@@ -17,3 +20,46 @@ enum yaml_scalars {
 /* An empty text gives json null. The message of an error begins "line N: ". */
 int yaml_parse(const char *text, size_t len, enum yaml_scalars scalars, json_t **ret,
                struct err *err);
+
+/* --- the same with places, for those who point at and change what was written --- */
+
+enum yaml_problem {
+    YAML_SOUND,
+    YAML_SYNTAX,      /* no YAML */
+    YAML_DUPLICATE,   /* a key is there twice */
+    YAML_UNSUPPORTED, /* anchor, alias, tag, second document, a key that is no text */
+    YAML_TOO_DEEP,
+    YAML_TOO_LARGE, /* bytes or values */
+    YAML_BAD_BYTES, /* not UTF-8, or control characters */
+};
+enum yaml_style { YAML_PLAIN, YAML_QUOTED, YAML_BLOCK_TEXT, YAML_COLLECTION };
+
+/* A pair of a mapping. Places are byte offsets in the text, ends exclusive and before
+ * white space and comments; quotes and block headers belong to their value. */
+struct yaml_pair {
+    char *key;
+    unsigned depth; /* 0: of the outermost mapping; pairs within sequences count theirs */
+    size_t key_at, key_end;
+    size_t at, end; /* the value; equal when there is none */
+    enum yaml_style style;
+};
+struct yaml_map {
+    struct yaml_pair *pairs; /* as in the text: a nested pair follows its holder */
+    size_t count, capacity;
+    bool flow; /* the outermost value is written {…} or […] */
+    enum yaml_problem problem;
+    size_t problem_at, first_at; /* first_at: of YAML_DUPLICATE, the earlier key */
+};
+/* The map is filled as far as reading came and always to be finished. */
+int yaml_parse_map(const char *text, size_t len, enum yaml_scalars scalars, json_t **ret,
+                   struct yaml_map *map, struct err *err);
+void yaml_map_finish(struct yaml_map *map);
+
+/* --- writing --- */
+
+/* Append what follows "key:" for a value: " text", or nested lines indented by `indent`.
+ * Strings are plain where no reader could take them for something else, block text where
+ * they have several lines, double-quoted otherwise. No line ending at the end. */
+void yaml_write_value(struct buf *out, const json_t *value, unsigned indent,
+                      const char *newline);
+void yaml_write_key(struct buf *out, const char *key);

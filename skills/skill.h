@@ -6,6 +6,8 @@
  * regular file. https://agentskills.io/specification is the format;
  * docs/architecture/skills.md our reading. */
 #include "base/json.h"
+#include "base/lines.h"
+#include "base/yaml.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,38 +26,59 @@ struct err;
 struct skill_field {
     char *name;
     int line, end_line; /* of the whole field, end exclusive */
-    int column;         /* of its value */
+    int column;         /* of its value, on the line where the value begins */
 };
 
 struct skill_text {
-    char *text; /* SKILL.md as it is; NUL-terminated */
+    char *text; /* SKILL.md as it is; NUL-terminated, may hold NUL bytes */
     size_t len;
     json_t *frontmatter; /* object, YAML's own types; NULL when there is none that can be
                             read */
     struct skill_field *fields;
     size_t field_count;
-    size_t body;   /* offset of the body in text */
-    int body_line; /* its first line */
+    struct yaml_map places; /* every pair of the frontmatter; byte offsets in text */
+    struct lines lines;     /* of text */
+    size_t yaml, yaml_end;  /* the frontmatter in text; equal when there is none */
+    size_t body;            /* offset of the body in text */
+    int body_line;          /* its first line */
     const char *name,
         *description; /* borrowed from frontmatter; NULL when not a string */
     /* Why the frontmatter could not be read; line 0 = it could. */
     struct {
         int line, column;
-        const char
-            *rule; /* "frontmatter_missing", "frontmatter_unclosed", "yaml_invalid" … */
+        const char *rule; /* frontmatter_missing, frontmatter_unclosed,
+                             frontmatter_not_mapping, frontmatter_too_long, yaml_invalid,
+                             yaml_duplicate_key, yaml_unsupported, yaml_too_deep,
+                             not_utf8, control_character */
         char message[256];
+        size_t at;      /* offset in text */
+        int first_line; /* of yaml_duplicate_key: the earlier key */
     } problem;
-    bool repaired; /* an unquoted "a: b" value was read as text (lenient reading) */
+    /* A value was read as text that YAML refuses unquoted (lenient reading). The YAML's
+     * own complaint then stands in repair, and `yaml` is what was read instead. */
+    bool repaired;
+    struct {
+        char *yaml;
+        int line, column;
+        char message[256];
+    } repair;
 };
 
-/* Take SKILL.md apart. Never fails; what is wrong stands in `problem`. */
+/* Take SKILL.md apart. Never fails; what is wrong stands in `problem`. Texts over
+ * SKILL_MAX_TEXT are cut there. */
 void skill_text_read(struct skill_text *ret, const char *text, size_t len);
 void skill_text_finish(struct skill_text *t);
 const struct skill_field *skill_text_field(const struct skill_text *t, const char *name);
+/* The pair of the frontmatter's outermost mapping, with exact places; NULL when absent.
+ */
+const struct yaml_pair *skill_text_pair(const struct skill_text *t, const char *name);
+/* 1-based line and byte column of an offset in text. */
+int skill_text_line(const struct skill_text *t, size_t offset, int *ret_column);
 
-/* SKILL.md with these fields changed and everything else kept: unknown fields, order,
- * comments where the field is untouched, the body (replaced when body is not NULL).
- * Values are quoted as YAML needs. Result freed by the caller. */
+/* SKILL.md with these fields changed (null removes one) and everything else kept: unknown
+ * fields, order, comments where the field is untouched, line endings, the body (replaced
+ * when body is not NULL). Values are quoted as YAML needs. A frontmatter that cannot be
+ * kept (unreadable, or one {…} on a line) is written anew. Result freed by the caller. */
 char *skill_text_write(const struct skill_text *t, const json_t *changes,
                        const char *body);
 /* A new one from a frontmatter object and a body. */
