@@ -156,7 +156,10 @@ Test(stdio_link, a_terminal_works) {
     uv_loop_t loop;
     struct seen seen;
     int terminal = posix_openpt(O_RDWR | O_NOCTTY);
-    cr_assert(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    if (terminal < 0) {
+        cr_skip_test("there are no pseudo-terminals here (/dev/pts)");
+    }
+    cr_assert(grantpt(terminal) == 0 && unlockpt(terminal) == 0);
     int in = open(ptsname(terminal), O_RDWR | O_NOCTTY);
     int out = open(ptsname(terminal), O_RDWR | O_NOCTTY);
     start(&loop, in, out, &seen);
