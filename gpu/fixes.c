@@ -186,16 +186,10 @@ static void fix_shared_array(struct mistake *m) {
 }
 
 static void fix_shared(struct mistake *m) {
-    unsigned long used = strtoul(m->word, NULL, 16);
-    const char *comma = memchr(m->word, ',', m->word_len);
-    unsigned long most = comma ? strtoul(comma + 1, NULL, 16) : 0;
-    autofree char *more = xasprintf(
-        "that is %lu of at most %lu bytes. Above 48 KB (49152) declare the array `extern "
-        "__shared__`, allow it with cudaFuncSetAttribute(kernel, "
-        "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) and pass the bytes at the "
-        "launch; the H100 has 232448 bytes per block",
-        used, most);
-    mistake_say(m, more);
+    mistake_say(m, "above 48 KB (49152) declare the array `extern __shared__`, allow it "
+                   "with cudaFuncSetAttribute(kernel, "
+                   "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) and pass the "
+                   "bytes at the launch; the H100 has 232448 bytes per block");
     fix_shared_array(m);
 }
 

@@ -125,8 +125,8 @@ Test(fixes, tell_the_way_out) {
         const char *message, *says;
     } cases[] = {
         {"Instruction 'wgmma.fence' not supported on .target 'sm_90'", "sm_90a"},
-        {"Entry function 'k' uses too much shared data (0x493e0 bytes, 0x38c00 max)",
-         "300000 of at most 232448 bytes"},
+        {"Entry function 'k' uses too much shared data (300000 bytes, 232448 max)",
+         "max); above 48 KB (49152) declare the array"},
         {"device-side kernel launch could not be processed as the required runtime APIs "
          "are "
          "not declared",
