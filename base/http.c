@@ -273,7 +273,7 @@ static void on_timer_closed(uv_handle_t *handle) {
 static void tear_down(struct http *http) {
     struct http_request *request;
     while ((request = LIST_FIRST(&http->requests))) {
-        request->cancelled = true; /* NOLINT(clang-analyzer-unix.Malloc): left the list */
+        request->cancelled = true;
         finish(request, CURLE_OK);
     }
     if (http->multi) {
@@ -291,7 +291,6 @@ static void tear_down(struct http *http) {
 static struct http_request *next_chore(const struct http *http) {
     struct http_request *request;
     LIST_FOREACH(request, &http->requests, link) {
-        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what ended has left the list */
         if (request->cancelled || !request->added) {
             break;
         }

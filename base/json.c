@@ -233,7 +233,7 @@ static int write_array(struct buf *out, const json_t *value, unsigned depth) {
 }
 
 static int write_object(struct buf *out, const json_t *value, unsigned depth) {
-    /* Jansson's iterator takes no const. NOLINTNEXTLINE(performance-no-int-to-ptr) */
+    /* Jansson's iterator takes no const. */
     json_t *object = (json_t *)(uintptr_t)value;
     const char *separator = "{";
     for (void *at = json_object_iter(object); at;

@@ -244,7 +244,7 @@ static int read_file(struct config *c, const char *path, const char *base, bool 
         return 0;
     }
     autojson *file = NULL;
-    if (rc < 0 || (rc = yaml_parse(text.data, text.len, YAML_TYPED, &file, err)) < 0) {
+    if (rc < 0 || yaml_parse(text.data, text.len, YAML_TYPED, &file, err) < 0) {
         return err_wrap(err, "%s", path);
     }
     if (json_is_null(file)) {

@@ -87,6 +87,7 @@ static int compile_list(struct schema_list *list, const json_t *value, struct er
     if (!json_array_size(value)) {
         return expected(err, "a list of schemas");
     }
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): it is a list of pointers */
     list->items = xcalloc(json_array_size(value), sizeof *list->items);
     json_array_foreach(value, i, one) {
         int rc = schema_compile(one, &list->items[i], err);
