@@ -2,9 +2,9 @@
 
 #include "base/lines.h"
 #include "base/mem.h"
-#include "gpu/consequences.h"
-#include "gpu/fixes.h"
-#include "gpu/kernel_facts.h"
+#include "gpu/fixes/consequences.h"
+#include "gpu/fixes/fixes.h"
+#include "gpu/facts/kernel_facts.h"
 #include "protocol/finding.h"
 
 #include <string.h>

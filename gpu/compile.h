@@ -25,7 +25,7 @@
  *   {"parents": [{"pid", "prefix_digest"?, "resident_bytes", "idle_ms",
  *   "state": "starting|ready"}], "running": n, "compiler"?: "13.0.88"}. */
 #include "gpu/compile_options.h"
-#include "gpu/source_set.h"
+#include "gpu/source/source_set.h"
 
 #define COMPILE_PROTOCOL 1
 

@@ -3,9 +3,9 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpu/cuda_builtins.h"
-#include "gpu/cuda_lexer.h"
-#include "gpu/host_code.h"
+#include "gpu/fixes/cuda_builtins.h"
+#include "gpu/source/cuda_lexer.h"
+#include "gpu/source/host_code.h"
 #include "gpu/kernel_check.h"
 #include "protocol/finding.h"
 

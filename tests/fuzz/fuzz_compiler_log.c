@@ -1,7 +1,7 @@
 /* Any log, about any source, with any PTX beside it: the three are parted by NUL bytes.
  */
-#include "gpu/compiler_log.h"
-#include "gpu/ptx_lines.h"
+#include "gpu/facts/compiler_log.h"
+#include "gpu/facts/ptx_lines.h"
 
 #include <stdint.h>
 #include <string.h>

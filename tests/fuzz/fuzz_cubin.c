@@ -1,6 +1,6 @@
 /* Any bytes as a cubin, and what is made of them up to the launch's judgement. */
-#include "gpu/cubin.h"
-#include "gpu/kernel_facts.h"
+#include "gpu/facts/cubin.h"
+#include "gpu/facts/kernel_facts.h"
 
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
 /* The lexer covers every byte in order; blanking keeps the length and every newline,
  * changes nothing where there is no host code, and names places within the text. */
 #include "base/mem.h"
-#include "gpu/cuda_lexer.h"
-#include "gpu/host_code.h"
-#include "gpu/include_directives.h"
+#include "gpu/source/cuda_lexer.h"
+#include "gpu/source/host_code.h"
+#include "gpu/source/include_directives.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "nvrtc_probe.h"
 
 #include "base/mem.h"
-#include "gpu/shims.h"
+#include "gpu/source/shims.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 #include "base/buf.h"
 #include "base/text.h"
-#include "gpu/compiler_log.h"
-#include "gpu/ptx_lines.h"
+#include "gpu/facts/compiler_log.h"
+#include "gpu/facts/ptx_lines.h"
 #include "test_data.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /* confine: what a confined process can still do, tried in a process of its own. */
 #include "base/mem.h"
-#include "gpu/confine.h"
+#include "gpu/worker/confine.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

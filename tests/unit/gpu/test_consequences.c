@@ -1,5 +1,5 @@
 #include "base/mem.h"
-#include "gpu/consequences.h"
+#include "gpu/fixes/consequences.h"
 #include "protocol/finding.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 #include "base/err.h"
-#include "gpu/cubin.h"
+#include "gpu/facts/cubin.h"
 #include "test_data.h"
 
 #include <criterion/criterion.h>

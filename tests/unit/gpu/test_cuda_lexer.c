@@ -1,6 +1,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
-#include "gpu/cuda_lexer.h"
+#include "gpu/source/cuda_lexer.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -2,8 +2,8 @@
 #include "base/lines.h"
 #include "base/mem.h"
 #include "check_room.h"
-#include "gpu/cuda_builtins.h"
-#include "gpu/fixes.h"
+#include "gpu/fixes/cuda_builtins.h"
+#include "gpu/fixes/fixes.h"
 #include "protocol/finding.h"
 
 #include <criterion/criterion.h>

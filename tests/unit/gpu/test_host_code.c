@@ -2,10 +2,10 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpu/host_code.h"
-#include "gpu/include_directives.h"
-#include "gpu/shims.h"
-#include "gpu/source_set.h"
+#include "gpu/source/host_code.h"
+#include "gpu/source/include_directives.h"
+#include "gpu/source/shims.h"
+#include "gpu/source/source_set.h"
 #include "nvrtc_probe.h"
 
 #include <criterion/criterion.h>

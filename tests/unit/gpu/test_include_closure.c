@@ -2,7 +2,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpu/include_closure.h"
+#include "gpu/source/include_closure.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,6 +1,6 @@
 #include "base/buf.h"
-#include "gpu/kernel_facts.h"
-#include "gpu/kernel_index.h"
+#include "gpu/facts/kernel_facts.h"
+#include "gpu/facts/kernel_index.h"
 #include "test_data.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,4 @@
-#include "gpu/occupancy.h"
+#include "gpu/facts/occupancy.h"
 #include "test_data.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,4 @@
-#include "gpu/ptx_lines.h"
+#include "gpu/facts/ptx_lines.h"
 #include "test_data.h"
 
 #include <criterion/criterion.h>

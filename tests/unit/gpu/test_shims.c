@@ -1,7 +1,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
-#include "gpu/host_names.h"
-#include "gpu/shims.h"
+#include "gpu/source/host_names.h"
+#include "gpu/source/shims.h"
 #include "nvrtc_probe.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 #include "base/err.h"
-#include "gpu/source_set.h"
+#include "gpu/source/source_set.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,6 +1,6 @@
 /* The worker as a whole: the real binary over pipes. */
 #include "base/clock.h"
-#include "gpu/confine.h"
+#include "gpu/worker/confine.h"
 #include "worker_process.h"
 
 #include <criterion/criterion.h>

@@ -1,0 +1,155 @@
+#include "gpu/facts/kernel_index.h"
+
+#include "base/buf.h"
+#include "base/lines.h"
+#include "gpu/source/host_code.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define MAX_SYMBOL 4096
+#define MAX_NAME 4096
+#define MAX_SPOTS 4096 /* kernels beyond are told without a place */
+#define UNNAMED "(anonymous namespace)::"
+
+struct kernel_index {
+    struct kernel_spot *spots;
+    size_t count;
+};
+
+static void add_spot(struct kernel_index *index, const struct source_file *file,
+                     const struct kernel_place *place, const struct lines *lines) {
+    size_t line = lines_at(lines, place->offset);
+    size_t column = place->offset - lines->starts[line];
+    index->spots = xreallocarray(index->spots, index->count + 1, sizeof *index->spots);
+    index->spots[index->count++] = (struct kernel_spot){
+        .name = xstrdup(place->name),
+        .file = file,
+        .span = {(int)line + 1, (int)column + 1, (int)line + 1,
+                 (int)(column + place->end - place->offset) + 1},
+    };
+}
+
+static void add_file(struct kernel_index *index, const struct source_file *file) {
+    const char *text = file->original ? file->original : file->text;
+    if (!strstr(text, "__global__")) {
+        return;
+    }
+    struct host_code code = {0};
+    struct lines lines;
+    host_code_scan(text, file->len, &code);
+    lines_init(&lines, text, file->len);
+    for (size_t i = 0; i < code.kernel_count && index->count < MAX_SPOTS; i++) {
+        add_spot(index, file, &code.kernels[i], &lines);
+    }
+    lines_finish(&lines);
+    host_code_finish(&code);
+}
+
+struct kernel_index *kernel_index_new(const struct source_set *sources) {
+    struct kernel_index *index = xcalloc(1, sizeof *index);
+    for (size_t i = 0; i < sources->count; i++) {
+        add_file(index, &sources->files[i]);
+    }
+    return index;
+}
+
+void kernel_index_free(struct kernel_index *index) {
+    if (!index) {
+        return;
+    }
+    for (size_t i = 0; i < index->count; i++) {
+        free(index->spots[i].name);
+    }
+    free(index->spots);
+    free(index);
+}
+
+static const char *last_component(const char *name, size_t len) {
+    const char *last = name;
+    for (size_t i = 0; i + 1 < len; i++) {
+        if (name[i] == ':' && name[i + 1] == ':') {
+            last = name + i + 2;
+        }
+    }
+    return last;
+}
+
+static const struct kernel_spot *find_by_last(const struct kernel_index *index,
+                                              const char *name, size_t len) {
+    const char *last = last_component(name, len);
+    size_t last_len = len - (size_t)(last - name);
+    const struct kernel_spot *found = NULL;
+    for (size_t i = 0; i < index->count; i++) {
+        const char *candidate = index->spots[i].name;
+        const char *theirs = last_component(candidate, strlen(candidate));
+        if (strlen(theirs) != last_len || memcmp(theirs, last, last_len) != 0) {
+            continue;
+        }
+        if (found && strcmp(found->name, candidate) != 0) {
+            return NULL;
+        }
+        found = found ? found : &index->spots[i];
+    }
+    return found;
+}
+
+const struct kernel_spot *kernel_index_find(const struct kernel_index *index,
+                                            const char *name) {
+    size_t len = strcspn(name, "<");
+    for (size_t i = 0; i < index->count; i++) {
+        const struct kernel_spot *spot = &index->spots[i];
+        if (strlen(spot->name) == len && memcmp(spot->name, name, len) == 0) {
+            return spot;
+        }
+    }
+    return find_by_last(index, name, len);
+}
+
+size_t kernel_index_order(const struct kernel_index *index,
+                          const struct kernel_spot *spot) {
+    return (size_t)(spot - index->spots);
+}
+
+struct demangling {
+    struct buf text;
+    jmp_buf too_long;
+};
+
+/* A short symbol can stand for a text of 2^100 bytes. The demangler cannot be asked to
+ * stop; it keeps all it has on the stack, so that leaving it here loses nothing. */
+static void take_text(const char *s, size_t len, void *data) {
+    struct demangling *d = data;
+    if (buf_add(&d->text, s, len) < 0) {
+        longjmp(d->too_long, 1);
+    }
+}
+
+static bool demangle(const char *symbol, struct demangling *d) {
+    if (setjmp(d->too_long) != 0) {
+        return false;
+    }
+    return cplus_demangle_v3_callback(symbol, DMGL_ANSI, take_text, d) != 0;
+}
+
+static void remove_unnamed(char *name) {
+    char *at;
+    while ((at = strstr(name, UNNAMED))) {
+        char *rest = at + strlen(UNNAMED);
+        memmove(at, rest, strlen(rest) + 1);
+    }
+}
+
+char *kernel_name_new(const char *symbol) {
+    if (strncmp(symbol, "_Z", 2) != 0 || strnlen(symbol, MAX_SYMBOL) == MAX_SYMBOL) {
+        return xstrdup(symbol);
+    }
+    struct demangling d = {.text = BUF_INIT(MAX_NAME)};
+    bool known = demangle(symbol, &d);
+    char *name = known && d.text.len > 0 ? xstrdup(d.text.data) : xstrdup(symbol);
+    buf_finish(&d.text);
+    remove_unnamed(name);
+    return name;
+}

@@ -1,0 +1,28 @@
+#pragma once
+/* kernel_index: a compilation's kernels by name, and symbols as a person writes them. */
+#include "gpu/source/source_set.h"
+#include "protocol/finding.h"
+
+struct kernel_spot {
+    char *name;                     /* qualified, without template arguments */
+    const struct source_file *file; /* borrowed from the source set */
+    struct finding_span span;       /* of the name */
+};
+
+struct kernel_index;
+/* Looks at the original text where a file has one. The sources must outlive the index. */
+struct kernel_index *kernel_index_new(const struct source_set *sources);
+void kernel_index_free(struct kernel_index *index);
+/* By a name as kernel_name_new gives it; falls back to the only kernel with the same last
+ * component (inline and unnamed namespaces). NULL when there is none. */
+const struct kernel_spot *kernel_index_find(const struct kernel_index *index,
+                                            const char *name);
+DEFINE_CLEANUP(struct kernel_index *, kernel_index_free);
+/* Where it comes in the order of the sources, for sorting. */
+size_t kernel_index_order(const struct kernel_index *index,
+                          const struct kernel_spot *spot);
+
+/* "_ZN2ns2tkIfLi4EEEvPT_" as "ns::tk<float, 4>": no parameters, no return type, no
+ * unnamed namespaces. What is no mangled name, or would become very long, stays as it is.
+ */
+char *kernel_name_new(const char *symbol);

@@ -1,0 +1,288 @@
+#include "gpu/facts/ptx_lines.h"
+
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+
+/* PTX of one source has some thousand lines; these bound what a hostile one costs. */
+#define MAX_LOCS (1u << 20)
+#define MAX_FILES 4096
+#define MAX_FUNCTIONS (1u << 16)
+
+struct position {
+    int file, line, column;
+};
+
+struct loc {
+    int ptx_line;
+    struct position at;
+    struct position inlined_at; /* file 0 = not inlined */
+    size_t function;            /* index + 1, 0 = outside */
+};
+
+struct function {
+    char *symbol;
+    int begin, end; /* PTX lines; end 0 = to the end of the text */
+};
+
+struct ptx_lines {
+    struct loc *locs;
+    size_t loc_count, loc_room;
+    char **files; /* by .file number */
+    size_t file_count;
+    struct function *functions;
+    size_t function_count, function_room;
+};
+
+struct cursor {
+    const char *at, *end;
+};
+
+static void skip_blanks(struct cursor *c) {
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\t')) {
+        c->at++;
+    }
+}
+
+static bool take_word(struct cursor *c, const char *word) {
+    size_t len = strlen(word);
+    skip_blanks(c);
+    if ((size_t)(c->end - c->at) < len || memcmp(c->at, word, len) != 0) {
+        return false;
+    }
+    c->at += len;
+    return true;
+}
+
+static bool take_number(struct cursor *c, int *ret) {
+    skip_blanks(c);
+    if (c->at >= c->end || !isdigit((unsigned char)*c->at)) {
+        return false;
+    }
+    long value = 0;
+    while (c->at < c->end && isdigit((unsigned char)*c->at)) {
+        value = value * 10 + (*c->at++ - '0');
+        if (value > (1 << 28)) {
+            return false;
+        }
+    }
+    *ret = (int)value;
+    return true;
+}
+
+static bool take_position(struct cursor *c, struct position *ret) {
+    return take_number(c, &ret->file) && take_number(c, &ret->line) &&
+           take_number(c, &ret->column);
+}
+
+static size_t find_word(struct cursor c, const char *word) {
+    char *at = memmem(c.at, (size_t)(c.end - c.at), word, strlen(word));
+    return at ? (size_t)(at - c.at) : SIZE_MAX;
+}
+
+/* ".loc 1 3 5, function_name $L__info_string0, inlined_at 1 7 5" */
+static void read_loc(struct ptx_lines *p, struct cursor c, int ptx_line) {
+    struct loc loc = {.ptx_line = ptx_line, .function = p->function_count};
+    if (p->loc_count >= MAX_LOCS || !take_position(&c, &loc.at)) {
+        return;
+    }
+    size_t inlined = find_word(c, "inlined_at");
+    if (inlined != SIZE_MAX) {
+        c.at += inlined + strlen("inlined_at");
+        if (!take_position(&c, &loc.inlined_at)) {
+            loc.inlined_at = (struct position){0};
+        }
+    }
+    if (p->loc_count == p->loc_room) {
+        p->loc_room = p->loc_room ? p->loc_room * 2 : 256;
+        p->locs = xreallocarray(p->locs, p->loc_room, sizeof *p->locs);
+    }
+    p->locs[p->loc_count++] = loc;
+}
+
+/* `.file 1 "k.cu"`, later versions with a time stamp and size behind it. */
+static void read_file(struct ptx_lines *p, struct cursor c) {
+    int number;
+    if (!take_number(&c, &number) || number < 0 || number >= MAX_FILES ||
+        !take_word(&c, "\"")) {
+        return;
+    }
+    const char *close = memchr(c.at, '"', (size_t)(c.end - c.at));
+    if (!close) {
+        return;
+    }
+    if ((size_t)number >= p->file_count) {
+        p->files = xreallocarray(p->files, (size_t)number + 1, sizeof *p->files);
+        memset(p->files + p->file_count, 0,
+               ((size_t)number + 1 - p->file_count) * sizeof *p->files);
+        p->file_count = (size_t)number + 1;
+    }
+    free(p->files[number]);
+    p->files[number] = xstrndup(c.at, (size_t)(close - c.at));
+}
+
+static bool is_symbol_byte(char c) {
+    return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+/* After ".entry", or after ".func" and its optional "(.param .b32 func_retval0)". */
+static void read_function(struct ptx_lines *p, struct cursor c, int ptx_line) {
+    skip_blanks(&c);
+    if (c.at < c.end && *c.at == '(') {
+        const char *close = memchr(c.at, ')', (size_t)(c.end - c.at));
+        c.at = close ? close + 1 : c.end;
+        skip_blanks(&c);
+    }
+    const char *begin = c.at;
+    while (c.at < c.end && is_symbol_byte(*c.at)) {
+        c.at++;
+    }
+    if (c.at == begin || p->function_count >= MAX_FUNCTIONS) {
+        return;
+    }
+    if (p->function_count == p->function_room) {
+        p->function_room = p->function_room ? p->function_room * 2 : 64;
+        p->functions =
+            xreallocarray(p->functions, p->function_room, sizeof *p->functions);
+    }
+    p->functions[p->function_count++] =
+        (struct function){xstrndup(begin, (size_t)(c.at - begin)), ptx_line, 0};
+}
+
+/* A body's own brace stands at the margin, but inline assembly may put more there: the
+ * last one before the next function counts. */
+static void end_function(struct ptx_lines *p, int ptx_line) {
+    if (p->function_count > 0) {
+        p->functions[p->function_count - 1].end = ptx_line;
+    }
+}
+
+static bool take_linkage(struct cursor *c) {
+    return take_word(c, ".visible") || take_word(c, ".weak") || take_word(c, ".extern") ||
+           take_word(c, ".common");
+}
+
+static void read_line(struct ptx_lines *p, struct cursor c, int ptx_line) {
+    if (c.at < c.end && *c.at == '}') {
+        end_function(p, ptx_line);
+        return;
+    }
+    while (take_linkage(&c)) {}
+    if (take_word(&c, ".loc")) {
+        read_loc(p, c, ptx_line);
+    } else if (take_word(&c, ".file")) {
+        read_file(p, c);
+    } else if (take_word(&c, ".entry") || take_word(&c, ".func")) {
+        read_function(p, c, ptx_line);
+    }
+}
+
+struct ptx_lines *ptx_lines_new(const char *ptx, size_t len) {
+    struct ptx_lines *p = xcalloc(1, sizeof *p);
+    const char *end = ptx + len;
+    int number = 1;
+    for (const char *at = ptx; at < end && number < (1 << 28); number++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        read_line(p, (struct cursor){at, newline ? newline : end}, number);
+        at = newline ? newline + 1 : end;
+    }
+    return p;
+}
+
+void ptx_lines_free(struct ptx_lines *p) {
+    if (!p) {
+        return;
+    }
+    for (size_t i = 0; i < p->file_count; i++) {
+        free(p->files[i]);
+    }
+    for (size_t i = 0; i < p->function_count; i++) {
+        free(p->functions[i].symbol);
+    }
+    free(p->files);
+    free(p->functions);
+    free(p->locs);
+    free(p);
+}
+
+static const char *file_name(const struct ptx_lines *p, int number) {
+    return number >= 0 && (size_t)number < p->file_count ? p->files[number] : NULL;
+}
+
+/* How many locs stand at or before the line. */
+static size_t locs_until(const struct ptx_lines *p, int line) {
+    size_t low = 0, high = p->loc_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (p->locs[middle].ptx_line <= line) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Index + 1 of the function whose text holds the line; 0 = none. */
+static size_t function_at(const struct ptx_lines *p, int line) {
+    size_t low = 0, high = p->function_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (p->functions[middle].begin <= line) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > 0 && p->functions[low - 1].end != 0 && p->functions[low - 1].end < line
+               ? 0
+               : low;
+}
+
+static void place_at(const struct ptx_lines *p, struct position at,
+                     struct ptx_place *ret) {
+    ret->file = file_name(p, at.file);
+    ret->line = at.line;
+    ret->column = at.column;
+}
+
+struct ptx_place ptx_lines_at(const struct ptx_lines *p, int line) {
+    struct ptx_place place = {0};
+    size_t function = function_at(p, line);
+    if (function == 0) {
+        return place;
+    }
+    place.function = p->functions[function - 1].symbol;
+    size_t count = locs_until(p, line);
+    if (count > 0 && p->locs[count - 1].function == function) {
+        place_at(p, p->locs[count - 1].at, &place);
+        place.caller = p->locs[count - 1].inlined_at.file != 0 ? count : 0;
+    }
+    return place;
+}
+
+static bool same_position(struct position a, struct position b) {
+    return a.file == b.file && a.line == b.line && a.column == b.column;
+}
+
+/* inlined_at names a position; when that is inlined itself, an earlier .loc of the
+ * function says where. */
+bool ptx_lines_caller(const struct ptx_lines *p, struct ptx_place *place) {
+    if (place->caller == 0 || place->caller > p->loc_count) {
+        return false;
+    }
+    const struct loc *from = &p->locs[place->caller - 1];
+    place_at(p, from->inlined_at, place);
+    size_t i = place->caller - 1;
+    place->caller = 0;
+    for (; i > 0 && p->locs[i - 1].function == from->function; i--) {
+        const struct loc *earlier = &p->locs[i - 1];
+        if (same_position(earlier->at, from->inlined_at)) {
+            place->caller = earlier->inlined_at.file != 0 ? i : 0;
+            break;
+        }
+    }
+    return true;
+}

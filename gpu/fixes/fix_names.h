@@ -1,0 +1,13 @@
+#pragma once
+/* fix_names: names that the compiler does not know: what declares them, or what they are
+ * called. Rules of fixes. */
+#include "gpu/fixes/mistake.h"
+
+/* `identifier "X" is undefined`. */
+void fix_undefined_name(struct mistake *m);
+/* `Instruction 'vote' without '.sync'`. */
+void fix_unsynchronised_name(struct mistake *m);
+/* `namespace "X" has no member "Y"`. */
+void fix_missing_member(struct mistake *m);
+/* A name before "::" that is no namespace yet. */
+void fix_unknown_space(struct mistake *m);

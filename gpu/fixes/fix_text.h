@@ -1,0 +1,35 @@
+#pragma once
+/* fix_text: a source file as tokens and lines, for finding where an edit belongs. */
+#include "base/lines.h"
+#include "gpu/source/cuda_lexer.h"
+#include "gpu/source/source_set.h"
+#include "protocol/finding.h"
+
+struct fix_text {
+    const char *display;
+    const char *text; /* as written, host code and all; borrowed */
+    size_t len;
+    struct lines lines;
+    struct cuda_token *tokens;
+    size_t count;
+};
+
+#define FIX_TEXT_MAX_TOKENS (1u << 20) /* the rest of a longer file gets no fixes */
+
+void fix_text_init(struct fix_text *t, const struct source_file *file);
+void fix_text_finish(struct fix_text *t);
+
+struct finding_span fix_text_span(const struct fix_text *t, size_t start, size_t end);
+/* The byte offset of a 1-based place; len when it is past the end. */
+size_t fix_text_offset(const struct fix_text *t, int line, int column);
+/* Index of the first token that ends after offset; count when there is none. */
+size_t fix_text_token(const struct fix_text *t, size_t offset);
+bool fix_text_is(const struct fix_text *t, size_t i,
+                 const char *word); /* false past ends */
+bool fix_text_has(const struct fix_text *t, size_t i, const char *word, size_t len);
+/* Whether the words stand in a row anywhere: "namespace", "cg", "=". NULL-terminated. */
+bool fix_text_says(const struct fix_text *t, const char *const *words);
+/* Where a new #include belongs: after the last of the leading ones, else at the start. */
+size_t fix_text_include_place(const struct fix_text *t);
+/* Whether an #include of exactly this ("<cmath>") is there. */
+bool fix_text_includes(const struct fix_text *t, const char *header);

@@ -1,0 +1,10 @@
+#pragma once
+/* fixes: cures for the mistakes that have a known one.
+ *
+ * Adds `fixes` (and better words) to a compile's findings: a missing standard or CUDA
+ * header, INFINITY and friends, sm_90 where sm_90a is needed, static shared memory over
+ * 48 KB, uint32_t without <cstdint>, half without cuda_fp16.h, a misspelt built-in … */
+#include "gpu/source/source_set.h"
+
+/* findings: array, changed in place. arch: what was compiled for. */
+void fixes_add(json_t *findings, const struct source_set *sources, const char *arch);

@@ -1,0 +1,372 @@
+#include "gpu/source/host_blanker.h"
+
+#include "base/mem.h"
+#include "gpu/source/host_names.h"
+
+#include <string.h>
+
+static enum code_word word_at(const struct host_blanker *b, size_t i) {
+    return b->tokens.list[i < b->tokens.count ? i : b->tokens.count].word;
+}
+
+static void count_device_words(struct host_blanker *b) {
+    uint32_t n = 0;
+    b->device_words = xcalloc(b->tokens.count + 1, sizeof *b->device_words);
+    for (size_t i = 0; i < b->tokens.count; i++) {
+        b->device_words[i] = n;
+        enum code_word w = word_at(b, i);
+        if (w == WORD_DEVICE || w == WORD_GLOBAL) {
+            n++;
+        } else if (w == WORD_NAME) {
+            struct space_of_name space = space_of(&b->macros, &b->tokens, i);
+            n += space.device || space.global;
+        }
+    }
+    b->device_words[b->tokens.count] = n;
+}
+
+int host_blanker_init(struct host_blanker *b, const char *text, size_t len,
+                      const struct space_macros *known) {
+    *b = (struct host_blanker){0};
+    int r = code_tokens_read(&b->tokens, text, len);
+    if (r < 0) {
+        return r;
+    }
+    if (known && known->count > 0) {
+        b->macros.list = xcalloc(known->count, sizeof *known->list);
+        memcpy(b->macros.list, known->list, known->count * sizeof *known->list);
+        b->macros.count = known->count;
+    }
+    space_macros_read(&b->macros, &b->tokens);
+    declarations_read(&b->declarations, &b->tokens, &b->macros);
+    b->goes = xcalloc(b->declarations.count + 1, sizeof *b->goes);
+    b->tail_goes = xcalloc(b->declarations.count + 1, sizeof *b->tail_goes);
+    count_device_words(b);
+    return 0;
+}
+
+void host_blanker_finish(struct host_blanker *b) {
+    code_tokens_finish(&b->tokens);
+    space_macros_finish(&b->macros);
+    declarations_finish(&b->declarations);
+    free(b->goes);
+    free(b->device_words);
+    free(b->tail_goes);
+    free(b->gone_types.list);
+    free(b->gone_values.list);
+    *b = (struct host_blanker){0};
+}
+
+/* ---- names of host things ---- */
+
+static void token_text(const struct host_blanker *b, size_t i, char *out, size_t max) {
+    size_t len = b->tokens.list[i].end - b->tokens.list[i].start;
+    len = len < max ? len : max - 1;
+    memcpy(out, b->tokens.text + b->tokens.list[i].start, len);
+    out[len] = '\0';
+}
+
+static bool is_gone(const struct host_blanker *b, const struct gone_names *names,
+                    size_t i) {
+    uint64_t name = names->count ? code_token_hash(&b->tokens, i) : 0;
+    for (size_t k = 0; k < names->count; k++) {
+        if (names->list[k] == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#define GONE_MAX 256 /* names compared with each token: bounds the work */
+
+static void note_gone(struct host_blanker *b, struct gone_names *names, size_t token) {
+    if (token != 0 && names->count < GONE_MAX) {
+        names->list = xreallocarray(names->list, names->count + 1, sizeof *names->list);
+        names->list[names->count++] = code_token_hash(&b->tokens, token);
+    }
+}
+
+static void note_gone_type(struct host_blanker *b, const struct declaration *d) {
+    enum code_word first = word_at(b, d->first);
+    if (first != WORD_USING && first != WORD_NAMESPACE) {
+        note_gone(b, &b->gone_types, d->name);
+    } else if (word_at(b, d->first + 2) == WORD_ASSIGN) { /* using NAME = …; */
+        note_gone(b, &b->gone_types, d->first + 1);
+    }
+}
+
+static bool is_host_name(const struct host_blanker *b, size_t i) {
+    char name[64];
+    token_text(b, i, name, sizeof name);
+    enum code_word before = i > 0 ? word_at(b, i - 1) : WORD_NONE;
+    if (before == WORD_DOT || before == WORD_ARROW) {
+        return false;
+    }
+    if (before == WORD_SCOPE) {
+        char outer[64] = "";
+        if (i >= 2 && word_at(b, i - 2) == WORD_NAME) {
+            token_text(b, i - 2, outer, sizeof outer);
+        }
+        return strcmp(outer, "std") == 0 && host_names_std(name);
+    }
+    bool qualifies = word_at(b, i + 1) == WORD_SCOPE;
+    if (qualifies && strcmp(name, "thrust") == 0 && word_at(b, i + 2) == WORD_NAME) {
+        token_text(b, i + 2, name, sizeof name);
+        return strstr(name, "_vector") != NULL;
+    }
+    return (qualifies && host_names_namespace(name)) || host_names_plain(name) ||
+           (b->using_std && !qualifies && host_names_std(name) &&
+            word_at(b, i + 1) != WORD_PAREN_OPEN) ||
+           is_gone(b, &b->gone_types, i);
+}
+
+static bool names_host(const struct host_blanker *b, size_t from, size_t to) {
+    for (size_t i = from; i <= to; i++) {
+        if (word_at(b, i) == WORD_NAME && is_host_name(b, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_device_words(const struct host_blanker *b, const struct declaration *d) {
+    return b->device_words[d->last + 1] > b->device_words[d->first];
+}
+
+/* ---- verdicts ---- */
+
+/* `__devcie__`: a misspelt execution space; its declaration stays, so that the compiler
+ * says so. */
+static bool has_unknown_space(const struct host_blanker *b, const struct declaration *d) {
+    static const char *const known[] = {
+        "__forceinline__", "__noinline__",      "__inline__",       "__restrict__",
+        "__attribute__",   "__launch_bounds__", "__align__",        "__declspec",
+        "__restrict",      "__inline",          "__cluster_dims__", "__maxnreg__",
+        "__volatile__",    "__const__",         "__extension__",    "__builtin_align__",
+        "__nv_pure__",     "__block_size__",    "__int128_t__",
+    };
+    size_t end = d->body ? d->body : d->last;
+    for (size_t i = d->first; i < end; i++) {
+        const struct code_token *t = &b->tokens.list[i];
+        if (t->word != WORD_ATTRIBUTE || t->end - t->start < 5 ||
+            memcmp(b->tokens.text + t->start, "__", 2) != 0 ||
+            memcmp(b->tokens.text + t->end - 2, "__", 2) != 0) {
+            continue;
+        }
+        bool found = false;
+        for (size_t k = 0; k < ARRAY_LEN(known) && !found; k++) {
+            found = code_token_is(&b->tokens, i, known[k]);
+        }
+        if (!found) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "template float square<float>(float);" belongs to a function that may be the device's.
+ */
+static bool instantiates_kept(const struct host_blanker *b, size_t index) {
+    const struct declaration *d = &b->declarations.list[index];
+    if (d->body || word_at(b, d->first) != WORD_TEMPLATE ||
+        word_at(b, d->first + 1) == WORD_LESS || d->name == 0) {
+        return false;
+    }
+    uint64_t name = code_token_hash(&b->tokens, d->name);
+    for (size_t i = index; i-- > 0 && index - i < 2048;) {
+        const struct declaration *other = &b->declarations.list[i];
+        if (other->kind == DECLARATION_FUNCTION && other->name && !b->goes[i] &&
+            code_token_hash(&b->tokens, other->name) == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool function_goes(struct host_blanker *b, size_t index) {
+    const struct declaration *d = &b->declarations.list[index];
+    if (d->has_global || d->has_device || d->body_has_global) {
+        return false;
+    }
+    if (d->has_default) {
+        return d->has_virtual; /* NVRTC takes other defaulted members for both sides */
+    }
+    if (d->has_constexpr) {
+        if (names_host(b, d->first, d->last)) {
+            return true;
+        }
+        b->needs_default_device = true;
+        return false;
+    }
+    return !has_unknown_space(b, d) && !instantiates_kept(b, index);
+}
+
+static bool is_lambda(const struct host_blanker *b, const struct declaration *d) {
+    for (size_t i = d->first; i < d->last; i++) {
+        if (word_at(b, i) == WORD_ASSIGN) {
+            return word_at(b, i + 1) == WORD_BRACKET_OPEN;
+        }
+    }
+    return false;
+}
+
+/* const auto x = f(3); where f went */
+static bool calls_gone(const struct host_blanker *b, const struct declaration *d) {
+    for (size_t i = d->first; i < d->last; i++) {
+        if (word_at(b, i) == WORD_NAME && word_at(b, i + 1) == WORD_PAREN_OPEN &&
+            is_gone(b, &b->gone_values, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The variables of "struct S { … } a, *b;" when the type itself stays. */
+static bool type_tail_goes(const struct host_blanker *b, const struct declaration *d) {
+    bool member = d->parent != SIZE_MAX && !d->has_static;
+    if (d->open || !d->body_end || d->last <= d->body_end + 1 || member ||
+        d->has_device || d->has_const || d->has_constexpr ||
+        word_at(b, d->first) == WORD_TYPEDEF) {
+        return false;
+    }
+    return d->kind == DECLARATION_CLASS || d->kind == DECLARATION_ENUM;
+}
+
+static bool variable_goes(struct host_blanker *b, size_t index) {
+    const struct declaration *d = &b->declarations.list[index];
+    if (d->has_device || d->has_global || (d->parent != SIZE_MAX && !d->has_static)) {
+        return false;
+    }
+    if (d->has_constexpr || (d->has_const && !d->const_pointer)) {
+        b->needs_default_device |= is_lambda(b, d);
+        return names_host(b, d->first, d->last) ||
+               (!d->has_constexpr && calls_gone(b, d));
+    }
+    return !has_unknown_space(b, d);
+}
+
+static bool macro_goes(const struct host_blanker *b, size_t index) {
+    const struct declaration *d = &b->declarations.list[index];
+    struct space_of_name space = space_of(&b->macros, &b->tokens, d->name);
+    if (space.global || space.device || d->body_has_global) {
+        return false;
+    }
+    char name[64];
+    token_text(b, d->name, name, sizeof name);
+    if (space.host_only || host_names_macro(name)) {
+        return true;
+    }
+    for (size_t i = d->body; d->body && i < d->body_end; i++) {
+        if (word_at(b, i) == WORD_LAUNCH_OPEN) {
+            return true;
+        }
+    }
+    return d->body && names_host(b, d->body, d->body_end);
+}
+
+/* A type's own words: its head and tail. Its members are judged one by one. */
+static bool class_names_host(const struct host_blanker *b, const struct declaration *d) {
+    return names_host(b, d->first, d->body ? d->body : d->last) ||
+           (d->body_end && names_host(b, d->body_end, d->last));
+}
+
+struct open_class {
+    size_t declaration;
+    bool tainted; /* it holds what only the host has */
+};
+
+static void close_class(struct host_blanker *b, const struct open_class *c) {
+    const struct declaration *d = &b->declarations.list[c->declaration];
+    if (c->tainted && !d->open && !has_device_words(b, d)) {
+        b->goes[c->declaration] = true;
+        note_gone_type(b, d);
+    }
+}
+
+static bool judge_one(struct host_blanker *b, size_t index, struct open_class *in) {
+    const struct declaration *d = &b->declarations.list[index];
+    if (d->open) {
+        return false;
+    }
+    bool goes = false;
+    switch (d->kind) {
+    case DECLARATION_FUNCTION:
+        return function_goes(b, index);
+    case DECLARATION_VARIABLE:
+        if (in && !d->has_static && names_host(b, d->first, d->last)) {
+            in->tainted = true;
+        }
+        return variable_goes(b, index);
+    case DECLARATION_OTHER:
+        goes = !has_device_words(b, d) &&
+               (names_host(b, d->first, d->last) ||
+                (word_at(b, d->first) == WORD_USING && /* using a::gone; */
+                 word_at(b, d->last - 2) == WORD_SCOPE &&
+                 is_gone(b, &b->gone_values, d->last - 1)));
+        if (goes) {
+            note_gone_type(b, d);
+        }
+        return goes;
+    case DECLARATION_MACRO:
+        return macro_goes(b, index);
+    default:
+        return false;
+    }
+}
+
+static bool is_using_std(const struct host_blanker *b, const struct declaration *d) {
+    return word_at(b, d->first) == WORD_USING &&
+           word_at(b, d->first + 1) == WORD_NAMESPACE &&
+           code_token_is(&b->tokens, d->first + 2, "std");
+}
+
+/* "using namespace torch;" */
+static bool uses_host_namespace(const struct host_blanker *b,
+                                const struct declaration *d) {
+    if (word_at(b, d->first) != WORD_USING ||
+        word_at(b, d->first + 1) != WORD_NAMESPACE) {
+        return false;
+    }
+    for (size_t i = d->first + 2; i < d->last; i++) {
+        char name[64];
+        token_text(b, i, name, sizeof name);
+        if (word_at(b, i) == WORD_NAME && host_names_namespace(name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void host_blanker_judge(struct host_blanker *b) {
+    struct open_class *open = NULL;
+    size_t depth = 0, cap = 0;
+    for (size_t i = 0; i < b->declarations.count; i++) {
+        const struct declaration *d = &b->declarations.list[i];
+        while (depth > 0 &&
+               b->declarations.list[open[depth - 1].declaration].last < d->first) {
+            close_class(b, &open[--depth]);
+        }
+        struct open_class *in = depth > 0 && d->parent == open[depth - 1].declaration
+                                    ? &open[depth - 1]
+                                    : NULL;
+        b->using_std |= is_using_std(b, d);
+        if (d->kind == DECLARATION_CLASS) {
+            if (depth == cap) {
+                cap = cap ? cap * 2 : 16;
+                open = xreallocarray(open, cap, sizeof *open);
+            }
+            open[depth++] = (struct open_class){i, class_names_host(b, d)};
+        } else {
+            b->goes[i] = judge_one(b, i, in) || uses_host_namespace(b, d);
+            if (b->goes[i] &&
+                (d->kind == DECLARATION_FUNCTION || d->kind == DECLARATION_VARIABLE)) {
+                note_gone(b, &b->gone_values, d->name);
+            }
+        }
+        b->tail_goes[i] = type_tail_goes(b, d);
+    }
+    while (depth > 0) {
+        close_class(b, &open[--depth]);
+    }
+    free(open);
+}

@@ -1,0 +1,47 @@
+#pragma once
+/* host_blanker: which declarations of a source are the host's, and what of them the
+ * device needs all the same. Part of host_code. */
+#include "gpu/source/host_declarations.h"
+
+struct host_blanker {
+    struct code_tokens tokens;
+    struct space_macros macros;
+    struct declarations declarations;
+    bool *goes;      /* one for each declaration */
+    bool *tail_goes; /* of a type that stays: the variables declared behind it */
+    bool needs_default_device;
+    bool using_std;         /* "using namespace std;" was seen */
+    uint32_t *device_words; /* how many execution spaces stand before token i */
+    struct gone_names {
+        uint64_t *list; /* hashes */
+        size_t count;
+    } gone_types, gone_values; /* values: functions and variables */
+};
+
+/* known: macros of the other files, may be NULL. -E2BIG: too many tokens, leave it alone.
+ */
+int host_blanker_init(struct host_blanker *b, const char *text, size_t len,
+                      const struct space_macros *known);
+void host_blanker_finish(struct host_blanker *b);
+/* Fills goes. */
+void host_blanker_judge(struct host_blanker *b);
+
+/* "ns::name" as written; freed by the caller. */
+char *host_qualified_name(const struct host_blanker *b, const struct declaration *d);
+void host_blank_bytes(char *text, size_t from, size_t to); /* newlines stay */
+
+/* Instantiations of template kernels that host code asked for. */
+struct host_launch {
+    char *expression;   /* "ns::k<float, 256>" */
+    size_t declaration; /* that it was found in */
+    size_t offset;      /* where it stood */
+};
+struct host_launches {
+    struct host_launch *list;
+    size_t count;
+};
+void host_launches_collect(struct host_launches *ret, const struct host_blanker *b);
+/* Write them as static assertions into text, blanked by now; what has no room is left. */
+void host_launches_write(const struct host_launches *launches,
+                         const struct host_blanker *b, char *text);
+void host_launches_finish(struct host_launches *launches);

@@ -1,0 +1,330 @@
+#include "gpu/source/host_code.h"
+
+#include "gpu/source/cuda_lexer.h"
+#include "gpu/source/host_blanker.h"
+#include "gpu/source/host_names.h"
+#include "gpu/source/source_set.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+static void append(char **s, const char *bytes, size_t len) {
+    size_t old = *s ? strlen(*s) : 0;
+    *s = xrealloc(*s, old + len + 1);
+    memcpy(*s + old, bytes, len);
+    (*s)[old + len] = '\0';
+}
+
+/* "a::b::" for a namespace, outermost first; "" for the global one. */
+static void append_scope(const struct host_blanker *b, size_t scope, char **s) {
+    size_t path[64], n = 0;
+    for (; scope != SIZE_MAX && n < ARRAY_LEN(path);
+         scope = b->declarations.scopes[scope].parent) {
+        path[n++] = scope;
+    }
+    while (n > 0) {
+        const struct name_scope *sc = &b->declarations.scopes[path[--n]];
+        for (size_t i = sc->name; i < sc->name_end; i++) {
+            const struct code_token *t = &b->tokens.list[i];
+            if (t->word == WORD_NAME || t->word == WORD_SCOPE) {
+                append(s, b->tokens.text + t->start, t->end - t->start);
+            }
+        }
+        if (sc->name_end > sc->name) {
+            append(s, "::", 2);
+        }
+    }
+}
+
+char *host_qualified_name(const struct host_blanker *b, const struct declaration *d) {
+    char *s = xstrdup("");
+    append_scope(b, d->scope, &s);
+    size_t first = d->name;
+    while (first >= 2 && first - 2 > d->first &&
+           b->tokens.list[first - 1].word == WORD_SCOPE &&
+           b->tokens.list[first - 2].word == WORD_NAME) {
+        first -= 2;
+    }
+    for (size_t i = first; i <= d->name; i++) {
+        const struct code_token *t = &b->tokens.list[i];
+        append(&s, b->tokens.text + t->start, t->end - t->start);
+    }
+    return s;
+}
+
+/* ---- what the caller is told ---- */
+
+/* __launch_bounds__(256, 2): the literals in the head of a kernel. */
+static void read_launch_bounds(const struct host_blanker *b, const struct declaration *d,
+                               int bounds[3]) {
+    size_t i = d->first;
+    while (i < d->params && !code_token_is(&b->tokens, i, "__launch_bounds__")) {
+        i++;
+    }
+    i += 2;
+    for (int n = 0; n < 3 && i < d->params; n++, i += 2) {
+        const struct code_token *t = &b->tokens.list[i];
+        enum code_word after = b->tokens.list[i + 1].word;
+        if (t->word != WORD_NUMBER ||
+            (after != WORD_COMMA && after != WORD_PAREN_CLOSE)) {
+            return;
+        }
+        long value = strtol(b->tokens.text + t->start, NULL, 0);
+        bounds[n] = value > 0 && value < 1 << 20 ? (int)value : 0;
+        if (after == WORD_PAREN_CLOSE) {
+            return;
+        }
+    }
+}
+
+static size_t signature_start(const struct host_blanker *b, const struct declaration *d) {
+    for (size_t i = d->first; i < d->name; i++) {
+        enum code_word w = b->tokens.list[i].word;
+        if (w == WORD_GLOBAL || w == WORD_TEMPLATE) {
+            return b->tokens.list[i].start;
+        }
+    }
+    return b->tokens.list[d->first].start;
+}
+
+static void tell_kernel(const struct host_blanker *b, const struct declaration *d,
+                        struct host_code *ret) {
+    struct kernel_place k = {
+        .name = host_qualified_name(b, d),
+        .offset = b->tokens.list[d->name].start,
+        .end = b->tokens.list[d->name].end,
+        .signature = signature_start(b, d),
+        .signature_end = b->tokens.list[d->params_end ? d->params_end : d->name].end,
+    };
+    read_launch_bounds(b, d, k.launch_bounds);
+    ret->kernels = xreallocarray(ret->kernels, ret->kernel_count + 1, sizeof k);
+    ret->kernels[ret->kernel_count++] = k;
+}
+
+static void tell_host_function(const struct host_blanker *b, const struct declaration *d,
+                               struct host_code *ret) {
+    struct host_function f = {
+        .name = host_qualified_name(b, d),
+        .offset = b->tokens.list[d->name].start,
+        .end = b->tokens.list[d->name].end,
+    };
+    ret->functions = xreallocarray(ret->functions, ret->function_count + 1, sizeof f);
+    ret->functions[ret->function_count++] = f;
+}
+
+#define PLACES_MAX 4096 /* kernels, host functions: those after these are not listed */
+
+static void tell(const struct host_blanker *b, struct host_code *ret) {
+    ret->needs_default_device = b->needs_default_device;
+    for (size_t i = 0; i < b->declarations.count; i++) {
+        const struct declaration *d = &b->declarations.list[i];
+        ret->has_host_code |= b->goes[i] || b->tail_goes[i];
+        if (d->kind != DECLARATION_FUNCTION || d->name == 0) {
+            continue;
+        }
+        if (d->has_global && d->body && ret->kernel_count < PLACES_MAX) {
+            tell_kernel(b, d, ret);
+        } else if (b->goes[i] && ret->function_count < PLACES_MAX) {
+            tell_host_function(b, d, ret);
+        }
+    }
+}
+
+/* ---- blanking ---- */
+
+void host_blank_bytes(char *text, size_t from, size_t to) {
+    for (; from < to; from++) {
+        if (text[from] != '\n' && text[from] != '\r') {
+            text[from] = ' ';
+        }
+    }
+}
+
+static void read_directive(const struct host_blanker *b, size_t i,
+                           struct cuda_directive *d) {
+    struct cuda_lexer l;
+    cuda_lexer_init(&l, b->tokens.text, b->tokens.len);
+    struct cuda_token t = {.kind = CUDA_DIRECTIVE,
+                           .start = b->tokens.list[i].start,
+                           .end = b->tokens.list[i].end};
+    cuda_directive_read(&l, &t, d);
+}
+
+/* Directives stay, so that #if and #endif still match and macros are still defined. Loop
+ * pragmas go: without their loop they are errors. */
+static bool directive_goes(const struct host_blanker *b, size_t i) {
+    struct cuda_directive d;
+    read_directive(b, i, &d);
+    const char *argument = b->tokens.text + d.argument;
+    size_t len = d.argument_end - d.argument;
+    bool goes = strcmp(d.name, "pragma") == 0 && !memmem(argument, len, "push", 4) &&
+                !memmem(argument, len, "pop", 3) && !memmem(argument, len, "pack", 4);
+    cuda_directive_finish(&d);
+    return goes;
+}
+
+static void blank_tokens(const struct host_blanker *b, size_t first, size_t last,
+                         char *text) {
+    size_t from = b->tokens.list[first].start;
+    for (size_t i = first; i <= last; i++) {
+        const struct code_token *t = &b->tokens.list[i];
+        if (t->word == WORD_DIRECTIVE && !directive_goes(b, i)) {
+            host_blank_bytes(text, from, t->start);
+            from = t->end;
+        }
+    }
+    host_blank_bytes(text, from, b->tokens.list[last].end);
+}
+
+/* ---- includes ---- */
+
+/* #include <vector> and the like; with `costly` also those that only host code used. */
+static bool is_host_include(const struct host_blanker *b, size_t i, bool costly) {
+    struct cuda_directive d;
+    read_directive(b, i, &d);
+    bool host = strcmp(d.name, "include") == 0 && d.target &&
+                (host_names_header(d.target) || (costly && d.form == INCLUDE_ANGLED &&
+                                                 host_names_costly_header(d.target)));
+    cuda_directive_finish(&d);
+    return host;
+}
+
+/* Whether a directive that stays may bring std into device code: a macro, or a file of
+ * the user's that relies on what was included before it. */
+static bool directive_needs_std(const struct host_blanker *b, size_t i) {
+    struct cuda_directive d;
+    read_directive(b, i, &d);
+    const char *argument = b->tokens.text + d.argument;
+    size_t len = d.argument_end - d.argument;
+    bool needs =
+        strcmp(d.name, "include") == 0
+            ? d.form != INCLUDE_ANGLED && !(d.target && host_names_header(d.target))
+            : strcmp(d.name, "define") == 0 && memmem(argument, len, "std::", 5) &&
+                  !memmem(argument, len, "std::c", 6) &&
+                  !memmem(argument, len, "std::e", 6) &&
+                  !memmem(argument, len, "std::runtime_error", 18);
+    cuda_directive_finish(&d);
+    return needs;
+}
+
+/* Whether anything that stays says std:: (or may, after using namespace std). */
+static bool device_needs_std(const struct host_blanker *b) {
+    size_t next = 0;
+    for (size_t i = 0; i < b->tokens.count; i++) {
+        while (next < b->declarations.count &&
+               (!b->goes[next] || b->declarations.list[next].last < i)) {
+            next++;
+        }
+        if (next < b->declarations.count && i >= b->declarations.list[next].first) {
+            i = b->declarations.list[next].last; /* it goes */
+            continue;
+        }
+        enum code_word w = b->tokens.list[i].word;
+        if ((w == WORD_DIRECTIVE && directive_needs_std(b, i)) ||
+            (w == WORD_NAME && code_token_is(&b->tokens, i, "std") &&
+             (b->tokens.list[i + 1].word == WORD_SCOPE || b->using_std))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool blank_includes(const struct host_blanker *b, bool costly, char *text) {
+    bool any = false;
+    for (size_t i = 0; i < b->tokens.count; i++) {
+        const struct code_token *t = &b->tokens.list[i];
+        if (t->word == WORD_DIRECTIVE && is_host_include(b, i, costly)) {
+            any = true;
+            if (text) {
+                host_blank_bytes(text, t->start, t->end);
+            }
+        }
+    }
+    return any;
+}
+
+/* text NULL: only look. */
+static void process(const char *source, size_t len, const struct space_macros *known,
+                    char *text, struct host_code *ret) {
+    *ret = (struct host_code){0};
+    struct host_blanker b;
+    if (host_blanker_init(&b, source, len, known) < 0) {
+        return;
+    }
+    host_blanker_judge(&b);
+    tell(&b, ret);
+    ret->has_host_code |= blank_includes(&b, false, text);
+    if (text && ret->has_host_code && !device_needs_std(&b)) {
+        blank_includes(&b, true, text);
+    }
+    if (text && ret->has_host_code) {
+        struct host_launches launches;
+        host_launches_collect(&launches, &b);
+        for (size_t i = 0; i < b.declarations.count; i++) {
+            const struct declaration *d = &b.declarations.list[i];
+            if (b.goes[i]) {
+                blank_tokens(&b, d->first, d->last, text);
+            } else if (b.tail_goes[i]) {
+                blank_tokens(&b, d->body_end + 1, d->last - 1, text);
+            }
+        }
+        host_launches_write(&launches, &b, text);
+        host_launches_finish(&launches);
+    }
+    host_blanker_finish(&b);
+}
+
+void host_code_blank(char *text, size_t len, struct host_code *ret) {
+    autofree char *source = xmalloc(len + 1);
+    memcpy(source, text, len);
+    source[len] = '\0';
+    process(source, len, NULL, text, ret);
+}
+
+void host_code_scan(const char *text, size_t len, struct host_code *ret) {
+    process(text, len, NULL, NULL, ret);
+}
+
+void host_code_blank_sources(struct source_set *sources, struct host_code *ret) {
+    struct space_macros macros = {0};
+    for (size_t i = sources->count; i-- > 0;) { /* headers before what includes them */
+        struct code_tokens tokens;
+        if (code_tokens_read(&tokens, sources->files[i].text, sources->files[i].len) ==
+            0) {
+            space_macros_read(&macros, &tokens);
+            code_tokens_finish(&tokens);
+        }
+    }
+    *ret = (struct host_code){0};
+    bool any = false, needs = false;
+    for (size_t i = sources->count; i-- > 0;) {
+        struct source_file *f = &sources->files[i];
+        autofree char *before = xmalloc(f->len + 1);
+        memcpy(before, f->text, f->len + 1);
+        host_code_finish(ret);
+        process(before, f->len, &macros, f->text, ret);
+        any |= ret->has_host_code;
+        needs |= ret->needs_default_device;
+        if (ret->has_host_code && !f->original) {
+            f->original = take(before);
+        }
+    }
+    ret->has_host_code = any;
+    ret->needs_default_device = needs;
+    space_macros_finish(&macros);
+}
+
+void host_code_finish(struct host_code *h) {
+    for (size_t i = 0; i < h->kernel_count; i++) {
+        free(h->kernels[i].name);
+    }
+    for (size_t i = 0; i < h->function_count; i++) {
+        free(h->functions[i].name);
+    }
+    free(h->kernels);
+    free(h->functions);
+    *h = (struct host_code){0};
+}

@@ -1,0 +1,65 @@
+#pragma once
+/* host_declarations: where each declaration of a source begins and ends, and what it is.
+ *
+ * Reads tokens without expanding macros or taking #if branches: all branches count, and
+ * the bracket depth at an #if holds again at its #else. Namespaces and extern "C" blocks
+ * are transparent; a class is one declaration, its members are declarations of their own
+ * inside it. Function bodies are not looked into. Never fails: what does not end is
+ * `open`. Part of host_code. */
+#include "gpu/source/host_tokens.h"
+
+enum declaration_kind {
+    DECLARATION_OTHER, /* using, typedef, static_assert, concept, forward class … */
+    DECLARATION_FUNCTION,
+    DECLARATION_VARIABLE,
+    DECLARATION_CLASS,
+    DECLARATION_ENUM,
+    DECLARATION_MACRO, /* NAME(…), NAME(…) { … } or NAME(…); at top level */
+};
+
+struct declaration {
+    size_t first, last;        /* tokens; last belongs to it */
+    size_t name;               /* token of the (last part of the) name; 0 when none: a
+                                  declaration never has its name in token 0 */
+    size_t params, params_end; /* the parameter list's ( and ), 0 when none */
+    size_t body, body_end;     /* { and } of a function or class, 0 when none */
+    size_t parent;             /* index of the class it is a member of, or SIZE_MAX */
+    size_t scope;              /* index into scopes, SIZE_MAX = global */
+    enum declaration_kind kind;
+    bool open; /* its end was not found, or branches tore it: leave it alone */
+    bool has_template, has_global, has_device, has_host, has_constexpr, has_const,
+        has_static, has_virtual, has_friend, has_assign, has_default, const_pointer;
+    bool body_has_global; /* __global__ inside a function body: a brace is missing */
+};
+
+struct name_scope {        /* a namespace */
+    size_t name, name_end; /* tokens, [name, name_end); empty when anonymous */
+    size_t parent;         /* SIZE_MAX = global */
+};
+
+/* Macros whose replacement holds an execution space: by the hash of their names. */
+struct space_macros {
+    struct {
+        uint64_t name;
+        bool global, device, host_only, function;
+    } * list;
+    size_t count;
+};
+void space_macros_read(struct space_macros *m, const struct code_tokens *t);
+void space_macros_finish(struct space_macros *m);
+struct space_of_name {
+    bool known, global, device, host_only;
+};
+/* What the name at token i stands for, as a macro. */
+struct space_of_name space_of(const struct space_macros *m, const struct code_tokens *t,
+                              size_t i);
+
+struct declarations {
+    struct declaration *list;
+    size_t count;
+    struct name_scope *scopes;
+    size_t scope_count;
+};
+void declarations_read(struct declarations *ret, const struct code_tokens *t,
+                       const struct space_macros *macros);
+void declarations_finish(struct declarations *d);

@@ -1,0 +1,319 @@
+#include "gpu/source/host_tokens.h"
+
+#include "base/mem.h"
+#include "gpu/source/cuda_lexer.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct {
+    const char *text;
+    enum code_word word;
+} words[] = {
+    {"{", WORD_BRACE_OPEN},
+    {"}", WORD_BRACE_CLOSE},
+    {"(", WORD_PAREN_OPEN},
+    {")", WORD_PAREN_CLOSE},
+    {"[", WORD_BRACKET_OPEN},
+    {"]", WORD_BRACKET_CLOSE},
+    {"<%", WORD_BRACE_OPEN},
+    {"%>", WORD_BRACE_CLOSE},
+    {"<:", WORD_BRACKET_OPEN},
+    {":>", WORD_BRACKET_CLOSE},
+    {"<", WORD_LESS},
+    {">", WORD_GREATER},
+    {">>", WORD_SHIFT_RIGHT},
+    {"<<<", WORD_LAUNCH_OPEN},
+    {">>>", WORD_LAUNCH_CLOSE},
+    {";", WORD_SEMICOLON},
+    {",", WORD_COMMA},
+    {"=", WORD_ASSIGN},
+    {":", WORD_COLON},
+    {"::", WORD_SCOPE},
+    {"*", WORD_STAR},
+    {"&", WORD_AMPERSAND},
+    {"~", WORD_TILDE},
+    {"->", WORD_ARROW},
+    {".", WORD_DOT},
+    {"&&", WORD_AND_AND},
+    {"||", WORD_OR_OR},
+    {"!", WORD_NOT},
+    {"namespace", WORD_NAMESPACE},
+    {"inline", WORD_INLINE},
+    {"extern", WORD_EXTERN},
+    {"template", WORD_TEMPLATE},
+    {"typename", WORD_TYPENAME},
+    {"class", WORD_CLASS},
+    {"struct", WORD_STRUCT},
+    {"union", WORD_UNION},
+    {"enum", WORD_ENUM},
+    {"using", WORD_USING},
+    {"typedef", WORD_TYPEDEF},
+    {"static_assert", WORD_STATIC_ASSERT},
+    {"friend", WORD_FRIEND},
+    {"operator", WORD_OPERATOR},
+    {"requires", WORD_REQUIRES},
+    {"concept", WORD_CONCEPT},
+    {"constexpr", WORD_CONSTEXPR},
+    {"consteval", WORD_CONSTEXPR},
+    {"const", WORD_CONST},
+    {"static", WORD_STATIC},
+    {"virtual", WORD_VIRTUAL},
+    {"try", WORD_TRY},
+    {"catch", WORD_CATCH},
+    {"final", WORD_FINAL},
+    {"default", WORD_DEFAULT},
+    {"delete", WORD_DELETE},
+    {"public", WORD_ACCESS},
+    {"private", WORD_ACCESS},
+    {"protected", WORD_ACCESS},
+    {"asm", WORD_ASM},
+    {"__asm__", WORD_ASM},
+    {"__asm", WORD_ASM},
+    {"alignas", WORD_ATTRIBUTE},
+    {"noexcept", WORD_ATTRIBUTE},
+    {"throw", WORD_ATTRIBUTE},
+    {"explicit", WORD_ATTRIBUTE},
+    {"decltype", WORD_ATTRIBUTE},
+    {"typeof", WORD_ATTRIBUTE},
+    {"sizeof", WORD_ATTRIBUTE},
+    {"__global__", WORD_GLOBAL},
+    {"__device__", WORD_DEVICE},
+    {"__constant__", WORD_DEVICE},
+    {"__shared__", WORD_DEVICE},
+    {"__managed__", WORD_DEVICE},
+    {"__host__", WORD_HOST},
+    {"int", WORD_TYPE},
+    {"float", WORD_TYPE},
+    {"double", WORD_TYPE},
+    {"char", WORD_TYPE},
+    {"bool", WORD_TYPE},
+    {"void", WORD_TYPE},
+    {"short", WORD_TYPE},
+    {"long", WORD_TYPE},
+    {"unsigned", WORD_TYPE},
+    {"signed", WORD_TYPE},
+    {"auto", WORD_TYPE},
+    {"volatile", WORD_TYPE},
+    {"mutable", WORD_TYPE},
+};
+
+/* No keyword: a name; "__x" forms take arguments as attributes do. */
+static enum code_word name_word(const char *s) {
+    return s[0] == '_' && s[1] == '_' ? WORD_ATTRIBUTE : WORD_NAME;
+}
+
+static size_t spell_token(const struct code_tokens *t, const struct code_token *token,
+                          char *out, size_t max) {
+    size_t n = 0;
+    for (size_t at = token->start; at < token->end && n + 1 < max; at++) {
+        char c = t->text[at];
+        if (c == '\\' || c == '\n' || c == '\r') {
+            continue; /* a splice; names hold no backslash otherwise */
+        }
+        out[n++] = c;
+    }
+    out[n] = '\0';
+    return n;
+}
+
+static enum code_word word_of(const struct code_tokens *t,
+                              const struct cuda_token *token) {
+    switch (token->kind) {
+    case CUDA_DIRECTIVE:
+        return WORD_DIRECTIVE;
+    case CUDA_NUMBER:
+        return WORD_NUMBER;
+    case CUDA_IDENTIFIER:
+    case CUDA_PUNCTUATOR:
+        break;
+    default:
+        return WORD_NONE;
+    }
+    char s[24];
+    struct code_token small = {.start = (uint32_t)token->start,
+                               .end = (uint32_t)token->end};
+    spell_token(t, &small, s, sizeof s);
+    bool name = token->kind == CUDA_IDENTIFIER;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (words[i].text[0] == s[0] && strcmp(words[i].text, s) == 0) {
+            return words[i].word;
+        }
+    }
+    return name ? name_word(s) : WORD_NONE;
+}
+
+static void add_token(struct code_tokens *t, size_t *cap, struct code_token token) {
+    if (t->count == *cap) {
+        *cap = *cap ? *cap * 2 : 1024;
+        t->list = xreallocarray(t->list, *cap, sizeof *t->list);
+    }
+    t->list[t->count++] = token;
+}
+
+/* ---- #if 0 ---- */
+
+/* What stands beneath #if 0 is no code and need not even look like it. */
+struct dead_region {
+    size_t depth; /* of #ifs inside it; 0 = not inside one */
+};
+
+/* True when this token is dead. The directives that begin and end the region are not. */
+static bool is_dead(struct dead_region *r, const struct cuda_lexer *l,
+                    const struct cuda_token *t) {
+    if (t->kind != CUDA_DIRECTIVE) {
+        return r->depth > 0;
+    }
+    struct cuda_directive d;
+    cuda_directive_read(l, t, &d);
+    const char *argument = l->text + d.argument;
+    size_t len = d.argument_end - d.argument;
+    bool opens = strncmp(d.name, "if", 2) == 0, branches = strncmp(d.name, "el", 2) == 0;
+    bool closes = strcmp(d.name, "endif") == 0;
+    bool zero =
+        strcmp(d.name, "if") == 0 && ((len == 1 && *argument == '0') ||
+                                      (len == 5 && memcmp(argument, "false", 5) == 0));
+    cuda_directive_finish(&d);
+    if (r->depth == 0) {
+        r->depth = zero;
+        return false;
+    }
+    r->depth += opens;
+    if (r->depth == 1 && (branches || closes)) {
+        r->depth = 0;
+        return false;
+    }
+    r->depth -= closes;
+    return true;
+}
+
+int code_tokens_read(struct code_tokens *ret, const char *text, size_t len) {
+    *ret = (struct code_tokens){.text = text, .len = len};
+    if (len >= UINT32_MAX) {
+        return -E2BIG;
+    }
+    size_t cap = 0;
+    struct dead_region dead = {0};
+    struct cuda_lexer l;
+    cuda_lexer_init(&l, text, len);
+    for (;;) {
+        struct cuda_token t = cuda_lexer_next(&l);
+        struct code_token small = {(uint32_t)t.start, (uint32_t)t.end, WORD_END,
+                                   t.line_start};
+        if (t.kind == CUDA_END) {
+            add_token(ret, &cap, small);
+            ret->count--;
+            return 0;
+        }
+        if (is_dead(&dead, &l, &t)) {
+            continue;
+        }
+        if (ret->count >= HOST_TOKENS_MAX) {
+            code_tokens_finish(ret);
+            return -E2BIG;
+        }
+        small.word = (uint8_t)word_of(ret, &t);
+        add_token(ret, &cap, small);
+    }
+}
+
+void code_tokens_finish(struct code_tokens *t) {
+    free(t->list);
+    t->list = NULL;
+    t->count = 0;
+}
+
+bool code_token_is(const struct code_tokens *t, size_t i, const char *text) {
+    char s[64];
+    return i < t->count && spell_token(t, &t->list[i], s, sizeof s) < sizeof s - 1 &&
+           strcmp(s, text) == 0;
+}
+
+bool code_token_is_capital(const struct code_tokens *t, size_t i) {
+    if (t->list[i].word != WORD_NAME) {
+        return false;
+    }
+    bool capital = false;
+    for (size_t at = t->list[i].start; at < t->list[i].end; at++) {
+        if (t->text[at] >= 'a' && t->text[at] <= 'z') {
+            return false;
+        }
+        capital |= t->text[at] >= 'A' && t->text[at] <= 'Z';
+    }
+    return capital;
+}
+
+uint64_t code_hash(const char *s, size_t len) {
+    uint64_t h = 14695981039346656037u; /* FNV-1a */
+    for (size_t i = 0; i < len; i++) {
+        h = (h ^ (unsigned char)s[i]) * 1099511628211u;
+    }
+    return h;
+}
+
+uint64_t code_token_hash(const struct code_tokens *t, size_t i) {
+    char s[256];
+    return code_hash(s, spell_token(t, &t->list[i], s, sizeof s));
+}
+
+size_t code_token_after(const struct code_tokens *t, size_t i) {
+    while (i < t->count && t->list[++i].word == WORD_DIRECTIVE) {}
+    return i;
+}
+
+size_t code_angles_end(const struct code_tokens *t, size_t i) {
+    int angles = 0, parens = 0, braces = 0;
+    for (size_t at = i; at < t->count; at++) {
+        switch (t->list[at].word) {
+        case WORD_PAREN_OPEN:
+        case WORD_BRACKET_OPEN:
+            parens++;
+            continue;
+        case WORD_PAREN_CLOSE:
+        case WORD_BRACKET_CLOSE:
+            if (--parens < 0) {
+                return i;
+            }
+            continue;
+        case WORD_BRACE_OPEN:
+            if (parens == 0) {
+                return i;
+            }
+            braces++;
+            continue;
+        case WORD_BRACE_CLOSE:
+            if (--braces < 0) {
+                return i;
+            }
+            continue;
+        case WORD_SEMICOLON:
+            if (braces == 0) {
+                return i;
+            }
+            continue;
+        case WORD_LESS:
+            angles += parens == 0;
+            continue;
+        case WORD_GREATER:
+            angles -= parens == 0;
+            break;
+        case WORD_SHIFT_RIGHT:
+            angles -= parens == 0 ? 2 : 0;
+            break;
+        case WORD_LAUNCH_CLOSE:
+            angles -= parens == 0 ? 3 : 0;
+            break;
+        case WORD_LAUNCH_OPEN:
+            if (parens == 0) {
+                return i;
+            }
+            continue;
+        default:
+            continue;
+        }
+        if (parens == 0 && angles <= 0) {
+            return at;
+        }
+    }
+    return i;
+}

@@ -1,0 +1,254 @@
+#include "gpu/source/include_directives.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <string.h>
+
+/* ---- which #if regions NVRTC skips for sure ---- */
+
+struct region {
+    bool skipped;       /* this branch */
+    bool outer_skipped; /* the #if itself */
+    bool known_true;    /* #if 1, #ifdef __CUDACC_RTC__: its #else is skipped */
+};
+
+struct regions {
+    struct region *list;
+    size_t count;
+    size_t lost; /* #ifs past the limit */
+};
+
+#define REGIONS_MAX 1024
+
+enum condition { UNKNOWN, FALSE, TRUE };
+
+/* Words of a condition with single blanks: "! defined ( __CUDACC_RTC__ )". */
+static void spell_condition(const char *text, const struct cuda_directive *d, char *out,
+                            size_t max) {
+    struct cuda_lexer l;
+    cuda_lexer_init(&l, text, d->argument_end);
+    l.at = d->argument;
+    l.line_start = false;
+    size_t n = 0;
+    out[0] = '\0';
+    for (struct cuda_token t = cuda_lexer_next(&l); t.kind != CUDA_END;
+         t = cuda_lexer_next(&l)) {
+        size_t len = t.end - t.start;
+        if (n + len + 2 > max || memchr(text + t.start, '\\', len)) {
+            out[0] = '\0';
+            return;
+        }
+        if (!cuda_token_is(&l, &t, "(") && !cuda_token_is(&l, &t, ")")) {
+            memcpy(out + n, text + t.start, len);
+            n += len;
+            out[n++] = ' ';
+            out[n] = '\0';
+        }
+    }
+}
+
+static enum condition judge_condition(const char *text, const struct cuda_directive *d) {
+    static const struct {
+        const char *directive, *words;
+        enum condition value;
+    } known[] = {
+        {"if", "0 ", FALSE},
+        {"if", "false ", FALSE},
+        {"if", "1 ", TRUE},
+        {"ifndef", "__CUDACC_RTC__ ", FALSE},
+        {"ifdef", "__CUDACC_RTC__ ", TRUE},
+        {"if", "defined __CUDACC_RTC__ ", TRUE},
+        {"if", "! defined __CUDACC_RTC__ ", FALSE},
+        {"ifdef", "_WIN32 ", FALSE},
+        {"ifdef", "_MSC_VER ", FALSE},
+        {"if", "defined _WIN32 ", FALSE},
+        {"if", "defined _MSC_VER ", FALSE},
+    };
+    char words[64];
+    spell_condition(text, d, words, sizeof words);
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+        if (strcmp(d->name, known[i].directive) == 0 &&
+            strcmp(words, known[i].words) == 0) {
+            return known[i].value;
+        }
+    }
+    return UNKNOWN;
+}
+
+static bool in_skipped(const struct regions *r) {
+    return r->count > 0 && r->list[r->count - 1].skipped;
+}
+
+static void enter_region(struct regions *r, const char *text,
+                         const struct cuda_directive *d) {
+    if (r->count >= REGIONS_MAX) {
+        r->lost++;
+        return;
+    }
+    enum condition value = judge_condition(text, d);
+    bool outer = in_skipped(r);
+    r->list = xreallocarray(r->list, r->count + 1, sizeof *r->list);
+    r->list[r->count++] = (struct region){outer || value == FALSE, outer, value == TRUE};
+}
+
+static void follow_region(struct regions *r, const char *text,
+                          const struct cuda_directive *d) {
+    if (strncmp(d->name, "if", 2) == 0) {
+        enter_region(r, text, d);
+    } else if (strncmp(d->name, "el", 2) == 0 && r->count > 0 && r->lost == 0) {
+        struct region *top = &r->list[r->count - 1];
+        top->skipped = top->outer_skipped || top->known_true;
+    } else if (strcmp(d->name, "endif") == 0) {
+        if (r->lost > 0) {
+            r->lost--;
+        } else {
+            r->count -= r->count > 0;
+        }
+    }
+}
+
+/* ---- references ---- */
+
+static void report_include(const char *text, const struct cuda_token *t,
+                           const struct cuda_directive *d, bool skipped,
+                           file_reference_found *found, void *data) {
+    (void)text;
+    struct file_reference r = {.kind = REFERENCE_INCLUDE,
+                               .form = d->target ? d->form : INCLUDE_COMPUTED,
+                               .target = d->target,
+                               .start = t->start,
+                               .end = t->end,
+                               .skipped = skipped};
+    found(&r, data);
+}
+
+#define OPERAND_MAX 4096 /* bytes of a directive looked at for one operand */
+
+/* The header name after "__has_include(", as #include would read it. */
+static void report_has_include(struct cuda_lexer *l, bool skipped,
+                               file_reference_found *found, void *data) {
+    size_t at = l->at, rest = l->len - at < OPERAND_MAX ? l->len - at : OPERAND_MAX;
+    autofree char *line = xasprintf("#include %.*s", (int)rest, l->text + at);
+    size_t lead = strlen("#include "), len = strlen(line);
+    struct cuda_lexer inner;
+    cuda_lexer_init(&inner, line, len);
+    struct cuda_token t = cuda_lexer_next(&inner);
+    struct cuda_directive d;
+    cuda_directive_read(&inner, &t, &d);
+    size_t name_end = cuda_token_end(line, len, d.argument);
+    struct file_reference r = {.kind = REFERENCE_HAS_INCLUDE,
+                               .form = d.target ? d.form : INCLUDE_COMPUTED,
+                               .target = d.target,
+                               .start = at + d.argument - lead,
+                               .end = at + (name_end > lead ? name_end - lead : 0),
+                               .skipped = skipped};
+    found(&r, data);
+    cuda_directive_finish(&d);
+}
+
+static bool asks_for_header(const struct cuda_lexer *l, const struct cuda_token *t) {
+    return cuda_token_is(l, t, "__has_include") ||
+           cuda_token_is(l, t, "__has_include_next") ||
+           cuda_token_is(l, t, "__has_embed");
+}
+
+static void read_has_includes(const char *text, const struct cuda_token *t, bool skipped,
+                              file_reference_found *found, void *data) {
+    struct cuda_lexer l;
+    cuda_lexer_init(&l, text, t->end);
+    l.at = t->start;
+    l.line_start = false;
+    for (struct cuda_token word = cuda_lexer_next(&l); word.kind != CUDA_END;
+         word = cuda_lexer_next(&l)) {
+        if (!asks_for_header(&l, &word)) {
+            continue;
+        }
+        struct cuda_lexer after = l;
+        struct cuda_token open = cuda_lexer_next(&after);
+        if (cuda_token_is(&after, &open, "(")) {
+            report_has_include(&after, skipped, found, data);
+        }
+    }
+}
+
+static bool reaches_for_file(const struct cuda_directive *d) {
+    return strcmp(d->name, "include") == 0 || strcmp(d->name, "include_next") == 0 ||
+           strcmp(d->name, "import") == 0 || strcmp(d->name, "embed") == 0;
+}
+
+void include_directives_read(const char *text, size_t len, file_reference_found *found,
+                             void *data) {
+    struct regions regions = {0};
+    struct cuda_lexer l;
+    cuda_lexer_init(&l, text, len);
+    for (struct cuda_token t = cuda_lexer_next(&l); t.kind != CUDA_END;
+         t = cuda_lexer_next(&l)) {
+        if (t.kind != CUDA_DIRECTIVE) {
+            continue;
+        }
+        struct cuda_directive d;
+        cuda_directive_read(&l, &t, &d);
+        bool skipped = in_skipped(&regions);
+        if (reaches_for_file(&d)) {
+            report_include(text, &t, &d, skipped, found, data);
+        } else if (strcmp(d.name, "line") == 0) {
+            struct file_reference r = {.kind = REFERENCE_LINE,
+                                       .form = INCLUDE_COMPUTED,
+                                       .start = t.start,
+                                       .end = t.end,
+                                       .skipped = skipped};
+            found(&r, data);
+        } else if (memmem(text + t.start, t.end - t.start, "__has_", 6) ||
+                   memchr(text + t.start, '\\', t.end - t.start)) { /* or spliced */
+            read_has_includes(text, &t, skipped, found, data);
+        }
+        follow_region(&regions, text, &d);
+        cuda_directive_finish(&d);
+    }
+    free(regions.list);
+}
+
+/* ---- settling ---- */
+
+static bool settle_bytes(char *text, size_t len) {
+    bool changed = false;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '\0') {
+            text[i] = ' ';
+            changed = true;
+        } else if (text[i] == '\r' && (i + 1 == len || text[i + 1] != '\n')) {
+            text[i] = '\n';
+            changed = true;
+        }
+    }
+    return changed;
+}
+
+static bool settle_utf8(char *text, size_t len) {
+    if (text_is_utf8(text, len)) {
+        return false;
+    }
+    for (size_t i = 0; i < len;) {
+        uint32_t cp;
+        size_t n = text_decode(text + i, len - i, &cp);
+        if (cp == 0xFFFD && n == 1) {
+            text[i] = '?';
+        }
+        i += n;
+    }
+    return true;
+}
+
+bool source_text_settle(char *text, size_t len) {
+    bool changed = settle_bytes(text, len);
+    changed |= settle_utf8(text, len);
+    if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+        memset(text, ' ', 3);
+        changed = true;
+    }
+    autofree char *before = xmalloc(len + 1);
+    memcpy(before, text, len);
+    cuda_splices_tighten(text, len);
+    return changed || memcmp(before, text, len) != 0;
+}

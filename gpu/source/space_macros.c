@@ -1,0 +1,128 @@
+#include "gpu/source/host_declarations.h"
+
+#include "base/mem.h"
+#include "gpu/source/cuda_lexer.h"
+
+#include <ctype.h>
+#include <string.h>
+
+struct macro_facts {
+    bool global, device, host_only, function;
+};
+
+/* Names that only the host's side of CUDA has: cudaMalloc, cudaMemcpyAsync … */
+static bool is_runtime_call(const char *s, size_t len) {
+    return len > 5 && memcmp(s, "cuda", 4) == 0 && isupper((unsigned char)s[4]);
+}
+
+static void read_word(const struct space_macros *m, const struct cuda_lexer *l,
+                      const struct cuda_token *t, struct macro_facts *ret) {
+    const char *s = l->text + t->start;
+    size_t len = t->end - t->start;
+    if (cuda_token_is(l, t, "__global__")) {
+        ret->global = true;
+    } else if (cuda_token_is(l, t, "__device__") || cuda_token_is(l, t, "__constant__") ||
+               cuda_token_is(l, t, "__shared__") || cuda_token_is(l, t, "__managed__")) {
+        ret->device = true;
+    } else if (cuda_token_is(l, t, "<<<") || is_runtime_call(s, len)) {
+        ret->host_only = true;
+    } else if (t->kind == CUDA_IDENTIFIER) {
+        uint64_t name = code_hash(s, len);
+        for (size_t i = 0; i < m->count; i++) {
+            if (m->list[i].name == name) {
+                ret->global |= m->list[i].global;
+                ret->device |= m->list[i].device;
+                ret->host_only |= m->list[i].host_only;
+            }
+        }
+    }
+}
+
+/* A #define's replacement, with the macros before it in mind. Returns the name's hash. */
+static uint64_t read_define(const struct space_macros *m, const char *text,
+                            const struct cuda_directive *d, struct macro_facts *ret) {
+    struct cuda_lexer l;
+    cuda_lexer_init(&l, text, d->argument_end);
+    l.at = d->argument;
+    l.line_start = false;
+    struct cuda_token name = cuda_lexer_next(&l);
+    ret->function = name.end < d->argument_end && text[name.end] == '(';
+    for (struct cuda_token t = cuda_lexer_next(&l); t.kind != CUDA_END;
+         t = cuda_lexer_next(&l)) {
+        read_word(m, &l, &t, ret);
+    }
+    ret->host_only = ret->host_only && !ret->device && !ret->global;
+    return name.kind == CUDA_IDENTIFIER
+               ? code_hash(text + name.start, name.end - name.start)
+               : 0;
+}
+
+#define SPACE_MACROS_MAX 512 /* each #define is compared with those before it */
+
+void space_macros_read(struct space_macros *m, const struct code_tokens *t) {
+    struct cuda_lexer l;
+    cuda_lexer_init(&l, t->text, t->len);
+    for (size_t i = 0; i < t->count && m->count < SPACE_MACROS_MAX; i++) {
+        if (t->list[i].word != WORD_DIRECTIVE) {
+            continue;
+        }
+        struct cuda_token token = {
+            .kind = CUDA_DIRECTIVE, .start = t->list[i].start, .end = t->list[i].end};
+        struct cuda_directive d;
+        cuda_directive_read(&l, &token, &d);
+        struct macro_facts facts = {0};
+        uint64_t name =
+            strcmp(d.name, "define") == 0 ? read_define(m, t->text, &d, &facts) : 0;
+        cuda_directive_finish(&d);
+        if (name != 0 && (facts.global || facts.device || facts.host_only)) {
+            m->list = xreallocarray(m->list, m->count + 1, sizeof *m->list);
+            m->list[m->count].name = name;
+            m->list[m->count].global = facts.global;
+            m->list[m->count].device = facts.device;
+            m->list[m->count].host_only = facts.host_only;
+            m->list[m->count].function = facts.function;
+            m->count++;
+        }
+    }
+}
+
+void space_macros_finish(struct space_macros *m) {
+    free(m->list);
+    *m = (struct space_macros){0};
+}
+
+static bool contains(const char *s, const char *part) {
+    return strstr(s, part) != NULL;
+}
+
+/* Names that projects give their macros for execution spaces; their definition may be in
+ * a header that is not in sight. */
+static bool named_for_device(const char *s) {
+    return contains(s, "DEVICE") || contains(s, "CUDA_CALLABLE") ||
+           contains(s, "HOSTDEV") || strcmp(s, "HD") == 0 || contains(s, "_HD_") ||
+           strncmp(s, "HD_", 3) == 0;
+}
+
+struct space_of_name space_of(const struct space_macros *m, const struct code_tokens *t,
+                              size_t i) {
+    struct space_of_name ret = {0};
+    uint64_t name = code_token_hash(t, i);
+    for (size_t k = 0; k < m->count; k++) {
+        if (m->list[k].name == name) {
+            ret.global |= m->list[k].global;
+            ret.device |= m->list[k].device;
+            ret.host_only |= m->list[k].host_only;
+            ret.known = true;
+        }
+    }
+    if (ret.known || !code_token_is_capital(t, i)) {
+        return ret;
+    }
+    char s[64];
+    size_t len = t->list[i].end - t->list[i].start;
+    len = len < sizeof s ? len : sizeof s - 1;
+    memcpy(s, t->text + t->list[i].start, len);
+    s[len] = '\0';
+    ret.device = named_for_device(s);
+    return ret;
+}

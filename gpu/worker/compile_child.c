@@ -1,0 +1,420 @@
+#include "gpu/worker/compile_child.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/compile.h"
+#include "gpu/facts/compiler_log.h"
+#include "gpu/worker/confine.h"
+#include "gpu/facts/cubin.h"
+#include "gpu/facts/kernel_facts.h"
+#include "gpu/worker/nvrtc.h"
+#include "gpu/facts/ptx_lines.h"
+#include "gpu/source/shims.h"
+#include "gpu/toolkit.h"
+#include "protocol/finding.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- one run of the compiler --- */
+
+struct words {
+    const char **items;
+    size_t count;
+};
+
+static void words_add(struct words *w, const char *item) {
+    w->items = xreallocarray(w->items, w->count + 2, sizeof *w->items);
+    w->items[w->count++] = item;
+    w->items[w->count] = NULL;
+}
+
+/* The cheapest optimisation came with 12.9; before, quick is simply not quicker. */
+static bool is_understood(const struct compile_room *room, const char *option) {
+    int major = nvrtc_major(room->nvrtc), minor = nvrtc_minor(room->nvrtc);
+    bool has_fast = major > 12 || (major == 12 && minor >= 9);
+    return has_fast || strncmp(option, "--Ofast-compile", 15) != 0;
+}
+
+/* Does the job bring a file of this name itself? Then ours must not stand in its way. */
+static bool job_has(const struct compile_job *job, const char *name) {
+    size_t len = strlen(name);
+    for (size_t i = 1; i < job->sources.count; i++) {
+        const char *path = job->sources.files[i].path;
+        size_t path_len = strlen(path);
+        if (path_len > len && path[path_len - len - 1] == '/' &&
+            !strcmp(path + path_len - len, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void headers_list(const struct compile_job *job, struct words *names,
+                         struct words *texts) {
+    for (size_t i = 0; i < shim_count; i++) {
+        if (!job_has(job, shims[i].name)) {
+            words_add(names, shims[i].name);
+            words_add(texts, shims[i].text);
+        }
+    }
+}
+
+static void argv_add(char ***argv, size_t *count, char *word) {
+    *argv = xreallocarray(*argv, *count + 2, sizeof **argv);
+    (*argv)[(*count)++] = word;
+    (*argv)[*count] = NULL;
+}
+
+/* The job's folders come before CUDA's. Freed with compile_argv_free. */
+static char **argv_new(const struct compile_room *room, const struct compile_job *job,
+                       const char *const *extra, size_t *ret_count) {
+    char **argv = NULL;
+    size_t count = 0;
+    char **options = compile_options_argv(&job->options, false);
+    for (char **option = options; *option; option++) {
+        if (is_understood(room, *option)) {
+            argv_add(&argv, &count, xstrdup(*option));
+        }
+    }
+    compile_argv_free(options);
+    for (char **dir = job->include_dirs; dir && *dir; dir++) {
+        argv_add(&argv, &count, xasprintf("-I%s", *dir));
+    }
+    for (char **dir = room->toolkit->include_dirs; *dir; dir++) {
+        argv_add(&argv, &count, xasprintf("-I%s", *dir));
+    }
+    for (; extra && *extra; extra++) {
+        argv_add(&argv, &count, xstrdup(*extra));
+    }
+    *ret_count = count;
+    return argv;
+}
+
+void compile_unit(const struct compile_room *room, const struct compile_job *job,
+                  const char *text, const char *const *extra, struct nvrtc_output *ret) {
+    struct words names = {0}, texts = {0};
+    size_t count;
+    char **argv = argv_new(room, job, extra, &count);
+    headers_list(job, &names, &texts);
+    const struct nvrtc_input in = {
+        .text = text,
+        .name = job->sources.files[0].path,
+        .argv = (const char *const *)argv,
+        .argc = (int)count,
+        .header_names = names.items,
+        .header_texts = texts.items,
+        .header_count = (int)names.count,
+    };
+    nvrtc_compile(room->nvrtc, &in, ret);
+    compile_argv_free(argv);
+    free(names.items);
+    free(texts.items);
+}
+
+/* --- from the compiler's outputs to an answer --- */
+
+struct answer {
+    const struct compile_room *room;
+    const struct compile_job *job;
+    struct nvrtc_output out; /* of the run that counts */
+    double ms;               /* of all runs */
+    bool used_precompiled;
+    struct compiler_log log;
+    json_t *kernels;
+    const char *outcome;
+};
+
+/* NVRTC says "Warning #629-D: … precompiled header …" (also 630, 2226, 20282), without a
+ * place, when it could not use ours. That is no business of the job's. */
+static bool log_drop_precompiled(struct nvrtc_output *out) {
+    bool dropped = false;
+    char *to = out->log;
+    for (char *line = out->log; *line;) {
+        size_t len = strcspn(line, "\n");
+        size_t whole = len + (line[len] == '\n');
+        char kept = line[len];
+        line[len] = '\0';
+        bool ours = !strncmp(line, "Warning #", 9) && strstr(line, "precompiled header");
+        line[len] = kept;
+        if (ours) {
+            dropped = true;
+        } else {
+            memmove(to, line, whole);
+            to += whole;
+        }
+        line += whole;
+    }
+    *to = '\0';
+    out->log_len = (size_t)(to - out->log);
+    return dropped;
+}
+
+static void run(struct answer *a, const char *const *extra) {
+    nvrtc_output_finish(&a->out);
+    compile_unit(a->room, a->job, a->job->sources.files[0].text, extra, &a->out);
+    a->ms += a->out.ms;
+}
+
+static void run_first(struct answer *a) {
+    autofree char *use = NULL;
+    const char *extra[4] = {"--ptxas-options=-v"};
+    if (a->room->precompiled) {
+        use = xasprintf("-use-pch=%s", a->room->precompiled);
+        extra[1] = use;
+        extra[2] = "--pch-messages=false";
+    }
+    run(a, extra);
+    a->used_precompiled = a->room->precompiled && !log_drop_precompiled(&a->out);
+}
+
+static void log_read(struct answer *a, const struct ptx_lines *ptx) {
+    compiler_log_finish(&a->log);
+    compiler_log_read(&a->log, a->out.log, a->out.log_len, &a->job->sources,
+                      (const char *const *)a->room->toolkit->include_dirs, ptx);
+}
+
+/* The front end was content and ptxas was not. Its messages vanish beside -v and name
+ * lines of the PTX: once more without -v and with line information, which NVRTC hands out
+ * even so, to see the messages and to map them. */
+static void explain_ptxas(struct answer *a) {
+    static const char *const extra[] = {"-lineinfo", NULL};
+    run(a, a->job->options.line_info ? NULL : extra);
+    struct ptx_lines *ptx = a->out.ptx ? ptx_lines_new(a->out.ptx, a->out.ptx_len) : NULL;
+    log_read(a, ptx);
+    ptx_lines_free(ptx);
+}
+
+static void finding_add(struct answer *a, const char *code, const char *message) {
+    struct finding_span nowhere = {0};
+    json_array_append_new(a->log.findings, finding_new("upskilld", code, FINDING_ERROR,
+                                                       message, NULL, &nowhere));
+}
+
+static bool is_memory_failure(const struct nvrtc_output *out) {
+    return out->code == NVRTC_OUT_OF_MEMORY || strstr(out->log, "out of memory") ||
+           strstr(out->log, "std::bad_alloc");
+}
+
+static void judge_failure(struct answer *a) {
+    if (is_memory_failure(&a->out)) {
+        a->outcome = "memory";
+        finding_add(a, "compile_memory",
+                    "The compiler ran out of the memory it may use. Make large constant "
+                    "tables, template recursion, unrolled loops or functions smaller.");
+    } else if (a->log.errors) {
+        a->outcome = "rejected";
+    } else {
+        a->outcome = "failed";
+        autofree char *message =
+            xasprintf("The compiler gave up without naming an error in the source (%s).",
+                      a->out.message);
+        finding_add(a, "compiler_failed", message);
+    }
+}
+
+static void read_cubin(struct answer *a) {
+    struct cubin cubin = {0};
+    struct err err = {0};
+    if (!a->out.cubin || cubin_read(&cubin, a->out.cubin, a->out.cubin_len, &err) < 0) {
+        a->outcome = "failed";
+        autofree char *message = xasprintf("The compiler's output could not be read: %s.",
+                                           a->out.cubin ? err.msg : "there is none");
+        finding_add(a, "compiler_failed", message);
+        return;
+    }
+    a->kernels = kernel_facts_new(&cubin, a->log.usage, &a->job->sources);
+    a->outcome = "compiled";
+    cubin_finish(&cubin);
+}
+
+static void compile(struct answer *a) {
+    run_first(a);
+    log_read(a, NULL);
+    if (a->out.code == NVRTC_OK) {
+        read_cubin(a);
+        return;
+    }
+    bool ptxas = a->out.ptx || strstr(a->out.log, "ptxas ");
+    if (a->out.code == NVRTC_COMPILATION_ERROR && ptxas) {
+        explain_ptxas(a);
+    }
+    judge_failure(a);
+}
+
+static json_t *answer_to_json(struct answer *a, unsigned confinement) {
+    json_t *compiler = json_object();
+    json_object_set_new(compiler, "name", json_string("nvrtc"));
+    json_object_set_new(compiler, "version",
+                        json_text(a->room->version, strlen(a->room->version)));
+    json_t *json = json_object();
+    json_object_set_new(json, "outcome", json_string(a->outcome));
+    json_object_set_new(json, "compiler", compiler);
+    json_object_set_new(json, "compile_ms", json_double(a->ms));
+    json_object_set_new(json, "diagnostics", json_incref(a->log.findings));
+    json_object_set_new(json, "omitted", json_integer((json_int_t)a->log.omitted));
+    json_object_set_new(json, "kernels",
+                        a->kernels ? json_incref(a->kernels) : json_array());
+    json_object_set_new(json, "confinement", confinement_to_json(confinement));
+    json_object_set_new(json, "precompiled",
+                        json_string(a->used_precompiled ? "used" : "none"));
+    return json;
+}
+
+/* --- the process --- */
+
+/* Out of address space a C++ program dies by some signal; to tell that from a crash, ask
+ * for a little memory at the moment of death. Async-signal-safe. */
+static void dying(int sig) {
+    void *probe = mmap(NULL, 64u << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (probe == MAP_FAILED) {
+        _exit(COMPILE_CHILD_OUT_OF_MEMORY);
+    }
+    signal(sig, SIG_DFL);
+}
+
+static void watch_death(void) {
+    static char stack[16384];
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT};
+    const stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    const struct sigaction action = {.sa_handler = dying, .sa_flags = SA_ONSTACK};
+    if (CONFINE_UNDER_ASAN) {
+        return;
+    }
+    (void)sigaltstack(&alternate, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
+        (void)sigaction(signals[i], &action, NULL);
+    }
+}
+
+static bool read_all(int fd, struct buf *out) {
+    for (;;) {
+        char *at = buf_reserve(out, 65536);
+        if (!at) {
+            return false;
+        }
+        ssize_t n = read(fd, at, 65536);
+        if (n <= 0) {
+            return n == 0;
+        }
+        buf_commit(out, (size_t)n);
+    }
+}
+
+static void write_all(int fd, const char *bytes, size_t len) {
+    while (len) {
+        ssize_t n = write(fd, bytes, len);
+        if (n <= 0 && errno != EINTR) {
+            return;
+        }
+        if (n > 0) {
+            bytes += n;
+            len -= (size_t)n;
+        }
+    }
+}
+
+/* Write one of the job's files beneath the working directory, which is new and ours
+ * alone; its path was checked by source_set. */
+static bool file_write(const struct source_file *file) {
+    autofree char *path = xstrdup(file->path);
+    for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0700) && errno != EEXIST) {
+            return false;
+        }
+        *slash = '/';
+    }
+    autofd int fd =
+        open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return false;
+    }
+    write_all(fd, file->text, file->len);
+    struct stat st;
+    return !fstat(fd, &st) && (size_t)st.st_size == file->len;
+}
+
+static bool files_write(const struct source_set *sources) {
+    for (size_t i = 0; i < sources->count; i++) {
+        if (!file_write(&sources->files[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The compiler takes a C string: a NUL would end it silently. */
+static void unit_repair(struct source_file *unit) {
+    for (char *nul = unit->text;
+         (nul = memchr(nul, 0, unit->len - (size_t)(nul - unit->text)));) {
+        *nul = ' ';
+    }
+}
+
+#define MAX_TEMPORARY (256u << 20) /* bytes of a temporary file of the front end's */
+
+/* The folder stays writable: with a precompiled header the front end needs a temporary
+ * file. Nothing else is in it but the job's own files. */
+static unsigned confine(const struct compile_room *room, const struct compile_job *job,
+                        const char *folder) {
+    const char *read_paths[8] = {room->toolkit->library_dir};
+    size_t count = 1;
+    for (char **dir = room->toolkit->include_dirs;
+         *dir && count + 2 < ARRAY_LEN(read_paths); dir++) {
+        read_paths[count++] = *dir;
+    }
+    read_paths[count] = room->precompiled;
+    return confine_self(&(struct confine_rules){
+        .read_paths = read_paths,
+        .write_paths = (const char *const[]){folder, NULL},
+        .cpu_s = job->limits.cpu_s,
+        .memory_bytes = job->limits.memory_bytes,
+        .file_bytes = MAX_TEMPORARY,
+    });
+}
+
+static int job_take(int socket, struct compile_job *ret, char **ret_folder) {
+    autobuf text = BUF_INIT(COMPILE_CHILD_MAX_JOB);
+    struct err err;
+    if (!read_all(socket, &text) || !text.len) {
+        return -EPIPE;
+    }
+    autojson *json = json_parse(text.data, text.len, &err);
+    const char *folder = json_get_string(json, "folder", NULL);
+    if (!folder || compile_job_from_json(ret, json_object_get(json, "job"), &err) < 0) {
+        return -EINVAL;
+    }
+    *ret_folder = xstrdup(folder);
+    return 0;
+}
+
+_Noreturn void compile_child_run(const struct compile_room *room, int supervisor,
+                                 int socket) {
+    struct compile_job job;
+    char *folder;
+    confine_child_start(supervisor);
+    watch_death();
+    if (job_take(socket, &job, &folder) < 0 || chdir(folder) ||
+        !files_write(&job.sources)) {
+        _exit(COMPILE_CHILD_BAD_JOB);
+    }
+    unit_repair(&job.sources.files[0]);
+    (void)setenv("TMPDIR", folder, 1);
+    unsigned confinement = confine(room, &job, folder);
+    struct answer a = {.room = room, .job = &job};
+    compile(&a);
+    autobuf text = BUF_INIT(COMPILE_CHILD_MAX_RESULT);
+    if (json_write(&text, answer_to_json(&a, confinement)) < 0) {
+        _exit(COMPILE_CHILD_OUT_OF_MEMORY);
+    }
+    write_all(socket, text.data, text.len);
+    _exit(0);
+}

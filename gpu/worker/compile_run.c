@@ -1,0 +1,351 @@
+#include "gpu/worker/worker_state.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "gpu/worker/compile_child.h"
+#include "gpu/worker/confine.h"
+#include "gpu/toolkit.h"
+#include "protocol/finding.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MAX_ATTEMPTS = 2 };
+#define MAX_WAITING (256u << 20) /* bytes of source text of all runs */
+
+/* --- folders --- */
+
+static int folder_make(struct worker *w, struct compile_run *run) {
+    int r = worker_folder_make(w);
+    if (r < 0) {
+        return r;
+    }
+    run->folder = xasprintf("%s/job-XXXXXX", w->folder);
+    return mkdtemp(run->folder) ? 0 : -errno;
+}
+
+static void folder_remove(struct compile_run *run) {
+    if (run->folder) {
+        (void)dir_remove(run->folder, NULL);
+        free(take(run->folder));
+    }
+}
+
+/* --- ends --- */
+
+static void run_unlink(struct worker *w, struct compile_run *run) {
+    struct compile_run **at = &w->runs;
+    while (*at != run) {
+        at = &(*at)->next;
+    }
+    *at = run->next;
+    if (!run->next) {
+        w->runs_end = at;
+    }
+    if (run->state != RUN_QUEUED) {
+        w->running--;
+    }
+}
+
+static void run_free(struct worker *w, struct compile_run *run) {
+    run_unlink(w, run);
+    w->bytes -= run->job.sources.bytes;
+    folder_remove(run);
+    compile_job_finish(&run->job);
+    json_decref(run->params);
+    free(run);
+}
+
+static void run_reply(struct worker *w, struct compile_run *run, json_t *answer) {
+    struct rpc_call *call = run->call;
+    run_free(w, run);
+    rpc_reply(call, answer);
+}
+
+static void run_end_cancelled(struct worker *w, struct compile_run *run) {
+    struct rpc_call *call = run->call;
+    run_free(w, run);
+    rpc_error(call, RPC_REQUEST_CANCELLED, NULL, "the compile was cancelled");
+}
+
+static json_t *no_compiler_data(void) {
+    json_t *data = json_object();
+    json_object_set_new(data, "reason", json_string("no_compiler"));
+    json_object_set_new(data, "hint", json_string(TOOLKIT_HINT));
+    return data;
+}
+
+static void run_end_no_compiler(struct worker *w, struct compile_run *run,
+                                const char *why) {
+    struct rpc_call *call = run->call;
+    run_free(w, run);
+    rpc_error(call, RPC_INTERNAL_ERROR, no_compiler_data(), "%s", why);
+}
+
+/* An answer for a compile that did not end by itself. message is stolen. */
+static json_t *answer_dead(const struct worker *w, const char *outcome, const char *code,
+                           char *message) {
+    struct finding_span nowhere = {0};
+    json_t *compiler = json_object();
+    json_t *diagnostics = json_array();
+    json_object_set_new(compiler, "name", json_string("nvrtc"));
+    json_object_set_new(compiler, "version", json_text(w->version, strlen(w->version)));
+    json_array_append_new(diagnostics, finding_new("upskilld", code, FINDING_ERROR,
+                                                   message, NULL, &nowhere));
+    free(message);
+    json_t *answer = json_object();
+    json_object_set_new(answer, "outcome", json_string(outcome));
+    json_object_set_new(answer, "compiler", compiler);
+    json_object_set_new(answer, "compile_ms", json_integer(0));
+    json_object_set_new(answer, "diagnostics", diagnostics);
+    json_object_set_new(answer, "omitted", json_integer(0));
+    json_object_set_new(answer, "kernels", json_array());
+    json_object_set_new(answer, "confinement", confinement_to_json(confine_available()));
+    json_object_set_new(answer, "precompiled", json_string("none"));
+    return answer;
+}
+
+static json_t *answer_timeout(const struct worker *w, const struct compile_run *run) {
+    autofree char *spent =
+        run->timed_out ? xasprintf("%.3g s", run->job.limits.wall_ms / 1e3)
+                       : xasprintf("%u s of processor time", run->job.limits.cpu_s);
+    return answer_dead(
+        w, "timeout", "compile_timeout",
+        xasprintf(
+            "The compiler was stopped after %s. Deep template recursion, macros that "
+            "multiply, very long unrolled loops or functions are the usual cause: make "
+            "them smaller, or allow more time.",
+            spent));
+}
+
+static json_t *answer_memory(const struct worker *w, const struct compile_run *run) {
+    return answer_dead(
+        w, "memory", "compile_memory",
+        xasprintf(
+            "The compiler needed more than its %zu MiB of memory and was stopped. Make "
+            "large constant tables, unrolled loops or functions smaller.",
+            run->job.limits.memory_bytes >> 20));
+}
+
+static json_t *answer_crashed(const struct worker *w, int sig) {
+    const char *name = sigabbrev_np(sig);
+    json_t *answer = answer_dead(
+        w, "crashed", "compiler_crashed",
+        xasprintf("The CUDA compiler crashed on this source (SIG%s). Very deeply nested "
+                  "expressions are one cause; halve the source until it compiles to find "
+                  "the place.",
+                  name ? name : "?"));
+    autofree char *signal = xasprintf("SIG%s", name ? name : "?");
+    json_object_set_new(answer, "signal", json_string(signal));
+    return answer;
+}
+
+static json_t *answer_failed(const struct worker *w, const char *why) {
+    return answer_dead(
+        w, "failed", "compiler_failed",
+        xasprintf("The compile could not be carried out: %s. Try again.", why));
+}
+
+/* What a child that ended well wrote; NULL when that is no answer. */
+static json_t *answer_parse(const struct compile_run *run, const struct child *child) {
+    struct err err;
+    json_t *answer = json_parse(child->out.data, child->out.len, &err);
+    if (!json_is_object(answer) || !json_get_string(answer, "outcome", NULL)) {
+        json_decref(answer);
+        return NULL;
+    }
+    if (run->makes_prefix) {
+        json_object_set_new(answer, "precompiled", json_string("made"));
+    }
+    return answer;
+}
+
+static json_t *answer_of_death(const struct worker *w, const struct compile_run *run,
+                               const struct child *child) {
+    int status = child->status;
+    if (run->timed_out || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)) {
+        return answer_timeout(w, run);
+    }
+    /* SIGKILL was not ours: the kernel was out of memory. */
+    if ((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ||
+        (WIFEXITED(status) && WEXITSTATUS(status) == COMPILE_CHILD_OUT_OF_MEMORY)) {
+        return answer_memory(w, run);
+    }
+    if (WIFSIGNALED(status)) {
+        return answer_crashed(w, WTERMSIG(status));
+    }
+    bool bad_job = WIFEXITED(status) && WEXITSTATUS(status) == COMPILE_CHILD_BAD_JOB;
+    return answer_failed(w, bad_job ? "the files of the job could not be written"
+                                    : "the compile process ended without an answer");
+}
+
+static void run_again(struct worker *w, struct compile_run *run) {
+    folder_remove(run);
+    run->state = RUN_QUEUED;
+    run->child = NULL;
+    run->parent = NULL;
+    run->plain_only = true;
+    run->attempts++;
+    w->running--;
+}
+
+void run_child_ended(struct worker *w, struct compile_run *run,
+                     const struct child *child) {
+    bool vanished = !child->pid || (child->doomed && !run->timed_out);
+    run->child = NULL;
+    if (run->cancelled) {
+        run_end_cancelled(w, run);
+        return;
+    }
+    json_t *answer = NULL;
+    if (!vanished && WIFEXITED(child->status) && !WEXITSTATUS(child->status)) {
+        parent_plain_ended(w, run);
+        answer = answer_parse(run, child);
+    }
+    /* Neither a vanished parent nor a precompiled header may be what fails a compile. */
+    bool suspect = child->parent && child->parent->key[0] && !run->timed_out;
+    if (!answer && (vanished || suspect) && run->attempts + 1 < MAX_ATTEMPTS) {
+        run_again(w, run);
+        return;
+    }
+    run_reply(w, run, answer ? answer : answer_of_death(w, run, child));
+}
+
+/* --- beginnings --- */
+
+static void on_cancel(struct rpc_call *call, void *data) {
+    struct compile_run *run = data;
+    (void)call;
+    run_cancel(run->worker, run);
+}
+
+void run_cancel(struct worker *w, struct compile_run *run) {
+    run->cancelled = true;
+    if (run->child) {
+        child_kill(run->child); /* answered once it is reaped */
+    } else {
+        run_end_cancelled(w, run);
+    }
+}
+
+void run_start(struct worker *w, struct rpc_call *call) {
+    struct compile_job job;
+    struct err err;
+    if (compile_job_from_json(&job, rpc_call_params(call), &err) < 0) {
+        rpc_error(call, RPC_INVALID_PARAMS, NULL, "%s", err.msg);
+        return;
+    }
+    if (w->bytes + job.sources.bytes > MAX_WAITING) {
+        compile_job_finish(&job);
+        rpc_error(call, RPC_INTERNAL_ERROR, NULL, "too much source text waits already");
+        return;
+    }
+    struct compile_run *run = xcalloc(1, sizeof *run);
+    run->worker = w;
+    run->call = call;
+    run->job = job;
+    run->params = json_incref(rpc_call_params(call));
+    w->bytes += job.sources.bytes;
+    *w->runs_end = run;
+    w->runs_end = &run->next;
+    rpc_call_on_cancel(call, on_cancel, run);
+}
+
+static char *run_text(const struct compile_run *run, size_t *ret_len) {
+    autojson *json = json_object();
+    json_object_set_new(json, "folder", json_text(run->folder, strlen(run->folder)));
+    json_object_set(json, "job", run->params);
+    struct buf text = BUF_INIT(COMPILE_CHILD_MAX_JOB);
+    if (json_write(&text, json) < 0) {
+        buf_finish(&text);
+        return NULL;
+    }
+    *ret_len = text.len;
+    return buf_detach(&text);
+}
+
+static void run_compile(struct worker *w, struct compile_run *run, struct parent *p) {
+    size_t len = 0;
+    char *text = folder_make(w, run) < 0 ? NULL : run_text(run, &len);
+    struct child *child = text ? parent_take_child(w, p) : NULL;
+    if (!child) {
+        free(text);
+        run_reply(w, run, answer_failed(w, "its process or folder could not be made"));
+        return;
+    }
+    run->state = RUN_COMPILING;
+    run->child = child;
+    run->deadline_ms = clock_ms() + run->job.limits.wall_ms;
+    child_give(child, run, text, len);
+    parent_want_spare(w, p);
+}
+
+static void run_advance(struct worker *w, struct compile_run *run) {
+    const char *why = NULL;
+    if (worker_folder_make(w) < 0) {
+        run_reply(w, run, answer_failed(w, "no temporary folder could be made"));
+        return;
+    }
+    struct parent *p = parent_choose(w, run, &why);
+    if (!p) {
+        run_end_no_compiler(w, run, why);
+        return;
+    }
+    if (run->state == RUN_QUEUED) {
+        run->state = RUN_WAITING;
+        w->running++;
+    }
+    run->parent = p;
+    if (p->state == PARENT_READY) {
+        run_compile(w, run, p);
+    }
+}
+
+void runs_advance(struct worker *w) {
+    struct compile_run *next;
+    for (struct compile_run *run = w->runs; run; run = next) {
+        next = run->next;
+        bool may_start = run->state == RUN_QUEUED && w->running < w->max_running;
+        bool may_go_on = run->state == RUN_WAITING && !run->parent;
+        if (may_start || may_go_on) {
+            run_advance(w, run);
+        }
+    }
+}
+
+/* No compiler when the plain parent says so; a prefix parent's failure is no failure. */
+void runs_parent_changed(struct worker *w, struct parent *p, int status,
+                         const char *why) {
+    struct compile_run *next;
+    for (struct compile_run *run = w->runs; run; run = next) {
+        next = run->next;
+        if (run->state != RUN_WAITING || run->parent != p) {
+            continue;
+        }
+        run->parent = NULL;
+        if (status < 0 && p == &w->plain) {
+            run_end_no_compiler(w, run, why);
+        }
+    }
+}
+
+uint64_t runs_tick(struct worker *w, uint64_t now) {
+    uint64_t next = UINT64_MAX;
+    for (struct compile_run *run = w->runs; run; run = run->next) {
+        if (run->state != RUN_COMPILING || run->timed_out || run->cancelled) {
+            continue;
+        }
+        if (run->deadline_ms <= now) {
+            run->timed_out = true;
+            child_kill(run->child);
+        } else if (run->deadline_ms < next) {
+            next = run->deadline_ms;
+        }
+    }
+    return next;
+}

@@ -1,0 +1,361 @@
+#include "gpu/worker/confine.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* --- Landlock: the kernel's interface, spelled out so that old headers do --- */
+
+struct landlock_rules {
+    uint64_t fs;
+    uint64_t net;    /* from ABI 4 */
+    uint64_t scoped; /* from ABI 6 */
+};
+struct landlock_beneath {
+    uint64_t access;
+    int32_t fd;
+} __attribute__((packed));
+
+enum {
+    LANDLOCK_CREATE = 444,
+    LANDLOCK_ADD = 445,
+    LANDLOCK_RESTRICT = 446,
+    LANDLOCK_VERSION_FLAG = 1,
+    LANDLOCK_BENEATH = 1,
+};
+
+#define FS_WRITE_FILE (1ull << 1)
+#define FS_READ_FILE (1ull << 2)
+#define FS_READ_DIR (1ull << 3)
+#define FS_REMOVE_DIR (1ull << 4)
+#define FS_REMOVE_FILE (1ull << 5)
+#define FS_MAKE_DIR (1ull << 7)
+#define FS_MAKE_REG (1ull << 8)
+#define FS_TRUNCATE (1ull << 14)
+#define FS_READ (FS_READ_FILE | FS_READ_DIR)
+#define FS_WRITE                                                                         \
+    (FS_READ | FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR |            \
+     FS_MAKE_REG | FS_TRUNCATE)
+
+static int landlock_abi(void) {
+    long abi = syscall(LANDLOCK_CREATE, NULL, 0, LANDLOCK_VERSION_FLAG);
+    return abi < 0 ? 0 : (int)abi;
+}
+
+/* Everything that the ABI version can forbid. */
+static struct landlock_rules landlock_all(int abi, size_t *ret_size) {
+    static const int fs_bits[] = {0, 13, 14, 15, 15, 16};
+    struct landlock_rules all = {.fs = (1ull << fs_bits[abi < 5 ? abi : 5]) - 1};
+    *ret_size = offsetof(struct landlock_rules, net);
+    if (abi >= 4) {
+        all.net = 3; /* bind and connect TCP */
+        *ret_size = offsetof(struct landlock_rules, scoped);
+    }
+    if (abi >= 6) {
+        all.scoped = 3; /* abstract sockets, signals to processes outside */
+        *ret_size = sizeof all;
+    }
+    return all;
+}
+
+/* A rule on a file, as opposed to a folder, may name only what one does with files. */
+#define FS_OF_FILES (FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE)
+
+static void landlock_allow(int ruleset, const char *const *paths, uint64_t access) {
+    for (; paths && *paths; paths++) {
+        struct stat st;
+        autofd int fd = open(*paths, O_PATH | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, &st)) {
+            continue;
+        }
+        struct landlock_beneath rule = {
+            .access = S_ISDIR(st.st_mode) ? access : access & FS_OF_FILES,
+            .fd = fd,
+        };
+        (void)syscall(LANDLOCK_ADD, ruleset, LANDLOCK_BENEATH, &rule, 0);
+    }
+}
+
+static bool landlock_apply(const struct confine_rules *rules) {
+    int abi = landlock_abi();
+    if (abi < 1) {
+        return false;
+    }
+    size_t size;
+    struct landlock_rules all = landlock_all(abi, &size);
+    autofd int ruleset = (int)syscall(LANDLOCK_CREATE, &all, size, 0);
+    if (ruleset < 0) {
+        return false;
+    }
+    landlock_allow(ruleset, rules->read_paths, FS_READ);
+    landlock_allow(ruleset, rules->write_paths, FS_WRITE & all.fs);
+    return !syscall(LANDLOCK_RESTRICT, ruleset, 0);
+}
+
+/* --- seccomp --- */
+
+#if defined(__x86_64__)
+#define OUR_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OUR_ARCH AUDIT_ARCH_AARCH64
+#else
+#error "upskilld-worker knows the system calls of x86-64 and aarch64 only"
+#endif
+
+/* What NVRTC, the C library and our own few lines were seen to need, and their close
+ * relatives, so that another C library's choice does not break a compile. */
+static const int allowed_calls[] = {
+    SYS_read,
+    SYS_pread64,
+    SYS_readv,
+    SYS_write,
+    SYS_pwrite64,
+    SYS_writev,
+    SYS_lseek,
+    SYS_close,
+    SYS_fstat,
+    SYS_newfstatat,
+    SYS_statx,
+    SYS_openat,
+    SYS_getcwd,
+    SYS_faccessat,
+    SYS_readlinkat,
+    SYS_getdents64,
+    SYS_fcntl,
+    SYS_ftruncate,
+    SYS_unlinkat,
+    SYS_mkdirat,
+    SYS_chdir,
+    SYS_dup,
+    SYS_dup3,
+    SYS_mmap,
+    SYS_munmap,
+    SYS_mprotect,
+    SYS_mremap,
+    SYS_madvise,
+    SYS_brk,
+    SYS_exit,
+    SYS_exit_group,
+    SYS_futex,
+    SYS_sched_yield,
+    SYS_sched_getaffinity,
+    SYS_nanosleep,
+    SYS_clock_nanosleep,
+    SYS_clock_gettime,
+    SYS_clock_getres,
+    SYS_gettimeofday,
+    SYS_times,
+    SYS_getrusage,
+    SYS_sysinfo,
+    SYS_uname,
+    SYS_getrandom,
+    SYS_getpid,
+    SYS_getppid,
+    SYS_gettid,
+    SYS_getuid,
+    SYS_geteuid,
+    SYS_getgid,
+    SYS_getegid,
+    SYS_rt_sigaction,
+    SYS_rt_sigprocmask,
+    SYS_rt_sigreturn,
+    SYS_sigaltstack,
+    SYS_set_robust_list,
+    SYS_set_tid_address,
+#ifdef SYS_rseq
+    SYS_rseq,
+#endif
+#ifdef __x86_64__
+    SYS_open,
+    SYS_stat,
+    SYS_lstat,
+    SYS_access,
+    SYS_readlink,
+    SYS_unlink,
+    SYS_mkdir,
+    SYS_getdents,
+    SYS_time,
+    SYS_arch_prctl,
+    SYS_dup2,
+#endif
+};
+
+/* A parent also takes requests, forks, and applies a stricter list in its children. */
+static const int parent_calls[] = {
+    SYS_recvmsg,     SYS_recvfrom, SYS_sendmsg,       SYS_sendto, SYS_clone,
+    SYS_prctl,       SYS_seccomp,  SYS_setpgid,       SYS_ppoll,  SYS_close_range,
+    LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT, SYS_tgkill,
+#ifdef __x86_64__
+    SYS_poll,
+#endif
+};
+
+enum { MAX_FILTER = 2 * (ARRAY_LEN(allowed_calls) + ARRAY_LEN(parent_calls)) + 32 };
+
+struct filter {
+    struct sock_filter code[MAX_FILTER];
+    size_t len;
+};
+
+static void filter_add(struct filter *f, uint16_t code, uint32_t k, uint8_t yes,
+                       uint8_t no) {
+    f->code[f->len++] = (struct sock_filter){.code = code, .jt = yes, .jf = no, .k = k};
+}
+
+static void filter_load(struct filter *f, size_t offset) {
+    filter_add(f, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+}
+
+static void filter_allow_calls(struct filter *f, const int *calls, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        filter_add(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)calls[i], 0, 1);
+        filter_add(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+    }
+}
+
+/* prlimit64 and tgkill only on the process itself: NVRTC raises its own stack limit, and
+ * abort() signals itself. */
+static void filter_allow_own(struct filter *f, int call, uint32_t own_pid) {
+    filter_add(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4);
+    filter_load(f, offsetof(struct seccomp_data, args[0]));
+    filter_add(f, BPF_JMP | BPF_JEQ | BPF_K, own_pid, 0, 1);
+    filter_add(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+    filter_load(f, offsetof(struct seccomp_data, nr));
+}
+
+/* No second ABI: its call numbers mean other calls. */
+static void filter_check_arch(struct filter *f) {
+    filter_load(f, offsetof(struct seccomp_data, arch));
+    filter_add(f, BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
+    filter_add(f, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+    filter_load(f, offsetof(struct seccomp_data, nr));
+#ifdef __x86_64__
+    filter_add(f, BPF_JMP | BPF_JGE | BPF_K, 0x40000000u /* x32 */, 0, 1);
+    filter_add(f, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+#endif
+}
+
+static bool seccomp_apply(bool may_fork) {
+    struct filter f = {.len = 0};
+    filter_check_arch(&f);
+    filter_allow_calls(&f, allowed_calls, ARRAY_LEN(allowed_calls));
+    if (may_fork) {
+        filter_allow_calls(&f, parent_calls, ARRAY_LEN(parent_calls));
+        filter_add(&f, BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 1);
+        filter_add(&f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+    } else {
+        filter_allow_own(&f, SYS_prlimit64, 0);
+        filter_allow_own(&f, SYS_tgkill, (uint32_t)getpid());
+    }
+    filter_add(&f, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
+    struct sock_fprog program = {.len = (unsigned short)f.len, .filter = f.code};
+    return !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+/* --- resource limits --- */
+
+static bool limit_set(int what, rlim_t soft, rlim_t hard) {
+    struct rlimit now;
+    if (getrlimit((__rlimit_resource_t)what, &now)) {
+        return false;
+    }
+    struct rlimit wanted = {.rlim_cur = soft, .rlim_max = hard};
+    if (now.rlim_max != RLIM_INFINITY && wanted.rlim_max > now.rlim_max) {
+        wanted.rlim_max = now.rlim_max;
+    }
+    if (wanted.rlim_cur > wanted.rlim_max) {
+        wanted.rlim_cur = wanted.rlim_max;
+    }
+    return !setrlimit((__rlimit_resource_t)what, &wanted);
+}
+
+enum { MAX_OPEN_FILES = 256 };
+
+/* RLIMIT_NPROC counts a user's processes everywhere, so it would punish unrelated ones;
+ * the seccomp list, which has no clone, does that work. A parent keeps its hard limits,
+ * so that each of its children can have limits of its own. */
+static bool limits_apply(const struct confine_rules *r) {
+    bool ok = limit_set(RLIMIT_CORE, 0, 0);
+    ok &= limit_set(RLIMIT_NOFILE, MAX_OPEN_FILES, MAX_OPEN_FILES);
+    if (r->cpu_s) {
+        ok &= limit_set(RLIMIT_CPU, r->cpu_s, r->may_fork ? RLIM_INFINITY : r->cpu_s + 1);
+    }
+    if (r->memory_bytes && !CONFINE_UNDER_ASAN) {
+        ok &= limit_set(RLIMIT_AS, r->memory_bytes,
+                        r->may_fork ? RLIM_INFINITY : r->memory_bytes);
+    }
+    if (r->file_bytes) {
+        ok &= limit_set(RLIMIT_FSIZE, r->file_bytes,
+                        r->may_fork ? RLIM_INFINITY : r->file_bytes);
+    }
+    return ok;
+}
+
+unsigned confine_available(void) {
+    uint32_t action = SECCOMP_RET_ERRNO;
+    unsigned bits = CONFINED_RLIMITS;
+    if (landlock_abi() > 0) {
+        bits |= CONFINED_LANDLOCK;
+    }
+    if (!syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action)) {
+        bits |= CONFINED_SECCOMP;
+    }
+    return bits;
+}
+
+unsigned confine_self(const struct confine_rules *rules) {
+    unsigned bits = 0;
+    if (limits_apply(rules)) {
+        bits |= CONFINED_RLIMITS;
+    }
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
+        return bits;
+    }
+    if (landlock_apply(rules)) {
+        bits |= CONFINED_LANDLOCK;
+    }
+    if (seccomp_apply(rules->may_fork)) {
+        bits |= CONFINED_SECCOMP;
+    }
+    return bits;
+}
+
+json_t *confinement_to_json(unsigned bits) {
+    static const char *const names[] = {"landlock", "seccomp", "rlimits"};
+    json_t *list = json_array();
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (bits & (1u << i)) {
+            json_array_append_new(list, json_string(names[i]));
+        }
+    }
+    return list;
+}
+
+void confine_child_start(int parent) {
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != parent) {
+        _exit(1);
+    }
+    (void)setpgid(0, 0);
+    for (int sig = 1; sig < 32; sig++) {
+        (void)signal(sig, SIG_DFL);
+    }
+    (void)signal(SIGPIPE, SIG_IGN);
+    sigset_t none;
+    sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+}

@@ -1,0 +1,488 @@
+#include "gpu/worker/worker_state.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "gpu/toolkit.h"
+#include "gpu/worker/zygote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LOG_MODULE "worker"
+#include "base/log.h"
+
+static void parent_clear(struct parent *p) {
+    *p = (struct parent){.socket = -1};
+    p->asked_end = &p->asked;
+}
+
+void parents_init(struct worker *w) {
+    parent_clear(&w->plain);
+    for (size_t i = 0; i < WORKER_PREFIXES; i++) {
+        parent_clear(&w->prefixes[i]);
+    }
+}
+
+static bool packet_pair(int ends[2]) {
+    return !socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends);
+}
+
+/* --- asking --- */
+
+static int parent_ask(struct parent *p, enum zygote_request request, int fd,
+                      struct child *child, struct parent *parent) {
+    int r = zygote_send(p->socket, request, fd);
+    if (r < 0) {
+        return r;
+    }
+    struct asked *a = xcalloc(1, sizeof *a);
+    a->child = child;
+    a->parent = parent;
+    *p->asked_end = a;
+    p->asked_end = &a->next;
+    return 0;
+}
+
+static struct child *parent_fork(struct worker *w, struct parent *p) {
+    int far_end;
+    struct child *c = child_new(w, p, &far_end);
+    if (!c) {
+        return NULL;
+    }
+    int r = parent_ask(p, ZYGOTE_CHILD, far_end, c, NULL);
+    close(far_end);
+    if (r < 0) {
+        child_pid_known(w, c, -1);
+        return NULL;
+    }
+    return c;
+}
+
+struct child *parent_take_child(struct worker *w, struct parent *p) {
+    p->used_ms = clock_ms();
+    struct child *spare = take(p->spare);
+    return spare && !spare->eof ? spare : parent_fork(w, p);
+}
+
+void parent_want_spare(struct worker *w, struct parent *p) {
+    if (p->state == PARENT_READY && !p->spare) {
+        p->spare = parent_fork(w, p);
+    }
+}
+
+/* --- ends --- */
+
+static void asked_fail(struct worker *w, struct asked *a) {
+    if (a->child) {
+        child_pid_known(w, a->child, -1);
+    }
+    if (a->parent) {
+        struct parent *p = a->parent;
+        close(p->socket);
+        parent_clear(p);
+        runs_parent_changed(w, p, -EPIPE, "the compiler's parent process ended");
+    }
+    free(a);
+}
+
+/* The process is gone, or as good as: forget it, let what waits for it find another way.
+ */
+static void parent_forget(struct worker *w, struct parent *p, int status,
+                          const char *why) {
+    struct asked *asked = p->asked;
+    if (p->socket >= 0) {
+        close(p->socket);
+    }
+    if (p->spare) {
+        child_kill(p->spare);
+    }
+    for (struct child *c = w->children; c; c = c->next) {
+        c->parent = c->parent == p ? NULL : c->parent;
+    }
+    parent_clear(p);
+    while (asked) {
+        struct asked *next = asked->next;
+        asked_fail(w, asked);
+        asked = next;
+    }
+    runs_parent_changed(w, p, status, why);
+}
+
+static void parent_end(struct worker *w, struct parent *p, int status, const char *why) {
+    if (p->pid > 0) {
+        (void)kill(p->pid, SIGKILL);
+    }
+    for (struct asked *a = w->plain.asked; a; a = a->next) {
+        a->parent = a->parent == p ? NULL : a->parent; /* its pid: killed when known */
+    }
+    parent_forget(w, p, status, why);
+}
+
+static void unusable_add(struct worker *w, const char *key) {
+    if (!w->unusable) {
+        w->unusable = xcalloc(WORKER_MAX_UNUSABLE, sizeof *w->unusable);
+    }
+    memcpy(w->unusable[w->unusable_next], key, HASH_HEX_SIZE);
+    w->unusable_next = (w->unusable_next + 1) % WORKER_MAX_UNUSABLE;
+    if (w->unusable_count < WORKER_MAX_UNUSABLE) {
+        w->unusable_count++;
+    }
+}
+
+static bool is_unusable(const struct worker *w, const char *key) {
+    for (size_t i = 0; i < w->unusable_count; i++) {
+        if (!strcmp(w->unusable[i], key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void parent_fail(struct worker *w, struct parent *p, int status, const char *why) {
+    if (p->key[0] && p->state == PARENT_STARTING) {
+        unusable_add(w, p->key);
+    }
+    log_info("parent ended pid=%d reason=%s", p->pid, why);
+    parent_end(w, p, status, why);
+}
+
+bool parents_reaped(struct worker *w, int pid) {
+    struct parent *all[] = {&w->plain, &w->prefixes[0], &w->prefixes[1]};
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        if (all[i]->pid == pid && all[i]->state != PARENT_NONE) {
+            all[i]->pid = 0;
+            parent_fail(w, all[i], -EPIPE, "the compiler's parent process ended");
+            return true;
+        }
+    }
+    return false;
+}
+
+void parents_kill(struct worker *w) {
+    struct parent *all[] = {&w->plain, &w->prefixes[0], &w->prefixes[1]};
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        if (all[i]->pid > 0) {
+            (void)kill(all[i]->pid, SIGKILL);
+        }
+        if (all[i]->socket >= 0) {
+            close(all[i]->socket);
+            all[i]->socket = -1;
+        }
+    }
+}
+
+/* --- beginnings --- */
+
+/* Signals of the supervisor's are blocked until zygote_run undoes that. */
+static int plain_start(struct worker *w) {
+    int ends[2];
+    if (!packet_pair(ends)) {
+        return -errno;
+    }
+    int pid = fork();
+    if (pid == 0) {
+        zygote_run(w->toolkits, w->toolkit_count, w->pid, ends[1]);
+    }
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return -EAGAIN;
+    }
+    w->plain.state = PARENT_STARTING;
+    w->plain.pid = pid;
+    w->plain.socket = ends[0];
+    w->plain.deadline_ms = clock_ms() + PARENT_START_MS;
+    return 0;
+}
+
+/* What the prefix zygote compiles: the options and the prefix, and no file. */
+static char *prefix_job_text(const struct worker *w, const struct compile_run *run,
+                             size_t *ret_len) {
+    struct source_set unit = {0};
+    if (source_set_add(&unit, "prefix.cu", NULL, ";", 1, NULL) < 0) {
+        return NULL;
+    }
+    autojson *job = json_object();
+    json_object_set_new(job, "sources", source_set_to_json(&unit));
+    source_set_finish(&unit);
+    static const char *const kept[] = {"include_dirs", "options", "prefix", "limits"};
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+        json_object_set(job, kept[i], json_object_get(run->params, kept[i]));
+    }
+    autojson *json = json_object();
+    json_object_set_new(json, "folder", json_text(w->folder, strlen(w->folder)));
+    json_object_set(json, "job", job);
+    struct buf text = BUF_INIT(ZYGOTE_MAX_PREFIX_JOB);
+    if (json_write(&text, json) < 0) {
+        buf_finish(&text);
+        return NULL;
+    }
+    *ret_len = text.len;
+    return buf_detach(&text);
+}
+
+/* Options that change what the front end sees; the optimiser's do not matter. */
+static void prefix_key(const struct worker *w, const struct compile_run *run,
+                       char ret[static HASH_HEX_SIZE]) {
+    struct compile_options options = run->job.options;
+    options.quick = false;
+    char **argv = compile_options_argv(&options, false);
+    struct hash h;
+    hash_init(&h);
+    hash_add_field(&h, w->version, strlen(w->version));
+    hash_add_field(&h, run->job.prefix, strlen(run->job.prefix));
+    for (char **word = argv; *word; word++) {
+        hash_add_field(&h, *word, strlen(*word));
+    }
+    for (char **dir = run->job.include_dirs; *dir; dir++) {
+        hash_add_field(&h, *dir, strlen(*dir));
+    }
+    hash_hex(&h, ret);
+    compile_argv_free(argv);
+}
+
+/* A free place, or that of the ready parent used longest ago. One that is being made is
+ * left alone: somebody may wait for it, and two at a time are enough. */
+static struct parent *prefix_place(struct worker *w) {
+    struct parent *oldest = NULL;
+    for (size_t i = 0; i < WORKER_PREFIXES; i++) {
+        struct parent *p = &w->prefixes[i];
+        if (p->state == PARENT_NONE) {
+            return p;
+        }
+        if (p->state == PARENT_READY && (!oldest || p->used_ms < oldest->used_ms)) {
+            oldest = p;
+        }
+    }
+    if (oldest) {
+        parent_end(w, oldest, -ECANCELED, "another precompiled header took its place");
+    }
+    return oldest;
+}
+
+static bool prefix_start(struct worker *w, const struct compile_run *run,
+                         const char *key) {
+    int ends[2];
+    size_t len;
+    autofree char *text = prefix_job_text(w, run, &len);
+    struct parent *p = text ? prefix_place(w) : NULL;
+    if (!p || !packet_pair(ends)) {
+        return false;
+    }
+    int r = parent_ask(&w->plain, ZYGOTE_PREFIX, ends[1], NULL, p);
+    close(ends[1]);
+    if (r < 0 || send(ends[0], text, len, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)len) {
+        close(ends[0]);
+        return false;
+    }
+    p->state = PARENT_STARTING;
+    p->socket = ends[0];
+    p->used_ms = clock_ms();
+    p->deadline_ms = p->used_ms + run->job.limits.wall_ms;
+    memcpy(p->key, key, HASH_HEX_SIZE);
+    return true;
+}
+
+/* Is there a core left beside the one that the compile itself takes? The kernel's count
+ * of runnable threads includes the one that reads it. */
+static bool is_core_free(const struct worker *w) {
+    char line[128] = "";
+    FILE *f = fopen("/proc/loadavg", "re"); /* "0.15 0.03 0.01 2/112 8196": 2 of 112 */
+    const char *at = f && fgets(line, sizeof line, f) ? strchr(line, '/') : NULL;
+    if (f) {
+        fclose(f);
+    }
+    while (at && at > line && at[-1] != ' ') {
+        at--;
+    }
+    return (at ? strtoul(at, NULL, 10) : 1) + 1 <= w->cores;
+}
+
+static struct parent *prefix_find(struct worker *w, const char *key) {
+    for (size_t i = 0; i < WORKER_PREFIXES; i++) {
+        if (w->prefixes[i].state != PARENT_NONE && !strcmp(w->prefixes[i].key, key)) {
+            return &w->prefixes[i];
+        }
+    }
+    return NULL;
+}
+
+/* The first compile with a prefix runs plainly; the parent for the next ones is made
+ * beside it where a core is free, else after it, so that it costs the first one nothing.
+ * Whoever comes meanwhile waits: hardly longer than compiling plainly beside the making.
+ */
+static struct parent *prefix_choose(struct worker *w, struct compile_run *run) {
+    char key[HASH_HEX_SIZE];
+    if (!run->job.prefix || !run->job.prefix[0] || run->plain_only) {
+        return NULL;
+    }
+    prefix_key(w, run, key);
+    struct parent *p = prefix_find(w, key);
+    if (p || is_unusable(w, key)) {
+        return p;
+    }
+    if (is_core_free(w)) {
+        run->makes_prefix = prefix_start(w, run, key);
+    } else {
+        run->prefix_later = true;
+    }
+    return NULL;
+}
+
+void parent_plain_ended(struct worker *w, struct compile_run *run) {
+    char key[HASH_HEX_SIZE];
+    if (!run->prefix_later || w->plain.state != PARENT_READY) {
+        return;
+    }
+    prefix_key(w, run, key);
+    if (!prefix_find(w, key)) {
+        run->makes_prefix = prefix_start(w, run, key);
+    }
+}
+
+struct parent *parent_choose(struct worker *w, struct compile_run *run,
+                             const char **why) {
+    if (!w->toolkit_count) {
+        *why = "No CUDA compiler was found on this machine.";
+        return NULL;
+    }
+    if (w->plain.state == PARENT_NONE && plain_start(w) < 0) {
+        *why = "The compiler's parent process could not be started.";
+        return NULL;
+    }
+    if (w->plain.state == PARENT_STARTING) {
+        return &w->plain;
+    }
+    struct parent *prefix = prefix_choose(w, run);
+    return prefix ? prefix : &w->plain;
+}
+
+/* --- hearing from them --- */
+
+static void answer_read(struct worker *w, struct parent *p, int pid) {
+    struct asked *a = p->asked;
+    if (!a) {
+        return;
+    }
+    p->asked = a->next;
+    if (!p->asked) {
+        p->asked_end = &p->asked;
+    }
+    if (a->child) {
+        child_pid_known(w, a->child, pid);
+    } else if (a->parent && pid > 0) {
+        a->parent->pid = pid;
+    } else if (a->parent) {
+        parent_fail(w, a->parent, pid, "no process could be started");
+    } else if (pid > 0) {
+        (void)kill(pid, SIGKILL);
+    }
+    free(a);
+}
+
+static void hello_read(struct worker *w, struct parent *p) {
+    struct zygote_hello hello;
+    int r = zygote_receive_hello(p->socket, &hello);
+    if (r == -EAGAIN) {
+        return;
+    }
+    if (r < 0 || hello.status < 0) {
+        parent_fail(w, p, r < 0 ? r : hello.status,
+                    r < 0 ? "the compiler's parent process ended" : hello.text);
+        return;
+    }
+    if (p == &w->plain) {
+        snprintf(w->version, sizeof w->version, "%.40s", hello.text);
+    }
+    p->state = PARENT_READY;
+    p->used_ms = clock_ms();
+    runs_parent_changed(w, p, 0, NULL);
+}
+
+static void parent_read(struct worker *w, struct parent *p) {
+    if (p->state == PARENT_STARTING) {
+        hello_read(w, p);
+    }
+    while (p->state == PARENT_READY) {
+        int pid;
+        int r = zygote_receive_pid(p->socket, &pid);
+        if (r == -EAGAIN) {
+            return;
+        }
+        if (r < 0) {
+            parent_fail(w, p, r, "the compiler's parent process ended");
+            return;
+        }
+        answer_read(w, p, pid);
+    }
+}
+
+void parents_read(struct worker *w) {
+    parent_read(w, &w->plain);
+    for (size_t i = 0; i < WORKER_PREFIXES; i++) {
+        parent_read(w, &w->prefixes[i]);
+    }
+}
+
+uint64_t parents_tick(struct worker *w, uint64_t now) {
+    uint64_t next = UINT64_MAX;
+    struct parent *all[] = {&w->plain, &w->prefixes[0], &w->prefixes[1]};
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        struct parent *p = all[i];
+        uint64_t due = p->state == PARENT_STARTING ? p->deadline_ms
+                       : p->state == PARENT_READY && p->key[0]
+                           ? p->used_ms + PREFIX_IDLE_MS
+                           : UINT64_MAX;
+        if (due <= now) {
+            parent_fail(w, p, -ETIMEDOUT,
+                        p->state == PARENT_STARTING ? "the compiler did not start in time"
+                                                    : "idle");
+        } else if (due < next) {
+            next = due;
+        }
+    }
+    return next;
+}
+
+/* --- status --- */
+
+static long resident_bytes(int pid) {
+    char path[64], line[128] = "";
+    snprintf(path, sizeof path, "/proc/%d/statm", pid);
+    FILE *f = fopen(path, "re");
+    if (!f) {
+        return 0;
+    }
+    const char *second = fgets(line, sizeof line, f) ? strchr(line, ' ') : NULL;
+    fclose(f);
+    return second ? strtol(second, NULL, 10) * sysconf(_SC_PAGESIZE) : 0;
+}
+
+json_t *parents_to_json(const struct worker *w) {
+    const struct parent *all[] = {&w->plain, &w->prefixes[0], &w->prefixes[1]};
+    json_t *list = json_array();
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        const struct parent *p = all[i];
+        if (p->state == PARENT_NONE) {
+            continue;
+        }
+        json_t *json = json_object();
+        json_object_set_new(json, "pid", json_integer(p->pid));
+        json_object_set_new(json, "state",
+                            json_string(p->state == PARENT_READY ? "ready" : "starting"));
+        if (p->key[0]) {
+            json_object_set_new(json, "prefix_digest", json_string(p->key));
+        }
+        json_object_set_new(json, "resident_bytes", json_integer(resident_bytes(p->pid)));
+        json_object_set_new(
+            json, "idle_ms",
+            json_integer((json_int_t)(p->used_ms ? clock_ms() - p->used_ms : 0)));
+        json_array_append_new(list, json);
+    }
+    return list;
+}

@@ -1,0 +1,327 @@
+#include "gpu/worker/worker.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/worker/confine.h"
+#include "gpu/toolkit.h"
+#include "gpu/worker/worker_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    READ_BYTES = 65536,
+    REAP_MS = 100, /* how long an ending worker waits for those it killed */
+    FIXED_POLLS = 6,
+};
+#define MAX_PENDING (1u << 30)     /* output that nobody reads: the end */
+#define PENDING_ENOUGH (32u << 20) /* then no more input is taken */
+
+/* --- output --- */
+
+static void output_flush(struct worker *w) {
+    while (w->pending.len) {
+        ssize_t n = write(w->out, w->pending.data, w->pending.len);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            w->stop |= errno != EAGAIN;
+            return;
+        }
+        buf_consume(&w->pending, (size_t)n);
+    }
+}
+
+static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppable,
+                    void *data) {
+    struct worker *w = data;
+    (void)peer, (void)droppable;
+    if (buf_add(&w->pending, bytes, len) < 0) {
+        w->stop = true; /* a reader that let this much pile up is gone */
+    }
+    free(bytes);
+    output_flush(w);
+}
+
+/* --- requests --- */
+
+static size_t running_count(const struct worker *w) {
+    size_t n = 0;
+    for (const struct compile_run *run = w->runs; run; run = run->next) {
+        n += run->state == RUN_COMPILING;
+    }
+    return n;
+}
+
+static void status_reply(struct worker *w, struct rpc_call *call) {
+    json_t *status = json_object();
+    json_object_set_new(status, "parents", parents_to_json(w));
+    json_object_set_new(status, "running", json_integer((json_int_t)running_count(w)));
+    if (w->version[0]) {
+        json_object_set_new(status, "compiler",
+                            json_text(w->version, strlen(w->version)));
+    }
+    rpc_reply(call, status);
+}
+
+static void on_request(struct rpc_call *call, void *data) {
+    struct worker *w = data;
+    const char *method = rpc_call_method(call);
+    if (!strcmp(method, "compile")) {
+        run_start(w, call);
+    } else if (!strcmp(method, "worker/status")) {
+        status_reply(w, call);
+    } else {
+        rpc_error(call, RPC_METHOD_NOT_FOUND, NULL, "a worker has no method %.100s",
+                  method);
+    }
+}
+
+static void on_notification(struct rpc_peer *peer, enum frame_mode mode,
+                            const char *method, json_t *params, void *data) {
+    (void)mode, (void)data;
+    if (!strcmp(method, "$/cancelRequest")) {
+        rpc_cancel(peer, json_object_get(params, "id"));
+    }
+}
+
+static json_t *toolkits_to_json(const struct worker *w) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < w->toolkit_count; i++) {
+        const struct toolkit *t = &w->toolkits[i];
+        json_t *json = json_object();
+        json_object_set_new(json, "root", json_text(t->root, strlen(t->root)));
+        json_object_set_new(json, "nvrtc", json_text(t->nvrtc, strlen(t->nvrtc)));
+        json_object_set_new(json, "major", json_integer(t->major));
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+static void hello_send(struct worker *w) {
+    struct utsname name;
+    uname(&name);
+    json_t *hello = json_object();
+    json_object_set_new(hello, "protocol", json_integer(COMPILE_PROTOCOL));
+    json_object_set_new(hello, "version", json_string(UPSKILLD_VERSION));
+    json_object_set_new(hello, "host", json_text(name.nodename, strlen(name.nodename)));
+    json_object_set_new(hello, "machine", json_text(name.machine, strlen(name.machine)));
+    json_object_set_new(hello, "confinement", confinement_to_json(confine_available()));
+    json_object_set_new(hello, "toolkits", toolkits_to_json(w));
+    rpc_notify(w->peer, "worker/hello", hello);
+}
+
+/* --- events --- */
+
+static void input_read(struct worker *w) {
+    char bytes[READ_BYTES];
+    ssize_t n = read(w->in, bytes, sizeof bytes);
+    if (n > 0) {
+        rpc_feed(w->peer, bytes, (size_t)n);
+    } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+        w->stop = true;
+    }
+}
+
+/* A process may end before its parent's word about it is read: keep what it left. */
+static void reap(struct worker *w) {
+    int status, pid;
+    parents_read(w);
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (!child_reaped(w, pid, status) && !parents_reaped(w, pid)) {
+            w->strays[w->stray_next] = (struct stray){.pid = pid, .status = status};
+            w->stray_next = (w->stray_next + 1) % WORKER_MAX_STRAYS;
+        }
+    }
+}
+
+static void signals_read(struct worker *w) {
+    struct signalfd_siginfo info;
+    while (read(w->signals, &info, sizeof info) == sizeof info) {
+        if (info.ssi_signo == SIGCHLD) {
+            reap(w);
+        } else {
+            w->stop = true;
+        }
+    }
+}
+
+static size_t polls_fill(const struct worker *w, struct pollfd *polls) {
+    bool full = w->pending.len > PENDING_ENOUGH;
+    const struct parent *parents[] = {&w->plain, &w->prefixes[0], &w->prefixes[1]};
+    size_t n = 0;
+    polls[n++] = (struct pollfd){.fd = full ? -1 : w->in, .events = POLLIN};
+    polls[n++] = (struct pollfd){.fd = w->signals, .events = POLLIN};
+    polls[n++] = (struct pollfd){.fd = w->pending.len ? w->out : -1, .events = POLLOUT};
+    for (size_t i = 0; i < ARRAY_LEN(parents); i++) {
+        polls[n++] = (struct pollfd){.fd = parents[i]->socket, .events = POLLIN};
+    }
+    for (const struct child *c = w->children; c && n < FIXED_POLLS + WORKER_MAX_CHILDREN;
+         c = c->next) {
+        short events = (short)(POLLIN | (c->text ? POLLOUT : 0));
+        polls[n++] = (struct pollfd){.fd = c->socket, .events = events};
+    }
+    return n;
+}
+
+/* Parents before children, so that a child's pid is known when it matters; reading what
+ * is not ready does no harm. */
+static void events_handle(struct worker *w, const struct pollfd *polls, size_t count) {
+    size_t i = FIXED_POLLS;
+    for (struct child *c = w->children; c && i < count; c = c->next, i++) {
+        if (polls[i].revents) {
+            child_write(c);
+            child_read(c);
+        }
+    }
+    if (polls[2].revents) {
+        output_flush(w);
+    }
+    parents_read(w);
+    if (polls[1].revents) {
+        signals_read(w);
+    }
+    if (polls[0].revents) {
+        input_read(w);
+    }
+}
+
+static int wait_ms(uint64_t due, uint64_t now) {
+    if (due == UINT64_MAX) {
+        return -1;
+    }
+    return due - now > INT_MAX ? INT_MAX : (int)(due - now);
+}
+
+static void loop(struct worker *w) {
+    static struct pollfd polls[FIXED_POLLS + WORKER_MAX_CHILDREN];
+    while (!w->stop) {
+        uint64_t now = clock_ms();
+        uint64_t runs_due = runs_tick(w, now), parents_due = parents_tick(w, now);
+        children_collect(w);
+        runs_advance(w);
+        size_t count = polls_fill(w, polls);
+        int n = poll(polls, count,
+                     wait_ms(runs_due < parents_due ? runs_due : parents_due, now));
+        if (n > 0) {
+            events_handle(w, polls, count);
+        }
+    }
+}
+
+/* --- beginning and end --- */
+
+static int signals_open(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    static const int signals[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
+    for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
+        sigaddset(&set, signals[i]);
+    }
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+/* Enough to keep every core busy, few enough for the memory of the machine. */
+static void cores_count(struct worker *w) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t n = cores > 0 ? (size_t)cores : 1;
+    w->cores = n;
+    w->max_running = n < 2 ? 4 : n > 16 ? 32 : 2 * n;
+}
+
+static void kill_all(struct worker *w) {
+    for (struct child *c = w->children; c; c = c->next) {
+        child_kill(c);
+    }
+    parents_kill(w);
+}
+
+/* Those whose pid we never learnt die with us (PR_SET_PDEATHSIG). */
+static void finish(struct worker *w) {
+    kill_all(w);
+    uint64_t until = clock_ms() + REAP_MS;
+    while (clock_ms() < until) {
+        int pid = waitpid(-1, NULL, WNOHANG);
+        if (pid < 0) {
+            break;
+        }
+        if (pid == 0) {
+            struct pollfd signal = {.fd = w->signals, .events = POLLIN};
+            struct signalfd_siginfo info;
+            (void)poll(&signal, 1, 5);
+            (void)!read(w->signals, &info, sizeof info);
+        }
+    }
+    worker_folder_remove(w);
+}
+
+static void worker_free(struct worker *w) {
+    for (struct compile_run *run = w->runs; run; run = run->next) {
+        rpc_call_on_cancel(run->call, NULL, NULL);
+    }
+    rpc_peer_free(w->peer);
+    while (w->runs) {
+        struct compile_run *run = w->runs;
+        w->runs = run->next;
+        rpc_drop(run->call);
+        compile_job_finish(&run->job);
+        json_decref(run->params);
+        free(run->folder);
+        free(run);
+    }
+    while (w->children) {
+        struct child *c = w->children;
+        w->children = c->next;
+        buf_finish(&c->out);
+        free(c->text);
+        free(c);
+    }
+    struct parent *parents[] = {&w->plain, &w->prefixes[0], &w->prefixes[1]};
+    for (size_t i = 0; i < ARRAY_LEN(parents); i++) {
+        while (parents[i]->asked) {
+            struct asked *a = parents[i]->asked;
+            parents[i]->asked = a->next;
+            free(a);
+        }
+    }
+    toolkits_free(w->toolkits, w->toolkit_count);
+    buf_finish(&w->pending);
+    free(w->unusable);
+    close(w->signals);
+}
+
+int worker_run(int in, int out) {
+    static const struct rpc_events events = {
+        .request = on_request, .notification = on_notification, .send = on_send};
+    struct worker w = {.pid = getpid(), .in = in, .out = out};
+    w.signals = signals_open();
+    w.pending = BUF_INIT(MAX_PENDING);
+    cores_count(&w);
+    w.runs_end = &w.runs;
+    w.toolkits = toolkits_find(&w.toolkit_count);
+    parents_init(&w);
+    int in_flags = fcntl(in, F_GETFL), out_flags = fcntl(out, F_GETFL);
+    (void)fcntl(in, F_SETFL, in_flags | O_NONBLOCK);
+    (void)fcntl(out, F_SETFL, out_flags | O_NONBLOCK);
+    w.peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, &events, &w);
+    hello_send(&w);
+    loop(&w);
+    finish(&w);
+    worker_free(&w);
+    /* The flags are those of the open file, which a terminal's shell shares with us. */
+    (void)fcntl(in, F_SETFL, in_flags);
+    (void)fcntl(out, F_SETFL, out_flags);
+    return 0;
+}

@@ -1,0 +1,51 @@
+/* upskilld-worker: compiles for the daemon, here or at the far end of ssh, srun or
+ * kubectl. */
+#include "gpu/worker/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The protocol moves to descriptors of its own, so that nothing that prints can break it:
+ * standard input becomes /dev/null and standard output becomes standard error. */
+static int stdio_move(int *ret_in, int *ret_out) {
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && dup2(null, fd) < 0) {
+            return -errno;
+        }
+    }
+    *ret_in = fcntl(0, F_DUPFD_CLOEXEC, 10);
+    *ret_out = fcntl(1, F_DUPFD_CLOEXEC, 10);
+    if (null < 0 || *ret_in < 0 || *ret_out < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0) {
+        return -errno;
+    }
+    return 0;
+}
+
+static const char usage[] =
+    "usage: upskilld-worker [--version]\n"
+    "\n"
+    "Compiles CUDA sources for upskilld: requests come in on standard input, answers "
+    "leave\n"
+    "on standard output, as JSON-RPC with one message per line. The daemon starts it.\n";
+
+int main(int argc, char **argv) {
+    if (argc == 2 && !strcmp(argv[1], "--version")) {
+        puts("upskilld-worker " UPSKILLD_VERSION);
+        return 0;
+    }
+    if (argc > 1) {
+        fputs(usage, strcmp(argv[1], "--help") ? stderr : stdout);
+        return strcmp(argv[1], "--help") ? 2 : 0;
+    }
+    int in = -1, out = -1;
+    int r = stdio_move(&in, &out);
+    if (r < 0) {
+        fprintf(stderr, "upskilld-worker: standard input and output: %s\n", strerror(-r));
+        return 1;
+    }
+    return worker_run(in, out);
+}
