@@ -23,6 +23,7 @@ void rpc_peer_leave(struct rpc_peer *peer) {
 struct source {
     enum frame_mode mode;
     struct rpc_batch *batch;
+    size_t bytes;
 };
 
 static void answer(struct rpc_peer *peer, enum frame_mode mode, struct rpc_batch *batch,
@@ -70,7 +71,8 @@ static void take_request(struct rpc_peer *peer, struct source from, json_t *mess
                "a request with this id is still being answered");
         return;
     }
-    if (peer->call_count >= RPC_MAX_PENDING) {
+    if (peer->call_count >= RPC_MAX_PENDING ||
+        peer->call_bytes + from.bytes > RPC_MAX_PENDING_BYTES) {
         refuse(peer, from, id->text, RPC_INTERNAL_ERROR,
                "too many unanswered requests; wait for answers before sending more");
         return;
@@ -82,7 +84,8 @@ static void take_request(struct rpc_peer *peer, struct source from, json_t *mess
                               .id = take(id->text),
                               .message = json_incref(message),
                               .method = read->method,
-                              .params = read->params};
+                              .params = read->params,
+                              .bytes = from.bytes};
     if (from.batch) {
         from.batch->open++;
     }
@@ -118,14 +121,15 @@ static const char *batch_fault(const struct rpc_peer *peer, const struct rpc_bod
                                                          : NULL;
 }
 
-static void take_batch(struct rpc_peer *peer, enum frame_mode mode,
-                       struct rpc_body *body) {
+static void take_batch(struct rpc_peer *peer, enum frame_mode mode, struct rpc_body *body,
+                       size_t len) {
     struct source from = {.mode = mode};
     const char *fault = batch_fault(peer, body);
     if (fault) {
         refuse(peer, from, NULL, RPC_INVALID_REQUEST, fault);
         return;
     }
+    from.bytes = len / body->count;
     from.batch = xcalloc(1, sizeof *from.batch);
     *from.batch = (struct rpc_batch){.mode = mode, .open = 1};
     from.batch->body = BUF_INIT(SIZE_MAX / 4); /* each reply has its own limit */
@@ -137,15 +141,15 @@ static void take_batch(struct rpc_peer *peer, enum frame_mode mode,
 }
 
 /* Everything in one body. May end the peer. body is used up. */
-static void take_body(struct rpc_peer *peer, enum frame_mode mode,
-                      struct rpc_body *body) {
-    struct source from = {.mode = mode};
+static void take_body(struct rpc_peer *peer, enum frame_mode mode, struct rpc_body *body,
+                      size_t len) {
+    struct source from = {.mode = mode, .bytes = len};
     if (!body->root) {
         char why[sizeof body->why + 32];
         snprintf(why, sizeof why, "not valid JSON: %s", body->why);
         refuse(peer, from, NULL, RPC_PARSE_ERROR, why);
     } else if (body->batch) {
-        take_batch(peer, mode, body);
+        take_batch(peer, mode, body, len);
     } else {
         take_message(peer, from, body->root, &body->ids[0]);
     }
@@ -178,7 +182,7 @@ static bool on_message(enum frame_mode mode, char *text, size_t len, void *data)
     } else {
         struct rpc_body body;
         rpc_body_read(text, len, &body);
-        take_body(peer, mode, &body);
+        take_body(peer, mode, &body, len);
     }
     return !peer->dead && !peer->parse;
 }
@@ -234,7 +238,7 @@ void rpc_parse_done(struct rpc_parse *parse) {
     if (peer) {
         rpc_peer_enter(peer);
         peer->parse = NULL;
-        take_body(peer, parse->mode, &parse->body);
+        take_body(peer, parse->mode, &parse->body, parse->len);
         if (!peer->dead && !peer->parse) {
             frame_resume(peer->decoder);
         }

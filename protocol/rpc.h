@@ -53,6 +53,8 @@ struct rpc_events {
 
 #define RPC_INLINE_PARSE (256u << 10)
 #define RPC_MAX_PENDING 4096 /* unanswered requests per direction; more are refused */
+/* Bodies of unanswered requests together: one more that goes beyond is refused. */
+#define RPC_MAX_PENDING_BYTES (256u << 20)
 
 struct rpc_peer *rpc_peer_new(enum frame_mode mode, size_t max_body,
                               const struct rpc_events *events, void *data);

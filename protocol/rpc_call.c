@@ -22,6 +22,7 @@ void rpc_call_link(struct rpc_peer *peer, struct rpc_call *call) {
     }
     *head = call;
     peer->call_count++;
+    peer->call_bytes += call->bytes;
 }
 
 void rpc_call_unlink(struct rpc_call *call) {
@@ -40,6 +41,7 @@ void rpc_call_unlink(struct rpc_call *call) {
     call->prev = call->next = NULL;
     call->peer = NULL;
     peer->call_count--;
+    peer->call_bytes -= call->bytes;
 }
 
 struct rpc_call *rpc_call_find(const struct rpc_peer *peer, const char *id) {

@@ -26,6 +26,7 @@ struct rpc_call {
     struct rpc_batch *batch; /* NULL: on its own */
     char *id;
     json_t *message; /* owns method and params */
+    size_t bytes;    /* its part of the body that it came in */
     const char *method;
     json_t *params;
     bool cancelled;
@@ -62,7 +63,7 @@ struct rpc_peer {
     struct rpc_call *calls[RPC_BUCKETS];
     struct rpc_request *requests[RPC_BUCKETS];
     struct rpc_batch *open_batches;
-    size_t call_count, request_count;
+    size_t call_count, call_bytes, request_count;
     json_int_t next_id;
 };
 

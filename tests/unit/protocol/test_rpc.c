@@ -309,6 +309,31 @@ Test(rpc, too_many_unanswered_requests_are_refused_and_the_rest_served) {
     close_end(&end);
 }
 
+Test(rpc, unanswered_requests_may_hold_so_much_and_no_more) {
+    struct rpc_call *calls[4];
+    struct end end;
+    open_end(&end, &inline_events);
+    for (int i = 0; i < 4; i++) {
+        char head[64];
+        snprintf(head, sizeof head, "{\"id\":%d,\"method\":\"hold\"", i);
+        autofree char *text = repeat(head, "        ", FRAME_MAX_BODY / 8 - 8, "}\n");
+        feed(&end, text);
+        calls[i] = end.held[--end.held_count];
+    }
+    cr_assert(eq(sz, end.sent.len, (size_t)0));
+    autofree char *more = repeat("{\"id\":4,\"method\":\"hold\"", " ", 1000, "}\n");
+    feed(&end, more);
+    cr_assert_not_null(strstr(end.sent.data, ERROR("4", "-32603")));
+    rpc_reply(calls[0], NULL);
+    buf_reset(&end.sent);
+    feed(&end, REQUEST("5") "\n");
+    cr_assert_str_eq(end.sent.data, RESULT("5"));
+    for (int i = 1; i < 4; i++) {
+        rpc_drop(calls[i]);
+    }
+    close_end(&end);
+}
+
 Test(rpc, a_batch_is_answered_as_one_when_all_its_calls_are) {
     struct end end;
     open_end(&end, &inline_events);
