@@ -474,22 +474,24 @@ def test_killed_worker(report, program):
     report.tell("a killed worker is replaced", problems)
 
 
-def folders_of_workers():
+def folders_of(pids):
+    """The job folders of workers with these process ids."""
     found = set()
     for parent in {"/dev/shm", os.environ.get("TMPDIR", "/tmp"), "/tmp"}:
-        if os.path.isdir(parent):
-            found |= {parent + "/" + n for n in os.listdir(parent) if n.startswith("upskilld-worker-")}
+        for pid in pids if os.path.isdir(parent) else ():
+            found |= {parent + "/" + n for n in os.listdir(parent)
+                      if n.startswith("upskilld-worker-%d-" % pid)}
     return found
 
 
 def test_folders(report, program):
-    """Job folders of a daemon that ended orderly, or was killed, do not pile up."""
-    problems = []
-    first = folders_of_workers()
+    """Job folders do not pile up: the next worker sweeps those of killed daemons."""
+    problems, workers = [], set()
     for _ in range(3):
         daemon = Daemon(program)
         try:
             be_compiling(daemon)
+            workers.update(processes(daemon.word))
             daemon.process.kill()
             daemon.process.wait()
             daemon.survivors()
@@ -498,13 +500,17 @@ def test_folders(report, program):
     daemon = Daemon(program)
     try:
         be_idle(daemon)
+        left = folders_of(workers)
+        if left:
+            problems.append("of killed daemons: %s" % sorted(left))
+        workers.update(processes(daemon.word))
         daemon.process.stdin.close()
         daemon.await_exit()
         daemon.survivors()
     finally:
         daemon.finish()
-    left = folders_of_workers() - first
-    if len(left) > 1:  # the last one's are swept by the next worker
+    left = folders_of(workers)
+    if len(left) > 1:  # a killed worker cannot remove its own
         problems.append("left: %s" % sorted(left))
     report.tell("folders of ended workers are swept", problems, "%d left" % len(left))
 
