@@ -6,13 +6,13 @@
 #include "protocol/provider.h"
 
 struct face_settings {
-    unsigned tool_wait_ms;       /* an MCP tool call answers after at most this; 20 000 */
-    unsigned progress_ms;        /* at least this often while something runs; 5 000 */
-    unsigned debounce_ms;        /* quick check after the last edit; 60 */
-    size_t max_documents;        /* open documents; 256 */
-    size_t max_document_bytes;   /* 4 MiB */
-    size_t max_open_bytes;       /* of all open documents together; 64 MiB */
-    size_t max_tool_text;        /* bytes of one tool result's text; 40 000 */
+    unsigned tool_wait_ms;     /* an MCP tool call answers after at most this; 20 000 */
+    unsigned progress_ms;      /* at least this often while something runs; 5 000 */
+    unsigned debounce_ms;      /* quick check after the last edit; 60 */
+    size_t max_documents;      /* open documents; 256 */
+    size_t max_document_bytes; /* 4 MiB */
+    size_t max_open_bytes;     /* of all open documents together; 64 MiB */
+    size_t max_tool_text;      /* bytes of one tool result's text; 40 000 */
 };
 extern const struct face_settings face_settings_default;
 
@@ -21,19 +21,21 @@ struct face_tables {
     const struct document_kinds *kinds;
     const struct resource_provider *const *resources; /* NULL-terminated */
     const struct prompt *const *prompts;              /* NULL-terminated */
+    const struct extension *const *extensions;        /* NULL-terminated, or NULL */
 };
 
 struct face_host {
     const struct face_tables *tables;
     const struct face_settings *settings;
-    const struct call_origin *origin; /* loop and host; roots may change: read when used */
+    const struct call_origin
+        *origin; /* loop and host; roots may change: read when used */
     const char *name, *title, *version, *instructions;
-    /* Job records that outlive their calls: status of a job by id (also of another daemon's):
-     * `job/status`' result shape, new reference, or NULL when unknown. live receives the
-     * running call (borrowed) when it is ours. */
+    /* Job records that outlive their calls: status of a job by id (also of another
+     * daemon's): `job/status`' result shape, new reference, or NULL when unknown. live
+     * receives the running call (borrowed) when it is ours. */
     json_t *(*job)(void *data, const char *id, struct call **live);
-    /* The client told its folders (LSP workspace folders, MCP roots): absolute paths, a JSON
-     * array of strings, borrowed. */
+    /* The client told its folders (LSP workspace folders, MCP roots): absolute paths, a
+     * JSON array of strings, borrowed. */
     void (*set_roots)(void *data, const json_t *paths);
     void (*set_client)(void *data, const char *name, const char *version);
     /* End the process: LSP exit, a dead parent. */

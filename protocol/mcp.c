@@ -23,6 +23,8 @@ void mcp_free(struct mcp *m) {
     mcp_tools_stop(m);
     mcp_tasks_stop(m);
     mcp_listens_stop(m, false);
+    mcp_waits_stop(m);
+    mcp_questions_stop(m);
     if (m->roots_request) {
         rpc_request_abandon(take(m->roots_request));
     }
@@ -89,11 +91,15 @@ const char *mcp_string_param(const struct mcp_message *msg, const char *name) {
 
 bool mcp_request(struct mcp *m, struct rpc_call *call) {
     const struct mcp_method *method = mcp_method_find(rpc_call_method(call));
+    const json_t *params = rpc_call_params(call);
+    struct mcp_message msg = {.mcp = m, .call = call};
+    struct mcp_method extended;
+    if (!method && mcp_extension_find(&msg, rpc_call_method(call), &extended)) {
+        method = &extended;
+    }
     if (!method) {
         return false;
     }
-    const json_t *params = rpc_call_params(call);
-    struct mcp_message msg = {.mcp = m, .call = call};
     if (params && !json_is_null(params)) {
         if (!json_is_object(params)) {
             mcp_refuse(&msg, "params must be an object");

@@ -57,7 +57,7 @@ static bool complete_resource(const struct mcp_message *msg, const char *ref,
     return true;
 }
 
-void mcp_complete(const struct mcp_message *msg) {
+static void complete_ready(const struct mcp_message *msg) {
     const json_t *ref = json_object_get(msg->params, "ref");
     const json_t *argument = json_object_get(msg->params, "argument");
     const char *type = json_get_string(ref, "type", "");
@@ -81,5 +81,19 @@ void mcp_complete(const struct mcp_message *msg) {
     }
     if (known) {
         mcp_reply(msg, completion_of(values), MCP_UNCACHEABLE);
+    }
+}
+
+/* Whose suggestions are wanted; nobody's when the reference is unknown. */
+void mcp_complete(const struct mcp_message *msg) {
+    const json_t *ref = json_object_get(msg->params, "ref");
+    const char *name = json_get_string(ref, "name", NULL);
+    const char *uri = json_get_string(ref, "uri", NULL);
+    const struct prompt *p = name ? mcp_prompt_find(msg->mcp, name) : NULL;
+    const struct resource_provider *r = uri ? mcp_provider_find(msg->mcp, uri) : NULL;
+    if (p) {
+        mcp_when_ready(msg, p->when_ready, p->data, complete_ready);
+    } else {
+        mcp_when_ready(msg, r ? r->when_ready : NULL, r ? r->data : NULL, complete_ready);
     }
 }

@@ -181,7 +181,8 @@ static json_t *capabilities_of(const struct mcp *m, enum mcp_version version) {
     json_t *all = json_pack("{s:{s:b}}", "tools", "listChanged", 0);
     if (mcp_has_resources(m)) {
         json_object_set_new(all, "resources",
-                            json_pack("{s:b,s:b}", "subscribe", 1, "listChanged", 0));
+                            json_pack("{s:b,s:b}", "subscribe", 1, "listChanged",
+                                      mcp_resources_change(m)));
     }
     if (mcp_has_prompts(m)) {
         json_object_set_new(all, "prompts", json_pack("{s:b}", "listChanged", 0));
@@ -194,9 +195,14 @@ static json_t *capabilities_of(const struct mcp *m, enum mcp_version version) {
             all, "tasks",
             json_pack("{s:{},s:{s:{s:{}}}}", "cancel", "requests", "tools", "call"));
     }
+    json_t *extensions = mcp_extensions_json(m);
     if (version == MCP_2026_07_28) {
-        json_object_set_new(all, "extensions", json_pack("{s:{}}", MCP_TASKS_EXTENSION));
+        json_object_set_new(extensions, MCP_TASKS_EXTENSION, json_object());
     }
+    if (version >= MCP_2025_11_25 && json_object_size(extensions)) {
+        json_object_set(all, "extensions", extensions);
+    }
+    json_decref(extensions);
     return all;
 }
 

@@ -7,6 +7,7 @@
 struct mcp_listen;
 struct mcp_task_wait;
 struct mcp_tool_call;
+struct mcp_wait;
 
 /* Bits, so that a method can belong to both. */
 enum mcp_era { MCP_LEGACY = 1, MCP_MODERN = 2 };
@@ -40,11 +41,13 @@ struct mcp {
     bool client_has_roots;
     char *client; /* "name\nversion" as the host was told last, or NULL */
     struct rpc_request *roots_request; /* roots/list on its way, or NULL */
-    json_t *subscribed;                /* legacy resources/subscribe: {uri: true} */
+    json_t *subscribed; /* legacy resources/subscribe: {uri: stamp or null} */
     json_t *tools[MCP_2026_07_28 + 1]; /* by version, made at first use */
     struct mcp_tool_call *tool_calls;  /* unanswered */
     struct mcp_task_wait *task_waits;  /* open tasks/result */
     struct mcp_listen *listens;        /* open subscriptions/listen */
+    struct mcp_wait *waits;            /* requests that wait for a provider */
+    struct question *questions;        /* unanswered */
 };
 
 /* One request, as its era reads it. It lives on the stack of mcp_request. */
@@ -55,7 +58,9 @@ struct mcp_message {
     const json_t *meta;   /* params._meta, or NULL */
     enum mcp_era era;
     enum mcp_version version;
-    const json_t *capabilities; /* modern: what this request's sender can do */
+    const json_t *capabilities;        /* modern: what this request's sender can do */
+    const struct extension *extension; /* whose method it is, or NULL */
+    const struct extension_method *extension_method;
 };
 
 /* How long, and by whom, a modern result may be kept. */
@@ -147,9 +152,30 @@ mcp_method_start mcp_listen, mcp_resources_subscribe, mcp_resources_unsubscribe;
 /* Drop every open subscription, or (answer) end it with a result. */
 void mcp_listens_stop(struct mcp *m, bool answer);
 
+/* --- mcp_wait.c --- */
+
+/* Go on with `then` as soon as the provider is ready, unless the request is cancelled
+ * before. msg is copied; what it points to lives as long as its request. */
+void mcp_when_ready(const struct mcp_message *msg, provider_when_ready *when_ready,
+                    void *data, mcp_method_start *then);
+void mcp_waits_stop(struct mcp *m); /* drop every waiting request */
+
+/* --- mcp_extensions.c --- */
+
+/* Fills msg->extension and method when an extension has the method; else false. */
+bool mcp_extension_find(struct mcp_message *msg, const char *name,
+                        struct mcp_method *method);
+/* {"com.example/things": settings, …}: new reference, empty when there are none. */
+json_t *mcp_extensions_json(const struct mcp *m);
+void mcp_questions_stop(struct mcp *m); /* drop every unanswered question */
+
 /* --- mcp_resources.c, mcp_prompts.c, mcp_completion.c --- */
 
 bool mcp_has_resources(const struct mcp *m);
+/* A provider's list can change. */
+bool mcp_resources_change(const struct mcp *m);
+/* Its stamp as JSON, null when unknown or unchanging; new reference. */
+json_t *mcp_resource_stamp(const struct mcp *m, const char *uri);
 bool mcp_has_prompts(const struct mcp *m);
 bool mcp_has_completions(const struct mcp *m);
 const struct resource_provider *mcp_provider_find(const struct mcp *m, const char *uri);

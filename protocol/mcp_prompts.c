@@ -79,6 +79,23 @@ static bool check_arguments(const struct mcp_message *msg, const struct prompt *
     return true;
 }
 
+static void get_ready(const struct mcp_message *msg) {
+    const struct prompt *p =
+        mcp_prompt_find(msg->mcp, json_get_string(msg->params, "name", ""));
+    const json_t *given = json_object_get(msg->params, "arguments");
+    autojson *arguments = given ? json_copy((json_t *)(uintptr_t)given) : json_object();
+    struct err err = {0};
+    json_t *result = NULL;
+    int rc = p->get(p->data, arguments, &result, &err);
+    if (rc == 0) {
+        mcp_reply(msg, result, MCP_UNCACHEABLE);
+    } else if (rc == -EINVAL || rc == -ENOENT) {
+        mcp_refuse(msg, "%s", err.msg);
+    } else {
+        rpc_error(msg->call, RPC_INTERNAL_ERROR, NULL, "%s", err.msg);
+    }
+}
+
 void mcp_prompts_get(const struct mcp_message *msg) {
     const char *name = mcp_string_param(msg, "name");
     if (!name) {
@@ -90,18 +107,7 @@ void mcp_prompts_get(const struct mcp_message *msg) {
         mcp_refuse(msg, "Unknown prompt: %.128s", name);
         return;
     }
-    if (!check_arguments(msg, p, given)) {
-        return;
-    }
-    autojson *arguments = given ? json_copy((json_t *)(uintptr_t)given) : json_object();
-    struct err err = {0};
-    json_t *result = NULL;
-    int rc = p->get(p->data, arguments, &result, &err);
-    if (rc == 0) {
-        mcp_reply(msg, result, MCP_UNCACHEABLE);
-    } else if (rc == -EINVAL || rc == -ENOENT) {
-        mcp_refuse(msg, "%s", err.msg);
-    } else {
-        rpc_error(msg->call, RPC_INTERNAL_ERROR, NULL, "%s", err.msg);
+    if (check_arguments(msg, p, given)) {
+        mcp_when_ready(msg, p->when_ready, p->data, get_ready);
     }
 }

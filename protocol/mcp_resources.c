@@ -23,6 +23,15 @@ bool mcp_has_resources(const struct mcp *m) {
     return provider_count(m) > 0;
 }
 
+bool mcp_resources_change(const struct mcp *m) {
+    for (size_t i = 0; i < provider_count(m); i++) {
+        if (provider_at(m, i)->changes) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The one with the longest prefix. */
 const struct resource_provider *mcp_provider_find(const struct mcp *m, const char *uri) {
     const struct resource_provider *best = NULL;
@@ -37,6 +46,12 @@ const struct resource_provider *mcp_provider_find(const struct mcp *m, const cha
         }
     }
     return best;
+}
+
+json_t *mcp_resource_stamp(const struct mcp *m, const char *uri) {
+    const struct resource_provider *p = mcp_provider_find(m, uri);
+    autofree char *stamp = p && p->stamp ? p->stamp(p->data, uri) : NULL;
+    return stamp ? json_text(stamp, strlen(stamp)) : json_null();
 }
 
 /* --- resources/list: the providers' pages, one after another --- */
@@ -85,16 +100,21 @@ static void refuse_page(const struct mcp_message *msg, const struct page *page) 
     }
 }
 
-void mcp_resources_list(const struct mcp_message *msg) {
+/* The provider and its cursor that a request asks for; false for a cursor that we did not
+ * make. */
+static bool page_asked(const struct mcp_message *msg, size_t *index, const char **inner) {
     const json_t *cursor = json_object_get(msg->params, "cursor");
-    size_t index = 0;
-    const char *inner = NULL;
-    if (cursor && (!json_is_string(cursor) ||
-                   !cursor_read(msg->mcp, json_string_value(cursor), &index, &inner))) {
-        mcp_refuse(msg, "unknown cursor");
-        return;
-    }
+    *index = 0;
+    *inner = NULL;
+    return !cursor || (json_is_string(cursor) &&
+                       cursor_read(msg->mcp, json_string_value(cursor), index, inner));
+}
+
+static void list_ready(const struct mcp_message *msg) {
+    size_t index;
+    const char *inner;
     struct page page = {0};
+    page_asked(msg, &index, &inner);
     if (mcp_has_resources(msg->mcp)) {
         page = page_read(msg->mcp, index, inner);
     } else {
@@ -110,6 +130,17 @@ void mcp_resources_list(const struct mcp_message *msg) {
     }
     free(page.next);
     mcp_reply(msg, result, MCP_VOLATILE);
+}
+
+void mcp_resources_list(const struct mcp_message *msg) {
+    size_t index;
+    const char *inner;
+    if (!page_asked(msg, &index, &inner)) {
+        mcp_refuse(msg, "unknown cursor");
+        return;
+    }
+    const struct resource_provider *p = provider_at(msg->mcp, index);
+    mcp_when_ready(msg, p ? p->when_ready : NULL, p ? p->data : NULL, list_ready);
 }
 
 /* All on one page: there are few. */
@@ -137,11 +168,8 @@ static void refuse_uri(const struct mcp_message *msg, const char *uri) {
     rpc_error(msg->call, code, json_pack("{s:s}", "uri", uri), "Resource not found");
 }
 
-void mcp_resources_read(const struct mcp_message *msg) {
-    const char *uri = mcp_string_param(msg, "uri");
-    if (!uri) {
-        return;
-    }
+static void read_ready(const struct mcp_message *msg) {
+    const char *uri = json_get_string(msg->params, "uri", "");
     const struct resource_provider *p = mcp_provider_find(msg->mcp, uri);
     struct err err = {0};
     json_t *result = NULL;
@@ -155,4 +183,13 @@ void mcp_resources_read(const struct mcp_message *msg) {
     } else {
         rpc_error(msg->call, RPC_INTERNAL_ERROR, NULL, "%s", err.msg);
     }
+}
+
+void mcp_resources_read(const struct mcp_message *msg) {
+    const char *uri = mcp_string_param(msg, "uri");
+    if (!uri) {
+        return;
+    }
+    const struct resource_provider *p = mcp_provider_find(msg->mcp, uri);
+    mcp_when_ready(msg, p ? p->when_ready : NULL, p ? p->data : NULL, read_ready);
 }

@@ -20,7 +20,8 @@ struct mcp_listen {
     struct rpc_call *rpc;
     json_t *id;   /* the request's, echoed in everything it carries */
     bool forms;   /* the client can be asked to fill them in, for a task */
-    json_t *uris; /* {uri: true} */
+    json_t *uris; /* {uri: stamp or null} */
+    bool list;    /* it wants to hear when the list of resources changes */
     struct watched_task *tasks;
 };
 
@@ -82,6 +83,51 @@ void mcp_resource_updated(struct mcp *m, const char *uri) {
     }
 }
 
+/* Those of {uri: stamp} whose stamp is another now, as [uri, …]. */
+static json_t *changed_uris(const struct mcp *m, json_t *stamps) {
+    json_t *changed = json_array();
+    const char *uri;
+    json_t *old;
+    void *next;
+    json_object_foreach_safe(stamps, next, uri, old) {
+        autojson *now = mcp_resource_stamp(m, uri);
+        if (!json_equal(old, now)) {
+            json_array_append_new(changed, json_string(uri));
+            json_object_set(stamps, uri, now);
+        }
+    }
+    return changed;
+}
+
+static void tell_legacy_change(struct mcp *m) {
+    if (m->initialized) {
+        rpc_notify(m->peer, "notifications/resources/list_changed", NULL);
+    }
+    autojson *changed = changed_uris(m, m->subscribed);
+    size_t i;
+    json_t *uri;
+    json_array_foreach(changed, i, uri) {
+        rpc_notify(m->peer, "notifications/resources/updated",
+                   json_pack("{s:O}", "uri", uri));
+    }
+}
+
+void mcp_resources_changed(struct mcp *m) {
+    tell_legacy_change(m);
+    for (const struct mcp_listen *l = m->listens; l; l = l->next) {
+        autojson *changed = changed_uris(m, l->uris);
+        size_t i;
+        json_t *uri;
+        if (l->list) {
+            listen_notify(l, "notifications/resources/list_changed", json_object());
+        }
+        json_array_foreach(changed, i, uri) {
+            listen_notify(l, "notifications/resources/updated",
+                          json_pack("{s:O}", "uri", uri));
+        }
+    }
+}
+
 /* --- opening --- */
 
 /* The part of a list of strings that is served, as another list. */
@@ -93,7 +139,7 @@ static json_t *accept_uris(struct mcp_listen *l, const json_t *wanted) {
         const char *text = json_string_value(uri);
         if (text && i < MCP_MAX_SUBSCRIPTIONS && !json_object_get(l->uris, text) &&
             mcp_provider_find(l->mcp, text)) {
-            json_object_set_new(l->uris, text, json_true());
+            json_object_set_new(l->uris, text, mcp_resource_stamp(l->mcp, text));
             json_array_append(accepted, uri);
         }
     }
@@ -186,6 +232,11 @@ static json_t *accept_filter(struct mcp_listen *l, const json_t *filter) {
     json_t *accepted = json_object();
     const json_t *uris = json_object_get(filter, "resourceSubscriptions");
     const json_t *tasks = json_object_get(filter, "taskIds");
+    if (json_is_true(json_object_get(filter, "resourcesListChanged")) &&
+        mcp_resources_change(l->mcp)) {
+        l->list = true;
+        json_object_set_new(accepted, "resourcesListChanged", json_true());
+    }
     if (uris && mcp_has_resources(l->mcp)) {
         json_object_set_new(accepted, "resourceSubscriptions", accept_uris(l, uris));
     }
@@ -270,7 +321,7 @@ void mcp_resources_subscribe(const struct mcp_message *msg) {
         mcp_refuse(msg, "at most %d resources can be subscribed to",
                    MCP_MAX_SUBSCRIPTIONS);
     } else {
-        json_object_set_new(m->subscribed, uri, json_true());
+        json_object_set_new(m->subscribed, uri, mcp_resource_stamp(m, uri));
         mcp_reply(msg, json_object(), MCP_UNCACHEABLE);
     }
 }

@@ -1,32 +1,69 @@
 #pragma once
-/* provider: resources and prompts, as the domains offer them to MCP clients. */
+/* provider: resources, prompts and protocol extensions, as the domains offer them to MCP
+ * clients. All results are new references in MCP's own shapes without the era's
+ * decoration (resultType, ttlMs, cacheScope are the face's). */
 #include "base/json.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct err;
 
-/* Resources under one URI prefix. All results are new references in MCP's own shapes
- * without the era's decoration (resultType, ttlMs, cacheScope are the face's). */
+/* Calls `ready` exactly once, now or later from the loop, when the provider's other
+ * functions can answer. It is called even after the asker has gone. */
+typedef void provider_when_ready(void *data, void (*ready)(void *arg), void *arg);
+
+/* Resources under one URI prefix. */
 struct resource_provider {
-    const char *prefix; /* "upskilld://" */
-    /* One page of {"uri","name","title"?,"description"?,"mimeType"?,"size"?}; *next receives
-     * an opaque cursor (malloc) or NULL. A bad cursor: -EINVAL. */
-    int (*list)(void *data, const char *cursor, json_t **ret, char **next, struct err *err);
+    const char *prefix;              /* "upskilld://" */
+    provider_when_ready *when_ready; /* NULL: always */
+    /* The list changes while the program runs: clients may ask to hear of it
+     * (mcp_resources_changed). */
+    bool changes;
+    /* One page of {"uri","name","title"?,"description"?,"mimeType"?,"size"?}; *next
+     * receives an opaque cursor (malloc) or NULL. A bad cursor: -EINVAL. */
+    int (*list)(void *data, const char *cursor, json_t **ret, char **next,
+                struct err *err);
     json_t *(*templates)(void *data); /* may be NULL */
     /* {"contents": [{"uri","mimeType","text"|"blob"}]}; -ENOENT for an unknown one. */
     int (*read)(void *data, const char *uri, json_t **ret, struct err *err);
     /* Completion of a template's variable; may be NULL. Array of strings. */
     json_t *(*complete)(void *data, const char *uri, const char *argument,
                         const char *value);
+    /* A text that differs when the resource does (malloc), NULL when it is unknown now.
+     * Cheap, never waits. NULL: resources never change. */
+    char *(*stamp)(void *data, const char *uri);
     void *data;
 };
 
 struct prompt {
     const char *name, *title, *description;
-    const char *arguments; /* JSON text: [{"name","description","required"}] */
+    const char *arguments;           /* JSON text: [{"name","description","required"}] */
+    provider_when_ready *when_ready; /* NULL: always */
     /* {"description", "messages": [{"role","content"}]} */
     int (*get)(void *data, const json_t *arguments, json_t **ret, struct err *err);
     json_t *(*complete)(void *data, const char *argument, const char *value);
+    void *data;
+};
+
+/* One request to an extension's method; it ends in one of the two functions below, once,
+ * now or later. The asker may be gone by then: the answer goes nowhere. */
+struct question;
+const json_t *question_params(const struct question *q);  /* an object, borrowed */
+void question_answer(struct question *q, json_t *result); /* stolen */
+/* status -EINVAL or -ENOENT: the asker's mistake; another one: ours. */
+void question_refuse(struct question *q, int status, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+struct extension_method {
+    const char *name; /* "things/list" */
+    void (*start)(void *data, struct question *q);
+};
+/* A protocol extension: methods of its own, named among the capabilities. */
+struct extension {
+    const char *name;     /* "com.example/things" */
+    const char *settings; /* JSON text: an object */
+    const struct extension_method *methods;
+    size_t method_count;
     void *data;
 };
