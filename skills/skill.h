@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct buf;
 struct err;
 
 #define SKILL_MAX_FILES 512 /* the limits of Skills over MCP */
@@ -100,16 +101,31 @@ struct skill {
         problems; /* findings about files that were refused: links, devices, too many … */
 };
 
-/* -ENOENT without SKILL.md (or skill.md), -EINVAL when the path is no folder. Files that
- * may not be read are left out and named in problems. digests false: sizes only (fast).
- */
+/* -ENOENT without a SKILL.md (or skill.md) that may be read, -EINVAL when the path is no
+ * folder. Files that may not be read are left out and named in problems (codes file_link,
+ * file_special, file_name, file_unreadable, file_changed, too_many_files, too_many_bytes,
+ * folder_too_deep, text_too_long). The folder itself may be reached through a link,
+ * nothing in it. digests false: sizes only, empty digests (fast). Never blocks on what is
+ * no regular file. */
 int skill_open(struct skill *ret, const char *folder, bool digests, struct err *err);
 void skill_finish(struct skill *s);
-/* The digest of the whole skill: SHA-256 over the sorted (path, mode & 0111, digest). */
+const struct skill_file *skill_find_file(const struct skill *s, const char *path);
+/* Names that are no part of a skill and left out without a word: version control,
+ * caches, what editors and desktops leave (.git .hg .svn node_modules __pycache__
+ * .DS_Store Thumbs.db, name~, .name.swp, .#name, #name#). */
+bool skill_skips(const char *name);
+/* A file beneath a folder, no component of it a link; appended to out. -EINVAL for a path
+ * that is not relative and normal, -ELOOP at a link, -EFBIG over out's limit. */
+int skill_read_file(const char *folder, const char *path, struct buf *out,
+                    struct err *err);
+/* The digest of the whole skill: SHA-256 over the sorted (path, is executable, digest); of a
+ * skill opened with digests. */
 void skill_digest(const struct skill *s, char ret[static 72]);
 
 /* skill_meta.json and evals/evals.json as upskill and skill-creator write them, in our
- * shape:
- * {"metadata"?, "tests": [...], "evaluations"?: [...], "provenance"?}; missing files give
- * {}. */
+ * shape; missing files give {}:
+ * {"metadata"?, "tests"?: [{"id", "input", "files"?: {name: text},
+ *   "expected": {"contains"?: […], "judge"?: [criteria], "expected_output"?, …}, …}],
+ *  "evaluations"?, "provenance"?, "problems"?: [{"file", "message"}]}
+ * Other members of a test are kept. New reference. */
 json_t *skill_meta_read(const struct skill *s);
