@@ -2,9 +2,9 @@
 
 #include "base/lines.h"
 #include "base/mem.h"
+#include "gpu/facts/kernel_facts.h"
 #include "gpu/fixes/consequences.h"
 #include "gpu/fixes/fixes.h"
-#include "gpu/facts/kernel_facts.h"
 #include "protocol/finding.h"
 
 #include <string.h>
@@ -105,17 +105,26 @@ static void warn_static_shared(const json_t *kernels, json_t *findings) {
         int column = (int)json_get_integer(kernel, "column", 0);
         const struct finding_span span = {line, column, line, column};
         autofree char *message = xasprintf(
-            "%s has %lld bytes of static shared memory, and %d is the limit: only this "
-            "target's assembler lets it pass, others do not; declare the array `extern "
-            "__shared__`, allow its size with cudaFuncSetAttribute(kernel, "
-            "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) and pass the bytes at "
-            "the "
-            "launch",
+            "%s declares %lld bytes of static shared memory, more than the %d a block "
+            "gets "
+            "unasked: make it dynamic (extern __shared__) and raise "
+            "cudaFuncAttributeMaxDynamicSharedMemorySize, or the launch can fail",
             json_get_string(kernel, "name", "a kernel"), (long long)bytes,
             MAX_STATIC_SHARED);
         json_array_append_new(
-            findings, finding_new("upskilld", "static_shared_over_48k", FINDING_WARNING,
+            findings, finding_new("upskilld", "static_shared_too_large", FINDING_WARNING,
                                   message, json_get_string(kernel, "file", NULL), &span));
+    }
+}
+
+/* What only the blanked host code used is not unused. */
+static void drop_unused_functions(json_t *findings) {
+    for (size_t i = json_array_size(findings); i-- > 0;) {
+        const json_t *finding = json_array_get(findings, i);
+        if (strcmp(json_get_string(finding, "code", ""), "177") == 0 &&
+            strncmp(json_get_string(finding, "message", ""), "function ", 9) == 0) {
+            json_array_remove(findings, i);
+        }
     }
 }
 
@@ -157,6 +166,9 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     json_t *findings = copied(answer, "diagnostics", json_array());
     json_t *kernels = copied(answer, "kernels", json_array());
     drop_told(findings, input->closure.findings);
+    if (input->host_stripped) {
+        drop_unused_functions(findings);
+    }
     json_array_extend(findings, input->closure.findings);
     warn_static_shared(kernels, findings);
     fixes_add(findings, &input->closure.sources, input->options.arch);

@@ -112,8 +112,14 @@ static int order(json_int_t a, json_int_t b) {
     return (a > b) - (a < b);
 }
 
+/* Remarks on the whole, such as "stopped at the limit of errors", come last. */
+static bool is_closing_remark(const struct entry *e) {
+    return !*e->file && e->severity != FINDING_ERROR;
+}
+
 static int compare_place(const struct entry *a, const struct entry *b) {
-    int rc = strcmp(a->file, b->file);
+    int rc = (int)is_closing_remark(a) - (int)is_closing_remark(b);
+    rc = rc ? rc : strcmp(a->file, b->file);
     rc = rc ? rc : order(a->line, b->line);
     rc = rc ? rc : order(a->column, b->column);
     return rc ? rc : order(a->severity, b->severity);

@@ -34,5 +34,6 @@ void finding_add_edit(json_t *finding, const char *file, const struct finding_sp
                       const char *text);
 
 /* Sort by file, line, column, severity; drop repeats; cut to `max` with errors kept before
- * warnings. Returns how many were left out. */
+ * warnings. What has no place comes first when it is an error, else last. Returns how many
+ * were left out. */
 size_t findings_tidy(json_t *array, size_t max);

@@ -181,8 +181,12 @@ static void emit_in_job(struct parser *p, struct group *g) {
     }
 }
 
-/* About precompiled headers: our own means, none of the user's doing. */
+/* About precompiled headers, or about a header of CUDA's that defines INFINITY again: our
+ * own means, none of the user's doing. */
 static bool is_noise(const struct group *g) {
+    if (g->place.origin == LOG_CUDA && strcmp(g->code, "47") == 0) {
+        return true;
+    }
     return strcmp(g->code, "629") == 0 || strcmp(g->code, "630") == 0 ||
            strcmp(g->code, "20282") == 0 ||
            strncmp(g->text, "The warnings can be suppressed with", 35) == 0;

@@ -18,7 +18,7 @@ json_t *kernel_facts_new(const struct cubin *cubin, const json_t *usage,
  * "dynamic_shared_bytes", "cluster"}; NULL = the usual block sizes), and appends the
  * launch's and resource warnings to findings, with the codes block_exceeds_launch_bounds,
  * block_differs_from_required, shared_memory_exceeds_block,
- * dynamic_shared_needs_attribute, register_spills, static_shared_too_large,
+ * dynamic_shared_needs_attribute, register_spills,
  * cluster_too_large and not_launchable. A launch that would fail is an error when there
  * is one kernel, a warning when it may be meant for another. */
 void kernel_facts_judge(json_t *kernels, const char *arch, const json_t *launch,

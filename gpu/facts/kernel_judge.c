@@ -175,19 +175,6 @@ static void judge_shared(const struct judged *k, const struct launch *l) {
     }
 }
 
-/* ptxas takes it for sm_90a, but what every block has unasked is 48 KiB: only dynamic
- * shared memory can be had beyond that. */
-static void judge_static_shared(const struct judged *k) {
-    if (k->shared > k->device->shared_per_block) {
-        report(
-            k, "static_shared_too_large", FINDING_WARNING,
-            "%s declares %d bytes of static shared memory, more than the %d a block gets "
-            "unasked: make it dynamic (extern __shared__) and raise "
-            "cudaFuncAttributeMaxDynamicSharedMemorySize, or the launch can fail",
-            k->name, k->shared, k->device->shared_per_block);
-    }
-}
-
 /* The largest block that can be launched with the kernel's registers. */
 static int fitting_threads(const struct judged *k) {
     struct occupancy o;
@@ -294,7 +281,6 @@ void kernel_facts_judge(json_t *kernels, const char *arch, const json_t *launch,
         /* Of several kernels the launch may be meant for another one. */
         k.fatal = json_array_size(kernels) > 1 ? FINDING_WARNING : FINDING_ERROR;
         judge_spills(&k);
-        judge_static_shared(&k);
         if (json_is_object(launch)) {
             launch_read(&l, launch);
             judge_launch(&k, &l, list);

@@ -284,7 +284,7 @@ static void mistake_fix(struct fixer *fixer, json_t *finding) {
     m.message = message;
     const char *source = json_get_string(finding, "source", "");
     if (strcmp(source, "nvrtc") != 0 && strcmp(source, "ptxas") != 0 &&
-        strcmp(json_get_string(finding, "code", ""), "static_shared_over_48k") != 0) {
+        strcmp(json_get_string(finding, "code", ""), "static_shared_too_large") != 0) {
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(rules); i++) {

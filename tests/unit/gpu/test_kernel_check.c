@@ -379,7 +379,7 @@ Test(kernel_check, advice, .timeout = 60) {
                   "  for (int i = threadIdx.x; i < 20000; i += 32) a[i] = x[i];\n"
                   "  __syncthreads();\n  x[threadIdx.x] = a[19999 - threadIdx.x];\n}\n"));
     cr_assert(is_ok(half));
-    finding = find_code(half, "static_shared_over_48k");
+    finding = find_code(half, "static_shared_too_large");
     cr_assert_eq(json_get_integer(finding, "line", 0), 1);
     cr_assert_eq(json_array_size(json_object_get(finding, "fixes")), 1);
 

@@ -253,15 +253,6 @@ Test(kernel_facts, judges_launches) {
          "block_differs_from_required",
          "error",
          {"32x4x1", "128x1x1", ""}},
-        {40,
-         60000,
-         1024,
-         "",
-         "null",
-         "sm_90a",
-         "static_shared_too_large",
-         "warning",
-         {"60000", "49152", "extern __shared__"}},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         json_t *kernels = kernel(cases[i].registers, cases[i].shared,
