@@ -19,6 +19,7 @@
 #define FLUSH_MS 50       /* for a reader that is slow at the end */
 #define CLIENT_MAX 128    /* bytes of its name that every call and job carry */
 #define STOP_LIMIT_MS 400 /* handles that have not closed by then never will */
+#define PARSE_LIMIT_MS 80 /* the same, when a large body is still being read */
 
 static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
@@ -170,6 +171,14 @@ static void on_limit(uv_timer_t *timer) {
     _exit(d->exit_code ? d->exit_code : 1);
 }
 
+static void on_parse_limit(uv_timer_t *timer) {
+    struct daemon *d = container_of(timer, struct daemon, limit);
+    if (d->session && session_is_parsing(d->session)) {
+        _exit(d->exit_code);
+    }
+    uv_timer_start(timer, on_limit, STOP_LIMIT_MS - PARSE_LIMIT_MS, 0);
+}
+
 static void session_closed(void *data) {
     struct daemon *d = data;
     d->session = NULL;
@@ -188,7 +197,7 @@ static void on_stop(uv_idle_t *idle) {
         close_handle((uv_handle_t *)&d->signals[i]);
     }
     close_handle((uv_handle_t *)idle);
-    uv_timer_start(&d->limit, on_limit, STOP_LIMIT_MS, 0);
+    uv_timer_start(&d->limit, on_parse_limit, PARSE_LIMIT_MS, 0);
     uv_unref((uv_handle_t *)&d->limit);
 }
 

@@ -205,6 +205,10 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
     return 0;
 }
 
+bool session_is_parsing(const struct session *s) {
+    return s->parsing;
+}
+
 void session_close(struct session *s, unsigned flush_ms, void (*closed)(void *data),
                    void *data) {
     s->closing = true;

@@ -25,3 +25,5 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
 /* Answers open subscriptions, drops what runs, flushes for at most flush_ms and frees. */
 void session_close(struct session *session, unsigned flush_ms, void (*closed)(void *data),
                    void *data);
+/* A large body is being read on another thread, which nothing can stop. */
+bool session_is_parsing(const struct session *session);
