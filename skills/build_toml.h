@@ -4,17 +4,7 @@
  * Unknown keys, wrong types, names that its pattern refuses, capabilities in the wrong
  * section: each is a finding at its place, with the right form as a fix. */
 #include "base/json.h"
-
-struct toml_document;
-
-/* TOML 1.0, read strictly with limits (256 KiB, 32 levels, 10,000 values) into JSON plus
- * the place of every key. NULL with a finding appended when it is no TOML. */
-struct toml_document *toml_read(const char *file, const char *text, size_t len,
-                                json_t *findings);
-void toml_free(struct toml_document *t);
-const json_t *toml_json(const struct toml_document *t);
-/* 1-based line and byte column of a key or value by JSON Pointer; 0 when unknown. */
-int toml_line(const struct toml_document *t, const char *pointer, int *ret_column);
+#include "skills/toml.h"
 
 /* first_line: for a block inside Markdown. */
 void build_toml_check(const char *file, const char *text, size_t len, int first_line,
