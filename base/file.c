@@ -191,6 +191,11 @@ int root_mkdir(const struct root *r, const char *rel, mode_t mode, struct err *e
     return dir < 0 ? failed_beneath(r, rel, err) : 0;
 }
 
+int root_open_folder(const struct root *r, const char *rel, struct err *err) {
+    int fd = open_beneath(r->fd, rel, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? failed_beneath(r, rel, err) : fd;
+}
+
 static int write_all(int fd, const char *bytes, size_t len) {
     while (len) {
         ssize_t n = write(fd, bytes, len);

@@ -31,6 +31,8 @@ int root_write(const struct root *r, const char *rel, const void *bytes, size_t 
                mode_t mode, struct err *err);
 /* Make a folder and its parents beneath the root; existing ones are fine. */
 int root_mkdir(const struct root *r, const char *rel, mode_t mode, struct err *err);
+/* A descriptor of the existing folder rel beneath the root, for the caller to close. */
+int root_open_folder(const struct root *r, const char *rel, struct err *err);
 
 /* mkdir -p for a path of our own choosing (state folders). */
 int dir_make(const char *path, mode_t mode, struct err *err);

@@ -302,11 +302,16 @@ static int put_user_file(struct agents *agents, const char *path, struct err *er
 
 /* --- the table --- */
 
-int agents_load(struct agents *ret, struct err *err) {
-    struct agents agents = {0};
+void agents_builtin(struct agents *ret) {
+    *ret = (struct agents){0};
     for (size_t i = 0; i < agents_table_count; i++) {
-        agents_put(&agents, agent_from_row(&agents_table[i]));
+        agents_put(ret, agent_from_row(&agents_table[i]));
     }
+}
+
+int agents_load(struct agents *ret, struct err *err) {
+    struct agents agents;
+    agents_builtin(&agents);
     autofree char *folder = xdg_config_dir();
     autofree char *path = folder ? path_join(folder, "agents.yaml") : NULL;
     int rc = path ? put_user_file(&agents, path, err) : 0;

@@ -26,6 +26,7 @@ struct agents {
 /* Built-in rows and the user's. A broken user file is an error that names line and key.
  */
 int agents_load(struct agents *ret, struct err *err);
+void agents_builtin(struct agents *ret); /* without the user's */
 void agents_finish(struct agents *a);
 const struct agent *agents_find(const struct agents *a, const char *name);
 bool agent_is_installed(const struct agent *a);

@@ -10,6 +10,8 @@
  */
 #include "base/json.h"
 
+#include <stdbool.h>
+
 struct err;
 struct skill;
 struct agents;
