@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "protocol/uri.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -102,7 +103,7 @@ static void folders_add(struct lsp *l, const json_t *list) {
     size_t i;
     json_t *folder;
     json_array_foreach(list, i, folder) {
-        autofree char *path = lsp_uri_path(json_get_string(folder, "uri", ""));
+        autofree char *path = uri_to_path(json_get_string(folder, "uri", ""));
         folder_add(l, path);
     }
 }
@@ -111,7 +112,7 @@ static void folders_remove(struct lsp *l, const json_t *list) {
     size_t i;
     json_t *folder;
     json_array_foreach(list, i, folder) {
-        autofree char *path = lsp_uri_path(json_get_string(folder, "uri", ""));
+        autofree char *path = uri_to_path(json_get_string(folder, "uri", ""));
         size_t index = path ? folder_index(l, path) : SIZE_MAX;
         if (index < json_array_size(l->folders)) {
             json_array_remove(l->folders, index);
@@ -121,7 +122,7 @@ static void folders_remove(struct lsp *l, const json_t *list) {
 
 static void folders_read(struct lsp *l, const json_t *params) {
     const char *path = json_get_string(params, "rootPath", NULL);
-    autofree char *root = lsp_uri_path(json_get_string(params, "rootUri", ""));
+    autofree char *root = uri_to_path(json_get_string(params, "rootUri", ""));
     folders_add(l, json_object_get(params, "workspaceFolders"));
     if (!json_array_size(l->folders)) {
         folder_add(l, root ? root : path && *path == '/' ? path : NULL);

@@ -1,6 +1,7 @@
 #include "protocol/lsp_internal.h"
 
 #include "base/mem.h"
+#include "protocol/uri.h"
 
 #include <string.h>
 
@@ -142,7 +143,7 @@ static struct lsp_document *document_new(struct lsp *l, const struct document_ki
     d->lsp = l;
     d->kind = kind;
     d->uri = xstrdup(json_get_string(item, "uri", ""));
-    d->path = lsp_uri_path(d->uri);
+    d->path = uri_to_path(d->uri);
     d->language = xstrdup(json_get_string(item, "languageId", ""));
     d->revision = 1;
     document_set_version(d, item);
@@ -155,7 +156,7 @@ static struct lsp_document *document_new(struct lsp *l, const struct document_ki
 
 /* The kind for a document, by its path or, for what has none, by language. */
 static const struct document_kind *kind_of(struct lsp *l, const json_t *item) {
-    autofree char *path = lsp_uri_path(json_get_string(item, "uri", ""));
+    autofree char *path = uri_to_path(json_get_string(item, "uri", ""));
     return document_kind_find(l->host->tables->kinds, path,
                               json_get_string(item, "languageId", ""));
 }
@@ -174,7 +175,7 @@ void lsp_did_open(struct lsp *l, const json_t *params) {
         lsp_log(l, 2, "textDocument/didOpen without a uri or a text was ignored");
         return;
     }
-    if (strlen(uri) > LSP_MAX_URI ||
+    if (strlen(uri) > URI_MAX ||
         strlen(json_get_string(item, "languageId", "")) > MAX_LANGUAGE) {
         lsp_log(l, 2, "a document with an overlong uri or languageId was ignored");
         return;

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "protocol/uri.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -146,7 +147,7 @@ static bool load_path(struct lsp_sources *s, const char *path) {
     }
     s->len = text.len;
     s->text = text.len ? buf_detach(&text) : xstrdup("");
-    s->uri = lsp_uri_of_path(path);
+    s->uri = uri_of_path(path);
     lines_init(&s->lines, s->text, s->len);
     return true;
 }

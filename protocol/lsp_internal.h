@@ -1,13 +1,18 @@
 #pragma once
 /* lsp_internal: what the files of the LSP face share; nobody else includes it.
  *
- * lsp.c          lifecycle and dispatch          lsp_documents.c    open documents, edits
- * lsp_client.c   what the client can do          lsp_diagnostics.c  checks, push and pull
- * lsp_parent.c   watching the editor's process   lsp_findings.c     findings in LSP's
- * terms lsp_position.c bytes <-> positions             lsp_actions.c      fixes as code
- * actions lsp_text.c     a text that is edited           lsp_features.c     hover,
- * lenses, symbols … lsp_uri.c      file: URIs <-> paths            lsp_commands.c
- * operations as commands lsp_progress.c     work-done progress
+ * lsp.c              lifecycle and dispatch
+ * lsp_client.c       what the client can do
+ * lsp_parent.c       watching the editor's process
+ * lsp_position.c     bytes <-> positions
+ * lsp_text.c         a text that is edited
+ * lsp_documents.c    open documents, edits
+ * lsp_diagnostics.c  checks, push and pull
+ * lsp_findings.c     findings in LSP's terms
+ * lsp_actions.c      fixes as code actions
+ * lsp_features.c     hover, lenses, symbols …
+ * lsp_commands.c     operations as commands
+ * lsp_progress.c     work-done progress
  *
  * Everything runs on the loop's thread. */
 #include "base/lines.h"
@@ -58,14 +63,6 @@ void lsp_text_finish(struct lsp_text *t);
 void lsp_text_splice(struct lsp_text *t, size_t start, size_t end, const char *text,
                      size_t len);
 struct lsp_view lsp_text_view(const struct lsp_text *t);
-
-/* --- URIs --- */
-
-#define LSP_MAX_URI (16u << 10) /* bytes */
-
-/* The normalised absolute path of a file: URI on this machine, or NULL. */
-char *lsp_uri_path(const char *uri);
-char *lsp_uri_of_path(const char *path);
 
 /* --- the client --- */
 

@@ -1,4 +1,4 @@
-#include "protocol/lsp_internal.h"
+#include "protocol/uri.h"
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -45,12 +45,12 @@ static const char *path_part(const char *uri) {
     return *uri == '/' ? uri : NULL;
 }
 
-char *lsp_uri_path(const char *uri) {
+char *uri_to_path(const char *uri) {
     const char *at = path_part(uri);
     if (!at) {
         return NULL;
     }
-    autobuf path = BUF_INIT(LSP_MAX_URI);
+    autobuf path = BUF_INIT(URI_MAX);
     while (*at && *at != '?' && *at != '#') {
         int byte = decode_byte(&at);
         if (byte < 0 || buf_addc(&path, (char)byte) < 0) {
@@ -65,8 +65,8 @@ static bool is_plain(char c) {
            strchr("/-._~", c);
 }
 
-char *lsp_uri_of_path(const char *path) {
-    autobuf uri = BUF_INIT(3 * LSP_MAX_URI);
+char *uri_of_path(const char *path) {
+    autobuf uri = BUF_INIT(3 * URI_MAX);
     buf_adds(&uri, "file://");
     for (; *path; path++) {
         if (is_plain(*path)) {
