@@ -124,11 +124,30 @@ static void report_include(const char *text, const struct cuda_token *t,
 }
 
 #define OPERAND_MAX 4096 /* bytes of a directive looked at for one operand */
+#define OPERANDS_FREE (64u << 10)
 
-/* The header name after "__has_include(", as #include would read it. */
-static void report_has_include(struct cuda_lexer *l, bool skipped,
-                               file_reference_found *found, void *data) {
+/* Bytes that may still be looked at for operands in one text: thousands of them on one
+ * line would otherwise each cost OPERAND_MAX. */
+struct operand_budget {
+    size_t left;
+};
+
+/* The header name after "__has_include(", as #include would read it; past the budget the
+ * rest of the directive, as something computed. Returns whether it was within. */
+static bool report_has_include(struct cuda_lexer *l, bool skipped,
+                               struct operand_budget *budget, file_reference_found *found,
+                               void *data) {
     size_t at = l->at, rest = l->len - at < OPERAND_MAX ? l->len - at : OPERAND_MAX;
+    if (rest > budget->left) {
+        struct file_reference r = {.kind = REFERENCE_HAS_INCLUDE,
+                                   .form = INCLUDE_COMPUTED,
+                                   .start = at,
+                                   .end = l->len,
+                                   .skipped = skipped};
+        found(&r, data);
+        return false;
+    }
+    budget->left -= rest;
     autofree char *line = xasprintf("#include %.*s", (int)rest, l->text + at);
     size_t lead = strlen("#include "), len = strlen(line);
     struct cuda_lexer inner;
@@ -145,6 +164,7 @@ static void report_has_include(struct cuda_lexer *l, bool skipped,
                                .skipped = skipped};
     found(&r, data);
     cuda_directive_finish(&d);
+    return true;
 }
 
 static bool asks_for_header(const struct cuda_lexer *l, const struct cuda_token *t) {
@@ -154,7 +174,8 @@ static bool asks_for_header(const struct cuda_lexer *l, const struct cuda_token 
 }
 
 static void read_has_includes(const char *text, const struct cuda_token *t, bool skipped,
-                              file_reference_found *found, void *data) {
+                              struct operand_budget *budget, file_reference_found *found,
+                              void *data) {
     struct cuda_lexer l;
     cuda_lexer_init(&l, text, t->end);
     l.at = t->start;
@@ -166,8 +187,9 @@ static void read_has_includes(const char *text, const struct cuda_token *t, bool
         }
         struct cuda_lexer after = l;
         struct cuda_token open = cuda_lexer_next(&after);
-        if (cuda_token_is(&after, &open, "(")) {
-            report_has_include(&after, skipped, found, data);
+        if (cuda_token_is(&after, &open, "(") &&
+            !report_has_include(&after, skipped, budget, found, data)) {
+            return;
         }
     }
 }
@@ -180,6 +202,7 @@ static bool reaches_for_file(const struct cuda_directive *d) {
 void include_directives_read(const char *text, size_t len, file_reference_found *found,
                              void *data) {
     struct regions regions = {0};
+    struct operand_budget budget = {OPERANDS_FREE + len};
     struct cuda_lexer l;
     cuda_lexer_init(&l, text, len);
     for (struct cuda_token t = cuda_lexer_next(&l); t.kind != CUDA_END;
@@ -201,7 +224,7 @@ void include_directives_read(const char *text, size_t len, file_reference_found 
             found(&r, data);
         } else if (memmem(text + t.start, t.end - t.start, "__has_", 6) ||
                    memchr(text + t.start, '\\', t.end - t.start)) { /* or spliced */
-            read_has_includes(text, &t, skipped, found, data);
+            read_has_includes(text, &t, skipped, &budget, found, data);
         }
         follow_region(&regions, text, &d);
         cuda_directive_finish(&d);
