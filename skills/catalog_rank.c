@@ -1,0 +1,508 @@
+/* Which documents speak of a task, and how much of it.
+ *
+ * One FTS5 query over the task's words and their other names; a function of ours sees
+ * every row and weighs it: per word a saturating, length-normalised count with field
+ * weights (BM25F), summed by rarity, and divided by what a perfect match would have got,
+ * so that scores of different tasks compare. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "skills/catalog_internal.h"
+#include "skills/key_phrases.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIASES_MAX 4
+#define PHRASES_MAX (RANK_CONCEPTS_MAX * (1 + ALIASES_MAX))
+#define ALIAS_QUALITY 0.7 /* of a word by another name */
+#define SATURATION 2.0
+#define POSITIONS_MAX 6    /* of a word per field, to tell neighbours */
+#define UNKNOWN_WEIGHT 0.5 /* of words that no skill holds */
+#define KEPT_MAX 64
+
+static const double field_weight[CATALOG_FIELDS] = {8, 4, 2, 1};
+static const double field_length[CATALOG_FIELDS] = {0, 0.4, 0.5, 0.75};
+
+struct phrase { /* one word asked for */
+    char word[48], stem[48];
+    size_t concept;
+    double quality;
+};
+
+struct candidate {
+    char word[48], stem[48];
+    double weight;
+    int64_t documents;
+    unsigned position;
+    bool optional;
+};
+
+/* One search in progress. */
+struct search {
+    const struct snapshot *snapshot;
+    const bool *allowed;
+    struct ranking *ranking;
+    struct phrase phrases[PHRASES_MAX];
+    size_t phrase_count;
+    unsigned positions[RANK_CONCEPTS_MAX]; /* of concepts in the task */
+    size_t limit;
+};
+
+struct ranker {
+    struct db *db;
+    fts5_tokenizer tokenizer;
+    Fts5Tokenizer *stemmer;
+    struct search *search;
+};
+
+/* --- stems and rarity --- */
+
+static int keep_stem(void *data, int flags, const char *token, int len, int start,
+                     int end) {
+    char *stem = data;
+    (void)flags;
+    (void)start;
+    (void)end;
+    if (stem[0] || len >= 48) {
+        stem[0] = '\1'; /* no single word */
+        stem[1] = '\0';
+        return SQLITE_OK;
+    }
+    memcpy(stem, token, (size_t)len);
+    stem[len] = '\0';
+    return SQLITE_OK;
+}
+
+/* As the index does it. "" when the word is none there. */
+static void find_stem(struct ranker *r, const char *word, char ret[static 48]) {
+    ret[0] = '\0';
+    r->tokenizer.xTokenize(r->stemmer, ret, FTS5_TOKENIZE_QUERY, word, (int)strlen(word),
+                           keep_stem);
+    if (ret[0] == '\1') {
+        ret[0] = '\0';
+    }
+}
+
+static int keep_number(sqlite3_stmt *stmt, void *data) {
+    *(int64_t *)data = sqlite3_column_int64(stmt, 0);
+    return 0;
+}
+
+static int64_t count_documents(struct ranker *r, const char *stem) {
+    int64_t n = 0;
+    db_query(r->db, NULL, keep_number, &n, "SELECT documents FROM term WHERE stem = ?1",
+             "s", stem);
+    return n;
+}
+
+static double rarity(int64_t total, int64_t documents) {
+    double n = (double)(total > documents ? total : documents), d = (double)documents;
+    return log(1 + (n - d + 0.5) / (d + 0.5));
+}
+
+/* --- from the task to what is asked for --- */
+
+static struct candidate *find_candidate(struct candidate *list, size_t count,
+                                        const char *stem) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i].stem, stem) == 0) {
+            return &list[i];
+        }
+    }
+    return NULL;
+}
+
+static size_t read_candidates(struct ranker *r, const struct key_terms *terms,
+                              struct candidate *list) {
+    size_t count = 0;
+    for (size_t i = 0; i < terms->count; i++) {
+        const struct key_term *t = &terms->list[i];
+        struct candidate c = {
+            .weight = t->weight, .position = t->position, .optional = t->optional};
+        memcpy(c.word, t->word, strlen(t->word) + 1);
+        find_stem(r, c.word, c.stem);
+        struct candidate *same = find_candidate(list, count, c.stem);
+        if (same) { /* "kernel" and "kernels" */
+            same->weight = fmax(same->weight, c.weight) * 1.15;
+        } else if (c.stem[0]) {
+            c.documents = count_documents(r, c.stem);
+            list[count++] = c;
+        }
+    }
+    return count;
+}
+
+static void add_phrase(struct search *q, const char *word, const char *stem,
+                       size_t concept, double quality) {
+    struct phrase *p = &q->phrases[q->phrase_count++];
+    *p = (struct phrase){.concept = concept, .quality = quality};
+    snprintf(p->word, sizeof p->word, "%s", word);
+    snprintf(p->stem, sizeof p->stem, "%s", stem);
+}
+
+static bool is_asked(const struct search *q, const char *stem) {
+    for (size_t i = 0; i < q->phrase_count; i++) {
+        if (strcmp(q->phrases[i].stem, stem) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Returns in how many documents the commonest of the other names stands. */
+static int64_t add_aliases(struct ranker *r, struct search *q, const char *word,
+                           size_t concept) {
+    char aliases[ALIASES_MAX][WORD_MAX + 1], stem[48];
+    size_t count = word_aliases(word, aliases, ALIASES_MAX);
+    int64_t most = 0;
+    for (size_t i = 0; i < count; i++) {
+        find_stem(r, aliases[i], stem);
+        int64_t documents = stem[0] ? count_documents(r, stem) : 0;
+        if (documents && !is_asked(q, stem)) {
+            add_phrase(q, aliases[i], stem, concept, ALIAS_QUALITY);
+            most = documents > most ? documents : most;
+        }
+    }
+    return most;
+}
+
+/* What a task says about a word that nobody knows: less in a long one, which is full of
+ * names. */
+static double unknown_weight(const struct key_terms *terms) {
+    return terms->words > 60 ? UNKNOWN_WEIGHT / 4 : UNKNOWN_WEIGHT;
+}
+
+static double candidate_value(const struct candidate *c, int64_t total, double unknown) {
+    if (c->documents) {
+        return c->weight * rarity(total, c->documents);
+    }
+    return c->optional ? 0 : c->weight * rarity(total, 1) * unknown;
+}
+
+struct valued {
+    struct candidate *candidate;
+    double value;
+};
+
+static int by_value(const void *a, const void *b) {
+    double x = ((const struct valued *)a)->value, y = ((const struct valued *)b)->value;
+    return (x < y) - (x > y);
+}
+
+static int by_position(const void *a, const void *b) {
+    const struct candidate *x = ((const struct valued *)a)->candidate,
+                           *y = ((const struct valued *)b)->candidate;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+static void add_concept(struct ranker *r, struct search *q, const struct valued *v) {
+    struct ranking *k = q->ranking;
+    const struct candidate *c = v->candidate;
+    size_t i = k->concept_count++;
+    k->concepts[i] = (struct concept){.weight = v->value, .known = c->documents > 0};
+    snprintf(k->concepts[i].word, sizeof k->concepts[i].word, "%s", c->word);
+    q->positions[i] = c->position;
+    if (c->documents) {
+        add_phrase(q, c->word, c->stem, i, 1);
+    }
+    int64_t other = add_aliases(r, q, c->word, i);
+    if (other && !c->documents) {
+        k->concepts[i].known = true;
+        k->concepts[i].weight = c->weight * rarity(q->snapshot->indexed, other);
+    }
+}
+
+static void share_weights(struct ranking *k) {
+    double sum = 0;
+    for (size_t i = 0; i < k->concept_count; i++) {
+        sum += k->concepts[i].weight;
+    }
+    for (size_t i = 0; i < k->concept_count && sum > 0; i++) {
+        k->concepts[i].weight /= sum;
+    }
+}
+
+/* The words of the task that say most, in the task's order. */
+static void choose_concepts(struct ranker *r, struct search *q, const char *task) {
+    struct key_terms terms;
+    key_terms_read(&terms, task);
+    struct candidate *list = xcalloc(terms.count + 1, sizeof *list);
+    size_t count = read_candidates(r, &terms, list);
+    struct valued *values = xcalloc(count + 1, sizeof *values);
+    double unknown = unknown_weight(&terms);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        double value = candidate_value(&list[i], q->snapshot->indexed, unknown);
+        if (value > 0) {
+            values[kept++] = (struct valued){&list[i], value};
+        }
+    }
+    qsort(values, kept, sizeof *values, by_value);
+    kept = kept > RANK_CONCEPTS_MAX ? RANK_CONCEPTS_MAX : kept;
+    qsort(values, kept, sizeof *values, by_position);
+    for (size_t i = 0; i < kept; i++) {
+        add_concept(r, q, &values[i]);
+    }
+    share_weights(q->ranking);
+    free(values);
+    free(list);
+    key_terms_finish(&terms);
+}
+
+/* --- one document --- */
+
+struct seen { /* of one concept in one document */
+    double strength;
+    uint8_t fields;
+    uint8_t position_count[CATALOG_FIELDS - 1];
+    int positions[CATALOG_FIELDS - 1][POSITIONS_MAX];
+};
+
+static void see_phrase(const Fts5ExtensionApi *api, Fts5Context *context, int number,
+                       const struct phrase *p, const struct search *q,
+                       const struct snapshot_document *d, struct seen *seen) {
+    Fts5PhraseIter iterator;
+    unsigned counts[CATALOG_FIELDS] = {0};
+    int column, offset;
+    if (api->xPhraseFirst(context, number, &iterator, &column, &offset) != SQLITE_OK) {
+        return;
+    }
+    for (; column >= 0 && column < CATALOG_FIELDS;
+         api->xPhraseNext(context, &iterator, &column, &offset)) {
+        counts[column]++;
+        if (column < CATALOG_FIELDS - 1 && seen->position_count[column] < POSITIONS_MAX) {
+            seen->positions[column][seen->position_count[column]++] = offset;
+        }
+    }
+    double weight = 0;
+    for (int i = 0; i < CATALOG_FIELDS; i++) {
+        double b = field_length[i];
+        weight += field_weight[i] * counts[i] /
+                  (1 - b + b * d->lengths[i] / q->snapshot->averages[i]);
+        seen->fields |= counts[i] ? (uint8_t)(1u << i) : 0;
+    }
+    seen->strength = fmax(seen->strength, p->quality * weight / (weight + SATURATION));
+}
+
+static bool stand_together(const struct seen *a, const struct seen *b) {
+    for (int field = 0; field < CATALOG_FIELDS - 1; field++) {
+        for (int i = 0; i < a->position_count[field]; i++) {
+            for (int k = 0; k < b->position_count[field]; k++) {
+                int distance = b->positions[field][k] - a->positions[field][i];
+                if (distance >= -2 && distance <= 3 && distance != 0) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+static void weigh_concepts(const struct search *q, const struct seen *seen,
+                           struct ranked *m) {
+    const struct ranking *k = q->ranking;
+    for (size_t i = 0; i < k->concept_count; i++) {
+        double weight = k->concepts[i].weight;
+        m->fields[i] = seen[i].fields;
+        m->cover += weight * seen[i].strength;
+        m->named += seen[i].fields & 1 ? weight : 0;
+        m->described += seen[i].fields & 3 ? weight : 0;
+        if (i > 0 && q->positions[i] - q->positions[i - 1] <= 2 &&
+            stand_together(&seen[i - 1], &seen[i])) {
+            m->adjacent += fmin(weight, k->concepts[i - 1].weight);
+        }
+    }
+}
+
+static double order_of(const struct ranked *m) {
+    return m->cover + 0.25 * m->adjacent + 0.1 * m->named;
+}
+
+/* Fitted on the development half of tests/unit/skills/data/lookup. */
+static double score_of(const struct ranked *m) {
+    double x =
+        -3.0 + 5.0 * m->cover + 1.0 * m->named + 2.0 * m->described + 1.0 * m->adjacent;
+    return 1 / (1 + exp(-x));
+}
+
+static void keep_best(struct search *q, const struct ranked *m) {
+    struct ranking *k = q->ranking;
+    size_t at = k->count;
+    while (at > 0 && order_of(&k->list[at - 1]) < order_of(m)) {
+        at--;
+    }
+    if (at == q->limit) {
+        return;
+    }
+    k->count += k->count < q->limit;
+    memmove(k->list + at + 1, k->list + at, (k->count - at - 1) * sizeof *k->list);
+    k->list[at] = *m;
+}
+
+/* Called by SQLite for every row that holds a word of the task. */
+static void see_row(const Fts5ExtensionApi *api, Fts5Context *context,
+                    sqlite3_context *result, int argument_count, sqlite3_value **args) {
+    const struct ranker *r = api->xUserData(context);
+    struct search *q = r->search;
+    (void)argument_count;
+    (void)args;
+    sqlite3_result_null(result);
+    const struct snapshot_document *d =
+        q ? snapshot_document(q->snapshot, api->xRowid(context)) : NULL;
+    if (!d || !q->allowed[d - q->snapshot->documents]) {
+        return;
+    }
+    struct seen seen[RANK_CONCEPTS_MAX];
+    for (size_t i = 0; i < q->ranking->concept_count; i++) {
+        seen[i].strength = 0;
+        seen[i].fields = 0;
+        memset(seen[i].position_count, 0, sizeof seen[i].position_count);
+    }
+    for (size_t i = 0; i < q->phrase_count; i++) {
+        const struct phrase *p = &q->phrases[i];
+        see_phrase(api, context, (int)i, p, q, d, &seen[p->concept]);
+    }
+    struct ranked m = {.document = (uint32_t)(d - q->snapshot->documents)};
+    weigh_concepts(q, seen, &m);
+    keep_best(q, &m);
+}
+
+/* --- searching --- */
+
+static int skip_row(sqlite3_stmt *stmt, void *data) {
+    (void)stmt;
+    (void)data;
+    return 0;
+}
+
+static int by_score(const void *a, const void *b) {
+    double x = ((const struct ranked *)a)->score, y = ((const struct ranked *)b)->score;
+    return (x < y) - (x > y);
+}
+
+static int search(struct ranker *r, struct search *q, struct err *err) {
+    autobuf match = BUF_INIT(PHRASES_MAX * 64);
+    for (size_t i = 0; i < q->phrase_count; i++) {
+        buf_addf(&match, "%s\"%s\"", i ? " OR " : "", q->phrases[i].word);
+    }
+    if (!match.len) {
+        return 0;
+    }
+    r->search = q;
+    int rc =
+        db_query(r->db, err, skip_row, NULL,
+                 "SELECT skill_see(text) FROM text WHERE text MATCH ?1", "s", match.data);
+    r->search = NULL;
+    return rc;
+}
+
+int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
+                const bool *allowed, size_t limit, struct ranking *ret, struct err *err) {
+    *ret = (struct ranking){0};
+    limit = limit < KEPT_MAX ? limit : KEPT_MAX;
+    ret->list = xcalloc(limit + 1, sizeof *ret->list);
+    struct search *q = xcalloc(1, sizeof *q);
+    *q = (struct search){
+        .snapshot = s, .allowed = allowed, .ranking = ret, .limit = limit};
+    choose_concepts(r, q, task);
+    int rc = search(r, q, err);
+    free(q);
+    if (rc < 0) {
+        ranking_finish(ret);
+        return rc;
+    }
+    for (size_t i = 0; i < ret->count; i++) {
+        ret->list[i].score = score_of(&ret->list[i]);
+    }
+    qsort(ret->list, ret->count, sizeof *ret->list, by_score);
+    return 0;
+}
+
+void ranking_finish(struct ranking *r) {
+    free(r->list);
+    *r = (struct ranking){0};
+}
+
+/* --- in words --- */
+
+static void add_words(struct buf *out, const struct ranking *r, const struct ranked *m,
+                      unsigned mask, unsigned not_mask) {
+    unsigned count = 0;
+    for (size_t i = 0; i < r->concept_count; i++) {
+        bool in = mask ? (m->fields[i] & mask) && !(m->fields[i] & not_mask)
+                       : !(m->fields[i] & not_mask);
+        if (in && count++ < 6) {
+            buf_addf(out, "%s\"%s\"", count > 1 ? ", " : "", r->concepts[i].word);
+        }
+    }
+}
+
+char *ranking_why(const struct ranking *r, const struct ranked *m) {
+    static const char *const names[CATALOG_FIELDS] = {"name", "description", "headings",
+                                                      "body"};
+    struct buf out = BUF_INIT(2048);
+    for (unsigned field = 0; field < CATALOG_FIELDS; field++) {
+        autobuf words = BUF_INIT(1024);
+        add_words(&words, r, m, 1u << field, (1u << field) - 1);
+        if (words.len) {
+            buf_addf(&out, "%s%s in its %s", out.len ? "; " : "", words.data,
+                     names[field]);
+        }
+    }
+    return buf_detach(&out);
+}
+
+char *ranking_why_not(const struct ranking *r, const struct ranked *m) {
+    autofree char *why = ranking_why(r, m);
+    struct buf out = BUF_INIT(4096);
+    autobuf missing = BUF_INIT(1024);
+    add_words(&missing, r, m, 0, 15);
+    buf_addf(&out, "%s", why);
+    if (missing.len) {
+        buf_addf(&out, ", but nothing about %s", missing.data);
+    } else {
+        buf_adds(&out, ", but only in passing");
+    }
+    return buf_detach(&out);
+}
+
+/* --- life --- */
+
+/* FTS5 hands its interface out through a pointer bound to a query. */
+static fts5_api *find_api(sqlite3 *handle) {
+    fts5_api *api = NULL;
+    sqlite3_stmt *stmt = NULL;
+    if (sqlite3_prepare_v2(handle, "SELECT fts5(?1)", -1, &stmt, NULL) == SQLITE_OK) {
+        sqlite3_bind_pointer(stmt, 1, (void *)&api, "fts5_api_ptr", NULL);
+        sqlite3_step(stmt);
+    }
+    sqlite3_finalize(stmt);
+    return api;
+}
+
+int ranker_new(struct db *reader, struct ranker **ret, struct err *err) {
+    static const char *arguments[] = {"unicode61", "remove_diacritics", "2"};
+    struct ranker *r = xcalloc(1, sizeof *r);
+    void *context = NULL;
+    fts5_api *api = find_api(db_handle(reader));
+    r->db = reader;
+    if (!api ||
+        api->xFindTokenizer(api, "porter", &context, &r->tokenizer) != SQLITE_OK ||
+        r->tokenizer.xCreate(context, arguments, 3, &r->stemmer) != SQLITE_OK ||
+        api->xCreateFunction(api, "skill_see", r, see_row, NULL) != SQLITE_OK) {
+        ranker_free(r);
+        return err_set(err, -ENOTSUP, "this SQLite has no full-text search (FTS5)");
+    }
+    *ret = r;
+    return 0;
+}
+
+void ranker_free(struct ranker *r) {
+    if (r && r->stemmer) {
+        r->tokenizer.xDelete(r->stemmer);
+    }
+    free(r);
+}

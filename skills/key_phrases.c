@@ -1,0 +1,88 @@
+#include "skills/key_phrases.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TERMS_READ_MAX 512 /* distinct words of one task */
+#define OPENING_WORDS 40u  /* people say first what they want */
+
+struct reading {
+    struct key_terms *terms;
+    unsigned position;
+};
+
+static struct key_term *find_term(struct key_terms *t, const char *word) {
+    for (size_t i = 0; i < t->count; i++) {
+        if (strcmp(t->list[i].word, word) == 0) {
+            return &t->list[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_number(const char *word) {
+    return word[strspn(word, "0123456789")] == '\0';
+}
+
+/* Parts of compounds that mean nothing alone: "sm" and "90a", the "to" of "end-to-end".
+ */
+static bool says_nothing(const char *word, size_t len, enum word_kind kind) {
+    return is_number(word) ? kind != WORD_WHOLE || len < 3
+                           : len < 2 || (kind == WORD_PART && len < 3);
+}
+
+static double kind_weight(enum word_kind kind) {
+    return kind == WORD_WHOLE ? 0.6 : 1;
+}
+
+static void read_word(void *data, const char *word, size_t len, enum word_kind kind) {
+    struct reading *r = data;
+    unsigned position = r->position;
+    r->position += kind != WORD_WHOLE;
+    double weight = word_weight(word) * kind_weight(kind);
+    if (weight <= 0 || says_nothing(word, len, kind)) {
+        return;
+    }
+    struct key_term *term = find_term(r->terms, word);
+    if (term) {
+        term->count++;
+        return;
+    }
+    if (r->terms->count == TERMS_READ_MAX) {
+        return;
+    }
+    term = &r->terms->list[r->terms->count++];
+    *term = (struct key_term){.weight = weight,
+                              .count = 1,
+                              .position = position,
+                              .kind = kind,
+                              .optional = kind == WORD_WHOLE};
+    memcpy(term->word, word, len + 1);
+}
+
+/* A word said again and again is what a long task is about; its opening counts more. */
+static void weigh(struct key_terms *t) {
+    bool is_long = t->words > 2 * OPENING_WORDS;
+    for (size_t i = 0; i < t->count; i++) {
+        struct key_term *term = &t->list[i];
+        term->weight *= 1 + 0.3 * log(term->count);
+        if (is_long && term->position > OPENING_WORDS) {
+            term->weight *= 0.6;
+        }
+    }
+}
+
+void key_terms_read(struct key_terms *ret, const char *task) {
+    *ret = (struct key_terms){.list = xcalloc(TERMS_READ_MAX, sizeof *ret->list)};
+    struct reading r = {.terms = ret};
+    words_split(task, strnlen(task, KEY_TASK_MAX), read_word, &r);
+    ret->words = r.position;
+    weigh(ret);
+}
+
+void key_terms_finish(struct key_terms *t) {
+    free(t->list);
+    *t = (struct key_terms){0};
+}
