@@ -155,6 +155,88 @@ static void add_text(struct reader *r, const char *text) {
     }
 }
 
+/* --- what cmark cannot take --- */
+
+/* cmark 0.30 needs quadratic time for many open "![" in a paragraph, and for blank lines
+ * beneath containers that nest without end on one line. Both are taken out, byte for
+ * byte, where nobody writes them. */
+#define MAX_OPEN_IMAGES 500 /* between blank lines */
+#define MAX_MARKERS 64      /* of quotes and list items at the head of a line */
+
+struct softener {
+    const char *text;
+    size_t len;
+    char *copy; /* NULL as long as nothing was changed */
+};
+
+static void soften_byte(struct softener *s, size_t at, char by) {
+    if (!s->copy) {
+        s->copy = xmalloc(s->len + 1);
+        memcpy(s->copy, s->text, s->len);
+        s->copy[s->len] = '\0';
+    }
+    s->copy[at] = by;
+}
+
+/* Length of the container marker at `at`, blanks before and behind it included; 0: none.
+ */
+static size_t marker_length(const char *text, size_t at, size_t end) {
+    size_t start = at;
+    while (at < end && (text[at] == ' ' || text[at] == '\t')) {
+        at++;
+    }
+    if (at < end && text[at] == '>') {
+        return at + 1 - start;
+    }
+    size_t digits = at;
+    while (at < end && isdigit((unsigned char)text[at])) {
+        at++;
+    }
+    const char *closers = at > digits ? ".)" : "-+*";
+    bool is_item = at + 1 < end && memchr(closers, text[at], strlen(closers)) &&
+                   (text[at + 1] == ' ' || text[at + 1] == '\t');
+    return is_item ? at + 2 - start : 0;
+}
+
+static void soften_markers(struct softener *s, size_t at, size_t end) {
+    size_t length;
+    for (unsigned count = 0; (length = marker_length(s->text, at, end)); count++) {
+        if (count == MAX_MARKERS) {
+            soften_byte(s, at, '\\');
+            return;
+        }
+        at += length;
+    }
+}
+
+static size_t soften_images(struct softener *s, size_t at, size_t end, size_t open) {
+    for (; at + 1 < end; at++) {
+        if (s->text[at] == '!' && s->text[at + 1] == '[' && ++open > MAX_OPEN_IMAGES) {
+            soften_byte(s, at, ' ');
+        }
+    }
+    return open;
+}
+
+static bool is_blank_line(const char *text, size_t at, size_t end) {
+    while (at < end && (text[at] == ' ' || text[at] == '\t')) {
+        at++;
+    }
+    return at == end;
+}
+
+/* The text to give cmark: NULL when it can be given as it is. */
+static char *soften(const char *text, size_t len, const struct lines *lines) {
+    struct softener s = {.text = text, .len = len};
+    size_t open = 0;
+    for (size_t i = 0; i < lines->count; i++) {
+        size_t at = lines->starts[i], end = lines_end(lines, text, i);
+        open = is_blank_line(text, at, end) ? 0 : soften_images(&s, at, end, open);
+        soften_markers(&s, at, end);
+    }
+    return s.copy;
+}
+
 /* --- the walk --- */
 
 static void enter(struct reader *r, cmark_node *node) {
@@ -231,8 +313,10 @@ void markdown_read(struct markdown *ret, const char *text, size_t len, int first
                        .plain = BUF_INIT(MARKDOWN_MAX_PLAIN - 1),
                        .heading.text = BUF_INIT(MAX_LABEL),
                        .link.text = BUF_INIT(MAX_LABEL)};
-    cmark_node *document =
-        cmark_parse_document(text, len, CMARK_OPT_DEFAULT | CMARK_OPT_SOURCEPOS);
+    autofree char *softened = soften(text, len, &lines);
+    ret->truncated |= softened != NULL;
+    cmark_node *document = cmark_parse_document(softened ? softened : text, len,
+                                                CMARK_OPT_DEFAULT | CMARK_OPT_SOURCEPOS);
     walk(&r, document);
     cmark_node_free(document);
     fill_texts(ret);
