@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define MAX_LANGUAGE 256u /* bytes of a language's id */
+#define MAX_LANGUAGE 256u      /* bytes of a language's id */
+#define MAX_MOVED (4ull << 30) /* bytes that one didChange may move: about a second */
 
 struct lsp_document *lsp_document_find(struct lsp *l, const char *uri) {
     for (struct lsp_document *d = l->documents; d; d = d->next) {
@@ -226,14 +227,21 @@ static bool apply_change(struct lsp_document *d, const json_t *change) {
     return true;
 }
 
+/* Each change moves what is behind it: many in a large text cost their product. */
 static void apply_changes(struct lsp_document *d, const json_t *changes) {
+    uint64_t moved = 0;
     size_t i;
     json_t *change;
     json_array_foreach(changes, i, change) {
-        if (d->lost && json_is_object(json_object_get(change, "range"))) {
+        bool part = json_is_object(json_object_get(change, "range"));
+        if (d->lost && part) {
             continue;
         }
-        if (!apply_change(d, change)) {
+        moved += part ? d->text.len + d->text.lines.count * sizeof(size_t) : 0;
+        if (part && moved > MAX_MOVED) {
+            document_lose(d, "this document is not checked: too many changes came at "
+                             "once; close it and open it again");
+        } else if (!apply_change(d, change)) {
             lsp_log(d->lsp, 2, "a change of %s could not be understood and was ignored",
                     d->uri);
         } else {

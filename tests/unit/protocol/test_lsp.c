@@ -395,6 +395,29 @@ Test(lsp, documents_over_the_limit_for_all_of_them_wait_for_room) {
     cr_expect(zero(int, fake.quick), "11 bytes again");
 }
 
+/* 1000 took half a minute here, and one message has room for half a million. */
+Test(lsp, a_flood_of_changes_in_one_message_ends_within_seconds, .timeout = 60) {
+    size_t len = 4u << 20;
+    char *text = malloc(len + 1);
+    memset(text, '\n', len);
+    text[len] = '\0';
+    harness_initialize(&h, NULL);
+    harness_open(&h, URI, 1, text);
+    free(text);
+    harness_run(&h, 20);
+    json_t *changes = json_array();
+    for (int i = 0; i < 1000; i++) {
+        json_array_append_new(changes, J("{'range':{'start':{'line':0,'character':0},"
+                                         "'end':{'line':1,'character':0}},'text':'a'}"));
+    }
+    harness_notify(&h, "textDocument/didChange",
+                   json_pack("{s:{s:s,s:i},s:o}", "textDocument", "uri", URI, "version",
+                             2, "contentChanges", changes));
+    json_t *item =
+        json_array_get(json_object_get(published(publications() - 1), "diagnostics"), 0);
+    cr_expect(strstr(json_get_string(item, "message", ""), "too many changes") != NULL);
+}
+
 Test(lsp, an_overlong_uri_or_language_is_no_document) {
     static char word[70000];
     harness_initialize(&h, NULL);
