@@ -249,7 +249,7 @@ static void init_face(struct daemon *d) {
     d->origin.loop = &d->loop;
     d->origin.host = d;
     gpu_set_locator(locate_gpu);
-    d->jobs = jobs_new(&d->loop, NULL);
+    d->jobs = jobs_new(NULL);
 }
 
 static int open_session(struct daemon *d, int in_fd, int out_fd, struct err *err) {

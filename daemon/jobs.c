@@ -250,8 +250,7 @@ static char *default_path(void) {
     return dir ? path_join(dir, "jobs.db") : NULL;
 }
 
-struct jobs *jobs_new(uv_loop_t *loop, const char *path) {
-    (void)loop;
+struct jobs *jobs_new(const char *path) {
     struct jobs *jobs = xcalloc(1, sizeof *jobs);
     jobs->path = path ? xstrdup(path) : default_path();
     process_start(getpid(), jobs->pid_start);

@@ -18,7 +18,7 @@ struct jobs;
 #define JOBS_MAX_WAIT_S 45
 
 /* path NULL: the default place. Becomes the calls' observer. */
-struct jobs *jobs_new(uv_loop_t *loop, const char *path);
+struct jobs *jobs_new(const char *path);
 /* What still runs is marked interrupted. */
 void jobs_free(struct jobs *jobs);
 

@@ -122,6 +122,8 @@ const json_t *call_partial(const struct call *call); /* may be NULL */
 const json_t *call_work_order(const struct call *call);
 const struct call_failure *call_failure(const struct call *call); /* when failed */
 const struct call_progress *call_progress(const struct call *call);
+/* {"done", "total"?, "message"?}: new reference. */
+json_t *call_progress_json(const struct call *call);
 uint64_t call_started_ms(const struct call *call); /* clock_ms() */
 
 /* Make it a job. The id is 32 hex digits (128 random bits) and stays the same. */

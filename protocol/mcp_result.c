@@ -187,18 +187,6 @@ json_t *mcp_result_ended(const struct mcp *m, enum mcp_version version,
 
 /* --- calls that go on --- */
 
-static json_t *progress_json(const struct call *call) {
-    const struct call_progress *p = call_progress(call);
-    json_t *all = json_pack("{s:o}", "done", json_double(p->done));
-    if (p->total > 0) {
-        json_object_set_new(all, "total", json_double(p->total));
-    }
-    if (p->message) {
-        json_object_set_new(all, "message", json_text(p->message, strlen(p->message)));
-    }
-    return all;
-}
-
 static void describe_progress(struct buf *text, const struct call *call) {
     const struct call_progress *p = call_progress(call);
     buf_addf(text, "Still running after %llu s",
@@ -235,7 +223,7 @@ json_t *mcp_result_running(const struct mcp *m, enum mcp_version version,
     const json_t *extra = waits ? call_work_order(call) : call_partial(call);
     json_t *all =
         json_pack("{s:s,s:s,s:o}", "job", job, "state", call_state_name(call_state(call)),
-                  "progress", progress_json(call));
+                  "progress", call_progress_json(call));
     if (waits) {
         buf_adds(&text, "It needs something from you before it can go on.\n");
     } else {

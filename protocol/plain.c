@@ -84,17 +84,6 @@ static void answer_job(struct rpc_call *rpc, struct call *call) {
 
 /* --- what is told on the way --- */
 
-static json_t *progress_json(const struct call_progress *p) {
-    json_t *json = json_pack("{s:o}", "done", json_double(p->done));
-    if (p->total > 0) {
-        json_object_set_new(json, "total", json_double(p->total));
-    }
-    if (p->message) {
-        json_object_set_new(json, "message", json_string(p->message));
-    }
-    return json;
-}
-
 static void tell(struct watch *w) {
     json_t *params = json_object();
     if (call_kept(w->call)) {
@@ -105,7 +94,7 @@ static void tell(struct watch *w) {
     w->told_ms = clock_ms();
     w->late = false;
     json_object_set_new(params, "state", json_string(call_state_name(w->told)));
-    json_object_set_new(params, "progress", progress_json(call_progress(w->call)));
+    json_object_set_new(params, "progress", call_progress_json(w->call));
     if (call_ended(w->call)) {
         rpc_notify(w->plain->peer, "job/changed", params);
     } else {

@@ -90,7 +90,7 @@ static const char *state_of(struct jobs *jobs, const char *id, json_t **status) 
 Test(jobs, a_result_stays_readable_for_the_next_daemon) {
     char id[33];
     json_t *status;
-    struct jobs *jobs = jobs_new(&loop, path);
+    struct jobs *jobs = jobs_new(path);
     struct call *call = start_kept(id);
     call_report(call, 1, 4, "half %s", "way");
     cr_assert_str_eq(state_of(jobs, id, &status), "running");
@@ -103,7 +103,7 @@ Test(jobs, a_result_stays_readable_for_the_next_daemon) {
     call_unref(call);
     jobs_free(jobs);
 
-    jobs = jobs_new(&loop, path);
+    jobs = jobs_new(path);
     cr_assert_str_eq(state_of(jobs, id, &status), "succeeded");
     cr_assert_str_eq(json_get_string(json_object_get(status, "result"), "answer", ""),
                      "forty-two");
@@ -120,7 +120,7 @@ Test(jobs, a_result_stays_readable_for_the_next_daemon) {
 Test(jobs, a_failure_keeps_its_reason_and_hint) {
     char id[33];
     json_t *status;
-    struct jobs *jobs = jobs_new(&loop, path);
+    struct jobs *jobs = jobs_new(path);
     struct call *call = start_kept(id);
     call_fail(call, CALL_UNAVAILABLE, "no_compiler", "run ./setup", "no compiler here");
     uv_run(&loop, UV_RUN_DEFAULT);
@@ -136,7 +136,7 @@ Test(jobs, a_failure_keeps_its_reason_and_hint) {
 }
 
 Test(jobs, an_unknown_id_is_unknown) {
-    struct jobs *jobs = jobs_new(&loop, path);
+    struct jobs *jobs = jobs_new(path);
     cr_assert_null(jobs_status(jobs, "00000000000000000000000000000000", NULL));
     cr_assert_null(jobs_status(jobs, "' OR 1=1 --", NULL));
     jobs_free(jobs);
@@ -149,14 +149,14 @@ Test(jobs, a_job_whose_daemon_was_killed_is_interrupted) {
     cr_assert_eq(pipe(fds), 0);
     pid_t child = fork();
     if (child == 0) {
-        jobs_new(&loop, path);
+        jobs_new(path);
         start_kept(id);
         (void)!write(fds[1], id, sizeof id);
         pause();
         _exit(0);
     }
     cr_assert_eq(read(fds[0], id, sizeof id), (ssize_t)sizeof id);
-    struct jobs *jobs = jobs_new(&loop, path);
+    struct jobs *jobs = jobs_new(path);
     json_t *status;
     cr_assert_str_eq(state_of(jobs, id, &status), "running");
     json_decref(status);
@@ -171,10 +171,10 @@ Test(jobs, a_job_whose_daemon_was_killed_is_interrupted) {
 
 Test(jobs, a_daemon_that_ends_interrupts_what_it_ran) {
     char id[33];
-    struct jobs *jobs = jobs_new(&loop, path);
+    struct jobs *jobs = jobs_new(path);
     struct call *call = start_kept(id);
     jobs_free(jobs);
-    jobs = jobs_new(&loop, path);
+    jobs = jobs_new(path);
     json_t *status;
     cr_assert_str_eq(state_of(jobs, id, &status), "interrupted");
     json_decref(status);
@@ -187,7 +187,7 @@ Test(jobs, a_daemon_that_ends_interrupts_what_it_ran) {
 Test(jobs, without_a_place_to_write_jobs_live_in_memory_and_that_is_said) {
     char id[33];
     json_t *status;
-    struct jobs *jobs = jobs_new(&loop, "/proc/nowhere/jobs.db");
+    struct jobs *jobs = jobs_new("/proc/nowhere/jobs.db");
     struct call *call = start_kept(id);
     cr_assert_str_eq(state_of(jobs, id, &status), "running");
     json_decref(status);
@@ -202,7 +202,7 @@ Test(jobs, without_a_place_to_write_jobs_live_in_memory_and_that_is_said) {
 
 Test(jobs, what_is_stored_with_its_end_is_not_held_in_memory) {
     char id[33];
-    struct jobs *jobs = jobs_new(&loop, path);
+    struct jobs *jobs = jobs_new(path);
     call_unref(keep("test/known", id));
     struct call *live = NULL;
     json_t *status = jobs_status(jobs, id, &live);
@@ -215,7 +215,7 @@ Test(jobs, what_is_stored_with_its_end_is_not_held_in_memory) {
 Test(jobs, what_cannot_be_stored_is_held_up_to_a_limit) {
     char first[33], last[33];
     json_t *status;
-    struct jobs *jobs = jobs_new(&loop, "/proc/nowhere/jobs.db");
+    struct jobs *jobs = jobs_new("/proc/nowhere/jobs.db");
     call_unref(keep("test/known", first));
     for (int i = 0; i < JOBS_KEEP; i++) {
         call_unref(keep("test/known", last));
@@ -237,7 +237,7 @@ Test(jobs, a_daemon_that_nobody_waited_for_is_gone_all_the_same) {
     cr_assert_eq(pipe(fds), 0);
     pid_t child = fork();
     if (child == 0) {
-        jobs_new(&loop, path);
+        jobs_new(path);
         start_kept(id);
         (void)!write(fds[1], id, sizeof id);
         pause();
@@ -247,7 +247,7 @@ Test(jobs, a_daemon_that_nobody_waited_for_is_gone_all_the_same) {
     kill(child, SIGKILL);
     siginfo_t info;
     waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
-    struct jobs *jobs = jobs_new(&loop, path);
+    struct jobs *jobs = jobs_new(path);
     json_t *status;
     cr_assert_str_eq(state_of(jobs, id, &status), "interrupted");
     json_decref(status);
@@ -260,7 +260,7 @@ Test(jobs, a_daemon_that_nobody_waited_for_is_gone_all_the_same) {
 Test(jobs, the_end_does_not_wait_for_another_writer) {
     struct call *calls[3];
     char id[33];
-    struct jobs *jobs = jobs_new(&loop, path);
+    struct jobs *jobs = jobs_new(path);
     for (int i = 0; i < 3; i++) {
         calls[i] = start_kept(id);
     }
