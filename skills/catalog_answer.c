@@ -61,17 +61,28 @@ static void add_encoded(struct buf *out, const char *name) {
     }
 }
 
-/* One that another of its name hides is told apart by its digest. */
-static json_t *uri_of(const struct snapshot *s, const struct snapshot_place *p) {
+/* The first segment of the URI: the scope, or the agent whose own folder it is. */
+static const char *label_of(const struct catalog *c, const struct snapshot_place *p) {
+    const struct catalog_folder *f = folder_of(c, p);
+    return f->agent && strcmp(f->scope, "agent") == 0 ? f->agent : f->scope;
+}
+
+/* skill://<label>/<name>/SKILL.md; one that another of its name hides is told apart by
+ * its digest. */
+static char *uri_of(const struct catalog *c, const struct snapshot_place *p) {
     autobuf out = BUF_INIT(4096);
+    const struct snapshot *s = c->snapshot;
     const struct snapshot_place *winner = &s->places[p->winner];
     buf_adds(&out, URI_SCHEME);
     if (winner->document != p->document) {
         buf_addf(&out, "shadowed/%s/", s->documents[p->document].digest);
+    } else {
+        add_encoded(&out, label_of(c, winner));
+        buf_addc(&out, '/');
     }
     add_encoded(&out, p->name);
     buf_adds(&out, URI_END);
-    return json_clean(out.data, out.len);
+    return buf_detach(&out);
 }
 
 /* From the first place of this name and text up to `end`. */
@@ -108,9 +119,10 @@ static void add_places(const struct catalog *c, const struct snapshot_place *p,
 
 static json_t *describe(const struct catalog *c, const struct snapshot_place *p) {
     const struct snapshot *s = c->snapshot;
+    autofree char *uri = uri_of(c, p);
     return json_pack("{s:o, s:o, s:o, s:o, s:s}", "name", json_clean_z(p->name),
                      "description", json_clean_z(s->documents[p->document].description),
-                     "uri", uri_of(s, p), "path", json_clean_z(p->path), "scope",
+                     "uri", json_clean_z(uri), "path", json_clean_z(p->path), "scope",
                      folder_of(c, p)->scope);
 }
 
@@ -317,22 +329,36 @@ static char *locate_name(const struct snapshot *s, const char *name, const char 
     return NULL;
 }
 
-static char *locate_uri(const struct snapshot *s, const char *rest) {
+static char *locate_winner(const struct catalog *c, const char *label, size_t label_len,
+                           const char *name) {
+    const struct snapshot *s = c->snapshot;
+    for (size_t i = lower_bound(s, name);
+         i < s->place_count && strcmp(s->places[i].name, name) == 0; i++) {
+        const char *own = label_of(c, &s->places[i]);
+        if (s->places[i].winner == i && strlen(own) == label_len &&
+            memcmp(own, label, label_len) == 0) {
+            return xstrdup(s->places[i].path);
+        }
+    }
+    return NULL;
+}
+
+/* rest: "<label>/<name>" or "shadowed/<digest>/<name>", with or without "/SKILL.md". */
+static char *locate_uri(const struct catalog *c, const char *rest) {
     static const char shadowed[] = "shadowed/";
     size_t len = strlen(rest), end = strlen(URI_END);
     len -= len > end && strcmp(rest + len - end, URI_END) == 0 ? end : 0;
-    const char *name = rest, *digest = NULL;
-    size_t digest_len = 0;
-    if (strncmp(rest, shadowed, strlen(shadowed)) == 0) {
-        digest = rest + strlen(shadowed);
-        digest_len = strcspn(digest, "/");
-        name = digest + digest_len + (digest[digest_len] == '/');
-    }
-    if (name > rest + len) {
+    bool hidden = strncmp(rest, shadowed, strlen(shadowed)) == 0;
+    const char *label = hidden ? rest + strlen(shadowed) : rest;
+    size_t label_len = strcspn(label, "/");
+    const char *name = label + label_len + 1;
+    if (name >= rest + len) {
         return NULL;
     }
     autofree char *decoded = decode(name, (size_t)(rest + len - name));
-    return locate_name(s, decoded, digest, digest_len);
+    autofree char *decoded_label = decode(label, label_len);
+    return hidden ? locate_name(c->snapshot, decoded, label, label_len)
+                  : locate_winner(c, decoded_label, strlen(decoded_label), decoded);
 }
 
 static char *locate_path(const struct snapshot *s, const char *given) {
@@ -355,7 +381,17 @@ char *catalog_locate(struct catalog *c, const char *given) {
         return NULL;
     }
     if (strncmp(given, URI_SCHEME, strlen(URI_SCHEME)) == 0) {
-        return locate_uri(s, given + strlen(URI_SCHEME));
+        return locate_uri(c, given + strlen(URI_SCHEME));
     }
     return given[0] == '/' ? locate_path(s, given) : locate_name(s, given, NULL, 0);
+}
+
+char *catalog_uri(struct catalog *c, const char *path) {
+    const struct snapshot *s = c->snapshot;
+    for (size_t i = 0; s && i < s->place_count; i++) {
+        if (strcmp(s->places[i].path, path) == 0) {
+            return uri_of(c, &s->places[i]);
+        }
+    }
+    return NULL;
 }
