@@ -1,0 +1,546 @@
+#include "skills/spec_rules.h"
+
+#include "base/buf.h"
+#include "base/text.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <wctype.h>
+
+/* --- helpers --- */
+
+static size_t count_points(const char *s) {
+    size_t n = 0;
+    for (; *s; s++) {
+        n += ((unsigned char)*s & 0xC0) != 0x80;
+    }
+    return n;
+}
+
+static const json_t *value_of(const struct spec *s, const char *field) {
+    return json_object_get(s->text->frontmatter, field);
+}
+
+static json_t *add_at(const struct spec *s, const struct spec_rule *rule,
+                      const struct yaml_pair *p, const char *message) {
+    return spec_add(s, rule, p->at, p->end, "%s", message);
+}
+
+/* Replace a pair's value; the new one is written as YAML. */
+static void fix_value(const struct spec *s, json_t *finding, const char *title,
+                      const struct yaml_pair *p, const json_t *value) {
+    autobuf text = BUF_INIT(64u << 10);
+    yaml_write_value(&text, value, 2, "\n");
+    bool blank_before = p->at > 0 && s->text->text[p->at - 1] == ' ';
+    struct finding_span span = spec_span(s, p->at, p->end);
+    finding_add_fix(finding, title, s->file, &span, text.data + blank_before);
+}
+
+static void fix_string(const struct spec *s, json_t *finding, const char *title,
+                       const struct yaml_pair *p, const char *value) {
+    autojson *string = json_string(value);
+    fix_value(s, finding, title, p, string);
+}
+
+static void fix_remove(const struct spec *s, json_t *finding, const char *title,
+                       const struct yaml_pair *p) {
+    const struct lines *lines = &s->text->lines;
+    size_t last = p->end > p->key_end ? p->end - 1 : p->key_end;
+    size_t first = lines_at(lines, p->key_at), behind = lines_at(lines, last) + 1;
+    size_t end = behind < lines->count ? lines->starts[behind] : s->text->len;
+    struct finding_span span = spec_span(s, lines->starts[first], end);
+    finding_add_fix(finding, title, s->file, &span, "");
+}
+
+static void fix_insert(const struct spec *s, json_t *finding, const char *title,
+                       const char *text) {
+    struct finding_span span = spec_span(s, s->text->yaml, s->text->yaml);
+    finding_add_fix(finding, title, s->file, &span, text);
+}
+
+static bool is_number_or_bool(const json_t *value) {
+    return json_is_number(value) || json_is_boolean(value);
+}
+
+/* Quotes around a number or boolean make it the text that was meant. */
+static void fix_quotes(const struct spec *s, json_t *finding, const struct yaml_pair *p,
+                       const json_t *value) {
+    if (is_number_or_bool(value) && p->end - p->at < 100) {
+        autofree char *text = xstrndup(s->text->text + p->at, p->end - p->at);
+        fix_string(s, finding, "Put the value in quotes", p, text);
+    }
+}
+
+/* --- name --- */
+
+static bool is_lower_or_digit(char c) {
+    return islower((unsigned char)c) || isdigit((unsigned char)c);
+}
+
+/* What a name becomes when everything that is not allowed is taken out; "" when nothing
+ * is left. Same rule for folders: words in lower case, joined by single hyphens. */
+static char *good_name(const char *name) {
+    char *good = xcalloc(SKILL_MAX_NAME + 1, 1);
+    size_t n = 0;
+    for (const char *c = name; *c && n < SKILL_MAX_NAME; c++) {
+        char lower = (char)tolower((unsigned char)*c);
+        if (is_lower_or_digit(lower)) {
+            good[n++] = lower;
+        } else if (n && good[n - 1] != '-') {
+            good[n++] = '-';
+        }
+    }
+    while (n && good[n - 1] == '-') {
+        good[--n] = '\0';
+    }
+    return good;
+}
+
+static void fix_name(const struct spec *s, json_t *finding, const char *name) {
+    const struct yaml_pair *p = skill_text_pair(s->text, "name");
+    autofree char *good = good_name(name);
+    if (*good && p) {
+        autofree char *title = xasprintf("Rename to \"%s\"", good);
+        fix_string(s, finding, title, p, good);
+    }
+}
+
+struct letters {
+    bool upper, foreign, wrong;
+};
+
+/* U+0061 and so on are what the specification spells out; its reference validator takes
+ * lower-case letters of any script. */
+static struct letters letters_of(const char *name) {
+    struct letters found = {0};
+    size_t len = strlen(name);
+    for (size_t i = 0; i < len;) {
+        uint32_t cp;
+        i += text_decode(name + i, len - i, &cp);
+        if (cp < 0x80) {
+            found.upper |= isupper((int)cp) != 0;
+            found.wrong |= !isalnum((int)cp) && cp != '-';
+        } else if (cp >= 0xAA && cp != 0xD7 && cp != 0xF7 && cp != 0xFFFD &&
+                   !(cp >= 0x2000 && cp < 0x2C00) && !(cp >= 0x3000 && cp < 0x3005) &&
+                   cp < 0xE000) {
+            found.foreign = true;
+        } else {
+            found.wrong = true;
+        }
+    }
+    return found;
+}
+
+static void check_letters(const struct spec *s, const struct yaml_pair *p,
+                          const char *name) {
+    static const struct spec_rule lower = {"name_not_lowercase", FINDING_WARNING,
+                                           FINDING_ERROR};
+    static const struct spec_rule wrong = {"name_characters", FINDING_WARNING,
+                                           FINDING_ERROR};
+    static const struct spec_rule foreign = {"name_not_ascii", FINDING_INFO,
+                                             FINDING_WARNING};
+    struct letters found = letters_of(name);
+    if (found.upper) {
+        fix_name(s, add_at(s, &lower, p, "The name must be in lower case."), name);
+    }
+    if (found.wrong) {
+        fix_name(s,
+                 add_at(s, &wrong, p,
+                        "The name may hold only the letters a to z, digits and hyphens."),
+                 name);
+    } else if (found.foreign) {
+        fix_name(s,
+                 add_at(s, &foreign, p,
+                        "Not every agent takes letters outside a to z in a name."),
+                 name);
+    }
+}
+
+static void check_name_form(const struct spec *s, const struct yaml_pair *p,
+                            const char *name) {
+    static const struct spec_rule lengthy = {"name_too_long", FINDING_WARNING,
+                                             FINDING_ERROR};
+    static const struct spec_rule hyphens = {"name_hyphens", FINDING_WARNING,
+                                             FINDING_ERROR};
+    size_t points = count_points(name), len = strlen(name);
+    if (points > SKILL_MAX_NAME) {
+        json_t *f = spec_add(s, &lengthy, p->at, p->end,
+                             "The name has %zu characters; at most %d are allowed.",
+                             points, SKILL_MAX_NAME);
+        fix_name(s, f, name);
+    }
+    if (name[0] == '-' || name[len - 1] == '-' || strstr(name, "--")) {
+        fix_name(s,
+                 add_at(s, &hyphens, p,
+                        "Hyphens in the name may only join words: none at either end, no "
+                        "two in a row."),
+                 name);
+    }
+}
+
+static void check_name_of_folder(const struct spec *s, const struct yaml_pair *p,
+                                 const char *name) {
+    static const struct spec_rule rule = {"name_differs_from_folder", FINDING_WARNING,
+                                          FINDING_ERROR};
+    if (!s->folder || strcmp(s->folder, name) == 0) {
+        return;
+    }
+    json_t *f =
+        spec_add(s, &rule, p->at, p->end,
+                 "The name is \"%.80s\", but the folder is \"%.80s\"; they must be "
+                 "equal. Change one of them.",
+                 name, s->folder);
+    autofree char *good = good_name(s->folder);
+    if (strcmp(good, s->folder) == 0 && *good) {
+        autofree char *title = xasprintf("Name it \"%s\", as the folder", good);
+        fix_string(s, f, title, p, good);
+    }
+}
+
+static void miss_name(const struct spec *s) {
+    static const struct spec_rule rule = {"name_missing", FINDING_ERROR, FINDING_ERROR};
+    const struct yaml_pair *p = skill_text_pair(s->text, "name");
+    size_t at = p ? p->at : s->text->yaml;
+    json_t *f = spec_add(s, &rule, at, p ? p->end : at,
+                         "The skill has no name; add a line \"name: …\" with the name of "
+                         "its folder.");
+    autofree char *good = good_name(s->folder ? s->folder : "");
+    if (*good && p) {
+        fix_string(s, f, "Name it as the folder", p, good);
+    } else if (*good) {
+        autofree char *line = xasprintf("name: %s\n", good);
+        fix_insert(s, f, "Name it as the folder", line);
+    }
+}
+
+static void check_name(const struct spec *s) {
+    static const struct spec_rule form = {"name_form", FINDING_WARNING, FINDING_ERROR};
+    const json_t *value = value_of(s, "name");
+    const struct yaml_pair *p = skill_text_pair(s->text, "name");
+    const char *name = json_string_value(value);
+    if (!p || json_is_null(value) || (name && !*name)) {
+        miss_name(s);
+    } else if (!name) {
+        fix_quotes(s, add_at(s, &form, p, "The name must be a text."), p, value);
+    } else {
+        check_name_form(s, p, name);
+        check_letters(s, p, name);
+        check_name_of_folder(s, p, name);
+    }
+}
+
+/* --- description --- */
+
+static bool is_only_space(const char *s) {
+    return s[strspn(s, " \t\r\n")] == '\0';
+}
+
+static void miss_description(const struct spec *s, const struct yaml_pair *p) {
+    static const struct spec_rule rule = {"description_missing", FINDING_ERROR,
+                                          FINDING_ERROR};
+    size_t at = p ? p->at : s->text->yaml;
+    spec_add(
+        s, &rule, at, p ? p->end : at,
+        "The skill has no description; add one that says what it does and when to use "
+        "it, or no agent will ever choose it.");
+}
+
+static void check_description_text(const struct spec *s, const struct yaml_pair *p,
+                                   const char *text) {
+    static const struct spec_rule lengthy = {"description_too_long", FINDING_WARNING,
+                                             FINDING_ERROR};
+    static const struct spec_rule angles = {"description_angle_brackets", FINDING_WARNING,
+                                            FINDING_WARNING};
+    size_t points = count_points(text);
+    if (points > SKILL_MAX_DESCRIPTION) {
+        spec_add(s, &lengthy, p->at, p->end,
+                 "The description has %zu characters; at most %d are allowed. Move the "
+                 "rest into the body.",
+                 points, SKILL_MAX_DESCRIPTION);
+    }
+    if (strpbrk(text, "<>")) {
+        add_at(s, &angles, p,
+               "Angle brackets in a description can be taken for markup by the agents "
+               "that show it; write it without them.");
+    }
+}
+
+static void check_description(const struct spec *s) {
+    static const struct spec_rule form = {"description_form", FINDING_WARNING,
+                                          FINDING_ERROR};
+    const json_t *value = value_of(s, "description");
+    const struct yaml_pair *p = skill_text_pair(s->text, "description");
+    const char *text = json_string_value(value);
+    if (!p || json_is_null(value) || (text && is_only_space(text))) {
+        miss_description(s, p);
+    } else if (!text) {
+        fix_quotes(s, add_at(s, &form, p, "The description must be a text."), p, value);
+    } else {
+        check_description_text(s, p, text);
+    }
+}
+
+/* --- the optional fields --- */
+
+static void check_compatibility(const struct spec *s) {
+    static const struct spec_rule form = {"compatibility_form", FINDING_WARNING,
+                                          FINDING_ERROR};
+    static const struct spec_rule lengthy = {"compatibility_too_long", FINDING_WARNING,
+                                             FINDING_ERROR};
+    const json_t *value = value_of(s, "compatibility");
+    const struct yaml_pair *p = skill_text_pair(s->text, "compatibility");
+    const char *text = json_string_value(value);
+    if (!p) {
+        return;
+    }
+    if (!text || is_only_space(text)) {
+        json_t *f = add_at(s, &form, p,
+                           "compatibility must be a text that says what the skill needs; "
+                           "leave it out when it needs nothing.");
+        fix_quotes(s, f, p, value);
+        if (!is_number_or_bool(value)) {
+            fix_remove(s, f, "Remove compatibility", p);
+        }
+    } else if (count_points(text) > SKILL_MAX_COMPATIBILITY) {
+        spec_add(s, &lengthy, p->at, p->end,
+                 "compatibility has %zu characters; at most %d are allowed.",
+                 count_points(text), SKILL_MAX_COMPATIBILITY);
+    }
+}
+
+static void check_license(const struct spec *s) {
+    static const struct spec_rule form = {"license_form", FINDING_WARNING, FINDING_ERROR};
+    const json_t *value = value_of(s, "license");
+    const struct yaml_pair *p = skill_text_pair(s->text, "license");
+    const char *text = json_string_value(value);
+    if (p && (!text || is_only_space(text))) {
+        json_t *f = add_at(s, &form, p,
+                           "license must be a text: a short name such as Apache-2.0, or "
+                           "the name of a file in the skill.");
+        fix_quotes(s, f, p, value);
+    }
+}
+
+/* The pairs of the mapping that `holder` holds stand behind it, one level deeper. */
+static const struct yaml_pair *
+member_pair(const struct spec *s, const struct yaml_pair *holder, const char *key) {
+    const struct yaml_map *m = &s->text->places;
+    size_t i = (size_t)(holder - m->pairs) + 1;
+    for (; i < m->count && m->pairs[i].depth > holder->depth; i++) {
+        if (m->pairs[i].depth == holder->depth + 1 && strcmp(m->pairs[i].key, key) == 0) {
+            return &m->pairs[i];
+        }
+    }
+    return NULL;
+}
+
+static void check_metadata_values(const struct spec *s, const struct yaml_pair *p,
+                                  const json_t *value) {
+    static const struct spec_rule rule = {"metadata_not_strings", FINDING_INFO,
+                                          FINDING_ERROR};
+    const char *key;
+    json_t *item;
+    json_object_foreach((json_t *)(uintptr_t)value, key, item) {
+        const struct yaml_pair *member = member_pair(s, p, key);
+        if (json_is_string(item) || !member) {
+            continue;
+        }
+        json_t *f =
+            spec_add(s, &rule, member->at, member->end, "metadata.%.80s must be a text%s",
+                     key, is_number_or_bool(item) ? "; put it in quotes." : ".");
+        fix_quotes(s, f, member, item);
+    }
+}
+
+static void check_metadata(const struct spec *s) {
+    static const struct spec_rule form = {"metadata_form", FINDING_WARNING,
+                                          FINDING_ERROR};
+    const json_t *value = value_of(s, "metadata");
+    const struct yaml_pair *p = skill_text_pair(s->text, "metadata");
+    if (p && !json_is_object(value)) {
+        add_at(s, &form, p, "metadata must be a list of \"key: value\" lines.");
+    } else if (p) {
+        check_metadata_values(s, p, value);
+    }
+}
+
+/* --- allowed-tools --- */
+
+/* A comma outside parentheses separates as some agents have it, not the specification. */
+static char *without_commas(const char *tools) {
+    char *text = xstrdup(tools);
+    size_t n = 0;
+    int depth = 0;
+    for (const char *c = tools; *c; c++) {
+        depth += (*c == '(') - (*c == ')');
+        bool comma = *c == ',' && depth <= 0;
+        if ((comma || *c == ' ') && depth <= 0) {
+            if (n && text[n - 1] != ' ') {
+                text[n++] = ' ';
+            }
+        } else {
+            text[n++] = *c;
+        }
+    }
+    while (n && text[n - 1] == ' ') {
+        n--;
+    }
+    text[n] = '\0';
+    return text;
+}
+
+static bool has_outer_comma(const char *tools) {
+    int depth = 0;
+    for (const char *c = tools; *c; c++) {
+        depth += (*c == '(') - (*c == ')');
+        if (*c == ',' && depth <= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* NULL when the list holds something else than texts. */
+static char *joined(const json_t *list) {
+    autobuf text = BUF_INIT(16u << 10);
+    size_t i;
+    json_t *item;
+    json_array_foreach(list, i, item) {
+        if (!json_is_string(item)) {
+            return NULL;
+        }
+        buf_addf(&text, "%s%s", i ? " " : "", json_string_value(item));
+    }
+    return text.len ? buf_detach(&text) : NULL;
+}
+
+static void check_allowed_tools(const struct spec *s) {
+    static const struct spec_rule form = {"allowed_tools_form", FINDING_INFO,
+                                          FINDING_ERROR};
+    const json_t *value = value_of(s, "allowed-tools");
+    const struct yaml_pair *p = skill_text_pair(s->text, "allowed-tools");
+    const char *text = json_string_value(value);
+    if (!p || (text && !has_outer_comma(text) && !is_only_space(text))) {
+        return;
+    }
+    json_t *f =
+        add_at(s, &form, p,
+               "allowed-tools must be one text with spaces between the tools, such "
+               "as \"Bash(git:*) Read\".");
+    autofree char *tools = text ? without_commas(text) : joined(value);
+    if (tools && *tools) {
+        fix_string(s, f, "Write it with spaces", p, tools);
+    }
+}
+
+/* --- other fields --- */
+
+static const char *const known_fields[] = {"name",     "description",   "license",
+                                           "metadata", "compatibility", "allowed-tools"};
+
+/* What single agents read. */
+static const char *const agent_fields[] = {"disable-model-invocation",
+                                           "user-invocable",
+                                           "argument-hint",
+                                           "arguments",
+                                           "hooks",
+                                           "model",
+                                           "context",
+                                           "agent",
+                                           "version",
+                                           "when_to_use",
+                                           "paths",
+                                           "effort",
+                                           "shell",
+                                           "disallowed-tools",
+                                           "tools",
+                                           "tags",
+                                           "author",
+                                           "homepage",
+                                           "mode"};
+
+static bool is_listed(const char *name, const char *const *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Equal but for case and the kind of separator, or one letter off. */
+static bool is_near(const char *a, const char *b) {
+    size_t la = strlen(a), lb = strlen(b), head = 0, tail = 0;
+#define SAME(x, y)                                                                       \
+    (tolower((unsigned char)(x)) == tolower((unsigned char)(y)) ||                       \
+     (((x) == '_' || (x) == ' ') && (y) == '-'))
+    while (head < la && head < lb && SAME(a[head], b[head])) {
+        head++;
+    }
+    while (tail < la - head && tail < lb - head &&
+           SAME(a[la - 1 - tail], b[lb - 1 - tail])) {
+        tail++;
+    }
+#undef SAME
+    size_t rest_a = la - head - tail, rest_b = lb - head - tail;
+    return rest_a <= 1 && rest_b <= 1 && la > 3;
+}
+
+static const char *meant_field(const char *name) {
+    for (size_t i = 0; i < ARRAY_LEN(known_fields); i++) {
+        if (is_near(name, known_fields[i])) {
+            return known_fields[i];
+        }
+    }
+    return NULL;
+}
+
+static void check_unknown(const struct spec *s, const struct yaml_pair *p) {
+    static const struct spec_rule rule = {"field_unknown", FINDING_INFO, FINDING_ERROR};
+    bool agent = is_listed(p->key, agent_fields, ARRAY_LEN(agent_fields));
+    const char *meant = agent ? NULL : meant_field(p->key);
+    json_t *f;
+    if (agent) {
+        f = spec_add(s, &rule, p->key_at, p->key_end,
+                     "\"%.80s\" is an extension that only some agents read; the "
+                     "specification does not have it.",
+                     p->key);
+    } else {
+        f = spec_add(s, &rule, p->key_at, p->key_end,
+                     "The specification has no field \"%.80s\"%s%s%s.", p->key,
+                     meant ? "; \"" : "", meant ? meant : "",
+                     meant ? "\" may be meant"
+                           : "; what is your own belongs in metadata");
+    }
+    if (meant && !skill_text_pair(s->text, meant)) {
+        autofree char *title = xasprintf("Rename to \"%s\"", meant);
+        struct finding_span span = spec_span(s, p->key_at, p->key_end);
+        finding_add_fix(f, title, s->file, &span, meant);
+    }
+    if (!s->text->places.flow) {
+        autofree char *title = xasprintf("Remove \"%.80s\"", p->key);
+        fix_remove(s, f, title, p);
+    }
+}
+
+static void check_unknown_fields(const struct spec *s) {
+    for (size_t i = 0; i < s->text->places.count; i++) {
+        const struct yaml_pair *p = &s->text->places.pairs[i];
+        if (p->depth == 0 && !is_listed(p->key, known_fields, ARRAY_LEN(known_fields))) {
+            check_unknown(s, p);
+        }
+    }
+}
+
+void spec_fields_check(const struct spec *s) {
+    check_name(s);
+    check_description(s);
+    check_compatibility(s);
+    check_license(s);
+    check_metadata(s);
+    check_allowed_tools(s);
+    check_unknown_fields(s);
+}
