@@ -288,7 +288,7 @@ static json_t *uninstall_here(struct task *t) {
     return result;
 }
 
-/* --- folders --- */
+/* --- one folder --- */
 
 typedef json_t *act_here(struct task *t);
 
@@ -317,94 +317,6 @@ static json_t *act_locked(struct task *t, act_here *act) {
     return result;
 }
 
-/* In the project nothing may lead out of it; what the user has linked at home is the
- * user's. create: make what is missing. Returns a descriptor. */
-static int open_folder(const struct agent *agent, const struct install_request *request,
-                       const char *path, bool create, struct err *err) {
-    struct root root;
-    if (strcmp(request->scope, "user") == 0) {
-        int rc = create ? dir_make(path, 0755, err) : 0;
-        int fd = rc < 0 ? rc : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        return fd >= 0 ? fd : install_failed(err, rc < 0 ? rc : -errno, path);
-    }
-    int rc = root_open(&root, request->root, err);
-    if (rc < 0) {
-        return err_set(err, rc, "no_project_folder: %s: %s", request->root,
-                       strerror(-rc));
-    }
-    rc = create ? root_mkdir(&root, agent->project, 0755, err) : 0;
-    int fd = rc < 0 ? rc : root_open_folder(&root, agent->project, err);
-    root_close(&root);
-    return fd >= 0 ? fd : install_failed(err, fd, path);
-}
-
-struct place {
-    char *path; /* of the folder of skills; NULL when there is none */
-    int fd;
-    size_t leader;   /* the first place with the same folder */
-    json_t *outcome; /* of the leader, or of a place that was refused */
-};
-
-static void place_refuse(struct place *place, const struct err *err) {
-    place->outcome = refused(err);
-}
-
-static int find_folder(const struct agents *agents, const struct install_request *request,
-                       const char *name, const struct agent **ret_agent, char **ret_path,
-                       struct err *err) {
-    bool project = strcmp(request->scope, "project") == 0;
-    const struct agent *agent = agents_find(agents, name);
-    if (!agent) {
-        return err_set(err, -ENOENT, "unknown_agent: no agent is called %s", name);
-    }
-    if (!project && strcmp(request->scope, "user") != 0) {
-        return err_set(err, -EINVAL, "scope_invalid: expected project or user");
-    }
-    if (project && (!request->root || request->root[0] != '/')) {
-        return err_set(err, -EINVAL, "no_project_folder: there is no project");
-    }
-    *ret_path = agent_folder(agent, request->scope, request->root);
-    *ret_agent = agent;
-    return *ret_path ? 0
-                     : err_set(err, -ENOENT, "%s: %s has no folder for the %s",
-                               project ? "no_project_folder" : "no_user_folder", name,
-                               request->scope);
-}
-
-static void place_open(struct place *place, const struct agents *agents,
-                       const struct install_request *request, const char *name,
-                       bool create) {
-    struct err err = {0};
-    const struct agent *agent = NULL;
-    place->fd = -1;
-    if (find_folder(agents, request, name, &agent, &place->path, &err) < 0) {
-        place_refuse(place, &err);
-        return;
-    }
-    place->fd = open_folder(agent, request, place->path, create, &err);
-    if (place->fd < 0 && !create && err.code == -ENOENT) {
-        err_set(&err, -ENOENT, "not_installed: there is no %s", place->path);
-    }
-    if (place->fd < 0) {
-        place_refuse(place, &err);
-    }
-}
-
-static size_t find_leader(const struct place *places, size_t i) {
-    struct stat mine, other;
-    if (places[i].fd < 0 || fstat(places[i].fd, &mine) < 0) {
-        return i;
-    }
-    for (size_t k = 0; k < i; k++) {
-        if (places[k].leader == k && places[k].fd >= 0 &&
-            fstat(places[k].fd, &other) == 0 && mine.st_dev == other.st_dev &&
-            mine.st_ino == other.st_ino) {
-            return k;
-        }
-    }
-    return i;
-}
-
 /* --- requests --- */
 
 struct work {
@@ -417,7 +329,8 @@ struct work {
     bool create;
 };
 
-static void act_at(const struct work *w, struct place *places, size_t i, size_t count) {
+static void act_at(const struct work *w, struct install_place *places, size_t i,
+                   size_t count) {
     struct task t = {.request = w->request,
                      .name = w->name,
                      .shall = w->shall,
@@ -434,8 +347,8 @@ static void act_at(const struct work *w, struct place *places, size_t i, size_t 
 }
 
 /* {"agent", "path"?, …outcome} */
-static json_t *report(const struct work *w, const struct place *place,
-                      const struct place *leader, const char *agent) {
+static json_t *report(const struct work *w, const struct install_place *place,
+                      const struct install_place *leader, const char *agent) {
     json_t *result = json_pack("{s:o}", "agent", json_clean_z(agent));
     if (place->path) {
         autofree char *path = path_join(place->path, w->name);
@@ -450,14 +363,18 @@ static json_t *work_everywhere(const struct work *w) {
     while (w->request->agents[count]) {
         count++;
     }
-    struct place *places = xcalloc(count + 1, sizeof *places);
+    struct install_place *places = xcalloc(count + 1, sizeof *places);
     for (size_t i = 0; i < count; i++) {
-        place_open(&places[i], w->agents, w->request, w->request->agents[i], w->create);
-        places[i].leader = find_leader(places, i);
+        struct err err = {0};
+        if (install_place_open(&places[i], w->agents, w->request, w->request->agents[i],
+                               w->create, &err) < 0) {
+            places[i].outcome = refused(&err);
+        }
+        places[i].leader = install_place_leader(places, i);
     }
     json_t *results = json_array();
     for (size_t i = 0; i < count; i++) {
-        struct place *leader = &places[places[i].leader];
+        struct install_place *leader = &places[places[i].leader];
         if (!leader->outcome) {
             act_at(w, places, i, count);
         }

@@ -102,7 +102,7 @@ static void mark_middle(const struct middle *mid) {
     int d = 0;
     bool done = false;
     for (; d <= EDITS_MAX && !done; d += !done) {
-        reach[d] = xcalloc((size_t)(2 * d + 1), sizeof **reach);
+        reach[d] = xcalloc(2 * (size_t)d + 1, sizeof **reach);
         for (int k = -d; k <= d && !done; k += 2) {
             int x = furthest(mid, d ? reach[d - 1] : NULL, d, k);
             reach[d][k + d] = x;
@@ -149,7 +149,7 @@ static void add_line(struct buf *out, char mark, const struct line *line) {
  * lines between two changes end the hunk unless they are within twice the context. */
 static void hunk_end(const struct side *a, const struct side *b, size_t *i, size_t *j) {
     size_t equal = 0;
-    while ((*i < a->count || *j < b->count) && equal <= (size_t)2 * CONTEXT) {
+    while ((*i < a->count || *j < b->count) && equal <= 2 * CONTEXT) {
         if (*i < a->count && a->lines[*i].changed) {
             (*i)++;
             equal = 0;

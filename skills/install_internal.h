@@ -70,6 +70,24 @@ void install_sweep(int folder);
 /* Whether there is anything to sweep. */
 bool install_has_leftovers(int folder);
 
+/* --- places (install_place.c) --- */
+
+struct agents;
+
+/* Where one of the asked agents keeps its skills. */
+struct install_place {
+    char *path;      /* of the folder of skills; NULL when there is none; owned */
+    int fd;          /* negative when it was refused */
+    size_t leader;   /* the first place with the same folder */
+    json_t *outcome; /* of the leader, or of a place that was refused; owned */
+};
+/* create: make what is missing of the folder. */
+int install_place_open(struct install_place *place, const struct agents *agents,
+                       const struct install_request *request, const char *agent,
+                       bool create, struct err *err);
+/* i itself, or the earlier place whose folder is the same. */
+size_t install_place_leader(const struct install_place *places, size_t i);
+
 /* --- the lock (install_lock.c) --- */
 
 /* The descriptor that holds the lock until it is closed, or -EBUSY after wait_ms. */

@@ -86,7 +86,7 @@ static int copy_bytes(int from, int to, size_t size, char ret_digest[static 72],
         done += (size_t)n;
         rc = write_whole(to, bytes, (size_t)n);
     }
-    memcpy(ret_digest, "sha256:", 7);
+    snprintf(ret_digest, 8, "sha256:");
     hash_hex(&hash, ret_digest + 7);
     return rc;
 }
