@@ -1,0 +1,288 @@
+#include "skills/skills.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "protocol/call.h"
+#include "skills/agents.h"
+#include "skills/catalog.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct skills {
+    struct catalog *catalog;
+    struct agents agents;
+    struct err agents_problem; /* the user's file of agents; the built-in ones are used */
+    char *bundled;
+    char **roots;
+};
+
+struct folder_list {
+    struct catalog_folder *list; /* owned paths */
+    size_t count, cap;
+};
+
+/* --- where skills are looked for --- */
+
+static bool has_folder(const struct folder_list *l, const char *path) {
+    for (size_t i = 0; i < l->count; i++) {
+        if (strcmp(l->list[i].path, path) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* path is stolen; one that is there already is left out, so the first scope counts. */
+static void add_folder(struct folder_list *l, char *path, const char *scope,
+                       const char *agent) {
+    if (!path || has_folder(l, path)) {
+        free(path);
+        return;
+    }
+    if (l->count == l->cap) {
+        l->cap = l->cap ? 2 * l->cap : 64;
+        l->list = xreallocarray(l->list, l->cap, sizeof *l->list);
+    }
+    l->list[l->count++] =
+        (struct catalog_folder){.path = path, .scope = scope, .agent = agent};
+}
+
+static void folders_free(struct folder_list *l) {
+    for (size_t i = 0; i < l->count; i++) {
+        free(l->list[i].path);
+    }
+    free(l->list);
+}
+
+static char *beneath(const char *dir, const char *relative) {
+    autofree char *joined = path_join(dir, relative);
+    return path_normalize(joined);
+}
+
+static void add_project_folders(struct folder_list *l, const struct agents *agents,
+                                const char *root) {
+    add_folder(l, beneath(root, "skills"), "project", NULL);
+    for (size_t i = 0; i < agents->count; i++) {
+        const struct agent *a = &agents->list[i];
+        if (a->project) {
+            add_folder(l, beneath(root, a->project), "project", a->name);
+        }
+        for (char **reads = a->reads; reads && *reads; reads++) {
+            if (!strchr("/~$", **reads)) {
+                add_folder(l, beneath(root, *reads), "project", a->name);
+            }
+        }
+    }
+}
+
+/* A folder that several agents write to is the user's; one agent's own is that agent's.
+ */
+static bool is_shared(const struct agents *agents, const char *path) {
+    size_t users = 0;
+    for (size_t i = 0; i < agents->count; i++) {
+        users += agents->list[i].user && strcmp(agents->list[i].user, path) == 0;
+    }
+    return users > 1;
+}
+
+static void add_user_folders(struct folder_list *l, const struct agents *agents) {
+    for (size_t i = 0; i < agents->count; i++) {
+        const struct agent *a = &agents->list[i];
+        if (a->user && is_shared(agents, a->user)) {
+            add_folder(l, xstrdup(a->user), "user", NULL);
+        }
+    }
+    for (size_t i = 0; i < agents->count; i++) {
+        const struct agent *a = &agents->list[i];
+        if (a->user) {
+            add_folder(l, xstrdup(a->user), "agent", a->name);
+        }
+    }
+}
+
+static void folders_tell(struct skills *s) {
+    struct folder_list l = {0};
+    for (char **root = s->roots; root && *root; root++) {
+        add_project_folders(&l, &s->agents, *root);
+    }
+    add_user_folders(&l, &s->agents);
+    if (s->bundled) {
+        add_folder(&l, xstrdup(s->bundled), "bundled", NULL);
+    }
+    catalog_set_folders(s->catalog, l.list, l.count);
+    folders_free(&l);
+}
+
+static char **strings_copy(const char *const *list) {
+    size_t count = 0;
+    while (list && list[count]) {
+        count++;
+    }
+    char **copy = xcalloc(count + 1, sizeof *copy);
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = xstrdup(list[i]);
+    }
+    return copy;
+}
+
+static void strings_free(char **list) {
+    for (char **s = list; s && *s; s++) {
+        free(*s);
+    }
+    free(list);
+}
+
+void skills_set_roots(struct skills *s, const char *const *roots) {
+    strings_free(s->roots);
+    s->roots = strings_copy(roots);
+    folders_tell(s);
+}
+
+/* --- the domain's state --- */
+
+static char *default_db(void) {
+    autofree char *cache = xdg_cache_dir();
+    return cache ? path_join(cache, "skills.db") : NULL;
+}
+
+struct skills *skills_new(uv_loop_t *loop, const struct skills_config *config) {
+    struct skills *s = xcalloc(1, sizeof *s);
+    autofree char *db = config->db_path ? xstrdup(config->db_path) : default_db();
+    if (agents_load(&s->agents, &s->agents_problem) < 0) {
+        agents_builtin(&s->agents);
+    }
+    s->bundled = config->bundled ? xstrdup(config->bundled) : NULL;
+    s->catalog = catalog_new(loop, db);
+    folders_tell(s);
+    return s;
+}
+
+void skills_close(struct skills *s, void (*closed)(void *data), void *data) {
+    catalog_close(s->catalog, closed, data);
+    agents_finish(&s->agents);
+    strings_free(s->roots);
+    free(s->bundled);
+    free(s);
+}
+
+struct catalog *skills_catalog(struct skills *s) {
+    return s->catalog;
+}
+
+static json_t *agent_json(const struct agent *a) {
+    json_t *one = json_pack("{s:o,s:o}", "name", json_clean_z(a->name), "title",
+                            json_clean_z(a->title));
+    if (a->project) {
+        json_object_set_new(one, "project", json_clean_z(a->project));
+    }
+    if (a->user) {
+        json_object_set_new(one, "user", json_clean_z(a->user));
+    }
+    return one;
+}
+
+json_t *skills_status(struct skills *s) {
+    json_t *installed = json_array();
+    for (size_t i = 0; i < s->agents.count; i++) {
+        if (agent_is_installed(&s->agents.list[i])) {
+            json_array_append_new(installed, agent_json(&s->agents.list[i]));
+        }
+    }
+    json_t *all = json_pack("{s:o,s:o}", "catalog", catalog_status(s->catalog), "agents",
+                            installed);
+    if (s->bundled) {
+        json_object_set_new(all, "bundled", json_clean_z(s->bundled));
+    }
+    if (s->agents_problem.code) {
+        json_object_set_new(all, "problem", json_clean_z(s->agents_problem.msg));
+    }
+    return all;
+}
+
+/* --- what people name --- */
+
+static bool is_beneath_roots(const struct call_origin *origin, const char *path) {
+    for (const char *const *root = origin->roots; root && *root; root++) {
+        char real[PATH_MAX];
+        if (realpath(*root, real) && path_is_beneath(path, real)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first of the roots beneath which there is such a path. */
+static char *find_relative(const struct call_origin *origin, const char *path) {
+    for (const char *const *root = origin->roots; root && *root; root++) {
+        autofree char *joined = path_join(*root, path);
+        char *real = realpath(joined, NULL);
+        if (real) {
+            return real;
+        }
+    }
+    return NULL;
+}
+
+char *skills_resolve(const struct call_origin *origin, const char *path,
+                     struct err *err) {
+    autofree char *real =
+        *path == '/' ? realpath(path, NULL) : find_relative(origin, path);
+    if (real && is_beneath_roots(origin, real)) {
+        return take(real);
+    }
+    /* A path elsewhere gets the same answer whether it is there or not. */
+    autofree char *normal = path_normalize(path);
+    bool outside = real || *normal == '/' || strncmp(normal, "..", 2) == 0;
+    if (outside && !is_beneath_roots(origin, normal)) {
+        err_set(err, -EACCES, "%.200s is not beneath the workspace's folders", path);
+    } else {
+        err_set(err, -ENOENT, "there is no %.200s", path);
+    }
+    return NULL;
+}
+
+/* SKILL.md itself names its folder. */
+static char *folder_of(char *path) {
+    const char *base = path_basename(path);
+    if (strcasecmp(base, "SKILL.md") == 0 && base > path + 1) {
+        path[base - path - 1] = '\0';
+    }
+    return path;
+}
+
+char *skills_find_folder(struct skills *s, const struct call_origin *origin,
+                         const char *words, struct err *err) {
+    struct stat st;
+    char *folder = catalog_locate(s->catalog, words);
+    if (folder) {
+        return folder;
+    }
+    autofree char *path = skills_resolve(origin, words, err);
+    if (!path) {
+        if (!strchr(words, '/')) {
+            err_set(err, -ENOENT, "no skill is named %.100s", words);
+        }
+        return NULL;
+    }
+    if (stat(folder_of(path), &st) < 0 || !S_ISDIR(st.st_mode)) {
+        err_set(err, -ENOENT, "%.200s is no skill's folder", words);
+        return NULL;
+    }
+    return take(path);
+}
+
+/* --- call_origin.host -> skills --- */
+
+static struct skills *(*locate_skills)(void *host);
+
+void skills_set_locator(struct skills *(*locate)(void *host)) {
+    locate_skills = locate;
+}
+
+struct skills *skills_of(const struct call_origin *origin) {
+    return locate_skills && origin ? locate_skills(origin->host) : NULL;
+}

@@ -5,20 +5,35 @@
 #include "protocol/operation.h"
 #include "protocol/provider.h"
 
+struct call_origin;
+struct catalog;
 struct skills;
 struct skills_config {
     const char *bundled; /* folder of the bundled skills, or NULL */
     const char *db_path; /* NULL: $XDG_CACHE_HOME/upskilld/skills.db */
 };
+/* Cheap: nothing is read or watched before the catalog is asked for something. */
 struct skills *skills_new(uv_loop_t *loop, const struct skills_config *config);
 void skills_close(struct skills *s, void (*closed)(void *data), void *data);
-json_t *skills_status(struct skills *s); /* part of daemon/status */
+/* {"catalog", "agents": [{"name", "title", "project", "user"} of those that are
+ * installed], "bundled"?, "problem"?}: part of daemon/status. */
+json_t *skills_status(struct skills *s);
 struct catalog *skills_catalog(struct skills *s);
 /* The project roots (absolute, NULL-terminated): where project scope is looked for. */
 void skills_set_roots(struct skills *s, const char *const *roots);
 
+/* The folder that a person's words name: a skill known by name or skill:// URI, or a path
+ * beneath the caller's roots (absolute, or relative to any of them, links followed).
+ * Malloc'ed; NULL with err when there is none (-ENOENT) or it lies elsewhere (-EACCES).
+ * The catalog must be current. */
+char *skills_find_folder(struct skills *s, const struct call_origin *origin,
+                         const char *words, struct err *err);
+/* An existing file or folder beneath the caller's roots, without links: malloc'ed. */
+char *skills_resolve(const struct call_origin *origin, const char *path, struct err *err);
+
 void skills_set_locator(
     struct skills *(*locate)(void *host)); /* call_origin.host -> skills */
+struct skills *skills_of(const struct call_origin *origin); /* NULL: there are none */
 extern const struct operation skills_operations[];
 extern const size_t skills_operation_count;
 extern const struct document_kind skill_document_kind, build_toml_document_kind;

@@ -1,0 +1,145 @@
+/* skill/check: a skill's folder, a text, or a kernel project. */
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "protocol/finding.h"
+#include "skills/build_toml.h"
+#include "skills/skill_check.h"
+#include "skills/skill_operations.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_FINDINGS 200
+
+static enum skill_check_mode mode_of(const json_t *params) {
+    return json_get_bool(params, "strict", 0) ? SKILL_CHECK_STRICT : SKILL_CHECK_LENIENT;
+}
+
+/* --- skills --- */
+
+static void on_checked(struct skill_check *check, json_t *result, void *data) {
+    (void)check;
+    autoptr(call_unref) struct call *call = data;
+    if (result) {
+        call_reply(call, result);
+    } else {
+        call_stopped(call);
+    }
+}
+
+static void on_cancel(struct call *call, void *data) {
+    (void)call;
+    skill_check_cancel(data);
+}
+
+static void check_skill(struct call *call, const char *folder) {
+    const json_t *params = call_params(call);
+    const json_t *text = json_object_get(params, "text");
+    struct skill_check *check = skill_check_start(
+        call_origin(call), folder, folder ? NULL : "SKILL.md",
+        folder ? NULL : json_string_value(text), folder ? 0 : json_string_length(text),
+        mode_of(params), json_object_get(params, "suppress"), on_checked, call_ref(call));
+    call_on_cancel(call, on_cancel, check);
+}
+
+/* --- kernel projects, on another thread --- */
+
+struct project {
+    uv_work_t work;
+    struct call *call;
+    char *folder;
+    json_t *findings;
+};
+
+static void project_work(uv_work_t *work) {
+    struct project *p = container_of(work, struct project, work);
+    p->findings = json_array();
+    kernel_project_check(p->folder, p->findings);
+}
+
+static void project_done(uv_work_t *work, int status) {
+    (void)status;
+    struct project *p = container_of(work, struct project, work);
+    size_t omitted = findings_tidy(p->findings, MAX_FINDINGS), i;
+    bool ok = true;
+    const json_t *finding;
+    json_array_foreach(p->findings, i, finding) {
+        ok = ok && strcmp(json_get_string(finding, "severity", ""), "error") != 0;
+    }
+    call_reply(p->call, json_pack("{s:b,s:o,s:I}", "ok", ok, "findings", p->findings,
+                                  "omitted", (json_int_t)omitted));
+    call_unref(p->call);
+    free(p->folder);
+    free(p);
+}
+
+static void check_project(struct call *call, const char *folder) {
+    struct project *p = xcalloc(1, sizeof *p);
+    p->call = call_ref(call);
+    p->folder = xstrdup(folder);
+    uv_queue_work(call_origin(call)->loop, &p->work, project_work, project_done);
+}
+
+/* --- which of them --- */
+
+static bool has_file(const char *folder, const char *name) {
+    struct stat st;
+    autofree char *path = path_join(folder, name);
+    return stat(path, &st) == 0;
+}
+
+/* A project has no SKILL.md; naming its build.toml asks for the project too. */
+static bool is_project(const char *folder, bool named) {
+    return has_file(folder, "build.toml") &&
+           (named || !(has_file(folder, "SKILL.md") || has_file(folder, "skill.md")));
+}
+
+/* path: a folder or a file in it, resolved; changed. */
+static void check_path(struct call *call, char *path) {
+    struct stat st;
+    const char *base = path_basename(path);
+    bool toml = strcmp(base, "build.toml") == 0;
+    bool skill = strcasecmp(base, "SKILL.md") == 0;
+    if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode) && (toml || skill)) {
+        path[base > path + 1 ? base - path - 1 : 1] = '\0';
+    } else {
+        toml = false;
+    }
+    if (is_project(path, toml)) {
+        check_project(call, path);
+    } else if (has_file(path, "SKILL.md") || has_file(path, "skill.md")) {
+        check_skill(call, path);
+    } else {
+        call_fail(call, CALL_NOT_FOUND, "no_skill",
+                  "a skill's folder holds SKILL.md, a kernel project's build.toml",
+                  "%.200s holds no SKILL.md", path_basename(path));
+    }
+}
+
+static void known_go(struct skills *s, struct call *call, const json_t *params) {
+    struct err err = {0};
+    autofree char *folder = skills_find_folder(s, call_origin(call),
+                                               json_get_string(params, "path", ""), &err);
+    if (folder) {
+        check_path(call, folder);
+    } else {
+        skills_fail(call, &err);
+    }
+}
+
+/* What lies in the workspace needs no catalog. */
+void skill_check_operation(struct call *call, const json_t *params) {
+    const char *path = json_get_string(params, "path", NULL);
+    if (!path) {
+        check_skill(call, NULL);
+        return;
+    }
+    autofree char *resolved = skills_resolve(call_origin(call), path, NULL);
+    if (resolved) {
+        check_path(call, resolved);
+    } else {
+        skills_when_current(call, known_go);
+    }
+}

@@ -1,0 +1,219 @@
+/* skill/install and skill/uninstall: blocking work on another thread. */
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "skills/agents.h"
+#include "skills/catalog.h"
+#include "skills/install.h"
+#include "skills/skill_check.h"
+#include "skills/skill_operations.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct installing {
+    uv_work_t work;
+    struct call *call; /* a reference; its params are only read meanwhile */
+    const json_t *params;
+    bool remove;
+    char *folder; /* of the skill; NULL for what is removed by name alone */
+    char *name;   /* for removing */
+    char *source, *root;
+    /* The outcome: results, or the first of these that is set. */
+    json_t *results, *unsafe;
+    char *unknown_agent;
+    struct err err;
+};
+
+/* --- on the other thread --- */
+
+/* The findings that stand in the way: errors of the safety rules, unless they are
+ * suppressed with a reason. */
+static json_t *blocking_findings(const struct skill *skill, const json_t *suppress) {
+    autojson *findings = json_array();
+    json_t *blocking = json_array(), *finding;
+    const json_t *one;
+    size_t i, k;
+    safety_rules_check(skill, findings);
+    json_array_foreach(findings, i, finding) {
+        bool blocks = strcmp(json_get_string(finding, "severity", ""), "error") == 0;
+        json_array_foreach(suppress, k, one) {
+            blocks = blocks && strcmp(json_get_string(one, "code", ""),
+                                      json_get_string(finding, "code", "")) != 0;
+        }
+        if (blocks) {
+            json_array_append(blocking, finding);
+        }
+    }
+    if (!json_array_size(blocking)) {
+        json_decref(blocking);
+        return NULL;
+    }
+    return blocking;
+}
+
+static void install_work_skill(struct installing *in, const struct agents *agents,
+                               struct install_request *request) {
+    struct skill skill;
+    if (skill_open(&skill, in->folder, true, &in->err) < 0) {
+        return;
+    }
+    in->unsafe = blocking_findings(&skill, json_object_get(in->params, "suppress"));
+    if (!in->unsafe) {
+        request->skill = &skill;
+        in->results = install_skill(agents, request);
+    }
+    skill_finish(&skill);
+}
+
+static const char **agent_names(struct installing *in, const struct agents *agents) {
+    const json_t *list = json_object_get(in->params, "agents"), *one;
+    const char **names = xcalloc(json_array_size(list) + 1, sizeof *names);
+    size_t i;
+    json_array_foreach(list, i, one) {
+        names[i] = json_string_value(one);
+        if (!agents_find(agents, names[i]) && !in->unknown_agent) {
+            in->unknown_agent = xstrdup(names[i]);
+        }
+    }
+    return names;
+}
+
+static void install_work(uv_work_t *work) {
+    struct installing *in = container_of(work, struct installing, work);
+    struct agents agents;
+    if (agents_load(&agents, &in->err) < 0) {
+        return;
+    }
+    const char **names = agent_names(in, &agents);
+    struct install_request request = {
+        .name = in->name,
+        .agents = names,
+        .scope = json_get_string(in->params, "scope", "project"),
+        .root = in->root,
+        .source = in->source,
+        .force = json_get_bool(in->params, "force", 0),
+    };
+    if (in->unknown_agent) {
+        err_set(&in->err, -EINVAL, "no agent is named \"%.64s\"", in->unknown_agent);
+    } else if (in->remove) {
+        in->results = uninstall_skill(&agents, &request);
+    } else {
+        install_work_skill(in, &agents, &request);
+    }
+    free((void *)names);
+    agents_finish(&agents);
+}
+
+/* --- the answer --- */
+
+static void refuse_unsafe(struct call *call, const json_t *findings) {
+    const json_t *first = json_array_get(findings, 0);
+    call_fail(call, CALL_REFUSED, "unsafe_skill",
+              "skill/check shows all findings; suppress takes their codes, with a reason",
+              "%s (%s, line %d of %s)%s", json_get_string(first, "message", ""),
+              json_get_string(first, "code", ""), (int)json_get_integer(first, "line", 0),
+              json_get_string(first, "file", "SKILL.md"),
+              json_array_size(findings) > 1 ? ", and more" : "");
+}
+
+static void install_done(uv_work_t *work, int status) {
+    (void)status;
+    struct installing *in = container_of(work, struct installing, work);
+    if (in->results) {
+        call_reply(in->call, json_pack("{s:o}", "results", in->results));
+    } else if (in->unsafe) {
+        refuse_unsafe(in->call, in->unsafe);
+    } else if (in->unknown_agent) {
+        call_fail_param(in->call, "/agents", "%s; docs/guide/skills.md lists them",
+                        in->err.msg);
+    } else {
+        skills_fail(in->call, &in->err);
+    }
+    json_decref(in->unsafe);
+    call_unref(in->call);
+    free(in->folder);
+    free(in->name);
+    free(in->source);
+    free(in->root);
+    free(in->unknown_agent);
+    free(in);
+}
+
+/* --- the question --- */
+
+static char *find_root(struct call *call, const json_t *params, struct err *err) {
+    const char *root = json_get_string(params, "root", NULL);
+    const char *const *roots = call_origin(call)->roots;
+    if (root) {
+        return skills_resolve(call_origin(call), root, err);
+    }
+    if (!roots || !roots[0]) {
+        err_set(err, -ENOENT, "there is no workspace to install into: say root");
+        return NULL;
+    }
+    return xstrdup(roots[0]);
+}
+
+/* The skill's name for removing: it may be gone from where it came from. */
+static char *name_to_remove(const json_t *params) {
+    const char *words = json_get_string(
+        params, "name",
+        json_get_string(params, "path", json_get_string(params, "uri", "")));
+    autofree char *path = xstrdup(words);
+    size_t len = strlen(path);
+    while (len > 1 && path[len - 1] == '/') {
+        path[--len] = '\0';
+    }
+    char *base = (char *)(uintptr_t)path_basename(path);
+    if (strcasecmp(base, "SKILL.md") == 0 && base > path) {
+        base[-1] = '\0';
+        base = (char *)(uintptr_t)path_basename(path);
+    }
+    return xstrdup(base);
+}
+
+static void start(struct skills *s, struct call *call, const json_t *params,
+                  bool removing) {
+    struct err err = {0};
+    const char *words =
+        json_get_string(params, "uri", json_get_string(params, "path", ""));
+    autofree char *folder =
+        removing ? NULL : skills_find_folder(s, call_origin(call), words, &err);
+    autofree char *root = removing || folder ? find_root(call, params, &err) : NULL;
+    if (!root) {
+        skills_fail(call, &err);
+        return;
+    }
+    struct installing *in = xcalloc(1, sizeof *in);
+    in->call = call_ref(call);
+    in->params = params;
+    in->remove = removing;
+    in->name = removing ? name_to_remove(params) : NULL;
+    in->source = folder ? catalog_uri(skills_catalog(s), folder) : NULL;
+    if (folder && !in->source) {
+        in->source = xstrdup(folder);
+    }
+    in->folder = take(folder);
+    in->root = take(root);
+    uv_queue_work(call_origin(call)->loop, &in->work, install_work, install_done);
+}
+
+static void install_go(struct skills *s, struct call *call, const json_t *params) {
+    start(s, call, params, false);
+}
+
+static void remove_go(struct skills *s, struct call *call, const json_t *params) {
+    start(s, call, params, true);
+}
+
+void skill_install_operation(struct call *call, const json_t *params) {
+    skills_when_current(call,
+                        json_get_bool(params, "remove", 0) ? remove_go : install_go);
+}
+
+void skill_uninstall_operation(struct call *call, const json_t *params) {
+    (void)params;
+    skills_when_current(call, remove_go);
+}

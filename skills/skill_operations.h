@@ -1,0 +1,23 @@
+#pragma once
+/* skill_operations: what the files of the room's operations share. */
+#include "protocol/call.h"
+#include "skills/skills.h"
+
+struct buf;
+
+/* Go on as soon as the catalog is current; the call has not ended then. */
+typedef void skills_go(struct skills *s, struct call *call, const json_t *params);
+void skills_when_current(struct call *call, skills_go *go);
+/* Ends the call as the error of a search for a folder wants it. */
+void skills_fail(struct call *call, const struct err *err);
+
+operation_start skill_check_operation; /* skill_checking.c */
+operation_start skill_install_operation,
+    skill_uninstall_operation; /* skill_installing.c */
+
+/* skill_report.c: results in words, for models and people. */
+void skill_find_describe(const json_t *result, struct buf *out);
+void skill_get_describe(const json_t *result, struct buf *out);
+void skill_list_describe(const json_t *result, struct buf *out);
+void skill_check_describe(const json_t *result, struct buf *out);
+void skill_install_describe(const json_t *result, struct buf *out);

@@ -1,0 +1,169 @@
+/* Results in words: what a model reads, and a person in a log. Everything in a skill was
+ * cleaned when the result was made. */
+#include "skills/skill_operations.h"
+
+#include "base/buf.h"
+#include "base/text.h"
+
+#include <string.h>
+
+#define MAX_SHOWN 60        /* findings, skills or files told one by one */
+#define MAX_DESCRIPTION 300 /* bytes of a description in a list */
+#define MAX_MESSAGE 600     /* of one finding's message */
+#define MAX_DIFF (4u << 10) /* of one target's conflict */
+
+static void add_cut(struct buf *out, const char *text, size_t max) {
+    size_t len = strlen(text), kept = text_cut(text, len, max);
+    buf_add(out, text, kept);
+    buf_adds(out, kept < len ? "…" : "");
+}
+
+static void add_omitted(struct buf *out, size_t count, const char *noun) {
+    if (count > MAX_SHOWN) {
+        buf_addf(out, "… and %zu more %s\n", count - MAX_SHOWN, noun);
+    }
+}
+
+/* --- skill/find --- */
+
+static void tell_match(struct buf *out, const json_t *match) {
+    buf_addf(out, "- %s (%.2f, %s): ", json_get_string(match, "name", ""),
+             json_number_value(json_object_get(match, "score")),
+             json_get_string(match, "scope", ""));
+    add_cut(out, json_get_string(match, "description", ""), MAX_DESCRIPTION);
+    buf_addf(out, "\n  %s\n  %s\n", json_get_string(match, "why", ""),
+             json_get_string(match, "uri", ""));
+    buf_addf(out, "  %s\n", json_get_string(match, "path", ""));
+}
+
+void skill_find_describe(const json_t *result, struct buf *out) {
+    const json_t *matches = json_object_get(result, "matches"), *match;
+    const json_t *nearest = json_object_get(result, "nearest");
+    size_t i;
+    if (json_array_size(matches)) {
+        buf_addf(out, "%zu skill%s fit%s:\n", json_array_size(matches),
+                 json_array_size(matches) == 1 ? "" : "s",
+                 json_array_size(matches) == 1 ? "s" : "");
+    } else {
+        buf_adds(out, "No skill fits this task.\n");
+        buf_adds(out, json_array_size(nearest) ? "Nearest, but not fitting:\n" : "");
+        matches = nearest;
+    }
+    json_array_foreach(matches, i, match) {
+        tell_match(out, match);
+    }
+}
+
+/* --- skill/get, skill/list --- */
+
+void skill_get_describe(const json_t *result, struct buf *out) {
+    const json_t *files = json_object_get(result, "files"), *file;
+    const json_t *front = json_object_get(result, "frontmatter");
+    size_t i;
+    buf_addf(out, "# Skill %s\n%s\n\nFolder: %s\n", json_get_string(result, "name", ""),
+             json_get_string(front, "description", ""),
+             json_get_string(result, "path", ""));
+    json_array_foreach(files, i, file) {
+        if (i < MAX_SHOWN) {
+            buf_addf(out, "- %s (%lld bytes)\n", json_get_string(file, "path", ""),
+                     (long long)json_get_integer(file, "size", 0));
+        }
+    }
+    add_omitted(out, json_array_size(files), "files");
+    buf_addf(out, "\n%s", json_get_string(result, "body", ""));
+}
+
+void skill_list_describe(const json_t *result, struct buf *out) {
+    const json_t *skills = json_object_get(result, "skills"), *skill;
+    size_t i;
+    buf_addf(out, "%zu skills\n", json_array_size(skills));
+    json_array_foreach(skills, i, skill) {
+        const char *shadow = json_get_string(skill, "shadowed_by", NULL);
+        if (i >= MAX_SHOWN) {
+            break;
+        }
+        buf_addf(out, "- %s (%s): ", json_get_string(skill, "name", ""),
+                 json_get_string(skill, "scope", ""));
+        add_cut(out, json_get_string(skill, "description", ""), MAX_DESCRIPTION);
+        buf_addf(out, "\n  %s\n", json_get_string(skill, "path", ""));
+        if (shadow) {
+            buf_addf(out, "  hidden by %s\n", shadow);
+        }
+    }
+    add_omitted(out, json_array_size(skills), "skills");
+}
+
+/* --- skill/check --- */
+
+static void tell_fixes(struct buf *out, const json_t *finding) {
+    const json_t *fix, *edit;
+    size_t i, k;
+    json_array_foreach(json_object_get(finding, "fixes"), i, fix) {
+        buf_addf(out, "    fix: %s\n", json_get_string(fix, "title", ""));
+        json_array_foreach(json_object_get(fix, "edits"), k, edit) {
+            buf_addf(out, "      %s:%lld:%lld-%lld:%lld \"",
+                     json_get_string(edit, "file", ""),
+                     (long long)json_get_integer(edit, "line", 0),
+                     (long long)json_get_integer(edit, "column", 0),
+                     (long long)json_get_integer(edit, "end_line", 0),
+                     (long long)json_get_integer(edit, "end_column", 0));
+            add_cut(out, json_get_string(edit, "text", ""), MAX_DESCRIPTION);
+            buf_adds(out, "\"\n");
+        }
+    }
+}
+
+static void tell_finding(struct buf *out, const json_t *finding) {
+    json_int_t line = json_get_integer(finding, "line", 0);
+    buf_adds(out, json_get_string(finding, "file", ""));
+    if (line) {
+        buf_addf(out, ":%lld:%lld", (long long)line,
+                 (long long)json_get_integer(finding, "column", 1));
+    }
+    buf_addf(out, "%s%s: ", json_get_string(finding, "file", NULL) ? ": " : "",
+             json_get_string(finding, "severity", ""));
+    add_cut(out, json_get_string(finding, "message", ""), MAX_MESSAGE);
+    buf_addf(out, " [%s]\n", json_get_string(finding, "code", ""));
+    tell_fixes(out, finding);
+}
+
+void skill_check_describe(const json_t *result, struct buf *out) {
+    const json_t *findings = json_object_get(result, "findings"), *finding;
+    const json_t *tokens = json_object_get(result, "tokens");
+    size_t i;
+    buf_addf(out, "%s: %zu finding%s", json_get_bool(result, "ok", 0) ? "ok" : "not ok",
+             json_array_size(findings), json_array_size(findings) == 1 ? "" : "s");
+    if (tokens) {
+        buf_addf(out, "; some %lld tokens, %lld of them always in the catalogue",
+                 (long long)json_get_integer(tokens, "body", 0),
+                 (long long)json_get_integer(tokens, "catalogue", 0));
+    }
+    buf_addc(out, '\n');
+    json_array_foreach(findings, i, finding) {
+        if (i < MAX_SHOWN) {
+            tell_finding(out, finding);
+        }
+    }
+    add_omitted(
+        out, json_array_size(findings) + (size_t)json_get_integer(result, "omitted", 0),
+        "findings");
+}
+
+/* --- skill/install, skill/uninstall --- */
+
+void skill_install_describe(const json_t *result, struct buf *out) {
+    const json_t *target;
+    size_t i;
+    json_array_foreach(json_object_get(result, "results"), i, target) {
+        const char *reason = json_get_string(target, "reason", NULL);
+        const char *diff = json_get_string(target, "diff", NULL);
+        buf_addf(out, "%s: %s %s", json_get_string(target, "agent", ""),
+                 json_get_string(target, "outcome", ""),
+                 json_get_string(target, "path", ""));
+        buf_addf(out, "%s%s\n", reason ? ": " : "", reason ? reason : "");
+        if (diff) {
+            add_cut(out, diff, MAX_DIFF);
+            buf_addc(out, '\n');
+        }
+    }
+}
