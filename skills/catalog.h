@@ -43,9 +43,9 @@ json_t *catalog_list(struct catalog *c, const json_t *scopes, struct err *err);
 /* Absolute folder of a skill by name, skill:// URI or path; NULL when unknown. Malloc'ed.
  */
 char *catalog_locate(struct catalog *c, const char *name_uri_or_path);
-/* The skill:// URI of a folder that catalog_locate gives: skill://<scope or agent>/<name>/
- * SKILL.md, for one that is shadowed skill://shadowed/<digest>/<name>/SKILL.md. NULL when
- * unknown. Malloc'ed. */
+/* The skill:// URI of a folder that catalog_locate gives: skill://<scope or
+ * agent>/<name>/ SKILL.md, for one that is shadowed
+ * skill://shadowed/<digest>/<name>/SKILL.md. NULL when unknown. Malloc'ed. */
 char *catalog_uri(struct catalog *c, const char *path);
 /* Names that start with a prefix, for completion. */
 json_t *catalog_names(struct catalog *c, const char *prefix, unsigned limit);

@@ -31,9 +31,10 @@ static const char *const migrations[] = {
     "CREATE VIRTUAL TABLE text USING fts5 (name, description, headings, body,"
     " tokenize = 'porter unicode61 remove_diacritics 2');"
     "CREATE VIRTUAL TABLE vocabulary USING fts5vocab (text, row);"
-    /* In how many documents a stem stands. */
-    "CREATE TABLE term (stem TEXT PRIMARY KEY, documents INTEGER NOT NULL)"
-    " WITHOUT ROWID;"
+    "CREATE VIRTUAL TABLE field_vocabulary USING fts5vocab (text, col);"
+    /* In how many documents a stem stands, and in how many descriptions. */
+    "CREATE TABLE term (stem TEXT PRIMARY KEY, documents INTEGER NOT NULL,"
+    " described INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;"
     "CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
     "INSERT INTO counter VALUES ('generation', 0), ('changes', 0), ('counted', 0);",
     NULL};
@@ -338,9 +339,19 @@ static int forget_folders(struct db *db, struct err *err) {
 static int recount(struct db *db, int64_t changes, struct err *err) {
     int rc = begin(db, err);
     rc = rc < 0 ? rc : db_run(db, err, "DELETE FROM term", "");
-    rc = rc < 0
-             ? rc
-             : db_run(db, err, "INSERT INTO term SELECT term, doc FROM vocabulary", "");
+    rc = rc < 0 ? rc
+                : db_run(db, err,
+                         "INSERT INTO term (stem, documents)"
+                         " SELECT term, doc FROM vocabulary",
+                         "");
+    rc = rc < 0 ? rc
+                : db_run(db, err,
+                         "INSERT INTO term (stem, documents, described)"
+                         " SELECT term, doc, doc FROM field_vocabulary"
+                         " WHERE col = 'description'"
+                         " ON CONFLICT (stem) DO UPDATE SET"
+                         " described = excluded.described",
+                         "");
     rc = rc < 0 ? rc
                 : db_run(db, err, "UPDATE counter SET value = ?1 WHERE name = 'counted'",
                          "i", changes);

@@ -175,7 +175,7 @@ struct ranker;
 int ranker_new(struct db *reader, struct ranker **ret, struct err *err);
 void ranker_free(struct ranker *r); /* before its connection is closed */
 
-#define RANK_CONCEPTS_MAX 16
+#define RANK_CONCEPTS_MAX 20
 #define RANK_THRESHOLD 0.5 /* of scores: below it a skill does not fit */
 
 struct concept { /* a word of the task, with its other names */
@@ -187,7 +187,8 @@ struct ranked {
     uint32_t document; /* in the snapshot */
     double score;      /* 0…1, comparable between tasks */
     double cover;      /* how much of the task the skill speaks of, 0…1 */
-    double named, described, adjacent; /* the same for name, description, neighbours */
+    double named, mentioned, adjacent; /* share of the task in its name, anywhere, and as
+                                          neighbours */
     uint8_t fields[RANK_CONCEPTS_MAX]; /* per concept a bit for each field it stands in */
 };
 struct ranking {
@@ -195,6 +196,7 @@ struct ranking {
     size_t count;
     struct concept concepts[RANK_CONCEPTS_MAX];
     size_t concept_count;
+    double content; /* what the task says, in words as rare as words get */
 };
 /* allowed: per document of the snapshot. */
 int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,

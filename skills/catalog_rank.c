@@ -22,6 +22,7 @@
 #define POSITIONS_MAX 6    /* of a word per field, to tell neighbours */
 #define UNKNOWN_WEIGHT 0.5 /* of words that no skill holds */
 #define KEPT_MAX 64
+#define LONG_TASK 50 /* words */
 
 static const double field_weight[CATALOG_FIELDS] = {8, 4, 2, 1};
 static const double field_length[CATALOG_FIELDS] = {0, 0.4, 0.5, 0.75};
@@ -32,10 +33,15 @@ struct phrase { /* one word asked for */
     double quality;
 };
 
+struct frequency {
+    int64_t documents; /* that hold a word */
+    int64_t described; /* in their descriptions */
+};
+
 struct candidate {
     char word[48], stem[48];
     double weight;
-    int64_t documents;
+    struct frequency frequency;
     unsigned position;
     bool optional;
 };
@@ -86,20 +92,27 @@ static void find_stem(struct ranker *r, const char *word, char ret[static 48]) {
     }
 }
 
-static int keep_number(sqlite3_stmt *stmt, void *data) {
-    *(int64_t *)data = sqlite3_column_int64(stmt, 0);
+static int keep_frequency(sqlite3_stmt *stmt, void *data) {
+    struct frequency *f = data;
+    f->documents = sqlite3_column_int64(stmt, 0);
+    f->described = sqlite3_column_int64(stmt, 1);
     return 0;
 }
 
-static int64_t count_documents(struct ranker *r, const char *stem) {
-    int64_t n = 0;
-    db_query(r->db, NULL, keep_number, &n, "SELECT documents FROM term WHERE stem = ?1",
-             "s", stem);
-    return n;
+static struct frequency find_frequency(struct ranker *r, const char *stem) {
+    struct frequency f = {0};
+    db_query(r->db, NULL, keep_frequency, &f,
+             "SELECT documents, described FROM term WHERE stem = ?1", "s", stem);
+    return f;
 }
 
+/* As if there were this many more skills, about other things: among three skills for CUDA
+ * "cuda" is still a word that tells something. */
+#define OTHER_SKILLS 200
+
 static double rarity(int64_t total, int64_t documents) {
-    double n = (double)(total > documents ? total : documents), d = (double)documents;
+    double n = (double)(total > documents ? total : documents) + OTHER_SKILLS,
+           d = (double)documents;
     return log(1 + (n - d + 0.5) / (d + 0.5));
 }
 
@@ -128,7 +141,7 @@ static size_t read_candidates(struct ranker *r, const struct key_terms *terms,
         if (same) { /* "kernel" and "kernels" */
             same->weight = fmax(same->weight, c.weight) * 1.15;
         } else if (c.stem[0]) {
-            c.documents = count_documents(r, c.stem);
+            c.frequency = find_frequency(r, c.stem);
             list[count++] = c;
         }
     }
@@ -160,7 +173,7 @@ static int64_t add_aliases(struct ranker *r, struct search *q, const char *word,
     int64_t most = 0;
     for (size_t i = 0; i < count; i++) {
         find_stem(r, aliases[i], stem);
-        int64_t documents = stem[0] ? count_documents(r, stem) : 0;
+        int64_t documents = stem[0] ? find_frequency(r, stem).documents : 0;
         if (documents && !is_asked(q, stem)) {
             add_phrase(q, aliases[i], stem, concept, ALIAS_QUALITY);
             most = documents > most ? documents : most;
@@ -169,17 +182,15 @@ static int64_t add_aliases(struct ranker *r, struct search *q, const char *word,
     return most;
 }
 
-/* What a task says about a word that nobody knows: less in a long one, which is full of
- * names. */
-static double unknown_weight(const struct key_terms *terms) {
-    return terms->words > 60 ? UNKNOWN_WEIGHT / 4 : UNKNOWN_WEIGHT;
-}
-
-static double candidate_value(const struct candidate *c, int64_t total, double unknown) {
-    if (c->documents) {
-        return c->weight * rarity(total, c->documents);
+/* In a long task a word that no description uses is mostly one of the story told. */
+static double candidate_value(const struct candidate *c, int64_t total, bool is_long) {
+    if (c->frequency.documents) {
+        double weight = is_long && !c->frequency.described ? c->weight * 0.4 : c->weight;
+        return weight * rarity(total, c->frequency.documents);
     }
-    return c->optional ? 0 : c->weight * rarity(total, 1) * unknown;
+    return c->optional ? 0
+                       : c->weight * rarity(total, 1) *
+                             (is_long ? UNKNOWN_WEIGHT / 4 : UNKNOWN_WEIGHT);
 }
 
 struct valued {
@@ -202,20 +213,21 @@ static void add_concept(struct ranker *r, struct search *q, const struct valued 
     struct ranking *k = q->ranking;
     const struct candidate *c = v->candidate;
     size_t i = k->concept_count++;
-    k->concepts[i] = (struct concept){.weight = v->value, .known = c->documents > 0};
+    k->concepts[i] =
+        (struct concept){.weight = v->value, .known = c->frequency.documents > 0};
     snprintf(k->concepts[i].word, sizeof k->concepts[i].word, "%s", c->word);
     q->positions[i] = c->position;
-    if (c->documents) {
+    if (c->frequency.documents) {
         add_phrase(q, c->word, c->stem, i, 1);
     }
     int64_t other = add_aliases(r, q, c->word, i);
-    if (other && !c->documents) {
+    if (other && !c->frequency.documents) {
         k->concepts[i].known = true;
         k->concepts[i].weight = c->weight * rarity(q->snapshot->indexed, other);
     }
 }
 
-static void share_weights(struct ranking *k) {
+static void share_weights(struct ranking *k, double rarest) {
     double sum = 0;
     for (size_t i = 0; i < k->concept_count; i++) {
         sum += k->concepts[i].weight;
@@ -223,6 +235,7 @@ static void share_weights(struct ranking *k) {
     for (size_t i = 0; i < k->concept_count && sum > 0; i++) {
         k->concepts[i].weight /= sum;
     }
+    k->content = sum / rarest;
 }
 
 /* The words of the task that say most, in the task's order. */
@@ -232,10 +245,10 @@ static void choose_concepts(struct ranker *r, struct search *q, const char *task
     struct candidate *list = xcalloc(terms.count + 1, sizeof *list);
     size_t count = read_candidates(r, &terms, list);
     struct valued *values = xcalloc(count + 1, sizeof *values);
-    double unknown = unknown_weight(&terms);
+    bool is_long = terms.words > LONG_TASK;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        double value = candidate_value(&list[i], q->snapshot->indexed, unknown);
+        double value = candidate_value(&list[i], q->snapshot->indexed, is_long);
         if (value > 0) {
             values[kept++] = (struct valued){&list[i], value};
         }
@@ -246,7 +259,7 @@ static void choose_concepts(struct ranker *r, struct search *q, const char *task
     for (size_t i = 0; i < kept; i++) {
         add_concept(r, q, &values[i]);
     }
-    share_weights(q->ranking);
+    share_weights(q->ranking, rarity(q->snapshot->indexed, 1));
     free(values);
     free(list);
     key_terms_finish(&terms);
@@ -309,7 +322,7 @@ static void weigh_concepts(const struct search *q, const struct seen *seen,
         m->fields[i] = seen[i].fields;
         m->cover += weight * seen[i].strength;
         m->named += seen[i].fields & 1 ? weight : 0;
-        m->described += seen[i].fields & 3 ? weight : 0;
+        m->mentioned += seen[i].fields ? weight : 0;
         if (i > 0 && q->positions[i] - q->positions[i - 1] <= 2 &&
             stand_together(&seen[i - 1], &seen[i])) {
             m->adjacent += fmin(weight, k->concepts[i - 1].weight);
@@ -321,10 +334,12 @@ static double order_of(const struct ranked *m) {
     return m->cover + 0.25 * m->adjacent + 0.1 * m->named;
 }
 
-/* Fitted on the development half of tests/unit/skills/data/lookup. */
-static double score_of(const struct ranked *m) {
-    double x =
-        -3.0 + 5.0 * m->cover + 1.0 * m->named + 2.0 * m->described + 1.0 * m->adjacent;
+/* Fitted on the development half of tests/unit/skills/data/lookup: how much was said of
+ * what was asked, in rare words; how much of the task appears at all; and whether its
+ * words stand together as they do in the task. */
+static double score_of(const struct ranking *k, const struct ranked *m) {
+    double evidence = m->cover * k->content;
+    double x = -0.3 + 5.4 * log(0.05 + evidence) + 4.3 * m->mentioned + 1.1 * m->adjacent;
     return 1 / (1 + exp(-x));
 }
 
@@ -415,7 +430,7 @@ int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
         return rc;
     }
     for (size_t i = 0; i < ret->count; i++) {
-        ret->list[i].score = score_of(&ret->list[i]);
+        ret->list[i].score = score_of(ret, &ret->list[i]);
     }
     qsort(ret->list, ret->count, sizeof *ret->list, by_score);
     return 0;
