@@ -1,0 +1,72 @@
+#pragma once
+/* hardware_table: numbers about NVIDIA's data centre GPUs that we have checked, each with
+ * the document that says so.
+ *
+ * A number is right for a claim when it is any of a quantity's values for the device:
+ * data sheets round differently, and boards of one name differ. */
+#include <stdbool.h>
+#include <stddef.h>
+
+enum hardware_quantity {
+    HARDWARE_SM_COUNT,
+    HARDWARE_THREADS_PER_SM,
+    HARDWARE_WARPS_PER_SM,
+    HARDWARE_BLOCKS_PER_SM,
+    HARDWARE_THREADS_PER_BLOCK,
+    HARDWARE_REGISTERS_PER_SM,
+    HARDWARE_REGISTERS_PER_THREAD,
+    HARDWARE_SHARED_PER_SM,    /* bytes */
+    HARDWARE_SHARED_PER_BLOCK, /* bytes, the most with opt-in */
+    HARDWARE_L1_AND_SHARED,    /* bytes, the unified store of an SM */
+    HARDWARE_L2,               /* bytes */
+    HARDWARE_MEMORY,           /* bytes, by 1000s and 1024s alike: GB */
+    HARDWARE_BANDWIDTH,        /* bytes per second */
+    HARDWARE_BOOST_CLOCK,      /* Hz */
+    HARDWARE_FP64,             /* operations per second, likewise below; dense */
+    HARDWARE_FP64_TENSOR,
+    HARDWARE_FP32,
+    HARDWARE_TF32,
+    HARDWARE_FP16,
+    HARDWARE_FP8,
+    HARDWARE_INT8,
+    HARDWARE_CUDA_CORES,
+    HARDWARE_CORES_PER_SM, /* FP32 lanes */
+    HARDWARE_TENSOR_CORES,
+    HARDWARE_BANKS,
+    HARDWARE_CLUSTER_PORTABLE,
+    HARDWARE_CLUSTER_MAX,
+    HARDWARE_CAPABILITY, /* 9.0 as 90 */
+    HARDWARE_QUANTITIES,
+};
+/* "shared memory per SM" */
+const char *hardware_quantity_name(enum hardware_quantity quantity);
+
+#define HARDWARE_VALUES 6
+struct hardware_fact {
+    const char *device; /* "H100", "A100", "9.0" … : see hardware_devices */
+    const char *board;  /* "SXM", "PCIe", "NVL", "40 GB" or "" for all */
+    enum hardware_quantity quantity;
+    double values[HARDWARE_VALUES]; /* values[0] is the one we name; 0 ends the list */
+    const char *shown;              /* values[0] as a person writes it: "228 KB" */
+    const char *source;
+};
+extern const struct hardware_fact hardware_table[];
+extern const size_t hardware_table_count;
+
+struct hardware_device {
+    const char *name;
+    const char *capability; /* the row that holds what all of a capability share */
+    const char *regex;      /* how it is named in a text */
+};
+extern const struct hardware_device hardware_devices[];
+extern const size_t hardware_device_count;
+
+struct hardware_feature {
+    const char *name;
+    const char *regex;
+    const char *capability; /* the first that has it: "8.0", "9.0a" */
+    int minimum;            /* 80 */
+    const char *source;
+};
+extern const struct hardware_feature hardware_features[];
+extern const size_t hardware_feature_count;
