@@ -196,7 +196,8 @@ int root_open_folder(const struct root *r, const char *rel, struct err *err) {
     return fd < 0 ? failed_beneath(r, rel, err) : fd;
 }
 
-static int write_all(int fd, const char *bytes, size_t len) {
+int file_write_all(int fd, const void *data, size_t len) {
+    const char *bytes = data;
     while (len) {
         ssize_t n = write(fd, bytes, len);
         if (n < 0 && errno != EINTR) {
@@ -218,7 +219,7 @@ static int write_temporary(int dir, const char *name, const void *bytes, size_t 
     if (fd < 0) {
         return -errno;
     }
-    int rc = write_all(fd, bytes, len);
+    int rc = file_write_all(fd, bytes, len);
     return rc < 0 ? rc : fsync(fd) < 0 ? -errno : 0;
 }
 

@@ -34,6 +34,9 @@ int root_mkdir(const struct root *r, const char *rel, mode_t mode, struct err *e
 /* A descriptor of the existing folder rel beneath the root, for the caller to close. */
 int root_open_folder(const struct root *r, const char *rel, struct err *err);
 
+/* All of the bytes, however write(2) cuts them. 0 or -errno. */
+int file_write_all(int fd, const void *bytes, size_t len);
+
 /* mkdir -p for a path of our own choosing (state folders). */
 int dir_make(const char *path, mode_t mode, struct err *err);
 /* Remove a folder and all that is in it, never following links. */

@@ -1,6 +1,7 @@
 #include "base/stdio_link.h"
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -254,20 +255,6 @@ static void on_written(uv_write_t *uv, int status) {
     }
 }
 
-static int write_file(int fd, const char *bytes, size_t len) {
-    while (len) {
-        ssize_t n = write(fd, bytes, len);
-        if (n < 0 && errno != EINTR) {
-            return -errno;
-        }
-        if (n > 0) {
-            bytes += n;
-            len -= (size_t)n;
-        }
-    }
-    return 0;
-}
-
 static int write_stream(struct stdio_link *link, char *bytes, size_t len) {
     struct write_request *request = xmalloc(sizeof *request);
     uv_buf_t piece = uv_buf_init(bytes, (unsigned)len);
@@ -290,7 +277,7 @@ void stdio_link_write(struct stdio_link *link, char *bytes, size_t len) {
         stdio_link_queued(link) > STDIO_LINK_HARD_LIMIT - len) {
         rc = -EPIPE;
     } else if (link->writer->is_file) {
-        rc = write_file(link->writer->fd, bytes, len);
+        rc = file_write_all(link->writer->fd, bytes, len);
     } else {
         rc = write_stream(link, bytes, len);
         bytes = rc < 0 ? bytes : NULL;

@@ -49,20 +49,6 @@ static int make_parents(int stage, char *path, char **name) {
     return take_fd(at);
 }
 
-static int write_whole(int fd, const char *bytes, size_t len) {
-    while (len) {
-        ssize_t n = write(fd, bytes, len);
-        if (n < 0 && errno != EINTR) {
-            return -errno;
-        }
-        if (n > 0) {
-            bytes += n;
-            len -= (size_t)n;
-        }
-    }
-    return 0;
-}
-
 /* Copy until the end or one byte over the expected size; *ret_digest is of what was read.
  * *reading tells a failure of the source from one of the target. */
 static int copy_bytes(int from, int to, size_t size, char ret_digest[static 72],
@@ -84,7 +70,7 @@ static int copy_bytes(int from, int to, size_t size, char ret_digest[static 72],
         }
         hash_add(&hash, bytes, (size_t)n);
         done += (size_t)n;
-        rc = write_whole(to, bytes, (size_t)n);
+        rc = file_write_all(to, bytes, (size_t)n);
     }
     snprintf(ret_digest, 8, "sha256:");
     hash_hex(&hash, ret_digest + 7);
