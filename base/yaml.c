@@ -100,11 +100,16 @@ static const char *problem_cure(const char *problem) {
     return "";
 }
 
-/* Where a quote or key began that has no end says more than where the text ends. */
+/* Where a quote, bracket or key began that has no end says more than where the text ends.
+ */
 static size_t problem_place(struct reader *r) {
     const char *context = r->parser.context ? r->parser.context : "";
     if (r->parser.error == YAML_READER_ERROR) {
         return r->parser.problem_offset < r->len ? r->parser.problem_offset : r->len;
+    }
+    bool far = r->parser.context_mark.line < r->parser.problem_mark.line;
+    if (strstr(context, "parsing a flow") && far) {
+        return byte_offset(r, r->parser.context_mark.index);
     }
     if (strstr(context, "quoted scalar") || strstr(context, "simple key")) {
         bool escape = r->parser.problem && strstr(r->parser.problem, "escape");

@@ -63,7 +63,7 @@ Test(yaml, what_surprises_readers_is_refused_with_its_line) {
         {"a: !!int 1\n", "line 1: tags"},
         {"a: b\n---\nc: d\n", "line 2: a second document"},
         {"description: use when: x\n", "must be quoted"},
-        {"a: [1, 2\n", "line 2"},
+        {"a: [1, 2\n", "line 1"},
         {"? [a]\n: b\n", "line 1: a key must be plain text"},
         {"\xff: 1\n", "not UTF-8"},
     };
@@ -91,4 +91,72 @@ Test(yaml, depth_nodes_and_size_are_bounded) {
     text[66000] = '\0';
     json_t *value;
     cr_assert_eq(yaml_parse(text, 66000, YAML_TYPED, &value, &err), -EFBIG);
+}
+
+/* Offsets counted by hand; characters of several bytes before them. */
+Test(yaml, places_are_byte_offsets) {
+    const char *text =
+        "\xC3\xA9: \"\xE2\x82\xAC\" # c\r\nm:\r\n  k: |\r\n    t\r\n\r\n# end\r\ns: "
+        "[1, {z: 2}]\r\nn:\r\n";
+    static const struct {
+        const char *key;
+        unsigned depth;
+        const char *value;
+        enum yaml_style style;
+    } want[] = {
+        {"\xC3\xA9", 0, "\"\xE2\x82\xAC\"", YAML_QUOTED},
+        {"m", 0, "k: |\r\n    t", YAML_COLLECTION},
+        {"k", 1, "|\r\n    t", YAML_BLOCK_TEXT},
+        {"s", 0, "[1, {z: 2}]", YAML_COLLECTION},
+        {"z", 1, "2", YAML_PLAIN},
+        {"n", 0, "", YAML_PLAIN},
+    };
+    struct yaml_map map;
+    json_t *value;
+    cr_assert_eq(yaml_parse_map(text, strlen(text), YAML_TYPED, &value, &map, NULL), 0);
+    cr_assert_eq(map.count, ARRAY_LEN(want));
+    for (size_t i = 0; i < map.count; i++) {
+        const struct yaml_pair *p = &map.pairs[i];
+        cr_expect_str_eq(p->key, want[i].key);
+        cr_expect_eq(p->depth, want[i].depth, "%s", p->key);
+        cr_expect_eq(p->style, want[i].style, "%s", p->key);
+        cr_expect(p->end - p->at == strlen(want[i].value) &&
+                      memcmp(text + p->at, want[i].value, p->end - p->at) == 0,
+                  "%s: %.*s", p->key, (int)(p->end - p->at), text + p->at);
+        cr_expect(memcmp(text + p->key_at, p->key, p->key_end - p->key_at) == 0);
+    }
+    cr_expect_eq(map.flow, false);
+    json_decref(value);
+    yaml_map_finish(&map);
+}
+
+Test(yaml, problems_have_a_kind_and_a_place) {
+    static const struct {
+        const char *text;
+        enum yaml_problem problem;
+        size_t at;
+        const char *says;
+    } cases[] = {
+        {"a: 1\nb: 2\na: 3\n", YAML_DUPLICATE, 10,
+         "line 3: key \"a\" is there twice, first on line 1"},
+        {"a: &x 1\n", YAML_UNSUPPORTED, 3, "line 1: anchors"},
+        {"a: 1\r\nb: \"open\r\nc: d\r\n", YAML_SYNTAX, 9, "line 2: "},
+        {"a: [1,\nb: 2\n", YAML_SYNTAX, 3, "line 1: "},
+        {"a: 1\nb: \x01\n", YAML_BAD_BYTES, 8, "line 2: "},
+        {"a: 1\nb: \xFF\n", YAML_BAD_BYTES, 8, "line 2: not UTF-8"},
+        {"a: \"\\0\"\n", YAML_BAD_BYTES, 3, "line 1: a NUL"},
+        {"[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]", YAML_TOO_DEEP, 16, "line 1: nested"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct yaml_map map;
+        struct err err = {0};
+        json_t *value;
+        cr_assert_lt(yaml_parse_map(cases[i].text, strlen(cases[i].text), YAML_TYPED,
+                                    &value, &map, &err),
+                     0);
+        cr_expect_eq(map.problem, cases[i].problem, "case %zu", i);
+        cr_expect_eq(map.problem_at, cases[i].at, "case %zu: %zu", i, map.problem_at);
+        cr_expect_not_null(strstr(err.msg, cases[i].says), "case %zu: %s", i, err.msg);
+        yaml_map_finish(&map);
+    }
 }

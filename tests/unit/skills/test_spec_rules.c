@@ -156,8 +156,8 @@ static const struct {
     {N D "Licence: MIT\n", "field_unknown", "info", "error", 4, 1, 4, 8,
      N D "license: MIT\n"},
     {N "description: Use when: a \"b\"\n", "yaml_unquoted", "warning", "error", 3, 1, 3,
-     28, N "description: \"Use when: a \\\"b\\\"\"\n"},
-    {N "x: [1\n" D, "yaml_invalid", "error", "error", 4, 12, 4, 15, NULL},
+     29, N "description: \"Use when: a \\\"b\\\"\"\n"},
+    {N "x: [1\n" D, "yaml_invalid", "error", "error", 3, 4, 3, 6, NULL},
     {N D N, "yaml_duplicate_key", "error", "error", 4, 1, 4, 15, NULL},
 };
 
