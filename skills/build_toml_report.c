@@ -17,9 +17,9 @@ struct finding_span build_toml_span(const struct build_toml_report *r, size_t st
     return span;
 }
 
-static json_t *add(struct build_toml_report *r, const char *code,
-                   enum finding_severity severity, size_t start, size_t end,
-                   const char *fmt, va_list args) {
+__attribute__((format(printf, 6, 0))) static json_t *
+add(struct build_toml_report *r, const char *code, enum finding_severity severity,
+    size_t start, size_t end, const char *fmt, va_list args) {
     char message[512];
     vsnprintf(message, sizeof message, fmt, args);
     struct finding_span span = build_toml_span(r, start, end);

@@ -143,16 +143,30 @@ static void check_number(struct build_toml_report *r, const struct build_toml_ke
 
 /* --- items of lists --- */
 
+static bool leads_out(const char *path) {
+    for (const char *part = path;; part++) {
+        size_t n = strcspn(part, "/");
+        if (n == 2 && part[0] == '.' && part[1] == '.') {
+            return true;
+        }
+        part += n;
+        if (!*part) {
+            return false;
+        }
+    }
+}
+
 static void check_path(struct build_toml_report *r, const struct toml_node *item) {
     const char *path = json_string_value(item->value);
-    const char *why = !*path                                            ? "is empty"
-                      : strlen(path) != json_string_length(item->value) ? "holds U+0000"
-                      : *path == '/'                                    ? "is absolute"
-                                                                        : NULL;
-    for (const char *s = path; !why && s; s = strchr(s, '/'), s += s ? 1 : 0) {
-        if (strncmp(s, "..", 2) == 0 && (s[2] == '/' || !s[2])) {
-            why = "leads out of the project's folder";
-        }
+    const char *why = NULL;
+    if (!*path) {
+        why = "is empty";
+    } else if (strlen(path) != json_string_length(item->value)) {
+        why = "holds U+0000";
+    } else if (*path == '/') {
+        why = "is absolute";
+    } else if (leads_out(path)) {
+        why = "leads out of the project's folder";
     }
     if (why) {
         build_toml_add_value(
@@ -224,6 +238,9 @@ static void check_python_depend(struct build_toml_report *r,
         (cuda && is_one_of(word, build_toml_cuda_python_depends))) {
         return;
     }
+    if (strcmp(word, "nki") == 0 && strcmp(key->section, "general.neuron") == 0) {
+        return;
+    }
     bool belongs = is_one_of(word, build_toml_cuda_python_depends);
     json_t *finding = build_toml_add_value(
         r, "build_toml_python_depends", FINDING_WARNING, item,
@@ -272,9 +289,8 @@ static void check_capability(struct build_toml_report *r, const struct toml_node
                                 "10.1a 11.0 11.0a 12.0 12.0a";
     bool shaped = is_capability(word);
     autofree char *better = shaped ? NULL : corrected_capability(word);
-    /* A newer architecture than this table knows is no mistake; 99999.0 is. */
-    enum finding_severity severity =
-        shaped && strtol(word, NULL, 10) >= 10 ? FINDING_WARNING : FINDING_ERROR;
+    /* One that is not supported is left out of the build; 99999.0 is a mistake. */
+    enum finding_severity severity = shaped ? FINDING_WARNING : FINDING_ERROR;
     json_t *finding = build_toml_add_value(
         r, "build_toml_capability", severity, item,
         "\"%.40s\" is no compute capability that kernel-builder supports: %s", word,

@@ -105,7 +105,8 @@ const struct kernel_source *kernel_project_source(struct kernel_project *p,
         if (root_read(&p->root, file->path, &text, NULL) == 0) {
             size_t len = text.len;
             char *copy = xmalloc(len + 1);
-            memcpy(copy, text.data, len + 1);
+            memcpy(copy, text.data, len);
+            copy[len] = '\0';
             kernel_source_init(&file->source, copy, len);
             p->loaded_bytes += len;
             file->readable = true;

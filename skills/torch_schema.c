@@ -116,8 +116,7 @@ static size_t long_word(const char *s) {
 }
 
 static bool base_type(struct parser *p) {
-    size_t start = p->at, n = word(p);
-    start = p->at;
+    size_t n = word(p), start = p->at;
     if (!n) {
         return fail(p, start, start + !!p->text[start], "a type is missing here");
     }
@@ -219,11 +218,10 @@ static bool type(struct parser *p) {
 /* --- arguments --- */
 
 static bool default_value(struct parser *p) {
-    size_t start = p->at;
     int depth = 0;
     char quote = 0;
     peek(p);
-    start = p->at;
+    size_t start = p->at;
     for (char c; (c = p->text[p->at]); p->at++) {
         if (quote) {
             quote = c == quote ? 0 : quote;
