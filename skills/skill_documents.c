@@ -1,0 +1,352 @@
+/* SKILL.md and build.toml as an editor shows them. */
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "protocol/document.h"
+#include "protocol/finding.h"
+#include "skills/build_toml.h"
+#include "skills/markdown.h"
+#include "skills/skill_check.h"
+#include "skills/skill_operations.h"
+#include "skills/tokens.h"
+
+#include <string.h>
+
+#define MAX_FINDINGS 500
+
+/* --- what is done on another thread; the document does not change meanwhile --- */
+
+struct judging {
+    uv_work_t work;
+    struct document_check *check;
+    void (*judge)(const struct document *d, enum document_depth depth, json_t *findings);
+    json_t *findings;
+};
+
+static void judge_work(uv_work_t *work) {
+    struct judging *j = container_of(work, struct judging, work);
+    j->findings = json_array();
+    j->judge(j->check->document, j->check->depth, j->findings);
+    findings_tidy(j->findings, MAX_FINDINGS);
+}
+
+static void judge_done(uv_work_t *work, int status) {
+    (void)status;
+    autofree struct judging *j = container_of(work, struct judging, work);
+    document_check_done(j->check, j->findings, NULL);
+}
+
+static void judge_start(struct document_check *check,
+                        void (*judge)(const struct document *d, enum document_depth depth,
+                                      json_t *findings)) {
+    struct judging *j = xcalloc(1, sizeof *j);
+    *j = (struct judging){.check = check, .judge = judge};
+    uv_queue_work(check->origin->loop, &j->work, judge_work, judge_done);
+}
+
+/* The findings about this file; those of its neighbours are skill/check's to tell. */
+static json_t *own_findings(const json_t *all, const char *name) {
+    json_t *own = json_array(), *finding;
+    size_t i;
+    json_array_foreach(all, i, finding) {
+        const char *file = json_get_string(finding, "file", name);
+        if (strcmp(file, name) == 0 ||
+            (strcmp(file, "SKILL.md") == 0 && strcmp(name, "skill.md") == 0)) {
+            json_array_append(own, finding);
+        }
+    }
+    return own;
+}
+
+static char *folder_of(const struct document *d) {
+    const char *base = d->path ? path_basename(d->path) : NULL;
+    return base && base > d->path + 1 ? xstrndup(d->path, (size_t)(base - d->path) - 1)
+                                      : NULL;
+}
+
+/* --- SKILL.md: while typing, everything but what must be compiled --- */
+
+/* The skill as it would be with the editor's text. */
+static void skill_with_text(struct skill *s, const struct document *d) {
+    autofree char *folder = folder_of(d);
+    if (!folder || skill_open(s, folder, false, NULL) < 0) {
+        *s = (struct skill){.problems = json_array()};
+    } else {
+        skill_text_finish(&s->text);
+    }
+    skill_text_read(&s->text, d->text, d->len);
+}
+
+static void check_blocks(const struct skill_text *t, const char *name, json_t *findings) {
+    struct markdown m;
+    markdown_read(&m, t->text + t->body, t->len - t->body, t->body_line);
+    for (size_t i = 0; i < m.code_count; i++) {
+        const struct markdown_code *c = &m.codes[i];
+        if (strcmp(c->language, "toml") == 0 && strstr(c->text, "[general]")) {
+            build_toml_check(name, c->text, strlen(c->text), c->line, findings);
+        }
+    }
+    markdown_finish(&m);
+}
+
+static void judge_skill(const struct document *d, enum document_depth depth,
+                        json_t *findings) {
+    (void)depth;
+    struct skill s;
+    const char *name = d->path ? path_basename(d->path) : "SKILL.md";
+    autojson *all = json_array();
+    skill_with_text(&s, d);
+    spec_rules_check(&s, SKILL_CHECK_LENIENT, all);
+    safety_rules_check(&s, all);
+    hardware_facts_check(name, s.text.text + s.text.body, s.text.len - s.text.body,
+                         s.text.body_line, all);
+    check_blocks(&s.text, name, all);
+    skill_finish(&s);
+    autojson *own = own_findings(all, name);
+    json_array_extend(findings, own);
+}
+
+static void on_checked(struct skill_check *check, json_t *result, void *data) {
+    (void)check;
+    struct document_check *document = data;
+    const char *path = document->document->path;
+    document->kind_data = NULL;
+    if (!result) {
+        document_check_done(document, NULL, NULL);
+        return;
+    }
+    json_t *own = own_findings(json_object_get(result, "findings"),
+                               path ? path_basename(path) : "SKILL.md");
+    document_check_done(document, own, result);
+}
+
+static void cancel_check(struct document_check *check) {
+    if (check->kind_data) {
+        skill_check_cancel(check->kind_data);
+    }
+}
+
+/* The disk has what the editor shows, so the whole folder can be judged. */
+static bool is_saved(const struct document *d) {
+    autobuf disk = BUF_INIT(SKILL_MAX_TEXT);
+    return d->path && file_read(d->path, &disk, NULL) == 0 && disk.len == d->len &&
+           memcmp(disk.data, d->text, d->len) == 0;
+}
+
+static void check_skill(struct document_check *check) {
+    const struct document *d = check->document;
+    if (check->depth == DOCUMENT_QUICK) {
+        judge_start(check, judge_skill);
+        return;
+    }
+    bool saved = is_saved(d);
+    autofree char *folder = saved ? folder_of(d) : NULL;
+    const char *name = d->path ? path_basename(d->path) : "SKILL.md";
+    check->cancel = cancel_check;
+    check->kind_data = skill_check_start(check->origin, folder, folder ? NULL : name,
+                                         folder ? NULL : d->text, folder ? 0 : d->len,
+                                         SKILL_CHECK_LENIENT, NULL, on_checked, check);
+}
+
+/* --- SKILL.md: keys of the frontmatter --- */
+
+static const struct {
+    const char *name, *text, *doc;
+} keys[] = {
+    {"name", "name: ",
+     "The skill's name, the same as its folder's: 1 to 64 small letters, digits and "
+     "single "
+     "hyphens. Required."},
+    {"description", "description: ",
+     "What the skill does and when to use it, up to 1024 characters. It is all an agent "
+     "sees "
+     "before it decides to read the skill: use the words people use for such tasks. "
+     "Required."},
+    {"license",
+     "license: ", "The license's name, or the file in the skill that holds it."},
+    {"compatibility", "compatibility: ",
+     "What the skill needs: product, system packages, network. Up to 500 characters; "
+     "most "
+     "skills need none."},
+    {"metadata", "metadata:\n  ",
+     "A mapping of strings to strings for clients. Keys that begin with "
+     "`io.modelcontextprotocol/` are reserved."},
+    {"allowed-tools", "allowed-tools: ",
+     "Tools that may be used without asking, separated by spaces. Experimental; many "
+     "agents "
+     "ignore it."},
+};
+
+static bool in_frontmatter(const struct skill_text *t, size_t offset) {
+    return t->yaml_end > t->yaml && offset >= t->yaml && offset <= t->yaml_end;
+}
+
+static char *hover_skill(const struct document *d, const json_t *result, size_t offset,
+                         size_t *start, size_t *end) {
+    (void)result;
+    struct skill_text t;
+    char *text = NULL;
+    skill_text_read(&t, d->text, d->len);
+    for (size_t i = 0; i < ARRAY_LEN(keys) && !text; i++) {
+        const struct yaml_pair *pair = skill_text_pair(&t, keys[i].name);
+        if (pair && offset >= pair->key_at && offset <= pair->key_end) {
+            *start = pair->key_at;
+            *end = pair->key_end;
+            text = xasprintf("**%s** — %s", keys[i].name, keys[i].doc);
+        }
+    }
+    skill_text_finish(&t);
+    return text;
+}
+
+/* A key is offered where a line of the frontmatter begins with its first letters. */
+static bool line_prefix(const struct document *d, size_t offset, size_t *ret_start) {
+    size_t start = offset;
+    while (start > 0 && d->text[start - 1] != '\n' && d->text[start - 1] != '\r') {
+        start--;
+        if (!strchr("abcdefghijklmnopqrstuvwxyz-", d->text[start])) {
+            return false;
+        }
+    }
+    *ret_start = start;
+    return true;
+}
+
+static json_t *complete_skill(const struct document *d, size_t offset) {
+    struct skill_text t;
+    size_t start;
+    json_t *list = json_array();
+    skill_text_read(&t, d->text, d->len);
+    /* Half a key makes the YAML unreadable; its place is still known by the lines. */
+    bool inside = in_frontmatter(&t, offset) && line_prefix(d, offset, &start);
+    for (size_t i = 0; inside && i < ARRAY_LEN(keys); i++) {
+        if (!skill_text_pair(&t, keys[i].name)) {
+            json_array_append_new(
+                list, json_pack("{s:s,s:s,s:s,s:s,s:I,s:I}", "label", keys[i].name,
+                                "detail", "frontmatter", "documentation", keys[i].doc,
+                                "text", keys[i].text, "start", (json_int_t)start, "end",
+                                (json_int_t)offset));
+        }
+    }
+    skill_text_finish(&t);
+    return list;
+}
+
+/* --- SKILL.md: headings, and what it costs --- */
+
+static json_t *symbols_skill(const struct document *d) {
+    struct skill_text t;
+    struct markdown m;
+    json_t *list = json_array();
+    skill_text_read(&t, d->text, d->len);
+    markdown_read(&m, t.text + t.body, t.len - t.body, t.body_line);
+    for (size_t i = 0; i < m.heading_count; i++) {
+        const struct markdown_heading *h = &m.headings[i];
+        size_t line = (size_t)h->line - 1;
+        if (h->line < 1 || line >= t.lines.count) {
+            continue;
+        }
+        json_array_append_new(
+            list,
+            json_pack("{s:o,s:s,s:s,s:I,s:I}", "name", json_clean_z(h->text), "detail",
+                      "", "symbol", "heading", "start", (json_int_t)t.lines.starts[line],
+                      "end", (json_int_t)lines_end(&t.lines, t.text, line)));
+    }
+    markdown_finish(&m);
+    skill_text_finish(&t);
+    return list;
+}
+
+static json_t *lenses_skill(const struct document *d, const json_t *result) {
+    struct skill_text t;
+    (void)result;
+    skill_text_read(&t, d->text, d->len);
+    size_t body = tokens_estimate(t.text + t.body, t.len - t.body);
+    size_t always =
+        (t.name ? tokens_estimate(t.name, strlen(t.name)) : 0) +
+        (t.description ? tokens_estimate(t.description, strlen(t.description)) : 0);
+    skill_text_finish(&t);
+    return json_pack("[{s:i,s:i,s:o}]", "start", 0, "end", 0, "title",
+                     json_sprintf("some %zu tokens when read, %zu always", body, always));
+}
+
+static const char *const skill_patterns[] = {"SKILL.md", "skill.md", NULL};
+static const char *const skill_languages[] = {NULL};
+
+const struct document_kind skill_document_kind = {
+    .name = "skill",
+    .patterns = skill_patterns,
+    .languages = skill_languages,
+    .check = check_skill,
+    .hover = hover_skill,
+    .lenses = lenses_skill,
+    .symbols = symbols_skill,
+    .completions = complete_skill,
+};
+
+/* --- build.toml --- */
+
+/* On open and save also what the rest of the project says about it. */
+static void judge_toml(const struct document *d, enum document_depth depth,
+                       json_t *findings) {
+    autofree char *folder = folder_of(d);
+    build_toml_check("build.toml", d->text, d->len, 1, findings);
+    if (depth == DOCUMENT_FULL && folder && is_saved(d)) {
+        autojson *project = json_array();
+        kernel_project_check(folder, project);
+        autojson *own = own_findings(project, "build.toml");
+        json_array_extend(findings, own);
+    }
+}
+
+static void check_toml(struct document_check *check) {
+    judge_start(check, judge_toml);
+}
+
+static char *hover_toml(const struct document *d, const json_t *result, size_t offset,
+                        size_t *start, size_t *end) {
+    (void)result;
+    return build_toml_hover(d->text, d->len, offset, start, end);
+}
+
+static json_t *complete_toml(const struct document *d, size_t offset) {
+    return build_toml_completions(d->text, d->len, offset);
+}
+
+/* The tables' headers. */
+static json_t *symbols_toml(const struct document *d) {
+    struct lines lines;
+    json_t *list = json_array();
+    lines_init(&lines, d->text, d->len);
+    for (size_t i = 0; i < lines.count; i++) {
+        size_t start = lines.starts[i], end = lines_end(&lines, d->text, i);
+        size_t open = start;
+        while (open < end && d->text[open] == '[') {
+            open++;
+        }
+        size_t len = strcspn(d->text + open, "]\r\n");
+        if (open > start && open + len < end && d->text[open + len] == ']') {
+            json_array_append_new(list,
+                                  json_pack("{s:o,s:s,s:s,s:I,s:I}", "name",
+                                            json_clean(d->text + open, len), "detail", "",
+                                            "symbol", "object", "start", (json_int_t)start,
+                                            "end", (json_int_t)end));
+        }
+    }
+    lines_finish(&lines);
+    return list;
+}
+
+static const char *const toml_patterns[] = {"build.toml", NULL};
+static const char *const toml_languages[] = {NULL};
+
+const struct document_kind build_toml_document_kind = {
+    .name = "build.toml",
+    .patterns = toml_patterns,
+    .languages = toml_languages,
+    .check = check_toml,
+    .hover = hover_toml,
+    .symbols = symbols_toml,
+    .completions = complete_toml,
+};
