@@ -157,7 +157,8 @@ static int put(struct task *t, const struct present *p, json_t *was, bool ours,
         install_discard(t->folder, stage);
         return rc;
     }
-    rc = install_exchange(t->folder, stage, t->name, err);
+    rc = install_exchange(t->folder, stage, t->name, t->request->force ? NULL : p->digest,
+                          err);
     if (rc < 0) {
         if (was) {
             json_object_set(t->record.skills, t->name, was);
@@ -245,7 +246,8 @@ static bool is_skill(const struct present *p) {
 
 static json_t *take_away(struct task *t, const struct present *p) {
     struct err err = {0};
-    int rc = install_take_away(t->folder, t->name, &err);
+    int rc =
+        install_take_away(t->folder, t->name, t->request->force ? NULL : p->digest, &err);
     if (rc == 0) {
         json_object_del(t->record.skills, t->name);
         rc = install_record_write(t->folder, &t->record, &err);

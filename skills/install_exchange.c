@@ -73,13 +73,52 @@ static int put_new(int folder, const char *stage, const char *name) {
     return renameat(folder, stage, folder, name) < 0 ? -errno : 0;
 }
 
-int install_exchange(int folder, const char *stage, const char *name, struct err *err) {
+/* Whether what was moved to `name` is what was judged before: an editor may have saved
+ * a file between the two. */
+static bool is_as_judged(int folder, const char *name, const char *digest) {
+    struct install_tree tree = {0};
+    char is[72];
+    autofd int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || install_tree_read(fd, false, &tree, NULL) < 0) {
+        return false;
+    }
+    install_tree_digest(&tree, is);
+    bool same = !tree.odd && strcmp(is, digest) == 0;
+    install_tree_finish(&tree);
+    return same;
+}
+
+static int changed_meanwhile(const char *name, struct err *err) {
+    return err_set(err, -EEXIST, "conflict: %s was changed while it was replaced", name);
+}
+
+/* Put the old one back and drop the new one. */
+static int undo(int folder, const char *old, const char *name, struct err *err) {
+    char aside[INSTALL_NAME_SIZE];
+    fresh_name(aside, INSTALL_STAGE, "");
+    if (renameat2(folder, old, folder, name, RENAME_EXCHANGE) == 0) {
+        install_discard(folder, old);
+    } else if (renameat(folder, name, folder, aside) < 0 ||
+               renameat(folder, old, folder, name) < 0) {
+        return install_failed(err, -errno, name);
+    } else {
+        install_discard(folder, aside);
+    }
+    sync_folder(folder);
+    return changed_meanwhile(name, err);
+}
+
+int install_exchange(int folder, const char *stage, const char *name, const char *digest,
+                     struct err *err) {
     char old[INSTALL_NAME_SIZE] = "";
     int rc = is_there(folder, name) ? put_over(folder, stage, name, old)
                                     : put_new(folder, stage, name);
     if (rc < 0) {
         install_discard(folder, stage);
         return install_failed(err, rc, name);
+    }
+    if (old[0] && digest && !is_as_judged(folder, old, digest)) {
+        return undo(folder, old, name, err);
     }
     sync_folder(folder);
     if (old[0]) {
@@ -88,11 +127,15 @@ int install_exchange(int folder, const char *stage, const char *name, struct err
     return 0;
 }
 
-int install_take_away(int folder, const char *name, struct err *err) {
+int install_take_away(int folder, const char *name, const char *digest, struct err *err) {
     char aside[INSTALL_NAME_SIZE];
     fresh_name(aside, INSTALL_STAGE, "");
     if (renameat(folder, name, folder, aside) < 0) {
         return install_failed(err, -errno, name);
+    }
+    if (digest && !is_as_judged(folder, aside, digest) &&
+        renameat(folder, aside, folder, name) == 0) {
+        return changed_meanwhile(name, err);
     }
     sync_folder(folder);
     install_discard(folder, aside);

@@ -61,10 +61,12 @@ void install_discard(int folder, const char *name);
 
 /* --- exchange (install_exchange.c) --- */
 
-/* Make the staged folder the skill `name`, in one step; what was there is removed. */
-int install_exchange(int folder, const char *stage, const char *name, struct err *err);
-/* Take the skill away in one step, then remove it. */
-int install_take_away(int folder, const char *name, struct err *err);
+/* Make the staged folder the skill `name`, in one step; what was there is removed. With a
+ * digest (else NULL) only that may be replaced: anything else is put back, -EEXIST. */
+int install_exchange(int folder, const char *stage, const char *name, const char *digest,
+                     struct err *err);
+/* Take the skill away in one step, then remove it; digest as above. */
+int install_take_away(int folder, const char *name, const char *digest, struct err *err);
 /* Remove what dead processes left. The lock is held. */
 void install_sweep(int folder);
 /* Whether there is anything to sweep. */

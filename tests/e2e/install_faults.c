@@ -346,6 +346,57 @@ static void test_every_call(const char *what, enum action before, enum action ac
     say((may_miss || !missing) && !mixed && !odd && !left && n > 100, what, detail);
 }
 
+/* Let the child run to its first such system call, save a file of the skill as an editor
+ * would, and let it end: the outcome's letter. */
+static int edit_at_call(pid_t pid, long number, const char *file) {
+    struct __ptrace_syscall_info info;
+    int status;
+    waitpid(pid, &status, 0);
+    ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD);
+    do {
+        if (ptrace(PTRACE_SYSCALL, pid, 0, 0) < 0 || waitpid(pid, &status, 0) < 0 ||
+            !WIFSTOPPED(status)) {
+            return -1;
+        }
+        ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info);
+    } while (info.op != PTRACE_SYSCALL_INFO_ENTRY ||
+             info.entry.nr != (unsigned long)number);
+    FILE *f = fopen(file, "a");
+    fputs("An edit of the last moment.\n", f);
+    fclose(f);
+    ptrace(PTRACE_DETACH, pid, 0, 0);
+    return end(pid);
+}
+
+/* What a person saves between the judgement and the exchange is not lost. */
+static void test_edit_in_between(void) {
+    autofree char *folder = folder_of(root), *file = path_join(folder, "demo/SKILL.md");
+    static const struct {
+        enum action action;
+        long call;
+        bool exchange;
+    } cases[] = {{INSTALL_SECOND, SYS_renameat2, true},
+                 {INSTALL_SECOND, SYS_renameat2, false},
+                 {UNINSTALL, SYS_renameat, true}};
+    int kept = 0;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct stat before, after;
+        act(UNINSTALL, root);
+        act(INSTALL_FIRST, root);
+        stat(file, &before);
+        int code = edit_at_call(start_traced(cases[i].action, cases[i].exchange),
+                                cases[i].call, file);
+        kept += code == 'C' && stat(file, &after) == 0 &&
+                after.st_size > before.st_size && after.st_ino == before.st_ino &&
+                !count_leftovers(folder);
+        autofree char *target = path_join(folder, "demo");
+        write_version(target, 0, "demo");
+    }
+    char detail[40];
+    snprintf(detail, sizeof detail, "%d of 3 edits kept", kept);
+    say(kept == 3, "an edit in the last moment is a conflict and is kept", detail);
+}
+
 /* Several processes at the same skill. */
 static void test_races(void) {
     autofree char *folder = folder_of(root), *target = path_join(folder, "demo");
@@ -511,7 +562,7 @@ static void set_up(void) {
 int main(int argc, char **argv) {
     int kills = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1000;
     set_up();
-    printf("1..9\n");
+    printf("1..10\n");
     test_random_kills(kills);
     test_every_call("an update killed at every system call is old or new", INSTALL_FIRST,
                     INSTALL_SECOND, true);
@@ -521,6 +572,7 @@ int main(int argc, char **argv) {
                     INSTALL_FIRST, UNINSTALL, true);
     test_every_call("an update without exchange is old or new once it is cleaned",
                     INSTALL_FIRST, INSTALL_SECOND, false);
+    test_edit_in_between();
     test_races();
     test_record();
     test_reader();

@@ -593,6 +593,46 @@ Test(install, a_diff_is_bounded_cleaned_and_cut_at_a_line) {
     cr_expect(eq(str, (char *)diff + strlen(diff) - 11, "(cut here)\n"));
 }
 
+/* 512 files and 16 MiB, the most a skill may have. */
+Test(install, the_largest_skill_is_installed_and_read_back) {
+    autofree char *text = xcalloc(1, 32512 + 1);
+    memset(text, 'x', 32512);
+    for (int i = 1; i < SKILL_MAX_FILES; i++) {
+        autofree char *path = xasprintf("source/demo/assets/%d/%d.txt", i % 7, i);
+        put(path, text);
+    }
+    unlink("source/demo/scripts/run.sh");
+    cr_assert(zero(int, system("rm -r source/demo/references source/demo/scripts")));
+    cr_expect(eq(str, (char *)ask_one((struct wish){0}), "installed"));
+    cr_expect(zero(int, system("diff -r source/demo " TARGET "/demo")));
+    cr_expect(eq(str, (char *)ask_one((struct wish){0}), "unchanged"));
+    cr_expect(eq(str, (char *)ask_one((struct wish){.remove = true}), "removed"));
+}
+
+/* Whatever somebody put there: bounded, a conflict, and force replaces it. */
+Test(install, monstrous_targets_are_conflicts) {
+    static const char *const monsters[] = {
+        "mkdir -p " TARGET "/demo && mkfifo " TARGET "/demo/SKILL.md",
+        "mkdir -p " TARGET "/demo && truncate -s 4G " TARGET "/demo/SKILL.md",
+        "mkdir -p " TARGET "/demo && cd " TARGET
+        "/demo && for i in $(seq 3000); do : > f$i; done",
+        "mkdir -p " TARGET "/demo/$(seq -s/ 100)",
+        "mkdir -p " TARGET " && echo x > " TARGET "/demo",
+        "mkdir -p " TARGET " && mkfifo " TARGET "/demo",
+        "mkdir -p " TARGET " && ln -s demo " TARGET "/demo",
+        "mkdir -p " TARGET "/demo && ln -s SKILL.md " TARGET "/demo/SKILL.md",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(monsters); i++) {
+        cr_assert(zero(int, system(monsters[i])));
+        cr_expect(eq(str, (char *)ask_one((struct wish){0}), "refused conflict"), "%s",
+                  monsters[i]);
+        cr_expect(eq(str, (char *)ask_one((struct wish){.force = true}), "updated"), "%s",
+                  monsters[i]);
+        expect_one_installed("one");
+        cr_expect(eq(str, (char *)ask_one((struct wish){.remove = true}), "removed"));
+    }
+}
+
 /* patch(1) is the judge. */
 Test(install, a_diff_turns_what_is_there_into_what_was_asked_for) {
     unsigned state = 7;
