@@ -88,7 +88,7 @@ static void answer_waiters(struct catalog *c, uint64_t done, int status) {
     struct waiter **at = &c->waiters, *ready = NULL, **end = &ready;
     while (*at) {
         struct waiter *w = *at;
-        if (w->need <= done) {
+        if (w->need <= done && (w->need || w->turns > 1)) {
             *at = w->next;
             w->next = NULL;
             *end = w;
@@ -102,6 +102,22 @@ static void answer_waiters(struct catalog *c, uint64_t done, int status) {
         next = w->next;
         w->ready(c, w->need ? status : 0, w->data);
         free(w);
+    }
+}
+
+/* A change made before the question may still lie unread in the kernel: one turn of the
+ * loop brings it in. */
+static void poll_for_waiters(struct catalog *c) {
+    bool again = false;
+    for (struct waiter *w = c->waiters; w; w = w->next) {
+        if (!w->need && w->turns++ == 0) {
+            again = true;
+        } else if (!w->need && (c->in_flight || !is_current(c))) {
+            w->need = c->ordered + 1;
+        }
+    }
+    if (again) {
+        uv_async_send(&c->wake);
     }
 }
 
@@ -233,6 +249,7 @@ static void on_wake(uv_async_t *wake) {
         outcome_free(o);
     }
     c->failed_order = false;
+    poll_for_waiters(c);
     answer_waiters(c, c->in_flight ? c->ordered - 1 : c->ordered, status);
     order_if_needed(c);
 }

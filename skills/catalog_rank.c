@@ -339,7 +339,7 @@ static double order_of(const struct ranked *m) {
  * words stand together as they do in the task. */
 static double score_of(const struct ranking *k, const struct ranked *m) {
     double evidence = m->cover * k->content;
-    double x = -0.3 + 5.4 * log(0.05 + evidence) + 4.3 * m->mentioned + 1.1 * m->adjacent;
+    double x = -0.5 + 5.4 * log(0.05 + evidence) + 4.3 * m->mentioned + 1.1 * m->adjacent;
     return 1 / (1 + exp(-x));
 }
 

@@ -6,7 +6,8 @@ struct waiter {
     struct waiter *next;
     catalog_ready *ready;
     void *data;
-    uint64_t need; /* the order that must be done; 0: none */
+    uint64_t need;  /* the order that must be done; 0: none */
+    unsigned turns; /* of the loop since the question */
 };
 struct folder_look {
     bool dirty; /* changed since it was looked at */

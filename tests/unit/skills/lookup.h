@@ -14,6 +14,7 @@ struct fixture {
     uv_loop_t loop;
     struct catalog *catalog;
     char folder[64], db[128];
+    uv_timer_t tick; /* keeps the loop going where nothing is waited for */
     int status, answers, changes;
 };
 
@@ -56,8 +57,14 @@ static inline void fixture_ready(struct catalog *c, int status, void *data) {
     f->answers++;
 }
 
+static inline void fixture_tick(uv_timer_t *tick) {
+    (void)tick;
+}
+
 static inline void fixture_open(struct fixture *f) {
     uv_loop_init(&f->loop);
+    uv_timer_init(&f->loop, &f->tick);
+    uv_timer_start(&f->tick, fixture_tick, 5, 5);
     f->catalog = catalog_new(&f->loop, f->db);
 }
 
@@ -91,6 +98,7 @@ static inline void fixture_nothing(void *data) {
 
 /* Returns what closing the loop said: 0 when nothing was left open. */
 static inline int fixture_close(struct fixture *f) {
+    uv_close((uv_handle_t *)&f->tick, NULL);
     catalog_close(f->catalog, fixture_nothing, NULL);
     uv_run(&f->loop, UV_RUN_DEFAULT);
     return uv_loop_close(&f->loop);

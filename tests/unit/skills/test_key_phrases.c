@@ -1,0 +1,85 @@
+#include "base/buf.h"
+#include "skills/key_phrases.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <string.h>
+
+static void expect_index(const char *text, const char *words) {
+    autobuf out = BUF_INIT(4096);
+    words_index(&out, text, strlen(text));
+    cr_expect(eq(str, out.data, (char *)words), "of \"%s\"", text);
+}
+
+Test(key_phrases, compounds_are_indexed_in_parts_and_whole) {
+    static const char *const cases[][2] = {
+        {"Hello, World", "hello world "},
+        {"cp.async", "cp async cpasync "},
+        {"sm_90a and bf16", "sm 90a sm90a and bf16 "},
+        {"useEffect", "use effect useeffect "},
+        {"HTTPServerError", "http server error httpservererror "},
+        {"GitHub", "github "},
+        {"pre-commit", "pre commit precommit "},
+        {"C++ is not C# nor c", "cplusplus is not csharp nor c "},
+        {".NET 8", "dotnet 8 "},
+        {"snake_case_name.", "snake case name snakecasename "},
+        {"user's", "user "},
+        {"em\xe2\x80\x94"
+         "dash",
+         "em dash "},
+        {"na\xc3\xafve", "na\xc3\xafve "},
+        {"--flag", "flag "},
+        {"a..b", "a b "},
+        {"", ""},
+        {"...", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        expect_index(cases[i][0], cases[i][1]);
+    }
+}
+
+static const struct key_term *term(const struct key_terms *t, const char *word) {
+    for (size_t i = 0; i < t->count; i++) {
+        if (strcmp(t->list[i].word, word) == 0) {
+            return &t->list[i];
+        }
+    }
+    return NULL;
+}
+
+Test(key_phrases, a_task_keeps_what_says_something) {
+    struct key_terms t;
+    key_terms_read(&t, "Please help me to write a fast kernel with cp.async for sm_90a, "
+                       "end-to-end, and test the kernel");
+    cr_expect(term(&t, "please") == NULL && term(&t, "with") == NULL);
+    cr_assert(ne(ptr, (void *)term(&t, "kernel"), NULL));
+    cr_expect(eq(uint, term(&t, "kernel")->count, 2));
+    cr_expect(term(&t, "cpasync") != NULL && term(&t, "cpasync")->optional);
+    cr_expect(term(&t, "sm90a") != NULL && term(&t, "async") != NULL);
+    cr_expect(term(&t, "sm") == NULL && term(&t, "cp") == NULL);
+    cr_assert(ne(ptr, (void *)term(&t, "fast"), NULL));
+    cr_expect(term(&t, "fast")->weight < term(&t, "kernel")->weight);
+    key_terms_finish(&t);
+}
+
+Test(key_phrases, other_names_of_a_thing_are_known_both_ways) {
+    char names[4][WORD_MAX + 1];
+    cr_expect(eq(sz, word_aliases("k8s", names, 4), 2));
+    cr_expect(eq(str, names[0], "kubernetes"));
+    cr_expect(word_aliases("xlsx", names, 4) > 0 && strcmp(names[0], "excel") == 0);
+    cr_expect(eq(sz, word_aliases("zebra", names, 4), 0));
+    cr_expect(eq(sz, word_aliases("excel", names, 1), 1));
+}
+
+Test(key_phrases, long_and_hostile_texts_are_bounded) {
+    autobuf text = BUF_INIT(8u << 20), out = BUF_INIT(1000);
+    struct key_terms t;
+    for (int i = 0; i < 300000; i++) {
+        buf_addf(&text, "w%d_", i);
+    }
+    key_terms_read(&t, text.data);
+    cr_expect(t.count <= 512);
+    key_terms_finish(&t);
+    words_index(&out, text.data, text.len);
+    cr_expect(out.len <= 1000);
+}

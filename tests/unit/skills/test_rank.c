@@ -1,0 +1,208 @@
+/* Lookup on a set of skills and tasks written for it (data/lookup), split in halves by
+ * the hash of the task: one to develop on, one to measure with. */
+#include "base/hash.h"
+#include "tests/unit/skills/lookup.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+struct tally {
+    int tasks, first, within_five, empty;
+};
+enum kind { SHORT, LONG, NONE, KINDS };
+static const char *const kind_names[] = {"short tasks", "long tasks", "no skill fits"};
+
+static void write_skill(const struct fixture *f, const json_t *o) {
+    autobuf body = BUF_INIT(64u << 10);
+    const json_t *heading;
+    size_t i;
+    json_array_foreach(json_object_get(o, "headings"), i, heading) {
+        buf_addf(&body, "## %s\n\n%s\n\n", json_string_value(heading),
+                 i == 0 ? json_get_string(o, "body", "") : "");
+    }
+    fixture_skill(f, "user", json_get_string(o, "skill", ""),
+                  json_get_string(o, "description", ""), body.data);
+}
+
+/* Writes the skills; returns the tasks. */
+static json_t *read_set(const struct fixture *f) {
+    autobuf text = BUF_INIT(1u << 20);
+    json_t *tasks = json_array();
+    cr_assert(zero(int, file_read(TEST_DATA "/lookup/lookup.jsonl", &text, NULL)));
+    char *rest = NULL;
+    for (char *line = strtok_r(text.data, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        autojson *o = json_loads(line, 0, NULL);
+        cr_assert(ne(ptr, o, NULL));
+        if (json_object_get(o, "skill")) {
+            write_skill(f, o);
+        } else {
+            json_array_append(tasks, o);
+        }
+    }
+    return tasks;
+}
+
+static int place_of(const json_t *matches, const char *name) {
+    const json_t *m;
+    size_t i;
+    json_array_foreach(matches, i, m) {
+        if (strcmp(json_get_string(m, "name", ""), name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static void check_shape(const json_t *result) {
+    const json_t *m;
+    size_t i;
+    json_array_foreach(json_object_get(result, "matches"), i, m) {
+        double score = json_number_value(json_object_get(m, "score"));
+        cr_assert(score >= 0.5 && score <= 1);
+        cr_assert(strlen(json_get_string(m, "why", "")) > 0);
+    }
+    cr_assert(json_array_size(json_object_get(result, "nearest")) <= 3);
+    json_array_foreach(json_object_get(result, "nearest"), i, m) {
+        cr_assert(json_number_value(json_object_get(m, "score")) < 0.5);
+        cr_assert(strstr(json_get_string(m, "why", ""), "but ") != NULL);
+    }
+}
+
+static void ask(struct fixture *f, const json_t *o, struct tally tallies[2][KINDS]) {
+    const char *task = json_get_string(o, "task", "");
+    const char *gold = json_get_string(o, "gold", NULL);
+    char hex[HASH_HEX_SIZE];
+    hash_bytes_hex(task, strlen(task), hex);
+    int held_out = strchr("02468ace", hex[0]) == NULL;
+    struct tally *t = &tallies[held_out][!gold                         ? NONE
+                                         : json_get_bool(o, "long", 0) ? LONG
+                                                                       : SHORT];
+    autojson *result = catalog_find(f->catalog, task, 5, NULL, NULL);
+    cr_assert(ne(ptr, result, NULL));
+    check_shape(result);
+    const json_t *matches = json_object_get(result, "matches");
+    int place = gold ? place_of(matches, gold) : -1;
+    t->tasks++;
+    t->first += place == 0;
+    t->within_five += place >= 0;
+    t->empty += json_array_size(matches) == 0;
+}
+
+static double share(int part, int whole) {
+    return whole ? (double)part / whole : 0;
+}
+
+Test(rank, finds_the_right_skill_and_abstains_on_tasks_it_was_not_developed_on) {
+    static struct tally tallies[2][KINDS];
+    static const char *const scopes[] = {"user", NULL};
+    struct fixture f;
+    size_t i;
+    json_t *o;
+    fixture_make(&f);
+    autojson *tasks = read_set(&f);
+    fixture_open(&f);
+    fixture_folders(&f, scopes);
+    cr_assert(zero(int, fixture_wait(&f)));
+    json_array_foreach(tasks, i, o) {
+        ask(&f, o, tallies);
+    }
+    for (int half = 0; half < 2; half++) {
+        for (int kind = 0; kind < KINDS; kind++) {
+            const struct tally *t = &tallies[half][kind];
+            fprintf(stderr,
+                    "%s, %s: %d tasks, first %.3f, within five %.3f, empty %.3f\n",
+                    half ? "held out" : "development", kind_names[kind], t->tasks,
+                    share(t->first, t->tasks), share(t->within_five, t->tasks),
+                    share(t->empty, t->tasks));
+        }
+    }
+    const struct tally *held = tallies[1];
+    cr_expect(share(held[SHORT].within_five, held[SHORT].tasks) >= 0.95);
+    cr_expect(share(held[LONG].within_five, held[LONG].tasks) >= 0.7);
+    cr_expect(share(held[NONE].empty, held[NONE].tasks) >= 0.8);
+    cr_expect(zero(int, fixture_close(&f)));
+    fixture_drop(&f);
+}
+
+static json_t *find(struct fixture *f, const char *task) {
+    struct err err = {0};
+    json_t *result = catalog_find(f->catalog, task, 5, NULL, &err);
+    cr_assert(ne(ptr, result, NULL), "%s", err.msg);
+    return result;
+}
+
+static const char *first_name(const json_t *result) {
+    return json_get_string(json_array_get(json_object_get(result, "matches"), 0), "name",
+                           "");
+}
+
+/* One skill or three of one subject: rarity says nothing there. */
+Test(rank, works_in_tiny_collections_and_ranks_ties_by_measured_lift) {
+    static const char *const scopes[] = {"user", NULL};
+    struct fixture f;
+    fixture_make(&f);
+    fixture_skill(&f, "user", "cuda-reduction",
+                  "Write CUDA reductions with warp shuffles.", "Sum over a block.");
+    fixture_open(&f);
+    fixture_folders(&f, scopes);
+    cr_assert(zero(int, fixture_wait(&f)));
+    autojson *one = find(&f, "sum reduction kernel in CUDA");
+    cr_expect(eq(str, (char *)first_name(one), "cuda-reduction"));
+    autojson *none = find(&f, "bake a chocolate cake");
+    cr_expect(eq(int, (int)json_array_size(json_object_get(none, "matches")), 0));
+    fixture_skill(&f, "user", "alpha", "Convert invoices to json.", "Same.");
+    fixture_skill(&f, "user", "bravo", "Convert invoices to json.", "Same.");
+    fixture_write(&f, "user/bravo/skill_meta.json",
+                  "{\"evaluations\": [{\"students\": [{\"lift\": {\"estimate\": 0.4}},"
+                  " {\"lift\": {\"estimate\": 0.2}}]}]}");
+    while (json_array_size(json_object_get(one, "matches"))) {
+        fixture_wait(&f);
+        autojson *names = catalog_names(f.catalog, "", 10);
+        if (json_array_size(names) == 3) {
+            break;
+        }
+    }
+    autojson *tied = find(&f, "convert invoices to json");
+    cr_expect(eq(str, (char *)first_name(tied), "bravo"));
+    const json_t *best = json_array_get(json_object_get(tied, "matches"), 0);
+    cr_expect(ieee_ulp_eq(dbl, json_number_value(json_object_get(best, "lift")),
+                          (double)0.3f, 4));
+    cr_expect(zero(int, fixture_close(&f)));
+    fixture_drop(&f);
+}
+
+/* Whatever is asked: an answer, in bounded time. */
+Test(rank, answers_any_bytes) {
+    static const char *const scopes[] = {"user", NULL};
+    static const char *const tasks[] = {
+        "",
+        " ",
+        "the of and to",
+        "\"",
+        "'); DROP TABLE text; --",
+        "a AND OR NOT NEAR(b) ^c *",
+        "\xff\xfe\x80 broken",
+        "\xe2\x80\x94\xf0\x9f\x98\x80",
+        "name:x OR {description body}:y",
+        "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e",
+    };
+    struct fixture f;
+    fixture_make(&f);
+    fixture_skill(&f, "user", "one", "Some words.", "More.");
+    fixture_open(&f);
+    fixture_folders(&f, scopes);
+    cr_assert(zero(int, fixture_wait(&f)));
+    for (size_t i = 0; i < ARRAY_LEN(tasks); i++) {
+        autojson *result = find(&f, tasks[i]);
+        cr_expect(json_object_get(result, "matches") != NULL);
+    }
+    autobuf huge = BUF_INIT(2u << 20);
+    for (int i = 0; i < 100000; i++) {
+        buf_addf(&huge, "word%d ", i);
+    }
+    autojson *result = find(&f, huge.data);
+    cr_expect(json_object_get(result, "nearest") != NULL);
+    cr_expect(zero(int, fixture_close(&f)));
+    fixture_drop(&f);
+}
