@@ -29,11 +29,17 @@ static json_t *add_at(const struct spec *s, const struct spec_rule *rule,
     return spec_add(s, rule, p->at, p->end, "%s", message);
 }
 
-/* Replace a pair's value; the new one is written as YAML. */
+/* Replace a pair's value; the new one is written as YAML, within {…} as JSON, which is
+ * YAML there. */
 static void fix_value(const struct spec *s, json_t *finding, const char *title,
                       const struct yaml_pair *p, const json_t *value) {
     autobuf text = BUF_INIT(64u << 10);
-    yaml_write_value(&text, value, 2, "\n");
+    if (s->text->places.flow) {
+        buf_addc(&text, ' ');
+        json_write(&text, value);
+    } else {
+        yaml_write_value(&text, value, 2, "\n");
+    }
     bool blank_before = p->at > 0 && s->text->text[p->at - 1] == ' ';
     struct finding_span span = spec_span(s, p->at, p->end);
     finding_add_fix(finding, title, s->file, &span, text.data + blank_before);
@@ -47,6 +53,9 @@ static void fix_string(const struct spec *s, json_t *finding, const char *title,
 
 static void fix_remove(const struct spec *s, json_t *finding, const char *title,
                        const struct yaml_pair *p) {
+    if (s->text->places.flow) {
+        return;
+    }
     const struct lines *lines = &s->text->lines;
     size_t last = p->end > p->key_end ? p->end - 1 : p->key_end;
     size_t first = lines_at(lines, p->key_at), behind = lines_at(lines, last) + 1;
@@ -58,7 +67,9 @@ static void fix_remove(const struct spec *s, json_t *finding, const char *title,
 static void fix_insert(const struct spec *s, json_t *finding, const char *title,
                        const char *text) {
     struct finding_span span = spec_span(s, s->text->yaml, s->text->yaml);
-    finding_add_fix(finding, title, s->file, &span, text);
+    if (!s->text->places.flow) {
+        finding_add_fix(finding, title, s->file, &span, text);
+    }
 }
 
 static bool is_number_or_bool(const json_t *value) {
@@ -516,14 +527,12 @@ static void check_unknown(const struct spec *s, const struct yaml_pair *p) {
                            : "; what is your own belongs in metadata");
     }
     if (meant && !skill_text_pair(s->text, meant)) {
-        autofree char *title = xasprintf("Rename to \"%s\"", meant);
+        autofree char *rename = xasprintf("Rename to \"%s\"", meant);
         struct finding_span span = spec_span(s, p->key_at, p->key_end);
-        finding_add_fix(f, title, s->file, &span, meant);
+        finding_add_fix(f, rename, s->file, &span, meant);
     }
-    if (!s->text->places.flow) {
-        autofree char *title = xasprintf("Remove \"%.80s\"", p->key);
-        fix_remove(s, f, title, p);
-    }
+    autofree char *title = xasprintf("Remove \"%.80s\"", p->key);
+    fix_remove(s, f, title, p);
 }
 
 static void check_unknown_fields(const struct spec *s) {

@@ -179,8 +179,8 @@ static void check_target(struct links *l, const struct page *p, const char *path
 
 static void check_link(struct links *l, const struct page *p,
                        const struct markdown_link *link) {
-    if (is_remote(link->url)) {
-        return;
+    if (is_remote(link->url) || strpbrk(link->url, "{}$<>*")) {
+        return; /* elsewhere, or a pattern */
     }
     autofree char *given = path_of_url(link->url);
     if (!*given) {

@@ -56,6 +56,30 @@ static size_t unclosed_end(const struct spec *s) {
     return t->len;
 }
 
+/* Behind a byte order mark, if there is one. */
+static void insert_frontmatter(const struct spec *s, json_t *finding) {
+    struct finding_span span = spec_span(s, s->text->body, s->text->body);
+    autobuf text = BUF_INIT(1024);
+    autojson *name = json_clean_z(s->folder);
+    buf_adds(&text, "---\nname:");
+    yaml_write_value(&text, name, 2, "\n");
+    buf_adds(&text, "\ndescription:\n---\n\n");
+    finding_add_fix(finding, "Insert a frontmatter", s->file, &span, text.data);
+}
+
+static void fix_missing(const struct spec *s, json_t *finding) {
+    const struct skill_text *t = s->text;
+    struct frontmatter f;
+    frontmatter_find(&f, t->text, t->len);
+    if (f.late) {
+        size_t blank = strspn(t->text + f.body, " \t\r\n\v\f");
+        struct finding_span span = spec_span(s, f.body, f.body + blank);
+        finding_add_fix(finding, "Remove the blank lines", s->file, &span, "");
+    } else if (s->folder) {
+        insert_frontmatter(s, finding);
+    }
+}
+
 static void fix_frontmatter(const struct spec *s, json_t *finding) {
     const char *rule = s->text->problem.rule;
     if (strcmp(rule, "frontmatter_unclosed") == 0) {
@@ -64,14 +88,8 @@ static void fix_frontmatter(const struct spec *s, json_t *finding) {
         struct finding_span span = spec_span(s, at, at);
         finding_add_fix(finding, "Close the frontmatter", s->file, &span,
                         newline ? "\n---\n" : "---\n");
-    } else if (strcmp(rule, "frontmatter_missing") == 0 && s->folder) {
-        struct finding_span span = {1, 1, 1, 1};
-        autobuf text = BUF_INIT(1024);
-        autojson *name = json_clean_z(s->folder);
-        buf_adds(&text, "---\nname:");
-        yaml_write_value(&text, name, 2, "\n");
-        buf_adds(&text, "\ndescription:\n---\n\n");
-        finding_add_fix(finding, "Insert a frontmatter", s->file, &span, text.data);
+    } else if (strcmp(rule, "frontmatter_missing") == 0) {
+        fix_missing(s, finding);
     }
 }
 

@@ -208,6 +208,9 @@ Test(spec_rules, a_frontmatter_that_cannot_be_found_is_one_finding) {
         {"---\nname: my-skill\ndescription: d\n\n# T\n", "frontmatter_unclosed",
          "---\nname: my-skill\ndescription: d\n---\n\n# T\n"},
         {"---\nname: a", "frontmatter_unclosed", "---\nname: a\n---\n"},
+        {"\n \n---\nname: a\n---\n", "frontmatter_missing", "---\nname: a\n---\n"},
+        {"\xEF\xBB\xBFT\n", "frontmatter_missing",
+         "\xEF\xBB\xBF---\nname: my-skill\ndescription:\n---\n\nT\n"},
         {"---\n- a\n---\nx\n", "frontmatter_not_mapping", NULL},
         {"---\nname: a\x07\n---\nx\n", "control_character", NULL},
         {"---\nname: \xFF\n---\nx\n", "not_utf8", NULL},
@@ -224,6 +227,19 @@ Test(spec_rules, a_frontmatter_that_cannot_be_found_is_one_finding) {
             cr_expect(eq(str, got, (char *)cases[i].fixed), "case %zu", i);
         }
     }
+}
+
+Test(spec_rules, cures_fit_a_frontmatter_on_one_line) {
+    const char *text =
+        "---\n{name: my-skill, description: d, allowed-tools: [Read, 'Bash(a, "
+        "b)'], x: 1}\n---\nText\n";
+    autojson *f = check_text(text, SKILL_CHECK_STRICT);
+    autofree char *got = fixed(text, find(f, "allowed_tools_form"));
+    cr_expect(
+        eq(str, got,
+           "---\n{name: my-skill, description: d, allowed-tools: \"Read Bash(a, b)\", "
+           "x: 1}\n---\nText\n"));
+    cr_expect(json_object_get(find(f, "field_unknown"), "fixes") == NULL);
 }
 
 static char *with_body(const char *unit, size_t times) {
