@@ -1,0 +1,37 @@
+#pragma once
+/* safety_patterns: what a skill must not say, as a table.
+ *
+ * A pattern is tried only in a window around one of its words, so that a long text costs
+ * one pass and a few short matches. */
+#include <stdbool.h>
+#include <stddef.h>
+
+enum safety_where {
+    IN_PROSE = 1,
+    IN_CODE = 2, /* fenced blocks */
+    IN_FRONTMATTER = 4,
+    IN_SCRIPT = 8, /* files that are not Markdown */
+};
+#define IN_MARKDOWN (IN_PROSE | IN_CODE | IN_FRONTMATTER)
+#define IN_COMMANDS (IN_PROSE | IN_CODE | IN_SCRIPT)
+#define IN_ALL (IN_MARKDOWN | IN_SCRIPT)
+
+enum safety_window {
+    WINDOW_LINE,      /* with the lines that a backslash or a pipe continues it by */
+    WINDOW_PARAGRAPH, /* three lines: sentences are wrapped */
+    WINDOW_UNIT,      /* the code block, or some KiB of the file */
+};
+
+struct safety_pattern {
+    const char *code;
+    bool block; /* error; else warning */
+    unsigned where;
+    enum safety_window window;
+    const char *message;
+    const char *words; /* one of them occurs in every match; separated by '|' */
+    const char *regex;
+    /* Tells examples from the real thing; NULL: every match counts. */
+    bool (*is_real)(const char *match, size_t len);
+};
+extern const struct safety_pattern safety_patterns[];
+extern const size_t safety_pattern_count;

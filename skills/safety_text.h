@@ -1,0 +1,13 @@
+#pragma once
+/* safety_text: one text against the table of safety_patterns.h, and for what cannot be
+ * seen: hidden characters and comments that give orders. */
+#include "base/json.h"
+
+#include <stdbool.h>
+
+void safety_text_check(const char *file, const char *text, size_t len, bool markdown,
+                       json_t *findings);
+/* Characters that a reader does not see (safety_unicode.c). */
+struct lines;
+void safety_unicode_check(const char *file, const char *text, size_t len,
+                          const struct lines *lines, json_t *findings);
