@@ -152,8 +152,10 @@ static char *default_db(void) {
 struct skills *skills_new(uv_loop_t *loop, const struct skills_config *config) {
     struct skills *s = xcalloc(1, sizeof *s);
     autofree char *db = config->db_path ? xstrdup(config->db_path) : default_db();
-    if (agents_load(&s->agents, &s->agents_problem) < 0) {
+    struct err err = {0};
+    if (agents_load(&s->agents, &err) < 0) {
         agents_builtin(&s->agents);
+        s->agents_problem = err;
     }
     s->bundled = config->bundled ? xstrdup(config->bundled) : NULL;
     s->catalog = catalog_new(loop, db);
