@@ -208,7 +208,7 @@ static int read_sequence(struct reader *r, unsigned depth, json_t **ret) {
             *ret = take(array);
             return 0;
         }
-        json_t *item;
+        json_t *item = NULL;
         rc = read_node(r, &event, depth, &item);
         if (rc < 0) {
             return rc;
@@ -318,7 +318,7 @@ static int read_pair(struct reader *r, yaml_event_t *key, json_t *object,
     if (r->map) {
         begin_value(r, pair, &event);
     }
-    json_t *value;
+    json_t *value = NULL;
     rc = read_node(r, &event, depth, &value);
     if (rc == 0) {
         json_object_set_new(object, name, value);

@@ -73,7 +73,7 @@ static bool is_fenced(const struct reader *r, cmark_node *node, const char *lite
     size_t at = r->lines->starts[line] + column - 1;
     size_t end = lines_end(r->lines, r->text, line);
     if (end < at + 3 ||
-        (memcmp(r->text + at, "```", 3) && memcmp(r->text + at, "~~~", 3))) {
+        (memcmp(r->text + at, "```", 3) != 0 && memcmp(r->text + at, "~~~", 3) != 0)) {
         return false;
     }
     return strncmp(literal, r->text + at, end - at) != 0;
@@ -193,7 +193,7 @@ static size_t marker_length(const char *text, size_t at, size_t end) {
         at++;
     }
     const char *closers = at > digits ? ".)" : "-+*";
-    bool is_item = at + 1 < end && memchr(closers, text[at], strlen(closers)) &&
+    bool is_item = at + 1 < end && text[at] && strchr(closers, text[at]) &&
                    (text[at + 1] == ' ' || text[at + 1] == '\t');
     return is_item ? at + 2 - start : 0;
 }

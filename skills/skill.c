@@ -100,7 +100,7 @@ void skill_digest(const struct skill *s, char ret[static 72]) {
         hash_add_field(&hash, &executable, 1);
         hash_add_field(&hash, f->digest, strlen(f->digest));
     }
-    memcpy(ret, "sha256:", 7);
+    memcpy(ret, "sha256:", sizeof "sha256:");
     hash_hex(&hash, ret + 7);
 }
 

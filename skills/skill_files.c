@@ -119,7 +119,7 @@ static int read_once(int fd, struct stat *st, char digest[static 72], struct buf
     if (rc < 0) {
         return rc;
     }
-    memcpy(digest, "sha256:", 7);
+    memcpy(digest, "sha256:", sizeof "sha256:");
     hash_hex(&hash, digest + 7);
     if (fstat(fd, &after) < 0) {
         return -errno;
