@@ -319,8 +319,8 @@ static bool is_for_people(const char *path) {
 
 static bool is_named(const struct links *l, const char *path) {
     const char *name = path_basename(path);
-    if (memmem(l->texts.data, l->texts.len, name, strlen(name))) {
-        return true;
+    if (strcasestr(l->texts.data, name)) {
+        return true; /* "REFERENCE.md" is understood where it is called reference.md */
     }
     const char *slash = strchr(path, '/');
     autofree char *top = xstrndup(path, slash ? (size_t)(slash - path) + 1 : 0);
