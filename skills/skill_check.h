@@ -37,6 +37,7 @@ struct skill_check *skill_check_start(const struct call_origin *origin,
 void skill_check_cancel(struct skill_check *check); /* done follows with NULL */
 
 /* The families, synchronous, each appending findings (paths relative to the folder). */
+/* spec_rules_check begins with s->problems; a text alone is a skill without a folder. */
 void spec_rules_check(const struct skill *s, enum skill_check_mode mode,
                       json_t *findings);
 void safety_rules_check(const struct skill *s, json_t *findings);
