@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define MAX_CALLS 500
+#define MAX_CALL (8u << 10)    /* bytes of one call */
+#define MAX_BLOCK (256u << 10) /* and of a block of them */
 
 struct operator_call {
     char name[128];     /* of the operator */
@@ -138,11 +140,12 @@ static void take_call(struct binding *b, const struct project_file *file, size_t
     const struct kernel_source *s = &file->source;
     autobuf text = BUF_INIT(16u << 10);
     bool plain;
-    size_t literal = skip_blanks(s, open + 1), close = kernel_source_close(s, open);
+    size_t literal = skip_blanks(s, open + 1);
     size_t end = read_literals(s, open + 1, &text, &plain);
     if (end == SIZE_MAX || b->count == MAX_CALLS) {
         return;
     }
+    size_t close = kernel_source_close(s, open, MAX_CALL);
     struct operator_call *call = &b->calls[b->count];
     *call = (struct operator_call){.path = file->path,
                                    .is_impl = is_impl,
@@ -181,7 +184,8 @@ static bool read_head(const struct kernel_source *s, size_t at, char *variable,
     if (!s->words[open]) {
         return false;
     }
-    size_t close = kernel_source_close(s, open), comma = last_comma(s, open, close);
+    size_t close = kernel_source_close(s, open, MAX_CALL),
+           comma = last_comma(s, open, close);
     *ret_body = skip_blanks(s, close);
     *ret_argument = skip_blanks(s, open + 1);
     *ret_argument_end = *ret_argument + strcspn(s->words + *ret_argument, ",) \t\r\n");
@@ -199,7 +203,7 @@ static bool read_head(const struct kernel_source *s, size_t at, char *variable,
 static void take_calls(struct binding *b, const struct project_file *file, size_t body,
                        const char *variable) {
     const struct kernel_source *s = &file->source;
-    size_t end = kernel_source_close(s, body);
+    size_t end = kernel_source_close(s, body, MAX_BLOCK);
     for (size_t at = body; (at = kernel_source_word(s, variable, at)) < end; at++) {
         size_t dot = skip_blanks(s, at + strlen(variable));
         const char *call = s->words + dot;
@@ -286,58 +290,113 @@ static void check_pairs(struct binding *b) {
     }
 }
 
-/* A name that is called or declared: followed by "(". defined: with a body after it. */
-static bool appears(struct kernel_project *p, const char *function, const char *endings,
-                    bool defined) {
-    for (size_t i = 0; i < p->count; i++) {
-        struct project_file *f = &p->files[i];
-        const struct kernel_source *s =
-            kernel_project_ends(f->path, endings) ? kernel_project_source(p, f) : NULL;
-        for (size_t at = 0, tries = 0;
-             s && tries < 50 && kernel_source_calls(s, function, at, &at);
-             at += strlen(function), tries++) {
-            size_t open = at + strcspn(s->words + at, "(");
-            size_t after = skip_blanks(s, kernel_source_close(s, open));
-            if (!defined || s->words[after] == '{' ||
-                strncmp(s->words + after, "noexcept", 8) == 0 ||
-                strncmp(s->words + after, "->", 2) == 0) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
+/* What the sources say of a function that implements an operator. */
+struct function {
+    const struct operator_call *call;
+    bool defined, in_header, in_binding;
+    unsigned tries; /* places looked at closely */
+};
 
-static void check_function(struct binding *b, const struct operator_call *c) {
-    struct kernel_project *p = b->project;
-    if (!appears(p, c->function, PROJECT_SOURCES PROJECT_HEADERS, true)) {
-        kernel_project_add(
-            p, c->path, "kernel_project_function_undefined", FINDING_WARNING, &c->span,
-            "%s, which implements %s, is defined nowhere", c->function, c->name);
+struct functions {
+    struct function list[MAX_CALLS];
+    size_t count;
+    json_t *index; /* {name: place in the list} */
+};
+
+#define MAX_TRIES 32
+#define MAX_PARAMETERS (4u << 10) /* bytes of a parameter list */
+
+/* The name stands at [at, end): followed by "(", it is a call or a declaration; with a
+ * body after that, a definition. */
+static void look_closely(struct function *f, const struct kernel_source *s, size_t end,
+                         bool header, bool binding) {
+    size_t open = skip_blanks(s, end);
+    if (s->words[open] != '(' || f->tries >= MAX_TRIES) {
         return;
     }
-    bool here = false;
-    const struct project_file *file = kernel_project_file(p, c->path);
-    for (size_t at = 0;
-         file && kernel_source_calls(&file->source, c->function, at, &at);) {
-        here = true;
-        break;
+    f->tries++;
+    f->in_header |= header;
+    f->in_binding |= binding;
+    size_t after = skip_blanks(s, kernel_source_close(s, open, MAX_PARAMETERS));
+    const char *next = s->words + after;
+    f->defined |=
+        *next == '{' || strncmp(next, "noexcept", 8) == 0 || strncmp(next, "->", 2) == 0;
+}
+
+static void look_through(struct functions *all, const struct kernel_source *s,
+                         bool header, bool binding) {
+    for (size_t at = 0; at < s->len; at++) {
+        size_t end = at;
+        while (is_word(s->words[end])) {
+            end++;
+        }
+        if (end > at) {
+            const json_t *found = json_object_getn(all->index, s->words + at, end - at);
+            if (found) {
+                look_closely(&all->list[json_integer_value(found)], s, end, header,
+                             binding);
+            }
+            at = end;
+        }
     }
-    if (!here && !appears(p, c->function, PROJECT_HEADERS, false)) {
+}
+
+static void collect_functions(const struct binding *b, struct functions *all) {
+    for (size_t i = 0; i < b->count; i++) {
+        const char *name = b->calls[i].function;
+        if (b->calls[i].is_impl && name[0] && !json_object_get(all->index, name)) {
+            json_object_set_new(all->index, name, json_integer((json_int_t)all->count));
+            all->list[all->count++] = (struct function){.call = &b->calls[i]};
+        }
+    }
+}
+
+static void judge_function(struct binding *b, const struct function *f) {
+    const struct operator_call *c = f->call;
+    if (!f->defined) {
+        kernel_project_add(b->project, c->path, "kernel_project_function_undefined",
+                           FINDING_WARNING, &c->span,
+                           "%s, which implements %s, is defined nowhere", c->function,
+                           c->name);
+    } else if (!f->in_header && !f->in_binding) {
         kernel_project_add(
-            p, c->path, "kernel_project_function_undeclared", FINDING_ERROR, &c->span,
+            b->project, c->path, "kernel_project_function_undeclared", FINDING_ERROR,
+            &c->span,
             "%s, which implements %s, is declared in no header: declare it "
             "in torch_binding.h",
             c->function, c->name);
     }
 }
 
-static void check_functions(struct binding *b) {
+static bool registers(const struct binding *b, const struct project_file *file) {
     for (size_t i = 0; i < b->count; i++) {
-        if (b->calls[i].is_impl && b->calls[i].function[0]) {
-            check_function(b, &b->calls[i]);
+        if (b->calls[i].path == file->path) {
+            return true;
         }
     }
+    return false;
+}
+
+static void check_functions(struct binding *b) {
+    struct functions *all = xcalloc(1, sizeof *all);
+    all->index = json_object();
+    collect_functions(b, all);
+    for (size_t i = 0; all->count && i < b->project->count; i++) {
+        struct project_file *file = &b->project->files[i];
+        if (!kernel_project_ends(file->path, PROJECT_SOURCES PROJECT_HEADERS)) {
+            continue;
+        }
+        const struct kernel_source *s = kernel_project_source(b->project, file);
+        if (s) {
+            look_through(all, s, kernel_project_ends(file->path, PROJECT_HEADERS),
+                         registers(b, file));
+        }
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        judge_function(b, &all->list[i]);
+    }
+    json_decref(all->index);
+    free(all);
 }
 
 /* --- the whole --- */

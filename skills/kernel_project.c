@@ -121,8 +121,14 @@ const struct kernel_source *kernel_project_source(struct kernel_project *p,
 
 bool kernel_project_ends(const char *path, const char *endings) {
     const char *dot = strrchr(path_basename(path), '.');
-    const char *found = dot ? strstr(endings, dot) : NULL;
-    return found && found[strlen(dot)] == ' ';
+    size_t n = dot ? strlen(dot) : 0;
+    for (const char *at = dot ? strstr(endings, dot) : NULL; at;
+         at = strstr(at + n, dot)) {
+        if (at[n] == ' ') {
+            return true;
+        }
+    }
+    return false;
 }
 
 json_t *kernel_project_add(struct kernel_project *p, const char *path, const char *code,

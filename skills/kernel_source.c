@@ -6,8 +6,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#define MAX_SPAN (256u << 10) /* between a bracket and its partner */
-
 static bool is_word(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
@@ -109,22 +107,8 @@ size_t kernel_source_word(const struct kernel_source *s, const char *word, size_
     return SIZE_MAX;
 }
 
-bool kernel_source_calls(const struct kernel_source *s, const char *word, size_t from,
-                         size_t *ret_at) {
-    for (size_t at = from; (at = kernel_source_word(s, word, at)) != SIZE_MAX;
-         at += strlen(word)) {
-        size_t after = at + strlen(word);
-        after += strspn(s->words + after, " \t\r\n");
-        if (s->words[after] == '(' || s->words[after] == '<') {
-            *ret_at = at;
-            return true;
-        }
-    }
-    return false;
-}
-
-size_t kernel_source_close(const struct kernel_source *s, size_t at) {
-    size_t depth = 0, stop = s->len - at > MAX_SPAN ? at + MAX_SPAN : s->len;
+size_t kernel_source_close(const struct kernel_source *s, size_t at, size_t max) {
+    size_t depth = 0, stop = s->len - at > max ? at + max : s->len;
     for (; at < stop; at++) {
         char c = s->words[at];
         if (c == '(' || c == '[' || c == '{') {

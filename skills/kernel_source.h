@@ -21,10 +21,8 @@ void kernel_source_finish(struct kernel_source *s);
 
 /* The next place of an identifier in `words` at or after `from`; SIZE_MAX when none. */
 size_t kernel_source_word(const struct kernel_source *s, const char *word, size_t from);
-/* It stands before an opening parenthesis or template argument list. */
-bool kernel_source_calls(const struct kernel_source *s, const char *word, size_t from,
-                         size_t *ret_at);
-/* The end (past the closer) of the (…), […] or {…} that opens at `at`. */
-size_t kernel_source_close(const struct kernel_source *s, size_t at);
+/* The end (past the closer) of the (…), […] or {…} that opens at `at`, at most max bytes
+ * on. */
+size_t kernel_source_close(const struct kernel_source *s, size_t at, size_t max);
 struct finding_span kernel_source_span(const struct kernel_source *s, size_t start,
                                        size_t end);
