@@ -6,10 +6,15 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "daemon/bundled.h"
+#include "daemon/grader.h"
 #include "daemon/jobs.h"
 #include "daemon/operations.h"
 #include "daemon/session.h"
+#include "daemon/skill_serving.h"
 #include "gpu/kernel_check.h"
+#include "skills/catalog.h"
+#include "skills/skills.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -35,6 +40,9 @@ struct daemon {
     char **roots; /* the session's: the client's own, or the configuration's */
     struct session *session;
     struct gpu *gpu;
+    struct skills *skills;
+    bool skills_ended;
+    struct skill_serving *serving;
     struct jobs *jobs;
     uv_signal_t signals[ARRAY_LEN(stop_signals)];
     uv_idle_t stopper; /* leaves the callback that asked for the end */
@@ -46,12 +54,22 @@ struct daemon {
 };
 
 static const char instructions[] =
-    "upskilld compiles CUDA kernels for the H100 (sm_90a) with NVIDIA's own compiler, on "
-    "any "
-    "machine, without a GPU. Call kernel_check after writing or changing a .cu file: it "
-    "returns the compiler's errors with lines and fixes, and per kernel the registers, "
-    "spills, shared memory and occupancy. Pass `path` for a file of the workspace or "
-    "`source` for text. A call that takes long answers with a job id: poll job_status.";
+    "upskilld knows the skills (SKILL.md) of this project, this user and every agent "
+    "here, "
+    "and compiles CUDA kernels for the H100 (sm_90a) with NVIDIA's own compiler, on any "
+    "machine, without a GPU. Before a task that may need special knowledge call "
+    "skill_find "
+    "with the task: it names the skills that fit, or says that none does; skill_get "
+    "reads "
+    "one. skill_check judges a skill you wrote, skill_install puts it into agents' "
+    "folders. "
+    "Call kernel_check after writing or changing a .cu file: it returns the compiler's "
+    "errors with lines and fixes, and per kernel the registers, spills, shared memory "
+    "and "
+    "occupancy. Pass `path` for a file of the workspace, `source` or `text` for text. A "
+    "call "
+    "that takes long answers with a job id: poll job_status. For CUDA kernels start with "
+    "skill://bundled/h100-cuda-kernels/SKILL.md.";
 
 /* --- roots and the client --- */
 
@@ -86,6 +104,9 @@ static void set_roots(const json_t *paths, void *data) {
     free_strings(d->roots);
     d->roots = copy_roots(d->config->roots, paths);
     d->origin.roots = (const char *const *)d->roots;
+    if (d->skills) {
+        skills_set_roots(d->skills, d->origin.roots);
+    }
 }
 
 static void set_client(const char *name, const char *version, void *data) {
@@ -115,6 +136,40 @@ struct gpu *daemon_gpu(struct daemon *d) {
 
 static struct gpu *locate_gpu(void *host) {
     return daemon_gpu(host);
+}
+
+static void on_skills_changed(void *data) {
+    struct daemon *d = data;
+    skill_serving_changed(d->serving);
+    if (d->session && d->state == DAEMON_RUNNING) {
+        session_resources_changed(d->session);
+    }
+}
+
+struct skills *daemon_skills(struct daemon *d) {
+    if (!d->skills && !d->skills_ended) {
+        autofree char *bundled = bundled_skills();
+        d->skills = skills_new(&d->loop, &(struct skills_config){.bundled = bundled});
+        skills_set_roots(d->skills, d->origin.roots);
+        catalog_on_change(skills_catalog(d->skills), on_skills_changed, d);
+    }
+    return d->skills;
+}
+
+static struct skills *locate_skills(void *host) {
+    return daemon_skills(host);
+}
+
+struct skill_serving *daemon_serving(struct daemon *d) {
+    return d->serving;
+}
+
+const struct call_origin *daemon_origin(const struct daemon *d) {
+    return &d->origin;
+}
+
+uv_loop_t *daemon_loop(struct daemon *d) {
+    return &d->loop;
 }
 
 struct jobs *daemon_jobs(struct daemon *d) {
@@ -148,13 +203,14 @@ json_t *daemon_status(struct daemon *d) {
         add_missing(missing, jobs_problem(d->jobs),
                     "jobs live in this process only; make the state folder writable");
     }
-    return json_pack("{s:s,s:i,s:f,s:{s:o,s:o},s:o,s:{s:o,s:O},s:O,s:o}", "version",
+    return json_pack("{s:s,s:i,s:f,s:{s:o,s:o},s:o,s:{s:o,s:O},s:O,s:o,s:o}", "version",
                      UPSKILLD_VERSION, "pid", (int)getpid(), "uptime_s",
                      (double)(clock_ms() - d->started_ms) / 1000, "client", "name",
                      json_clean_z(d->client), "version", json_clean_z(d->client_version),
                      "roots", strings_json(d->roots), "configuration", "files",
                      strings_json(d->config->files), "warnings", d->config->warnings,
-                     "kernels", kernels, "missing", missing);
+                     "kernels", kernels, "skills", skills_status(daemon_skills(d)),
+                     "missing", missing);
 }
 
 /* --- the end --- */
@@ -193,8 +249,9 @@ static void on_stop(uv_idle_t *idle) {
     if (d->gpu) {
         gpu_close(d->gpu, NULL, NULL);
     }
-    for (size_t i = 0; i < ARRAY_LEN(stop_signals); i++) {
-        close_handle((uv_handle_t *)&d->signals[i]);
+    d->skills_ended = true;
+    if (d->skills) {
+        skills_close(take(d->skills), NULL, NULL);
     }
     close_handle((uv_handle_t *)idle);
     uv_timer_start(&d->limit, on_parse_limit, PARSE_LIMIT_MS, 0);
@@ -249,6 +306,8 @@ static void init_face(struct daemon *d) {
     d->origin.loop = &d->loop;
     d->origin.host = d;
     gpu_set_locator(locate_gpu);
+    skills_set_locator(locate_skills);
+    grader_set();
     d->jobs = jobs_new(NULL);
 }
 
@@ -279,6 +338,7 @@ static void finish(struct daemon *d) {
         d->exit_code = d->exit_code ? d->exit_code : 1;
     }
     tables_finish(&d->tables);
+    skill_serving_free(d->serving);
     free_strings(d->roots);
     free(d->client);
     free(d->client_version);
@@ -286,7 +346,8 @@ static void finish(struct daemon *d) {
 
 int daemon_run(const struct config *config, int in_fd, int out_fd, struct err *err) {
     struct daemon d = {.config = config, .started_ms = clock_ms()};
-    int rc = tables_init(&d.tables, err);
+    d.serving = skill_serving_new(&d);
+    int rc = tables_init(&d.tables, &d, err);
     if (rc < 0) {
         return rc;
     }
@@ -299,6 +360,9 @@ int daemon_run(const struct config *config, int in_fd, int out_fd, struct err *e
     }
     uv_run(&d.loop, UV_RUN_DEFAULT);
     close_handle((uv_handle_t *)&d.limit);
+    for (size_t i = 0; i < ARRAY_LEN(stop_signals); i++) { /* to the last moment */
+        close_handle((uv_handle_t *)&d.signals[i]);
+    }
     uv_run(&d.loop, UV_RUN_DEFAULT);
     finish(&d);
     return d.exit_code;

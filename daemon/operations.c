@@ -4,9 +4,12 @@
 #include "base/mem.h"
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
+#include "daemon/prompts.h"
 #include "daemon/resources.h"
+#include "daemon/skill_serving.h"
 #include "gpu/cuda_document.h"
 #include "gpu/kernel_check.h"
+#include "skills/skills.h"
 
 #include <string.h>
 
@@ -217,31 +220,42 @@ static const struct operation daemon_operations[] = {
 
 /* --- the tables --- */
 
-static const struct document_kind *const kinds[] = {&cuda_document_kind, NULL};
+static const struct document_kind *const kinds[] = {
+    &cuda_document_kind, &skill_document_kind, &build_toml_document_kind, NULL};
 static const struct document_kinds document_kinds = {.list = kinds};
-static const struct prompt *const prompts[] = {NULL};
 
-int tables_init(struct face_tables *tables, struct err *err) {
-    struct operation_table *ops = operation_table_new();
+static int add_operations(struct operation_table *ops, struct err *err) {
     int rc = operation_table_add(ops, gpu_operations, gpu_operation_count, err);
     if (rc == 0) {
-        rc = operation_table_add(ops, daemon_operations, ARRAY_LEN(daemon_operations),
-                                 err);
+        rc = operation_table_add(ops, skills_operations, skills_operation_count, err);
     }
+    return rc < 0 ? rc
+                  : operation_table_add(ops, daemon_operations,
+                                        ARRAY_LEN(daemon_operations), err);
+}
+
+int tables_init(struct face_tables *tables, struct daemon *d, struct err *err) {
+    struct operation_table *ops = operation_table_new();
+    int rc = add_operations(ops, err);
     if (rc < 0) {
         operation_table_free(ops);
         return rc;
     }
+    const struct extension **extensions = xcalloc(2, sizeof *extensions);
+    extensions[0] = skill_serving_extension(daemon_serving(d));
     *tables = (struct face_tables){
         .operations = ops,
         .kinds = &document_kinds,
-        .resources = resources_new(ops),
-        .prompts = prompts,
+        .resources = resources_new(ops, skill_serving_resources(daemon_serving(d))),
+        .prompts = prompts_new(d),
+        .extensions = extensions,
     };
     return 0;
 }
 
 void tables_finish(struct face_tables *tables) {
     resources_free(tables->resources);
+    prompts_free(tables->prompts);
+    free((void *)(uintptr_t)tables->extensions);
     operation_table_free((struct operation_table *)(uintptr_t)tables->operations);
 }

@@ -11,7 +11,7 @@
 #define SCHEMA_PREFIX "upskilld://schema/"
 
 struct resources {
-    const struct resource_provider *list[2];
+    const struct resource_provider *list[3];
     struct resource_provider schemas;
 };
 
@@ -57,7 +57,8 @@ static int read_schema(void *data, const char *uri, json_t **ret, struct err *er
 }
 
 const struct resource_provider *const *
-resources_new(const struct operation_table *table) {
+resources_new(const struct operation_table *table,
+              const struct resource_provider *skills) {
     struct resources *r = xcalloc(1, sizeof *r);
     r->schemas = (struct resource_provider){
         .prefix = SCHEMA_PREFIX,
@@ -65,7 +66,8 @@ resources_new(const struct operation_table *table) {
         .read = read_schema,
         .data = (void *)(uintptr_t)table,
     };
-    r->list[0] = &r->schemas;
+    r->list[0] = skills;
+    r->list[1] = &r->schemas;
     return r->list;
 }
 

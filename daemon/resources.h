@@ -6,6 +6,9 @@
 #include "protocol/operation.h"
 #include "protocol/provider.h"
 
-/* NULL-terminated; table must outlive it. Free with resources_free. */
-const struct resource_provider *const *resources_new(const struct operation_table *table);
+/* This and the skills, NULL-terminated; both must outlive it. Free with resources_free.
+ */
+const struct resource_provider *const *
+resources_new(const struct operation_table *table,
+              const struct resource_provider *skills);
 void resources_free(const struct resource_provider *const *list);

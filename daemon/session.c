@@ -209,6 +209,12 @@ bool session_is_parsing(const struct session *s) {
     return s->parsing;
 }
 
+void session_resources_changed(struct session *s) {
+    if (s->mcp) {
+        mcp_resources_changed(s->mcp);
+    }
+}
+
 void session_close(struct session *s, unsigned flush_ms, void (*closed)(void *data),
                    void *data) {
     s->closing = true;

@@ -22,6 +22,8 @@ struct session_events {
 int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *host,
                 const struct session_events *events, struct session **ret,
                 struct err *err);
+/* Resources, or the list of them, changed: tell an MCP client that wants to hear. */
+void session_resources_changed(struct session *session);
 /* Answers open subscriptions, drops what runs, flushes for at most flush_ms and frees. */
 void session_close(struct session *session, unsigned flush_ms, void (*closed)(void *data),
                    void *data);

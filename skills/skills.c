@@ -163,8 +163,12 @@ struct skills *skills_new(uv_loop_t *loop, const struct skills_config *config) {
     return s;
 }
 
+static void tell_nobody(void *data) {
+    (void)data;
+}
+
 void skills_close(struct skills *s, void (*closed)(void *data), void *data) {
-    catalog_close(s->catalog, closed, data);
+    catalog_close(s->catalog, closed ? closed : tell_nobody, data);
     agents_finish(&s->agents);
     strings_free(s->roots);
     free(s->bundled);

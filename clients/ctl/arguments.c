@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define STDIN_MAX (4u << 20)
+#define PROSE_LENGTH 65536
 
 const json_t *arguments_method(const json_t *discover, const char **words, int count,
                                int *used) {
@@ -175,7 +176,7 @@ static int read_flag(const json_t *method, const char **words, int count, json_t
     return rc < 0 ? rc : equals ? 1 : 2;
 }
 
-static int read_stdin(json_t *params, struct err *err) {
+static int read_stdin(const json_t *method, json_t *params, struct err *err) {
     autobuf text = BUF_INIT(STDIN_MAX);
     for (;;) {
         char *to = buf_reserve(&text, 65536);
@@ -191,24 +192,47 @@ static int read_stdin(json_t *params, struct err *err) {
         }
         buf_commit(&text, (size_t)n);
     }
-    json_object_set_new(params, "source", json_text(text.data, text.len));
-    json_object_set_new(params, "name", json_string("stdin.cu"));
+    bool source = find_property(method, "source", strlen("source"));
+    json_object_set_new(params, source ? "source" : "text",
+                        json_text(text.data, text.len));
+    if (source) {
+        json_object_set_new(params, "name", json_string("stdin.cu"));
+    }
     return 0;
+}
+
+/* A text that may be long is said in as many words as it takes. */
+static bool is_prose(const json_t *property) {
+    const json_t *schema = json_object_get(property, "schema");
+    return has_type(property, "string") &&
+           json_get_integer(schema, "maxLength", 0) >= PROSE_LENGTH;
+}
+
+static void append_word(json_t *params, const char *name, const char *word) {
+    autofree char *text = xasprintf("%s %s", json_get_string(params, name, ""), word);
+    json_object_set_new(params, name, json_text(text, strlen(text)));
 }
 
 static int read_word(const json_t *method, const char *word, json_t *params,
                      struct err *err) {
     const json_t *path = find_property(method, "path", 4);
     if (path && !json_object_get(params, "path")) {
-        return strcmp(word, "-") == 0 ? read_stdin(params, err)
+        return strcmp(word, "-") == 0 ? read_stdin(method, params, err)
                                       : set_property(params, path, word, err);
     }
     size_t i;
     const json_t *property;
     json_array_foreach(json_object_get(method, "params"), i, property) {
-        if (json_is_true(json_object_get(property, "required")) &&
-            !json_object_get(params, json_get_string(property, "name", ""))) {
+        const char *name = json_get_string(property, "name", "");
+        if (!json_is_true(json_object_get(property, "required"))) {
+            continue;
+        }
+        if (!json_object_get(params, name)) {
             return set_property(params, property, word, err);
+        }
+        if (is_prose(property)) {
+            append_word(params, name, word);
+            return 0;
         }
     }
     return err_set(err, -EINVAL,

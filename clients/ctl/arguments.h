@@ -6,8 +6,9 @@
  * {"path": "/…/k.cu", "arch": "sm_90", "defines": {"N": "4"}, "quick": true}: --fast-math
  * names the property fast_math, numbers and booleans are read by the property's type,
  * arrays repeat or are JSON, objects are NAME=VALUE (repeated) or JSON. Plain words fill
- * `path` when there is one, else the required properties in order. "-" as path reads
- * standard input into `source`. */
+ * `path` when there is one, else the required properties in order; a long text (the task
+ * of skill find) takes all the words that are left. "-" as path reads standard input into
+ * `source`, or `text` where there is no source. */
 #include "base/json.h"
 
 struct err;

@@ -146,13 +146,12 @@ static int show(const struct ctl *c, const char *method, const json_t *params,
         .text = json_get_string(params, "source", NULL),
     };
     if (!c->json) {
-        return render_result(&c->terminal, method, result, &sources);
+        return render_result(&c->terminal, method, params, result, &sources);
     }
     autobuf text = BUF_INIT(256u << 20);
     json_write(&text, result);
     puts(text.data);
-    const json_t *ok = json_object_get(result, "ok");
-    return json_is_false(ok) ? 1 : 0;
+    return skills_exit_status(method, result);
 }
 
 static int ask_and_show(struct ctl *c, const char *method, json_t *params) {

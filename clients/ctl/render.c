@@ -248,8 +248,11 @@ int render_jobs(const struct terminal *t, const json_t *result) {
     return 0;
 }
 
-int render_result(const struct terminal *t, const char *operation, const json_t *result,
-                  const struct finding_sources *sources) {
+int render_result(const struct terminal *t, const char *operation, const json_t *params,
+                  const json_t *result, const struct finding_sources *sources) {
+    if (strncmp(operation, "skill/", strlen("skill/")) == 0) {
+        return render_skills(t, operation, params, result);
+    }
     if (strcmp(operation, "kernel/check") == 0) {
         return render_kernel_check(t, result, sources);
     }

@@ -1,0 +1,225 @@
+/* Answers about skills. */
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "clients/ctl/render.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#define BAR_CELLS 10
+
+/* --- skill/find --- */
+
+/* 0 to 1 as a bar, in eighths of a cell. */
+static void add_bar(struct table *table, double part) {
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    int filled = part <= 0 ? 0 : part >= 1 ? 8 * BAR_CELLS : (int)(part * 8 * BAR_CELLS);
+    autobuf bar = BUF_INIT(256);
+    for (int i = 0; i < filled / 8; i++) {
+        buf_adds(&bar, "█");
+    }
+    buf_adds(&bar, eighths[filled % 8]);
+    for (int i = (filled + 7) / 8; i < BAR_CELLS; i++) {
+        buf_addc(&bar, ' ');
+    }
+    table_cellf(table, "%s %.2f", bar.data, part);
+}
+
+static void match_table(const struct terminal *t, const json_t *matches) {
+    static const char *const titles[] = {"skill", "fits", "where", "why", NULL};
+    struct table *table = table_new(titles);
+    const json_t *match;
+    size_t i;
+    json_array_foreach(matches, i, match) {
+        table_cell(table, json_get_string(match, "name", ""));
+        add_bar(table, json_number_value(json_object_get(match, "score")));
+        table_cell(table, json_get_string(match, "scope", ""));
+        table_cell(table, json_get_string(match, "why", ""));
+    }
+    table_print_and_free(t, table);
+}
+
+static int render_find(const struct terminal *t, const json_t *result) {
+    const json_t *matches = json_object_get(result, "matches");
+    const json_t *nearest = json_object_get(result, "nearest");
+    if (json_array_size(matches)) {
+        match_table(t, matches);
+        return 0;
+    }
+    terminal_put(t, STYLE_YELLOW, "no skill fits this task");
+    fputs(json_array_size(nearest) ? "; the nearest:\n" : "\n", stdout);
+    if (json_array_size(nearest)) {
+        match_table(t, nearest);
+    }
+    return 1;
+}
+
+/* --- skill/list, skill/get --- */
+
+static int render_list(const struct terminal *t, const json_t *result) {
+    static const char *const titles[] = {"skill", "where", "folder", "", NULL};
+    const json_t *skills = json_object_get(result, "skills"), *skill;
+    size_t i;
+    if (!json_array_size(skills)) {
+        puts("no skills");
+        return 0;
+    }
+    struct table *table = table_new(titles);
+    json_array_foreach(skills, i, skill) {
+        const char *agent = json_get_string(skill, "agent", NULL);
+        size_t copies = json_array_size(json_object_get(skill, "duplicates"));
+        table_cell(table, json_get_string(skill, "name", ""));
+        table_cell(table, agent ? agent : json_get_string(skill, "scope", ""));
+        table_cell(table, json_get_string(skill, "path", ""));
+        if (json_object_get(skill, "shadowed_by")) {
+            table_cell(table, "hidden by another of its name");
+        } else if (copies) {
+            table_cellf(table, "and %zu cop%s", copies, copies == 1 ? "y" : "ies");
+        } else {
+            table_cell(table, "");
+        }
+    }
+    table_print_and_free(t, table);
+    return 0;
+}
+
+static int render_get(const struct terminal *t, const json_t *result) {
+    const json_t *front = json_object_get(result, "frontmatter"), *file;
+    size_t i;
+    terminal_put(t, STYLE_BOLD, json_get_string(result, "name", ""));
+    putchar('\n');
+    terminal_put(t, STYLE_PLAIN, json_get_string(front, "description", ""));
+    putchar('\n');
+    terminal_put(t, STYLE_DIM, json_get_string(result, "path", ""));
+    putchar('\n');
+    json_array_foreach(json_object_get(result, "files"), i, file) {
+        printf("  %8" JSON_INTEGER_FORMAT "  ", json_get_integer(file, "size", 0));
+        terminal_put(t, STYLE_PLAIN, json_get_string(file, "path", ""));
+        putchar('\n');
+    }
+    putchar('\n');
+    terminal_put(t, STYLE_PLAIN, json_get_string(result, "body", ""));
+    return 0;
+}
+
+/* --- skill/check --- */
+
+/* The folder that findings' paths are relative to; NULL when it is not known here. */
+static char *checked_folder(const json_t *params) {
+    struct stat st;
+    const char *path = json_get_string(params, "path", NULL);
+    if (!path || stat(path, &st) < 0) {
+        return NULL;
+    }
+    const char *base = path_basename(path);
+    return S_ISDIR(st.st_mode) ? xstrdup(path)
+           : base > path       ? xstrndup(path, (size_t)(base - path))
+                               : xstrdup(".");
+}
+
+/* With paths that can be opened from here. */
+static json_t *placed_findings(const json_t *findings, const char *folder) {
+    json_t *placed = json_deep_copy(findings), *finding;
+    size_t i;
+    json_array_foreach(placed, i, finding) {
+        const char *file = json_get_string(finding, "file", NULL);
+        autofree char *path = file && folder ? path_join(folder, file) : NULL;
+        if (path) {
+            json_object_set_new(finding, "file", json_text(path, strlen(path)));
+        }
+    }
+    return placed;
+}
+
+static int render_check(const struct terminal *t, const json_t *params,
+                        const json_t *result) {
+    bool ok = json_get_bool(result, "ok", 0);
+    autofree char *folder = checked_folder(params);
+    autojson *findings = placed_findings(json_object_get(result, "findings"), folder);
+    const struct finding_sources sources = {
+        .name = "SKILL.md",
+        .text = json_get_string(params, "text", NULL),
+    };
+    const json_t *tokens = json_object_get(result, "tokens");
+    size_t count = json_array_size(findings);
+    json_int_t omitted = json_get_integer(result, "omitted", 0);
+    render_findings(t, findings, &sources);
+    terminal_put(t, ok ? STYLE_GREEN : STYLE_RED, ok ? "ok" : "not ok");
+    printf(", %zu finding%s", count, count == 1 ? "" : "s");
+    if (omitted) {
+        printf(", %" JSON_INTEGER_FORMAT " more not shown", omitted);
+    }
+    if (tokens) {
+        autofree char *cost =
+            xasprintf(" (some %" JSON_INTEGER_FORMAT
+                      " tokens when read, %" JSON_INTEGER_FORMAT " always)",
+                      json_get_integer(tokens, "body", 0),
+                      json_get_integer(tokens, "catalogue", 0));
+        terminal_put(t, STYLE_DIM, cost);
+    }
+    putchar('\n');
+    return ok ? 0 : 1;
+}
+
+/* --- skill/install, skill/uninstall --- */
+
+static int render_targets(const struct terminal *t, const json_t *result) {
+    static const char *const titles[] = {"agent", "outcome", "folder", "", NULL};
+    const json_t *targets = json_object_get(result, "results"), *target;
+    bool refused = false;
+    size_t i;
+    struct table *table = table_new(titles);
+    json_array_foreach(targets, i, target) {
+        const char *outcome = json_get_string(target, "outcome", "");
+        refused = refused || strcmp(outcome, "refused") == 0;
+        table_cell(table, json_get_string(target, "agent", ""));
+        table_cell(table, outcome);
+        table_cell(table, json_get_string(target, "path", ""));
+        table_cell(table, json_get_string(target, "reason", ""));
+    }
+    table_print_and_free(t, table);
+    json_array_foreach(targets, i, target) {
+        const char *diff = json_get_string(target, "diff", NULL);
+        if (diff) {
+            putchar('\n');
+            terminal_put(t, STYLE_PLAIN, diff);
+        }
+    }
+    return refused ? 1 : 0;
+}
+
+int render_skills(const struct terminal *t, const char *operation, const json_t *params,
+                  const json_t *result) {
+    if (strcmp(operation, "skill/find") == 0) {
+        return render_find(t, result);
+    }
+    if (strcmp(operation, "skill/list") == 0) {
+        return render_list(t, result);
+    }
+    if (strcmp(operation, "skill/get") == 0) {
+        return render_get(t, result);
+    }
+    if (strcmp(operation, "skill/check") == 0) {
+        return render_check(t, params, result);
+    }
+    if (strcmp(operation, "skill/install") == 0 ||
+        strcmp(operation, "skill/uninstall") == 0) {
+        return render_targets(t, result);
+    }
+    return render_value(t, result);
+}
+
+int skills_exit_status(const char *operation, const json_t *result) {
+    const json_t *target;
+    size_t i;
+    if (strcmp(operation, "skill/find") == 0) {
+        return json_array_size(json_object_get(result, "matches")) ? 0 : 1;
+    }
+    json_array_foreach(json_object_get(result, "results"), i, target) {
+        if (strcmp(json_get_string(target, "outcome", ""), "refused") == 0) {
+            return 1;
+        }
+    }
+    return json_is_false(json_object_get(result, "ok")) ? 1 : 0;
+}

@@ -1,0 +1,54 @@
+#include "daemon/grader.h"
+
+#include "base/mem.h"
+#include "daemon/daemon.h"
+#include "gpu/kernel_check.h"
+#include "skills/skill_check.h"
+
+struct grading {
+    struct kernel_check *check;
+    skill_kernel_done *done;
+    void *data;
+};
+
+static void on_checked(struct kernel_check *check, json_t *result,
+                       const struct kernel_check_failure *failure, void *data) {
+    (void)check;
+    autofree struct grading *g = data;
+    json_t *findings = json_incref(json_object_get(result, "diagnostics"));
+    const char *outcome = json_get_string(result, "outcome", NULL);
+    if (findings && outcome && !json_array_size(findings)) {
+        json_decref(take(findings)); /* the compiler crashed or took too long */
+    }
+    g->done(g->data, findings,
+            failure   ? failure->message
+            : outcome ? outcome
+                      : "cancelled");
+    json_decref(result);
+}
+
+/* name is a file name; diagnostics only, which is what a skill's reader needs. */
+static void *grade(void *host, const char *name, const char *source,
+                   skill_kernel_done *done, void *data) {
+    struct grading *g = xcalloc(1, sizeof *g);
+    autojson *params =
+        json_pack("{s:s,s:s,s:b}", "source", source, "name", name, "quick", 1);
+    if (!params) { /* not UTF-8 */
+        free(g);
+        return NULL;
+    }
+    *g = (struct grading){.done = done, .data = data};
+    g->check =
+        kernel_check_start(daemon_gpu(host), params, daemon_origin(host), on_checked, g);
+    return g;
+}
+
+static void cancel(void *handle) {
+    const struct grading *g = handle;
+    kernel_check_cancel(g->check);
+}
+
+void grader_set(void) {
+    static const struct skill_grader grader = {.start = grade, .cancel = cancel};
+    skill_set_grader(&grader);
+}

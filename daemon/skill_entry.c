@@ -1,0 +1,345 @@
+#include "daemon/skill_entry.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "skills/skill.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <nettle/base64.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define SCHEME "skill://"
+#define MANIFEST "SKILL.md"
+#define URI_MAX 8192
+
+/* --- URIs --- */
+
+static int hex_value(char c) {
+    return isdigit((unsigned char)c) ? c - '0'
+           : c >= 'a' && c <= 'f'    ? c - 'a' + 10
+           : c >= 'A' && c <= 'F'    ? c - 'A' + 10
+                                     : -1;
+}
+
+/* NULL for a broken escape, an encoded slash or U+0000. */
+static char *decode(const char *s) {
+    char *out = xmalloc(strlen(s) + 1);
+    size_t n = 0;
+    for (; *s; s++) {
+        char c = *s;
+        if (c == '%') {
+            int high = hex_value(s[1]), low = high < 0 ? -1 : hex_value(s[2]);
+            c = low < 0 ? '\0' : (char)(high << 4 | low);
+            if (c == '\0' || c == '/') {
+                free(out);
+                return NULL;
+            }
+            s += 2;
+        }
+        out[n++] = c;
+    }
+    out[n] = '\0';
+    return out;
+}
+
+static void add_encoded(struct buf *out, const char *path) {
+    for (const char *c = path; *c; c++) {
+        bool plain = isalnum((unsigned char)*c) || strchr("-._~/", *c);
+        buf_addf(out, plain ? "%c" : "%%%02X", (unsigned char)*c);
+    }
+}
+
+static char *file_uri(const char *base, const char *path) {
+    autobuf out = BUF_INIT(4 * URI_MAX);
+    buf_addf(&out, "%s/", base);
+    add_encoded(&out, path);
+    return buf_detach(&out);
+}
+
+int skill_uri_split(struct skill_uri *ret, const char *uri, struct err *err) {
+    const char *at = uri + strlen(SCHEME);
+    bool known = strlen(uri) < URI_MAX && strncmp(uri, SCHEME, strlen(SCHEME)) == 0;
+    int segments = known && strncmp(at, "shadowed/", strlen("shadowed/")) == 0 ? 3 : 2;
+    for (; known && segments > 0; segments--) {
+        size_t len = strcspn(at, "/");
+        known = len > 0 && (at[len] == '/' || segments == 1);
+        at += len + (segments > 1);
+    }
+    char *rest = known ? decode(*at ? at + 1 : "") : NULL;
+    if (!rest) {
+        return err_set(err, -EINVAL, "no skill's URI: %.200s", uri);
+    }
+    *ret = (struct skill_uri){.base = xstrndup(uri, (size_t)(at - uri)), .rest = rest};
+    return 0;
+}
+
+void skill_uri_finish(struct skill_uri *u) {
+    free(u->base);
+    free(u->rest);
+}
+
+/* --- files --- */
+
+/* What others call the file: SKILL.md, also where it is written in small letters. */
+static const char *shown_path(const struct skill *s, const char *path) {
+    bool small = strcmp(path, "skill.md") == 0 && !skill_find_file(s, MANIFEST);
+    return small ? MANIFEST : path;
+}
+
+static const struct skill_file *find_shown(const struct skill *s, const char *path) {
+    const struct skill_file *f = skill_find_file(s, path);
+    return f || strcmp(path, MANIFEST) != 0 ? f : skill_find_file(s, "skill.md");
+}
+
+static const char *mime_type(const char *path) {
+    static const char *const types[][2] = {
+        {".md", "text/markdown"},
+        {".txt", "text/plain"},
+        {".json", "application/json"},
+        {".yaml", "application/yaml"},
+        {".yml", "application/yaml"},
+        {".toml", "application/toml"},
+        {".py", "text/x-python"},
+        {".sh", "application/x-sh"},
+        {".js", "text/javascript"},
+        {".html", "text/html"},
+        {".css", "text/css"},
+        {".csv", "text/csv"},
+        {".c", "text/x-c"},
+        {".h", "text/x-c"},
+        {".cu", "text/x-cuda"},
+        {".cuh", "text/x-cuda"},
+        {".cpp", "text/x-c++"},
+        {".svg", "image/svg+xml"},
+        {".png", "image/png"},
+        {".jpg", "image/jpeg"},
+        {".gif", "image/gif"},
+        {".pdf", "application/pdf"},
+        {".zip", "application/zip"},
+    };
+    const char *dot = strrchr(path_basename(path), '.');
+    for (size_t i = 0; dot && i < ARRAY_LEN(types); i++) {
+        if (strcasecmp(dot, types[i][0]) == 0) {
+            return types[i][1];
+        }
+    }
+    return "application/octet-stream";
+}
+
+/* --- entries --- */
+
+static size_t count_points(const char *s) {
+    size_t count = 0;
+    for (; *s; s++) {
+        count += ((unsigned char)*s & 0xC0) != 0x80;
+    }
+    return count;
+}
+
+/* Small letters and digits, in words joined by single hyphens. */
+static bool is_name(const char *name) {
+    size_t len = strlen(name);
+    return len > 0 && len <= SKILL_MAX_NAME && name[0] != '-' && name[len - 1] != '-' &&
+           !strstr(name, "--") &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
+}
+
+static bool is_string_map(const json_t *value) {
+    const char *key;
+    json_t *member;
+    bool strings = json_is_object(value);
+    json_object_foreach((json_t *)(uintptr_t)value, key, member) {
+        strings = strings && json_is_string(member);
+    }
+    return strings;
+}
+
+/* What hosts refuse: one such entry makes some of them refuse the whole list. */
+static const char *unfit_fields(const struct skill_text *t) {
+    const json_t *compatibility = json_object_get(t->frontmatter, "compatibility");
+    const json_t *metadata = json_object_get(t->frontmatter, "metadata");
+    const char *text = json_string_value(compatibility);
+    if (!t->name || !is_name(t->name)) {
+        return "its name is not as the specification wants it";
+    }
+    if (!t->description || !*t->description ||
+        count_points(t->description) > SKILL_MAX_DESCRIPTION) {
+        return "its description is missing or too long";
+    }
+    if (compatibility &&
+        (!text || !*text || count_points(text) > SKILL_MAX_COMPATIBILITY)) {
+        return "its compatibility is no text of the length allowed";
+    }
+    if (metadata && !is_string_map(metadata)) {
+        return "its metadata does not map strings to strings";
+    }
+    return NULL;
+}
+
+static bool is_too_large(const struct skill *s) {
+    size_t i;
+    const json_t *problem;
+    json_array_foreach(s->problems, i, problem) {
+        const char *code = json_get_string(problem, "code", "");
+        if (strncmp(code, "too_many", strlen("too_many")) == 0 ||
+            strcmp(code, "text_too_long") == 0) {
+            return true;
+        }
+    }
+    return s->file_count > SKILL_MAX_FILES || s->bytes > SKILL_MAX_BYTES;
+}
+
+/* Why the extension cannot serve it: everybody's YAML reader must see what ours sees. */
+static const char *unfit(const struct skill *s, const char *base) {
+    const struct skill_text *t = &s->text;
+    if (t->problem.line || t->repaired || !t->frontmatter) {
+        return "its frontmatter is not valid YAML";
+    }
+    if (!text_is_utf8(t->text, t->len)) {
+        return "SKILL.md is not UTF-8";
+    }
+    if (is_too_large(s)) {
+        return "it is larger than a skill may be";
+    }
+    const char *why = unfit_fields(t);
+    return why                                            ? why
+           : strcmp(t->name, strrchr(base, '/') + 1) != 0 ? "its name is not the URI's"
+                                                          : NULL;
+}
+
+static json_t *entry_of(const struct skill *s, const char *base) {
+    json_t *files = json_array();
+    for (size_t i = 0; i < s->file_count; i++) {
+        const struct skill_file *f = &s->files[i];
+        autofree char *uri = file_uri(base, shown_path(s, f->path));
+        json_array_append_new(files, json_pack("{s:s,s:s,s:I}", "uri", uri, "digest",
+                                               f->digest, "size", (json_int_t)f->size));
+    }
+    autofree char *uri = file_uri(base, MANIFEST);
+    return json_pack("{s:s,s:O,s:o}", "uri", uri, "frontmatter", s->text.frontmatter,
+                     "resources", files);
+}
+
+int skill_entry_read(const char *base, const char *folder, json_t **ret, size_t *bytes,
+                     struct err *err) {
+    struct skill s;
+    int rc = skill_open(&s, folder, true, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const char *why = unfit(&s, base);
+    *bytes = s.bytes;
+    if (why) {
+        rc = err_set(err, -EINVAL, "%.200s cannot be served: %s", base, why);
+    } else {
+        *ret = entry_of(&s, base);
+    }
+    skill_finish(&s);
+    return rc;
+}
+
+/* --- folders --- */
+
+static json_t *child_json(const char *base, const struct skill *s, const char *path,
+                          bool directory) {
+    autofree char *uri = file_uri(base, path);
+    bool manifest = strcmp(path, MANIFEST) == 0;
+    const char *name = manifest && s->text.name ? s->text.name : path_basename(path);
+    json_t *child =
+        json_pack("{s:s,s:o,s:s}", "uri", uri, "name", json_clean_z(name), "mimeType",
+                  directory ? "inode/directory" : mime_type(path));
+    if (manifest && s->text.description) {
+        json_object_set_new(child, "description", json_clean_z(s->text.description));
+    }
+    return child;
+}
+
+/* Files are sorted by path, so a folder's stand together. */
+static json_t *children_of(const struct skill *s, const char *base, const char *rest) {
+    json_t *list = json_array();
+    size_t len = *rest ? strlen(rest) + 1 : 0;
+    autofree char *last = NULL;
+    for (size_t i = 0; i < s->file_count; i++) {
+        const char *path = shown_path(s, s->files[i].path);
+        if (len && (strncmp(path, rest, len - 1) != 0 || path[len - 1] != '/')) {
+            continue;
+        }
+        const char *slash = strchr(path + len, '/');
+        autofree char *child =
+            slash ? xstrndup(path, (size_t)(slash - path)) : xstrdup(path);
+        if (!last || strcmp(last, child) != 0) {
+            json_array_append_new(list, child_json(base, s, child, slash));
+            free(last);
+            last = take(child);
+        }
+    }
+    return list;
+}
+
+int skill_entry_directory(const char *base, const char *folder, const char *rest,
+                          json_t **ret, struct err *err) {
+    struct skill s;
+    size_t len = strlen(rest);
+    int rc = skill_open(&s, folder, false, err);
+    if (rc < 0) {
+        return rc;
+    }
+    json_t *list = children_of(&s, base, rest);
+    if (!json_array_size(list) || (len && rest[len - 1] == '/')) {
+        json_decref(list);
+        rc = err_set(err, -EINVAL, "no folder of the skill: %.200s", rest);
+    } else {
+        *ret = list;
+    }
+    skill_finish(&s);
+    return rc;
+}
+
+/* --- reading --- */
+
+static json_t *contents_of(const char *uri, const char *path, const struct buf *bytes) {
+    json_t *one = json_pack("{s:s,s:s}", "uri", uri, "mimeType", mime_type(path));
+    if (text_is_utf8(bytes->data, bytes->len)) {
+        json_object_set_new(one, "text", json_stringn(bytes->data, bytes->len));
+    } else {
+        size_t len = BASE64_ENCODE_RAW_LENGTH(bytes->len);
+        autofree char *encoded = xmalloc(len + 1);
+        base64_encode_raw(encoded, bytes->len, (const uint8_t *)bytes->data);
+        json_object_set_new(one, "blob", json_stringn(encoded, len));
+    }
+    return json_pack("{s:[o]}", "contents", one);
+}
+
+int skill_entry_file(const char *uri, const char *folder, const char *rest, json_t **ret,
+                     struct err *err) {
+    struct skill s;
+    autobuf bytes = BUF_INIT(SKILL_MAX_BYTES);
+    int rc = skill_open(&s, folder, false, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const struct skill_file *file = find_shown(&s, rest);
+    rc = file ? skill_read_file(folder, file->path, &bytes, err)
+              : err_set(err, -ENOENT, "no file of the skill: %.200s", rest);
+    if (rc == 0) {
+        *ret = contents_of(uri, rest, &bytes);
+    }
+    skill_finish(&s);
+    return rc;
+}
+
+char *skill_entry_stamp(const char *folder, const char *rest) {
+    struct stat st;
+    autofree char *path = path_join(folder, rest);
+    autofree char *small = path_join(folder, "skill.md");
+    bool there =
+        lstat(path, &st) == 0 || (strcmp(rest, MANIFEST) == 0 && lstat(small, &st) == 0);
+    return there ? xasprintf("%lld.%09ld %lld", (long long)st.st_mtim.tv_sec,
+                             st.st_mtim.tv_nsec, (long long)st.st_size)
+                 : NULL;
+}

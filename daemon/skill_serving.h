@@ -1,0 +1,20 @@
+#pragma once
+/* skill_serving: skills over MCP, as the extension io.modelcontextprotocol/skills and as
+ * plain resources.
+ *
+ * A skill's URI is skill://<scope or agent>/<name>/SKILL.md; its files stand beside it.
+ * Only skills whose frontmatter every reader takes alike are served through the
+ * extension; all can be read as resources. Digests and sizes are those of the bytes that
+ * are read. */
+#include "protocol/provider.h"
+
+struct daemon;
+struct skill_serving;
+
+/* d is asked for its skills when a request needs them. */
+struct skill_serving *skill_serving_new(struct daemon *d);
+void skill_serving_free(struct skill_serving *s);
+const struct resource_provider *skill_serving_resources(const struct skill_serving *s);
+const struct extension *skill_serving_extension(const struct skill_serving *s);
+/* The set of skills changed. */
+void skill_serving_changed(struct skill_serving *s);
