@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#define BATCH 64            /* documents of one transaction */
+#define BATCH 256           /* documents of one transaction */
 #define FORGET_S 2592000    /* a month */
 #define RECOUNT_ALWAYS 2000 /* documents up to which rarity is kept exact */
 

@@ -94,7 +94,15 @@ static int reopen(struct indexer *i, bool rebuild, struct err *err) {
         db_close(take(i->db));
         drop_files(i->db_path);
     }
-    return i->db ? 0 : db_open(i->db_path, &catalog_schema, &i->db, err);
+    if (i->db) {
+        return 0;
+    }
+    int rc = db_open(i->db_path, &catalog_schema, &i->db, err);
+    if (rc == 0) { /* merging words moves many pages; none of it is secret */
+        db_run(i->db, NULL, "PRAGMA secure_delete = OFF", "");
+        db_run(i->db, NULL, "PRAGMA cache_size = -8192", "");
+    }
+    return rc;
 }
 
 /* Looked at before in this order: the same path for several agents. */

@@ -22,7 +22,9 @@
 #define POSITIONS_MAX 6    /* of a word per field, to tell neighbours */
 #define UNKNOWN_WEIGHT 0.5 /* of words that no skill holds */
 #define KEPT_MAX 64
-#define LONG_TASK 50 /* words */
+#define ROWS_BUDGET 1500 /* rows of the rarest words that are weighed, some 1 us each */
+#define CLOSER_MAX 16    /* of the best are weighed again with the common words */
+#define LONG_TASK 50     /* words */
 
 static const double field_weight[CATALOG_FIELDS] = {8, 4, 2, 1};
 static const double field_length[CATALOG_FIELDS] = {0, 0.4, 0.5, 0.75};
@@ -31,6 +33,7 @@ struct phrase { /* one word asked for */
     char word[48], stem[48];
     size_t concept;
     double quality;
+    int64_t documents; /* that hold it */
 };
 
 struct frequency {
@@ -53,6 +56,8 @@ struct search {
     struct ranking *ranking;
     struct phrase phrases[PHRASES_MAX];
     size_t phrase_count;
+    uint8_t asked[PHRASES_MAX]; /* which phrases are in the query, in its order */
+    size_t asked_count;
     unsigned positions[RANK_CONCEPTS_MAX]; /* of concepts in the task */
     size_t limit;
 };
@@ -149,9 +154,9 @@ static size_t read_candidates(struct ranker *r, const struct key_terms *terms,
 }
 
 static void add_phrase(struct search *q, const char *word, const char *stem,
-                       size_t concept, double quality) {
+                       size_t concept, double quality, int64_t documents) {
     struct phrase *p = &q->phrases[q->phrase_count++];
-    *p = (struct phrase){.concept = concept, .quality = quality};
+    *p = (struct phrase){.concept = concept, .quality = quality, .documents = documents};
     snprintf(p->word, sizeof p->word, "%s", word);
     snprintf(p->stem, sizeof p->stem, "%s", stem);
 }
@@ -175,7 +180,7 @@ static int64_t add_aliases(struct ranker *r, struct search *q, const char *word,
         find_stem(r, aliases[i], stem);
         int64_t documents = stem[0] ? find_frequency(r, stem).documents : 0;
         if (documents && !is_asked(q, stem)) {
-            add_phrase(q, aliases[i], stem, concept, ALIAS_QUALITY);
+            add_phrase(q, aliases[i], stem, concept, ALIAS_QUALITY, documents);
             most = documents > most ? documents : most;
         }
     }
@@ -218,7 +223,7 @@ static void add_concept(struct ranker *r, struct search *q, const struct valued 
     snprintf(k->concepts[i].word, sizeof k->concepts[i].word, "%s", c->word);
     q->positions[i] = c->position;
     if (c->frequency.documents) {
-        add_phrase(q, c->word, c->stem, i, 1);
+        add_phrase(q, c->word, c->stem, i, 1, c->frequency.documents);
     }
     int64_t other = add_aliases(r, q, c->word, i);
     if (other && !c->frequency.documents) {
@@ -376,8 +381,8 @@ static void see_row(const Fts5ExtensionApi *api, Fts5Context *context,
         seen[i].fields = 0;
         memset(seen[i].position_count, 0, sizeof seen[i].position_count);
     }
-    for (size_t i = 0; i < q->phrase_count; i++) {
-        const struct phrase *p = &q->phrases[i];
+    for (size_t i = 0; i < q->asked_count; i++) {
+        const struct phrase *p = &q->phrases[q->asked[i]];
         see_phrase(api, context, (int)i, p, q, d, &seen[p->concept]);
     }
     struct ranked m = {.document = (uint32_t)(d - q->snapshot->documents)};
@@ -398,11 +403,56 @@ static int by_score(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
+/* The rarest phrases, whose documents together are at most `budget`; at least one. */
+static void choose_asked(struct search *q, int64_t budget) {
+    bool in[PHRASES_MAX] = {false};
+    q->asked_count = 0;
+    while (q->asked_count < q->phrase_count) {
+        size_t best = q->phrase_count;
+        for (size_t i = 0; i < q->phrase_count; i++) {
+            if (!in[i] && (best == q->phrase_count ||
+                           q->phrases[i].documents < q->phrases[best].documents)) {
+                best = i;
+            }
+        }
+        if (q->asked_count && q->phrases[best].documents > budget) {
+            break;
+        }
+        budget -= q->phrases[best].documents;
+        in[best] = true;
+        q->asked[q->asked_count++] = (uint8_t)best;
+    }
+}
+
+static void write_match(const struct search *q, struct buf *match) {
+    for (size_t i = 0; i < q->asked_count; i++) {
+        buf_addf(match, "%s\"%s\"", i ? " OR " : "", q->phrases[q->asked[i]].word);
+    }
+}
+
+/* What the common words add for the documents that the rare ones found. */
+static int look_closer(struct ranker *r, struct search *q, struct err *err) {
+    autobuf match = BUF_INIT(PHRASES_MAX * 64);
+    struct ranked found[CLOSER_MAX];
+    size_t count = q->ranking->count < CLOSER_MAX ? q->ranking->count : CLOSER_MAX;
+    memcpy(found, q->ranking->list, count * sizeof *found);
+    q->ranking->count = 0;
+    choose_asked(q, INT64_MAX);
+    write_match(q, &match);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        rc = db_query(r->db, err, skip_row, NULL,
+                      "SELECT skill_see(text) FROM text WHERE text MATCH ?1"
+                      " AND rowid = ?2",
+                      "si", match.data, q->snapshot->documents[found[i].document].id);
+    }
+    return rc;
+}
+
 static int search(struct ranker *r, struct search *q, struct err *err) {
     autobuf match = BUF_INIT(PHRASES_MAX * 64);
-    for (size_t i = 0; i < q->phrase_count; i++) {
-        buf_addf(&match, "%s\"%s\"", i ? " OR " : "", q->phrases[i].word);
-    }
+    choose_asked(q, ROWS_BUDGET);
+    write_match(q, &match);
     if (!match.len) {
         return 0;
     }
@@ -410,6 +460,9 @@ static int search(struct ranker *r, struct search *q, struct err *err) {
     int rc =
         db_query(r->db, err, skip_row, NULL,
                  "SELECT skill_see(text) FROM text WHERE text MATCH ?1", "s", match.data);
+    if (rc == 0 && q->asked_count < q->phrase_count) {
+        rc = look_closer(r, q, err);
+    }
     r->search = NULL;
     return rc;
 }
@@ -417,7 +470,7 @@ static int search(struct ranker *r, struct search *q, struct err *err) {
 int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
                 const bool *allowed, size_t limit, struct ranking *ret, struct err *err) {
     *ret = (struct ranking){0};
-    limit = limit < KEPT_MAX ? limit : KEPT_MAX;
+    limit = limit < CLOSER_MAX ? CLOSER_MAX : limit < KEPT_MAX ? limit : KEPT_MAX;
     ret->list = xcalloc(limit + 1, sizeof *ret->list);
     struct search *q = xcalloc(1, sizeof *q);
     *q = (struct search){

@@ -1,0 +1,129 @@
+/* bench_find: skill lookup over many skills.
+ *
+ *   bench_find [SKILLS]        (10000 by default)
+ *
+ * Writes synthetic skills beneath TMPDIR, indexes them, asks 400 tasks twice and prints
+ * as JSON: time to build, p50/p90/max of warm questions, of a look without changes, the
+ * longest turn of the loop, and resident memory. */
+#include "base/clock.h"
+#include "tests/unit/skills/lookup.h"
+
+#include <unistd.h>
+
+#define VOCABULARY 30000
+#define TASKS 400
+#define BODY_WORDS 600
+
+static uint64_t state = 88172645463325252u;
+
+static uint64_t next_random(void) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+/* Words by Zipf's law, pronounceable so that the stemmer has something to do. */
+static void add_word(struct buf *out) {
+    static const char *const endings[] = {"", "s", "ing", "ed", "er", "ation"};
+    double u = (double)(next_random() >> 11) / (double)(1ull << 53);
+    unsigned rank = 1;
+    for (double x = u * 10.9; x > 1 && rank < VOCABULARY; x -= 1) {
+        rank = rank * 27 / 10 + (unsigned)(next_random() % 3);
+    }
+    for (unsigned n = rank; n; n /= 60) {
+        buf_addc(out, "bcdfgklmnprt"[n % 12]);
+        buf_addc(out, "aeiou"[n / 12 % 5]);
+    }
+    buf_adds(out, endings[rank % 6]);
+    buf_addc(out, ' ');
+}
+
+static void add_words(struct buf *out, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        add_word(out);
+    }
+}
+
+static void write_skills(const struct fixture *f, int count) {
+    for (int i = 0; i < count; i++) {
+        autobuf description = BUF_INIT(8192), body = BUF_INIT(64u << 10);
+        char name[64];
+        snprintf(name, sizeof name, "skill-%d", i);
+        add_words(&description, 25);
+        for (int section = 0; section < 6; section++) {
+            buf_adds(&body, "\n## ");
+            add_words(&body, 3);
+            buf_adds(&body, "\n\n");
+            add_words(&body, BODY_WORDS / 6);
+            buf_addc(&body, '\n');
+        }
+        fixture_skill(f, "user", name, description.data, body.data);
+    }
+}
+
+static double resident_mib(void) {
+    long pages = 0, resident = 0;
+    FILE *in = fopen("/proc/self/statm", "re");
+    if (!in || fscanf(in, "%ld %ld", &pages, &resident) != 2) {
+        resident = 0;
+    }
+    if (in) {
+        fclose(in);
+    }
+    return (double)resident * (double)sysconf(_SC_PAGESIZE) / 1048576.0;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The time of one question in ms. */
+static double ask(struct fixture *f, const char *task) {
+    uint64_t began = clock_us();
+    json_t *result = catalog_find(f->catalog, task, 5, NULL, NULL);
+    double took = (double)(clock_us() - began) / 1000;
+    json_decref(result);
+    return took;
+}
+
+int main(int argc, char **argv) {
+    static const char *const scopes[] = {"user", NULL};
+    static char *tasks[TASKS];
+    static double times[TASKS];
+    int count = argc > 1 ? atoi(argv[1]) : 10000;
+    struct fixture f;
+    fixture_make(&f);
+    write_skills(&f, count);
+    double before = resident_mib();
+    fixture_open(&f);
+    fixture_folders(&f, scopes);
+    uint64_t began = clock_ms();
+    int status = fixture_wait(&f);
+    double build_ms = (double)(clock_ms() - began);
+    for (int i = 0; i < TASKS; i++) {
+        struct buf task = BUF_INIT(4096);
+        add_words(&task, 4 + (unsigned)i % 9);
+        tasks[i] = buf_detach(&task);
+        ask(&f, tasks[i]);
+    }
+    for (int i = 0; i < TASKS; i++) {
+        times[i] = ask(&f, tasks[i]);
+        free(tasks[i]);
+    }
+    qsort(times, TASKS, sizeof *times, by_value);
+    began = clock_us();
+    catalog_set_folders(f.catalog, NULL, 0);
+    fixture_folders(&f, scopes); /* as another daemon of the user would: all is known */
+    fixture_wait(&f);
+    double look_ms = (double)(clock_us() - began) / 1000;
+    printf("{\"skills\": %d, \"status\": %d, \"build_ms\": %.0f, \"find_p50_ms\": %.2f, "
+           "\"find_p90_ms\": %.2f, \"find_max_ms\": %.2f, \"look_ms\": %.0f, "
+           "\"resident_mib\": %.1f, \"resident_before_mib\": %.1f}\n",
+           count, status, build_ms, times[TASKS / 2], times[TASKS * 9 / 10],
+           times[TASKS - 1], look_ms, resident_mib(), before);
+    fixture_close(&f);
+    fixture_drop(&f);
+    return status < 0;
+}
