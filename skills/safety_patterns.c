@@ -189,7 +189,7 @@ const struct safety_pattern safety_patterns[] = {
     /* --- gives somebody else a shell --- */
     RULE("reverse_shell", BLOCK, IN_ALL, WINDOW_LINE, "/dev/tcp/|/dev/udp/",
          "(?:" SHELL "\\s+-i|0>&1|\\bexec\\s+\\d+<>|<&\\d)[^\\n]{0,200}/dev/(?:tcp|udp)/"
-                     "|/dev/(?:tcp|udp)/[^\\n]{0,120}"
+         "|/dev/(?:tcp|udp)/[^\\n]{0,120}"
          "(?:0>&1|0<&|<&1|2>&1\\s*0)",
          "opens a shell to another machine"),
     RULE("reverse_shell", BLOCK, IN_ALL, WINDOW_LINE, "nc |ncat|netcat",
@@ -289,7 +289,8 @@ const struct safety_pattern safety_patterns[] = {
          "not|avoid)\\s+(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|reveal(?:ing)?|"
          "show(?:ing)?|notify(?:ing)?|alert(?:ing)?|let(?:ting)?)\\s+(?:this\\s+|it\\s+|"
          "anything\\s+)?(?:to\\s+)?the\\s+user\\b"
-         "(?!\\s+(?:to|they|how|what|that (?:they|you)))",
+         "(?!\\s+(?:to|they|how|what|more\\b|less\\b|all\\b|raw\\b|unless|until|that "
+         "(?:they|you)))",
          "asks for something to be hidden from the user"),
     RULE("system_prompt_request", WARN, IN_ALL, WINDOW_PARAGRAPH,
          "system prompt|system message",
@@ -351,7 +352,7 @@ const struct safety_pattern safety_patterns[] = {
     RULE("writes_agent_files", WARN, IN_COMMANDS, WINDOW_LINE,
          "claude|codex|cursor|agents.md|gemini",
          "(?:>>?|\\btee\\s+(?:-a\\s+)?|\\b(?:cp|mv|ln|install)\\s[^\\n;|&]{0,120}\\s|"
-         "\\bsed\\s+-i[^\\n;|&]{0,120}\\s)[\"']?"
+         "\\bsed\\s+-i[^\\n;|&]{0,120}\\s)\\s*[\"']?"
          "(?:(?:~|\\$\\{?HOME\\}?)/\\.(?:claude|codex|cursor|gemini)\\b|(?:\\./"
          ")?(?:AGENTS|CLAUDE|GEMINI)\\.md\\b)|"
          "\\b(?:append|write|add|insert)\\b[^.\\n]{0,60}\\b(?:to|into)\\s+`?(?:~/"
