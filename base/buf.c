@@ -42,6 +42,7 @@ char *buf_reserve(struct buf *b, size_t len) {
             cap += cap / 2;
         }
         b->data = xrealloc(b->cap ? b->data : NULL, cap);
+        b->data[b->len] = '\0'; /* also when nothing will be committed */
         b->cap = cap;
     }
     return b->data + b->len;

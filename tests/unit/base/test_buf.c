@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 Test(buf, an_addition_past_the_limit_adds_nothing_and_sticks) {
@@ -58,4 +59,15 @@ Test(err, context_goes_in_front_and_long_words_are_cut) {
     words[sizeof words - 1] = '\0';
     err_wrap(&err, "%s", words);
     cr_assert(eq(sz, strlen(err.msg), sizeof err.msg - 1));
+}
+
+/* malloc may hand out memory that was used: fill some first. */
+Test(buf, reserved_room_that_is_not_used_leaves_a_terminated_text) {
+    void *used = malloc(128);
+    memset(used, 'x', 128);
+    free(used);
+    autobuf b = BUF_INIT(200);
+    cr_assert(buf_reserve(&b, 120) != NULL);
+    cr_assert(zero(sz, b.len));
+    cr_assert(eq(chr, b.data[0], '\0'));
 }
