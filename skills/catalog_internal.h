@@ -66,9 +66,7 @@ int index_folder(struct db *db, const char *path, const struct found *found,
  */
 int index_tidy(struct db *db, struct err *err);
 int64_t index_generation(struct db *db);
-/* Read SKILL.md of a found skill. *ret_stamp is set so that the next look reads a file
- * again which might have changed within its clock's tick. -ENOENT and others when it
- * cannot be read. */
+/* Read SKILL.md of a found skill; -ENOENT and others when it cannot be read. */
 int document_read(const struct found_skill *skill, struct index_document *ret);
 void document_finish(struct index_document *d);
 /* Mean measured lift by skill_meta.json; NAN without. */
@@ -79,7 +77,7 @@ double lift_read(const char *folder);
 struct snapshot_document {
     int64_t id;
     const char *name, *description;
-    char digest[17]; /* its first half quarter: enough to tell apart */
+    char digest[17]; /* its first 16 digits */
     uint16_t lengths[CATALOG_FIELDS];
 };
 struct snapshot_place {

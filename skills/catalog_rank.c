@@ -23,7 +23,7 @@
 #define UNKNOWN_WEIGHT 0.5 /* of words that no skill holds */
 #define KEPT_MAX 64
 #define ROWS_BUDGET 1500 /* rows of the rarest words that are weighed, some 1 us each */
-#define CLOSER_MAX 16    /* of the best are weighed again with the common words */
+#define CLOSER_MIN 16    /* of the best are weighed again with the common words */
 #define LONG_TASK 50     /* words */
 
 static const double field_weight[CATALOG_FIELDS] = {8, 4, 2, 1};
@@ -433,8 +433,8 @@ static void write_match(const struct search *q, struct buf *match) {
 /* What the common words add for the documents that the rare ones found. */
 static int look_closer(struct ranker *r, struct search *q, struct err *err) {
     autobuf match = BUF_INIT(PHRASES_MAX * 64);
-    struct ranked found[CLOSER_MAX];
-    size_t count = q->ranking->count < CLOSER_MAX ? q->ranking->count : CLOSER_MAX;
+    struct ranked found[KEPT_MAX];
+    size_t count = q->ranking->count;
     memcpy(found, q->ranking->list, count * sizeof *found);
     q->ranking->count = 0;
     choose_asked(q, INT64_MAX);
@@ -470,7 +470,7 @@ static int search(struct ranker *r, struct search *q, struct err *err) {
 int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
                 const bool *allowed, size_t limit, struct ranking *ret, struct err *err) {
     *ret = (struct ranking){0};
-    limit = limit < CLOSER_MAX ? CLOSER_MAX : limit < KEPT_MAX ? limit : KEPT_MAX;
+    limit = limit < CLOSER_MIN ? CLOSER_MIN : limit < KEPT_MAX ? limit : KEPT_MAX;
     ret->list = xcalloc(limit + 1, sizeof *ret->list);
     struct search *q = xcalloc(1, sizeof *q);
     *q = (struct search){
