@@ -60,15 +60,26 @@ struct judge {
 /* What a statement is about: bits by index in hardware_devices. */
 struct subject {
     unsigned devices;
-    char board[8]; /* "sxm", "pcie", "nvl", "80gb", "40gb" or "" */
-    bool foreign;
+    char board[8];  /* "sxm", "pcie", "nvl", "80gb", "40gb" or "" */
     bool inherited; /* named by a heading only */
 };
+
+static bool has_word(const char *words, const char *text, size_t len) {
+    for (const char *word = words; *word;) {
+        size_t n = strcspn(word, "|");
+        if (memmem(text, len, word, n)) {
+            return true;
+        }
+        word += n + (word[n] == '|');
+    }
+    return false;
+}
 
 static unsigned devices_in(const char *text, size_t len) {
     unsigned found = 0;
     for (size_t i = 0; i < hardware_device_count; i++) {
-        if (pattern_is_in(patterns.devices[i], text, len)) {
+        if (has_word(hardware_devices[i].words, text, len) &&
+            pattern_is_in(patterns.devices[i], text, len)) {
             found |= 1u << i;
         }
     }
@@ -90,6 +101,9 @@ static unsigned devices_in(const char *text, size_t len) {
 
 static void add_board(struct subject *s, const char *text, size_t len) {
     struct pattern_match m;
+    if (!has_word("sxm|pcie|nvl|0gb|0 gb", text, len)) {
+        return;
+    }
     for (size_t at = 0; at < len && pattern_find(patterns.boards, text, len, at, &m) > 0;
          at = m.end[0]) {
         char board[8] = "";
@@ -111,18 +125,26 @@ static struct subject subject_of(const struct statement *s) {
     subject.devices = devices_in(s->text, s->len) | devices_in(s->about, s->about_len);
     add_board(&subject, s->text, s->len);
     add_board(&subject, s->about, s->about_len);
-    subject.foreign = pattern_is_in(patterns.foreign, s->text, s->len) ||
-                      pattern_is_in(patterns.foreign, s->about, s->about_len);
-    if (!subject.devices && !subject.foreign && s->heading_len) {
+    if (!subject.devices && s->heading_len) {
         subject.devices = devices_in(s->heading, s->heading_len);
         subject.inherited = true;
-        subject.foreign = pattern_is_in(patterns.foreign, s->heading, s->heading_len);
         add_board(&subject, s->heading, s->heading_len);
     }
     if (strcmp(subject.board, "?") == 0) {
         subject.board[0] = '\0';
     }
     return subject;
+}
+
+/* Nothing in the statement speaks against taking it at its word. Asked last: most
+ * statements contradict nothing. */
+static bool is_plain(const struct statement *s, const struct subject *subject) {
+    return !pattern_is_in(patterns.doubt, s->text, s->len) &&
+           !pattern_is_in(patterns.usage, s->text, s->len) &&
+           !pattern_is_in(patterns.foreign, s->text, s->len) &&
+           !pattern_is_in(patterns.foreign, s->about, s->about_len) &&
+           !(subject->inherited &&
+             pattern_is_in(patterns.foreign, s->heading, s->heading_len));
 }
 
 /* --- numbers --- */
@@ -248,7 +270,8 @@ static bool contradicts(const struct subject *s, enum hardware_quantity quantity
                         double value, bool below_is_fine, struct verdict *ret) {
     *ret = (struct verdict){0};
     for (size_t d = 0; d < hardware_device_count; d++) {
-        bool board = strcmp(hardware_devices[d].name, hardware_devices[d].capability) != 0;
+        bool board =
+            strcmp(hardware_devices[d].name, hardware_devices[d].capability) != 0;
         if (!(s->devices >> d & 1) || (quantity == HARDWARE_CAPABILITY && !board)) {
             continue;
         }
@@ -332,17 +355,6 @@ static void add_finding(struct judge *j, const struct verdict *v, size_t at, siz
 
 /* --- judging --- */
 
-static bool has_word(const char *words, const char *text, size_t len) {
-    for (const char *word = words; *word;) {
-        size_t n = strcspn(word, "|");
-        if (memmem(text, len, word, n)) {
-            return true;
-        }
-        word += n + (word[n] == '|');
-    }
-    return false;
-}
-
 static bool is_denied(const struct statement *s, size_t at) {
     size_t from = at > 24 ? at - 24 : 0;
     return pattern_is_in(patterns.denied, s->text + from, at - from);
@@ -371,7 +383,8 @@ static void judge_match(struct judge *j, const struct claim_shape *shape,
     double value = read_number(shape, s->text, m);
     struct verdict v;
     if (m->start[1] < s->label || is_denied(s, m->start[1]) || value <= 0 ||
-        !contradicts(subject, shape->quantity, value, below_is_fine, &v)) {
+        !contradicts(subject, shape->quantity, value, below_is_fine, &v) ||
+        !is_plain(s, subject)) {
         return;
     }
     size_t shift = s->offset - s->label;
@@ -448,7 +461,8 @@ static void judge_feature(struct judge *j, const struct statement *s,
     bool by_word = m.end[3] > m.start[3];
     /* Tensor cores had FP8 first on Hopper's data sheets: both answers are given. */
     bool also = f->minimum == 89 && said == 90;
-    if (said == f->minimum || also || at < s->label || is_denied(s, at) || said == 0) {
+    if (said == f->minimum || also || at < s->label || is_denied(s, at) || said == 0 ||
+        pattern_is_in(patterns.doubt, s->text, s->len)) {
         return;
     }
     size_t shift = s->offset - s->label;
@@ -500,13 +514,9 @@ static void judge_statement(void *data, const struct statement *s) {
     if (!has_digit(s) && !has_word("hopper|ampere|ada", s->text, s->len)) {
         return;
     }
-    if (pattern_is_in(patterns.doubt, s->text, s->len)) {
-        return;
-    }
     judge_features(j, s);
     struct subject subject = subject_of(s);
-    if (subject.devices && !subject.foreign && has_digit(s) &&
-        !pattern_is_in(patterns.usage, s->text, s->len)) {
+    if (subject.devices && has_digit(s)) {
         judge_numbers(j, s, &subject);
     }
 }

@@ -306,13 +306,13 @@ const size_t hardware_table_count = ARRAY_LEN(hardware_table);
     "a?\\b"
 
 const struct hardware_device hardware_devices[] = {
-    {"H100", "9.0", "\\bH100(?=\\b|s\\b|_)"},
-    {"H200", "9.0", "\\bH200(?=\\b|s\\b|_)"},
-    {"A100", "8.0", "\\bA100(?=\\b|s\\b|_)"},
-    {"9.0", "9.0", "\\bHopper\\b|" CAPABILITY("9\\.0", "90")},
-    {"8.0", "8.0", CAPABILITY("8\\.0", "80")},
-    {"8.6", "8.6", CAPABILITY("8\\.6", "86")},
-    {"8.9", "8.9", CAPABILITY("8\\.9", "89")},
+    {"H100", "9.0", "h100", "\\bH100(?=\\b|s\\b|_)"},
+    {"H200", "9.0", "h200", "\\bH200(?=\\b|s\\b|_)"},
+    {"A100", "8.0", "a100", "\\bA100(?=\\b|s\\b|_)"},
+    {"9.0", "9.0", "hopper|9.0|sm_90", "\\bHopper\\b|" CAPABILITY("9\\.0", "90")},
+    {"8.0", "8.0", "8.0|sm_80", CAPABILITY("8\\.0", "80")},
+    {"8.6", "8.6", "8.6|sm_86", CAPABILITY("8\\.6", "86")},
+    {"8.9", "8.9", "8.9|sm_89", CAPABILITY("8\\.9", "89")},
 };
 const size_t hardware_device_count = ARRAY_LEN(hardware_devices);
 

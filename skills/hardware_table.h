@@ -56,6 +56,7 @@ extern const size_t hardware_table_count;
 struct hardware_device {
     const char *name;
     const char *capability; /* the row that holds what all of a capability share */
+    const char *words;      /* lower case; one of them occurs where it is named */
     const char *regex;      /* how it is named in a text */
 };
 extern const struct hardware_device hardware_devices[];
