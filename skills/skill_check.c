@@ -41,6 +41,7 @@ struct skill_check {
     char *folder, *name, *text;
     size_t len;
     enum skill_check_mode mode;
+    bool typing;
     json_t *suppress;
     skill_check_done *done;
     void *data;
@@ -114,7 +115,9 @@ static void check_markdown(struct skill_check *c, const char *file, const char *
     for (size_t i = 0; i < m.code_count && !c->cancelled; i++) {
         const struct markdown_code *code = &m.codes[i];
         if (cuda_block_is(code)) {
-            add_cuda_block(c, file, code);
+            if (!c->typing) {
+                add_cuda_block(c, file, code);
+            }
         } else if (strcmp(code->language, "toml") == 0 &&
                    looks_like_build_toml(code->text)) {
             build_toml_check(file, code->text, strlen(code->text), code->line,
@@ -201,12 +204,13 @@ static void rename_text(json_t *findings, const char *name) {
 static void check_all(struct skill_check *c, const struct skill *s) {
     spec_rules_check(s, c->mode, c->findings);
     if (!c->cancelled) {
-        safety_rules_check(s, c->findings);
+        const struct skill text_alone = {.text = s->text};
+        safety_rules_check(c->typing ? &text_alone : s, c->findings);
     }
     if (!c->cancelled) {
         check_skill_text(c, s);
     }
-    if (s->folder && !c->cancelled) {
+    if (s->folder && !c->typing && !c->cancelled) {
         check_files(c, s);
     }
 }
@@ -222,7 +226,9 @@ static void work(uv_work_t *req) {
                         FINDING_ERROR, NULL, 0, err.msg);
             return;
         }
-    } else {
+    }
+    if (c->text) {
+        skill_text_finish(&skill.text);
         skill_text_read(&skill.text, c->text, c->len);
     }
     check_all(c, &skill);
@@ -380,13 +386,14 @@ struct skill_check *skill_check_start(const struct call_origin *origin,
     c->host = origin->host;
     c->folder = folder ? xstrdup(folder) : NULL;
     c->name = name ? xstrdup(name) : NULL;
-    if (!folder) {
+    if (text) {
         c->text = xmalloc(len + 1);
         memcpy(c->text, text, len);
         c->text[len] = '\0';
         c->len = len;
     }
-    c->mode = mode;
+    c->typing = mode == SKILL_CHECK_TYPING;
+    c->mode = c->typing ? SKILL_CHECK_LENIENT : mode;
     c->suppress = suppress ? json_deep_copy(suppress) : NULL;
     c->done = done;
     c->data = data;

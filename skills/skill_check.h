@@ -22,13 +22,15 @@ void skill_set_grader(const struct skill_grader *grader);
 enum skill_check_mode {
     SKILL_CHECK_LENIENT, /* for what others wrote: the specification's client guide */
     SKILL_CHECK_STRICT,  /* for what we write: every rule */
+    SKILL_CHECK_TYPING,  /* lenient, of SKILL.md alone, and nothing is compiled */
 };
 
 struct skill_check;
 /* result: {"ok", "findings", "omitted", "tokens": {"body", "catalogue"}} (stolen). */
 typedef void skill_check_done(struct skill_check *check, json_t *result, void *data);
-/* A folder, or a text (folder NULL). name: what findings call a text. suppress: array of
- * {"code", "reason"} or NULL. Strings are copied. */
+/* A folder, a text (folder NULL; name: what findings call it), or both: the folder as it
+ * will be with that text as its SKILL.md. suppress: array of {"code", "reason"} or NULL.
+ * Strings are copied. */
 struct skill_check *skill_check_start(const struct call_origin *origin,
                                       const char *folder, const char *name,
                                       const char *text, size_t len,

@@ -12,6 +12,7 @@
 #include "skills/tokens.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #define MAX_FINDINGS 500
 
@@ -65,47 +66,7 @@ static char *folder_of(const struct document *d) {
                                       : NULL;
 }
 
-/* --- SKILL.md: while typing, everything but what must be compiled --- */
-
-/* The skill as it would be with the editor's text. */
-static void skill_with_text(struct skill *s, const struct document *d) {
-    autofree char *folder = folder_of(d);
-    if (!folder || skill_open(s, folder, false, NULL) < 0) {
-        *s = (struct skill){.problems = json_array()};
-    } else {
-        skill_text_finish(&s->text);
-    }
-    skill_text_read(&s->text, d->text, d->len);
-}
-
-static void check_blocks(const struct skill_text *t, const char *name, json_t *findings) {
-    struct markdown m;
-    markdown_read(&m, t->text + t->body, t->len - t->body, t->body_line);
-    for (size_t i = 0; i < m.code_count; i++) {
-        const struct markdown_code *c = &m.codes[i];
-        if (strcmp(c->language, "toml") == 0 && strstr(c->text, "[general]")) {
-            build_toml_check(name, c->text, strlen(c->text), c->line, findings);
-        }
-    }
-    markdown_finish(&m);
-}
-
-static void judge_skill(const struct document *d, enum document_depth depth,
-                        json_t *findings) {
-    (void)depth;
-    struct skill s;
-    const char *name = d->path ? path_basename(d->path) : "SKILL.md";
-    autojson *all = json_array();
-    skill_with_text(&s, d);
-    spec_rules_check(&s, SKILL_CHECK_LENIENT, all);
-    safety_rules_check(&s, all);
-    hardware_facts_check(name, s.text.text + s.text.body, s.text.len - s.text.body,
-                         s.text.body_line, all);
-    check_blocks(&s.text, name, all);
-    skill_finish(&s);
-    autojson *own = own_findings(all, name);
-    json_array_extend(findings, own);
-}
+/* --- SKILL.md --- */
 
 static void on_checked(struct skill_check *check, json_t *result, void *data) {
     (void)check;
@@ -118,6 +79,9 @@ static void on_checked(struct skill_check *check, json_t *result, void *data) {
     }
     json_t *own = own_findings(json_object_get(result, "findings"),
                                path ? path_basename(path) : "SKILL.md");
+    if (document->depth == DOCUMENT_QUICK) {
+        json_decref(take(result)); /* the last full one says more */
+    }
     document_check_done(document, own, result);
 }
 
@@ -127,26 +91,18 @@ static void cancel_check(struct document_check *check) {
     }
 }
 
-/* The disk has what the editor shows, so the whole folder can be judged. */
-static bool is_saved(const struct document *d) {
-    autobuf disk = BUF_INIT(SKILL_MAX_TEXT);
-    return d->path && file_read(d->path, &disk, NULL) == 0 && disk.len == d->len &&
-           memcmp(disk.data, d->text, d->len) == 0;
-}
-
+/* The folder as it would be with the editor's text; a new file has none yet. */
 static void check_skill(struct document_check *check) {
+    struct stat st;
     const struct document *d = check->document;
-    if (check->depth == DOCUMENT_QUICK) {
-        judge_start(check, judge_skill);
-        return;
-    }
-    bool saved = is_saved(d);
-    autofree char *folder = saved ? folder_of(d) : NULL;
-    const char *name = d->path ? path_basename(d->path) : "SKILL.md";
+    autofree char *folder = folder_of(d);
+    bool there = folder && stat(d->path, &st) == 0;
+    bool typing = check->depth == DOCUMENT_QUICK;
     check->cancel = cancel_check;
-    check->kind_data = skill_check_start(check->origin, folder, folder ? NULL : name,
-                                         folder ? NULL : d->text, folder ? 0 : d->len,
-                                         SKILL_CHECK_LENIENT, NULL, on_checked, check);
+    check->kind_data = skill_check_start(
+        check->origin, there ? folder : NULL,
+        d->path ? path_basename(d->path) : "SKILL.md", d->text, d->len,
+        typing ? SKILL_CHECK_TYPING : SKILL_CHECK_LENIENT, NULL, on_checked, check);
 }
 
 /* --- SKILL.md: keys of the frontmatter --- */
@@ -287,6 +243,13 @@ const struct document_kind skill_document_kind = {
 
 /* --- build.toml --- */
 
+/* The disk has what the editor shows, so the rest of the project can be asked. */
+static bool is_saved(const struct document *d) {
+    autobuf disk = BUF_INIT(SKILL_MAX_TEXT);
+    return d->path && file_read(d->path, &disk, NULL) == 0 && disk.len == d->len &&
+           memcmp(disk.data, d->text, d->len) == 0;
+}
+
 /* On open and save also what the rest of the project says about it. */
 static void judge_toml(const struct document *d, enum document_depth depth,
                        json_t *findings) {
@@ -330,8 +293,8 @@ static json_t *symbols_toml(const struct document *d) {
             json_array_append_new(list,
                                   json_pack("{s:o,s:s,s:s,s:I,s:I}", "name",
                                             json_clean(d->text + open, len), "detail", "",
-                                            "symbol", "object", "start", (json_int_t)start,
-                                            "end", (json_int_t)end));
+                                            "symbol", "object", "start",
+                                            (json_int_t)start, "end", (json_int_t)end));
         }
     }
     lines_finish(&lines);
