@@ -362,6 +362,23 @@ static void refuse_computed(struct builder *b, size_t file,
         "<name>");
 }
 
+static void refuse_missing(struct builder *b, size_t file,
+                           const struct file_reference *r) {
+    if (r->kind == REFERENCE_INCLUDE) {
+        refuse(
+            b, file, r, "include_not_found",
+            "%s is nowhere in the folders files may come from; correct the path or add "
+            "the folder that holds the file to include_roots",
+            r->target);
+    }
+}
+
+/* Does the name lead out of the folder it is looked up in, whichever that is? */
+static bool leads_up(const char *target) {
+    autofree char *normal = path_normalize(target);
+    return strncmp(normal, "..", 2) == 0 && (normal[2] == '/' || !normal[2]);
+}
+
 struct visit {
     struct builder *b;
     size_t file;
@@ -389,15 +406,18 @@ static void visit_reference(const struct file_reference *r, void *data) {
     }
     struct search s = {.b = v->b, .file = v->file, .reference = r};
     enum lookup found = MISSING;
+    bool up = leads_up(r->target);
     if (r->target[0] == '/' || !*r->target) {
         s.escaped = true;
-    } else if (!r->skipped || strncmp(r->target, "..", 2) == 0) {
+    } else if (!r->skipped || up) {
         found = find_target(&s, r->target, r->form);
     }
     if (found == MISSING && s.escaped) {
         refuse_outside(v->b, v->file, r);
+    } else if (found == MISSING && up) { /* the compiler must not try its own folders */
+        refuse_missing(v->b, v->file, r);
     }
-    if (found == REFUSED || (found == MISSING && s.escaped)) {
+    if (found == REFUSED || (found == MISSING && (s.escaped || up))) {
         hide(v->b, v->file, r);
     }
 }

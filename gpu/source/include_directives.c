@@ -234,6 +234,12 @@ void include_directives_read(const char *text, size_t len, file_reference_found 
 
 /* ---- settling ---- */
 
+/* Up to C++14 the compiler knows these; they are taken apart. */
+static bool is_trigraph(const char *at, size_t len) {
+    return len >= 3 && at[0] == '?' && at[1] == '?' && at[2] &&
+           strchr("=/'()!<>-", at[2]);
+}
+
 static bool settle_bytes(char *text, size_t len) {
     bool changed = false;
     for (size_t i = 0; i < len; i++) {
@@ -242,6 +248,9 @@ static bool settle_bytes(char *text, size_t len) {
             changed = true;
         } else if (text[i] == '\r' && (i + 1 == len || text[i + 1] != '\n')) {
             text[i] = '\n';
+            changed = true;
+        } else if (is_trigraph(text + i, len - i)) {
+            text[i + 1] = ' ';
             changed = true;
         }
     }
@@ -263,6 +272,69 @@ static bool settle_utf8(char *text, size_t len) {
     return true;
 }
 
+/* A '#' that begins no directive for us may begin one for the compiler: in C++03 there
+ * are no raw strings, before C++14 and in skipped regions no digit separators, so that
+ * comments and literals can begin elsewhere. Looking far for the name costs budget. */
+static bool could_reach_for_file(const char *text, size_t len, size_t hash,
+                                 size_t *budget) {
+    size_t end = len - hash < OPERAND_MAX ? len : hash + OPERAND_MAX;
+    if (!*budget) {
+        return true;
+    }
+    struct cuda_lexer l;
+    cuda_lexer_init(&l, text, len);
+    const struct cuda_token t = {.kind = CUDA_DIRECTIVE, .start = hash, .end = end};
+    struct cuda_directive d;
+    cuda_directive_read(&l, &t, &d);
+    size_t seen = d.argument - hash;
+    *budget -= seen < *budget ? seen : *budget;
+    bool reaches = reaches_for_file(&d) || (d.argument == end && end < len);
+    cuda_directive_finish(&d);
+    return reaches;
+}
+
+/* '#' or "%:", which a splice may part, but not the second half of "##". */
+static bool is_hash(const char *text, size_t len, size_t at) {
+    if (text[at] == '#') {
+        return !at || text[at - 1] != '#';
+    }
+    size_t next = at + 1;
+    while (text[at] == '%' && next < len && strchr("\\\r\n", text[next])) {
+        next++;
+    }
+    return text[at] == '%' && next < len && text[next] == ':';
+}
+
+static bool hashes_disarm(char *text, size_t len, size_t from, size_t to,
+                          size_t *budget) {
+    bool changed = false;
+    for (size_t at = from; at < to; at++) {
+        if (is_hash(text, len, at) && could_reach_for_file(text, len, at, budget)) {
+            text[at] = '_';
+            changed = true;
+        }
+    }
+    return changed;
+}
+
+/* Wherever an include stands that is no directive for us, it is none for the compiler. */
+static bool directives_disarm(char *text, size_t len) {
+    struct cuda_lexer l;
+    size_t from = 0, budget = OPERANDS_FREE + 4 * len;
+    bool changed = false;
+    cuda_lexer_init(&l, text, len);
+    for (;;) {
+        struct cuda_token t = cuda_lexer_next(&l);
+        if (t.kind == CUDA_END) {
+            return hashes_disarm(text, len, from, len, &budget) || changed;
+        }
+        if (t.kind == CUDA_DIRECTIVE) {
+            changed |= hashes_disarm(text, len, from, t.start, &budget);
+            from = t.start + 1;
+        }
+    }
+}
+
 bool source_text_settle(char *text, size_t len) {
     bool changed = settle_bytes(text, len);
     changed |= settle_utf8(text, len);
@@ -273,5 +345,6 @@ bool source_text_settle(char *text, size_t len) {
     autofree char *before = xmalloc(len + 1);
     memcpy(before, text, len);
     cuda_splices_tighten(text, len);
+    changed |= directives_disarm(text, len);
     return changed || memcmp(before, text, len) != 0;
 }

@@ -24,8 +24,9 @@ void include_directives_read(const char *text, size_t len, file_reference_found 
                              void *data);
 
 /* Make a text the compiler reads as we do, keeping its length: a lone CR becomes LF, NUL
- * a blank, a byte order mark three blanks, malformed UTF-8 question marks, and splices
- * are tightened. True when something changed. */
+ * a blank, a byte order mark three blanks, malformed UTF-8 question marks, splices are
+ * tightened, trigraphs lose their second question mark, and the '#' of an include inside
+ * a comment or literal becomes '_'. True when something changed. */
 bool source_text_settle(char *text, size_t len);
 
 /* The leading run of includes and simple macros that a precompiled header can stand for,

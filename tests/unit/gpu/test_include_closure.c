@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "gpu/source/include_closure.h"
+#include "gpu/source/include_directives.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -180,6 +181,83 @@ Test(include_closure, existence_outside_the_roots_can_not_be_asked_for) {
     cr_expect_null(strstr(p.closure.sources.files[0].text, "passwd"));
     cr_expect_null(strstr(p.closure.sources.files[0].text, "NAME"));
     project_close(&p);
+}
+
+/* In each of these NVRTC was seen to take the include, in some standard, where C++17 has
+ * a comment, a literal or nothing. */
+Test(include_closure, no_include_is_left_that_only_the_compiler_sees) {
+    static const struct {
+        const char *source, *settled;
+    } cases[] = {
+        {"?\?=include \"/etc/passwd\"\n", "? =include \"/etc/passwd\"\n"},
+        {"?\?\?=include <a.h>\n", "?? =include <a.h>\n"},
+        {"char a[] = \"?\?/\" /*\";\n#include <x>\n//*/\n",
+         "char a[] = \"? /\" /*\";\n_include <x>\n//*/\n"},
+        {"char a[] = R\"(\n#include <x>\n)\";\n",
+         "char a[] = R\"(\n_include <x>\n)\";\n"},
+        {"int a=0'a/*'/**/;\n # include <x>\n//*/\n",
+         "int a=0'a/*'/**/;\n # include <x>\n//*/\n"},
+        {"int a=0'a/*';\n # include <x>\n//*/\n",
+         "int a=0'a/*';\n _ include <x>\n//*/\n"},
+        {"#if 0\n0'a/*'\n#endif\n#include <x>\n//*/\n",
+         "#if 0\n0'a/*'\n#endif\n_include <x>\n//*/\n"},
+        {"0'a/*'\n/**/#include <x>\n", "0'a/*'\n/**/_include <x>\n"},
+        {"0'a/*'\n%:import <x>\n", "0'a/*'\n_:import <x>\n"},
+        {"0'a/*'\n%\\\n:/* */\\\nin\\\nclude <x>\n",
+         "0'a/*'\n_\\\n:/* */\\\nin\\\nclude <x>\n"},
+        {"#define X 0'a/*'\n#include <x>\n//*/\n",
+         "#define X 0'a/*'\n_include <x>\n//*/\n"},
+        {"#define A(x) #x x##include\nint b = a % include;\n",
+         "#define A(x) #x x##include\nint b = a % include;\n"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *text = xstrdup(cases[i].source);
+        bool changed = source_text_settle(text, strlen(text));
+        cr_expect(eq(str, text, (char *)cases[i].settled));
+        cr_expect(eq(int, changed, strcmp(cases[i].source, cases[i].settled) != 0));
+    }
+}
+
+/* The compiler would look for it from CUDA's own folders on. */
+Test(include_closure, names_that_lead_up_are_found_or_hidden) {
+    struct err err = {0};
+    struct include_closure c;
+    const struct include_options none = {0};
+    const char *text = "#include \"../../../../etc/passwd\"\n"
+                       "#include <../../../../etc/passwd>\n"
+                       "#include <x/../../../../etc/passwd>\n"
+                       "#if __has_include(<../../../../etc/passwd>)\n#endif\n"
+                       "#define _WIN32\n#ifdef _WIN32\n"
+                       "#include <x/../../../etc/passwd>\n#endif\n";
+    cr_assert(zero(
+        int, include_closure_build(NULL, "k.cu", text, strlen(text), &none, &c, &err)));
+    cr_expect_null(strstr(c.sources.files[0].text, "passwd"));
+    cr_expect(eq(sz, json_array_size(c.findings), 3));
+    include_closure_finish(&c);
+
+    struct project p;
+    project_open(&p);
+    cr_assert(zero(int, build_unit(&p, "#include \"../missing.h\"\n"
+                                       "#if __has_include(\"../missing.h\")\n#endif\n")));
+    autofree char *findings = spell_findings(&p);
+    cr_expect(eq(str, findings, "include_not_found@1:1"));
+    cr_expect_null(strstr(p.closure.sources.files[0].text, "missing"));
+    project_close(&p);
+}
+
+/* Looking at every '#' is bounded work. */
+Test(include_closure, hashes_before_endless_comments_take_bounded_time, .timeout = 20) {
+    struct buf text = BUF_INIT(SOURCE_SET_MAX_BYTES);
+    while (text.len < (4u << 20)) {
+        buf_adds(&text, "#/*");
+    }
+    struct err err = {0};
+    struct include_closure c;
+    const struct include_options none = {0};
+    cr_assert(zero(
+        int, include_closure_build(NULL, "k.cu", text.data, text.len, &none, &c, &err)));
+    include_closure_finish(&c);
+    buf_finish(&text);
 }
 
 Test(include_closure, regions_that_nvrtc_skips_are_no_errors) {
