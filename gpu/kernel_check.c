@@ -13,6 +13,7 @@
 #include "gpu/toolkit.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -117,17 +118,26 @@ static const char *gpu_compiler(struct gpu *gpu) {
     return gpu->compiler;
 }
 
+/* The compiler's start from a cold disk, the wait for a precompiled header and two
+ * attempts, each bounded by the worker; the rest is for the way there and back. */
+#define COMPILE_GRACE_MS 120000u
+
+static unsigned job_ms(unsigned wall_ms) {
+    return wall_ms > (UINT_MAX - COMPILE_GRACE_MS) / 3 ? UINT_MAX
+                                                       : 3 * wall_ms + COMPILE_GRACE_MS;
+}
+
 struct gpu *gpu_new(uv_loop_t *loop, const struct gpu_config *config) {
-    static const struct pool_config plain = {0};
-    const struct pool_config *pool = config->pool ? config->pool : &plain;
+    struct pool_config pool = config->pool ? *config->pool : (struct pool_config){0};
     struct gpu *gpu = xcalloc(1, sizeof *gpu);
     gpu->loop = loop;
-    gpu->pool = pool_new(loop, pool);
     gpu->cache = check_cache_new(config->cache_bytes ? config->cache_bytes : 32u << 20);
     gpu->include_dirs = strings_copy(config->include_dirs);
     gpu->default_arch = xstrdup(config->default_arch ? config->default_arch : "sm_90a");
-    gpu->workers = workers_identity(pool);
+    gpu->workers = workers_identity(&pool);
     gpu->wall_ms = config->compile_wall_ms ? config->compile_wall_ms : 30000;
+    pool.job_ms = pool.job_ms ? pool.job_ms : job_ms(gpu->wall_ms);
+    gpu->pool = pool_new(loop, &pool);
     gpu->open = 1;
     return gpu;
 }

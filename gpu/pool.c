@@ -39,9 +39,11 @@ struct pool_job {
     json_t *params;
     pool_done *done;
     void *data;
-    uv_timer_t timer; /* ends the job from the loop; or the grace after a cancel */
+    uv_timer_t
+        timer; /* the job's time; the grace after a cancel; its end from the loop */
     bool queued, cancelled;
-    unsigned losses; /* workers that vanished under it */
+    bool overdue;    /* its worker is being killed for that */
+    unsigned losses; /* workers that vanished or fell silent under it */
     int status;      /* for an end from the timer */
     char why[600];
     struct pool_job *previous, *next; /* of all jobs, in order of submission */
@@ -51,7 +53,7 @@ struct pool {
     uv_loop_t *loop;
     struct slot *slots;
     size_t slot_count, queued;
-    unsigned idle_ms, hello_ms;
+    unsigned idle_ms, hello_ms, job_ms;
     struct pool_job *first, *last;
     size_t open;  /* handles and processes that still live */
     bool stopped; /* nothing starts any more */
@@ -164,7 +166,9 @@ static void job_timer(uv_timer_t *timer) {
         job_end(job, job->status, NULL, NULL, job->why);
         return;
     }
-    log_warning("a worker did not stop a cancelled job: killed pid=%d",
+    job->overdue = !job->cancelled;
+    log_warning("a worker did not %s: killed pid=%d",
+                job->overdue ? "answer a job in time" : "stop a cancelled job",
                 worker_link_pid(job->slot->link));
     job->slot->killed = true;
     worker_link_kill(job->slot->link);
@@ -182,8 +186,12 @@ static void job_lost(struct pool_job *job, bool innocent) {
     if (job->cancelled || job->pool->stopped) {
         job_end_later(job, -ECANCELED, "cancelled");
     } else if (!innocent && ++job->losses > 1) {
-        job_end_later(job, -EPIPE, "two workers in a row vanished while they ran this");
+        job_end_later(job, -EPIPE,
+                      job->overdue
+                          ? "two workers in a row vanished or fell silent with this"
+                          : "two workers in a row vanished while they ran this");
     } else {
+        job->overdue = false;
         job->queued = true; /* keeps its place in the order of submission */
         job->pool->queued++;
     }
@@ -202,8 +210,9 @@ static void job_answered(struct rpc_request *request, int status, const json_t *
     struct slot *slot = take(job->slot);
     job->request = NULL;
     slot->running--;
+    uv_timer_stop(&job->timer);
     if (status < 0) {
-        job_lost(job, slot->killed);
+        job_lost(job, slot->killed && !job->overdue);
         return;
     }
     struct pool *pool = job->pool;
@@ -224,6 +233,7 @@ static void job_run(struct pool_job *job, struct slot *slot) {
     uv_timer_stop(&slot->idle);
     job->request = rpc_request_start(worker_link_peer(slot->link), job->method,
                                      json_incref(job->params), job_answered, job);
+    uv_timer_start(&job->timer, job_timer, job->pool->job_ms, 0);
 }
 
 /* --- workers --- */
@@ -417,6 +427,7 @@ struct pool *pool_new(uv_loop_t *loop, const struct pool_config *config) {
     pool->loop = loop;
     pool->idle_ms = config->idle_ms ? config->idle_ms : 60000;
     pool->hello_ms = config->hello_ms ? config->hello_ms : 30000;
+    pool->job_ms = config->job_ms ? config->job_ms : 600000;
     pool->slot_count = config->count ? config->count : 1;
     pool->slots = xcalloc(pool->slot_count, sizeof *pool->slots);
     for (size_t i = 0; i < pool->slot_count; i++) {

@@ -26,6 +26,8 @@ struct pool_config {
     size_t count;
     unsigned idle_ms;  /* 60 000 */
     unsigned hello_ms; /* a worker that has not greeted by then is given up; 30 000 */
+    unsigned job_ms;   /* a worker that has not answered a job by then is killed, and the
+                          job counts as lost; more than any honest job takes; 600 000 */
 };
 
 struct pool *pool_new(uv_loop_t *loop, const struct pool_config *config);
@@ -35,7 +37,8 @@ void pool_close(struct pool *pool, void (*closed)(void *data), void *data);
 
 /* Exactly once, from the loop: result on success (borrowed, status 0); else a negative
  * status with a sentence in `why`: -EREMOTEIO with the worker's JSON-RPC `error` object
- * (borrowed), -ECANCELED, -EPIPE (the worker died twice, or before it greeted), -ENOENT
+ * (borrowed), -ECANCELED, -EPIPE (the worker died or fell silent twice, or died before it
+ * greeted), -ENOENT
  * (no worker could be started), -EBUSY (POOL_MAX_QUEUED jobs wait). */
 typedef void pool_done(struct pool_job *job, int status, const json_t *result,
                        const json_t *error, const char *why, void *data);

@@ -193,6 +193,32 @@ Test(pool, retries_a_lost_job_once) {
     room_close(&room);
 }
 
+/* A worker that keeps a job beyond its time is killed; the job is run once more, and
+ * those beside it are not to blame. */
+Test(pool, bounds_the_time_of_a_silent_worker) {
+    struct room room = {0};
+    struct answer a[3];
+    room_open(&room, "plain", 2, (struct pool_config){.job_ms = 400});
+    uint64_t start = clock_ms();
+    submit(&room, "stubborn", NULL, &a[0]);
+    run_for(&room, 200);
+    struct pool_job *beside = submit(&room, "wait", NULL, &a[1]);
+    run_until(&room, a, 1);
+    cr_assert_eq(a[0].status, -EPIPE);
+    cr_assert_not_null(strstr(a[0].why, "silent"), "%s", a[0].why);
+    cr_assert_geq(clock_ms() - start, 800);
+    cr_assert_lt(clock_ms() - start, 3000);
+    cr_assert_eq(starts(&room), 2);
+    cr_assert_eq(a[1].calls, 0);
+    pool_cancel(beside);
+    submit(&room, "echo", json_integer(5), &a[2]);
+    run_until(&room, a, 3);
+    cr_assert_eq(a[1].status, -ECANCELED);
+    cr_assert_eq(a[2].status, 0, "%s", a[2].why);
+    json_decref(a[2].result);
+    room_close(&room);
+}
+
 /* Cancelled jobs end with -ECANCELED: queued ones at once, running ones when the worker
  * says so, and one that the worker does not stop takes the worker with it. */
 Test(pool, cancels) {
