@@ -7,6 +7,7 @@
 #include "gpu/fixes/fixes.h"
 #include "protocol/finding.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #define MAX_STATIC_SHARED 49152 /* bytes per block: CUDA C++ Programming Guide */
@@ -137,13 +138,16 @@ static json_t *copied(const json_t *answer, const char *key, json_t *fallback) {
     return json_deep_copy(value);
 }
 
+/* More than an honest worker sends: what is done with them takes the square of time. */
+#define MAX_ITEMS 5000
+
 static bool answer_is_sound(const json_t *answer) {
     static const char *const lists[] = {"diagnostics", "kernels"};
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         const json_t *list = json_object_get(answer, lists[i]);
         const json_t *item;
         size_t k;
-        if (list && !json_is_array(list)) {
+        if (list && (!json_is_array(list) || json_array_size(list) > MAX_ITEMS)) {
             return false;
         }
         json_array_foreach(list, k, item) {
@@ -207,7 +211,11 @@ void check_result_complete(json_t *result, const struct check_input *input, bool
     kernel_facts_judge(json_object_get(result, "kernels"), input->options.arch,
                        input->launch, findings);
     size_t more = findings_tidy(findings, CHECK_MAX_FINDINGS);
-    json_int_t omitted = json_get_integer(result, "omitted", 0) + (json_int_t)more;
+    json_int_t omitted = json_get_integer(result, "omitted", 0);
+    omitted = omitted < 0           ? 0
+              : omitted > INT32_MAX ? INT32_MAX
+                                    : omitted; /* a worker's */
+    omitted += (json_int_t)more;
     json_object_set_new(result, "omitted", json_integer(omitted));
     json_object_set_new(
         result, "ok",

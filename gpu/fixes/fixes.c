@@ -125,6 +125,8 @@ static void fix_header(struct mistake *m) {
 
 /* --- const --- */
 
+#define MAX_DECLARATION 64 /* tokens before a declared name */
+
 /* The finding points into an assignment to what `name` points at; `name` is declared
  * const earlier: the nearest declaration before it with const in the same parameter. */
 static void fix_const(struct mistake *m) {
@@ -137,7 +139,8 @@ static void fix_const(struct mistake *m) {
         if (!fix_text_has(t, i, t->text + name->start, name->end - name->start)) {
             continue;
         }
-        for (size_t k = i; k-- > 0 && !fix_text_is(t, k, ",") &&
+        size_t first = i > MAX_DECLARATION ? i - MAX_DECLARATION : 0;
+        for (size_t k = i; k-- > first && !fix_text_is(t, k, ",") &&
                            !fix_text_is(t, k, "(") && !fix_text_is(t, k, ";") &&
                            !fix_text_is(t, k, "{");) {
             if (fix_text_is(t, k, "const") && !fix_text_is(t, k - 1, "*")) {

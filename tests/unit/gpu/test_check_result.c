@@ -1,0 +1,110 @@
+/* check_result: what a worker answers is not trusted. */
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/check_input.h"
+#include "gpu/check_result.h"
+
+#include <criterion/criterion.h>
+#include <stdint.h>
+#include <string.h>
+
+TestSuite(check_result, .timeout = 60);
+
+static void input_open(struct check_input *input, const char *text) {
+    struct err err = {0};
+    *input = (struct check_input){.options.arch = "sm_90a"};
+    cr_assert_eq(source_set_add(&input->closure.sources, "u/k.cu", "k.cu", text,
+                                strlen(text), &err),
+                 0);
+    input->closure.findings = json_array();
+}
+
+static json_t *answer_new(const char *outcome, json_t *diagnostics) {
+    return json_pack("{s:s, s:o, s:[]}", "outcome", outcome, "diagnostics", diagnostics,
+                     "kernels");
+}
+
+static json_t *error_new(const char *message, json_int_t line, json_int_t column) {
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "source", "nvrtc", "severity",
+                     "error", "message", message, "file", "k.cu", "line", line, "column",
+                     column);
+}
+
+/* Figures beyond every bound neither overflow nor lead out of the text. */
+Test(check_result, absurd_figures_do_no_harm) {
+    static const char *const messages[] = {
+        "expected a \";\"",
+        "identifier \"x\" is undefined",
+        "cannot open source file \"stdio.h\"",
+        "expression must be a modifiable lvalue",
+        ". Consider using",
+        "namespace \"\" has no member \"\"",
+        "attribute \"__global__\" does not apply here",
+        "expected a \"}\"",
+    };
+    static const json_int_t figures[] = {INT64_MIN, INT32_MIN, -1,        0,
+                                         1,         2,         INT32_MAX, INT64_MAX};
+    for (size_t i = 0; i < ARRAY_LEN(messages) * ARRAY_LEN(figures); i++) {
+        struct check_input input;
+        input_open(&input, "const int x = 1;\nvoid f() { x = 2 \n");
+        json_int_t figure = figures[i % ARRAY_LEN(figures)];
+        autojson *answer = answer_new("rejected", json_array());
+        json_t *list = json_object_get(answer, "diagnostics");
+        for (size_t k = 0; k < ARRAY_LEN(figures); k++) {
+            json_array_append_new(
+                list, error_new(messages[i / ARRAY_LEN(figures)], figure, figures[k]));
+        }
+        json_object_set_new(answer, "omitted", json_integer(figure));
+        bool keep;
+        json_t *result = check_result_new(&input, answer, &keep);
+        cr_assert_not_null(result);
+        check_result_complete(result, &input, false);
+        cr_expect_geq(json_get_integer(result, "omitted", -1), 0);
+        cr_expect_not(json_is_true(json_object_get(result, "ok")));
+        json_decref(result);
+        check_input_finish(&input);
+    }
+}
+
+/* Nor does a flood of findings hold the daemon up. */
+Test(check_result, floods_are_no_answer) {
+    struct check_input input;
+    input_open(&input, "int x\n");
+    json_t *list = json_array();
+    for (int i = 0; i < 200000; i++) {
+        json_array_append_new(list, error_new("expected a \";\"", 1, 6));
+    }
+    autojson *answer = answer_new("rejected", list);
+    bool keep;
+    uint64_t start = clock_ms();
+    cr_expect_null(check_result_new(&input, answer, &keep));
+    cr_expect_lt(clock_ms() - start, 1000);
+    check_input_finish(&input);
+}
+
+/* An assignment at the end of a very long expression is looked at in bounded time. */
+Test(check_result, long_expressions_take_bounded_time) {
+    struct buf text = BUF_INIT(1u << 24);
+    buf_adds(&text, "void f() { ");
+    while (text.len < (2u << 20)) {
+        buf_adds(&text, "x + ");
+    }
+    json_int_t column = (json_int_t)text.len + 1;
+    buf_adds(&text, "x = 1;\n}\n");
+    struct check_input input;
+    input_open(&input, text.data);
+    autojson *answer =
+        answer_new("rejected", json_pack("[o]", error_new("expression must be a "
+                                                          "modifiable lvalue",
+                                                          1, column)));
+    bool keep;
+    uint64_t start = clock_ms();
+    json_t *result = check_result_new(&input, answer, &keep);
+    cr_expect_not_null(result);
+    cr_expect_lt(clock_ms() - start, 10000);
+    json_decref(result);
+    check_input_finish(&input);
+    buf_finish(&text);
+}
