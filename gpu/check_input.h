@@ -4,9 +4,9 @@
  * Reads the options, gathers the source and what it includes beneath the roots, blanks
  * host code, and names all of it by one digest. */
 #include "gpu/compile_options.h"
+#include "gpu/kernel_check.h"
 #include "gpu/source/host_code.h"
 #include "gpu/source/include_closure.h"
-#include "gpu/kernel_check.h"
 
 struct check_input {
     struct compile_options options;

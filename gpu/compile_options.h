@@ -16,8 +16,8 @@ struct compile_options {
     char std[8];   /* "c++17" */
     bool fast_math, line_info, quick, relocatable;
     bool default_device; /* functions without an execution space are device code */
-    int max_registers; /* 0 = unset */
-    json_t *defines;   /* {"NAME": "value"}: checked */
+    int max_registers;   /* 0 = unset */
+    json_t *defines;     /* {"NAME": "value"}: checked */
 };
 
 /* From kernel/check's params: arch, std, defines, fast_math, line_info, quick, options[].

@@ -4,9 +4,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "gpu/fixes/cuda_builtins.h"
+#include "gpu/kernel_check.h"
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/host_code.h"
-#include "gpu/kernel_check.h"
 #include "protocol/finding.h"
 
 #include <string.h>

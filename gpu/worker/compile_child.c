@@ -5,13 +5,13 @@
 #include "base/mem.h"
 #include "gpu/compile.h"
 #include "gpu/facts/compiler_log.h"
-#include "gpu/worker/confine.h"
 #include "gpu/facts/cubin.h"
 #include "gpu/facts/kernel_facts.h"
-#include "gpu/worker/nvrtc.h"
 #include "gpu/facts/ptx_lines.h"
 #include "gpu/source/shims.h"
 #include "gpu/toolkit.h"
+#include "gpu/worker/confine.h"
+#include "gpu/worker/nvrtc.h"
 #include "protocol/finding.h"
 
 #include <errno.h>

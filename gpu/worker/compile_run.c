@@ -4,9 +4,9 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "gpu/toolkit.h"
 #include "gpu/worker/compile_child.h"
 #include "gpu/worker/confine.h"
-#include "gpu/toolkit.h"
 #include "protocol/finding.h"
 
 #include <errno.h>

@@ -7,6 +7,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -195,9 +196,9 @@ static const int allowed_calls[] = {
 
 /* A parent also takes requests, forks, and applies a stricter list in its children. */
 static const int parent_calls[] = {
-    SYS_recvmsg,     SYS_recvfrom, SYS_sendmsg,       SYS_sendto, SYS_clone,
-    SYS_prctl,       SYS_seccomp,  SYS_setpgid,       SYS_ppoll,  SYS_close_range,
-    LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT, SYS_tgkill,
+    SYS_recvmsg,  SYS_recvfrom,      SYS_sendmsg, SYS_sendto,      SYS_prctl,
+    SYS_seccomp,  SYS_setpgid,       SYS_ppoll,   SYS_close_range, LANDLOCK_CREATE,
+    LANDLOCK_ADD, LANDLOCK_RESTRICT, SYS_tgkill,
 #ifdef __x86_64__
     SYS_poll,
 #endif
@@ -226,12 +227,12 @@ static void filter_allow_calls(struct filter *f, const int *calls, size_t count)
     }
 }
 
-/* prlimit64 and tgkill only on the process itself: NVRTC raises its own stack limit, and
- * abort() signals itself. */
-static void filter_allow_own(struct filter *f, int call, uint32_t own_pid) {
+/* Allowed with this first argument only: prlimit64 and tgkill on the process itself
+ * (NVRTC raises its own stack limit, abort() signals itself), clone for a sibling. */
+static void filter_allow_with(struct filter *f, int call, uint32_t argument) {
     filter_add(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4);
     filter_load(f, offsetof(struct seccomp_data, args[0]));
-    filter_add(f, BPF_JMP | BPF_JEQ | BPF_K, own_pid, 0, 1);
+    filter_add(f, BPF_JMP | BPF_JEQ | BPF_K, argument, 0, 1);
     filter_add(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
     filter_load(f, offsetof(struct seccomp_data, nr));
 }
@@ -254,12 +255,11 @@ static bool seccomp_apply(bool may_fork) {
     filter_allow_calls(&f, allowed_calls, ARRAY_LEN(allowed_calls));
     if (may_fork) {
         filter_allow_calls(&f, parent_calls, ARRAY_LEN(parent_calls));
-        filter_add(&f, BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 1);
-        filter_add(&f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+        filter_allow_with(&f, SYS_clone, CLONE_PARENT | SIGCHLD);
     } else {
-        filter_allow_own(&f, SYS_prlimit64, 0);
-        filter_allow_own(&f, SYS_tgkill, (uint32_t)getpid());
+        filter_allow_with(&f, SYS_tgkill, (uint32_t)getpid());
     }
+    filter_allow_with(&f, SYS_prlimit64, 0);
     filter_add(&f, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
     struct sock_fprog program = {.len = (unsigned short)f.len, .filter = f.code};
     return !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);

@@ -113,13 +113,18 @@ static void parent_forget(struct worker *w, struct parent *p, int status,
     runs_parent_changed(w, p, status, why);
 }
 
+/* Its process, where the pid is still to come, is killed when it does. */
+static void asked_unwant(struct worker *w, const struct parent *p) {
+    for (struct asked *a = w->plain.asked; a; a = a->next) {
+        a->parent = a->parent == p ? NULL : a->parent;
+    }
+}
+
 static void parent_end(struct worker *w, struct parent *p, int status, const char *why) {
     if (p->pid > 0) {
         (void)kill(p->pid, SIGKILL);
     }
-    for (struct asked *a = w->plain.asked; a; a = a->next) {
-        a->parent = a->parent == p ? NULL : a->parent; /* its pid: killed when known */
-    }
+    asked_unwant(w, p);
     parent_forget(w, p, status, why);
 }
 
@@ -277,6 +282,7 @@ static bool prefix_start(struct worker *w, const struct compile_run *run,
     int r = parent_ask(&w->plain, ZYGOTE_PREFIX, ends[1], NULL, p);
     close(ends[1]);
     if (r < 0 || send(ends[0], text, len, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)len) {
+        asked_unwant(w, p);
         close(ends[0]);
         return false;
     }
@@ -364,6 +370,22 @@ struct parent *parent_choose(struct worker *w, struct compile_run *run,
 
 /* --- hearing from them --- */
 
+/* Of a prefix zygote; p is NULL when it is no longer wanted. */
+static void prefix_pid_known(struct worker *w, struct parent *p, int pid) {
+    int status;
+    if (pid <= 0 && p) {
+        parent_fail(w, p, pid, "no process could be started");
+    } else if (pid > 0 && stray_take(w, pid, &status)) {
+        if (p) {
+            parent_fail(w, p, -EPIPE, "the compiler's parent process ended");
+        }
+    } else if (pid > 0 && p) {
+        p->pid = pid;
+    } else if (pid > 0) {
+        (void)kill(pid, SIGKILL);
+    }
+}
+
 static void answer_read(struct worker *w, struct parent *p, int pid) {
     struct asked *a = p->asked;
     if (!a) {
@@ -375,12 +397,8 @@ static void answer_read(struct worker *w, struct parent *p, int pid) {
     }
     if (a->child) {
         child_pid_known(w, a->child, pid);
-    } else if (a->parent && pid > 0) {
-        a->parent->pid = pid;
-    } else if (a->parent) {
-        parent_fail(w, a->parent, pid, "no process could be started");
-    } else if (pid > 0) {
-        (void)kill(pid, SIGKILL);
+    } else {
+        prefix_pid_known(w, a->parent, pid);
     }
     free(a);
 }

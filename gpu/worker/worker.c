@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/worker/confine.h"
 #include "gpu/toolkit.h"
+#include "gpu/worker/confine.h"
 #include "gpu/worker/worker_state.h"
 
 #include <errno.h>
@@ -196,9 +196,18 @@ static void events_handle(struct worker *w, const struct pollfd *polls, size_t c
     }
 }
 
+/* Ends what is overdue; the time of the next deadline, or UINT64_MAX. */
+static uint64_t overdue_end(struct worker *w, uint64_t now) {
+    uint64_t runs = runs_tick(w, now), parents = parents_tick(w, now);
+    return runs < parents ? runs : parents;
+}
+
 static int wait_ms(uint64_t due, uint64_t now) {
     if (due == UINT64_MAX) {
         return -1;
+    }
+    if (due <= now) {
+        return 0;
     }
     return due - now > INT_MAX ? INT_MAX : (int)(due - now);
 }
@@ -207,12 +216,12 @@ static void loop(struct worker *w) {
     static struct pollfd polls[FIXED_POLLS + WORKER_MAX_CHILDREN];
     while (!w->stop) {
         uint64_t now = clock_ms();
-        uint64_t runs_due = runs_tick(w, now), parents_due = parents_tick(w, now);
+        (void)overdue_end(w, now);
         children_collect(w);
         runs_advance(w);
+        uint64_t due = overdue_end(w, now); /* with what has just begun */
         size_t count = polls_fill(w, polls);
-        int n = poll(polls, count,
-                     wait_ms(runs_due < parents_due ? runs_due : parents_due, now));
+        int n = poll(polls, count, wait_ms(due, now));
         if (n > 0) {
             events_handle(w, polls, count);
         }

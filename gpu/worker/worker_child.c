@@ -49,6 +49,17 @@ void child_kill(struct child *c) {
     child_close(c);
 }
 
+bool stray_take(struct worker *w, int pid, int *ret_status) {
+    for (size_t i = 0; i < WORKER_MAX_STRAYS; i++) {
+        if (w->strays[i].pid == pid) {
+            *ret_status = w->strays[i].status;
+            w->strays[i].pid = 0;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* It may have ended before its parent told us of it. */
 void child_pid_known(struct worker *w, struct child *c, int pid) {
     if (pid <= 0) {
@@ -58,15 +69,9 @@ void child_pid_known(struct worker *w, struct child *c, int pid) {
         return;
     }
     c->pid = pid;
-    for (size_t i = 0; i < WORKER_MAX_STRAYS; i++) {
-        if (w->strays[i].pid == pid) {
-            c->reaped = true;
-            c->status = w->strays[i].status;
-            w->strays[i].pid = 0;
-            return;
-        }
-    }
-    if (c->doomed) {
+    if (stray_take(w, pid, &c->status)) {
+        c->reaped = true;
+    } else if (c->doomed) {
         child_kill(c);
     }
 }

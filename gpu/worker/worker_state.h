@@ -130,6 +130,8 @@ void child_kill(struct child *c);
 void child_write(struct child *c);
 void child_read(struct child *c);
 bool child_reaped(struct worker *w, int pid, int status);
+/* Was a process that is only now made known reaped before? Its pid means nothing then. */
+bool stray_take(struct worker *w, int pid, int *ret_status);
 /* Ended: exited and its answer read. Calls run_child_ended for each, and frees them. */
 void children_collect(struct worker *w);
 

@@ -3,10 +3,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/compile.h"
+#include "gpu/toolkit.h"
 #include "gpu/worker/compile_child.h"
 #include "gpu/worker/confine.h"
 #include "gpu/worker/nvrtc.h"
-#include "gpu/toolkit.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,13 @@ static int try_exec(void) {
 }
 static int try_fork(void) {
     long pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (pid == 0) {
+        _exit(0);
+    }
+    return refused(pid);
+}
+static int try_namespace(void) {
+    long pid = syscall(SYS_clone, CLONE_NEWUSER | CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
     if (pid == 0) {
         _exit(0);
     }
@@ -216,7 +224,7 @@ Test(confine, limits_hold, .init = start, .fini = stop) {
 static volatile int *verdict;
 
 static int fork_a_confined_child(void) {
-    if (fork() == 0) {
+    if (syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0) == 0) {
         confine_self(&(struct confine_rules){.cpu_s = 5});
         *verdict = try_fork() || try_socket() || read_outside() != 13 ? 2 : 1;
         _exit(0);
@@ -231,6 +239,9 @@ Test(confine, a_parent_may_fork_and_nothing_more) {
     const struct confine_rules parent = {.may_fork = true, .cpu_s = 5};
     verdict = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     cr_expect_eq(in_confinement(&parent, fork_a_confined_child), 0);
+    cr_expect_eq(in_confinement(&parent, try_fork), 0, "only siblings");
+    cr_expect_eq(in_confinement(&parent, try_namespace), 0);
+    cr_expect_eq(in_confinement(&parent, try_foreign_limit), 0);
     cr_expect_eq(in_confinement(&parent, try_exec), 0);
     cr_expect_eq(in_confinement(&parent, try_unix), 0);
     cr_expect_eq(in_confinement(&parent, try_ptrace), 0);
