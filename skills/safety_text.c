@@ -9,9 +9,10 @@
 #include <string.h>
 
 #define MAX_PATTERNS 96
-#define MAX_WINDOWS 5000 /* per pattern and file */
-#define MAX_MATCHES 20   /* findings per pattern and file */
-#define LINE_REACH 2048u /* bytes of a long line on both sides of a word */
+#define MAX_WINDOWS 5000         /* per pattern and file */
+#define MAX_SEARCHED (32u << 20) /* bytes of all windows of a file: about a second */
+#define MAX_MATCHES 20           /* findings per pattern and file */
+#define LINE_REACH 2048u         /* bytes of a long line on both sides of a word */
 #define PARAGRAPH_REACH 1200u
 #define UNIT_REACH 4096u
 #define CONTINUED_LINES 12
@@ -55,6 +56,7 @@ struct scan {
     struct {
         size_t next, windows, matches;
     } state[MAX_PATTERNS];
+    size_t searched;
     bool incomplete;
 };
 
@@ -216,11 +218,12 @@ static bool on_word(void *data, unsigned id, size_t end) {
         !(safety_patterns[id].where & s->kinds[lines_at(&s->lines, hit)])) {
         return true;
     }
-    if (s->state[id].windows++ >= MAX_WINDOWS) {
+    if (s->state[id].windows++ >= MAX_WINDOWS || s->searched >= MAX_SEARCHED) {
         s->incomplete = true;
         return true;
     }
     struct window w = window_of(s, &safety_patterns[id], hit);
+    s->searched += w.end - w.at;
     search_window(s, id, w);
     /* What stood at a clipped end is seen again by the next window. */
     bool whole = w.end == lines_end(&s->lines, s->text, lines_at(&s->lines, hit));
