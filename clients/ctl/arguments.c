@@ -35,23 +35,6 @@ const json_t *arguments_method(const json_t *discover, const char **words, int c
 
 /* --- one property --- */
 
-static const json_t *find_property(const json_t *method, const char *name, size_t len) {
-    size_t i;
-    const json_t *property;
-    json_array_foreach(json_object_get(method, "params"), i, property) {
-        const char *is = json_get_string(property, "name", "");
-        size_t k = 0;
-        while (k < len && is[k] &&
-               (is[k] == name[k] || (is[k] == '_' && name[k] == '-'))) {
-            k++;
-        }
-        if (k == len && !is[k]) {
-            return property;
-        }
-    }
-    return NULL;
-}
-
 static bool has_type(const json_t *property, const char *type) {
     const json_t *is = json_object_get(json_object_get(property, "schema"), "type");
     size_t i;
@@ -77,6 +60,28 @@ static json_t *member_value(const json_t *property, const char *key, const char 
                         ? json_loads(text, JSON_DECODE_ANY, NULL)
                         : NULL;
     return value ? value : json_text(text, strlen(text));
+}
+
+/* "--define N=4" also names the list "defines". */
+static bool is_named(const json_t *property, const char *name, size_t len) {
+    const char *is = json_get_string(property, "name", "");
+    size_t k = 0;
+    while (k < len && is[k] && (is[k] == name[k] || (is[k] == '_' && name[k] == '-'))) {
+        k++;
+    }
+    bool many = has_type(property, "array") || has_type(property, "object");
+    return k == len && (!is[k] || (many && strcmp(is + k, "s") == 0));
+}
+
+static const json_t *find_property(const json_t *method, const char *name, size_t len) {
+    size_t i;
+    const json_t *property;
+    json_array_foreach(json_object_get(method, "params"), i, property) {
+        if (is_named(property, name, len)) {
+            return property;
+        }
+    }
+    return NULL;
 }
 
 static int set_pair(json_t *params, const json_t *property, const char *text,
