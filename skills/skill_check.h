@@ -14,7 +14,7 @@ typedef void skill_kernel_done(void *data, json_t *findings, const char *why);
 struct skill_grader {
     void *(*start)(void *host, const char *name, const char *source,
                    skill_kernel_done *done, void *data); /* returns a handle, or NULL */
-    void (*cancel)(void *handle);
+    void (*cancel)(void *handle); /* done still follows, not from inside */
 };
 /* The daemon's; NULL: CUDA blocks are reported as not compiled. */
 void skill_set_grader(const struct skill_grader *grader);
@@ -26,7 +26,8 @@ enum skill_check_mode {
 };
 
 struct skill_check;
-/* result: {"ok", "findings", "omitted", "tokens": {"body", "catalogue"}} (stolen). */
+/* result: {"ok", "findings", "omitted", "suppressed", "tokens": {"body", "catalogue"}}
+ * (stolen). */
 typedef void skill_check_done(struct skill_check *check, json_t *result, void *data);
 /* A folder, a text (folder NULL; name: what findings call it), or both: the folder as it
  * will be with that text as its SKILL.md. suppress: array of {"code", "reason"} or NULL.
@@ -36,7 +37,8 @@ struct skill_check *skill_check_start(const struct call_origin *origin,
                                       const char *text, size_t len,
                                       enum skill_check_mode mode, const json_t *suppress,
                                       skill_check_done *done, void *data);
-void skill_check_cancel(struct skill_check *check); /* done follows with NULL */
+void skill_check_cancel(struct skill_check *check); /* done follows, from the loop, with
+                                                       NULL */
 
 /* The families, synchronous, each appending findings (paths relative to the folder). */
 /* spec_rules_check begins with s->problems; a text alone is a skill without a folder. */
