@@ -19,14 +19,25 @@ static enum skill_check_mode mode_of(const json_t *params) {
 
 /* --- skills --- */
 
+struct checking {
+    struct call *call; /* a reference */
+    char *folder;      /* NULL for a text */
+};
+
 static void on_checked(struct skill_check *check, json_t *result, void *data) {
     (void)check;
-    autoptr(call_unref) struct call *call = data;
-    if (result) {
-        call_reply(call, result);
-    } else {
-        call_stopped(call);
+    struct checking *c = data;
+    if (result && c->folder) {
+        json_object_set_new(result, "path", json_clean_z(c->folder));
     }
+    if (result) {
+        call_reply(c->call, result);
+    } else {
+        call_stopped(c->call);
+    }
+    call_unref(c->call);
+    free(c->folder);
+    free(c);
 }
 
 static void on_cancel(struct call *call, void *data) {
@@ -36,11 +47,14 @@ static void on_cancel(struct call *call, void *data) {
 
 static void check_skill(struct call *call, const char *folder) {
     const json_t *params = call_params(call);
-    const json_t *text = json_object_get(params, "text");
+    const json_t *text = folder ? NULL : json_object_get(params, "text");
+    struct checking *c = xcalloc(1, sizeof *c);
+    c->call = call_ref(call);
+    c->folder = folder ? xstrdup(folder) : NULL;
     struct skill_check *check = skill_check_start(
-        call_origin(call), folder, folder ? NULL : "SKILL.md",
-        folder ? NULL : json_string_value(text), folder ? 0 : json_string_length(text),
-        mode_of(params), json_object_get(params, "suppress"), on_checked, call_ref(call));
+        call_origin(call), folder, text ? "SKILL.md" : NULL, json_string_value(text),
+        json_string_length(text), mode_of(params), json_object_get(params, "suppress"),
+        on_checked, c);
     call_on_cancel(call, on_cancel, check);
 }
 
@@ -68,8 +82,9 @@ static void project_done(uv_work_t *work, int status) {
     json_array_foreach(p->findings, i, finding) {
         ok = ok && strcmp(json_get_string(finding, "severity", ""), "error") != 0;
     }
-    call_reply(p->call, json_pack("{s:b,s:o,s:I}", "ok", ok, "findings", p->findings,
-                                  "omitted", (json_int_t)omitted));
+    call_reply(p->call, json_pack("{s:b,s:o,s:I,s:o}", "ok", ok, "findings", p->findings,
+                                  "omitted", (json_int_t)omitted, "path",
+                                  json_clean_z(p->folder)));
     call_unref(p->call);
     free(p->folder);
     free(p);

@@ -343,7 +343,8 @@ const struct operation skills_operations[] = {
             "\"strict\":{\"type\":\"boolean\"}," SUPPRESS "},"
             "\"examples\":[{\"path\":\".claude/skills/pdf-forms\",\"strict\":true}]}",
         .result_schema = "{\"type\":\"object\",\"required\":[\"ok\",\"findings\"],\"properties\":{\"ok\":{"
-            "\"type\":\"boolean\"},\"findings\":" FINDING_LIST ",\"omitted\":{\"type\":\"integer\"},"
+            "\"type\":\"boolean\"},\"path\":{\"type\":\"string\",\"description\":\"The folder that the findings' "
+            "files lie in.\"},\"findings\":" FINDING_LIST ",\"omitted\":{\"type\":\"integer\"},"
             "\"tokens\":{\"type\":\"object\",\"properties\":{\"body\":{\"type\":\"integer\"},\"catalogue\":"
             "{\"type\":\"integer\"}}}}}",
         .example = "{\"path\":\"skills/pdf-forms\",\"strict\":true}",

@@ -4,8 +4,9 @@
 #include "base/mem.h"
 #include "clients/ctl/render.h"
 
+#include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #define BAR_CELLS 10
 
@@ -105,17 +106,17 @@ static int render_get(const struct terminal *t, const json_t *result) {
 
 /* --- skill/check --- */
 
-/* The folder that findings' paths are relative to; NULL when it is not known here. */
-static char *checked_folder(const json_t *params) {
-    struct stat st;
-    const char *path = json_get_string(params, "path", NULL);
-    if (!path || stat(path, &st) < 0) {
-        return NULL;
+/* The folder that findings' paths are relative to, as short as it can be said from here.
+ */
+static char *checked_folder(const json_t *result) {
+    char here[PATH_MAX];
+    const char *path = json_get_string(result, "path", NULL);
+    if (!path || !getcwd(here, sizeof here) || !path_is_beneath(path, here)) {
+        return path ? xstrdup(path) : NULL;
     }
-    const char *base = path_basename(path);
-    return S_ISDIR(st.st_mode) ? xstrdup(path)
-           : base > path       ? xstrndup(path, (size_t)(base - path))
-                               : xstrdup(".");
+    const char *rest = path + strlen(here);
+    rest += strspn(rest, "/");
+    return *rest ? xstrdup(rest) : NULL;
 }
 
 /* With paths that can be opened from here. */
@@ -135,7 +136,7 @@ static json_t *placed_findings(const json_t *findings, const char *folder) {
 static int render_check(const struct terminal *t, const json_t *params,
                         const json_t *result) {
     bool ok = json_get_bool(result, "ok", 0);
-    autofree char *folder = checked_folder(params);
+    autofree char *folder = checked_folder(result);
     autojson *findings = placed_findings(json_object_get(result, "findings"), folder);
     const struct finding_sources sources = {
         .name = "SKILL.md",

@@ -17,6 +17,7 @@ export const environment = {
   ...process.env,
   XDG_STATE_HOME: join(scratch, "state"),
   XDG_CONFIG_HOME: join(scratch, "config"),
+  XDG_CACHE_HOME: join(scratch, "cache"),
 };
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 

@@ -152,7 +152,8 @@ class Talk:
         self.env = {k: os.environ[k] for k in ("PATH", "HOME", "CUDA_HOME", "UPSKILLD_CUDA",
                     "XDG_DATA_HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TMPDIR") if k in os.environ}
         self.env.setdefault("XDG_DATA_HOME", os.path.expanduser("~/.local/share"))
-        self.env.update(XDG_CONFIG_HOME=self.dir + "/config", XDG_STATE_HOME=self.dir + "/state")
+        self.env.update(XDG_CONFIG_HOME=self.dir + "/config", XDG_STATE_HOME=self.dir + "/state",
+                        XDG_CACHE_HOME=self.dir + "/cache")
         self.cwd = self.dir
         self.programs, self.on, self.step_ms = {}, "main", 0
         self.kept, self.never, self.skipped = {"dir": self.dir}, [], False

@@ -18,7 +18,8 @@ class Room:
         self.ctl, self.number, self.bad = ctl, 0, 0
         self.dir = os.path.realpath(tempfile.mkdtemp(prefix="ctl-"))
         self.env = dict(os.environ, UPSKILLD=daemon, XDG_STATE_HOME=self.dir + "/state",
-                        XDG_CONFIG_HOME=self.dir + "/config", TERM="xterm-256color")
+                        XDG_CONFIG_HOME=self.dir + "/config",
+                        XDG_CACHE_HOME=self.dir + "/cache", TERM="xterm-256color")
         for name in ("rms_norm.cu", "rms_norm_broken.cu"):
             shutil.copy(os.path.join(DEMO, name), self.dir)
         self.write("good.cu", KERNEL)
@@ -264,6 +265,61 @@ def a_broken_configuration_is_told(room):
         os.unlink(room.dir + "/config/upskilld/config.yaml")
 
 
+SKILL = "---\nname: pack-wheels\ndescription: %s\n---\n# Pack\nPack it.\n"
+PACKS = SKILL % "Builds and packs Python wheels. Use when a Python project is to be packaged."
+
+
+def a_task_needs_no_quotes_and_no_skill_is_status_1(room):
+    room.write("skills/pack-wheels/SKILL.md", PACKS)
+    code, out, _ = room.run("skill", "find", "pack", "a", "python", "wheel")
+    same(code, 0)
+    plain(out)
+    holds(out, r"pack-wheels +█+.* [01]\.\d\d +project")
+    code, out, _ = room.run("skill", "find", "translate", "a", "sonnet", "into", "Welsh")
+    same(code, 1)
+    holds(out, "no skill fits")
+    code, out, _ = room.run("--json", "skill", "find", "translate", "a", "sonnet", "into", "Welsh")
+    same((code, json.loads(out)["matches"]), (1, []))
+
+
+def skills_are_listed_and_read_by_name(room):
+    room.write("skills/pack-wheels/SKILL.md", PACKS)
+    code, out, _ = room.run("skill", "list", "--scopes", "project")
+    same(code, 0)
+    holds(out, r"pack-wheels +project +\S+/skills/pack-wheels")
+    code, out, _ = room.run("skill", "get", "pack-wheels")
+    same(code, 0)
+    holds(out, "^pack-wheels\n", "Builds and packs", r"SKILL\.md\n", "# Pack\nPack it")
+    code, _, err = room.run("skill", "get", "no-such-skill")
+    same(code, 2)
+    holds(err, "^error: no skill is named no-such-skill")
+
+
+def a_checked_skill_has_findings_at_their_lines(room):
+    room.write("skills/Bad_Name/SKILL.md", SKILL % "d")
+    code, out, _ = room.run("skill", "check", "skills/Bad_Name", "--strict")
+    same(code, 1)
+    plain(out)
+    holds(out, r"skills/Bad_Name/SKILL\.md:2:\d+: error", r"2 \| name: pack-wheels", "not ok, [1-9]")
+    code, out, _ = room.run("skill", "check", "-", stdin=PACKS)
+    same(code, 0)
+
+
+def installing_says_the_outcome_for_each_agent(room):
+    room.write("skills/pack-wheels/SKILL.md", PACKS)
+    words = ("pack-wheels", "--agents", "claude-code", "--agents", "codex")
+    code, out, _ = room.run("skill", "install", *words, "--scope", "project")
+    same(code, 0)
+    holds(out, r"claude-code +installed +\S+/\.claude/skills/pack-wheels", r"codex +installed")
+    assert os.path.exists(room.dir + "/.claude/skills/pack-wheels/SKILL.md")
+    room.write(".claude/skills/pack-wheels/SKILL.md", PACKS + "Edited.\n")
+    code, out, _ = room.run("skill", "uninstall", *words)
+    same(code, 1)
+    holds(out, r"claude-code +refused", r"codex +removed")
+    assert os.path.exists(room.dir + "/.claude/skills/pack-wheels/SKILL.md")
+    shutil.rmtree(room.dir + "/.claude")
+
+
 NEED_COMPILER = {a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line_and_caret_agree,
                  json_is_the_raw_result, json_keeps_the_exit_status, a_dash_reads_standard_input,
                  options_reach_the_daemon, a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash}
@@ -272,7 +328,9 @@ TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line
          json_keeps_the_exit_status, a_dash_reads_standard_input, options_reach_the_daemon,
          a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash, help_of_every_command,
          help_needs_no_compiler, the_completion_is_bash, call_asks_anything, the_shell_takes_a_pipe,
-         a_daemon_that_is_none_is_said, a_broken_configuration_is_told]
+         a_daemon_that_is_none_is_said, a_broken_configuration_is_told,
+         a_task_needs_no_quotes_and_no_skill_is_status_1, skills_are_listed_and_read_by_name,
+         a_checked_skill_has_findings_at_their_lines, installing_says_the_outcome_for_each_agent]
 
 
 def main():

@@ -18,7 +18,8 @@ class Editor:
         os.makedirs(self.dir + "/config/upskilld")
         with open(self.dir + "/config/upskilld/config.yaml", "w") as f:
             f.write(config)
-        env = dict(os.environ, XDG_STATE_HOME=self.dir + "/state", XDG_CONFIG_HOME=self.dir + "/config")
+        env = dict(os.environ, XDG_STATE_HOME=self.dir + "/state", XDG_CONFIG_HOME=self.dir + "/config",
+                   XDG_CACHE_HOME=self.dir + "/cache")
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         cwd=self.dir, env=env, bufsize=0)
         self.pending, self.last, self.published, self.answers = b"", 0, [], {}

@@ -70,7 +70,8 @@ class Daemon:
         os.makedirs(self.dir + "/config/upskilld")
         with open(self.dir + "/config/upskilld/config.yaml", "w") as f:
             f.write(config)
-        env = dict(os.environ, XDG_STATE_HOME=self.dir + "/state", XDG_CONFIG_HOME=self.dir + "/config")
+        env = dict(os.environ, XDG_STATE_HOME=self.dir + "/state", XDG_CONFIG_HOME=self.dir + "/config",
+                   XDG_CACHE_HOME=self.dir + "/cache")
         name, value = self.word.split("=")
         env[name] = value
         self.headers, self.last, self.pending = headers, 0, b""
