@@ -28,6 +28,8 @@ struct builder {
     unsigned *depth; /* of each file */
     size_t depth_cap;
     size_t lookups;
+    struct lines lines; /* of the file followed now, once a finding needed them */
+    bool has_lines;
     bool absolute_names; /* findings name included files by their absolute paths */
 };
 
@@ -111,16 +113,18 @@ static void refuse(struct builder *b, size_t file, const struct file_reference *
     va_start(args, fmt);
     vsnprintf(message, sizeof message, fmt, args);
     va_end(args);
-    struct lines lines;
-    lines_init(&lines, f->text, f->len);
-    size_t line = lines_at(&lines, at->start), end_line = lines_at(&lines, at->end);
+    if (!b->has_lines) {
+        lines_init(&b->lines, f->text, f->len);
+        b->has_lines = true;
+    }
+    const struct lines *lines = &b->lines;
+    size_t line = lines_at(lines, at->start), end_line = lines_at(lines, at->end);
     struct finding_span span = {
         .line = (int)line + 1,
-        .column = (int)(at->start - lines.starts[line]) + 1,
+        .column = (int)(at->start - lines->starts[line]) + 1,
         .end_line = (int)end_line + 1,
-        .end_column = (int)(at->end - lines.starts[end_line]) + 1,
+        .end_column = (int)(at->end - lines->starts[end_line]) + 1,
     };
-    lines_finish(&lines);
     json_array_append_new(b->ret->findings, finding_new("upskilld", code, FINDING_ERROR,
                                                         message, f->display, &span));
 }
@@ -431,6 +435,10 @@ static void follow_all(struct builder *b) {
         autofree char *text = xmalloc(len + 1);
         memcpy(text, b->ret->sources.files[i].text, len + 1);
         include_directives_read(text, len, visit_reference, &v);
+        if (b->has_lines) {
+            lines_finish(&b->lines);
+            b->has_lines = false;
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -256,6 +257,30 @@ Test(include_closure, hashes_before_endless_comments_take_bounded_time, .timeout
     const struct include_options none = {0};
     cr_assert(zero(
         int, include_closure_build(NULL, "k.cu", text.data, text.len, &none, &c, &err)));
+    include_closure_finish(&c);
+    buf_finish(&text);
+}
+
+/* Nor are the lines of a large text counted anew for every finding. */
+Test(include_closure, many_findings_in_a_large_text_take_bounded_time) {
+    struct buf text = BUF_INIT(SOURCE_SET_MAX_BYTES);
+    while (text.len < (8u << 20)) {
+        buf_adds(&text, "\n\n\n\n\n\n\n\n");
+    }
+    for (int i = 0; i < 200; i++) {
+        buf_adds(&text, "#include \"/etc/passwd\"\n");
+    }
+    struct err err = {0};
+    struct include_closure c;
+    const struct include_options none = {0};
+    uint64_t start = clock_ms();
+    cr_assert(zero(
+        int, include_closure_build(NULL, "k.cu", text.data, text.len, &none, &c, &err)));
+    cr_log_info("%u ms", (unsigned)(clock_ms() - start));
+    cr_expect(lt(u64, clock_ms() - start, 4000));
+    cr_expect(eq(sz, json_array_size(c.findings), 200));
+    const json_t *last = json_array_get(c.findings, 199);
+    cr_expect(eq(int, (int)json_get_integer(last, "line", 0), (8 << 20) + 200));
     include_closure_finish(&c);
     buf_finish(&text);
 }
