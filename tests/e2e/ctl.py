@@ -320,6 +320,18 @@ def installing_says_the_outcome_for_each_agent(room):
     shutil.rmtree(room.dir + "/.claude")
 
 
+def all_tools_together_are_short(room):
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {}}
+    code, out, _ = room.run("call", "tools/list", json.dumps({"_meta": meta}))
+    same(code, 0)
+    tools = json.loads(out)["tools"]
+    assert {"kernel_check", "skill_find", "skill_get", "skill_check", "skill_install"} <= {
+        tool["name"] for tool in tools}
+    size = len(json.dumps(tools, separators=(",", ":"), ensure_ascii=False).encode())
+    assert size < 12000, "%d bytes" % size
+
+
 NEED_COMPILER = {a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line_and_caret_agree,
                  json_is_the_raw_result, json_keeps_the_exit_status, a_dash_reads_standard_input,
                  options_reach_the_daemon, a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash}
@@ -330,7 +342,8 @@ TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line
          help_needs_no_compiler, the_completion_is_bash, call_asks_anything, the_shell_takes_a_pipe,
          a_daemon_that_is_none_is_said, a_broken_configuration_is_told,
          a_task_needs_no_quotes_and_no_skill_is_status_1, skills_are_listed_and_read_by_name,
-         a_checked_skill_has_findings_at_their_lines, installing_says_the_outcome_for_each_agent]
+         a_checked_skill_has_findings_at_their_lines, installing_says_the_outcome_for_each_agent,
+         all_tools_together_are_short]
 
 
 def main():
