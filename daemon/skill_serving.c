@@ -380,7 +380,7 @@ static void get_go(struct asking *a) {
     if (!find_one(a)) {
         return;
     }
-    if (strcmp(a->rest, MANIFEST + 1) != 0) {
+    if (strcmp(a->rest, &MANIFEST[1]) != 0) {
         asking_refuse(a, -ENOENT, "unknown skill: the URI of its SKILL.md is needed");
         return;
     }
