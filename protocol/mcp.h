@@ -3,7 +3,7 @@
  *
  * Legacy (initialize; 2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25) and modern
  * (2026-07-28, stateless, server/discover), with the extension
- * io.modelcontextprotocol/tasks. */
+ * io.modelcontextprotocol/tasks and those that the tables add. */
 #include "protocol/face.h"
 #include "protocol/rpc.h"
 
