@@ -129,6 +129,19 @@ static void drop_unused_functions(json_t *findings) {
     }
 }
 
+/* The assembler's advice on speed is about code of the cheapest optimisation: full checks give
+ * the true one. */
+static void drop_speed_advice(json_t *findings) {
+    for (size_t i = json_array_size(findings); i-- > 0;) {
+        const json_t *finding = json_array_get(findings, i);
+        if (strcmp(json_get_string(finding, "source", ""), "ptxas") == 0 &&
+            strncmp(json_get_string(finding, "message", ""), "Potential Performance Loss",
+                    26) == 0) {
+            json_array_remove(findings, i);
+        }
+    }
+}
+
 static json_t *copied(const json_t *answer, const char *key, json_t *fallback) {
     json_t *value = json_object_get(answer, key);
     if (!value) {
@@ -172,6 +185,9 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     drop_told(findings, input->closure.findings);
     if (input->host_stripped) {
         drop_unused_functions(findings);
+    }
+    if (input->options.quick) {
+        drop_speed_advice(findings);
     }
     json_array_extend(findings, input->closure.findings);
     warn_static_shared(kernels, findings);
