@@ -45,7 +45,6 @@ static size_t past_splices(const struct cuda_lexer *l, size_t at) {
         if (l->tighten && end > at + 1) {
             l->tighten[at] = ' ';
             l->tighten[end - 1] = '\\';
-            at = end - 1;
         }
         at = end + newline;
     }
@@ -239,8 +238,8 @@ static const char *const punctuators[] = {
 };
 
 static size_t punctuator_end(const struct cuda_lexer *l, size_t start) {
-    char next[5];
-    size_t ends[4], n = 0;
+    char next[5] = "";
+    size_t ends[4] = {0}, n = 0;
     for (size_t at = start; n < 4 && peek(l, at) >= 0; n++) {
         next[n] = (char)peek(l, at);
         at = step(l, at);

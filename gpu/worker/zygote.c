@@ -350,6 +350,9 @@ _Noreturn static void prefix_run(const struct zygote *plain, int socket) {
     z.socket = socket;
     close(plain->socket);
     int r = prefix_job_take(socket, &job, &folder);
+    if (!r && chdir(folder)) { /* no header may be found beside where the worker began */
+        r = err_set(&err, -errno, "the folder of the jobs is gone");
+    }
     if (!r) {
         /* The front end writes a temporary file while it makes a precompiled header. */
         (void)setenv("TMPDIR", folder, 1);
