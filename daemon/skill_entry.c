@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <nettle/base64.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -333,12 +334,17 @@ int skill_entry_file(const char *uri, const char *folder, const char *rest, json
     return rc;
 }
 
+/* Of a file in the skill, reached without any link. */
+static bool look_at(int folder, const char *path, struct stat *st) {
+    autofd int fd = skill_open_file(folder, path);
+    return fd >= 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode);
+}
+
 char *skill_entry_stamp(const char *folder, const char *rest) {
     struct stat st;
-    autofree char *path = path_join(folder, rest);
-    autofree char *small = path_join(folder, "skill.md");
-    bool there =
-        lstat(path, &st) == 0 || (strcmp(rest, MANIFEST) == 0 && lstat(small, &st) == 0);
+    autofd int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool there = fd >= 0 && (look_at(fd, rest, &st) || (strcmp(rest, MANIFEST) == 0 &&
+                                                        look_at(fd, "skill.md", &st)));
     return there ? xasprintf("%lld.%09ld %lld", (long long)st.st_mtim.tv_sec,
                              st.st_mtim.tv_nsec, (long long)st.st_size)
                  : NULL;

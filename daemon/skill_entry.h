@@ -30,5 +30,6 @@ int skill_entry_directory(const char *base, const char *folder, const char *rest
  * -ENOENT for a file that is no part of the skill. */
 int skill_entry_file(const char *uri, const char *folder, const char *rest, json_t **ret,
                      struct err *err);
-/* Its modification time and size as text; NULL when it is not there. */
+/* Its modification time and size as text; NULL when there is no such file in the skill.
+ */
 char *skill_entry_stamp(const char *folder, const char *rest);

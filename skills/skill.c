@@ -112,21 +112,27 @@ static bool is_normal_path(const char *path) {
            strncmp(path, "..", 2) != 0 && strcmp(path, ".") != 0;
 }
 
-/* Opens each component relative to the one before, none of them a link. Takes fd over. */
-static int open_beneath(int fd, const char *path) {
+/* Opens each component relative to the one before, none of them a link. */
+static int open_beneath(int folder, const char *path) {
     int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    autofd int parent = fcntl(folder, F_DUPFD_CLOEXEC, 3);
     const char *slash;
-    while (fd >= 0 && (slash = strchr(path, '/'))) {
+    while (parent >= 0 && (slash = strchr(path, '/'))) {
         autofree char *name = xstrndup(path, (size_t)(slash - path));
-        autofd int parent = fd;
-        fd = openat(parent, name, flags | O_DIRECTORY);
+        int next = openat(parent, name, flags | O_DIRECTORY);
+        fd_close_p(&parent);
+        parent = next;
         path = slash + 1;
     }
-    if (fd < 0) {
+    return parent < 0 ? -1 : openat(parent, path, flags);
+}
+
+int skill_open_file(int folder, const char *path) {
+    if (!is_normal_path(path)) {
+        errno = EINVAL;
         return -1;
     }
-    autofd int parent = fd;
-    return openat(parent, path, flags);
+    return open_beneath(folder, path);
 }
 
 static int read_all(int fd, struct buf *out) {
@@ -152,7 +158,7 @@ int skill_read_file(const char *folder, const char *path, struct buf *out,
     if (!is_normal_path(path)) {
         return err_set(err, -EINVAL, "%s: not a path within a skill", path);
     }
-    int root = open_folder(folder, err);
+    autofd int root = open_folder(folder, err);
     if (root < 0) {
         return root;
     }

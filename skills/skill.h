@@ -118,8 +118,10 @@ bool skill_skips(const char *name);
  * that is not relative and normal, -ELOOP at a link, -EFBIG over out's limit. */
 int skill_read_file(const char *folder, const char *path, struct buf *out,
                     struct err *err);
-/* The digest of the whole skill: SHA-256 over the sorted (path, is executable, digest); of a
- * skill opened with digests. */
+/* The same by the folder's descriptor: opened for reading, or -1 with errno. */
+int skill_open_file(int folder, const char *path);
+/* The digest of the whole skill: SHA-256 over the sorted (path, is executable, digest);
+ * of a skill opened with digests. */
 void skill_digest(const struct skill *s, char ret[static 72]);
 
 /* skill_meta.json and evals/evals.json as upskill and skill-creator write them, in our

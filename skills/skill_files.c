@@ -166,7 +166,8 @@ static bool is_within_limits(struct walk *w, const char *path, const struct stat
                  "out.",
                  SKILL_MAX_FILES);
         stop(w, "too_many_files", path, message);
-    } else if ((uintmax_t)st->st_size > SKILL_MAX_BYTES - w->skill->bytes) {
+    } else if (w->skill->bytes > SKILL_MAX_BYTES || /* one grew while it was read */
+               (uintmax_t)st->st_size > SKILL_MAX_BYTES - w->skill->bytes) {
         snprintf(message, sizeof message,
                  "The files of a skill have at most %u MiB together; with this one there "
                  "are more.",
