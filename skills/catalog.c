@@ -69,7 +69,7 @@ static struct order *make_order(struct catalog *c) {
 }
 
 static void start_thread(struct catalog *c) {
-    if (!c->indexer) {
+    if (!c->indexer && c->db_path) {
         c->indexer = indexer_start(c->db_path, &c->wake);
     }
 }
@@ -153,15 +153,17 @@ static void order_if_needed(struct catalog *c) {
     if (c->closing || c->in_flight || (!is_waited_for(c) && !c->follow)) {
         return;
     }
+    c->follow = false;
     start_thread(c);
     if (!c->indexer) {
-        snprintf(c->problem, sizeof c->problem, "no thread could be started");
+        snprintf(c->problem, sizeof c->problem, "%s",
+                 c->db_path ? "no thread could be started"
+                            : "there is no folder for caches: set HOME");
         c->ordered++;
         c->failed_order = true;
         uv_async_send(&c->wake);
         return;
     }
-    c->follow = false;
     c->in_flight = true;
     c->ordered++;
     indexer_order(c->indexer, make_order(c));
@@ -242,7 +244,7 @@ static void on_wake(uv_async_t *wake) {
         return;
     }
     struct outcome *o = c->indexer ? indexer_take(c->indexer) : NULL;
-    int status = c->failed_order ? -EAGAIN : 0;
+    int status = !c->failed_order ? 0 : c->db_path ? -EAGAIN : -ENOENT;
     if (o) {
         status = o->status;
         take_outcome(c, o);
@@ -348,6 +350,9 @@ void catalog_set_folders(struct catalog *c, const struct catalog_folder *folders
     snapshot_free(take(c->snapshot)); /* it names folders by number */
     watches_clear(c->watches);
     c->refolded = true;
+    for (struct waiter *w = c->waiters; w; w = w->next) { /* not by what is on its way */
+        w->need = w->need ? c->ordered + 1 : 0;
+    }
 }
 
 /* --- life --- */
@@ -355,7 +360,7 @@ void catalog_set_folders(struct catalog *c, const struct catalog_folder *folders
 struct catalog *catalog_new(uv_loop_t *loop, const char *db_path) {
     struct catalog *c = xcalloc(1, sizeof *c);
     struct watches_events events = {on_change_event, on_change_event, c};
-    c->db_path = xstrdup(db_path);
+    c->db_path = db_path ? xstrdup(db_path) : NULL;
     uv_async_init(loop, &c->wake, on_wake);
     uv_timer_init(loop, &c->settle);
     c->wake.data = c->settle.data = c;

@@ -85,13 +85,10 @@ static char *uri_of(const struct catalog *c, const struct snapshot_place *p) {
     return buf_detach(&out);
 }
 
-/* From the first place of this name and text up to `end`. */
-static size_t group_end(const struct snapshot *s, const struct snapshot_place *p) {
-    size_t end = (size_t)(p - s->places) + 1;
-    while (end < s->place_count && s->places[end].winner == p->winner) {
-        end++;
-    }
-    return end;
+/* The next place of the same name and text, or NULL. */
+static const struct snapshot_place *next_place(const struct snapshot *s,
+                                               const struct snapshot_place *p) {
+    return p->next == UINT32_MAX ? NULL : &s->places[p->next];
 }
 
 /* Other places of the same text, and the agents of them all. */
@@ -99,13 +96,10 @@ static void add_places(const struct catalog *c, const struct snapshot_place *p,
                        json_t *result, const char *agents_key) {
     const struct snapshot *s = c->snapshot;
     json_t *agents = json_array(), *duplicates = json_array();
-    size_t end = group_end(s, p);
     add_agents(c, p, agents);
-    for (size_t i = (size_t)(p - s->places) + 1; i < end; i++) {
-        if (s->places[i].document == p->document) {
-            add_agents(c, &s->places[i], agents);
-            json_array_append_new(duplicates, json_clean_z(s->places[i].path));
-        }
+    while ((p = next_place(s, p))) {
+        add_agents(c, p, agents);
+        json_array_append_new(duplicates, json_clean_z(p->path));
     }
     if (agents_key) {
         json_object_set(result, agents_key, agents);
@@ -137,9 +131,8 @@ static const struct snapshot_place *shown_place(const struct catalog *c,
         return NULL;
     }
     const struct snapshot_place *p = &s->places[s->shown[document]];
-    size_t end = group_end(s, p);
-    for (size_t i = (size_t)(p - s->places); i < end; i++) {
-        if (s->places[i].document == document && in_scopes(c, &s->places[i], scopes)) {
+    for (const struct snapshot_place *at = p; at; at = next_place(s, at)) {
+        if (in_scopes(c, at, scopes)) {
             return p;
         }
     }
@@ -149,11 +142,8 @@ static const struct snapshot_place *shown_place(const struct catalog *c,
 /* The best measured among the places of a document. */
 static double lift_of(const struct snapshot *s, const struct snapshot_place *p) {
     double lift = NAN;
-    size_t end = group_end(s, p);
-    for (size_t i = (size_t)(p - s->places); i < end; i++) {
-        if (s->places[i].document == p->document) {
-            lift = fmax(lift, (double)s->places[i].lift);
-        }
+    for (; p; p = next_place(s, p)) {
+        lift = fmax(lift, (double)p->lift);
     }
     return lift;
 }

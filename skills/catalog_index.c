@@ -217,9 +217,11 @@ static int put_place(struct db *db, int64_t root, const struct found_skill *f,
 
 /* Read first, then write: no file is waited for inside a transaction. */
 static int put_batch(struct db *db, int64_t root, const struct found_skill *const *list,
-                     size_t count, struct err *err) {
+                     size_t count, const atomic_bool *stop, struct err *err) {
     struct fresh fresh[BATCH];
-    for (size_t i = 0; i < count; i++) {
+    size_t asked = count;
+    for (count = 0; count < asked && !atomic_load(stop); count++) {
+        size_t i = count;
         fresh[i].mtime = trusted_mtime(list[i]->stamp.mtime_ns);
         fresh[i].readable = document_read(list[i], &fresh[i].document) == 0;
         fresh[i].lift = list[i]->meta_ns ? lift_read(list[i]->path) : NAN;
@@ -274,7 +276,7 @@ static int carry_out(struct db *db, int64_t root, const struct plan *plan,
             return err_set(err, -ECANCELED, "the index is being closed");
         }
         size_t count = plan->read_count - at < BATCH ? plan->read_count - at : BATCH;
-        rc = put_batch(db, root, plan->read + at, count, err);
+        rc = put_batch(db, root, plan->read + at, count, stop, err);
     }
     return rc == 0 && (plan->gone_count || plan->read_count) ? drop_gone(db, plan, err)
                                                              : rc;

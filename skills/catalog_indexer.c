@@ -10,6 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#define STEPS_PER_LOOK 2000 /* of SQLite's machine between looks at `stop` */
+#define BUSY_PAUSE_MS 10
+#define BUSY_TRIES 200
+
 struct indexer {
     uv_thread_t thread;
     uv_mutex_t mutex;
@@ -89,6 +93,21 @@ static void drop_files(const char *path) {
     }
 }
 
+static int is_stopping(void *data) {
+    const struct indexer *i = data;
+    return atomic_load(&i->stop);
+}
+
+/* Another process writes: wait, but not when everything is to end. */
+static int on_busy(void *data, int tries) {
+    const struct indexer *i = data;
+    if (atomic_load(&i->stop) || tries >= BUSY_TRIES) {
+        return 0;
+    }
+    uv_sleep(BUSY_PAUSE_MS);
+    return 1;
+}
+
 static int reopen(struct indexer *i, bool rebuild, struct err *err) {
     if (rebuild) {
         db_close(take(i->db));
@@ -101,6 +120,8 @@ static int reopen(struct indexer *i, bool rebuild, struct err *err) {
     if (rc == 0) { /* merging words moves many pages; none of it is secret */
         db_run(i->db, NULL, "PRAGMA secure_delete = OFF", "");
         db_run(i->db, NULL, "PRAGMA cache_size = -8192", "");
+        sqlite3_progress_handler(db_handle(i->db), STEPS_PER_LOOK, is_stopping, i);
+        sqlite3_busy_handler(db_handle(i->db), on_busy, i);
     }
     return rc;
 }
@@ -199,6 +220,9 @@ static void run(void *data) {
         i->outcome = out;
         uv_mutex_unlock(&i->mutex);
         uv_async_send(i->wake);
+    }
+    if (i->db) { /* who opens it next takes the journal in */
+        sqlite3_db_config(db_handle(i->db), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     }
     db_close(i->db);
     atomic_store(&i->ended, true);

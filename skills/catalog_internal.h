@@ -86,7 +86,8 @@ struct snapshot_place {
     uint32_t folder;   /* in the catalog's folders */
     uint32_t winner;   /* place that is shown for this name; itself when it wins */
     uint32_t first;    /* first place of the same name and document; itself when first */
-    float lift;        /* NAN: not measured */
+    uint32_t next; /* the next place of the same name and document, UINT32_MAX: none */
+    float lift;    /* NAN: not measured */
 };
 struct snapshot {
     struct snapshot_document *documents; /* by id */

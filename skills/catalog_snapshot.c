@@ -160,7 +160,8 @@ static int by_name(const void *a, const void *b) {
     return order ? order : strcmp(x->path, y->path);
 }
 
-static void find_winners(struct snapshot *s) {
+/* last: per document the latest place of it so far. */
+static void find_winners(struct snapshot *s, uint32_t *last) {
     for (uint32_t i = 0, group = 0; i < s->place_count; i++) {
         struct snapshot_place *p = &s->places[i];
         if (strcmp(s->places[group].name, p->name) != 0) {
@@ -168,12 +169,13 @@ static void find_winners(struct snapshot *s) {
         }
         p->winner = group;
         p->first = i;
-        for (uint32_t k = group; k < i; k++) {
-            if (s->places[k].document == p->document) {
-                p->first = k;
-                break;
-            }
+        p->next = UINT32_MAX;
+        uint32_t before = last[p->document];
+        if (before != UINT32_MAX && before >= group) {
+            p->first = s->places[before].first;
+            s->places[before].next = i;
         }
+        last[p->document] = i;
         if (p->winner == i) {
             uint32_t *shown = &s->shown[p->document];
             *shown = *shown == UINT32_MAX ? i : *shown;
@@ -197,6 +199,13 @@ static uint64_t sign(const struct snapshot *s) {
     return h;
 }
 
+/* UINT32_MAX for every document. */
+static uint32_t *no_places(const struct snapshot *s) {
+    uint32_t *list = xmalloc((s->document_count + 1) * sizeof *list);
+    memset(list, 0xff, (s->document_count + 1) * sizeof *list);
+    return list;
+}
+
 int snapshot_load(struct db *db, const struct catalog_folders *folders,
                   struct snapshot **ret, struct err *err) {
     struct snapshot *s = xcalloc(1, sizeof *s);
@@ -209,12 +218,12 @@ int snapshot_load(struct db *db, const struct catalog_folders *folders,
         snapshot_free(s);
         return rc;
     }
-    s->shown = xmalloc((s->document_count + 1) * sizeof *s->shown);
-    memset(s->shown, 0xff, (s->document_count + 1) * sizeof *s->shown);
+    s->shown = no_places(s);
     if (s->place_count) {
         qsort(s->places, s->place_count, sizeof *s->places, by_name);
     }
-    find_winners(s);
+    autofree uint32_t *last = no_places(s);
+    find_winners(s, last);
     s->signature = sign(s);
     *ret = s;
     return 0;

@@ -231,6 +231,99 @@ Test(catalog, answers_about_the_present_when_asked_to_wait) {
     close_and_drop(&f);
 }
 
+Test(catalog, waits_for_other_folders_that_are_named_meanwhile) {
+    struct fixture f;
+    fixture_make(&f);
+    fixture_skill(&f, "user", "one", "A skill.", "");
+    fixture_skill(&f, "project", "two", "Another skill.", "");
+    fixture_open(&f);
+    fixture_folders(&f, user_scope);
+    catalog_when_current(f.catalog, fixture_ready, &f);
+    fixture_folders(&f, all_scopes);
+    while (!f.answers) {
+        uv_run(&f.loop, UV_RUN_ONCE);
+    }
+    cr_expect(zero(int, f.status));
+    cr_expect(eq(sz, count(&f), 2));
+    close_and_drop(&f);
+}
+
+/* Milliseconds of the loop's time. */
+static uint64_t list_ms(struct fixture *f) {
+    uint64_t began = clock_ms();
+    cr_expect(gt(sz, count(f), 0));
+    return clock_ms() - began;
+}
+
+Test(catalog, lists_skills_of_one_name_as_fast_as_others, .timeout = 60) {
+    struct fixture f;
+    uint64_t took[2];
+    for (int same = 0; same < 2; same++) {
+        fixture_make(&f);
+        for (int i = 0; i < 4000; i++) {
+            char text[128], rel[64];
+            snprintf(rel, sizeof rel, "user/%d/SKILL.md", i);
+            snprintf(text, sizeof text, "---\nname: n%d\ndescription: Number %d.\n---\n",
+                     same ? 0 : i, i);
+            fixture_write(&f, rel, text);
+        }
+        open_with(&f, user_scope);
+        took[same] = list_ms(&f);
+        close_and_drop(&f);
+    }
+    cr_expect(took[1] < 3 * took[0] + 20, "%llu ms, %llu ms with one name",
+              (unsigned long long)took[0], (unsigned long long)took[1]);
+}
+
+Test(catalog, closes_at_once_while_it_indexes, .timeout = 60) {
+    struct fixture f;
+    autobuf body = BUF_INIT(1u << 20);
+    fixture_make(&f);
+    for (int i = 0; i < 3000; i++) {
+        buf_addf(&body, "word%d ", i);
+    }
+    for (int i = 0; i < 400; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "s%d", i);
+        fixture_skill(&f, "user", name, "A skill of many words.", body.data);
+    }
+    static const long moments[] = {20, 100, 250, 500};
+    for (size_t i = 0; i < ARRAY_LEN(moments); i++) {
+        dir_remove(f.db, NULL);
+        fixture_open(&f);
+        fixture_folders(&f, user_scope);
+        catalog_when_current(f.catalog, fixture_ready, &f);
+        sleep_ms(moments[i]);
+        uint64_t began = clock_ms();
+        cr_expect(zero(int, fixture_close(&f)));
+        uint64_t took = clock_ms() - began;
+        cr_expect(lt(u64, took, 100), "closed after %ld ms of indexing", moments[i]);
+    }
+    fixture_drop(&f);
+}
+
+Test(catalog, closes_at_once_while_another_process_writes) {
+    struct fixture f;
+    struct db *other;
+    fixture_make(&f);
+    fixture_skill(&f, "user", "one", "A skill.", "");
+    open_with(&f, user_scope);
+    cr_assert(zero(
+        int, db_open(f.db, &(struct db_schema){(const char *const[]){"", NULL}, false},
+                     &other, NULL)));
+    cr_assert(zero(int, db_run(other, NULL, "BEGIN IMMEDIATE", "")));
+    fixture_skill(&f, "user", "two", "A second skill.", "");
+    catalog_when_current(f.catalog, fixture_ready, &f);
+    for (uint64_t until = clock_ms() + 200; clock_ms() < until;) {
+        uv_run(&f.loop, UV_RUN_ONCE);
+    }
+    uint64_t began = clock_ms();
+    cr_expect(zero(int, fixture_close(&f)));
+    cr_expect(lt(u64, clock_ms() - began, 100));
+    db_close(other);
+    fixture_drop(&f);
+}
+
 Test(catalog, waiting_ends_when_the_catalog_closes) {
     struct fixture f;
     fixture_make(&f);
@@ -364,6 +457,19 @@ Test(catalog, rebuilds_a_damaged_index) {
         cr_expect(zero(int, fixture_close(&f)));
     }
     fixture_drop(&f);
+}
+
+Test(catalog, says_that_there_is_no_folder_for_its_index) {
+    struct fixture f;
+    fixture_make(&f);
+    uv_loop_init(&f.loop);
+    uv_timer_init(&f.loop, &f.tick);
+    f.catalog = catalog_new(&f.loop, NULL);
+    fixture_folders(&f, user_scope);
+    cr_expect(eq(int, fixture_wait(&f), -ENOENT));
+    autojson *status = catalog_status(f.catalog);
+    cr_expect(ne(str, (char *)json_get_string(status, "problem", ""), ""));
+    close_and_drop(&f);
 }
 
 Test(catalog, says_why_there_is_no_index) {
