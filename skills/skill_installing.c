@@ -181,8 +181,10 @@ static void start(struct skills *s, struct call *call, const json_t *params,
         json_get_string(params, "uri", json_get_string(params, "path", ""));
     autofree char *folder =
         removing ? NULL : skills_find_folder(s, call_origin(call), words, &err);
-    autofree char *root = removing || folder ? find_root(call, params, &err) : NULL;
-    if (!root) {
+    bool at_home = strcmp(json_get_string(params, "scope", "project"), "user") == 0;
+    bool found = removing || folder;
+    autofree char *root = found && !at_home ? find_root(call, params, &err) : NULL;
+    if (!found || (!root && !at_home)) {
         skills_fail(call, &err);
         return;
     }
@@ -196,7 +198,7 @@ static void start(struct skills *s, struct call *call, const json_t *params,
         in->source = xstrdup(folder);
     }
     in->folder = take(folder);
-    in->root = take(root);
+    in->root = take(root); /* NULL at home */
     uv_queue_work(call_origin(call)->loop, &in->work, install_work, install_done);
 }
 
