@@ -136,8 +136,21 @@ static void check_mode(const struct skill_file *f, json_t *findings, bool *scrip
     }
 }
 
+/* A shell runs a script past a zero byte. */
+static bool is_program(const struct skill_file *f, const struct buf *content) {
+    static const char *const suffixes[] = {".sh",  ".bash", ".zsh", ".py",  ".js",
+                                           ".mjs", ".rb",   ".pl",  ".php", ".ps1"};
+    for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+        if (has_suffix(f->path, suffixes[i])) {
+            return true;
+        }
+    }
+    return (f->mode & 0111) || strncmp(f->path, "scripts/", 8) == 0 ||
+           (content->len >= 2 && memcmp(content->data, "#!", 2) == 0);
+}
+
 static void check_content(const struct skill_file *f, const struct buf *content,
-                          json_t *findings) {
+                          size_t *left, json_t *findings) {
     const struct magic *m = magic_of(content->data, content->len);
     if (m) {
         autofree char *message = xasprintf("%s; nobody can read what it does", m->what);
@@ -149,12 +162,12 @@ static void check_content(const struct skill_file *f, const struct buf *content,
     bool markdown = has_suffix(f->path, ".md") || has_suffix(f->path, ".mdx") ||
                     has_suffix(f->path, ".markdown");
     size_t head = content->len < 4096 ? content->len : 4096;
-    if (markdown || !memchr(content->data, '\0', head)) {
-        safety_text_check(f->path, content->data, content->len, markdown, findings);
+    if (markdown || is_program(f, content) || !memchr(content->data, '\0', head)) {
+        safety_text_check(f->path, content->data, content->len, markdown, left, findings);
     }
 }
 
-static void check_files(const struct skill *s, json_t *findings) {
+static void check_files(const struct skill *s, size_t *left, json_t *findings) {
     struct root root;
     bool scripts = false;
     if (root_open(&root, s->folder, NULL) < 0) {
@@ -171,16 +184,17 @@ static void check_files(const struct skill *s, json_t *findings) {
         if (root_read(&root, f->path, &content, &err) < 0) {
             add(findings, "file_unreadable", FINDING_WARNING, f->path, 1, err.msg);
         } else {
-            check_content(f, &content, findings);
+            check_content(f, &content, left, findings);
         }
     }
     root_close(&root);
 }
 
 void safety_rules_check(const struct skill *s, json_t *findings) {
+    size_t left = SAFETY_SEARCHED;
     check_frontmatter(s, findings);
-    safety_text_check("SKILL.md", s->text.text, s->text.len, true, findings);
+    safety_text_check("SKILL.md", s->text.text, s->text.len, true, &left, findings);
     if (s->folder) {
-        check_files(s, findings);
+        check_files(s, &left, findings);
     }
 }

@@ -9,10 +9,9 @@
 #include <string.h>
 
 #define MAX_PATTERNS 96
-#define MAX_WINDOWS 5000         /* per pattern and file */
-#define MAX_SEARCHED (32u << 20) /* bytes of all windows of a file: about a second */
-#define MAX_MATCHES 20           /* findings per pattern and file */
-#define LINE_REACH 2048u         /* bytes of a long line on both sides of a word */
+#define MAX_WINDOWS 5000 /* per pattern and file */
+#define MAX_MATCHES 20   /* findings per pattern and file */
+#define LINE_REACH 2048u /* bytes of a long line on both sides of a word */
 #define PARAGRAPH_REACH 1200u
 #define UNIT_REACH 4096u
 #define CONTINUED_LINES 12
@@ -56,7 +55,7 @@ struct scan {
     struct {
         size_t next, windows, matches;
     } state[MAX_PATTERNS];
-    size_t searched;
+    size_t *left; /* bytes that may still be searched */
     bool incomplete;
 };
 
@@ -218,12 +217,13 @@ static bool on_word(void *data, unsigned id, size_t end) {
         !(safety_patterns[id].where & s->kinds[lines_at(&s->lines, hit)])) {
         return true;
     }
-    if (s->state[id].windows++ >= MAX_WINDOWS || s->searched >= MAX_SEARCHED) {
+    if (s->state[id].windows++ >= MAX_WINDOWS || *s->left == 0) {
         s->incomplete = true;
         return true;
     }
     struct window w = window_of(s, &safety_patterns[id], hit);
-    s->searched += w.end - w.at;
+    size_t size = w.end - w.at;
+    *s->left -= size < *s->left ? size : *s->left;
     search_window(s, id, w);
     /* What stood at a clipped end is seen again by the next window. */
     bool whole = w.end == lines_end(&s->lines, s->text, lines_at(&s->lines, hit));
@@ -272,9 +272,10 @@ static void check_comments(struct scan *s) {
 }
 
 void safety_text_check(const char *file, const char *text, size_t len, bool markdown,
-                       json_t *findings) {
+                       size_t *left, json_t *findings) {
     pthread_once(&tables_once, make_tables);
-    struct scan s = {.file = file, .text = text, .len = len, .findings = findings};
+    struct scan s = {
+        .file = file, .text = text, .len = len, .findings = findings, .left = left};
     lines_init(&s.lines, text, len);
     s.kinds = xmalloc(s.lines.count);
     memset(s.kinds, IN_SCRIPT, s.lines.count);

@@ -5,8 +5,12 @@
 
 #include <stdbool.h>
 
+#define SAFETY_SEARCHED (24u << 20) /* bytes for a whole skill: about a second */
+
+/* left: how many bytes may still be searched closely, shared by the files of a skill;
+ * lessened. Where it does not suffice there is the finding safety_scan_incomplete. */
 void safety_text_check(const char *file, const char *text, size_t len, bool markdown,
-                       json_t *findings);
+                       size_t *left, json_t *findings);
 /* Characters that a reader does not see (safety_unicode.c). */
 struct lines;
 void safety_unicode_check(const char *file, const char *text, size_t len,
