@@ -143,8 +143,18 @@ static size_t place_of(const struct page *p, const struct markdown_link *link,
     return p->lines.starts[line < p->lines.count ? line : p->lines.count - 1];
 }
 
-static void check_deep(struct links *l, const struct page *p, const char *path, size_t at,
-                       size_t len) {
+/* A link's place is looked for only when it is told. */
+static void add_link(struct links *l, const struct page *p, const struct spec_rule *rule,
+                     const struct markdown_link *link, const char *message) {
+    size_t len;
+    if (l->findings < MAX_FINDINGS) {
+        size_t at = place_of(p, link, &len);
+        add(l, p, rule, at, len, message);
+    }
+}
+
+static void check_deep(struct links *l, const struct page *p, const char *path,
+                       const struct markdown_link *link) {
     const struct skill *s = l->spec->skill;
     const struct skill_file *f = skill_find_file(s, path);
     if (!p->top && f && !l->linked[f - s->files] && strcmp(path, l->spec->file) != 0) {
@@ -152,28 +162,28 @@ static void check_deep(struct links *l, const struct page *p, const char *path, 
             xasprintf("\"%.120s\" is reached only through this file; mention it in "
                       "SKILL.md, so that it is one step away.",
                       path);
-        add(l, p, &too_deep, at, len, message);
+        add_link(l, p, &too_deep, link, message);
         mark_linked(l, path);
     }
 }
 
 static void check_target(struct links *l, const struct page *p, const char *path,
-                         size_t at, size_t len) {
+                         const struct markdown_link *link) {
     const struct skill *s = l->spec->skill;
     if (leads_out(path)) {
         autofree char *message =
             xasprintf("\"%.120s\" leads out of the skill's folder; whoever installs the "
                       "skill will not have it.",
                       path);
-        add(l, p, &link_outside, at, len, message);
+        add_link(l, p, &link_outside, link, message);
     } else if (!s->folder) {
         return;
     } else if (!skill_find_file(s, path) && !is_folder(s, path)) {
         autofree char *message =
             xasprintf("\"%.120s\" is not there; add the file or correct the link.", path);
-        add(l, p, &link_missing, at, len, message);
+        add_link(l, p, &link_missing, link, message);
     } else {
-        check_deep(l, p, path, at, len);
+        check_deep(l, p, path, link);
     }
 }
 
@@ -186,9 +196,8 @@ static void check_link(struct links *l, const struct page *p,
     if (!*given) {
         return;
     }
-    size_t len, at = place_of(p, link, &len);
     autofree char *path = resolve(p, given);
-    check_target(l, p, path, at, len);
+    check_target(l, p, path, link);
     if (p->top) {
         mark_linked(l, path);
     }
@@ -335,9 +344,10 @@ static void check_files(struct links *l) {
     for (size_t i = 0; i < s->file_count; i++) {
         const char *path = s->files[i].path;
         if (l->linked[i] || strcmp(path, l->spec->file) == 0 || is_for_people(path) ||
-            is_named(l, path) || l->findings++ >= MAX_FINDINGS) {
+            l->findings >= MAX_FINDINGS || is_named(l, path)) {
             continue;
         }
+        l->findings++;
         struct finding_span span = {.line = 1};
         json_array_append_new(
             l->spec->findings,

@@ -384,3 +384,24 @@ Test(spec_rules, hostile_bodies_take_bounded_time) {
         cr_expect(json_array_size(f) < 300);
     }
 }
+
+Test(spec_rules, many_links_on_one_line_take_bounded_time) {
+    autobuf top = BUF_INIT(1u << 16), page = BUF_INIT(1u << 20);
+    buf_adds(&top, "---\nname: my-skill\ndescription: d\n---\n");
+    for (int i = 0; i < 90000; i++) {
+        buf_addf(&page, "[a](x\\_%c) ", 'a' + i % 26);
+    }
+    for (int i = 0; i < 4; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "references/f%d.md", i);
+        buf_addf(&top, "%s\n", name);
+        put(name, page.data);
+    }
+    struct timespec began, ended;
+    put("SKILL.md", top.data);
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    autojson *findings = check_folder(SKILL_CHECK_STRICT);
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    cr_expect(find(findings, "link_missing") != NULL);
+    cr_expect(ended.tv_sec - began.tv_sec < 5); /* was 9 s without sanitizers */
+}
