@@ -336,8 +336,8 @@ static bool directives_disarm(char *text, size_t len) {
 }
 
 bool source_text_settle(char *text, size_t len) {
-    bool changed = settle_bytes(text, len);
-    changed |= settle_utf8(text, len);
+    bool changed = settle_utf8(text, len); /* its '?' may make a trigraph */
+    changed |= settle_bytes(text, len);
     if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
         memset(text, ' ', 3);
         changed = true;

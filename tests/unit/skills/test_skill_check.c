@@ -239,29 +239,3 @@ Test(skill_check, fragments_are_told_from_whole_code) {
         cr_expect(as_wanted, "%s: %s", table[i].code, why ? why : "whole");
     }
 }
-
-Test(skill_check, thirty_kilobytes_without_cuda_are_fast) {
-    static const char part[] =
-        "## Section\n\nUse `tool` on 12 files; the H100 has 132 SMs. See "
-        "[x](https://a.example).\n\n"
-        "```sh\nmake -j8 && pip install -r requirements.txt\n```\n\n| a | b "
-        "|\n|---|---|\n| 1 | 2 |\n\n";
-    size_t len = 30000, head = strlen(HEAD);
-    autofree char *text = xmalloc(len + 1);
-    memcpy(text, HEAD, head);
-    for (size_t i = head; i < len; i++) {
-        text[i] = part[(i - head) % (sizeof part - 1)];
-    }
-    text[len] = '\0';
-    uint64_t best = UINT64_MAX;
-    for (int i = 0; i < 5; i++) {
-        uint64_t start = clock_us();
-        autojson *result = check_text(text, SKILL_CHECK_LENIENT, NULL);
-        uint64_t took = clock_us() - start;
-        best = took < best ? took : best;
-        cr_expect(result != NULL);
-    }
-    printf("# 30 KB: %llu us\n", (unsigned long long)best);
-    /* Ten times the target, for sanitizers and busy machines. */
-    cr_expect(best < 50000, "%llu us", (unsigned long long)best);
-}
