@@ -467,9 +467,7 @@ Test(include_closure, a_settled_text_stays_as_it_is) {
         size_t len = strlen(texts[i]);
         memcpy(text, texts[i], len + 1);
         cr_assert(source_text_settle(text, len), "%zu", i);
-        cr_assert(!strstr(text, "?"
-                                "?/"),
-                  "%zu", i);
-        cr_assert(!source_text_settle(text, len), "%zu", i);
+        cr_assert(memmem(text, len, (char[]){'?', '?', '/'}, 3) == NULL, "%zu", i);
+        cr_assert(source_text_settle(text, len) == false, "%zu", i);
     }
 }
