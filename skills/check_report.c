@@ -1,5 +1,4 @@
 #include "skills/check_report.h"
-#include "base/lines.h"
 #include "protocol/finding.h"
 
 #include <ctype.h>
@@ -8,6 +7,8 @@
 
 #define MARK "upskilld-allow:"
 #define MAX_ALLOWANCES 200
+#define MAX_MARKS 1000 /* looked at in one file; the others excuse nothing */
+#define MAX_COMMENT 2048
 
 static size_t word_length(const char *s, const char *end) {
     const char *at = s;
@@ -25,6 +26,19 @@ static const char *skip_space(const char *s, const char *end) {
     return s;
 }
 
+/* Counted on from the line before, so that many are not counted from the start. */
+struct place {
+    const char *at;
+    int line;
+};
+
+static int line_of(struct place *last, const char *at) {
+    for (; last->at < at; last->at++) {
+        last->line += *last->at == '\n' || (*last->at == '\r' && last->at[1] != '\n');
+    }
+    return last->line;
+}
+
 static void add_bare_suppression(json_t *findings, const char *code, size_t len,
                                  const char *file, int line) {
     autofree char *message = xasprintf(
@@ -37,9 +51,13 @@ static void add_bare_suppression(json_t *findings, const char *code, size_t len,
 void check_read_allowances(const char *file, const char *text, size_t len,
                            json_t *allowed, json_t *findings) {
     const char *end = text + len, *at = text;
-    while ((at = memmem(at, (size_t)(end - at), MARK, strlen(MARK)))) {
+    struct place last = {text, 1};
+    size_t marks = 0;
+    while (marks++ < MAX_MARKS &&
+           (at = memmem(at, (size_t)(end - at), MARK, strlen(MARK)))) {
         const char *start = at;
-        const char *close = memmem(at, (size_t)(end - at), "-->", 3);
+        size_t left = (size_t)(end - at);
+        const char *close = memmem(at, left < MAX_COMMENT ? left : MAX_COMMENT, "-->", 3);
         const char *open = at;
         while (open > text && isspace((unsigned char)open[-1])) {
             open--;
@@ -52,11 +70,7 @@ void check_read_allowances(const char *file, const char *text, size_t len,
         const char *code = skip_space(at, close);
         size_t n = word_length(code, close);
         if (n == 0 || skip_space(code + n, close) == close) {
-            struct lines lines;
-            lines_init(&lines, text, len);
-            add_bare_suppression(findings, code, n, file,
-                                 (int)lines_at(&lines, (size_t)(start - text)) + 1);
-            lines_finish(&lines);
+            add_bare_suppression(findings, code, n, file, line_of(&last, start));
             continue;
         }
         json_array_append_new(allowed, json_pack("{s:o, s:o}", "code", json_text(code, n),
