@@ -7,7 +7,7 @@
  * that the bytes on the wire are looked at by other code than the one under test. */
 #include "protocol/lsp.h"
 
-#define URI "file:///work/a.fake"
+#define URI "file:///desk/a.fake"
 
 struct harness {
     uv_loop_t loop;

@@ -133,7 +133,7 @@ Test(lsp, freeing_with_everything_in_flight_leaves_nothing_behind) {
     harness_initialize(&h, J("{'window':{'workDoneProgress':true}}"));
     for (int i = 0; i < 5; i++) {
         char uri[64];
-        snprintf(uri, sizeof uri, "file:///work/%d.fake", i);
+        snprintf(uri, sizeof uri, "file:///desk/%d.fake", i);
         harness_open(&h, uri, 1, "BAD");
         harness_send(&h, "textDocument/codeLens", harness_document(uri));
         harness_edit(&h, uri, 2, 0, 0, 0, 0, "x");
@@ -241,11 +241,11 @@ Test(lsp, open_and_save_check_fully_and_typing_quickly) {
 Test(lsp, a_save_checks_what_names_the_saved_file_too) {
     harness_initialize(&h, NULL);
     harness_open(&h, URI, 1, "use \"parts/b.fake\"");
-    harness_open(&h, "file:///work/c.fake", 1, "a comment on b.fake");
-    harness_open(&h, "file:///work/parts/b.fake", 1, "");
+    harness_open(&h, "file:///desk/c.fake", 1, "a comment on b.fake");
+    harness_open(&h, "file:///desk/parts/b.fake", 1, "");
     published(2);
     harness_notify(&h, "textDocument/didSave",
-                   harness_document("file:///work/parts/b.fake"));
+                   harness_document("file:///desk/parts/b.fake"));
     published(4);
     harness_run(&h, 20);
     cr_expect(eq(int, fake.full, 5));
@@ -345,13 +345,13 @@ Test(lsp, more_documents_than_allowed_are_refused_with_a_message) {
     h.settings.max_documents = 1;
     harness_initialize(&h, NULL);
     harness_open(&h, URI, 1, "");
-    harness_open(&h, "file:///work/b.fake", 1, "BAD");
+    harness_open(&h, "file:///desk/b.fake", 1, "BAD");
     json_t *message = harness_message(&h, "window/logMessage", 0);
     cr_expect(strstr(json_get_string(message, "message", ""), "b.fake") != NULL);
     harness_run(&h, 20);
     cr_expect(eq(sz, publications(), 1));
     harness_notify(&h, "textDocument/didClose", harness_document(URI));
-    harness_open(&h, "file:///work/b.fake", 1, "BAD");
+    harness_open(&h, "file:///desk/b.fake", 1, "BAD");
     cr_expect(eq(sz, items_of(published(2)), 1), "a closed one makes room");
 }
 
@@ -382,15 +382,15 @@ Test(lsp, documents_over_the_limit_for_all_of_them_wait_for_room) {
     h.settings.max_open_bytes = 10;
     harness_initialize(&h, NULL);
     harness_open(&h, URI, 1, "1234567");
-    harness_open(&h, "file:///work/b.fake", 1, "BAD4");
+    harness_open(&h, "file:///desk/b.fake", 1, "BAD4");
     json_t *item = json_array_get(json_object_get(published(0), "diagnostics"), 0);
     cr_expect(strstr(json_get_string(item, "message", ""), "11 bytes") != NULL);
     cr_expect(eq(int, fake.full, 1));
     harness_notify(&h, "textDocument/didClose", harness_document(URI));
-    harness_open(&h, "file:///work/b.fake", 2, "BAD4");
+    harness_open(&h, "file:///desk/b.fake", 2, "BAD4");
     harness_run(&h, 20);
     cr_expect(eq(int, fake.full, 2), "there is room now");
-    harness_edit(&h, "file:///work/b.fake", 3, 0, 0, 0, 0, "BAD4567");
+    harness_edit(&h, "file:///desk/b.fake", 3, 0, 0, 0, 0, "BAD4567");
     harness_run(&h, 100);
     cr_expect(zero(int, fake.quick), "11 bytes again");
 }
@@ -439,7 +439,7 @@ Test(lsp, what_cannot_be_understood_is_reported_and_changes_nothing) {
                                         "{}",
                                         "{'textDocument':null}",
                                         "{'textDocument':{'uri':7}}",
-                                        "{'textDocument':{'uri':'file:///work/c.fake'}}"};
+                                        "{'textDocument':{'uri':'file:///desk/c.fake'}}"};
     for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
         harness_notify(&h, "textDocument/didOpen", J("%s", opens[i]));
         harness_notify(&h, "textDocument/didChange", J("%s", opens[i]));
@@ -513,7 +513,7 @@ Test(lsp, who_pulls_is_not_pushed_to_and_gets_the_present_text_judged) {
               "ids of an earlier opening mean nothing");
     cr_expect(zero(sz, publications()));
     report = harness_result(&h, "textDocument/diagnostic",
-                            harness_document("file:///work/unknown.fake"));
+                            harness_document("file:///desk/unknown.fake"));
     expect_json(report, "{'kind':'full','items':[]}");
 }
 

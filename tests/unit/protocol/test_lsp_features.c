@@ -119,7 +119,7 @@ Test(lsp_features, a_finding_becomes_a_diagnostic_with_all_its_parts) {
         J("[{'source':'nvrtc','code':'68','severity':'warning','message':'m','file':'a."
           "fake',"
           "'line':2,'column':3,'end_line':2,'end_column':5,'tags':['unnecessary','x'],"
-          "'href':'https://example.org/68','related':[{'message':'here','file':'/work/"
+          "'href':'https://example.org/68','related':[{'message':'here','file':'/desk/"
           "a.fake',"
           "'line':1,'column':6},{'message':'gone','file':'none.h','line':1,'column':1}],"
           "'fixes':[{'title':'t','edits':[]}]}]");
@@ -167,7 +167,7 @@ Test(lsp_features, an_end_that_is_missing_is_that_of_the_word_or_the_line) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_decref(fake.findings);
         fake.findings = J("[{'source':'s','severity':'error','message':'m','file':"
-                          "'/work/a.fake',%s}]",
+                          "'/desk/a.fake',%s}]",
                           cases[i].place);
         harness_open(&h, URI, 1, "abc (d) e  \t");
         expect_json(json_object_get(json_array_get(diagnostics(i), 0), "range"),

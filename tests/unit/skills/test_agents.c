@@ -50,7 +50,7 @@ static void expect_folder(const struct agents *agents, const char *name,
                           const char *scope, const char *want) {
     const struct agent *agent = agents_find(agents, name);
     cr_assert(agent != NULL, "%s", name);
-    autofree char *got = agent_folder(agent, scope, "/work/project");
+    autofree char *got = agent_folder(agent, scope, "/desk/project");
     autofree char *full =
         want && want[0] == '~' ? xasprintf("%s%s", home, want + 1) : NULL;
     if (want) {
@@ -110,7 +110,7 @@ Test(agents, the_documented_agents_have_their_documented_folders) {
     };
     struct agents agents = load();
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        autofree char *project = path_join("/work/project", rows[i].project);
+        autofree char *project = path_join("/desk/project", rows[i].project);
         expect_folder(&agents, rows[i].name, "project", project);
         expect_folder(&agents, rows[i].name, "user", rows[i].user);
     }
@@ -152,7 +152,7 @@ Test(agents, without_a_home_there_is_no_user_folder) {
     unsetenv("HOME");
     struct agents agents = load();
     expect_folder(&agents, "claude-code", "user", NULL);
-    expect_folder(&agents, "claude-code", "project", "/work/project/.claude/skills");
+    expect_folder(&agents, "claude-code", "project", "/desk/project/.claude/skills");
     agents_finish(&agents);
 }
 
@@ -180,7 +180,7 @@ Test(agents, the_users_file_adds_and_replaces_rows) {
                   "  reads: [.agents/skills]\n"
                   "- {name: cursor, user: /opt/cursor/skills}\n");
     struct agents agents = load();
-    expect_folder(&agents, "my-agent", "project", "/work/project/.my/skills");
+    expect_folder(&agents, "my-agent", "project", "/desk/project/.my/skills");
     expect_folder(&agents, "my-agent", "user", "~/.my/skills");
     expect_folder(&agents, "cursor", "user", "/opt/cursor/skills");
     expect_folder(&agents, "cursor", "project", NULL);

@@ -306,10 +306,10 @@ Test(install, no_link_leads_out_of_the_project) {
     cr_expect(zero(sz, count_entries("home")));
     /* One that stays inside is somebody's way to share a folder. */
     unlink("project/.claude/skills");
-    mkdir("project/shared", 0755);
-    cr_assert(zero(int, symlink("../shared", "project/.claude/skills")));
+    mkdir("project/common", 0755);
+    cr_assert(zero(int, symlink("../common", "project/.claude/skills")));
     cr_expect(eq(str, (char *)ask_one((struct wish){0}), "installed"));
-    cr_expect(there("project/shared/demo/SKILL.md"));
+    cr_expect(there("project/common/demo/SKILL.md"));
 }
 
 Test(install, a_home_folder_that_is_a_link_is_the_users_choice) {

@@ -130,16 +130,16 @@ Test(skills_operations, a_path_is_resolved_beneath_the_roots_only) {
     struct root root;
     struct err err = {0};
     cr_assert(zero(int, root_open(&root, dir, &err)));
-    cr_assert(zero(int, root_write(&root, "work/a/SKILL.md", "x", 1, 0644, &err)));
+    cr_assert(zero(int, root_write(&root, "desk/a/SKILL.md", "x", 1, 0644, &err)));
     cr_assert(zero(int, root_write(&root, "outside/b/SKILL.md", "x", 1, 0644, &err)));
-    cr_assert(zero(int, symlinkat("../outside", root.fd, "work/link")));
-    char *work = path_join(dir, "work");
+    cr_assert(zero(int, symlinkat("../outside", root.fd, "desk/link")));
+    char *work = path_join(dir, "desk");
     const char *const roots[] = {work, NULL};
     const struct call_origin origin = {.roots = roots};
     static const char *const refused[] = {"../outside/b", "link/b", "/etc", "none",
                                           "a/../../outside"};
     char *found = skills_resolve(&origin, "a", &err);
-    cr_assert(found != NULL && strstr(found, "/work/a"));
+    cr_assert(found != NULL && strstr(found, "/desk/a"));
     free(found);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         err = (struct err){0};
