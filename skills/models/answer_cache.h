@@ -1,0 +1,26 @@
+#pragma once
+/* answer_cache: model answers by the content of their request.
+ *
+ * $XDG_STATE_HOME/upskilld/answers.db. The key is the SHA-256 of the canonical JSON of
+ * {api, base_url, body as sent without the stream flags, run}: never a key, never a
+ * header. Only whole answers are kept (no failures, refusals, truncations). A resumed
+ * run, a re-run and a re-grade find their answers here. Bounded: over ANSWER_CACHE_BYTES
+ * the least recently used go. Several daemons share one file. */
+#include "base/json.h"
+
+#include <stddef.h>
+
+struct answer_cache;
+struct err;
+
+#define ANSWER_CACHE_BYTES (1ull << 30)
+
+/* path NULL = the default. Opens nothing before the first use; when the database cannot
+ * be opened answers are not kept and answer_cache_problem says why. */
+struct answer_cache *answer_cache_new(const char *path);
+void answer_cache_free(struct answer_cache *c);
+/* {"text", "usage": {…}, "served_model", "stop_reason", "ms"}: new reference, or NULL. */
+json_t *answer_cache_get(struct answer_cache *c, const char *key);
+int answer_cache_put(struct answer_cache *c, const char *key, const json_t *answer,
+                     struct err *err);
+const char *answer_cache_problem(const struct answer_cache *c); /* NULL = none */
