@@ -1,0 +1,91 @@
+#pragma once
+/* run_record: what an evaluation leaves on the disk.
+ *
+ * One evaluation is one batch, a folder beneath the runs folder, in upskill's layout with
+ * what that lacks added:
+ *
+ *   <runs>/<batch>/meta.json              written by run_writer_open
+ *   <runs>/<batch>/cells.jsonl            one line per cell, appended as it ends
+ *   <runs>/<batch>/evaluation.json        skill/evaluate's result + "batch", "meta"
+ *   <runs>/<batch>/batch_summary.json     upskill's BatchSummary
+ *   <runs>/<batch>/run_<n>/run_metadata.json, run_result.json   upskill's RunMetadata,
+ *                                         RunResult: all tests of one (model, run, arm)
+ *
+ * Runs are numbered model by model, run by run: baseline odd, with_skill even, as upskill
+ * pairs them; further arms (placebo, previous, trace) come after all pairs. A batch is
+ * named YYYY_MM_DD_HH_MM_SS_mmm_xxxxxxxx (UTC, and 8 random hex digits), so that names
+ * sort by time and never meet. A batch without evaluation.json was interrupted: its cells
+ * are read all the same.
+ *
+ * A cell is one answer to one test, graded (an attempt that errored and was tried again
+ * is no cell of its own; the last attempt counts):
+ *
+ * {"model": "generic.qwen3",        as the request named it
+ *  "arm": "baseline|skill|placebo|previous|trace",
+ *  "test": "test-1", "split": "report", "run": 1,      runs count from 1
+ *  "outcome": "passed|failed|errored|refused",
+ *  "why"?: "…",                     a sentence, of errored and refused
+ *  "assertions_passed": 2, "assertions_total": 3, "assertions"?: […],   as grade.h
+ *  "output"?: "…",                  the answer
+ *  "tokens": {"input", "output", "total", "cache_read"?, "cache_write"?, "thinking"?,
+ *             "reported": true},
+ *  "cost": 0.0012 | null, "requests": 1, "cached": false, "attempts": 1,
+ *  "served_model": "…", "base_url": "…", "stop_reason": "…", "ms": 812.5,
+ *  "prompt_digest"?: "sha256:…", "ended"?: "2026-01-02T03:04:05.678Z"}
+ *
+ * model, arm, test, run and outcome are required; "ended" is filled in where missing. The
+ * output is kept up to RUN_MAX_OUTPUT bytes (then "output_bytes" says how long it was),
+ * each text of an assertion up to RUN_MAX_EVIDENCE.
+ *
+ * Threads: a writer is used by one thread at a time. open and cell make a few small
+ * writes and may run on the loop; finish writes a file per run and syncs: call it from
+ * the thread pool. */
+#include "base/json.h"
+
+#include <stddef.h>
+
+struct err;
+struct run_writer;
+
+#define RUN_MAX_OUTPUT (64u << 10)
+#define RUN_MAX_EVIDENCE 2048u
+#define RUN_MAX_CELLS 200000u
+#define RUN_BATCH_SIZE 48 /* of a batch's name, with its NUL */
+
+/* $XDG_STATE_HOME/upskilld/runs; NULL when there is no home. Freed by the caller. */
+char *run_default_dir(void);
+
+/* Begin a batch. dir NULL = run_default_dir(); it is made (0700) where missing.
+ * meta (borrowed): {"skill": {"name", "path"?, "uri"?, "digest"}, "tests_digest",
+ * "task"?, "kind"?: "evaluate|generate|refine|aa", "models": ["…"], "arms": ["…"],
+ * "runs": 3, "mode"?: "inject|installed", "job"?, "baseline_from"?, …other members kept};
+ * "batch", "started" and "version" are added. NULL with err when the folder cannot be
+ * written. */
+struct run_writer *run_writer_open(const char *dir, const json_t *meta, struct err *err);
+const char *run_writer_batch(const struct run_writer *w);  /* its name */
+const char *run_writer_folder(const struct run_writer *w); /* absolute */
+
+/* Append a cell (borrowed). It survives the process from then on. -EINVAL for what is no
+ * cell, -EFBIG over RUN_MAX_CELLS, else what write(2) says: the evaluation may go on. */
+int run_writer_cell(struct run_writer *w, const json_t *cell, struct err *err);
+/* End the batch with the result of skill/evaluate (borrowed; "batch", "folder" and "meta"
+ * are added in the file): runs, summary and evaluation are written and synced. Frees w in
+ * any case. */
+int run_writer_finish(struct run_writer *w, const json_t *evaluation, struct err *err);
+/* End it without a result: cancelled or failed. cells.jsonl is synced and stays. Frees w;
+ * NULL is fine. */
+void run_writer_close(struct run_writer *w);
+DEFINE_CLEANUP(struct run_writer *, run_writer_close);
+
+/* Add an evaluation to the skill's own skill_meta.json: one entry per student in
+ * "evaluations" (newest RUN_MAX_EVALUATIONS kept), and upskill's metadata.test_pass_rate
+ * (the skill arm's mean rate over the students). Every other member and field stays as it
+ * is. The entry: {"model", "verdict", "lift": {"estimate", "low", "high", "p",
+ * "n_tests"}, "arms": {"baseline": 0.4, "skill": 0.85, …}, "skill_digest",
+ * "tests_digest", "ended", "run": batch}. folder: the skill's own, which the caller knows
+ * to be the user's (not bundled, not installed by somebody else). -EACCES and -EROFS
+ * where it may not be written, -EBADMSG when the file there is no JSON object (it is left
+ * alone). */
+#define RUN_MAX_EVALUATIONS 50
+int run_record_in_skill(const char *folder, const json_t *evaluation, const char *batch,
+                        struct err *err);
