@@ -1,0 +1,224 @@
+#pragma once
+/* module: a PTX text, read once into a compact typed form.
+ *
+ * Source: NVIDIA, "Parallel Thread Execution ISA", version 9.0. All of the language that
+ * NVRTC and NVVM emit is read, inline assembly with its nested scopes too; names are
+ * resolved to indices, labels to instruction indices, `.loc` to places in the CUDA
+ * source. What an instruction means is not known here: the machine (machine.h) binds it
+ * to a handler, and names those that it cannot (bind.h).
+ *
+ * The text is hostile: every count and size below has its limit. Nothing is executed.
+ * Thread-safe to read once built. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+#define PTX_MAX_TEXT (64u << 20)
+#define PTX_MAX_INSTRUCTIONS (4u << 20) /* of a module */
+#define PTX_MAX_REGISTERS (1u << 20)    /* of a function */
+#define PTX_MAX_INITIALISER (64u << 20) /* bytes of all initialisers */
+
+/* One entry per instruction of the ISA, also those that nothing here can run yet. */
+enum ptx_opcode {
+#define PTX_OPCODE(id, text) PTX_OP_##id,
+#include "gpu/ptx/opcodes.def"
+#undef PTX_OPCODE
+    PTX_OPCODES
+};
+const char *ptx_opcode_name(enum ptx_opcode op); /* "cp.async.bulk" → base word(s) */
+
+enum ptx_type {
+    PTX_NONE,
+    PTX_PRED,
+    PTX_B8, PTX_B16, PTX_B32, PTX_B64, PTX_B128,
+    PTX_U8, PTX_U16, PTX_U32, PTX_U64,
+    PTX_S8, PTX_S16, PTX_S32, PTX_S64,
+    PTX_F16, PTX_BF16, PTX_TF32, PTX_F32, PTX_F64,
+    PTX_F16X2, PTX_BF16X2, PTX_F32X2, PTX_U16X2, PTX_S16X2,
+    PTX_E4M3, PTX_E5M2, PTX_E4M3X2, PTX_E5M2X2, /* fp8 */
+    PTX_U4, PTX_S4, PTX_B1,                     /* of matrix instructions */
+    PTX_TEXREF, PTX_SAMPLERREF, PTX_SURFREF,
+    PTX_TYPES
+};
+unsigned ptx_type_bytes(enum ptx_type t); /* 0 for PRED, B1, U4, S4, references */
+bool ptx_type_signed(enum ptx_type t);
+bool ptx_type_float(enum ptx_type t);
+const char *ptx_type_name(enum ptx_type t); /* ".u32" */
+
+enum ptx_space {
+    PTX_GENERIC, /* none was written */
+    PTX_CONST, PTX_GLOBAL, PTX_LOCAL, PTX_PARAM, PTX_SHARED, PTX_SHARED_CLUSTER,
+    PTX_REG,
+};
+
+/* Every other dotted word: rounding, .ftz, .sat, comparisons, scopes, cache hints, vector
+ * widths … in modifiers.def; PTX_M_RN, PTX_M_FTZ, PTX_M_V4, PTX_M_ACQUIRE, PTX_M_LT. */
+enum ptx_modifier {
+#define PTX_MODIFIER(id, text) PTX_M_##id,
+#include "gpu/ptx/modifiers.def"
+#undef PTX_MODIFIER
+    PTX_MODIFIERS
+};
+_Static_assert(PTX_MODIFIERS <= 256, "");
+
+enum ptx_special { /* %tid.x is PTX_SR_TID_X … */
+#define PTX_SPECIAL(id, text) PTX_SR_##id,
+#include "gpu/ptx/specials.def"
+#undef PTX_SPECIAL
+    PTX_SPECIALS
+};
+
+enum ptx_operand_kind {
+    PTX_OPERAND_REGISTER,  /* index: of the function's registers */
+    PTX_OPERAND_IMMEDIATE, /* bits: integer, or IEEE bits of an 0f / 0d / decimal float:
+                              is_double says that bits are a binary64 to be converted */
+    PTX_OPERAND_SPECIAL,   /* index: enum ptx_special */
+    PTX_OPERAND_SYMBOL,    /* index: variable; offset: added. Its address in its space */
+    PTX_OPERAND_FUNCTION,  /* index: function */
+    PTX_OPERAND_ADDRESS,   /* [base + offset]: base says what is inside */
+    PTX_OPERAND_LABEL,     /* index: instruction of the function */
+    PTX_OPERAND_VECTOR,    /* first, count: elements in the instruction's elements */
+    PTX_OPERAND_TABLE,     /* index: of the function's branch or call target tables */
+    PTX_OPERAND_PROTOTYPE, /* index: of the module's prototypes */
+    PTX_OPERAND_SINK,      /* _ */
+};
+enum ptx_base { PTX_BASE_REGISTER, PTX_BASE_SYMBOL, PTX_BASE_IMMEDIATE };
+
+struct ptx_operand {
+    uint8_t kind;    /* enum ptx_operand_kind */
+    uint8_t base;    /* enum ptx_base of an address */
+    bool negated;    /* !p (predicate), or -r where the grammar has it */
+    bool is_double;
+    uint32_t index;  /* see kind; of an address: register or variable */
+    uint32_t first;  /* of a vector (also inside an address: tensor coordinates) */
+    uint32_t count;
+    union {
+        uint64_t bits;
+        int64_t offset;
+    };
+};
+
+struct ptx_instruction {
+    uint16_t opcode;     /* enum ptx_opcode */
+    uint8_t types[4];    /* enum ptx_type, in the order written */
+    uint8_t type_count;
+    uint8_t spaces[2];   /* enum ptx_space, in the order written (cp.async has two) */
+    uint8_t space_count;
+    uint8_t operand_count;
+    uint8_t vector;      /* 1, 2, 4 or 8: .v2 … of ld/st/…; 1 without */
+    bool guard_negated;
+    int32_t guard;       /* predicate register of @p, -1 = none */
+    uint64_t modifiers[4]; /* bit set of enum ptx_modifier */
+    uint32_t operands;   /* first one, in function->operands. Order as written: results
+                            first; `r|p` are two operands, has_pair says so; a call is
+                            FUNCTION or REGISTER, then a VECTOR of results, a VECTOR of
+                            arguments (symbols of params or registers), and for an
+                            indirect one TABLE or PROTOTYPE */
+    bool has_pair;
+    uint8_t shape[3];    /* m, n, k of matrix instructions / 8: .m16n8k16; 0 without */
+    uint32_t place;      /* index in module->places, 0 = unknown */
+    uint32_t line;       /* of the PTX text, 1-based */
+    uint32_t spelling, spelling_len; /* "ld.global.nc.f32" in module->text */
+};
+static inline bool ptx_has(const struct ptx_instruction *i, enum ptx_modifier m) {
+    return i->modifiers[m / 64] >> (m % 64) & 1;
+}
+
+struct ptx_register {
+    uint8_t type; /* PTX_PRED, PTX_B16 … as declared (.f32, .s32 keep their own) */
+    uint32_t name, name_len; /* in module->text; %r<12> gives the stem */
+    uint32_t number;         /* of a numbered one, UINT32_MAX without */
+};
+
+/* A variable of any space: module scope, function scope (.shared, .local depot, .param of
+ * calls) or a parameter. */
+struct ptx_variable {
+    char *name;
+    uint8_t space; /* enum ptx_space */
+    uint8_t type;
+    bool is_extern, is_unsized; /* extern .shared x[]: starts after the static ones */
+    bool used;                  /* reached from some entry; others need no memory */
+    uint32_t align;             /* bytes */
+    uint64_t size;              /* bytes */
+    uint64_t offset; /* PARAM: in the function's parameter block (natural alignment);
+                        LOCAL: in the function's depot; SHARED and others: 0, the machine
+                        places them */
+    int32_t function;           /* owner, -1 = module scope */
+    uint8_t *initialiser;       /* size bytes, or NULL = zeros */
+    struct ptx_relocation {     /* addresses inside the initialiser */
+        uint64_t at;
+        bool is_function, generic;
+        uint32_t index;         /* variable or function */
+        int64_t addend;
+        uint8_t bytes;          /* 8, or 1 for mask() forms: then shift */
+        uint8_t shift;
+    } *relocations;
+    uint32_t relocation_count;
+};
+
+struct ptx_table { /* .branchtargets, .calltargets */
+    bool calls;
+    uint32_t *targets; /* instructions, or functions */
+    uint32_t count;
+};
+struct ptx_prototype {
+    uint32_t *result_bytes, *param_bytes; /* and their alignments */
+    uint32_t *result_align, *param_align;
+    uint32_t result_count, param_count;
+};
+
+struct ptx_function {
+    char *name;        /* mangled, as in the text */
+    bool is_entry, is_declaration, used;
+    uint32_t *params, param_count;   /* variables (PARAM), in order */
+    uint32_t *results, result_count; /* of a .func */
+    uint64_t param_bytes; /* the whole parameter block */
+    uint64_t result_bytes;
+    struct ptx_register *registers;
+    uint32_t register_count;
+    struct ptx_instruction *code;
+    uint32_t code_count;
+    struct ptx_operand *operands;  /* top-level operands of all instructions */
+    struct ptx_operand *elements;  /* vector elements of all instructions */
+    uint32_t operand_count, element_count;
+    struct ptx_table *tables;
+    uint32_t table_count;
+    uint64_t local_bytes; /* depot: all .local variables */
+    uint32_t local_align;
+    bool *leader; /* code_count + 1: a branch may land here */
+    /* 0 = not given */
+    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3];
+};
+
+struct ptx_place { /* of a `.loc` */
+    uint32_t file;         /* of module->files */
+    uint32_t line, column; /* in that file; line 0 = none */
+    uint32_t function_name; /* inlined_at chains are not kept */
+};
+
+struct ptx_module {
+    char *text; /* owned copy, NUL-terminated */
+    size_t len;
+    unsigned version_major, version_minor;
+    char target[32];
+    struct ptx_function *functions;
+    uint32_t function_count;
+    struct ptx_variable *variables; /* all, whatever scope */
+    uint32_t variable_count;
+    struct ptx_prototype *prototypes;
+    uint32_t prototype_count;
+    struct ptx_place *places;
+    uint32_t place_count;
+    char **files; /* by the number of .file; [0] is "" */
+    uint32_t file_count;
+};
+
+/* -EINVAL for what is no PTX (err: "line 12: …"), -EFBIG over a limit, -ENOTSUP for a
+ * word that is not in the tables (err names it with its line). ret is untouched then. */
+int ptx_module_read(struct ptx_module **ret, const char *text, size_t len,
+                    struct err *err);
+void ptx_module_free(struct ptx_module *m);
+/* By mangled name; NULL when there is none or it is only declared. */
+const struct ptx_function *ptx_find_entry(const struct ptx_module *m, const char *name);
