@@ -26,6 +26,9 @@
     "|,|and)\\s*(?:fp16|bf16|int8|fp8))*(?:(?!fp\\d|bf16|tf32|int\\d)[^\\d.;|]){0,30}?"
 #define PEAK_OF "\\s*(?:of\\s+)?(?:(?:dense|peak|sparse|theoretical|\\(dense\\))\\s+)*"
 
+/* "threads per SM: 2048 (64 warps)" says two things. */
+#define OTHER_COUNT                                                                      \
+    RESIDENT "(?:(?:thread[- ])?blocks?|ctas?|warps?|threads?|regist\\w*|sms?)\\b"
 #define SHARED_SM(flags, regex)                                                          \
     { HARDWARE_SHARED_PER_SM, UNIT_BYTES, (flags), "shared|smem", regex }
 #define SHARED_BLOCK(regex)                                                              \
@@ -35,11 +38,12 @@
     }
 #define PER_SM_COUNT(quantity, noun)                                                     \
     {quantity, UNIT_NONE, CLAIM_LIMIT | CLAIM_UNBOUND, noun,                             \
-     NUM RESIDENT "(?:thread[- ])?" noun "s" PER_SM},                                    \
+     "(?<!blocks of )(?<!warps of )(?<!groups of )" NUM RESIDENT "(?:thread[- ])?" noun  \
+     "s" PER_SM},                                                                        \
         {quantity, UNIT_NONE, CLAIM_UNBOUND, noun,                                       \
          noun "s" PER_SM                                                                 \
               "(?:(?!l1|regist|shared|and\\b|block|thread|warp|,)[^\\d.;|]){0,20}?" NUM  \
-              "(?!\\s*[kmg]i?b)"},                                                       \
+              "(?![\\d,.]*\\d|\\s*[kmg]i?b|\\s*+(?!" noun ")" OTHER_COUNT ")"},          \
     {                                                                                    \
         quantity, UNIT_NONE, CLAIM_LIMIT, noun,                                          \
             "(?:each|every|an|one|per)\\s+" SM HOLDS NUM RESIDENT "(?:thread[- ])?" noun \

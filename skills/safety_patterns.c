@@ -1,5 +1,6 @@
 #include "skills/safety_patterns.h"
 #include "base/mem.h"
+#include "skills/safety_installers.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -86,7 +87,10 @@ static bool is_public_address(const char *match, size_t len) {
     bool document = (part[0] == 192 && part[1] == 0 && part[2] == 2) ||
                     (part[0] == 198 && part[1] == 51 && part[2] == 100) ||
                     (part[0] == 203 && part[1] == 0 && part[2] == 113);
-    return !own && !document;
+    /* Resolvers that everybody asks. */
+    bool resolver = (part[0] == 1 && part[1] == part[2] && part[1] <= 1) ||
+                    (part[0] == 8 && part[1] == 8) || (part[0] == 9 && part[1] == 9);
+    return !own && !document && !resolver;
 }
 
 static bool is_pinned(const char *word, size_t len) {
@@ -140,37 +144,44 @@ static bool is_unpinned_npx(const char *match, size_t len) {
 }
 
 #define RULE(code, block, where, window, words, regex, message)                          \
-    { code, block, where, window, message, words, regex, NULL }
+    { code, block, where, window, message, words, regex, NULL, NULL }
+#define INSTALLS(words, regex, message)                                                  \
+    {                                                                                    \
+        "pipe_to_shell", true, IN_ALL, WINDOW_LINE, message, words, regex, NULL,         \
+            installer_is_known                                                           \
+    }
 #define TOKEN(words, regex)                                                              \
     {                                                                                    \
         "secret_token", true, IN_ALL, WINDOW_LINE,                                       \
             "this looks like a real access token; revoke it", words, regex,              \
-            is_real_secret                                                               \
+            is_real_secret, NULL                                                         \
     }
 #define BLOCK true
 #define WARN false
 
 const struct safety_pattern safety_patterns[] = {
     /* --- runs what was just fetched or decoded --- */
-    RULE("pipe_to_shell", BLOCK, IN_ALL, WINDOW_LINE, "curl|wget",
-         FETCH "\\s+[^\\n|;]{0,300}?(?:://|\\$|\\w\\.\\w|<|localhost)[^\\n|;]{0,300}" PIPE
-             INTERPRETER,
-         "runs what was downloaded without anybody having read it"),
-    RULE("pipe_to_shell", BLOCK, IN_ALL, WINDOW_LINE, "<(curl|<(wget|<( curl",
-         "(?:" SHELL "|\\bsource|(?:^|\\s)\\.)\\s+<\\(\\s*(?:curl|wget)\\b",
-         "runs what was downloaded without anybody having read it"),
-    RULE("pipe_to_shell", BLOCK, IN_ALL, WINDOW_LINE, "$(curl|$(wget|`curl|`wget|$( curl",
-         "(?:\\beval\\s+[\"']?|(?:" SHELL
-         "|\\bpython[23]?)\\s+-\\w*c\\s+[\"']?)(?:\\$\\(|`)\\s*(?:curl|wget)\\b",
-         "evaluates what was downloaded without anybody having read it"),
-    RULE("pipe_to_shell", BLOCK, IN_ALL, WINDOW_LINE,
-         "downloadstring|iwr|invoke-webrequest|irm|invoke-restmethod",
-         "\\b(?:iex|invoke-expression)\\b[^\\n]{0,200}(?:downloadstring|\\biwr\\b|invoke-"
-         "webrequest|"
-         "\\birm\\b|invoke-restmethod)|(?:\\biwr\\b|invoke-webrequest|\\birm\\b|invoke-"
-         "restmethod)"
-         "[^\\n|]{0,300}\\|\\s*(?:iex|invoke-expression)\\b",
-         "evaluates what was downloaded without anybody having read it"),
+    INSTALLS("curl|wget",
+             FETCH
+             "\\s+[^\\n|;]{0,300}?(?:://|\\$|\\w\\.\\w|<|localhost)[^\\n|;]{0,300}" PIPE
+                 INTERPRETER,
+             "runs what was downloaded without anybody having read it"),
+    INSTALLS("<(curl|<(wget|<( curl",
+             "(?:" SHELL "|\\bsource|(?:^|\\s)\\.)\\s+<\\(\\s*(?:curl|wget)\\b",
+             "runs what was downloaded without anybody having read it"),
+    INSTALLS("$(curl|$(wget|`curl|`wget|$( curl",
+             "(?:\\beval\\s+[\"']?|(?:" SHELL
+             "|\\bpython[23]?)\\s+-\\w*c\\s+[\"']?)(?:\\$\\(|`)\\s*(?:curl|wget)\\b"
+             "[^\\n)`]{0,300}",
+             "evaluates what was downloaded without anybody having read it"),
+    INSTALLS(
+        "downloadstring|iwr|invoke-webrequest|irm|invoke-restmethod",
+        "\\b(?:iex|invoke-expression)\\b[^\\n]{0,200}(?:downloadstring|\\biwr\\b|invoke-"
+        "webrequest|"
+        "\\birm\\b|invoke-restmethod)|(?:\\biwr\\b|invoke-webrequest|\\birm\\b|invoke-"
+        "restmethod)"
+        "[^\\n|]{0,300}\\|\\s*(?:iex|invoke-expression)\\b",
+        "evaluates what was downloaded without anybody having read it"),
     RULE("decoded_execution", BLOCK, IN_ALL, WINDOW_LINE, "base64|xxd|openssl",
          "\\b(?:base64\\s+(?:-\\w*d\\w*|--decode|-D)|xxd\\s+-r\\S*|openssl\\s+(?:enc|"
          "base64)\\s[^\\n|]{0,60}-d)"
@@ -188,9 +199,13 @@ const struct safety_pattern safety_patterns[] = {
          "runs code that is hidden by an encoding"),
     /* --- gives somebody else a shell --- */
     RULE("reverse_shell", BLOCK, IN_ALL, WINDOW_LINE, "/dev/tcp/|/dev/udp/",
-         "(?:" SHELL "\\s+-i|0>&1|\\bexec\\s+\\d+<>|<&\\d)[^\\n]{0,200}/dev/(?:tcp|udp)/"
+         "(?:" SHELL "\\s+-i|0>&1|<&\\d)[^\\n]{0,200}/dev/(?:tcp|udp)/"
          "|/dev/(?:tcp|udp)/[^\\n]{0,120}"
          "(?:0>&1|0<&|<&1|2>&1\\s*0)",
+         "opens a shell to another machine"),
+    /* A connection that is opened and then used; one that is only opened is a probe. */
+    RULE("reverse_shell", BLOCK, IN_ALL, WINDOW_UNIT, "/dev/tcp/|/dev/udp/",
+         "\\bexec\\s+(\\d+)<>\\s*[\"']?/dev/(?:tcp|udp)/[\\s\\S]{0,1200}?[<>]&\\s*\\1\\b",
          "opens a shell to another machine"),
     RULE("reverse_shell", BLOCK, IN_ALL, WINDOW_LINE, "nc |ncat|netcat",
          "\\b(?:nc|ncat|netcat)\\b[^\\n|;]{0,120}\\s-\\w*[ec]\\s+\\S*(?:sh|bash|cmd(?:\\."
@@ -251,7 +266,7 @@ const struct safety_pattern safety_patterns[] = {
      "a private key; replace it everywhere it is used", "private key-----",
      "-----BEGIN (?:[A-Z]+ ){0,2}PRIVATE "
      "KEY-----\\s*(?:\\\\n)?\\s*[A-Za-z0-9+/=\\\\]{40,}",
-     is_real_secret},
+     is_real_secret, NULL},
     TOKEN("akia|asia", "\\b(?:AKIA|ASIA)[0-9A-Z]{16}\\b"),
     TOKEN("ghp_|gho_|ghs_|ghu_|ghr_", "\\bgh[pousr]_[A-Za-z0-9]{36,}\\b"),
     TOKEN("github_pat_", "\\bgithub_pat_[A-Za-z0-9_]{50,}"),
@@ -266,13 +281,15 @@ const struct safety_pattern safety_patterns[] = {
     TOKEN("npm_", "\\bnpm_[A-Za-z0-9]{36}\\b"),
     /* --- acts before any model has read it --- */
     RULE("pre_model_execution", BLOCK, IN_MARKDOWN, WINDOW_LINE, "!`",
-         "(?<![\\w`!\\])}\"'?.])!`[^`\\n]+`",
+         /* What begins with a pipe or a closing bracket is no command in any shell: the
+          * end of a code span with '!' in it, and the rest of a table's row. */
+         "(?<![\\w`!\\])}\"'?.])!`(?!\\s*[|)])[^`\\n]+`",
          "an agent runs this command while it loads the skill, before any model has read "
          "it"),
     RULE("pre_model_execution", BLOCK, IN_MARKDOWN, WINDOW_LINE, "```!",
          "^[ \\t>]{0,12}```+!", "an agent runs this block while it loads the skill"),
     RULE("pre_model_syntax", WARN, IN_MARKDOWN, WINDOW_LINE, "!`",
-         "(?<=`)!`\\w[^`\\n]{2,}`",
+         "(?<=`)!`\\w[^`\\n]{2,}`|(?<![\\w`!\\])}\"'?.])!`\\s*[|)][^`\\n]+`",
          "an exclamation mark before a code span runs it in some agents"),
     /* --- may deceive --- */
     RULE("instruction_override", WARN, IN_ALL, WINDOW_PARAGRAPH,
@@ -311,30 +328,36 @@ const struct safety_pattern safety_patterns[] = {
          "\\b(?:update|upgrade|replace|overwrite|rewrite|re-?download|refresh)\\s+(?:"
          "this|the) skill\\b[^.\\n]{0,80}"
          "(?:automatically|itself|https?://"
-         "|from|every|before|latest)|\\b(?:auto-?update|self-?update)\\w*\\b[^.\\n]{0,60}"
+         "|\\bfrom (?:the )?(?:web|net|network|internet|server|upstream|repo\\w*|git\\w*|"
+         "url|source|registry|hub|marketplace|cloud|main\\b|master\\b)"
+         "|every (?:time|run|day|start|session|hour|week|use)|before (?:each|every|using|"
+         "running|use|you)|latest)|\\b(?:auto-?update|self-?update)\\w*\\b[^.\\n]{0,60}"
          "\\bskill|"
          "\\bskill\\b[^.\\n]{0,40}\\b(?:auto-?updates?|self-?updates?|updates itself)\\b|"
          "\\b(?:latest|newest) version of this skill\\b",
          "changes itself after it was checked"),
-    RULE("claims_every_task", WARN, IN_FRONTMATTER, WINDOW_PARAGRAPH,
-         "any|every|all|always",
-         "^description:[\\s\\S]{0,400}?\\b(?:(?:for|on|in|with|to|at|use (?:this "
-         ")?(?:skill )?(?:for|on|in))\\s+"
-         "(?:any|every|all|each)\\s+(?:and every\\s+)?(?:kinds? of\\s+|types? "
-         "of\\s+|user\\s+|possible\\s+|single\\s+)?"
-         "(?:tasks?|requests?|questions?|prompts?|conversations?|messages?|situations?|"
-         "sessions?)\\b|"
-         "always (?:use|load|activate|invoke) this skill(?!\\s+when))",
-         "the description claims every task; an agent would load it for all of them"),
+    RULE(
+        "claims_every_task", WARN, IN_FRONTMATTER, WINDOW_PARAGRAPH,
+        "any|every|all|always",
+        "^description:[\\s\\S]{0,400}?\\b(?:(?:for|on|in|with|to|at|use (?:this "
+        ")?(?:skill )?(?:for|on|in))\\s+"
+        "(?:any|every|all|each)\\s+(?:and every\\s+)?(?:kinds? of\\s+|types? "
+        "of\\s+|user\\s+|possible\\s+|single\\s+)?"
+        "(?:tasks?|requests?|questions?|prompts?|conversations?|messages?|situations?|"
+        "sessions?)\\b(?!\\s+(?:about|containing|contains?|including|includes?|involving|"
+        "involves?|mention\\w*|regarding|concerning|related|relating|on|with|where|"
+        "whose|in which|that (?!the user|you)))|"
+        "always (?:use|load|activate|invoke) this skill(?!\\s+when))",
+        "the description claims every task; an agent would load it for all of them"),
     /* --- commands worth a second look --- */
     {"unpinned_package", WARN, IN_COMMANDS, WINDOW_LINE,
      "runs or installs whatever version is newest; name one", "npx",
      "\\bnpx\\s+(?:--?\\w+\\s+)*(?:-y|--yes)\\s+(?:-\\S+\\s+)*@?[\\w./"
      "-]+(?:@[\\w.^~-]+)?",
-     is_unpinned_npx},
+     is_unpinned_npx, NULL},
     {"unpinned_package", WARN, IN_COMMANDS, WINDOW_LINE,
      "installs whatever version is newest; name one", "install",
-     "\\b(?:uv\\s+)?pip[23]?\\s+install\\s+[^\\n;&|`)#]{1,300}", installs_unpinned},
+     "\\b(?:uv\\s+)?pip[23]?\\s+install\\s+[^\\n;&|`)#]{1,300}", installs_unpinned, NULL},
     RULE("elevated_rights", WARN, IN_COMMANDS, WINDOW_LINE, "sudo",
          "(?:^|[`;&|(]|\\$\\s|#\\s)\\s*sudo\\s+[\\w/-]+|\\bwith sudo\\b|\\brun sudo\\b",
          "asks for administrator rights"),
@@ -347,28 +370,33 @@ const struct safety_pattern safety_patterns[] = {
     RULE("skips_permissions", WARN, IN_ALL, WINDOW_LINE,
          "--dangerously-|--yolo|bypasspermissions|--allow-all-tools",
          "--dangerously-(?:skip-permissions|bypass-approvals-and-sandbox)|--yolo\\b|"
-         "bypassPermissions|--allow-all-tools",
+         "(?:mode\\W{1,6}|=\\s*[\"']?|\\b(?:use|set|enable|choose|pick|switch to|turn on|"
+         "with)\\s+[`\"']?)bypassPermissions|--allow-all-tools",
          "switches off an agent's questions to its user"),
-    RULE("writes_agent_files", WARN, IN_COMMANDS, WINDOW_LINE,
-         "claude|codex|cursor|agents.md|gemini",
-         "(?:>>?|\\btee\\s+(?:-a\\s+)?|\\b(?:cp|mv|ln|install)\\s[^\\n;|&]{0,120}\\s|"
-         "\\bsed\\s+-i[^\\n;|&]{0,120}\\s)\\s*[\"']?"
-         "(?:(?:~|\\$\\{?HOME\\}?)/\\.(?:claude|codex|cursor|gemini)\\b|(?:\\./"
-         ")?(?:AGENTS|CLAUDE|GEMINI)\\.md\\b)|"
-         "\\b(?:append|write|add|insert)\\b[^.\\n]{0,60}\\b(?:to|into)\\s+`?(?:~/"
-         "\\.(?:claude|codex|cursor|gemini)\\b|"
-         "(?:AGENTS|CLAUDE|GEMINI)\\.md)",
-         "changes what agents are told everywhere"),
+    RULE(
+        "writes_agent_files", WARN, IN_COMMANDS, WINDOW_LINE,
+        "claude|codex|cursor|agents.md|gemini",
+        "(?:(?<![-=])>>?|\\btee\\s+(?:-a\\s+)?|\\b(?:cp|mv|ln|install)\\s[^\\n;|&]{0,120}"
+        "\\s|\\bsed\\s+-i[^\\n;|&]{0,120}\\s)\\s*[\"']?"
+        "(?:(?:~|\\$\\{?HOME\\}?)/\\.(?:claude|codex|cursor|gemini)\\b|(?:\\./"
+        ")?(?:AGENTS|CLAUDE|GEMINI)\\.md\\b)|"
+        "\\b(?:append|write|add|insert)\\b[^.\\n]{0,60}\\b(?:to|into)\\s+`?(?:~/"
+        "\\.(?:claude|codex|cursor|gemini)\\b|"
+        "(?:AGENTS|CLAUDE|GEMINI)\\.md)",
+        "changes what agents are told everywhere"),
     RULE("writes_startup_files", WARN, IN_COMMANDS, WINDOW_LINE,
-         "rc|profile|crontab|/etc/cron|systemctl|launchctl|launchagents|autostart",
+         "bashrc|zshrc|profile|/fish|crontab|/etc/cron|systemctl|launchctl|launchagents|"
+         "autostart",
          "(?:>>?|\\btee\\s+(?:-a\\s+)?)\\s*[\"']?(?:~|\\$\\{?HOME\\}?)/"
          "\\.(?:bashrc|zshrc|profile|bash_profile|zprofile|"
-         "config/fish)|\\bcrontab\\s+(?:-(?!l\\b)|[\\w/.]+)|>>?\\s*/etc/"
+         "config/fish/conf)|\\bcrontab\\s+(?:-(?!l\\b|-)|[\\w-]*[/.][\\w/.-]*\\w)|"
+         "(?:^|[`;&|(]|\\$\\s)\\s*(?:sudo\\s+)?crontab\\s+\\w[\\w-]*\\s*(?:$|[`;&|)])|>>?"
+         "\\s*/etc/"
          "cron|\\bsystemctl\\s+(?:--user\\s+)?enable\\b|"
          "\\blaunchctl\\s+(?:load|bootstrap)\\b|(?:>|\\bcp\\s[^\\n]{0,80})\\s*\\S*/"
          "(?:LaunchAgents|autostart)/",
          "makes something start by itself later"),
-    RULE("destructive_command", WARN, IN_COMMANDS, WINDOW_LINE, "rm |mkfs|:|:&|dd ",
+    RULE("destructive_command", WARN, IN_COMMANDS, WINDOW_LINE, "rm |mkfs|:(|dd ",
          "\\brm\\s+-(?:\\w*r\\w*f|\\w*f\\w*r)\\w*\\s+(?:--no-preserve-root\\s+)?(?:/|~/"
          "?|\\$\\{?HOME\\}?/?|/\\*)(?=\\s|$|`|;|\")|"
          "\\bmkfs(?:\\.\\w+)?\\s+/dev/|\\bdd\\s[^\\n]{0,80}of=/dev/"
@@ -376,7 +404,8 @@ const struct safety_pattern safety_patterns[] = {
          "destroys data beyond the project"),
     /* --- addresses --- */
     {"suspicious_address", WARN, IN_ALL, WINDOW_LINE, "an address without a name", "://",
-     "(?<=://)\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}(?![\\d.])", is_public_address},
+     "(?<=://)\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}(?![\\d.])", is_public_address,
+     NULL},
     RULE("suspicious_address", WARN, IN_ALL, WINDOW_LINE,
          "bit.ly|tinyurl|t.co/|goo.gl|is.gd|cutt.ly|rb.gy|ow.ly|shorturl|tiny.cc",
          "\\bhttps?://"

@@ -32,6 +32,8 @@ struct safety_pattern {
     const char *regex;
     /* Tells examples from the real thing; NULL: every match counts. */
     bool (*is_real)(const char *match, size_t len);
+    /* Where it says yes an error is a warning; NULL: never. */
+    bool (*is_lesser)(const char *match, size_t len);
 };
 extern const struct safety_pattern safety_patterns[];
 extern const size_t safety_pattern_count;

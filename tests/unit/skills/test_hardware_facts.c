@@ -107,6 +107,12 @@ Test(hardware_facts, says_nothing_about_true_sentences) {
         "164 KB | 228 KB |\n| L2 cache | 40 MB | 50 MB |\n",
         "| GPU | SMs | L2 cache | HBM |\n|---|---|---|---|\n| H100 SXM | 132 | 50 MB | "
         "80 GB |\n| A100 | 108 | 40 MB | 40 GB |\n",
+        "# H100\n\n| Component | Value | Notes |\n|---|---|---|\n| Max Threads/SM | 2048 "
+        "| "
+        "64 warps |\n| Threads/SM | 2048 | Max 16 blocks of 128 threads per SM |\n",
+        "| Component | A100 40GB | A100 80GB | Notes |\n|---|---|---|---|\n| Max "
+        "Threads/SM | 2048 | 2048 | 64 warps |\n",
+        "H100 threads per SM: 2048 threads, 64 warps.",
         "## H100\n\n- Shared memory: 228 KB/SM\n- SMs: 132\n- L2 cache: 50 MB\n",
     };
     size_t count = ARRAY_LEN(sentences);
@@ -172,6 +178,8 @@ Test(hardware_facts, contradicts_wrong_numbers_with_the_right_one) {
         {"H100 has 40 MB of L2 cache.", "40 MB", "50 MB"},
         {"A100 has 50 MB of L2.", "50 MB", "40 MB"},
         {"H100 supports up to 1536 threads per SM.", "1536", "2048"},
+        {"# H100\n\n| Spec | Value |\n|---|---|\n| Threads/SM | 1536 threads |\n", "1536",
+         "2048"},
         {"H100 supports up to 48 warps per SM.", "48", "64"},
         {"A100 supports at most 16 blocks per SM.", "16", "32"},
         {"On H100 the maximum shared memory per block is 164 KB.", "164 KB", "227 KB"},
