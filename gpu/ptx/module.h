@@ -38,11 +38,15 @@ enum ptx_type {
     PTX_F16, PTX_BF16, PTX_TF32, PTX_F32, PTX_F64,
     PTX_F16X2, PTX_BF16X2, PTX_F32X2, PTX_U16X2, PTX_S16X2,
     PTX_E4M3, PTX_E5M2, PTX_E4M3X2, PTX_E5M2X2, /* fp8 */
+    PTX_E2M1, PTX_E2M3, PTX_E3M2, PTX_UE8M0, PTX_UE4M3, /* fp4, fp6 and scales */
+    PTX_E2M1X2, PTX_E2M3X2, PTX_E3M2X2, PTX_UE8M0X2,
+    PTX_E4M3X4, PTX_E5M2X4, PTX_E2M1X4, PTX_E2M3X4, PTX_E3M2X4,
+    PTX_B1024,                                  /* of a tensor map */
     PTX_U4, PTX_S4, PTX_B1,                     /* of matrix instructions */
     PTX_TEXREF, PTX_SAMPLERREF, PTX_SURFREF,
     PTX_TYPES
 };
-unsigned ptx_type_bytes(enum ptx_type t); /* 0 for PRED, B1, U4, S4, references */
+unsigned ptx_type_bytes(enum ptx_type t); /* 0 for PRED, fewer than 8 bits, references */
 bool ptx_type_signed(enum ptx_type t);
 bool ptx_type_float(enum ptx_type t);
 const char *ptx_type_name(enum ptx_type t); /* ".u32" */
@@ -61,7 +65,9 @@ enum ptx_modifier {
 #undef PTX_MODIFIER
     PTX_MODIFIERS
 };
-_Static_assert(PTX_MODIFIERS <= 256, "");
+#define PTX_MODIFIER_WORDS 6
+_Static_assert(PTX_MODIFIERS <= 64 * PTX_MODIFIER_WORDS, "");
+const char *ptx_modifier_name(enum ptx_modifier m); /* without its dot */
 
 enum ptx_special { /* %tid.x is PTX_SR_TID_X … */
 #define PTX_SPECIAL(id, text) PTX_SR_##id,
@@ -69,6 +75,7 @@ enum ptx_special { /* %tid.x is PTX_SR_TID_X … */
 #undef PTX_SPECIAL
     PTX_SPECIALS
 };
+const char *ptx_special_name(enum ptx_special s); /* "%tid.x" */
 
 enum ptx_operand_kind {
     PTX_OPERAND_REGISTER,  /* index: of the function's registers */
@@ -102,7 +109,7 @@ struct ptx_operand {
 
 struct ptx_instruction {
     uint16_t opcode;     /* enum ptx_opcode */
-    uint8_t types[4];    /* enum ptx_type, in the order written */
+    uint8_t types[5];    /* enum ptx_type, in the order written */
     uint8_t type_count;
     uint8_t spaces[2];   /* enum ptx_space, in the order written (cp.async has two) */
     uint8_t space_count;
@@ -110,14 +117,15 @@ struct ptx_instruction {
     uint8_t vector;      /* 1, 2, 4 or 8: .v2 … of ld/st/…; 1 without */
     bool guard_negated;
     int32_t guard;       /* predicate register of @p, -1 = none */
-    uint64_t modifiers[4]; /* bit set of enum ptx_modifier */
+    uint64_t modifiers[PTX_MODIFIER_WORDS]; /* bit set of enum ptx_modifier */
     uint32_t operands;   /* first one, in function->operands. Order as written: results
                             first; `r|p` are two operands, has_pair says so; a call is
                             FUNCTION or REGISTER, then a VECTOR of results, a VECTOR of
                             arguments (symbols of params or registers), and for an
                             indirect one TABLE or PROTOTYPE */
     bool has_pair;
-    uint8_t shape[3];    /* m, n, k of matrix instructions / 8: .m16n8k16; 0 without */
+    uint16_t shape[3];   /* m, n, k as written: 16, 8, 4 of .m16n8k4; k 0 of .m8n8; 0s
+                            without */
     uint32_t place;      /* index in module->places, 0 = unknown */
     uint32_t line;       /* of the PTX text, 1-based */
     uint32_t spelling, spelling_len; /* "ld.global.nc.f32" in module->text */
