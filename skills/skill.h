@@ -131,3 +131,6 @@ void skill_digest(const struct skill *s, char ret[static 72]);
  *  "evaluations"?, "provenance"?, "problems"?: [{"file", "message"}]}
  * Other members of a test are kept. New reference. */
 json_t *skill_meta_read(const struct skill *s);
+/* The tests alone: those of skill_meta.json or, where it has none, those of
+ * evals/evals.json: {"tests", "problems"?}. New reference. */
+json_t *skill_meta_tests(const struct skill *s);

@@ -204,3 +204,14 @@ json_t *skill_meta_read(const struct skill *s) {
     }
     return meta;
 }
+
+json_t *skill_meta_tests(const struct skill *s) {
+    json_t *meta = json_object();
+    json_t *tests = json_array();
+    read_upskill(s, meta, tests);
+    if (json_array_size(tests) == 0) {
+        read_evals(s, meta, tests);
+    }
+    json_object_set_new(meta, "tests", tests);
+    return meta;
+}

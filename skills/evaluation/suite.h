@@ -5,7 +5,7 @@
  * "refine|gate|report", "marks"?: [quality marks], other members kept}. Read from a
  * skill (skill_meta.json, evals/evals.json), from a file (ours; upskill's list or
  * {"cases": […]} with context.files and bare strings; skill-creator's evals) or from a
- * request. Checks: docs/architecture/evaluation.md and grade.h. */
+ * request. Checks: expected.h and docs/guide/tests.md. */
 #include "base/json.h"
 
 #include <stdint.h>
@@ -15,6 +15,25 @@ struct skill;
 
 #define SUITE_MAX_TESTS 1000
 #define SUITE_MAX_TEXT (256u << 10) /* of an input or a context file */
+#define SUITE_MAX_FILES 64          /* of a test */
+#define SUITE_MAX_ID 128
+
+/* A test as an operation's parameter. */
+#define TEST_SCHEMA                                                                      \
+    "{\"type\":\"object\",\"required\":[\"input\",\"expected\"],\"properties\":{"        \
+    "\"id\":{\"type\":[\"string\",\"integer\"]},"                                        \
+    "\"input\":{\"type\":\"string\",\"minLength\":1,"                                    \
+    "\"description\":\"what the student is asked\"},"                                    \
+    "\"files\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"},"     \
+    "\"description\":\"context: {name: text}\"},"                                        \
+    "\"expected\":{\"type\":[\"object\",\"array\",\"string\"],"                          \
+    "\"description\":\"checks, all must pass: contains, not_contains, regex, "           \
+    "not_regex, json_schema, equals, build_toml, kernel_project, kernel_compiles, "      \
+    "kernel_passes, judge; a text or list of texts is contains\"},"                      \
+    "\"split\":{\"enum\":[\"refine\",\"gate\",\"report\"]},"                             \
+    "\"marks\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}},"                   \
+    "\"examples\":[{\"input\":\"Which section of build.toml holds "                      \
+    "cuda-capabilities?\",\"expected\":{\"regex\":[\"\\\\[kernel\\\\.\"]}}]}"
 
 enum test_split { SPLIT_NONE, SPLIT_REFINE, SPLIT_GATE, SPLIT_REPORT };
 const char *test_split_name(enum test_split split); /* "" for SPLIT_NONE */
@@ -28,24 +47,35 @@ struct test_case {
     const json_t *json; /* the whole test */
 };
 struct suite {
-    json_t *json; /* array of tests, canonical; owned */
+    json_t *json;            /* array of tests, canonical; owned */
     struct test_case *tests; /* borrow from json */
     size_t count;
-    char digest[72]; /* "sha256:…" over the canonical tests, marks and split left out */
+    char digest[72]; /* "sha256:…" over the ids, inputs, files and checks, whatever their
+                        order; marks, split and other members change nothing */
 };
 
 /* Any of the shapes above, already parsed. -EINVAL names the test and member that is
  * wrong ("tests[3].expected.regex[0]: …"); unknown checks are errors. Ids are made where
- * missing and must be unique. */
+ * missing and must be unique. What skill-creator says of a good answer (expectations,
+ * expected_output) becomes a judge's criteria. */
 int suite_from_json(struct suite *ret, const json_t *value, struct err *err);
-/* A skill's own tests; -ENOENT when it has none. */
+/* A skill's own tests: those of skill_meta.json, or where it has none those of
+ * evals/evals.json. -ENOENT when there are none, -EINVAL when one of them is no test. */
 int suite_of_skill(struct suite *ret, const struct skill *skill, struct err *err);
 void suite_finish(struct suite *s);
-/* Give tests without a split one, deterministically (by digest of the id, so that adding
- * a test moves no other): 24 = 8 refine, 8 gate, 8 report; another count in thirds, the
- * report split first served with 6. */
+/* Give tests without a split one, in thirds, the report split first served with 6 (24 = 8
+ * refine, 8 gate, 8 report). Deterministic: tests are taken in the order of their ids'
+ * digests, and a test that has a split keeps it, so that adding one to a saved suite
+ * moves no other. */
 void suite_split(struct suite *s);
-/* The tests as upskill reads them ({"cases": …} with contains), as skill-creator does
- * (evals.json), and as we do: new references. */
+/* Set a test's marks (array of texts, stolen; NULL or empty removes them). */
+void suite_mark(struct suite *s, size_t test, json_t *marks);
+/* The tests as upskill reads them ({"cases": …} with contains; it knows no other check,
+ * so tests without that one are left out), as skill-creator does (evals.json; context
+ * files stand in the prompt): new references. Ours is `json`. */
 json_t *suite_to_upskill(const struct suite *s);
 json_t *suite_to_evals(const struct suite *s, const char *skill_name);
+
+/* What a student is asked: the input and, below it, the context files as fenced blocks,
+ * each headed by its name. Freed by the caller. */
+char *test_case_prompt(const struct test_case *test);
