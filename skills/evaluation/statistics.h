@@ -18,13 +18,18 @@ struct interval {
 /* 95 % Wilson score interval of a rate over n tests; passed may be fractional (a mean
  * over runs). n = 0 gives NaN with [0, 1]. */
 struct interval wilson_interval(double passed, size_t n);
+/* 95 % interval of rate b minus rate a over different tests (Newcombe 1998, method 10);
+ * [-1, 1] around NaN where a count is 0. */
+struct interval newcombe_interval(double passed_a, size_t n_a, double passed_b,
+                                  size_t n_b);
 /* Two-sided Student quantile t_{df, .975} for df >= 1, to 1e-9 relative. */
 double student_t975(double df);
 /* Mean of d over n tests with its t-interval (n < 2: the bounds are NaN). */
 struct interval paired_lift(const double *d, size_t n);
-/* Two-sided p of the sign-flip test of mean(d) = 0: exact (all 2^n patterns) for n <= 20,
- * otherwise 100,000 seeded flips, (hits + 1) / (flips + 1). Differences equal to zero
- * stay in. NaN for n = 0. */
+enum { SIGN_FLIP_EXACT = 30 };
+/* Two-sided p of the sign-flip test of mean(d) = 0: exact (all 2^n patterns) for up to
+ * SIGN_FLIP_EXACT differences that are not zero, otherwise 100,000 seeded flips,
+ * (hits + 1) / (flips + 1). Zeros stay in; they change nothing. NaN for n = 0. */
 double sign_flip_p(const double *d, size_t n, uint64_t seed);
 /* Percentile bootstrap over tests of a ratio of sums, sum(a) / sum(b): tokens per solved
  * test, token ratio. 10,000 resamples. Where the denominator of a resample is 0 the bound
@@ -38,12 +43,16 @@ struct interval bootstrap_geometric_mean(const double *a, const double *b, size_
 /* pass@k and pass^k of one test from c passes in n runs; NaN when k > n. */
 double pass_at_k(unsigned n, unsigned c, unsigned k);
 double pass_hat_k(unsigned n, unsigned c, unsigned k);
-/* The smallest true lift that this many tests with this spread would have found in 80 %
- * of such evaluations (two-sided 5 %): (t_{n-1,.975} + t_{n-1,.80}) * SE; with no spread
- * at all the spread of the sign-flip test's own limit is used. */
+/* The smallest true lift that this many tests with this spread would have found in about
+ * 80 % of such evaluations (two-sided 5 %): (t_{n-1,.975} + t_{n-1,.80}) * SE, times
+ * n / (n - 2) (n / (n - 3) where every difference is a whole test) for what the sign-flip
+ * test of few tests costs, which was found by simulation; never less than what makes six
+ * tests change by the smallest difference seen (six are the least that can reach 5 %). At
+ * most 1. NaN below six tests: nothing could be shown. */
 double smallest_detectable(const double *d, size_t n);
-/* How many tests MORE would settle a lift of this size and spread with 80 % power; 0 when
- * the present ones do, SIZE_MAX when no number would (lift 0). Capped at 10,000. */
+/* How many tests MORE would settle a lift of this size and spread with 80 % power, by the
+ * same formula; 0 when the present ones do, SIZE_MAX when no number would (lift 0).
+ * Capped at 10,000. A rough guess: it takes the lift seen for the true one. */
 size_t more_tests_needed(const double *d, size_t n);
 /* Holm's step-down adjustment of m p-values, in place, order kept. */
 void holm_adjust(double *p, size_t m);
@@ -68,13 +77,13 @@ struct paired_results {
 struct lift {
     enum verdict verdict;
     struct interval lift;
-    double p;              /* sign-flip; NaN below 2 tests */
-    double baseline, skill; /* rates */
+    double p;                   /* sign-flip; NaN below 2 tests */
+    double baseline, skill;     /* rates */
     double smallest_detectable; /* NaN when it cannot be said */
     size_t more_tests_needed;   /* SIZE_MAX = no number would */
-    const char *method;    /* "paired t-interval, exact sign-flip test", … */
-    bool ceiling, floor;   /* why it is not measurable */
-    bool disagree;         /* test and interval disagree: no evidence */
+    const char *method;         /* "paired t-interval, exact sign-flip test", … */
+    bool ceiling, floor;        /* why it is not measurable */
+    bool disagree;              /* test and interval disagree: no evidence */
 };
 /* In order: fewer than VERDICT_MIN_TESTS paired tests: no evidence; both arms >= 95 % or
  * both <= 5 %: not measurable; then the sign-flip test at 5 % two-sided, and the
