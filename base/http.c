@@ -353,7 +353,8 @@ static size_t on_body(char *bytes, size_t one, size_t len, void *data) {
     request->received += len;
     request->http->curl->easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &status);
     if (!request->chunk || status < 200 || status > 299) {
-        return buf_add(&request->body, bytes, len) < 0 ? CURL_WRITEFUNC_ERROR : len;
+        request->too_large = buf_add(&request->body, bytes, len) < 0;
+        return request->too_large ? CURL_WRITEFUNC_ERROR : len;
     }
     return request->chunk(request, bytes, len, request->data) ? CURL_WRITEFUNC_ERROR
                                                               : len;
@@ -518,7 +519,8 @@ int http_start(struct http *http, const struct http_options *options,
     *request = (struct http_request){.http = http,
                                      .easy = http->curl->easy_init(),
                                      .max_body = max_body,
-                                     .body = BUF_INIT(max_body),
+                                     .body = BUF_INIT(options->max_kept ? options->max_kept
+                                                                       : max_body),
                                      .answer = BUF_INIT(MAX_HEADERS),
                                      .chunk = options->chunk,
                                      .end = options->end,

@@ -36,6 +36,7 @@ struct http_options {
                                     curl averages over; 0 = 60 s */
     unsigned timeout_ms;         /* whole request; 0 = none */
     size_t max_body;             /* decoded bytes in all, streamed or not; 0 = 16 MiB */
+    size_t max_kept;             /* of them, bytes kept in response->body; 0 = max_body */
     /* Streaming: called with each piece of a 2xx answer's body (valid during the call);
      * return nonzero to stop the transfer (-ECANCELED). The body of another answer, and
      * every body when this is NULL, is collected in response->body. */

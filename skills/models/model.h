@@ -7,12 +7,37 @@
  * (`base_url`), the alias or object, and the environment (ANTHROPIC_BASE_URL,
  * OPENAI_BASE_URL, GENERIC_BASE_URL; the latter two end in /v1). Keys come from the
  * environment only: ANTHROPIC_API_KEY, OPENAI_API_KEY, GENERIC_API_KEY or the variable
- * that key_env names. A key is read when a request is made and kept nowhere. */
+ * that key_env names. A key is read when a request is made and kept nowhere.
+ *
+ * Which key goes to which address is the user's to say: a key is sent to the provider's
+ * own address (or the environment's) and to an address that an alias pairs with it. An
+ * address that only a request names gets none: a request may come from an agent that was
+ * talked into it. */
 #include "base/json.h"
 
 #include <stdbool.h>
 
 struct err;
+
+/* JSON Schema of an alias (without "name") and of a model given as an object; MEMBERS is
+ * "" or more properties, each with a comma behind it. */
+#define MODEL_SCHEMA(MEMBERS)                                                            \
+    "{\"type\":\"object\",\"additionalProperties\":false,"                               \
+    "\"required\":[\"api\",\"model\"],\"properties\":{" MEMBERS                          \
+    "\"api\":{\"enum\":[\"anthropic\",\"openai\",\"generic\"]},"                         \
+    "\"base_url\":{\"type\":\"string\",\"minLength\":8,\"maxLength\":2048},"             \
+    "\"model\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":512},"                 \
+    "\"key_env\":{\"type\":\"string\",\"pattern\":\"^[A-Za-z_][A-Za-z0-9_]{0,127}$\"},"  \
+    "\"auth\":{\"enum\":[\"x-api-key\",\"bearer\"]},"                                    \
+    "\"version\":{\"type\":\"string\",\"pattern\":\"^[0-9-]{1,32}$\"},"                  \
+    "\"price\":{\"type\":\"object\",\"additionalProperties\":false,"                     \
+    "\"required\":[\"input\",\"output\"],\"properties\":{"                               \
+    "\"input\":{\"type\":\"number\",\"minimum\":0},"                                     \
+    "\"output\":{\"type\":\"number\",\"minimum\":0},"                                    \
+    "\"cache_read\":{\"type\":\"number\",\"minimum\":0},"                                \
+    "\"cache_write\":{\"type\":\"number\",\"minimum\":0}}},"                             \
+    "\"effort\":{\"type\":\"string\",\"pattern\":\"^[a-z]{1,16}$\"},"                    \
+    "\"max_tokens\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000000}}}"
 
 enum model_api {
     MODEL_MESSAGES, /* Anthropic Messages: "anthropic" */
@@ -32,20 +57,26 @@ struct model {
     char *base_url; /* without a trailing slash; never holds credentials */
     char *model;    /* what the endpoint is asked for */
     char *key_env;  /* name of the variable; NULL = no key is sent */
+    bool bearer;    /* Messages: "Authorization: Bearer" instead of x-api-key */
+    char *version;  /* Messages: anthropic-version, or NULL for the default */
     struct model_price price;
-    char *effort;       /* reasoning effort to ask for, or NULL */
+    char *effort;        /* reasoning effort to ask for, or NULL */
     unsigned max_tokens; /* of an answer; 0 = the default of the caller */
 };
 
 /* name_or_object: a string or the object above. aliases: the configuration's `models`
- * object, or NULL. base_url: the request's, or NULL. -EINVAL for what is no model
- * (err says how models are named), -ENOKEY with the variable to set when a key is needed
- * and absent (an endpoint on this machine needs none), -EACCES when a name from an
- * untrusted place names an address. */
+ * object, or NULL; they are trusted. base_url: the request's, or NULL. -EINVAL for what
+ * is no model (err says how models are named), -ENOKEY with the variable to set when a
+ * key is needed and absent (an endpoint on this machine needs none, and "generic" takes
+ * one when it is set), -EACCES when an object of the request asks for a key to be sent
+ * where the user's configuration and environment send none. ret is untouched on failure.
+ */
 int model_resolve(struct model *ret, const json_t *name_or_object, const json_t *aliases,
                   const char *base_url, struct err *err);
 void model_finish(struct model *m);
 void model_copy(struct model *ret, const struct model *m);
+/* An address of this machine. */
+bool model_is_local(const struct model *m);
 /* {"name", "api", "base_url", "model"}: new reference; holds no secret. */
 json_t *model_to_json(const struct model *m);
 /* Cost of a usage (see model_client.h), negative when a price it needs is unknown. */

@@ -23,8 +23,12 @@ struct model_call;
 struct model_budget {
     uint64_t max_tokens; /* input + output, cached ones too; 0 = no limit */
     double max_cost;     /* 0 = no limit; a model without a price is then refused */
-    uint64_t tokens;     /* spent */
+    uint64_t tokens;     /* spent; answers from the cache cost nothing */
     double cost;
+    uint64_t reserved; /* the client's: what calls in flight may still spend. A call that
+                          would pass the limit with these waits for them, so the limit is
+                          passed by one call at most */
+    double reserved_cost;
 };
 
 struct model_message {
@@ -42,21 +46,22 @@ struct model_request {
                              Asked for natively where the endpoint can, else by a tool,
                              else by words; always validated here, one repair round */
     const char *schema_name;
-    unsigned run;          /* part of the cache key: repeats are separate draws */
-    unsigned deadline_ms;  /* whole call, retries included; 0 = 600 000 */
-    bool no_cache;         /* neither read nor write it */
+    unsigned run;         /* part of the cache key: repeats are separate draws */
+    unsigned deadline_ms; /* from its first request on, retries included; 0 = 600 000 */
+    bool no_cache;        /* neither read nor write it */
     struct model_budget *budget; /* borrowed until `done`, or NULL */
 };
 
 enum model_outcome {
     MODEL_ANSWERED,
     MODEL_REFUSED,   /* the model or a filter declined */
-    MODEL_TRUNCATED, /* it ran into max_tokens; text is what came */
+    MODEL_TRUNCATED, /* it ran into max_tokens (reason "max_tokens") or filled the context
+                        ("context_full"); text is what came */
     MODEL_CONTEXT_CUT, /* the endpoint silently dropped part of the prompt: its count of
                           prompt tokens is far below the estimate */
-    MODEL_INVALID,   /* asked for JSON by schema, got something else twice */
-    MODEL_FAILED,    /* no answer; `failure` says why */
-    MODEL_BUDGET,    /* not asked: the budget is spent */
+    MODEL_INVALID,     /* asked for JSON by schema, got something else twice */
+    MODEL_FAILED,      /* no answer; `failure` says why */
+    MODEL_BUDGET,      /* not asked: the budget is spent */
     MODEL_CANCELLED,
 };
 const char *model_outcome_name(enum model_outcome outcome);
@@ -70,19 +75,24 @@ struct model_usage {
 
 struct model_answer {
     enum model_outcome outcome;
-    const char *text;     /* never NULL; NUL-terminated UTF-8, cleaned of nothing */
-    const json_t *json;   /* when a schema was asked for and the answer fits */
+    const char *text;   /* never NULL; NUL-terminated UTF-8, cleaned of nothing but the
+                           key, should the endpoint echo it. With a schema and a
+                           forced tool: the tool's arguments */
+    const json_t *json; /* when a schema was asked for and the answer fits */
     struct model_usage usage; /* of all attempts of this call */
     const char *served_model; /* as the endpoint named it, or "" */
     const char *stop_reason;  /* the endpoint's word, or "" */
     unsigned requests;        /* HTTP requests sent, retries included; 0 = cached */
     bool cached;
-    double ms;            /* of the attempt that answered, queueing not included */
+    double ms;                /* of the attempt that answered, queueing not included */
     uint64_t prompt_estimate; /* tokens.h over system and messages */
-    /* FAILED, CONTEXT_CUT, REFUSED, INVALID, BUDGET: a stable word ("rate_limited",
-     * "out_of_money", "unauthorized", "model_not_found", "context_too_long",
-     * "bad_answer", "timeout", "unreachable", "server_error", "context_cut",
-     * "refused", "budget_spent", …), a sentence, and the next step. */
+    /* "" when ANSWERED. Otherwise a stable word, a sentence, and the next step: of FAILED
+     * "rate_limited", "overloaded", "out_of_money", "unauthorized", "forbidden",
+     * "model_not_found", "not_found", "context_too_long", "bad_request", "bad_answer",
+     * "answer_too_large", "timeout", "unreachable", "connection_lost", "insecure",
+     * "redirected", "conflict", "server_error", "no_http" (no libcurl); of the others
+     * "context_cut", "refused", "max_tokens", "context_full", "schema_mismatch",
+     * "budget_spent", "price_unknown", "cancelled". */
     const char *reason, *message, *hint;
     long status; /* HTTP status of the last attempt, 0 without */
 };
@@ -91,28 +101,30 @@ struct model_answer {
  * during the call. */
 typedef void model_done(struct model_call *call, const struct model_answer *answer,
                         void *data);
-/* Text as it streams in; may be NULL. */
+/* Text as it streams in; may be NULL. len 0: another attempt begins, forget what came. */
 typedef void model_text(struct model_call *call, const char *piece, size_t len,
                         void *data);
 
 struct model_client_options {
-    unsigned max_in_flight; /* per endpoint and key, upper bound; 0 = 64 */
-    unsigned start_in_flight; /* 0 = 20 */
-    unsigned max_attempts;  /* of one call; 0 = 6 */
+    unsigned max_in_flight;     /* per endpoint and key, upper bound; 0 = 64 */
+    unsigned start_in_flight;   /* 0 = 20 */
+    unsigned max_attempts;      /* of one call; 0 = 6 */
     struct answer_cache *cache; /* borrowed, or NULL */
 };
 struct model_client *model_client_new(uv_loop_t *loop, struct http *http,
                                       const struct model_client_options *options);
-/* Cancels what runs, then closes and frees. */
+/* Cancels what runs, then closes and frees. Before http_close. */
 void model_client_close(struct model_client *c, void (*closed)(void *data), void *data);
 
 /* Everything is copied but the budget. Fails only for a request that can never be sent
- * (-EINVAL) or a missing libcurl (-ENOSYS). */
+ * (-EINVAL: no message, an unsupported schema) or after model_client_close (-ECANCELED).
+ */
 int model_call_start(struct model_client *c, const struct model_request *request,
                      model_text *text, model_done *done, void *data,
                      struct model_call **ret, struct err *err);
 void model_call_cancel(struct model_call *call); /* done follows, MODEL_CANCELLED */
 
-/* [{"base_url", "in_flight", "limit", "queued", "requests", "retries", "rate_limited"}]
- * of the endpoints spoken to: new reference; part of daemon/status. */
+/* [{"base_url", "in_flight", "limit", "queued", "requests", "retries", "rate_limited",
+ * "learned": {model: [sentence]}}] of the endpoints spoken to: new reference; part of
+ * daemon/status. */
 json_t *model_client_status(const struct model_client *c);

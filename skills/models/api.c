@@ -1,0 +1,167 @@
+#include "skills/models/api.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MAX_COUNT                                                                        \
+    1000000000000ll /* tokens; more is nonsense and could overflow a sum                 \
+                     */
+
+void reply_init(struct api_reply *r) {
+    *r = (struct api_reply){.text = BUF_INIT(API_MAX_TEXT),
+                            .arguments = BUF_INIT(API_MAX_TEXT),
+                            .refusal = BUF_INIT(1u << 16)};
+}
+
+void reply_finish(struct api_reply *r) {
+    buf_finish(&r->text);
+    buf_finish(&r->arguments);
+    buf_finish(&r->refusal);
+}
+
+const struct api *api_of(const struct model *model) {
+    return model->api == MODEL_MESSAGES ? &messages_api : &chat_api;
+}
+
+void reply_set_word(char *ret, size_t size, const json_t *string) {
+    if (!json_is_string(string)) {
+        return;
+    }
+    autobuf clean = BUF_INIT(4096);
+    size_t len = json_string_length(string);
+    text_clean(&clean, json_string_value(string), len < 1024 ? len : 1024);
+    size_t n = text_cut(clean.data, clean.len, size - 1);
+    memcpy(ret, clean.data, n);
+    ret[n] = '\0';
+}
+
+uint64_t reply_count(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    json_int_t n = json_is_integer(value) ? json_integer_value(value) : 0;
+    return n > 0 && n < MAX_COUNT ? (uint64_t)n : 0;
+}
+
+int reply_add(struct buf *out, const json_t *string) {
+    return json_is_string(string)
+               ? buf_add(out, json_string_value(string), json_string_length(string))
+               : 0;
+}
+
+int reply_add_json(struct buf *out, const json_t *value) {
+    return json_write(out, value) == -EMSGSIZE ? -EMSGSIZE : 0;
+}
+
+/* --- what endpoints refuse --- */
+
+const char *api_quirk_name(unsigned bit) {
+    static const char *const names[QUIRK_COUNT] = {
+        "takes the other name for max_tokens",
+        "refuses stream_options",
+        "has no structured output",
+        "refuses a forced tool",
+        "refuses a reasoning effort",
+        "wants the other anthropic-version",
+        "does not stream",
+        "takes no system message",
+    };
+    for (unsigned i = 0; i < QUIRK_COUNT; i++) {
+        if (bit == 1u << i) {
+            return names[i];
+        }
+    }
+    return "";
+}
+
+static bool mentions(const struct endpoint_error *e, const char *word) {
+    return strcasestr(e->message, word) != NULL;
+}
+
+/* Not "max_tokens is too large: 9000", which another name would not mend. */
+static bool says_unknown(const struct endpoint_error *e) {
+    static const char *const phrases[] = {
+        "unsupported",     "not supported", "unrecognized",    "unknown",
+        "not permitted",   "not allowed",   "unexpected",      "does not support",
+        "not accept",      "extra inputs",  "extra_forbidden", "extra fields",
+        "not implemented", "not available", "must be omitted", "not enabled",
+        "doesn't support"};
+    for (size_t i = 0; i < ARRAY_LEN(phrases); i++) {
+        if (mentions(e, phrases[i])) {
+            return true;
+        }
+    }
+    return strcmp(e->code, "unsupported_parameter") == 0 ||
+           strcmp(e->code, "unknown_parameter") == 0;
+}
+
+static bool is_length_quirk(const struct api_ask *sent, const struct endpoint_error *e) {
+    if (sent->model->api != MODEL_CHAT) {
+        return false;
+    }
+    return api_sends_completion_length(sent)
+               ? mentions(e, "max_completion_tokens") && says_unknown(e)
+               : mentions(e, "max_completion_tokens") ||
+                     (mentions(e, "max_tokens") && says_unknown(e));
+}
+
+/* Whatever a refused form is called there: a request in a plainer form is tried. */
+static unsigned learn_form(const struct api_ask *sent) {
+    return sent->form == FORM_NATIVE ? QUIRK_NO_SCHEMA
+           : sent->form == FORM_TOOL ? QUIRK_NO_TOOL
+                                     : 0;
+}
+
+static bool mentions_form(const struct api_ask *sent, const struct endpoint_error *e) {
+    static const char *const native[] = {"response_format", "json_schema",   "schema",
+                                         "grammar",         "output_config", "samplers",
+                                         "structured",      "output_format"};
+    static const char *const tool[] = {"tool", "function"};
+    const char *const *words = sent->form == FORM_NATIVE ? native : tool;
+    size_t count = sent->form == FORM_NATIVE ? ARRAY_LEN(native) : ARRAY_LEN(tool);
+    for (size_t i = 0; sent->form != FORM_TEXT && sent->form != FORM_WORDS && i < count;
+         i++) {
+        if (mentions(e, words[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static unsigned learn_word(const struct api_ask *sent, const struct endpoint_error *e) {
+    if (is_length_quirk(sent, e)) {
+        return QUIRK_OTHER_LENGTH;
+    }
+    if (mentions(e, "stream_options") || mentions(e, "include_usage")) {
+        return QUIRK_NO_USAGE_OPTION;
+    }
+    if (mentions_form(sent, e)) {
+        return learn_form(sent);
+    }
+    if (sent->model->effort && mentions(e, "effort")) {
+        return QUIRK_NO_EFFORT;
+    }
+    if (mentions(e, "anthropic-version")) {
+        return QUIRK_OTHER_VERSION;
+    }
+    if (mentions(e, "stream") && says_unknown(e)) {
+        return QUIRK_NO_STREAM;
+    }
+    if (sent->system && mentions(e, "system") && mentions(e, "role") &&
+        (says_unknown(e) || mentions(e, "alternate"))) {
+        return QUIRK_NO_SYSTEM;
+    }
+    return learn_form(sent);
+}
+
+unsigned api_learn(const struct api_ask *sent, long status,
+                   const struct endpoint_error *error) {
+    bool about_request = status == 400 || status == 422 || status == 501 ||
+                         (status == 500 && mentions_form(sent, error));
+    if (!about_request || endpoint_error_is_context(error)) {
+        return 0;
+    }
+    unsigned quirk = learn_word(sent, error);
+    return quirk & (QUIRK_OTHER_LENGTH | QUIRK_OTHER_VERSION) ? quirk
+                                                              : quirk & ~sent->quirks;
+}

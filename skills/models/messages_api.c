@@ -1,0 +1,200 @@
+/* Anthropic Messages: POST /v1/messages and its stream. No sampling parameters are sent:
+ * version 2026-10-21 refuses them even at their defaults. */
+#include "skills/models/api.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- the request --- */
+
+static json_t *message_list(const struct api_ask *ask) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < ask->message_count; i++) {
+        const struct model_message *m = &ask->messages[i];
+        json_array_append_new(list, json_pack("{s:s, s:o}", "role", m->role, "content",
+                                              json_text(m->text, strlen(m->text))));
+    }
+    return list;
+}
+
+static void add_tool(json_t *body, const struct api_ask *ask) {
+    json_object_set_new(body, "tools",
+                        json_pack("[{s:s, s:s, s:O}]", "name", ask->schema_name,
+                                  "description", "Hands over the answer.", "input_schema",
+                                  ask->schema));
+    json_object_set_new(
+        body, "tool_choice",
+        json_pack("{s:s, s:s}", "type", "tool", "name", ask->schema_name));
+}
+
+static void add_output_config(json_t *body, const struct api_ask *ask) {
+    json_t *config = json_object();
+    if (ask->model->effort && !(ask->quirks & QUIRK_NO_EFFORT)) {
+        json_object_set_new(config, "effort",
+                            json_text(ask->model->effort, strlen(ask->model->effort)));
+    }
+    if (ask->form == FORM_NATIVE) {
+        json_object_set_new(
+            config, "format",
+            json_pack("{s:s, s:O}", "type", "json_schema", "schema", ask->schema));
+    }
+    if (json_object_size(config)) {
+        json_object_set(body, "output_config", config);
+    }
+    json_decref(config);
+}
+
+static json_t *messages_request(const struct api_ask *ask) {
+    json_t *body =
+        json_pack("{s:o, s:I, s:o}", "model",
+                  json_text(ask->model->model, strlen(ask->model->model)), "max_tokens",
+                  (json_int_t)ask->max_tokens, "messages", message_list(ask));
+    if (ask->system && *ask->system) {
+        json_object_set_new(body, "system", json_text(ask->system, strlen(ask->system)));
+    }
+    add_output_config(body, ask);
+    if (ask->form == FORM_TOOL) {
+        add_tool(body, ask);
+    }
+    if (!(ask->quirks & QUIRK_NO_STREAM)) {
+        json_object_set_new(body, "stream", json_true());
+    }
+    return body;
+}
+
+/* --- the answer --- */
+
+static void read_stop(struct api_reply *r, const json_t *from) {
+    static const struct {
+        const char *word;
+        enum reply_stop stop;
+    } table[] = {
+        {"max_tokens", REPLY_TRUNCATED},
+        {"model_context_window_exceeded", REPLY_CONTEXT_FULL},
+        {"refusal", REPLY_REFUSED},
+    };
+    const char *word = json_get_string(from, "stop_reason", NULL);
+    if (!word) {
+        return;
+    }
+    reply_set_word(r->stop_reason, sizeof r->stop_reason,
+                   json_object_get(from, "stop_reason"));
+    r->stop = REPLY_ENDED;
+    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+        r->stop = strcmp(word, table[i].word) == 0 ? table[i].stop : r->stop;
+    }
+    const json_t *details = json_object_get(from, "stop_details");
+    if (r->stop == REPLY_REFUSED && r->refusal.len == 0) {
+        const json_t *category = json_object_get(details, "category");
+        if (json_is_string(category)) {
+            reply_add(&r->refusal, category);
+            buf_adds(&r->refusal, ": ");
+        }
+        reply_add(&r->refusal, json_object_get(details, "explanation"));
+    }
+}
+
+static void take_count(uint64_t *ret, const json_t *usage, const char *key) {
+    if (json_is_integer(json_object_get(usage, key))) {
+        *ret = reply_count(usage, key);
+    }
+}
+
+/* Later figures are cumulative and replace the earlier ones; absent ones stay. */
+static void read_usage(struct api_reply *r, const json_t *usage) {
+    if (!json_is_object(usage)) {
+        return;
+    }
+    take_count(&r->uncached, usage, "input_tokens");
+    take_count(&r->usage.cache_write, usage, "cache_creation_input_tokens");
+    take_count(&r->usage.cache_read, usage, "cache_read_input_tokens");
+    take_count(&r->usage.output, usage, "output_tokens");
+    take_count(&r->usage.thinking, json_object_get(usage, "output_tokens_details"),
+               "thinking_tokens");
+    r->usage.input = r->uncached + r->usage.cache_write + r->usage.cache_read;
+    r->usage.reported = r->usage.input > 0;
+}
+
+static void read_head(struct api_reply *r, const json_t *message) {
+    r->seen = true;
+    reply_set_word(r->served_model, sizeof r->served_model,
+                   json_object_get(message, "model"));
+    read_usage(r, json_object_get(message, "usage"));
+    read_stop(r, message);
+}
+
+/* A block at its start in a stream, or whole. A gateway may give a tool's input at once.
+ */
+static int read_block(struct api_reply *r, const json_t *block) {
+    const char *type = json_get_string(block, "type", "");
+    const json_t *input = json_object_get(block, "input");
+    r->seen = true;
+    if (strcmp(type, "text") == 0) {
+        return reply_add(&r->text, json_object_get(block, "text"));
+    }
+    if (strcmp(type, "tool_use") == 0 && json_object_size(input)) {
+        return reply_add_json(&r->arguments, input);
+    }
+    if (strcmp(type, "thinking") == 0) {
+        r->thinking_bytes += json_string_length(json_object_get(block, "thinking"));
+    }
+    return 0;
+}
+
+static int read_delta(struct api_reply *r, const json_t *delta) {
+    const char *type = json_get_string(delta, "type", "");
+    r->seen = true;
+    if (strcmp(type, "text_delta") == 0) {
+        return reply_add(&r->text, json_object_get(delta, "text"));
+    }
+    if (strcmp(type, "input_json_delta") == 0) {
+        return reply_add(&r->arguments, json_object_get(delta, "partial_json"));
+    }
+    if (strcmp(type, "thinking_delta") == 0) {
+        r->thinking_bytes += json_string_length(json_object_get(delta, "thinking"));
+    }
+    return 0;
+}
+
+static int messages_event(struct api_reply *r, const char *name, const json_t *data) {
+    const char *type = json_get_string(data, "type", name);
+    if (strcmp(type, "message_start") == 0) {
+        read_head(r, json_object_get(data, "message"));
+    } else if (strcmp(type, "content_block_start") == 0) {
+        return read_block(r, json_object_get(data, "content_block"));
+    } else if (strcmp(type, "content_block_delta") == 0) {
+        return read_delta(r, json_object_get(data, "delta"));
+    } else if (strcmp(type, "message_delta") == 0) {
+        read_usage(r, json_object_get(data, "usage"));
+        read_stop(r, json_object_get(data, "delta"));
+    } else if (strcmp(type, "message_stop") == 0) {
+        r->ended = true;
+    } else if (strcmp(type, "error") == 0) {
+        r->failed = true;
+        endpoint_error_read(&r->error, data);
+    }
+    return 0;
+}
+
+static int messages_whole(struct api_reply *r, const json_t *answer) {
+    size_t i;
+    const json_t *block;
+    const json_t *content = json_object_get(answer, "content");
+    if (!json_is_array(content)) {
+        r->failed = endpoint_error_read(&r->error, answer);
+        return 0;
+    }
+    read_head(r, answer);
+    json_array_foreach(content, i, block) {
+        int rc = read_block(r, block);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    r->ended = r->stop != REPLY_OPEN;
+    return 0;
+}
+
+const struct api messages_api = {"/v1/messages", messages_request, messages_event,
+                                 messages_whole};
