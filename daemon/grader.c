@@ -28,7 +28,7 @@ static void on_checked(struct kernel_check *check, json_t *result,
 }
 
 /* name is a file name; diagnostics only, which is what a skill's reader needs. */
-static void *grade(void *host, const char *name, const char *source,
+static void *grade(void *host, const char *name, const char *source, const char *arch,
                    skill_kernel_done *done, void *data) {
     struct grading *g = xcalloc(1, sizeof *g);
     autojson *params =
@@ -36,6 +36,9 @@ static void *grade(void *host, const char *name, const char *source,
     if (!params) { /* not UTF-8 */
         free(g);
         return NULL;
+    }
+    if (arch) {
+        json_object_set_new(params, "arch", json_clean_z(arch));
     }
     *g = (struct grading){.done = done, .data = data};
     g->check =

@@ -7,17 +7,19 @@
 #include "protocol/call.h"
 #include "skills/skill.h"
 
-/* Judge one CUDA source; `done` later, exactly once, with an array of findings whose
- * lines count from 1 in `source` (stolen), or NULL when it could not be judged (`why`,
- * borrowed). */
+/* Judge one CUDA source for an architecture (NULL: the default); `done` later, exactly
+ * once, with an array of findings whose lines count from 1 in `source` (stolen), or NULL
+ * when it could not be judged (`why`, borrowed). */
 typedef void skill_kernel_done(void *data, json_t *findings, const char *why);
 struct skill_grader {
-    void *(*start)(void *host, const char *name, const char *source,
-                   skill_kernel_done *done, void *data); /* returns a handle, or NULL */
+    /* returns a handle, or NULL (done does not follow) */
+    void *(*start)(void *host, const char *name, const char *source, const char *arch,
+                   skill_kernel_done *done, void *data);
     void (*cancel)(void *handle); /* done still follows, not from inside */
 };
 /* The daemon's; NULL: CUDA blocks are reported as not compiled. */
 void skill_set_grader(const struct skill_grader *grader);
+const struct skill_grader *skill_get_grader(void);
 
 enum skill_check_mode {
     SKILL_CHECK_LENIENT, /* for what others wrote: the specification's client guide */
