@@ -174,7 +174,7 @@ struct ranker;
 int ranker_new(struct db *reader, struct ranker **ret, struct err *err);
 void ranker_free(struct ranker *r); /* before its connection is closed */
 
-#define RANK_CONCEPTS_MAX 20
+#define RANK_CONCEPTS_MAX 28
 #define RANK_THRESHOLD 0.5 /* of scores: below it a skill does not fit */
 
 struct concept { /* a word of the task, with its other names */
@@ -186,8 +186,10 @@ struct ranked {
     uint32_t document; /* in the snapshot */
     double score;      /* 0…1, comparable between tasks */
     double cover;      /* how much of the task the skill speaks of, 0…1 */
-    double named, mentioned, adjacent; /* share of the task in its name, anywhere, and as
-                                          neighbours */
+    double named,
+        described; /* share of the task in its name; there or in its description */
+    double mentioned, adjacent; /* share of it anywhere, less in a long body; and as
+                                   neighbours */
     uint8_t fields[RANK_CONCEPTS_MAX]; /* per concept a bit for each field it stands in */
 };
 struct ranking {

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "skills/key_phrases.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define GENERIC_WEIGHT 0.35
@@ -218,6 +219,105 @@ static const char *const alias_rows[] = {
     "job interview hiring",
     "softmax attention",
     "reduction reduce sum",
+    "agreement contract clause clauses terms",
+    "employee staff hire onboarding",
+    "company corporate organization organisation",
+    "reorganisation reorganization reorg restructuring",
+    "branch branches worktree worktrees",
+    "shop store ecommerce",
+    "polygon polygons geometry geospatial gis",
+    "map maps geographic geospatial",
+    "testable verifiable verifiability",
+    "delay latency",
+    "budget allowance allocate allocation",
+    "voice tone persona",
+    "post article blog essay",
+    "press news journalism journalist",
+    "crash failure outage incident",
+    "timeout timeouts unresponsive hang",
+    "retry retries backoff resilience",
+    "flaky intermittent unreliable",
+    "sanitize sanitise sanitization escape validation",
+    "xss injection untrusted javascript",
+    "security secure hardening harden",
+    "vm virtual qemu hypervisor",
+    "certificate certificates cert certs ssl tls",
+    "expire expires expiry expiration",
+    "phone smartphone mobile android",
+    "tablet phone responsive",
+    "terminal console cli tui",
+    "packet packets pcap sniffing",
+    "statistics statistical stats",
+    "forecast forecasting prediction predict",
+    "outlier outliers anomaly anomalies",
+    "explore exploration exploratory eda",
+    "dataset datasets csv",
+    "patient patients clinical",
+    "gene genes genomic genomics rna dna",
+    "stock stocks equity portfolio",
+    "trade trades trading",
+    "tax taxes",
+    "meal meals diet nutrition recipe",
+    "workout exercise",
+    "convert conversion converter",
+    "extract extraction",
+    "combine merge join",
+    "divide split partition",
+    "compress compression gzip zip",
+    "download fetch",
+    "upload publish",
+    "ticket tickets issue jira",
+    "estimate estimation points",
+    "reviewer review feedback",
+    "rewrite rephrase paraphrase",
+    "proofread grammar spelling editing",
+    "chatgpt llm ai",
+    "agent agents subagent subagents",
+    "parallel concurrent simultaneously",
+    "brainstorm brainstorming ideas",
+    "prove proof verify verification validate",
+    "mock mocks stub fake",
+    "api endpoint rest",
+    "google seo indexing",
+    "robots crawler crawlers",
+    "layout responsive css",
+    "overflow scroll scrollbar",
+    "yaml yml",
+    "markdown md",
+    "snapshot snapshots backup restore",
+    "lxc container containers",
+    "proxy proxies vpn",
+    "hazard hazards safety",
+    "risk risky risks threat",
+    "fault failure fmea",
+    "mass weight",
+    "spacecraft satellite space",
+    "legal law lawyer compliance",
+    "marketing advertising promotion",
+    "price pricing cost",
+    "customer customers client",
+    "typo spelling misspelled",
+    "unused dead cleanup",
+    "lint linter linting style",
+    "type types typing annotation",
+    "error exception errors",
+    "freeze hang deadlock stuck",
+    "share sharing publish",
+    "permission permissions access",
+    "webhook callback hook",
+    "draw drawing illustration",
+    "picture photo image",
+    "logo branding brand",
+    "teach tutorial lesson",
+    "quiz exam questions",
+    "duplicate duplicates deduplicate",
+    "sketch wireframe mockup design",
+    "prototype mockup poc",
+    "survey questionnaire",
+    "headline title hook",
+    "shorten condense concise",
+    "polite courteous kind",
+    "funny humor humorous joke",
 };
 
 static int compare(const void *key, const void *element) {
@@ -245,8 +345,20 @@ static const char *find_in_row(const char *row, const char *word, size_t len) {
     return NULL;
 }
 
-size_t word_aliases(const char *word, char ret[][WORD_MAX + 1], size_t max) {
-    size_t count = 0, len = strlen(word);
+static bool in_rows(const char *word, size_t len) {
+    for (size_t i = 0; i < ARRAY_LEN(alias_rows); i++) {
+        if (find_in_row(alias_rows[i], word, len)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t word_aliases(const char *given, char ret[][WORD_MAX + 1], size_t max) {
+    size_t count = 0, len = strlen(given);
+    /* A plural that stands in no row goes by its singular's. */
+    len -= len > 3 && given[len - 1] == 's' && !in_rows(given, len);
+    autofree char *word = xstrndup(given, len);
     for (size_t i = 0; i < ARRAY_LEN(alias_rows); i++) {
         const char *own = find_in_row(alias_rows[i], word, len);
         for (const char *at = alias_rows[i]; own && *at && count < max;) {

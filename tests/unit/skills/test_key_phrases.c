@@ -68,6 +68,10 @@ Test(key_phrases, other_names_of_a_thing_are_known_both_ways) {
     cr_expect(eq(str, names[0], "kubernetes"));
     cr_expect(word_aliases("xlsx", names, 4) > 0 && strcmp(names[0], "excel") == 0);
     cr_expect(eq(sz, word_aliases("zebra", names, 4), 0));
+    cr_expect(eq(sz, word_aliases("zebras", names, 4), 0));
+    cr_expect(word_aliases("playlists", names, 4) == 0);
+    cr_expect(word_aliases("newsletters", names, 4) == 1 &&
+              strcmp(names[0], "mailing") == 0); /* as of its singular */
     cr_expect(eq(sz, word_aliases("excel", names, 1), 1));
 }
 

@@ -172,6 +172,40 @@ Test(rank, works_in_tiny_collections_and_ranks_ties_by_measured_lift) {
     fixture_drop(&f);
 }
 
+/* Said once among thousands of other words: no skill for it. Said once in few: one. */
+Test(rank, a_long_body_that_mentions_everything_is_about_none_of_it) {
+    static const char *const scopes[] = {"user", NULL};
+    static const char said[] = "Terraform is used for the private parts of the VPC. ";
+    struct fixture f;
+    autobuf body = BUF_INIT(256u << 10);
+    fixture_make(&f);
+    for (int i = 0; i < 8000; i++) {
+        buf_addf(&body, "word%d%s", i % 1500, i % 10 == 9 ? ".\n" : " ");
+        if (i == 900) {
+            buf_adds(&body, said);
+        }
+    }
+    fixture_skill(&f, "user", "static-sites", "Deploy static sites.", body.data);
+    fixture_open(&f);
+    fixture_folders(&f, scopes);
+    cr_assert(zero(int, fixture_wait(&f)));
+    autojson *none = find(&f, "terraform vpc with subnets and gateways");
+    cr_expect(eq(int, (int)json_array_size(json_object_get(none, "matches")), 0));
+    cr_expect(eq(int, (int)json_array_size(json_object_get(none, "nearest")), 1));
+    fixture_skill(&f, "user", "networks", "Deploy networks.", said);
+    for (int i = 0; i < 50; i++) {
+        autojson *names = catalog_names(f.catalog, "", 10);
+        if (json_array_size(names) == 2) {
+            break;
+        }
+        fixture_wait(&f);
+    }
+    autojson *found = find(&f, "terraform vpc with subnets and gateways");
+    cr_expect(eq(str, (char *)first_name(found), "networks"));
+    cr_expect(zero(int, fixture_close(&f)));
+    fixture_drop(&f);
+}
+
 /* Whatever is asked: an answer, in bounded time. */
 Test(rank, answers_any_bytes) {
     static const char *const scopes[] = {"user", NULL};
