@@ -1,0 +1,27 @@
+#pragma once
+/* run_read: a batch read back: ours (whole, going on or interrupted) or upskill's.
+ *
+ * Run files may be anybody's: sizes, counts and depth are bounded, what cannot be read is
+ * left out and named in "problems". Blocking: call it from the thread pool. */
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+struct root;
+
+#define RUN_READ_CELLS (64u << 20) /* bytes of cells.jsonl that are read */
+
+/* A name that a batch may have: letters, digits, '_', '-' and '.', not first. */
+bool run_name_is_valid(const char *name);
+
+/* batch is a folder in dir. cell_bytes: how much of cells.jsonl to read, 0 = none unless
+ * there is no evaluation (then a little). Answers
+ * {"run", "folder", "origin": "upskilld|upskill", "state":
+ *  "complete|running|interrupted", "meta": {…}, "evaluation": {…} | null,
+ *  "runs": [upskill's RunResult with run_type, by number], "cells": [the last of each
+ *  (model, arm, test, run)], "problems"?: ["…"]}: new reference, or NULL: -ENOENT when
+ * there is no such batch, -EINVAL for a bad name. */
+json_t *run_read(const struct root *dir, const char *batch, size_t cell_bytes,
+                 struct err *err);

@@ -1,0 +1,16 @@
+#pragma once
+/* run_table: a batch as CSV (RFC 4180, CRLF).
+ *
+ * One row per cell, or per run where no cells are known (upskill's batches). The first 22
+ * columns are upskill's, in its order and spelling ("True", "False"); those of this
+ * project follow. Assertions count checks in a cell's row and tests in a run's. A text
+ * that a spreadsheet would take for a formula gets a leading apostrophe. */
+#include "base/json.h"
+
+struct buf;
+
+#define RUN_UPSKILL_COLUMNS 22
+extern const char *const run_table_columns[]; /* NULL-terminated */
+
+/* batch as run_read gives it. Appended; -EMSGSIZE at out's limit. */
+int run_table_write(struct buf *out, const json_t *batch);
