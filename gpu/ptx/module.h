@@ -19,6 +19,12 @@ struct err;
 #define PTX_MAX_INSTRUCTIONS (4u << 20) /* of a module */
 #define PTX_MAX_REGISTERS (1u << 20)    /* of a function */
 #define PTX_MAX_INITIALISER (64u << 20) /* bytes of all initialisers */
+#define PTX_MAX_SYMBOLS (2u << 20)      /* names of a scope tree: the module's, a function's */
+#define PTX_MAX_OPERANDS (32u << 20)    /* operands and elements of a module */
+#define PTX_MAX_VARIABLE (1ull << 40)   /* bytes of a variable that is not initialised */
+#define PTX_MAX_PARAM_BYTES (1u << 20)  /* of one function: params, results, calls each */
+#define PTX_MAX_LOCAL_BYTES (16u << 20) /* of one function */
+#define PTX_MAX_FILES 65536             /* numbers of .file */
 
 /* One entry per instruction of the ISA, also those that nothing here can run yet. */
 enum ptx_opcode {
@@ -97,7 +103,7 @@ struct ptx_operand {
     uint8_t kind;    /* enum ptx_operand_kind */
     uint8_t base;    /* enum ptx_base of an address */
     bool negated;    /* !p (predicate), or -r where the grammar has it */
-    bool is_double;
+    bool is_float, is_double; /* of an immediate, as it was written */
     uint32_t index;  /* see kind; of an address: register or variable */
     uint32_t first;  /* of a vector (also inside an address: tensor coordinates) */
     uint32_t count;
@@ -124,6 +130,7 @@ struct ptx_instruction {
                             arguments (symbols of params or registers), and for an
                             indirect one TABLE or PROTOTYPE */
     bool has_pair;
+    bool has_sampler;    /* [texture, sampler, …]: the operand behind the ADDRESS */
     uint16_t shape[3];   /* m, n, k as written: 16, 8, 4 of .m16n8k4; k 0 of .m8n8; 0s
                             without */
     uint32_t place;      /* index in module->places, 0 = unknown */
@@ -140,6 +147,14 @@ struct ptx_register {
     uint32_t number;         /* of a numbered one, UINT32_MAX without */
 };
 
+enum ptx_param_block {
+    PTX_BLOCK_NONE,
+    PTX_BLOCK_PARAMS,  /* function->params, function->param_bytes */
+    PTX_BLOCK_RESULTS, /* function->results, function->result_bytes */
+    PTX_BLOCK_CALL,    /* .param of a call in the body: function->call_bytes. Blocks
+                          `{ // callseq` that do not nest share the bytes */
+};
+
 /* A variable of any space: module scope, function scope (.shared, .local depot, .param of
  * calls) or a parameter. */
 struct ptx_variable {
@@ -150,9 +165,10 @@ struct ptx_variable {
     bool used;                  /* reached from some entry; others need no memory */
     uint32_t align;             /* bytes */
     uint64_t size;              /* bytes */
-    uint64_t offset; /* PARAM: in the function's parameter block (natural alignment);
-                        LOCAL: in the function's depot; SHARED and others: 0, the machine
-                        places them */
+    uint64_t offset; /* PARAM: in the block that param_block names (natural alignment);
+                        LOCAL: in the function's depot (its end for an alias of size 0);
+                        SHARED and others: 0, the machine places them */
+    uint8_t param_block;        /* enum ptx_param_block, of a PARAM */
     int32_t function;           /* owner, -1 = module scope */
     uint8_t *initialiser;       /* size bytes, or NULL = zeros */
     struct ptx_relocation {     /* addresses inside the initialiser */
@@ -160,7 +176,7 @@ struct ptx_variable {
         bool is_function, generic;
         uint32_t index;         /* variable or function */
         int64_t addend;
-        uint8_t bytes;          /* 8, or 1 for mask() forms: then shift */
+        uint8_t bytes;          /* 8, 4, or 1 of 0xff00(name): then of address >> shift */
         uint8_t shift;
     } *relocations;
     uint32_t relocation_count;
@@ -184,6 +200,7 @@ struct ptx_function {
     uint32_t *results, result_count; /* of a .func */
     uint64_t param_bytes; /* the whole parameter block */
     uint64_t result_bytes;
+    uint64_t call_bytes;  /* the .param variables of the body */
     struct ptx_register *registers;
     uint32_t register_count;
     struct ptx_instruction *code;
@@ -193,6 +210,10 @@ struct ptx_function {
     uint32_t operand_count, element_count;
     struct ptx_table *tables;
     uint32_t table_count;
+    uint32_t line;        /* of the PTX text */
+    bool is_noreturn;
+    uint32_t alias;       /* 1 + the function that .alias names, 0 = none; operands,
+                             tables and relocations name that function already */
     uint64_t local_bytes; /* depot: all .local variables */
     uint32_t local_align;
     bool *leader; /* code_count + 1: a branch may land here */
@@ -203,7 +224,7 @@ struct ptx_function {
 struct ptx_place { /* of a `.loc` */
     uint32_t file;         /* of module->files */
     uint32_t line, column; /* in that file; line 0 = none */
-    uint32_t function_name; /* inlined_at chains are not kept */
+    uint32_t caller;       /* the place where that code was inlined, 0 = it was not */
 };
 
 struct ptx_module {
@@ -219,8 +240,9 @@ struct ptx_module {
     uint32_t prototype_count;
     struct ptx_place *places;
     uint32_t place_count;
-    char **files; /* by the number of .file; [0] is "" */
+    char **files; /* by the number of .file; [0] is "", NULL = a number not given */
     uint32_t file_count;
+    struct ptx_names *names; /* owns the names above; the reader's */
 };
 
 /* -EINVAL for what is no PTX (err: "line 12: …"), -EFBIG over a limit, -ENOTSUP for a
