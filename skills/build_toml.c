@@ -76,6 +76,12 @@ static bool rename_separators(struct build_toml_report *r, const char *section,
     return true;
 }
 
+/* [general.cuda] capabilities and [general.rocm] were taken by some releases that read
+ * edition 4, and by none that reads edition 5. */
+static enum finding_severity once_taken(const struct build_toml_report *r) {
+    return r->edition == BUILD_TOML_4 ? FINDING_WARNING : FINDING_ERROR;
+}
+
 /* [general.cuda] capabilities and its like: they belong to each CUDA kernel. */
 static bool move_capabilities(struct build_toml_report *r, const char *section,
                               const struct toml_node *table, const struct toml_node *node,
@@ -88,11 +94,14 @@ static bool move_capabilities(struct build_toml_report *r, const char *section,
     }
     struct kernels kernels;
     find_kernels(r, BACKEND_CUDA, "cuda-capabilities", &kernels);
+    bool once = strcmp(section, "general.cuda") == 0 && strcmp(name, "capabilities") == 0;
     json_t *finding = build_toml_add_key(
-        r, "build_toml_capabilities_section", FINDING_ERROR, node,
-        "no edition takes %s in [%s]: each CUDA kernel has its own, as cuda-capabilities "
-        "in its [kernel.<name>]",
-        name, section);
+        r, "build_toml_capabilities_section", once ? once_taken(r) : FINDING_ERROR, node,
+        "%s %s in [%s]: %s", once ? "edition 5 does not take" : "no edition takes", name,
+        section,
+        table_at(r, "/torch-noarch") ? "[torch-noarch] has them as cuda_capabilities"
+                                     : "each CUDA kernel has its own, as "
+                                       "cuda-capabilities in its [kernel.<name>]");
     build_toml_fix_move(r, finding, "Move to the CUDA kernels", table, node, kernels.list,
                         kernels.count, "cuda-capabilities");
     return true;
@@ -127,9 +136,11 @@ static bool old_key(struct build_toml_report *r, const char *section,
         if (strcmp(moved->section, known) != 0 || strcmp(moved->name, name) != 0) {
             continue;
         }
-        json_t *finding =
-            build_toml_add_key(r, "build_toml_old_key", FINDING_ERROR, node,
-                               "%s is not read here: %s", name, moved->instead);
+        bool rocm = strcmp(known, "general") == 0 && strcmp(name, "rocm") == 0;
+        json_t *finding = build_toml_add_key(
+            r, "build_toml_old_key", rocm ? once_taken(r) : FINDING_ERROR, node,
+            "%s is not read %s: %s", name, rocm ? "by edition 5" : "here",
+            moved->instead);
         if (moved->rename && !toml_member(r->doc, table, moved->rename)) {
             autofree char *title = xasprintf("Rename to %s", moved->rename);
             build_toml_fix_replace(r, finding, title, node->key_start, node->key_end,
@@ -459,14 +470,23 @@ static bool check_edition(struct build_toml_report *r) {
     if (node->kind != TOML_INTEGER || edition == 5) {
         return true; /* a wrong type is found with the other keys */
     }
-    json_t *finding = build_toml_add_value(
-        r, "build_toml_edition_unknown", FINDING_ERROR, node,
-        "unsupported edition %lld: %s", (long long)edition,
-        edition > 5 ? "5 is the newest one known here, its keys were not checked"
-                    : "older editions were written without this key; write 5");
     if (edition > 5) {
+        build_toml_add_value(
+            r, "build_toml_edition_unknown", FINDING_WARNING, node,
+            "edition %lld is newer than 5, the newest one checked here: its keys were "
+            "not "
+            "checked%s",
+            (long long)edition,
+            edition == 6 ? " (it was proposed for kernels in Rust, with language and "
+                           "cargo-manifest; kernel-builder releases up to edition 5 "
+                           "refuse it)"
+                         : "");
         return false;
     }
+    json_t *finding = build_toml_add_value(
+        r, "build_toml_edition_unknown", FINDING_ERROR, node,
+        "unsupported edition %lld: older editions were written without this key; write 5",
+        (long long)edition);
     build_toml_fix_replace(r, finding, "Write edition = 5", node->start, node->end, "5");
     return true;
 }

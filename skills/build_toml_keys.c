@@ -29,6 +29,8 @@ const struct build_toml_key build_toml_keys[] = {
     {"general", "upstream", KEY_TEXT, BOTH, 0, false,
      "URL of the repository that the kernel comes from"},
     {"general", "source", KEY_TEXT, NEW, 0, false, "URL of this kernel's own repository"},
+    {"general", "minver", KEY_RELEASE, NEW, 0, false,
+     "oldest release of kernels that loads this kernel, such as \"0.17.0\""},
     {"general", "kernel-depends", KEY_KERNEL_DEPENDS, NEW, 0, false,
      "other kernels: { repo-id = \"org/name\", version = 1 } or revision = \"…\""},
     {"general", "python-depends", KEY_PYTHON_DEPENDS, BOTH, 0, false,
@@ -69,7 +71,7 @@ const struct build_toml_key build_toml_keys[] = {
      "file name endings copied from torch-ext: [\"py\", \"pyi\"] and data"},
     {"torch", "stable-abi", KEY_STABLE_ABI, BOTH, 0, false,
      "oldest Torch whose stable ABI is used: a version, or one per backend"},
-    {"torch", "cxx-flags", KEY_TEXTS, NEW, 0, false, "flags for the binding's compiler"},
+    {"torch", "cxx-flags", KEY_TEXTS, BOTH, 0, false, "flags for the binding's compiler"},
     {"torch.stable-abi", "cpu", KEY_VERSION, BOTH, 0, false, "stable ABI for the CPU"},
     {"torch.stable-abi", "cuda", KEY_VERSION, BOTH, 0, false, "stable ABI for CUDA"},
     {"torch.stable-abi", "metal", KEY_VERSION, BOTH, 0, false, "stable ABI for Metal"},
@@ -87,7 +89,7 @@ const struct build_toml_key build_toml_keys[] = {
     {"tvm-ffi", "include", KEY_PATHS, BOTH, 0, false, "include folders for the binding"},
     {"tvm-ffi", "pyext", KEY_TEXTS, BOTH, 0, false,
      "file name endings copied from tvm-ffi-ext"},
-    {"tvm-ffi", "cxx-flags", KEY_TEXTS, NEW, 0, false,
+    {"tvm-ffi", "cxx-flags", KEY_TEXTS, BOTH, 0, false,
      "flags for the binding's compiler"},
 
     {"kernel.*", "backend", KEY_BACKEND, BOTH, 0, true,
@@ -116,6 +118,9 @@ const struct build_toml_moved build_toml_moved[] = {
     {"torch", "universal",
      "edition 5 says it with \"backends\" in [general] and an empty [torch-noarch] "
      "section",
+     NULL},
+    {"general", "rocm",
+     "archs belong to each ROCm kernel as rocm-archs, or to [torch-noarch] as rocm_archs",
      NULL},
     {"general", "cuda-minver", "write minver in [general.cuda]", NULL},
     {"general", "cuda-maxver", "write maxver in [general.cuda]", NULL},
@@ -224,6 +229,8 @@ const char *build_toml_type_name(enum build_toml_type type) {
     case KEY_NUMBER:
     case KEY_EDITION:
         return "a whole number";
+    case KEY_RELEASE:
+        return "a string such as \"0.17.0\"";
     case KEY_VERSION:
         return "a string such as \"12.8\"";
     case KEY_KERNEL_DEPENDS:

@@ -28,6 +28,7 @@ enum build_toml_type {
     KEY_NUMBER,
     KEY_EDITION,
     KEY_VERSION, /* "12.8" */
+    KEY_RELEASE, /* "0.17.0" */
     KEY_TEXTS,
     KEY_PATHS,
     KEY_BACKEND,

@@ -27,8 +27,8 @@ static char *quoted(const struct build_toml_report *r, const struct toml_node *n
 }
 
 static bool wants_text(enum build_toml_type type) {
-    return type == KEY_TEXT || type == KEY_VERSION || type == KEY_STABLE_ABI ||
-           type == KEY_BACKEND || type == KEY_NAME;
+    return type == KEY_TEXT || type == KEY_VERSION || type == KEY_RELEASE ||
+           type == KEY_STABLE_ABI || type == KEY_BACKEND || type == KEY_NAME;
 }
 
 static bool wants_texts(enum build_toml_type type) {
@@ -115,6 +115,8 @@ static void check_version(struct build_toml_report *r, const struct build_toml_k
                           const struct toml_node *node) {
     const char *s = json_string_value(node->value);
     size_t parts = 0, n = strspn(s, "0123456789");
+    size_t wanted = key->type == KEY_RELEASE ? 3 : 2;
+    const char *such = key->type == KEY_RELEASE ? "0.17.0" : "12.8";
     while (n) {
         parts++;
         s += n;
@@ -123,13 +125,12 @@ static void check_version(struct build_toml_report *r, const struct build_toml_k
     }
     if (*s || !parts) {
         build_toml_add_value(r, "build_toml_version", FINDING_ERROR, node,
-                             "%s is numbers with dots, such as \"12.8\"", key->name);
-    } else if (parts != 2) {
+                             "%s is numbers with dots, such as \"%s\"", key->name, such);
+    } else if (parts != wanted) {
         build_toml_add_value(
             r, "build_toml_version", FINDING_WARNING, node,
-            "%s: newer kernel-builders take exactly two numbers, such as "
-            "\"12.8\"",
-            key->name);
+            "%s: newer kernel-builders take exactly %s numbers, such as \"%s\"",
+            key->name, wanted == 3 ? "three" : "two", such);
     }
 }
 

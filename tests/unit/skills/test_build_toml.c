@@ -112,7 +112,7 @@ Test(build_toml, a_right_project_file_has_no_finding) {
         "[general]\nname = \"x--1\"\nversion = 3\nedition = 5\nlicense = \"MIT\"\n"
         "backends = "
         "[\"cann\",\"cpu\",\"cuda\",\"metal\",\"neuron\",\"rocm\",\"tpu\",\"xpu\"]\n"
-        "upstream = \"https://a/b\"\nsource = \"https://a/c\"\n"
+        "upstream = \"https://a/b\"\nsource = \"https://a/c\"\nminver = \"0.17.0\"\n"
         "python-depends = [\"einops\", \"helion\", \"tvm-ffi\"]\n"
         "kernel-depends = [{ repo-id = \"a/b\", version = 1 },\n"
         "  { repo-id = \"a/c\", revision = \"main\" }]\n"
@@ -172,7 +172,13 @@ static const struct defect defects[] = {
      "edition = 5\nname"},
     {"edition = 5", "edition = 4", "build_toml_edition_unknown", "error", 4, 11,
      "edition = 5"},
-    {"edition = 5", "edition = 6", "build_toml_edition_unknown", "error", 4, 11, NULL},
+    {"edition = 5", "edition = 6", "build_toml_edition_unknown", "warning", 4, 11, NULL},
+    {"edition = 5", "edition = 5\nminver = \"0.17\"", "build_toml_version", "warning", 5,
+     10, NULL},
+    {"edition = 5", "edition = 5\nminver = 1", "build_toml_wrong_type", "error", 5, 10,
+     "\"1\""},
+    {"[torch]", "[general.rocm]\narchs = [\"gfx942\"]\n[torch]", "build_toml_old_key",
+     "error", 8, 10, NULL},
     {"edition = 5", "edition = \"5\"", "build_toml_wrong_type", "error", 4, 11, NULL},
     {"[\"cuda\"]", "\"cuda\"", "build_toml_wrong_type", "error", 6, 12, "= [\"cuda\"]"},
     {"[\"cuda\"]", "[\"cude\", \"cuda\"]", "build_toml_backend", "error", 6, 13,
@@ -343,6 +349,22 @@ Test(build_toml, edition_4_has_no_keys_of_edition_5) {
     cr_assert(find(findings, "build_toml_edition_missing") != NULL);
 }
 
+Test(build_toml, what_edition_4_once_took_is_a_warning) {
+    autojson *findings = check(
+        "[general]\nname = \"ab\"\nversion = 1\nlicense = \"MIT\"\n"
+        "backends = [\"cuda\", \"rocm\"]\n[general.cuda]\ncapabilities = [\"9.0\"]\n"
+        "[general.rocm]\narchs = [\"gfx942\"]\n[tvm-ffi]\nsrc = [\"a.cc\"]\n"
+        "cxx-flags = [\"-O2\"]\n");
+    size_t i;
+    const json_t *f;
+    json_array_foreach(findings, i, f) {
+        cr_expect(strcmp(json_get_string(f, "severity", ""), "error") != 0, "%s",
+                  json_get_string(f, "message", ""));
+    }
+    cr_expect(find(findings, "build_toml_capabilities_section") != NULL);
+    cr_expect(find(findings, "build_toml_old_key") != NULL);
+}
+
 Test(build_toml, places_in_a_markdown_block_are_those_of_the_file) {
     static const char text[] = "[general]\nname = 1\n";
     autojson *findings = json_array();
@@ -393,7 +415,7 @@ Test(build_toml, completions_fit_the_section_even_in_unfinished_text) {
     static const struct {
         const char *text, *has, *lacks;
     } cases[] = {
-        {"[general]\nna|", " name ", " minver "},
+        {"[general]\nna|", " name ", " maxver "},
         {"[general]\nname = \"ab\"\n|", " license ", " name "},
         {"[general]\n|\nname = \"ab\"\n", " version ", " name "},
         {"[general.cuda]\n|", " minver ", " capabilities "},
