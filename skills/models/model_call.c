@@ -199,7 +199,7 @@ void call_say(struct model_call *call, const char *fmt, ...) {
 
 /* --- reading --- */
 
-static void tell(struct model_call *call) {
+void call_tell(struct model_call *call) {
     const struct buf *text = &call->reply.text;
     if (call->on_text && text->len > call->told && !call->cancelled) {
         size_t from = call->told;
@@ -245,7 +245,7 @@ static int on_event(const char *name, char *data, size_t len, void *user) {
     if (call->reply.ended && call->model.api == MODEL_MESSAGES) {
         mark_done(call);
     }
-    tell(call);
+    call_tell(call);
     return call->reply.failed ? -EPROTO : 0;
 }
 

@@ -426,6 +426,7 @@ static void read_whole(struct model_call *call) {
         return;
     }
     call->read_failure = api_of(&call->model)->whole(&call->reply, json);
+    call_tell(call);
 }
 
 static bool is_complete(const struct model_call *call) {

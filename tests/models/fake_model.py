@@ -114,6 +114,7 @@ class Request:
     def __init__(self, state, api, body, headers):
         self.state, self.api, self.body, self.headers = state, api, body, headers
         self.model = str(body.get("model", ""))
+        self.name = api + " " + self.model  # what "the first N requests" are counted by
         messages = body.get("messages") or []
         text = lambda c: c if isinstance(c, str) else "".join(
             p.get("text", "") for p in c or [] if isinstance(p, dict))
@@ -229,7 +230,7 @@ def answer_text(request, do, given):
         for name, value in (("user", request.user), ("system", request.system),
                             ("n", str(request.state.requests))):
             text = text.replace("{" + name + "}", value)
-    if "wrongschema" in do or ("wrongonce" in do and request.state.count(request.model) == 1):
+    if "wrongschema" in do or ("wrongonce" in do and request.state.count(request.name) == 1):
         text = '{"wrong": [1, 2]}'
     if "prose" in do:
         text = f"Sure [1], here you are:\n\n```json\n{text}\n```\nDoes this help?"
@@ -318,7 +319,7 @@ def failure(request, do):
         match = re.fullmatch(r"([45]\d\d)(?:x(\d+))?", mark)
         if match:
             status, times = int(match[1]), match[2]
-            if times is None or state.count(request.model + mark) <= int(times):
+            if times is None or state.count(request.name + mark) <= int(times):
                 if value:
                     headers["Retry-After"] = value
                 return status, error_body(request, KINDS.get(status, "api_error"),
@@ -508,11 +509,11 @@ class Connection:
         make = messages_events if request.api == "messages" else chat_events
         events = list(make(request, do, text))
         half = len(events) // 2
-        cut = any(m == "cut" or (m.startswith("cutx") and request.state.count(request.model + m)
+        cut = any(m == "cut" or (m.startswith("cutx") and request.state.count(request.name + m)
                                  <= int(m[4:])) for m in do)
         broken = do.get("errorevent")
         for mark, value in do.items():
-            if mark.startswith("errorx") and request.state.count(request.model + mark) <= int(mark[6:]):
+            if mark.startswith("errorx") and request.state.count(request.name + mark) <= int(mark[6:]):
                 broken = value
         await self.begin()
         for i, (name, value) in enumerate(events):
@@ -538,7 +539,7 @@ class Connection:
             await asyncio.sleep(delay / 1000)
         if "never" in do:
             await self.silence()
-        if any(m == "dead" or (m.startswith("deadx") and state.count(request.model + m)
+        if any(m == "dead" or (m.startswith("deadx") and state.count(request.name + m)
                                <= int(m[5:])) for m in do):
             raise Gone
         failed = failure(request, do)
