@@ -36,9 +36,11 @@ void catalog_when_current(struct catalog *c, catalog_ready *ready, void *data);
 
 /* {"matches":
  * [{"name","description","uri","path","scope","score","why","installed_for","lift"}],
- *  "nearest": […]} New reference. */
+ *  "nearest": […]} New reference.
+ * model: whose measured lifts (skill_meta.json) order those that fit, or NULL; "lift" and
+ * "why" are then that model's where it was measured. */
 json_t *catalog_find(struct catalog *c, const char *task, unsigned limit,
-                     const json_t *scopes, struct err *err);
+                     const json_t *scopes, const char *model, struct err *err);
 /* [{"name","description","uri","path","scope","agent"?,"shadowed_by"?,"duplicates"?}] */
 json_t *catalog_list(struct catalog *c, const json_t *scopes, struct err *err);
 /* Absolute folder of a skill by name, skill:// URI or path; NULL when unknown. Malloc'ed.

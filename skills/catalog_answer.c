@@ -148,6 +148,41 @@ static double lift_of(const struct snapshot *s, const struct snapshot_place *p) 
     return lift;
 }
 
+/* What was measured for the model that asks, at any place of the document. */
+static bool model_lift_of(const struct snapshot *s, const struct ranked *m,
+                          const char *model, struct model_lift *ret) {
+    for (const struct snapshot_place *p = &s->places[s->shown[m->document]]; p;
+         p = next_place(s, p)) {
+        if (lifts_of_model(p->lifts, model, ret)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Among those that fit, the model's own measurements come before fine differences of
+ * the words. */
+static void rank_for_model(const struct snapshot *s, struct ranking *r,
+                           const char *model) {
+    double *order = xcalloc(r->count + 1, sizeof *order);
+    for (size_t i = 0; model && i < r->count; i++) {
+        const struct ranked moved = r->list[i];
+        struct model_lift lift;
+        double own = moved.score;
+        if (own >= RANK_THRESHOLD && model_lift_of(s, &moved, model, &lift)) {
+            own = lifts_order(own, &lift);
+        }
+        size_t k = i;
+        for (; moved.score >= RANK_THRESHOLD && k > 0 && order[k - 1] < own; k--) {
+            order[k] = order[k - 1];
+            r->list[k] = r->list[k - 1];
+        }
+        order[k] = own;
+        r->list[k] = moved;
+    }
+    free(order);
+}
+
 /* Scores closer than what they can tell apart are ranked by what was measured. */
 static void rank_ties(const struct snapshot *s, struct ranking *r) {
     for (size_t i = 1; i < r->count; i++) {
@@ -165,11 +200,19 @@ static void rank_ties(const struct snapshot *s, struct ranking *r) {
 }
 
 static json_t *match(const struct catalog *c, const struct ranking *r,
-                     const struct ranked *m, bool fits) {
+                     const struct ranked *m, const char *model, bool fits) {
     const struct snapshot *s = c->snapshot;
     const struct snapshot_place *p = &s->places[s->shown[m->document]];
     double lift = lift_of(s, p);
-    autofree char *why = fits ? ranking_why(r, m) : ranking_why_not(r, m);
+    struct model_lift own;
+    autofree char *words = fits ? ranking_why(r, m) : ranking_why_not(r, m);
+    autobuf explained = BUF_INIT(8192);
+    buf_adds(&explained, words);
+    if (model && model_lift_of(s, m, model, &own)) {
+        lift = own.lift;
+        lifts_explain(&explained, &own, model);
+    }
+    const char *why = explained.len ? explained.data : "";
     json_t *result = describe(c, p);
     json_object_set_new(result, "score", json_real(round(m->score * 1000) / 1000));
     json_object_set_new(result, "why", json_clean_z(why));
@@ -179,22 +222,22 @@ static json_t *match(const struct catalog *c, const struct ranking *r,
 }
 
 static json_t *find_result(const struct catalog *c, const struct ranking *r,
-                           unsigned limit) {
+                           unsigned limit, const char *model) {
     json_t *matches = json_array(), *nearest = json_array();
     for (size_t i = 0; i < r->count && json_array_size(matches) < limit; i++) {
         if (r->list[i].score >= RANK_THRESHOLD) {
-            json_array_append_new(matches, match(c, r, &r->list[i], true));
+            json_array_append_new(matches, match(c, r, &r->list[i], model, true));
         }
     }
     for (size_t i = 0; i < r->count && i < NEAREST_MAX && !json_array_size(matches);
          i++) {
-        json_array_append_new(nearest, match(c, r, &r->list[i], false));
+        json_array_append_new(nearest, match(c, r, &r->list[i], model, false));
     }
     return json_pack("{s:o, s:o}", "matches", matches, "nearest", nearest);
 }
 
 json_t *catalog_find(struct catalog *c, const char *task, unsigned limit,
-                     const json_t *scopes, struct err *err) {
+                     const json_t *scopes, const char *model, struct err *err) {
     const struct snapshot *s = c->snapshot;
     struct ranking r;
     if (!s || !c->ranker) {
@@ -215,7 +258,8 @@ json_t *catalog_find(struct catalog *c, const char *task, unsigned limit,
         return NULL;
     }
     rank_ties(s, &r);
-    json_t *result = find_result(c, &r, limit);
+    rank_for_model(s, &r, model);
+    json_t *result = find_result(c, &r, limit, model);
     ranking_finish(&r);
     return result;
 }

@@ -1,4 +1,4 @@
-/* SKILL.md as the index holds it, and what skill_meta.json says of a skill's lift. */
+/* SKILL.md as the index holds it. */
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -9,11 +9,8 @@
 #include "skills/markdown.h"
 #include "skills/skill.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define META_MAX (1u << 20)
 
 static int read_beneath(const char *folder, const char *file, struct buf *out) {
     struct root root;
@@ -103,34 +100,4 @@ void document_finish(struct index_document *d) {
         free(d->fields[i]);
     }
     *d = (struct index_document){0};
-}
-
-/* The mean over the students of one evaluation; NAN without a figure. */
-static double mean_lift(const json_t *evaluation) {
-    const json_t *student;
-    size_t i, count = 0;
-    double sum = 0;
-    json_array_foreach(json_object_get(evaluation, "students"), i, student) {
-        const json_t *lift =
-            json_object_get(json_object_get(student, "lift"), "estimate");
-        if (json_is_number(lift)) {
-            sum += json_number_value(lift);
-            count++;
-        }
-    }
-    return count ? sum / (double)count : NAN;
-}
-
-double lift_read(const char *folder) {
-    autobuf text = BUF_INIT(META_MAX);
-    if (read_beneath(folder, "skill_meta.json", &text) < 0) {
-        return NAN;
-    }
-    autojson *meta = json_parse(text.data, text.len, NULL);
-    const json_t *list = json_object_get(meta, "evaluations");
-    double lift = NAN;
-    for (size_t i = json_array_size(list); i > 0 && isnan(lift); i--) {
-        lift = mean_lift(json_array_get(list, i - 1));
-    }
-    return lift < -1 || lift > 1 ? NAN : lift;
 }

@@ -37,6 +37,9 @@ static const char *const migrations[] = {
     " described INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;"
     "CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
     "INSERT INTO counter VALUES ('generation', 0), ('changes', 0), ('counted', 0);",
+    /* Lifts by model; -1 has every skill_meta.json read again. */
+    "ALTER TABLE place ADD COLUMN lifts TEXT;"
+    "UPDATE place SET meta = -1 WHERE meta != 0;",
     NULL};
 const struct db_schema catalog_schema = {migrations, true};
 
@@ -195,6 +198,7 @@ struct fresh {
     struct index_document document;
     int64_t mtime;
     double lift;
+    char *lifts;
     bool readable;
 };
 
@@ -206,13 +210,14 @@ static int put_place(struct db *db, int64_t root, const struct found_skill *f,
                ? rc
                : db_run(db, err,
                         "INSERT INTO place (root, path, mtime, size, inode, meta, lift,"
-                        " document) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, NULLIF(?8, 0))"
+                        " document, lifts)"
+                        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, NULLIF(?8, 0), ?9)"
                         " ON CONFLICT (root, path) DO UPDATE SET mtime = excluded.mtime,"
                         " size = excluded.size, inode = excluded.inode,"
                         " meta = excluded.meta, lift = excluded.lift,"
-                        " document = excluded.document",
-                        "isiiiidi", root, f->path, fresh->mtime, f->stamp.size,
-                        f->stamp.inode, f->meta_ns, fresh->lift, document);
+                        " document = excluded.document, lifts = excluded.lifts",
+                        "isiiiidis", root, f->path, fresh->mtime, f->stamp.size,
+                        f->stamp.inode, f->meta_ns, fresh->lift, document, fresh->lifts);
 }
 
 /* Read first, then write: no file is waited for inside a transaction. */
@@ -224,7 +229,9 @@ static int put_batch(struct db *db, int64_t root, const struct found_skill *cons
         size_t i = count;
         fresh[i].mtime = trusted_mtime(list[i]->stamp.mtime_ns);
         fresh[i].readable = document_read(list[i], &fresh[i].document) == 0;
-        fresh[i].lift = list[i]->meta_ns ? lift_read(list[i]->path) : NAN;
+        fresh[i].lifts = NULL;
+        fresh[i].lift =
+            list[i]->meta_ns ? lifts_read(list[i]->path, &fresh[i].lifts) : NAN;
     }
     int rc = begin(db, err);
     for (size_t i = 0; rc == 0 && i < count; i++) {
@@ -234,6 +241,7 @@ static int put_batch(struct db *db, int64_t root, const struct found_skill *cons
     rc = end(db, rc, err);
     for (size_t i = 0; i < count; i++) {
         document_finish(&fresh[i].document);
+        free(fresh[i].lifts);
     }
     return rc;
 }

@@ -69,8 +69,25 @@ int64_t index_generation(struct db *db);
 /* Read SKILL.md of a found skill; -ENOENT and others when it cannot be read. */
 int document_read(const struct found_skill *skill, struct index_document *ret);
 void document_finish(struct index_document *d);
-/* Mean measured lift by skill_meta.json; NAN without. */
-double lift_read(const char *folder);
+
+/* --- measured lifts (catalog_lift.c) --- */
+
+enum lift_proof { LIFT_UNPROVEN, LIFT_HELPS, LIFT_HURTS };
+struct model_lift {
+    double lift, low, high; /* -1…1; low and high NAN without an interval */
+    enum lift_proof proof;
+};
+/* Mean over the models of the latest lift that skill_meta.json notes for each, NAN
+ * without any; *ret_text: those lifts as the index keeps them (NULL without), to be
+ * freed. */
+double lifts_read(const char *folder, char **ret_text);
+/* What is noted for a model, by its name or what stands behind its last slash. */
+bool lifts_of_model(const char *lifts, const char *model, struct model_lift *ret);
+/* Where a skill stands among those that fit: proven help lifts it, proven harm puts it
+ * behind all others. */
+double lifts_order(double score, const struct model_lift *m);
+struct buf;
+void lifts_explain(struct buf *out, const struct model_lift *m, const char *model);
 
 /* --- the snapshot: the skills of the folders asked for, in memory --- */
 
@@ -88,6 +105,7 @@ struct snapshot_place {
     uint32_t first;    /* first place of the same name and document; itself when first */
     uint32_t next; /* the next place of the same name and document, UINT32_MAX: none */
     float lift;    /* NAN: not measured */
+    const char *lifts; /* for lifts_of_model; NULL: not measured */
 };
 struct snapshot {
     struct snapshot_document *documents; /* by id */

@@ -91,14 +91,16 @@ static int keep_place(sqlite3_stmt *stmt, void *data) {
         s->places = xreallocarray(s->places, s->place_count + 256, sizeof *s->places);
     }
     const char *path = keep(s, db_text(stmt, 0));
-    s->places[s->place_count++] =
-        (struct snapshot_place){.path = path,
-                                .name = d->name[0] ? d->name : path_basename(path),
-                                .document = (uint32_t)(d - s->documents),
-                                .folder = l->folder,
-                                .lift = sqlite3_column_type(stmt, 2) == SQLITE_NULL
-                                            ? NAN
-                                            : (float)sqlite3_column_double(stmt, 2)};
+    s->places[s->place_count++] = (struct snapshot_place){
+        .path = path,
+        .name = d->name[0] ? d->name : path_basename(path),
+        .document = (uint32_t)(d - s->documents),
+        .folder = l->folder,
+        .lift = sqlite3_column_type(stmt, 2) == SQLITE_NULL
+                    ? NAN
+                    : (float)sqlite3_column_double(stmt, 2),
+        .lifts = sqlite3_column_type(stmt, 3) == SQLITE_NULL ? NULL
+                                                             : keep(s, db_text(stmt, 3))};
     return 0;
 }
 
@@ -140,10 +142,11 @@ static int load_rows(struct db *db, const struct catalog_folders *folders,
             continue;
         }
         l.folder = (uint32_t)i;
-        rc = db_query(db, err, keep_place, &l,
-                      "SELECT p.path, p.document, p.lift FROM place p JOIN root r"
-                      " ON r.id = p.root WHERE r.path = ?1 AND p.document IS NOT NULL",
-                      "s", folders->list[i].path);
+        rc =
+            db_query(db, err, keep_place, &l,
+                     "SELECT p.path, p.document, p.lift, p.lifts FROM place p JOIN root r"
+                     " ON r.id = p.root WHERE r.path = ?1 AND p.document IS NOT NULL",
+                     "s", folders->list[i].path);
     }
     return rc;
 }

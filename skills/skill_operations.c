@@ -87,7 +87,8 @@ static void find_go(struct skills *s, struct call *call, const json_t *params) {
     autojson *scopes = scopes_of(params);
     json_t *result =
         catalog_find(skills_catalog(s), json_get_string(params, "task", ""),
-                     (unsigned)json_get_integer(params, "limit", 5), scopes, &err);
+                     (unsigned)json_get_integer(params, "limit", 5), scopes,
+                     json_get_string(params, "model", NULL), &err);
     reply_or_fail(call, result, &err);
 }
 
@@ -265,8 +266,8 @@ const struct operation skills_operations[] = {
             "be done.\"},"
             "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,\"default\":5},"
             SCOPES ","
-            "\"model\":{\"type\":\"string\",\"maxLength\":200,\"description\":\"Whose measured lift ranks "
-            "equals.\"}}}",
+            "\"model\":{\"type\":\"string\",\"maxLength\":200,\"description\":\"Whose measured lift "
+            "orders the matches.\"}}}",
         .tool_schema = OBJECT "\"required\":[\"task\"],\"properties\":{"
             "\"task\":{\"type\":\"string\",\"description\":\"What is to be done.\"},"
             "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,\"default\":5}},"

@@ -82,7 +82,7 @@ static int by_value(const void *a, const void *b) {
 /* The time of one question in ms. */
 static double ask(struct fixture *f, const char *task) {
     uint64_t began = clock_us();
-    json_t *result = catalog_find(f->catalog, task, 5, NULL, NULL);
+    json_t *result = catalog_find(f->catalog, task, 5, NULL, NULL, NULL);
     double took = (double)(clock_us() - began) / 1000;
     json_decref(result);
     return took;

@@ -74,7 +74,7 @@ Test(catalog, shows_duplicates_and_shadowed_skills_once) {
     cr_expect(eq(str, (char *)json_get_string(hidden, "scope", ""), "bundled"));
     cr_expect(eq(str, (char *)json_get_string(hidden, "shadowed_by", ""),
                  (char *)json_get_string(pdf, "path", "?")));
-    autojson *found = catalog_find(f.catalog, "fill PDF forms", 5, NULL, NULL);
+    autojson *found = catalog_find(f.catalog, "fill PDF forms", 5, NULL, NULL, NULL);
     const json_t *matches = json_object_get(found, "matches");
     cr_assert(eq(sz, json_array_size(matches), 1));
     const json_t *agents = json_object_get(json_array_get(matches, 0), "installed_for");
@@ -82,7 +82,8 @@ Test(catalog, shows_duplicates_and_shadowed_skills_once) {
     cr_expect(
         eq(str, (char *)json_string_value(json_array_get(agents, 0)), "claude-code"));
     autojson *scopes = json_pack("[s]", "project");
-    autojson *elsewhere = catalog_find(f.catalog, "fill PDF forms", 5, scopes, NULL);
+    autojson *elsewhere =
+        catalog_find(f.catalog, "fill PDF forms", 5, scopes, NULL, NULL);
     cr_expect(eq(sz, json_array_size(json_object_get(elsewhere, "matches")), 0));
     close_and_drop(&f);
 }
@@ -309,7 +310,7 @@ Test(catalog, closes_at_once_while_another_process_writes) {
     fixture_skill(&f, "user", "one", "A skill.", "");
     open_with(&f, user_scope);
     cr_assert(zero(
-        int, db_open(f.db, &(struct db_schema){(const char *const[]){"", NULL}, false},
+        int, db_open(f.db, &(struct db_schema){(const char *const[]){"", "", NULL}, false},
                      &other, NULL)));
     cr_assert(zero(int, db_run(other, NULL, "BEGIN IMMEDIATE", "")));
     fixture_skill(&f, "user", "two", "A second skill.", "");
@@ -445,10 +446,10 @@ Test(catalog, rebuilds_a_damaged_index) {
         damage(f.db, from[i]);
         open_with(&f, user_scope);
         struct err err = {0};
-        json_t *found = catalog_find(f.catalog, "convert invoices", 5, NULL, &err);
+        json_t *found = catalog_find(f.catalog, "convert invoices", 5, NULL, NULL, &err);
         if (!found) { /* noticed while searching: made anew for the next question */
             cr_assert(zero(int, fixture_wait(&f)));
-            found = catalog_find(f.catalog, "convert invoices", 5, NULL, &err);
+            found = catalog_find(f.catalog, "convert invoices", 5, NULL, NULL, &err);
         }
         cr_assert(ne(ptr, found, NULL), "%s", err.msg);
         cr_expect(eq(sz, json_array_size(json_object_get(found, "matches")), 5));
@@ -483,6 +484,6 @@ Test(catalog, says_why_there_is_no_index) {
     autojson *status = catalog_status(f.catalog);
     struct err err = {0};
     cr_expect(ne(str, (char *)json_get_string(status, "problem", ""), ""));
-    cr_expect(catalog_find(f.catalog, "x", 5, NULL, &err) == NULL && err.msg[0]);
+    cr_expect(catalog_find(f.catalog, "x", 5, NULL, NULL, &err) == NULL && err.msg[0]);
     close_and_drop(&f);
 }

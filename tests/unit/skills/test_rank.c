@@ -78,7 +78,7 @@ static void ask(struct fixture *f, const json_t *o, struct tally tallies[2][KIND
     struct tally *t = &tallies[held_out][!gold                         ? NONE
                                          : json_get_bool(o, "long", 0) ? LONG
                                                                        : SHORT];
-    autojson *result = catalog_find(f->catalog, task, 5, NULL, NULL);
+    autojson *result = catalog_find(f->catalog, task, 5, NULL, NULL, NULL);
     cr_assert(ne(ptr, result, NULL));
     check_shape(result);
     const json_t *matches = json_object_get(result, "matches");
@@ -127,7 +127,7 @@ Test(rank, finds_the_right_skill_and_abstains_on_tasks_it_was_not_developed_on) 
 
 static json_t *find(struct fixture *f, const char *task) {
     struct err err = {0};
-    json_t *result = catalog_find(f->catalog, task, 5, NULL, &err);
+    json_t *result = catalog_find(f->catalog, task, 5, NULL, NULL, &err);
     cr_assert(ne(ptr, result, NULL), "%s", err.msg);
     return result;
 }
@@ -168,6 +168,80 @@ Test(rank, works_in_tiny_collections_and_ranks_ties_by_measured_lift) {
     const json_t *best = json_array_get(json_object_get(tied, "matches"), 0);
     cr_expect(ieee_ulp_eq(dbl, json_number_value(json_object_get(best, "lift")),
                           (double)0.3f, 4));
+    cr_expect(zero(int, fixture_close(&f)));
+    fixture_drop(&f);
+}
+
+static json_t *find_for(struct fixture *f, const char *model) {
+    json_t *result =
+        catalog_find(f->catalog, "convert invoices to json", 5, NULL, model, NULL);
+    cr_assert(ne(ptr, result, NULL));
+    return result;
+}
+
+/* "helped-plain-hurt", by their order among the matches. */
+static void expect_order(struct fixture *f, const char *model, const char *want) {
+    autojson *result = find_for(f, model);
+    autobuf order = BUF_INIT(256);
+    const json_t *m;
+    size_t i;
+    json_array_foreach(json_object_get(result, "matches"), i, m) {
+        buf_addf(&order, "%s%s", i ? "-" : "", json_get_string(m, "name", ""));
+    }
+    cr_expect(eq(str, order.data, (char *)want), "%s", model ? model : "no model");
+}
+
+static void measured_skill(const struct fixture *f, const char *name, const char *meta) {
+    char rel[128];
+    fixture_skill(f, "user", name, "Convert invoices to json.", name);
+    snprintf(rel, sizeof rel, "user/%s/skill_meta.json", name);
+    fixture_write(f, rel, meta);
+}
+
+Test(rank, orders_by_what_was_measured_for_the_model_that_asks) {
+    static const char *const scopes[] = {"user", NULL};
+    struct fixture f;
+    fixture_make(&f);
+    /* The latest by date counts, not the latest by place. */
+    measured_skill(&f, "a-hurt",
+                   "{\"evaluations\": ["
+                   "{\"model\": \"org/big-1\", \"verdict\": \"hurts\", \"ended\": "
+                   "\"2026-03-01T00:00:00Z\", \"lift\": {\"estimate\": -0.3, \"low\": "
+                   "-0.5, \"high\": -0.1}},"
+                   "{\"model\": \"org/big-1\", \"verdict\": \"helps\", \"ended\": "
+                   "\"2026-01-01T00:00:00Z\", \"lift\": {\"estimate\": 0.9}}]}");
+    fixture_skill(&f, "user", "b-plain", "Convert invoices to json.", "b");
+    measured_skill(&f, "c-helped",
+                   "{\"evaluations\": [7, {}, {\"model\": 3}, {\"lift\": []},"
+                   "{\"model\": \"big-1\", \"verdict\": \"helps\", \"lift\": "
+                   "{\"estimate\": 0.2, \"low\": 0.1, \"high\": 0.3, \"p\": null}},"
+                   "{\"model\": \"small-1\", \"verdict\": \"no_evidence\", \"lift\": "
+                   "{\"estimate\": -0.1, \"low\": -0.4, \"high\": 0.2}}]}");
+    measured_skill(&f, "d-broken", "{\"evaluations\": {\"x\": 1}");
+    fixture_open(&f);
+    fixture_folders(&f, scopes);
+    cr_assert(zero(int, fixture_wait(&f)));
+    expect_order(&f, "org/big-1", "c-helped-b-plain-d-broken-a-hurt");
+    expect_order(&f, "BIG-1", "c-helped-b-plain-d-broken-a-hurt");
+    autojson *result = find_for(&f, "big-1");
+    const json_t *best = json_array_get(json_object_get(result, "matches"), 0);
+    const char *why = json_get_string(best, "why", "");
+    cr_expect(strstr(why, "measured for big-1: helps (+0.20, +0.10 to +0.30)") != NULL,
+              "%s", why);
+    cr_expect(ieee_ulp_eq(dbl, json_number_value(json_object_get(best, "lift")), 0.2, 4));
+    const json_t *worst = json_array_get(json_object_get(result, "matches"), 3);
+    why = json_get_string(worst, "why", "");
+    cr_expect(strstr(why, "hurts (-0.30, -0.50 to -0.10)") != NULL, "%s", why);
+    /* Not proven: said, but the order is that of the means. */
+    autojson *small = find_for(&f, "small-1");
+    const json_t *first = json_array_get(json_object_get(small, "matches"), 0);
+    why = json_get_string(first, "why", "");
+    cr_expect(strstr(why, "no proof either way") != NULL, "%s", why);
+    /* A model of another maker, and one nobody measured. */
+    expect_order(&f, "other/big-1", "c-helped-b-plain-d-broken-a-hurt");
+    autojson *none = find_for(&f, "nobody");
+    best = json_array_get(json_object_get(none, "matches"), 0);
+    cr_expect(strstr(json_get_string(best, "why", ""), "measured") == NULL);
     cr_expect(zero(int, fixture_close(&f)));
     fixture_drop(&f);
 }
