@@ -3,8 +3,9 @@
 warning or a spill, each build.toml is a valid one, links lead somewhere, and the texts are
 short enough to be read.
 
-usage: bundled.py UPSKILLD FOLDER   (TAP on standard output)
-FOLDER holds the bundled skills.
+usage: bundled.py UPSKILLD FOLDER [ANSWERS]   (TAP on standard output)
+FOLDER holds the bundled skills, ANSWERS a good answer to each of their tests: the CUDA code of
+those that must compile does.
 """
 import json, os, re, subprocess, sys, tempfile
 
@@ -162,8 +163,8 @@ def evals_problems(path, name):
             yield "eval %s is not complete" % case.get("id")
 
 
-def check_block(daemon, tap, name, text):
-    answer = daemon.call("kernel/check", source=text, name="block.cu", arch="sm_90a")
+def check_block(daemon, tap, name, text, arch="sm_90a"):
+    answer = daemon.call("kernel/check", source=text, name="block.cu", arch=arch)
     if "error" in answer:
         if answer["error"].get("data", {}).get("reason") == "no_compiler":
             return tap.skip(name, "no CUDA compiler")
@@ -210,6 +211,18 @@ def check_skill(daemon, tap, root, folder):
     check_by_daemon(daemon, tap, skill, folder)
 
 
+def check_answers(daemon, tap, skill, answers):
+    with open(os.path.join(skill, "skill_meta.json"), encoding="utf-8") as f:
+        tests = json.load(f)["tests"]
+    for test in tests:
+        wanted = test["expected"].get("kernel_compiles")
+        if wanted:
+            with open(os.path.join(answers, test["id"] + ".md"), encoding="utf-8") as f:
+                text = [block for _, block in blocks(f.read(), "cuda")][-1]
+            check_block(daemon, tap, "%s: the good answer compiles" % test["id"], text,
+                        wanted.get("arch", "sm_90a"))
+
+
 def check_by_daemon(daemon, tap, skill, folder):
     """What skill/check says, in its strictest mode."""
     methods = {m["name"] for m in daemon.call("rpc.discover")["result"]["methods"]}
@@ -229,6 +242,8 @@ def main():
     for folder in sorted(os.listdir(root)):
         if os.path.isdir(os.path.join(root, folder)):
             check_skill(daemon, tap, root, folder)
+            if len(sys.argv) > 3 and os.path.exists(os.path.join(root, folder, "skill_meta.json")):
+                check_answers(daemon, tap, os.path.join(root, folder), sys.argv[3])
     tap.result("the daemon ends with status 0", ["it did not"] if daemon.close() else [])
     print("1..%d" % tap.number)
 

@@ -69,6 +69,8 @@ static void compiled(struct waiter *w) {
 static void *compile(void *host, const char *name, const char *source, const char *arch,
                      skill_kernel_done *done, void *data) {
     cr_expect(eq(str, (char *)name, "answer.cu"));
+    free(lab.source);
+    free(lab.arch);
     lab.source = xstrdup(source);
     lab.arch = arch ? xstrdup(arch) : NULL;
     if (lab.at_once) {
