@@ -315,9 +315,30 @@ static void key_make(struct check_input *input, const char *compiler) {
     hash_hex(&h, input->key);
 }
 
+/* Text behind the last line of the unit, in both of its forms, so that no place moves. */
+static void unit_append(struct source_file *unit, const char *text) {
+    size_t len = strlen(text);
+    char **forms[] = {&unit->text, &unit->original};
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        if (*forms[i]) {
+            *forms[i] = xrealloc(*forms[i], unit->len + len + 1);
+            memcpy(*forms[i] + unit->len, text, len + 1);
+        }
+    }
+    unit->len += len;
+}
+
+static void instantiate(struct source_set *sources, const char *const *kernels) {
+    for (; kernels && *kernels; kernels++) {
+        autofree char *line = xasprintf("\nstatic_assert(&%s, \"\");", *kernels);
+        unit_append(&sources->files[0], line);
+        sources->bytes += strlen(line);
+    }
+}
+
 int check_input_read(struct check_input *ret, const json_t *params,
-                     const char *const *roots, const struct check_places *places,
-                     struct check_refusal *refusal) {
+                     const struct check_wants *wants, const char *const *roots,
+                     const struct check_places *places, struct check_refusal *refusal) {
     struct err err = {0};
     *ret = (struct check_input){0};
     const union { /* json_copy changes nothing and lacks the const */
@@ -346,6 +367,11 @@ int check_input_read(struct check_input *ret, const json_t *params,
     ret->options.default_device =
         host.needs_default_device || includes_driver(&ret->closure.sources);
     host_code_finish(&host);
+    if (wants) {
+        ret->options.want_ptx = wants->ptx;
+        ret->options.line_info |= wants->ptx;
+        instantiate(&ret->closure.sources, wants->instantiate);
+    }
     ret->launch = launch_read(params);
     key_make(ret, places->compiler);
     return 0;

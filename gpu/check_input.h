@@ -24,6 +24,12 @@ struct check_places {
     const char *compiler; /* what tells one compiler from another, for the key */
 };
 
+/* What a caller inside the daemon wants besides. */
+struct check_wants {
+    bool ptx; /* result "ptx", with line information */
+    const char *const *instantiate; /* template-ids of kernels, NULL-terminated, or NULL */
+};
+
 /* A failure whose words are owned here. */
 struct check_refusal {
     enum call_fault fault;
@@ -31,9 +37,10 @@ struct check_refusal {
     char message[512];
 };
 
-/* 0, or a negative errno with `refusal` filled. roots: absolute folders, NULL-terminated,
+/* 0, or a negative errno with `refusal` filled. wants may be NULL. roots: absolute folders, NULL-terminated,
  * may be NULL. */
 int check_input_read(struct check_input *ret, const json_t *params,
-                     const char *const *roots, const struct check_places *places,
+                     const struct check_wants *wants, const char *const *roots,
+                     const struct check_places *places,
                      struct check_refusal *refusal);
 void check_input_finish(struct check_input *input);

@@ -208,6 +208,9 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     }
     json_object_set_new(result, "precompiled",
                         copied(answer, "precompiled", json_string("none")));
+    if (input->options.want_ptx && json_is_string(json_object_get(answer, "ptx"))) {
+        json_object_set(result, "ptx", json_object_get(answer, "ptx"));
+    }
     return result;
 }
 

@@ -10,7 +10,7 @@
  *    "compiler": {"name": "nvrtc", "version": "13.0.88"}, "compile_ms": 61.2,
  *    "diagnostics": [finding…], "omitted": 0, "kernels": [… without occupancy …],
  *    "confinement": ["landlock", "seccomp", "rlimits"],
- *    "precompiled": "used|made|none"}
+ *    "precompiled": "used|made|none", "ptx"?: text, when the options say want_ptx}
  * `rejected`: the compiler said no, diagnostics say why. `crashed`, `timeout`, `memory`:
  * the child died; one diagnostic says so (source "upskilld", code compiler_crashed,
  * compile_timeout, compile_memory). `failed`: neither, for a reason that the diagnostic

@@ -394,6 +394,9 @@ json_t *compile_options_to_json(const struct compile_options *o) {
     json_object_set_new(json, "quick", json_boolean(o->quick));
     json_object_set_new(json, "relocatable", json_boolean(o->relocatable));
     json_object_set_new(json, "default_device", json_boolean(o->default_device));
+    if (o->want_ptx) {
+        json_object_set_new(json, "want_ptx", json_true());
+    }
     json_object_set_new(json, "max_registers", json_integer(o->max_registers));
     return json;
 }
@@ -406,6 +409,7 @@ int compile_options_from_json(struct compile_options *ret, const json_t *json,
     int r = params_read(&o, json, err);
     o.relocatable = json_get_bool(json, "relocatable", o.relocatable);
     o.default_device = json_get_bool(json, "default_device", o.default_device);
+    o.want_ptx = json_get_bool(json, "want_ptx", 0);
     if (!r && (registers < 0 || registers > MAX_REGISTERS)) {
         r = err_set(err, -EINVAL, "max_registers is out of range");
     }

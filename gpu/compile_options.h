@@ -15,6 +15,7 @@ struct compile_options {
     char arch[16]; /* "sm_90a" */
     char std[8];   /* "c++17" */
     bool fast_math, line_info, quick, relocatable;
+    bool want_ptx;       /* the answer shall hold the PTX */
     bool default_device; /* functions without an execution space are device code */
     int max_registers;   /* 0 = unset */
     json_t *defines;     /* {"NAME": "value"}: checked */

@@ -174,6 +174,10 @@ void gpu_kill(struct gpu *gpu) {
     pool_kill(gpu->pool);
 }
 
+struct pool *gpu_pool(struct gpu *gpu) {
+    return gpu->pool;
+}
+
 json_t *gpu_status(const struct gpu *gpu) {
     size_t count;
     struct toolkit *toolkits = toolkits_find(&count);
@@ -349,7 +353,7 @@ static void check_join(struct kernel_check *check) {
 /* --- checks --- */
 
 static void check_begin(struct kernel_check *check, const json_t *params,
-                        const char *const *roots) {
+                        const struct check_wants *wants, const char *const *roots) {
     struct gpu *gpu = check->gpu;
     const struct check_places places = {
         .include_dirs = (const char *const *)gpu->include_dirs,
@@ -357,7 +361,8 @@ static void check_begin(struct kernel_check *check, const json_t *params,
         .compiler = gpu_compiler(gpu),
     };
     uint64_t start = clock_us();
-    int r = check_input_read(&check->input, params, roots, &places, &check->refusal);
+    int r =
+        check_input_read(&check->input, params, wants, roots, &places, &check->refusal);
     if (r < 0) {
         check->refused = true;
         check_end_later(check);
@@ -377,9 +382,10 @@ static void check_begin(struct kernel_check *check, const json_t *params,
     }
 }
 
-struct kernel_check *kernel_check_start(struct gpu *gpu, const json_t *params,
-                                        const struct call_origin *origin,
-                                        kernel_check_done *done, void *data) {
+struct kernel_check *kernel_check_start_for(struct gpu *gpu, const json_t *params,
+                                            const struct check_wants *wants,
+                                            const struct call_origin *origin,
+                                            kernel_check_done *done, void *data) {
     struct kernel_check *check = xcalloc(1, sizeof *check);
     check->gpu = gpu;
     check->done = done;
@@ -390,9 +396,15 @@ struct kernel_check *kernel_check_start(struct gpu *gpu, const json_t *params,
         check_refuse(check, CALL_UNAVAILABLE, "closing", NULL, "the daemon is ending");
         check_end_later(check);
     } else {
-        check_begin(check, params, origin ? origin->roots : NULL);
+        check_begin(check, params, wants, origin ? origin->roots : NULL);
     }
     return check;
+}
+
+struct kernel_check *kernel_check_start(struct gpu *gpu, const json_t *params,
+                                        const struct call_origin *origin,
+                                        kernel_check_done *done, void *data) {
+    return kernel_check_start_for(gpu, params, NULL, origin, done, data);
 }
 
 void kernel_check_cancel(struct kernel_check *check) {

@@ -6,6 +6,7 @@
 #include "protocol/operation.h"
 
 struct gpu;
+struct pool;
 struct pool_config;
 
 struct gpu_config {
@@ -21,6 +22,8 @@ struct gpu_config {
 struct gpu *gpu_new(uv_loop_t *loop, const struct gpu_config *config);
 void gpu_close(struct gpu *gpu, void (*closed)(void *data), void *data);
 void gpu_kill(struct gpu *gpu); /* every child, at once; before a fast exit */
+/* The workers, for what else is run on them. */
+struct pool *gpu_pool(struct gpu *gpu);
 /* {"workers", "toolkits", "cache": {"entries", "bytes", "hits", "misses"}, "missing":
  * [{"what", "hint"}]}: new reference; part of daemon/status. */
 json_t *gpu_status(const struct gpu *gpu);
@@ -39,6 +42,12 @@ typedef void kernel_check_done(struct kernel_check *check, json_t *result,
 struct kernel_check *kernel_check_start(struct gpu *gpu, const json_t *params,
                                         const struct call_origin *origin,
                                         kernel_check_done *done, void *data);
+struct check_wants; /* check_input.h */
+/* The same, with more in the result. wants is borrowed during the call. */
+struct kernel_check *kernel_check_start_for(struct gpu *gpu, const json_t *params,
+                                            const struct check_wants *wants,
+                                            const struct call_origin *origin,
+                                            kernel_check_done *done, void *data);
 void kernel_check_cancel(struct kernel_check *check); /* done follows, failure NULL too */
 
 /* origin->host leads to the gpu: the daemon sets this once. */

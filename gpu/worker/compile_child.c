@@ -7,6 +7,7 @@
 #include "gpu/facts/compiler_log.h"
 #include "gpu/facts/cubin.h"
 #include "gpu/facts/kernel_facts.h"
+#include "gpu/facts/ptx_files.h"
 #include "gpu/facts/ptx_lines.h"
 #include "gpu/source/shims.h"
 #include "gpu/toolkit.h"
@@ -130,6 +131,7 @@ struct answer {
     struct compiler_log log;
     json_t *kernels;
     const char *outcome;
+    const char *folder; /* the job's */
 };
 
 /* NVRTC says "Warning #629-D: … precompiled header …" (also 630, 2226, 20282), without a
@@ -265,6 +267,11 @@ static json_t *answer_to_json(struct answer *a, unsigned confinement) {
     json_object_set_new(json, "confinement", confinement_to_json(confinement));
     json_object_set_new(json, "precompiled",
                         json_string(a->used_precompiled ? "used" : "none"));
+    if (a->job->options.want_ptx && a->kernels && a->out.ptx) {
+        autofree char *ptx = ptx_files_rename(a->out.ptx, a->folder, &a->job->sources,
+                                              a->room->toolkit->include_dirs);
+        json_object_set_new(json, "ptx", json_text(ptx, strlen(ptx)));
+    }
     return json;
 }
 
@@ -409,7 +416,7 @@ _Noreturn void compile_child_run(const struct compile_room *room, int supervisor
     unit_repair(&job.sources.files[0]);
     (void)setenv("TMPDIR", folder, 1);
     unsigned confinement = confine(room, &job, folder);
-    struct answer a = {.room = room, .job = &job};
+    struct answer a = {.room = room, .job = &job, .folder = folder};
     compile(&a);
     autobuf text = BUF_INIT(COMPILE_CHILD_MAX_RESULT);
     if (json_write(&text, answer_to_json(&a, confinement)) < 0) {

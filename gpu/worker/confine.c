@@ -249,7 +249,19 @@ static void filter_check_arch(struct filter *f) {
 #endif
 }
 
-static bool seccomp_apply(bool may_fork) {
+/* What pthread_create asks clone for, in glibc and musl. */
+#define THREAD_FLAGS                                                                     \
+    (CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |  \
+     CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID)
+
+/* clone3 hides its flags from a filter: the C library must think that it is missing. */
+static void filter_allow_threads(struct filter *f) {
+    filter_add(f, BPF_JMP | BPF_JEQ | BPF_K, 435 /* clone3 everywhere */, 0, 1);
+    filter_add(f, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
+    filter_allow_with(f, SYS_clone, THREAD_FLAGS);
+}
+
+static bool seccomp_apply(bool may_fork, bool may_thread) {
     struct filter f = {.len = 0};
     filter_check_arch(&f);
     filter_allow_calls(&f, allowed_calls, ARRAY_LEN(allowed_calls));
@@ -258,6 +270,9 @@ static bool seccomp_apply(bool may_fork) {
         filter_allow_with(&f, SYS_clone, CLONE_PARENT | SIGCHLD);
     } else {
         filter_allow_with(&f, SYS_tgkill, (uint32_t)getpid());
+    }
+    if (may_thread) {
+        filter_allow_threads(&f);
     }
     filter_allow_with(&f, SYS_prlimit64, 0);
     filter_add(&f, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0, 0);
@@ -328,7 +343,7 @@ unsigned confine_self(const struct confine_rules *rules) {
     if (landlock_apply(rules)) {
         bits |= CONFINED_LANDLOCK;
     }
-    if (seccomp_apply(rules->may_fork)) {
+    if (seccomp_apply(rules->may_fork, rules->may_thread)) {
         bits |= CONFINED_SECCOMP;
     }
     return bits;

@@ -36,6 +36,7 @@ struct confine_rules {
                                       skipped */
     const char *const *write_paths; /* read and write; may be NULL */
     bool may_fork;                  /* a parent of others; also keeps its socket calls */
+    bool may_thread;                /* may start threads, no processes */
     unsigned cpu_s;                 /* 0 = no limit, likewise below */
     size_t memory_bytes;            /* address space; ignored under AddressSanitizer */
     size_t file_bytes;              /* size of any file it writes */

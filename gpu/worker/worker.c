@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "gpu/toolkit.h"
 #include "gpu/worker/confine.h"
+#include "gpu/worker/validation.h"
 #include "gpu/worker/worker_state.h"
 
 #include <errno.h>
@@ -79,6 +80,8 @@ static void on_request(struct rpc_call *call, void *data) {
     const char *method = rpc_call_method(call);
     if (!strcmp(method, "compile")) {
         run_start(w, call);
+    } else if (!strcmp(method, "validate")) {
+        validation_start(w, call);
     } else if (!strcmp(method, "worker/status")) {
         status_reply(w, call);
     } else {
@@ -199,7 +202,9 @@ static void events_handle(struct worker *w, const struct pollfd *polls, size_t c
 /* Ends what is overdue; the time of the next deadline, or UINT64_MAX. */
 static uint64_t overdue_end(struct worker *w, uint64_t now) {
     uint64_t runs = runs_tick(w, now), parents = parents_tick(w, now);
-    return runs < parents ? runs : parents;
+    uint64_t validations = validations_tick(w, now);
+    uint64_t first = runs < parents ? runs : parents;
+    return first < validations ? first : validations;
 }
 
 static int wait_ms(uint64_t due, uint64_t now) {
@@ -219,6 +224,7 @@ static void loop(struct worker *w) {
         (void)overdue_end(w, now);
         children_collect(w);
         runs_advance(w);
+        validations_advance(w);
         uint64_t due = overdue_end(w, now); /* with what has just begun */
         size_t count = polls_fill(w, polls);
         int n = poll(polls, count, wait_ms(due, now));
@@ -281,6 +287,7 @@ static void worker_free(struct worker *w) {
         rpc_call_on_cancel(run->call, NULL, NULL);
     }
     rpc_peer_free(w->peer);
+    validations_free(w);
     while (w->runs) {
         struct compile_run *run = w->runs;
         w->runs = run->next;

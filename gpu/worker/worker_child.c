@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "gpu/worker/compile_child.h"
+#include "gpu/worker/validation.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,6 +144,8 @@ void children_collect(struct worker *w) {
         }
         if (c->run) {
             run_child_ended(w, c->run, c);
+        } else if (c->validation) {
+            validation_child_ended(w, c->validation, c);
         }
         child_free(c);
         at = &w->children; /* the callback may have added some */

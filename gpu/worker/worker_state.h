@@ -30,6 +30,7 @@ struct child {
     struct child *next;    /* worker.children */
     struct parent *parent; /* NULL once that is gone */
     struct compile_run *run;
+    void *validation;      /* then it runs a kernel, and has no parent */
     int pid;    /* 0 until the parent told it */
     int socket; /* ours; -1 when closed */
     char *text; /* the job, still to be written */
@@ -92,6 +93,7 @@ struct worker {
     size_t unusable_count, unusable_next;
     struct child *children;
     struct compile_run *runs, **runs_end;
+    struct validation *validations; /* oldest first */
     struct stray strays[WORKER_MAX_STRAYS];
     size_t stray_next;
     size_t bytes;  /* of the runs' sources */

@@ -1,0 +1,191 @@
+#include "base/buf.h"
+#include "base/mem.h"
+#include "gpu/kernel_validate.h"
+
+/* The spec's members are checked in depth by check_spec_read, whose errors name the
+ * field; the schema says what there is. */
+#define EXTENTS                                                                          \
+    "{\"type\": [\"integer\", \"string\", \"array\"], \"description\": \"Up to three "   \
+    "integers or expressions over the sizes.\"}"
+
+#define LAUNCH                                                                           \
+    "{\"type\": \"object\", \"properties\": {\"grid\": " EXTENTS ", \"block\": " EXTENTS \
+    ", \"shared_bytes\": {\"type\": [\"integer\", \"string\"]}, \"cluster\": " EXTENTS   \
+    ", \"cooperative\": {\"type\": \"boolean\"}}, \"additionalProperties\": false}"
+
+#define ARGS                                                                             \
+    "{\"type\": \"array\", \"maxItems\": 128, \"description\": \"In the kernel's "       \
+    "order: "                                                                            \
+    "{name, type, shape, init | output: true} for a buffer, {name, type, value} for a "  \
+    "scalar, {struct: [{type, value}]}, {pointers: [names]}, or the name of a buffer "   \
+    "that stands before.\", \"items\": {\"type\": [\"object\", \"string\"]}}"
+
+static const char params_schema[] =
+    "{\"type\": \"object\", \"properties\": {"
+    "\"source\": {\"type\": \"string\", \"description\": \"CUDA C++ text.\"},"
+    "\"path\": {\"type\": \"string\", \"minLength\": 1, \"maxLength\": 4096,"
+    " \"description\": \"A .cu file beneath the workspace.\"},"
+    "\"name\": {\"type\": \"string\", \"minLength\": 1, \"maxLength\": 255,"
+    " \"pattern\": \"^[^/\\\\x00-\\\\x1f]+$\", \"default\": \"kernel.cu\"},"
+    "\"arch\": {\"type\": \"string\", \"default\": \"sm_90a\"},"
+    "\"std\": {\"type\": \"string\", \"default\": \"c++17\"},"
+    "\"defines\": {\"type\": \"object\", \"additionalProperties\": {\"type\": "
+    "[\"string\", \"integer\"]}, \"maxProperties\": 256},"
+    "\"include_roots\": {\"type\": \"array\", \"items\": {\"type\": \"string\","
+    " \"minLength\": 1, \"maxLength\": 4096}, \"maxItems\": 64},"
+    "\"headers\": {\"type\": \"object\", \"additionalProperties\": {\"type\": "
+    "\"string\"}, \"maxProperties\": 256},"
+    "\"fast_math\": {\"type\": \"boolean\", \"default\": false},"
+    "\"options\": {\"type\": \"array\", \"items\": {\"type\": \"string\","
+    " \"maxLength\": 1024}, \"maxItems\": 64},"
+    "\"kernel\": {\"type\": \"string\", \"minLength\": 1, \"maxLength\": 1024,"
+    " \"description\": \"Name or template-id: \\\"k<float, 256>\\\". May be left out "
+    "when "
+    "there is one kernel.\"},"
+    "\"sizes\": {\"type\": [\"object\", \"array\"], \"description\": \"Names to "
+    "integers; "
+    "a list of such objects makes a case of each. Odd sizes find the most.\"},"
+    "\"launch\": " LAUNCH ","
+    "\"args\": " ARGS ","
+    "\"launches\": {\"type\": \"array\", \"maxItems\": 32, \"description\": \"Instead of "
+    "kernel, launch and args: several launches over shared buffers.\", \"items\": "
+    "{\"type\": \"object\", \"properties\": {\"kernel\": {\"type\": \"string\"}, "
+    "\"launch\": " LAUNCH ", \"args\": " ARGS "}, \"additionalProperties\": false}},"
+    "\"globals\": {\"type\": \"object\", \"description\": \"__device__ and __constant__ "
+    "variables: name to {type, shape, init, output}.\"},"
+    "\"expect\": {\"type\": [\"object\", \"null\"], \"description\": \"{kernel: {source, "
+    "kernel, launch}} a plain reference kernel with the same arguments; or {expression: "
+    "{output: \\\"x[i] * 0.5\\\"}}; or {values: {output: [numbers]}}.\"},"
+    "\"tolerance\": {\"type\": \"object\", \"properties\": {\"rtol\": {\"type\": "
+    "\"number\", \"minimum\": 0}, \"atol\": {\"type\": \"number\", \"minimum\": 0}}, "
+    "\"additionalProperties\": false},"
+    "\"compare\": {\"enum\": [\"elementwise\", \"exact\", \"multiset\"]},"
+    "\"trials\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 16, \"default\": "
+    "3},"
+    "\"seed\": {\"type\": [\"string\", \"integer\"], \"description\": \"To repeat a run; "
+    "secret and fresh otherwise.\"},"
+    "\"backend\": {\"enum\": [\"auto\", \"cuda\", \"emulator\"], \"default\": \"auto\"},"
+    "\"checks\": {\"type\": \"array\", \"items\": {\"enum\": [\"memory\", "
+    "\"initialized\", \"race\", \"barrier\"]}},"
+    "\"instructions\": {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Budget "
+    "of the emulator in instructions of single threads.\"},"
+    "\"timeout_s\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 3600,"
+    " \"default\": 30}},"
+    "\"anyOf\": [{\"required\": [\"source\"]}, {\"required\": [\"path\"]}],"
+    "\"additionalProperties\": false}";
+
+static const char tool_schema[] =
+    "{\"type\": \"object\", \"properties\": {"
+    "\"source\": {\"type\": \"string\"}, \"path\": {\"type\": \"string\"},"
+    "\"kernel\": {\"type\": \"string\", \"description\": \"Name or k<float>.\"},"
+    "\"sizes\": {\"type\": \"array\", \"items\": {\"type\": \"object\"}},"
+    "\"launch\": {\"type\": \"object\"},"
+    "\"args\": {\"type\": \"array\", \"items\": {}},"
+    "\"expect\": {\"type\": \"object\"},"
+    "\"tolerance\": {\"type\": \"object\"},"
+    "\"seed\": {\"type\": \"string\"}},"
+    "\"additionalProperties\": true, \"examples\": [{\"source\": \"…\", \"sizes\": [{"
+    "\"n\": 1000}], \"launch\": {\"grid\": [\"ceil_div(n, 256)\"], \"block\": [256]},"
+    " \"args\": [{\"name\": \"y\", \"type\": \"float32\", \"shape\": [\"n\"], "
+    "\"output\": "
+    "true}, {\"name\": \"x\", \"type\": \"float32\", \"shape\": [\"n\"], \"init\": {"
+    "\"normal\": [0, 1]}}, {\"name\": \"n\", \"type\": \"int32\", \"value\": \"n\"}],"
+    " \"expect\": {\"expression\": {\"y\": \"max(x[i], 0)\"}}}]}";
+
+static const char result_schema[] =
+    "{\"type\": \"object\", \"properties\": {"
+    "\"verdict\": {\"enum\": [\"pass\", \"fail\", \"error\", \"timeout\", "
+    "\"unsupported\"]},"
+    "\"backend\": {\"type\": \"object\"}, \"check\": {\"type\": [\"object\", \"null\"]},"
+    "\"error\": {\"type\": \"object\", \"properties\": {\"stage\": {\"enum\": [\"spec\", "
+    "\"compile\", \"reference\", \"launch\", \"run\", \"compare\"]}}},"
+    "\"unsupported\": {\"type\": \"array\"}, \"cases\": {\"type\": \"array\"},"
+    "\"reference_check\": {\"type\": \"object\"}, \"findings\": {\"type\": \"array\"},"
+    "\"omitted\": {\"type\": \"integer\"}, \"printf\": {\"type\": \"string\"},"
+    "\"counters\": {\"type\": \"object\"}, \"budget\": {\"type\": \"object\"},"
+    "\"confinement\": {\"type\": \"array\"}}, \"required\": [\"verdict\", \"cases\", "
+    "\"findings\"]}";
+
+static const char tool_help[] =
+    "Compile a CUDA kernel and RUN it, without a GPU: its PTX is executed on the CPU and "
+    "compared with a reference. Finds wrong results, out-of-bounds and misaligned "
+    "accesses, uninitialised reads, divergent barriers, deadlocks, unwritten outputs, "
+    "each with its source line, block and thread. Use it before you call a kernel "
+    "right.\n"
+    "`args` in the kernel's order: buffer {name, type: float32|float16|bfloat16|int32…, "
+    "shape: [\"rows\", \"cols\"], init: {normal: [0, 1]} or output: true}, scalar {name, "
+    "type, value: 2 or \"cols\"}. `launch` {grid, block, shared_bytes}. Extents are "
+    "numbers or expressions over `sizes` (ceil_div, min, max). Give small and odd "
+    "sizes.\n"
+    "`expect` {expression: {y: \"x[i] * 0.5\"}}, {values: {y: [1, 2]}} or {kernel: "
+    "{source, kernel, launch}}: a plain kernel with the same arguments.\n"
+    "Also: launches, globals, compare, trials, checks, timeout_s.";
+
+static const char example[] =
+    "{\"source\": \"__global__ void relu(float *y, const float *x, int n) {\\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\\n"
+    "    if (i < n) y[i] = fmaxf(x[i], 0.f);\\n}\\n\", \"sizes\": [{\"n\": 1000}], "
+    "\"launch\": {\"grid\": [\"ceil_div(n, 256)\"], \"block\": [256]}, \"args\": [{"
+    "\"name\": \"y\", \"type\": \"float32\", \"shape\": [\"n\"], \"output\": true}, {"
+    "\"name\": \"x\", \"type\": \"float32\", \"shape\": [\"n\"], \"init\": {\"normal\": "
+    "[0, 1]}}, {\"name\": \"n\", \"type\": \"int32\", \"value\": \"n\"}], \"expect\": {"
+    "\"expression\": {\"y\": \"max(x[i], 0)\"}}}";
+
+/* --- the operation --- */
+
+static void operation_done(struct kernel_validate *v, json_t *result,
+                           const struct kernel_check_failure *failure, void *data) {
+    (void)v;
+    autoptr(call_unref) struct call *call = data;
+    if (result) {
+        call_reply(call, result);
+    } else if (failure) {
+        call_fail(call, failure->fault, failure->reason, failure->hint, "%s",
+                  failure->message);
+    } else {
+        call_stopped(call);
+    }
+}
+
+static void operation_stage(struct kernel_validate *v, double done, const char *stage,
+                            void *data) {
+    (void)v;
+    call_report(data, done, 1, "%s", stage);
+}
+
+static void operation_cancelled(struct call *call, void *data) {
+    (void)call;
+    kernel_validate_cancel(data);
+}
+
+static void validate_operation(struct call *call, const json_t *params) {
+    const struct call_origin *origin = call_origin(call);
+    struct gpu *gpu = gpu_of(origin);
+    if (!gpu) {
+        call_fail(call, CALL_UNAVAILABLE, "no_gpu_domain", NULL,
+                  "this process validates no kernels");
+        return;
+    }
+    struct kernel_validate *v = kernel_validate_start(
+        gpu, params, origin, operation_stage, operation_done, call_ref(call));
+    call_on_cancel(call, operation_cancelled, v);
+}
+
+const struct operation validate_operations[] = {
+    {
+        .name = "kernel/validate",
+        .tool = "kernel_validate",
+        .title = "Run a CUDA kernel against a reference",
+        .summary = "Compile a CUDA kernel, run it on the CPU backend, compare it with a "
+                   "reference: results, memory and barrier findings, counters.",
+        .tool_help = tool_help,
+        .params_schema = params_schema,
+        .tool_schema = tool_schema,
+        .result_schema = result_schema,
+        .example = example,
+        .flags = OPERATION_READ_ONLY,
+        .start = validate_operation,
+        .describe = validate_result_describe,
+    },
+};
+const size_t validate_operation_count = ARRAY_LEN(validate_operations);

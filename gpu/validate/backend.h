@@ -1,0 +1,79 @@
+#pragma once
+/* backend: what runs kernels: our CPU machine here, a CUDA device elsewhere.
+ *
+ * A backend is opened on one compiled module, holds device memory, launches kernels one
+ * after the other and tells what it noticed. It lives in a child process of the worker;
+ * nothing here knows of JSON-RPC or of the check that is being made. Call from one
+ * thread. */
+#include "base/json.h"
+#include "gpu/validate/check_case.h"
+
+struct backend;
+struct err;
+
+struct backend_options {
+    const char *ptx; /* of the module */
+    size_t ptx_len;
+    const char *const *entries; /* mangled names that will be launched; NULL-terminated */
+    unsigned checks;            /* enum spec_check bits */
+    bool counters;
+    uint64_t instructions; /* budget in lane-instructions; 0 = the default */
+    uint64_t memory;       /* bytes of device memory */
+    unsigned threads;      /* 0 = all CPUs */
+    uint64_t seed;
+};
+
+enum backend_memory { /* bits */
+                      BACKEND_READ_ONLY = 1,
+                      BACKEND_UNINITIALIZED = 2,
+                      BACKEND_OUTPUT = 4,
+};
+
+enum backend_end {
+    BACKEND_DONE,
+    BACKEND_FAULT, /* the kernel did what ends it on a GPU too; findings say what */
+    BACKEND_DEADLOCK,
+    BACKEND_BUDGET,  /* the instruction budget is used up */
+    BACKEND_REFUSED, /* the launch is impossible; err says why, code CUDA's */
+    BACKEND_STOPPED,
+};
+
+struct backend_launch {
+    const char *entry, *label; /* mangled, and what people call it */
+    struct case_launch shape;
+    bool cooperative;
+    const void *params;
+    size_t param_bytes;
+};
+
+struct backend_class {
+    const char *kind; /* "emulator", "cuda" */
+    /* -ENOTSUP with *ret_unsupported: [{"opcode", "file"?, "line"?, "count"}]. */
+    int (*open)(struct backend **ret, const struct backend_options *options,
+                json_t **ret_unsupported, struct err *err);
+    void (*close)(struct backend *b);
+    const char *(*device)(const struct backend *b); /* "CPU, avx512, 8 threads" */
+    int (*alloc)(struct backend *b, const char *name, uint64_t bytes, unsigned flags,
+                 uint64_t *ret_address, struct err *err);
+    int (*global)(struct backend *b, const char *name, uint64_t *ret_address,
+                  uint64_t *ret_bytes, struct err *err);
+    int (*write)(struct backend *b, uint64_t address, const void *bytes, uint64_t len,
+                 struct err *err);
+    int (*read)(struct backend *b, uint64_t address, void *bytes, uint64_t len,
+                struct err *err);
+    /* Bytes of an output that nothing wrote, and the first one's offset; 0 when the
+     * backend cannot know. */
+    uint64_t (*unwritten)(struct backend *b, uint64_t address, uint64_t *ret_first);
+    /* Returns the number of the kernel's parameters, the first `max` in ret; -ENOENT. */
+    int (*params)(struct backend *b, const char *entry, struct kernel_param *ret,
+                  size_t max, size_t *ret_block_bytes);
+    enum backend_end (*launch)(struct backend *b, const struct backend_launch *launch,
+                               struct err *err);
+    void (*stop)(struct backend *b); /* async-signal-safe, any thread */
+    json_t *(*findings)(const struct backend *b, uint64_t *ret_omitted); /* new */
+    json_t *(*counters)(const struct backend *b); /* new, or NULL */
+    const char *(*printed)(const struct backend *b);
+    uint64_t (*spent)(const struct backend *b); /* lane-instructions */
+};
+
+extern const struct backend_class backend_emulator;

@@ -1,0 +1,217 @@
+/* The CPU machine of gpu/ptx as a backend. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/ptx/bind.h"
+#include "gpu/ptx/machine.h"
+#include "gpu/validate/backend.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct block_of_memory {
+    uint64_t address, bytes;
+    char *host;
+};
+
+struct backend {
+    struct ptx_module *module;
+    struct machine *machine;
+    struct block_of_memory *blocks;
+    size_t count;
+    char device[96];
+};
+
+static void emulator_close(struct backend *b) {
+    if (!b) {
+        return;
+    }
+    machine_free(b->machine);
+    ptx_module_free(b->module);
+    free(b->blocks);
+    free(b);
+}
+
+static unsigned machine_checks(const struct backend_options *o) {
+    return (o->checks & SPEC_CHECK_MEMORY ? MACHINE_CHECK_MEMORY : 0u) |
+           (o->checks & SPEC_CHECK_INITIALIZED ? MACHINE_CHECK_INITIALIZED : 0u) |
+           (o->checks & SPEC_CHECK_RACE ? MACHINE_CHECK_RACE : 0u) |
+           (o->checks & SPEC_CHECK_BARRIER ? MACHINE_CHECK_BARRIER : 0u) |
+           (o->counters ? MACHINE_COUNTERS : 0u);
+}
+
+static unsigned thread_count(unsigned wanted) {
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned have = cpus > 0 ? (unsigned)cpus : 1;
+    return wanted && wanted < have ? wanted : have;
+}
+
+static int emulator_open(struct backend **ret, const struct backend_options *options,
+                         json_t **ret_unsupported, struct err *err) {
+    struct backend *b = xcalloc(1, sizeof *b);
+    const struct machine_config config = {
+        .checks = machine_checks(options),
+        .threads = thread_count(options->threads),
+        .instructions = options->instructions,
+        .memory = options->memory,
+        .seed = options->seed,
+    };
+    int r = ptx_module_read(&b->module, options->ptx, options->ptx_len, err);
+    if (r == 0) {
+        r = machine_new(&b->machine, b->module, options->entries, &config,
+                        ret_unsupported, err);
+    }
+    if (r < 0) {
+        emulator_close(b);
+        return r;
+    }
+    snprintf(b->device, sizeof b->device, "CPU (%s, %u thread%s)", bind_extension(),
+             config.threads, config.threads == 1 ? "" : "s");
+    *ret = b;
+    return 0;
+}
+
+static const char *emulator_device(const struct backend *b) {
+    return b->device;
+}
+
+static void remember(struct backend *b, uint64_t address, uint64_t bytes, void *host) {
+    b->blocks = xreallocarray(b->blocks, b->count + 1, sizeof *b->blocks);
+    b->blocks[b->count++] = (struct block_of_memory){address, bytes, host};
+}
+
+static int emulator_alloc(struct backend *b, const char *name, uint64_t bytes,
+                          unsigned flags, uint64_t *ret_address, struct err *err) {
+    unsigned own = (flags & BACKEND_READ_ONLY ? MACHINE_READ_ONLY : 0u) |
+                   (flags & BACKEND_UNINITIALIZED ? MACHINE_UNINITIALIZED : 0u) |
+                   (flags & BACKEND_OUTPUT ? MACHINE_OUTPUT : 0u);
+    void *host;
+    int r = machine_alloc(b->machine, name, bytes, own, ret_address, &host, err);
+    if (r == 0) {
+        remember(b, *ret_address, bytes, host);
+    }
+    return r;
+}
+
+static int emulator_global(struct backend *b, const char *name, uint64_t *ret_address,
+                           uint64_t *ret_bytes, struct err *err) {
+    void *host;
+    if (machine_global(b->machine, name, ret_address, ret_bytes, &host) < 0) {
+        return err_set(err, -ENOENT, "the module has no variable '%s' that is used",
+                       name);
+    }
+    remember(b, *ret_address, *ret_bytes, host);
+    return 0;
+}
+
+/* The host's bytes behind [address, address + len). */
+static char *host_bytes(const struct backend *b, uint64_t address, uint64_t len,
+                        struct err *err) {
+    for (size_t i = 0; i < b->count; i++) {
+        const struct block_of_memory *m = &b->blocks[i];
+        if (address >= m->address && address - m->address <= m->bytes &&
+            len <= m->bytes - (address - m->address)) {
+            return m->host + (address - m->address);
+        }
+    }
+    err_set(err, -EFAULT, "no device memory at this address");
+    return NULL;
+}
+
+static int emulator_write(struct backend *b, uint64_t address, const void *bytes,
+                          uint64_t len, struct err *err) {
+    char *to = host_bytes(b, address, len, err);
+    if (to && len) {
+        memcpy(to, bytes, len);
+    }
+    return to ? 0 : -EFAULT;
+}
+
+static int emulator_read(struct backend *b, uint64_t address, void *bytes, uint64_t len,
+                         struct err *err) {
+    const char *from = host_bytes(b, address, len, err);
+    if (from && len) {
+        memcpy(bytes, from, len);
+    }
+    return from ? 0 : -EFAULT;
+}
+
+static uint64_t emulator_unwritten(struct backend *b, uint64_t address,
+                                   uint64_t *ret_first) {
+    return machine_unwritten(b->machine, address, ret_first);
+}
+
+static int emulator_params(struct backend *b, const char *entry, struct kernel_param *ret,
+                           size_t max, size_t *ret_block_bytes) {
+    const struct ptx_function *f = ptx_find_entry(b->module, entry);
+    if (!f) {
+        return -ENOENT;
+    }
+    for (uint32_t i = 0; i < f->param_count && i < max; i++) {
+        const struct ptx_variable *v = &b->module->variables[f->params[i]];
+        ret[i] = (struct kernel_param){.offset = v->offset, .bytes = v->size};
+    }
+    *ret_block_bytes = f->param_bytes;
+    return (int)f->param_count;
+}
+
+static enum backend_end
+emulator_launch(struct backend *b, const struct backend_launch *launch, struct err *err) {
+    static const enum backend_end ends[] = {
+        [MACHINE_DONE] = BACKEND_DONE,         [MACHINE_FAULT] = BACKEND_FAULT,
+        [MACHINE_DEADLOCK] = BACKEND_DEADLOCK, [MACHINE_BUDGET] = BACKEND_BUDGET,
+        [MACHINE_REFUSED] = BACKEND_REFUSED,   [MACHINE_STOPPED] = BACKEND_STOPPED,
+    };
+    struct machine_launch own = {
+        .entry = launch->entry,
+        .label = launch->label,
+        .dynamic_shared = launch->shape.shared_bytes,
+        .cooperative = launch->cooperative,
+        .params = launch->params,
+        .param_bytes = launch->param_bytes,
+    };
+    memcpy(own.grid, launch->shape.grid, sizeof own.grid);
+    memcpy(own.block, launch->shape.block, sizeof own.block);
+    memcpy(own.cluster, launch->shape.cluster, sizeof own.cluster);
+    return ends[machine_launch(b->machine, &own, err)];
+}
+
+static void emulator_stop(struct backend *b) {
+    machine_stop(b->machine);
+}
+
+static json_t *emulator_findings(const struct backend *b, uint64_t *ret_omitted) {
+    return machine_findings(b->machine, ret_omitted);
+}
+
+static json_t *emulator_counters(const struct backend *b) {
+    return machine_counters(b->machine);
+}
+
+static const char *emulator_printed(const struct backend *b) {
+    return machine_printf(b->machine);
+}
+
+static uint64_t emulator_spent(const struct backend *b) {
+    return machine_spent(b->machine);
+}
+
+const struct backend_class backend_emulator = {
+    .kind = "emulator",
+    .open = emulator_open,
+    .close = emulator_close,
+    .device = emulator_device,
+    .alloc = emulator_alloc,
+    .global = emulator_global,
+    .write = emulator_write,
+    .read = emulator_read,
+    .unwritten = emulator_unwritten,
+    .params = emulator_params,
+    .launch = emulator_launch,
+    .stop = emulator_stop,
+    .findings = emulator_findings,
+    .counters = emulator_counters,
+    .printed = emulator_printed,
+    .spent = emulator_spent,
+};

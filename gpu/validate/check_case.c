@@ -1,0 +1,332 @@
+#include "gpu/validate/check_case.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int size_of(const struct check_case *c, const json_t *value, int64_t *ret,
+                   struct err *err) {
+    if (json_is_string(value)) {
+        return integer_expression(json_string_value(value), &c->size_list, ret, err);
+    }
+    *ret = json_integer_value(value);
+    return 0;
+}
+
+/* --- buffers --- */
+
+static int resolve_buffer(struct check_case *c, size_t i, struct err *err) {
+    const struct spec_buffer *spec = &c->spec->buffers[i];
+    struct case_buffer *b = &c->buffers[i];
+    b->rank = json_array_size(spec->shape);
+    b->count = 1;
+    for (size_t d = 0; d < b->rank; d++) {
+        int64_t extent = 0;
+        int n = size_of(c, json_array_get(spec->shape, d), &extent, err);
+        if (n < 0) {
+            return n;
+        }
+        if (extent < 0) {
+            return err_set(err, -EINVAL, "%s.shape[%zu] is %lld", spec->name, d,
+                           (long long)extent);
+        }
+        b->shape[d] = extent;
+        if (__builtin_mul_overflow(b->count, (uint64_t)extent, &b->count)) {
+            b->count = UINT64_MAX;
+            break;
+        }
+    }
+    if (__builtin_mul_overflow(b->count, (uint64_t)tensor_type_bytes(spec->type),
+                               &b->bytes) ||
+        __builtin_add_overflow(c->bytes, b->bytes, &c->bytes) ||
+        c->bytes > SPEC_MAX_BYTES) {
+        return err_set(err, -EINVAL, "%s: the buffers of a case may hold %llu MiB in all",
+                       spec->name, SPEC_MAX_BYTES >> 20);
+    }
+    return 0;
+}
+
+/* --- launches --- */
+
+static int resolve_extents(const struct check_case *c, const json_t *value,
+                           uint32_t lowest, uint32_t ret[static 3], const char *what,
+                           struct err *err) {
+    size_t count = json_is_array(value) ? json_array_size(value) : value != NULL;
+    for (size_t d = 0; d < count; d++) {
+        const json_t *item = json_is_array(value) ? json_array_get(value, d) : value;
+        int64_t extent = 0;
+        int n = size_of(c, item, &extent, err);
+        if (n < 0) {
+            return n;
+        }
+        if (extent < lowest || extent > INT32_MAX) {
+            return err_set(err, -EINVAL, "launch.%s[%zu] is %lld", what, d,
+                           (long long)extent);
+        }
+        ret[d] = (uint32_t)extent;
+    }
+    return 0;
+}
+
+static int resolve_launch(const struct check_case *c, const struct spec_launch *spec,
+                          struct case_launch *ret, struct err *err) {
+    uint32_t shared[3] = {0};
+    *ret = (struct case_launch){.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    if (spec->cluster) {
+        ret->cluster[0] = ret->cluster[1] = ret->cluster[2] = 1;
+    }
+    int n = resolve_extents(c, spec->grid, 1, ret->grid, "grid", err);
+    n = n < 0 ? n : resolve_extents(c, spec->block, 1, ret->block, "block", err);
+    n = n < 0 ? n : resolve_extents(c, spec->cluster, 1, ret->cluster, "cluster", err);
+    n = n < 0 ? n
+              : resolve_extents(c, spec->shared_bytes, 0, shared, "shared_bytes", err);
+    ret->shared_bytes = shared[0];
+    return n;
+}
+
+static int resolve_launches(const struct check_case *c, const struct spec_launch *list,
+                            size_t count, struct case_launch **ret, struct err *err) {
+    *ret = xcalloc(count ? count : 1, sizeof **ret);
+    for (size_t i = 0; i < count; i++) {
+        int n = resolve_launch(c, &list[i], *ret + i, err);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+static void add_sizes(struct check_case *c, const json_t *sizes) {
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)sizes, name, value) {
+        c->sizes[c->size_list.count++] =
+            (struct size_value){name, json_integer_value(value)};
+    }
+    c->size_list.list = c->sizes;
+}
+
+int check_case_resolve(struct check_case *ret, const struct check_spec *spec, size_t i,
+                       struct err *err) {
+    struct check_case *c = ret;
+    *c = (struct check_case){.spec = spec};
+    add_sizes(c, spec->cases[i]);
+    c->buffers = xcalloc(spec->buffer_count ? spec->buffer_count : 1, sizeof *c->buffers);
+    int n = 0;
+    for (size_t b = 0; b < spec->buffer_count && n == 0; b++) {
+        n = resolve_buffer(c, b, err);
+    }
+    n = n < 0
+            ? n
+            : resolve_launches(c, spec->launches, spec->launch_count, &c->launches, err);
+    n = n < 0 ? n
+              : resolve_launches(c, spec->reference, spec->reference_count, &c->reference,
+                                 err);
+    if (n < 0) {
+        err_wrap(err, "case %zu", i);
+        check_case_finish(c);
+    }
+    return n;
+}
+
+void check_case_finish(struct check_case *c) {
+    free(c->buffers);
+    free(c->launches);
+    free(c->reference);
+    *c = (struct check_case){0};
+}
+
+static json_t *extents(const uint32_t list[static 3]) {
+    return json_pack("[I,I,I]", (json_int_t)list[0], (json_int_t)list[1],
+                     (json_int_t)list[2]);
+}
+
+json_t *case_launch_to_json(const struct case_launch *launch) {
+    json_t *json = json_pack("{s:o, s:o, s:I}", "grid", extents(launch->grid), "block",
+                             extents(launch->block), "shared_bytes",
+                             (json_int_t)launch->shared_bytes);
+    if (launch->cluster[0]) {
+        json_object_set_new(json, "cluster", extents(launch->cluster));
+    }
+    return json;
+}
+
+/* --- contents --- */
+
+static double number_of(const json_t *value) {
+    const char *word = json_string_value(value);
+    return !word                  ? json_is_true(value) + json_number_value(value)
+           : !strcmp(word, "NaN") ? NAN
+           : *word == '-'         ? -INFINITY
+                                  : INFINITY;
+}
+
+static bool is_special(const json_t *value) {
+    const char *word = json_string_value(value);
+    return word && (!strcmp(word, "NaN") || !strcmp(word, "Infinity") ||
+                    !strcmp(word, "-Infinity"));
+}
+
+static void init_pair(struct tensor_init *ret, enum tensor_init_kind kind,
+                      const json_t *value) {
+    ret->kind = kind;
+    ret->a = json_number_value(json_array_get(value, 0));
+    ret->b = json_number_value(json_array_get(value, 1));
+}
+
+static void init_values(struct tensor_init *ret, const json_t *value, double **list) {
+    ret->kind = INIT_VALUES;
+    ret->value_count = json_array_size(value);
+    *list = xcalloc(ret->value_count ? ret->value_count : 1, sizeof **list);
+    for (size_t i = 0; i < ret->value_count; i++) {
+        (*list)[i] = number_of(json_array_get(value, i));
+    }
+    ret->values = *list;
+}
+
+static int init_integers(const struct check_case *c, struct tensor_init *ret,
+                         const json_t *value, struct err *err) {
+    ret->kind = INIT_INTEGERS;
+    int n = size_of(c, json_array_get(value, 0), &ret->low, err);
+    n = n < 0 ? n : size_of(c, json_array_get(value, 1), &ret->high, err);
+    if (n == 0 && ret->low >= ret->high) {
+        return err_set(err, -EINVAL, "init.integers: no number lies in [%lld, %lld)",
+                       (long long)ret->low, (long long)ret->high);
+    }
+    return n;
+}
+
+int check_case_init(const struct check_case *c, size_t buffer, struct tensor_init *ret,
+                    double **ret_values, struct err *err) {
+    const json_t *init = c->spec->buffers[buffer].init, *value;
+    *ret = (struct tensor_init){.kind = INIT_POISON};
+    *ret_values = NULL;
+    if ((value = json_object_get(init, "normal"))) {
+        init_pair(ret, INIT_NORMAL, value);
+    } else if ((value = json_object_get(init, "uniform"))) {
+        init_pair(ret, INIT_UNIFORM, value);
+    } else if ((value = json_object_get(init, "integers"))) {
+        return init_integers(c, ret, value, err);
+    } else if ((value = json_object_get(init, "fill"))) {
+        ret->kind = INIT_FILL;
+        ret->a = number_of(value);
+    } else if ((value = json_object_get(init, "arange"))) {
+        *ret = (struct tensor_init){.kind = INIT_ARANGE, .b = 1};
+        if (json_is_array(value)) {
+            init_pair(ret, INIT_ARANGE, value);
+        }
+    } else if ((value = json_object_get(init, "values"))) {
+        init_values(ret, value, ret_values);
+    }
+    return 0;
+}
+
+/* --- the parameter block --- */
+
+struct packing {
+    const struct check_case *c;
+    const struct spec_launch *launch;
+    const struct kernel_param *params;
+    const uint64_t *addresses, *pointer_arrays;
+    struct err *err;
+};
+
+static int wrong_size(const struct packing *p, size_t i, size_t given) {
+    const char *name = p->launch->args[i].name;
+    return err_set(p->err, -EINVAL,
+                   "args[%zu]%s%.64s has %zu bytes, the kernel's parameter %llu", i,
+                   *name ? " " : "", name, given, (unsigned long long)p->params[i].bytes);
+}
+
+static int scalar_to(const struct packing *p, enum tensor_type type, const json_t *value,
+                     void *to) {
+    if (tensor_type_float(type) && (json_is_number(value) || is_special(value))) {
+        tensor_set(type, to, 0, number_of(value));
+        return 0;
+    }
+    int64_t number = json_is_boolean(value) ? json_is_true(value) : 0;
+    int n = json_is_boolean(value) ? 0 : size_of(p->c, value, &number, p->err);
+    tensor_set_integer(type, to, 0, number);
+    return n;
+}
+
+/* Members with natural alignment; the whole rounded up to the largest. */
+static size_t struct_bytes(const json_t *members) {
+    size_t bytes = 0, align = 1, i;
+    json_t *member;
+    json_array_foreach(members, i, member) {
+        size_t size =
+            tensor_type_bytes(tensor_type_find(json_get_string(member, "type", "")));
+        bytes = (bytes + size - 1) / size * size + size;
+        align = size > align ? size : align;
+    }
+    return (bytes + align - 1) / align * align;
+}
+
+static int pack_struct(const struct packing *p, const json_t *members, char *to) {
+    size_t at = 0, i;
+    json_t *member;
+    json_array_foreach(members, i, member) {
+        enum tensor_type type = tensor_type_find(json_get_string(member, "type", ""));
+        size_t size = tensor_type_bytes(type);
+        at = (at + size - 1) / size * size;
+        int n = scalar_to(p, type, json_object_get(member, "value"), to + at);
+        if (n < 0) {
+            return n;
+        }
+        at += size;
+    }
+    return 0;
+}
+
+static int pack_pointer(const struct packing *p, size_t i, uint64_t address, char *to) {
+    if (p->params[i].bytes != sizeof address) {
+        return wrong_size(p, i, sizeof address);
+    }
+    memcpy(to, &address, sizeof address);
+    return 0;
+}
+
+static int pack_arg(const struct packing *p, size_t i, char *to) {
+    const struct spec_arg *arg = &p->launch->args[i];
+    size_t bytes, pointers = 0;
+    switch (arg->kind) {
+    case ARG_BUFFER:
+        return pack_pointer(p, i, p->addresses[arg->buffer], to);
+    case ARG_POINTERS:
+        for (size_t k = 0; k < i; k++) {
+            pointers += p->launch->args[k].kind == ARG_POINTERS;
+        }
+        return pack_pointer(p, i, p->pointer_arrays[pointers], to);
+    case ARG_STRUCT:
+        bytes = struct_bytes(arg->list);
+        return bytes != p->params[i].bytes ? wrong_size(p, i, bytes)
+                                           : pack_struct(p, arg->list, to);
+    default:
+        bytes = tensor_type_bytes(arg->type);
+        return bytes != p->params[i].bytes ? wrong_size(p, i, bytes)
+                                           : scalar_to(p, arg->type, arg->value, to);
+    }
+}
+
+int check_case_params(const struct check_case *c, const struct spec_launch *launch,
+                      const struct kernel_param *params, size_t param_count,
+                      const uint64_t *addresses, const uint64_t *pointer_arrays,
+                      void *block, struct err *err) {
+    const struct packing p = {c, launch, params, addresses, pointer_arrays, err};
+    if (launch->arg_count != param_count) {
+        return err_set(err, -EINVAL, "the kernel takes %zu arguments, the spec gives %zu",
+                       param_count, launch->arg_count);
+    }
+    for (size_t i = 0; i < param_count; i++) {
+        int n = pack_arg(&p, i, (char *)block + params[i].offset);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,50 @@
+#pragma once
+/* check_case: one case of a check spec with its sizes filled in.
+ *
+ * Everything is a number now: extents, bytes, grids; the parameter block of a launch is
+ * packed once the buffers have addresses. */
+#include "gpu/validate/check_spec.h"
+
+struct case_buffer {
+    int64_t shape[COMPARE_MAX_RANK];
+    size_t rank;
+    uint64_t count, bytes;
+};
+struct case_launch {
+    uint32_t grid[3], block[3], cluster[3]; /* cluster all 0: none */
+    uint32_t shared_bytes;
+};
+struct check_case {
+    const struct check_spec *spec;
+    struct size_value sizes[SPEC_MAX_SIZES];
+    struct size_values size_list; /* into sizes: valid while the case stays where it is */
+    struct case_buffer *buffers;  /* spec->buffer_count */
+    struct case_launch *launches, *reference;
+    uint64_t bytes; /* of all buffers */
+};
+
+/* Case i of the spec into *ret, which must not move afterwards. -EINVAL names the field
+ * and the case: an extent below 0, a grid of 0, more than SPEC_MAX_BYTES … */
+int check_case_resolve(struct check_case *ret, const struct check_spec *spec, size_t i,
+                       struct err *err);
+void check_case_finish(struct check_case *c);
+/* {"grid": [x,y,z], "block", "shared_bytes", "cluster"?}: new reference. */
+json_t *case_launch_to_json(const struct case_launch *launch);
+
+/* What a buffer holds first. values are allocated (init->values) and freed by the caller
+ * when ret_values is not NULL. */
+int check_case_init(const struct check_case *c, size_t buffer, struct tensor_init *ret,
+                    double **ret_values, struct err *err);
+
+/* One parameter of a kernel, as its PTX declares it. */
+struct kernel_param {
+    uint64_t offset, bytes;
+};
+/* Arguments packed into the kernel's parameter block (param_bytes, zeroed by the caller).
+ * addresses: of the spec's buffers; pointer arrays take theirs from pointer_arrays, one
+ * per ARG_POINTERS argument in order. -EINVAL when the number or a size of the arguments
+ * is not what the kernel takes: "the kernel takes 4 arguments, the spec gives 3". */
+int check_case_params(const struct check_case *c, const struct spec_launch *launch,
+                      const struct kernel_param *params, size_t param_count,
+                      const uint64_t *addresses, const uint64_t *pointer_arrays,
+                      void *block, struct err *err);

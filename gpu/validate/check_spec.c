@@ -1,0 +1,337 @@
+#include "gpu/validate/check_spec.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/validate/spec_reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- sizes --- */
+
+static bool is_name(const char *text) {
+    size_t len = strlen(text);
+    return len && len <= 64 && !strchr("0123456789", *text) &&
+           strspn(text,
+                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+               len;
+}
+
+static int read_case(struct spec_reader *r, const json_t *sizes, const char *at) {
+    struct check_spec *spec = r->spec;
+    if (!json_is_object(sizes)) {
+        return err_set(r->err, -EINVAL, "%s: an object of sizes is expected", at);
+    }
+    if (spec->case_count == SPEC_MAX_CASES || json_object_size(sizes) > SPEC_MAX_SIZES) {
+        return err_set(r->err, -EINVAL, "sizes: at most %d cases of %d sizes each",
+                       SPEC_MAX_CASES, SPEC_MAX_SIZES);
+    }
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)sizes, name, value) {
+        if (!is_name(name) || !json_is_integer(value)) {
+            return err_set(r->err, -EINVAL, "%s.%.64s: a size is a name with an integer",
+                           at, name);
+        }
+    }
+    spec->cases[spec->case_count++] = sizes;
+    return 0;
+}
+
+static int read_cases(struct spec_reader *r, const json_t *sizes) {
+    if (!sizes) {
+        json_t *none = json_object();
+        json_object_set_new(r->spec->json, "sizes", none);
+        return read_case(r, none, "sizes");
+    }
+    if (!json_is_array(sizes)) {
+        return read_case(r, sizes, "sizes");
+    }
+    if (!json_array_size(sizes)) {
+        return err_set(r->err, -EINVAL, "sizes: the list is empty");
+    }
+    size_t i;
+    json_t *item;
+    json_array_foreach(sizes, i, item) {
+        char at[32];
+        snprintf(at, sizeof at, "sizes[%zu]", i);
+        int n = read_case(r, item, at);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* --- launches --- */
+
+static int read_launch_list(struct spec_reader *r, const json_t *list, const char *at,
+                            struct spec_launch **ret, size_t *ret_count) {
+    size_t count = json_array_size(list);
+    if (!count || count > SPEC_MAX_LAUNCHES) {
+        return err_set(r->err, -EINVAL, "%s: a list of 1 to %d launches is expected", at,
+                       SPEC_MAX_LAUNCHES);
+    }
+    *ret = xcalloc(count, sizeof **ret);
+    for (*ret_count = 0; *ret_count < count; ++*ret_count) {
+        char path[64];
+        snprintf(path, sizeof path, "%s[%zu].", at, *ret_count);
+        int n = spec_read_launch(r, *ret + *ret_count, json_array_get(list, *ret_count),
+                                 path);
+        if (n < 0) {
+            ++*ret_count; /* what it holds is freed */
+            return n;
+        }
+    }
+    return 0;
+}
+
+static int read_launches(struct spec_reader *r, const json_t *params) {
+    struct check_spec *spec = r->spec;
+    const json_t *list = json_object_get(params, "launches");
+    if (list) {
+        return read_launch_list(r, list, "launches", &spec->launches,
+                                &spec->launch_count);
+    }
+    spec->launches = xcalloc(1, sizeof *spec->launches);
+    spec->launch_count = 1;
+    return spec_read_launch(r, spec->launches, params, "");
+}
+
+static int read_globals(struct spec_reader *r, const json_t *globals) {
+    if (globals && !json_is_object(globals)) {
+        return err_set(r->err, -EINVAL,
+                       "globals: an object by variable name is expected");
+    }
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)globals, name, value) {
+        char at[96];
+        snprintf(at, sizeof at, "globals.%.64s", name);
+        if (!json_is_object(value)) {
+            return err_set(r->err, -EINVAL, "%s: an object is expected", at);
+        }
+        json_object_set_new(value, "name", json_string(name));
+        int n = spec_read_buffer(r, value, at, true);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* --- what is expected --- */
+
+static int read_reference(struct spec_reader *r, const json_t *kernel) {
+    struct check_spec *spec = r->spec;
+    spec->expect = EXPECT_KERNEL;
+    if (!json_is_object(kernel)) {
+        return err_set(r->err, -EINVAL, "expect.kernel: an object is expected");
+    }
+    spec->reference_source = json_get_string(kernel, "source", NULL);
+    const json_t *list = json_object_get(kernel, "launches");
+    if (list) {
+        return read_launch_list(r, list, "expect.kernel.launches", &spec->reference,
+                                &spec->reference_count);
+    }
+    spec->reference = xcalloc(1, sizeof *spec->reference);
+    spec->reference_count = 1;
+    int n = spec_read_launch(r, spec->reference, kernel, "expect.kernel.");
+    if (n < 0) {
+        return n;
+    }
+    /* Without arguments of its own it takes those of the kernel in its place. */
+    struct spec_launch *own = spec->reference, *first = &spec->launches[0];
+    if (!json_object_get(kernel, "args")) {
+        spec_launch_finish(own);
+        own->args = xcalloc(first->arg_count ? first->arg_count : 1, sizeof *own->args);
+        memcpy(own->args, first->args, first->arg_count * sizeof *own->args);
+        own->arg_count = first->arg_count;
+    }
+    if (!json_object_get(kernel, "launch")) {
+        own->grid = first->grid;
+        own->block = first->block;
+        own->cluster = first->cluster;
+        own->shared_bytes = first->shared_bytes;
+        own->cooperative = first->cooperative;
+    }
+    return 0;
+}
+
+static int read_expected(struct spec_reader *r, const json_t *expected,
+                         enum spec_expect_kind kind) {
+    struct check_spec *spec = r->spec;
+    const char *word = kind == EXPECT_VALUES ? "values" : "expression";
+    spec->expect = kind;
+    spec->expected = expected;
+    if (!json_is_object(expected) || !json_object_size(expected)) {
+        return err_set(r->err, -EINVAL, "expect.%s: an object by output name is expected",
+                       word);
+    }
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)expected, name, value) {
+        size_t buffer = check_spec_buffer(spec, name);
+        if (buffer == SIZE_MAX || !spec->buffers[buffer].output) {
+            return err_set(r->err, -EINVAL,
+                           "expect.%s.%.64s: there is no output of that name", word,
+                           name);
+        }
+        bool fits = kind == EXPECT_VALUES ? json_is_array(value) : json_is_string(value);
+        if (!fits) {
+            return err_set(r->err, -EINVAL, "expect.%s.%.64s: %s is expected", word, name,
+                           kind == EXPECT_VALUES ? "a flat list of numbers" : "a text");
+        }
+        r->numbers += json_array_size(value);
+        if (r->numbers > SPEC_MAX_VALUES) {
+            return err_set(r->err, -EINVAL, "more than %u numbers are written out",
+                           SPEC_MAX_VALUES);
+        }
+    }
+    return 0;
+}
+
+static int read_expect(struct spec_reader *r, const json_t *expect) {
+    if (!expect || json_is_null(expect)) {
+        return 0;
+    }
+    if (json_object_size(expect) != 1) {
+        return err_set(r->err, -EINVAL,
+                       "expect: one of kernel, expression and values is expected");
+    }
+    const json_t *value = json_object_get(expect, "kernel");
+    if (value) {
+        return read_reference(r, value);
+    }
+    if ((value = json_object_get(expect, "expression"))) {
+        return read_expected(r, value, EXPECT_EXPRESSION);
+    }
+    if ((value = json_object_get(expect, "values"))) {
+        return read_expected(r, value, EXPECT_VALUES);
+    }
+    return err_set(r->err, -EINVAL,
+                   "expect: this version knows kernel, expression and values");
+}
+
+/* --- the rest --- */
+
+int check_seed_read(const json_t *value, uint64_t *ret) {
+    if (json_is_integer(value)) {
+        *ret = (uint64_t)json_integer_value(value);
+        return 0;
+    }
+    const char *text = json_string_value(value);
+    if (!text || !*text || strlen(text) > 20 || *text == '-') {
+        return -EINVAL;
+    }
+    char *end;
+    errno = 0;
+    *ret = strtoull(text, &end, 0);
+    return *end || errno ? -EINVAL : 0;
+}
+
+static int read_checks(struct spec_reader *r, const json_t *checks) {
+    static const char *const names[] = {"memory", "initialized", "race", "barrier"};
+    if (!checks) {
+        r->spec->checks = SPEC_CHECK_MEMORY | SPEC_CHECK_INITIALIZED | SPEC_CHECK_BARRIER;
+        return 0;
+    }
+    size_t i;
+    json_t *item;
+    json_array_foreach(checks, i, item) {
+        unsigned k = 0;
+        const char *word = json_string_value(item);
+        while (k < ARRAY_LEN(names) && (!word || strcmp(word, names[k]) != 0)) {
+            k++;
+        }
+        if (k == ARRAY_LEN(names)) {
+            return err_set(r->err, -EINVAL,
+                           "checks[%zu]: memory, initialized, race or barrier", i);
+        }
+        r->spec->checks |= 1u << k;
+    }
+    return json_is_array(checks) ? 0
+                                 : err_set(r->err, -EINVAL, "checks: a list of names");
+}
+
+static int read_numbers(struct spec_reader *r, const json_t *params) {
+    struct check_spec *spec = r->spec;
+    json_int_t trials = json_get_integer(params, "trials", 3);
+    json_int_t timeout = json_get_integer(params, "timeout_s", 30);
+    json_int_t budget = json_get_integer(params, "instructions", 0);
+    if (trials < 1 || trials > SPEC_MAX_TRIALS) {
+        return err_set(r->err, -EINVAL, "trials: 1 to %d", SPEC_MAX_TRIALS);
+    }
+    if (timeout < 1 || timeout > 3600) {
+        return err_set(r->err, -EINVAL, "timeout_s: 1 to 3600");
+    }
+    if (budget < 0) {
+        return err_set(r->err, -EINVAL, "instructions: not negative");
+    }
+    spec->trials = (unsigned)trials;
+    spec->timeout_s = (unsigned)timeout;
+    spec->instructions = (uint64_t)budget;
+    const json_t *seed = json_object_get(params, "seed");
+    spec->has_seed = seed != NULL;
+    if (seed && check_seed_read(seed, &spec->seed) < 0) {
+        return err_set(r->err, -EINVAL, "seed: a number below 2^64, \"0x…\" or decimal");
+    }
+    spec->backend = json_get_string(params, "backend", "auto");
+    if (strcmp(spec->backend, "auto") != 0 && strcmp(spec->backend, "cuda") != 0 &&
+        strcmp(spec->backend, "emulator") != 0) {
+        return err_set(r->err, -EINVAL, "backend: auto, cuda or emulator");
+    }
+    return read_checks(r, json_object_get(params, "checks"));
+}
+
+static int read_all(struct spec_reader *r, const json_t *params) {
+    int n = read_cases(r, json_object_get(params, "sizes"));
+    n = n < 0 ? n : read_numbers(r, params);
+    n = n < 0 ? n : read_globals(r, json_object_get(params, "globals"));
+    n = n < 0 ? n : read_launches(r, params);
+    return n < 0 ? n : read_expect(r, json_object_get(params, "expect"));
+}
+
+int check_spec_read(struct check_spec *ret, const json_t *params, struct err *err) {
+    struct check_spec spec = {.json = json_deep_copy(params)};
+    struct spec_reader r = {
+        .spec = &spec,
+        .err = err,
+        .tolerance = json_object_get(spec.json, "tolerance"),
+        .compare = json_get_string(spec.json, "compare", NULL),
+    };
+    spec.buffers = xcalloc(SPEC_MAX_BUFFERS, sizeof *spec.buffers);
+    int n = read_all(&r, spec.json);
+    if (n < 0) {
+        check_spec_finish(&spec);
+        return n;
+    }
+    *ret = spec;
+    return 0;
+}
+
+static void launches_free(struct spec_launch *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        spec_launch_finish(&list[i]);
+    }
+    free(list);
+}
+
+void check_spec_finish(struct check_spec *spec) {
+    launches_free(spec->launches, spec->launch_count);
+    launches_free(spec->reference, spec->reference_count);
+    free(spec->buffers);
+    json_decref(spec->json);
+    *spec = (struct check_spec){0};
+}
+
+size_t check_spec_buffer(const struct check_spec *spec, const char *name) {
+    for (size_t i = 0; i < spec->buffer_count; i++) {
+        if (!strcmp(spec->buffers[i].name, name)) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}

@@ -1,0 +1,93 @@
+#pragma once
+/* check_spec: what kernel/validate is asked to run, read from JSON.
+ *
+ * The shape is the public interface (docs/guide/validate.md). Reading checks everything
+ * that can be checked without a kernel; a case (check_case.h) then fills in the sizes. An
+ * error names its field: "args[2].shape[0]: unknown size 'rowz'". The struct borrows
+ * strings and values from its own copy of the JSON. */
+#include "base/json.h"
+#include "gpu/validate/compare.h"
+#include "gpu/validate/integer_expression.h"
+#include "gpu/validate/tensor_init.h"
+
+#include <stdbool.h>
+
+struct err;
+
+enum {
+    SPEC_MAX_CASES = 64,
+    SPEC_MAX_LAUNCHES = 32,
+    SPEC_MAX_ARGS = 128,
+    SPEC_MAX_BUFFERS = 128,
+    SPEC_MAX_SIZES = 32,
+    SPEC_MAX_TRIALS = 16,
+};
+#define SPEC_MAX_VALUES (1u << 22)  /* numbers written out, in all */
+#define SPEC_MAX_BYTES (1ull << 32) /* of one case's buffers */
+
+struct spec_buffer {
+    const char *name;
+    enum tensor_type type;
+    const json_t *shape; /* array of integers and expressions; rank <= COMPARE_MAX_RANK */
+    const json_t *init;  /* object, or NULL: an output without is poisoned */
+    bool output;
+    bool is_global; /* a __device__ or __constant__ variable of the module */
+    struct tolerance tolerance;
+};
+
+enum spec_arg_kind { ARG_BUFFER, ARG_SCALAR, ARG_STRUCT, ARG_POINTERS };
+struct spec_arg {
+    enum spec_arg_kind kind;
+    const char *name; /* may be "" */
+    size_t buffer;    /* of ARG_BUFFER */
+    enum tensor_type type;
+    const json_t *value; /* number or expression */
+    const json_t *list;  /* of ARG_STRUCT: [{"type", "value"}]; of ARG_POINTERS: names */
+};
+
+struct spec_launch {
+    const char *kernel;                                  /* NULL: the only one */
+    const json_t *grid, *block, *cluster, *shared_bytes; /* NULL = 1, 1, none, 0 */
+    bool cooperative;
+    struct spec_arg *args;
+    size_t arg_count;
+};
+
+enum spec_expect_kind { EXPECT_NONE, EXPECT_KERNEL, EXPECT_EXPRESSION, EXPECT_VALUES };
+
+enum spec_check { /* bits */
+                  SPEC_CHECK_MEMORY = 1,
+                  SPEC_CHECK_INITIALIZED = 2,
+                  SPEC_CHECK_RACE = 4,
+                  SPEC_CHECK_BARRIER = 8,
+};
+
+struct check_spec {
+    json_t *json;                        /* owned */
+    const json_t *cases[SPEC_MAX_CASES]; /* objects name -> integer */
+    size_t case_count;                   /* at least 1: without sizes one empty case */
+    struct spec_launch *launches;
+    size_t launch_count;
+    struct spec_buffer *buffers;
+    size_t buffer_count;
+    enum spec_expect_kind expect;
+    const json_t *expected;        /* EXPRESSION, VALUES: object by output */
+    struct spec_launch *reference; /* KERNEL: its launches */
+    size_t reference_count;
+    const char *reference_source; /* NULL: the kernel's own source */
+    unsigned trials;
+    bool has_seed;
+    uint64_t seed;
+    unsigned checks;
+    const char *backend; /* "auto", "cuda", "emulator" */
+    unsigned timeout_s;
+    uint64_t instructions; /* lane-instructions; 0 = the backend's default */
+};
+
+/* params: kernel/validate's (other members are ignored). -EINVAL. */
+int check_spec_read(struct check_spec *ret, const json_t *params, struct err *err);
+void check_spec_finish(struct check_spec *spec);
+/* SIZE_MAX when there is none. */
+size_t check_spec_buffer(const struct check_spec *spec, const char *name);
+/* "0x1f…" or a number or decimal digits as a seed; -EINVAL. */
+int check_seed_read(const json_t *value, uint64_t *ret);

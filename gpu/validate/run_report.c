@@ -1,0 +1,219 @@
+#include "gpu/validate/run_report.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "gpu/validate/compare.h"
+#include "protocol/finding.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_FINDINGS = 100 };
+#define MAX_PRINTED (64u << 10)
+
+void run_report_start(struct run_report *r) {
+    *r = (struct run_report){.cases = json_array(), .findings = json_array()};
+}
+
+void run_report_finish(struct run_report *r) {
+    json_decref(r->cases);
+    json_decref(r->findings);
+    json_decref(r->printed);
+    json_decref(r->counters);
+    *r = (struct run_report){0};
+}
+
+/* --- findings --- */
+
+static bool same_place(const json_t *a, const json_t *b) {
+    static const char *const members[] = {"code", "kernel", "file", "line", "buffer"};
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        const json_t *x = json_object_get(a, members[i]);
+        const json_t *y = json_object_get(b, members[i]);
+        if (x != y && !(x && y && json_equal(x, y))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_finding(struct run_report *r, json_t *finding) {
+    size_t i;
+    json_t *known;
+    r->error_finding |= !strcmp(json_get_string(finding, "severity", "error"), "error");
+    json_array_foreach(r->findings, i, known) {
+        if (same_place(known, finding)) {
+            json_int_t count = json_get_integer(known, "count", 1) +
+                               json_get_integer(finding, "count", 1);
+            json_object_set_new(known, "count", json_integer(count));
+            return;
+        }
+    }
+    if (json_array_size(r->findings) == MAX_FINDINGS) {
+        r->omitted++;
+        return;
+    }
+    json_array_append(r->findings, finding);
+}
+
+static void add_unwritten(struct run_report *r, const struct trial *t, size_t buffer,
+                          uint64_t elements, uint64_t first) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[buffer];
+    char message[256];
+    snprintf(message, sizeof message,
+             "%" PRIu64 " of %" PRIu64 " elements of the output '%s' were never written, "
+             "the first is element %" PRIu64,
+             elements, t->check->buffers[buffer].count, spec->name,
+             first / tensor_type_bytes(spec->type));
+    autojson *finding =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "source", "run", "code",
+                  "unwritten_output", "severity", "error", "message", message, "buffer",
+                  spec->name, "offset", (json_int_t)first, "count", (json_int_t)elements);
+    add_finding(r, finding);
+}
+
+/* --- what a trial showed besides its outputs --- */
+
+void run_report_observe(struct run_report *r, const struct trial *t, unsigned trial) {
+    uint64_t omitted = 0;
+    autojson *findings = t->class->findings(t->backend, &omitted);
+    size_t i;
+    json_t *finding;
+    json_array_foreach(findings, i, finding) {
+        add_finding(r, finding);
+    }
+    r->omitted += omitted;
+    const char *printed = t->class->printed(t->backend);
+    if (*printed && !trial) {
+        const char *before = r->printed ? json_string_value(r->printed) : "";
+        size_t room = strlen(before) < MAX_PRINTED ? MAX_PRINTED - strlen(before) : 0;
+        autofree char *text = xasprintf("%s%.*s", before, (int)room, printed);
+        json_decref(r->printed);
+        r->printed = json_clean_z(text);
+    }
+    uint64_t spent = t->class->spent(t->backend);
+    if (!trial && spent >= r->counted) {
+        json_decref(r->counters);
+        r->counters = t->class->counters(t->backend);
+        r->counted = spent;
+    }
+}
+
+/* --- outputs --- */
+
+static void note_trivial(struct run_report *r, const struct compare_result *result,
+                         const char *name) {
+    r->compared = true;
+    r->zero_passes |= result->zero_passes;
+    r->constant_passes |= result->constant_passes;
+    r->zero_fails |= !result->zero_passes;
+    r->constant_fails |= !result->constant_passes;
+    if (result->zero_passes || result->constant_passes) {
+        snprintf(r->weak_output, sizeof r->weak_output, "%s", name);
+    }
+}
+
+static int compare_buffer(struct run_report *r, const struct trial *t, size_t i,
+                          const struct expected_output *expected, json_t *outputs,
+                          bool *ret_pass, struct err *err) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[i];
+    const struct case_buffer *b = &t->check->buffers[i];
+    autofree void *actual = trial_read(t, i, err);
+    if (!actual) {
+        return -EIO;
+    }
+    uint64_t first = 0, unwritten = 0;
+    if (!spec->init && !spec->is_global) {
+        size_t size = tensor_type_bytes(spec->type);
+        uint64_t bytes = t->class->unwritten(t->backend, t->addresses[i], &first);
+        unwritten = (bytes + size - 1) / size;
+    }
+    if (unwritten) {
+        add_unwritten(r, t, i, unwritten, first);
+    }
+    const struct compare_input input = {
+        .name = spec->name,
+        .type = spec->type,
+        .expected_type = expected->type,
+        .actual = actual,
+        .expected = expected->data,
+        .count = b->count,
+        .shape = b->shape,
+        .rank = b->rank,
+        .tolerance = spec->tolerance,
+        .unwritten = unwritten,
+        .first_unwritten = first / tensor_type_bytes(spec->type),
+    };
+    struct compare_result result;
+    compare_output(&result, &input);
+    note_trivial(r, &result, spec->name);
+    json_array_append_new(outputs, result.json);
+    *ret_pass = *ret_pass && result.pass;
+    return 0;
+}
+
+static json_t *sizes_json(const struct check_case *c) {
+    json_t *json = json_object();
+    for (size_t i = 0; i < c->size_list.count; i++) {
+        json_object_set_new(json, c->sizes[i].name, json_integer(c->sizes[i].value));
+    }
+    return json;
+}
+
+static json_t *case_json(const struct trial *t, unsigned trial) {
+    const struct check_case *c = t->check;
+    char seed[24];
+    snprintf(seed, sizeof seed, "0x%016" PRIx64, t->seed);
+    json_t *json = json_pack("{s:o, s:s, s:i}", "sizes", sizes_json(c), "seed", seed,
+                             "trial", (int)trial);
+    if (c->spec->launch_count == 1) {
+        json_object_set_new(json, "launch", case_launch_to_json(&c->launches[0]));
+    } else {
+        json_t *list = json_array();
+        for (size_t i = 0; i < c->spec->launch_count; i++) {
+            json_array_append_new(list, case_launch_to_json(&c->launches[i]));
+        }
+        json_object_set_new(json, "launches", list);
+    }
+    return json;
+}
+
+/* Outputs that nothing is said about still must be written. */
+static void check_written(struct run_report *r, const struct trial *t, size_t i) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[i];
+    uint64_t first, size = tensor_type_bytes(spec->type);
+    if (spec->init || spec->is_global) {
+        return;
+    }
+    uint64_t bytes = t->class->unwritten(t->backend, t->addresses[i], &first);
+    if (bytes) {
+        add_unwritten(r, t, i, (bytes + size - 1) / size, first);
+    }
+}
+
+int run_report_add(struct run_report *r, const struct trial *t, size_t check_case,
+                   unsigned trial, const struct expectation *expected, struct err *err) {
+    (void)check_case;
+    json_t *json = case_json(t, trial), *outputs = json_array();
+    json_array_append_new(r->cases, json);
+    json_object_set_new(json, "outputs", outputs);
+    bool pass = true;
+    for (size_t i = 0; i < t->check->spec->buffer_count; i++) {
+        if (!t->check->spec->buffers[i].output) {
+            continue;
+        }
+        if (!expected || !expected->outputs[i].data) {
+            check_written(r, t, i);
+            continue;
+        }
+        int n = compare_buffer(r, t, i, &expected->outputs[i], outputs, &pass, err);
+        if (n < 0) {
+            return n;
+        }
+    }
+    r->mismatch |= !pass;
+    json_object_set_new(json, "verdict", json_string(pass ? "pass" : "fail"));
+    return 0;
+}

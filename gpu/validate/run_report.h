@@ -1,0 +1,26 @@
+#pragma once
+/* run_report: what a validation has found so far, trial by trial, and its verdict. */
+#include "gpu/validate/expectation.h"
+
+struct run_report {
+    json_t *cases;
+    json_t *findings; /* array; equal ones of several trials are one */
+    uint64_t omitted;
+    json_t *printed;  /* text of the first trial of each case that printed */
+    json_t *counters; /* of the largest case */
+    uint64_t counted; /* its lane-instructions */
+    bool mismatch, error_finding;
+    bool compared;                   /* some output was */
+    bool zero_fails, constant_fails; /* a trivial output would fail somewhere */
+    bool zero_passes, constant_passes;
+    char weak_output[65];
+};
+
+void run_report_start(struct run_report *r);
+void run_report_finish(struct run_report *r);
+/* One finished trial of the kernel under test, compared with what is expected (NULL:
+ * nothing is). */
+int run_report_add(struct run_report *r, const struct trial *t, size_t check_case,
+                   unsigned trial, const struct expectation *expected, struct err *err);
+/* Findings, printf and counters of a trial, also of one that faulted. */
+void run_report_observe(struct run_report *r, const struct trial *t, unsigned trial);

@@ -1,0 +1,384 @@
+/* The arguments, buffers and launches of a check spec. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/validate/spec_reader.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+int spec_check_size(struct spec_reader *r, const json_t *value, const char *at) {
+    struct size_value sizes[SPEC_MAX_SIZES];
+    struct size_values list = {.list = sizes};
+    const char *name;
+    json_t *size;
+    if (json_is_integer(value)) {
+        return 0;
+    }
+    if (!json_is_string(value)) {
+        return err_set(r->err, -EINVAL, "%s: an integer or an expression is expected",
+                       at);
+    }
+    /* Every case must know the names: the first stands for all, values may differ. */
+    json_object_foreach((json_t *)(uintptr_t)r->spec->cases[0], name, size) {
+        sizes[list.count++] = (struct size_value){name, json_integer_value(size)};
+    }
+    int64_t ignored;
+    struct err why = {0};
+    if (integer_expression(json_string_value(value), &list, &ignored, &why) < 0) {
+        return err_set(r->err, -EINVAL, "%s: %s", at, why.msg);
+    }
+    return 0;
+}
+
+static int check_type(struct spec_reader *r, const json_t *json, const char *at,
+                      enum tensor_type *ret) {
+    const char *name = json_get_string(json, "type", NULL);
+    *ret = name ? tensor_type_find(name) : TENSOR_TYPES;
+    if (*ret == TENSOR_TYPES) {
+        return err_set(r->err, -EINVAL,
+                       "%s.type: float32, float16, bfloat16, float8_e4m3, float8_e5m2, "
+                       "float64, int8 to int64, uint8 to uint64 or bool",
+                       at);
+    }
+    return 0;
+}
+
+/* --- tolerances --- */
+
+static int read_tolerance(struct spec_reader *r, struct tolerance *ret,
+                          const json_t *json, const char *compare, const char *at) {
+    if (compare) {
+        static const char *const modes[] = {"elementwise", "exact", "multiset"};
+        unsigned mode = 0;
+        while (mode < ARRAY_LEN(modes) && strcmp(compare, modes[mode]) != 0) {
+            mode++;
+        }
+        if (mode == ARRAY_LEN(modes)) {
+            return err_set(r->err, -EINVAL, "%scompare: elementwise, exact or multiset",
+                           at);
+        }
+        ret->mode = (enum compare_mode)mode;
+    }
+    if (!json) {
+        return 0;
+    }
+    const json_t *rtol = json_object_get(json, "rtol"),
+                 *atol = json_object_get(json, "atol");
+    if ((rtol && !(json_number_value(rtol) >= 0)) ||
+        (atol && !(json_number_value(atol) >= 0)) || !json_is_object(json)) {
+        return err_set(r->err, -EINVAL, "%stolerance: {\"rtol\", \"atol\"}, not negative",
+                       at);
+    }
+    if (ret->mode == COMPARE_EXACT && !compare) {
+        ret->mode = COMPARE_ELEMENTWISE; /* a tolerance for integers was asked for */
+    }
+    ret->rtol = rtol ? json_number_value(rtol) : 0;
+    ret->atol = atol ? json_number_value(atol) : 0;
+    ret->scale = false;
+    return 0;
+}
+
+/* --- buffers --- */
+
+static int check_pair(struct spec_reader *r, const json_t *value, const char *at) {
+    bool numbers = json_array_size(value) == 2 &&
+                   json_is_number(json_array_get(value, 0)) &&
+                   json_is_number(json_array_get(value, 1));
+    return numbers ? 0 : err_set(r->err, -EINVAL, "%s: two numbers are expected", at);
+}
+
+static int check_integers(struct spec_reader *r, const json_t *value, const char *at) {
+    const json_t *low = json_array_get(value, 0), *high = json_array_get(value, 1);
+    int n = spec_check_size(r, low, at);
+    n = n < 0 ? n : spec_check_size(r, high, at);
+    return n < 0                         ? n
+           : json_array_size(value) != 2 ? err_set(r->err, -EINVAL, "%s: [low, high)", at)
+                                         : 0;
+}
+
+static int check_values(struct spec_reader *r, const json_t *value, const char *at) {
+    size_t i;
+    json_t *item;
+    r->numbers += json_array_size(value);
+    if (!json_array_size(value) || r->numbers > SPEC_MAX_VALUES) {
+        return err_set(r->err, -EINVAL, "%s: 1 to %u numbers are expected", at,
+                       SPEC_MAX_VALUES);
+    }
+    json_array_foreach(value, i, item) {
+        const char *word = json_string_value(item);
+        bool special = word && (!strcmp(word, "NaN") || !strcmp(word, "Infinity") ||
+                                !strcmp(word, "-Infinity"));
+        if (!json_is_number(item) && !json_is_boolean(item) && !special) {
+            return err_set(r->err, -EINVAL, "%s[%zu]: a number is expected", at, i);
+        }
+    }
+    return 0;
+}
+
+static int check_init(struct spec_reader *r, const json_t *init, const char *at) {
+    if (!init) {
+        return 0;
+    }
+    const char *kind = NULL;
+    json_t *value = NULL;
+    json_object_foreach((json_t *)(uintptr_t)init, kind, value) {
+        break;
+    }
+    char path[192];
+    snprintf(path, sizeof path, "%s.init.%.24s", at, kind ? kind : "");
+    if (json_object_size(init) == 1) {
+        if (!strcmp(kind, "normal") || !strcmp(kind, "uniform")) {
+            return check_pair(r, value, path);
+        }
+        if (!strcmp(kind, "integers")) {
+            return check_integers(r, value, path);
+        }
+        if (!strcmp(kind, "values")) {
+            return check_values(r, value, path);
+        }
+        if (!strcmp(kind, "fill")) {
+            autojson *one = json_pack("[O]", value);
+            return check_values(r, one, path);
+        }
+        if (!strcmp(kind, "arange")) {
+            return json_is_array(value) ? check_pair(r, value, path) : 0;
+        }
+    }
+    return err_set(r->err, -EINVAL,
+                   "%s.init: one of normal, uniform, integers, fill, arange and values",
+                   at);
+}
+
+static int check_shape(struct spec_reader *r, const json_t *shape, const char *at) {
+    if (!json_is_array(shape) || json_array_size(shape) > COMPARE_MAX_RANK) {
+        return err_set(r->err, -EINVAL, "%s.shape: a list of up to %d extents", at,
+                       COMPARE_MAX_RANK);
+    }
+    size_t i;
+    json_t *extent;
+    json_array_foreach(shape, i, extent) {
+        char path[192];
+        snprintf(path, sizeof path, "%s.shape[%zu]", at, i);
+        int n = spec_check_size(r, extent, path);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
+                           const json_t *json, const char *at) {
+    int n = check_type(r, json, at, &ret->type);
+    n = n < 0 ? n : check_shape(r, json_object_get(json, "shape"), at);
+    n = n < 0 ? n : check_init(r, json_object_get(json, "init"), at);
+    if (n < 0) {
+        return n;
+    }
+    ret->shape = json_object_get(json, "shape");
+    ret->init = json_object_get(json, "init");
+    ret->output = json_get_bool(json, "output", 0);
+    if (!ret->output && !ret->init && !ret->is_global) {
+        return err_set(r->err, -EINVAL,
+                       "%s: say what it holds (\"init\") or that it is an output "
+                       "(\"output\": true)",
+                       at);
+    }
+    ret->tolerance = tolerance_default(ret->type);
+    char path[192];
+    snprintf(path, sizeof path, "%s.", at);
+    n = read_tolerance(r, &ret->tolerance, r->tolerance, r->compare, "");
+    return n < 0 ? n
+                 : read_tolerance(r, &ret->tolerance, json_object_get(json, "tolerance"),
+                                  json_get_string(json, "compare", NULL), path);
+}
+
+int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
+                     bool is_global) {
+    struct check_spec *spec = r->spec;
+    const char *name = json_get_string(json, "name", "");
+    size_t known = check_spec_buffer(spec, name);
+    if (!*name || strlen(name) > 64) {
+        return err_set(r->err, -EINVAL, "%s.name: a buffer needs a name", at);
+    }
+    if (known != SIZE_MAX) {
+        return json_object_get(json, "shape")
+                   ? err_set(r->err, -EINVAL, "%s.name: there are two buffers '%s'", at,
+                             name)
+                   : (int)known;
+    }
+    if (spec->buffer_count == SPEC_MAX_BUFFERS) {
+        return err_set(r->err, -EINVAL, "%s: more than %d buffers", at, SPEC_MAX_BUFFERS);
+    }
+    struct spec_buffer buffer = {.name = name, .is_global = is_global};
+    int n = read_new_buffer(r, &buffer, json, at);
+    if (n < 0) {
+        return n;
+    }
+    spec->buffers[spec->buffer_count] = buffer;
+    return (int)spec->buffer_count++;
+}
+
+/* --- arguments --- */
+
+static int check_scalar(struct spec_reader *r, const json_t *json, const char *at,
+                        enum tensor_type *ret) {
+    int n = check_type(r, json, at, ret);
+    const json_t *value = json_object_get(json, "value");
+    char path[192];
+    snprintf(path, sizeof path, "%s.value", at);
+    if (n < 0 || json_is_boolean(value) ||
+        (json_is_number(value) && (tensor_type_float(*ret) || json_is_integer(value)))) {
+        return n;
+    }
+    const char *word = json_string_value(value);
+    if (word && tensor_type_float(*ret) &&
+        (!strcmp(word, "NaN") || !strcmp(word, "Infinity") ||
+         !strcmp(word, "-Infinity"))) {
+        return 0;
+    }
+    return spec_check_size(r, value, path);
+}
+
+static int check_struct(struct spec_reader *r, const json_t *members, const char *at) {
+    size_t i;
+    json_t *member;
+    if (!json_is_array(members) || !json_array_size(members) ||
+        json_array_size(members) > 256) {
+        return err_set(r->err, -EINVAL, "%s.struct: a list of 1 to 256 members", at);
+    }
+    json_array_foreach(members, i, member) {
+        char path[192];
+        enum tensor_type type;
+        snprintf(path, sizeof path, "%s.struct[%zu]", at, i);
+        int n = check_scalar(r, member, path, &type);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+static int check_pointers(struct spec_reader *r, const json_t *names, const char *at) {
+    size_t i;
+    json_t *name;
+    if (!json_is_array(names) || !json_array_size(names)) {
+        return err_set(r->err, -EINVAL, "%s.pointers: a list of buffer names", at);
+    }
+    json_array_foreach(names, i, name) {
+        const char *word = json_string_value(name);
+        if (!word || check_spec_buffer(r->spec, word) == SIZE_MAX) {
+            return err_set(r->err, -EINVAL,
+                           "%s.pointers[%zu]: there is no buffer of that name before it",
+                           at, i);
+        }
+    }
+    return 0;
+}
+
+static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *json,
+                    const char *at) {
+    if (json_is_string(json)) { /* a buffer that an earlier launch described */
+        ret->name = json_string_value(json);
+        ret->buffer = check_spec_buffer(r->spec, ret->name);
+        return ret->buffer != SIZE_MAX
+                   ? 0
+                   : err_set(r->err, -EINVAL, "%s: there is no buffer '%.64s' before it",
+                             at, ret->name);
+    }
+    if (!json_is_object(json)) {
+        return err_set(r->err, -EINVAL, "%s: an object is expected", at);
+    }
+    ret->name = json_get_string(json, "name", "");
+    ret->value = json_object_get(json, "value");
+    if ((ret->list = json_object_get(json, "struct"))) {
+        ret->kind = ARG_STRUCT;
+        return check_struct(r, ret->list, at);
+    }
+    if ((ret->list = json_object_get(json, "pointers"))) {
+        ret->kind = ARG_POINTERS;
+        return check_pointers(r, ret->list, at);
+    }
+    if (json_object_get(json, "tensor_map")) {
+        return err_set(r->err, -EINVAL, "%s.tensor_map: not understood by this version",
+                       at);
+    }
+    if (ret->value) {
+        ret->kind = ARG_SCALAR;
+        return check_scalar(r, json, at, &ret->type);
+    }
+    int n = spec_read_buffer(r, json, at, false);
+    ret->buffer = (size_t)n;
+    return n < 0 ? n : 0;
+}
+
+static int read_args(struct spec_reader *r, struct spec_launch *ret, const json_t *args,
+                     const char *at) {
+    size_t count = json_array_size(args);
+    if ((args && !json_is_array(args)) || count > SPEC_MAX_ARGS) {
+        return err_set(r->err, -EINVAL, "%sargs: a list of up to %d arguments", at,
+                       SPEC_MAX_ARGS);
+    }
+    ret->args = xcalloc(count ? count : 1, sizeof *ret->args);
+    for (; ret->arg_count < count; ret->arg_count++) {
+        char path[128];
+        snprintf(path, sizeof path, "%sargs[%zu]", at, ret->arg_count);
+        int n = read_arg(r, &ret->args[ret->arg_count],
+                         json_array_get(args, ret->arg_count), path);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* --- launches --- */
+
+static int check_extent(struct spec_reader *r, const json_t *launch, const char *member,
+                        const char *at, const json_t **ret) {
+    const json_t *value = json_object_get(launch, member);
+    char path[160];
+    *ret = value;
+    if (!value) {
+        return 0;
+    }
+    snprintf(path, sizeof path, "%slaunch.%s", at, member);
+    if (!json_is_array(value)) {
+        return spec_check_size(r, value, path);
+    }
+    if (json_array_size(value) < 1 || json_array_size(value) > 3) {
+        return err_set(r->err, -EINVAL, "%s: one to three extents", path);
+    }
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        snprintf(path, sizeof path, "%slaunch.%s[%zu]", at, member, i);
+        int n = spec_check_size(r, json_array_get(value, i), path);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_t *json,
+                     const char *at) {
+    if (!json_is_object(json)) {
+        return err_set(r->err, -EINVAL, "%slaunch: an object is expected", at);
+    }
+    const json_t *launch = json_object_get(json, "launch");
+    ret->kernel = json_get_string(json, "kernel", NULL);
+    if (launch && !json_is_object(launch)) {
+        return err_set(r->err, -EINVAL, "%slaunch: {\"grid\", \"block\", …}", at);
+    }
+    ret->cooperative = json_get_bool(launch, "cooperative", 0);
+    int n = check_extent(r, launch, "grid", at, &ret->grid);
+    n = n < 0 ? n : check_extent(r, launch, "block", at, &ret->block);
+    n = n < 0 ? n : check_extent(r, launch, "cluster", at, &ret->cluster);
+    n = n < 0 ? n : check_extent(r, launch, "shared_bytes", at, &ret->shared_bytes);
+    return n < 0 ? n : read_args(r, ret, json_object_get(json, "args"), at);
+}
+
+void spec_launch_finish(struct spec_launch *launch) {
+    free(launch->args);
+}

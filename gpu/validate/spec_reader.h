@@ -1,0 +1,22 @@
+#pragma once
+/* spec_reader: what the parts of check_spec's reading share. */
+#include "gpu/validate/check_spec.h"
+
+struct spec_reader {
+    struct check_spec *spec;
+    struct err *err;
+    const json_t *tolerance; /* the spec's default, or NULL */
+    const char *compare;     /* likewise */
+    size_t numbers;          /* written out so far */
+};
+
+/* One launch: {"kernel"?, "launch", "args"} with `at` as the path in front of errors. */
+int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_t *json,
+                     const char *at);
+void spec_launch_finish(struct spec_launch *launch);
+/* The index of a buffer that may be written anew ({"name", "type", "shape", …}) or name
+ * one that exists; negative errno. */
+int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
+                     bool is_global);
+/* A member that must be an integer or an expression. */
+int spec_check_size(struct spec_reader *r, const json_t *value, const char *at);

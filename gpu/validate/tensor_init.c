@@ -1,0 +1,135 @@
+#include "gpu/validate/tensor_init.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- random bits --- */
+
+void philox4x32(const uint32_t counter[static 4], const uint32_t key[static 2],
+                uint32_t ret[static 4]) {
+    uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
+    uint32_t k0 = key[0], k1 = key[1];
+    for (int round = 0; round < 10; round++) {
+        uint64_t p0 = (uint64_t)0xD2511F53u * c0, p1 = (uint64_t)0xCD9E8D57u * c2;
+        c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
+        c1 = (uint32_t)p1;
+        c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+        c3 = (uint32_t)p0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    ret[0] = c0;
+    ret[1] = c1;
+    ret[2] = c2;
+    ret[3] = c3;
+}
+
+struct draw {
+    uint64_t bits[2];
+};
+
+static struct draw draw_at(uint64_t seed, uint32_t stream, uint64_t i) {
+    const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    const uint32_t counter[4] = {(uint32_t)i, (uint32_t)(i >> 32), stream, 0};
+    uint32_t out[4];
+    philox4x32(counter, key, out);
+    return (struct draw){
+        {out[0] | (uint64_t)out[1] << 32, out[2] | (uint64_t)out[3] << 32}};
+}
+
+/* [0, 1), a multiple of 2^-53. */
+static double unit(uint64_t bits) {
+    return ldexp((double)(bits >> 11), -53);
+}
+
+/* --- the functions that a normal value needs, the same on every machine --- */
+
+/* log(x), x in (0, 1]: log(2^e m) with m in [sqrt(1/2), sqrt 2) by the series of
+ * 2 atanh((m-1)/(m+1)); 1e-15 relative. */
+static double plain_log(double x) {
+    int e;
+    double m = frexp(x, &e);
+    if (m < 0.70710678118654752) {
+        m *= 2;
+        e--;
+    }
+    double s = (m - 1) / (m + 1), square = s * s, sum = 0;
+    for (int k = 23; k >= 1; k -= 2) {
+        sum = sum * square + 1.0 / k;
+    }
+    return 2 * s * sum + e * 0.69314718055994531;
+}
+
+/* cos(2 pi u), u in [0, 1): reduced to an eighth of the circle, then Taylor. */
+static double plain_cos_turn(double u) {
+    double turn = u < 0.5 ? u : 1 - u; /* cosine is even: [0, 0.5] */
+    double sign = turn > 0.25 ? -1 : 1;
+    turn = turn > 0.25 ? 0.5 - turn : turn; /* [0, 0.25] */
+    bool swap = turn > 0.125;
+    double x = (swap ? 0.25 - turn : turn) * 6.28318530717958648;
+    double square = x * x, sum = 0;
+    /* 1/(2n)! or 1/(2n+1)!, Horner from the ninth term. */
+    for (int n = 9; n >= 1; n--) {
+        double by = swap ? (2.0 * n) * (2.0 * n + 1) : (2.0 * n - 1) * (2.0 * n);
+        sum = (1 - sum) * square / by;
+    }
+    return sign * (swap ? x * (1 - sum) : 1 - sum);
+}
+
+static double normal(const struct draw *d) {
+    double radius = sqrt(-2 * plain_log(1 - unit(d->bits[0])));
+    return radius * plain_cos_turn(unit(d->bits[1]));
+}
+
+/* Lemire's multiplication without the rejection: the bias is below span / 2^64. */
+static int64_t integer_in(int64_t low, int64_t high, uint64_t bits) {
+    uint64_t span = (uint64_t)high - (uint64_t)low;
+    return (int64_t)((uint64_t)low + (uint64_t)((unsigned __int128)bits * span >> 64));
+}
+
+/* --- filling --- */
+
+static void poison(enum tensor_type type, void *data, uint64_t count) {
+    if (!tensor_type_float(type)) {
+        memset(data, 0xA5, count * tensor_type_bytes(type));
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        tensor_set(type, data, i, NAN);
+    }
+}
+
+static double value_at(const struct tensor_init *init, uint64_t seed, uint32_t stream,
+                       uint64_t i) {
+    switch (init->kind) {
+    case INIT_NORMAL: {
+        struct draw d = draw_at(seed, stream, i);
+        return init->a + init->b * normal(&d);
+    }
+    case INIT_UNIFORM:
+        return init->a + (init->b - init->a) * unit(draw_at(seed, stream, i).bits[0]);
+    case INIT_ARANGE:
+        return init->a + (double)i * init->b;
+    case INIT_VALUES:
+        return init->value_count ? init->values[i % init->value_count] : 0;
+    default:
+        return init->a;
+    }
+}
+
+void tensor_fill(enum tensor_type type, void *data, uint64_t first, uint64_t count,
+                 const struct tensor_init *init, uint64_t seed, uint32_t stream) {
+    if (init->kind == INIT_POISON) {
+        poison(type, data, count);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        if (init->kind == INIT_INTEGERS) {
+            tensor_set_integer(type, data, i,
+                               integer_in(init->low, init->high,
+                                          draw_at(seed, stream, first + i).bits[0]));
+        } else {
+            tensor_set(type, data, i, value_at(init, seed, stream, first + i));
+        }
+    }
+}

@@ -1,0 +1,33 @@
+#pragma once
+/* tensor_init: what buffers hold before a launch.
+ *
+ * Element i depends on (seed, stream, i) alone: the same seed gives the same bytes on
+ * every backend and machine, in any order, in part or whole. Random bits: Philox4x32-10
+ * (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011), checked against
+ * the authors' known answers. Normal values: Box and Muller's transform with logarithm,
+ * sine and cosine of our own in plain IEEE arithmetic, because the C library's may differ
+ * in the last bit. */
+#include "gpu/validate/tensor_type.h"
+
+struct tensor_init {
+    enum tensor_init_kind {
+        INIT_POISON,   /* NaN for floats, 0xA5 bytes for integers */
+        INIT_NORMAL,   /* a = mean, b = standard deviation */
+        INIT_UNIFORM,  /* [a, b) before rounding to the type */
+        INIT_INTEGERS, /* whole numbers of [low, high) */
+        INIT_FILL,     /* a */
+        INIT_ARANGE,   /* a + i * b */
+        INIT_VALUES,   /* values[i], repeated when there are fewer */
+    } kind;
+    double a, b;
+    int64_t low, high;
+    const double *values; /* borrowed */
+    size_t value_count;
+};
+
+void philox4x32(const uint32_t counter[static 4], const uint32_t key[static 2],
+                uint32_t ret[static 4]);
+/* Elements [first, first + count) into data (whose element 0 is element `first`). stream
+ * tells buffers of one seed apart. */
+void tensor_fill(enum tensor_type type, void *data, uint64_t first, uint64_t count,
+                 const struct tensor_init *init, uint64_t seed, uint32_t stream);

@@ -1,0 +1,252 @@
+#include "gpu/validate/trial.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_PARAM_BLOCK = 32764 }; /* bytes of a kernel's parameters, PTX 8.1 */
+
+/* splitmix64's finaliser (Steele, Lea, Flood 2014). */
+static uint64_t mix(uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+uint64_t trial_seed(uint64_t seed, size_t check_case, unsigned trial) {
+    return mix(seed + 0x9e3779b97f4a7c15u * (1 + check_case * SPEC_MAX_TRIALS + trial));
+}
+
+static int problem_set(struct trial_problem *p, const char *stage, const char *code) {
+    p->stage = stage;
+    snprintf(p->code, sizeof p->code, "%s", code);
+    return -1;
+}
+
+/* --- entries --- */
+
+static const json_t *entry_of(const struct trial_options *o, const char *kernel) {
+    return json_object_get(o->entries.json, kernel ? kernel : "");
+}
+
+static int open_backend(struct trial *t, const struct spec_launch *launches, size_t count,
+                        const struct trial_options *o, struct trial_problem *problem) {
+    const char *entries[SPEC_MAX_LAUNCHES + 1] = {0};
+    for (size_t i = 0; i < count; i++) {
+        const char *symbol =
+            json_get_string(entry_of(o, launches[i].kernel), "symbol", NULL);
+        if (!symbol) {
+            err_set(&problem->err, -EINVAL, "the module has no kernel '%s'",
+                    launches[i].kernel ? launches[i].kernel : "");
+            return problem_set(problem, "spec", "unknown_kernel");
+        }
+        entries[i] = symbol;
+    }
+    const struct backend_options options = {
+        .ptx = o->ptx,
+        .ptx_len = strlen(o->ptx),
+        .entries = entries,
+        .checks = o->checks,
+        .counters = o->counters,
+        .instructions = o->instructions,
+        .memory = o->memory,
+        .threads = o->threads,
+        .seed = t->seed,
+    };
+    int r = t->class->open(&t->backend, &options, &problem->unsupported, &problem->err);
+    if (r < 0) {
+        return problem_set(problem, "compile",
+                           r == -ENOTSUP ? "unsupported" : "module_unreadable");
+    }
+    return 0;
+}
+
+/* --- memory --- */
+
+static int place_buffer(struct trial *t, size_t i, struct err *err) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[i];
+    const struct case_buffer *b = &t->check->buffers[i];
+    uint64_t have = 0;
+    if (spec->is_global) {
+        int r = t->class->global(t->backend, spec->name, &t->addresses[i], &have, err);
+        return r < 0 || b->bytes <= have
+                   ? r
+                   : err_set(err, -EINVAL, "globals.%s: the variable has %llu bytes",
+                             spec->name, (unsigned long long)have);
+    }
+    unsigned flags = spec->output ? BACKEND_OUTPUT : BACKEND_READ_ONLY;
+    flags |= spec->init ? 0 : BACKEND_UNINITIALIZED;
+    return t->class->alloc(t->backend, spec->name, b->bytes, flags, &t->addresses[i],
+                           err);
+}
+
+/* Its first contents, kept for the comparison and for expressions. */
+static int fill_buffer(struct trial *t, size_t i, struct err *err) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[i];
+    const struct case_buffer *b = &t->check->buffers[i];
+    if (spec->is_global && !spec->init) {
+        t->before[i] = xcalloc(b->bytes ? b->bytes : 1, 1);
+        return t->class->read(t->backend, t->addresses[i], t->before[i], b->bytes, err);
+    }
+    struct tensor_init init;
+    autofree double *values = NULL;
+    int r = check_case_init(t->check, i, &init, &values, err);
+    if (r < 0) {
+        return r;
+    }
+    t->before[i] = xmalloc(b->bytes ? b->bytes : 1);
+    tensor_fill(spec->type, t->before[i], 0, b->count, &init, t->seed, (uint32_t)i);
+    return t->class->write(t->backend, t->addresses[i], t->before[i], b->bytes, err);
+}
+
+static int place_buffers(struct trial *t, struct trial_problem *problem) {
+    size_t count = t->check->spec->buffer_count;
+    t->addresses = xcalloc(count ? count : 1, sizeof *t->addresses);
+    t->before = xcalloc(count ? count : 1, sizeof *t->before);
+    for (size_t i = 0; i < count; i++) {
+        int r = place_buffer(t, i, &problem->err);
+        r = r < 0 ? r : fill_buffer(t, i, &problem->err);
+        if (r < 0) {
+            return problem_set(problem, "spec",
+                               r == -ENOMEM ? "device_memory" : "buffer");
+        }
+    }
+    return 0;
+}
+
+static int place_pointer_array(struct trial *t, const struct spec_arg *arg, uint64_t *ret,
+                               struct err *err) {
+    uint64_t list[SPEC_MAX_BUFFERS];
+    size_t count = json_array_size(arg->list);
+    if (count > SPEC_MAX_BUFFERS) {
+        return err_set(err, -EINVAL, "a pointer array holds at most %d buffers",
+                       SPEC_MAX_BUFFERS);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(arg->list, i));
+        list[i] = t->addresses[check_spec_buffer(t->check->spec, name)];
+    }
+    const char *name = *arg->name ? arg->name : "pointers";
+    int r = t->class->alloc(t->backend, name, count * sizeof *list, BACKEND_READ_ONLY,
+                            ret, err);
+    return r < 0 ? r : t->class->write(t->backend, *ret, list, count * sizeof *list, err);
+}
+
+/* The pointer arrays of one launch, in the order of its arguments. */
+static int place_pointer_arrays(struct trial *t, const struct spec_launch *launch,
+                                uint64_t *ret, struct err *err) {
+    size_t count = 0;
+    for (size_t i = 0; i < launch->arg_count; i++) {
+        if (launch->args[i].kind == ARG_POINTERS) {
+            int r = place_pointer_array(t, &launch->args[i], &ret[count++], err);
+            if (r < 0) {
+                return r;
+            }
+        }
+    }
+    return 0;
+}
+
+/* --- launches --- */
+
+/* What a signal handler needs to stop a launch. The threads that could run the handler
+ * are joined before `running` is cleared. */
+static struct trial *volatile running;
+static volatile sig_atomic_t stopped;
+
+void trials_stop(void) {
+    stopped = 1;
+    struct trial *t = running;
+    if (t) {
+        t->class->stop(t->backend);
+    }
+}
+
+bool trials_stopped(void) {
+    return stopped;
+}
+
+static const char *launch_code(enum backend_end end) {
+    return end == BACKEND_REFUSED ? "launch_refused" : "launch_error";
+}
+
+static int run_launch(struct trial *t, const struct spec_launch *launch,
+                      const struct case_launch *shape, const struct trial_options *o,
+                      struct trial_problem *problem) {
+    struct kernel_param params[SPEC_MAX_ARGS];
+    const json_t *entry = entry_of(o, launch->kernel);
+    const char *symbol = json_get_string(entry, "symbol", "");
+    size_t block_bytes = 0;
+    int count = t->class->params(t->backend, symbol, params, SPEC_MAX_ARGS, &block_bytes);
+    if (count < 0 || count > SPEC_MAX_ARGS || block_bytes > MAX_PARAM_BLOCK) {
+        err_set(&problem->err, -EINVAL, "the kernel '%s' cannot be launched", symbol);
+        return problem_set(problem, "spec", "unknown_kernel");
+    }
+    autofree char *block = xcalloc(block_bytes ? block_bytes : 1, 1);
+    uint64_t arrays[SPEC_MAX_ARGS];
+    if (place_pointer_arrays(t, launch, arrays, &problem->err) < 0 ||
+        check_case_params(t->check, launch, params, (size_t)count, t->addresses, arrays,
+                          block, &problem->err) < 0) {
+        return problem_set(problem, "spec", "arguments");
+    }
+    const struct backend_launch own = {
+        .entry = symbol,
+        .label = json_get_string(entry, "name", symbol),
+        .shape = *shape,
+        .cooperative = launch->cooperative,
+        .params = block,
+        .param_bytes = block_bytes,
+    };
+    running = t;
+    t->end =
+        stopped ? BACKEND_STOPPED : t->class->launch(t->backend, &own, &problem->err);
+    running = NULL;
+    return t->end == BACKEND_REFUSED ? problem_set(problem, "launch", launch_code(t->end))
+                                     : 0;
+}
+
+int trial_run(struct trial *ret, const struct backend_class *class,
+              const struct check_case *check, const struct spec_launch *launches,
+              const struct case_launch *shapes, size_t launch_count, uint64_t seed,
+              const struct trial_options *options, struct trial_problem *problem) {
+    *ret = (struct trial){.class = class, .check = check, .seed = seed};
+    if (open_backend(ret, launches, launch_count, options, problem) < 0 ||
+        place_buffers(ret, problem) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < launch_count; i++) {
+        if (run_launch(ret, &launches[i], &shapes[i], options, problem) < 0) {
+            return -1;
+        }
+        if (ret->end != BACKEND_DONE) {
+            break; /* what follows would run on what a faulted kernel left */
+        }
+    }
+    return 0;
+}
+
+void *trial_read(const struct trial *t, size_t buffer, struct err *err) {
+    uint64_t bytes = t->check->buffers[buffer].bytes;
+    void *contents = xmalloc(bytes ? bytes : 1);
+    if (t->class->read(t->backend, t->addresses[buffer], contents, bytes, err) < 0) {
+        free(contents);
+        return NULL;
+    }
+    return contents;
+}
+
+void trial_finish(struct trial *t) {
+    if (t->backend) {
+        t->class->close(t->backend);
+    }
+    for (size_t i = 0; t->before && i < t->check->spec->buffer_count; i++) {
+        free(t->before[i]);
+    }
+    free(t->before);
+    free(t->addresses);
+    *t = (struct trial){0};
+}

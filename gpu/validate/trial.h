@@ -1,0 +1,53 @@
+#pragma once
+/* trial: one case run once on one backend, in memory of its own.
+ *
+ * Both the kernel under test and a reference kernel are run this way. */
+#include "base/err.h"
+#include "gpu/validate/backend.h"
+
+/* The kernels of a module by the name that the spec gives them. */
+struct trial_entries {
+    const json_t *json; /* {"name or \"\"": {"symbol", "name"}} */
+};
+
+struct trial {
+    const struct backend_class *class;
+    struct backend *backend;
+    const struct check_case *check;
+    uint64_t seed;
+    uint64_t *addresses; /* by the spec's buffers */
+    void **before;       /* their contents before the launches, by buffer; owned */
+    enum backend_end end;
+};
+
+struct trial_options {
+    const char *ptx;
+    struct trial_entries entries;
+    unsigned checks;
+    bool counters;
+    uint64_t instructions, memory;
+    unsigned threads;
+};
+
+/* Where a trial went wrong, for the result's `error`. */
+struct trial_problem {
+    const char *stage; /* "spec", "compile", "launch", "run" */
+    char code[64];
+    struct err err;
+    json_t *unsupported; /* owned */
+};
+
+/* Open, allocate, fill and launch. 0 when every launch was carried out to some end
+ * (trial->end of the last one); else -1 with problem filled. Finish it in both cases. */
+int trial_run(struct trial *ret, const struct backend_class *class,
+              const struct check_case *check, const struct spec_launch *launches,
+              const struct case_launch *shapes, size_t launch_count, uint64_t seed,
+              const struct trial_options *options, struct trial_problem *problem);
+/* Stops the launch that is going on, and those that would follow. Async-signal-safe. */
+void trials_stop(void);
+bool trials_stopped(void);
+/* The bytes of a buffer now; malloc'ed, NULL with err. */
+void *trial_read(const struct trial *t, size_t buffer, struct err *err);
+void trial_finish(struct trial *t);
+/* Case i, trial k of a run's seed: independent streams. */
+uint64_t trial_seed(uint64_t seed, size_t check_case, unsigned trial);

@@ -1,0 +1,26 @@
+#pragma once
+/* validate_run: carry out a check spec on a backend.
+ *
+ * For every case and trial: fresh memory, inputs from the trial's seed, poisoned outputs,
+ * the kernel's launches, then the reference in memory of its own, inputs checked
+ * unchanged, outputs compared. The first case or trial that ends in a fault ends the run.
+ *
+ * Request of a worker, `validate` (protocol 1), and what a child is given:
+ *   {"spec": kernel/validate's params without sources, "ptx", "reference_ptx"?,
+ *    "entries": {"kernel as the spec names it, or \"\"": {"symbol", "name"}, …},
+ *    "reference_entries"?: …, "seed": "0x…",
+ *    "limits": {"wall_ms", "memory_bytes", "device_bytes", "threads"}}
+ * Answer: kernel/validate's result without "check": {"verdict", "backend", "error"?,
+ * "unsupported"?, "cases", "reference_check"?, "findings", "omitted", "printf",
+ * "counters"?, "budget"}. */
+#include "base/json.h"
+#include "gpu/validate/backend.h"
+
+#define VALIDATE_MAX_PTX (48u << 20)
+
+/* Never fails: what goes wrong is a verdict with its error. New reference. */
+json_t *validate_run(const json_t *request, const struct backend_class *backend);
+
+/* Ends the run that is going on as a time-out with what it has. Async-signal-safe; any
+ * thread. */
+void validate_stop(void);

@@ -1,0 +1,452 @@
+#include "gpu/validate/value_expression.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/validate/value_functions.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum {
+    MAX_TEXT = 4096,
+    MAX_NODES = 1024,
+    MAX_DEPTH = 64,
+    MAX_VARIABLES = 8, /* i and the indices of nested sums */
+};
+
+enum node_kind {
+    NODE_NUMBER,
+    NODE_VARIABLE, /* slot */
+    NODE_ELEMENT,  /* input[arg 0] */
+    NODE_FUNCTION, /* function->call(args) */
+    NODE_CHOICE,   /* arg 0 ? arg 1 : arg 2 */
+    NODE_AND,
+    NODE_OR,
+    NODE_FOLD, /* fold over slot: from arg 0 to arg 1 of arg 2 */
+};
+
+struct node {
+    enum node_kind kind;
+    bool whole; /* an index, a size, a whole constant, or made of such */
+    double number;
+    unsigned slot;
+    const struct value_input *input;
+    const struct value_function *function;
+    const struct value_fold *fold;
+    uint16_t args[3];
+};
+
+struct value_expression {
+    char *text;
+    struct node nodes[MAX_NODES];
+    unsigned count;
+    uint16_t root;
+};
+
+struct reader {
+    const char *at;
+    struct value_expression *e;
+    const struct size_values *sizes;
+    const struct value_inputs *inputs;
+    struct {
+        const char *name;
+        size_t len;
+    } variables[MAX_VARIABLES];
+    unsigned variable_count, depth;
+    const char *why;
+    char name[64]; /* the error is about this */
+};
+
+static uint16_t read_choice(struct reader *r);
+
+static uint16_t fail(struct reader *r, const char *why) {
+    if (!r->why) {
+        r->why = why;
+    }
+    return 0;
+}
+
+static uint16_t fail_name(struct reader *r, const char *why, const char *name,
+                          size_t len) {
+    if (!r->why) {
+        r->why = why;
+        size_t n = len < sizeof r->name ? len : sizeof r->name - 1;
+        memcpy(r->name, name, n);
+        r->name[n] = '\0';
+    }
+    return 0;
+}
+
+static uint16_t add_node(struct reader *r, struct node node) {
+    if (r->e->count == MAX_NODES) {
+        return fail(r, "it is too long");
+    }
+    r->e->nodes[r->e->count] = node;
+    return (uint16_t)r->e->count++;
+}
+
+static bool is_whole(const struct reader *r, uint16_t node) {
+    return r->e->nodes[node].whole;
+}
+
+static bool next_is(struct reader *r, const char *word) {
+    r->at += strspn(r->at, " \t\r\n");
+    size_t len = strlen(word);
+    if (strncmp(r->at, word, len) != 0) {
+        return false;
+    }
+    r->at += len;
+    return true;
+}
+
+static void expect(struct reader *r, const char *word, const char *why) {
+    if (!next_is(r, word)) {
+        fail(r, why);
+    }
+}
+
+/* --- names --- */
+
+static bool same_word(const char *name, size_t len, const char *word) {
+    return strlen(word) == len && !memcmp(name, word, len);
+}
+
+static uint16_t read_fold(struct reader *r, const struct value_fold *fold) {
+    r->at += strspn(r->at, " \t\r\n");
+    const char *name = r->at;
+    while (isalnum((unsigned char)*r->at) || *r->at == '_') {
+        r->at++;
+    }
+    struct node node = {.kind = NODE_FOLD, .fold = fold, .slot = r->variable_count};
+    size_t len = (size_t)(r->at - name);
+    if (!len || isdigit((unsigned char)*name)) {
+        return fail(r, "an index name must come first, as in sum(k, 0, n, x[k])");
+    }
+    if (r->variable_count == MAX_VARIABLES) {
+        return fail(r, "sums nest too deeply");
+    }
+    expect(r, ",", "a comma is missing");
+    node.args[0] = read_choice(r);
+    expect(r, ",", "a comma is missing");
+    node.args[1] = read_choice(r);
+    expect(r, ",", "a comma is missing");
+    r->variables[r->variable_count].name = name;
+    r->variables[r->variable_count++].len = len;
+    node.args[2] = read_choice(r);
+    r->variable_count--;
+    expect(r, ")", "a closing parenthesis is missing");
+    node.whole = is_whole(r, node.args[2]);
+    return add_node(r, node);
+}
+
+static uint16_t read_function(struct reader *r, const char *name, size_t len) {
+    const struct value_fold *fold = value_fold_find(name, len);
+    if (fold) {
+        return read_fold(r, fold);
+    }
+    const struct value_function *function = value_function_find(name, len);
+    if (!function) {
+        return fail_name(r, "unknown function", name, len);
+    }
+    struct node node = {.kind = NODE_FUNCTION, .function = function, .whole = true};
+    for (unsigned i = 0; i < function->args && !r->why; i++) {
+        if (i) {
+            expect(r, ",", "a function has too few arguments");
+        }
+        node.args[i] = read_choice(r);
+        node.whole = node.whole && is_whole(r, node.args[i]);
+    }
+    expect(r, ")", "a function has too many arguments, or a parenthesis is missing");
+    node.whole = function->makes_whole || (function->keeps_whole && node.whole);
+    return add_node(r, node);
+}
+
+static uint16_t read_element(struct reader *r, const char *name, size_t len) {
+    struct node node = {.kind = NODE_ELEMENT};
+    for (size_t i = 0; i < r->inputs->count; i++) {
+        if (same_word(name, len, r->inputs->list[i].name)) {
+            node.input = &r->inputs->list[i];
+        }
+    }
+    if (!node.input) {
+        return fail_name(r, "there is no buffer", name, len);
+    }
+    node.whole = !tensor_type_float(node.input->type);
+    node.args[0] = read_choice(r);
+    expect(r, "]", "a closing bracket is missing");
+    return add_node(r, node);
+}
+
+static uint16_t read_variable(struct reader *r, const char *name, size_t len) {
+    for (unsigned i = r->variable_count; i-- > 0;) {
+        if (r->variables[i].len == len && !memcmp(r->variables[i].name, name, len)) {
+            return add_node(
+                r, (struct node){.kind = NODE_VARIABLE, .slot = i, .whole = true});
+        }
+    }
+    for (size_t i = 0; r->sizes && i < r->sizes->count; i++) {
+        if (same_word(name, len, r->sizes->list[i].name)) {
+            double value = (double)r->sizes->list[i].value;
+            return add_node(
+                r, (struct node){.kind = NODE_NUMBER, .number = value, .whole = true});
+        }
+    }
+    double constant;
+    if (value_constant_find(name, len, &constant)) {
+        return add_node(r, (struct node){.kind = NODE_NUMBER, .number = constant});
+    }
+    return fail_name(r, "unknown name", name, len);
+}
+
+static uint16_t read_name(struct reader *r) {
+    const char *name = r->at;
+    while (isalnum((unsigned char)*r->at) || *r->at == '_') {
+        r->at++;
+    }
+    size_t len = (size_t)(r->at - name);
+    if (next_is(r, "(")) {
+        return read_function(r, name, len);
+    }
+    return next_is(r, "[") ? read_element(r, name, len) : read_variable(r, name, len);
+}
+
+/* --- precedence --- */
+
+static uint16_t read_number(struct reader *r) {
+    char *end;
+    double value = strtod(r->at, &end);
+    bool whole = true;
+    for (const char *c = r->at; c < end; c++) {
+        whole = whole && isdigit((unsigned char)*c);
+    }
+    r->at = end;
+    return add_node(r,
+                    (struct node){.kind = NODE_NUMBER, .number = value, .whole = whole});
+}
+
+static uint16_t call_node(struct reader *r, const char *function, uint16_t a,
+                          uint16_t b) {
+    bool whole = is_whole(r, a) && is_whole(r, b);
+    if (whole && !strcmp(function, "/")) {
+        function = "quotient";
+    }
+    const struct value_function *f = value_function_find(function, strlen(function));
+    return add_node(r, (struct node){.kind = NODE_FUNCTION,
+                                     .function = f,
+                                     .whole = f->makes_whole || (f->keeps_whole && whole),
+                                     .args = {a, b}});
+}
+
+static uint16_t read_atom(struct reader *r) {
+    r->at += strspn(r->at, " \t\r\n");
+    uint16_t node;
+    if (isdigit((unsigned char)*r->at) || *r->at == '.') {
+        node = read_number(r);
+    } else if (isalpha((unsigned char)*r->at) || *r->at == '_') {
+        node = read_name(r);
+    } else if (next_is(r, "(")) {
+        node = read_choice(r);
+        expect(r, ")", "a closing parenthesis is missing");
+    } else {
+        node = fail(r, *r->at ? "a number or a name is expected" : "it ends too early");
+    }
+    return node;
+}
+
+static uint16_t read_unary(struct reader *r) {
+    if (++r->depth > MAX_DEPTH) {
+        return fail(r, "it nests too deeply");
+    }
+    uint16_t node;
+    if (next_is(r, "-")) {
+        uint16_t zero = add_node(
+            r, (struct node){.kind = NODE_NUMBER, .number = -0.0, .whole = true});
+        node = read_unary(r);
+        node = call_node(r, "-", zero, node);
+    } else if (next_is(r, "!")) {
+        node = read_unary(r);
+        node = call_node(r, "not", node, node);
+    } else {
+        node = read_atom(r);
+    }
+    r->depth--;
+    return node;
+}
+
+/* Operators of one level, left to right; longer ones first. */
+static const char *const levels[][5] = {
+    {"*", "/", "%"}, {"+", "-"}, {"<=", ">=", "<", ">"}, {"==", "!="}};
+
+static uint16_t read_level(struct reader *r, int level) {
+    if (level < 0) {
+        return read_unary(r);
+    }
+    uint16_t left = read_level(r, level - 1);
+    for (const char *const *op = levels[level]; *op && !r->why;) {
+        if (next_is(r, *op)) {
+            left = call_node(r, *op, left, read_level(r, level - 1));
+            op = levels[level];
+        } else {
+            op++;
+        }
+    }
+    return left;
+}
+
+static uint16_t read_logic(struct reader *r, bool any) {
+    uint16_t left =
+        any ? read_logic(r, false) : read_level(r, (int)ARRAY_LEN(levels) - 1);
+    while (!r->why && next_is(r, any ? "||" : "&&")) {
+        uint16_t right =
+            any ? read_logic(r, false) : read_level(r, (int)ARRAY_LEN(levels) - 1);
+        left = add_node(r, (struct node){.kind = any ? NODE_OR : NODE_AND,
+                                         .whole = true,
+                                         .args = {left, right}});
+    }
+    return left;
+}
+
+static uint16_t read_choice(struct reader *r) {
+    if (++r->depth > MAX_DEPTH) {
+        return fail(r, "it nests too deeply");
+    }
+    uint16_t node = read_logic(r, true);
+    if (!r->why && next_is(r, "?")) {
+        uint16_t yes = read_choice(r);
+        expect(r, ":", "a colon is missing");
+        uint16_t no = read_choice(r);
+        node = add_node(r, (struct node){.kind = NODE_CHOICE,
+                                         .whole = is_whole(r, yes) && is_whole(r, no),
+                                         .args = {node, yes, no}});
+    }
+    r->depth--;
+    return node;
+}
+
+int value_expression_new(struct value_expression **ret, const char *text,
+                         const struct size_values *sizes,
+                         const struct value_inputs *inputs, struct err *err) {
+    if (strlen(text) > MAX_TEXT) {
+        return err_set(err, -EINVAL, "an expression is longer than %d bytes", MAX_TEXT);
+    }
+    struct value_expression *e = xcalloc(1, sizeof *e);
+    e->text = xstrdup(text);
+    struct reader r = {.at = e->text, .e = e, .sizes = sizes, .inputs = inputs};
+    r.variables[0].name = "i";
+    r.variables[0].len = 1;
+    r.variable_count = 1;
+    e->root = read_choice(&r);
+    r.at += strspn(r.at, " \t\r\n");
+    if (!r.why && *r.at) {
+        fail(&r, "an operator is missing or unknown");
+    }
+    if (r.why) {
+        err_set(err, -EINVAL, "cannot read '%s': %s%s%s", text, r.why, *r.name ? " " : "",
+                r.name);
+        value_expression_free(e);
+        return -EINVAL;
+    }
+    *ret = e;
+    return 0;
+}
+
+void value_expression_free(struct value_expression *e) {
+    if (e) {
+        free(e->text);
+        free(e);
+    }
+}
+
+/* --- evaluation --- */
+
+struct run {
+    const struct value_expression *e;
+    double variables[MAX_VARIABLES];
+    uint64_t steps;
+    int error; /* -ETIME, -ERANGE */
+    const struct value_input *input;
+    double index;
+};
+
+static double evaluate(struct run *run, uint16_t at);
+
+static double element(struct run *run, const struct node *n) {
+    double index = trunc(evaluate(run, n->args[0]));
+    if (!(index >= 0 && index < (double)n->input->count)) {
+        if (!run->error) {
+            run->error = -ERANGE;
+            run->input = n->input;
+            run->index = index;
+        }
+        return NAN;
+    }
+    return tensor_get(n->input->type, n->input->data, (size_t)index);
+}
+
+static double fold(struct run *run, const struct node *n) {
+    double from = trunc(evaluate(run, n->args[0])), to = evaluate(run, n->args[1]);
+    double value = n->fold->start;
+    for (double k = from; k < to && !run->error; k++) {
+        run->variables[n->slot] = k;
+        value = n->fold->add(value, evaluate(run, n->args[2]));
+    }
+    return value;
+}
+
+static double function(struct run *run, const struct node *n) {
+    double args[3] = {0};
+    for (unsigned i = 0; i < n->function->args; i++) {
+        args[i] = evaluate(run, n->args[i]);
+    }
+    return n->function->call(args);
+}
+
+static double evaluate(struct run *run, uint16_t at) {
+    const struct node *n = &run->e->nodes[at];
+    if (!run->steps) {
+        run->error = run->error ? run->error : -ETIME;
+        return NAN;
+    }
+    run->steps--;
+    switch (n->kind) {
+    case NODE_NUMBER:
+        return n->number;
+    case NODE_VARIABLE:
+        return run->variables[n->slot];
+    case NODE_ELEMENT:
+        return element(run, n);
+    case NODE_FUNCTION:
+        return function(run, n);
+    case NODE_CHOICE:
+        return evaluate(run, evaluate(run, n->args[0]) != 0 ? n->args[1] : n->args[2]);
+    case NODE_AND:
+        return evaluate(run, n->args[0]) != 0 && evaluate(run, n->args[1]) != 0;
+    case NODE_OR:
+        return evaluate(run, n->args[0]) != 0 || evaluate(run, n->args[1]) != 0;
+    default:
+        return fold(run, n);
+    }
+}
+
+int value_expression_evaluate(const struct value_expression *e, uint64_t count,
+                              double *ret, uint64_t *steps, struct err *err) {
+    struct run run = {.e = e, .steps = *steps};
+    for (uint64_t i = 0; i < count && !run.error; i++) {
+        run.variables[0] = (double)i;
+        ret[i] = evaluate(&run, e->root);
+    }
+    *steps = run.steps;
+    if (run.error == -ETIME) {
+        return err_set(err, -ETIME, "evaluating '%s' takes too long", e->text);
+    }
+    if (run.error) {
+        return err_set(
+            err, -ERANGE,
+            "in '%s' the index %.0f lies outside '%s', which has %llu elements", e->text,
+            run.index, run.input->name, (unsigned long long)run.input->count);
+    }
+    return 0;
+}

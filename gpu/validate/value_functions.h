@@ -1,0 +1,21 @@
+#pragma once
+/* value_functions: what may be called in a value expression (value_expression.h). */
+#include <stdbool.h>
+#include <stddef.h>
+
+struct value_function {
+    const char *name; /* operators are functions too: "+" */
+    unsigned args;    /* 1 to 3 */
+    bool keeps_whole; /* whole numbers in, whole number out */
+    bool makes_whole; /* whatever goes in */
+    double (*call)(const double *args);
+};
+struct value_fold {
+    const char *name; /* "sum" */
+    double start;
+    double (*add)(double so_far, double term);
+};
+const struct value_function *value_function_find(const char *name, size_t len);
+const struct value_fold *value_fold_find(const char *name, size_t len);
+/* pi, inf, nan. */
+bool value_constant_find(const char *name, size_t len, double *ret);

@@ -1,0 +1,203 @@
+/* kernel/validate's result in words. */
+#include "base/buf.h"
+#include "base/text.h"
+#include "gpu/check_result.h"
+#include "gpu/kernel_validate.h"
+
+#include <string.h>
+
+enum { MAX_FINDINGS = 30, MAX_CASES = 16, MAX_SAMPLES = 4 };
+#define MAX_TEXT (24u << 10)
+
+static void tell_number(const json_t *value, struct buf *out) {
+    if (json_is_string(value)) {
+        buf_adds(out, json_string_value(value));
+    } else if (json_is_integer(value)) {
+        buf_addf(out, "%lld", (long long)json_integer_value(value));
+    } else {
+        buf_addf(out, "%.9g", json_number_value(value));
+    }
+}
+
+static void tell_list(const json_t *list, const char *separator, struct buf *out) {
+    size_t i;
+    const json_t *item;
+    json_array_foreach(list, i, item) {
+        buf_adds(out, i ? separator : "");
+        tell_number(item, out);
+    }
+}
+
+static void tell_sizes(const json_t *sizes, struct buf *out) {
+    const char *name, *separator = "";
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)sizes, name, value) {
+        buf_addf(out, "%s%s=%lld", separator, name, (long long)json_integer_value(value));
+        separator = " ";
+    }
+}
+
+/* --- cases --- */
+
+static void tell_mismatch(const json_t *sample, struct buf *out) {
+    buf_adds(out, "    [");
+    tell_list(json_object_get(sample, "index"), ", ", out);
+    buf_adds(out, "] is ");
+    tell_number(json_object_get(sample, "actual"), out);
+    buf_adds(out, ", should be ");
+    tell_number(json_object_get(sample, "expected"), out);
+    buf_addc(out, '\n');
+}
+
+static void tell_output(const json_t *output, struct buf *out) {
+    json_int_t wrong = json_get_integer(output, "mismatches", 0);
+    const json_t *sample;
+    size_t i;
+    buf_addf(out, "  %s: ", json_get_string(output, "name", "?"));
+    if (wrong) {
+        buf_addf(out, "%lld of %lld elements are wrong\n", (long long)wrong,
+                 (long long)json_get_integer(output, "elements", 0));
+    } else {
+        buf_adds(out, "largest error ");
+        tell_number(json_object_get(output, "max_abs_error"), out);
+        buf_adds(out, " absolute, ");
+        tell_number(json_object_get(output, "max_rel_error"), out);
+        buf_adds(out, " relative\n");
+    }
+    json_array_foreach(json_object_get(output, "samples"), i, sample) {
+        if (i < MAX_SAMPLES) {
+            tell_mismatch(sample, out);
+        }
+    }
+}
+
+static void tell_case(const json_t *item, struct buf *out) {
+    size_t i;
+    const json_t *output;
+    buf_addf(out, "%s: ", json_get_string(item, "verdict", "?"));
+    tell_sizes(json_object_get(item, "sizes"), out);
+    buf_addf(out, " (trial %lld, seed %s)\n",
+             (long long)json_get_integer(item, "trial", 0),
+             json_get_string(item, "seed", "?"));
+    json_array_foreach(json_object_get(item, "outputs"), i, output) {
+        tell_output(output, out);
+    }
+}
+
+/* Cases that failed, and the first trial of those that did not. */
+static void tell_cases(const json_t *cases, struct buf *out) {
+    size_t i, told = 0;
+    const json_t *item;
+    json_array_foreach(cases, i, item) {
+        bool fails = strcmp(json_get_string(item, "verdict", ""), "pass") != 0;
+        if ((fails || !json_get_integer(item, "trial", 0)) && told++ < MAX_CASES) {
+            tell_case(item, out);
+        }
+    }
+    if (told > MAX_CASES) {
+        buf_addf(out, "and %zu more cases\n", told - MAX_CASES);
+    }
+}
+
+/* --- findings --- */
+
+static void tell_place(const json_t *f, struct buf *out) {
+    const char *file = json_get_string(f, "file", NULL);
+    const json_t *block = json_object_get(f, "block"),
+                 *thread = json_object_get(f, "thread");
+    if (file) {
+        buf_addf(out, "%.200s:%lld: ", file, (long long)json_get_integer(f, "line", 0));
+    }
+    buf_addf(out, "%s [%s]: %.600s", json_get_string(f, "severity", "error"),
+             json_get_string(f, "code", ""), json_get_string(f, "message", ""));
+    if (block && thread) {
+        buf_adds(out, " (block ");
+        tell_list(block, ",", out);
+        buf_adds(out, ", thread ");
+        tell_list(thread, ",", out);
+        buf_addc(out, ')');
+    }
+    json_int_t count = json_get_integer(f, "count", 1);
+    if (count > 1) {
+        buf_addf(out, ", %lld times", (long long)count);
+    }
+    buf_addc(out, '\n');
+}
+
+static void tell_findings(const json_t *result, struct buf *out) {
+    const json_t *findings = json_object_get(result, "findings"), *f;
+    size_t i, count = json_array_size(findings);
+    json_array_foreach(findings, i, f) {
+        if (i < MAX_FINDINGS) {
+            tell_place(f, out);
+        }
+    }
+    size_t left = count > MAX_FINDINGS ? count - MAX_FINDINGS : 0;
+    left += (size_t)json_get_integer(result, "omitted", 0);
+    if (left) {
+        buf_addf(out, "and %zu more findings\n", left);
+    }
+}
+
+/* --- the whole --- */
+
+static void tell_error(const json_t *result, struct buf *out) {
+    const json_t *error = json_object_get(result, "error"), *item;
+    const char *hint = json_get_string(error, "hint", NULL);
+    size_t i;
+    if (error) {
+        buf_addf(out, "%s: %s\n", json_get_string(error, "stage", ""),
+                 json_get_string(error, "message", ""));
+    }
+    if (hint) {
+        buf_addf(out, "hint: %s\n", hint);
+    }
+    json_array_foreach(json_object_get(result, "unsupported"), i, item) {
+        buf_addf(out, "  %s at %s:%lld\n", json_get_string(item, "opcode", "?"),
+                 json_get_string(item, "file", "?"),
+                 (long long)json_get_integer(item, "line", 0));
+    }
+    const json_t *check = json_object_get(result, "check");
+    if (json_is_object(check) && !json_get_bool(check, "ok", 1)) {
+        check_result_describe(check, out);
+    }
+}
+
+static void tell_counters(const json_t *counters, struct buf *out) {
+    if (!json_is_object(counters)) {
+        return;
+    }
+    buf_addf(out, "%lld warp instructions, %lld of single threads, ",
+             (long long)json_get_integer(counters, "instructions", 0),
+             (long long)json_get_integer(counters, "lane_instructions", 0));
+    tell_number(json_object_get(counters, "global_sectors_per_request"), out);
+    buf_addf(out, " sectors per global request, %lld shared bank conflicts, ",
+             (long long)json_get_integer(counters, "shared_bank_conflicts", 0));
+    tell_number(json_object_get(counters, "active_lanes_percent"), out);
+    buf_adds(out, " % of lanes active\n");
+}
+
+static void tell_printed(const char *text, struct buf *out) {
+    size_t len = strlen(text), cut = text_cut(text, len, 2000);
+    if (len) {
+        buf_adds(out, "the kernel printed:\n");
+        buf_add(out, text, cut);
+        buf_adds(out, cut < len ? "…\n" : text[len - 1] == '\n' ? "" : "\n");
+    }
+}
+
+void validate_result_describe(const json_t *result, struct buf *out) {
+    autobuf text = BUF_INIT((size_t)4 * MAX_TEXT);
+    const json_t *backend = json_object_get(result, "backend");
+    buf_addf(&text, "%s", json_get_string(result, "verdict", "?"));
+    if (backend) {
+        buf_addf(&text, " on %s", json_get_string(backend, "device", "?"));
+    }
+    buf_addc(&text, '\n');
+    tell_error(result, &text);
+    tell_findings(result, &text);
+    tell_cases(json_object_get(result, "cases"), &text);
+    tell_counters(json_object_get(result, "counters"), &text);
+    tell_printed(json_get_string(result, "printf", ""), &text);
+    buf_add(out, text.data, text_cut(text.data, text.len, MAX_TEXT));
+}

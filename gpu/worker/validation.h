@@ -1,0 +1,32 @@
+#pragma once
+/* validation: the supervisor's side of validate_child.h: one process per `validate`
+ * request, with a deadline, ended by a cancellation. */
+#include "base/json.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct child;
+struct rpc_call;
+struct worker;
+
+#define VALIDATION_MAX_REQUEST (128u << 20) /* bytes of text */
+#define VALIDATION_MAX_ANSWER (16u << 20)
+enum { VALIDATE_CHILD_BAD_JOB = 93, VALIDATIONS_MAX = 64 };
+
+/* Of one validation; out-of-range values are brought into range. */
+struct validate_limits {
+    unsigned wall_ms;    /* 30 000; at most an hour */
+    unsigned cpu_s;      /* of all threads: follows from wall_ms and the cores */
+    size_t memory_bytes; /* address space: 8 GiB */
+};
+void validate_limits_read(struct validate_limits *ret, const json_t *json);
+
+/* Ends in rpc_reply or rpc_error. */
+void validation_start(struct worker *w, struct rpc_call *call);
+/* What can start; at most as many run as there are cores. */
+void validations_advance(struct worker *w);
+void validation_child_ended(struct worker *w, void *validation,
+                            const struct child *child);
+uint64_t validations_tick(struct worker *w, uint64_t now);
+void validations_free(struct worker *w);

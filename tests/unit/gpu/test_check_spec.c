@@ -1,0 +1,290 @@
+/* What a check spec may say, and the words for what it may not. */
+#include "base/err.h"
+#include "base/json.h"
+#include "gpu/validate/check_case.h"
+#include "gpu/validate/value_expression.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+Test(integer_expression, values) {
+    static const struct size_value sizes[] = {{"rows", 7}, {"cols", 1000}};
+    const struct size_values list = {sizes, 2};
+    static const struct {
+        const char *text;
+        int64_t want;
+    } cases[] = {
+        {"rows", 7},
+        {"rows * cols + 1", 7001},
+        {"ceil_div(cols, 256)", 4},
+        {"ceil_div(-7, 2)", -3},
+        {"ceil_div(-8, -3)", 3},
+        {"(rows + 1) % 5 * 2", 6},
+        {"-7 / 2", -3},
+        {"max(1, rows, 3) - min(rows, 2)", 5},
+        {"2 * -(rows)", -14},
+        {"9223372036854775807", INT64_MAX},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t got = 0;
+        struct err err = {0};
+        cr_assert_eq(integer_expression(cases[i].text, &list, &got, &err), 0, "%s: %s",
+                     cases[i].text, err.msg);
+        cr_assert_eq(got, cases[i].want, "%s is %lld", cases[i].text, (long long)got);
+    }
+}
+
+Test(integer_expression, errors) {
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"rows / 0", "division by zero"},
+        {"nosuch + 1", "unknown size 'nosuch'"},
+        {"1 +", "ends too early"},
+        {"1 2", "operator"},
+        {"(1", "parenthesis"},
+        {"9223372036854775807 + 1", "too large"},
+        {"pow(2, 3)", "functions are"},
+        {"1.5", "whole"},
+        {"ceil_div(1, 2, 3)", "two arguments"},
+        {"", "ends too early"},
+    };
+    static const struct size_value sizes[] = {{"rows", 7}};
+    const struct size_values list = {sizes, 1};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t got = 42;
+        struct err err = {0};
+        cr_assert_lt(integer_expression(cases[i].text, &list, &got, &err), 0);
+        cr_assert(strstr(err.msg, cases[i].words) != NULL, "%s: %s", cases[i].text,
+                  err.msg);
+        cr_assert_eq(got, 42);
+    }
+    char deep[600];
+    memset(deep, '(', sizeof deep - 1);
+    deep[sizeof deep - 1] = '\0';
+    struct err err = {0};
+    int64_t got;
+    cr_assert_lt(integer_expression(deep, &list, &got, &err), 0);
+}
+
+static double value(const char *text, uint64_t at, struct err *err) {
+    static const float x[6] = {1, -2, 3, 4, -5, 6};
+    static const int32_t k[3] = {2, 0, 1};
+    static const struct value_input inputs[] = {{"x", TENSOR_FLOAT32, x, 6},
+                                                {"k", TENSOR_INT32, k, 3}};
+    static const struct size_value sizes[] = {{"cols", 3}};
+    const struct value_inputs list = {inputs, 2};
+    const struct size_values names = {sizes, 1};
+    struct value_expression *e = NULL;
+    double out[8] = {0};
+    uint64_t steps = 100000;
+    if (value_expression_new(&e, text, &names, &list, err) < 0) {
+        return NAN;
+    }
+    int r = value_expression_evaluate(e, at + 1, out, &steps, err);
+    value_expression_free(e);
+    return r < 0 ? NAN : out[at];
+}
+
+Test(value_expression, values) {
+    static const struct {
+        const char *text;
+        uint64_t at;
+        double want;
+    } cases[] = {
+        {"x[i] * 0.5", 3, 2},
+        {"max(x[i], 0)", 1, 0},
+        {"x[i / cols * cols + (cols - 1 - i % cols)]", 3, 6},
+        {"sum(j, 0, cols, x[i / cols * cols + j])", 4, 5},
+        {"x[k[i % 3]]", 0, 3},
+        {"1 / 2", 0, 0},
+        {"1 / 2.0", 0, 0.5},
+        {"i > 2 && x[i] > 0 ? exp(0) : -1", 3, 1},
+        {"i > 2 && x[i] > 0 ? exp(0) : -1", 2, -1},
+        {"-x[i] - -2", 1, 4},
+        {"!(i == 0) || 0", 0, 0},
+        {"maximum(j, 0, 6, x[j]) + minimum(j, 0, 6, x[j])", 0, 1},
+        {"sum(a, 0, 3, sum(b, 0, a, 1))", 0, 3},
+        {"fma(2, 3, 4) + pow(2, 10) + round(2.5)", 0, 1036},
+        {"2 - 3 - 4", 0, -5},
+        {"cos(pi)", 0, -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = {0};
+        double got = value(cases[i].text, cases[i].at, &err);
+        cr_assert(fabs(got - cases[i].want) < 1e-12, "%s: %g %s", cases[i].text, got,
+                  err.msg);
+    }
+}
+
+Test(value_expression, errors) {
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"x[6]", "lies outside 'x'"},
+        {"x[-1]", "lies outside"},
+        {"y[0]", "there is no buffer y"},
+        {"q + 1", "unknown name q"},
+        {"max(1)", "too few"},
+        {"sum(j, 0, 1e9, 1)", "too long"},
+        {"sum(0, 1, 2)", "index name"},
+        {"frob(1)", "unknown function frob"},
+        {"x[0", "bracket"},
+        {"1 ? 2", "colon"},
+        {"", "ends too early"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = {0};
+        double got = value(cases[i].text, 0, &err);
+        cr_assert(isnan(got) && strstr(err.msg, cases[i].words), "%s: %s", cases[i].text,
+                  err.msg);
+    }
+}
+
+/* --- specs --- */
+
+#define GOOD                                                                             \
+    "'sizes':[{'rows':2,'cols':3},{'rows':1,'cols':5}],"                                 \
+    "'launch':{'grid':['rows'],'block':[32],'shared_bytes':'cols * 4'},"                 \
+    "'args':[{'name':'out','type':'float32','shape':['rows','cols'],'output':true},"     \
+    "{'name':'x','type':'float16','shape':['rows','cols'],'init':{'normal':[0,1]}},"     \
+    "{'name':'cols','type':'int32','value':'cols'}]"
+
+static int read_spec(struct check_spec *ret, const char *text, struct err *err) {
+    char json[4096];
+    snprintf(json, sizeof json, "{%s}", text);
+    for (char *c = json; *c; c++) {
+        *c = *c == '\'' ? '"' : *c;
+    }
+    autojson *params = json_loads(json, 0, NULL);
+    cr_assert(params != NULL, "%s", json);
+    return check_spec_read(ret, params, err);
+}
+
+Test(check_spec, reads_and_resolves) {
+    struct check_spec spec;
+    struct check_case c;
+    struct err err = {0};
+    cr_assert_eq(read_spec(&spec, GOOD ",'expect':{'expression':{'out':'x[i]'}}", &err),
+                 0, "%s", err.msg);
+    cr_assert_eq(spec.case_count, 2);
+    cr_assert_eq(spec.trials, 3);
+    cr_assert_eq(spec.buffers[0].tolerance.mode, COMPARE_ELEMENTWISE);
+    cr_assert_eq(check_case_resolve(&c, &spec, 1, &err), 0, "%s", err.msg);
+    cr_assert_eq(c.buffers[1].count, 5);
+    cr_assert_eq(c.buffers[1].bytes, 10);
+    cr_assert_eq(c.launches[0].shared_bytes, 20);
+    cr_assert_eq(c.launches[0].grid[0], 1);
+    static const struct kernel_param params[] = {{0, 8}, {8, 8}, {16, 4}};
+    const uint64_t addresses[] = {0x1000, 0x2000};
+    unsigned char block[20] = {0};
+    cr_assert_eq(
+        check_case_params(&c, &spec.launches[0], params, 3, addresses, NULL, block, &err),
+        0, "%s", err.msg);
+    cr_assert_eq(block[1], 0x10);
+    cr_assert_eq(block[9], 0x20);
+    cr_assert_eq(block[16], 5);
+    cr_assert_lt(
+        check_case_params(&c, &spec.launches[0], params, 2, addresses, NULL, block, &err),
+        0);
+    cr_assert_str_eq(err.msg, "the kernel takes 2 arguments, the spec gives 3");
+    check_case_finish(&c);
+    check_spec_finish(&spec);
+}
+
+Test(check_spec, structs_and_pointers) {
+    struct check_spec spec;
+    struct check_case c;
+    struct err err = {0};
+    int r =
+        read_spec(&spec,
+                  "'args':[{'name':'a','type':'int8','shape':[4],'init':{'fill':1}},"
+                  "{'struct':[{'type':'float32','value':1.5},{'type':'int64','value':-2},"
+                  "{'type':'int8','value':7}]},{'pointers':['a','a']}]",
+                  &err);
+    cr_assert_eq(r, 0, "%s", err.msg);
+    cr_assert_eq(check_case_resolve(&c, &spec, 0, &err), 0);
+    static const struct kernel_param params[] = {{0, 8}, {8, 24}, {32, 8}};
+    const uint64_t addresses[] = {0x1000}, arrays[] = {0x3000};
+    unsigned char block[40] = {0};
+    cr_assert_eq(check_case_params(&c, &spec.launches[0], params, 3, addresses, arrays,
+                                   block, &err),
+                 0, "%s", err.msg);
+    float f;
+    int64_t wide;
+    memcpy(&f, block + 8, 4);
+    memcpy(&wide, block + 16, 8);
+    cr_assert(f == 1.5f && wide == -2 && block[24] == 7 && block[33] == 0x30);
+    check_case_finish(&c);
+    check_spec_finish(&spec);
+}
+
+Test(check_spec, errors_name_the_field) {
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"'args':[{'name':'x','type':'float32','shape':['n'],'output':true}]",
+         "args[0].shape[0]: cannot evaluate 'n': unknown size 'n'"},
+        {"'args':[{'name':'x','type':'float','shape':[1],'output':true}]",
+         "args[0].type"},
+        {"'args':[{'name':'x','type':'float32','shape':[1]}]", "say what it holds"},
+        {"'args':[{'type':'float32','shape':[1],'output':true}]", "args[0].name"},
+        {"'args':[{'name':'x','type':'float32','shape':[1],'init':{'ones':1}}]",
+         "args[0].init"},
+        {"'args':[{'name':'x','type':'float32','shape':[1],'init':{'normal':[1]}}]",
+         "args[0].init.normal"},
+        {"'args':['x']", "no buffer 'x'"},
+        {"'args':[{'name':'n','type':'int32','value':1.5}]", "args[0].value"},
+        {"'args':[{'tensor_map':{}}]", "tensor_map"},
+        {"'sizes':[]", "sizes: the list is empty"},
+        {"'sizes':{'n':'2'}", "sizes.n"},
+        {"'sizes':{'2n':2}", "sizes.2n"},
+        {"'launch':{'grid':[1,2,3,4]}", "launch.grid"},
+        {"'expect':{'op':'softmax'}", "expect"},
+        {"'expect':{'values':{'y':[1]}}", "no output of that name"},
+        {"'trials':0", "trials"},
+        {"'seed':'xyz'", "seed"},
+        {"'checks':['leaks']", "checks[0]"},
+        {"'tolerance':{'rtol':-1},'args':[{'name':'x','type':'float32','shape':[1],"
+         "'output':true}]",
+         "tolerance"},
+        {"'launches':[]", "launches"},
+        {"'launches':[{'args':[{'name':'x','type':'int32','shape':[1],'output':true}]},"
+         "{'args':[{'name':'x','type':'int32','shape':[1],'output':true}]}]",
+         "two buffers 'x'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct check_spec spec;
+        struct err err = {0};
+        cr_assert_lt(read_spec(&spec, cases[i].text, &err), 0, "%s", cases[i].text);
+        cr_assert(strstr(err.msg, cases[i].words) != NULL, "%s: %s", cases[i].text,
+                  err.msg);
+    }
+}
+
+Test(check_spec, impossible_cases) {
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"'sizes':{'n':-1},'args':[{'name':'x','type':'int8','shape':['n'],'output':true}"
+         "]",
+         "case 0: x.shape[0] is -1"},
+        {"'sizes':{'n':4000000000},'args':[{'name':'x','type':'float64','shape':['n','n']"
+         ","
+         "'output':true}]",
+         "MiB"},
+        {"'launch':{'grid':[0]}", "launch.grid[0] is 0"},
+        {"'launch':{'shared_bytes':-1}", "shared_bytes"},
+        {"'sizes':[{'n':1},{'n':0}],'launch':{'grid':['4 / n']}", "case 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct check_spec spec;
+        struct check_case c;
+        struct err err = {0};
+        cr_assert_eq(read_spec(&spec, cases[i].text, &err), 0, "%s", err.msg);
+        cr_assert_lt(check_case_resolve(&c, &spec, spec.case_count - 1, &err), 0);
+        cr_assert(strstr(err.msg, cases[i].words) != NULL, "%s", err.msg);
+        check_spec_finish(&spec);
+    }
+}

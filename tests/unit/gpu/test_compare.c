@@ -1,0 +1,160 @@
+/* When an output is right, and what is said when it is not. */
+#include "base/json.h"
+#include "gpu/validate/compare.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+static const int64_t shape[] = {2, 3};
+
+static struct compare_input input(const float *actual, const float *expected,
+                                  struct tolerance tolerance) {
+    return (struct compare_input){.name = "y",
+                                  .type = TENSOR_FLOAT32,
+                                  .expected_type = TENSOR_FLOAT32,
+                                  .actual = actual,
+                                  .expected = expected,
+                                  .count = 6,
+                                  .shape = shape,
+                                  .rank = 2,
+                                  .tolerance = tolerance};
+}
+
+static bool passes(const float *actual, const float *expected, struct tolerance t) {
+    struct compare_input in = input(actual, expected, t);
+    struct compare_result r;
+    compare_output(&r, &in);
+    json_decref(r.json);
+    return r.pass;
+}
+
+Test(compare, elementwise) {
+    const float e[6] = {1, 2, 3, 4, 5, 6};
+    float a[6];
+    struct tolerance t = {.mode = COMPARE_ELEMENTWISE, .rtol = 0.01};
+    memcpy(a, e, sizeof a);
+    cr_assert(passes(a, e, t));
+    a[2] = 3.029f;
+    cr_assert(passes(a, e, t));
+    a[2] = 3.031f;
+    cr_assert(passes(a, e, t) == false);
+    a[2] = NAN;
+    cr_assert(passes(a, e, t) == false);
+    a[2] = INFINITY;
+    cr_assert(passes(a, e, t) == false);
+}
+
+Test(compare, special_values) {
+    const float e[6] = {NAN, INFINITY, -INFINITY, 0, -0.0f, 1};
+    float a[6] = {NAN, INFINITY, -INFINITY, -0.0f, 0, 1};
+    struct tolerance loose = {.mode = COMPARE_ELEMENTWISE, .rtol = 1},
+                     exact = {.mode = COMPARE_EXACT};
+    cr_assert(passes(a, e, loose));
+    cr_assert(passes(a, e, exact) == false); /* the zeros' signs */
+    a[3] = 0;
+    a[4] = -0.0f;
+    cr_assert(passes(a, e, exact));
+    a[1] = -INFINITY;
+    cr_assert(passes(a, e, loose) == false);
+    a[1] = 3.4e38f;
+    cr_assert(passes(a, e, loose) == false);
+}
+
+/* The region, the first and the samples of what is wrong. */
+Test(compare, tells_where) {
+    const float e[6] = {1, 2, 3, 4, 5, 6}, a[6] = {1, 2.5f, 3, 4, 5, 7};
+    struct compare_input in =
+        input(a, e, (struct tolerance){.mode = COMPARE_ELEMENTWISE, .rtol = 1e-3});
+    struct compare_result r;
+    compare_output(&r, &in);
+    cr_assert_eq(r.mismatches, 2);
+    autojson *want =
+        json_loads("{\"index\":[0,1],\"expected\":2.0,\"actual\":2.5,\"expected_bits\":"
+                   "\"0x40000000\",\"actual_bits\":\"0x40200000\"}",
+                   0, NULL);
+    cr_assert(json_equal(json_object_get(r.json, "first_mismatch"), want));
+    autojson *region = json_loads("{\"low\":[0,1],\"high\":[1,2]}", 0, NULL);
+    cr_assert(json_equal(json_object_get(r.json, "region"), region));
+    cr_assert_eq(json_array_size(json_object_get(r.json, "samples")), 2);
+    cr_assert(json_number_value(json_object_get(r.json, "max_abs_error")) == 1.0);
+    cr_assert(json_number_value(json_object_get(r.json, "max_rel_error")) == 0.25);
+    /* 4 exact, 0.25 = 2^-2 and 1/6 = 2^-2.58 */
+    json_t *histogram = json_object_get(r.json, "histogram");
+    cr_assert_eq(json_array_size(histogram), 3);
+    cr_assert_eq(
+        json_integer_value(json_object_get(json_array_get(histogram, 0), "count")), 4);
+    cr_assert_eq(
+        json_integer_value(json_object_get(json_array_get(histogram, 1), "log2_error")),
+        -3);
+    json_decref(r.json);
+}
+
+/* KernelBench's trap: an absolute tolerance above all values lets zeros pass. */
+Test(compare, trivial_outputs_are_seen) {
+    const float e[6] = {1e-6f, 2e-6f, 3e-6f, 1e-6f, 2e-6f, 3e-6f}, zero[6] = {0};
+    struct compare_result r;
+    struct compare_input in =
+        input(zero, e, (struct tolerance){.mode = COMPARE_ELEMENTWISE, .atol = 1e-4});
+    compare_output(&r, &in);
+    cr_assert(r.pass && r.zero_passes && r.constant_passes);
+    json_decref(r.json);
+    in.tolerance = tolerance_default(TENSOR_FLOAT32);
+    compare_output(&r, &in);
+    cr_assert(r.pass == false);
+    cr_assert(r.zero_passes == false);
+    cr_assert(r.constant_passes == false);
+    json_decref(r.json);
+    in.expected = zero; /* an output that should be zero is no trap */
+    compare_output(&r, &in);
+    cr_assert(r.pass);
+    cr_assert(r.zero_passes == false);
+    json_decref(r.json);
+}
+
+Test(compare, multiset) {
+    const float e[6] = {1, 2, 3, 4, 5, 5}, a[6] = {5, 4, 3, 2, 1, 5},
+                b[6] = {5, 4, 3, 2, 1, 4};
+    struct tolerance t = {.mode = COMPARE_MULTISET, .rtol = 1e-6};
+    cr_assert(passes(a, e, t));
+    cr_assert(passes(b, e, t) == false);
+}
+
+Test(compare, unwritten_elements_are_wrong) {
+    const float e[6] = {1, 2, 3, 4, 5, 6};
+    struct compare_input in = input(e, e, (struct tolerance){.mode = COMPARE_EXACT});
+    struct compare_result r;
+    in.unwritten = 2;
+    compare_output(&r, &in);
+    cr_assert(r.pass == false);
+    cr_assert_eq(r.mismatches, 2);
+    json_decref(r.json);
+}
+
+/* A reference in double precision does not fail an output for its smaller type. */
+Test(compare, expected_in_double) {
+    const double e[6] = {0.1, 0.2, 0.3, 1.0 / 3, 2.0 / 3, 1e-3};
+    float a[6];
+    for (int i = 0; i < 6; i++) {
+        a[i] = (float)e[i];
+    }
+    struct compare_input in = input(a, NULL, (struct tolerance){.mode = COMPARE_EXACT});
+    struct compare_result r;
+    in.expected = e;
+    in.expected_type = TENSOR_FLOAT64;
+    compare_output(&r, &in);
+    cr_assert(r.pass);
+    json_decref(r.json);
+}
+
+Test(compare, wide_integers_are_exact) {
+    const int64_t e[6] = {9007199254740993}, a[6] = {9007199254740992};
+    struct compare_input in = input(NULL, NULL, tolerance_default(TENSOR_INT64));
+    struct compare_result r;
+    in.type = in.expected_type = TENSOR_INT64;
+    in.actual = a;
+    in.expected = e;
+    compare_output(&r, &in);
+    cr_assert_eq(r.mismatches, 1);
+    json_decref(r.json);
+}
