@@ -44,6 +44,32 @@ static void add_problem(const struct reading *r, const char *text) {
 
 /* --- one file --- */
 
+/* The same value, its texts (keys too) as text_clean leaves them. Steals. */
+static json_t *clean_tree(json_t *given) {
+    json_t *value = given, *item;
+    const char *key;
+    size_t i;
+    if (json_is_string(given)) {
+        value = json_clean(json_string_value(given), json_string_length(given));
+    } else if (json_is_array(given)) {
+        value = json_array();
+        json_array_foreach(given, i, item) {
+            json_array_append_new(value, clean_tree(json_incref(item)));
+        }
+    } else if (json_is_object(given)) {
+        value = json_object();
+        json_object_foreach(given, key, item) {
+            autojson *clean = json_clean_z(key);
+            json_object_set_new(value, json_string_value(clean),
+                                clean_tree(json_incref(item)));
+        }
+    }
+    if (value != given) {
+        json_decref(given);
+    }
+    return value;
+}
+
 /* An object; NULL without the file, or with a problem noted. */
 static json_t *read_object(const struct reading *r, const char *name, size_t max) {
     autofree char *path = path_join(r->batch, name);
@@ -55,7 +81,7 @@ static json_t *read_object(const struct reading *r, const char *name, size_t max
     }
     json_t *value = rc < 0 ? NULL : json_parse(text.data, text.len, &err);
     if (json_is_object(value)) {
-        return value;
+        return clean_tree(value);
     }
     json_decref(value);
     autofree char *problem =
@@ -120,6 +146,7 @@ static size_t parse_cells(char *text, size_t len, json_t *cells) {
         autojson *cell = line_len && line_len <= LINE_MAX_BYTES
                              ? json_parse(line, line_len, NULL)
                              : NULL;
+        cell = cell ? clean_tree(cell) : NULL;
         if (cell && !run_cell_problem(cell)) {
             put_cell(cells, index, cell);
         } else {
