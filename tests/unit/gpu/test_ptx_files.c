@@ -1,0 +1,31 @@
+/* .file lines of PTX under people's names. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/facts/ptx_files.h"
+
+#include <criterion/criterion.h>
+
+Test(ptx_files, names) {
+    struct source_set set = {0};
+    struct err err;
+    cr_assert_eq(source_set_add(&set, "k.cu", "src/k\".cu", "x", 1, &err), 0);
+    cr_assert_eq(source_set_add(&set, "r0/a/h.cuh", "a/h.cuh", "x", 1, &err), 0);
+    char *dirs[] = {(char[]){"/opt/cuda/include"}, NULL};
+    autofree char *out =
+        ptx_files_rename("one\n"
+                         "\t.file\t1 \"/tmp/job-1/k.cu\"\n"
+                         "\t.file\t2 \"/tmp/job-1/./r0/x/../a/h.cuh\", 1, 2\n"
+                         "\t.file\t3 \"/opt/cuda/include/cuda/barrier\"\n"
+                         "\t.file\t4 \"/tmp/job-12/k.cu\"\n"
+                         "\t.file\t5 unquoted\n"
+                         "\t.file\t6 \"r0/a/h.cuh\"",
+                         "/tmp/job-1", &set, dirs);
+    cr_assert_str_eq(out, "one\n"
+                          "\t.file\t1 \"src/k?.cu\"\n"
+                          "\t.file\t2 \"a/h.cuh\", 1, 2\n"
+                          "\t.file\t3 \"<cuda/barrier>\"\n"
+                          "\t.file\t4 \"k.cu\"\n"
+                          "\t.file\t5 unquoted\n"
+                          "\t.file\t6 \"a/h.cuh\"");
+    source_set_finish(&set);
+}

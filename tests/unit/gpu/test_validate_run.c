@@ -1,0 +1,305 @@
+/* The course of a validation, on a backend that does as the kernel's name says. */
+#include "base/err.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "gpu/validate/trial.h"
+#include "gpu/validate/validate_run.h"
+#include "protocol/finding.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* --- the backend: kernels (float *y, const float *x, int n) --- */
+
+struct area {
+    uint64_t bytes;
+    unsigned flags;
+    char *host, *written;
+};
+struct backend {
+    struct area areas[8];
+    size_t count;
+    uint64_t budget, spent;
+    json_t *findings;
+};
+
+static int fake_open(struct backend **ret, const struct backend_options *o,
+                     json_t **ret_unsupported, struct err *err) {
+    if (!strcmp(o->ptx, "unsupported")) {
+        *ret_unsupported =
+            json_pack("[{s:s, s:s, s:i}]", "opcode", "wgmma", "file", "k.cu", "line", 3);
+        return err_set(err, -ENOTSUP, "one instruction cannot run");
+    }
+    struct backend *b = xcalloc(1, sizeof *b);
+    b->budget = o->instructions;
+    b->findings = json_array();
+    *ret = b;
+    return 0;
+}
+
+static void fake_close(struct backend *b) {
+    for (size_t i = 0; i < b->count; i++) {
+        free(b->areas[i].host);
+        free(b->areas[i].written);
+    }
+    json_decref(b->findings);
+    free(b);
+}
+
+static const char *fake_device(const struct backend *b) {
+    (void)b;
+    return "fake";
+}
+
+static int fake_alloc(struct backend *b, const char *name, uint64_t bytes, unsigned flags,
+                      uint64_t *ret, struct err *err) {
+    (void)name, (void)err;
+    b->areas[b->count] = (struct area){.bytes = bytes,
+                                       .flags = flags,
+                                       .host = xcalloc(bytes + 1, 1),
+                                       .written = xcalloc(bytes + 1, 1)};
+    *ret = (b->count++ + 1) << 32;
+    return 0;
+}
+
+static int fake_global(struct backend *b, const char *name, uint64_t *ret,
+                       uint64_t *ret_bytes, struct err *err) {
+    (void)b, (void)ret, (void)ret_bytes;
+    return err_set(err, -ENOENT, "no variable %s", name);
+}
+
+static struct area *area_at(struct backend *b, uint64_t address) {
+    return &b->areas[(address >> 32) - 1];
+}
+
+static int fake_write(struct backend *b, uint64_t address, const void *bytes,
+                      uint64_t len, struct err *err) {
+    (void)err;
+    memcpy(area_at(b, address)->host, bytes, len);
+    return 0;
+}
+
+static int fake_read(struct backend *b, uint64_t address, void *bytes, uint64_t len,
+                     struct err *err) {
+    (void)err;
+    memcpy(bytes, area_at(b, address)->host, len);
+    return 0;
+}
+
+static uint64_t fake_unwritten(struct backend *b, uint64_t address, uint64_t *ret_first) {
+    const struct area *a = area_at(b, address);
+    uint64_t count = 0;
+    for (uint64_t i = a->bytes; i-- > 0;) {
+        count += !a->written[i];
+        *ret_first = a->written[i] ? *ret_first : i;
+    }
+    return count;
+}
+
+static int fake_params(struct backend *b, const char *entry, struct kernel_param *ret,
+                       size_t max, size_t *ret_block) {
+    (void)b, (void)entry, (void)max;
+    ret[0] = (struct kernel_param){0, 8};
+    ret[1] = (struct kernel_param){8, 8};
+    ret[2] = (struct kernel_param){16, 4};
+    *ret_block = 20;
+    return 3;
+}
+
+static void fault(struct backend *b) {
+    struct finding_span at = {.line = 7};
+    json_array_append_new(b->findings, finding_new("run", "out_of_bounds", FINDING_ERROR,
+                                                   "outside x", "k.cu", &at));
+}
+
+static enum backend_end fake_launch(struct backend *b, const struct backend_launch *l,
+                                    struct err *err) {
+    uint64_t address[2];
+    int n;
+    memcpy(address, l->params, sizeof address);
+    memcpy(&n, (const char *)l->params + 16, sizeof n);
+    struct area *y = area_at(b, address[0]), *x = area_at(b, address[1]);
+    float *to = (float *)(void *)y->host, *from = (float *)(void *)x->host;
+    b->spent = (uint64_t)n;
+    if (b->spent > b->budget || !strcmp(l->entry, "endless")) {
+        return BACKEND_BUDGET;
+    }
+    if (!strcmp(l->entry, "refused")) {
+        err_set(err, -EINVAL, "2000 threads in a block");
+        return BACKEND_REFUSED;
+    }
+    if (!strcmp(l->entry, "fault")) {
+        fault(b);
+        return BACKEND_FAULT;
+    }
+    int last = !strcmp(l->entry, "short") ? n - 1 : n;
+    for (int i = 0; i < last; i++) {
+        to[i] = !strcmp(l->entry, "wrong") && i == 2 ? from[i] : 2 * from[i];
+        memset(y->written + 4 * i, 1, 4);
+    }
+    if (!strcmp(l->entry, "noted")) {
+        fault(b);
+    }
+    return BACKEND_DONE;
+}
+
+static void fake_stop(struct backend *b) {
+    (void)b;
+}
+static json_t *fake_findings(const struct backend *b, uint64_t *ret_omitted) {
+    *ret_omitted = 0;
+    return json_incref(b->findings);
+}
+static json_t *fake_counters(const struct backend *b) {
+    return json_pack("{s:I}", "lane_instructions", (json_int_t)b->spent);
+}
+static const char *fake_printed(const struct backend *b) {
+    (void)b;
+    return "hello\n";
+}
+static uint64_t fake_spent(const struct backend *b) {
+    return b->spent;
+}
+
+static const struct backend_class fake = {
+    "fake",        fake_open,     fake_close,     fake_device, fake_alloc,  fake_global,
+    fake_write,    fake_read,     fake_unwritten, fake_params, fake_launch, fake_stop,
+    fake_findings, fake_counters, fake_printed,   fake_spent};
+
+/* --- requests --- */
+
+#define ARGS                                                                             \
+    "'args':[{'name':'y','type':'float32','shape':['n'],'output':true},"                 \
+    "{'name':'x','type':'float32','shape':['n'],'init':{'normal':[0,1]}},"               \
+    "{'name':'n','type':'int32','value':'n'}]"
+
+static json_t *run(const char *kernel, const char *spec, const char *ptx) {
+    autofree char *text = xasprintf(
+        "{'spec':{'sizes':[{'n':5},{'n':33}]," ARGS "%s},'ptx':'%s','entries':{'':{"
+        "'symbol':'%s','name':'%s'}},'reference_ptx':'ref','reference_entries':{'':{"
+        "'symbol':'ref','name':'ref'},'bad':{'symbol':'fault','name':'bad'},"
+        "'part':{'symbol':'short','name':'part'}},'seed':'0x1'}",
+        spec, ptx, kernel, kernel);
+    for (char *c = text; *c; c++) {
+        *c = *c == '\'' ? '"' : *c;
+    }
+    autojson *request = json_loads(text, 0, NULL);
+    cr_assert(request != NULL, "%s", text);
+    return validate_run(request, &fake);
+}
+
+static const char *verdict(const json_t *r) {
+    return json_get_string(r, "verdict", "");
+}
+static const char *error_of(const json_t *r, const char *member) {
+    return json_get_string(json_object_get(r, "error"), member, "");
+}
+
+#define TWICE ",'expect':{'expression':{'y':'x[i] * 2'}}"
+
+Test(validate_run, a_right_kernel_passes) {
+    autojson *r = run("good", TWICE, "ptx");
+    cr_assert_str_eq(verdict(r), "pass");
+    cr_assert_eq(json_array_size(json_object_get(r, "cases")), 6);
+    cr_assert_eq(json_array_size(json_object_get(r, "findings")), 0);
+    cr_assert_str_eq(json_get_string(r, "printf", ""), "hello\nhello\n");
+    cr_assert_eq(json_get_integer(json_object_get(r, "budget"), "spent", 0), 3 * 38);
+    cr_assert_eq(json_get_integer(json_object_get(r, "counters"), "lane_instructions", 0),
+                 33);
+    autojson *with_kernel = run("good", ",'expect':{'kernel':{}}", "ptx");
+    cr_assert_str_eq(verdict(with_kernel), "pass");
+}
+
+Test(validate_run, trials_have_seeds_of_their_own) {
+    autojson *r = run("good", TWICE, "ptx");
+    json_t *cases = json_object_get(r, "cases");
+    for (size_t i = 0; i < 6; i++) {
+        for (size_t k = 0; k < i; k++) {
+            cr_assert_str_neq(json_get_string(json_array_get(cases, i), "seed", ""),
+                              json_get_string(json_array_get(cases, k), "seed", ""));
+        }
+    }
+}
+
+Test(validate_run, a_wrong_kernel_fails_where_it_is_wrong) {
+    autojson *r = run("wrong", TWICE, "ptx");
+    cr_assert_str_eq(verdict(r), "fail");
+    json_t *output = json_array_get(
+        json_object_get(json_array_get(json_object_get(r, "cases"), 0), "outputs"), 0);
+    cr_assert_eq(json_get_integer(output, "mismatches", 0), 1);
+    json_t *index = json_object_get(json_object_get(output, "first_mismatch"), "index");
+    cr_assert_eq(json_integer_value(json_array_get(index, 0)), 2);
+}
+
+Test(validate_run, what_is_not_written_is_told) {
+    autojson *r = run("short", TWICE, "ptx");
+    cr_assert_str_eq(verdict(r), "fail");
+    json_t *finding = json_array_get(json_object_get(r, "findings"), 0);
+    cr_assert_str_eq(json_get_string(finding, "code", ""), "unwritten_output");
+    cr_assert_eq(json_array_size(json_object_get(r, "findings")), 1);
+    /* Nothing else is known to be wrong without a reference. */
+    autojson *alone = run("short", "", "ptx");
+    cr_assert_str_eq(verdict(alone), "fail");
+}
+
+Test(validate_run, findings_fail_a_right_result) {
+    autojson *r = run("noted", TWICE, "ptx");
+    cr_assert_str_eq(verdict(r), "fail");
+    json_t *findings = json_object_get(r, "findings");
+    cr_assert_eq(json_array_size(findings), 1);
+    cr_assert_eq(json_get_integer(json_array_get(findings, 0), "count", 0), 6);
+}
+
+Test(validate_run, early_ends) {
+    static const struct {
+        const char *kernel, *spec, *ptx, *verdict, *stage, *code;
+    } cases[] = {
+        {"fault", TWICE, "ptx", "fail", "run", "CUDA_ERROR_LAUNCH_FAILED"},
+        {"endless", TWICE, "ptx", "timeout", "run", "instruction_budget"},
+        {"refused", TWICE, "ptx", "error", "launch", "launch_refused"},
+        {"good", TWICE, "unsupported", "unsupported", "compile", "unsupported"},
+        {"good", ",'expect':{'kernel':{'kernel':'bad'}}", "ptx", "error", "reference",
+         "reference_faulted"},
+        {"good", ",'expect':{'kernel':{'kernel':'part'}}", "ptx", "error", "reference",
+         "reference_incomplete"},
+        {"good", ",'expect':{'expression':{'y':'x[i + 1]'}}", "ptx", "error", "reference",
+         "expectation"},
+        {"good", ",'expect':{'values':{'y':[1,2]}}", "ptx", "error", "reference",
+         "expectation"},
+        {"good", ",'tolerance':{'atol':100}" TWICE, "ptx", "error", "spec",
+         "trivial_check"},
+        {"good", ",'kernel':'other'" TWICE, "ptx", "error", "spec", "unknown_kernel"},
+        {"good", ",'trials':0", "ptx", "error", "spec", "bad_spec"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autojson *r = run(cases[i].kernel, cases[i].spec, cases[i].ptx);
+        cr_assert_str_eq(verdict(r), cases[i].verdict, "case %zu: %s %s", i, verdict(r),
+                         error_of(r, "message"));
+        cr_assert_str_eq(error_of(r, "stage"), cases[i].stage, "case %zu", i);
+        cr_assert_str_eq(error_of(r, "code"), cases[i].code, "case %zu: %s", i,
+                         error_of(r, "code"));
+        cr_assert(json_is_array(json_object_get(r, "cases")));
+    }
+}
+
+/* The first trial of every case is run; later ones are left out when they do not fit. */
+Test(validate_run, the_budget_leaves_out_later_trials) {
+    autojson *r = run("good", ",'instructions':80" TWICE, "ptx");
+    cr_assert_str_eq(verdict(r), "pass");
+    json_t *budget = json_object_get(r, "budget");
+    cr_assert_eq(json_get_integer(budget, "skipped_trials", 0), 2);
+    cr_assert(json_object_get(budget, "ended_run") == json_false());
+    autojson *less = run("good", ",'instructions':20" TWICE, "ptx");
+    cr_assert_str_eq(verdict(less), "timeout");
+    cr_assert(json_object_get(json_object_get(less, "budget"), "ended_run") ==
+              json_true());
+}
+
+Test(validate_run, stopped_in_time_it_keeps_what_it_has) {
+    validate_stop();
+    autojson *r = run("good", TWICE, "ptx");
+    cr_assert_str_eq(verdict(r), "timeout");
+    cr_assert_str_eq(error_of(r, "code"), "wall_time");
+}
