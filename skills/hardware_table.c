@@ -7,8 +7,11 @@
 #define TERA 1e12
 #define MHZ 1e6
 
+/* How each of these was read a second time: docs/architecture/skills.md. */
 #define GUIDE                                                                            \
     "CUDA C++ Programming Guide, Technical Specifications per Compute Capability"
+#define GUIDE_CAPACITY                                                                   \
+    "CUDA C++ Programming Guide, Shared Memory Capacity per Compute Capability"
 #define GUIDE_SHARED "CUDA C++ Programming Guide, Compute Capabilities, Shared Memory"
 #define GUIDE_CLUSTER "CUDA C++ Programming Guide, Thread Block Clusters"
 #define H100_PAPER "NVIDIA H100 Tensor Core GPU Architecture (whitepaper), Table 2-3"
@@ -17,11 +20,10 @@
 #define A100_PAPER "NVIDIA A100 Tensor Core GPU Architecture (whitepaper), Table 4-5"
 #define A100_SHEET "NVIDIA A100 Tensor Core GPU data sheet"
 #define AMPERE_TUNING "NVIDIA Ampere GPU Architecture Tuning Guide"
-#define HOPPER_TUNING "NVIDIA Hopper Tuning Guide"
 #define ADA_TUNING "NVIDIA Ada GPU Architecture Tuning Guide"
 #define PTX "PTX ISA, section on "
 
-#define OF_CAPABILITY(cc, threads, warps, blocks, shared, optin, unified, cores, tuning)   \
+#define OF_CAPABILITY(cc, threads, warps, blocks, shared, optin, unified, cores, paper)    \
     {cc, "", HARDWARE_THREADS_PER_SM, {threads}, #threads, GUIDE},                         \
         {cc, "", HARDWARE_WARPS_PER_SM, {warps}, #warps, GUIDE},                           \
         {cc, "", HARDWARE_BLOCKS_PER_SM, {blocks}, #blocks, GUIDE},                        \
@@ -41,16 +43,16 @@
          HARDWARE_L1_AND_SHARED,                                                           \
          {(unified)*KIB, (unified)*1000.0},                                                \
          #unified " KB",                                                                   \
-         tuning},                                                                          \
+         GUIDE_CAPACITY},                                                                  \
         {cc, "", HARDWARE_BANKS, {32}, "32", GUIDE_SHARED}, {                              \
-        cc, "", HARDWARE_CORES_PER_SM, {cores}, #cores, GUIDE                              \
+        cc, "", HARDWARE_CORES_PER_SM, {cores}, #cores, paper                              \
     }
 
 const struct hardware_fact hardware_table[] = {
-    OF_CAPABILITY("8.0", 2048, 64, 32, 164, 163, 192, 64, AMPERE_TUNING),
+    OF_CAPABILITY("8.0", 2048, 64, 32, 164, 163, 192, 64, A100_PAPER),
     OF_CAPABILITY("8.6", 1536, 48, 16, 100, 99, 128, 128, AMPERE_TUNING),
     OF_CAPABILITY("8.9", 1536, 48, 24, 100, 99, 128, 128, ADA_TUNING),
-    OF_CAPABILITY("9.0", 2048, 64, 32, 228, 227, 256, 128, HOPPER_TUNING),
+    OF_CAPABILITY("9.0", 2048, 64, 32, 228, 227, 256, 128, H100_PAPER),
     {"9.0", "", HARDWARE_CLUSTER_PORTABLE, {8}, "8", GUIDE_CLUSTER},
     {"9.0", "", HARDWARE_CLUSTER_MAX, {16}, "16", GUIDE_CLUSTER},
 
@@ -225,7 +227,13 @@ const struct hardware_fact hardware_table[] = {
     {"H200", "", HARDWARE_SM_COUNT, {132}, "132", H200_SHEET},
     {"H200", "", HARDWARE_CUDA_CORES, {16896}, "16896", H200_SHEET},
     {"H200", "", HARDWARE_TENSOR_CORES, {528}, "528", H200_SHEET},
-    {"H200", "", HARDWARE_L2, {50 * MIB, 50e6, 60e6}, "50 MB", HOPPER_TUNING},
+    /* The driver reports more than the chip's guide says of the H100. */
+    {"H200",
+     "",
+     HARDWARE_L2,
+     {60 * MIB, 60e6, 50 * MIB, 50e6},
+     "60 MB",
+     "CUDA device properties of an H200: 62914560 bytes; guides for its chip: 50 MB"},
     {"H200", "", HARDWARE_MEMORY, {141 * GB, 140 * GB}, "141 GB", H200_SHEET},
     {"H200", "", HARDWARE_BANDWIDTH, {4.8 * TERA, 4.89 * TERA}, "4.8 TB/s", H200_SHEET},
     {"H200",
@@ -271,7 +279,7 @@ const struct hardware_fact hardware_table[] = {
     {"A100", "", HARDWARE_SM_COUNT, {108}, "108", A100_PAPER},
     {"A100", "", HARDWARE_CUDA_CORES, {6912}, "6912", A100_PAPER},
     {"A100", "", HARDWARE_TENSOR_CORES, {432}, "432", A100_PAPER},
-    {"A100", "", HARDWARE_L2, {40 * MIB, 40e6, 80 * MIB}, "40 MB", A100_PAPER},
+    {"A100", "", HARDWARE_L2, {40 * MIB, 40e6}, "40 MB", A100_PAPER},
     {"A100", "", HARDWARE_MEMORY, {80 * GB, 40 * GB}, "80 GB (or 40 GB)", A100_SHEET},
     {"A100",
      "40 GB",
