@@ -30,13 +30,16 @@ static const char style[] =
     "@media(prefers-color-scheme:dark){.badge{color:#12161b}}"
     "table{border-collapse:collapse;width:100%;font-size:.9em}"
     "th,td{text-align:left;padding:4px 8px;border-bottom:1px solid var(--line);"
-    "vertical-align:top;overflow-wrap:anywhere}th{font-weight:600;background:var(--soft)}"
+    "vertical-align:top;overflow-wrap:anywhere}th{font-weight:600;background:var(--soft);"
+    "overflow-wrap:normal}"
     "td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
-    ".passed{color:var(--good)}.failed{color:var(--bad)}.errored,.refused{"
+    "td.word{min-width:6.5em}.passed{color:var(--good)}.failed{color:var(--bad)}.errored,"
+    ".refused{"
     "color:var(--muted)}"
     "pre{margin:4px 0;padding:8px;background:var(--soft);white-space:pre-wrap;"
     "overflow-wrap:anywhere;font-size:.85em;max-height:24em;overflow:auto}"
-    "details{margin:2px 0}summary{cursor:pointer}ul{margin:4px 0;padding-left:18px}"
+    "details{margin:2px 0}summary{cursor:pointer}ul{margin:4px "
+    "0;padding:0;list-style:none}"
     "svg.plot{width:100%;max-width:640px;height:auto;display:block}"
     "svg.bar{width:240px;height:16px;display:block}"
     "svg text{font:12px system-ui,sans-serif;fill:var(--fg)}"
@@ -184,13 +187,19 @@ static void add_tests(struct buf *out, const json_t *student) {
 static void add_lift(struct buf *out, const json_t *student, const char *tone) {
     const json_t *lift = json_object_get(student, "lift");
     double estimate = number_of(lift, "estimate"), p = number_of(lift, "p");
-    double smallest = number_of(lift, "smallest_detectable");
+    bool measurable =
+        strcmp(json_get_string(student, "verdict", ""), "not_measurable") != 0;
+    double smallest = measurable ? number_of(lift, "smallest_detectable") : NAN;
     if (isnan(estimate)) {
         return;
     }
     buf_addf(out, "<h3>Lift: %+.0f points", 100 * estimate);
     if (!isnan(p)) {
-        buf_addf(out, p < 0.001 ? ", p &lt; 0.001" : ", p = %.3f", p);
+        buf_addf(out,
+                 p < 0.001 ? ", p &lt; 0.001"
+                 : p < 0.1 ? ", p = %.3f"
+                           : ", p = %.2f",
+                 p);
     }
     buf_adds(out, "</h3>\n");
     plot_lift(out, estimate, number_of(lift, "low"), number_of(lift, "high"), smallest,
@@ -205,14 +214,16 @@ static void add_lift(struct buf *out, const json_t *student, const char *tone) {
     buf_adds(out, "</p>\n");
 }
 
-static void add_student(struct buf *out, const json_t *student) {
+/* said: what the page says already. */
+static void add_student(struct buf *out, const json_t *student, const char *said) {
     const char *verdict = json_get_string(student, "verdict", "");
+    const char *sentence = json_get_string(student, "sentence", "");
     buf_adds(out, "<section><h2>");
     add_member(out, student, "model");
     buf_adds(out, " ");
     add_badge(out, verdict);
     buf_adds(out, "</h2>\n<p>");
-    html_text(out, json_get_string(student, "sentence", ""), LONG);
+    html_text(out, strcmp(sentence, said) == 0 ? "" : sentence, LONG);
     buf_adds(out, "</p>\n");
     add_lift(out, student, tone_of(verdict));
     add_arms(out, student, tone_of(verdict));
@@ -244,12 +255,13 @@ static void add_bare_row(struct buf *out, const json_t *row) {
 }
 
 static void add_students(struct buf *out, const json_t *batch) {
-    const json_t *students =
-        json_object_get(json_object_get(batch, "evaluation"), "students");
+    const json_t *evaluation = json_object_get(batch, "evaluation");
+    const json_t *students = json_object_get(evaluation, "students");
+    const char *said = json_get_string(evaluation, "sentence", "");
     size_t i;
     json_t *item;
     json_array_foreach(students, i, item) {
-        add_student(out, item);
+        add_student(out, item, said);
     }
     if (json_array_size(students) == 0) {
         json_array_foreach(json_object_get(batch, "rows"), i, item) {
@@ -316,7 +328,7 @@ static void add_cell(struct buf *out, const json_t *cell) {
     const char *outcome = outcome_of(cell);
     buf_adds(out, "<tr>");
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-        buf_adds(out, "<td>");
+        buf_adds(out, i == 2 ? "<td class=\"word\">" : "<td>");
         add_member(out, cell, keys[i]);
         buf_adds(out, "</td>");
     }

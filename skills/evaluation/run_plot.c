@@ -54,8 +54,8 @@ static void lift_axis(struct buf *out) {
         if (points % 50 == 0) {
             buf_addf(out,
                      "<text class=\"muted\" x=\"%.1f\" y=\"70\" text-anchor=\"middle\">"
-                     "%+d</text>",
-                     x, points);
+                     "%s%d</text>",
+                     x, points > 0 ? "+" : "", points);
         }
     }
 }
@@ -111,9 +111,9 @@ void plot_rate(struct buf *out, double rate, double low, double high, const char
 /* --- pairs --- */
 
 #define ROW 20
-#define PAIR_LEFT 250
+#define PAIR_LEFT 275
 #define PAIR_WIDTH 330
-#define LABEL_MAX 30
+#define LABEL_MAX 28
 
 static double pair_x(double rate) {
     return PAIR_LEFT + fmin(fmax(rate, 0), 1) * PAIR_WIDTH;
