@@ -7,6 +7,7 @@
 #include "gpu/pool.h"
 #include "gpu/toolkit.h"
 #include "gpu/validate/check_case.h"
+#include "gpu/validate/spec_file.h"
 #include "gpu/validate/validate_result.h"
 
 #include <ctype.h>
@@ -409,6 +410,17 @@ struct kernel_validate *kernel_validate_start(struct gpu *gpu, const json_t *par
         .gpu = gpu, .stage = on_stage, .done = done, .data = data};
     v->kernel.owner = v->reference.owner = v;
     uv_timer_init(origin->loop, &v->later);
+    autojson *joined = NULL;
+    if (spec_file_is_needed(params)) {
+        joined = spec_file_join(params, origin->roots, &err);
+        if (!joined) {
+            refuse(v, err.code == -EACCES ? CALL_REFUSED : CALL_BAD_PARAMS, "no_spec",
+                   NULL, err.msg);
+            end_later(v);
+            return v;
+        }
+        params = joined;
+    }
     if (check_spec_read(&v->spec, params, &err) < 0) {
         refuse(v, CALL_BAD_PARAMS, "bad_spec", NULL, err.msg);
         end_later(v);

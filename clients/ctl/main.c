@@ -151,7 +151,7 @@ static int show(const struct ctl *c, const char *method, const json_t *params,
     autobuf text = BUF_INIT(256u << 20);
     json_write(&text, result);
     puts(text.data);
-    return skills_exit_status(method, result);
+    return result_exit_status(method, result);
 }
 
 static int ask_and_show(struct ctl *c, const char *method, json_t *params) {

@@ -248,6 +248,23 @@ int render_jobs(const struct terminal *t, const json_t *result) {
     return 0;
 }
 
+int result_exit_status(const char *operation, const json_t *result) {
+    const json_t *target;
+    size_t i;
+    if (strcmp(operation, "skill/find") == 0) {
+        return json_array_size(json_object_get(result, "matches")) ? 0 : 1;
+    }
+    if (strcmp(operation, "kernel/validate") == 0) {
+        return strcmp(json_get_string(result, "verdict", ""), "pass") ? 1 : 0;
+    }
+    json_array_foreach(json_object_get(result, "results"), i, target) {
+        if (strcmp(json_get_string(target, "outcome", ""), "refused") == 0) {
+            return 1;
+        }
+    }
+    return json_is_false(json_object_get(result, "ok")) ? 1 : 0;
+}
+
 int render_result(const struct terminal *t, const char *operation, const json_t *params,
                   const json_t *result, const struct finding_sources *sources) {
     if (strncmp(operation, "skill/", strlen("skill/")) == 0) {
@@ -255,6 +272,9 @@ int render_result(const struct terminal *t, const char *operation, const json_t 
     }
     if (strcmp(operation, "kernel/check") == 0) {
         return render_kernel_check(t, result, sources);
+    }
+    if (strcmp(operation, "kernel/validate") == 0) {
+        return render_kernel_validate(t, result, sources);
     }
     if (strcmp(operation, "daemon/status") == 0) {
         return render_status(t, result);

@@ -16,16 +16,22 @@ void render_findings(const struct terminal *t, const json_t *findings,
  * status: 0 ok, 1 not ok. */
 int render_kernel_check(const struct terminal *t, const json_t *result,
                         const struct finding_sources *sources);
+/* kernel/validate's: findings, a table of the trials, the first wrong elements, counters.
+ * 0 only for the verdict pass. */
+int render_kernel_validate(const struct terminal *t, const json_t *result,
+                           const struct finding_sources *sources);
 /* An answer of a skill/… operation; its exit status: 1 when no skill fits, a check is not
  * ok or a target was refused. */
 int render_skills(const struct terminal *t, const char *operation, const json_t *params,
                   const json_t *result);
-int skills_exit_status(const char *operation, const json_t *result);
 int render_status(const struct terminal *t, const json_t *result);
 int render_jobs(const struct terminal *t, const json_t *result);
 /* Anything else: an indented outline of the JSON value. */
 int render_value(const struct terminal *t, const json_t *value);
 
+/* 0 good, 1 the answer is no: no skill fits, a check is not ok, a target was refused, a
+ * kernel did not pass. */
+int result_exit_status(const char *operation, const json_t *result);
 /* The right one for an operation. */
 int render_result(const struct terminal *t, const char *operation, const json_t *params,
                   const json_t *result, const struct finding_sources *sources);

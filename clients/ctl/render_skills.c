@@ -210,17 +210,3 @@ int render_skills(const struct terminal *t, const char *operation, const json_t 
     }
     return render_value(t, result);
 }
-
-int skills_exit_status(const char *operation, const json_t *result) {
-    const json_t *target;
-    size_t i;
-    if (strcmp(operation, "skill/find") == 0) {
-        return json_array_size(json_object_get(result, "matches")) ? 0 : 1;
-    }
-    json_array_foreach(json_object_get(result, "results"), i, target) {
-        if (strcmp(json_get_string(target, "outcome", ""), "refused") == 0) {
-            return 1;
-        }
-    }
-    return json_is_false(json_object_get(result, "ok")) ? 1 : 0;
-}
