@@ -1,0 +1,238 @@
+/* kernel/validate's result on a terminal. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "clients/ctl/render.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_SAMPLES = 4, MAX_ROWS = 24, HISTOGRAM_CELLS = 32 };
+
+static json_int_t number(const json_t *object, const char *key) {
+    return json_get_integer(object, key, 0);
+}
+
+static double real(const json_t *value) {
+    const char *word = json_string_value(value);
+    return !word                  ? json_number_value(value)
+           : !strcmp(word, "NaN") ? NAN
+           : *word == '-'         ? -INFINITY
+                                  : INFINITY;
+}
+
+static bool passes(const json_t *item) {
+    return strcmp(json_get_string(item, "verdict", ""), "pass") == 0;
+}
+
+/* --- the table of cases --- */
+
+static void sizes_cell(struct table *table, const json_t *sizes) {
+    autobuf text = BUF_INIT(200);
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)sizes, name, value) {
+        buf_addf(&text, "%s%s=%" JSON_INTEGER_FORMAT, text.len ? " " : "", name,
+                 json_integer_value(value));
+    }
+    table_cell(table, text.len ? text.data : "–");
+}
+
+static void output_row(struct table *table, const json_t *item, const json_t *output) {
+    sizes_cell(table, json_object_get(item, "sizes"));
+    table_cellf(table, "%" JSON_INTEGER_FORMAT, number(item, "trial"));
+    table_cell(table, json_get_string(output, "name", "?"));
+    table_cellf(table, "%" JSON_INTEGER_FORMAT, number(output, "elements"));
+    table_cellf(table, "%" JSON_INTEGER_FORMAT, number(output, "mismatches"));
+    table_cellf(table, "%.3g", real(json_object_get(output, "max_abs_error")));
+    table_cellf(table, "%.3g", real(json_object_get(output, "max_rel_error")));
+    table_cell(table, number(output, "mismatches") ? "wrong" : "ok");
+}
+
+/* Every trial that failed, and the first of those that did not. */
+static void case_table(const struct terminal *t, const json_t *cases) {
+    static const char *const titles[] = {"case",          "trial",  "output",
+                                         "elements",      "wrong",  "max abs error",
+                                         "max rel error", "result", NULL};
+    struct table *table = table_new(titles);
+    size_t i, k, rows = 0, left = 0;
+    const json_t *item, *output;
+    json_array_foreach(cases, i, item) {
+        json_array_foreach(json_object_get(item, "outputs"), k, output) {
+            if (passes(item) && number(item, "trial")) {
+                continue;
+            }
+            if (rows++ < MAX_ROWS) {
+                output_row(table, item, output);
+            } else {
+                left++;
+            }
+        }
+    }
+    table_print_and_free(t, table);
+    if (left) {
+        printf("and %zu more\n", left);
+    }
+}
+
+/* --- what is wrong with an output --- */
+
+static void put_value(const json_t *value) {
+    if (json_is_integer(value)) {
+        printf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    } else {
+        printf("%.9g", real(value));
+    }
+}
+
+static void put_sample(const struct terminal *t, const json_t *sample) {
+    size_t i;
+    const json_t *at;
+    fputs("  [", stdout);
+    json_array_foreach(json_object_get(sample, "index"), i, at) {
+        printf("%s%" JSON_INTEGER_FORMAT, i ? ", " : "", json_integer_value(at));
+    }
+    fputs("]  is ", stdout);
+    fputs(terminal_start(t, STYLE_RED), stdout);
+    put_value(json_object_get(sample, "actual"));
+    printf("%s, should be ", terminal_end(t));
+    put_value(json_object_get(sample, "expected"));
+    putchar('\n');
+}
+
+/* How far off the elements are: one row per power of two. */
+static void histogram(const struct terminal *t, const json_t *buckets) {
+    double largest = 0;
+    size_t i;
+    const json_t *bucket;
+    json_array_foreach(buckets, i, bucket) {
+        largest = fmax(largest, (double)number(bucket, "count"));
+    }
+    if (json_array_size(buckets) < 2) {
+        return;
+    }
+    puts("  relative error   elements");
+    json_array_foreach(buckets, i, bucket) {
+        double power = real(json_object_get(bucket, "log2_error"));
+        if (isinf(power)) {
+            fputs("           none ", stdout);
+        } else {
+            printf("      from 2^%-4.0f", power);
+        }
+        printf(" %8" JSON_INTEGER_FORMAT "  ", number(bucket, "count"));
+        /* By the logarithm: one wrong element among millions should be seen. */
+        terminal_bar(t, log1p((double)number(bucket, "count")) / log1p(largest),
+                     HISTOGRAM_CELLS, power > -7 ? STYLE_RED : STYLE_GREEN);
+        putchar('\n');
+    }
+}
+
+static void first_wrong(const struct terminal *t, const json_t *cases) {
+    size_t i, k, n;
+    const json_t *item, *output, *sample;
+    json_array_foreach(cases, i, item) {
+        json_array_foreach(json_object_get(item, "outputs"), k, output) {
+            if (!number(output, "mismatches")) {
+                continue;
+            }
+            printf("\nfirst wrong elements of ");
+            terminal_put(t, STYLE_BOLD, json_get_string(output, "name", "?"));
+            printf(", seed %s\n", json_get_string(item, "seed", "?"));
+            json_array_foreach(json_object_get(output, "samples"), n, sample) {
+                if (n < MAX_SAMPLES) {
+                    put_sample(t, sample);
+                }
+            }
+            histogram(t, json_object_get(output, "histogram"));
+            return;
+        }
+    }
+}
+
+/* --- the rest --- */
+
+static void put_error(const struct terminal *t, const json_t *result) {
+    const json_t *error = json_object_get(result, "error"), *one;
+    const char *hint = json_get_string(error, "hint", NULL);
+    size_t i;
+    if (error) {
+        terminal_put(t, STYLE_RED, json_get_string(error, "stage", ""));
+        fputs(": ", stdout);
+        terminal_put(t, STYLE_PLAIN, json_get_string(error, "message", ""));
+        putchar('\n');
+    }
+    json_array_foreach(json_object_get(result, "unsupported"), i, one) {
+        fputs("  ", stdout);
+        terminal_put(t, STYLE_BOLD, json_get_string(one, "opcode", "?"));
+        printf(" at ");
+        terminal_put(t, STYLE_PLAIN, json_get_string(one, "file", "?"));
+        printf(":%" JSON_INTEGER_FORMAT "\n", number(one, "line"));
+    }
+    if (hint) {
+        terminal_put(t, STYLE_BLUE, "hint: ");
+        terminal_put(t, STYLE_PLAIN, hint);
+        putchar('\n');
+    }
+}
+
+static void put_counters(const struct terminal *t, const json_t *counters) {
+    if (!json_is_object(counters)) {
+        return;
+    }
+    double lanes = json_number_value(json_object_get(counters, "active_lanes_percent"));
+    printf("\n%" JSON_INTEGER_FORMAT " warp instructions, %.2f sectors a global request, "
+           "%" JSON_INTEGER_FORMAT " bank conflicts, lanes active ",
+           number(counters, "instructions"),
+           real(json_object_get(counters, "global_sectors_per_request")),
+           number(counters, "shared_bank_conflicts"));
+    terminal_bar(t, lanes / 100, 16, lanes >= 75 ? STYLE_GREEN : STYLE_YELLOW);
+    printf(" %.0f %%\n", lanes);
+}
+
+static void put_printed(const struct terminal *t, const char *text) {
+    if (*text) {
+        puts("\nthe kernel printed:");
+        terminal_put(t, STYLE_PLAIN, text);
+        fputs(text[strlen(text) - 1] == '\n' ? "" : "\n", stdout);
+    }
+}
+
+static void put_verdict(const struct terminal *t, const json_t *result) {
+    const json_t *backend = json_object_get(result, "backend");
+    const char *verdict = json_get_string(result, "verdict", "?");
+    putchar('\n');
+    terminal_put(t, passes(result) ? STYLE_GREEN : STYLE_RED, verdict);
+    printf(", %zu trials", json_array_size(json_object_get(result, "cases")));
+    size_t findings = json_array_size(json_object_get(result, "findings"));
+    if (findings) {
+        printf(", %zu finding%s", findings, findings == 1 ? "" : "s");
+    }
+    json_int_t skipped = number(json_object_get(result, "budget"), "skipped_trials");
+    if (skipped) {
+        printf(", %" JSON_INTEGER_FORMAT " trials left out by the budget", skipped);
+    }
+    if (backend) {
+        autofree char *device =
+            xasprintf(" (%s)", json_get_string(backend, "device", "?"));
+        terminal_put(t, STYLE_DIM, device);
+    }
+    putchar('\n');
+}
+
+int render_kernel_validate(const struct terminal *t, const json_t *result,
+                           const struct finding_sources *sources) {
+    const json_t *check = json_object_get(result, "check");
+    const json_t *cases = json_object_get(result, "cases");
+    if (json_is_object(check)) {
+        render_findings(t, json_object_get(check, "diagnostics"), sources);
+    }
+    render_findings(t, json_object_get(result, "findings"), sources);
+    put_error(t, result);
+    if (json_array_size(cases)) {
+        case_table(t, cases);
+        first_wrong(t, cases);
+    }
+    put_counters(t, json_object_get(result, "counters"));
+    put_printed(t, json_get_string(result, "printf", ""));
+    put_verdict(t, result);
+    return passes(result) ? 0 : 1;
+}
