@@ -6,6 +6,7 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 #define SUFFIX ".check.json"

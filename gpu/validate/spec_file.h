@@ -2,6 +2,8 @@
 /* spec_file: a check spec that stands beside its kernel as NAME.check.json. */
 #include "base/json.h"
 
+#include <stdbool.h>
+
 struct err;
 
 #define SPEC_FILE_MAX (8u << 20)
