@@ -4,6 +4,7 @@
 #include "clients/ctl/render.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { MAX_SAMPLES = 4, MAX_ROWS = 24, HISTOGRAM_CELLS = 32 };
