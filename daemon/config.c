@@ -51,11 +51,14 @@ static const char config_schema[] =
     "\"compile_timeout_s\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":3600},"
     "\"cache_mb\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":4096},"
     "\"tool_wait_s\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":3600},"
-    "\"debounce_ms\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":10000}}}";
+    "\"debounce_ms\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":10000},"
+    "\"models\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"object\"}},"
+    "\"students\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"object\"}}}}";
 
-/* Keys that ./upskilld.yaml may not set: they start programs or reach out of the project.
- */
-static const char *const trusted_keys[] = {"workers", "roots", "log_level", NULL};
+/* Keys that ./upskilld.yaml may not set: they start programs, say where keys are sent, or
+ * reach out of the project. */
+static const char *const trusted_keys[] = {"workers", "roots",    "log_level",
+                                           "models",  "students", NULL};
 
 static char **strings_new(void) {
     return xcalloc(1, sizeof(char *));
@@ -130,6 +133,8 @@ void config_finish(struct config *c) {
     free(c->arch);
     workers_free(&c->pool);
     json_decref(c->warnings);
+    json_decref(c->models);
+    json_decref(c->students);
     *c = (struct config){0};
 }
 
@@ -159,8 +164,18 @@ static void set_workers(struct pool_config *pool, const json_t *values) {
     }
 }
 
+static void set_object(json_t **at, const json_t *file, const char *key) {
+    json_t *value = json_object_get(file, key);
+    if (value) {
+        json_decref(*at);
+        *at = json_incref(value);
+    }
+}
+
 static void apply(struct config *c, const json_t *file, const char *base) {
     const json_t *v;
+    set_object(&c->models, file, "models");
+    set_object(&c->students, file, "students");
     if ((v = json_object_get(file, "log_level"))) {
         log_level_parse(json_string_value(v), &c->log_level);
     }

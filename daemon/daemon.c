@@ -14,6 +14,7 @@
 #include "daemon/skill_serving.h"
 #include "gpu/kernel_check.h"
 #include "skills/catalog.h"
+#include "skills/evaluation/evaluation_room.h"
 #include "skills/skills.h"
 
 #include <limits.h>
@@ -41,6 +42,7 @@ struct daemon {
     struct session *session;
     struct gpu *gpu;
     struct skills *skills;
+    struct evaluation_room *evaluations;
     bool skills_ended;
     struct skill_serving *serving;
     struct jobs *jobs;
@@ -160,6 +162,19 @@ static struct skills *locate_skills(void *host) {
     return daemon_skills(host);
 }
 
+struct evaluation_room *daemon_evaluations(struct daemon *d) {
+    if (!d->evaluations && !d->skills_ended) {
+        struct evaluation_room_config config = {.models = d->config->models,
+                                                .students = d->config->students};
+        d->evaluations = evaluation_room_new(&d->loop, &config);
+    }
+    return d->evaluations;
+}
+
+static struct evaluation_room *locate_evaluations(void *host) {
+    return daemon_evaluations(host);
+}
+
 struct skill_serving *daemon_serving(struct daemon *d) {
     return d->serving;
 }
@@ -203,14 +218,15 @@ json_t *daemon_status(struct daemon *d) {
         add_missing(missing, jobs_problem(d->jobs),
                     "jobs live in this process only; make the state folder writable");
     }
-    return json_pack("{s:s,s:i,s:f,s:{s:o,s:o},s:o,s:{s:o,s:O},s:O,s:o,s:o}", "version",
-                     UPSKILLD_VERSION, "pid", (int)getpid(), "uptime_s",
+    return json_pack("{s:s,s:i,s:f,s:{s:o,s:o},s:o,s:{s:o,s:O},s:O,s:o,s:o,s:o}",
+                     "version", UPSKILLD_VERSION, "pid", (int)getpid(), "uptime_s",
                      (double)(clock_ms() - d->started_ms) / 1000, "client", "name",
                      json_clean_z(d->client), "version", json_clean_z(d->client_version),
                      "roots", strings_json(d->roots), "configuration", "files",
                      strings_json(d->config->files), "warnings", d->config->warnings,
                      "kernels", kernels, "skills", skills_status(daemon_skills(d)),
-                     "missing", missing);
+                     "models", evaluation_room_status(daemon_evaluations(d)), "missing",
+                     missing);
 }
 
 /* --- the end --- */
@@ -250,6 +266,9 @@ static void on_stop(uv_idle_t *idle) {
         gpu_close(d->gpu, NULL, NULL);
     }
     d->skills_ended = true;
+    if (d->evaluations) {
+        evaluation_room_close(take(d->evaluations));
+    }
     if (d->skills) {
         skills_close(take(d->skills), NULL, NULL);
     }
@@ -307,6 +326,7 @@ static void init_face(struct daemon *d) {
     d->origin.host = d;
     gpu_set_locator(locate_gpu);
     skills_set_locator(locate_skills);
+    evaluation_set_locator(locate_evaluations);
     grader_set();
     d->jobs = jobs_new(NULL);
 }

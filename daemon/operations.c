@@ -9,6 +9,7 @@
 #include "daemon/skill_serving.h"
 #include "gpu/cuda_document.h"
 #include "gpu/kernel_check.h"
+#include "skills/evaluation/evaluation_room.h"
 #include "skills/evaluation/run_operations.h"
 #include "skills/skills.h"
 
@@ -232,6 +233,10 @@ static int add_operations(struct operation_table *ops, struct err *err) {
     }
     if (rc == 0) {
         rc = operation_table_add(ops, run_operations, run_operation_count, err);
+    }
+    if (rc == 0) {
+        rc = operation_table_add(ops, evaluation_operations, evaluation_operation_count,
+                                 err);
     }
     return rc < 0 ? rc
                   : operation_table_add(ops, daemon_operations,

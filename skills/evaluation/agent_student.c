@@ -1,0 +1,476 @@
+#include "skills/evaluation/agent_student.h"
+
+#include "base/buf.h"
+#include "base/child.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "skills/agents.h"
+#include "skills/evaluation/suite.h"
+#include "skills/install.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LAST_WORDS 200u /* bytes of standard error that an error tells */
+
+/* --- which program --- */
+
+struct program {
+    const char *cli, *agent;
+    enum agent_format format;
+    const char *argv[24]; /* "{model}" stands for the model; its flag goes with it */
+    const char *env[8];   /* what it needs beside PATH, LANG, TZ and the certificates */
+};
+
+/* Tools that write outside the working folder or run commands freely are not asked for:
+ * what an agent does here comes from a test and a skill, which are others' texts. */
+static const struct program programs[] = {
+    {"claude-code",
+     "claude-code",
+     AGENT_CLAUDE,
+     {"claude", "-p", "--output-format", "stream-json", "--verbose", "--model", "{model}",
+      "--max-turns", "40", "--strict-mcp-config", "--no-session-persistence",
+      "--allowedTools", "Skill,Read,Glob,Grep,Write,Edit"},
+     {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN"}},
+    {"codex",
+     "codex",
+     AGENT_CODEX,
+     {"codex", "exec", "--json", "--model", "{model}", "--sandbox", "workspace-write",
+      "--skip-git-repo-check", "--config", "approval_policy=never", "-"},
+     {"OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"}},
+    {"opencode",
+     "opencode",
+     AGENT_OPENCODE,
+     {"opencode", "run", "--format", "json", "-m", "{model}"},
+     {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"}},
+};
+static const char *const common_env[] = {"PATH",        "LANG",          "LC_ALL",
+                                         "TZ",          "SSL_CERT_FILE", "SSL_CERT_DIR",
+                                         "HTTPS_PROXY", "NO_PROXY"};
+
+static char **strings_of(const json_t *list) {
+    char **copy = xcalloc(json_array_size(list) + 1, sizeof *copy);
+    size_t i;
+    const json_t *one;
+    json_array_foreach(list, i, one) {
+        copy[i] = xstrdup(json_string_value(one));
+    }
+    return copy;
+}
+
+static char **copy_words(const char *const *words, size_t max) {
+    char **copy = xcalloc(max + 1, sizeof *copy);
+    for (size_t i = 0; i < max && words[i]; i++) {
+        copy[i] = xstrdup(words[i]);
+    }
+    return copy;
+}
+
+static void strings_free(char **list) {
+    for (char **s = list; s && *s; s++) {
+        free(*s);
+    }
+    free(list);
+}
+
+static bool is_word_list(const json_t *list, size_t least) {
+    size_t i;
+    const json_t *one;
+    json_array_foreach(list, i, one) {
+        if (!json_is_string(one) || strlen(json_string_value(one)) == 0) {
+            return false;
+        }
+    }
+    return json_is_array(list) && json_array_size(list) >= least &&
+           json_array_size(list) <= 64;
+}
+
+/* Puts the model in its place, or takes its flag away when there is none. */
+static void set_model(char **argv, const char *model) {
+    size_t at = 0, count = 0;
+    for (; argv[count]; count++) {
+        at = strcmp(argv[count], "{model}") == 0 ? count : at;
+    }
+    if (!at) {
+        return;
+    }
+    free(argv[at]);
+    if (model) {
+        argv[at] = xstrdup(model);
+    } else {
+        free(argv[at - 1]);
+        memmove(&argv[at - 1], &argv[at + 1], (count - at) * sizeof *argv);
+    }
+}
+
+static int format_of(const char *word) {
+    static const char *const names[] = {"claude-code", "codex", "opencode", "text"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (strcmp(word, names[i]) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static const struct program *find_program(const char *cli) {
+    for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
+        if (strcmp(programs[i].cli, cli) == 0) {
+            return &programs[i];
+        }
+    }
+    return NULL;
+}
+
+static int check(const json_t *value, bool trusted, struct err *err) {
+    const json_t *argv = json_object_get(value, "argv"),
+                 *env = json_object_get(value, "env");
+    const char *cli = json_get_string(value, "cli", "");
+    if ((argv || env || strcmp(cli, "custom") == 0) && !trusted) {
+        return err_set(
+            err, -EACCES,
+            "a request may not say which program is run: put argv and env under "
+            "students in your configuration and name it");
+    }
+    if (!find_program(cli) && strcmp(cli, "custom") != 0) {
+        return err_set(err, -EINVAL, "\"cli\" is claude-code, codex, opencode or custom");
+    }
+    if ((argv && !is_word_list(argv, 1)) || (env && !is_word_list(env, 0))) {
+        return err_set(err, -EINVAL, "\"argv\" and \"env\" are lists of texts");
+    }
+    if (strcmp(cli, "custom") == 0 &&
+        (!argv || format_of(json_get_string(value, "format", "text")) < 0)) {
+        return err_set(err, -EINVAL,
+                       "a custom agent needs \"argv\", and \"format\" is claude-code, "
+                       "codex, opencode or text");
+    }
+    return 0;
+}
+
+int agent_student_read(struct agent_student *ret, const json_t *value, bool trusted,
+                       struct err *err) {
+    int rc = check(value, trusted, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const char *cli = json_get_string(value, "cli", "");
+    const char *model = json_get_string(value, "model", NULL);
+    const struct program *p = find_program(cli);
+    const json_t *argv = json_object_get(value, "argv"),
+                 *env = json_object_get(value, "env");
+    json_int_t seconds = json_get_integer(value, "timeout_s", AGENT_TIMEOUT_MS / 1000);
+    *ret = (struct agent_student){
+        .name = model ? xasprintf("%s:%s", cli, model) : xstrdup(cli),
+        .agent = xstrdup(json_get_string(value, "agent", p ? p->agent : "universal")),
+        .format =
+            p ? p->format
+              : (enum agent_format)format_of(json_get_string(value, "format", "text")),
+        .argv = argv ? strings_of(argv) : copy_words(p->argv, ARRAY_LEN(p->argv)),
+        .env = env ? strings_of(env)
+                   : copy_words(p ? p->env : programs[0].env, p ? ARRAY_LEN(p->env) : 0),
+        .model = model ? xstrdup(model) : NULL,
+        .timeout_ms =
+            seconds > 0 && seconds <= 7200 ? (unsigned)seconds * 1000 : AGENT_TIMEOUT_MS,
+    };
+    set_model(ret->argv, model);
+    return 0;
+}
+
+void agent_student_finish(struct agent_student *a) {
+    strings_free(a->argv);
+    strings_free(a->env);
+    free(a->name);
+    free(a->agent);
+    free(a->model);
+    *a = (struct agent_student){0};
+}
+
+/* --- one run --- */
+
+struct agent_run {
+    uv_loop_t *loop;
+    uv_work_t work;
+    const struct agent_student *student;
+    const struct skill *skill;
+    const struct test_case *test;
+    char *question;
+    agent_done *done;
+    void *data;
+    char *folder; /* holds home/, work/ and tmp/ */
+    struct child *child;
+    struct agent_events *events;
+    struct buf last; /* of standard error */
+    struct child_end child_end;
+    bool cancelled, ran;
+    int rc;
+    struct err err;
+};
+
+/* --- its folders (another thread) --- */
+
+static int write_files(const struct test_case *test, const char *folder,
+                       struct err *err) {
+    struct root root;
+    const char *name;
+    json_t *text;
+    int rc = root_open(&root, folder, err);
+    if (rc < 0) {
+        return rc;
+    }
+    json_object_foreach((json_t *)(uintptr_t)test->files, name, text) {
+        if (rc == 0) {
+            rc = root_write(&root, name, json_string_value(text),
+                            json_string_length(text), 0644, err);
+        }
+    }
+    root_close(&root);
+    return rc;
+}
+
+static int install_for(const struct agent_run *run, const char *root, struct err *err) {
+    const char *const names[] = {run->student->agent, NULL};
+    struct agents agents;
+    agents_builtin(&agents);
+    struct install_request request = {.skill = run->skill,
+                                      .agents = names,
+                                      .scope = "project",
+                                      .root = root,
+                                      .source = "evaluation",
+                                      .force = true};
+    bool known = agents_find(&agents, run->student->agent) != NULL;
+    autojson *results = known ? install_skill(&agents, &request) : NULL;
+    agents_finish(&agents);
+    const json_t *one = json_array_get(results, 0);
+    if (strcmp(json_get_string(one, "outcome", ""), "installed") != 0) {
+        return err_set(err, -EINVAL, "the skill cannot be installed for %.64s: %.200s",
+                       run->student->agent,
+                       json_get_string(one, "reason", "no such agent"));
+    }
+    return 0;
+}
+
+static int make_folders(struct agent_run *run, struct err *err) {
+    static const char *const parts[] = {"home", "work", "tmp"};
+    const char *tmp = getenv("TMPDIR");
+    autofree char *name =
+        xasprintf("%s/upskilld-agent-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
+    if (!mkdtemp(name)) {
+        return err_set(err, -errno, "%s: %s", name, strerror(errno));
+    }
+    run->folder = take(name);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < ARRAY_LEN(parts); i++) {
+        autofree char *path = path_join(run->folder, parts[i]);
+        rc = dir_make(path, 0700, err);
+    }
+    autofree char *work = path_join(run->folder, "work");
+    rc = rc < 0 ? rc : write_files(run->test, work, err);
+    return rc < 0 || !run->skill ? rc : install_for(run, work, err);
+}
+
+static void prepare_work(uv_work_t *work) {
+    struct agent_run *run = container_of(work, struct agent_run, work);
+    run->rc = make_folders(run, &run->err);
+}
+
+static void clean_work(uv_work_t *work) {
+    struct agent_run *run = container_of(work, struct agent_run, work);
+    if (run->folder) {
+        dir_remove(run->folder, NULL);
+    }
+}
+
+/* --- the end --- */
+
+static void say_end(const struct agent_run *run, struct agent_answer *a,
+                    struct buf *why) {
+    const struct child_end *end = &run->child_end;
+    buf_addf(why, "%s ", run->student->name);
+    if (end->failure == -ETIMEDOUT) {
+        buf_addf(why, "took longer than %u s", run->student->timeout_ms / 1000);
+    } else if (end->failure == -EMSGSIZE) {
+        buf_addf(why, "printed more than %u MiB", AGENT_MAX_OUTPUT >> 20);
+    } else if (end->term_signal) {
+        buf_addf(why, "was ended by signal %d", end->term_signal);
+    } else if (end->exit_status != 0) {
+        buf_addf(why, "ended with status %d", end->exit_status);
+    } else {
+        buf_addf(why, "failed");
+    }
+    buf_addf(why, ": %s", a->why);
+    if (run->last.len) {
+        buf_adds(why, "; it said: ");
+        text_clean(why, run->last.data, run->last.len);
+    }
+}
+
+static void tell(struct agent_run *run) {
+    struct agent_answer a = {.text = "", .served_model = "", .cost = -1, .why = ""};
+    autobuf why = BUF_INIT(2048);
+    agent_events_end(run->events, &a);
+    a.ms = (double)run->child_end.wall_us / 1000;
+    if (run->cancelled) {
+        a.failure = -ECANCELED;
+    } else if (!run->ran) {
+        a.failure = run->rc;
+        a.why = run->err.msg;
+    } else if (run->child_end.failure || run->child_end.term_signal ||
+               run->child_end.exit_status != 0 || a.failure) {
+        a.failure = run->child_end.failure ? run->child_end.failure : -EIO;
+        say_end(run, &a, &why);
+        a.why = why.data;
+    }
+    run->done(run, &a, run->data);
+}
+
+static void clean_done(uv_work_t *work, int status) {
+    (void)status;
+    struct agent_run *run = container_of(work, struct agent_run, work);
+    tell(run);
+    agent_events_free(run->events);
+    buf_finish(&run->last);
+    free(run->question);
+    free(run->folder);
+    free(run);
+}
+
+static void finish(struct agent_run *run) {
+    uv_queue_work(run->loop, &run->work, clean_work, clean_done);
+}
+
+/* --- the program --- */
+
+static void on_out(struct child *child, const char *bytes, size_t len, void *data) {
+    (void)child;
+    struct agent_run *run = data;
+    agent_events_add(run->events, bytes, len);
+}
+
+static void on_error(struct child *child, const char *bytes, size_t len, void *data) {
+    (void)child;
+    struct agent_run *run = data;
+    if (len > LAST_WORDS) {
+        bytes += len - LAST_WORDS;
+        len = LAST_WORDS;
+    }
+    if (run->last.len + len > LAST_WORDS) {
+        buf_consume(&run->last, run->last.len + len - LAST_WORDS);
+    }
+    buf_add(&run->last, bytes, len);
+}
+
+static void on_end(struct child *child, const struct child_end *end, void *data) {
+    (void)child;
+    struct agent_run *run = data;
+    run->child = NULL;
+    run->child_end = *end;
+    finish(run);
+}
+
+static void add_env(char ***env, size_t *count, char *entry) {
+    *env = xreallocarray(*env, *count + 2, sizeof **env);
+    (*env)[(*count)++] = entry;
+    (*env)[*count] = NULL;
+}
+
+static void add_own(char ***env, size_t *count, const char *name) {
+    const char *value = getenv(name);
+    if (value) {
+        add_env(env, count, xasprintf("%s=%s", name, value));
+    }
+}
+
+/* Everything that a program keeps for a user leads into the fresh home. */
+static char **make_env(const struct agent_run *run) {
+    static const char *const homes[][2] = {
+        {"HOME", "home"},
+        {"TMPDIR", "tmp"},
+        {"CLAUDE_CONFIG_DIR", "home/.claude"},
+        {"CODEX_HOME", "home/.codex"},
+        {"XDG_CONFIG_HOME", "home/.config"},
+        {"XDG_DATA_HOME", "home/.local/share"},
+        {"XDG_STATE_HOME", "home/.local/state"},
+        {"XDG_CACHE_HOME", "home/.cache"},
+    };
+    char **env = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < ARRAY_LEN(homes); i++) {
+        add_env(&env, &count,
+                xasprintf("%s=%s/%s", homes[i][0], run->folder, homes[i][1]));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(common_env); i++) {
+        add_own(&env, &count, common_env[i]);
+    }
+    for (char **name = run->student->env; *name; name++) {
+        add_own(&env, &count, *name);
+    }
+    return env;
+}
+
+static int start_program(struct agent_run *run) {
+    char **env = make_env(run);
+    autofree char *cwd = path_join(run->folder, "work"),
+                  *codex = path_join(run->folder, "home/.codex");
+    dir_make(codex, 0700, NULL); /* codex does not start without it */
+    struct child_options options = {
+        .argv = (const char *const *)run->student->argv,
+        .env = (const char *const *)env,
+        .cwd = cwd,
+        .timeout_ms = run->student->timeout_ms,
+        .max_output = AGENT_MAX_OUTPUT,
+        .want_stdin = true,
+        .out = on_out,
+        .error = on_error,
+        .end = on_end,
+        .data = run,
+    };
+    int rc = child_start(run->loop, &options, &run->child, &run->err);
+    strings_free(env);
+    if (rc == 0) {
+        run->ran = true;
+        child_write(run->child, run->question, strlen(run->question));
+        child_close_stdin(run->child);
+    } else {
+        err_set(&run->err, rc, "%.100s cannot be started: %s", run->student->argv[0],
+                strerror(-rc));
+    }
+    return rc;
+}
+
+static void prepare_done(uv_work_t *work, int status) {
+    (void)status;
+    struct agent_run *run = container_of(work, struct agent_run, work);
+    if (run->rc == 0 && !run->cancelled) {
+        run->rc = start_program(run);
+    }
+    if (!run->child) {
+        finish(run);
+    }
+}
+
+struct agent_run *agent_run_start(uv_loop_t *loop, const struct agent_student *student,
+                                  const struct skill *skill, const struct test_case *test,
+                                  const char *question, agent_done *done, void *data) {
+    struct agent_run *run = xcalloc(1, sizeof *run);
+    *run = (struct agent_run){.loop = loop,
+                              .student = student,
+                              .skill = skill,
+                              .test = test,
+                              .question = xstrdup(question),
+                              .done = done,
+                              .data = data,
+                              .events = agent_events_new(student->format),
+                              .last = BUF_INIT(2 * LAST_WORDS)};
+    uv_queue_work(loop, &run->work, prepare_work, prepare_done);
+    return run;
+}
+
+void agent_run_cancel(struct agent_run *run) {
+    run->cancelled = true;
+    if (run->child) {
+        child_cancel(run->child); /* no grace: its group is killed */
+    }
+}

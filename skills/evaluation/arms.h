@@ -1,0 +1,69 @@
+#pragma once
+/* arms: what a student is told beside the question.
+ *
+ * Every arm has the same short neutral system prompt and the same question (the test's
+ * input and its context files). What an arm adds is the only difference:
+ *   baseline  nothing
+ *   skill     the skill's body, its small references and a list of its other files
+ *   placebo   neutral prose of about the skill's size in the same frame (placebo.h)
+ *   previous  an older version of the skill, in the same frame
+ *   trace     the raw text that the skill was made from, cut to a number of tokens,
+ * before the question: what a user could paste instead of writing a skill An arm knows
+ * neither the tests' checks nor the judge. */
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf;
+struct skill;
+struct test_case;
+
+enum arm_kind {
+    ARM_BASELINE,
+    ARM_SKILL,
+    ARM_PLACEBO,
+    ARM_PREVIOUS,
+    ARM_TRACE,
+    ARM_KINDS
+};
+const char *arm_name(enum arm_kind kind);
+int arm_kind_of(const char *name); /* -1 for another word */
+
+#define ARM_MAX_TEXT (4u << 20)     /* of a prompt */
+#define ARM_REFERENCE_TOKENS 2500u  /* of one reference that is put into the prompt */
+#define ARM_REFERENCES_TOKENS 8000u /* of all of them */
+#define ARM_TRACE_TOKENS 8000u      /* of a raw trace */
+#define ARM_AGAIN_RUNS 1000u        /* see arm.again */
+
+/* One arm; plain data, owned by whoever holds it. */
+struct arm {
+    enum arm_kind kind;
+    char *system;        /* the whole system prompt */
+    char *before;        /* what stands before the question, or NULL */
+    size_t added_tokens; /* estimate of what it adds to the baseline (tokens.h) */
+    char digest[72];     /* "sha256:…" of the prompt without the question */
+    /* An A/A evaluation asks the same twice: the cache must not answer the second arm
+     * with the first one's answers, so its runs are counted from ARM_AGAIN_RUNS. */
+    bool again;
+    const struct skill *installed; /* what agents find on their disk; borrowed, or NULL */
+};
+
+/* What a skill puts into a prompt, appended to out: body, references, the list of other
+ * files. Reads the references beneath the skill's folder (call it off the loop). */
+void arm_skill_text(const struct skill *skill, struct buf *out);
+
+void arm_baseline(struct arm *ret);
+/* text in the frame of a skill; for ARM_SKILL, ARM_PLACEBO and ARM_PREVIOUS. */
+void arm_framed(struct arm *ret, enum arm_kind kind, const char *name, const char *text,
+                size_t len);
+/* An irrelevant text of about `like`'s size, in the same frame. */
+void arm_placebo(struct arm *ret, const struct arm *like);
+void arm_trace(struct arm *ret, const char *text, size_t len);
+void arm_again(struct arm *ret, const struct arm *first); /* the second arm of A/A */
+void arm_finish(struct arm *arm);
+
+/* The question: what stands before it, the input, and the context files (unless they lie
+ * in the student's folder). Appended. */
+void arm_question(const struct arm *arm, const struct test_case *test, bool with_files,
+                  struct buf *out);

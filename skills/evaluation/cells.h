@@ -1,0 +1,75 @@
+#pragma once
+/* cells: the grid of an evaluation: one answer per (student, arm, test, run).
+ *
+ * Plain data and arithmetic; no I/O. The order in which cells are asked goes run by run,
+ * then test by test, then student by student, and the arms of one (run, test, student)
+ * follow each other: both arms of a pair meet the same hour of the endpoint, and an
+ * evaluation that stops early holds whole pairs. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CELLS_MAX 50000u
+
+enum cell_state {
+    CELL_WAITING,
+    CELL_RUNNING,
+    CELL_PASSED,
+    CELL_FAILED,
+    CELL_REFUSED, /* the student declined */
+    CELL_ERRORED, /* nobody could say: no answer, or it could not be judged */
+    CELL_SKIPPED, /* never asked: the budget or the time was used up */
+};
+
+struct cell {
+    uint32_t student, arm, test, run; /* indices; run from 0 */
+    enum cell_state state;
+    bool again_useful;   /* of an errored one: another attempt may go better */
+    bool deferred;       /* errored, and waits for its second attempt */
+    bool cached, reused; /* from the answer cache; from an earlier record */
+    bool reported;       /* the endpoint counted the tokens */
+    bool activated;      /* installed: the agent opened the skill */
+    unsigned attempts, requests;
+    unsigned assertions_passed, assertions_total;
+    uint64_t input, output; /* tokens */
+    double cost;            /* negative: unknown */
+    char *why;              /* of refused and errored: a sentence; owned */
+};
+
+struct cell_grid {
+    size_t students, arms, tests, runs;
+    struct cell *cells; /* in the order of asking */
+    size_t count;
+    uint32_t *order_of_test; /* where a test stands in that order */
+};
+
+/* -E2BIG over CELLS_MAX. Tests are asked in an order shuffled by seed, and which arm of a
+ * pair goes first turns from pair to pair. */
+int cell_grid_init(struct cell_grid *g, size_t students, size_t arms, size_t tests,
+                   size_t runs, uint64_t seed);
+void cell_grid_finish(struct cell_grid *g);
+struct cell *cell_at(const struct cell_grid *g, size_t student, size_t arm, size_t test,
+                     size_t run);
+static inline bool cell_counts(const struct cell *c) {
+    return c->state == CELL_PASSED || c->state == CELL_FAILED;
+}
+static inline bool cell_ended(const struct cell *c) {
+    return c->state > CELL_RUNNING;
+}
+
+/* Per test the mean over those runs in which both arms were graded; a test without such a
+ * run is left out. a, b and (when not NULL) test hold g->tests entries. Returns how many
+ * tests there are; *ret_runs is the smallest number of runs among them (0 for none). */
+size_t cell_pairs(const struct cell_grid *g, size_t student, size_t arm_a, size_t arm_b,
+                  double *a, double *b, size_t *test, unsigned *ret_runs);
+
+struct cell_tally {
+    size_t tests; /* with a graded cell */
+    size_t done, passed, failed, refused, errored, skipped, cached, reused, activated;
+    unsigned assertions_passed, assertions_total;
+    uint64_t input, output, requests;
+    double cost;     /* negative: unknown for some */
+    double rate_sum; /* over tests: the mean of their graded runs */
+};
+void cell_tally(const struct cell_grid *g, size_t student, size_t arm,
+                struct cell_tally *ret);

@@ -1,0 +1,504 @@
+/* skill/evaluate: reading, asking, writing; and its entry in the table. */
+#include "skills/evaluation/evaluate_operation.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "skills/evaluation/baseline.h"
+#include "skills/evaluation/evaluation_result.h"
+#include "skills/evaluation/evaluation_room.h"
+#include "skills/evaluation/grade.h"
+#include "skills/evaluation/run_record.h"
+#include "skills/skill_operations.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TICK_MS 1000u
+#define REPORT_MS 4000u /* a report at least so often, with or without news */
+
+#define AGENTS_AT_ONCE 4u /* whole programs, each of hundreds of MiB */
+
+enum stage { READING, ASKING, WRITING };
+
+struct evaluating {
+    uv_work_t work;
+    uv_timer_t tick;
+    struct call *call; /* a reference */
+    struct evaluation_room *room;
+    struct evaluation_guest guest;
+    enum stage stage;
+    bool cancelled;
+    struct evaluate_request request;
+    struct subject subject;
+    struct suite counted; /* the tests that count, for their quality; borrows */
+    json_t *reuse, *marks, *result;
+    struct run_writer *record;
+    char *batch, *record_problem;
+    struct evaluation_options options;
+    struct evaluation *evaluation;
+    struct quality *quality;
+    enum evaluation_stop stop;
+    bool asked; /* the evaluation is done; the tests' quality may not be */
+    char started[25];
+    uint64_t reported_ms;
+    size_t reported;
+    struct err err;
+    const char *bad_param;
+};
+
+/* --- the end --- */
+
+static void on_tick_closed(uv_handle_t *handle) {
+    struct evaluating *v = container_of((uv_timer_t *)handle, struct evaluating, tick);
+    evaluate_request_finish(&v->request);
+    json_decref(v->reuse);
+    json_decref(v->marks);
+    free(v->counted.tests);
+    free(v->batch);
+    free(v->record_problem);
+    struct evaluation_room *room = v->room;
+    evaluation_room_leave(room, &v->guest);
+    free(v);
+}
+
+static void answer(struct evaluating *v) {
+    struct call *call = v->call;
+    if (v->cancelled && !v->result) {
+        call_stopped(call);
+    } else if (v->result) {
+        call_reply(call, take(v->result));
+    } else if (v->bad_param) {
+        call_fail_param(call, v->bad_param, "%s", v->err.msg);
+    } else if (v->err.code == -EDQUOT) {
+        call_fail(call, CALL_REFUSED, "budget_too_small",
+                  "raise the budget, or take fewer students", "%s", v->err.msg);
+    } else {
+        skills_fail(call, &v->err);
+    }
+    call_unref(call);
+}
+
+/* Nothing of it runs any more on another thread or in the client. */
+static void end(struct evaluating *v) {
+    if (v->evaluation) {
+        evaluation_free(take(v->evaluation));
+    }
+    answer(v);
+    uv_close((uv_handle_t *)&v->tick, on_tick_closed);
+}
+
+/* --- writing (another thread) --- */
+
+static bool is_users_own(const struct evaluating *v) {
+    autofree char *parent = path_join(v->request.folder, "..");
+    autofree char *normal = path_normalize(parent);
+    autofree char *lock = path_join(normal, ".upskilld-lock.json");
+    struct err err = {0};
+    autofree char *beneath =
+        skills_resolve(call_origin(v->call), v->request.folder, &err);
+    return beneath && access(lock, F_OK) != 0;
+}
+
+static void note_record(struct evaluating *v, const char *why) {
+    if (why && !v->record_problem) {
+        v->record_problem = xstrdup(why);
+    }
+}
+
+static void make_result(struct evaluating *v) {
+    struct evaluation_facts facts = {
+        .skill_name = v->subject.name,
+        .skill_digest = v->subject.digest,
+        .tests_digest = v->subject.suite.digest,
+        .split = v->subject.split,
+        .mode = v->request.installed ? "installed" : "inject",
+        .again = v->request.again,
+        .measured_size = !v->request.installed && !v->request.again,
+        .marks = v->marks,
+    };
+    memcpy(facts.started, v->started, sizeof facts.started);
+    clock_iso8601(facts.ended);
+    v->result = evaluation_result(v->evaluation, &v->options, v->stop, &facts);
+    json_object_set_new(v->result, "run", v->batch ? json_string(v->batch) : json_null());
+}
+
+static void write_work(uv_work_t *work) {
+    struct evaluating *v = container_of(work, struct evaluating, work);
+    struct err err = {0};
+    if (!v->asked || v->stop == EVALUATION_CANCELLED) {
+        run_writer_close(take(v->record));
+        subject_finish(&v->subject);
+        return;
+    }
+    make_result(v);
+    note_record(v, evaluation_record_problem(v->evaluation));
+    if (v->record && run_writer_finish(take(v->record), v->result, &err) < 0) {
+        note_record(v, err.msg);
+    }
+    err = (struct err){0};
+    if (v->request.record_in_skill && v->batch) {
+        int rc = is_users_own(v)
+                     ? run_record_in_skill(v->request.folder, v->result, v->batch, &err)
+                     : err_set(&err, -EACCES, "the skill is not the user's own");
+        note_record(v, rc < 0 ? err.msg : NULL);
+    }
+    if (v->record_problem) {
+        json_object_set_new(v->result, "record_problem", json_clean_z(v->record_problem));
+    }
+    subject_finish(&v->subject);
+}
+
+static void write_done(uv_work_t *work, int status) {
+    (void)status;
+    end(container_of(work, struct evaluating, work));
+}
+
+static void start_writing(struct evaluating *v) {
+    v->stage = WRITING;
+    uv_timer_stop(&v->tick);
+    uv_queue_work(call_origin(v->call)->loop, &v->work, write_work, write_done);
+}
+
+/* --- asking --- */
+
+static void report(struct evaluating *v) {
+    const struct cell_grid *g = evaluation_grid(v->evaluation);
+    size_t done = evaluation_cells_done(v->evaluation);
+    uint64_t now = clock_ms();
+    if (done == v->reported && now - v->reported_ms < REPORT_MS) {
+        return;
+    }
+    v->reported = done;
+    v->reported_ms = now;
+    call_set_partial(v->call,
+                     json_pack("{s:o,s:o}", "students", evaluation_table(v->evaluation),
+                               "run", v->batch ? json_string(v->batch) : json_null()));
+    call_report(v->call, (double)done, (double)g->count, "%zu of %zu answers", done,
+                g->count);
+}
+
+static void on_tick(uv_timer_t *timer) {
+    report(container_of(timer, struct evaluating, tick));
+}
+
+static void when_both_done(struct evaluating *v) {
+    if (v->asked && !v->quality) {
+        start_writing(v);
+    }
+}
+
+static void on_evaluated(struct evaluation *e, enum evaluation_stop stop, void *data) {
+    (void)e;
+    struct evaluating *v = data;
+    v->stop = stop;
+    v->asked = true;
+    if (!v->cancelled) {
+        report(v);
+    }
+    when_both_done(v);
+}
+
+static void on_quality(struct quality *q, json_t *marks, void *data) {
+    (void)q;
+    struct evaluating *v = data;
+    v->quality = NULL;
+    v->marks = marks;
+    when_both_done(v);
+}
+
+static void start_quality(struct evaluating *v) {
+    struct subject *s = &v->subject;
+    struct grade_room room = {.loop = call_origin(v->call)->loop,
+                              .origin = call_origin(v->call)};
+    v->counted = s->suite;
+    v->counted.count = s->test_count;
+    v->counted.tests = xcalloc(s->test_count, sizeof *v->counted.tests);
+    for (size_t i = 0; i < s->test_count; i++) {
+        v->counted.tests[i] = *s->tests[i];
+    }
+    v->quality = quality_start(&room, &v->counted, s->text, s->text ? strlen(s->text) : 0,
+                               on_quality, v);
+}
+
+static void set_options(struct evaluating *v) {
+    struct evaluate_request *r = &v->request;
+    v->options = (struct evaluation_options){
+        .loop = call_origin(v->call)->loop,
+        .origin = call_origin(v->call),
+        .models = evaluation_room_client(v->room),
+        .model_aliases = evaluation_room_models(v->room),
+        .tests = v->subject.tests,
+        .test_count = v->subject.test_count,
+        .arms = v->subject.arms,
+        .arm_count = v->subject.arm_count,
+        .students = r->students,
+        .student_count = r->student_count,
+        .judge = r->judge,
+        .runs = r->runs,
+        .seed = r->seed,
+        .concurrency = r->concurrency || !r->installed ? r->concurrency : AGENTS_AT_ONCE,
+        .budget = &r->budget,
+        .deadline_ms = r->deadline_ms,
+        .fresh = r->fresh,
+        .reuse = v->reuse,
+        .record = v->record,
+        .done = on_evaluated,
+        .data = v,
+    };
+}
+
+static void say_estimate(struct evaluating *v, const struct evaluate_estimate *e) {
+    if (e->cost >= 0) {
+        call_report(v->call, 0, (double)e->answers,
+                    "%zu answers, about %llu tokens and %.2f in money (estimated)",
+                    e->answers, (unsigned long long)e->tokens, e->cost);
+    } else {
+        call_report(v->call, 0, (double)e->answers,
+                    "%zu answers, about %llu tokens (estimated)", e->answers,
+                    (unsigned long long)e->tokens);
+    }
+}
+
+static int check_budget(struct evaluating *v, const struct evaluate_estimate *e) {
+    const struct model_budget *b = &v->request.budget;
+    if (b->max_cost > 0 && e->least_cost < 0) {
+        v->bad_param = "/budget/cost";
+        return err_set(&v->err, -EINVAL,
+                       "what a student costs is not known: give its price in the "
+                       "configuration's models, or a budget in tokens");
+    }
+    if ((b->max_tokens && e->least_tokens > b->max_tokens) ||
+        (b->max_cost > 0 && e->least_cost > b->max_cost)) {
+        return err_set(&v->err, -EDQUOT,
+                       "the budget does not cover the 6 tests that a verdict needs: they "
+                       "take about %llu tokens",
+                       (unsigned long long)e->least_tokens);
+    }
+    return 0;
+}
+
+static void start_asking(struct evaluating *v) {
+    struct evaluate_estimate estimate;
+    evaluate_estimate(&estimate, &v->request, &v->subject);
+    if (check_budget(v, &estimate) < 0) {
+        start_writing(v);
+        return;
+    }
+    set_options(v);
+    if (evaluation_start(&v->options, &v->evaluation, &v->err) < 0) {
+        v->bad_param = "/tests";
+        start_writing(v);
+        return;
+    }
+    v->stage = ASKING;
+    v->reported_ms = clock_ms();
+    say_estimate(v, &estimate);
+    start_quality(v);
+    uv_timer_start(&v->tick, on_tick, TICK_MS, TICK_MS);
+}
+
+/* --- reading (another thread) --- */
+
+static json_t *meta_json(const struct evaluating *v) {
+    json_t *models = json_array(), *arms = json_array();
+    for (size_t i = 0; i < v->request.student_count; i++) {
+        json_array_append_new(models, json_string(v->request.students[i].name));
+    }
+    for (size_t i = 0; i < v->subject.arm_count; i++) {
+        json_array_append_new(arms, json_string(arm_name(v->subject.arms[i].kind)));
+    }
+    json_t *meta = json_pack(
+        "{s:{s:s,s:o,s:s},s:s,s:s,s:o,s:o,s:i,s:s,s:I,s:s}", "skill", "name",
+        v->subject.name, "path", json_clean_z(v->request.folder), "digest",
+        v->subject.digest, "tests_digest", v->subject.suite.digest, "kind",
+        v->request.again ? "aa" : "evaluate", "models", models, "arms", arms, "runs",
+        (int)v->request.runs, "mode", v->request.installed ? "installed" : "inject",
+        "seed", (json_int_t)(v->request.seed & INT64_MAX), "split", v->subject.split);
+    if (v->request.baseline_from) {
+        json_object_set_new(meta, "baseline_from", json_string(v->request.baseline_from));
+    }
+    return meta;
+}
+
+static void open_record(struct evaluating *v) {
+    struct err err = {0};
+    autojson *meta = meta_json(v);
+    v->record = run_writer_open(v->request.runs_dir, meta, &err);
+    if (v->record) {
+        v->batch = xstrdup(run_writer_batch(v->record));
+    } else {
+        note_record(v, err.msg);
+    }
+}
+
+static int read_all(struct evaluating *v) {
+    const struct evaluate_request *r = &v->request;
+    struct subject_request request = {
+        .folder = r->folder,
+        .previous = r->previous,
+        .trace = r->trace,
+        .tests_path = r->tests_path,
+        .tests = r->tests,
+        .split = r->split,
+        .placebo = r->placebo,
+        .again = r->again,
+        .installed = r->installed,
+    };
+    int rc = subject_read(&v->subject, &request, &v->err);
+    if (rc < 0) {
+        v->bad_param = rc == -EINVAL ? "/tests" : NULL;
+        return rc;
+    }
+    if (r->baseline_from) {
+        v->bad_param = "/baseline_from";
+        rc = baseline_load(&v->reuse, r->runs_dir, r->baseline_from,
+                           v->subject.suite.digest, v->subject.arms[0].digest, r->runs,
+                           &v->err);
+        v->bad_param = rc < 0 ? v->bad_param : NULL;
+    }
+    return rc;
+}
+
+static void read_work(uv_work_t *work) {
+    struct evaluating *v = container_of(work, struct evaluating, work);
+    if (read_all(v) == 0 && v->request.record) {
+        open_record(v);
+    }
+}
+
+static void read_done(uv_work_t *work, int status) {
+    (void)status;
+    struct evaluating *v = container_of(work, struct evaluating, work);
+    if (v->cancelled || v->err.code < 0) {
+        start_writing(v); /* nothing to say; what was read is given back there */
+    } else {
+        start_asking(v);
+    }
+}
+
+/* --- the beginning --- */
+
+static void stop(struct evaluating *v) {
+    v->cancelled = true;
+    if (v->stage == ASKING) {
+        if (v->quality) {
+            quality_cancel(v->quality);
+        }
+        evaluation_cancel(v->evaluation);
+    }
+}
+
+static void on_cancel(struct call *call, void *data) {
+    (void)call;
+    stop(data);
+}
+
+static void on_room_closing(struct evaluation_guest *guest) {
+    stop(container_of(guest, struct evaluating, guest));
+}
+
+static void evaluate_go(struct skills *s, struct call *call, const json_t *params) {
+    struct evaluating *v = xcalloc(1, sizeof *v);
+    if (evaluate_request_read(&v->request, s, call, params) < 0) {
+        evaluate_request_finish(&v->request);
+        free(v);
+        return;
+    }
+    v->call = call_ref(call);
+    v->room = evaluation_room_of(call_origin(call));
+    v->guest.stop = on_room_closing;
+    evaluation_room_enter(v->room, &v->guest);
+    uv_timer_init(call_origin(call)->loop, &v->tick);
+    clock_iso8601(v->started);
+    call_on_cancel(call, on_cancel, v);
+    uv_queue_work(call_origin(call)->loop, &v->work, read_work, read_done);
+}
+
+static void evaluate_start(struct call *call, const json_t *params) {
+    (void)params;
+    skills_when_current(call, evaluate_go);
+}
+
+/* --- the table --- */
+
+// clang-format off
+#define OBJECT "{\"type\":\"object\",\"additionalProperties\":false,"
+#define WORDS(max) "{\"type\":\"string\",\"minLength\":1,\"maxLength\":" #max "}"
+
+const struct operation evaluation_operations[] = {
+    {
+        .name = "skill/evaluate",
+        .tool = "skill_evaluate",
+        .title = "Measure what a skill does for a model",
+        .summary = "Ask one or more students the skill's tests with and without it, and say honestly whether it helps.",
+        .tool_help =
+            "Measure whether a skill really helps weaker models: every test is asked several times with and without "
+            "the skill, answers are graded, and the verdict (helps, hurts, no_evidence, not_measurable) comes with "
+            "intervals, tokens and cost. Needs at least 6 tests. It calls the models and may cost money: set a "
+            "budget. Takes minutes: poll job_status. Asking again reuses the answers that are there.",
+        .params_schema = OBJECT "\"required\":[\"students\"],\"properties\":{"
+            "\"skill\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"A known skill's name, "
+            "its skill:// URI, or its folder.\"},"
+            "\"path\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"The same.\"},"
+            "\"tests\":{\"type\":[\"array\",\"string\",\"object\"],\"minLength\":1,\"maxItems\":1000,\"description\":"
+            "\"Tests, or a file of them beneath the roots; the skill's own by default.\"},"
+            "\"students\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":16,\"items\":{\"type\":[\"string\",\"object\"],"
+            "\"minLength\":1,\"maxLength\":500},\"description\":\"Models: anthropic.…, openai.…, generic.NAME, an alias of the "
+            "configuration, or {api, base_url, model, …}. With mode installed: agents.\"},"
+            "\"base_url\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000,\"description\":\"Where the students are asked.\"},"
+            "\"runs\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,\"default\":3,\"description\":\"Answers per test and arm.\"},"
+            "\"arms\":{\"type\":\"array\",\"maxItems\":5,\"uniqueItems\":true,\"items\":{\"enum\":[\"baseline\",\"skill\","
+            "\"placebo\",\"previous\",\"trace\"]},\"description\":\"Further arms; baseline and skill always run.\"},"
+            "\"previous\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"An older version of the "
+            "skill, to compare with.\"},"
+            "\"trace\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"A file whose text stands "
+            "before the question in the trace arm.\"},"
+            "\"aa\":{\"type\":\"boolean\",\"default\":false,\"description\":\"Both arms the same: shows the noise.\"},"
+            "\"baseline_from\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":200,\"description\":\"A run whose baseline "
+            "answers are used again.\"},"
+            "\"split\":{\"enum\":[\"report\",\"gate\",\"refine\",\"all\"],\"description\":\"Which tests count; report after "
+            "a refinement, else all.\"},"
+            "\"mode\":{\"enum\":[\"inject\",\"installed\"],\"default\":\"inject\",\"description\":\"inject: the skill stands "
+            "in the prompt; installed: agents find it on their disk.\"},"
+            "\"judge\":{\"type\":[\"string\",\"object\"],\"minLength\":1,\"maxLength\":500,\"description\":\"The model of judge checks.\"},"
+            "\"budget\":{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"tokens\":{\"type\":\"integer\","
+            "\"minimum\":1},\"cost\":{\"type\":\"number\",\"minimum\":0},\"minutes\":{\"type\":\"number\",\"minimum\":0.01,"
+            "\"maximum\":10000}},\"description\":\"It ends cleanly when one is used up.\"},"
+            "\"concurrency\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":256,\"default\":64},"
+            "\"seed\":{\"type\":\"integer\",\"minimum\":0,\"default\":1},"
+            "\"runs_dir\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"Where the record is kept; "
+            "the state folder by default.\"},"
+            "\"record\":{\"type\":\"boolean\",\"description\":\"false: no record; true: also in the skill's skill_meta.json.\"},"
+            "\"fresh\":{\"type\":\"boolean\",\"default\":false,\"description\":\"Ask again what was answered before.\"}},"
+            "\"anyOf\":[{\"required\":[\"skill\"]},{\"required\":[\"path\"]}]}",
+        .tool_schema = OBJECT "\"required\":[\"skill\",\"students\"],\"properties\":{"
+            "\"skill\":{\"type\":\"string\",\"description\":\"A known skill's name, or its folder.\"},"
+            "\"students\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"anthropic.…, openai.…, "
+            "generic.NAME\"},"
+            "\"tests\":{\"type\":\"string\",\"description\":\"A file of tests; the skill's own by default.\"},"
+            "\"base_url\":{\"type\":\"string\"},"
+            "\"runs\":{\"type\":\"integer\",\"default\":3},"
+            "\"arms\":{\"type\":\"array\",\"items\":{\"enum\":[\"placebo\",\"previous\",\"trace\"]}},"
+            "\"previous\":{\"type\":\"string\"},\"trace\":{\"type\":\"string\"},"
+            "\"judge\":{\"type\":\"string\"},"
+            "\"budget\":{\"type\":\"object\",\"description\":\"{tokens, cost, minutes}\"}},"
+            "\"examples\":[{\"skill\":\"pdf-forms\",\"students\":[\"generic.qwen3\"],\"budget\":{\"tokens\":500000}}]}",
+        .result_schema = "{\"type\":\"object\",\"required\":[\"verdict\",\"sentence\",\"students\",\"provenance\"],"
+            "\"properties\":{\"verdict\":{\"enum\":[\"helps\",\"hurts\",\"no_evidence\",\"not_measurable\"]},"
+            "\"sentence\":{\"type\":\"string\"},\"students\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":"
+            "[\"model\",\"verdict\",\"lift\",\"arms\",\"tests\",\"injection\",\"activation\"]}},\"marks\":{\"type\":\"array\"},"
+            "\"run\":{\"type\":[\"string\",\"null\"],\"description\":\"The record: see run/show.\"},"
+            "\"ended_by\":{\"enum\":[\"complete\",\"budget\",\"time\"]},\"aa\":{\"type\":\"boolean\"},"
+            "\"record_problem\":{\"type\":\"string\"},\"provenance\":{\"type\":\"object\"}}}",
+        .example = "{\"skill\":\"h100-cuda-kernels\",\"students\":[\"generic.qwen3\"],\"runs\":3,\"arms\":[\"placebo\"],"
+            "\"budget\":{\"tokens\":2000000,\"minutes\":30}}",
+        .flags = OPERATION_LONG | OPERATION_OPEN_WORLD,
+        .start = evaluate_start,
+        .describe = evaluation_describe,
+    },
+};
+// clang-format on
+const size_t evaluation_operation_count = ARRAY_LEN(evaluation_operations);

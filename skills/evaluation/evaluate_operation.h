@@ -1,0 +1,47 @@
+#pragma once
+/* evaluate_operation: what the files of skill/evaluate share. */
+#include "protocol/call.h"
+#include "skills/evaluation/agent_student.h"
+#include "skills/evaluation/evaluation.h"
+#include "skills/evaluation/evaluation_subject.h"
+
+struct skills;
+
+/* The params, resolved: no file has been read yet. */
+struct evaluate_request {
+    char *folder, *previous, *trace, *tests_path, *runs_dir;
+    struct student students[EVALUATION_MAX_STUDENTS];
+    struct model models[EVALUATION_MAX_STUDENTS];
+    struct agent_student agents[EVALUATION_MAX_STUDENTS];
+    size_t student_count;
+    struct model judge_model;
+    const struct model *judge; /* NULL or the above */
+    struct model_budget budget;
+    unsigned deadline_ms, runs, concurrency;
+    uint64_t seed;
+    bool placebo, again, installed, fresh;
+    bool record, record_in_skill;
+    const char *split, *baseline_from; /* borrowed from the params */
+    const json_t *tests;               /* the same */
+};
+
+/* Fails the call (and returns -1) for params that name what there is not. The catalog is
+ * current. */
+int evaluate_request_read(struct evaluate_request *ret, struct skills *skills,
+                          struct call *call, const json_t *params);
+void evaluate_request_finish(struct evaluate_request *r);
+
+/* What it may use, before anything is asked (tokens.h; an answer counts as
+ * EVALUATE_ANSWER_TOKENS). */
+#define EVALUATE_ANSWER_TOKENS 400u
+struct evaluate_estimate {
+    uint64_t tokens;
+    double cost; /* negative: unknown */
+    size_t answers;
+    /* The cheapest complete pairs of one run over VERDICT_MIN_TESTS tests (or all, when
+     * there are fewer), for every student. */
+    uint64_t least_tokens;
+    double least_cost;
+};
+void evaluate_estimate(struct evaluate_estimate *ret, const struct evaluate_request *r,
+                       const struct subject *s);

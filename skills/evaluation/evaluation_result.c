@@ -1,0 +1,520 @@
+#include "skills/evaluation/evaluation_result.h"
+
+#include "base/buf.h"
+#include "skills/evaluation/agent_student.h"
+#include "skills/evaluation/injection.h"
+#include "skills/evaluation/quality.h"
+#include "skills/evaluation/statistics.h"
+#include "skills/evaluation/suite.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TEXT_MAX (16u << 10)
+
+struct work {
+    const struct evaluation *e;
+    const struct evaluation_options *o;
+    const struct cell_grid *grid;
+    enum evaluation_stop stop;
+    const struct evaluation_facts *facts;
+    double *a, *b; /* room for a value per test */
+    size_t *test;
+};
+
+static json_t *number(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* --- lifts --- */
+
+static size_t compare(const struct work *w, size_t student, size_t from, size_t to,
+                      struct lift *lift, struct paired_results *pairs) {
+    unsigned runs;
+    size_t n = cell_pairs(w->grid, student, from, to, w->a, w->b, w->test, &runs);
+    *pairs = (struct paired_results){
+        .baseline = w->a, .skill = w->b, .n = n, .runs = runs, .seed = w->o->seed};
+    lift_judge(lift, pairs);
+    return n;
+}
+
+static json_t *lift_json(const struct lift *l, size_t n) {
+    return json_pack("{s:o,s:o,s:o,s:s,s:o,s:I,s:o,s:o}", "estimate",
+                     number(l->lift.estimate), "low", number(l->lift.low), "high",
+                     number(l->lift.high), "method", l->method, "p", number(l->p),
+                     "n_tests", (json_int_t)n, "smallest_detectable",
+                     number(l->smallest_detectable), "more_tests_needed",
+                     l->more_tests_needed == SIZE_MAX
+                         ? json_null()
+                         : json_integer((json_int_t)l->more_tests_needed));
+}
+
+static void add_lift(const struct work *w, size_t student, size_t arm, size_t against,
+                     json_t *lifts) {
+    struct lift lift;
+    struct paired_results pairs;
+    size_t n = compare(w, student, against, arm, &lift, &pairs);
+    json_t *one = lift_json(&lift, n);
+    json_object_set_new(one, "arm", json_string(arm_name(w->o->arms[arm].kind)));
+    json_object_set_new(one, "vs", json_string(arm_name(w->o->arms[against].kind)));
+    json_object_set_new(one, "verdict", json_string(verdict_name(lift.verdict)));
+    json_array_append_new(lifts, one);
+}
+
+/* Each further arm against the baseline, and the skill against it. */
+static json_t *further_lifts(const struct work *w, size_t student) {
+    json_t *lifts = json_array();
+    for (size_t arm = 2; arm < w->o->arm_count; arm++) {
+        add_lift(w, student, arm, 0, lifts);
+        add_lift(w, student, 1, arm, lifts);
+    }
+    return lifts;
+}
+
+/* --- tables --- */
+
+static json_t *arm_json(const struct work *w, size_t student, size_t arm) {
+    struct cell_tally t;
+    cell_tally(w->grid, student, arm, &t);
+    struct interval rate = wilson_interval(t.rate_sum, t.tests);
+    json_t *one = json_pack(
+        "{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:I,s:I,s:{s:I,s:I,s:I},s:o}", "name",
+        arm_name(w->o->arms[arm].kind), "tests", (json_int_t)t.tests, "runs",
+        (json_int_t)(t.passed + t.failed), "passed", (json_int_t)t.passed, "errored",
+        (json_int_t)t.errored, "refused", (json_int_t)t.refused, "skipped",
+        (json_int_t)t.skipped, "pass_rate", number(rate.estimate), "low",
+        number(rate.low), "high", number(rate.high), "assertions_passed",
+        (json_int_t)t.assertions_passed, "assertions_total",
+        (json_int_t)t.assertions_total, "tokens", "input", (json_int_t)t.input, "output",
+        (json_int_t)t.output, "total", (json_int_t)(t.input + t.output), "cost",
+        t.cost < 0 ? json_null() : json_real(t.cost));
+    if (t.reused) {
+        json_object_set_new(one, "reused", json_integer((json_int_t)t.reused));
+    }
+    return one;
+}
+
+static json_t *outcome(const struct cell *c) {
+    return cell_counts(c) ? json_boolean(c->state == CELL_PASSED) : json_null();
+}
+
+static json_t *test_json(const struct work *w, size_t student, size_t test) {
+    json_t *pairs = json_array();
+    for (size_t run = 0; run < w->grid->runs; run++) {
+        json_t *pair = json_pack("{s:I}", "run", (json_int_t)run + 1);
+        for (size_t arm = 0; arm < w->o->arm_count; arm++) {
+            json_object_set_new(pair, arm_name(w->o->arms[arm].kind),
+                                outcome(cell_at(w->grid, student, arm, test, run)));
+        }
+        json_array_append_new(pairs, pair);
+    }
+    const struct test_case *t = w->o->tests[test];
+    json_t *one = json_pack("{s:s,s:o}", "id", t->id, "pairs", pairs);
+    if (t->split != SPLIT_NONE) {
+        json_object_set_new(one, "split", json_string(test_split_name(t->split)));
+    }
+    return one;
+}
+
+static json_t *tests_json(const struct work *w, size_t student) {
+    json_t *tests = json_array();
+    for (size_t i = 0; i < w->grid->tests; i++) {
+        json_array_append_new(tests, test_json(w, student, i));
+    }
+    return tests;
+}
+
+/* Mean tokens of a test's graded runs; 0 when there is none. */
+static double tokens_of(const struct work *w, size_t student, size_t arm, size_t test) {
+    double sum = 0;
+    unsigned n = 0;
+    for (size_t run = 0; run < w->grid->runs; run++) {
+        const struct cell *c = cell_at(w->grid, student, arm, test, run);
+        sum += cell_counts(c) ? (double)(c->input + c->output) : 0;
+        n += cell_counts(c);
+    }
+    return n ? sum / n : 0;
+}
+
+/* Tokens with the skill over tokens without it: geometric mean over tests. */
+static json_t *token_ratio(const struct work *w, size_t student) {
+    for (size_t i = 0; i < w->grid->tests; i++) {
+        w->a[i] = tokens_of(w, student, 1, i);
+        w->b[i] = tokens_of(w, student, 0, i);
+    }
+    struct interval ratio =
+        bootstrap_geometric_mean(w->a, w->b, w->grid->tests, w->o->seed);
+    return json_pack("{s:o,s:o,s:o}", "estimate", number(ratio.estimate), "low",
+                     number(ratio.low), "high", number(ratio.high));
+}
+
+static json_t *activation_json(const struct work *w, size_t student) {
+    struct cell_tally t;
+    if (!w->o->students[student].agent) {
+        return json_null();
+    }
+    cell_tally(w->grid, student, 1, &t);
+    return json_pack("{s:I,s:I}", "activated", (json_int_t)t.activated, "of",
+                     (json_int_t)(t.passed + t.failed));
+}
+
+static json_t *injection_json(const struct injection *seen) {
+    return json_pack("{s:I,s:o,s:o}", "expected_tokens",
+                     (json_int_t)seen->expected_tokens, "seen_tokens",
+                     seen->known ? json_integer((json_int_t)llround(seen->seen_tokens))
+                                 : json_null(),
+                     "ok", seen->known ? json_boolean(seen->ok) : json_null());
+}
+
+/* --- a student --- */
+
+static void say_injection(struct buf *out, const struct work *w, size_t student,
+                          const struct injection *seen) {
+    buf_reset(out);
+    buf_addf(
+        out,
+        "The skill never reached %s: its prompts grew by %.0f tokens where the skill "
+        "has about %zu, so nothing was measured. Look at what stands between "
+        "upskilld and the model (a proxy, a template without a system message, a "
+        "context that is too small).",
+        w->o->students[student].name, seen->seen_tokens, seen->expected_tokens);
+}
+
+static void say_again(struct buf *out, const struct work *w, size_t student,
+                      const struct lift *lift, size_t n) {
+    buf_reset(out);
+    buf_addf(
+        out,
+        "Both arms were the same (A/A): between two equal looks at %s over %zu tests "
+        "lie %+.0f points",
+        w->o->students[student].name, n, 100 * lift->lift.estimate);
+    if (isfinite(lift->lift.low)) {
+        buf_addf(out, " (95 %% interval %+.0f to %+.0f)", 100 * lift->lift.low,
+                 100 * lift->lift.high);
+    }
+    buf_adds(out, ". A skill has to do more than this noise.");
+}
+
+static void say_activation(struct buf *out, const struct work *w, size_t student) {
+    struct cell_tally t;
+    cell_tally(w->grid, student, 1, &t);
+    size_t of = t.passed + t.failed;
+    if (w->o->students[student].agent && of) {
+        buf_addf(out, " The agent opened the skill in %zu of %zu answers.", t.activated,
+                 of);
+    }
+}
+
+static void say_errors(struct buf *out, const struct work *w, size_t student) {
+    struct cell_tally base, skill;
+    cell_tally(w->grid, student, 0, &base);
+    cell_tally(w->grid, student, 1, &skill);
+    size_t errored = base.errored + skill.errored, refused = base.refused + skill.refused;
+    const char *hint = evaluation_student_hint(w->e, student);
+    if (errored) {
+        buf_addf(out, " %zu answers errored and do not count%s%s.", errored,
+                 hint ? ": " : "", hint ? hint : "");
+    }
+    if (refused) {
+        buf_addf(out, " %zu were refused and do not count.", refused);
+    }
+}
+
+static void say_student(struct buf *out, const struct work *w, size_t student,
+                        struct lift *lift, const struct paired_results *pairs,
+                        const struct injection *seen) {
+    const char *problem = evaluation_student_problem(w->e, student);
+    if (!seen->ok) {
+        lift->verdict = VERDICT_NO_EVIDENCE;
+        say_injection(out, w, student, seen);
+    } else if (w->facts->again) {
+        say_again(out, w, student, lift, pairs->n);
+    } else if (problem && !pairs->n) {
+        buf_addf(out, "%s could not be asked: %s", w->o->students[student].name, problem);
+    } else {
+        lift_sentence(out, lift, w->o->students[student].name, pairs);
+        say_activation(out, w, student);
+    }
+    say_errors(out, w, student);
+}
+
+/* The first cell that errored or was refused says what happened. */
+static void add_error(const struct work *w, size_t student, json_t *one) {
+    const char *hint = evaluation_student_hint(w->e, student);
+    for (size_t i = 0; i < w->grid->count; i++) {
+        const struct cell *c = &w->grid->cells[i];
+        if (c->student == student && c->why && !cell_counts(c)) {
+            json_t *error = json_pack("{s:o,s:s}", "message", json_clean_z(c->why),
+                                      "test", w->o->tests[c->test]->id);
+            if (hint) {
+                json_object_set_new(error, "hint", json_clean_z(hint));
+            }
+            json_object_set_new(one, "error", error);
+            return;
+        }
+    }
+}
+
+static json_t *arms_json(const struct work *w, size_t student) {
+    json_t *arms = json_array();
+    for (size_t arm = 0; arm < w->o->arm_count; arm++) {
+        json_array_append_new(arms, arm_json(w, student, arm));
+    }
+    return arms;
+}
+
+static json_t *student_json(const struct work *w, size_t student, struct lift *lift) {
+    struct paired_results pairs;
+    struct injection seen = {.ok = true};
+    autobuf sentence = BUF_INIT(TEXT_MAX);
+    size_t n = compare(w, student, 0, 1, lift, &pairs);
+    bool checked = w->facts->measured_size && !w->o->students[student].agent;
+    if (checked) {
+        injection_check(w->grid, student, 1, w->o->arms[1].added_tokens, &seen);
+    }
+    say_student(&sentence, w, student, lift, &pairs, &seen);
+    json_t *one = json_pack(
+        "{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "model", w->o->students[student].name,
+        "verdict", verdict_name(lift->verdict), "sentence",
+        json_clean(sentence.data, sentence.len), "lift", lift_json(lift, n), "arms",
+        arms_json(w, student), "tests", tests_json(w, student), "injection",
+        checked ? injection_json(&seen) : json_null(), "activation",
+        activation_json(w, student), "token_ratio", token_ratio(w, student));
+    if (w->o->arm_count > 2) {
+        json_object_set_new(one, "lifts", further_lifts(w, student));
+    }
+    add_error(w, student, one);
+    return one;
+}
+
+/* --- the whole --- */
+
+struct counts {
+    size_t helps, hurts, not_measurable, students;
+};
+
+static enum verdict whole_verdict(const struct counts *c) {
+    if (c->helps && !c->hurts) {
+        return VERDICT_HELPS;
+    }
+    if (c->hurts && !c->helps) {
+        return VERDICT_HURTS;
+    }
+    return c->not_measurable == c->students ? VERDICT_NOT_MEASURABLE
+                                            : VERDICT_NO_EVIDENCE;
+}
+
+static void say_whole(struct buf *out, const struct work *w, const struct counts *c,
+                      const json_t *students) {
+    if (c->students == 1) {
+        buf_adds(out, json_get_string(json_array_get(students, 0), "sentence", ""));
+    } else if (c->helps && c->hurts) {
+        buf_addf(out,
+                 "Mixed: of %zu students the skill helps %zu and hurts %zu (p adjusted "
+                 "for %zu comparisons); give it only to those that it helps.",
+                 c->students, c->helps, c->hurts, c->students);
+    } else {
+        buf_addf(out,
+                 "Of %zu students the skill helps %zu and hurts %zu (p adjusted for %zu "
+                 "comparisons).",
+                 c->students, c->helps, c->hurts, c->students);
+    }
+    if (w->stop == EVALUATION_BUDGET || w->stop == EVALUATION_TIME) {
+        buf_addf(out,
+                 " It ended early, when %s used up; the verdict rests on the pairs that "
+                 "were complete by then.",
+                 w->stop == EVALUATION_TIME ? "its time was" : "its budget was");
+    }
+    if (evaluation_record_problem(w->e)) {
+        buf_addf(out, " The record is not whole: %s.", evaluation_record_problem(w->e));
+    }
+}
+
+/* Holm over the students whose p there is; the others' stays null. */
+static void adjust(const struct lift *lifts, json_t *students, struct counts *c) {
+    autofree double *p = xcalloc(c->students, sizeof *p);
+    autofree size_t *who = xcalloc(c->students, sizeof *who);
+    size_t m = 0;
+    for (size_t i = 0; i < c->students; i++) {
+        c->not_measurable += lifts[i].verdict == VERDICT_NOT_MEASURABLE;
+        if (isfinite(lifts[i].p)) {
+            who[m] = i;
+            p[m++] = lifts[i].p;
+        }
+    }
+    holm_adjust(p, m);
+    for (size_t k = 0; k < m; k++) {
+        json_t *lift = json_object_get(json_array_get(students, who[k]), "lift");
+        json_object_set_new(lift, "p_adjusted", json_real(p[k]));
+        c->helps += lifts[who[k]].verdict == VERDICT_HELPS && p[k] <= 0.05;
+        c->hurts += lifts[who[k]].verdict == VERDICT_HURTS && p[k] <= 0.05;
+    }
+}
+
+/* --- marks --- */
+
+/* The mark that a test earns when every student fares alike with it in both arms. */
+static const char *sameness(const struct work *w, size_t test) {
+    size_t passed = 0, failed = 0;
+    for (size_t k = 0; k < w->grid->students * w->grid->runs * 2; k++) {
+        const struct cell *c =
+            cell_at(w->grid, k / (2 * w->grid->runs), k % 2, test, k / 2 % w->grid->runs);
+        passed += c->state == CELL_PASSED;
+        failed += c->state == CELL_FAILED;
+    }
+    double rate = (double)passed / (double)(passed + failed);
+    return passed + failed < 2 ? NULL : quality_of_results(rate, rate);
+}
+
+static json_t *mark_of(json_t *marks, const char *id) {
+    size_t i;
+    json_t *one;
+    json_array_foreach(marks, i, one) {
+        if (strcmp(json_get_string(one, "id", ""), id) == 0) {
+            return one;
+        }
+    }
+    one = json_pack("{s:s,s:[]}", "id", id, "marks");
+    json_array_append_new(marks, one);
+    return one;
+}
+
+static json_t *marks_json(const struct work *w) {
+    json_t *marks = w->facts->marks ? json_deep_copy(w->facts->marks) : json_array();
+    for (size_t i = 0; i < w->grid->tests; i++) {
+        const char *same = sameness(w, i);
+        if (same) {
+            json_t *one = mark_of(marks, w->o->tests[i]->id);
+            json_array_append_new(json_object_get(one, "marks"), json_string(same));
+            if (!json_object_get(one, "message") && quality_mark_message(same)) {
+                json_object_set_new(one, "message",
+                                    json_string(quality_mark_message(same)));
+            }
+        }
+    }
+    return marks;
+}
+
+/* --- provenance --- */
+
+static json_t *models_json(const struct work *w) {
+    json_t *models = json_array();
+    for (size_t i = 0; i < w->o->student_count; i++) {
+        const struct student *s = &w->o->students[i];
+        json_t *one =
+            s->model ? model_to_json(s->model)
+                     : json_pack("{s:s,s:s}", "name", s->name, "agent", s->agent->agent);
+        json_t *served = json_object_get(evaluation_served(w->e), s->name);
+        json_object_set_new(one, "served", served ? json_incref(served) : json_array());
+        json_array_append_new(models, one);
+    }
+    return models;
+}
+
+static json_t *prompts_json(const struct work *w) {
+    json_t *prompts = json_array();
+    for (size_t i = 0; i < w->o->arm_count; i++) {
+        const struct arm *arm = &w->o->arms[i];
+        json_array_append_new(prompts,
+                              json_pack("{s:s,s:s,s:I}", "arm", arm_name(arm->kind),
+                                        "digest", arm->digest, "added_tokens",
+                                        (json_int_t)arm->added_tokens));
+    }
+    return prompts;
+}
+
+static json_t *provenance(const struct work *w) {
+    size_t hits = 0, requests = 0;
+    for (size_t i = 0; i < w->grid->count; i++) {
+        hits += w->grid->cells[i].cached;
+        requests += w->grid->cells[i].requests;
+    }
+    const struct evaluation_facts *f = w->facts;
+    return json_pack(
+        "{s:s,s:s,s:s,s:o,s:o,s:s,s:s,s:I,s:I,s:i,s:I,s:s,s:s}", "skill", f->skill_name,
+        "skill_digest", f->skill_digest, "tests_digest", f->tests_digest, "models",
+        models_json(w), "prompts", prompts_json(w), "started", f->started, "ended",
+        f->ended, "cache_hits", (json_int_t)hits, "requests", (json_int_t)requests,
+        "runs", (int)w->o->runs, "seed", (json_int_t)(w->o->seed & INT64_MAX), "split",
+        f->split, "mode", f->mode);
+}
+
+static const char *const stop_names[] = {"complete", "budget", "time", "cancelled"};
+
+json_t *evaluation_result(const struct evaluation *e, const struct evaluation_options *o,
+                          enum evaluation_stop stop,
+                          const struct evaluation_facts *facts) {
+    struct work w = {.e = e,
+                     .o = o,
+                     .grid = evaluation_grid(e),
+                     .stop = stop,
+                     .facts = facts,
+                     .a = xcalloc(o->test_count + 1, sizeof(double)),
+                     .b = xcalloc(o->test_count + 1, sizeof(double)),
+                     .test = xcalloc(o->test_count + 1, sizeof(size_t))};
+    autofree struct lift *lifts = xcalloc(o->student_count, sizeof *lifts);
+    struct counts counts = {.students = o->student_count};
+    autobuf sentence = BUF_INIT(TEXT_MAX);
+    json_t *students = json_array();
+    for (size_t i = 0; i < o->student_count; i++) {
+        json_array_append_new(students, student_json(&w, i, &lifts[i]));
+    }
+    adjust(lifts, students, &counts);
+    say_whole(&sentence, &w, &counts, students);
+    json_t *result = json_pack("{s:s,s:o,s:o,s:o,s:s,s:o}", "verdict",
+                               verdict_name(whole_verdict(&counts)), "sentence",
+                               json_clean(sentence.data, sentence.len), "students",
+                               students, "marks", marks_json(&w), "ended_by",
+                               stop_names[stop], "provenance", provenance(&w));
+    if (facts->again) {
+        json_object_set_new(result, "aa", json_true());
+    }
+    free(w.a);
+    free(w.b);
+    free(w.test);
+    return result;
+}
+
+/* --- in words --- */
+
+static void describe_arm(const json_t *arm, struct buf *out) {
+    const json_t *rate = json_object_get(arm, "pass_rate");
+    buf_addf(out, "  %-9s", json_get_string(arm, "name", ""));
+    if (json_is_number(rate)) {
+        buf_addf(out, " %3.0f %% (95 %%: %.0f-%.0f)", 100 * json_number_value(rate),
+                 100 * json_number_value(json_object_get(arm, "low")),
+                 100 * json_number_value(json_object_get(arm, "high")));
+    } else {
+        buf_adds(out, " -");
+    }
+    buf_addf(out, ", %d tests, %d answers, %d errored, %d refused, %lld tokens\n",
+             (int)json_get_integer(arm, "tests", 0),
+             (int)json_get_integer(arm, "runs", 0),
+             (int)json_get_integer(arm, "errored", 0),
+             (int)json_get_integer(arm, "refused", 0),
+             (long long)json_get_integer(json_object_get(arm, "tokens"), "total", 0));
+}
+
+void evaluation_describe(const json_t *result, struct buf *out) {
+    size_t i, k;
+    const json_t *student, *arm, *mark;
+    buf_addf(out, "%s: %s\n", json_get_string(result, "verdict", ""),
+             json_get_string(result, "sentence", ""));
+    json_array_foreach(json_object_get(result, "students"), i, student) {
+        buf_addf(out, "%s: %s\n", json_get_string(student, "model", ""),
+                 json_get_string(student, "verdict", ""));
+        json_array_foreach(json_object_get(student, "arms"), k, arm) {
+            describe_arm(arm, out);
+        }
+    }
+    json_array_foreach(json_object_get(result, "marks"), i, mark) {
+        buf_addf(out, "test %s:", json_get_string(mark, "id", ""));
+        json_array_foreach(json_object_get(mark, "marks"), k, arm) {
+            buf_addf(out, " %s", json_string_value(arm));
+        }
+        buf_adds(out, "\n");
+    }
+    if (json_object_get(result, "run")) {
+        buf_addf(out, "record: %s\n", json_get_string(result, "run", ""));
+    }
+}

@@ -1,0 +1,121 @@
+#include "skills/evaluation/evaluation_room.h"
+
+#include "base/http.h"
+#include "base/mem.h"
+#include "skills/models/answer_cache.h"
+#include "skills/models/model_client.h"
+
+struct evaluation_room {
+    uv_loop_t *loop;
+    json_t *models, *students;
+    struct http *http;
+    struct answer_cache *cache;
+    struct model_client *client;
+    struct evaluation_guest *guests;
+    bool closing, client_closed;
+};
+
+struct evaluation_room *evaluation_room_new(uv_loop_t *loop,
+                                            const struct evaluation_room_config *config) {
+    struct evaluation_room *room = xcalloc(1, sizeof *room);
+    room->loop = loop;
+    room->models = json_incref((json_t *)(uintptr_t)config->models);
+    room->students = json_incref((json_t *)(uintptr_t)config->students);
+    return room;
+}
+
+struct model_client *evaluation_room_client(struct evaluation_room *room) {
+    if (!room->client && !room->closing) {
+        room->http = http_new(room->loop);
+        room->cache = answer_cache_new(NULL);
+        struct model_client_options options = {.cache = room->cache};
+        room->client = model_client_new(room->loop, room->http, &options);
+    }
+    return room->client;
+}
+
+const json_t *evaluation_room_models(const struct evaluation_room *room) {
+    return room->models;
+}
+
+const json_t *evaluation_room_students(const struct evaluation_room *room) {
+    return room->students;
+}
+
+json_t *evaluation_room_status(const struct evaluation_room *room) {
+    if (!room) {
+        return json_object();
+    }
+    json_t *status =
+        json_pack("{s:o}", "endpoints",
+                  room->client ? model_client_status(room->client) : json_array());
+    const char *problem = room->cache ? answer_cache_problem(room->cache) : NULL;
+    if (problem) {
+        json_object_set_new(status, "answers", json_clean_z(problem));
+    }
+    return status;
+}
+
+/* --- the end --- */
+
+static void free_when_empty(struct evaluation_room *room) {
+    if (room->closing && room->client_closed && !room->guests) {
+        answer_cache_free(room->cache);
+        json_decref(room->models);
+        json_decref(room->students);
+        free(room);
+    }
+}
+
+static void on_http_closed(void *data) {
+    struct evaluation_room *room = data;
+    room->client_closed = true;
+    free_when_empty(room);
+}
+
+static void on_client_closed(void *data) {
+    struct evaluation_room *room = data;
+    http_close(room->http, on_http_closed, room);
+}
+
+void evaluation_room_close(struct evaluation_room *room) {
+    room->closing = true;
+    for (struct evaluation_guest *g = room->guests, *next; g; g = next) {
+        next = g->next;
+        g->stop(g);
+    }
+    if (room->client) {
+        model_client_close(take(room->client), on_client_closed, room);
+    } else {
+        on_http_closed(room);
+    }
+}
+
+void evaluation_room_enter(struct evaluation_room *room, struct evaluation_guest *guest) {
+    guest->next = room->guests;
+    guest->link = &room->guests;
+    if (guest->next) {
+        guest->next->link = &guest->next;
+    }
+    room->guests = guest;
+}
+
+void evaluation_room_leave(struct evaluation_room *room, struct evaluation_guest *guest) {
+    *guest->link = guest->next;
+    if (guest->next) {
+        guest->next->link = guest->link;
+    }
+    free_when_empty(room);
+}
+
+/* --- call_origin.host -> room --- */
+
+static struct evaluation_room *(*locate_room)(void *host);
+
+void evaluation_set_locator(struct evaluation_room *(*locate)(void *host)) {
+    locate_room = locate;
+}
+
+struct evaluation_room *evaluation_room_of(const struct call_origin *origin) {
+    return locate_room && origin ? locate_room(origin->host) : NULL;
+}

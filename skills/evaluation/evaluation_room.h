@@ -1,0 +1,42 @@
+#pragma once
+/* evaluation_room: what the daemon's evaluations share, and their operation.
+ *
+ * The HTTP client, the answer cache and the model client are made at the first evaluation
+ * (starting a daemon loads no libcurl and opens no database). Single-threaded. */
+#include "protocol/operation.h"
+
+#include <uv.h>
+
+struct evaluation_room;
+struct model_client;
+struct call_origin;
+
+struct evaluation_room_config {
+    const json_t *models;   /* the configuration's `models`, or NULL; kept */
+    const json_t *students; /* its `students`: {name: agent_student.h's object}; kept */
+};
+struct evaluation_room *evaluation_room_new(uv_loop_t *loop,
+                                            const struct evaluation_room_config *config);
+/* Stops what runs, closes the connections, then frees. */
+void evaluation_room_close(struct evaluation_room *room);
+
+struct model_client *evaluation_room_client(struct evaluation_room *room);
+const json_t *evaluation_room_models(const struct evaluation_room *room);
+const json_t *evaluation_room_students(const struct evaluation_room *room);
+/* Part of daemon/status: {"endpoints", "answers"?: a problem}. NULL is fine. New
+ * reference. */
+json_t *evaluation_room_status(const struct evaluation_room *room);
+
+/* Whoever works in the room: told to stop when it closes, and must leave it then. */
+struct evaluation_guest {
+    void (*stop)(struct evaluation_guest *guest);
+    struct evaluation_guest *next, **link;
+};
+void evaluation_room_enter(struct evaluation_room *room, struct evaluation_guest *guest);
+void evaluation_room_leave(struct evaluation_room *room, struct evaluation_guest *guest);
+
+void evaluation_set_locator(struct evaluation_room *(*locate)(void *host));
+struct evaluation_room *evaluation_room_of(const struct call_origin *origin);
+
+extern const struct operation evaluation_operations[];
+extern const size_t evaluation_operation_count;

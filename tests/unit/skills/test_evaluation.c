@@ -1,0 +1,436 @@
+/* The engine's pure parts: arms, the grid of cells, injection, placebo, reused baselines,
+ * and what agents' programs print. Expected values are counted by hand here. */
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "skills/evaluation/agent_student.h"
+#include "skills/evaluation/arms.h"
+#include "skills/evaluation/baseline.h"
+#include "skills/evaluation/cells.h"
+#include "skills/evaluation/injection.h"
+#include "skills/evaluation/placebo.h"
+#include "skills/evaluation/suite.h"
+#include "skills/skill.h"
+#include "skills/tokens.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- the grid --- */
+
+static void check_order(const struct cell_grid *g) {
+    for (size_t i = 0; i < g->count; i += g->arms) {
+        const struct cell *first = &g->cells[i];
+        unsigned arms = 0;
+        for (size_t k = 0; k < g->arms; k++) {
+            const struct cell *c = &g->cells[i + k];
+            cr_assert(c->student == first->student && c->test == first->test &&
+                      c->run == first->run);
+            arms |= 1u << c->arm;
+        }
+        cr_assert(arms == (1u << g->arms) - 1, "each arm once");
+        cr_assert(i == 0 || first->run >= g->cells[i - 1].run, "run by run");
+    }
+}
+
+Test(cells, are_found_by_their_names_and_pairs_stand_together) {
+    static const size_t shapes[][4] = {
+        {1, 2, 6, 1}, {3, 2, 7, 4}, {2, 5, 11, 3}, {16, 3, 1, 2}};
+    for (size_t s = 0; s < ARRAY_LEN(shapes); s++) {
+        const size_t *n = shapes[s];
+        struct cell_grid g;
+        cr_assert(cell_grid_init(&g, n[0], n[1], n[2], n[3], s) == 0);
+        cr_assert(g.count == n[0] * n[1] * n[2] * n[3]);
+        check_order(&g);
+        for (size_t i = 0; i < g.count; i++) {
+            const struct cell *c = &g.cells[i];
+            cr_assert(cell_at(&g, c->student, c->arm, c->test, c->run) == c);
+        }
+        cell_grid_finish(&g);
+    }
+    struct cell_grid g;
+    cr_assert(cell_grid_init(&g, 16, 5, 1000, 50, 1) == -E2BIG);
+}
+
+Test(cells, the_first_arm_of_a_pair_turns) {
+    struct cell_grid g;
+    size_t first[2] = {0};
+    cell_grid_init(&g, 1, 2, 10, 2, 7);
+    for (size_t i = 0; i < g.count; i += 2) {
+        first[g.cells[i].arm]++;
+    }
+    cr_assert(first[0] == 10 && first[1] == 10);
+    cell_grid_finish(&g);
+}
+
+static void set(struct cell_grid *g, size_t arm, size_t test, size_t run, char what) {
+    struct cell *c = cell_at(g, 0, arm, test, run);
+    c->state = what == 'P'   ? CELL_PASSED
+               : what == 'F' ? CELL_FAILED
+               : what == 'E' ? CELL_ERRORED
+               : what == 'R' ? CELL_REFUSED
+                             : CELL_SKIPPED;
+    c->input = 100 + 50 * arm;
+    c->output = 10;
+    c->reported = true;
+    c->cost = 0.5;
+    c->assertions_total = 2;
+    c->assertions_passed = what == 'P' ? 2 : 1;
+}
+
+/* Two arms, four tests, three runs; a column of letters per test. */
+static void fill(struct cell_grid *g) {
+    static const char *const base[] = {"PFF", "EEP", "FFS", "RRR"};
+    static const char *const skill[] = {"PPF", "PPE", "PES", "PPP"};
+    cell_grid_init(g, 1, 2, 4, 3, 3);
+    for (size_t t = 0; t < 4; t++) {
+        for (size_t r = 0; r < 3; r++) {
+            set(g, 0, t, r, base[t][r]);
+            set(g, 1, t, r, skill[t][r]);
+        }
+    }
+}
+
+Test(cells, pairs_leave_out_what_was_not_graded_in_both_arms) {
+    struct cell_grid g;
+    double a[4], b[4];
+    size_t test[4];
+    unsigned runs;
+    fill(&g);
+    cr_assert(cell_pairs(&g, 0, 0, 1, a, b, test, &runs) == 2);
+    cr_assert(test[0] == 0 && test[1] == 2 && runs == 1);
+    cr_assert(fabs(a[0] - 1.0 / 3) < 1e-12 && fabs(b[0] - 2.0 / 3) < 1e-12);
+    cr_assert(a[1] == 0 && b[1] == 1);
+    cell_grid_finish(&g);
+}
+
+Test(cells, are_counted_by_what_became_of_them) {
+    struct cell_grid g;
+    struct cell_tally t;
+    fill(&g);
+    cell_tally(&g, 0, 0, &t);
+    cr_assert(t.tests == 3 && t.done == 12 && t.passed == 2 && t.failed == 4);
+    cr_assert(t.errored == 2 && t.refused == 3 && t.skipped == 1);
+    cr_assert(fabs(t.rate_sum - (1.0 / 3 + 1 + 0)) < 1e-12);
+    cr_assert(t.input == 1200 && t.output == 120 && fabs(t.cost - 5.5) < 1e-12);
+    cr_assert(t.assertions_total == 24 && t.assertions_passed == 14);
+    cell_at(&g, 0, 0, 0, 0)->cost = -1;
+    cell_tally(&g, 0, 0, &t);
+    cr_assert(t.cost < 0, "one unknown price makes the sum unknown");
+    cell_grid_finish(&g);
+}
+
+Test(injection, wants_half_of_what_is_expected) {
+    struct cell_grid g;
+    struct injection seen;
+    fill(&g); /* grows by 50 */
+    injection_check(&g, 0, 1, 100, &seen);
+    cr_assert(seen.known && seen.ok && seen.seen_tokens == 50);
+    injection_check(&g, 0, 1, 101, &seen);
+    cr_assert(seen.known && seen.ok == false);
+    cell_at(&g, 0, 1, 0, 0)->input = 100000; /* one retried answer was billed twice */
+    injection_check(&g, 0, 1, 101, &seen);
+    cr_assert(seen.ok == false, "the median counts");
+    for (size_t i = 0; i < g.count; i++) {
+        g.cells[i].reported = false;
+    }
+    injection_check(&g, 0, 1, 101, &seen);
+    cr_assert(seen.known == false && seen.ok && isnan(seen.seen_tokens));
+    cell_grid_finish(&g);
+}
+
+/* --- arms --- */
+
+static void write_file(const char *folder, const char *name, const char *text) {
+    struct root root;
+    struct err err = {0};
+    cr_assert(root_open(&root, folder, &err) == 0, "%s", err.msg);
+    cr_assert(root_write(&root, name, text, strlen(text), 0644, &err) == 0, "%s",
+              err.msg);
+    root_close(&root);
+}
+
+Test(arms, differ_in_the_skill_alone) {
+    struct arm base, skill, placebo, again;
+    const char *text = "Use the word marigold.";
+    struct test_case test = {.id = "t", .input = "What is the word?"};
+    autobuf a = BUF_INIT(1 << 20), b = BUF_INIT(1 << 20);
+    arm_baseline(&base);
+    arm_framed(&skill, ARM_SKILL, "words", text, strlen(text));
+    arm_again(&again, &base);
+    cr_assert(strncmp(skill.system, base.system, strlen(base.system)) == 0);
+    cr_assert(strstr(skill.system, text) != NULL && strstr(base.system, text) == NULL);
+    cr_assert(strcmp(base.digest, again.digest) == 0 && again.again);
+    cr_assert(strcmp(base.digest, skill.digest) != 0);
+    cr_assert(skill.added_tokens ==
+              tokens_estimate(skill.system + strlen(base.system),
+                              strlen(skill.system) - strlen(base.system)));
+    arm_question(&base, &test, true, &a);
+    arm_question(&skill, &test, true, &b);
+    cr_assert(strcmp(a.data, b.data) == 0, "the same question");
+    arm_placebo(&placebo, &skill);
+    cr_assert(strstr(placebo.system, "marigold") == NULL);
+    arm_finish(&base);
+    arm_finish(&skill);
+    arm_finish(&again);
+    arm_finish(&placebo);
+}
+
+Test(arms, a_placebo_is_as_large_as_the_skill) {
+    static const size_t words[] = {10, 200, 2000, 30000};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        struct arm skill, placebo, second;
+        autobuf text = BUF_INIT(1 << 20);
+        for (size_t w = 0; w < words[i]; w++) {
+            buf_adds(&text, "kernel ");
+        }
+        arm_framed(&skill, ARM_SKILL, "k", text.data, text.len);
+        arm_placebo(&placebo, &skill);
+        arm_placebo(&second, &skill);
+        cr_assert(strcmp(placebo.digest, second.digest) == 0, "the same every time");
+        double off = (double)placebo.added_tokens - (double)skill.added_tokens;
+        cr_assert(fabs(off) < 60 + 0.05 * (double)skill.added_tokens, "%zu for %zu",
+                  placebo.added_tokens, skill.added_tokens);
+        arm_finish(&skill);
+        arm_finish(&placebo);
+        arm_finish(&second);
+    }
+}
+
+Test(arms, a_skill_brings_its_small_references_and_names_the_others) {
+    char folder[] = "/tmp/test-arms-XXXXXX";
+    struct skill skill;
+    struct err err = {0};
+    autobuf text = BUF_INIT(1 << 22), big = BUF_INIT(1 << 20);
+    for (int i = 0; i < 4000; i++) {
+        buf_adds(&big, "too long ");
+    }
+    cr_assert(mkdtemp(folder) != NULL);
+    write_file(folder, "SKILL.md", "---\nname: s\ndescription: d\n---\nThe body.\n");
+    write_file(folder, "references/small.md", "A small reference.");
+    write_file(folder, "references/big.md", big.data);
+    write_file(folder, "scripts/run.sh", "echo no");
+    write_file(folder, "evals/evals.json", "{\"secret\": 1}");
+    write_file(folder, "skill_meta.json", "{\"tests\": []}");
+    cr_assert(skill_open(&skill, folder, false, &err) == 0, "%s", err.msg);
+    arm_skill_text(&skill, &text);
+    cr_assert(strstr(text.data, "The body.") && strstr(text.data, "A small reference."));
+    cr_assert(strstr(text.data, "- references/big.md") &&
+              strstr(text.data, "- scripts/run.sh"));
+    cr_assert(strstr(text.data, "too long") == NULL &&
+              strstr(text.data, "echo no") == NULL);
+    cr_assert(strstr(text.data, "secret") == NULL && strstr(text.data, "evals") == NULL);
+    skill_finish(&skill);
+    dir_remove(folder, NULL);
+}
+
+Test(arms, a_trace_is_cut_to_its_tokens_on_a_character) {
+    autobuf text = BUF_INIT(8 << 20);
+    struct arm trace;
+    struct test_case test = {.id = "t", .input = "And now?"};
+    autobuf question = BUF_INIT(8 << 20);
+    for (int i = 0; i < 100000; i++) {
+        buf_adds(&text, "größer ");
+    }
+    arm_trace(&trace, text.data, text.len);
+    cr_assert(trace.added_tokens <= ARM_TRACE_TOKENS + 40);
+    cr_assert(trace.added_tokens >= ARM_TRACE_TOKENS * 9 / 10);
+    arm_question(&trace, &test, true, &question);
+    cr_assert(strstr(question.data, "And now?") != NULL);
+    cr_assert(strstr(question.data, "\xef\xbf\xbd") == NULL);
+    arm_finish(&trace);
+}
+
+/* --- a reused baseline --- */
+
+#define CELL(arm, test, run, outcome, digest)                                            \
+    "{\"model\":\"m\",\"arm\":\"" arm "\",\"test\":\"" test "\",\"run\":" run            \
+    ",\"outcome\":\"" outcome "\",\"prompt_digest\":\"" digest                           \
+    "\",\"tokens\":{\"input\":7,\"output\":2,\"reported\":true},\"cost\":0.25}\n"
+
+Test(baseline, is_taken_only_where_everything_agrees) {
+    char dir[] = "/tmp/test-baseline-XXXXXX";
+    cr_assert(mkdtemp(dir) != NULL);
+    write_file(dir, "b1/meta.json", "{\"tests_digest\":\"d\",\"runs\":2}");
+    write_file(dir, "b1/cells.jsonl",
+               CELL("baseline", "t1", "1", "passed", "p")
+                   CELL("baseline", "t1", "2", "failed", "p")
+                       CELL("skill", "t2", "1", "passed", "p") CELL("baseline", "t2", "1",
+                                                                    "errored", "p")
+                           CELL("baseline", "t3", "1", "passed", "q") "{\"model\": cut");
+    json_t *cells = NULL;
+    struct err err = {0};
+    cr_assert(baseline_load(&cells, dir, "b1", "other", "p", 2, &err) == -EINVAL);
+    cr_assert(baseline_load(&cells, dir, "b1", "d", "p", 3, &err) == -EINVAL);
+    cr_assert(baseline_load(&cells, dir, "b1", "d", "another prompt", 2, &err) ==
+              -EINVAL);
+    cr_assert(baseline_load(&cells, dir, "b2", "d", "p", 2, &err) == -ENOENT);
+    cr_assert(baseline_load(&cells, dir, "../b1", "d", "p", 2, &err) == -ENOENT);
+    cr_assert(baseline_load(&cells, dir, "b1", "d", "p", 2, &err) == 0, "%s", err.msg);
+    struct cell c = {.run = 0};
+    cr_assert(baseline_take(cells, "m", "t1", "p", &c) && c.state == CELL_PASSED);
+    cr_assert(c.reused && c.input == 7 && c.output == 2 && c.reported && c.cost == 0.25);
+    c.run = 1;
+    cr_assert(baseline_take(cells, "m", "t1", "p", &c) && c.state == CELL_FAILED);
+    cr_assert(baseline_take(cells, "n", "t1", "p", &c) == false);
+    c.run = 0;
+    cr_assert(baseline_take(cells, "m", "t2", "p", &c) == false, "errored");
+    cr_assert(baseline_take(cells, "m", "t3", "p", &c) == false, "another prompt");
+    json_decref(cells);
+    dir_remove(dir, NULL);
+}
+
+/* --- what agents print --- */
+
+struct print {
+    enum agent_format format;
+    const char *lines;
+    int failure;
+    const char *text, *why;
+    uint64_t input, output;
+    double cost;
+    bool activated;
+};
+
+static const struct print prints[] = {
+    {AGENT_CLAUDE,
+     "{\"type\":\"system\",\"subtype\":\"init\",\"model\":\"claude-x\",\"skills\":[\"s\"]"
+     "}\n"
+     "{\"type\":\"assistant\",\"message\":{\"model\":\"claude-x\",\"content\":[{\"type\":"
+     "\"tool_use\","
+     "\"name\":\"Skill\",\"input\":{\"skill\":\"s\"}}]}}\n"
+     "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":"
+     "\"draft\"}]}}\n"
+     "not json\n"
+     "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":"
+     "\"final\","
+     "\"total_cost_usd\":0.5,\"usage\":{\"input_tokens\":10,\"cache_creation_input_"
+     "tokens\":20,"
+     "\"cache_read_input_tokens\":30,\"output_tokens\":4}}\n",
+     0, "final", "", 60, 4, 0.5, true},
+    {AGENT_CLAUDE,
+     "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"name\":"
+     "\"Read\","
+     "\"input\":{\"file_path\":\"/w/.claude/skills/s/SKILL.md\"}}]}}\n"
+     "{\"type\":\"result\",\"subtype\":\"error_max_turns\",\"is_error\":true,\"errors\":["
+     "\"too many\"]}",
+     -EIO, "", "too many", 0, 0, -1, true},
+    {AGENT_CLAUDE,
+     "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":"
+     "\"x\"}]}}\n",
+     -EIO, "x", "it ended without its closing record", 0, 0, -1, false},
+    {AGENT_CODEX,
+     "{\"type\":\"thread.started\",\"thread_id\":\"1\"}\n{\"type\":\"turn.started\"}\n"
+     "{\"type\":\"error\",\"message\":\"reconnecting\"}\n"
+     "{\"type\":\"item.completed\",\"item\":{\"type\":\"command_execution\",\"command\":"
+     "\"cat .agents/skills/s/SKILL.md\",\"exit_code\":0}}\n"
+     "{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\",\"text\":"
+     "\"first\"}}\n"
+     "{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\",\"text\":"
+     "\"last\"}}\n"
+     "{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":100,\"cached_input_"
+     "tokens\":60,"
+     "\"output_tokens\":9}}\n",
+     0, "last", "", 100, 9, -1, true},
+    {AGENT_CODEX, "{\"type\":\"turn.failed\",\"error\":{\"message\":\"no key\"}}\n", -EIO,
+     "", "no key", 0, 0, -1, false},
+    {AGENT_OPENCODE,
+     "{\"type\":\"step_start\",\"part\":{}}\n{\"type\":\"text\",\"part\":{\"text\":"
+     "\"thinking\"}}\n"
+     "{\"type\":\"tool_use\",\"part\":{\"tool\":\"skill\",\"state\":{\"input\":{\"name\":"
+     "\"s\"}}}}\n"
+     "{\"type\":\"step_finish\",\"part\":{\"tokens\":{\"input\":5,\"output\":2,"
+     "\"reasoning\":1,"
+     "\"cache\":{\"read\":3,\"write\":1}},\"cost\":0.25}}\n"
+     "{\"type\":\"step_start\",\"part\":{}}\n{\"type\":\"text\",\"part\":{\"text\":\"an "
+     "\"}}\n"
+     "{\"type\":\"text\",\"part\":{\"text\":\"answer\"}}\n"
+     "{\"type\":\"step_finish\",\"part\":{\"tokens\":{\"input\":6,\"output\":2},\"cost\":"
+     "0.25}}\n",
+     0, "an answer", "", 15, 5, 0.5, true},
+    {AGENT_OPENCODE,
+     "{\"type\":\"error\",\"error\":{\"name\":\"APIError\",\"data\":{\"message\":"
+     "\"denied\"}}}\n",
+     -EIO, "", "denied", 0, 0, -1, false},
+    {AGENT_TEXT, "just words\n", 0, "just words\n", "", 0, 0, -1, false},
+    {AGENT_CODEX,
+     "\xff\xfe garbage {{{\n[1,2]\n\"x\"\n{\"type\":7}\n{\"type\":\"item.completed\"}\n",
+     -EIO, "", "it ended without its closing record", 0, 0, -1, false},
+};
+
+Test(agents, are_understood_however_their_bytes_are_cut) {
+    for (size_t i = 0; i < ARRAY_LEN(prints); i++) {
+        const struct print *p = &prints[i];
+        for (size_t step = 1; step < 300; step = step * 3 + 1) {
+            struct agent_events *e = agent_events_new(p->format);
+            struct agent_answer a;
+            size_t len = strlen(p->lines);
+            for (size_t at = 0; at < len; at += step) {
+                agent_events_add(e, p->lines + at, at + step < len ? step : len - at);
+            }
+            agent_events_end(e, &a);
+            cr_assert(a.failure == p->failure, "%zu: %d", i, a.failure);
+            cr_assert(strcmp(a.text, p->text) == 0, "%zu: %s", i, a.text);
+            cr_assert(strcmp(a.why, p->why) == 0, "%zu: %s", i, a.why);
+            cr_assert(a.input == p->input && a.output == p->output, "%zu", i);
+            cr_assert(a.cost == p->cost && a.activated == p->activated, "%zu", i);
+            agent_events_free(e);
+        }
+    }
+}
+
+Test(agents, a_line_without_end_is_bounded) {
+    struct agent_events *e = agent_events_new(AGENT_CODEX);
+    struct agent_answer a;
+    autofree char *block = xmalloc(1 << 20);
+    memset(block, 'x', 1 << 20);
+    for (int i = 0; i < 40; i++) {
+        agent_events_add(e, block, 1 << 20);
+    }
+    static const char rest[] = "\n{\"type\":\"item.completed\",\"item\":{\"type\":"
+                               "\"agent_message\",\"text\":\"ok\"}}\n"
+                               "{\"type\":\"turn.completed\",\"usage\":{}}\n";
+    agent_events_add(e, rest, sizeof rest - 1);
+    agent_events_end(e, &a);
+    cr_assert(a.failure == 0 && strcmp(a.text, "ok") == 0);
+    agent_events_free(e);
+}
+
+Test(agents, a_request_names_no_program) {
+    static const struct {
+        const char *json;
+        bool trusted;
+        int rc;
+    } cases[] = {
+        {"{\"cli\":\"claude-code\"}", false, 0},
+        {"{\"cli\":\"codex\",\"model\":\"gpt-x\"}", false, 0},
+        {"{\"cli\":\"bash\"}", false, -EINVAL},
+        {"{\"cli\":\"claude-code\",\"argv\":[\"sh\",\"-c\",\"x\"]}", false, -EACCES},
+        {"{\"cli\":\"claude-code\",\"env\":[\"HOME\"]}", false, -EACCES},
+        {"{\"cli\":\"custom\",\"argv\":[\"x\"]}", false, -EACCES},
+        {"{\"cli\":\"custom\",\"argv\":[\"x\"],\"format\":\"codex\"}", true, 0},
+        {"{\"cli\":\"custom\",\"argv\":[\"x\"],\"format\":\"xml\"}", true, -EINVAL},
+        {"{\"cli\":\"custom\"}", true, -EINVAL},
+        {"{\"cli\":\"codex\",\"argv\":[]}", true, -EINVAL},
+        {"{\"cli\":\"codex\",\"argv\":[7]}", true, -EINVAL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct agent_student a;
+        struct err err = {0};
+        autojson *value = json_loads(cases[i].json, 0, NULL);
+        int rc = agent_student_read(&a, value, cases[i].trusted, &err);
+        cr_assert(rc == cases[i].rc, "%zu: %d %s", i, rc, err.msg);
+        if (rc == 0) {
+            for (char **word = a.argv; *word; word++) {
+                cr_assert(strcmp(*word, "{model}") != 0 &&
+                          (a.model || strcmp(*word, "--model") != 0));
+            }
+            agent_student_finish(&a);
+        }
+    }
+}
