@@ -22,6 +22,7 @@ struct assertions {
     unsigned passed, total;
     char *why; /* the first thing that could not be judged */
     bool failed;
+    bool slow; /* a search met its limit: no further one is tried */
 };
 void assertions_finish(struct assertions *a);
 /* expected and found are stolen; found may be NULL. Texts are cleaned and cut. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define MAX_SCHEMA (128u << 10)
+#define MAX_JSON (128u << 10) /* a schema's patterns may take the square of it */
 
 static json_t *parse(const char *text, size_t len, struct err *err) {
     autofree char *copy = xmalloc(len + 1);
@@ -31,7 +32,8 @@ static const struct markdown_code *first_json(const struct answer_code *code) {
 
 /* The whole answer when it is JSON, else its first block of JSON. */
 static json_t *json_of(struct answer *answer, struct err *err) {
-    json_t *whole = parse(answer->text, answer->len, NULL);
+    json_t *whole =
+        answer->len <= MAX_JSON ? parse(answer->text, answer->len, NULL) : NULL;
     if (whole) {
         return whole;
     }
@@ -40,7 +42,12 @@ static json_t *json_of(struct answer *answer, struct err *err) {
         err_set(err, -1, "the answer is no JSON and holds no block of it");
         return NULL;
     }
-    json_t *value = parse(block->text, strlen(block->text), err);
+    size_t len = strlen(block->text);
+    if (len > MAX_JSON) {
+        err_set(err, -1, "the block of JSON at line %d is over 128 KiB", block->line);
+        return NULL;
+    }
+    json_t *value = parse(block->text, len, err);
     if (!value) {
         err_wrap(err, "the block of JSON at line %d", block->line);
     }

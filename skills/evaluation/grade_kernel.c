@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define SOURCE_NAME "answer.cu"
+#define MAX_DECLARATION 1024 /* bytes between __global__ and the name */
 
 static json_t *kept(const json_t *value) {
     return json_incref((json_t *)(uintptr_t)value);
@@ -20,18 +21,22 @@ static json_t *kept(const json_t *value) {
 
 /* --- which code --- */
 
-/* The identifier at `at` is declared __global__: nothing ends a declaration between. */
+/* The identifier at `at` is declared __global__: nothing ends a declaration between. Only
+ * so far back, because a hostile text has millions of such identifiers. */
 static bool is_kernel_at(const struct kernel_source *s, size_t at, size_t len) {
-    size_t from = at;
-    while (from > 0 && !strchr(";{}", s->words[from - 1])) {
+    size_t from = at, end = at + len;
+    while (end < s->len && end < at + len + MAX_DECLARATION &&
+           isspace((unsigned char)s->words[end])) {
+        end++;
+    }
+    if (s->words[end] != '(') {
+        return false;
+    }
+    while (from > 0 && at - from < MAX_DECLARATION &&
+           !strchr(";{}", s->words[from - 1])) {
         from--;
     }
-    size_t word = kernel_source_word(s, "__global__", from);
-    size_t after = at + len;
-    while (after < s->len && isspace((unsigned char)s->words[after])) {
-        after++;
-    }
-    return word < at && s->words[after] == '(';
+    return memmem(s->words + from, at - from, "__global__", 10) != NULL;
 }
 
 static bool defines_kernel(const char *text, const char *entry) {

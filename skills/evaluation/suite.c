@@ -140,7 +140,8 @@ static int read_files(struct reading *r) {
     json_t *files = json_object_get(r->test, "files");
     const char *name;
     json_t *text;
-    if (!files || json_is_null(files) || json_equal(files, json_object())) {
+    bool none = json_is_object(files) && json_object_size(files) == 0;
+    if (!files || json_is_null(files) || none) {
         return files ? json_object_del(r->test, "files") : 0;
     }
     if (!json_is_object(files)) {

@@ -64,6 +64,18 @@ Test(grade, what_took_too_long_is_no_failure) {
     fixture_finish(&f);
 }
 
+Test(grade, after_a_slow_pattern_no_other_is_tried) {
+    struct grade_fixture f;
+    fixture_init(&f, "{\"regex\":[\"^(a+)+$\",\"^(a|aa)+$\"],\"not_regex\":\"!\"}", NULL);
+    fixture_start(&f, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", 56);
+    fixture_run(&f);
+    cr_expect(eq(int, (int)f.result.outcome, GRADE_ERRORED));
+    cr_expect(eq(int, (int)f.result.total, 3));
+    const char *told = json_get_string(fixture_assertion(&f, 2), "message", "");
+    cr_expect(eq(str, (char *)told, "not tried: an earlier one took too long"));
+    fixture_finish(&f);
+}
+
 Test(grade, assertions_tell_what_was_found_where) {
     struct grade_fixture f;
     fixture_init(&f, "{\"contains\":[\"needle\",\"missing\"],\"equals\":{\"number\":7}}",
@@ -389,6 +401,10 @@ Test(grade, hostile_answers_only_fail) {
         expect_all_fail(text, GRADE_MAX_ANSWER);
     }
     expect_all_fail("a\0b", 3);
+    /* a million uses of the kernel that is looked for, and no end of a statement */
+    autofree char *uses = repeat("k( ", GRADE_MAX_ANSWER);
+    memcpy(uses, "```cuda\n__device__ ", 19);
+    expect_all_fail(uses, GRADE_MAX_ANSWER);
     autofree char *fences = repeat("```cuda\nx\n```\n", 14 * (size_t)100000);
     expect_all_fail(fences, strlen(fences));
 }

@@ -1,9 +1,11 @@
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "protocol/schema.h"
 #include "skills/evaluation/regex.h"
 #include "skills/evaluation/suite.h"
+#include "skills/markdown.h"
 #include "skills/skill.h"
 
 #include <criterion/criterion.h>
@@ -348,6 +350,29 @@ Test(suite, the_schema_of_a_test_takes_tests) {
     autojson *bad = json("{\"input\":\"i\"}");
     cr_expect(schema_check(schema, bad, NULL, NULL) == -EINVAL);
     schema_free(schema);
+}
+
+/* docs/guide/tests.md: every example is one. */
+Test(suite, the_guides_examples_can_be_read) {
+    autobuf text = BUF_INIT(1u << 20);
+    cr_assert(file_read(GUIDE "/tests.md", &text, NULL) == 0);
+    struct markdown guide;
+    int examples = 0;
+    markdown_read(&guide, text.data, text.len, 1);
+    for (size_t i = 0; i < guide.code_count; i++) {
+        struct suite s;
+        struct err err = {0};
+        if (strcmp(guide.codes[i].language, "json") != 0) {
+            continue;
+        }
+        autojson *value = json(guide.codes[i].text);
+        int rc = suite_from_json(&s, value, &err);
+        cr_assert(eq(int, rc, 0), "line %d: %s", guide.codes[i].line, err.msg);
+        suite_finish(&s);
+        examples++;
+    }
+    cr_expect(eq(int, examples, 10));
+    markdown_finish(&guide);
 }
 
 static void put(const char *folder, const char *name, const char *text) {
