@@ -19,10 +19,12 @@ struct err;
 #define PTX_MAX_INSTRUCTIONS (4u << 20) /* of a module */
 #define PTX_MAX_REGISTERS (1u << 20)    /* of a function */
 #define PTX_MAX_INITIALISER (64u << 20) /* bytes of all initialisers */
-#define PTX_MAX_SYMBOLS (2u << 20)      /* names of a scope tree: the module's, a function's */
+#define PTX_MAX_SYMBOLS (2u << 20) /* names of a scope tree: the module's, a function's  \
+                                    */
 #define PTX_MAX_OPERANDS (32u << 20)    /* operands and elements of a module */
 #define PTX_MAX_VARIABLE (1ull << 40)   /* bytes of a variable that is not initialised */
-#define PTX_MAX_PARAM_BYTES (1u << 20)  /* of one function: params, results, calls each */
+#define PTX_MAX_PARAM_BYTES (1u << 20)  /* of one function: params, results, calls each  \
+                                         */
 #define PTX_MAX_LOCAL_BYTES (16u << 20) /* of one function */
 #define PTX_MAX_FILES 65536             /* numbers of .file */
 
@@ -38,18 +40,54 @@ const char *ptx_opcode_name(enum ptx_opcode op); /* "cp.async.bulk" → base wor
 enum ptx_type {
     PTX_NONE,
     PTX_PRED,
-    PTX_B8, PTX_B16, PTX_B32, PTX_B64, PTX_B128,
-    PTX_U8, PTX_U16, PTX_U32, PTX_U64,
-    PTX_S8, PTX_S16, PTX_S32, PTX_S64,
-    PTX_F16, PTX_BF16, PTX_TF32, PTX_F32, PTX_F64,
-    PTX_F16X2, PTX_BF16X2, PTX_F32X2, PTX_U16X2, PTX_S16X2,
-    PTX_E4M3, PTX_E5M2, PTX_E4M3X2, PTX_E5M2X2, /* fp8 */
-    PTX_E2M1, PTX_E2M3, PTX_E3M2, PTX_UE8M0, PTX_UE4M3, /* fp4, fp6 and scales */
-    PTX_E2M1X2, PTX_E2M3X2, PTX_E3M2X2, PTX_UE8M0X2,
-    PTX_E4M3X4, PTX_E5M2X4, PTX_E2M1X4, PTX_E2M3X4, PTX_E3M2X4,
-    PTX_B1024,                                  /* of a tensor map */
-    PTX_U4, PTX_S4, PTX_B1,                     /* of matrix instructions */
-    PTX_TEXREF, PTX_SAMPLERREF, PTX_SURFREF,
+    PTX_B8,
+    PTX_B16,
+    PTX_B32,
+    PTX_B64,
+    PTX_B128,
+    PTX_U8,
+    PTX_U16,
+    PTX_U32,
+    PTX_U64,
+    PTX_S8,
+    PTX_S16,
+    PTX_S32,
+    PTX_S64,
+    PTX_F16,
+    PTX_BF16,
+    PTX_TF32,
+    PTX_F32,
+    PTX_F64,
+    PTX_F16X2,
+    PTX_BF16X2,
+    PTX_F32X2,
+    PTX_U16X2,
+    PTX_S16X2,
+    PTX_E4M3,
+    PTX_E5M2,
+    PTX_E4M3X2,
+    PTX_E5M2X2, /* fp8 */
+    PTX_E2M1,
+    PTX_E2M3,
+    PTX_E3M2,
+    PTX_UE8M0,
+    PTX_UE4M3, /* fp4, fp6 and scales */
+    PTX_E2M1X2,
+    PTX_E2M3X2,
+    PTX_E3M2X2,
+    PTX_UE8M0X2,
+    PTX_E4M3X4,
+    PTX_E5M2X4,
+    PTX_E2M1X4,
+    PTX_E2M3X4,
+    PTX_E3M2X4,
+    PTX_B1024, /* of a tensor map */
+    PTX_U4,
+    PTX_S4,
+    PTX_B1, /* of matrix instructions */
+    PTX_TEXREF,
+    PTX_SAMPLERREF,
+    PTX_SURFREF,
     PTX_TYPES
 };
 unsigned ptx_type_bytes(enum ptx_type t); /* 0 for PRED, fewer than 8 bits, references */
@@ -59,7 +97,12 @@ const char *ptx_type_name(enum ptx_type t); /* ".u32" */
 
 enum ptx_space {
     PTX_GENERIC, /* none was written */
-    PTX_CONST, PTX_GLOBAL, PTX_LOCAL, PTX_PARAM, PTX_SHARED, PTX_SHARED_CLUSTER,
+    PTX_CONST,
+    PTX_GLOBAL,
+    PTX_LOCAL,
+    PTX_PARAM,
+    PTX_SHARED,
+    PTX_SHARED_CLUSTER,
     PTX_REG,
 };
 
@@ -79,7 +122,7 @@ enum ptx_special { /* %tid.x is PTX_SR_TID_X … */
 #define PTX_SPECIAL(id, text) PTX_SR_##id,
 #include "gpu/ptx/specials.def"
 #undef PTX_SPECIAL
-    PTX_SPECIALS
+                   PTX_SPECIALS
 };
 const char *ptx_special_name(enum ptx_special s); /* "%tid.x" */
 
@@ -100,12 +143,12 @@ enum ptx_operand_kind {
 enum ptx_base { PTX_BASE_REGISTER, PTX_BASE_SYMBOL, PTX_BASE_IMMEDIATE };
 
 struct ptx_operand {
-    uint8_t kind;    /* enum ptx_operand_kind */
-    uint8_t base;    /* enum ptx_base of an address */
-    bool negated;    /* !p (predicate), or -r where the grammar has it */
+    uint8_t kind;             /* enum ptx_operand_kind */
+    uint8_t base;             /* enum ptx_base of an address */
+    bool negated;             /* !p (predicate), or -r where the grammar has it */
     bool is_float, is_double; /* of an immediate, as it was written */
-    uint32_t index;  /* see kind; of an address: register or variable */
-    uint32_t first;  /* of a vector (also inside an address: tensor coordinates) */
+    uint32_t index;           /* see kind; of an address: register or variable */
+    uint32_t first; /* of a vector (also inside an address: tensor coordinates) */
     uint32_t count;
     union {
         uint64_t bits;
@@ -114,27 +157,27 @@ struct ptx_operand {
 };
 
 struct ptx_instruction {
-    uint16_t opcode;     /* enum ptx_opcode */
-    uint8_t types[5];    /* enum ptx_type, in the order written */
+    uint16_t opcode;  /* enum ptx_opcode */
+    uint8_t types[5]; /* enum ptx_type, in the order written */
     uint8_t type_count;
-    uint8_t spaces[2];   /* enum ptx_space, in the order written (cp.async has two) */
+    uint8_t spaces[2]; /* enum ptx_space, in the order written (cp.async has two) */
     uint8_t space_count;
     uint8_t operand_count;
-    uint8_t vector;      /* 1, 2, 4 or 8: .v2 … of ld/st/…; 1 without */
+    uint8_t vector; /* 1, 2, 4 or 8: .v2 … of ld/st/…; 1 without */
     bool guard_negated;
-    int32_t guard;       /* predicate register of @p, -1 = none */
+    int32_t guard;                          /* predicate register of @p, -1 = none */
     uint64_t modifiers[PTX_MODIFIER_WORDS]; /* bit set of enum ptx_modifier */
-    uint32_t operands;   /* first one, in function->operands. Order as written: results
-                            first; `r|p` are two operands, has_pair says so; a call is
-                            FUNCTION or REGISTER, then a VECTOR of results, a VECTOR of
-                            arguments (symbols of params or registers), and for an
-                            indirect one TABLE or PROTOTYPE */
+    uint32_t operands; /* first one, in function->operands. Order as written: results
+                          first; `r|p` are two operands, has_pair says so; a call is
+                          FUNCTION or REGISTER, then a VECTOR of results, a VECTOR of
+                          arguments (symbols of params or registers), and for an
+                          indirect one TABLE or PROTOTYPE */
     bool has_pair;
-    bool has_sampler;    /* [texture, sampler, …]: the operand behind the ADDRESS */
-    uint16_t shape[3];   /* m, n, k as written: 16, 8, 4 of .m16n8k4; k 0 of .m8n8; 0s
-                            without */
-    uint32_t place;      /* index in module->places, 0 = unknown */
-    uint32_t line;       /* of the PTX text, 1-based */
+    bool has_sampler;  /* [texture, sampler, …]: the operand behind the ADDRESS */
+    uint16_t shape[3]; /* m, n, k as written: 16, 8, 4 of .m16n8k4; k 0 of .m8n8; 0s
+                          without */
+    uint32_t place;    /* index in module->places, 0 = unknown */
+    uint32_t line;     /* of the PTX text, 1-based */
     uint32_t spelling, spelling_len; /* "ld.global.nc.f32" in module->text */
 };
 static inline bool ptx_has(const struct ptx_instruction *i, enum ptx_modifier m) {
@@ -168,17 +211,17 @@ struct ptx_variable {
     uint64_t offset; /* PARAM: in the block that param_block names (natural alignment);
                         LOCAL: in the function's depot (its end for an alias of size 0);
                         SHARED and others: 0, the machine places them */
-    uint8_t param_block;        /* enum ptx_param_block, of a PARAM */
-    int32_t function;           /* owner, -1 = module scope */
-    uint8_t *initialiser;       /* size bytes, or NULL = zeros */
-    struct ptx_relocation {     /* addresses inside the initialiser */
+    uint8_t param_block;    /* enum ptx_param_block, of a PARAM */
+    int32_t function;       /* owner, -1 = module scope */
+    uint8_t *initialiser;   /* size bytes, or NULL = zeros */
+    struct ptx_relocation { /* addresses inside the initialiser */
         uint64_t at;
         bool is_function, generic;
-        uint32_t index;         /* variable or function */
+        uint32_t index; /* variable or function */
         int64_t addend;
-        uint8_t bytes;          /* 8, 4, or 1 of 0xff00(name): then of address >> shift */
+        uint8_t bytes; /* 8, 4, or 1 of 0xff00(name): then of address >> shift */
         uint8_t shift;
-    } *relocations;
+    } * relocations;
     uint32_t relocation_count;
 };
 
@@ -194,23 +237,23 @@ struct ptx_prototype {
 };
 
 struct ptx_function {
-    char *name;        /* mangled, as in the text */
+    char *name; /* mangled, as in the text */
     bool is_entry, is_declaration, used;
     uint32_t *params, param_count;   /* variables (PARAM), in order */
     uint32_t *results, result_count; /* of a .func */
-    uint64_t param_bytes; /* the whole parameter block */
+    uint64_t param_bytes;            /* the whole parameter block */
     uint64_t result_bytes;
-    uint64_t call_bytes;  /* the .param variables of the body */
+    uint64_t call_bytes; /* the .param variables of the body */
     struct ptx_register *registers;
     uint32_t register_count;
     struct ptx_instruction *code;
     uint32_t code_count;
-    struct ptx_operand *operands;  /* top-level operands of all instructions */
-    struct ptx_operand *elements;  /* vector elements of all instructions */
+    struct ptx_operand *operands; /* top-level operands of all instructions */
+    struct ptx_operand *elements; /* vector elements of all instructions */
     uint32_t operand_count, element_count;
     struct ptx_table *tables;
     uint32_t table_count;
-    uint32_t line;        /* of the PTX text */
+    uint32_t line; /* of the PTX text */
     bool is_noreturn;
     uint32_t alias;       /* 1 + the function that .alias names, 0 = none; operands,
                              tables and relocations name that function already */
@@ -221,7 +264,7 @@ struct ptx_function {
     uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3];
 };
 
-struct ptx_place { /* of a `.loc` */
+struct ptx_place {         /* of a `.loc` */
     uint32_t file;         /* of module->files */
     uint32_t line, column; /* in that file; line 0 = none */
     uint32_t caller;       /* the place where that code was inlined, 0 = it was not */
@@ -244,6 +287,35 @@ struct ptx_module {
     uint32_t file_count;
     struct ptx_names *names; /* owns the names above; the reader's */
 };
+
+/* What holds for every instruction of a module that was read, so that later stages index
+ * operands without checking them again (the table is ptx_forms.def):
+ * - Indices are in range: registers, variables, functions, tables, elements. A LABEL is
+ * an instruction of the same function. Code ends with an unguarded ret, exit, trap, bra
+ * or brx: a `ret` with spelling_len 0 is appended where it does not.
+ * - The number of operands is one that the opcode and its modifiers take; `r|p` stands
+ *   only where there is a second result. Guards are predicate registers.
+ * - A predicate stands exactly where one belongs; only predicates are negated (-r but in
+ *   video instructions is refused). A source predicate may be a constant: bits 0 or 1.
+ * - Other registers have exactly the bytes of the instruction's type, and are no float
+ *   where that is an integer or the other way round (.b types take both). ld, ldu, st,
+ *   cvt, suld and sust let a register be wider; results are never narrower.
+ * - Constants have the kind of the type; bits of floats are those of the type's own width
+ *   (.f32: binary32 and is_double false; .f64: binary64 and is_double true). Integers are
+ *   64 bits, to be cut to the type.
+ * - SPECIAL stands in mov alone, SYMBOL in mov, cvta, mapa, getctarank and calls,
+ * FUNCTION in mov and calls, `_` where the table has x or X, and in a vector that is
+ * written.
+ * - A vector of ld, st, atom, red, tex, suld, sust has `vector` elements; those of mma,
+ *   wmma, wgmma, ldmatrix, stmatrix the count that shape and type ask for; mov's together
+ *   have the bytes of its type. ADDRESS has a base register of 32 or 64 bits, and
+ *   coordinates exactly in tex, tld4, suld, sust, sured and tensor copies. A variable in
+ *   an address of ld, st, atom, red is of the space that the instruction names.
+ * - A call passes as many arguments and results as its callee, prototype or targets have,
+ *   each of the same size; variables among them are the body's own .param ones.
+ * Nothing but the range of indices is promised of tcgen05, clusterlaunchcontrol, video
+ * instructions (v…), .block_scale, and ldmatrix and stmatrix of .m16n16 and .m16n8.
+ * Whether a combination of types and modifiers exists is for bind to say. */
 
 /* -EINVAL for what is no PTX (err: "line 12: …"), -EFBIG over a limit, -ENOTSUP for a
  * word that is not in the tables (err names it with its line). ret is untouched then. */

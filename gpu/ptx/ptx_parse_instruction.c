@@ -93,7 +93,7 @@ bool ptx_parse_instruction(struct ptx_reader *r) {
         return ptx_fail(r, -EFBIG, "more than %u instructions", PTX_MAX_INSTRUCTIONS);
     }
     if (!parse_guard(r, &i) || !parse_opcode(r, &i) || !ptx_parse_operands(r, &i) ||
-        !ptx_expect(r, ';')) {
+        !ptx_check_instruction(r, &i) || !ptx_expect(r, ';')) {
         return false;
     }
     struct ptx_function *f = ptx_current(r);
