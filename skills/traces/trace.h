@@ -1,0 +1,96 @@
+#pragma once
+/* trace: what an agent did, as one list of events, whatever program wrote it down.
+ *
+ * Formats are told apart by their first lines and read leniently: unknown records are
+ * counted and skipped, broken lines too, encodings repaired. A trace is read as a stream:
+ * memory is bounded by the limits below however long the file is. Everything in a trace is
+ * somebody else's text: data, never instructions, and full of secrets until redacted
+ * (redaction.h). docs/architecture/traces.md lists the formats and what is taken of each. */
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+enum trace_format {
+    TRACE_CLAUDE_CODE,   /* session JSONL */
+    TRACE_CLAUDE_STREAM, /* claude -p --output-format stream-json */
+    TRACE_CURSOR_STREAM,
+    TRACE_CODEX_ROLLOUT,
+    TRACE_CODEX_EXEC,
+    TRACE_OPENCODE_RUN,
+    TRACE_OPENCODE_EXPORT,
+    TRACE_GEMINI,
+    TRACE_PI,
+    TRACE_STS,  /* Hugging Face session traces */
+    TRACE_ATIF, /* Harbor */
+    TRACE_OTLP,
+    TRACE_MESSAGES,       /* a dump of chat messages, OpenAI's or Anthropic's */
+    TRACE_TEXT_CLAUDE,    /* /export: "> prompt", "⏺ Bash(cmd)", "⎿ output" */
+    TRACE_TEXT_MARKDOWN,  /* SpecStory, Cursor's export: headings by speaker */
+    TRACE_TEXT,           /* anything else that is text */
+    TRACE_FORMATS
+};
+const char *trace_format_name(enum trace_format f); /* "claude-code", "codex-rollout" … */
+
+enum trace_event_kind {
+    EVENT_USER,   /* a person's turn */
+    EVENT_SAY,    /* the agent's words */
+    EVENT_THINK,
+    EVENT_CALL,   /* tool, input; command and argv words when it ran one */
+    EVENT_RESULT, /* of the call with the same call id */
+    EVENT_EDIT,   /* a file written or changed */
+    EVENT_USAGE,
+};
+
+struct trace_event {
+    enum trace_event_kind kind;
+    uint32_t number;  /* 1-based place in the trace; what evidence cites: "e17" */
+    uint64_t line;    /* 1-based line of the file it came from, 0 unknown */
+    char *id;         /* the format's own id of the record, or NULL */
+    char *call;       /* CALL, RESULT, EDIT: the call's id, or NULL */
+    char *tool;       /* CALL: "Bash", "shell", "Edit" …; EDIT: the same */
+    char *command;    /* CALL: the shell command that ran, unwrapped of bash -lc */
+    char *path;       /* EDIT and reads: the file */
+    char *text;       /* USER, SAY, THINK: words; RESULT: output (head and tail when cut);
+                         EDIT: the new contents or a unified diff (is_diff) */
+    size_t text_len, text_full; /* kept, and as it was */
+    bool is_diff;
+    bool has_exit, is_error;
+    int exit;
+    uint64_t input_tokens, output_tokens; /* USAGE */
+};
+
+struct trace {
+    enum trace_format format;
+    char *name;      /* the file's base name */
+    char *harness, *model, *cwd; /* where known, or NULL */
+    struct trace_event *events;
+    size_t count;
+    uint64_t bytes, lines;
+    uint64_t skipped;   /* records that were understood and left out */
+    uint64_t unknown;   /* records of kinds not known */
+    uint64_t broken;    /* lines that could not be read */
+    uint64_t dropped;   /* events over the limits */
+    bool truncated;     /* the last line was incomplete: a live session */
+    char digest[72];    /* "sha256:…" of the file */
+};
+
+#define TRACE_MAX_FILE (4ull << 30)
+#define TRACE_MAX_LINE (64u << 20)       /* a longer line is cut */
+#define TRACE_MAX_TEXT (64u << 10)       /* kept of one event: head and tail */
+#define TRACE_MAX_FILE_TEXT (512u << 10) /* of an EDIT's contents */
+#define TRACE_MAX_EVENTS 200000u
+#define TRACE_MAX_KEPT (96u << 20)       /* bytes of all kept texts */
+
+/* -EINVAL for what is no text and no trace, with what to do ("this is opencode's database:
+ * run `opencode export`"), -EFBIG, or the file's error. cancel (may be NULL) is looked at
+ * between pieces: true ends with -ECANCELED. Blocking: call from a thread of the pool. */
+int trace_read(struct trace *ret, const char *path, const volatile bool *cancel,
+               struct err *err);
+/* The same of a text in memory (name: what it is called). */
+int trace_read_text(struct trace *ret, const char *name, const char *text, size_t len,
+                    struct err *err);
+void trace_finish(struct trace *t);
