@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/yaml.h"
 #include "protocol/schema.h"
+#include "skills/models/model.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -52,13 +53,22 @@ static const char config_schema[] =
     "\"cache_mb\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":4096},"
     "\"tool_wait_s\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":3600},"
     "\"debounce_ms\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":10000},"
-    "\"models\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"object\"}},"
-    "\"students\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"object\"}}}}";
+    "\"models\":{\"type\":\"object\",\"maxProperties\":256,\"propertyNames\":{"
+    "\"pattern\":\"^(?!(anthropic|openai|generic)[.])[!-~]{1,128}$\"},"
+    "\"additionalProperties\":" MODEL_SCHEMA(
+        "") "},"
+            "\"teacher\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":512},"
+            "\"judge\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":512},"
+            "\"default_students\":{\"type\":\"array\",\"maxItems\":16,\"items\":{"
+            "\"type\":\"string\",\"minLength\":1,\"maxLength\":512}},"
+            "\"students\":{\"type\":\"object\",\"additionalProperties\":{\"type\":"
+            "\"object\"}}}}";
 
-/* Keys that ./upskilld.yaml may not set: they start programs, say where keys are sent, or
- * reach out of the project. */
-static const char *const trusted_keys[] = {"workers", "roots",    "log_level",
-                                           "models",  "students", NULL};
+/* Keys that ./upskilld.yaml may not set: they start programs, say where keys are sent and
+ * whose models are paid, or reach out of the project. */
+static const char *const trusted_keys[] = {
+    "workers", "roots", "log_level",        "models", "students",
+    "teacher", "judge", "default_students", NULL};
 
 static char **strings_new(void) {
     return xcalloc(1, sizeof(char *));
@@ -135,6 +145,9 @@ void config_finish(struct config *c) {
     json_decref(c->warnings);
     json_decref(c->models);
     json_decref(c->students);
+    json_decref(c->default_students);
+    free(c->teacher);
+    free(c->judge);
     *c = (struct config){0};
 }
 
@@ -164,7 +177,7 @@ static void set_workers(struct pool_config *pool, const json_t *values) {
     }
 }
 
-static void set_object(json_t **at, const json_t *file, const char *key) {
+static void set_value(json_t **at, const json_t *file, const char *key) {
     json_t *value = json_object_get(file, key);
     if (value) {
         json_decref(*at);
@@ -172,10 +185,21 @@ static void set_object(json_t **at, const json_t *file, const char *key) {
     }
 }
 
+static void set_string(char **at, const json_t *file, const char *key) {
+    const char *value = json_get_string(file, key, NULL);
+    if (value) {
+        free(*at);
+        *at = xstrdup(value);
+    }
+}
+
 static void apply(struct config *c, const json_t *file, const char *base) {
     const json_t *v;
-    set_object(&c->models, file, "models");
-    set_object(&c->students, file, "students");
+    set_value(&c->models, file, "models");
+    set_value(&c->students, file, "students");
+    set_value(&c->default_students, file, "default_students");
+    set_string(&c->teacher, file, "teacher");
+    set_string(&c->judge, file, "judge");
     if ((v = json_object_get(file, "log_level"))) {
         log_level_parse(json_string_value(v), &c->log_level);
     }
