@@ -393,7 +393,8 @@ static void directory_work(uv_work_t *work) {
                                       &a->found, &a->err);
 }
 
-/* The children after the cursor, at most a page of them. */
+/* The children after the cursor, at most a page of them; NULL for a cursor that is none
+ * of theirs. */
 static json_t *directory_page(const json_t *children, const char *cursor) {
     json_t *page = json_array(), *child;
     size_t i;
@@ -410,6 +411,10 @@ static json_t *directory_page(const json_t *children, const char *cursor) {
         }
         after = after || strcmp(uri, cursor) == 0;
     }
+    if (!after) {
+        json_decref(page);
+        return NULL;
+    }
     return json_pack("{s:o}", "resources", page);
 }
 
@@ -420,7 +425,12 @@ static void directory_done(uv_work_t *work, int status) {
         asking_refuse(a, a->status, a->err.msg);
         return;
     }
-    question_answer(a->question, directory_page(a->found, string_param(a, "cursor")));
+    json_t *page = directory_page(a->found, string_param(a, "cursor"));
+    if (!page) {
+        asking_refuse(a, -EINVAL, "unknown cursor");
+        return;
+    }
+    question_answer(a->question, page);
     asking_free(a);
 }
 

@@ -1,6 +1,7 @@
 #include "skills/hardware_text.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "skills/work_stop.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -76,7 +77,7 @@ static bool is_cut(const struct reader *r, size_t i, size_t end) {
 
 /* A paragraph's sentences. */
 static void tell_sentences(struct reader *r, size_t at, size_t end) {
-    for (size_t i = at; i < end; i++) {
+    for (size_t i = at; i < end && !work_is_stopped(); i++) {
         if (is_cut(r, i, end)) {
             tell(r, at, i + 1);
             at = i + 1;
@@ -266,7 +267,7 @@ void hardware_text_read(const char *text, size_t len, statement_found *found,
                        .data = data,
                        .heading = BUF_INIT(MAX_HEADING)};
     size_t paragraph = SIZE_MAX;
-    for (size_t at = 0, end; at < len; at = end + 1) {
+    for (size_t at = 0, end; at < len && !work_is_stopped(); at = end + 1) {
         end = line_end(&r, at);
         char mark = 0;
         if (is_fence(text + at, end - at, &mark) && (!r.fenced || mark == r.fence)) {

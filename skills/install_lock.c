@@ -1,5 +1,6 @@
 /* Who may change a folder of skills now, and what was installed in it. */
 #include "skills/install_internal.h"
+#include "skills/work_stop.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -56,6 +57,11 @@ int install_lock(int folder, unsigned wait_ms, struct err *err) {
         }
         if (rc < 0 && rc != -EWOULDBLOCK && rc != -EINTR) {
             return install_failed(err, rc, INSTALL_LOCK);
+        }
+        if (work_is_stopped()) {
+            return err_set(
+                err, -ECANCELED,
+                "stopped: nobody waits for this any more; nothing was changed");
         }
         if (clock_ms() >= end) {
             return err_set(err, -EBUSY, "busy: another process is installing here");

@@ -4,6 +4,7 @@
 #include "protocol/finding.h"
 #include "skills/safety_text.h"
 #include "skills/skill_check.h"
+#include "skills/work_stop.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -173,7 +174,7 @@ static void check_files(const struct skill *s, size_t *left, json_t *findings) {
     if (root_open(&root, s->folder, NULL) < 0) {
         return; /* said by whoever reads the folder */
     }
-    for (size_t i = 0; i < s->file_count; i++) {
+    for (size_t i = 0; i < s->file_count && !work_is_stopped(); i++) {
         const struct skill_file *f = &s->files[i];
         struct err err = {0};
         autobuf content = BUF_INIT(SKILL_MAX_BYTES);

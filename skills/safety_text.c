@@ -3,6 +3,7 @@
 #include "protocol/finding.h"
 #include "skills/pattern.h"
 #include "skills/safety_patterns.h"
+#include "skills/work_stop.h"
 
 #include <ctype.h>
 #include <pthread.h>
@@ -226,6 +227,9 @@ static bool on_word(void *data, unsigned id, size_t end) {
     if (*s->left == 0) {
         s->incomplete = true;
         return true;
+    }
+    if (work_is_stopped()) {
+        return false;
     }
     struct window w = window_of(s, &safety_patterns[id], hit);
     size_t size = w.end - w.at + WINDOW_COST;

@@ -9,6 +9,7 @@
 #include "skills/cuda_block.h"
 #include "skills/markdown.h"
 #include "skills/tokens.h"
+#include "skills/work_stop.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -219,8 +220,7 @@ static void check_all(struct skill_check *c, const struct skill *s) {
     }
 }
 
-static void work(uv_work_t *req) {
-    struct skill_check *c = container_of(req, struct skill_check, work);
+static void read_and_check(struct skill_check *c) {
     struct skill skill = {0};
     struct err err = {0};
     if (c->folder) {
@@ -237,6 +237,13 @@ static void work(uv_work_t *req) {
     }
     check_all(c, &skill);
     skill_finish(&skill);
+}
+
+static void work(uv_work_t *req) {
+    struct skill_check *c = container_of(req, struct skill_check, work);
+    work_stop_watch(&c->cancelled);
+    read_and_check(c);
+    work_stop_watch(NULL);
 }
 
 /* --- on the loop --- */

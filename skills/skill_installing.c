@@ -7,6 +7,7 @@
 #include "skills/install.h"
 #include "skills/skill_check.h"
 #include "skills/skill_operations.h"
+#include "skills/work_stop.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,6 +21,7 @@ struct installing {
     char *folder; /* of the skill; NULL for what is removed by name alone */
     char *name;   /* for removing */
     char *source, *root;
+    atomic_bool stop; /* set by the loop: what waits for another process gives up */
     /* The outcome: results, or the first of these that is set. */
     json_t *results, *unsafe;
     char *unknown_agent;
@@ -80,8 +82,7 @@ static const char **agent_names(struct installing *in, const struct agents *agen
     return names;
 }
 
-static void install_work(uv_work_t *work) {
-    struct installing *in = container_of(work, struct installing, work);
+static void install_all(struct installing *in) {
     struct agents agents;
     if (agents_load(&agents, &in->err) < 0) {
         return;
@@ -106,6 +107,13 @@ static void install_work(uv_work_t *work) {
     agents_finish(&agents);
 }
 
+static void install_work(uv_work_t *work) {
+    struct installing *in = container_of(work, struct installing, work);
+    work_stop_watch(&in->stop);
+    install_all(in);
+    work_stop_watch(NULL);
+}
+
 /* --- the answer --- */
 
 static void refuse_unsafe(struct call *call, const json_t *findings) {
@@ -118,10 +126,31 @@ static void refuse_unsafe(struct call *call, const json_t *findings) {
               json_array_size(findings) > 1 ? ", and more" : "");
 }
 
+/* Stopped before anything was done: what was done is told in any case. */
+static bool was_stopped(const struct installing *in) {
+    size_t i;
+    const json_t *result;
+    json_array_foreach(in->results, i, result) {
+        if (strcmp(json_get_string(result, "outcome", ""), "refused") != 0) {
+            return false;
+        }
+    }
+    return atomic_load(&in->stop);
+}
+
+static void on_cancel(struct call *call, void *data) {
+    (void)call;
+    struct installing *in = data;
+    atomic_store(&in->stop, true);
+}
+
 static void install_done(uv_work_t *work, int status) {
     (void)status;
     struct installing *in = container_of(work, struct installing, work);
-    if (in->results) {
+    if (was_stopped(in)) {
+        json_decref(in->results);
+        call_stopped(in->call);
+    } else if (in->results) {
         call_reply(in->call, json_pack("{s:o}", "results", in->results));
     } else if (in->unsafe) {
         refuse_unsafe(in->call, in->unsafe);
@@ -200,6 +229,7 @@ static void start(struct skills *s, struct call *call, const json_t *params,
     in->folder = take(folder);
     in->root = take(root); /* NULL at home */
     uv_queue_work(call_origin(call)->loop, &in->work, install_work, install_done);
+    call_on_cancel(call, on_cancel, in);
 }
 
 static void install_go(struct skills *s, struct call *call, const json_t *params) {

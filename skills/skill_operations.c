@@ -224,7 +224,7 @@ static void get_start(struct call *call, const json_t *params) {
 #define SUPPRESS \
     "\"suppress\":{\"type\":\"array\",\"maxItems\":64,\"items\":{\"type\":\"object\"," \
     "\"additionalProperties\":false,\"required\":[\"code\",\"reason\"],\"properties\":{\"code\":" \
-    "{\"type\":\"string\",\"maxLength\":64},\"reason\":{\"type\":\"string\",\"minLength\":1," \
+    "{\"type\":\"string\",\"maxLength\":64},\"reason\":{\"type\":\"string\",\"pattern\":\"\\\\S\"," \
     "\"maxLength\":500}}},\"description\":\"Findings that are all right here: {code, reason}.\"}"
 #define AGENTS \
     "\"agents\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,\"uniqueItems\":true,\"items\":" \

@@ -5,6 +5,7 @@
 #include "skills/agents.h"
 #include "skills/install.h"
 #include "skills/skill.h"
+#include "skills/work_stop.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -543,6 +544,20 @@ Test(install, cleaning_leaves_a_living_process_alone) {
     install_clean(TARGET);
     cr_expect(zero(sz, count_entries(TARGET)));
     install_clean("no/such/folder");
+}
+
+/* Another process holds the lock for longer than this would wait. */
+Test(install, waiting_for_another_process_hears_that_nobody_wants_it_any_more) {
+    atomic_bool stop = true;
+    put(TARGET "/.upskilld-lock", "");
+    int fd = open(TARGET "/.upskilld-lock", O_RDWR);
+    cr_assert(zero(int, flock(fd, LOCK_EX)));
+    work_stop_watch(&stop);
+    cr_expect(eq(str, (char *)ask_one((struct wish){0}), "refused stopped"));
+    work_stop_watch(NULL);
+    cr_expect(there(TARGET "/demo") == false);
+    close(fd);
+    cr_expect(eq(str, (char *)ask_one((struct wish){0}), "installed"));
 }
 
 Test(install, a_damaged_record_is_kept_aside_and_its_sound_entries_live_on) {

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "skills/safety_text.h"
 #include "skills/skill_check.h"
+#include "skills/work_stop.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -424,6 +425,23 @@ Test(safety_rules, a_long_file_of_plain_data_is_looked_at_fully) {
     autojson *findings = scan(text.data);
     cr_expect(json_array_size(findings) == 0, "%s",
               json_get_string(json_array_get(findings, 0), "code", ""));
+}
+
+/* The flag is asked inside of one text, not only between files. */
+Test(safety_rules, a_scan_that_nobody_wants_ends_within_a_text) {
+    atomic_bool stop = true;
+    autojson *wanted = scan(malicious[0].text);
+    cr_expect(json_array_size(wanted) > 0);
+    work_stop_watch(&stop);
+    autojson *findings = scan(malicious[0].text);
+    autojson *facts = json_array();
+    static const char wrong[] = "The H100 has 192 KB of shared memory per SM.";
+    hardware_facts_check("x.md", wrong, sizeof wrong - 1, 1, facts);
+    work_stop_watch(NULL);
+    cr_expect(json_array_size(findings) == 0);
+    cr_expect(json_array_size(facts) == 0);
+    hardware_facts_check("x.md", wrong, sizeof wrong - 1, 1, facts);
+    cr_expect(json_array_size(facts) == 1);
 }
 
 Test(safety_rules, hostile_text_takes_bounded_time) {
