@@ -100,19 +100,26 @@ static json_t *lift_json(const json_t *given) {
     return lift;
 }
 
+/* A count as JSON; what no count can be is null. */
+static json_t *count_json(double value) {
+    return value >= 0 && value < 1e15 ? json_integer((json_int_t)value) : json_null();
+}
+
 /* Tokens and cost over all arms; null where one is unknown. */
-static json_t *arms_total(const json_t *arms, const char *of, const char *key) {
+static double arms_total(const json_t *arms, const char *of, const char *key) {
     double sum = 0;
     size_t i;
     json_t *arm;
     json_array_foreach(arms, i, arm) {
-        const json_t *value = json_object_get(of ? json_object_get(arm, of) : arm, key);
-        if (!json_is_number(value)) {
-            return json_null();
-        }
-        sum += json_number_value(value);
+        const json_t *from = of ? json_object_get(arm, of) : arm;
+        const json_t *value = json_object_get(from, key);
+        sum += json_is_number(value) ? json_number_value(value) : NAN;
     }
-    return json_array_size(arms) ? json_real(sum) : json_null();
+    return json_array_size(arms) ? sum : NAN;
+}
+
+static json_t *cost_json(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
 }
 
 static const char *clean_verdict(const json_t *student) {
@@ -140,8 +147,9 @@ static json_t *student_row(const json_t *batch, const json_t *student) {
         "{s:s?,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "verdict", verdict, "lift", lift_json(lift),
         "baseline_rate", number_or_null(named(arms, "baseline"), "pass_rate"),
         "skill_rate", number_or_null(named(arms, "skill"), "pass_rate"), "tests",
-        number_or_null(lift, "n_tests"), "tokens", arms_total(arms, "tokens", "total"),
-        "cost", arms_total(arms, NULL, "cost"), "ended",
+        number_or_null(lift, "n_tests"), "tokens",
+        count_json(arms_total(arms, "tokens", "total")), "cost",
+        cost_json(arms_total(arms, NULL, "cost")), "ended",
         json_clean_z(json_get_string(provenance, "ended", "")));
     json_object_update(row, more);
     return row;
@@ -191,10 +199,10 @@ static json_t *sums_row(const json_t *batch, const char *model, const struct sum
         double d = s->passed[1] / s->total[1] - s->passed[0] / s->total[0];
         lift = json_pack("{s:f}", "estimate", d);
     }
-    autojson *more = json_pack("{s:n,s:o,s:o,s:o,s:n,s:f,s:o,s:o}", "verdict", "lift",
+    autojson *more = json_pack("{s:n,s:o,s:o,s:o,s:n,s:o,s:o,s:o}", "verdict", "lift",
                                lift, "baseline_rate", rate_json(s, 0), "skill_rate",
-                               rate_json(s, 1), "tests", "tokens", s->tokens, "cost",
-                               s->cost_unknown ? json_null() : json_real(s->cost),
+                               rate_json(s, 1), "tests", "tokens", count_json(s->tokens),
+                               "cost", s->cost_unknown ? json_null() : json_real(s->cost),
                                "ended", json_clean_z(s->last));
     json_object_update(row, more);
     return row;

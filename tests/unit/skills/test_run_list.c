@@ -123,6 +123,7 @@ Test(run_list, batches_of_both_programs_stand_in_one_list) {
     cr_assert(json_object_get(json_object_get(paired, "lift"), "low") == NULL);
     cr_assert(has(paired, "ended", "2026-01-22T13:12:00.123456"));
     cr_assert(rate(paired, "tokens") == 576);
+    cr_assert(json_integer_value(json_object_get(q, "tokens")) == 400);
 }
 
 Test(run_list, rows_are_chosen_by_skill_and_model_and_counted) {
