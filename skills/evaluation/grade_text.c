@@ -144,42 +144,56 @@ static size_t copy_run(const char *s, char *out, size_t *n) {
     return len;
 }
 
-/* A number that begins at the digit or point s; NULL when it is part of a word. */
-static const char *read_number(const char *text, const char *s, double *ret) {
-    char digits[3 * MAX_DIGITS + 8] = "+";
-    size_t n = 1;
+/* The sign before s, '+' when there is none ("10-5" has none), and whether the number is
+ * part of a word, as in sm_90. */
+static char read_sign(const char *text, const char *s, bool *ret_in_word) {
     const char *before = s;
+    char sign = '+';
     if (s > text && (s[-1] == '-' || s[-1] == '+')) {
         before = s - 1;
-        digits[0] = s[-1];
+        sign = s[-1];
     } else if (s - text >= 3 && memcmp(s - 3, "\xE2\x88\x92", 3) == 0) { /* U+2212 */
         before = s - 3;
-        digits[0] = '-';
+        sign = '-';
     }
     unsigned char c = before > text ? (unsigned char)before[-1] : ' ';
-    if (before < s && (isalnum(c) || c == ')' || c == '_')) {
-        digits[0] = '+'; /* "10-5", "sm-90": no sign */
-        c = before < s ? ' ' : c;
+    bool operand = before < s && (isalnum(c) || c == ')' || c == '_');
+    *ret_in_word = !operand && (isalpha(c) || c == '_' || c >= 0x80);
+    return operand ? '+' : sign;
+}
+
+/* e-3 and the like; returns where it ends, at itself when there is none. */
+static const char *read_exponent(const char *at, char *out, size_t *n) {
+    size_t sign = at[0] == 'e' || at[0] == 'E' ? 1 + (at[1] == '-' || at[1] == '+') : 0;
+    if (!sign || !is_digit(at + sign)) {
+        return at;
     }
-    bool in_word = isalpha(c) || c == '_' || c >= 0x80;
+    out[(*n)++] = 'e';
+    if (sign == 2) {
+        out[(*n)++] = at[1];
+    }
+    size_t taken = 0;
+    for (at += sign; is_digit(at); at++) {
+        if (taken++ < 8) {
+            out[(*n)++] = *at;
+        }
+    }
+    return at;
+}
+
+/* A number that begins at the digit or point s; returns where it ends. *ret stays when it
+ * is part of a word. */
+static const char *read_number(const char *text, const char *s, double *ret) {
+    char digits[3 * MAX_DIGITS + 8];
+    bool in_word;
+    size_t n = 1;
+    digits[0] = read_sign(text, s, &in_word);
     const char *at = read_digits(s, digits, &n);
     if (at[0] == '.' && (is_digit(at + 1) || at > s)) {
         digits[n++] = '.';
         at += 1 + copy_run(at + 1, digits, &n);
     }
-    size_t sign = at[0] == 'e' || at[0] == 'E' ? 1 + (at[1] == '-' || at[1] == '+') : 0;
-    if (sign && is_digit(at + sign)) {
-        digits[n++] = 'e';
-        if (sign == 2) {
-            digits[n++] = at[1];
-        }
-        at += sign;
-        for (size_t taken = 0; is_digit(at); at++) {
-            if (taken++ < 8) {
-                digits[n++] = *at;
-            }
-        }
-    }
+    at = read_exponent(at, digits, &n);
     digits[n] = '\0';
     if (!in_word) {
         *ret = strtod(digits, NULL);
