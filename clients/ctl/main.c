@@ -213,6 +213,7 @@ static int command_operation(struct ctl *c, const json_t *discover) {
 /* Short names for what people ask most. */
 static void expand_alias(struct ctl *c) {
     static const char *const aliases[][3] = {{"status", "daemon", "status"},
+                                             {"runs", "run", "list"},
                                              {"jobs", "job", "list"}};
     for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
         if (c->count && strcmp(c->words[0], aliases[i][0]) == 0) {

@@ -276,6 +276,9 @@ int render_result(const struct terminal *t, const char *operation, const json_t 
     if (strcmp(operation, "kernel/validate") == 0) {
         return render_kernel_validate(t, result, sources);
     }
+    if (strncmp(operation, "run/", strlen("run/")) == 0) {
+        return render_runs(t, operation, result);
+    }
     if (strcmp(operation, "daemon/status") == 0) {
         return render_status(t, result);
     }

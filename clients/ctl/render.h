@@ -24,6 +24,8 @@ int render_kernel_validate(const struct terminal *t, const json_t *result,
  * ok or a target was refused. */
 int render_skills(const struct terminal *t, const char *operation, const json_t *params,
                   const json_t *result);
+/* run/list and run/show: a table and a matrix, bars, or the text that was asked for. */
+int render_runs(const struct terminal *t, const char *operation, const json_t *result);
 int render_status(const struct terminal *t, const json_t *result);
 int render_jobs(const struct terminal *t, const json_t *result);
 /* Anything else: an indented outline of the JSON value. */

@@ -38,7 +38,11 @@ static void add_lift(struct buf *out, const json_t *lift) {
                  lround(100 * number_of(lift, "high")));
     }
     if (!isnan(p)) {
-        buf_addf(out, p < 0.1 ? ", p = %.3f" : ", p = %.2f", p);
+        buf_addf(out,
+                 p < 0.001 ? ", p < 0.001"
+                 : p < 0.1 ? ", p = %.3f"
+                           : ", p = %.2f",
+                 p);
     }
 }
 

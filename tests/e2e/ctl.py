@@ -320,6 +320,27 @@ def installing_says_the_outcome_for_each_agent(room):
     shutil.rmtree(room.dir + "/.claude")
 
 
+def past_evaluations_are_a_table_and_a_report(room):
+    for number, kind, passed in ((1, "baseline", 2), (2, "with_skill", 4)):
+        room.write("runs/2026_01_22_13_10/run_%d/run_result.json" % number, json.dumps({
+            "metadata": {"model": "haiku", "task": "a PR", "batch_id": "2026_01_22_13_10", "run_number": number,
+                         "timestamp": "2026-01-22T13:10:00"},
+            "assertions_passed": passed, "assertions_total": 5, "run_type": kind, "skill_name": "good-pr"}))
+    code, out, _ = room.run("runs", "--dir", "runs")
+    same(code, 0)
+    plain(out)
+    holds(out, r"2026_01_22_13_10 +good-pr +haiku +not judged +40 → 80 % +\+40")
+    code, out, _ = room.run("run", "show", "latest", "--dir", "runs")
+    same(code, 0)
+    holds(out, r"haiku: not judged, \+40 points\n  without .* 40 %\n  with .* 80 %")
+    code, out, _ = room.run("run", "show", "latest", "--dir", "runs", "--out", "report.html")
+    same((code, out), (0, "wrote %s/report.html\n" % room.dir))
+    with open(room.dir + "/report.html") as f:
+        holds(f.read(), r"^<!DOCTYPE html>.*good-pr.*</html>\n$")
+    same(room.run("run", "show", "none", "--dir", "runs")[0], 2)
+    same(room.run("runs")[1], "no evaluations on record\n")
+
+
 def all_tools_together_are_short(room):
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {}}
@@ -343,7 +364,7 @@ TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line
          a_daemon_that_is_none_is_said, a_broken_configuration_is_told,
          a_task_needs_no_quotes_and_no_skill_is_status_1, skills_are_listed_and_read_by_name,
          a_checked_skill_has_findings_at_their_lines, installing_says_the_outcome_for_each_agent,
-         all_tools_together_are_short]
+         past_evaluations_are_a_table_and_a_report, all_tools_together_are_short]
 
 
 def main():

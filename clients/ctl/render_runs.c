@@ -1,0 +1,186 @@
+/* Past evaluations. */
+#include "base/mem.h"
+#include "clients/ctl/render.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BAR_CELLS 20
+
+static double number(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static long percent(double rate) {
+    return lround(100 * rate);
+}
+
+static const char *verdict_of(const json_t *row) {
+    const char *verdict = json_get_string(row, "verdict", "");
+    return strcmp(verdict, "no_evidence") == 0      ? "no evidence"
+           : strcmp(verdict, "not_measurable") == 0 ? "not measurable"
+           : *verdict                               ? verdict
+                                                    : "not judged";
+}
+
+static enum style style_of(const json_t *row) {
+    const char *verdict = json_get_string(row, "verdict", "");
+    return strcmp(verdict, "helps") == 0   ? STYLE_GREEN
+           : strcmp(verdict, "hurts") == 0 ? STYLE_RED
+                                           : STYLE_PLAIN;
+}
+
+static void rates_cell(struct table *table, const json_t *of) {
+    double before = number(of, "baseline_rate"), after = number(of, "skill_rate");
+    if (isnan(before) && isnan(after)) {
+        table_cell(table, "–");
+    } else if (isnan(before)) {
+        table_cellf(table, "%ld %%", percent(after));
+    } else if (isnan(after)) {
+        table_cellf(table, "%ld → ?", percent(before));
+    } else {
+        table_cellf(table, "%ld → %ld %%", percent(before), percent(after));
+    }
+}
+
+static void lift_cell(struct table *table, const json_t *lift) {
+    double estimate = number(lift, "estimate"), low = number(lift, "low"),
+           high = number(lift, "high");
+    if (isnan(estimate)) {
+        table_cell(table, "");
+    } else if (isnan(low) || isnan(high)) {
+        table_cellf(table, "%+ld", percent(estimate));
+    } else {
+        table_cellf(table, "%+ld [%+ld, %+ld]", percent(estimate), percent(low),
+                    percent(high));
+    }
+}
+
+static void row_cells(struct table *table, const json_t *row) {
+    const char *state = json_get_string(row, "state", "");
+    table_cell(table, json_get_string(row, "run", ""));
+    table_cell(table, json_get_string(row, "skill", ""));
+    table_cell(table, json_get_string(row, "model", ""));
+    table_cell(table, strcmp(state, "complete") == 0 ? verdict_of(row) : state);
+    rates_cell(table, row);
+    lift_cell(table, json_object_get(row, "lift"));
+    double tests = number(row, "tests");
+    if (isnan(tests)) {
+        table_cell(table, "");
+    } else {
+        table_cellf(table, "%.0f", tests);
+    }
+}
+
+/* Skills down, models across: the newest evaluation of each pair. */
+static void matrix(const struct terminal *t, const json_t *m) {
+    const json_t *skills = json_object_get(m, "skills"),
+                 *models = json_object_get(m, "models");
+    size_t columns = json_array_size(models), i, k;
+    const json_t *skill, *entry;
+    if (columns == 0 || (columns == 1 && json_array_size(skills) == 1)) {
+        return;
+    }
+    autofree const char **titles = xcalloc(columns + 2, sizeof *titles);
+    titles[0] = "skill";
+    for (i = 0; i < columns; i++) {
+        const char *name = json_string_value(json_array_get(models, i));
+        titles[i + 1] = name ? name : "";
+    }
+    putchar('\n');
+    struct table *table = table_new(titles);
+    json_array_foreach(skills, i, skill) {
+        const json_t *row = json_array_get(json_object_get(m, "cells"), i);
+        table_cell(table, json_string_value(skill) ? json_string_value(skill) : "");
+        for (k = 0; k < columns; k++) {
+            entry = json_array_get(row, k);
+            rates_cell(table, entry);
+        }
+    }
+    table_print_and_free(t, table);
+}
+
+static int run_list(const struct terminal *t, const json_t *result) {
+    static const char *const titles[] = {
+        "run", "skill", "model", "verdict", "without → with", "lift", "tests", NULL};
+    const json_t *rows = json_object_get(result, "runs"), *row;
+    size_t i;
+    if (!json_array_size(rows)) {
+        puts("no evaluations on record");
+        return 0;
+    }
+    struct table *table = table_new(titles);
+    json_array_foreach(rows, i, row) {
+        row_cells(table, row);
+    }
+    table_print_and_free(t, table);
+    json_int_t more = json_get_integer(result, "omitted", 0);
+    if (more) {
+        printf("… and %" JSON_INTEGER_FORMAT " more\n", more);
+    }
+    matrix(t, json_object_get(result, "matrix"));
+    return 0;
+}
+
+static void bar(const struct terminal *t, const char *label, double rate,
+                enum style style) {
+    if (!isnan(rate)) {
+        printf("  %-9s", label);
+        terminal_bar(t, rate, BAR_CELLS, style);
+        printf(" %3ld %%\n", percent(rate));
+    }
+}
+
+static void show_row(const struct terminal *t, const json_t *row) {
+    putchar('\n');
+    terminal_put(t, STYLE_BOLD, json_get_string(row, "model", ""));
+    fputs(": ", stdout);
+    terminal_put(t, style_of(row), verdict_of(row));
+    const json_t *lift = json_object_get(row, "lift");
+    double estimate = number(lift, "estimate"), p = number(lift, "p");
+    if (!isnan(estimate)) {
+        printf(", %+ld points", percent(estimate));
+    }
+    if (!isnan(p)) {
+        fputs(", p ", stdout);
+        printf(p < 0.001 ? "< 0.001" : p < 0.1 ? "= %.3f" : "= %.2f", p);
+    }
+    putchar('\n');
+    bar(t, "without", number(row, "baseline_rate"), STYLE_PLAIN);
+    bar(t, "with", number(row, "skill_rate"), style_of(row));
+}
+
+static int run_show(const struct terminal *t, const json_t *result) {
+    const char *path = json_get_string(result, "path", NULL);
+    const char *text = json_get_string(result, "text", NULL);
+    const json_t *evaluation = json_object_get(result, "evaluation"), *row;
+    size_t i;
+    if (path) {
+        fputs("wrote ", stdout);
+        terminal_put(t, STYLE_PLAIN, path);
+        putchar('\n');
+        return 0;
+    }
+    if (text) { /* CSV or HTML, to be kept as it is */
+        fputs(text, stdout);
+        return 0;
+    }
+    terminal_put(t, STYLE_BOLD, json_get_string(result, "run", ""));
+    putchar('\n');
+    terminal_put(t, STYLE_PLAIN,
+                 json_get_string(evaluation, "sentence", "no evaluation was finished"));
+    putchar('\n');
+    json_array_foreach(json_object_get(result, "rows"), i, row) {
+        show_row(t, row);
+    }
+    printf("\n%zu answers in ", json_array_size(json_object_get(result, "cells")));
+    terminal_put(t, STYLE_PLAIN, json_get_string(result, "folder", ""));
+    putchar('\n');
+    return 0;
+}
+
+int render_runs(const struct terminal *t, const char *operation, const json_t *result) {
+    return strcmp(operation, "run/list") == 0 ? run_list(t, result) : run_show(t, result);
+}
