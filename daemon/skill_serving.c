@@ -160,18 +160,6 @@ static json_t *list_templates(void *data) {
         "A file that a skill's instructions name.");
 }
 
-static int read_resource(void *data, const char *uri, json_t **ret, struct err *err) {
-    struct skill_uri u;
-    if (skill_uri_split(&u, uri, NULL) < 0) {
-        return err_set(err, -ENOENT, "no such resource");
-    }
-    autofree char *folder = folder_of(data, u.base);
-    int rc = folder && *u.rest ? skill_entry_file(uri, folder, u.rest, ret, err)
-                               : err_set(err, -ENOENT, "no such resource");
-    skill_uri_finish(&u);
-    return rc;
-}
-
 static char *stamp_resource(void *data, const char *uri) {
     struct skill_uri u;
     if (skill_uri_split(&u, uri, NULL) < 0) {
@@ -441,6 +429,46 @@ static void directory_go(struct asking *a) {
     }
 }
 
+/* --- resources/read --- */
+
+static void read_work(uv_work_t *work) {
+    struct asking *a = container_of(work, struct asking, work);
+    a->status = skill_entry_file(string_param(a, "uri"), a->list[0].folder, a->rest,
+                                 &a->found, &a->err);
+}
+
+static void read_done(uv_work_t *work, int status) {
+    (void)status;
+    struct asking *a = container_of(work, struct asking, work);
+    if (a->status < 0) {
+        asking_refuse(a, a->status, a->err.msg);
+        return;
+    }
+    question_answer(a->question, json_incref(a->found));
+    asking_free(a);
+}
+
+/* The largest file is read, looked through and encoded on another thread. */
+static void read_resource(void *data, const char *uri, struct question *q) {
+    struct skill_serving *s = data;
+    struct skill_uri u;
+    struct asking *a = xcalloc(1, sizeof *a);
+    *a = (struct asking){.serving = s, .question = q};
+    if (skill_uri_split(&u, uri, NULL) < 0) {
+        asking_refuse(a, -ENOENT, "no such resource");
+        return;
+    }
+    a->list = xcalloc(1, sizeof *a->list);
+    a->count = 1;
+    a->list[0] = (struct candidate){.base = u.base, .folder = folder_of(s, u.base)};
+    a->rest = u.rest;
+    if (!a->list[0].folder || !*a->rest) {
+        asking_refuse(a, -ENOENT, "no such resource");
+        return;
+    }
+    uv_queue_work(daemon_loop(s->daemon), &a->work, read_work, read_done);
+}
+
 static bool has_uri(struct question *q) {
     const struct asking probe = {.question = q};
     bool sound = json_is_string(json_object_get(question_params(q), "uri"));
@@ -479,7 +507,7 @@ struct skill_serving *skill_serving_new(struct daemon *d) {
         .changes = true,
         .list = list_resources,
         .templates = list_templates,
-        .read = read_resource,
+        .read_later = read_resource,
         .complete = complete_variable,
         .stamp = stamp_resource,
         .data = s,

@@ -12,6 +12,7 @@ struct question {
     struct mcp *mcp;
     struct rpc_call *call; /* NULL: cancelled, or the face is gone */
     enum mcp_era era;
+    bool resource; /* params.uri names one that is to be read */
     json_t *params;
 };
 
@@ -69,19 +70,24 @@ static void on_cancelled(struct rpc_call *call, void *data) {
     question_forget(data);
 }
 
-static void ask(const struct mcp_message *msg) {
+struct question *mcp_question_new(const struct mcp_message *msg, bool resource) {
     struct question *q = xcalloc(1, sizeof *q);
     *q = (struct question){
         .next = msg->mcp->questions,
         .mcp = msg->mcp,
         .call = msg->call,
         .era = msg->era,
+        .resource = resource,
         .params =
             msg->params ? json_incref((json_t *)(uintptr_t)msg->params) : json_object(),
     };
     msg->mcp->questions = q;
     rpc_call_on_cancel(msg->call, on_cancelled, q);
-    msg->extension_method->start(msg->extension->data, q);
+    return q;
+}
+
+static void ask(const struct mcp_message *msg) {
+    msg->extension_method->start(msg->extension->data, mcp_question_new(msg, false));
 }
 
 const json_t *question_params(const struct question *q) {
@@ -119,7 +125,9 @@ void question_refuse(struct question *q, int status, const char *fmt, ...) {
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     question_close(q);
-    if (q->call) {
+    if (q->call && q->resource && status == -ENOENT) {
+        mcp_refuse_uri(q->call, q->era, json_get_string(q->params, "uri", ""));
+    } else if (q->call) {
         bool asker = status == -EINVAL || status == -ENOENT;
         rpc_error(q->call, asker ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR, NULL, "%s",
                   text);

@@ -167,6 +167,9 @@ bool mcp_extension_find(struct mcp_message *msg, const char *name,
                         struct mcp_method *method);
 /* {"com.example/things": settings, …}: new reference, empty when there are none. */
 json_t *mcp_extensions_json(const struct mcp *m);
+/* A request that somebody else answers, now or later. resource: an unknown one is refused
+ * as a resource that is not there. */
+struct question *mcp_question_new(const struct mcp_message *msg, bool resource);
 void mcp_questions_stop(struct mcp *m); /* drop every unanswered question */
 
 /* --- mcp_resources.c, mcp_prompts.c, mcp_completion.c --- */
@@ -180,5 +183,7 @@ bool mcp_has_prompts(const struct mcp *m);
 bool mcp_has_completions(const struct mcp *m);
 const struct resource_provider *mcp_provider_find(const struct mcp *m, const char *uri);
 const struct prompt *mcp_prompt_find(const struct mcp *m, const char *name);
+/* Ends the request as one for a resource that is not there. */
+void mcp_refuse_uri(struct rpc_call *call, enum mcp_era era, const char *uri);
 mcp_method_start mcp_resources_list, mcp_resources_templates, mcp_resources_read;
 mcp_method_start mcp_prompts_list, mcp_prompts_get, mcp_complete;

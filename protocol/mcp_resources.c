@@ -163,9 +163,9 @@ void mcp_resources_templates(const struct mcp_message *msg) {
 
 /* --- resources/read --- */
 
-static void refuse_uri(const struct mcp_message *msg, const char *uri) {
-    int code = msg->era == MCP_LEGACY ? (int)MCP_RESOURCE_NOT_FOUND : RPC_INVALID_PARAMS;
-    rpc_error(msg->call, code, json_pack("{s:s}", "uri", uri), "Resource not found");
+void mcp_refuse_uri(struct rpc_call *call, enum mcp_era era, const char *uri) {
+    int code = era == MCP_LEGACY ? (int)MCP_RESOURCE_NOT_FOUND : RPC_INVALID_PARAMS;
+    rpc_error(call, code, json_pack("{s:s}", "uri", uri), "Resource not found");
 }
 
 static void read_ready(const struct mcp_message *msg) {
@@ -173,11 +173,15 @@ static void read_ready(const struct mcp_message *msg) {
     const struct resource_provider *p = mcp_provider_find(msg->mcp, uri);
     struct err err = {0};
     json_t *result = NULL;
+    if (p && p->read_later) {
+        p->read_later(p->data, uri, mcp_question_new(msg, true));
+        return;
+    }
     int rc = p ? p->read(p->data, uri, &result, &err) : -ENOENT;
     if (rc == 0) {
         mcp_reply(msg, result, MCP_VOLATILE);
     } else if (rc == -ENOENT) {
-        refuse_uri(msg, uri);
+        mcp_refuse_uri(msg->call, msg->era, uri);
     } else if (rc == -EINVAL) {
         mcp_refuse(msg, "%s", err.msg);
     } else {

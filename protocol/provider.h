@@ -14,6 +14,7 @@ struct err;
 typedef void provider_when_ready(void *data, void (*ready)(void *arg), void *arg);
 
 /* Resources under one URI prefix. */
+struct question;
 struct resource_provider {
     const char *prefix;              /* "upskilld://" */
     provider_when_ready *when_ready; /* NULL: always */
@@ -27,6 +28,9 @@ struct resource_provider {
     json_t *(*templates)(void *data); /* may be NULL */
     /* {"contents": [{"uri","mimeType","text"|"blob"}]}; -ENOENT for an unknown one. */
     int (*read)(void *data, const char *uri, json_t **ret, struct err *err);
+    /* Instead of read where reading takes long: the answer may come later. May be NULL.
+     */
+    void (*read_later)(void *data, const char *uri, struct question *q);
     /* Completion of a template's variable; may be NULL. Array of strings. */
     json_t *(*complete)(void *data, const char *uri, const char *argument,
                         const char *value);

@@ -217,6 +217,56 @@ Test(mcp_resources, an_unknown_one_has_its_eras_code) {
     bench_free(b);
 }
 
+static struct question *late;
+
+static void read_later(void *data, const char *uri, struct question *q) {
+    (void)data;
+    cr_assert(strcmp(uri, json_get_string(question_params(q), "uri", "")) == 0);
+    late = q;
+}
+
+static struct bench *late_bench(void) {
+    static const struct resource_provider provider = {
+        .prefix = "a:", .list = list_b, .read_later = read_later};
+    static const struct resource_provider *const only[] = {&provider, NULL};
+    struct bench *b = bench_new();
+    b->tables.resources = only;
+    initialize(b, "2025-11-25");
+    return b;
+}
+
+static json_t *late_contents(void) {
+    return json_pack("{s:[{s:s,s:s}]}", "contents", "uri", "a:1", "text", "late");
+}
+
+Test(mcp_resources, a_provider_may_answer_later) {
+    struct bench *b = late_bench();
+    say(b, READ("'a:1'", ""));
+    hear_nothing(b);
+    question_answer(late, late_contents());
+    hear(b,
+         "{'jsonrpc':'2.0','id':1,'result':{'contents':[{'uri':'a:1','text':'late'}]}}");
+    say(b, READ("'a:1'", "," MODERN_META));
+    question_answer(late, late_contents());
+    hear(b, "{'jsonrpc':'2.0','id':1,'result':{'resultType':'complete','ttlMs':0,"
+            "'cacheScope':'private'," SERVER_META
+            ",'contents':[{'uri':'a:1','text':'late'}]}}");
+    say(b, READ("'a:2'", ""));
+    question_refuse(late, -ENOENT, "no");
+    hear(b, "{'jsonrpc':'2.0','id':1,'error':{'code':-32002,'message':'Resource not "
+            "found','data':{'uri':'a:2'}}}");
+    say(b, READ("'a:2'", "," MODERN_META));
+    question_refuse(late, -ENOENT, "no");
+    hear(b, "{'jsonrpc':'2.0','id':1,'error':{'code':-32602,'message':'Resource not "
+            "found','data':{'uri':'a:2'}}}");
+    say(b, READ("'a:1'", ""));
+    say(b,
+        "{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':1}}");
+    question_answer(late, late_contents());
+    hear_nothing(b);
+    bench_free(b);
+}
+
 #define SUBSCRIBE(method, uri)                                                           \
     "{'jsonrpc':'2.0','id':1,'method':'resources/" method "','params':{'uri':'" uri "'}" \
     "}"
