@@ -1,0 +1,179 @@
+#include "gpu/ptx/block.h"
+
+#include "gpu/ptx/findings.h"
+#include "gpu/ptx/schedule.h"
+
+#include <string.h>
+
+/* ---- life ---- */
+
+static uint32_t warp_lanes(const struct run *run, uint32_t warp) {
+    uint64_t left = run->threads - (uint64_t)warp * WARP_LANES;
+    return left >= WARP_LANES ? UINT32_MAX : (1u << left) - 1;
+}
+
+static bool block_memory(struct block *b, const struct run *run) {
+    const struct code *code = run->program->codes[run->program->entry];
+    uint64_t window = run->shared_window;
+    b->warps = aligned_alloc(64, b->warp_count * sizeof *b->warps);
+    b->arena = aligned_alloc(64, (uint64_t)b->warp_count * code->arena_bytes + 64);
+    b->shared = aligned_alloc(256, window);
+    b->shared_shadow = run->check_initialized ? malloc(window / 4) : NULL;
+    return b->warps && b->arena && b->shared &&
+           (b->shared_shadow || !run->check_initialized);
+}
+
+static void warp_first(struct warp *w, struct block *b, uint32_t index) {
+    const struct run *run = b->worker->run;
+    const struct code *code = run->program->codes[run->program->entry];
+    memset(w, 0, sizeof *w);
+    w->worker = b->worker;
+    w->block = b;
+    w->index = index;
+    w->head.lane_mask = w->masks;
+    w->root = (struct frame){.code = code,
+                             .regs = b->arena + (size_t)index * code->arena_bytes,
+                             .local_top = code->local_bytes};
+    w->frame = &w->root;
+    memset(w->root.regs, 0xa5, code->fixed);
+    memcpy(w->root.regs + code->fixed, code->fixed_image,
+           code->arena_bytes - code->fixed);
+}
+
+struct block *block_new(struct worker *worker) {
+    struct run *run = worker->run;
+    struct block *b = calloc(1, sizeof *b);
+    if (!b) {
+        return NULL;
+    }
+    b->worker = worker;
+    b->warp_count = (uint32_t)((run->threads + WARP_LANES - 1) / WARP_LANES);
+    b->shared_bytes = run->shared_bytes;
+    if (!block_memory(b, run)) {
+        free(b->warps);
+        b->warps = NULL;
+        block_free(b);
+        return NULL;
+    }
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        warp_first(&b->warps[k], b, k);
+    }
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        if (!warp_local_reserve(&b->warps[k], b->warps[k].root.code->local_bytes)) {
+            block_free(b);
+            return NULL;
+        }
+        frame_fill_specials(&b->warps[k], &b->warps[k].root);
+    }
+    return b;
+}
+
+void block_free(struct block *b) {
+    if (!b) {
+        return;
+    }
+    b->ended = true;
+    for (uint32_t k = 0; b->warps && k < b->warp_count; k++) {
+        struct warp *w = &b->warps[k];
+        warp_exit_lanes(w, w->live); /* frees its calls */
+        __atomic_sub_fetch(&b->worker->run->local_bytes, w->local_bytes * WARP_LANES,
+                           __ATOMIC_RELAXED);
+        free(w->local);
+        free(w->local_shadow);
+    }
+    free(b->warps);
+    free(b->arena);
+    free(b->shared);
+    free(b->shared_shadow);
+    free(b);
+}
+
+static void warp_start(struct warp *w) {
+    struct run *run = w->worker->run;
+    const struct code *code = w->root.code;
+    memset(w->root.regs, run_memory(run)->poison, code->poison_bytes);
+    frame_fill_block_specials(w, &w->root);
+    if (code->local_bytes) {
+        memset(w->local, 0xa5, code->local_bytes * WARP_LANES);
+        memset(w->local_shadow, 0, code->local_bytes / 4 * WARP_LANES);
+    }
+    w->live = w->root.lanes = warp_lanes(run, w->index);
+    w->active = 0;
+    w->spins = w->hold = 0;
+    w->polled = false;
+    w->frame = &w->root;
+    w->head.carry = 0;
+    w->pending_count = 1;
+    w->pending[0] =
+        (struct split){.frame = &w->root, .next = code->steps, .lanes = w->live};
+}
+
+void block_start(struct block *b, uint64_t number) {
+    const struct run *run = b->worker->run;
+    const uint32_t *grid = run->launch->grid;
+    b->number = number;
+    b->id[0] = (uint32_t)(number % grid[0]);
+    b->id[1] = (uint32_t)(number / grid[0] % grid[1]);
+    b->id[2] = (uint32_t)(number / grid[0] / grid[1]);
+    memset(b->barriers, 0, sizeof b->barriers);
+    memset(b->arrive_lanes, 0, sizeof b->arrive_lanes);
+    b->clock = number * 64;
+    b->changes = 0;
+    b->ended = false;
+    if (b->shared_bytes) {
+        memset(b->shared, run_memory(run)->poison, b->shared_bytes);
+        if (b->shared_shadow) {
+            memset(b->shared_shadow, 0, run->shared_window / 4);
+        }
+    }
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        warp_start(&b->warps[k]);
+    }
+}
+
+void block_end(struct block *b) {
+    b->ended = true;
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        b->warps[k].live = 0; /* nobody waits for them any more */
+    }
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        warp_exit_lanes(&b->warps[k], UINT32_MAX);
+    }
+}
+
+static bool warp_can_run(const struct warp *w) {
+    for (uint32_t k = 0; k < w->pending_count; k++) {
+        if (w->pending[k].state == SPLIT_READY) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum block_state block_turn(struct block *b) {
+    bool ran = false;
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        struct warp *w = &b->warps[k];
+        if (!warp_can_run(w)) {
+            continue;
+        }
+        ran = true;
+        warp_run(w, BLOCK_TURN);
+        if (b->ended) {
+            block_end(b);
+            return BLOCK_DONE;
+        }
+        if (!run_charge(b->worker)) {
+            return BLOCK_RUNNING;
+        }
+    }
+    if (ran) {
+        return BLOCK_RUNNING;
+    }
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        if (b->warps[k].live) {
+            return BLOCK_STUCK;
+        }
+    }
+    return BLOCK_DONE;
+}

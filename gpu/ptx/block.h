@@ -1,0 +1,51 @@
+#pragma once
+/* block: a thread block that can be stopped and taken up again.
+ *
+ * Its warps take turns. What it owns (registers, shared and local memory) is kept by the
+ * worker and used again for the next block. */
+#include "gpu/ptx/warp.h"
+
+#define BLOCK_BARRIERS 16
+#define BLOCK_MAX_THREADS 1024
+#define BLOCK_TURN 2048 /* steps a warp runs before the next one does */
+
+struct barrier {
+    uint32_t expected; /* warps; 0 = all that live */
+    uint32_t arrived;  /* warps that did not wait (bar.arrive) */
+    uint32_t warps;    /* bit per warp that waits with all its lanes */
+    bool open;         /* somebody has arrived */
+};
+
+enum block_state { BLOCK_RUNNING, BLOCK_DONE, BLOCK_STUCK };
+
+struct block {
+    struct worker *worker;
+    uint64_t number; /* x fastest */
+    uint32_t id[3];
+    uint32_t warp_count;
+    struct warp *warps;
+    uint8_t *arena; /* of all warps' entry frames */
+    uint8_t *shared, *shared_shadow;
+    uint64_t shared_bytes;
+    struct barrier barriers[BLOCK_BARRIERS];
+    uint32_t arrive_lanes[BLOCK_BARRIERS][BLOCK_MAX_THREADS / WARP_LANES];
+    uint64_t clock;   /* virtual: warp instructions of the block */
+    uint64_t changes; /* stores and the like since the launch began */
+    bool ended;       /* trapped: nobody runs on */
+    bool resident;
+    uint64_t last_changes;
+};
+
+/* Memory for one block of the launch; NULL when there is none. */
+struct block *block_new(struct worker *worker);
+void block_free(struct block *b);
+void block_start(struct block *b, uint64_t number);
+/* Every warp once round. */
+enum block_state block_turn(struct block *b);
+/* BLOCK_STUCK: findings of who waits where. */
+void block_tell_stuck(struct block *b);
+/* After lanes arrived or exited: complete what can be completed. */
+void block_check_barriers(struct block *b);
+void block_end(struct block *b); /* all lanes leave */
+
+void step_barrier(struct warp *w, const struct step *s, uint32_t mask);

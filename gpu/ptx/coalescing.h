@@ -1,0 +1,22 @@
+#pragma once
+/* coalescing: what a warp's access costs on sm_90, by counting rules, not by timing.
+ *
+ * Global memory: sectors = distinct 32-byte pieces touched; ideal = distinct bytes / 32,
+ * rounded up. Shared memory: 32 banks of 4 bytes; wavefronts = for each phase of lanes
+ * (32 lanes of up to 4 bytes, 16 of 8, 8 of 16) the most distinct words in one bank;
+ * ideal = phases. How two half-warps of a 64-bit access pair up when lanes are inactive
+ * is not documented by NVIDIA: this is a model there. */
+#include <stdint.h>
+
+struct access_count;
+struct pattern;
+
+/* offsets: of every lane (those out of mask are ignored), aligned to `bytes`. */
+void coalescing_sectors(const uint64_t offsets[32], uint32_t mask, unsigned bytes,
+                        uint32_t *ret_sectors, uint32_t *ret_ideal);
+void coalescing_wavefronts(const uint64_t offsets[32], uint32_t mask, unsigned bytes,
+                           uint32_t *ret_wavefronts, uint32_t *ret_ideal);
+/* Adds one request; `pattern` remembers the last one's shape. */
+void coalescing_count(struct access_count *count, struct pattern *pattern,
+                      const uint64_t offsets[32], uint32_t mask, unsigned bytes,
+                      int is_shared);

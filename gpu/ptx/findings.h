@@ -1,0 +1,43 @@
+#pragma once
+/* findings: what kernels did wrong, told once per instruction and code.
+ *
+ * Of several occurrences the one of the lowest launch, block and thread is kept and all
+ * are counted, so the result does not depend on the order in which threads ran. Any
+ * thread may add. */
+#include "base/json.h"
+#include "gpu/ptx/program.h"
+
+struct warp;
+struct findings;
+
+enum finding_code {
+    FINDING_OUT_OF_BOUNDS,
+    FINDING_MISALIGNED,
+    FINDING_UNINITIALIZED,
+    FINDING_BARRIER_DIVERGENCE,
+    FINDING_INVALID_MASK,
+    FINDING_DEADLOCK,
+    FINDING_ASSERT,
+    FINDING_TRAP,
+    FINDING_INPUT_MODIFIED,
+    FINDING_LAUNCH_ERROR,
+};
+
+struct findings *findings_new(unsigned max);
+void findings_free(struct findings *f);
+/* In front of the next launch. label: borrowed until the next call. */
+void findings_launch(struct findings *f, const char *label, const uint32_t block_dim[3]);
+/* All new references. */
+json_t *findings_json(const struct findings *f, uint64_t *ret_omitted);
+
+/* The thread is lane `lane` of w; buffer: NULL or a name, with an offset. */
+struct finding_place {
+    struct warp *warp;
+    const struct step *step;
+    unsigned lane;
+    const char *buffer;
+    int64_t offset;
+    bool warning;
+};
+void finding_add(const struct finding_place *at, enum finding_code code, const char *fmt,
+                 ...) __attribute__((format(printf, 3, 4)));
