@@ -341,20 +341,40 @@ static void add_cell(struct buf *out, const json_t *cell) {
     buf_adds(out, "</td></tr>\n");
 }
 
+/* By model, test, run and arm: they were asked in no such order. */
+static int compare_cells(const void *a, const void *b) {
+    static const char *const keys[] = {"model", "test"};
+    const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        int order =
+            strcmp(json_get_string(x, keys[i], ""), json_get_string(y, keys[i], ""));
+        if (order) {
+            return order;
+        }
+    }
+    json_int_t run_x = json_get_integer(x, "run", 0),
+               run_y = json_get_integer(y, "run", 0);
+    return run_x != run_y
+               ? (run_x > run_y) - (run_x < run_y)
+               : strcmp(json_get_string(x, "arm", ""), json_get_string(y, "arm", ""));
+}
+
 static void add_cells(struct buf *out, const json_t *batch) {
     const json_t *cells = json_object_get(batch, "cells");
-    size_t count = json_array_size(cells), i;
-    json_t *cell;
+    size_t count = json_array_size(cells);
     if (!count) {
         return;
     }
+    autofree json_t **sorted = xreallocarray(NULL, count, sizeof *sorted);
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = json_array_get(cells, i);
+    }
+    qsort(sorted, count, sizeof *sorted, compare_cells);
     buf_adds(out, "<h2>Answers</h2>\n<table><tr><th>test</th><th>model</th><th>arm</th>"
                   "<th class=\"n\">run</th><th>outcome</th><th class=\"n\">tokens</th>"
                   "<th>evidence</th></tr>\n");
-    json_array_foreach(cells, i, cell) {
-        if (i < RUN_HTML_CELLS) {
-            add_cell(out, cell);
-        }
+    for (size_t i = 0; i < count && i < RUN_HTML_CELLS; i++) {
+        add_cell(out, sorted[i]);
     }
     buf_adds(out, "</table>\n");
     if (count > RUN_HTML_CELLS) {

@@ -99,7 +99,7 @@ static char *put_batch(const char *runs) {
     struct run_writer *w = run_writer_open(runs, meta, &err);
     cr_assert(w != NULL, "%s", err.msg);
     char *batch = xstrdup(run_writer_batch(w));
-    for (int i = 0; i < 2; i++) {
+    for (int i = 1; i >= 0; i--) {
         autojson *cell = json_pack(
             "{s:s,s:s,s:s,s:i,s:s,s:s,s:s,s:[{s:s,s:b,s:s,s:s}]}", "model", "q" HOSTILE,
             "arm", i ? "skill" : "baseline", "test", "a" HOSTILE, "run", 1, "outcome",
@@ -215,6 +215,8 @@ Test(run_operations, the_report_stands_alone_and_escapes_all) {
     }
     cr_assert(strstr(html.data, "&lt;script&gt;alert(&#39;1&#39;)") != NULL);
     cr_assert(strstr(html.data, "Lift: +45 points, p = 0.004") != NULL);
+    const char *first = strstr(html.data, "<td class=\"word\">baseline");
+    cr_assert(first != NULL && strstr(first, "<td class=\"word\">skill") != NULL);
     cr_assert(strstr(html.data, "no pair") != NULL); /* a test without a baseline */
     autobuf small = BUF_INIT(3000);
     cr_assert(run_html_write(&small, batch) == -EMSGSIZE);
