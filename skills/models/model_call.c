@@ -283,11 +283,8 @@ static void begin_attempt(struct model_call *call, uint64_t now) {
     if (!call->begun) {
         call->quirks = endpoint_quirks(call->endpoint, call->model.model);
         call->deadline = now + call->deadline_ms;
-    } else if (call->told && call->on_text) {
-        call->on_text(call, "", 0, call->data);
     }
     call->begun = true;
-    call->told = 0;
     call->sent_at = now;
     call->body = BODY_UNKNOWN;
     call->marked_done = false;

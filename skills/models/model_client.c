@@ -285,9 +285,9 @@ void model_call_cancel(struct model_call *call) {
         return;
     }
     call->cancelled = true;
-    if (call->state == CALL_SENT) {
+    if (call->state == CALL_SENT && call->http) {
         http_cancel(call->http);
-    } else {
+    } else if (call->state != CALL_SENT) { /* else its attempt is just being judged */
         call_over(call, MODEL_CANCELLED, "cancelled", "");
     }
 }

@@ -101,7 +101,8 @@ struct model_answer {
  * during the call. */
 typedef void model_done(struct model_call *call, const struct model_answer *answer,
                         void *data);
-/* Text as it streams in; may be NULL. len 0: another attempt begins, forget what came. */
+/* Text as it streams in, untouched; may be NULL. len 0: another attempt begins, forget
+ * what came. */
 typedef void model_text(struct model_call *call, const char *piece, size_t len,
                         void *data);
 

@@ -26,6 +26,25 @@
 #define UNREACHABLE_ATTEMPTS 3
 #define MAX_QUOTED (64u << 10) /* of a bad answer, in the repair round */
 
+static void cancelled(struct model_call *call) {
+    call_over(call, MODEL_CANCELLED, "cancelled", "");
+}
+
+/* Another attempt, at once (0) or later. Its listener may cancel the call. */
+static void try_again(struct model_call *call, uint64_t due) {
+    if (call->told && call->on_text) {
+        call->on_text(call, "", 0, call->data);
+    }
+    call->told = 0;
+    if (call->cancelled) {
+        cancelled(call);
+    } else if (due) {
+        call_wait(call, due);
+    } else {
+        call_queue(call);
+    }
+}
+
 /* --- usage --- */
 
 static double spent_cost(const struct model *m, const struct model_usage *u) {
@@ -200,7 +219,7 @@ static void repair(struct model_call *call, const char *problem) {
     m[1].text = structured_complaint(problem, call->schema);
     call->message_count += 2;
     call->repaired = true;
-    call_queue(call);
+    try_again(call, 0);
 }
 
 /* An endpoint whose own structured output gives what is no JSON ignores the request for
@@ -317,7 +336,7 @@ static bool reword(struct model_call *call, long status, const struct fault *fau
     call->quirks ^= quirk;
     call->learned |= quirk;
     log_info("%s %s", call->model.base_url, api_quirk_name(quirk));
-    call_queue(call);
+    try_again(call, 0);
     return true;
 }
 
@@ -383,7 +402,7 @@ static void retry_or_fail(struct model_call *call, const struct http_response *r
         call_over(call, MODEL_FAILED, fault->reason, fault->hint);
     } else {
         call->endpoint->retries++;
-        call_wait(call, now + (uint64_t)delay);
+        try_again(call, now + (uint64_t)delay);
     }
 }
 
@@ -431,7 +450,8 @@ static void read_whole(struct model_call *call) {
 
 static bool is_complete(const struct model_call *call) {
     const struct api_reply *r = &call->reply;
-    return !r->failed && (r->ended || (call->marked_done && r->seen));
+    return !r->failed && r->seen &&
+           (r->ended || call->marked_done || r->stop != REPLY_OPEN);
 }
 
 /* Why no whole answer came, as http.h's failures. */
@@ -441,6 +461,9 @@ static int failure_of(const struct model_call *call, const struct http_response 
     if (call->read_failure < 0 && !call->reply.failed) {
         *ret_why = call->read_err.msg;
         return call->read_failure;
+    }
+    if (response->failure == -EMSGSIZE && response->status >= 300) {
+        return 0; /* the beginning of a long error page will do */
     }
     if (response->failure && !(call->reply.failed && ok)) {
         *ret_why = response->why;
@@ -458,13 +481,14 @@ void call_conclude(struct model_call *call, const struct http_response *response
     struct endpoint_error error = {0};
     const char *why = "";
     bool ok = response->status >= 200 && response->status < 300;
-    if (call->cancelled || call->client->closing) {
-        call_over(call, MODEL_CANCELLED, "cancelled", "");
-        return;
-    }
     call->answer.status = response->status;
-    if (ok && !response->failure && call->body == BODY_WHOLE && !call->read_failure) {
-        read_whole(call);
+    if (ok && !response->failure && call->body == BODY_WHOLE && !call->read_failure &&
+        !call->cancelled) {
+        read_whole(call); /* its listener may cancel the call */
+    }
+    if (call->cancelled) {
+        cancelled(call);
+        return;
     }
     if (ok && is_complete(call)) {
         take_answer(call);
@@ -472,7 +496,7 @@ void call_conclude(struct model_call *call, const struct http_response *response
     }
     int failure = failure_of(call, response, &why);
     if (failure == -ECANCELED) { /* the HTTP client closes */
-        call_over(call, MODEL_CANCELLED, "cancelled", "");
+        cancelled(call);
         return;
     }
     if (failure) {

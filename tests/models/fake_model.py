@@ -51,6 +51,7 @@ Behaviours
     missing            404 model not found             context   400 exceed_context_size_error
     cut                closes after half of the stream cutxN: the first N times
     dead               closes without a byte           deadxN
+    nostop             leaves out message_stop, [DONE] bigerror=MB  500 with a long HTML page
     never              never answers                   stall     stops after half of the stream
     garbage            200 with HTML                   garbagejson  events that are no JSON
     endless            text without end                endlessping  events without text, no end
@@ -375,7 +376,8 @@ def messages_events(request, do, text):
                                  "explanation": "I cannot help with that."}
     yield "message_delta", {"type": "message_delta", "delta": delta,
                             "usage": {} if "nousage" in do else {"output_tokens": n_out}}
-    yield "message_stop", {"type": "message_stop"}
+    if "nostop" not in do:
+        yield "message_stop", {"type": "message_stop"}
 
 
 def chat_events(request, do, text):
@@ -406,7 +408,8 @@ def chat_events(request, do, text):
     if wanted and "nousage" not in do:
         yield "", {**head, "choices": [], "usage": {
             "prompt_tokens": n_in, "completion_tokens": n_out, "total_tokens": n_in + n_out}}
-    yield "", "[DONE]"
+    if "nostop" not in do:
+        yield "", "[DONE]"
 
 
 def whole_answer(request, do, text):
@@ -496,7 +499,7 @@ class Connection:
                 await self.chunk(b"event: ping\ndata: {\"type\": \"ping\"}\n\n" * 500)
         if "endless" in do:
             make = messages_events if request.api == "messages" else chat_events
-            events = [e for e in make(request, {}, "on and on and on ")]
+            events = list(make(request, {}, "on and on and on " * 400))
             await self.begin()
             at = next(i for i, e in enumerate(events) if "on and" in json.dumps(e[1]))
             for event in events[:at]:
@@ -548,6 +551,9 @@ class Connection:
             return
         if "echokeyhtml" in do:
             await self.reply(500, f"<html>{'.' * 200}{request.key}</html>".encode(), kind="text/html")
+            return
+        if "bigerror" in do:
+            await self.reply(500, b"<p>so sorry</p>" * 70000 * int(do["bigerror"] or 1), kind="text/html")
             return
         if "garbage" in do:
             await self.reply(200, b"<html><body>It works!</body></html>", kind="text/html")

@@ -68,6 +68,8 @@ static const struct {
     {"ay:version=2023-06-01", MODEL_ANSWERED, "", 1, "pong", "anthropic"},
     {"az:keyneeded", MODEL_ANSWERED, "", 1, "pong", NULL},
     {"ba:echokey", MODEL_ANSWERED, "", 1, "your key is [key] indeed", NULL},
+    {"bc:nostop", MODEL_ANSWERED, "", 1, "pong", NULL},
+    {"bd:bigerror=2", MODEL_FAILED, "server_error", 3, "", NULL},
     {"bb:echokeyhtml+noretry", MODEL_FAILED, "server_error", 0, "", NULL},
 };
 #define N_CASES (sizeof cases / sizeof *cases)
@@ -346,6 +348,60 @@ Test(model_client, cancelling_closes_the_transfer_at_every_moment) {
             cr_assert(h[i].outcome == MODEL_CANCELLED || i == 4, "%s", h[i].message);
             heard_finish(&h[i]);
         }
+    }
+    fake_finish(&f);
+}
+
+/* Cancels at the first piece, or (stop "restart") when another attempt begins. */
+static void on_piece_cancel(struct model_call *call, const char *piece, size_t len,
+                            void *data) {
+    struct heard *h = data;
+    (void)piece;
+    h->pieces++;
+    h->restarts += len == 0;
+    if (len == 0 || strcmp(h->stop, "restart") != 0) {
+        model_call_cancel(call);
+    }
+}
+
+Test(model_client, a_listener_may_cancel_its_call) {
+    static const struct {
+        const char *model, *when;
+        enum model_outcome outcome;
+    } table[] = {
+        {"generic.a:echo", "", MODEL_CANCELLED},
+        {"anthropic.a:echo", "", MODEL_CANCELLED},
+        {"generic.b:echo+whole", "", MODEL_CANCELLED},
+        {"generic.c:echo+cutx1", "restart", MODEL_CANCELLED},
+        {"anthropic.c:echo+cutx1", "restart", MODEL_CANCELLED},
+        {"generic.d:echo", "restart", MODEL_ANSWERED}, /* there is none */
+    };
+    struct fake f;
+    struct heard h;
+    char text[4000];
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    struct model_message message = {"user", text};
+    fake_start(&f, NULL, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+        struct model model;
+        autojson *name = json_string(table[i].model);
+        cr_assert(zero(int, model_resolve(&model, name, NULL, NULL, NULL)));
+        struct model_request r = {
+            .model = &model, .messages = &message, .message_count = 1};
+        h = (struct heard){.fake = &f, .text = BUF_INIT(1u << 20)};
+        strcpy(h.stop, table[i].when);
+        f.open++;
+        int rc =
+            model_call_start(f.client, &r, on_piece_cancel, on_heard, &h, NULL, NULL);
+        cr_assert(zero(int, rc));
+        fake_wait(&f);
+        cr_assert(eq(int, (int)h.outcome, (int)table[i].outcome), "%s", table[i].model);
+        cr_assert(h.pieces > 0);
+        unsigned restarts = strstr(table[i].model, "cut") ? 1 : 0;
+        cr_assert(eq(uint, h.restarts, restarts));
+        model_finish(&model);
+        buf_finish(&h.text);
     }
     fake_finish(&f);
 }
