@@ -14,14 +14,16 @@
 #include <errno.h>
 #include <string.h>
 
-#define MAX_WHY 300           /* bytes of a sentence that a cell keeps */
-#define UNREACHABLE_IS_GONE 6 /* unreachable answers, and no other, before we give up */
+#define MAX_WHY 300 /* bytes of a sentence that a cell keeps */
+/* So many questions without any answer, and a student is given up. */
+#define UNREACHABLE_IS_GONE 6
+#define SILENT_IS_GONE 12
 
 /* What is known of a student beside its cells. */
 struct standing {
     char *problem; /* why it cannot be asked at all */
     char *hint;    /* the cure of its last error */
-    size_t answered, unreachable;
+    size_t answered, unreachable, unanswered;
     uint64_t first_ms; /* when its first cell was asked */
     json_t *served;    /* {name: count} */
 };
@@ -183,7 +185,9 @@ static void note_failure(struct evaluation *e, struct cell *c, const char *reaso
         s->hint = xstrndup(hint, MAX_WHY);
     }
     s->unreachable += strcmp(reason, "unreachable") == 0;
-    bool gone = s->unreachable >= UNREACHABLE_IS_GONE && !s->answered;
+    s->unanswered++;
+    bool gone = !s->answered && (s->unreachable >= UNREACHABLE_IS_GONE ||
+                                 s->unanswered >= SILENT_IS_GONE);
     if (!s->problem && (gone || ends_student(reason))) {
         s->problem = xstrndup(message ? message : reason, MAX_WHY);
     }

@@ -79,7 +79,7 @@ def helps():
 def forty_to_eighty_five():
     """Draws by hash of the request: the lift must be the one that the pairs show."""
     with Room() as r:
-        result = r.evaluate("secretcoin=marigold:0.85:0.4:7:correct:wrong", tests=make_tests(40), runs=1)
+        result = r.evaluate("secretcoin=marigold:0.85:0.4:7", tests=make_tests(40, "yes"), runs=1)
         student = result["students"][0]
         rates = [sum(p[a] for t in student["tests"] for p in t["pairs"]) / 40 for a in ("baseline", "skill")]
         assert abs(arm(student, "baseline")["pass_rate"] - rates[0]) < 1e-9
@@ -261,8 +261,8 @@ def killed_and_resumed():
 
 
 def cancelled():
-    with Room() as r:
-        job = r.daemon.start(path=r.skill, students=[r.model.student("delay=60000+answer=x")], tests=make_tests(30))
+    with Room([{"when": {}, "do": "slow=50", "answer": "word " * 2000}]) as r:
+        job = r.daemon.start(path=r.skill, students=[r.model.student("any")], tests=make_tests(30))
         wait_for(lambda: r.model.stats()["in_flight"] >= 10)
         begun = time.monotonic()
         r.daemon.ask("job/cancel", {"job": job})
@@ -402,13 +402,15 @@ def two_at_once_and_a_skill_that_goes():
 
 
 def full_disk():
-    """Files may not grow over 8 KiB: no record, no cache, and yet a verdict."""
+    """Files may not grow over 4 MiB, which the record would: a verdict all the same."""
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
-    with Room(before=limit) as r:
-        result = r.evaluate()
-        assert result["verdict"] == "helps" and result["record_problem"], result
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, 4 << 20))
+    long = "x" * 60000
+    with Room([{"when": {"system": "marigold"}, "do": "", "answer": "correct " + long},
+               {"when": {}, "do": "", "answer": "wrong " + long}], before=limit) as r:
+        result = r.evaluate("any", tests=make_tests(40))
+        assert result.get("verdict") == "helps" and result["record_problem"], result
         assert "record" in result["sentence"], result["sentence"]
     with Room(env={"XDG_STATE_HOME": "/proc/none"}) as r:
         result = r.evaluate()

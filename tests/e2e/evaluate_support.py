@@ -61,7 +61,8 @@ class Daemon:
         keep = ("PATH", "LANG", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
         clean = {k: v for k, v in os.environ.items() if k in keep}
         clean.update(HOME=self.home, XDG_STATE_HOME=self.home + "/state", XDG_CONFIG_HOME=self.home + "/config",
-                     XDG_CACHE_HOME=self.home + "/cache", **(env or {}))
+                     XDG_CACHE_HOME=self.home + "/cache")
+        clean.update(env or {})
         self.errors = open(self.home + "/stderr", "ab")
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.errors, cwd=self.home + "/work", env=clean, preexec_fn=before)

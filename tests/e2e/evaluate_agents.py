@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""skill/evaluate with agents' command lines as students, the skill installed for them.
+
+usage: evaluate_agents.py UPSKILLD [NAME …]   (TAP on standard output)
+"""
+import glob, json, os, subprocess, sys, tempfile, time
+
+from evaluate_support import HERE, KEY, Daemon, Tap, arm, make_skill, make_tests, wait_for
+
+PROGRAM = os.path.abspath(sys.argv[1])
+CLIS = {"claude": "claude-code", "codex": "codex", "opencode": "opencode"}
+BEHAVIOURS = ("good", "blind", "crash", "hang", "garbage", "fail")
+
+
+class Room:
+    """A daemon whose configuration names the fake agents "claude-good", "codex-crash", …"""
+
+    def __init__(self):
+        home = tempfile.mkdtemp(prefix="evaluate-")
+        self.log = home + "/agents.log"
+        students = {"%s-%s" % (f, b): {"cli": cli, "timeout_s": 2 if b == "hang" else 60,
+                                       "argv": [sys.executable, HERE + "/fake_agent.py", f, self.log, b]}
+                    for f, cli in CLIS.items() for b in BEHAVIOURS}
+        students["absent"] = {"cli": "custom", "argv": ["/no/such/agent"]}
+        self.daemon = Daemon(PROGRAM, home=home, config=json.dumps({"students": students}),
+                             env={"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": "sk-other", "SECRET_OF_MINE": "x"})
+        self.daemon.own = True
+        self.skill = make_skill(self.daemon)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *problem):
+        assert self.daemon.close() in (0, None) or problem[0]
+
+    def evaluate(self, *students, **params):
+        return self.daemon.evaluate(**dict({"path": self.skill, "students": list(students), "mode": "installed",
+                                            "tests": make_tests(6), "runs": 1}, **params))
+
+    def entries(self):
+        return [json.loads(line) for line in open(self.log)] if os.path.exists(self.log) else []
+
+
+def left_behind():
+    return glob.glob((os.environ.get("TMPDIR") or "/tmp") + "/upskilld-agent-*") + \
+        glob.glob((os.environ.get("TMPDIR") or "/tmp") + "/upskilld-skill-*")
+
+
+def formats():
+    with Room() as r:
+        for name, cost in (("claude", 0.06), ("codex", None), ("opencode", 0.12)):
+            tests = make_tests(6, files={"notes/context.txt": "Some context."})
+            result = r.evaluate(name + "-good", tests=tests)
+            student = result["students"][0]
+            assert result["verdict"] == "helps", (name, result)
+            assert student["activation"] == {"activated": 6, "of": 6} and student["injection"] is None, student
+            skill = arm(student, "skill")
+            assert skill["tokens"] == {"input": 720 if name == "claude" else 600, "output": 30,
+                                       "total": 750 if name == "claude" else 630}, skill
+            assert skill["cost"] == cost or abs(skill["cost"] - cost) < 1e-9, skill
+            assert student["model"] == name + "-good"
+        assert r.entries() and all("Question number" in e["question"] for e in r.entries())
+        for e in r.entries():
+            assert "notes/context.txt" in e["files"] and e["cwd"].endswith("/work"), e
+            assert e["home"] != r.daemon.home and os.path.dirname(e["cwd"]) == os.path.dirname(e["home"]), e
+            assert set(e["home_files"]) <= {".codex"}, e
+            assert "SECRET_OF_MINE" not in e["env"], e["env"]
+        claude = r.entries()[0]
+        assert "ANTHROPIC_API_KEY" in claude["env"] and "OPENAI_API_KEY" not in claude["env"], claude["env"]
+        assert {len([f for f in e["files"] if f.endswith("SKILL.md")]) for e in r.entries()} == {0, 1}
+        assert len({e["cwd"] for e in r.entries()}) == len(r.entries()) == 36, "fresh folders"
+    assert not left_behind(), left_behind()
+
+
+def never_opened():
+    with Room() as r:
+        result = r.evaluate("claude-blind")
+        assert result["students"][0]["activation"] == {"activated": 0, "of": 6}
+        assert "opened the skill in 0 of 6" in result["sentence"], result["sentence"]
+
+
+def broken_ones():
+    with Room() as r:
+        for name in CLIS:
+            for behaviour, word in (("crash", "signal"), ("garbage", "closing record"), ("fail", "")):
+                result = r.evaluate("%s-%s" % (name, behaviour))
+                student = result["students"][0]
+                assert all(a["errored"] == 6 and a["passed"] == 0 for a in student["arms"]), student["arms"]
+                assert result["verdict"] == "no_evidence" and word in student["error"]["message"], student["error"]
+        crash = r.evaluate("codex-crash")["students"][0]["error"]["message"]
+        assert "out of coffee" in crash, crash
+        absent = r.evaluate("absent")
+        assert "/no/such/agent" in absent["sentence"] and absent["verdict"] == "no_evidence", absent["sentence"]
+    assert not left_behind(), left_behind()
+
+
+def sleepers():
+    out = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+    return out.count("sleep 600") + out.count("fake_agent.py")
+
+
+def hanging_ones():
+    with Room() as r:
+        before = sleepers()
+        result = r.evaluate("claude-hang", tests=make_tests(2), concurrency=4)
+        assert "longer than 2 s" in result["students"][0]["error"]["message"], result
+        wait_for(lambda: sleepers() <= before, 5)
+        job = r.daemon.start(path=r.skill, students=["codex-hang"], mode="installed", tests=make_tests(6), runs=1)
+        wait_for(lambda: len(r.entries()) >= 12, 20)
+        begun = time.monotonic()
+        r.daemon.ask("job/cancel", {"job": job})
+        state = r.daemon.ask("job/status", {"job": job, "wait_s": 10})["result"]["state"]
+        took = time.monotonic() - begun
+        assert state == "cancelled", state
+        wait_for(lambda: sleepers() <= before, 5)
+    assert not left_behind(), left_behind()
+    return "cancelled after %.0f ms" % (1000 * took)
+
+
+def no_key_in_any_file():
+    with Room() as r:
+        r.evaluate("claude-good")
+        r.evaluate("claude-crash")
+        r.daemon.process.stdin.close()
+        r.daemon.process.wait(20)
+        for folder, _, files in os.walk(r.daemon.home):
+            for name in files:
+                path = os.path.join(folder, name)
+                if path != r.log:
+                    assert KEY.encode() not in open(path, "rb").read(), path
+
+
+tap = Tap()
+for test in [formats, never_opened, broken_ones, hanging_ones, no_key_in_any_file]:
+    if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:
+        tap.run(test.__name__.replace("_", " "), test)
+sys.exit(tap.end())

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""A coding agent's command line, scripted: reads the question, looks for a skill, prints events.
+
+usage: fake_agent.py FORMAT LOG BEHAVIOUR   (FORMAT: claude, codex, opencode)
+
+BEHAVIOUR: good (answers by the skill when it finds one), blind (never opens it), crash, hang,
+garbage, fail. Appends to LOG one JSON object: its environment's names, home, working directory,
+files and question. `hang` leaves a child of its own behind, to be killed with it.
+"""
+import glob, json, os, subprocess, sys, time
+
+FORMAT, LOG, BEHAVIOUR = sys.argv[1:4]
+QUESTION = sys.stdin.read()
+FILES = sorted(p for p in glob.glob("**/*", recursive=True, include_hidden=True) if os.path.isfile(p))
+with open(LOG, "a") as f:
+    f.write(json.dumps({"env": sorted(os.environ), "home": os.environ["HOME"], "cwd": os.getcwd(), "files": FILES,
+                        "home_files": os.listdir(os.environ["HOME"]), "question": QUESTION,
+                        "argv": sys.argv[4:], "key": os.environ.get("ANTHROPIC_API_KEY")}) + "\n")
+
+
+def say(event):
+    print(json.dumps(event), flush=True)
+
+
+skills = [p for p in FILES if p.endswith("/SKILL.md")]
+opened = skills and BEHAVIOUR == "good"
+answer = "correct" if opened and "marigold" in open(skills[0]).read() else "wrong"
+if BEHAVIOUR == "crash":
+    print('{"type": "system"', end="", flush=True)
+    print("panic: out of coffee", file=sys.stderr, flush=True)
+    os.abort()
+if BEHAVIOUR == "hang":
+    subprocess.Popen(["sleep", "600"])
+    time.sleep(600)
+if BEHAVIOUR == "garbage":
+    sys.stdout.buffer.write(b"\xff\xfe{{{]]\n[1,2\n\x00\x00\n" * 100)
+    sys.exit(0)
+if FORMAT == "claude":
+    say({"type": "system", "subtype": "init", "model": "claude-fake", "skills": [os.path.dirname(p) for p in skills]})
+    if opened:
+        say({"type": "assistant", "message": {"model": "claude-fake", "content": [
+            {"type": "tool_use", "id": "1", "name": "Skill", "input": {"skill": "words"}}]}})
+    say({"type": "assistant", "message": {"model": "claude-fake", "content": [{"type": "text", "text": answer}]}})
+    say({"type": "result", "subtype": "error_max_turns" if BEHAVIOUR == "fail" else "success",
+         "is_error": BEHAVIOUR == "fail", "result": answer, "total_cost_usd": 0.01,
+         "usage": {"input_tokens": 100, "cache_read_input_tokens": 20, "output_tokens": 5}})
+elif FORMAT == "codex":
+    say({"type": "thread.started", "thread_id": "t"})
+    if opened:
+        say({"type": "item.completed", "item": {"type": "command_execution", "command": "cat " + skills[0],
+                                                "aggregated_output": "", "exit_code": 0, "status": "completed"}})
+    say({"type": "item.completed", "item": {"type": "agent_message", "text": answer}})
+    if BEHAVIOUR == "fail":
+        say({"type": "turn.failed", "error": {"message": "stream disconnected"}})
+        sys.exit(1)
+    say({"type": "turn.completed", "usage": {"input_tokens": 100, "cached_input_tokens": 50, "output_tokens": 5}})
+else:
+    say({"type": "step_start", "part": {}})
+    if opened:
+        say({"type": "tool_use", "part": {"tool": "read", "state": {"input": {"filePath": os.path.abspath(skills[0])}}}})
+    if BEHAVIOUR == "fail":
+        say({"type": "error", "error": {"name": "APIError", "data": {"message": "denied"}}})
+        sys.exit(1)
+    say({"type": "text", "part": {"text": answer}})
+    say({"type": "step_finish", "part": {"tokens": {"input": 100, "output": 5}, "cost": 0.02}})
