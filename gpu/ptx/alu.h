@@ -28,7 +28,7 @@ struct alu_row {
     uint8_t types[3];
     uint8_t type_count;
     uint8_t sources;
-    uint8_t modifiers[4];
+    uint16_t modifiers[4];
     uint8_t modifier_count;
     step_run *run;
 };
@@ -36,13 +36,15 @@ struct alu_row {
     {                                                                                    \
         .opcode = PTX_OP_##op, .types = {PTX_##type}, .type_count = 1,                   \
         .sources = (source_count), .modifiers = {__VA_ARGS__},                           \
-        .modifier_count = sizeof((uint8_t[]){0, ##__VA_ARGS__}) - 1, .run = (handler)    \
+        .modifier_count = sizeof((uint16_t[]){0, ##__VA_ARGS__}) / 2 - 1,                \
+        .run = (handler)                                                                 \
     }
 #define ALU_ROW2(op, source_count, handler, type0, type1, ...)                           \
     {                                                                                    \
         .opcode = PTX_OP_##op, .types = {PTX_##type0, PTX_##type1}, .type_count = 2,     \
         .sources = (source_count), .modifiers = {__VA_ARGS__},                           \
-        .modifier_count = sizeof((uint8_t[]){0, ##__VA_ARGS__}) - 1, .run = (handler)    \
+        .modifier_count = sizeof((uint16_t[]){0, ##__VA_ARGS__}) / 2 - 1,                \
+        .run = (handler)                                                                 \
     }
 
 /* Number of sources: all operands but the result and its pair. */
@@ -53,7 +55,7 @@ static inline unsigned alu_sources(const struct ptx_instruction *i) {
 
 static inline unsigned alu_modifier_count(const struct ptx_instruction *i) {
     unsigned n = 0;
-    for (unsigned k = 0; k < 4; k++) {
+    for (unsigned k = 0; k < PTX_MODIFIER_WORDS; k++) {
         n += (unsigned)__builtin_popcountll(i->modifiers[k]);
     }
     return n;
@@ -92,11 +94,11 @@ static inline step_run *alu_find(const struct alu_row *rows, size_t count,
 /* The modifiers of an instruction, crossed off one by one: what is left over was not
  * understood, and the instruction is refused. */
 struct alu_modifiers {
-    uint64_t left[4];
+    uint64_t left[PTX_MODIFIER_WORDS];
 };
 static inline struct alu_modifiers alu_modifiers_of(const struct ptx_instruction *i) {
     struct alu_modifiers m;
-    for (unsigned k = 0; k < 4; k++) {
+    for (unsigned k = 0; k < PTX_MODIFIER_WORDS; k++) {
         m.left[k] = i->modifiers[k];
     }
     return m;
@@ -108,7 +110,11 @@ static inline bool alu_take(struct alu_modifiers *m, enum ptx_modifier which) {
     return had;
 }
 static inline bool alu_nothing_left(const struct alu_modifiers *m) {
-    return (m->left[0] | m->left[1] | m->left[2] | m->left[3]) == 0;
+    uint64_t left = 0;
+    for (unsigned k = 0; k < PTX_MODIFIER_WORDS; k++) {
+        left |= m->left[k];
+    }
+    return left == 0;
 }
 
 /* Which of the four roundings an instruction names; ALU_ROUND_NONE without. */

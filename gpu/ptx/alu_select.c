@@ -226,7 +226,8 @@ SET_HALVES(set_b16x2, 0xffff)
 /* Which comparison a modifier names for signed or unsigned numbers, -1 = none. */
 static int comparison_take(struct alu_modifiers *m, bool is_float) {
     static const struct {
-        uint8_t modifier, how;
+        uint16_t modifier;
+        uint8_t how;
         bool of_floats;
     } names[] = {
         {PTX_M_EQ, EQ, false},  {PTX_M_NE, NE, false},  {PTX_M_LT, LT, false},
@@ -234,7 +235,7 @@ static int comparison_take(struct alu_modifiers *m, bool is_float) {
         {PTX_M_LO, LT, false},  {PTX_M_LS, LE, false},  {PTX_M_HI, GT, false},
         {PTX_M_HS, GE, false},  {PTX_M_EQU, EQU, true}, {PTX_M_NEU, NEU, true},
         {PTX_M_LTU, LTU, true}, {PTX_M_LEU, LEU, true}, {PTX_M_GTU, GTU, true},
-        {PTX_M_GEU, GEU, true}, {PTX_M_NUM, NUM, true}, {PTX_M_NAN, NAN_, true},
+        {PTX_M_GEU, GEU, true}, {PTX_M_NUM, NUM, true}, {PTX_M_IS_NAN, NAN_, true},
     };
     for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
         if ((is_float || !names[k].of_floats) && alu_take(m, names[k].modifier)) {

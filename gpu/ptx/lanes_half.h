@@ -1,11 +1,20 @@
 #pragma once
-/* lanes_half: f16 and bf16 as 16-bit words. Widening to f32 is exact; narrowing goes
- * through integers, so that it neither depends on nor disturbs the rounding mode, and
- * vectorises everywhere. */
+/* lanes_half: the formats of 16 and 8 bits, as integers of their bits.
+ *
+ * Widening to f32 is exact. Narrowing works on integers, so it neither depends on nor
+ * disturbs the rounding mode of the CPU, and vectorises wherever shifts by lane do.
+ * Values of more than 24 bits come through rounding to odd: a float whose last bit says
+ * "and something more" rounds to a shorter format as the value itself would, in every
+ * direction (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums: proved
+ * algorithms using rounding to odd", 2008: two bits more than the target are enough). */
+#include "gpu/ptx/alu.h"
 #include "gpu/ptx/lanes_float.h"
 
-#define F16_NAN 0x7fffu
-#define BF16_NAN 0x7fffu
+#define HALF_NAN 0x7fffu /* f16 and bf16 */
+
+#define LOW_HALF(x) ((uint16_t)(x))
+#define HIGH_HALF(x) ((uint16_t)((x) >> 16))
+#define HALVES(low, high) ((uint32_t)(uint16_t)(low) | (uint32_t)(uint16_t)(high) << 16)
 
 static inline float f32_of_f16(uint16_t h) {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16;
@@ -25,4 +34,91 @@ static inline uint16_t flush_f16(uint16_t h) {
 }
 static inline float f32_of_f16_ftz(uint16_t h) {
     return f32_of_f16(flush_f16(h));
+}
+
+/* To odd: the neighbour with an odd last bit when x does not fit; finite stays finite. */
+static inline float odd_f32(double x) {
+    float f = (float)x;
+    double back = (double)f, size = x < 0 ? -x : x, back_size = back < 0 ? -back : back;
+    uint32_t bits = bits_of_f32(f);
+    uint32_t toward = size > back_size ? 1u : UINT32_MAX;
+    bool inexact = size < back_size || size > back_size; /* false for NaN */
+    return f32_of_bits(inexact && !(bits & 1) ? bits + toward : bits);
+}
+/* a + b to odd. (Knuth's two-sum gives the error of the rounded sum.) */
+static inline double odd_sum(double a, double b) {
+    double sum = a + b, part = sum - a;
+    double error = (a - (sum - part)) + (b - part);
+    uint64_t bits = bits_of_f64(sum);
+    uint64_t toward = (error > 0) == (sum > 0) ? 1u : UINT64_MAX;
+    bool inexact = error > 0 || error < 0; /* false for NaN and infinities */
+    return f64_of_bits(inexact && !(bits & 1) ? bits + toward : bits);
+}
+
+/* A format of 1 sign, `exponent` and `mantissa` bits with IEEE's bias and subnormals. The
+ * magnitude of a finite f32, rounded; an overflow comes out as a number too large, which
+ * the caller settles. */
+static inline uint32_t narrow_magnitude(uint32_t bits, unsigned exponent,
+                                        unsigned mantissa, enum alu_rounding rounding,
+                                        bool away) {
+    const int32_t bias = (1 << (exponent - 1)) - 1;
+    int32_t e = (int32_t)(bits >> 23 & 0xff);
+    uint32_t significand = (bits & 0x7fffff) | (e ? 0x800000u : 0);
+    e = (e ? e : 1) - 127 + bias;
+    int32_t deeper = e < 1 ? 1 - e : 0;
+    deeper = deeper > (int32_t)mantissa + 2 ? (int32_t)mantissa + 2 : deeper;
+    const uint32_t drop = 23 - mantissa + (uint32_t)deeper;
+    uint32_t code = ((uint32_t)((e < 1 ? 1 : e) - 1) << mantissa) + (significand >> drop);
+    const uint32_t half = 1u << (drop - 1), rest = significand & (2 * half - 1);
+    const bool negative = bits >> 31;
+    bool up;
+    switch (rounding) {
+    case ALU_RN:
+        up = away ? rest >= half : rest > half || (rest == half && (code & 1));
+        break;
+    case ALU_RM:
+        up = negative && rest != 0;
+        break;
+    case ALU_RP:
+        up = !negative && rest != 0;
+        break;
+    default:
+        up = false;
+    }
+    return code + up;
+}
+/* Whether an overflow goes to infinity rather than to the largest number. */
+static inline bool narrow_to_infinity(uint32_t bits, enum alu_rounding rounding) {
+    return rounding == ALU_RN || (rounding == ALU_RM && bits >> 31) ||
+           (rounding == ALU_RP && !(bits >> 31));
+}
+/* To f16 (5, 10) or bf16 (8, 7). */
+static inline uint16_t narrow_half(float x, unsigned exponent, unsigned mantissa,
+                                   enum alu_rounding rounding, bool satfinite) {
+    const uint32_t infinity = ((1u << exponent) - 1) << mantissa;
+    uint32_t bits = bits_of_f32(x), sign = bits >> 16 & 0x8000;
+    uint32_t code = narrow_magnitude(bits, exponent, mantissa, rounding, false);
+    bool was_infinite = (bits & 0x7fffffff) == 0x7f800000;
+    uint32_t over = !satfinite && (was_infinite || narrow_to_infinity(bits, rounding))
+                        ? infinity
+                        : infinity - 1;
+    code = code >= infinity ? over : code;
+    return (uint16_t)(x != x ? HALF_NAN : code | sign);
+}
+static inline uint16_t f16_of_f32(float x) {
+    return narrow_half(x, 5, 10, ALU_RN, false);
+}
+static inline uint16_t bf16_of_f32(float x) {
+    uint32_t bits = bits_of_f32(x);
+    bits = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return (uint16_t)(x != x ? HALF_NAN : bits);
+}
+
+/* Signed integers in the order of the numbers (NaN aside). */
+static inline int16_t order_half(uint16_t h) {
+    return (int16_t)(h ^ (h & 0x8000 ? 0x7fff : 0));
+}
+/* .relu: negative to +0, NaN stays. */
+static inline uint16_t relu_half(uint16_t h, uint32_t infinity) {
+    return (h & 0x8000) && (h & 0x7fffu) <= infinity ? 0 : h;
 }

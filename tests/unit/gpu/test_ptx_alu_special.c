@@ -1,0 +1,8 @@
+/* Vectors of tests/kernels/make_alu_vectors.py. */
+#include "alu_vectors.h"
+
+#include <criterion/criterion.h>
+
+Test(ptx_alu_special, vectors) {
+    cr_assert(alu_vectors_check("alu_special.bin") > 1000);
+}
