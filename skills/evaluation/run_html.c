@@ -24,7 +24,8 @@ static const char style[] =
     "h1{font-size:1.5em;margin:0 0 4px}h2{font-size:1.2em;margin:32px 0 8px;"
     "overflow-wrap:anywhere}h3{font-size:1em;margin:20px 0 6px}p{margin:6px 0}"
     ".lead{font-size:1.1em}.muted{color:var(--muted)}"
-    ".badge{display:inline-block;padding:1px 10px;border-radius:10px;color:#fff;"
+    ".badge{print-color-adjust:exact;display:inline-block;padding:1px "
+    "10px;border-radius:10px;color:#fff;"
     "background:var(--even);font-size:.85em;vertical-align:middle}"
     ".badge.good{background:var(--good)}.badge.bad{background:var(--bad)}"
     "@media(prefers-color-scheme:dark){.badge{color:#12161b}}"
@@ -52,7 +53,7 @@ static const char style[] =
     ".dot.bad,.fill.bad{fill:var(--bad)}.dot.even,.fill.even{fill:var(--even)}"
     ".ring{fill:var(--bg);stroke:var(--fg);stroke-width:1.5}"
     "@media print{body{max-width:none;padding:0}pre{max-height:none}"
-    "h2,h3{break-after:avoid}tr,svg{break-inside:avoid}"
+    "h2,h3{break-after:avoid}tr,svg{break-inside:avoid}svg.bar{width:150px}"
     ":root{--fg:#000;--bg:#fff;--muted:#444;--soft:#f3f5f7;--line:#bbb;--band:#eee;"
     "--good:#1a7f37;--bad:#cf222e;--even:#6e7781}}";
 
@@ -108,7 +109,7 @@ static void add_arm(struct buf *out, const json_t *arm, const char *tone) {
     const json_t *tokens = json_object_get(arm, "tokens");
     double rate = number_of(arm, "pass_rate");
     const char *name = json_get_string(arm, "name", "");
-    buf_adds(out, "<tr><td>");
+    buf_adds(out, "<tr><td class=\"word\">");
     html_text(out, name, SHORT);
     buf_adds(out, "</td><td>");
     if (!isnan(rate)) {
