@@ -363,10 +363,15 @@ static int64_t asked_delay(const struct http_response *response) {
                           response->header(response, "retry-after"), time(NULL));
 }
 
+static bool asks_for_fewer(const struct fault *fault) {
+    return strcmp(fault->reason, "rate_limited") == 0 ||
+           strcmp(fault->reason, "overloaded") == 0;
+}
+
 static void note_fault(struct model_call *call, const struct fault *fault, long status,
                        int64_t delay, uint64_t now) {
     struct endpoint *e = call->endpoint;
-    if (fault->retry == FAULT_BUSY) {
+    if (asks_for_fewer(fault)) {
         e->rate_limited++;
         limit_refused(&e->limit, now);
         endpoint_hold(e, now, delay);
