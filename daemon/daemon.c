@@ -12,6 +12,7 @@
 #include "daemon/operations.h"
 #include "daemon/session.h"
 #include "daemon/skill_serving.h"
+#include "daemon/validator.h"
 #include "gpu/kernel_check.h"
 #include "skills/catalog.h"
 #include "skills/evaluation/evaluation_room.h"
@@ -328,6 +329,7 @@ static void init_face(struct daemon *d) {
     skills_set_locator(locate_skills);
     evaluation_set_locator(locate_evaluations);
     grader_set();
+    validator_set();
     d->jobs = jobs_new(NULL);
 }
 

@@ -9,6 +9,7 @@
 #include "daemon/skill_serving.h"
 #include "gpu/cuda_document.h"
 #include "gpu/kernel_check.h"
+#include "gpu/kernel_validate.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/evaluation/run_operations.h"
 #include "skills/skills.h"
@@ -228,6 +229,9 @@ static const struct document_kinds document_kinds = {.list = kinds};
 
 static int add_operations(struct operation_table *ops, struct err *err) {
     int rc = operation_table_add(ops, gpu_operations, gpu_operation_count, err);
+    rc = rc < 0 ? rc
+                : operation_table_add(ops, validate_operations, validate_operation_count,
+                                      err);
     if (rc == 0) {
         rc = operation_table_add(ops, skills_operations, skills_operation_count, err);
     }

@@ -1,10 +1,12 @@
 /* upskilld-worker: compiles for the daemon, here or at the far end of ssh, srun or
  * kubectl. */
+#include "gpu/worker/validate_child.h"
 #include "gpu/worker/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,6 +38,9 @@ int main(int argc, char **argv) {
     if (argc == 2 && !strcmp(argv[1], "--version")) {
         puts("upskilld-worker " UPSKILLD_VERSION);
         return 0;
+    }
+    if (argc == 4 && !strcmp(argv[1], VALIDATE_CHILD_ARGUMENT)) {
+        validate_child_run(atoi(argv[3]), atoi(argv[2]));
     }
     if (argc > 1) {
         fputs(usage, strcmp(argv[1], "--help") ? stderr : stdout);

@@ -1,0 +1,37 @@
+#include "daemon/validator.h"
+
+#include "base/mem.h"
+#include "daemon/daemon.h"
+#include "gpu/kernel_validate.h"
+#include "skills/evaluation/grade.h"
+
+struct validation {
+    struct kernel_validate *run;
+    kernel_validated *done;
+    void *data;
+};
+
+static void on_validated(struct kernel_validate *run, json_t *result,
+                         const struct kernel_check_failure *failure, void *data) {
+    (void)run;
+    autofree struct validation *v = data;
+    v->done(v->data, result, failure ? failure->message : "cancelled");
+}
+
+static void *start(void *host, const json_t *params, kernel_validated *done, void *data) {
+    struct validation *v = xcalloc(1, sizeof *v);
+    *v = (struct validation){.done = done, .data = data};
+    v->run = kernel_validate_start(daemon_gpu(host), params, daemon_origin(host), NULL,
+                                   on_validated, v);
+    return v;
+}
+
+static void cancel(void *handle) {
+    const struct validation *v = handle;
+    kernel_validate_cancel(v->run);
+}
+
+void validator_set(void) {
+    static const struct kernel_validator validator = {.start = start, .cancel = cancel};
+    grade_set_validator(&validator);
+}
