@@ -2,7 +2,7 @@
 """Figures and ratios against a peer measured in the same run. Prints; never judges.
 
 usage: bench.py BUILD_FOLDER [SECTION …]
-sections: start latency exit check heavy cached parallel edit
+sections: start latency exit check heavy cached parallel edit document models
 """
 import json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
 
@@ -375,8 +375,48 @@ def bench_document():
     server.process.kill()
 
 
+def threads_alone(port, calls, limit):
+    """The same questions by as many threads of Python's http.client, unstreamed: seconds."""
+    import concurrent.futures
+    import http.client
+    import threading
+    kept = threading.local()
+
+    def question(i):
+        if not hasattr(kept, "connection"):
+            kept.connection = http.client.HTTPConnection("127.0.0.1", port)
+        body = json.dumps({"model": "m:delay=200", "max_tokens": 99, "messages": [
+            {"role": "user", "content": "question %d" % i}]})
+        kept.connection.request("POST", "/v1/chat/completions", body)
+        return json.load(kept.connection.getresponse())["choices"][0]["message"]["content"]
+
+    start = time.perf_counter()
+    with concurrent.futures.ThreadPoolExecutor(limit) as pool:
+        assert list(pool.map(question, range(calls))) == ["pong"] * calls
+    return time.perf_counter() - start
+
+
+def bench_models():
+    print("questions to a model that takes 200 ms")
+    fake = subprocess.Popen([sys.executable, REPOSITORY + "/tests/models/fake_model.py"],
+                            stdout=subprocess.PIPE)
+    port = int(fake.stdout.readline())
+    try:
+        peer = threads_alone(port, 200, 64) * 1000
+        for api in ("generic", "anthropic"):
+            figures = json.loads(subprocess.run(
+                [BUILD + "/tests/bench/bench_models", "http://127.0.0.1:%d/v1" % port,
+                 api + ".m:delay=200", "200", "64"], stdout=subprocess.PIPE, check=True).stdout)
+            row("200, 64 at once, %s" % api, "%d ms, %d MiB" % (
+                figures["wall_ms"], figures["rss_peak_kb"] >> 10),
+                "64 threads of Python: %.0f ms" % peer, "%.2f x" % (figures["wall_ms"] / peer))
+    finally:
+        fake.kill()
+        fake.wait()
+
+
 def main():
-    sections = ["start", "latency", "exit", "check", "heavy", "cached", "parallel", "edit", "document"]
+    sections = ["start", "latency", "exit", "check", "heavy", "cached", "parallel", "edit", "document", "models"]
     for name in sys.argv[2:] or sections:
         globals()["bench_" + name]()
     return 0

@@ -5,7 +5,7 @@
  * URL is a fake_model.py's (http://127.0.0.1:PORT/v1), MODEL an object or a name such as
  * "generic.m:delay=200". Prints as JSON: wall time, the ideal for LIMIT at once when each
  * call takes what the quickest took, outcomes, requests, the longest turn of the loop and
- * resident memory. run_models.py runs it. */
+ * resident memory. `bench.py … models` runs it beside a peer. */
 #include "base/clock.h"
 #include "base/http.h"
 #include "skills/models/model_client.h"
