@@ -61,14 +61,15 @@ static const char config_schema[] =
             "\"judge\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":512},"
             "\"default_students\":{\"type\":\"array\",\"maxItems\":16,\"items\":{"
             "\"type\":\"string\",\"minLength\":1,\"maxLength\":512}},"
+            "\"runs_dir\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096},"
             "\"students\":{\"type\":\"object\",\"additionalProperties\":{\"type\":"
             "\"object\"}}}}";
 
 /* Keys that ./upskilld.yaml may not set: they start programs, say where keys are sent and
  * whose models are paid, or reach out of the project. */
 static const char *const trusted_keys[] = {
-    "workers", "roots", "log_level",        "models", "students",
-    "teacher", "judge", "default_students", NULL};
+    "workers", "roots", "log_level",        "models",   "students",
+    "teacher", "judge", "default_students", "runs_dir", NULL};
 
 static char **strings_new(void) {
     return xcalloc(1, sizeof(char *));
@@ -146,6 +147,7 @@ void config_finish(struct config *c) {
     json_decref(c->models);
     json_decref(c->students);
     json_decref(c->default_students);
+    free(c->runs_dir);
     free(c->teacher);
     free(c->judge);
     *c = (struct config){0};
@@ -193,11 +195,20 @@ static void set_string(char **at, const json_t *file, const char *key) {
     }
 }
 
+static void set_path(char **at, const json_t *file, const char *key, const char *base) {
+    const char *value = json_get_string(file, key, NULL);
+    if (value) {
+        free(*at);
+        *at = absolute(base, value);
+    }
+}
+
 static void apply(struct config *c, const json_t *file, const char *base) {
     const json_t *v;
     set_value(&c->models, file, "models");
     set_value(&c->students, file, "students");
     set_value(&c->default_students, file, "default_students");
+    set_path(&c->runs_dir, file, "runs_dir", base);
     set_string(&c->teacher, file, "teacher");
     set_string(&c->judge, file, "judge");
     if ((v = json_object_get(file, "log_level"))) {

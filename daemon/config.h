@@ -26,8 +26,9 @@ struct config {
     unsigned compile_timeout_s;
     size_t cache_bytes;
     unsigned tool_wait_s, debounce_ms;
-    json_t *models;   /* {alias: a model (skills/models/model.h)}, or NULL */
+    json_t *models;           /* {alias: a model (skills/models/model.h)}, or NULL */
     char *teacher, *judge;    /* names of models, or NULL */
+    char *runs_dir;           /* absolute; records of evaluations; or NULL */
     json_t *default_students; /* array of names, or NULL */
     json_t *students; /* {name: an agent (skills/evaluation/agent_student.h)}, or NULL */
     char **files;     /* configuration files that were read, for daemon/status */

@@ -16,6 +16,7 @@
 #include "gpu/kernel_check.h"
 #include "skills/catalog.h"
 #include "skills/evaluation/evaluation_room.h"
+#include "skills/evaluation/run_record.h"
 #include "skills/skills.h"
 
 #include <limits.h>
@@ -328,6 +329,7 @@ static void init_face(struct daemon *d) {
     gpu_set_locator(locate_gpu);
     skills_set_locator(locate_skills);
     evaluation_set_locator(locate_evaluations);
+    run_set_default_dir(d->config->runs_dir);
     grader_set();
     validator_set();
     d->jobs = jobs_new(NULL);

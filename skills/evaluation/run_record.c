@@ -31,7 +31,17 @@ struct run_writer {
     struct run_results *results;
 };
 
+static char *configured_dir;
+
+void run_set_default_dir(const char *dir) {
+    free(configured_dir);
+    configured_dir = dir ? xstrdup(dir) : NULL;
+}
+
 char *run_default_dir(void) {
+    if (configured_dir) {
+        return xstrdup(configured_dir);
+    }
     autofree char *state = xdg_state_dir();
     return state ? path_join(state, "runs") : NULL;
 }

@@ -52,8 +52,11 @@ struct run_writer;
 #define RUN_MAX_CELLS 200000u
 #define RUN_BATCH_SIZE 48 /* of a batch's name, with its NUL */
 
-/* $XDG_STATE_HOME/upskilld/runs; NULL when there is no home. Freed by the caller. */
+/* The folder of runs that the user configured, else $XDG_STATE_HOME/upskilld/runs; NULL
+ * when there is no home. Freed by the caller. */
 char *run_default_dir(void);
+/* dir: absolute, copied; NULL = none configured. Once, before any thread asks. */
+void run_set_default_dir(const char *dir);
 
 /* Begin a batch. dir NULL = run_default_dir(); it is made (0700) where missing.
  * meta (borrowed): {"skill": {"name", "path"?, "uri"?, "digest"}, "tests_digest",

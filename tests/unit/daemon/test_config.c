@@ -145,6 +145,19 @@ Test(config, models_are_the_users_own) {
     config_finish(&c);
 }
 
+Test(config, the_user_alone_says_where_records_of_evaluations_lie) {
+    struct config c;
+    struct err err = {0};
+    char expected[PATH_MAX];
+    write_own("runs_dir: ~/records/../runs\n");
+    write_file("upskilld.yaml", "runs_dir: /etc\n");
+    cr_assert_eq(load(&c, &err, NULL, NULL), 0, "%s", err.msg);
+    snprintf(expected, sizeof expected, "%s/runs", home);
+    cr_assert_str_eq(c.runs_dir, expected);
+    cr_assert_eq(json_array_size(c.warnings), 1);
+    config_finish(&c);
+}
+
 Test(config, an_option_is_checked_like_its_key) {
     struct config c;
     struct err err = {0};

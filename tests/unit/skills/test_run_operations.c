@@ -140,6 +140,18 @@ Test(run_operations, runs_are_listed_and_shown) {
     cr_assert(strchr(words.data, 0x1b) == NULL);
 }
 
+Test(run_operations, the_user_may_keep_runs_elsewhere) {
+    autofree char *mine = path_join(dir, "mine");
+    run_set_default_dir(mine);
+    autofree char *batch = put_batch(NULL);
+    autofree char *folder = path_join(mine, batch);
+    cr_assert(access(folder, F_OK) == 0);
+    autojson *list = answer("run/list", json_object());
+    cr_assert(strcmp(json_get_string(list, "dir", ""), mine) == 0);
+    cr_assert(eq(sz, json_array_size(json_object_get(list, "runs")), 1));
+    run_set_default_dir(NULL);
+}
+
 Test(run_operations, files_are_written_beneath_the_workspace_only) {
     static const char *const outside[] = {"../x.html", "/tmp/x.html", "a/../../x.html",
                                           "link/x.html"};
