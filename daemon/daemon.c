@@ -167,7 +167,9 @@ static struct skills *locate_skills(void *host) {
 struct evaluation_room *daemon_evaluations(struct daemon *d) {
     if (!d->evaluations && !d->skills_ended) {
         struct evaluation_room_config config = {.models = d->config->models,
-                                                .students = d->config->students};
+                                                .students = d->config->students,
+                                                .defaults = d->config->default_students,
+                                                .judge = d->config->judge};
         d->evaluations = evaluation_room_new(&d->loop, &config);
     }
     return d->evaluations;

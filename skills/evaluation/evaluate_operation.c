@@ -439,7 +439,7 @@ const struct operation evaluation_operations[] = {
             "the skill, answers are graded, and the verdict (helps, hurts, no_evidence, not_measurable) comes with "
             "intervals, tokens and cost. Needs at least 6 tests. It calls the models and may cost money: set a "
             "budget. Takes minutes: poll job_status. Asking again reuses the answers that are there.",
-        .params_schema = OBJECT "\"required\":[\"students\"],\"properties\":{"
+        .params_schema = OBJECT "\"properties\":{"
             "\"skill\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"A known skill's name, "
             "its skill:// URI, or its folder.\"},"
             "\"path\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"The same.\"},"
@@ -447,7 +447,8 @@ const struct operation evaluation_operations[] = {
             "\"Tests, or a file of them beneath the roots; the skill's own by default.\"},"
             "\"students\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":16,\"items\":{\"type\":[\"string\",\"object\"],"
             "\"minLength\":1,\"maxLength\":500},\"description\":\"Models: anthropic.…, openai.…, generic.NAME, an alias of the "
-            "configuration, or {api, base_url, model, …}. With mode installed: agents.\"},"
+            "configuration, or {api, base_url, model, …}. With mode installed: agents. By default the "
+            "configuration's default_students.\"},"
             "\"base_url\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000,\"description\":\"Where the students are asked.\"},"
             "\"runs\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,\"default\":3,\"description\":\"Answers per test and arm.\"},"
             "\"arms\":{\"type\":\"array\",\"maxItems\":5,\"uniqueItems\":true,\"items\":{\"enum\":[\"baseline\",\"skill\","
@@ -474,7 +475,7 @@ const struct operation evaluation_operations[] = {
             "\"record\":{\"type\":\"boolean\",\"description\":\"false: no record; true: also in the skill's skill_meta.json.\"},"
             "\"fresh\":{\"type\":\"boolean\",\"default\":false,\"description\":\"Ask again what was answered before.\"}},"
             "\"anyOf\":[{\"required\":[\"skill\"]},{\"required\":[\"path\"]}]}",
-        .tool_schema = OBJECT "\"required\":[\"skill\",\"students\"],\"properties\":{"
+        .tool_schema = OBJECT "\"required\":[\"skill\"],\"properties\":{"
             "\"skill\":{\"type\":\"string\",\"description\":\"A known skill's name, or its folder.\"},"
             "\"students\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"anthropic.…, openai.…, "
             "generic.NAME\"},"

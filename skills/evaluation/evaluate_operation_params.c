@@ -74,9 +74,16 @@ static int read_student(struct evaluate_request *r, struct evaluation_room *room
 static int read_students(struct evaluate_request *r, struct evaluation_room *room,
                          struct call *call, const json_t *params) {
     const char *base_url = json_get_string(params, "base_url", NULL);
+    const json_t *students = json_object_get(params, "students"), *one;
     size_t i;
-    const json_t *one;
-    json_array_foreach(json_object_get(params, "students"), i, one) {
+    students = students ? students : evaluation_room_defaults(room);
+    if (!json_array_size(students)) {
+        call_fail_param(call, "/students",
+                        "say which models are asked, or name default_students in the "
+                        "configuration");
+        return -1;
+    }
+    json_array_foreach(students, i, one) {
         struct err err = {0};
         char path[32];
         snprintf(path, sizeof path, "/students/%zu", i);
@@ -86,6 +93,7 @@ static int read_students(struct evaluate_request *r, struct evaluation_room *roo
     }
     const json_t *judge = json_object_get(params, "judge");
     struct err err = {0};
+    judge = judge ? judge : evaluation_room_judge(room);
     if (judge) {
         if (model_resolve(&r->judge_model, judge, evaluation_room_models(room), NULL,
                           &err) < 0) {

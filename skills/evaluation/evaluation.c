@@ -18,6 +18,8 @@
 /* So many questions without any answer, and a student is given up. */
 #define UNREACHABLE_IS_GONE 6
 #define SILENT_IS_GONE 12
+/* Cells that are started in one turn of the loop: each copies and hashes its prompt. */
+#define STARTS_PER_TURN 8
 
 /* What is known of a student beside its cells. */
 struct standing {
@@ -397,10 +399,15 @@ static struct cell *next_cell(struct evaluation *e) {
 
 static void fill(struct evaluation *e) {
     unsigned limit = e->o.concurrency ? e->o.concurrency : EVALUATION_CONCURRENCY;
+    unsigned started = 0;
     while (!e->stopping && e->in_flight < limit) {
         struct cell *c = next_cell(e);
         if (c) {
             cell_start(e, c);
+            if (++started == STARTS_PER_TURN) {
+                pump_soon(e);
+                break;
+            }
         } else if (e->in_flight == 0 && e->pass == 0) {
             e->pass = 1; /* nothing is on its way: the errored ones, once more */
             e->next = 0;

@@ -7,7 +7,7 @@
 
 struct evaluation_room {
     uv_loop_t *loop;
-    json_t *models, *students;
+    json_t *models, *students, *defaults, *judge;
     struct http *http;
     struct answer_cache *cache;
     struct model_client *client;
@@ -21,6 +21,8 @@ struct evaluation_room *evaluation_room_new(uv_loop_t *loop,
     room->loop = loop;
     room->models = json_incref((json_t *)(uintptr_t)config->models);
     room->students = json_incref((json_t *)(uintptr_t)config->students);
+    room->defaults = json_incref((json_t *)(uintptr_t)config->defaults);
+    room->judge = config->judge ? json_clean_z(config->judge) : NULL;
     return room;
 }
 
@@ -40,6 +42,14 @@ const json_t *evaluation_room_models(const struct evaluation_room *room) {
 
 const json_t *evaluation_room_students(const struct evaluation_room *room) {
     return room->students;
+}
+
+const json_t *evaluation_room_defaults(const struct evaluation_room *room) {
+    return room->defaults;
+}
+
+const json_t *evaluation_room_judge(const struct evaluation_room *room) {
+    return room->judge;
 }
 
 json_t *evaluation_room_status(const struct evaluation_room *room) {
@@ -63,6 +73,8 @@ static void free_when_empty(struct evaluation_room *room) {
         answer_cache_free(room->cache);
         json_decref(room->models);
         json_decref(room->students);
+        json_decref(room->defaults);
+        json_decref(room->judge);
         free(room);
     }
 }

@@ -14,6 +14,8 @@ struct call_origin;
 struct evaluation_room_config {
     const json_t *models;   /* the configuration's `models`, or NULL; kept */
     const json_t *students; /* its `students`: {name: agent_student.h's object}; kept */
+    const json_t *defaults; /* its `default_students`: names, or NULL; kept */
+    const char *judge;      /* its `judge`: a name, or NULL; copied */
 };
 struct evaluation_room *evaluation_room_new(uv_loop_t *loop,
                                             const struct evaluation_room_config *config);
@@ -23,6 +25,8 @@ void evaluation_room_close(struct evaluation_room *room);
 struct model_client *evaluation_room_client(struct evaluation_room *room);
 const json_t *evaluation_room_models(const struct evaluation_room *room);
 const json_t *evaluation_room_students(const struct evaluation_room *room);
+const json_t *evaluation_room_defaults(const struct evaluation_room *room);
+const json_t *evaluation_room_judge(const struct evaluation_room *room);
 /* Part of daemon/status: {"endpoints", "answers"?: a problem}. NULL is fine. New
  * reference. */
 json_t *evaluation_room_status(const struct evaluation_room *room);

@@ -429,6 +429,22 @@ def record_in_the_skill():
         assert os.path.exists(r.daemon.home + "/work/results/" + elsewhere["run"] + "/evaluation.json")
 
 
+def configured_students():
+    """default_students and judge of the configuration; an alias keeps its price."""
+    model = Model()
+    config = {"models": {"small": dict(model.student(SECRET), price={"input": 1, "output": 1}),
+                         "strict": model.student("json={\"a\":1}", "j")},
+              "default_students": ["small"], "judge": "strict"}
+    for one in config["models"].values():
+        del one["name"]
+    daemon = Daemon(PROGRAM, config=json.dumps(config))
+    result = daemon.evaluate(path=make_skill(daemon), tests=make_tests(6), runs=1)
+    daemon.close()
+    model.close()
+    assert result["verdict"] == "helps" and result["students"][0]["model"] == "small", result
+    assert arm(result["students"][0], "skill")["cost"] > 0
+
+
 def bad_requests():
     with Room() as r:
         student = r.model.student(SECRET)
@@ -475,7 +491,7 @@ TESTS = [helps, forty_to_eighty_five, same_twice, false_alarms, hurts, ceiling_a
          storm, errors_are_no_failures, errored_ones_are_asked_again, a_student_that_cannot_be_asked, never_injected,
          context_cut, judge_of_the_wrong_form, killed_and_resumed, cancelled, progress_and_partial, budgets,
          no_key_in_any_file, reused_baseline, older_and_trace, splits, two_at_once_and_a_skill_that_goes, full_disk,
-         record_in_the_skill, bad_requests, ended_in_the_middle]
+         record_in_the_skill, configured_students, bad_requests, ended_in_the_middle]
 tap = Tap()
 for test in TESTS:
     if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:
