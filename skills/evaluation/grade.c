@@ -25,7 +25,9 @@ enum step { STEP_COMPILE, STEP_VALIDATE, STEP_JUDGE, STEP_END };
 struct grading {
     uv_work_t work;
     struct grade_room room;
-    const struct test_case *test;
+    struct test_case test; /* `expected` is our own: counting references to a shared one
+                              on several threads is a race */
+    json_t *expected;
     char *given;
     size_t given_len;
     bool unjudged;
@@ -41,7 +43,7 @@ struct grading {
 };
 
 static const json_t *check_of(const struct grading *g, const char *name) {
-    return json_object_get(g->test->expected, name);
+    return json_object_get(g->expected, name);
 }
 
 /* --- on a thread --- */
@@ -60,7 +62,7 @@ static void work(uv_work_t *req) {
     for (size_t i = 0; i < ARRAY_LEN(checks) && !g->cancelled; i++) {
         const json_t *expected = check_of(g, checks[i].name);
         if (expected) {
-            checks[i].check(&g->answer, g->test, checks[i].name, expected,
+            checks[i].check(&g->answer, &g->test, checks[i].name, expected,
                             &g->assertions);
         }
     }
@@ -89,6 +91,7 @@ static void finish(struct grading *g) {
     for (size_t i = 0; i < ARRAY_LEN(g->sources); i++) {
         free(g->sources[i]);
     }
+    json_decref(g->expected);
     free(g->given);
     free(g);
 }
@@ -113,7 +116,7 @@ static struct grade_step *judge(struct grading *g, const json_t *expected) {
                          "not asked: the answer failed already");
         return NULL;
     }
-    return grade_judge_start(&g->room, g->test, &g->answer, expected, &g->assertions,
+    return grade_judge_start(&g->room, &g->test, &g->answer, expected, &g->assertions,
                              on_step, g);
 }
 
@@ -167,7 +170,9 @@ static struct grading *start(const struct grade_room *room, const struct test_ca
     struct grading *g = xcalloc(1, sizeof *g);
     bool too_long = len > GRADE_MAX_ANSWER;
     g->room = *room;
-    g->test = test;
+    g->test = *test;
+    g->expected = json_deep_copy(test->expected);
+    g->test.expected = g->expected;
     g->given_len = len;
     g->given = xmalloc((too_long ? 0 : len) + 1);
     if (!too_long && len) {
