@@ -8,12 +8,10 @@
 #include "skills/kernel_source.h"
 #include "skills/skill_check.h"
 
-#include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
 #define SOURCE_NAME "answer.cu"
-#define MAX_DECLARATION 1024 /* bytes between __global__ and the name */
 
 static json_t *kept(const json_t *value) {
     return json_incref((json_t *)(uintptr_t)value);
@@ -21,32 +19,31 @@ static json_t *kept(const json_t *value) {
 
 /* --- which code --- */
 
-/* The identifier at `at` is declared __global__: nothing ends a declaration between. Only
- * so far back, because a hostile text has millions of such identifiers. */
-static bool is_kernel_at(const struct kernel_source *s, size_t at, size_t len) {
-    size_t from = at, end = at + len;
-    while (end < s->len && end < at + len + MAX_DECLARATION &&
-           isspace((unsigned char)s->words[end])) {
-        end++;
+/* Whether the declaration that text[from, to) goes on with has __global__ in it; began:
+ * whether it had before. */
+static bool is_global(const char *words, size_t from, size_t to, bool began) {
+    for (size_t i = from; i < to; i++) {
+        char c = words[i];
+        if (c == ';' || c == '{' || c == '}') {
+            began = false;
+        } else if (c == '_' && strncmp(words + i, "__global__", 10) == 0) {
+            began = true;
+        }
     }
-    if (s->words[end] != '(') {
-        return false;
-    }
-    while (from > 0 && at - from < MAX_DECLARATION &&
-           !strchr(";{}", s->words[from - 1])) {
-        from--;
-    }
-    return memmem(s->words + from, at - from, "__global__", 10) != NULL;
+    return began;
 }
 
+/* One pass, as a hostile text uses the name millions of times. */
 static bool defines_kernel(const char *text, const char *entry) {
     struct kernel_source s;
-    size_t len = strlen(entry);
-    bool found = false;
+    size_t len = strlen(entry), from = 0;
+    bool found = false, global = false;
     kernel_source_init(&s, xstrdup(text), strlen(text));
     for (size_t at = kernel_source_word(&s, entry, 0); at != SIZE_MAX && !found;
-         at = kernel_source_word(&s, entry, at + len)) {
-        found = is_kernel_at(&s, at, len);
+         at = kernel_source_word(&s, entry, from)) {
+        global = is_global(s.words, from, at, global);
+        from = at + len;
+        found = global && s.words[from + strspn(s.words + from, " \t\r\n")] == '(';
     }
     kernel_source_finish(&s);
     return found;
