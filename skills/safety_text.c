@@ -179,19 +179,27 @@ static bool is_denied(const struct scan *s, size_t at) {
            pattern_is_in(tables.denial, s->text + start, at - start);
 }
 
+/* One step down for what is only said not to be done, or is its maker's own command. */
+static enum finding_severity severity_of(const struct safety_pattern *p, bool denied,
+                                         bool lesser) {
+    if (p->block) {
+        return denied || lesser ? FINDING_WARNING : FINDING_ERROR;
+    }
+    return denied && p->where == IN_COMMANDS ? FINDING_INFO : FINDING_WARNING;
+}
+
 static void report(struct scan *s, const struct safety_pattern *p, size_t at, size_t end,
                    bool lesser) {
-    bool denied = p->block && is_denied(s, at), block = p->block && !denied && !lesser;
+    enum finding_severity usual = p->block ? FINDING_ERROR : FINDING_WARNING;
+    bool denied = is_denied(s, at);
+    enum finding_severity severity = severity_of(p, denied, lesser);
+    const char *why = severity == usual ? ""
+                      : denied          ? " (said as what not to do)"
+                                        : " (its maker's own install command)";
     struct finding_span span = span_of(s, at, end);
-    autofree char *message =
-        xasprintf("%s%s", p->message,
-                  denied               ? " (said as what not to do)"
-                  : p->block && lesser ? " (its maker's own install command)"
-                                       : "");
-    json_array_append_new(s->findings,
-                          finding_new("skill", p->code,
-                                      block ? FINDING_ERROR : FINDING_WARNING, message,
-                                      s->file, &span));
+    autofree char *message = xasprintf("%s%s", p->message, why);
+    json_array_append_new(
+        s->findings, finding_new("skill", p->code, severity, message, s->file, &span));
 }
 
 static void search_window(struct scan *s, unsigned id, struct window w) {
