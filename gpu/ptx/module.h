@@ -17,14 +17,12 @@ struct err;
 
 #define PTX_MAX_TEXT (64u << 20)
 #define PTX_MAX_INSTRUCTIONS (4u << 20) /* of a module */
-#define PTX_MAX_REGISTERS (1u << 20)    /* of a function */
-#define PTX_MAX_INITIALISER (64u << 20) /* bytes of all initialisers */
-#define PTX_MAX_SYMBOLS (2u << 20) /* names of a scope tree: the module's, a function's  \
-                                    */
 #define PTX_MAX_OPERANDS (32u << 20)    /* operands and elements of a module */
+#define PTX_MAX_REGISTERS (1u << 20)    /* of all functions of a module together */
+#define PTX_MAX_SYMBOLS (2u << 20)      /* names at module scope; names of a function */
+#define PTX_MAX_INITIALISER (64u << 20) /* bytes of all initialisers */
 #define PTX_MAX_VARIABLE (1ull << 40)   /* bytes of a variable that is not initialised */
-#define PTX_MAX_PARAM_BYTES (1u << 20)  /* of one function: params, results, calls each  \
-                                         */
+#define PTX_MAX_PARAM_BYTES (1u << 20)  /* a function's params, results, calls: each */
 #define PTX_MAX_LOCAL_BYTES (16u << 20) /* of one function */
 #define PTX_MAX_FILES 65536             /* numbers of .file */
 

@@ -198,7 +198,9 @@ bool ptx_check_vector(const struct ptx_check *c, int number, enum ptx_type t,
 /* A register that is no predicate, or a constant. */
 static bool check_any(const struct ptx_check *c, int number,
                       const struct ptx_operand *o) {
-    if (o->kind == PTX_OPERAND_IMMEDIATE) {
+    if (o->kind == PTX_OPERAND_IMMEDIATE ||
+        (o->kind == PTX_OPERAND_SYMBOL &&
+         c->r->m->variables[o->index].type == PTX_SAMPLERREF)) {
         return true;
     }
     return (o->kind == PTX_OPERAND_REGISTER && !o->negated &&

@@ -53,12 +53,14 @@ static bool parse_target(struct ptx_reader *r) {
 
 static bool parse_address_size(struct ptx_reader *r) {
     uint64_t bits;
+    uint32_t line = r->token.line;
     ptx_next(r);
     if (!ptx_parse_count(r, 64, &bits)) {
         return false;
     }
-    return bits == 64 || ptx_fail(r, -ENOTSUP, "addresses of %u bits; make PTX with 64",
-                                  (unsigned)bits);
+    return bits == 64 ||
+           ptx_fail_at(r, line, -ENOTSUP, "addresses of %u bits; make PTX with 64",
+                       (unsigned)bits);
 }
 
 static bool skip_pragma(struct ptx_reader *r) {
@@ -94,7 +96,7 @@ static bool parse_declaration(struct ptx_reader *r) {
     struct ptx_token t = r->token;
     struct ptx_word word;
     if (ptx_at_word(r, "entry") || ptx_at_word(r, "func")) {
-        return ptx_parse_function(r, linkage);
+        return ptx_parse_function(r);
     }
     if (ptx_at(r, PTX_TOKEN_WORD) && !ptx_at_word(r, "reg") &&
         ptx_word_find(ptx_spelling(r, t), t.len, &word) && word.space != PTX_GENERIC) {

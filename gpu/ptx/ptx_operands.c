@@ -145,13 +145,8 @@ static bool parse_name(struct ptx_reader *r, struct ptx_operand *ret) {
     *ret = (struct ptx_operand){.index = symbol->index + number};
     switch (symbol->kind) {
     case PTX_SYMBOL_REGISTER:
-        ret->kind = PTX_OPERAND_REGISTER;
-        return parse_selector(r, ret);
     case PTX_SYMBOL_RANGE:
         ret->kind = PTX_OPERAND_REGISTER;
-        if (symbol->len == name.len) { /* the stem alone is no register */
-            break;
-        }
         return parse_selector(r, ret);
     case PTX_SYMBOL_VECTOR_REGISTER:
         return parse_vector_register(r, symbol, ret);
@@ -195,7 +190,7 @@ static bool parse_scalar(struct ptx_reader *r, struct ptx_operand *ret) {
     if (ptx_at(r, '-')) {
         struct ptx_lexer ahead = r->lexer;
         struct ptx_token t = ptx_lexer_next(&ahead);
-        if (t.kind == PTX_TOKEN_NAME && *ptx_spelling(r, t) == '%') {
+        if (t.kind == PTX_TOKEN_NAME && *ptx_spelling(r, t) != 'W') { /* WARP_SZ */
             ptx_next(r);
             bool ok = parse_name(r, ret);
             ret->negated = true;

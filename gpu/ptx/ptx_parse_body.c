@@ -10,9 +10,10 @@
 static bool add_registers(struct ptx_reader *r, struct ptx_token name, uint8_t type,
                           uint32_t count, bool numbered) {
     struct ptx_function *f = ptx_current(r);
-    if (count > PTX_MAX_REGISTERS - f->register_count) {
+    if (count > PTX_MAX_REGISTERS - r->register_count) {
         return ptx_fail(r, -EFBIG, "more than %u registers", PTX_MAX_REGISTERS);
     }
+    r->register_count += count;
     for (uint32_t i = 0; i < count; i++) {
         PTX_GROW(f->registers, f->register_count);
         f->registers[f->register_count++] = (struct ptx_register){
@@ -190,6 +191,9 @@ static bool parse_directive(struct ptx_reader *r) {
     if (ptx_at_word(r, "loc")) {
         return ptx_parse_loc(r);
     }
+    if (ptx_at_word(r, "file")) {
+        return ptx_parse_file(r);
+    }
     if (ptx_at_word(r, "reg")) {
         return parse_registers(r);
     }
@@ -311,11 +315,13 @@ bool ptx_parse_body(struct ptx_reader *r) {
     if (!ptx_at(r, '{')) {
         return ptx_fail_expected(r, "'{' or ';'");
     }
+    struct ptx_function *f = ptx_current(r);
+    PTX_GROW(f->operands, f->operand_count); /* never NULL: they are indexed at once */
+    PTX_GROW(f->elements, f->element_count);
     r->label_use_count = 0;
     if (!parse_blocks(r)) {
         return false;
     }
-    struct ptx_function *f = ptx_current(r);
     uint32_t written = f->code_count;
     f->leader = xcalloc((size_t)written + 2, sizeof *f->leader);
     for (size_t i = 0; i < r->label_use_count; i++) {

@@ -191,8 +191,7 @@ static bool settle(struct ptx_reader *r, struct ptx_function *head, uint32_t slo
 
 /* Names of results and parameters come before the function's own: they are read into a
  * head aside. r->function is set for the time, since they are the function's. */
-bool ptx_parse_function(struct ptx_reader *r, int linkage) {
-    (void)linkage;
+bool ptx_parse_function(struct ptx_reader *r) {
     struct ptx_function head = {.is_entry = ptx_at_word(r, "entry"),
                                 .line = r->token.line};
     uint32_t functions = r->m->function_count, slot = 0;
@@ -211,7 +210,6 @@ bool ptx_parse_function(struct ptx_reader *r, int linkage) {
     }
     r->function = -1;
     struct ptx_token name = r->token;
-    uint32_t first = r->m->variable_count;
     ok = ok && ptx_expect(r, PTX_TOKEN_NAME) && function_slot(r, name, &slot);
     bool is_new = r->m->function_count > functions;
     r->function = (int32_t)slot;
@@ -219,7 +217,6 @@ bool ptx_parse_function(struct ptx_reader *r, int linkage) {
     for (uint32_t i = 0; ok && i < head.result_count; i++) {
         r->m->variables[head.results[i]].function = (int32_t)slot;
     }
-    (void)first;
     ok = ok && settle(r, &head, slot, is_new);
     if (ok) {
         ok = ptx_accept(r, ';') || ptx_parse_body(r);

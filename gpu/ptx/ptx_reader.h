@@ -28,7 +28,9 @@ struct ptx_reader {
 
     struct ptx_module *m;
     struct ptx_scopes module_scope;
-    size_t initialiser_bytes, instruction_count, element_count; /* of the module */
+    /* of the whole module */
+    size_t initialiser_bytes, instruction_count, element_count;
+    uint32_t register_count;
 
     /* of the function that is being read */
     int32_t function; /* -1 = none */
@@ -37,7 +39,6 @@ struct ptx_reader {
     uint64_t call_bytes; /* taken by the open blocks */
     struct ptx_label_use *label_uses;
     size_t label_use_count;
-    bool *leaders; /* by instruction; grows with the code */
 
     struct ptx_place_index *place_index;
 };
@@ -108,7 +109,7 @@ bool ptx_parse_initialiser(struct ptx_reader *r, struct ptx_variable *v,
                            const uint64_t *extents, unsigned extent_count);
 
 /* ptx_parse_function.c: at .entry or .func */
-bool ptx_parse_function(struct ptx_reader *r, int linkage);
+bool ptx_parse_function(struct ptx_reader *r);
 bool ptx_parse_alias(struct ptx_reader *r);
 /* ptx_parse_body.c: at '{' */
 bool ptx_parse_body(struct ptx_reader *r);
