@@ -33,6 +33,7 @@ struct evaluating {
     bool cancelled;
     struct evaluate_request request;
     struct subject subject;
+    struct evaluate_estimate estimate;
     struct suite counted; /* the tests that count, for their quality; borrows */
     json_t *reuse, *marks, *result;
     struct run_writer *record;
@@ -281,9 +282,7 @@ static int check_budget(struct evaluating *v, const struct evaluate_estimate *e)
 }
 
 static void start_asking(struct evaluating *v) {
-    struct evaluate_estimate estimate;
-    evaluate_estimate(&estimate, &v->request, &v->subject);
-    if (check_budget(v, &estimate) < 0) {
+    if (check_budget(v, &v->estimate) < 0) {
         start_writing(v);
         return;
     }
@@ -295,7 +294,7 @@ static void start_asking(struct evaluating *v) {
     }
     v->stage = ASKING;
     v->reported_ms = clock_ms();
-    say_estimate(v, &estimate);
+    say_estimate(v, &v->estimate);
     start_quality(v);
     uv_timer_start(&v->tick, on_tick, TICK_MS, TICK_MS);
 }
@@ -364,7 +363,11 @@ static int read_all(struct evaluating *v) {
 
 static void read_work(uv_work_t *work) {
     struct evaluating *v = container_of(work, struct evaluating, work);
-    if (read_all(v) == 0 && v->request.record) {
+    if (read_all(v) < 0) {
+        return;
+    }
+    evaluate_estimate(&v->estimate, &v->request, &v->subject);
+    if (v->request.record) {
         open_record(v);
     }
 }

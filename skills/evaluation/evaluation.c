@@ -89,7 +89,8 @@ static void cell_end(struct evaluation *e, struct cell *c, enum cell_state state
                      json_t *answer) {
     c->state = state;
     c->deferred = will_try_again(e, c);
-    if (state != CELL_SKIPPED && !c->deferred) {
+    bool happened = c->attempts || c->reused;
+    if (state != CELL_SKIPPED && !c->deferred && happened) {
         write_record(e, c, answer);
     }
     e->ended += !c->deferred;
@@ -166,15 +167,21 @@ static bool is_one_of(const char *reason, const char *const *list) {
 
 static bool ends_student(const char *reason) {
     static const char *const list[] = {
-        "unauthorized", "forbidden", "model_not_found", "not_found",     "out_of_money",
-        "no_http",      "insecure",  "redirected",      "price_unknown", NULL};
+        "unauthorized", "model_not_found", "out_of_money",  "no_http",
+        "insecure",     "redirected",      "price_unknown", NULL};
+    return is_one_of(reason, list);
+}
+
+/* The student is not there, or (from gateways) this one question is not to be asked. */
+static bool may_end_student(const char *reason) {
+    static const char *const list[] = {"forbidden", "not_found", NULL};
     return is_one_of(reason, list);
 }
 
 static bool is_final(const char *reason) {
     static const char *const list[] = {"context_too_long", "context_cut", "bad_request",
                                        "answer_too_large", NULL};
-    return ends_student(reason) || is_one_of(reason, list);
+    return ends_student(reason) || may_end_student(reason) || is_one_of(reason, list);
 }
 
 static void note_failure(struct evaluation *e, struct cell *c, const char *reason,
@@ -188,8 +195,9 @@ static void note_failure(struct evaluation *e, struct cell *c, const char *reaso
     }
     s->unreachable += strcmp(reason, "unreachable") == 0;
     s->unanswered++;
-    bool gone = !s->answered && (s->unreachable >= UNREACHABLE_IS_GONE ||
-                                 s->unanswered >= SILENT_IS_GONE);
+    bool gone =
+        !s->answered && (s->unreachable >= UNREACHABLE_IS_GONE ||
+                         s->unanswered >= SILENT_IS_GONE || may_end_student(reason));
     if (!s->problem && (gone || ends_student(reason))) {
         s->problem = xstrndup(message ? message : reason, MAX_WHY);
     }
@@ -391,14 +399,14 @@ static struct cell *next_cell(struct evaluation *e) {
         if (!problem) {
             return c;
         }
-        set_why(c, c->state == CELL_WAITING ? problem : c->why);
-        cell_end(e, c, CELL_ERRORED, NULL);
+        cell_end(e, c, CELL_ERRORED, NULL); /* without asking */
     }
     return NULL;
 }
 
 static void fill(struct evaluation *e) {
-    unsigned limit = e->o.concurrency ? e->o.concurrency : EVALUATION_CONCURRENCY;
+    size_t usual = EVALUATION_CONCURRENCY * (e->o.student_count > 1 ? 2 : 1);
+    size_t limit = e->o.concurrency ? e->o.concurrency : usual;
     unsigned started = 0;
     while (!e->stopping && e->in_flight < limit) {
         struct cell *c = next_cell(e);

@@ -22,7 +22,9 @@ struct test_case;
 
 #define EVALUATION_MAX_STUDENTS 16
 #define EVALUATION_MAX_RUNS 50
-#define EVALUATION_CONCURRENCY 64u /* cells in flight when nothing else is said */
+/* Cells in flight when nothing else is said; twice as many for several students, so that
+ * a slow one does not hold up the others. */
+#define EVALUATION_CONCURRENCY 64u
 
 /* Either a model behind HTTP or an agent's command line. */
 struct student {

@@ -72,6 +72,16 @@ def formats():
     assert not left_behind(), left_behind()
 
 
+def older_version():
+    with Room() as r:
+        older = make_skill(r.daemon, "older", word="rue")
+        student = r.evaluate("codex-good", previous=older)["students"][0]
+        lifts = {(l["arm"], l["vs"]): l["estimate"] for l in student["lifts"]}
+        assert lifts == {("previous", "baseline"): 0, ("skill", "previous"): 1}, lifts
+        refused = r.evaluate("codex-good", arms=["placebo"])
+        assert refused["data"]["path"] == "/arms", refused
+
+
 def never_opened():
     with Room() as r:
         result = r.evaluate("claude-blind")
@@ -131,7 +141,7 @@ def no_key_in_any_file():
 
 
 tap = Tap()
-for test in [formats, never_opened, broken_ones, hanging_ones, no_key_in_any_file]:
+for test in [formats, older_version, never_opened, broken_ones, hanging_ones, no_key_in_any_file]:
     if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:
         tap.run(test.__name__.replace("_", " "), test)
 sys.exit(tap.end())
