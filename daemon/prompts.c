@@ -120,7 +120,10 @@ static int get_make(void *data, const json_t *arguments, json_t **ret, struct er
         "3. Call skill_check with the folder and strict: true; mend every finding.\n"
         "4. Call skill_find with three tasks it is for and three it is not for; mend the "
         "description until it is found for the former only.\n"
-        "5. Ask before skill_install puts it into agents' folders.\n",
+        "5. Where the user has a model to ask, write 12 or more tests into a file, each "
+        "{input, expected: {contains: [...]}}, and call skill_evaluate with it and a "
+        "budget; keep what helps.\n"
+        "6. Ask before skill_install puts it into agents' folders.\n",
         *name ? name : "NAME");
     *ret = message_of("Make a skill", &text);
     return 0;
@@ -148,7 +151,9 @@ static int get_improve(void *data, const json_t *arguments, json_t **ret,
         "and every field of the frontmatter that you do not know.\n"
         "4. Check again. Shorter is better: what a reader does not need goes into "
         "references/.\n"
-        "5. Show the changes before skill_install updates installed copies.\n");
+        "5. Where it has tests and the user has a model to ask, compare with the older "
+        "version: skill_evaluate with previous and a budget.\n"
+        "6. Show the changes before skill_install updates installed copies.\n");
     *ret = message_of("Improve a skill", &text);
     return 0;
 }
