@@ -5,8 +5,8 @@
  * The number in flight adapts (additive increase, multiplicative decrease): it starts at
  * `start`; on 429 it falls by a fifth, at most once in 15 s; it doubles per full round of
  * answers until the first 429 and grows by 5 % (at least 1) after that, and only while it
- * is what holds calls back; server errors pause the growth for 15 s. A 429 also
- * holds back new requests for its delay, at most 60 s. Times are clock_ms. */
+ * is what holds calls back; server errors (529 too) pause the growth for 15 s. A 429 also
+ * holds back new requests for the delay it asks for, at most 60 s. Times are clock_ms. */
 #include "skills/models/api.h"
 
 #include <sys/queue.h>
@@ -24,7 +24,7 @@ struct in_flight_limit {
 void limit_init(struct in_flight_limit *l, unsigned start, unsigned max);
 void limit_started(struct in_flight_limit *l, unsigned in_flight);
 void limit_answered(struct in_flight_limit *l, uint64_t now);
-void limit_refused(struct in_flight_limit *l, uint64_t now); /* 429, 529 */
+void limit_refused(struct in_flight_limit *l, uint64_t now); /* 429 */
 void limit_server_failed(struct in_flight_limit *l, uint64_t now);
 unsigned limit_value(const struct in_flight_limit *l);
 

@@ -363,18 +363,15 @@ static int64_t asked_delay(const struct http_response *response) {
                           response->header(response, "retry-after"), time(NULL));
 }
 
-static bool asks_for_fewer(const struct fault *fault) {
-    return strcmp(fault->reason, "rate_limited") == 0 ||
-           strcmp(fault->reason, "overloaded") == 0;
-}
-
+/* What one call suffers must not starve the others: they are held back for as long as the
+ * endpoint says, or, when it says nothing, for the shortest delay. */
 static void note_fault(struct model_call *call, const struct fault *fault, long status,
-                       int64_t delay, uint64_t now) {
+                       int64_t asked, uint64_t now) {
     struct endpoint *e = call->endpoint;
-    if (asks_for_fewer(fault)) {
+    if (strcmp(fault->reason, "rate_limited") == 0) {
         e->rate_limited++;
         limit_refused(&e->limit, now);
-        endpoint_hold(e, now, delay);
+        endpoint_hold(e, now, retry_delay_ms(asked, 1, true, random_unit()));
     } else if (status >= 500) {
         limit_server_failed(&e->limit, now);
     }
@@ -395,7 +392,7 @@ static void retry_or_fail(struct model_call *call, const struct http_response *r
     int64_t asked = asked_delay(response);
     int64_t delay =
         retry_delay_ms(asked, attempt, fault->retry == FAULT_BUSY, random_unit());
-    note_fault(call, fault, status, delay, now);
+    note_fault(call, fault, status, asked, now);
     if (!may_retry(call, fault)) {
         call_over(call, MODEL_FAILED, fault->reason, hint_for(call, fault));
     } else if (now + (uint64_t)delay >= call->deadline) {

@@ -148,6 +148,10 @@ int main(int argc, char **argv) {
     start_all(&b, &model, argc > 5 ? strtoul(argv[5], NULL, 10) : 100);
     uv_run(&b.loop, UV_RUN_DEFAULT);
     print(&b, limit, (double)(clock_us() - began) / 1000, before);
+    uv_close((uv_handle_t *)&prepare, NULL);
+    uv_close((uv_handle_t *)&check, NULL);
+    uv_run(&b.loop, UV_RUN_DEFAULT);
+    uv_loop_close(&b.loop);
     model_finish(&model);
     return 0;
 }
