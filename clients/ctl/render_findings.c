@@ -151,6 +151,37 @@ static void put_code(const struct terminal *t, const json_t *finding) {
     terminal_put(t, STYLE_DIM, tag);
 }
 
+static void put_extent(const char *word, const json_t *extent) {
+    printf(" %s %" JSON_INTEGER_FORMAT ",%" JSON_INTEGER_FORMAT ",%" JSON_INTEGER_FORMAT,
+           word, json_integer_value(json_array_get(extent, 0)),
+           json_integer_value(json_array_get(extent, 1)),
+           json_integer_value(json_array_get(extent, 2)));
+}
+
+/* Who did it first, and how often, of a finding of a run. */
+static void put_who(const struct terminal *t, const json_t *finding) {
+    const json_t *block = json_object_get(finding, "block");
+    json_int_t count = json_get_integer(finding, "count", 1);
+    const char *kernel = json_get_string(finding, "kernel", NULL);
+    if (!block) {
+        return;
+    }
+    fputs("  ", stdout);
+    fputs(terminal_start(t, STYLE_DIM), stdout);
+    printf("in");
+    if (kernel) {
+        putchar(' ');
+        terminal_put(t, STYLE_DIM, kernel);
+        fputs(terminal_start(t, STYLE_DIM), stdout);
+    }
+    put_extent("block", block);
+    put_extent("thread", json_object_get(finding, "thread"));
+    if (count > 1) {
+        printf(", %" JSON_INTEGER_FORMAT " times", count);
+    }
+    printf("%s\n", terminal_end(t));
+}
+
 static void put_finding(const struct terminal *t, const json_t *finding, struct quoted *q,
                         const struct finding_sources *sources) {
     const char *severity = json_get_string(finding, "severity", "error");
@@ -169,6 +200,7 @@ static void put_finding(const struct terminal *t, const json_t *finding, struct 
         quote(t, q, line, (int)json_get_integer(finding, "column", 0),
               one_line ? (int)json_get_integer(finding, "end_column", 0) : 0, style);
     }
+    put_who(t, finding);
     put_related(t, finding);
     put_fixes(t, finding);
 }

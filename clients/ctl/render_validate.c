@@ -49,6 +49,17 @@ static void output_row(struct table *table, const json_t *item, const json_t *ou
     table_cell(table, number(output, "mismatches") ? "wrong" : "ok");
 }
 
+static bool has_outputs(const json_t *cases) {
+    size_t i;
+    const json_t *item;
+    json_array_foreach(cases, i, item) {
+        if (json_array_size(json_object_get(item, "outputs"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Every trial that failed, and the first of those that did not. */
 static void case_table(const struct terminal *t, const json_t *cases) {
     static const char *const titles[] = {"case",          "trial",  "output",
@@ -202,7 +213,8 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
     const char *verdict = json_get_string(result, "verdict", "?");
     putchar('\n');
     terminal_put(t, passes(result) ? STYLE_GREEN : STYLE_RED, verdict);
-    printf(", %zu trials", json_array_size(json_object_get(result, "cases")));
+    size_t trials = json_array_size(json_object_get(result, "cases"));
+    printf(", %zu trial%s", trials, trials == 1 ? "" : "s");
     size_t findings = json_array_size(json_object_get(result, "findings"));
     if (findings) {
         printf(", %zu finding%s", findings, findings == 1 ? "" : "s");
@@ -228,7 +240,7 @@ int render_kernel_validate(const struct terminal *t, const json_t *result,
     }
     render_findings(t, json_object_get(result, "findings"), sources);
     put_error(t, result);
-    if (json_array_size(cases)) {
+    if (has_outputs(cases)) {
         case_table(t, cases);
         first_wrong(t, cases);
     }

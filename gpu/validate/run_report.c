@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "gpu/facts/kernel_index.h"
 #include "gpu/validate/compare.h"
 #include "protocol/finding.h"
 
@@ -39,8 +40,27 @@ static bool same_place(const json_t *a, const json_t *b) {
     return true;
 }
 
+/* "_ZZ1kPfE1s" is s to people; the function is told beside it. */
+static void name_buffer(json_t *finding) {
+    const char *symbol = json_get_string(finding, "buffer", "");
+    autofree char *name = strncmp(symbol, "_Z", 2) ? NULL : kernel_name_new(symbol);
+    const char *last = name ? strrchr(name, ':') : NULL;
+    const char *message = json_get_string(finding, "message", "");
+    const char *at = name ? strstr(message, symbol) : NULL;
+    last = last ? last + 1 : name;
+    if (at) {
+        autofree char *text = xasprintf("%.*s%s%s", (int)(at - message), message, last,
+                                        at + strlen(symbol));
+        json_object_set_new(finding, "message", json_clean_z(text));
+    }
+    if (name) {
+        json_object_set_new(finding, "buffer", json_clean_z(last));
+    }
+}
+
 static void add_finding(struct run_report *r, json_t *finding) {
     size_t i;
+    name_buffer(finding);
     json_t *known;
     r->error_finding |= !strcmp(json_get_string(finding, "severity", "error"), "error");
     json_array_foreach(r->findings, i, known) {
@@ -178,6 +198,14 @@ static json_t *case_json(const struct trial *t, unsigned trial) {
         json_object_set_new(json, "launches", list);
     }
     return json;
+}
+
+void run_report_add_ended(struct run_report *r, const struct trial *t, unsigned trial,
+                          const char *verdict) {
+    json_t *json = case_json(t, trial);
+    json_object_set_new(json, "outputs", json_array());
+    json_object_set_new(json, "verdict", json_string(verdict));
+    json_array_append_new(r->cases, json);
 }
 
 /* Outputs that nothing is said about still must be written. */

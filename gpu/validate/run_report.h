@@ -22,5 +22,8 @@ void run_report_finish(struct run_report *r);
  * nothing is). */
 int run_report_add(struct run_report *r, const struct trial *t, size_t check_case,
                    unsigned trial, const struct expectation *expected, struct err *err);
+/* A trial of the kernel under test that did not come to its end. */
+void run_report_add_ended(struct run_report *r, const struct trial *t, unsigned trial,
+                          const char *verdict);
 /* Findings, printf and counters of a trial, also of one that faulted. */
 void run_report_observe(struct run_report *r, const struct trial *t, unsigned trial);

@@ -99,6 +99,8 @@ static int run_kernel(struct run *run, struct trial *t, size_t i, unsigned k) {
         end_of_problem(run, &problem, false);
     } else if (t->end != BACKEND_DONE) {
         end_of_launch(run, t, false);
+        run_report_add_ended(&run->report, t, k,
+                             json_get_string(run->result, "verdict", "fail"));
         r = -1;
     }
     return r;
