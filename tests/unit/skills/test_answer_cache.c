@@ -1,4 +1,5 @@
 #include "base/buf.h"
+#include "base/db.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -83,5 +84,34 @@ Test(answer_cache, a_damaged_file_is_made_anew) {
     cr_assert(zero(int, answer_cache_put(c, "k", answer, NULL)));
     autojson *got = answer_cache_get(c, "k");
     cr_assert(json_equal(got, answer));
+    answer_cache_free(c);
+}
+
+/* Rows that claim a size stand for a gigabyte of answers. */
+Test(answer_cache, over_its_limit_the_longest_unused_answers_go) {
+    struct answer_cache *c = answer_cache_new(path);
+    autojson *answer = json_pack("{s:s}", "text", "x");
+    cr_assert(zero(int, answer_cache_put(c, "first", answer, NULL)));
+    sqlite3 *db;
+    cr_assert(zero(int, sqlite3_open(path, &db)));
+    static const char insert[] =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) "
+        "INSERT INTO answers (key, answer, size, used) "
+        "SELECT 'old' || i, '{}', 1200000, i FROM n";
+    cr_assert(zero(int, sqlite3_exec(db, insert, NULL, NULL, NULL)));
+    sqlite3_close(db);
+    autofree char *text = malloc((9u << 20) + 1);
+    memset(text, 'y', 9u << 20);
+    text[9u << 20] = '\0';
+    autojson *large = json_pack("{s:s}", "text", text);
+    for (int i = 0; i < 5; i++) {
+        autofree char *key = xasprintf("large%d", i);
+        cr_assert(zero(int, answer_cache_put(c, key, large, NULL)));
+    }
+    cr_assert(answer_cache_get(c, "old1") == NULL);
+    cr_assert(answer_cache_get(c, "old64") == NULL);
+    autojson *kept = answer_cache_get(c, "old1000");
+    autojson *first = answer_cache_get(c, "first"), *last = answer_cache_get(c, "large4");
+    cr_assert(kept != NULL && first != NULL && last != NULL);
     answer_cache_free(c);
 }
