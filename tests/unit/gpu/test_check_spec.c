@@ -246,6 +246,7 @@ Test(check_spec, errors_name_the_field) {
         {"'trials':0", "trials"},
         {"'seed':'xyz'", "seed"},
         {"'checks':['leaks']", "checks[0]"},
+        {"'checks':['memory','race']", "no race check"},
         {"'tolerance':{'rtol':-1},'args':[{'name':'x','type':'float32','shape':[1],"
          "'output':true}]",
          "tolerance"},
