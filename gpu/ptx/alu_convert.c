@@ -103,10 +103,11 @@ INTEGERS(INTEGERS_OF_FLOATS)
 /* [destination][f32, f32.ftz, f64][rounding] */
 static step_run *const rounded_table[INTEGER_TYPES][3][4] = {INTEGERS(ROUNDED_ROW)};
 
-/* Between f32 and f64, and to integral values of the same type. */
+/* Between f32 and f64, where a NaN keeps its sign and the upper bits of its payload, and
+ * to integral values of the same type. */
 #define KEEP(x) (x)
-#define TO_F32(x) settle_f32((float)(x))
-#define TO_F32_FTZ(x) flush_f32(settle_f32((float)(x)))
+#define TO_F32(x) (float)(x)
+#define TO_F32_FTZ(x) flush_f32((float)(x))
 #define TO_F32_SAT(x) saturate_f32((float)(x))
 #define TO_F32_FTZ_SAT(x) saturate_f32(flush_f32((float)(x)))
 #define FROM_F64(suffix, TO)                                                             \
@@ -116,13 +117,16 @@ FROM_F64(_keep, TO_F32)
 FROM_F64(_ftz, TO_F32_FTZ)
 FROM_F64(_sat, TO_F32_SAT)
 FROM_F64(_ftz_sat, TO_F32_FTZ_SAT)
-UNARY(f64_of_f32_keep, double, float, settle_f64((double)a))
-UNARY(f64_of_f32_ftz, double, float, settle_f64((double)flush_f32(a)))
+UNARY(f64_of_f32_keep, double, float, (double)a)
+UNARY(f64_of_f32_ftz, double, float, (double)flush_f32(a))
 UNARY(f64_of_f32_sat, double, float, saturate_f64((double)a))
 UNARY(f64_of_f32_ftz_sat, double, float, saturate_f64((double)flush_f32(a)))
 
+UNARY(f32_of_f32_keep, uint32_t, uint32_t, a)
+UNARY(f32_of_f32_ftz, float, float, flush_f32(a))
+UNARY(f32_of_f32_sat, float, float, saturate_f32(a))
+UNARY(f32_of_f32_ftz_sat, float, float, saturate_f32(flush_f32(a)))
 #define INTEGRAL(suffix, IN, TO)                                                         \
-    UNARY(f32_of_f32##suffix, float, float, TO(IN(a)))                                   \
     LANES_APART UNARY(f32_integral##suffix, float, float, TO(__builtin_rintf(IN(a))))    \
         DIRECTED(f32_integral##suffix)
 INTEGRAL(_keep, KEEP, settle_f32)

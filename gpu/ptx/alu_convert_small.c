@@ -14,7 +14,8 @@ static inline uint32_t tf32_of_f32(float x, enum alu_rounding rounding, bool awa
     uint32_t over =
         !satfinite && (infinite || rounding == ALU_RN) ? 0x7f800000 : 0x7f7fe000;
     code = code >= 0x7f800000 ? over : code;
-    return x != x ? F32_NAN : code | sign;
+    uint32_t nan = away && !satfinite ? bits & ~0x1fffu : F32_NAN; /* as ptxas has it */
+    return x != x ? nan : code | sign;
 }
 /* fp8 (OCP 8-bit floating point specification, revision 1.0), always .satfinite: e4m3 has
  * no infinity and one NaN a sign, 448 is its largest number; e5m2 is the upper byte of
@@ -168,7 +169,7 @@ static uint64_t store_value(double x, struct small s) {
     case PTX_F32:
         return bits_of_f32(settle_f32(s.ftz ? flush_f32((float)x) : (float)x));
     case PTX_F64:
-        return bits_of_f64(settle_f64(x));
+        return x != x ? UINT64_C(0x7fffffffe0000000) : bits_of_f64(x); /* f32's */
     default:
         return store_integer(x, bytes_of(s.to), s.to >= PTX_S8);
     }

@@ -94,12 +94,12 @@ EXTREMES(max, _ftz, flush_f32)
 BINARY(min_double, double, double, double, min_f64(a, b))
 BINARY(max_double, double, double, double, max_f64(a, b))
 
-UNARY(abs_keep, float, float, settle_f32(abs_f32(a)))
-UNARY(abs_ftz, float, float, settle_f32(flush_f32(abs_f32(a))))
-UNARY(neg_keep, float, float, settle_f32(f32_of_bits(bits_of_f32(a) ^ 0x80000000)))
-UNARY(neg_ftz, float, float,
-      settle_f32(flush_f32(f32_of_bits(bits_of_f32(a) ^ 0x80000000))))
-/* Signs of doubles are bits: NaNs keep their payload. */
+/* Signs are bits: NaNs keep their payload, as ptxas has it. */
+#define FLIP_F32(x) f32_of_bits(bits_of_f32(x) ^ 0x80000000)
+UNARY(abs_keep, float, float, abs_f32(a))
+UNARY(abs_ftz, float, float, abs_f32(flush_f32(a)))
+UNARY(neg_keep, float, float, FLIP_F32(a))
+UNARY(neg_ftz, float, float, FLIP_F32(flush_f32(a)))
 UNARY(abs_double, uint64_t, uint64_t, a &INT64_MAX)
 UNARY(neg_double, uint64_t, uint64_t, a ^ (uint64_t)INT64_MIN)
 /* The sign of a on the magnitude of b. */

@@ -128,18 +128,25 @@ EXTREMES(max, f16, _keep, KEEP, F16_INFINITY, false)
 EXTREMES(max, f16, _ftz, flush_f16, F16_INFINITY, false)
 EXTREMES(max, bf16, _keep, KEEP, BF16_INFINITY, false)
 
+/* NaN becomes the one NaN; but of pairs without .ftz ptxas makes plain logic. */
 #define SIGN_OF(type, suffix, IN, infinity)                                              \
     static inline uint16_t type##_neg##suffix(uint16_t a) {                              \
         return is_nan_half(a, infinity) ? HALF_NAN : IN(a) ^ 0x8000;                     \
     }                                                                                    \
     static inline uint16_t type##_abs##suffix(uint16_t a) {                              \
         return is_nan_half(a, infinity) ? HALF_NAN : IN(a) & 0x7fff;                     \
-    }                                                                                    \
-    HALF1(neg_##type##suffix, type##_neg##suffix)                                        \
-    HALF1(abs_##type##suffix, type##_abs##suffix)
+    }
 SIGN_OF(f16, _keep, KEEP, F16_INFINITY)
 SIGN_OF(f16, _ftz, flush_f16, F16_INFINITY)
 SIGN_OF(bf16, _keep, KEEP, BF16_INFINITY)
+UNARY(neg_f16_keep, uint16_t, uint16_t, f16_neg_keep(a))
+UNARY(abs_f16_keep, uint16_t, uint16_t, f16_abs_keep(a))
+UNARY(neg_bf16_keep, uint16_t, uint16_t, bf16_neg_keep(a))
+UNARY(abs_bf16_keep, uint16_t, uint16_t, bf16_abs_keep(a))
+HALF1(neg_f16_ftz, f16_neg_ftz)
+HALF1(abs_f16_ftz, f16_abs_ftz)
+UNARY(neg_x2, uint32_t, uint32_t, a ^ 0x80008000)
+UNARY(abs_x2, uint32_t, uint32_t, a & 0x7fff7fff)
 
 /* One row each for the scalar and the pair. */
 #define BOTH(op, sources, handler, ...)                                                  \
@@ -181,12 +188,16 @@ static const struct alu_row rows[] = {
     EXTREME_ROWS(MAX, max, BOTH, f16_keep),
     EXTREME_ROWS(MAX, max, BOTH, f16_ftz, PTX_M_FTZ),
     EXTREME_ROWS(MAX, max, BOTH_B, bf16_keep),
-    BOTH(NEG, 1, neg_f16_keep),
+    ALU_ROW(NEG, 1, neg_f16_keep, F16),
+    ALU_ROW(NEG, 1, neg_bf16_keep, BF16),
+    ALU_ROW(NEG, 1, neg_x2, F16X2),
+    ALU_ROW(NEG, 1, neg_x2, BF16X2),
     BOTH(NEG, 1, neg_f16_ftz, PTX_M_FTZ),
-    BOTH_B(NEG, 1, neg_bf16_keep),
-    BOTH(ABS, 1, abs_f16_keep),
+    ALU_ROW(ABS, 1, abs_f16_keep, F16),
+    ALU_ROW(ABS, 1, abs_bf16_keep, BF16),
+    ALU_ROW(ABS, 1, abs_x2, F16X2),
+    ALU_ROW(ABS, 1, abs_x2, BF16X2),
     BOTH(ABS, 1, abs_f16_ftz, PTX_M_FTZ),
-    BOTH_B(ABS, 1, abs_bf16_keep),
 };
 
 step_run *LANES_NAME(bind_half)(const struct ptx_instruction *i, struct step *step) {

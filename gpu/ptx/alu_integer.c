@@ -1,9 +1,9 @@
 /* Integer arithmetic: add, sub, mul, mad, mul24, sad, div, rem, abs, neg, min, max, dp4a,
  * dp2a. Carry chains are in alu_carry.c, logic and bit fields in alu_bits.c.
  *
- * Everything wraps modulo 2^width unless .sat says otherwise. Division by zero, which PTX
- * leaves to the machine, gives all ones; the remainder by zero is the dividend. The most
- * negative number divided by -1 is itself, with remainder 0. */
+ * Everything wraps modulo 2^width unless .sat says otherwise. Quotient and
+ * remainder by zero, which PTX leaves to the machine, are all ones, as ptxas folds them.
+ * The most negative number divided by -1 is itself, with remainder 0. */
 #include "gpu/ptx/alu.h"
 #include "gpu/ptx/lanes.h"
 
@@ -123,8 +123,8 @@ static inline uint16_t quotient_16(uint16_t a, uint16_t b) {
     }                                                                                    \
     BINARY(div_u##n, U, U, U, div_u_##n(a, b))                                           \
     BINARY(div_s##n, U, S, S, div_s_##n(a, b))                                           \
-    BINARY(rem_u##n, U, U, U, a - (b ? div_u_##n(a, b) : 0) * (uint64_t)b)               \
-    BINARY(rem_s##n, U, S, S, (U)a - (b ? div_s_##n(a, b) : 0) * (uint64_t)b)
+    BINARY(rem_u##n, U, U, U, b ? a - div_u_##n(a, b) * (uint64_t)b : UINT64_MAX)        \
+    BINARY(rem_s##n, U, S, S, b ? (U)a - div_s_##n(a, b) * (uint64_t)b : UINT64_MAX)
 DIVIDING(16, uint16_t, int16_t)
 DIVIDING(32, uint32_t, int32_t)
 DIVIDING(64, uint64_t, int64_t)

@@ -124,7 +124,7 @@ def arithmetic(book):
             op(book, f"max.{t}", n, (n, n), lambda a, b: max(v(a), v(b)))
             op(book, f"div.{t}", n, (n, n), lambda a, b: trunc_div(v(a), v(b)) if b else -1, 160)
             op(book, f"rem.{t}", n, (n, n),
-               lambda a, b: v(a) - trunc_div(v(a), v(b)) * v(b) if b else a, 160)
+               lambda a, b: v(a) - trunc_div(v(a), v(b)) * v(b) if b else -1, 160)
             if n < 64:
                 op(book, f"mul.wide.{t}", 2 * n, (n, n), lambda a, b: v(a) * v(b))
                 op(book, f"mad.wide.{t}", 2 * n, (n, n, 2 * n), lambda a, b, c: v(a) * v(b) + c)
@@ -240,8 +240,8 @@ def bits(book):
 
 
 def fields(book, n):
-    edge = lambda: random.choice([0, 1, n - 1, n, n + 1, 255, 256, 8, random.randrange(n),
-                                  random.getrandbits(32)])
+    edge = lambda: random.choice([0, 1, n - 1, n, n + 1, 255, 256 if n == 32 else 2, 8, random.randrange(n),
+                                  random.getrandbits(32 if n == 32 else 8)])
 
     def extract(a, pos, length, sign):
         pos, length, msb = pos & 255, length & 255, n - 1
@@ -448,15 +448,14 @@ def signs(book):
                 e, m = a >> f.mantissa & f.top, a & (1 << f.mantissa) - 1
                 rows.append((a, int(holds(e, m))))
             book.add(f"testp.{test}.{name}", "p" + letter, rows)
-    pool = [v for v in float_pool(F32) if decode(v, F32) is not NAN] + [0x7FC00001]
+    pool = float_pool(F32)
     for ftz in (0, 1):
         fl = (lambda v: flush(v, F32)) if ftz else (lambda v: v)
-        canon = lambda v: F32.nan if decode(v, F32) is NAN else v
         book.add("abs" + ".ftz" * ftz + ".f32", "ww",
-                 [(a, canon(fl(a & 0x7FFFFFFF))) for a in pool])
+                 [(a, fl(a & 0x7FFFFFFF)) for a in pool])
         book.add("neg" + ".ftz" * ftz + ".f32", "ww",
-                 [(a, canon(fl(a ^ 0x80000000))) for a in pool])
-    pool = [v for v in float_pool(F64) if decode(v, F64) is not NAN]
+                 [(a, fl(a ^ 0x80000000)) for a in pool])
+    pool = float_pool(F64)
     book.add("abs.f64", "dd", [(a, a & ~F64.sign) for a in pool])
     book.add("neg.f64", "dd", [(a, a ^ F64.sign) for a in pool])
 
@@ -509,6 +508,8 @@ def halves_book(book):
                 a = close(a) if close and k % 2 else a
                 rows.append((*a, g(*a)))
             book.add(f"{word}.{name}", "h" * (sources + 1), rows)
+            if word in ("neg", "abs"):  # of pairs ptxas makes plain logic
+                rows = [(a, a ^ f.sign if word == "neg" else a & ~f.sign) for a, _ in rows]
             rows2 = []
             for low, high in zip(rows[::2], rows[1::2]):
                 rows2.append(tuple(x | y << 16 for x, y in zip(low, high)))
@@ -636,6 +637,19 @@ def tie_pool(f, to):
     return pool
 
 
+def convert(bits, f, to, mode):
+    """Between f32 and f64 a NaN keeps sign and upper payload, and becomes quiet."""
+    n = decode(bits, f)
+    if n is not NAN:
+        return encode(n, to, mode)
+    if f is F16 or f is BF16 or to is F16 or to is BF16:
+        return 0x7FFFFFFFE0000000 if to is F64 else to.nan  # of 0x7fffffff
+    payload = bits & (1 << f.mantissa) - 1 | 1 << f.mantissa - 1
+    shift = to.mantissa - f.mantissa
+    payload = payload << shift if shift > 0 else payload >> -shift
+    return (to.sign if bits & f.sign else 0) | to.infinity | payload
+
+
 def between_floats(book):
     for to_name, to in FLOATS.items():
         for name, f in FLOATS.items():
@@ -662,7 +676,7 @@ def between_floats(book):
                         rows = []
                         for a in pool:
                             x = flush(a, f) if ftz and name == "f32" else a
-                            r = encode(decode(x, f), to, mode or "rn")
+                            r = convert(x, f, to, mode or "rn")
                             r = flush(r, to) if ftz and to_name == "f32" else r
                             rows.append((a, ref.saturate(r, to) if sat else r))
                         book.add(f"cvt{tail}{'.ftz' * ftz}{'.sat' * sat}.{to_name}.{name}", letters, rows)
@@ -687,6 +701,8 @@ def between_floats(book):
                 for a in pool:
                     n = decode(a, F32)
                     r = F32.nan if n is NAN else encode(n, ref.TF32, mode, fin) << 13
+                    if n is NAN and mode == "rna" and not fin:  # as ptxas has it
+                        r = a & ~0x1FFF
                     rows.append((a, 0 if relu and r >> 31 else r))
                 book.add(f"cvt.{mode}" + ".relu" * relu + ".satfinite" * fin + ".tf32.f32", "ww", rows)
 

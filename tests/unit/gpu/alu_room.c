@@ -97,8 +97,20 @@ static uint64_t get_lane(const uint8_t *slot, unsigned bytes, unsigned lane) {
     return bits >> lane & 1;
 }
 
+static uint8_t regs[(ALU_SOURCES + 2) * SLOT] __attribute__((aligned(64)));
+
+void alu_room_repeat(struct alu_room *room, uint32_t mask, unsigned long times) {
+    uint32_t lane_mask[ALU_LANES] __attribute__((aligned(64)));
+    struct warp_head head = {.regs = regs, .lane_mask = lane_mask};
+    for (unsigned l = 0; l < ALU_LANES; l++) {
+        lane_mask[l] = mask >> l & 1 ? UINT32_MAX : 0;
+    }
+    for (unsigned long k = 0; k < times; k++) {
+        room->run((struct warp *)(void *)&head, &room->step, mask);
+    }
+}
+
 void alu_room_run(struct alu_room *room, uint32_t mask) {
-    static uint8_t regs[(ALU_SOURCES + 2) * SLOT] __attribute__((aligned(64)));
     uint32_t lane_mask[ALU_LANES] __attribute__((aligned(64)));
     struct warp_head head = {.regs = regs, .carry = room->carry, .lane_mask = lane_mask};
     for (unsigned l = 0; l < ALU_LANES; l++) {

@@ -31,3 +31,5 @@ bool alu_room_bind(struct alu_room *room, const char *spelling, const char *widt
                    bool has_pair);
 /* Runs the lanes of mask; the others of `in` may hold anything. */
 void alu_room_run(struct alu_room *room, uint32_t mask);
+/* Runs it `times` times more on the registers of the last run; for benches. */
+void alu_room_repeat(struct alu_room *room, uint32_t mask, unsigned long times);
