@@ -132,6 +132,10 @@ static int set_property(json_t *params, const json_t *property, const char *text
             return 0;
         }
     }
+    if (has_type(property, "string")) { /* or, as JSON above, what else it may be */
+        json_object_set_new(params, name, json_text(text, strlen(text)));
+        return 0;
+    }
     if (has_type(property, "object")) {
         return set_pair(params, property, text, err);
     }

@@ -257,6 +257,9 @@ int result_exit_status(const char *operation, const json_t *result) {
     if (strcmp(operation, "kernel/validate") == 0) {
         return strcmp(json_get_string(result, "verdict", ""), "pass") ? 1 : 0;
     }
+    if (strcmp(operation, "skill/evaluate") == 0) {
+        return strcmp(json_get_string(result, "verdict", ""), "helps") ? 1 : 0;
+    }
     json_array_foreach(json_object_get(result, "results"), i, target) {
         if (strcmp(json_get_string(target, "outcome", ""), "refused") == 0) {
             return 1;
@@ -267,6 +270,9 @@ int result_exit_status(const char *operation, const json_t *result) {
 
 int render_result(const struct terminal *t, const char *operation, const json_t *params,
                   const json_t *result, const struct finding_sources *sources) {
+    if (strcmp(operation, "skill/evaluate") == 0) {
+        return render_evaluation(t, result);
+    }
     if (strncmp(operation, "skill/", strlen("skill/")) == 0) {
         return render_skills(t, operation, params, result);
     }

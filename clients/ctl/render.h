@@ -24,6 +24,9 @@ int render_kernel_validate(const struct terminal *t, const json_t *result,
  * ok or a target was refused. */
 int render_skills(const struct terminal *t, const char *operation, const json_t *params,
                   const json_t *result);
+/* skill/evaluate's: the sentence, bars per student and arm, marks of tests. 0 only for the
+ * verdict helps. */
+int render_evaluation(const struct terminal *t, const json_t *result);
 /* run/list and run/show: a table and a matrix, bars, or the text that was asked for. */
 int render_runs(const struct terminal *t, const char *operation, const json_t *result);
 int render_status(const struct terminal *t, const json_t *result);
@@ -32,7 +35,7 @@ int render_jobs(const struct terminal *t, const json_t *result);
 int render_value(const struct terminal *t, const json_t *value);
 
 /* 0 good, 1 the answer is no: no skill fits, a check is not ok, a target was refused, a
- * kernel did not pass. */
+ * kernel did not pass, a skill was not seen to help. */
 int result_exit_status(const char *operation, const json_t *result);
 /* The right one for an operation. */
 int render_result(const struct terminal *t, const char *operation, const json_t *params,

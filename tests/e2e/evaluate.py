@@ -3,7 +3,7 @@
 
 usage: evaluate.py UPSKILLD [NAME …]   (TAP on standard output)
 """
-import glob, json, os, resource, shutil, signal, sys, time
+import glob, json, os, resource, shutil, signal, subprocess, sys, time
 
 from evaluate_support import KEY, Daemon, Model, Tap, arm, make_skill, make_tests, wait_for
 
@@ -447,6 +447,24 @@ def configured_students():
     assert arm(result["students"][0], "skill")["cost"] > 0
 
 
+def on_a_terminal():
+    """upskillctl draws it; a skill that was not seen to help is the answer no."""
+    program = os.path.join(os.path.dirname(PROGRAM), "..", "clients", "ctl", "upskillctl")
+    with Room() as r:
+        with open(r.daemon.home + "/work/tests.json", "w") as f:
+            json.dump(make_tests(8), f)
+        env = {"PATH": os.environ["PATH"], "HOME": r.daemon.home, "XDG_STATE_HOME": r.daemon.home + "/state",
+               "XDG_CACHE_HOME": r.daemon.home + "/cache2", "UPSKILLD": PROGRAM}
+        for behaviour, code, words in ((SECRET, 0, ["helps: ", "baseline", "100 %", "run show"]),
+                                       ("answer=correct", 1, ["not_measurable: ", "always_passes"])):
+            done = subprocess.run([program, "skill", "evaluate", "skills/words", "--students",
+                                   "generic.m:" + behaviour, "--base-url", r.model.url, "--tests", "tests.json",
+                                   "--runs", "1", "--arms", "placebo"], cwd=r.daemon.home + "/work", env=env,
+                                  capture_output=True, text=True, timeout=60)
+            assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+            assert all(word in done.stdout for word in words), done.stdout
+
+
 def bad_requests():
     with Room() as r:
         student = r.model.student(SECRET)
@@ -493,7 +511,7 @@ TESTS = [helps, forty_to_eighty_five, same_twice, false_alarms, hurts, ceiling_a
          storm, errors_are_no_failures, errored_ones_are_asked_again, a_student_that_cannot_be_asked, never_injected,
          context_cut, judge_of_the_wrong_form, killed_and_resumed, cancelled, progress_and_partial, budgets,
          no_key_in_any_file, reused_baseline, older_and_trace, splits, two_at_once_and_a_skill_that_goes, full_disk,
-         record_in_the_skill, configured_students, bad_requests, ended_in_the_middle]
+         record_in_the_skill, configured_students, on_a_terminal, bad_requests, ended_in_the_middle]
 tap = Tap()
 for test in TESTS:
     if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:
