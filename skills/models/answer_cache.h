@@ -2,10 +2,11 @@
 /* answer_cache: model answers by the content of their request.
  *
  * $XDG_STATE_HOME/upskilld/answers.db. The key is the SHA-256 of the canonical JSON of
- * {api, base_url, body as sent without the stream flags, run}: never a key, never a
- * header. Only whole answers are kept (no failures, refusals, truncations). A resumed
- * run, a re-run and a re-grade find their answers here. Bounded: over ANSWER_CACHE_BYTES
- * the least recently used go. Several daemons share one file. */
+ * what is asked {api, base_url, model, effort, system, messages, max_tokens, schema,
+ * run}: never a key, never a header, and not how an endpoint wanted it worded. Only whole
+ * answers are kept (no failures, refusals, truncations). A resumed run, a re-run and a
+ * re-grade find their answers here. Bounded: over ANSWER_CACHE_BYTES the least recently
+ * used go. Several daemons share one file. */
 #include "base/json.h"
 
 #include <stddef.h>

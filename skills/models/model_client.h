@@ -60,7 +60,7 @@ enum model_outcome {
     MODEL_CONTEXT_CUT, /* the endpoint silently dropped part of the prompt: its count of
                           prompt tokens is far below the estimate */
     MODEL_INVALID,     /* asked for JSON by schema, got something else twice */
-    MODEL_FAILED,      /* no answer; `failure` says why */
+    MODEL_FAILED,      /* no answer; `reason` says why */
     MODEL_BUDGET,      /* not asked: the budget is spent */
     MODEL_CANCELLED,
 };
@@ -75,10 +75,11 @@ struct model_usage {
 
 struct model_answer {
     enum model_outcome outcome;
-    const char *text;   /* never NULL; NUL-terminated UTF-8, cleaned of nothing but the
-                           key, should the endpoint echo it. With a schema and a
-                           forced tool: the tool's arguments */
-    const json_t *json; /* when a schema was asked for and the answer fits */
+    const char *text;         /* never NULL; NUL-terminated UTF-8 (a U+0000 within ends
+                                 it), cleaned of nothing but the
+                                 key, should the endpoint echo it. With a schema and a
+                                 forced tool: the tool's arguments */
+    const json_t *json;       /* when a schema was asked for and the answer fits */
     struct model_usage usage; /* of all attempts of this call */
     const char *served_model; /* as the endpoint named it, or "" */
     const char *stop_reason;  /* the endpoint's word, or "" */

@@ -6,7 +6,8 @@
 Speaks Anthropic Messages (POST /v1/messages) and OpenAI chat completions
 (POST /v1/chat/completions, /chat/completions), streamed or not, keep-alive, any number of
 connections at once. Prints its port on standard output, one line, then serves until killed.
-Python's standard library alone.
+Python's standard library alone. For the daemon: GENERIC_BASE_URL=http://127.0.0.1:PORT/v1 and
+ANTHROPIC_BASE_URL=http://127.0.0.1:PORT, models "generic.m:answer=pong", "anthropic.m:429x2".
 
 GET /stats    {"requests", "answered", "peak", "in_flight", "by_behaviour": {name: n},
                "cancelled": connections the client closed before the answer's end,
@@ -62,6 +63,7 @@ Behaviours
     think              reasoning before the answer     usage=N   claims N prompt tokens
     nousage            no usage                        cutcontext=N  usage says N: drops the rest,
                        the system prompt first, and answers without it
+    whole              one JSON answer although a stream was asked for
     wrongschema        JSON that fits no schema        wrongonce the first time only
     prose              the right JSON within prose and a code fence
     noschema noschemasilent notool noeffort nolength nocompletion nostreamoptions nosystem
