@@ -401,10 +401,11 @@ Test(grade, hostile_answers_only_fail) {
         expect_all_fail(text, GRADE_MAX_ANSWER);
     }
     expect_all_fail("a\0b", 3);
-    /* a million uses of the kernel that is looked for, and no end of a statement */
-    autofree char *uses = repeat("k( ", GRADE_MAX_ANSWER);
+    /* many uses of the kernel that is looked for, and no end of a statement; not more,
+     * as AddressSanitizer's strstr measures the whole rest every time */
+    autofree char *uses = repeat("k( ", 64u << 10);
     memcpy(uses, "```cuda\n__device__ ", 19);
-    expect_all_fail(uses, GRADE_MAX_ANSWER);
+    expect_all_fail(uses, 64u << 10);
     autofree char *fences = repeat("```cuda\nx\n```\n", 14 * (size_t)100000);
     expect_all_fail(fences, strlen(fences));
 }
