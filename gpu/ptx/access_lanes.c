@@ -211,6 +211,31 @@ INLINE bool move_scattered(struct warp *w, const struct access *a, struct window
     return true;
 }
 
+/* Counts a request: patterns repeat, and a repeated one is a comparison. Costs stay the
+ * same when all addresses move by 32 bytes (sectors) or by a word (banks). */
+INLINE void count_lanes(struct worker *worker, uint32_t number, const uint64_t *o,
+                        uint32_t mask, bool shared, const unsigned size) {
+    struct access_count *counts = &worker->accesses[number];
+    const struct pattern *pattern = &worker->patterns[number];
+    uint64_t base = o[__builtin_ctz(mask)];
+    uint32_t phase = (uint32_t)base & (shared ? 3 : 31);
+    uint32_t other = (mask ^ pattern->mask) | (phase ^ pattern->phase);
+    uint64_t far = 0;
+    uint32_t apart = 0;
+    LANES_FOR {
+        uint64_t delta = o[l] - base; /* lanes out of mask have the first one's address */
+        far |= (delta + UINT64_C(0x80000000)) >> 32;
+        apart |= (uint32_t)delta ^ (uint32_t)pattern->deltas[l];
+    }
+    if (__builtin_expect(!other && !apart && !far, 1)) {
+        counts->requests++;
+        counts->cost += pattern->cost;
+        counts->ideal += pattern->ideal;
+        return;
+    }
+    coalescing_count(counts, &worker->patterns[number], o, mask, size, shared);
+}
+
 /* false: somebody has to look closer. Offsets are in bounds and aligned. */
 INLINE bool move_lanes(struct warp *w, const struct step *s, const struct access *a,
                        struct window at, const uint64_t *o, uint32_t mask, bool shared,
@@ -218,28 +243,35 @@ INLINE bool move_lanes(struct warp *w, const struct step *s, const struct access
     const unsigned size = bytes * count;
     struct worker *worker = w->worker;
     struct access_count *counts = worker->run->count ? &worker->accesses[s->extra] : NULL;
-    uint64_t apart = 0, differ = 0;
+    uint64_t apart = 1, differ = 1;
     if (mask == UINT32_MAX) {
+        apart = differ = 0;
         LANES_FOR {
             apart |= o[l] ^ (o[0] + l * size);
             differ |= o[l] ^ o[0];
         }
-        if (apart == 0) {
-            if (counts) {
-                uint32_t ideal = shared ? (size < 4 ? 1 : size / 4) : size;
-                counts->requests++;
-                counts->ideal += ideal;
-                counts->cost +=
-                    shared ? ideal : ((o[0] + 32 * size - 1) >> 5) - (o[0] >> 5) + 1;
-            }
-            return move_contiguous(w, a, at, o[0], store, bytes, count);
+    }
+    if (apart == 0) {
+        if (counts) {
+            uint32_t ideal = shared ? (size < 4 ? 1 : size / 4) : size;
+            counts->requests++;
+            counts->ideal += ideal;
+            counts->cost +=
+                shared ? ideal : ((o[0] + 32 * size - 1) >> 5) - (o[0] >> 5) + 1;
         }
+        return move_contiguous(w, a, at, o[0], store, bytes, count);
+    }
+    if (!store && differ == 0) {
+        if (counts) {
+            uint32_t cost = !shared || size <= 4 ? 1 : size == 8 ? 2 : 4;
+            counts->requests++;
+            counts->ideal += shared ? cost : 1;
+            counts->cost += cost;
+        }
+        return load_uniform(w, a, at, o[0], bytes, count);
     }
     if (counts) {
-        coalescing_count(counts, &worker->patterns[s->extra], o, mask, size, shared);
-    }
-    if (!store && mask == UINT32_MAX && differ == 0) {
-        return load_uniform(w, a, at, o[0], bytes, count);
+        count_lanes(worker, s->extra, o, mask, shared, size);
     }
     return move_scattered(w, a, at, o, mask, store, bytes, count);
 }

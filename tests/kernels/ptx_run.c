@@ -6,6 +6,7 @@
  *   --grid X[,Y[,Z]]    --block X[,Y[,Z]]    --shared BYTES    --cooperative
  *   --threads N         --one-lane           --seed N          --budget LANE_INSTRUCTIONS
  *   --checks all|none|memory,initialized,barrier,counters (default: the machine's)
+ *   --dump FOLDER       writes every buffer to FOLDER/NAME.bin
  *   --repeat N          launches; the fastest is timed
  *   --counters --findings --printf    print them
  *
@@ -39,7 +40,7 @@ struct buffer {
 };
 
 struct setup {
-    const char *file, *entry;
+    const char *entry, *dump;
     uint32_t grid[3], block[3], shared;
     bool cooperative, counters, findings, printed;
     int repeat;
@@ -101,6 +102,8 @@ static void read_options(struct setup *s, int argc, char **argv) {
             k++;
             if (strcmp(o, "entry") == 0) {
                 s->entry = value;
+            } else if (strcmp(o, "dump") == 0) {
+                s->dump = value;
             } else if (strcmp(o, "grid") == 0) {
                 read_triple(value, s->grid);
             } else if (strcmp(o, "block") == 0) {
@@ -173,7 +176,28 @@ static void set_element(struct buffer *b, uint64_t i, double v) {
     }
 }
 
+static void read_buffer(struct buffer *b, const char *path) {
+    FILE *f = fopen(path, "rb");
+    if (!f || fread(b->host, 1, b->bytes, f) != b->bytes) {
+        die(65, path, "cannot be read, or is too short");
+    }
+    fclose(f);
+}
+
+static void write_buffer(const struct buffer *b, const char *folder) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s.bin", folder, b->name);
+    FILE *f = fopen(path, "wb");
+    if (!f || fwrite(b->host, 1, b->bytes, f) != b->bytes || fclose(f)) {
+        die(65, path, "cannot be written");
+    }
+}
+
 static void fill_buffer(struct buffer *b, const char *init) {
+    if (strncmp(init, "file=", 5) == 0) {
+        read_buffer(b, init + 5);
+        return;
+    }
     uint64_t state = 88172645463325252u;
     for (uint64_t i = 0; i < b->count && strcmp(init, "poison") != 0; i++) {
         state ^= state << 13;
@@ -238,9 +262,11 @@ static void add_arguments(struct setup *s, struct machine *m) {
 
 /* ---- running ---- */
 
-static double now(void) {
+/* With one thread the processor's time: other processes do not count. */
+static double now(const struct setup *s) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(s->config.threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC,
+                  &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -294,9 +320,9 @@ static enum machine_end launch_all(struct setup *s, struct machine *m) {
     for (int k = 0; k < s->repeat && end == MACHINE_DONE; k++) {
         struct err err = {0};
         uint64_t before = machine_spent(m);
-        double t = now();
+        double t = now(s);
         end = machine_launch(m, &launch, &err);
-        t = now() - t;
+        t = now(s) - t;
         lanes = machine_spent(m) - before;
         best = t < best ? t : best;
         if (end == MACHINE_REFUSED) {
@@ -346,6 +372,9 @@ int main(int argc, char **argv) {
     enum machine_end end = launch_all(s, m);
     for (unsigned k = 0; k < s->buffer_count; k++) {
         print_buffer(m, &s->buffers[k]);
+        if (s->dump) {
+            write_buffer(&s->buffers[k], s->dump);
+        }
     }
     if (s->printed) {
         printf("printf %s\n", machine_printf(m));
