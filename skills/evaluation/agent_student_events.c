@@ -258,8 +258,20 @@ void agent_events_add(struct agent_events *e, const char *bytes, size_t len) {
     e->too_long = buf_add(&e->line, bytes, len) < 0 || e->too_long;
 }
 
+/* What comes as JSON is UTF-8 already. */
+static void repair_text(struct agent_events *e) {
+    if (e->format == AGENT_TEXT) {
+        struct buf clean = BUF_INIT(3 * AGENT_MAX_TEXT);
+        text_repair(&clean, e->text.data, e->text.len);
+        clean.full = e->text.full;
+        buf_finish(&e->text);
+        e->text = clean;
+    }
+}
+
 void agent_events_end(struct agent_events *e, struct agent_answer *ret) {
     end_line(e);
+    repair_text(e);
     if (!e->failed && e->text.full) {
         fail(e, "its answer is too long");
     } else if (!e->failed && !e->finished) {

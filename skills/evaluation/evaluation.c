@@ -55,7 +55,6 @@ struct evaluation {
     uint64_t started_ms;
     uv_timer_t pump, deadline;
     unsigned open_handles;
-    bool freed;
 };
 
 static void pump_soon(struct evaluation *e);

@@ -14,10 +14,9 @@
 struct evaluation_facts {
     const char *skill_name, *skill_digest, *tests_digest, *split, *mode;
     char started[25], ended[25];
-    bool again;             /* A/A: both arms were the same */
-    bool measured_size;     /* inject: the growth of the prompt is checked */
-    const json_t *marks;    /* quality.h's, or NULL */
-    const char *stopped_by; /* words of the budget that ended it: "1,000 tokens" */
+    bool again;          /* A/A: both arms were the same */
+    bool measured_size;  /* inject: the growth of the prompt is checked */
+    const json_t *marks; /* quality.h's, or NULL */
 };
 
 json_t *evaluation_result(const struct evaluation *e, const struct evaluation_options *o,

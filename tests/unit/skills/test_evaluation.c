@@ -358,6 +358,7 @@ static const struct print prints[] = {
      "\"denied\"}}}\n",
      -EIO, "", "denied", 0, 0, -1, false},
     {AGENT_TEXT, "just words\n", 0, "just words\n", "", 0, 0, -1, false},
+    {AGENT_TEXT, "caf\xe9!", 0, "caf\xef\xbf\xbd!", "", 0, 0, -1, false},
     {AGENT_CODEX,
      "\xff\xfe garbage {{{\n[1,2]\n\"x\"\n{\"type\":7}\n{\"type\":\"item.completed\"}\n",
      -EIO, "", "it ended without its closing record", 0, 0, -1, false},
