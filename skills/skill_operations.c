@@ -25,7 +25,9 @@ static void on_current(struct catalog *c, int status, void *data) {
     } else if (status < 0) {
         call_fail(w->call, CALL_UNAVAILABLE, "no_index", "upskillctl status says more",
                   "the index of skills cannot be used: %s", strerror(-status));
-    } else if (!call_ended(w->call)) { /* cancelled meanwhile */
+    } else if (call_ended(w->call)) { /* cancelled meanwhile */
+        call_stopped(w->call);
+    } else {
         w->go(w->skills, w->call, call_params(w->call));
     }
     call_unref(w->call);

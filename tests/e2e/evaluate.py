@@ -25,7 +25,7 @@ class Room:
     def __exit__(self, *problem):
         code = self.daemon.close()
         self.model.close()
-        assert code in (0, None) or problem[0], "the daemon ended with %s" % code
+        assert code in (0, None) or problem[0], "the daemon ended with %s: %s" % (code, self.daemon.said)
 
     def evaluate(self, behaviour=SECRET, **params):
         params = dict({"path": self.skill, "students": [self.model.student(behaviour)],
@@ -491,6 +491,43 @@ def bad_requests():
         assert r.model.stats()["requests"] == 0
 
 
+def cancelled_at_any_moment():
+    """From before anything is read to while the record is written; and the daemon ended so."""
+    states = {}
+    with Room() as r:
+        student = r.model.student("delay=1+" + SECRET)
+        for i in range(40):
+            job = r.daemon.start(path=r.skill, students=[student], tests=make_tests(12), runs=1, fresh=True)
+            time.sleep(0.003 * i)
+            r.daemon.ask("job/cancel", {"job": job})
+            state = r.daemon.ask("job/status", {"job": job, "wait_s": 10})["result"]["state"]
+            assert state in ("cancelled", "succeeded"), state
+            states[state] = states.get(state, 0) + 1
+        for i in range(8):
+            other = Daemon(PROGRAM, home=r.daemon.home)
+            other.send("skill/evaluate", dict(path=r.skill, students=[student], tests=make_tests(12), fresh=True))
+            time.sleep(0.02 * i)
+            assert other.close() == 0, open(r.daemon.home + "/stderr").read()
+    return str(states)
+
+
+def through_mcp():
+    """An agent's view: the tool, a job to poll, and a mistake that it can mend."""
+    with Room() as r:
+        def call(name, **arguments):
+            return r.daemon.ask("tools/call", {"name": name, "arguments": arguments})["result"]
+        r.daemon.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
+                                    "clientInfo": {"name": "t", "version": "1"}})
+        with open(r.daemon.home + "/work/tests.json", "w") as f:
+            json.dump(make_tests(8), f)
+        ask = dict(skill="skills/words", tests="tests.json", base_url=r.model.url, runs=1)
+        good = call("skill_evaluate", students=["generic.m:" + SECRET], **ask)
+        assert not good.get("isError") and good["structuredContent"]["verdict"] == "helps", good
+        assert "helps" in good["content"][0]["text"] and len(good["content"][0]["text"]) < 4000
+        bad = call("skill_evaluate", students=["m"], **ask)
+        assert bad["isError"] and "anthropic" in bad["content"][0]["text"], bad
+
+
 def ended_in_the_middle():
     """EOF while it runs: the daemon goes at once, its job is interrupted, no handle is left."""
     with Room() as r:
@@ -511,7 +548,8 @@ TESTS = [helps, forty_to_eighty_five, same_twice, false_alarms, hurts, ceiling_a
          storm, errors_are_no_failures, errored_ones_are_asked_again, a_student_that_cannot_be_asked, never_injected,
          context_cut, judge_of_the_wrong_form, killed_and_resumed, cancelled, progress_and_partial, budgets,
          no_key_in_any_file, reused_baseline, older_and_trace, splits, two_at_once_and_a_skill_that_goes, full_disk,
-         record_in_the_skill, configured_students, on_a_terminal, bad_requests, ended_in_the_middle]
+         record_in_the_skill, configured_students, on_a_terminal, bad_requests, cancelled_at_any_moment,
+         through_mcp, ended_in_the_middle]
 tap = Tap()
 for test in TESTS:
     if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:

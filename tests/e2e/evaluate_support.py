@@ -108,6 +108,8 @@ class Daemon:
             code = self.process.wait(20)
         self.process.stdout.close()
         self.errors.close()
+        with open(self.home + "/stderr", errors="replace") as f:
+            self.said = f.read()[-4000:]
         if self.own:
             shutil.rmtree(self.home, ignore_errors=True)
         return code
