@@ -51,6 +51,8 @@ static void fault_misaligned(const struct fault *f, unsigned align) {
     fault_add(f, FINDING_MISALIGNED, NULL, 0, text);
 }
 
+#define FAR (UINT64_C(1) << 34) /* bytes beyond which an address is not near a buffer */
+
 /* Which allocation was meant: the one it begins in, else the nearest. */
 static void fault_global(const struct fault *f) {
     struct allocation *before, *after;
@@ -59,7 +61,8 @@ static void fault_global(const struct fault *f) {
     uint64_t past = before ? f->address - before->address : 0;
     uint64_t gap = after ? after->address - f->address : UINT64_MAX;
     const struct allocation *near = before;
-    if (f->address < MEMORY_FIRST || (!before && !after)) {
+    uint64_t behind = before && past >= before->bytes ? past - before->bytes : 0;
+    if ((!before && gap > FAR) || (behind > FAR && gap > FAR)) {
         snprintf(text, sizeof text, "0x%llx is no address of device memory%s",
                  (unsigned long long)f->address,
                  f->address < 4096 ? " (null pointer)" : "");

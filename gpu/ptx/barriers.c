@@ -319,6 +319,9 @@ void block_tell_stuck(struct block *b) {
     for (uint32_t k = 0; k < b->warp_count; k++) {
         struct warp *w = &b->warps[k];
         for (uint32_t n = 0; n < w->pending_count; n++) {
+            if (w->pending[n].state == SPLIT_READY) {
+                continue;
+            }
             char missing[160] = "";
             if (w->pending[n].state == SPLIT_BARRIER) {
                 describe_missing(b, w->pending[n].barrier, missing, sizeof missing);

@@ -1,0 +1,348 @@
+/* The machine's checks: what a kernel does wrong is found, named and survived. */
+#include "tests/unit/gpu/machine_room.h"
+
+#include "base/err.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HEAD                                                                             \
+    ".visible .entry k(.param .u64 out)\n"                                               \
+    "{ .reg .b32 %r<40>, %i; .reg .b64 %rd<20>, %at; .reg .pred %p<10>;\n"               \
+    "mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x;\n"                \
+    "mad.lo.s32 %i, %r0, %r1, %r2; mul.wide.u32 %rd0, %i, 4;\n"                          \
+    "ld.param.u64 %rd1, [out]; add.s64 %at, %rd1, %rd0;\n"
+#define END "ret; }\n"
+
+/* One launch of 64 threads over a buffer of 256 bytes. */
+static struct machine_room *run(const char *body, unsigned flags) {
+    struct machine_room *r = room_new(body, NULL);
+    room_buffer(r, "out", 256, flags);
+    room_launch(r, 1, 64);
+    return r;
+}
+
+static void expect_finding(struct machine_room *r, enum machine_end end, const char *code,
+                           long count, const char *buffer, long offset, unsigned thread) {
+    json_t *first = NULL;
+    long found = room_found(r, code, &first);
+    char *all = room_findings(r);
+    cr_expect_eq(r->end, end, "end %d: %s", r->end, all);
+    cr_expect_eq(found, count, "%ld %s: %s", found, code, all);
+    if (first) {
+        json_t *t = json_object_get(first, "thread");
+        cr_expect_eq(json_integer_value(json_array_get(t, 0)), thread, "%s", all);
+        if (buffer) {
+            cr_expect_str_eq(json_get_string(first, "buffer", ""), buffer);
+            cr_expect_eq(json_get_integer(first, "offset", -999), offset, "%s", all);
+        }
+    }
+    json_decref(first);
+    free(all);
+    room_free(r);
+}
+
+Test(ptx_machine_checks, out_of_bounds_of_every_space) {
+    /* Threads 60 to 63 pass the end by 16 bytes. */
+    expect_finding(run(HEAD "st.global.u32 [%at+16], %i;\n" END, 0), MACHINE_FAULT,
+                   "out_of_bounds", 4, "out", 256, 60);
+    expect_finding(run(HEAD "ld.u32 %r3, [%at+-8];\n" END, 0), MACHINE_FAULT,
+                   "out_of_bounds", 2, "out", -8, 0);
+    expect_finding(run(HEAD "ld.global.v4.u32 {%r3,%r4,%r5,%r6}, [%rd1+256];\n" END, 0),
+                   MACHINE_FAULT, "out_of_bounds", 64, "out", 256, 0);
+    expect_finding(
+        run(HEAD ".shared .align 4 .b8 s[64]; mov.u32 %r3, s; shl.b32 %r4, %r2, 2;\n"
+                 "add.u32 %r3, %r3, %r4; st.shared.u32 [%r3], %i;\n" END,
+            0),
+        MACHINE_FAULT, "out_of_bounds", 48, "shared memory", 64, 16);
+    expect_finding(
+        run(HEAD ".local .align 4 .b8 d[16]; mov.u64 %rd3, d; shl.b32 %r4, %r2, 2;\n"
+                 "cvt.u64.u32 %rd4, %r4; add.u64 %rd3, %rd3, %rd4;\n"
+                 "st.local.u32 [%rd3], %i;\n" END,
+            0),
+        MACHINE_FAULT, "out_of_bounds", 60, "local memory", 16, 4);
+    expect_finding(run(HEAD "mov.b64 %rd3, out; cvta.param.u64 %rd3, %rd3;\n"
+                            "ld.u32 %r3, [%rd3+8];\n" END,
+                       0),
+                   MACHINE_FAULT, "out_of_bounds", 64, "parameters", 8, 0);
+    expect_finding(run(HEAD "mov.u64 %rd3, 0; ld.global.u32 %r3, [%rd3];\n" END, 0),
+                   MACHINE_FAULT, "out_of_bounds", 64, NULL, 0, 0);
+    expect_finding(run(HEAD "mov.u64 %rd3, -4; ld.u64 %rd4, [%rd3+-4];\n" END, 0),
+                   MACHINE_FAULT, "out_of_bounds", 64, NULL, 0, 0);
+    expect_finding(run(HEAD "atom.global.add.u32 %r3, [%at+252], 1;\n" END, 0),
+                   MACHINE_FAULT, "out_of_bounds", 63, "out", 256, 1);
+}
+
+Test(ptx_machine_checks, constants_are_not_written) {
+    struct machine_room *r =
+        room_new(".const .align 4 .b8 c[8] = {1,2,3,4};\n" HEAD
+                 "mov.u64 %rd3, c; cvta.const.u64 %rd3, %rd3; st.u32 [%rd3], %i;\n" END,
+                 NULL);
+    room_buffer(r, "out", 256, 0);
+    room_launch(r, 1, 64);
+    uint64_t address, bytes;
+    void *host;
+    cr_assert_eq(machine_global(r->machine, "c", &address, &bytes, &host), 0);
+    cr_expect_eq(bytes, 8);
+    cr_expect_eq(memcmp(host, "\1\2\3\4\0\0\0", 8), 0);
+    expect_finding(r, MACHINE_FAULT, "out_of_bounds", 64, "c", 0, 0);
+}
+
+Test(ptx_machine_checks, misaligned_accesses) {
+    expect_finding(run(HEAD "add.u64 %at, %at, 2; st.global.u32 [%at], %i;\n" END, 0),
+                   MACHINE_FAULT, "misaligned", 64, NULL, 0, 0);
+    expect_finding(run(HEAD "ld.global.v2.u32 {%r3, %r4}, [%rd1+4];\n" END, 0),
+                   MACHINE_FAULT, "misaligned", 64, NULL, 0, 0);
+    expect_finding(
+        run(HEAD ".shared .align 8 .b8 s[64]; ld.shared.u64 %rd4, [s+4];\n" END, 0),
+        MACHINE_FAULT, "misaligned", 64, NULL, 0, 0);
+}
+
+Test(ptx_machine_checks, uninitialised_reads) {
+    /* Word 5 is read and nobody has written it. */
+    expect_finding(run(HEAD
+                       "setp.eq.u32 %p1, %r2, 5; @%p1 bra S; st.global.u32 [%at], %i;\n"
+                       "S: bar.sync 0; ld.global.u32 %r3, [%at];\n" END,
+                       MACHINE_UNINITIALIZED),
+                   MACHINE_DONE, "uninitialized", 1, "out", 20, 5);
+    /* Two of four bytes are written. */
+    expect_finding(run(HEAD "cvt.u16.u32 %r9, %i; st.global.u16 [%at], %r9;\n"
+                            "ld.global.u16 %r4, [%at]; ld.global.u32 %r3, [%at];\n" END,
+                       MACHINE_UNINITIALIZED),
+                   MACHINE_DONE, "uninitialized", 64, "out", 0, 0);
+    expect_finding(run(HEAD
+                       ".shared .align 4 .b8 s[64]; st.shared.u32 [s], %i; bar.sync 0;\n"
+                       "ld.shared.u32 %r3, [s]; ld.shared.u32 %r3, [s+8];\n" END,
+                       0),
+                   MACHINE_DONE, "uninitialized", 64, "s", 8, 0);
+    expect_finding(run(HEAD ".local .align 4 .b8 d[16]; st.local.u32 [d], %i;\n"
+                            "ld.local.u32 %r3, [d]; ld.local.u32 %r3, [d+4];\n" END,
+                       0),
+                   MACHINE_DONE, "uninitialized", 64, "local memory", 4, 0);
+    expect_finding(run(HEAD "ld.global.u32 %r3, [%at];\n" END, 0), MACHINE_DONE,
+                   "uninitialized", 0, NULL, 0, 0);
+}
+
+Test(ptx_machine_checks, inputs_and_freed_memory) {
+    expect_finding(run(HEAD "st.global.u32 [%at], %i;\n" END, MACHINE_READ_ONLY),
+                   MACHINE_DONE, "input_modified", 64, "out", 0, 0);
+    struct machine_room *r = room_new(HEAD "st.global.u32 [%at], %i;\n" END, NULL);
+    room_buffer(r, "out", 256, 0);
+    cr_assert_eq(room_launch(r, 1, 64), MACHINE_DONE);
+    cr_assert_eq(machine_release(r->machine, r->address[0]), 0);
+    cr_assert_eq(machine_release(r->machine, r->address[0]), -EALREADY);
+    room_launch(r, 1, 64);
+    expect_finding(r, MACHINE_FAULT, "out_of_bounds", 64, "out", 0, 0);
+}
+
+Test(ptx_machine_checks, the_device_heap) {
+    expect_finding(
+        run(".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+            ".extern .func free(.param .b64 p);\n" HEAD
+            "{ .param .b64 param0; st.param.b64 [param0+0], 16; .param .b64 retval0;\n"
+            "call.uni (retval0), malloc, (param0); ld.param.b64 %rd3, [retval0+0]; }\n"
+            "st.u32 [%rd3+12], %i; ld.u32 %r3, [%rd3+12];\n"
+            "{ .param .b64 param0; st.param.b64 [param0+0], %rd3;\n"
+            "call.uni free, (param0); }\n"
+            "ld.u32 %r3, [%rd3+12];\n" END,
+            0),
+        MACHINE_FAULT, "out_of_bounds", 64, "device heap", 12, 0);
+}
+
+Test(ptx_machine_checks, barriers_that_part_the_block) {
+    /* The lanes of a warp at two different barriers. */
+    expect_finding(run(HEAD "and.b32 %r3, %r2, 1; setp.eq.u32 %p1, %r3, 0; @%p1 bra E;\n"
+                            "bar.sync 0; bra O; E: bar.sync 0; O:\n" END,
+                       0),
+                   MACHINE_DONE, "barrier_divergence", 2, NULL, 0, 0);
+    /* One warp waits at 1, the other at 2. */
+    expect_finding(run(HEAD "setp.lt.u32 %p1, %r2, 32; @%p1 bra E; bar.sync 1; bra O;\n"
+                            "E: bar.sync 2; O:\n" END,
+                       0),
+                   MACHINE_DEADLOCK, "deadlock", 2, NULL, 0, 0);
+    /* Three warps are expected, there are two. */
+    expect_finding(run(HEAD "bar.sync 1, 96;\n" END, 0), MACHINE_DEADLOCK, "deadlock", 2,
+                   NULL, 0, 0);
+    /* Lanes that no shuffle of theirs will ever meet. */
+    expect_finding(run(HEAD
+                       "setp.lt.u32 %p1, %r2, 16; @%p1 bra E; bar.sync 0; bra O;\n"
+                       "E: shfl.sync.idx.b32 %r4, %r2, 0, 31, -1; bar.sync 0; O:\n" END,
+                       0),
+                   MACHINE_DEADLOCK, "invalid_mask", 1, NULL, 0, 0);
+    /* A lane asks one that has left. */
+    expect_finding(run(HEAD "setp.gt.u32 %p1, %r2, 40; @%p1 exit;\n"
+                            "shfl.sync.down.b32 %r4, %r2, 1, 31, -1;\n" END,
+                       0),
+                   MACHINE_DONE, "invalid_mask", 1, NULL, 0, 40);
+    expect_finding(run(HEAD "shfl.sync.idx.b32 %r4, %r2, 0, 31, 65534;\n" END, 0),
+                   MACHINE_DONE, "invalid_mask", 34, NULL, 0, 0);
+}
+
+Test(ptx_machine_checks, traps_asserts_and_printf) {
+    expect_finding(run(HEAD "setp.eq.u32 %p1, %r2, 33; @%p1 trap;\n" END, 0),
+                   MACHINE_FAULT, "trap", 1, NULL, 0, 33);
+    struct machine_room *r = room_new(
+        ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+        ".global .align 1 .b8 f[24] = {105, 61, 37, 53, 100, 32, 37, 46, 50, 102, 32, "
+        "37, 108,\n"
+        "108, 120, 37, 37, 10};\n" HEAD
+        ".local .align 8 .b8 d[24]; .reg .f64 %fd1; st.local.u32 [d], %i;\n"
+        "cvt.rn.f64.u32 %fd1, %i; st.local.f64 [d+8], %fd1; st.local.u64 [d+16], %rd0;\n"
+        "setp.ne.u32 %p1, %i, 3; @%p1 bra O;\n"
+        "mov.u64 %rd3, f; cvta.global.u64 %rd3, %rd3; mov.u64 %rd4, d;\n"
+        "cvta.local.u64 %rd4, %rd4;\n"
+        "{ .param .b64 param0; st.param.b64 [param0+0], %rd3;\n"
+        ".param .b64 param1; st.param.b64 [param1+0], %rd4; .param .b32 retval0;\n"
+        "call.uni (retval0), vprintf, (param0, param1); }\n"
+        "O:\n" END,
+        NULL);
+    room_buffer(r, "out", 256, 0);
+    cr_expect_eq(room_launch(r, 1, 64), MACHINE_DONE);
+    cr_expect_str_eq(machine_printf(r->machine), "i=    3 3.00 c%\n");
+    room_free(r);
+}
+
+Test(ptx_machine_checks, endless_loops_end) {
+    struct machine_config c = {
+        .checks = MACHINE_CHECK_DEFAULT, .threads = 1, .instructions = 3000000};
+    struct machine_room *r = room_new(HEAD "L: add.u32 %r3, %r3, 1; bra L;\n" END, &c);
+    room_buffer(r, "out", 256, 0);
+    cr_expect_eq(room_launch(r, 4, 64), MACHINE_BUDGET);
+    cr_expect_geq(machine_spent(r->machine), 3000000);
+    cr_expect_lt(machine_spent(r->machine), 6000000);
+    room_free(r);
+    /* Nobody will ever write what all wait for. */
+    expect_finding(run(HEAD
+                       "L: ld.volatile.global.u32 %r3, [%rd1]; setp.eq.u32 %p1, %r3, 0;\n"
+                       "@%p1 bra L;\n" END,
+                       0),
+                   MACHINE_DEADLOCK, "deadlock", 2, NULL, 0, 0);
+}
+
+static void *stopper(void *machine) {
+    usleep(50000);
+    machine_stop(machine);
+    return NULL;
+}
+
+Test(ptx_machine_checks, a_launch_can_be_stopped) {
+    struct machine_config c = {.threads = 2, .instructions = UINT64_MAX / 2};
+    struct machine_room *r = room_new(HEAD "L: add.u32 %r3, %r3, 1; bra L;\n" END, &c);
+    room_buffer(r, "out", 256, 0);
+    pthread_t thread;
+    pthread_create(&thread, NULL, stopper, r->machine);
+    cr_expect_eq(room_launch(r, 4, 64), MACHINE_STOPPED);
+    pthread_join(thread, NULL);
+    room_free(r);
+}
+
+Test(ptx_machine_checks, impossible_launches_are_refused) {
+    struct machine_room *r = room_new(HEAD END, NULL);
+    room_buffer(r, "out", 256, 0);
+    cr_expect_eq(room_launch(r, 1, 1025), MACHINE_REFUSED);
+    cr_expect_neq(r->refused[0], 0);
+    cr_expect_eq(room_launch(r, 0, 32), MACHINE_REFUSED);
+    r->param_bytes = 4;
+    cr_expect_eq(room_launch(r, 1, 32), MACHINE_REFUSED);
+    struct err err = {0};
+    uint64_t address;
+    void *host;
+    cr_expect_eq(
+        machine_alloc(r->machine, "big", UINT64_C(1) << 40, 0, &address, &host, &err),
+        -ENOMEM);
+    room_free(r);
+}
+
+Test(ptx_machine_checks, what_cannot_run_is_named_before_anything_runs) {
+    const char *text = ".version 9.0\n.target sm_90a\n.address_size 64\n"
+                       ".visible .entry k() { wgmma.fence.sync.aligned;\n"
+                       "wgmma.fence.sync.aligned; ret; }\n"
+                       ".visible .entry fine() { ret; }\n";
+    struct ptx_module *module = NULL;
+    struct machine *m = NULL;
+    struct err err = {0};
+    json_t *list = NULL;
+    struct machine_config c = {.threads = 1};
+    cr_assert_eq(ptx_module_read(&module, text, strlen(text), &err), 0, "%s", err.msg);
+    cr_expect_eq(machine_new(&m, module, NULL, &c, &list, &err), -ENOTSUP);
+    cr_assert_eq(json_array_size(list), 1);
+    json_t *one = json_array_get(list, 0);
+    cr_expect_str_eq(json_get_string(one, "opcode", ""), "wgmma.fence.sync.aligned");
+    cr_expect_eq(json_get_integer(one, "count", 0), 2);
+    cr_expect_eq(json_get_integer(one, "ptx_line", 0), 4);
+    json_decref(list);
+    const char *entries[] = {"fine", NULL};
+    cr_assert_eq(machine_new(&m, module, entries, &c, NULL, &err), 0);
+    machine_free(m);
+    ptx_module_free(module);
+}
+
+/* Findings, counters and results are the same whatever the number of threads. */
+Test(ptx_machine_checks, threads_change_nothing) {
+    char *expected = NULL;
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        struct machine_config c = {.checks = MACHINE_CHECK_DEFAULT, .threads = threads};
+        struct machine_room *r = room_new(
+            HEAD "rem.u32 %r3, %i, 7; setp.eq.u32 %p1, %r3, 3; @%p1 bra S;\n"
+                 "st.global.u32 [%at], %i;\n"
+                 "S: ld.global.u32 %r4, [%at]; @%p1 ld.global.u32 %r4, [%at+9600];\n" END,
+            &c);
+        uint32_t *out =
+            room_buffer(r, "out", 50 * 96 * 4, MACHINE_UNINITIALIZED | MACHINE_OUTPUT);
+        room_launch(r, 50, 96);
+        json_t *counters = machine_counters(r->machine);
+        char *text = json_dumps(counters, 0), *found = room_findings(r), *all = NULL;
+        cr_assert_gt(asprintf(&all, "%s %s %d %u", text, found, r->end, out[3]), 0);
+        if (expected) {
+            cr_expect_str_eq(all, expected);
+        } else {
+            expected = strdup(all);
+        }
+        free(text), free(found), free(all);
+        json_decref(counters);
+        room_free(r);
+    }
+    free(expected);
+}
+
+static json_t *count_of(const char *body, uint32_t threads) {
+    struct machine_room *r = room_new(body, NULL);
+    room_buffer(r, "out", 65536, 0);
+    cr_expect_eq(room_launch(r, 1, threads), MACHINE_DONE);
+    json_t *counters = machine_counters(r->machine);
+    room_free(r);
+    return counters;
+}
+
+static void expect_count(const char *body, const char *key, json_int_t expect) {
+    json_t *counters = count_of(body, 32);
+    cr_expect_eq(json_get_integer(counters, key, -1), expect, "%s: %lld instead of %lld",
+                 key, (long long)json_get_integer(counters, key, -1), (long long)expect);
+    json_decref(counters);
+}
+
+Test(ptx_machine_checks, sectors_and_banks_by_the_rules) {
+    expect_count(HEAD "ld.global.u32 %r3, [%at];\n" END, "global_sectors", 4);
+    expect_count(HEAD "ld.global.u32 %r3, [%at+4];\n" END, "global_sectors", 5);
+    expect_count(HEAD "ld.global.u32 %r3, [%rd1];\n" END, "global_sectors", 1);
+    expect_count(HEAD "shl.b64 %rd3, %rd0, 3; add.u64 %rd3, %rd1, %rd3;\n"
+                      "ld.global.u32 %r3, [%rd3];\n" END,
+                 "global_sectors", 32);
+    expect_count(HEAD "shl.b64 %rd3, %rd0, 2; add.u64 %rd3, %rd1, %rd3;\n"
+                      "ld.global.v4.u32 {%r3,%r4,%r5,%r6}, [%rd3];\n" END,
+                 "global_sectors", 16);
+#define BANKS(stride)                                                                    \
+    HEAD ".shared .align 16 .b8 s[16384]; mov.u32 %r3, s;\n"                             \
+         "mad.lo.u32 %r4, %r2, " stride ", %r3; st.shared.u32 [%r4], %i;\n" END
+    expect_count(BANKS("4"), "shared_bank_conflicts", 0);
+    expect_count(BANKS("8"), "shared_bank_conflicts", 1);
+    expect_count(BANKS("128"), "shared_bank_conflicts", 31);
+    expect_count(BANKS("132"), "shared_bank_conflicts", 0);
+    expect_count(BANKS("0"), "shared_bank_conflicts", 0);
+    expect_count(HEAD
+                 "setp.lt.u32 %p1, %r2, 8; @%p1 bra X; add.u32 %r3, %r2, 1; X:\n" END,
+                 "divergent_branches", 1);
+}
