@@ -63,7 +63,7 @@ def page(document):
            "A star marks a required parameter.", "",
            "Errors carry `data: {reason, hint?, path?}`. `$/cancelRequest {id}` cancels. A long "
            "operation answers with `{job, state}` at once unless `\"wait\": true` is given; "
-           "`job/changed {job?, request, state, progress}` notifications come on the way.", ""]
+           "`job/changed {job?, request, state, progress, partial?}` notifications come on the way.", ""]
     for method in document["methods"]:
         out += ["## " + method["name"], "", method.get("description", method["summary"]), ""]
         facts = ["MCP tool `%s`" % method["x-tool"] if "x-tool" in method else "not an MCP tool"]

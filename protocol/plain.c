@@ -98,6 +98,10 @@ static void tell(struct watch *w) {
     if (call_ended(w->call)) {
         rpc_notify(w->plain->peer, "job/changed", params);
     } else {
+        if (call_partial(w->call)) {
+            json_object_set(params, "partial",
+                            (json_t *)(uintptr_t)call_partial(w->call));
+        }
         rpc_notify_droppable(w->plain->peer, "job/changed", params);
     }
 }

@@ -8,9 +8,10 @@
  *
  * While an operation runs its caller gets `job/changed` notifications, ten a second at
  * most:
- *   {"job"?, "request", "state", "progress": {"done", "total"?, "message"?}}
- * where `request` is the id of the request that started it; the last one of a job carries
- * its final state. `rpc.discover` answers with the table; the notification
+ *   {"job"?, "request", "state", "progress": {"done", "total"?, "message"?}, "partial"?}
+ * where `request` is the id of the request that started it and `partial` what is known so
+ * far, in the operation's own shape; the last one of a job carries its final state and no
+ * `partial`. `rpc.discover` answers with the table; the notification
  * `$/cancelRequest {id}` cancels a request (answered with -32800).
  *
  * A failed call is -32602 when the caller can mend it or named what does not exist,

@@ -284,6 +284,26 @@ Test(plain, a_long_operation_answers_with_a_job_and_tells_how_it_goes) {
     close_bench(&b);
 }
 
+Test(plain, what_is_known_so_far_is_told_with_the_progress_and_not_with_the_end) {
+    struct bench b;
+    open_bench(&b);
+    say(&b, "{\"id\":1,\"method\":\"long/work\",\"params\":{\"wait\":true}}");
+    call_set_partial(running, json_pack("{s:i}", "seen", 3));
+    call_report(running, 1, 4, NULL);
+    hear(&b,
+         "{\"method\":\"job/changed\",\"params\":{\"request\":1,\"state\":\"running\","
+         "\"progress\":{\"done\":1.0,\"total\":4.0},\"partial\":{\"seen\":3}}}");
+    call_reply(running, json_true());
+    hear(&b, "{\"id\":1,\"result\":true}");
+    say(&b, "{\"id\":\"a\",\"method\":\"long/work\",\"params\":{}}");
+    hear(&b, "{\"id\":\"a\",\"result\":{\"job\":\"J\",\"state\":\"running\"}}");
+    call_set_partial(running, json_pack("{s:i}", "seen", 3));
+    call_reply(running, json_true());
+    hear(&b, "{\"method\":\"job/changed\",\"params\":{\"job\":\"J\",\"request\":\"a\","
+             "\"state\":\"succeeded\",\"progress\":{\"done\":0.0}}}");
+    close_bench(&b);
+}
+
 Test(plain, with_wait_it_answers_with_the_result_itself) {
     struct bench b;
     open_bench(&b);
