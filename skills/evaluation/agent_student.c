@@ -14,7 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LAST_WORDS 200u /* bytes of standard error that an error tells */
+#define LEAST_KEY 8      /* bytes; shorter values are words */
+#define KEPT_WORDS 2048u /* of standard error; more than is told, so that no key is cut  \
+                          */
+#define LAST_WORDS 200u  /* bytes of standard error that an error tells */
 
 /* --- which program --- */
 
@@ -285,6 +288,22 @@ static void clean_work(uv_work_t *work) {
 
 /* --- the end --- */
 
+/* Keys that the program was given and prints: its answers go into records. */
+static char *without_keys(const struct agent_run *run, const char *text) {
+    char *copy = xstrdup(text);
+    for (char **name = run->student->env; *name; name++) {
+        const char *key = getenv(*name);
+        size_t len = key ? strlen(key) : 0, end = strlen(*name);
+        if (len < LEAST_KEY || (end > 4 && strcmp(*name + end - 4, "_URL") == 0)) {
+            continue;
+        }
+        for (char *at = copy; (at = strstr(at, key)); at += len) {
+            memset(at, '*', len);
+        }
+    }
+    return copy;
+}
+
 static void say_end(const struct agent_run *run, struct agent_answer *a,
                     struct buf *why) {
     const struct child_end *end = &run->child_end;
@@ -302,8 +321,10 @@ static void say_end(const struct agent_run *run, struct agent_answer *a,
     }
     buf_addf(why, ": %s", a->why);
     if (run->last.len) {
+        autofree char *said = without_keys(run, run->last.data);
+        size_t len = strlen(said), from = len > LAST_WORDS ? len - LAST_WORDS : 0;
         buf_adds(why, "; it said: ");
-        text_clean(why, run->last.data, run->last.len);
+        text_clean(why, said + from, len - from);
     }
 }
 
@@ -311,6 +332,8 @@ static void tell(struct agent_run *run) {
     struct agent_answer a = {.text = "", .served_model = "", .cost = -1, .why = ""};
     autobuf why = BUF_INIT(2048);
     agent_events_end(run->events, &a);
+    autofree char *text = without_keys(run, a.text);
+    a.text = text;
     a.ms = (double)run->child_end.wall_us / 1000;
     if (run->cancelled) {
         a.failure = -ECANCELED;
@@ -323,6 +346,8 @@ static void tell(struct agent_run *run) {
         say_end(run, &a, &why);
         a.why = why.data;
     }
+    autofree char *said = without_keys(run, a.why);
+    a.why = said;
     run->done(run, &a, run->data);
 }
 
@@ -352,12 +377,12 @@ static void on_out(struct child *child, const char *bytes, size_t len, void *dat
 static void on_error(struct child *child, const char *bytes, size_t len, void *data) {
     (void)child;
     struct agent_run *run = data;
-    if (len > LAST_WORDS) {
-        bytes += len - LAST_WORDS;
-        len = LAST_WORDS;
+    if (len > KEPT_WORDS) {
+        bytes += len - KEPT_WORDS;
+        len = KEPT_WORDS;
     }
-    if (run->last.len + len > LAST_WORDS) {
-        buf_consume(&run->last, run->last.len + len - LAST_WORDS);
+    if (run->last.len + len > KEPT_WORDS) {
+        buf_consume(&run->last, run->last.len + len - KEPT_WORDS);
     }
     buf_add(&run->last, bytes, len);
 }
@@ -463,7 +488,7 @@ struct agent_run *agent_run_start(uv_loop_t *loop, const struct agent_student *s
                               .done = done,
                               .data = data,
                               .events = agent_events_new(student->format),
-                              .last = BUF_INIT(2 * LAST_WORDS)};
+                              .last = BUF_INIT(2 * KEPT_WORDS)};
     uv_queue_work(loop, &run->work, prepare_work, prepare_done);
     return run;
 }

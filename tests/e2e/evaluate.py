@@ -323,18 +323,27 @@ def budgets():
 
 
 def no_key_in_any_file():
-    with Room(env={"GENERIC_API_KEY": KEY}) as r:
-        for behaviour in ("echokey", "badkey", "echokeyhtml", SECRET):
-            r.daemon.evaluate(path=r.skill, students=["generic.m:" + behaviour], base_url=r.model.url,
-                              tests=make_tests(6), runs=1, budget={"minutes": 0.2})
-        r.daemon.close()
-        found = []
-        for folder, _, files in os.walk(r.daemon.home):
-            for name in files:
-                with open(os.path.join(folder, name), "rb") as f:
-                    if KEY.encode() in f.read():
-                        found.append(os.path.join(folder, name))
-        assert not found, found
+    """The key reaches the endpoint, which echoes it, and lies in no file afterwards."""
+    model = Model()
+    daemon = Daemon(PROGRAM, env={"GENERIC_API_KEY": KEY, "GENERIC_BASE_URL": model.url}, config="log_level: debug\n")
+    skill = make_skill(daemon)
+    for behaviour in ("echokey", "badkey", "echokeyhtml", SECRET):
+        result = daemon.evaluate(path=skill, students=["generic.m:" + behaviour], tests=make_tests(6), runs=1,
+                                 budget={"minutes": 0.2})
+        assert KEY not in json.dumps(result)
+        assert "authorization" in model.stats()["last_headers"], model.stats()["last_headers"]
+    daemon.own, looked, found = False, 0, []
+    daemon.close()
+    for folder, _, files in os.walk(daemon.home):
+        for name in files:
+            looked += 1
+            with open(os.path.join(folder, name), "rb") as f:
+                if KEY.encode() in f.read():
+                    found.append(os.path.join(folder, name))
+    model.close()
+    shutil.rmtree(daemon.home)
+    assert not found and looked > 20, (looked, found)
+    return "%d files" % looked
 
 
 def reused_baseline():

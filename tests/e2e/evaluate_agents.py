@@ -9,7 +9,7 @@ from evaluate_support import HERE, KEY, Daemon, Tap, arm, make_skill, make_tests
 
 PROGRAM = os.path.abspath(sys.argv[1])
 CLIS = {"claude": "claude-code", "codex": "codex", "opencode": "opencode"}
-BEHAVIOURS = ("good", "blind", "crash", "hang", "garbage", "fail")
+BEHAVIOURS = ("good", "blind", "crash", "hang", "garbage", "fail", "leak")
 
 
 class Room:
@@ -131,6 +131,9 @@ def no_key_in_any_file():
     with Room() as r:
         r.evaluate("claude-good")
         r.evaluate("claude-crash")
+        leak = r.evaluate("claude-leak", tests=make_tests(12))
+        assert KEY not in json.dumps(leak) and KEY in json.dumps(r.entries()), leak["students"][0]
+        assert "****" in leak["students"][0]["error"]["message"], leak["students"][0]["error"]
         r.daemon.process.stdin.close()
         r.daemon.process.wait(20)
         for folder, _, files in os.walk(r.daemon.home):

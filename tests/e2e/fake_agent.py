@@ -4,7 +4,7 @@
 usage: fake_agent.py FORMAT LOG BEHAVIOUR   (FORMAT: claude, codex, opencode)
 
 BEHAVIOUR: good (answers by the skill when it finds one), blind (never opens it), crash, hang,
-garbage, fail. Appends to LOG one JSON object: its environment's names, home, working directory,
+garbage, fail, leak (prints its key wherever it can). Appends to LOG one JSON object: its environment's names, home, working directory,
 files and question. `hang` leaves a child of its own behind, to be killed with it.
 """
 import glob, json, os, subprocess, sys, time
@@ -25,6 +25,9 @@ def say(event):
 skills = [p for p in FILES if p.endswith("/SKILL.md")]
 opened = skills and BEHAVIOUR == "good"
 answer = "correct" if opened and "marigold" in open(skills[0]).read() else "wrong"
+if BEHAVIOUR == "leak":
+    answer += " " + os.environ["ANTHROPIC_API_KEY"]
+    print("my key is " + os.environ["ANTHROPIC_API_KEY"], file=sys.stderr, flush=True)
 if BEHAVIOUR == "crash":
     print('{"type": "system"', end="", flush=True)
     print("panic: out of coffee", file=sys.stderr, flush=True)
@@ -42,7 +45,7 @@ if FORMAT == "claude":
             {"type": "tool_use", "id": "1", "name": "Skill", "input": {"skill": "words"}}]}})
     say({"type": "assistant", "message": {"model": "claude-fake", "content": [{"type": "text", "text": answer}]}})
     say({"type": "result", "subtype": "error_max_turns" if BEHAVIOUR == "fail" else "success",
-         "is_error": BEHAVIOUR == "fail", "result": answer, "total_cost_usd": 0.01,
+         "is_error": BEHAVIOUR in ("fail", "leak") and len(QUESTION) % 2 == 0, "result": answer, "total_cost_usd": 0.01,
          "usage": {"input_tokens": 100, "cache_read_input_tokens": 20, "output_tokens": 5}})
 elif FORMAT == "codex":
     say({"type": "thread.started", "thread_id": "t"})
