@@ -25,7 +25,7 @@ SHIFTS(32, uint32_t, int32_t)
 SHIFTS(64, uint64_t, int64_t)
 
 /* Funnel shifts of the 64-bit word c:a … high part b, low part a. */
-static inline uint64_t pair_of(uint32_t low, uint32_t high) {
+LANE_INLINE uint64_t pair_of(uint32_t low, uint32_t high) {
     return (uint64_t)high << 32 | low;
 }
 #define CLAMP32(c) ((c) < 32 ? (c) : 32u)
@@ -38,15 +38,14 @@ TERNARY(shf_r_clamp, uint32_t, uint32_t, uint32_t, uint32_t, pair_of(a, b) >> CL
 
 /* lop3: the table is an immediate, so the fourth source is uniform. Bit 4a+2b+c of it is
  * the result for those three bits. */
-static inline uint32_t lop3(uint32_t a, uint32_t b, uint32_t c, const uint32_t on[8]) {
+LANE_INLINE uint32_t lop3(uint32_t a, uint32_t b, uint32_t c, const uint32_t on[8]) {
     uint32_t when_a =
         (~b & ((~c & on[4]) | (c & on[5]))) | (b & ((~c & on[6]) | (c & on[7])));
     uint32_t when_not =
         (~b & ((~c & on[0]) | (c & on[1]))) | (b & ((~c & on[2]) | (c & on[3])));
     return (~a & when_not) | (a & when_a);
 }
-static inline void lop3_table(struct warp *warp, const struct step *step,
-                              uint32_t on[8]) {
+LANE_INLINE void lop3_table(struct warp *warp, const struct step *step, uint32_t on[8]) {
     const uint32_t table = *SOURCE(uint32_t, 3);
     for (unsigned k = 0; k < 8; k++) {
         on[k] = table >> k & 1 ? UINT32_MAX : 0;
@@ -63,19 +62,19 @@ static void run_lop3(STEP_ARGS) {
 
 /* prmt: the eight bytes of b:a; a selector's low three bits choose one, its fourth
  * spreads that byte's sign. */
-static inline uint32_t prmt_byte(uint64_t bytes, uint32_t selector) {
+LANE_INLINE uint32_t prmt_byte(uint64_t bytes, uint32_t selector) {
     uint32_t byte = (uint32_t)(bytes >> (8 * (selector & 7))) & 0xff;
     uint32_t sign = byte & 0x80 ? 0xff : 0;
     return selector & 8 ? sign : byte;
 }
-static inline uint32_t prmt(uint32_t a, uint32_t b, uint32_t selectors) {
+LANE_INLINE uint32_t prmt(uint32_t a, uint32_t b, uint32_t selectors) {
     uint64_t bytes = pair_of(a, b);
     return prmt_byte(bytes, selectors) | prmt_byte(bytes, selectors >> 4) << 8 |
            prmt_byte(bytes, selectors >> 8) << 16 |
            prmt_byte(bytes, selectors >> 12) << 24;
 }
 /* Modes: four tables of selectors, packed as 16 bits each, for c & 3. */
-static inline uint32_t prmt_mode(uint64_t modes, uint32_t c) {
+LANE_INLINE uint32_t prmt_mode(uint64_t modes, uint32_t c) {
     return (uint32_t)(modes >> (16 * (c & 3))) & 0xffff;
 }
 #define PRMT(name, modes)                                                                \
@@ -89,21 +88,21 @@ PRMT(prmt_ecr, UINT64_C(0x3210221011100000))
 PRMT(prmt_rc16, UINT64_C(0x3232101032321010))
 
 /* Ones in the low n bits, n from 0 to the width. */
-static inline uint32_t low_bits_32(uint32_t n) {
-    return (uint32_t)((UINT64_C(1) << n) - 1);
+LANE_INLINE uint32_t low_bits_32(uint32_t n) {
+    return n < 32 ? (1u << (n & 31)) - 1 : UINT32_MAX;
 }
-static inline uint64_t low_bits_64(uint32_t n) {
+LANE_INLINE uint64_t low_bits_64(uint32_t n) {
     return n < 64 ? (UINT64_C(1) << (n & 63)) - 1 : UINT64_MAX;
 }
 
 /* bfe, bfi: position and length are the low bytes of b and c (c and d). A signed field
  * that reaches past the top, or a longer one, is filled with its highest bit. */
 #define FIELDS(n, U, S)                                                                  \
-    static inline U bfe_u_##n(U a, uint32_t position, uint32_t length) {                 \
+    LANE_INLINE U bfe_u_##n(U a, uint32_t position, uint32_t length) {                   \
         U shifted = position < n ? (U)(a >> (position & (n - 1))) : 0;                   \
         return shifted & low_bits_##n(length < n ? length : n);                          \
     }                                                                                    \
-    static inline U bfe_s_##n(U a, uint32_t position, uint32_t length) {                 \
+    LANE_INLINE U bfe_s_##n(U a, uint32_t position, uint32_t length) {                   \
         uint32_t top = position + length - 1;                                            \
         top = top < n ? top : n - 1;                                                     \
         U sign = length != 0 && (a >> (top & (n - 1)) & 1) ? (U)-1 : 0;                  \
@@ -111,7 +110,7 @@ static inline uint64_t low_bits_64(uint32_t n) {
         U keep = low_bits_##n(length < inside ? length : inside);                        \
         return (bfe_u_##n(a, position, length) & keep) | (sign & (U)~keep);              \
     }                                                                                    \
-    static inline U bfi_##n(U a, U b, uint32_t position, uint32_t length) {              \
+    LANE_INLINE U bfi_##n(U a, U b, uint32_t position, uint32_t length) {                \
         U field = low_bits_##n(length < n ? length : n);                                 \
         U where = position < n ? (U)(field << (position & (n - 1))) : 0;                 \
         U what = position < n ? (U)(a << (position & (n - 1))) : 0;                      \
@@ -129,19 +128,27 @@ static inline uint64_t low_bits_64(uint32_t n) {
 FIELDS(32, uint32_t, int32_t)
 FIELDS(64, uint64_t, int64_t)
 
-static inline uint32_t clz_32(uint32_t a) {
+LANE_INLINE uint32_t clz_32(uint32_t a) {
     return a ? (uint32_t)__builtin_clz(a) : 32;
 }
-static inline uint32_t clz_64(uint64_t a) {
+LANE_INLINE uint32_t clz_64(uint64_t a) {
     return a ? (uint32_t)__builtin_clzll(a) : 64;
 }
-#define POP_32(a) __builtin_popcount(a)
-#define POP_64(a) __builtin_popcountll(a)
+/* In vectors; the instruction is scalar before AVX-512 VPOPCNTDQ. */
+LANE_INLINE uint32_t pop_32(uint32_t a) {
+    a -= a >> 1 & 0x55555555;
+    a = (a & 0x33333333) + (a >> 2 & 0x33333333);
+    a = (a + (a >> 4)) & 0x0f0f0f0f;
+    return a * 0x01010101u >> 24;
+}
+LANE_INLINE uint32_t pop_64(uint64_t a) {
+    return pop_32((uint32_t)a) + pop_32((uint32_t)(a >> 32));
+}
 /* bfind: the highest bit that differs from the sign; -1 without; .shiftamt: the shift
  * that brings it to the top. 31 - 32 wraps to -1 by itself. */
 #define COUNTS(n, U, S)                                                                  \
     UNARY(clz_b##n, uint32_t, U, clz_##n(a))                                             \
-    UNARY(popc_b##n, uint32_t, U, POP_##n(a))                                            \
+    UNARY(popc_b##n, uint32_t, U, pop_##n(a))                                            \
     UNARY(bfind_u##n, uint32_t, U, n - 1 - clz_##n(a))                                   \
     UNARY(bfind_s##n, uint32_t, S, n - 1 - clz_##n((U)(a < 0 ? ~a : a)))                 \
     UNARY(bfind_shift_u##n, uint32_t, U, a ? clz_##n(a) : UINT32_MAX)                    \
@@ -150,7 +157,7 @@ static inline uint32_t clz_64(uint64_t a) {
 COUNTS(32, uint32_t, int32_t)
 COUNTS(64, uint64_t, int64_t)
 
-static inline uint32_t brev_32(uint32_t a) {
+LANE_INLINE uint32_t brev_32(uint32_t a) {
     a = (a >> 1 & 0x55555555) | (a & 0x55555555) << 1;
     a = (a >> 2 & 0x33333333) | (a & 0x33333333) << 2;
     a = (a >> 4 & 0x0f0f0f0f) | (a & 0x0f0f0f0f) << 4;
@@ -162,7 +169,7 @@ UNARY(brev_b64, uint64_t, uint64_t,
       pair_of(brev_32((uint32_t)(a >> 32)), brev_32((uint32_t)a)))
 
 /* bmsk: b ones from bit a on. wrap: both modulo 32; clamp: both at most 32. */
-static inline uint32_t bmsk(uint32_t position, uint32_t width) {
+LANE_INLINE uint32_t bmsk(uint32_t position, uint32_t width) {
     return (uint32_t)((UINT64_C(1) << width) - 1) << (position & 31);
 }
 BINARY(bmsk_wrap, uint32_t, uint32_t, uint32_t, bmsk(a & 31, b & 31))
@@ -170,7 +177,7 @@ BINARY(bmsk_clamp, uint32_t, uint32_t, uint32_t, a < 32 ? bmsk(a, CLAMP32(b)) : 
 
 /* szext: the low b bits of a, extended. wrap: b modulo 32; clamp: 32 and more keep all.
  */
-static inline uint32_t szext_s(uint32_t a, uint32_t width) {
+LANE_INLINE uint32_t szext_s(uint32_t a, uint32_t width) {
     uint32_t sign = width != 0 && (a >> ((width - 1) & 31) & 1) ? UINT32_MAX : 0;
     uint32_t keep = low_bits_32(width);
     return (a & keep) | (sign & ~keep);

@@ -22,10 +22,10 @@ _Static_assert(PTX_U64 == PTX_U8 + 3 && PTX_S8 == PTX_U8 + 4 && PTX_S64 == PTX_U
                "");
 
 /* From unsigned and signed sources into [least, greatest]. */
-static inline uint64_t clamp_unsigned(uint64_t v, uint64_t greatest) {
+LANE_INLINE uint64_t clamp_unsigned(uint64_t v, uint64_t greatest) {
     return v > greatest ? greatest : v;
 }
-static inline int64_t clamp_signed(int64_t v, int64_t least, uint64_t greatest) {
+LANE_INLINE int64_t clamp_signed(int64_t v, int64_t least, uint64_t greatest) {
     uint64_t high = greatest > INT64_MAX ? INT64_MAX : greatest;
     v = v < least ? least : v;
     return v > (int64_t)high ? (int64_t)high : v;
@@ -57,7 +57,7 @@ static step_run *const integer_table[INTEGER_TYPES][INTEGER_TYPES][2] = {
     INTEGERS(PAIR_ROW)};
 
 /* Integers to floats. */
-static inline double saturate_f64(double x) {
+LANE_INLINE double saturate_f64(double x) {
     double low = x > 0 ? x : 0.0;
     return low < 1 ? low : 1.0;
 }
@@ -89,13 +89,13 @@ static step_run *const float_table[INTEGER_TYPES][2][2][4] = {INTEGERS(FLOAT_ROW
 #define NAN_OF_F32(D) (sizeof(D) == 8 ? TOP_BIT(D) : (D)0)
 #define INTEGERS_OF_FLOATS(d, D, least, greatest)                                        \
     LANES_APART UNARY(d##_of_f32, D, float,                                              \
-                      INTEGER_OF(D, float, __builtin_rintf(a), least, greatest,          \
+                      INTEGER_OF(D, float, integral_f32(a), least, greatest,             \
                                  NAN_OF_F32(D))) LANES_APART                             \
     UNARY(d##_of_f32_ftz, D, float,                                                      \
-          INTEGER_OF(D, float, __builtin_rintf(flush_f32(a)), least, greatest,           \
+          INTEGER_OF(D, float, integral_f32(flush_f32(a)), least, greatest,              \
                      NAN_OF_F32(D))) LANES_APART                                         \
     UNARY(d##_of_f64, D, double,                                                         \
-          INTEGER_OF(D, double, __builtin_rint(a), least, greatest, TOP_BIT(D)))         \
+          INTEGER_OF(D, double, integral_f64(a), least, greatest, TOP_BIT(D)))           \
         DIRECTED(d##_of_f32) DIRECTED(d##_of_f32_ftz) DIRECTED(d##_of_f64)
 INTEGERS(INTEGERS_OF_FLOATS)
 #define ROUNDED_ROW(d, D, least, greatest)                                               \
@@ -127,7 +127,7 @@ UNARY(f32_of_f32_ftz, float, float, flush_f32(a))
 UNARY(f32_of_f32_sat, float, float, saturate_f32(a))
 UNARY(f32_of_f32_ftz_sat, float, float, saturate_f32(flush_f32(a)))
 #define INTEGRAL(suffix, IN, TO)                                                         \
-    LANES_APART UNARY(f32_integral##suffix, float, float, TO(__builtin_rintf(IN(a))))    \
+    LANES_APART UNARY(f32_integral##suffix, float, float, TO(integral_f32(IN(a))))       \
         DIRECTED(f32_integral##suffix)
 INTEGRAL(_keep, KEEP, settle_f32)
 INTEGRAL(_ftz, flush_f32, settle_f32)
@@ -136,8 +136,8 @@ INTEGRAL(_ftz_sat, flush_f32, saturate_f32)
 UNARY(f64_of_f64_keep, double, double, settle_f64(a))
 UNARY(f64_of_f64_sat, double, double, saturate_f64(a))
 LANES_APART UNARY(f64_integral_keep, double, double,
-                  settle_f64(__builtin_rint(a))) LANES_APART
-    UNARY(f64_integral_sat, double, double, saturate_f64(__builtin_rint(a)))
+                  settle_f64(integral_f64(a))) LANES_APART
+    UNARY(f64_integral_sat, double, double, saturate_f64(integral_f64(a)))
         DIRECTED(f64_integral_keep) DIRECTED(f64_integral_sat)
 
 #define FORMS(name)                                                                      \

@@ -3,11 +3,12 @@
  * The pairs that kernels are full of have loops of their own. All others go through f64,
  * lane by lane of a buffer: exact for every source but 64-bit integers, which are rounded
  * to odd there (lanes_half.h); then rounded once. .ftz means f32 subnormals only. */
+#define LANES_TWO_LOOPS
 #include "gpu/ptx/lanes_half.h"
 
 /* f32 to a tf32 register: 10 bits of mantissa, the other 13 zero. */
-static inline uint32_t tf32_of_f32(float x, enum alu_rounding rounding, bool away,
-                                   bool satfinite) {
+LANE_INLINE uint32_t tf32_of_f32(float x, enum alu_rounding rounding, bool away,
+                                 bool satfinite) {
     uint32_t bits = bits_of_f32(x), sign = bits & 0x80000000;
     uint32_t code = narrow_magnitude(bits, 8, 10, rounding, away) << 13;
     bool infinite = (bits & 0x7fffffff) == 0x7f800000;
@@ -20,22 +21,22 @@ static inline uint32_t tf32_of_f32(float x, enum alu_rounding rounding, bool awa
 /* fp8 (OCP 8-bit floating point specification, revision 1.0), always .satfinite: e4m3 has
  * no infinity and one NaN a sign, 448 is its largest number; e5m2 is the upper byte of
  * f16. */
-static inline uint32_t e4m3_of_f32(float x) {
+LANE_INLINE uint32_t e4m3_of_f32(float x) {
     uint32_t bits = bits_of_f32(x);
     uint32_t code = narrow_magnitude(bits, 4, 3, ALU_RN, false);
     code = code > 0x7e ? 0x7e : code;
     return x != x ? 0x7f : code | (bits >> 24 & 0x80);
 }
-static inline uint32_t e5m2_of_f32(float x) {
+LANE_INLINE uint32_t e5m2_of_f32(float x) {
     uint32_t bits = bits_of_f32(x);
     uint32_t code = narrow_magnitude(bits, 5, 2, ALU_RN, false);
     code = code > 0x7b ? 0x7b : code;
     return x != x ? 0x7f : code | (bits >> 24 & 0x80);
 }
-static inline uint16_t f16_of_e5m2(uint32_t code) {
+LANE_INLINE uint16_t f16_of_e5m2(uint32_t code) {
     return (code & 0x7f) > 0x7c ? HALF_NAN : (uint16_t)((code & 0xff) << 8);
 }
-static inline uint16_t f16_of_e4m3(uint32_t code) {
+LANE_INLINE uint16_t f16_of_e4m3(uint32_t code) {
     uint32_t magnitude = code & 0x7f, sign = (code & 0x80) << 8;
     float value = f32_of_f16((uint16_t)(magnitude << 7)) * 256; /* bias 15 to 7 */
     return magnitude == 0x7f ? HALF_NAN : (uint16_t)(f16_of_f32(value) | sign);
@@ -62,13 +63,13 @@ struct small { /* what a cvt says; packed into step->aux */
     unsigned away : 1, ftz : 1, sat : 1, relu : 1, satfinite : 1;
 };
 _Static_assert(sizeof(struct small) == sizeof(uint32_t), "");
-static inline struct small small_of(const struct step *step) {
+LANE_INLINE struct small small_of(const struct step *step) {
     struct small s;
     __builtin_memcpy(&s, &step->aux, sizeof(s));
     return s;
 }
 
-static inline unsigned bytes_of(unsigned type) {
+LANE_INLINE unsigned bytes_of(unsigned type) {
     switch (type) {
     case PTX_F16:
     case PTX_BF16:
@@ -83,11 +84,11 @@ static inline unsigned bytes_of(unsigned type) {
     }
 }
 
-static inline double odd_of_u64(uint64_t v) {
+LANE_INLINE double odd_of_u64(uint64_t v) {
     uint64_t sticky = (v & 0x7ff) != 0;
     return v >> 53 ? (double)(v >> 11 | sticky) * 2048 : (double)v;
 }
-static inline double odd_of_s64(int64_t v) {
+LANE_INLINE double odd_of_s64(int64_t v) {
     return v < 0 ? -odd_of_u64(0 - (uint64_t)v) : odd_of_u64((uint64_t)v);
 }
 static double load_value(const uint8_t *at, unsigned type, unsigned l, bool ftz) {
@@ -210,10 +211,10 @@ static void run_pair(STEP_ARGS) {
 }
 
 /* To and from pairs of fp8, with .relu. */
-static inline float relu_f32(float x, bool relu) {
+LANE_INLINE float relu_f32(float x, bool relu) {
     return relu && x <= 0 ? 0 : x;
 }
-static inline uint32_t fp8_of_f32(float x, unsigned type, bool relu) {
+LANE_INLINE uint32_t fp8_of_f32(float x, unsigned type, bool relu) {
     x = relu_f32(x, relu);
     return type == PTX_E4M3X2 ? e4m3_of_f32(x) : e5m2_of_f32(x);
 }
@@ -234,7 +235,7 @@ static void run_fp8_of_halves(STEP_ARGS) {
                        fp8_of_f32(f32_of_f16(HIGH_HALF(pa[l])), s.to, s.relu) << 8);
     });
 }
-static inline uint16_t f16_of_fp8(uint32_t code, unsigned type, bool relu) {
+LANE_INLINE uint16_t f16_of_fp8(uint32_t code, unsigned type, bool relu) {
     uint16_t h = type == PTX_E4M3X2 ? f16_of_e4m3(code) : f16_of_e5m2(code);
     return relu ? relu_half(h, 0x7c00) : h;
 }
@@ -248,8 +249,7 @@ static void run_halves_of_fp8(STEP_ARGS) {
 }
 
 /* cvt.pack.sat: two integers side by side, a above b, above what c shifts in. */
-static inline uint32_t pack_one(int32_t v, int32_t least, int32_t greatest,
-                                unsigned bits) {
+LANE_INLINE uint32_t pack_one(int32_t v, int32_t least, int32_t greatest, unsigned bits) {
     v = v < least ? least : v > greatest ? greatest : v;
     return (uint32_t)v & ((1u << bits) - 1);
 }

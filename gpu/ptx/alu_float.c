@@ -46,35 +46,35 @@ LANES_APART BINARY(add_f64, double, double, double, settle_f64(a + b)) LANES_APA
             DIRECTED(rcp_f64) DIRECTED(sqrt_f64)
 
     /* The operand that is a number; NaN only when both are none. */
-    static inline float min_f32(float a, float b) {
+    LANE_INLINE float min_f32(float a, float b) {
     float low = order_f32(a) < order_f32(b) ? a : b;
     low = a != a ? b : low;
     return settle_f32(b != b ? a : low);
 }
-static inline float max_f32(float a, float b) {
+LANE_INLINE float max_f32(float a, float b) {
     float high = order_f32(a) > order_f32(b) ? a : b;
     high = a != a ? b : high;
     return settle_f32(b != b ? a : high);
 }
-static inline double min_f64(double a, double b) {
+LANE_INLINE double min_f64(double a, double b) {
     double low = order_f64(a) < order_f64(b) ? a : b;
     low = a != a ? b : low;
     return settle_f64(b != b ? a : low);
 }
-static inline double max_f64(double a, double b) {
+LANE_INLINE double max_f64(double a, double b) {
     double high = order_f64(a) > order_f64(b) ? a : b;
     high = a != a ? b : high;
     return settle_f64(b != b ? a : high);
 }
 /* .NaN: NaN when one is. */
-static inline float either_nan_f32(float a, float b, float r) {
+LANE_INLINE float either_nan_f32(float a, float b, float r) {
     return f32_of_bits(a != a || b != b ? F32_NAN : bits_of_f32(r));
 }
-static inline float abs_f32(float x) {
+LANE_INLINE float abs_f32(float x) {
     return f32_of_bits(bits_of_f32(x) & 0x7fffffff);
 }
 /* .xorsign: the sign is that of the product; a NaN keeps none. */
-static inline float xorsign_f32(float a, float b, float r) {
+LANE_INLINE float xorsign_f32(float a, float b, float r) {
     uint32_t sign = (bits_of_f32(a) ^ bits_of_f32(b)) & 0x80000000;
     return f32_of_bits(r != r ? F32_NAN : bits_of_f32(r) | sign);
 }

@@ -5,22 +5,23 @@
  * format plus two, so that rounding twice is rounding once; products of f16 are exact
  * there. Products of bf16 may be subnormal in f32 and go through f64. fma keeps what its
  * sum loses by rounding to odd. NaN results are 0x7fff. */
+#define LANES_TWO_LOOPS
 #include "gpu/ptx/lanes_half.h"
 
 #define F16_INFINITY 0x7c00u
 #define BF16_INFINITY 0x7f80u
 
-static inline uint16_t f16_add(uint16_t a, uint16_t b) {
+LANE_INLINE uint16_t f16_add(uint16_t a, uint16_t b) {
     return f16_of_f32(f32_of_f16(a) + f32_of_f16(b));
 }
-static inline uint16_t f16_sub(uint16_t a, uint16_t b) {
+LANE_INLINE uint16_t f16_sub(uint16_t a, uint16_t b) {
     return f16_of_f32(f32_of_f16(a) - f32_of_f16(b));
 }
-static inline uint16_t f16_mul(uint16_t a, uint16_t b) {
+LANE_INLINE uint16_t f16_mul(uint16_t a, uint16_t b) {
     return f16_of_f32(f32_of_f16(a) * f32_of_f16(b));
 }
 /* The product is exact in f32; two-sum and rounding to odd as in odd_sum. */
-static inline uint16_t f16_fma(uint16_t a, uint16_t b, uint16_t c) {
+LANE_INLINE uint16_t f16_fma(uint16_t a, uint16_t b, uint16_t c) {
     float product = f32_of_f16(a) * f32_of_f16(b), addend = f32_of_f16(c);
     float sum = product + addend, part = sum - product;
     float error = (product - (sum - part)) + (addend - part);
@@ -29,23 +30,23 @@ static inline uint16_t f16_fma(uint16_t a, uint16_t b, uint16_t c) {
     bool inexact = error > 0 || error < 0;
     return f16_of_f32(f32_of_bits(inexact && !(bits & 1) ? bits + toward : bits));
 }
-static inline uint16_t bf16_add(uint16_t a, uint16_t b) {
+LANE_INLINE uint16_t bf16_add(uint16_t a, uint16_t b) {
     return bf16_of_f32(f32_of_bf16(a) + f32_of_bf16(b));
 }
-static inline uint16_t bf16_sub(uint16_t a, uint16_t b) {
+LANE_INLINE uint16_t bf16_sub(uint16_t a, uint16_t b) {
     return bf16_of_f32(f32_of_bf16(a) - f32_of_bf16(b));
 }
-static inline uint16_t bf16_mul(uint16_t a, uint16_t b) {
+LANE_INLINE uint16_t bf16_mul(uint16_t a, uint16_t b) {
     return bf16_of_f32(odd_f32((double)f32_of_bf16(a) * (double)f32_of_bf16(b)));
 }
-static inline uint16_t bf16_fma(uint16_t a, uint16_t b, uint16_t c) {
+LANE_INLINE uint16_t bf16_fma(uint16_t a, uint16_t b, uint16_t c) {
     double product = (double)f32_of_bf16(a) * (double)f32_of_bf16(b);
     return bf16_of_f32(odd_f32(odd_sum(product, (double)f32_of_bf16(c))));
 }
 
 /* What is done to sources and results. */
 #define KEEP(x) (x)
-static inline uint16_t saturate_f16(uint16_t h) {
+LANE_INLINE uint16_t saturate_f16(uint16_t h) {
     return (h & 0x8000) || h > F16_INFINITY ? 0 : h > 0x3c00 ? 0x3c00 : h;
 }
 #define SAT_FTZ(x) saturate_f16(flush_f16(x))
@@ -68,12 +69,12 @@ static inline uint16_t saturate_f16(uint16_t h) {
                    f(HIGH_HALF(a), HIGH_HALF(b), HIGH_HALF(c))))
 
 #define OPERATION2(op, type, suffix, IN, OUT)                                            \
-    static inline uint16_t type##_##op##suffix(uint16_t a, uint16_t b) {                 \
+    LANE_INLINE uint16_t type##_##op##suffix(uint16_t a, uint16_t b) {                   \
         return OUT(type##_##op(IN(a), IN(b)));                                           \
     }                                                                                    \
     HALF2(op##_##type##suffix, type##_##op##suffix)
 #define OPERATION3(type, suffix, IN, OUT)                                                \
-    static inline uint16_t type##_fma##suffix(uint16_t a, uint16_t b, uint16_t c) {      \
+    LANE_INLINE uint16_t type##_fma##suffix(uint16_t a, uint16_t b, uint16_t c) {        \
         return OUT(type##_fma(IN(a), IN(b), IN(c)));                                     \
     }                                                                                    \
     HALF3(fma_##type##suffix, type##_fma##suffix)
@@ -97,11 +98,11 @@ OPERATION3(bf16, _relu, KEEP, BF16_RELU)
 
 /* Extremes: the operand that is a number; .NaN: NaN when one is; .xorsign.abs: of the
  * magnitudes, with the sign of the product. */
-static inline bool is_nan_half(uint16_t h, uint32_t infinity) {
+LANE_INLINE bool is_nan_half(uint16_t h, uint32_t infinity) {
     return (h & 0x7fffu) > infinity;
 }
-static inline uint16_t extreme_half(uint16_t a, uint16_t b, uint32_t infinity, bool least,
-                                    bool nan, bool xorsign) {
+LANE_INLINE uint16_t extreme_half(uint16_t a, uint16_t b, uint32_t infinity, bool least,
+                                  bool nan, bool xorsign) {
     uint16_t sign = xorsign ? (a ^ b) & 0x8000 : 0;
     a = xorsign ? a & 0x7fff : a;
     b = xorsign ? b & 0x7fff : b;
@@ -112,7 +113,7 @@ static inline uint16_t extreme_half(uint16_t a, uint16_t b, uint32_t infinity, b
     return is_nan ? HALF_NAN : r | sign;
 }
 #define EXTREME(op, type, suffix, IN, infinity, least, nan, xorsign)                     \
-    static inline uint16_t type##_##op##suffix(uint16_t a, uint16_t b) {                 \
+    LANE_INLINE uint16_t type##_##op##suffix(uint16_t a, uint16_t b) {                   \
         return extreme_half(IN(a), IN(b), infinity, least, nan, xorsign);                \
     }                                                                                    \
     HALF2(op##_##type##suffix, type##_##op##suffix)
@@ -130,10 +131,10 @@ EXTREMES(max, bf16, _keep, KEEP, BF16_INFINITY, false)
 
 /* NaN becomes the one NaN; but of pairs without .ftz ptxas makes plain logic. */
 #define SIGN_OF(type, suffix, IN, infinity)                                              \
-    static inline uint16_t type##_neg##suffix(uint16_t a) {                              \
+    LANE_INLINE uint16_t type##_neg##suffix(uint16_t a) {                                \
         return is_nan_half(a, infinity) ? HALF_NAN : IN(a) ^ 0x8000;                     \
     }                                                                                    \
-    static inline uint16_t type##_abs##suffix(uint16_t a) {                              \
+    LANE_INLINE uint16_t type##_abs##suffix(uint16_t a) {                                \
         return is_nan_half(a, infinity) ? HALF_NAN : IN(a) & 0x7fff;                     \
     }
 SIGN_OF(f16, _keep, KEEP, F16_INFINITY)

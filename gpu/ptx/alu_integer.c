@@ -10,7 +10,7 @@
 typedef unsigned __int128 u128;
 typedef __int128 s128;
 
-static inline int32_t clamp_s32(int64_t v) {
+LANE_INLINE int32_t clamp_s32(int64_t v) {
     v = v > INT32_MAX ? INT32_MAX : v;
     return (int32_t)(v < INT32_MIN ? INT32_MIN : v);
 }
@@ -100,23 +100,23 @@ TERNARY(mad24_hi_sat_s32, int32_t, uint32_t, uint32_t, int32_t,
 /* Quotients of unsigned numbers, b never 0. Those of 32 bits go through binary64: a/b is
  * at least 1/b away from the next larger integer, far more than half an ulp of the
  * quotient, so rounding never reaches it, and truncation of the rounded one is exact. */
-static inline uint32_t quotient_32(uint32_t a, uint32_t b) {
+LANE_INLINE uint32_t quotient_32(uint32_t a, uint32_t b) {
     return (uint32_t)((double)a / (double)b);
 }
-static inline uint64_t quotient_64(uint64_t a, uint64_t b) {
+LANE_INLINE uint64_t quotient_64(uint64_t a, uint64_t b) {
     return a / b;
 }
-static inline uint16_t quotient_16(uint16_t a, uint16_t b) {
+LANE_INLINE uint16_t quotient_16(uint16_t a, uint16_t b) {
     return (uint16_t)((float)a / (float)b);
 }
 #define DIVIDING(n, U, S)                                                                \
-    static inline U div_u_##n(U a, U b) {                                                \
+    LANE_INLINE U div_u_##n(U a, U b) {                                                  \
         return b ? quotient_##n(a, b ? b : 1) : (U)-1;                                   \
     }                                                                                    \
-    static inline U magnitude_##n(S a) {                                                 \
+    LANE_INLINE U magnitude_##n(S a) {                                                   \
         return a < 0 ? (U)((U)0 - (U)a) : (U)a;                                          \
     }                                                                                    \
-    static inline U div_s_##n(S a, S b) {                                                \
+    LANE_INLINE U div_s_##n(S a, S b) {                                                  \
         U q = quotient_##n(magnitude_##n(a), b ? magnitude_##n(b) : 1);                  \
         q = (a < 0) != (b < 0) ? (U)((U)0 - q) : q;                                      \
         return b ? q : (U)-1;                                                            \

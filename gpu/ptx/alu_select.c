@@ -144,8 +144,7 @@ enum combine { ALONE, WITH_AND, WITH_OR, WITH_XOR };
 #define AUX_HOW(aux) ((aux) >> 8 & 0xff)
 #define AUX_COMBINE(aux) ((aux) >> 16)
 
-static inline uint32_t combined(struct warp *warp, const struct step *step,
-                                uint32_t bits) {
+LANE_INLINE uint32_t combined(struct warp *warp, const struct step *step, uint32_t bits) {
     switch ((enum combine)AUX_COMBINE(step->aux)) {
     case WITH_AND:
         return bits & lanes_predicate(warp, step, 2);
@@ -159,7 +158,7 @@ static inline uint32_t combined(struct warp *warp, const struct step *step,
 }
 
 /* Both results are made before either is written: a source may be a result. */
-static inline void write_pair(STEP_ARGS, uint32_t p, uint32_t q) {
+LANE_INLINE void write_pair(STEP_ARGS, uint32_t p, uint32_t q) {
     uint32_t first = combined(warp, step, p), second = combined(warp, step, q);
     lanes_set_predicate(warp, step->dst, mask, first);
     lanes_set_predicate(warp, step->dst2, mask, second);

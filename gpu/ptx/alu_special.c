@@ -16,7 +16,7 @@
 
 /* 2^x for any x: x = n + r, |r| <= 1/2; the Taylor series of e^(r ln 2) to r^12. Beyond
  * +-1000 the result is 0 or infinite in every format here. */
-static inline double exp2_value(double x) {
+LANE_INLINE double exp2_value(double x) {
     double in = x > 1000 ? 1000 : x;
     in = in < -1000 ? -1000 : in;
     const double shifted = in + 0x1.8p52;
@@ -40,7 +40,7 @@ static inline double exp2_value(double x) {
 
 /* log2 of a positive normal f64: m 2^e with m in [sqrt(1/2), sqrt(2)); with s =
  * (m-1)/(m+1) the series 2/ln 2 (s + s^3/3 + …), |s| < 0.172. */
-static inline double log2_positive(double x) {
+LANE_INLINE double log2_positive(double x) {
     const uint64_t low = UINT64_C(0x3fe6a09e667f3bcd); /* sqrt(1/2) */
     const uint64_t raised = bits_of_f64(x) - low + (UINT64_C(1024) << 52);
     const double e = (double)(int32_t)(raised >> 52) - 1024;
@@ -60,7 +60,7 @@ static inline double log2_positive(double x) {
     p = p * z + 0x1.71547652b82fep+1;
     return p * s + e;
 }
-static inline double log2_value(double x) {
+LANE_INLINE double log2_value(double x) {
     const bool usual = x > 0 && x < (double)INFINITY;
     double r = log2_positive(usual ? x : 1);
     r = x == 0 ? -(double)INFINITY : r;
@@ -75,12 +75,12 @@ struct quadrant {
     double r;
     uint64_t n;
 };
-static inline struct quadrant reduce_angle(double x) {
+LANE_INLINE struct quadrant reduce_angle(double x) {
     const double shifted = x * 0x1.45f306dc9c883p-1 + 0x1.8p52, n = shifted - 0x1.8p52;
     const double r = (x - n * 0x1.921fb544p+0) - n * 0x1.0b4611a6p-34;
     return (struct quadrant){r - n * 0x1.3198a2e037073p-69, bits_of_f64(shifted)};
 }
-static inline double sin_series(double r) {
+LANE_INLINE double sin_series(double r) {
     const double z = r * r;
     double p = -0x1.ae7f3e733b81fp-41;
     p = p * z + 0x1.6124613a86d09p-33;
@@ -91,7 +91,7 @@ static inline double sin_series(double r) {
     p = p * z - 0x1.5555555555555p-3;
     return r + r * (z * p);
 }
-static inline double cos_series(double r) {
+LANE_INLINE double cos_series(double r) {
     const double z = r * r;
     double p = 0x1.ae7f3e733b81fp-45;
     p = p * z - 0x1.93974a8c07c9dp-37;
@@ -104,7 +104,7 @@ static inline double cos_series(double r) {
     return p * z + 1;
 }
 /* sin(x + turns pi/2) */
-static inline double sin_value(double x, uint64_t turns) {
+LANE_INLINE double sin_value(double x, uint64_t turns) {
     const struct quadrant q = reduce_angle(x);
     const uint64_t n = q.n + turns;
     const double r = n & 1 ? cos_series(q.r) : sin_series(q.r);
@@ -112,7 +112,7 @@ static inline double sin_value(double x, uint64_t turns) {
 }
 
 /* tanh: a Pade quotient near 0, else by 2^x, which costs no digits there. */
-static inline double tanh_value(double x) {
+LANE_INLINE double tanh_value(double x) {
     const double z = x * x;
     const double top = ((z + 378) * z + 17325) * z + 135135;
     const double bottom = ((28 * z + 3150) * z + 62370) * z + 135135;
@@ -123,13 +123,13 @@ static inline double tanh_value(double x) {
     return x != x ? x
                   : f64_of_bits(bits_of_f64(r) | (bits_of_f64(x) & (uint64_t)INT64_MIN));
 }
-static inline double rsqrt_value(double x) {
+LANE_INLINE double rsqrt_value(double x) {
     return 1.0 / __builtin_sqrt(x);
 }
-static inline double sqrt_value(double x) {
+LANE_INLINE double sqrt_value(double x) {
     return __builtin_sqrt(x);
 }
-static inline double rcp_value(double x) {
+LANE_INLINE double rcp_value(double x) {
     return 1.0 / x;
 }
 
@@ -146,7 +146,7 @@ SPECIAL(sqrt, sqrt_value)
 SPECIAL(rcp, rcp_value)
 
 /* Angles that the reduction above cannot take go through the C library, lane by lane. */
-static inline float angle_f32(float x, bool ftz) {
+LANE_INLINE float angle_f32(float x, bool ftz) {
     return ftz ? flush_f32(x) : x;
 }
 #define TRIG(name, turns, library, ftz)                                                  \
@@ -182,7 +182,7 @@ TRIG(cos_f32_ftz, 1, cos, true)
 
 /* div.full is the quotient; div.approx multiplies by the reciprocal, which is flushed to
  * 0 for 2^126 < |b| < 2^128: infinity divided by such is NaN, all else 0. */
-static inline float div_approx(float a, float b) {
+LANE_INLINE float div_approx(float a, float b) {
     const uint32_t size = bits_of_f32(b) & 0x7fffffff;
     const bool huge = size > 0x7e800000 && size < 0x7f800000;
     const float zero = f32_of_bits((bits_of_f32(a) ^ bits_of_f32(b)) & 0x80000000);
@@ -198,13 +198,13 @@ BINARY(div_fast_ftz, float, float, float,
 
 /* rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read and write the upper halves only. */
 #define UPPER UINT64_C(0xffffffff00000000)
-static inline double upper_flushed(double x) {
+LANE_INLINE double upper_flushed(double x) {
     const uint64_t u = bits_of_f64(x);
     const uint64_t kept =
         u & UINT64_C(0x7ff0000000000000) ? u & UPPER : u & (uint64_t)INT64_MIN;
     return x != x ? x : f64_of_bits(kept);
 }
-static inline double upper_result(double x) {
+LANE_INLINE double upper_result(double x) {
     const uint64_t u = bits_of_f64(x);
     const bool finite = (u & INT64_MAX) < UINT64_C(0x7ff0000000000000);
     const double r = f64_of_bits((finite ? u + 0x80000000 : u) & UPPER);
@@ -216,19 +216,19 @@ UNARY(rsqrt_f64_ftz, double, double, upper_result(1.0 / __builtin_sqrt(upper_flu
 UNARY(rsqrt_f64, double, double, settle_f64(rsqrt_value(a)))
 
 /* f16 and bf16: from f64 to the format in one rounding. */
-static inline uint16_t f16_ex2(uint16_t h) {
+LANE_INLINE uint16_t f16_ex2(uint16_t h) {
     return f16_of_f32(odd_f32(exp2_value((double)f32_of_f16(h))));
 }
-static inline uint16_t f16_tanh(uint16_t h) {
+LANE_INLINE uint16_t f16_tanh(uint16_t h) {
     return f16_of_f32(odd_f32(tanh_value((double)f32_of_f16(h))));
 }
-static inline uint16_t bf16_tanh(uint16_t h) {
+LANE_INLINE uint16_t bf16_tanh(uint16_t h) {
     return bf16_of_f32(odd_f32(tanh_value((double)f32_of_bf16(h))));
 }
-static inline uint16_t flush_bf16(uint16_t h) {
+LANE_INLINE uint16_t flush_bf16(uint16_t h) {
     return h & 0x7f80 ? h : h & 0x8000;
 }
-static inline uint16_t bf16_ex2(uint16_t h) {
+LANE_INLINE uint16_t bf16_ex2(uint16_t h) {
     return flush_bf16(
         bf16_of_f32(odd_f32(exp2_value((double)f32_of_bf16(flush_bf16(h))))));
 }

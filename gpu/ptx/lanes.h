@@ -27,13 +27,39 @@
 #define LANES_APART __attribute__((noipa))
 #endif
 
+/* What a loop calls must become part of it, or it is no vector loop. */
+#define LANE_INLINE static inline __attribute__((always_inline))
+
 #define LANES_COUNT 32
 #define LANES_FOR LANES_IVDEP for (unsigned l = 0; l < LANES_COUNT; l++)
 
 #define STEP_ARGS struct warp *warp, const struct step *step, uint32_t mask
 #define SOURCE(type, i) LANES(const type, warp, step->src[i])
 
-/* `body` sees the lane's number l and assigns r. */
+/* Results for the lanes of a partial mask. Long bodies vectorise better apart from the
+ * blend: a file of those defines LANES_TWO_LOOPS. */
+#ifdef LANES_TWO_LOOPS
+#define LANES_BLEND(D, ...)                                                              \
+    D kept_[LANES_COUNT] __attribute__((aligned(64)));                                   \
+    LANES_FOR {                                                                          \
+        D r;                                                                             \
+        __VA_ARGS__;                                                                     \
+        kept_[l] = r;                                                                    \
+    }                                                                                    \
+    __asm__ volatile("" : : "r"(kept_) : "memory"); /* do not join them again */         \
+    LANES_FOR {                                                                          \
+        out_[l] = on_[l] ? kept_[l] : out_[l];                                           \
+    }
+#else
+#define LANES_BLEND(D, ...)                                                              \
+    LANES_FOR {                                                                          \
+        D r;                                                                             \
+        __VA_ARGS__;                                                                     \
+        out_[l] = on_[l] ? r : out_[l];                                                  \
+    }
+#endif
+
+/* The body sees the lane's number l and assigns r. */
 #define LANES_EACH(D, ...)                                                               \
     do {                                                                                 \
         D *out_ = LANES(D, warp, step->dst);                                             \
@@ -45,11 +71,7 @@
             }                                                                            \
         } else {                                                                         \
             const uint32_t *on_ = WARP_HEAD(warp)->lane_mask;                            \
-            LANES_FOR {                                                                  \
-                D r;                                                                     \
-                __VA_ARGS__;                                                             \
-                out_[l] = on_[l] ? r : out_[l];                                          \
-            }                                                                            \
+            LANES_BLEND(D, __VA_ARGS__)                                                  \
         }                                                                                \
     } while (0)
 

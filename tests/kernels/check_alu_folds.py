@@ -112,8 +112,10 @@ def main():
             step = max(1, len(rows) // count)
             answer = verdict(nvrtc, spelling, widths, rows[::step][:count])
             kind = answer.split(":")[0]
+            if kind == "differs" and (".approx" in spelling or ".full" in spelling):
+                kind = "approximation differs"
             sums[kind] = sums.get(kind, 0) + 1
-            if kind in ("differs", "refused by ptxas"):
+            if kind not in ("agrees", "not folded"):
                 print(spelling, answer, flush=True)
     print(", ".join(f"{k}: {v}" for k, v in sorted(sums.items())))
 
