@@ -70,7 +70,7 @@ LANE_INLINE double log2_value(double x) {
 
 /* x - n pi/2 for |x| <= 2^19: pi/2 in three parts, the first two of 33 bits, so that
  * their products with n are exact. The quadrant is in the low bits of `shifted`. */
-#define TRIG_LIMIT 0x1p19
+#define TRIG_LIMIT 0x49000000u /* 2^19 as a float's bits */
 struct quadrant {
     double r;
     uint64_t n;
@@ -162,7 +162,7 @@ LANE_INLINE float angle_f32(float x, bool ftz) {
         const float *pa = SOURCE(float, 0);                                              \
         uint32_t far = 0;                                                                \
         LANES_FOR {                                                                      \
-            far |= (bits_of_f32(pa[l]) & 0x7fffffff) > 0x49000000 ? lane_bits[l] : 0;    \
+            far |= (bits_of_f32(pa[l]) & 0x7fffffff) > TRIG_LIMIT ? lane_bits[l] : 0;    \
         }                                                                                \
         if (far & mask) {                                                                \
             name##_far(warp, step, mask);                                                \
@@ -174,7 +174,6 @@ LANE_INLINE float angle_f32(float x, bool ftz) {
             r = x == 0 && turns == 0 ? x : r;                                            \
         });                                                                              \
     }
-_Static_assert(TRIG_LIMIT == 524288, "0x49000000 as a float");
 TRIG(sin_f32, 0, sin, false)
 TRIG(sin_f32_ftz, 0, sin, true)
 TRIG(cos_f32, 1, cos, false)
