@@ -14,10 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LEAST_KEY 8      /* bytes; shorter values are words */
-#define KEPT_WORDS 2048u /* of standard error; more than is told, so that no key is cut  \
-                          */
-#define LAST_WORDS 200u  /* bytes of standard error that an error tells */
+#define LEAST_KEY 8 /* bytes; shorter values are words */
+/* Bytes of standard error: what an error tells, and what is kept for it, which is more,
+ * so that no key is cut in two before it is struck out. */
+#define LAST_WORDS 200u
+#define KEPT_WORDS 2048u
 
 /* --- which program --- */
 
