@@ -32,7 +32,18 @@ INLINE uint8_t shadow_bits(uint64_t offset, unsigned bytes) {
     return (uint8_t)(bytes >= 4 ? 0x0f : ((1u << bytes) - 1) << (offset & 3));
 }
 
+#define SHADOW_SPAN 1024 /* words: looking at all of them is faster than at 32 places */
+
 INLINE bool shadow_gather_set(const uint8_t *shadow, const uint64_t *o, unsigned bytes) {
+    uint64_t low = o[0], high = o[0];
+    LANES_FOR {
+        low = o[l] < low ? o[l] : low;
+        high = o[l] > high ? o[l] : high;
+    }
+    uint64_t first = low >> 2, words = ((high + bytes + 3) >> 2) - first;
+    if (words <= SHADOW_SPAN && shadow_contiguous_set(shadow + first, (unsigned)words)) {
+        return true;
+    }
     uint8_t missing = 0;
     for (unsigned l = 0; l < LANES_COUNT; l++) {
         uint8_t want = shadow_bits(o[l], bytes);
@@ -219,7 +230,7 @@ INLINE void count_lanes(struct worker *worker, uint32_t number, const uint64_t *
     const struct pattern *pattern = &worker->patterns[number];
     uint64_t base = o[__builtin_ctz(mask)];
     uint32_t phase = (uint32_t)base & (shared ? 3 : 31);
-    uint32_t other = (mask ^ pattern->mask) | (phase ^ pattern->phase);
+    uint32_t cost = pattern->cost[phase];
     uint64_t far = 0;
     uint32_t apart = 0;
     LANES_FOR {
@@ -227,9 +238,9 @@ INLINE void count_lanes(struct worker *worker, uint32_t number, const uint64_t *
         far |= (delta + UINT64_C(0x80000000)) >> 32;
         apart |= (uint32_t)delta ^ (uint32_t)pattern->deltas[l];
     }
-    if (__builtin_expect(!other && !apart && !far, 1)) {
+    if (__builtin_expect(mask == pattern->mask && cost && !apart && !far, 1)) {
         counts->requests++;
-        counts->cost += pattern->cost;
+        counts->cost += cost;
         counts->ideal += pattern->ideal;
         return;
     }

@@ -77,38 +77,43 @@ void coalescing_wavefronts(const uint64_t offsets[32], uint32_t mask, unsigned b
     }
 }
 
-/* Both costs stay when all addresses move by 32 bytes (sectors), by a word (banks). */
+static void pattern_learn(struct pattern *p, const uint64_t offsets[32], uint32_t mask,
+                          bool *ret_near) {
+    uint64_t base = offsets[__builtin_ctz(mask)];
+    bool same = mask == p->mask;
+    *ret_near = true;
+    int32_t deltas[32];
+    for (unsigned l = 0; l < 32; l++) {
+        int64_t delta = mask >> l & 1 ? (int64_t)(offsets[l] - base) : 0;
+        *ret_near = *ret_near && delta == (int32_t)delta;
+        deltas[l] = (int32_t)delta;
+        same = same && deltas[l] == p->deltas[l];
+    }
+    if (!same) {
+        memcpy(p->deltas, deltas, sizeof deltas);
+        memset(p->cost, 0, sizeof p->cost);
+        p->mask = mask;
+    }
+}
+
 void coalescing_count(struct access_count *count, struct pattern *pattern,
                       const uint64_t offsets[32], uint32_t mask, unsigned bytes,
                       int is_shared) {
-    uint64_t base = offsets[__builtin_ctz(mask)];
-    uint32_t phase = (uint32_t)base & (is_shared ? 3 : 31);
-    int32_t deltas[32] __attribute__((aligned(64)));
-    uint32_t other = (mask ^ pattern->mask) | (phase ^ pattern->phase);
-    uint64_t far = 0;
-    for (unsigned l = 0; l < 32; l++) {
-        uint64_t delta = mask >> l & 1 ? offsets[l] - base : 0;
-        deltas[l] = (int32_t)delta;
-        far |= delta + UINT64_C(0x80000000);
-        other |= (uint32_t)(deltas[l] ^ pattern->deltas[l]);
-    }
-    if (other || far >> 32) {
-        uint32_t cost, ideal;
-        if (is_shared) {
-            coalescing_wavefronts(offsets, mask, bytes, &cost, &ideal);
-        } else {
-            coalescing_sectors(offsets, mask, bytes, &cost, &ideal);
-        }
-        pattern->mask = far >> 32 ? 0 : mask;
-        pattern->phase = phase;
-        pattern->cost = cost;
-        pattern->ideal = ideal;
-        memcpy(pattern->deltas, deltas, sizeof deltas);
-        count->cost += cost;
-        count->ideal += ideal;
+    uint32_t cost, ideal;
+    bool near;
+    unsigned phase = (unsigned)offsets[__builtin_ctz(mask)] & (is_shared ? 3 : 31);
+    pattern_learn(pattern, offsets, mask, &near);
+    if (is_shared) {
+        coalescing_wavefronts(offsets, mask, bytes, &cost, &ideal);
     } else {
-        count->cost += pattern->cost;
-        count->ideal += pattern->ideal;
+        coalescing_sectors(offsets, mask, bytes, &cost, &ideal);
     }
+    pattern->cost[phase] = (uint8_t)(cost < 256 ? cost : 0);
+    pattern->ideal = ideal;
+    if (!near) {
+        pattern->mask = 0; /* its differences do not tell it from others */
+    }
+    count->cost += cost;
+    count->ideal += ideal;
     count->requests++;
 }

@@ -14,8 +14,8 @@
  * repeat, so that counting is mostly one comparison. */
 struct pattern {
     uint32_t mask;
-    uint32_t phase;
-    uint32_t cost, ideal;
+    uint32_t ideal;
+    uint8_t cost[32]; /* by what the first address is modulo 32 (banks: 4); 0 = unknown */
     int32_t deltas[WARP_LANES] __attribute__((aligned(64)));
 };
 
