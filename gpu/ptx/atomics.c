@@ -4,6 +4,7 @@
  * host; on global memory the host's atomics are used where several threads run. */
 #include "gpu/ptx/access.h"
 #include "gpu/ptx/coalescing.h"
+#include "gpu/ptx/half_bits.h"
 #include "gpu/ptx/lower.h"
 
 #include <pthread.h>
@@ -42,9 +43,7 @@ static float half_value(uint16_t bits, bool bf16) {
     if (bf16) {
         return float_of((uint32_t)bits << 16);
     }
-    _Float16 h;
-    memcpy(&h, &bits, sizeof h);
-    return (float)h;
+    return half_to_float(bits);
 }
 
 static uint16_t half_of(float f, bool bf16) {
@@ -55,10 +54,7 @@ static uint16_t half_of(float f, bool bf16) {
         uint32_t bits = bits_of(f);
         return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
     }
-    _Float16 h = (_Float16)f;
-    uint16_t bits;
-    memcpy(&bits, &h, sizeof bits);
-    return bits;
+    return half_of_double(f);
 }
 
 /* The sum of two halves is exact in binary32 up to one rounding that does no harm. */

@@ -35,7 +35,7 @@ static void warp_first(struct warp *w, struct block *b, uint32_t index) {
                              .regs = b->arena + (size_t)index * code->arena_bytes,
                              .local_top = code->local_bytes};
     w->frame = &w->root;
-    memset(w->root.regs, 0xa5, code->fixed);
+    memset(w->root.regs, run->poison, code->fixed);
     memcpy(w->root.regs + code->fixed, code->fixed_image,
            code->arena_bytes - code->fixed);
 }
@@ -89,12 +89,12 @@ void block_free(struct block *b) {
 }
 
 static void warp_start(struct warp *w) {
-    struct run *run = w->worker->run;
+    const struct run *run = w->worker->run;
     const struct code *code = w->root.code;
-    memset(w->root.regs, run_memory(run)->poison, code->poison_bytes);
+    memset(w->root.regs, run->poison, code->poison_bytes);
     frame_fill_block_specials(w, &w->root);
     if (code->local_bytes) {
-        memset(w->local, 0xa5, code->local_bytes * WARP_LANES);
+        memset(w->local, run->poison, code->local_bytes * WARP_LANES);
         memset(w->local_shadow, 0, code->local_bytes / 4 * WARP_LANES);
     }
     w->live = w->root.lanes = warp_lanes(run, w->index);
@@ -121,7 +121,7 @@ void block_start(struct block *b, uint64_t number) {
     b->changes = 0;
     b->ended = false;
     if (b->shared_bytes) {
-        memset(b->shared, run_memory(run)->poison, b->shared_bytes);
+        memset(b->shared, run->poison, b->shared_bytes);
         if (b->shared_shadow) {
             memset(b->shared_shadow, 0, run->shared_window / 4);
         }
@@ -150,10 +150,17 @@ static bool warp_can_run(const struct warp *w) {
     return false;
 }
 
+/* Seed 0 is the natural order; others begin elsewhere, odd ones go backwards. */
+static struct warp *warp_in_turn(const struct block *b, uint32_t turn) {
+    uint64_t seed = b->worker->run->seed;
+    uint32_t k = (uint32_t)((turn + seed / 2) % b->warp_count);
+    return &b->warps[seed & 1 ? b->warp_count - 1 - k : k];
+}
+
 enum block_state block_turn(struct block *b) {
     bool ran = false;
     for (uint32_t k = 0; k < b->warp_count; k++) {
-        struct warp *w = &b->warps[k];
+        struct warp *w = warp_in_turn(b, k);
         if (!warp_can_run(w)) {
             continue;
         }

@@ -1,5 +1,5 @@
 #include "base/mem.h"
-#include "gpu/ptx/bind.h"
+#include "gpu/ptx/half_bits.h"
 #include "gpu/ptx/lower.h"
 #include "gpu/ptx/machine.h"
 #include "gpu/ptx/memory.h"
@@ -263,13 +263,6 @@ static uint32_t source_special(struct lowering *l, const struct ptx_instruction 
     return bytes == have ? at : copy_width(l, i, at, have, bytes, false);
 }
 
-static uint16_t half_bits(double value) {
-    _Float16 h = (_Float16)value;
-    uint16_t bits;
-    memcpy(&bits, &h, sizeof bits);
-    return bits;
-}
-
 static uint64_t immediate_bits(const struct ptx_operand *o, enum ptx_type type) {
     double value;
     if (!o->is_double) {
@@ -277,7 +270,13 @@ static uint64_t immediate_bits(const struct ptx_operand *o, enum ptx_type type) 
     }
     memcpy(&value, &o->bits, sizeof value);
     if (type == PTX_F16) {
-        return half_bits(value);
+        return half_of_double(value);
+    }
+    if (type == PTX_BF16) { /* twice rounded: immediates are short decimals */
+        float wide = (float)value;
+        uint32_t bits;
+        memcpy(&bits, &wide, sizeof bits);
+        return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
     }
     if (ptx_type_bytes(type) == 4) {
         float narrow = (float)value;

@@ -357,7 +357,9 @@ static void run_init(struct run *run, struct machine *m, const struct program *p
                         .check_barrier = (c->checks & MACHINE_CHECK_BARRIER) != 0,
                         .count = (c->checks & MACHINE_COUNTERS) != 0,
                         .one_lane = c->one_lane,
-                        .workers = c->threads};
+                        .workers = c->threads,
+                        .poison = m->memory.poison,
+                        .seed = c->seed};
     run->blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     run->threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     run->shared_bytes = p->shared_bytes + l->dynamic_shared;

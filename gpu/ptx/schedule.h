@@ -45,6 +45,8 @@ struct run { /* one launch */
     int stuck; /* atomic: a deadlock was told */
     int quit;  /* atomic: all stop */
     uint32_t workers;
+    uint8_t poison;
+    uint64_t seed; /* of the order in which a block's warps take turns */
 };
 
 struct worker {

@@ -342,12 +342,12 @@ bool warp_local_reserve(struct warp *w, uint64_t bytes) {
 
 void frame_prepare(struct warp *w, struct frame *f) {
     const struct code *c = f->code;
-    memset(f->regs, 0xa5, c->poison_bytes);
+    memset(f->regs, w->worker->run->poison, c->poison_bytes);
     memcpy(f->regs + c->fixed, c->fixed_image, c->arena_bytes - c->fixed);
     frame_fill_specials(w, f);
     if (c->local_bytes) {
         size_t from = f->local_base * WARP_LANES, bytes = c->local_bytes * WARP_LANES;
-        memset(w->local + from, 0xa5, bytes);
+        memset(w->local + from, w->worker->run->poison, bytes);
         memset(w->local_shadow + from / 4, 0, bytes / 4);
     }
 }

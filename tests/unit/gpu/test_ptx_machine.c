@@ -409,6 +409,31 @@ Test(ptx_machine, global_atomics_over_threads_of_the_host) {
     }
 }
 
+/* The halves of 1 + 2^-11 tie to even; 65504 + 32 is past the largest. */
+Test(ptx_machine, atomics_of_halves_round_once) {
+    struct machine_room *r = room_new(
+        ".visible .entry k(.param .u64 out) { .reg .b64 %rd<4>; .reg .b16 %h<4>;\n"
+        ".reg .b32 %r<4>; ld.param.u64 %rd1, [out]; mov.b16 %h1, 0x1000;\n"
+        "atom.global.add.noftz.f16 %h2, [%rd1], %h1;\n"
+        "mov.b32 %r1, 0x50003c00; red.global.add.noftz.f16x2 [%rd1+4], %r1;\n"
+        "mov.b16 %h1, 0x3b80; atom.global.add.noftz.bf16 %h3, [%rd1+8], %h1;\n"
+        "st.global.b16 [%rd1+12], %h2; ret; }\n",
+        NULL);
+    uint16_t *out = room_buffer(r, "out", 64, 0);
+    out[0] = 0x3c00; /* 1; 0x1000 is 2^-11 */
+    out[2] = 0x0001; /* 2^-24 + 1 */
+    out[3] = 0x7bff; /* 65504 + 32 */
+    out[4] = 0x3f80; /* 1 + 2^-8 in bf16 */
+    cr_assert_eq(room_launch(r, 1, 1), MACHINE_DONE);
+    cr_expect_eq(out[0], 0x3c00);
+    cr_expect_eq(out[2], 0x3c00);
+    cr_expect_eq(out[3], 0x7c00);
+    cr_expect_eq(out[4], 0x3f80);
+    cr_expect_eq(out[6], 0x3c00);
+    no_findings(r);
+    room_free(r);
+}
+
 /* Every lane of a warp takes the same lock: needs that lanes progress on their own. */
 Test(ptx_machine, a_lock_within_a_warp_is_passed_on) {
     struct machine_room *r = room_new(
