@@ -2,66 +2,86 @@
 /* lessons: what one or more traces teach, with the event that each thing came from.
  *
  * Deterministic, no model. Several traces are consolidated: the same lesson seen twice is
- * one with more evidence, contradicting final states are resolved by the later and better
- * verified trace. All text is redacted already. */
+ * one with more evidence, and of a file that several traces left behind the later state
+ * counts. All text is redacted, cleaned (text_clean) and bounded; paths beneath the
+ * working folder are relative. What stands in it is still somebody else's words. */
 #include "skills/traces/trace.h"
 
 struct redaction;
 
 struct evidence {
-    uint16_t trace;  /* index of the trace */
-    uint32_t event;  /* its number there */
+    uint16_t trace; /* index of the trace */
+    uint32_t event; /* its number there */
 };
 struct evidence_list {
     struct evidence *list;
     size_t count;
 };
 
+#define LESSON_MAX_LINE 400u    /* bytes of an error, a cause, a correction's piece */
+#define LESSON_MAX_CHANGE 1600u /* bytes of one change */
+#define LESSON_MAX_CHANGES 4u   /* of a fix */
+
+enum lesson_change_kind {
+    CHANGE_COMMAND, /* the same command, written otherwise */
+    CHANGE_RUN,     /* another command that was run in between */
+    CHANGE_EDIT,    /* a file */
+};
+struct lesson_change {
+    enum lesson_change_kind kind;
+    char *path;   /* EDIT */
+    char *from;   /* COMMAND: what failed */
+    char *to;     /* COMMAND, RUN: what was run; EDIT: lines "-old" and "+new" */
+    bool created; /* EDIT: the file was not there before */
+};
+
 /* A failure and what made it go away. */
 struct lesson_fix {
-    char *error;    /* the line that says it, normalised (no paths, addresses, numbers) */
-    char *quote;    /* as it was, cut */
-    char *context;  /* the command or file that failed */
-    char *change;   /* what was changed between: command difference or file diff, cut */
-    char *change_path; /* the file, or NULL */
-    char *verified_by; /* the command that then succeeded */
-    unsigned seen;  /* how often the failure occurred */
-    struct evidence_list evidence; /* failure first, then change, then success */
+    char *error; /* the line that says it, normalised (no folders, addresses, numbers) */
+    char *quote; /* as it was, cut */
+    char *context; /* the command that failed */
+    char *cause;   /* the agent's sentence about it, or NULL */
+    struct lesson_change *changes;
+    size_t change_count;
+    char *verified_by;             /* the command that then succeeded */
+    unsigned seen;                 /* how often the failure occurred */
+    struct evidence_list evidence; /* failure first, then changes, then success */
 };
 struct lesson_dead_end { /* never resolved */
-    char *error, *context;
+    char *error, *quote, *context;
     struct evidence_list evidence;
 };
 struct lesson_correction { /* a person's word against what the agent did */
     char *text;
-    char *about; /* the agent's step before it, in short */
+    char *about; /* the agent's step before it, in short, or NULL */
     struct evidence_list evidence;
 };
 struct lesson_command { /* of the recipe that worked, in order */
     char *command;
-    bool verifies; /* a test, build or check that passed at the end */
+    bool verifies; /* a test, build or check that passed */
     struct evidence_list evidence;
 };
 struct lesson_file { /* as it stood at the end */
-    char *path; /* relative to the working folder */
+    char *path;      /* relative to the working folder */
     char *text;
     size_t len;
-    bool partial; /* known by diffs only */
+    bool partial; /* known by diffs only: text is lines "-old" and "+new" */
     struct evidence_list evidence;
 };
 struct lesson_link {
     char *url, *why; /* the words around it, or NULL */
     struct evidence_list evidence;
 };
-struct lesson_limit { /* versions, numbers and facts that tools printed and that mattered */
+struct lesson_limit { /* versions, numbers and facts that tools printed and that mattered
+                       */
     char *text;
     struct evidence_list evidence;
 };
 
 struct lessons {
-    char *task; /* the first real request, and how it was narrowed */
+    char *task; /* the first real request, and how it was narrowed; NULL unknown */
     struct evidence_list task_evidence;
-    struct lesson_fix *fixes;
+    struct lesson_fix *fixes; /* most often seen first, then as they came */
     size_t fix_count;
     struct lesson_dead_end *dead_ends;
     size_t dead_end_count;
@@ -78,10 +98,18 @@ struct lessons {
     bool nothing; /* nothing was learnt: no failure, correction, recipe or file */
 };
 
-/* From traces of one subject. */
+/* From traces of one subject. redaction NULL: the texts are redacted already. Blocking:
+ * linear in the kept text but for the pairing of failures, which looks at most
+ * LESSONS_REACH steps ahead. */
+#define LESSONS_REACH 400u
 void lessons_extract(struct lessons *ret, const struct trace *traces, size_t count,
                      const struct redaction *redaction);
 void lessons_finish(struct lessons *l);
+
+/* "t1 e17" for evidence: 1-based trace. */
+#define EVIDENCE_NAME_SIZE 24
+void evidence_name(char ret[static EVIDENCE_NAME_SIZE], struct evidence e);
+
 /* For a teacher, within a budget of tokens (tokens.h): errors and fixes 40 %, corrections
  * 20 %, final files 25 %, the rest 15 %; what one share leaves the others may use. Every
  * line ends in its evidence: "[t1 e17]". Wrapped as data between markers that the text

@@ -1,0 +1,483 @@
+/* Command lines: what they run, how they are told apart, what they write. */
+#include "skills/traces/lessons_internal.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define MAX_COMMAND (64u << 10)
+#define MAX_WORDS 64
+#define SHOWN 600u
+
+struct words {
+    char *list[MAX_WORDS];
+    size_t count;
+};
+
+static void words_free(struct words *w) {
+    for (size_t i = 0; i < w->count; i++) {
+        free(w->list[i]);
+    }
+    w->count = 0;
+}
+
+static bool is_in(const char *word, const char *const *list) {
+    for (; *list; list++) {
+        if (strcmp(word, *list) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One word at *at, quotes removed, or NULL at the end of a simple command. */
+static char *next_word(const char **at) {
+    const char *s = *at + strspn(*at, " \t");
+    struct buf out = BUF_INIT(MAX_COMMAND);
+    bool any = false;
+    char quote = '\0';
+    for (; *s; s++) {
+        if (quote ? *s == quote : (*s == '"' || *s == '\'')) {
+            quote = quote ? '\0' : *s;
+            any = true;
+        } else if (*s == '\\' && quote != '\'' && s[1]) {
+            s++;
+            if (*s != '\n') {
+                buf_addc(&out, *s);
+                any = true;
+            }
+        } else if (!quote && strchr(" \t\n;|&()<>", *s)) {
+            break;
+        } else {
+            buf_addc(&out, *s);
+            any = true;
+        }
+    }
+    *at = s;
+    if (!any) {
+        buf_finish(&out);
+        return NULL;
+    }
+    return buf_detach(&out);
+}
+
+/* Behind "2>&1", "> file", "<<EOF"; at is on '<' or '>' or on '&' of "&>". */
+static const char *skip_redirect(const char *s) {
+    s += strspn(s, "<>&");
+    s += strspn(s, "-");
+    free(next_word(&s));
+    return s;
+}
+
+/* A simple command; *at is behind its separator afterwards. */
+static void read_simple(const char **at, struct words *ret, unsigned *classes) {
+    const char *s = *at;
+    for (;;) {
+        s += strspn(s, " \t");
+        if (*s == '<' || *s == '>' || (*s == '&' && s[1] == '>')) {
+            s = skip_redirect(s);
+            continue;
+        }
+        char *word = next_word(&s);
+        if (!word) {
+            break;
+        }
+        bool descriptor =
+            (*s == '<' || *s == '>') && strspn(word, "0123456789") == strlen(word);
+        if (descriptor || ret->count == MAX_WORDS) {
+            free(word);
+        } else {
+            ret->list[ret->count++] = word;
+        }
+        if (*s == '<' || *s == '>') {
+            s = skip_redirect(s);
+        }
+    }
+    if (*s == '|') {
+        *classes |= COMMAND_MASKED;
+    }
+    s += *s && strchr("\n;|&()", *s) ? strspn(s, "\n;|&()") : 0;
+    *at = s;
+}
+
+/* --- classes --- */
+
+static const char *const wrappers[] = {"sudo",    "time",   "nohup", "env",  "exec",
+                                       "command", "stdbuf", "nice",  "then", "do",
+                                       "else",    "!",      NULL};
+static const char *const silent[] = {"cd",     "echo", "export", "set",  "source",
+                                     ".",      "true", "pushd",  "popd", "sleep",
+                                     "printf", "if",   "fi",     "done", "for",
+                                     "while",  "wait", "exit",   NULL};
+static const char *const probes[] = {
+    "ls",   "cat",  "head",     "tail", "pwd",      "which",      "whoami",   "find",
+    "grep", "rg",   "wc",       "file", "stat",     "tree",       "du",       "df",
+    "less", "env",  "printenv", "test", "[",        "type",       "date",     "uname",
+    "ps",   "sort", "uniq",     "awk",  "tee",      "xargs",      "diff",     "nl",
+    "cut",  "jq",   "column",   "id",   "hostname", "nvidia-smi", "readlink", "basename",
+    "tr",   "ag",   NULL};
+static const char *const readers[] = {"cat", "head", "tail", "grep", "rg", "less", "sed",
+                                      "awk", "ag",   "nl",   "find", "ls", NULL};
+static const char *const searches[] = {"grep",  "rg",   "ag",  "diff",  "test", "[",
+                                       "which", "find", "cmp", "pgrep", NULL};
+/* Programs whose first word is a command of their own. */
+static const char *const grouped[] = {"git",
+                                      "npm",
+                                      "yarn",
+                                      "pnpm",
+                                      "cargo",
+                                      "docker",
+                                      "kubectl",
+                                      "pip",
+                                      "pip3",
+                                      "go",
+                                      "apt",
+                                      "apt-get",
+                                      "brew",
+                                      "conda",
+                                      "uv",
+                                      "poetry",
+                                      "meson",
+                                      "systemctl",
+                                      "terraform",
+                                      "helm",
+                                      "dotnet",
+                                      "gh",
+                                      "aws",
+                                      "gcloud",
+                                      "make",
+                                      "ninja",
+                                      "bazel",
+                                      "gradle",
+                                      "mvn",
+                                      "npx",
+                                      "kernel-builder",
+                                      "bundle",
+                                      "rails",
+                                      "composer",
+                                      "alembic",
+                                      "flask",
+                                      "prisma",
+                                      "deno",
+                                      "docker-compose",
+                                      "rustup",
+                                      "swift",
+                                      "mix",
+                                      "node",
+                                      "bun",
+                                      "ansible-playbook",
+                                      NULL};
+static const char *const verifiers[] = {"pytest",
+                                        "ctest",
+                                        "tox",
+                                        "make",
+                                        "ninja",
+                                        "cmake",
+                                        "nvcc",
+                                        "gcc",
+                                        "g++",
+                                        "clang",
+                                        "clang++",
+                                        "cc",
+                                        "c++",
+                                        "rustc",
+                                        "tsc",
+                                        "mypy",
+                                        "ruff",
+                                        "eslint",
+                                        "flake8",
+                                        "pylint",
+                                        "jest",
+                                        "vitest",
+                                        "compute-sanitizer",
+                                        "cuda-memcheck",
+                                        "valgrind",
+                                        "shellcheck",
+                                        "kernel-builder",
+                                        "javac",
+                                        "promtool",
+                                        "nginx",
+                                        "hadolint",
+                                        "actionlint",
+                                        "phpunit",
+                                        "rspec",
+                                        "terraform",
+                                        "bazel",
+                                        "gradle",
+                                        "mvn",
+                                        "playwright",
+                                        "sqlfluff",
+                                        "yamllint",
+                                        NULL};
+static const char *const checking[] = {
+    "test",      "build",   "check", "lint", "verify", "validate", "clippy", "vet",
+    "typecheck", "compile", "bench", "plan", "doctor", "tests",    "ci",     NULL};
+static const char *const git_probes[] = {
+    "status",   "log",       "diff",   "show", "branch", "remote",   "blame",
+    "ls-files", "rev-parse", "ps",     "logs", "get",    "describe", "list",
+    "version",  "--version", "freeze", "view", "-V",     "images",   NULL};
+
+static const char *plain_word(const struct words *w, size_t from) {
+    for (size_t i = from; i < w->count; i++) {
+        if (w->list[i][0] != '-') {
+            return w->list[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *base_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* The place of the program behind assignments and wrappers. */
+static size_t program_at(const struct words *w) {
+    size_t i = 0;
+    while (i < w->count) {
+        const char *eq = strchr(w->list[i], '=');
+        bool assigns = eq && eq > w->list[i] &&
+                       strcspn(w->list[i], "/-.") > (size_t)(eq - w->list[i]);
+        if (strcmp(w->list[i], "timeout") == 0) {
+            i += i + 1 < w->count ? 2 : 1;
+        } else if (!assigns && !is_in(w->list[i], wrappers)) {
+            break;
+        }
+        i++;
+    }
+    return i;
+}
+
+static bool is_interpreter(const char *program) {
+    return strncmp(program, "python", 6) == 0 || strcmp(program, "bash") == 0 ||
+           strcmp(program, "sh") == 0 || strcmp(program, "node") == 0 ||
+           strcmp(program, "ruby") == 0 || strcmp(program, "perl") == 0;
+}
+
+/* python -m pytest is pytest. */
+static size_t resolve_module(const struct words *w, size_t at) {
+    bool python = at < w->count && strncmp(base_of(w->list[at]), "python", 6) == 0;
+    return python && at + 2 < w->count && strcmp(w->list[at + 1], "-m") == 0 ? at + 2
+                                                                             : at;
+}
+
+static char *key_of(const struct words *w, size_t at) {
+    const char *program = base_of(w->list[at]);
+    const char *sub = plain_word(w, at + 1);
+    if (sub && (strcmp(sub, "run") == 0 || strcmp(sub, "exec") == 0) &&
+        is_in(program, grouped)) {
+        for (size_t i = at + 1; i + 1 < w->count; i++) {
+            if (w->list[i] == sub) {
+                return xasprintf("%s %s %.80s", program, sub, w->list[i + 1]);
+            }
+        }
+    }
+    if (sub && strlen(sub) < 80 && (is_in(program, grouped) || is_interpreter(program))) {
+        return xasprintf("%s %s", program, is_interpreter(program) ? base_of(sub) : sub);
+    }
+    return xstrndup(program, 80);
+}
+
+static unsigned classify(const struct words *w, size_t at) {
+    const char *program = base_of(w->list[at]), *sub = plain_word(w, at + 1);
+    unsigned classes = 0;
+    bool sed_prints = strcmp(program, "sed") == 0 && w->count > at + 1 &&
+                      strcmp(w->list[at + 1], "-i") != 0 &&
+                      strncmp(w->list[at + 1], "-i", 2) != 0;
+    if (is_in(program, probes) || sed_prints ||
+        (is_in(program, grouped) && at + 1 < w->count &&
+         (is_in(w->list[at + 1], git_probes)))) {
+        classes |= COMMAND_PROBE;
+    }
+    for (size_t i = at + 1; i < w->count; i++) {
+        if (strcmp(w->list[i], "--version") == 0 || strcmp(w->list[i], "--help") == 0) {
+            classes |= COMMAND_PROBE;
+        }
+        if (is_in(w->list[i], checking) && is_in(program, grouped)) {
+            classes |= COMMAND_VERIFY;
+        }
+        if (strcmp(w->list[i], "install") == 0 ||
+            (i == at + 1 && strcmp(w->list[i], "add") == 0 &&
+             strcmp(program, "git") != 0)) {
+            classes |= COMMAND_INSTALL;
+        }
+    }
+    bool starts_here = strncmp(w->list[at], "./", 2) == 0;
+    bool script = is_interpreter(program) && sub && strchr(sub, '.');
+    if (is_in(program, verifiers) || starts_here || script) {
+        classes |= COMMAND_VERIFY;
+    }
+    if (strcmp(program, "curl") == 0 && sub && strstr(sub, "localhost")) {
+        classes |= COMMAND_VERIFY;
+    }
+    return classes & COMMAND_PROBE ? COMMAND_PROBE : classes;
+}
+
+static void add_recipe(struct buf *recipe, const struct words *w, size_t at,
+                       unsigned classes) {
+    buf_addf(recipe, "%s ", base_of(w->list[at]));
+    for (size_t i = at + 1; i < w->count; i++) {
+        bool option = w->list[i][0] == '-';
+        if (!option || (classes & COMMAND_INSTALL)) {
+            buf_addf(recipe, "%s ", w->list[i]);
+        }
+    }
+    buf_addc(recipe, ';');
+}
+
+static void read_part(struct command *c, struct words *w, struct buf *recipe,
+                      unsigned *all_probe, bool piped) {
+    size_t at = program_at(w);
+    if (at >= w->count || is_in(w->list[at], silent)) {
+        return;
+    }
+    at = resolve_module(w, at);
+    unsigned classes = classify(w, at);
+    const char *program = base_of(w->list[at]);
+    c->classes |= is_in(program, readers) && !piped ? COMMAND_READS : 0;
+    c->classes |= is_in(program, searches) ? COMMAND_SEARCH : 0;
+    if (classes & COMMAND_PROBE) {
+        return;
+    }
+    *all_probe = 0;
+    c->classes |= classes;
+    add_recipe(recipe, w, at, classes);
+    if (c->key_count < COMMAND_MAX_PARTS) {
+        c->keys[c->key_count++] = key_of(w, at);
+    }
+}
+
+void command_read(struct command *ret, const char *text) {
+    struct buf recipe = BUF_INIT(MAX_COMMAND);
+    *ret = (struct command){0};
+    unsigned all_probe = COMMAND_PROBE;
+    autofree char *line = command_tidy(text);
+    const char *at = line;
+    for (size_t i = 0; *at && i < 64; i++) {
+        struct words w = {0};
+        const char *from = at;
+        bool piped = from > line && i && ret->classes & COMMAND_MASKED &&
+                     from[-1] != '&' &&
+                     strcspn(from > line + 2 ? from - 2 : line, "|") < 3;
+        read_simple(&at, &w, &ret->classes);
+        read_part(ret, &w, &recipe, &all_probe, piped);
+        words_free(&w);
+        if (at == from) {
+            break;
+        }
+    }
+    if (strstr(line, "|| true") || strstr(line, "; echo") || strstr(line, "|| echo")) {
+        ret->classes |= COMMAND_MASKED;
+    }
+    ret->classes |= all_probe;
+    ret->recipe = buf_detach(&recipe);
+}
+
+void command_finish(struct command *c) {
+    for (size_t i = 0; i < c->key_count; i++) {
+        free(c->keys[i]);
+    }
+    free(c->recipe);
+    *c = (struct command){0};
+}
+
+bool command_shares_key(const struct command *a, const struct command *b) {
+    for (size_t i = 0; i < a->key_count; i++) {
+        for (size_t k = 0; k < b->key_count; k++) {
+            if (strcmp(a->keys[i], b->keys[k]) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* --- heredocs --- */
+
+/* The marker of "<<'EOF'" in ret; behind the rest of its line, where the body begins. */
+static const char *heredoc_body(const char *at, char ret[64]) {
+    at += 2 + (at[2] == '-');
+    at += strspn(at, " \t'\"\\");
+    size_t len = strcspn(at, " \t'\"\n;|&>)");
+    if (!len || len >= 64) {
+        return NULL;
+    }
+    memcpy(ret, at, len);
+    ret[len] = '\0';
+    const char *line = strchr(at, '\n');
+    return line ? line + 1 : NULL;
+}
+
+/* Where the marker's line begins, or NULL. */
+static const char *heredoc_end(const char *body, const char *marker) {
+    size_t len = strlen(marker);
+    for (const char *line = body; *line;) {
+        const char *text = line + strspn(line, "\t ");
+        if (strncmp(text, marker, len) == 0 && (text[len] == '\n' || !text[len])) {
+            return line;
+        }
+        const char *next = strchr(line, '\n');
+        if (!next) {
+            return NULL;
+        }
+        line = next + 1;
+    }
+    return NULL;
+}
+
+bool command_heredoc(const char *text, char **ret_path, char **ret_text) {
+    char marker[64];
+    const char *at = strstr(text, "<<");
+    const char *body = at && at[2] != '<' ? heredoc_body(at, marker) : NULL;
+    const char *end = body ? heredoc_end(body, marker) : NULL;
+    if (!end) {
+        return false;
+    }
+    const char *line = at;
+    while (line > text && line[-1] != '\n') {
+        line--;
+    }
+    autofree char *head = xstrndup(line, (size_t)(body - line));
+    const char *target = strchr(head, '>');
+    const char *tee = strstr(head, "tee ");
+    target = target ? target + strspn(target, ">") : (tee ? tee + 4 : NULL);
+    char *path = target ? next_word(&target) : NULL;
+    if (!path || *path == '&' || strcmp(path, "/dev/null") == 0) {
+        free(path);
+        return false;
+    }
+    *ret_path = path;
+    *ret_text = xstrndup(body, (size_t)(end - body));
+    return true;
+}
+
+/* Bodies of heredocs become "…". */
+static void elide_heredocs(struct buf *out, const char *text) {
+    char marker[64];
+    for (const char *at; (at = strstr(text, "<<")) && at[2] != '<';) {
+        const char *body = heredoc_body(at, marker);
+        const char *end = body ? heredoc_end(body, marker) : NULL;
+        if (!end) {
+            break;
+        }
+        buf_add(out, text, (size_t)(body - text));
+        buf_adds(out, "…\n");
+        text = end;
+    }
+    buf_adds(out, text);
+}
+
+char *command_tidy(const char *text) {
+    autobuf out = BUF_INIT(MAX_COMMAND);
+    text += strspn(text, " \t\n");
+    if (strncmp(text, "cd . && ", 8) == 0) {
+        text += 8;
+    }
+    elide_heredocs(&out, text);
+    while (out.len && isspace((unsigned char)out.data[out.len - 1])) {
+        out.data[--out.len] = '\0';
+    }
+    return lesson_cut(out.data, out.len, SHOWN * 4);
+}

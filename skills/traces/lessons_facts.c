@@ -1,0 +1,144 @@
+/* Links that were read, versions and limits that tools printed. */
+#include "skills/traces/lessons_internal.h"
+
+#include "base/mem.h"
+#include "skills/pattern.h"
+
+#include <string.h>
+
+#define MAX_LINKS 20u
+#define MAX_LIMITS 24u
+#define MAX_URL 300u
+#define MAX_WHY 160u
+#define VERSION_REGEX                                                                    \
+    "\\b(release|version|v)\\s?[0-9]+\\.[0-9]+|^(python|node|npm|gcc|g\\+\\+|clang|"     \
+    "cmake|go|"                                                                          \
+    "rustc|cargo|ruby|php|java|docker|pytest|psql|nginx|torch)\\b.{0,40}[0-9]+\\.[0-9]+" \
+    "|^v[0-9]+\\.[0-9]+\\.[0-9]+$"
+#define LIMIT_REGEX                                                                      \
+    "(exceeds?|maximum|max\\b|limit|at most|at least|must be|no more than|minimum|too "  \
+    "(large|big|long|many)|supported|requires)[^\\n]{0,120}[0-9]|[0-9][^\\n]{0,80}("     \
+    "exceeds?|"                                                                          \
+    "maximum|limit|at most|must be|max\\b)|used [0-9]+ registers"
+
+/* --- links --- */
+
+static size_t url_length(const char *s) {
+    size_t len = strcspn(s, " \t\n\"'`<>)]}|\\^,;");
+    while (len && strchr(".:!?*_", s[len - 1])) {
+        len--;
+    }
+    return len;
+}
+
+static bool is_public(const char *url, size_t len) {
+    static const char *const no[] = {"localhost", "127.0.0.1", "0.0.0.0",  "example.com",
+                                     "<",         "::1",       "192.168.", "10.0."};
+    const char *host = strstr(url, "://") + 3;
+    if (len > MAX_URL || len < 12 ||
+        memchr(host, '.', len - (size_t)(host - url)) == NULL ||
+        memchr(host, '@', len - (size_t)(host - url)) || memchr(url, '?', len)) {
+        return false;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(no); i++) {
+        if (strncmp(host, no[i], strlen(no[i])) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The words of the line around a link. */
+static char *words_around(const char *text, const char *at, size_t len) {
+    const char *line = at;
+    while (line > text && line[-1] != '\n') {
+        line--;
+    }
+    autofree char *before = xstrndup(line, (size_t)(at - line));
+    autofree char *after = xstrndup(at + len, strcspn(at + len, "\n"));
+    autofree char *both = xasprintf("%s%s", before, after);
+    return strlen(both) < 8 ? NULL : lesson_cut(both, strlen(both), MAX_WHY);
+}
+
+static void add_link(struct lessons *l, const struct steps *s, const struct step *e,
+                     const char *at, size_t len) {
+    for (size_t i = 0; i < l->link_count; i++) {
+        if (strlen(l->links[i].url) == len && strncmp(l->links[i].url, at, len) == 0) {
+            lessons_add_evidence(&l->links[i].evidence, s->trace, e->event);
+            return;
+        }
+    }
+    if (l->link_count >= MAX_LINKS) {
+        return;
+    }
+    struct lesson_link *link = LESSON_NEW(l, links, link_count);
+    link->url = xstrndup(at, len);
+    link->why = e->kind == STEP_USER ? words_around(e->text, at, len) : NULL;
+    lessons_add_evidence(&link->evidence, s->trace, e->event);
+}
+
+static void find_links(struct lessons *l, const struct steps *s, const struct step *e) {
+    for (const char *at = e->text; at && (at = strstr(at, "http"));) {
+        bool url = strncmp(at, "http://", 7) == 0 || strncmp(at, "https://", 8) == 0;
+        size_t len = url ? url_length(at) : 0;
+        if (len && is_public(at, len)) {
+            add_link(l, s, e, at, len);
+        }
+        at += len ? len : 4;
+    }
+}
+
+/* --- versions and limits --- */
+
+static void add_limit(struct lessons *l, const struct steps *s, const struct step *e,
+                      const char *line, size_t len) {
+    autofree char *text = lesson_cut(line, len, 200);
+    for (size_t i = 0; i < l->limit_count; i++) {
+        if (strcmp(l->limits[i].text, text) == 0) {
+            lessons_add_evidence(&l->limits[i].evidence, s->trace, e->result_event);
+            return;
+        }
+    }
+    if (l->limit_count < MAX_LIMITS) {
+        struct lesson_limit *limit = LESSON_NEW(l, limits, limit_count);
+        limit->text = take(text);
+        lessons_add_evidence(&limit->evidence, s->trace, e->result_event);
+    }
+}
+
+static void find_limits(struct lessons *l, const struct steps *s, const struct step *e,
+                        const struct pattern *version, const struct pattern *limit) {
+    bool asks_version =
+        strstr(e->text, "version") || strstr(e->text, " -V") || strstr(e->text, " -v");
+    size_t lines = 0, found = 0;
+    for (const char *line = e->output; line && *line && lines < 4000 && found < 3;
+         lines++) {
+        size_t len = strcspn(line, "\n");
+        size_t look = len > 300 ? 0 : len;
+        if ((asks_version && pattern_is_in(version, line, look)) ||
+            (!(e->command.classes & (COMMAND_READS | COMMAND_PROBE)) &&
+             pattern_is_in(limit, line, look))) {
+            add_limit(l, s, e, line, len);
+            found++;
+        }
+        line += len + (line[len] == '\n');
+    }
+}
+
+void lessons_find_facts(struct lessons *l, const struct steps *s) {
+    struct pattern *version = pattern_new(VERSION_REGEX),
+                   *limit = pattern_new(LIMIT_REGEX);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct step *e = &s->list[i];
+        if (e->kind == STEP_USER || e->kind == STEP_OTHER ||
+            (e->kind == STEP_RUN && (strstr(e->text, "curl") || strstr(e->text, "wget") ||
+                                     strstr(e->text, "git clone")))) {
+            find_links(l, s, e);
+        }
+        if (e->kind == STEP_RUN && e->output) {
+            find_limits(l, s, e, version, limit);
+        }
+    }
+    pattern_free(version);
+    pattern_free(limit);
+}

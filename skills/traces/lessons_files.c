@@ -1,0 +1,189 @@
+/* What stood in the files at the end: writes and edits played again. */
+#include "skills/traces/lessons_internal.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+#define MAX_FILES 40u
+#define MAX_FILE TRACE_MAX_FILE_TEXT
+
+/* --- differences --- */
+
+static size_t line_end(const char *s) {
+    size_t len = strcspn(s, "\n");
+    return len + (s[len] == '\n');
+}
+
+static void add_lines(struct buf *out, char mark, const char *from, const char *to) {
+    while (from < to) {
+        size_t len = strcspn(from, "\n");
+        buf_addf(out, "%c%.*s\n", mark, (int)len, from);
+        from += len + (from[len] == '\n');
+    }
+}
+
+/* What differs lies between the lines both begin and end with. */
+char *lesson_diff(const char *old, const char *now, size_t max) {
+    struct buf out = BUF_INIT(max);
+    const char *a = old ? old : "", *b = now;
+    while (*a && *b && line_end(a) == line_end(b) && strncmp(a, b, line_end(a)) == 0) {
+        a += line_end(a);
+        b += line_end(b);
+    }
+    const char *a_end = a + strlen(a), *b_end = b + strlen(b);
+    while (a_end > a && b_end > b) {
+        const char *x = a_end - 1, *y = b_end - 1;
+        while (x > a && x[-1] != '\n') {
+            x--;
+        }
+        while (y > b && y[-1] != '\n') {
+            y--;
+        }
+        if (a_end - x != b_end - y || strncmp(x, y, (size_t)(a_end - x)) != 0) {
+            break;
+        }
+        a_end = x;
+        b_end = y;
+    }
+    add_lines(&out, '-', a, a_end);
+    add_lines(&out, '+', b, b_end);
+    return buf_detach(&out);
+}
+
+/* --- applying --- */
+
+/* The next hunk of a diff: its lines without '+' in old, without '-' in now. Returns
+ * where it ends. */
+static const char *read_hunk(const char *diff, struct buf *old, struct buf *now) {
+    bool any = false;
+    while (*diff) {
+        size_t len = strcspn(diff, "\n");
+        bool header = strncmp(diff, "@@", 2) == 0 || strncmp(diff, "--- ", 4) == 0 ||
+                      strncmp(diff, "+++ ", 4) == 0 || *diff == '\\' ||
+                      strncmp(diff, "*** ", 4) == 0;
+        if (header && any) {
+            break;
+        }
+        if (!header) {
+            const char *text = len ? diff + 1 : diff;
+            size_t text_len = len ? len - 1 : 0;
+            any = true;
+            if (*diff != '+') {
+                buf_addf(old, "%.*s\n", (int)text_len, text);
+            }
+            if (*diff != '-') {
+                buf_addf(now, "%.*s\n", (int)text_len, text);
+            }
+        }
+        diff += len + (diff[len] == '\n');
+    }
+    return diff;
+}
+
+static char *replace_once(const char *text, const char *at, size_t old_len,
+                          const char *now) {
+    struct buf out = BUF_INIT(2 * MAX_FILE);
+    buf_add(&out, text, (size_t)(at - text));
+    buf_adds(&out, now);
+    buf_adds(&out, at + old_len);
+    return buf_detach(&out);
+}
+
+/* The text with the diff in it, or NULL when it does not fit. */
+static char *apply(const char *text, const char *diff) {
+    char *result = xstrdup(text);
+    while (*diff) {
+        autobuf old = BUF_INIT(MAX_FILE), now = BUF_INIT(MAX_FILE);
+        diff = read_hunk(diff, &old, &now);
+        const char *at = old.len ? strstr(result, old.data) : NULL;
+        if (!at && old.len > 1) { /* part of a line, or the last line */
+            old.data[--old.len] = '\0';
+            now.len -= now.len > 0;
+            now.data[now.len] = '\0';
+            at = strstr(result, old.data);
+        }
+        if (!at || strlen(result) > MAX_FILE) {
+            if (old.len || now.len) {
+                free(result);
+                return NULL;
+            }
+            continue;
+        }
+        char *next = replace_once(result, at, old.len, now.data);
+        free(result);
+        result = next;
+    }
+    return result;
+}
+
+/* --- files --- */
+
+static bool is_temporary(const char *path) {
+    return strncmp(path, "/tmp/", 5) == 0 || strncmp(path, "/dev/", 5) == 0 ||
+           strncmp(path, "/proc/", 6) == 0 || strncmp(path, "/var/", 5) == 0 ||
+           strstr(path, ".claude/") != NULL || strstr(path, "..") != NULL;
+}
+
+static struct lesson_file *find_file(struct lessons *l, const char *path) {
+    for (size_t i = 0; i < l->file_count; i++) {
+        if (strcmp(l->files[i].path, path) == 0) {
+            return &l->files[i];
+        }
+    }
+    return NULL;
+}
+
+static void set_text(struct lesson_file *f, char *text, bool partial) {
+    free(f->text);
+    f->text = text;
+    f->len = strlen(text);
+    f->partial = partial;
+}
+
+static void change_file(struct lesson_file *f, const struct step *e) {
+    if (!e->is_diff) {
+        set_text(f, xstrdup(e->text), false);
+        return;
+    }
+    char *whole = f->text && !f->partial ? apply(f->text, e->text) : NULL;
+    if (whole) {
+        set_text(f, whole, false);
+    } else if (!f->text) {
+        set_text(f, xstrdup(e->text), true);
+    } else if (f->len < MAX_FILE) {
+        set_text(f, f->partial ? xasprintf("%s\n%s", f->text, e->text) : xstrdup(e->text),
+                 true);
+    }
+}
+
+static void delete_file(struct lessons *l, struct lesson_file *f) {
+    free(f->path);
+    free(f->text);
+    free(f->evidence.list);
+    struct lesson_file *end = l->files + l->file_count--;
+    memmove(f, f + 1, (size_t)(end - f - 1) * sizeof *f);
+}
+
+void lessons_find_files(struct lessons *l, const struct steps *s) {
+    for (size_t i = 0; i < s->count; i++) {
+        const struct step *e = &s->list[i];
+        if (e->kind != STEP_EDIT || e->failed || is_temporary(e->path)) {
+            continue;
+        }
+        struct lesson_file *f = find_file(l, e->path);
+        if (f && !e->text) {
+            delete_file(l, f);
+        }
+        if (!e->text || (!f && l->file_count >= MAX_FILES)) {
+            continue;
+        }
+        if (!f) {
+            f = LESSON_NEW(l, files, file_count);
+            f->path = xstrdup(e->path);
+        }
+        change_file(f, e);
+        lessons_add_evidence(&f->evidence, s->trace, e->event);
+    }
+}

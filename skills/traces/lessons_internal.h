@@ -1,0 +1,106 @@
+#pragma once
+/* lessons_internal: the parts of lessons_extract, each in a file of its own. */
+#include "skills/traces/lessons.h"
+
+struct pattern;
+
+/* --- texts (lessons_text.c) --- */
+
+struct lesson_reader {
+    const struct redaction *redaction; /* or NULL */
+    const char *cwd;                   /* of the trace being read, or NULL */
+    struct pattern *error, *weak, *summary, *cue;
+};
+void lesson_reader_init(struct lesson_reader *r, const struct redaction *redaction);
+void lesson_reader_finish(struct lesson_reader *r);
+/* Redacted, cleaned, paths beneath the working folder relative, other people's homes
+ * "~". Never NULL. */
+char *lesson_clean(const struct lesson_reader *r, const char *text, size_t len);
+/* The text cut to max bytes at a character, blanks trimmed. */
+char *lesson_cut(const char *text, size_t len, size_t max);
+/* Without folders, addresses, line numbers and other numbers that stand alone. */
+char *lesson_normalize(const char *line);
+
+#define STEP_MAX_ERRORS 3
+struct lesson_error {
+    char *quote, *normal;
+};
+/* The lines of an output that say what went wrong, at most STEP_MAX_ERRORS. Only the sure
+ * ones unless the command is known to have failed. */
+size_t lesson_errors(const struct lesson_reader *r, const char *output, bool failed,
+                     struct lesson_error ret[STEP_MAX_ERRORS]);
+/* The sentence that best explains something, or NULL. */
+char *lesson_cause(const struct lesson_reader *r, const char *text);
+
+/* --- commands (lessons_command.c) --- */
+
+#define COMMAND_MAX_PARTS 8
+enum command_class {
+    COMMAND_PROBE = 1 << 0,   /* only looks: ls, cat, grep, git status */
+    COMMAND_VERIFY = 1 << 1,  /* a test, build or check */
+    COMMAND_INSTALL = 1 << 2, /* makes something available */
+    COMMAND_SEARCH = 1 << 3,  /* ends non-zero when it finds nothing */
+    COMMAND_MASKED = 1 << 4,  /* its exit status may hide a failure: a pipe, "|| true" */
+    COMMAND_READS = 1 << 5,   /* prints what files say: their errors are not its own */
+};
+struct command {
+    char *keys[COMMAND_MAX_PARTS]; /* "git commit", "nvcc": of what it runs, probes out */
+    size_t key_count;
+    char *recipe; /* the same recipe step has the same */
+    unsigned classes;
+};
+void command_read(struct command *ret, const char *text);
+void command_finish(struct command *c);
+bool command_shares_key(const struct command *a, const struct command *b);
+/* What a command line writes by itself: `cat > FILE <<EOF`. False when it does not. */
+bool command_heredoc(const char *text, char **ret_path, char **ret_text);
+/* Without a leading `cd FOLDER &&` of the working folder, heredoc bodies elided. */
+char *command_tidy(const char *text);
+
+/* --- steps (lessons_steps.c) --- */
+
+enum step_kind { STEP_RUN, STEP_EDIT, STEP_SAY, STEP_USER, STEP_OTHER };
+struct step {
+    enum step_kind kind;
+    uint32_t event, result_event;
+    char *text;   /* RUN: the command; EDIT: contents, diff, or NULL: deleted; else words */
+    char *path;   /* EDIT */
+    char *output; /* RUN, OTHER; or NULL */
+    bool is_diff, done, failed, refused;
+    struct command command; /* RUN */
+    struct lesson_error errors[STEP_MAX_ERRORS];
+    size_t error_count;
+};
+struct steps {
+    struct step *list;
+    size_t count, capacity;
+    uint16_t trace;
+};
+void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
+                struct lesson_reader *r);
+void steps_finish(struct steps *s);
+
+/* --- what is made of them: each appends to l --- */
+
+void lessons_add_evidence(struct evidence_list *list, uint16_t trace, uint32_t event);
+/* A new zeroed element at the end of an array in struct lessons. */
+void *lessons_grow(void *array, size_t *count, size_t size);
+#define LESSON_NEW(l, list, count)                                                       \
+    ({                                                                                   \
+        (l)->list = lessons_grow((l)->list, &(l)->count, sizeof *(l)->list);             \
+        &(l)->list[(l)->count - 1];                                                      \
+    })
+
+void lessons_find_fixes(struct lessons *l, const struct steps *s,
+                        const struct lesson_reader *r);            /* lessons_fixes.c */
+void lessons_find_files(struct lessons *l, const struct steps *s); /* lessons_files.c */
+/* The lines "-old" and "+new" between two texts (old NULL: a new file), cut. */
+char *lesson_diff(const char *old, const char *now, size_t max);
+void lessons_find_recipe(struct lessons *l, const struct steps *s); /* lessons_recipe.c */
+void lessons_find_words(struct lessons *l, const struct steps *s,
+                        const struct lesson_reader *r);            /* lessons_words.c */
+void lessons_find_facts(struct lessons *l, const struct steps *s); /* lessons_facts.c */
+/* Sort and join what several traces gave. */
+void lessons_consolidate(struct lessons *l); /* lessons_merge.c */
+
+void lesson_fix_finish(struct lesson_fix *f);

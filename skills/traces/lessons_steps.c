@@ -1,0 +1,228 @@
+/* Events made steps: a command with its output and outcome is one. */
+#include "skills/traces/lessons_internal.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+#define MAX_OPEN 64u /* calls that wait for their result */
+
+struct reading {
+    struct steps *steps;
+    struct lesson_reader *r;
+    const struct trace *trace;
+    bool has_outcomes; /* the format tells success from failure */
+};
+
+static struct step *add_step(struct steps *s, enum step_kind kind, uint32_t event) {
+    if (s->count == s->capacity) {
+        s->capacity = s->capacity ? 2 * s->capacity : 64;
+        s->list = xreallocarray(s->list, s->capacity, sizeof *s->list);
+    }
+    struct step *step = &s->list[s->count++];
+    *step = (struct step){.kind = kind, .event = event, .result_event = event};
+    return step;
+}
+
+static char *clean_z(const struct reading *g, const char *text) {
+    return lesson_clean(g->r, text, text ? strlen(text) : 0);
+}
+
+static bool same_call(const struct trace_event *a, const struct trace_event *b) {
+    return a->call && b->call && strcmp(a->call, b->call) == 0;
+}
+
+/* An edit's call says nothing that the edit does not. */
+static bool edit_follows(const struct trace *t, size_t i) {
+    for (size_t k = i + 1; k < t->count && k < i + 8; k++) {
+        if (t->events[k].kind == EVENT_EDIT && same_call(&t->events[i], &t->events[k])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_heredoc(struct reading *g, const struct step *run) {
+    char *path = NULL, *text = NULL;
+    uint32_t event = run->event;
+    if (command_heredoc(run->text, &path, &text)) {
+        struct step *edit = add_step(g->steps, STEP_EDIT, event);
+        edit->path = path;
+        edit->text = text;
+        edit->done = true;
+    }
+}
+
+static void add_call(struct reading *g, size_t i) {
+    const struct trace_event *e = &g->trace->events[i];
+    if (!e->command && edit_follows(g->trace, i)) {
+        return;
+    }
+    struct step *step = add_step(g->steps, e->command ? STEP_RUN : STEP_OTHER, e->number);
+    if (e->command) {
+        step->text = clean_z(g, e->command);
+        command_read(&step->command, step->text);
+        if (!edit_follows(g->trace, i)) {
+            add_heredoc(g, step);
+        }
+    } else {
+        step->text =
+            e->text ? lesson_clean(g->r, e->text, e->text_len) : clean_z(g, e->path);
+        step->path = e->path ? clean_z(g, e->path) : NULL;
+    }
+}
+
+static void add_edit(struct reading *g, const struct trace_event *e) {
+    struct step *step = add_step(g->steps, STEP_EDIT, e->number);
+    step->path = clean_z(g, e->path);
+    step->text = e->text ? lesson_clean(g->r, e->text, e->text_len) : NULL;
+    step->is_diff = e->is_diff;
+    step->failed = e->is_error;
+}
+
+/* --- results --- */
+
+static bool must_look(const struct reading *g, const struct step *s) {
+    bool masked = (s->command.classes & COMMAND_MASKED) != 0;
+    return (!g->has_outcomes || masked) && !(s->command.classes & COMMAND_READS);
+}
+
+static void judge(struct reading *g, struct step *s, const struct trace_event *e) {
+    bool failed = e->is_error || (e->has_exit && e->exit != 0);
+    s->refused = failed && (strstr(s->output, "doesn't want to proceed") != NULL ||
+                            strstr(s->output, "rejected by user") != NULL);
+    if (s->kind != STEP_RUN || s->refused || (s->command.classes & COMMAND_PROBE)) {
+        s->failed = failed;
+        return;
+    }
+    if (!failed && !must_look(g, s)) {
+        return;
+    }
+    s->error_count = lesson_errors(g->r, s->output, failed, s->errors);
+    bool searched = (s->command.classes & COMMAND_SEARCH) && e->has_exit && e->exit == 1;
+    s->failed = s->error_count > 0 || (failed && !searched);
+    if (s->failed && !s->error_count) {
+        s->errors[0] = (struct lesson_error){
+            .quote = e->has_exit ? xasprintf("exit status %d without a message", e->exit)
+                                 : xstrdup("it failed without a message"),
+            .normal = xstrdup("no message"),
+        };
+        s->error_count = 1;
+    }
+}
+
+/* What a person said when refusing a call. */
+static void add_refusal(struct reading *g, const struct step *s, uint32_t event) {
+    const char *said = s->refused ? strstr(s->output, "the user said:") : NULL;
+    if (said) {
+        char *words = xstrdup(said + strlen("the user said:"));
+        struct step *user = add_step(g->steps, STEP_USER, event);
+        user->text = words;
+    }
+}
+
+/* The call that a result is of: by its id, or the latest that waits. */
+static struct step *find_call(struct reading *g, const struct trace_event *result,
+                              const uint32_t *by_event) {
+    uint32_t event = by_event ? *by_event : 0;
+    for (size_t i = g->steps->count, n = 0; i > 0 && n < MAX_OPEN; i--, n++) {
+        struct step *s = &g->steps->list[i - 1];
+        bool open = s->kind == STEP_RUN || s->kind == STEP_OTHER || s->kind == STEP_EDIT;
+        if (open && !s->done && (event ? s->event == event : !result->call)) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+static void add_result(struct reading *g, size_t i) {
+    const struct trace_event *e = &g->trace->events[i];
+    uint32_t event = 0;
+    for (size_t k = i, n = 0; k > 0 && n < 4 * MAX_OPEN && e->call; k--, n++) {
+        const struct trace_event *call = &g->trace->events[k - 1];
+        if ((call->kind == EVENT_CALL || call->kind == EVENT_EDIT) &&
+            same_call(call, e)) {
+            event = call->number;
+            struct step *s = find_call(g, e, &event);
+            if (s && s->kind == STEP_EDIT) {
+                s->done = true;
+                s->failed = e->is_error;
+                return;
+            }
+            if (s) {
+                break;
+            }
+        }
+    }
+    struct step *s = event || !e->call ? find_call(g, e, event ? &event : NULL) : NULL;
+    if (!s || s->kind == STEP_EDIT) {
+        return;
+    }
+    s->done = true;
+    s->result_event = e->number;
+    s->output = lesson_clean(g->r, e->text, e->text_len);
+    judge(g, s, e);
+    add_refusal(g, s, e->number);
+}
+
+static void add_words(struct reading *g, const struct trace_event *e,
+                      enum step_kind kind) {
+    struct step *step = add_step(g->steps, kind, e->number);
+    step->text = lesson_clean(g->r, e->text, e->text_len);
+}
+
+static void add_event(struct reading *g, size_t i) {
+    const struct trace_event *e = &g->trace->events[i];
+    switch (e->kind) {
+    case EVENT_USER:
+        add_words(g, e, STEP_USER);
+        break;
+    case EVENT_SAY:
+        add_words(g, e, STEP_SAY);
+        break;
+    case EVENT_CALL:
+        add_call(g, i);
+        break;
+    case EVENT_RESULT:
+        add_result(g, i);
+        break;
+    case EVENT_EDIT:
+        if (e->path) {
+            add_edit(g, e);
+        }
+        break;
+    case EVENT_THINK:
+    case EVENT_USAGE:
+        break;
+    }
+}
+
+void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
+                struct lesson_reader *r) {
+    struct reading g = {.steps = ret, .r = r, .trace = trace};
+    *ret = (struct steps){.trace = index};
+    r->cwd = trace->cwd;
+    for (size_t i = 0; i < trace->count; i++) {
+        const struct trace_event *e = &trace->events[i];
+        g.has_outcomes |= e->kind == EVENT_RESULT && (e->has_exit || e->is_error);
+    }
+    for (size_t i = 0; i < trace->count; i++) {
+        add_event(&g, i);
+    }
+}
+
+void steps_finish(struct steps *s) {
+    for (size_t i = 0; i < s->count; i++) {
+        struct step *step = &s->list[i];
+        free(step->text);
+        free(step->path);
+        free(step->output);
+        command_finish(&step->command);
+        for (size_t k = 0; k < step->error_count; k++) {
+            free(step->errors[k].quote);
+            free(step->errors[k].normal);
+        }
+    }
+    free(s->list);
+    *s = (struct steps){0};
+}

@@ -1,0 +1,305 @@
+/* Others' words made fit to be kept, and the lines in them that matter. */
+#include "skills/traces/lessons_internal.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "skills/pattern.h"
+#include "skills/traces/redaction.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_TEXT (2u << 20)
+#define MAX_LINE 4096u
+#define MAX_LINES 20000u
+
+/* Sure signs of a failure. */
+#define ERROR_REGEX                                                                      \
+    "\\berror(\\[?[a-z]*[0-9]+\\]?)?( ?\\([^)]*\\))?( TS[0-9]+)?: |^error\\b|^\\s*E "    \
+    "{2,}\\S|"                                                                           \
+    "^[\\w.]*(error|exception)\\b(:|$)|\\bfatal( error)?\\s*:|^fatal\\b|nvcc fatal|"     \
+    "ptxas (fatal|error)|undefined (reference|symbol)|command not found|"                \
+    "no such file or directory|permission denied|segmentation fault|"                    \
+    "npm (err!|error) |panicked at|illegal memory access|misaligned address|"            \
+    "cuda error|module not found|cannot find module|no module named|"                    \
+    "^error:|\\bERROR\\b|^\\W*(FAIL|FAILED)\\b|unrecognized (option|argument)|"          \
+    "address already in use|connection refused|out of memory"
+#define WEAK_REGEX                                                                       \
+    "not found|cannot|can't|could not|couldn't|unable to|invalid|unknown|failed|"        \
+    "failure|mismatch|denied|unsupported|not supported|expected|missing|exceeds|too "    \
+    "(large|many|long)|wrong|refused|timed out|conflict"
+/* Lines that only sum up. */
+#define SUMMARY_REGEX                                                                    \
+    "\\*\\*\\* |ld returned|build stopped|^\\d+ errors? (generated|detected)|"           \
+    "complete log of this run|could not compile|aborting due to|"                        \
+    "^=+ |short test summary|^FAILED \\(|^Exit code|errors? and \\d+ warning|"           \
+    "Traceback \\(most recent|process didn't exit|For more information about|"           \
+    "^npm (err!|error) (code|errno|syscall|path|command)|0 errors|no errors|error_"      \
+    "|^\\W*(npm (err!|error))\\W*$|^FAILED: |\\bif .*error|test result: FAILED"
+#define CUE_REGEX                                                                        \
+    "\\b(because|since|needs?|requires?|required|missing|must|instead|the (issue|"       \
+    "problem|cause|error|reason) is|caused by|doesn't|does not|isn't|is not|only|"       \
+    "expects?|expected|wrong|forgot|conflicts?|mismatch|too (large|small|many|long)|"    \
+    "exceeds?|renamed|deprecated|removed|unsupported|incompatible|so that|without)\\b"
+
+void lesson_reader_init(struct lesson_reader *r, const struct redaction *redaction) {
+    *r = (struct lesson_reader){
+        .redaction = redaction,
+        .error = pattern_new(ERROR_REGEX),
+        .weak = pattern_new(WEAK_REGEX),
+        .summary = pattern_new(SUMMARY_REGEX),
+        .cue = pattern_new(CUE_REGEX),
+    };
+}
+
+void lesson_reader_finish(struct lesson_reader *r) {
+    pattern_free(r->error);
+    pattern_free(r->weak);
+    pattern_free(r->summary);
+    pattern_free(r->cue);
+}
+
+/* --- cleaning --- */
+
+static bool ends_path(char c) {
+    return c == '\0' || (!isalnum((unsigned char)c) && !strchr("._-", c));
+}
+
+/* The length of "/home/NAME" or "/Users/NAME" at s, else 0. */
+static size_t home_at(const char *s) {
+    static const char *const roots[] = {"/home/", "/Users/"};
+    for (size_t i = 0; i < ARRAY_LEN(roots); i++) {
+        size_t len = strlen(roots[i]);
+        size_t name =
+            strncmp(s, roots[i], len) ? 0 : strcspn(s + len, "/ \t\n\"'`:;,)]}>|&");
+        if (name && name < 64) {
+            return len + name;
+        }
+    }
+    return strncmp(s, "/root", 5) == 0 && ends_path(s[5]) ? 5 : 0;
+}
+
+static size_t cwd_at(const char *s, const char *cwd, size_t len) {
+    if (len < 2 || strncmp(s, cwd, len) != 0) {
+        return 0;
+    }
+    return s[len] == '/' ? len + 1 : (ends_path(s[len]) ? len : 0);
+}
+
+static bool starts_path(const char *text, const char *at) {
+    return at == text || !(isalnum((unsigned char)at[-1]) || strchr("._-~/>", at[-1]));
+}
+
+/* Appends text with the working folder and homes made short. */
+static void shorten_paths(struct buf *out, const char *text, const char *cwd) {
+    size_t cwd_len = cwd ? strlen(cwd) : 0;
+    const char *from = text;
+    for (const char *at = text; (at = strchr(at, '/'));) {
+        size_t here = starts_path(text, at) ? cwd_at(at, cwd, cwd_len) : 0;
+        size_t home = !here && starts_path(text, at) ? home_at(at) : 0;
+        if (!here && !home) {
+            at++;
+            continue;
+        }
+        buf_add(out, from, (size_t)(at - from));
+        if (home) {
+            buf_adds(out, "~");
+        } else if (at[here - 1] != '/' || ends_path(at[here])) {
+            buf_adds(out, ".");
+        }
+        at += here + home;
+        from = at;
+    }
+    buf_adds(out, from);
+}
+
+char *lesson_clean(const struct lesson_reader *r, const char *text, size_t len) {
+    autobuf clean = BUF_INIT(MAX_TEXT), redacted = BUF_INIT(MAX_TEXT);
+    struct buf out = BUF_INIT(MAX_TEXT);
+    text_clean(&clean, text ? text : "", text ? len : 0);
+    if (r->redaction) {
+        redaction_apply(r->redaction, &redacted, clean.data, clean.len);
+    }
+    shorten_paths(&out, r->redaction ? redacted.data : clean.data, r->cwd);
+    return buf_detach(&out);
+}
+
+char *lesson_cut(const char *text, size_t len, size_t max) {
+    while (len && isspace((unsigned char)*text)) {
+        text++;
+        len--;
+    }
+    size_t kept = text_cut(text, len, max);
+    while (kept && isspace((unsigned char)text[kept - 1])) {
+        kept--;
+    }
+    return kept < len && len > max ? xasprintf("%.*s …", (int)kept, text)
+                                   : xstrndup(text, kept);
+}
+
+/* --- normalising --- */
+
+static size_t path_prefix(const char *s) {
+    size_t slash = 0, i = 0;
+    for (; isalnum((unsigned char)s[i]) || (s[i] && strchr("._-/~+@", s[i])); i++) {
+        if (s[i] == '/') {
+            slash = i + 1;
+        }
+    }
+    return slash;
+}
+
+static bool is_word(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+char *lesson_normalize(const char *line) {
+    struct buf out = BUF_INIT(LESSON_MAX_LINE);
+    const char *s = line + strspn(line, " \t");
+    char before = ' ';
+    while (*s && out.len < LESSON_MAX_LINE - 2) {
+        size_t skip = is_word(before) ? 0 : path_prefix(s);
+        size_t digits = is_word(before) ? 0 : strspn(s, "0123456789.,");
+        if (skip) {
+            s += skip;
+        } else if (strncmp(s, "0x", 2) == 0 && isxdigit((unsigned char)s[2])) {
+            s += 2 + strspn(s + 2, "0123456789abcdefABCDEF");
+            buf_addc(&out, 'N');
+        } else if (digits && isdigit((unsigned char)*s) && !is_word(s[digits])) {
+            s += digits;
+            buf_addc(&out, 'N');
+        } else {
+            buf_addc(&out, isspace((unsigned char)*s) ? ' ' : *s);
+            s++;
+        }
+        before = out.len ? out.data[out.len - 1] : ' ';
+    }
+    while (out.len && isspace((unsigned char)out.data[out.len - 1])) {
+        out.data[--out.len] = '\0';
+    }
+    return buf_detach(&out);
+}
+
+/* --- errors --- */
+
+static bool has_letters(const char *line, size_t len) {
+    size_t letters = 0;
+    for (size_t i = 0; i < len && letters < 4; i++) {
+        letters += isalpha((unsigned char)line[i]) != 0;
+    }
+    return letters >= 4;
+}
+
+struct error_scan {
+    const struct lesson_reader *r;
+    struct lesson_error *list;
+    size_t count;
+    const char *weak, *last; /* the first doubtful line; the last line at all */
+    size_t weak_len, last_len;
+    bool python; /* a traceback runs: its last line counts */
+};
+
+static void keep_error(struct error_scan *s, const char *line, size_t len) {
+    autofree char *quote = lesson_cut(line, len, LESSON_MAX_LINE);
+    autofree char *normal = lesson_normalize(quote);
+    for (size_t i = 0; i < s->count; i++) {
+        if (strcmp(s->list[i].normal, normal) == 0) {
+            return;
+        }
+    }
+    if (*normal && s->count < STEP_MAX_ERRORS) {
+        s->list[s->count++] =
+            (struct lesson_error){.quote = take(quote), .normal = take(normal)};
+    }
+}
+
+static void scan_line(struct error_scan *s, const char *line, size_t len) {
+    len = len > MAX_LINE ? MAX_LINE : len;
+    if (!has_letters(line, len) || pattern_is_in(s->r->summary, line, len)) {
+        return;
+    }
+    s->last = line;
+    s->last_len = len;
+    if (pattern_is_in(s->r->error, line, len)) {
+        keep_error(s, line, len);
+    } else if (!s->weak && pattern_is_in(s->r->weak, line, len)) {
+        s->weak = line;
+        s->weak_len = len;
+    }
+}
+
+size_t lesson_errors(const struct lesson_reader *r, const char *output, bool failed,
+                     struct lesson_error ret[STEP_MAX_ERRORS]) {
+    struct error_scan s = {.r = r, .list = ret};
+    size_t lines = 0;
+    for (const char *line = output; line && *line && lines < MAX_LINES; lines++) {
+        size_t len = strcspn(line, "\n");
+        scan_line(&s, line, len);
+        line += len + (line[len] == '\n');
+        if (s.count == STEP_MAX_ERRORS) {
+            break;
+        }
+    }
+    if (!s.count && failed && s.weak) {
+        keep_error(&s, s.weak, s.weak_len);
+    } else if (!s.count && failed && s.last) {
+        keep_error(&s, s.last, s.last_len);
+    }
+    return s.count;
+}
+
+/* --- causes --- */
+
+static size_t count_cues(const struct lesson_reader *r, const char *s, size_t len) {
+    struct pattern_match m;
+    size_t count = 0, at = 0;
+    while (count < 6 && pattern_find(r->cue, s, len, at, &m) > 0) {
+        count++;
+        at = m.end[0] > at ? m.end[0] : at + 1;
+    }
+    return count;
+}
+
+/* The end of the sentence that begins at s: behind its mark, or the line's end. */
+static size_t sentence_end(const char *s) {
+    size_t i = 0;
+    for (; s[i] && s[i] != '\n'; i++) {
+        if (strchr(".!?", s[i]) && (s[i + 1] == ' ' || s[i + 1] == '\n' || !s[i + 1])) {
+            return i + 1;
+        }
+    }
+    return i;
+}
+
+static bool is_intent(const char *s, size_t len) {
+    static const char *const heads[] = {
+        "let me", "let's", "i'll ",     "i will ",   "i need",   "now ",   "i'm ",
+        "next",   "i'd ",  "could you", "would you", "the user", "if you", "should i"};
+    for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
+        size_t n = strlen(heads[i]);
+        if (len > n && strncasecmp(s, heads[i], n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+char *lesson_cause(const struct lesson_reader *r, const char *text) {
+    const char *best = NULL;
+    size_t best_len = 0, best_score = 0;
+    for (const char *s = text; s && *s;) {
+        s += strspn(s, " \t\n*->#");
+        size_t len = sentence_end(s);
+        size_t cues = len >= 20 && len <= LESSON_MAX_LINE ? count_cues(r, s, len) : 0;
+        size_t score = cues ? 2 * cues + !is_intent(s, len) : 0;
+        if (score > best_score && s[len ? len - 1 : 0] != '?') {
+            best = s;
+            best_len = len;
+            best_score = score;
+        }
+        s += len;
+    }
+    return best ? lesson_cut(best, best_len, LESSON_MAX_LINE) : NULL;
+}
