@@ -123,6 +123,12 @@ int skill_open_file(int folder, const char *path);
 /* The digest of the whole skill: SHA-256 over the sorted (path, is executable, digest);
  * of a skill opened with digests. */
 void skill_digest(const struct skill *s, char ret[static 72]);
+/* skill_meta.json and what lies beneath evals/: tests hold the answers and records change
+ * with each evaluation, so a student sees neither. */
+bool skill_holds_tests(const char *path);
+/* Takes those off the list of files: the digest is then that of what a student sees. The
+ * tests are to be read before. */
+void skill_hide_tests(struct skill *s);
 
 /* skill_meta.json and evals/evals.json as upskill and skill-creator write them, in our
  * shape; missing files give {}:

@@ -10,7 +10,8 @@
 #define CONTEXT_MAX (256u << 10) /* of one context file */
 #define MAX_TESTS 1000
 #define META_FILE "skill_meta.json"
-#define EVALS_FILE "evals/evals.json"
+#define EVALS_FOLDER "evals/"
+#define EVALS_FILE EVALS_FOLDER "evals.json"
 
 static void add_problem(json_t *meta, const char *file, const char *message) {
     json_t *list = json_object_get(meta, "problems");
@@ -214,4 +215,23 @@ json_t *skill_meta_tests(const struct skill *s) {
     }
     json_object_set_new(meta, "tests", tests);
     return meta;
+}
+
+bool skill_holds_tests(const char *path) {
+    return strcmp(path, META_FILE) == 0 ||
+           strncmp(path, EVALS_FOLDER, strlen(EVALS_FOLDER)) == 0;
+}
+
+void skill_hide_tests(struct skill *s) {
+    size_t kept = 0;
+    for (size_t i = 0; i < s->file_count; i++) {
+        struct skill_file *f = &s->files[i];
+        if (skill_holds_tests(f->path)) {
+            s->bytes -= f->size;
+            free(f->path);
+        } else {
+            s->files[kept++] = *f;
+        }
+    }
+    s->file_count = kept;
 }

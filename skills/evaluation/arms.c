@@ -61,8 +61,8 @@ static size_t add_reference(const struct skill *s, const char *path, size_t left
 
 /* Files that tell something about the skill rather than to its reader. */
 static bool is_about(const char *path) {
-    return strcasecmp(path, "SKILL.md") == 0 || strcmp(path, "skill_meta.json") == 0 ||
-           strncmp(path, "evals/", 6) == 0 || strncasecmp(path, "LICENSE", 7) == 0;
+    return strcasecmp(path, "SKILL.md") == 0 || skill_holds_tests(path) ||
+           strncasecmp(path, "LICENSE", 7) == 0;
 }
 
 void arm_skill_text(const struct skill *s, struct buf *out) {

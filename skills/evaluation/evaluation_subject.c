@@ -198,7 +198,6 @@ int subject_read(struct subject *ret, const struct subject_request *request,
         return rc;
     }
     set_name(ret);
-    skill_digest(&ret->skill, ret->digest);
     if (request->previous &&
         (rc = skill_open(&ret->older, request->previous, true, err)) < 0) {
         ret->older = (struct skill){0};
@@ -210,6 +209,9 @@ int subject_read(struct subject *ret, const struct subject_request *request,
         return rc;
     }
     rc = choose_tests(ret, request->split, err);
+    skill_hide_tests(&ret->skill);
+    skill_hide_tests(&ret->older);
+    skill_digest(&ret->skill, ret->digest);
     rc = rc == 0 && request->installed && !request->again ? make_copies(ret, err) : rc;
     return rc < 0 ? rc : make_arms(ret, request, err);
 }

@@ -22,10 +22,12 @@ struct subject_request {
 };
 
 struct subject {
-    struct skill skill, older; /* older.folder NULL: there is none */
+    /* Without the files that hold tests; older.folder NULL: there is none. */
+    struct skill skill, older;
     char name[SKILL_MAX_NAME * 4 + 1];
-    char digest[72];
-    char *text; /* what the skill arm holds of it: for the tests' quality */
+    char
+        digest[72]; /* of what a student sees: a record in the skill does not change it */
+    char *text;     /* what the skill arm holds of it: for the tests' quality */
     struct suite suite;
     const struct test_case **tests; /* those that count */
     size_t test_count;

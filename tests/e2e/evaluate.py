@@ -391,6 +391,9 @@ def splits():
         assert ids(ask(path=refined)) == ["q02", "q05", "q08"]
         assert ids(ask(path=refined, split="gate")) == ["q01", "q04", "q07"]
         assert len(ids(ask(path=refined, split="all"))) == 9
+        got = r.daemon.ask("skill/get", {"path": plain})["result"]
+        assert got["test_count"] == 9 and "tests" not in got, got.keys()
+        assert len(r.daemon.ask("skill/get", {"path": plain, "tests": True})["result"]["tests"]) == 9
         none = ask(path=r.skill)
         assert "no tests" in none["message"], none
 
@@ -434,8 +437,12 @@ def record_in_the_skill():
         result = r.evaluate(record=True)
         meta = json.load(open(r.skill + "/skill_meta.json"))
         assert meta["evaluations"][-1]["run"] == result["run"], meta
+        again = r.evaluate(record=True)
+        assert again["provenance"]["skill_digest"] == result["provenance"]["skill_digest"], "a record changes no skill"
+        got = r.daemon.ask("skill/get", {"path": r.skill})["result"]
+        assert len(got["evaluations"]) == 2, got
         silent = r.evaluate(record=False)
-        assert silent["run"] is None and len(json.load(open(r.skill + "/skill_meta.json"))["evaluations"]) == 1
+        assert silent["run"] is None and len(json.load(open(r.skill + "/skill_meta.json"))["evaluations"]) == 2
         elsewhere = r.evaluate(runs_dir="results")
         assert os.path.exists(r.daemon.home + "/work/results/" + elsewhere["run"] + "/evaluation.json")
 

@@ -82,6 +82,19 @@ def older_version():
         assert refused["data"]["path"] == "/arms", refused
 
 
+def no_answers_on_their_disk():
+    """The tests beside a skill hold what is expected: an agent finds the skill without them."""
+    with Room() as r:
+        make_skill(r.daemon, meta={"metadata": {}, "tests": make_tests(6)})
+        os.makedirs(r.skill + "/evals")
+        with open(r.skill + "/evals/evals.json", "w") as f:
+            json.dump({"evals": [{"id": 1, "prompt": "?", "expected_output": "correct"}]}, f)
+        result = r.daemon.evaluate(path=r.skill, students=["claude-good"], mode="installed", runs=1)
+        assert result["verdict"] == "helps", result
+        found = {os.path.basename(f) for e in r.entries() for f in e["files"]}
+        assert "SKILL.md" in found and not {f for f in found if f.endswith(".json") and "lock" not in f}, found
+
+
 def never_opened():
     with Room() as r:
         result = r.evaluate("claude-blind")
@@ -144,7 +157,7 @@ def no_key_in_any_file():
 
 
 tap = Tap()
-for test in [formats, older_version, never_opened, broken_ones, hanging_ones, no_key_in_any_file]:
+for test in [formats, older_version, no_answers_on_their_disk, never_opened, broken_ones, hanging_ones, no_key_in_any_file]:
     if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:
         tap.run(test.__name__.replace("_", " "), test)
 sys.exit(tap.end())

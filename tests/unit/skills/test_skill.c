@@ -123,6 +123,30 @@ Test(skill, the_digest_follows_content_names_and_execute_bits_only) {
     cr_expect(ne(str, first, again));
 }
 
+Test(skill, tests_and_records_are_no_part_of_what_a_student_sees) {
+    put_text("SKILL.md", TEXT);
+    put_text("evals.md", "x");
+    struct skill s;
+    char bare[72], hidden[72];
+    digest_of(bare);
+    put_text("skill_meta.json", "{}");
+    put_text("evals/evals.json", "{}");
+    put_text("evals/files/a.csv", "1,2");
+    digest_of(hidden);
+    cr_expect(ne(str, bare, hidden));
+    cr_assert(skill_open(&s, folder, true, NULL) == 0);
+    skill_hide_tests(&s);
+    skill_digest(&s, hidden);
+    cr_expect(eq(str, bare, hidden));
+    cr_expect(eq(sz, s.file_count, 2));
+    cr_expect(eq(sz, s.bytes, strlen(TEXT) + 1));
+    cr_expect(skill_find_file(&s, "skill_meta.json") == NULL);
+    cr_expect(skill_find_file(&s, "evals.md") != NULL);
+    skill_hide_tests(&s);
+    cr_expect(eq(sz, s.file_count, 2));
+    skill_finish(&s);
+}
+
 static void make_socket(const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
