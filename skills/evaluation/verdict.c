@@ -80,6 +80,9 @@ void lift_judge(struct lift *ret, const struct paired_results *r) {
                                           : "paired t-interval, sampled sign-flip test",
     };
     lift_interval(ret, d, r);
+    if (fabs(ret->lift.estimate) < ROUNDING) {
+        ret->lift.estimate = 0;
+    }
     ret->verdict = verdict_of(ret, r->n);
     if (ret->verdict == VERDICT_HELPS || ret->verdict == VERDICT_HURTS) {
         ret->more_tests_needed = 0;
@@ -129,9 +132,12 @@ static void add_more_tests(struct buf *out, const struct lift *lift, size_t n) {
         more = more == SIZE_MAX || more < least ? least : more;
         buf_addf(out, " At least %zu more %s needed.", more,
                  more == 1 ? "test is" : "tests are");
+    } else if (lift->lift.estimate == 0) {
+        buf_adds(out, " As no difference was seen, nothing says how many more tests "
+                      "would show one.");
     } else if (more >= 1000) {
-        buf_adds(out, " If there is a difference, it is too small to be settled by any "
-                      "reasonable number of tests.");
+        buf_adds(out, " A lift as small as this one would take over 1,000 more tests to "
+                      "settle.");
     } else if (more > 0) {
         buf_addf(out, " About %zu more test%s would settle a lift of this size.", more,
                  more == 1 ? "" : "s");

@@ -85,7 +85,7 @@ static void says(const double *baseline, const double *skill, size_t n, unsigned
     lift_judge(&lift, &r);
     autobuf text = BUF_INIT(4096);
     lift_sentence(&text, &lift, "qwen\x1b[31m3", &r);
-    cr_assert(zero(int, strcmp(text.data, expected)), "%s", text.data);
+    cr_assert(eq(str, text.data, (char *)(uintptr_t)expected));
 }
 
 Test(verdict, sentences_say_what_was_found) {
@@ -117,9 +117,17 @@ Test(verdict, sentences_say_what_was_found) {
         half, half, 12, 1,
         "No evidence that the skill helps or hurts qwen3: it solves 50 % of the tests "
         "instead of 50 % (+0 points, 95 % interval -35 to +35, p = 1.00, 12 tests). They "
-        "are too few to find even the greatest lift possible. If there is a difference, "
-        "it "
-        "is too small to be settled by any reasonable number of tests.");
+        "are too few to find even the greatest lift possible. As no difference was seen, "
+        "nothing says how many more tests would show one.");
+    double little[12];
+    memcpy(little, half, sizeof little);
+    little[0] = 0.5;
+    little[5] = 0.46;
+    says(little, half, 12, 10,
+         "No evidence that the skill helps or hurts qwen3: it solves 50 % of the tests "
+         "instead of 50 % (+0 points, 95 % interval -13 to +13, p = 1.00, 12 tests x 10 "
+         "runs). These tests find lifts of about 27 points or more. A lift as small as "
+         "this one would take over 1,000 more tests to settle.");
 }
 
 /* --- how often a verdict is wrong --- */
