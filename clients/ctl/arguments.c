@@ -73,7 +73,7 @@ static bool is_named(const json_t *property, const char *name, size_t len) {
     return k == len && (!is[k] || (many && strcmp(is + k, "s") == 0));
 }
 
-static const json_t *find_property(const json_t *method, const char *name, size_t len) {
+static const json_t *find_exactly(const json_t *method, const char *name, size_t len) {
     size_t i;
     const json_t *property;
     json_array_foreach(json_object_get(method, "params"), i, property) {
@@ -84,9 +84,38 @@ static const json_t *find_property(const json_t *method, const char *name, size_
     return NULL;
 }
 
-static int set_pair(json_t *params, const json_t *property, const char *text,
+/* upskill's names for the same things work where ours has no option of that name. */
+static const json_t *find_property(const json_t *method, const char *name, size_t len) {
+    static const char *const others[][2] = {{"eval-base-url", "base_url"},
+                                            {"model", "students"}};
+    const json_t *property = find_exactly(method, name, len);
+    for (size_t i = 0; !property && i < ARRAY_LEN(others); i++) {
+        if (strlen(others[i][0]) == len && strncmp(others[i][0], name, len) == 0) {
+            property = find_exactly(method, others[i][1], strlen(others[i][1]));
+        }
+    }
+    return property;
+}
+
+/* Where the first of "tokens=9,minutes=5" ends: at a comma before another known member.
+ */
+static size_t pair_length(const json_t *property, const char *text) {
+    const json_t *members =
+        json_object_get(json_object_get(property, "schema"), "properties");
+    for (const char *comma = strchr(text, ','); comma; comma = strchr(comma + 1, ',')) {
+        autofree char *next = xstrndup(comma + 1, strcspn(comma + 1, "="));
+        if (json_object_get(members, next)) {
+            return (size_t)(comma - text);
+        }
+    }
+    return strlen(text);
+}
+
+static int set_pair(json_t *params, const json_t *property, const char *words,
                     struct err *err) {
     const char *name = json_get_string(property, "name", "");
+    size_t len = pair_length(property, words);
+    autofree char *text = xstrndup(words, len);
     json_t *object = json_object_get(params, name);
     const char *equals = strchr(text, '=');
     autofree char *key = equals ? xstrndup(text, (size_t)(equals - text)) : xstrdup(text);
@@ -99,7 +128,7 @@ static int set_pair(json_t *params, const json_t *property, const char *text,
     }
     json_object_set_new(object, key,
                         member_value(property, key, equals ? equals + 1 : "1"));
-    return 0;
+    return words[len] ? set_pair(params, property, words + len + 1, err) : 0;
 }
 
 static void append(json_t *params, const char *name, json_t *value) {
@@ -121,12 +150,42 @@ static json_t *guess(const char *text) {
     return json_text(text, strlen(text));
 }
 
+/* Lists of plain names take several in one word. Others, compilers' options among them,
+ * may hold commas of their own. */
+static bool takes_commas(const char *name) {
+    static const char *const lists[] = {"agents", "arms", "scopes", "students"};
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        if (strcmp(name, lists[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void append_words(json_t *params, const char *name, const char *text) {
+    while (takes_commas(name) && strchr(text, ',')) {
+        size_t len = strcspn(text, ",");
+        autofree char *word = xstrndup(text, len);
+        if (len) {
+            append(params, name, guess(word));
+        }
+        text += len + 1;
+    }
+    if (*text || !takes_commas(name)) {
+        append(params, name, guess(text));
+    }
+}
+
 static int set_property(json_t *params, const json_t *property, const char *text,
                         struct err *err) {
     const char *name = json_get_string(property, "name", "");
     if (*text == '{' || *text == '[') {
         json_error_t error;
         json_t *value = json_loads(text, 0, &error);
+        if (json_is_object(value) && !has_type(property, "object")) { /* one of a list */
+            append(params, name, value);
+            return 0;
+        }
         if (value) {
             json_object_set_new(params, name, value);
             return 0;
@@ -140,7 +199,7 @@ static int set_property(json_t *params, const json_t *property, const char *text
         return set_pair(params, property, text, err);
     }
     if (has_type(property, "array")) {
-        append(params, name, guess(text));
+        append_words(params, name, text);
         return 0;
     }
     json_t *value = NULL;
@@ -294,8 +353,10 @@ void arguments_help(const json_t *method) {
     size_t i;
     printf("usage: upskillctl ");
     put_command(method);
-    printf("%s [options]\n\n%s\n\n", find_property(method, "path", 4) ? " FILE" : "",
-           json_get_string(method, "description", ""));
+    const char *word = find_exactly(method, "skill", 5)  ? " NAME|FOLDER"
+                       : find_exactly(method, "path", 4) ? " FILE"
+                                                         : "";
+    printf("%s [options]\n\n%s\n\n", word, json_get_string(method, "description", ""));
     json_array_foreach(json_object_get(method, "params"), i, property) {
         autofree char *flag = xasprintf("--%s%s", json_get_string(property, "name", ""),
                                         value_word(property));

@@ -5,9 +5,10 @@
  * with
  * {"path": "/…/k.cu", "arch": "sm_90", "defines": {"N": "4"}, "quick": true}: --fast-math
  * names the property fast_math, numbers and booleans are read by the property's type,
- * arrays repeat or are JSON, objects are NAME=VALUE (repeated) or JSON. Plain words fill
- * `path` when there is one, else the required properties in order; a long text (the task
- * of skill find) takes all the words that are left. "-" as path reads standard input into
+ * arrays repeat or are JSON (lists of names also take commas: --students a,b), objects
+ * are NAME=VALUE (repeated; --budget tokens=9,minutes=5) or JSON. Plain words fill `path`
+ * when there is one, else the required properties in order; a long text (the task of
+ * skill find) takes all the words that are left. "-" as path reads standard input into
  * `source`, or `text` where there is no source. */
 #include "base/json.h"
 

@@ -163,6 +163,13 @@ static void on_interrupt(uv_signal_t *handle, int number) {
     c->interrupted = true;
     rpc_notify(c->peer, "$/cancelRequest",
                json_pack("{s:I}", "id", rpc_request_id(c->request)));
+    if (c->options.interrupted) {
+        c->options.interrupted(c->options.data);
+    }
+}
+
+bool connection_interrupted(const struct connection *c) {
+    return c->interrupted;
 }
 
 /* --- open, call, close --- */

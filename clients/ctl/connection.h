@@ -17,6 +17,8 @@ struct connection_options {
     /* While a call is under way: `job/changed` notifications, and a tick every 100 ms
      * with params NULL. May be NULL. */
     void (*progress)(const json_t *params, double elapsed_s, void *data);
+    /* Ctrl-C has cancelled the call; it still has to end. May be NULL. */
+    void (*interrupted)(void *data);
     /* Every message, framed bodies both ways. May be NULL. */
     void (*trace)(bool outgoing, const char *body, size_t len, void *data);
     /* Notifications other than job/changed. May be NULL. */
@@ -31,9 +33,11 @@ void connection_close(struct connection *c);
 
 /* 0: *result is set (a new reference). 1: the daemon answered with an error, *error is
  * set. Negative: it could not be asked (it ended, was interrupted). params stolen. Ctrl-C
- * cancels the request; a second one ends this program. */
+ * cancels the request; a second one ends this program (status 130). */
 int connection_call(struct connection *c, const char *method, json_t *params,
                     json_t **result, json_t **error, struct err *err);
+/* The last call was cancelled by Ctrl-C. */
+bool connection_interrupted(const struct connection *c);
 /* Send a line as it is (upskillctl shell); answers arrive through trace. */
 void connection_send_raw(struct connection *c, const char *line, size_t len);
 /* Wait for traffic for at most `ms`, or until the daemon ends (then false). */

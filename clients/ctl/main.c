@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "clients/ctl/arguments.h"
 #include "clients/ctl/connection.h"
+#include "clients/ctl/live_progress.h"
 #include "clients/ctl/render.h"
 #include "clients/ctl/shell.h"
 #include "clients/ctl/terminal.h"
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define DAEMON_ARGS_MAX 60
+#define EXIT_INTERRUPTED 130 /* as shells have it: 128 + SIGINT */
 
 struct ctl {
     struct terminal terminal;
@@ -28,6 +30,7 @@ struct ctl {
     int granted_count;
     bool keep_stderr;
     struct connection *connection;
+    struct live_progress *progress;
 };
 
 static void daemon_arg(struct ctl *c, const char *flag, const char *value) {
@@ -40,6 +43,8 @@ static void daemon_arg(struct ctl *c, const char *flag, const char *value) {
 /* What a person names on the command line may be read: its folder becomes a root. */
 static void grant(struct ctl *c, const char *word) {
     char path[PATH_MAX];
+    const char *equals = *word == '-' ? strchr(word, '=') : NULL; /* --tests=FILE */
+    word = equals ? equals + 1 : word;
     if (*word == '-' || !strpbrk(word, "./") || !realpath(word, path)) {
         return;
     }
@@ -83,24 +88,14 @@ static int split_words(struct ctl *c, int argc, char **argv) {
 
 /* --- asking --- */
 
-static void show_progress(const json_t *params, double elapsed, void *data) {
+static void on_progress(const json_t *params, double elapsed, void *data) {
     const struct ctl *c = data;
-    const json_t *progress = json_object_get(params, "progress");
-    const char *message = json_get_string(progress, "message", NULL);
-    double total = json_number_value(json_object_get(progress, "total"));
-    double done = json_number_value(json_object_get(progress, "done"));
-    char text[512];
-    if (elapsed < 1 || (params && !message)) {
-        return;
-    }
-    if (total > 0) {
-        snprintf(text, sizeof text, "%s (%.0f of %.0f, %.0f s)", message, done, total,
-                 elapsed);
-    } else {
-        snprintf(text, sizeof text, "%s (%.0f s)", message ? message : "working",
-                 elapsed);
-    }
-    terminal_progress(&c->terminal, text);
+    live_progress_update(c->progress, params, elapsed);
+}
+
+static void on_interrupted(void *data) {
+    const struct ctl *c = data;
+    live_progress_stopping(c->progress);
 }
 
 static int show_error(const struct ctl *c, const json_t *error) {
@@ -119,12 +114,36 @@ static int show_error(const struct ctl *c, const json_t *error) {
     return 2;
 }
 
+/* What is known stays in sight, with the way to go on from it. */
+static int show_interrupted(const struct ctl *c) {
+    const json_t *partial = live_progress_partial(c->progress);
+    const char *run = json_get_string(partial, "run", NULL);
+    autofree char *hint =
+        run ? xasprintf("upskillctl run show %s shows the answers", run) : NULL;
+    bool answers = json_object_get(partial, "students") != NULL;
+    live_progress_end(c->progress, true);
+    terminal_error(&c->terminal, "stopped by Ctrl-C");
+    if (answers) {
+        terminal_hint(&c->terminal, "what was answered is kept: the same command goes on "
+                                    "from there and asks only the rest");
+    }
+    if (hint) {
+        terminal_hint(&c->terminal, hint);
+    }
+    return EXIT_INTERRUPTED;
+}
+
 /* 0: *result is a new reference. Otherwise the exit status, after the error was shown. */
 static int ask(struct ctl *c, const char *method, json_t *params, json_t **result) {
     struct err err = {0};
     json_t *answer = NULL, *error = NULL;
     int rc = connection_call(c->connection, method, params, &answer, &error, &err);
-    terminal_progress_clear(&c->terminal);
+    if (rc != 0 && connection_interrupted(c->connection)) {
+        json_decref(answer);
+        json_decref(error);
+        return show_interrupted(c);
+    }
+    live_progress_end(c->progress, false);
     if (rc == 0) {
         *result = answer;
         return 0;
@@ -212,9 +231,8 @@ static int command_operation(struct ctl *c, const json_t *discover) {
 
 /* Short names for what people ask most. */
 static void expand_alias(struct ctl *c) {
-    static const char *const aliases[][3] = {{"status", "daemon", "status"},
-                                             {"runs", "run", "list"},
-                                             {"jobs", "job", "list"}};
+    static const char *const aliases[][3] = {
+        {"status", "daemon", "status"}, {"runs", "run", "list"}, {"jobs", "job", "list"}};
     for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
         if (c->count && strcmp(c->words[0], aliases[i][0]) == 0) {
             c->words = xreallocarray(c->words, (size_t)c->count + 2, sizeof *c->words);
@@ -253,7 +271,8 @@ static int run_daemon(struct ctl *c) {
     struct connection_options options = {
         .daemon_args = c->daemon_args,
         .keep_stderr = c->keep_stderr,
-        .progress = show_progress,
+        .progress = on_progress,
+        .interrupted = on_interrupted,
         .data = c,
     };
     if (connection_open(&options, &c->connection, &err) < 0) {
@@ -261,8 +280,10 @@ static int run_daemon(struct ctl *c) {
         terminal_hint(&c->terminal, "run ./setup, or name the daemon in UPSKILLD");
         return 2;
     }
+    c->progress = live_progress_new(&c->terminal, !c->keep_stderr);
     int status = run_connected(c);
     connection_close(c->connection);
+    live_progress_free(c->progress);
     return status;
 }
 

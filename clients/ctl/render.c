@@ -248,6 +248,25 @@ int render_jobs(const struct terminal *t, const json_t *result) {
     return 0;
 }
 
+/* A verdict that rests on no answer at all is none. */
+static bool has_answers(const json_t *result) {
+    size_t i, k;
+    const json_t *student, *arm;
+    json_array_foreach(json_object_get(result, "students"), i, student) {
+        json_array_foreach(json_object_get(student, "arms"), k, arm) {
+            if (number(arm, "runs") > 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static int evaluation_exit_status(const json_t *result) {
+    const char *verdict = json_get_string(result, "verdict", "");
+    return !has_answers(result) ? 2 : strcmp(verdict, "helps") ? 1 : 0;
+}
+
 int result_exit_status(const char *operation, const json_t *result) {
     const json_t *target;
     size_t i;
@@ -258,7 +277,7 @@ int result_exit_status(const char *operation, const json_t *result) {
         return strcmp(json_get_string(result, "verdict", ""), "pass") ? 1 : 0;
     }
     if (strcmp(operation, "skill/evaluate") == 0) {
-        return strcmp(json_get_string(result, "verdict", ""), "helps") ? 1 : 0;
+        return evaluation_exit_status(result);
     }
     json_array_foreach(json_object_get(result, "results"), i, target) {
         if (strcmp(json_get_string(target, "outcome", ""), "refused") == 0) {

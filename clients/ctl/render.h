@@ -24,8 +24,10 @@ int render_kernel_validate(const struct terminal *t, const json_t *result,
  * ok or a target was refused. */
 int render_skills(const struct terminal *t, const char *operation, const json_t *params,
                   const json_t *result);
-/* skill/evaluate's: the sentence, bars per student and arm, marks of tests. 0 only for the
- * verdict helps. */
+/* skill/evaluate's: the sentence; for each student the arms with their intervals, the
+ * lift as a plot and the tests that changed; marks of tests, the record, the next step. 0
+ * only for the verdict helps, 2 when no student gave a single answer that could be
+ * graded. */
 int render_evaluation(const struct terminal *t, const json_t *result);
 /* run/list and run/show: a table and a matrix, bars, or the text that was asked for. */
 int render_runs(const struct terminal *t, const char *operation, const json_t *result);
@@ -35,7 +37,7 @@ int render_jobs(const struct terminal *t, const json_t *result);
 int render_value(const struct terminal *t, const json_t *value);
 
 /* 0 good, 1 the answer is no: no skill fits, a check is not ok, a target was refused, a
- * kernel did not pass, a skill was not seen to help. */
+ * kernel did not pass, a skill was not seen to help. 2: no student could be asked. */
 int result_exit_status(const char *operation, const json_t *result);
 /* The right one for an operation. */
 int render_result(const struct terminal *t, const char *operation, const json_t *params,
@@ -47,4 +49,5 @@ struct table *table_new(const char *const *titles); /* NULL-terminated */
 void table_cell(struct table *t, const char *text);
 void table_cellf(struct table *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+void table_style(struct table *t, enum style style); /* of the cell just added */
 void table_print_and_free(const struct terminal *terminal, struct table *t);

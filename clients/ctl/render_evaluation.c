@@ -1,13 +1,16 @@
 /* skill/evaluate's result on a terminal. */
+#include "base/buf.h"
 #include "base/mem.h"
+#include "clients/ctl/evaluation_plot.h"
 #include "clients/ctl/render.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define BAR_CELLS 20
-#define MARKS_SHOWN 10u
+#define MARK_TESTS_SHOWN 12u
+#define CHANGED_SHOWN 8u
+#define INDENT 11
 
 static double number(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
@@ -20,91 +23,476 @@ static enum style style_of(const char *verdict) {
                                            : STYLE_YELLOW;
 }
 
-static void arm_line(const struct terminal *t, const json_t *arm, enum style style) {
-    const char *name = json_get_string(arm, "name", "");
-    double rate = number(arm, "pass_rate"), cost = number(arm, "cost");
-    printf("  %-9s", name);
-    if (isnan(rate)) {
-        fputs("no graded answer", stdout);
-    } else {
-        terminal_bar(t, rate, BAR_CELLS, strcmp(name, "skill") ? STYLE_PLAIN : style);
-        printf(" %3.0f %% [%.0f, %.0f]", 100 * rate, 100 * number(arm, "low"),
-               100 * number(arm, "high"));
-    }
-    printf("  %.0f tests, %.0f tokens", number(arm, "tests"),
-           number(json_object_get(arm, "tokens"), "total"));
-    if (!isnan(cost)) {
-        printf(", %.4f in money", cost);
-    }
-    for (size_t i = 0; i < 3; i++) {
-        static const char *const more[] = {"errored", "refused", "skipped"};
-        double count = number(arm, more[i]);
-        if (count > 0) {
-            printf(", %.0f %s", count, more[i]);
+/* "  better   ": what a line is about, then the line itself, wrapped. */
+static void fact(const struct terminal *t, const char *label, enum style style,
+                 const char *text) {
+    autofree char *head = xasprintf("  %-*s", INDENT - 2, label);
+    terminal_put(t, STYLE_DIM, head);
+    terminal_put_wrapped(t, style, text, INDENT, INDENT);
+}
+
+/* --- the arms --- */
+
+enum column {
+    NAME,
+    BAR,
+    RATE,
+    INTERVAL,
+    ANSWERS,
+    ERRORED,
+    REFUSED,
+    SKIPPED,
+    TOKENS,
+    COST
+};
+static const char *const column_titles[] = {
+    "  arm",   "pass rate", "",        "95 % interval", "passed",
+    "errored", "refused",   "skipped", "tokens",        "cost"};
+
+static bool any(const json_t *arms, const char *key) {
+    size_t i;
+    const json_t *arm;
+    json_array_foreach(arms, i, arm) {
+        if (number(arm, key) > 0) {
+            return true;
         }
+    }
+    return false;
+}
+
+/* What is there to say, and fits; returns how many columns. */
+static size_t choose_columns(const struct terminal *t, const json_t *arms,
+                             enum column *ret) {
+    size_t n = 0;
+    ret[n++] = NAME;
+    if (t->width >= 60) {
+        ret[n++] = BAR;
+    }
+    ret[n++] = RATE;
+    if (t->width >= 44) {
+        ret[n++] = INTERVAL;
+    }
+    ret[n++] = ANSWERS;
+    for (size_t k = ERRORED; k <= SKIPPED; k++) {
+        if (any(arms, column_titles[k])) {
+            ret[n++] = (enum column)k;
+        }
+    }
+    if (t->width >= 76) {
+        ret[n++] = TOKENS;
+    }
+    if (t->width >= 76 && any(arms, "cost")) {
+        ret[n++] = COST;
+    }
+    return n;
+}
+
+static void put_amount(struct table *table, double value) {
+    char plain[32], grouped[48];
+    int len = snprintf(plain, sizeof plain, "%.0f", value), at = 0;
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0) {
+            grouped[at++] = ',';
+        }
+        grouped[at++] = plain[i];
+    }
+    table_cellf(table, "%.*s", at, grouped);
+}
+
+static void rate_cells(const struct terminal *t, struct table *table, const json_t *arm,
+                       enum column column, enum style style) {
+    double rate = number(arm, "pass_rate"), low = number(arm, "low"),
+           high = number(arm, "high");
+    autobuf bar = BUF_INIT(1024);
+    if (isnan(rate)) {
+        table_cell(table, column == BAR ? "no graded answer" : "–");
+    } else if (column == BAR) {
+        plot_rate(&bar, rate, low, high, t->width >= 76 ? PLOT_CELLS : PLOT_CELLS / 2);
+        table_cell(table, bar.data);
+        table_style(table, style);
+    } else if (column == RATE) {
+        table_cellf(table, "%.0f %%", 100 * rate);
+        table_style(table, STYLE_BOLD);
+    } else {
+        table_cellf(table, "%.0f – %.0f %%", 100 * low, 100 * high);
+    }
+}
+
+static void count_cell(struct table *table, const json_t *arm, const char *key) {
+    double count = number(arm, key);
+    table_cellf(table, "%.0f", count);
+    table_style(table, count > 0 ? STYLE_YELLOW : STYLE_DIM);
+}
+
+static void arm_cell(const struct terminal *t, struct table *table, const json_t *arm,
+                     enum column column, enum style style) {
+    double cost = number(arm, "cost");
+    switch (column) {
+    case NAME: {
+        autofree char *name = xasprintf("  %s", json_get_string(arm, "name", ""));
+        table_cell(table, name);
+        break;
+    }
+    case BAR:
+    case RATE:
+    case INTERVAL:
+        rate_cells(t, table, arm, column, style);
+        break;
+    case ANSWERS:
+        table_cellf(table, "%.0f of %.0f", number(arm, "passed"), number(arm, "runs"));
+        break;
+    case TOKENS:
+        put_amount(table, number(json_object_get(arm, "tokens"), "total"));
+        break;
+    case COST:
+        table_cellf(table, "%.4f", isnan(cost) ? 0 : cost);
+        break;
+    default:
+        count_cell(table, arm, column_titles[column]);
+    }
+}
+
+static void arms_table(const struct terminal *t, const json_t *arms, enum style style) {
+    enum column columns[ARRAY_LEN(column_titles)];
+    const char *titles[ARRAY_LEN(column_titles) + 1] = {NULL};
+    size_t n = choose_columns(t, arms, columns), i;
+    for (i = 0; i < n; i++) {
+        titles[i] = column_titles[columns[i]];
+    }
+    struct table *table = table_new(titles);
+    const json_t *arm;
+    json_array_foreach(arms, i, arm) {
+        bool skill = strcmp(json_get_string(arm, "name", ""), "skill") == 0;
+        for (size_t k = 0; k < n; k++) {
+            arm_cell(t, table, arm, columns[k], skill ? style : STYLE_PLAIN);
+        }
+    }
+    table_print_and_free(t, table);
+}
+
+/* --- the lift --- */
+
+static void lift_line(const struct terminal *t, const char *label, const json_t *lift,
+                      enum style style) {
+    double estimate = number(lift, "estimate"), low = number(lift, "low"),
+           high = number(lift, "high"), p = number(lift, "p");
+    autobuf plot = BUF_INIT(1024);
+    if (isnan(estimate)) {
+        return;
+    }
+    autofree char *head = xasprintf("  %-*s", INDENT - 2, label);
+    terminal_put(t, STYLE_DIM, head);
+    if (t->width >= 76) {
+        plot_lift(&plot, estimate, low, high);
+        terminal_put(t, STYLE_DIM, "-100 ");
+        terminal_put(t, style, plot.data);
+        terminal_put(t, STYLE_DIM, " +100");
+        fputs("  ", stdout);
+    }
+    printf("%+.0f points", 100 * estimate);
+    if (!isnan(low) && !isnan(high)) {
+        printf(" [%+.0f, %+.0f]", 100 * low, 100 * high);
+    }
+    if (!isnan(p) && t->width >= 50) {
+        fputs(", p ", stdout);
+        printf(p < 0.001 ? "< 0.001" : p < 0.1 ? "= %.3f" : "= %.2f", p);
     }
     putchar('\n');
 }
 
+static void lift_lines(const struct terminal *t, const json_t *student,
+                       enum style style) {
+    size_t i;
+    const json_t *one, *ratio = json_object_get(student, "token_ratio");
+    lift_line(t, "lift", json_object_get(student, "lift"), style);
+    json_array_foreach(json_object_get(student, "lifts"), i, one) {
+        autofree char *label = xasprintf("%s vs %s", json_get_string(one, "arm", ""),
+                                         json_get_string(one, "vs", ""));
+        if (strlen(label) >= INDENT - 2) {
+            fact(t, label, STYLE_PLAIN, "");
+            lift_line(t, "", one, style_of(json_get_string(one, "verdict", "")));
+        } else {
+            lift_line(t, label, one, style_of(json_get_string(one, "verdict", "")));
+        }
+    }
+    double estimate = number(ratio, "estimate");
+    if (!isnan(estimate)) {
+        autofree char *text =
+            xasprintf("%.2f times those without the skill [%.2f, %.2f]", estimate,
+                      number(ratio, "low"), number(ratio, "high"));
+        fact(t, "tokens", STYLE_PLAIN, text);
+    }
+}
+
+/* --- tests that changed --- */
+
+struct changed {
+    const char *id;
+    unsigned before, after, runs;
+};
+
+/* Runs that were graded in both arms alone. */
+static struct changed test_change(const json_t *test) {
+    struct changed c = {.id = json_get_string(test, "id", "")};
+    size_t i;
+    const json_t *pair;
+    json_array_foreach(json_object_get(test, "pairs"), i, pair) {
+        const json_t *before = json_object_get(pair, "baseline"),
+                     *after = json_object_get(pair, "skill");
+        if (json_is_boolean(before) && json_is_boolean(after)) {
+            c.before += json_is_true(before);
+            c.after += json_is_true(after);
+            c.runs++;
+        }
+    }
+    return c;
+}
+
+static void changed_line(const struct terminal *t, const json_t *tests, bool better) {
+    autobuf text = BUF_INIT(64u << 10);
+    size_t i, count = 0;
+    const json_t *test;
+    json_array_foreach(tests, i, test) {
+        struct changed c = test_change(test);
+        if (better ? c.after <= c.before : c.after >= c.before) {
+            continue;
+        }
+        if (count++ < CHANGED_SHOWN) {
+            buf_addf(&text, "%s%.60s %u→%u/%u", text.len ? ", " : "", c.id, c.before,
+                     c.after, c.runs);
+        }
+    }
+    if (count > CHANGED_SHOWN) {
+        buf_addf(&text, " and %zu more", count - CHANGED_SHOWN);
+    }
+    if (count) {
+        autofree char *line =
+            xasprintf("%zu of %zu tests: %s", count, json_array_size(tests), text.data);
+        fact(t, better ? "better" : "worse", better ? STYLE_GREEN : STYLE_RED, line);
+    }
+}
+
+/* --- what may be wrong --- */
+
+static void injection_line(const struct terminal *t, const json_t *student) {
+    const json_t *injection = json_object_get(student, "injection");
+    const json_t *ok = json_object_get(injection, "ok");
+    double expected = number(injection, "expected_tokens"),
+           seen = number(injection, "seen_tokens");
+    bool answered = any(json_object_get(student, "arms"), "runs");
+    if (!json_is_object(injection) || json_is_true(ok) || !answered) {
+        return;
+    }
+    autofree char *text =
+        json_is_false(ok)
+            ? xasprintf("the skill did not arrive: prompts grew by %.0f tokens of the "
+                        "%.0f that it has",
+                        seen, expected)
+            : xasprintf("the endpoint counts no tokens, so nobody checked that the skill "
+                        "arrived");
+    fact(t, "warning", json_is_false(ok) ? STYLE_RED : STYLE_YELLOW, text);
+}
+
+static void activation_line(const struct terminal *t, const json_t *activation) {
+    if (json_is_object(activation)) {
+        autofree char *text =
+            xasprintf("the agent opened the skill in %.0f of %.0f "
+                      "answers",
+                      number(activation, "activated"), number(activation, "of"));
+        fact(t, "opened",
+             number(activation, "activated") > 0 ? STYLE_PLAIN : STYLE_YELLOW, text);
+    }
+}
+
+/* The first error, unless the sentence has told it. */
+static void error_lines(const struct terminal *t, const json_t *student) {
+    const json_t *error = json_object_get(student, "error");
+    const char *sentence = json_get_string(student, "sentence", "");
+    const char *message = json_get_string(error, "message", NULL);
+    const char *hint = json_get_string(error, "hint", NULL);
+    if (message && !strstr(sentence, message)) {
+        autofree char *text =
+            xasprintf("test %s: %s", json_get_string(error, "test", "?"), message);
+        fact(t, "error", STYLE_YELLOW, text);
+    }
+    if (hint && !strstr(sentence, hint)) {
+        fact(t, "hint", STYLE_BLUE, hint);
+    }
+}
+
 static void student_lines(const struct terminal *t, const json_t *student, bool alone) {
     const char *verdict = json_get_string(student, "verdict", "");
-    const json_t *arm, *error = json_object_get(student, "error");
-    size_t i;
+    const json_t *tests = json_object_get(student, "tests");
     putchar('\n');
     terminal_put(t, STYLE_BOLD, json_get_string(student, "model", ""));
     fputs(": ", stdout);
     terminal_put(t, style_of(verdict), verdict);
     putchar('\n');
     if (!alone) {
-        terminal_put(t, STYLE_PLAIN, json_get_string(student, "sentence", ""));
-        putchar('\n');
+        fputs("  ", stdout);
+        terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(student, "sentence", ""), 2,
+                             2);
     }
-    json_array_foreach(json_object_get(student, "arms"), i, arm) {
-        arm_line(t, arm, style_of(verdict));
+    arms_table(t, json_object_get(student, "arms"), style_of(verdict));
+    lift_lines(t, student, style_of(verdict));
+    changed_line(t, tests, true);
+    changed_line(t, tests, false);
+    activation_line(t, json_object_get(student, "activation"));
+    injection_line(t, student);
+    error_lines(t, student);
+}
+
+/* --- marks --- */
+
+static bool has_mark(const json_t *test, const char *name) {
+    size_t i;
+    const json_t *mark;
+    json_array_foreach(json_object_get(test, "marks"), i, mark) {
+        if (strcmp(json_string_value(mark), name) == 0) {
+            return true;
+        }
     }
-    if (error) {
-        fputs("  first error: ", stdout);
-        terminal_put(t, STYLE_PLAIN, json_get_string(error, "message", ""));
-        putchar('\n');
+    return false;
+}
+
+/* The sentence of a test that has no other mark is about this one. */
+static const char *mark_message(const json_t *marks, const char *name) {
+    size_t i;
+    const json_t *test;
+    json_array_foreach(marks, i, test) {
+        if (has_mark(test, name) &&
+            json_array_size(json_object_get(test, "marks")) == 1) {
+            return json_get_string(test, "message", NULL);
+        }
     }
+    return NULL;
+}
+
+static void mark_line(const struct terminal *t, const json_t *marks, const char *name) {
+    autobuf ids = BUF_INIT(64u << 10);
+    size_t i, count = 0;
+    const json_t *test;
+    json_array_foreach(marks, i, test) {
+        if (has_mark(test, name) && count++ < MARK_TESTS_SHOWN) {
+            buf_addf(&ids, "%s%.60s", ids.len ? ", " : "",
+                     json_get_string(test, "id", ""));
+        }
+    }
+    if (count > MARK_TESTS_SHOWN) {
+        buf_addf(&ids, " and %zu more", count - MARK_TESTS_SHOWN);
+    }
+    const char *message = mark_message(marks, name);
+    autofree char *text = xasprintf("(%zu test%s): %s. %s", count, count == 1 ? "" : "s",
+                                    ids.data, message ? message : "");
+    fputs("  ", stdout);
+    terminal_put(t, STYLE_YELLOW, name);
+    putchar(' ');
+    terminal_put_wrapped(t, STYLE_PLAIN, text, 3 + (int)strlen(name), 4);
 }
 
 static void marks_lines(const struct terminal *t, const json_t *marks) {
-    const json_t *one, *mark;
-    size_t i, k;
-    json_array_foreach(marks, i, one) {
-        if (i == MARKS_SHOWN) {
-            printf("… and %zu more tests with marks\n", json_array_size(marks) - i);
-            break;
+    static const char *const names[] = {"passes_empty", "quotes_skill",  "echoes_input",
+                                        "judge_only",   "always_passes", "never_passes"};
+    bool titled = false;
+    size_t i;
+    const json_t *test;
+    for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+        bool there = false;
+        json_array_foreach(marks, i, test) {
+            there = there || has_mark(test, names[k]);
         }
-        fputs(i ? "" : "\n", stdout);
-        fputs("test ", stdout);
-        terminal_put(t, STYLE_BOLD, json_get_string(one, "id", ""));
-        json_array_foreach(json_object_get(one, "marks"), k, mark) {
-            fputs(k ? ", " : ": ", stdout);
-            terminal_put(t, STYLE_YELLOW, json_string_value(mark));
+        if (there && !titled) {
+            puts("\ntests that prove little");
+            titled = true;
         }
-        putchar('\n');
+        if (there) {
+            mark_line(t, marks, names[k]);
+        }
+    }
+}
+
+/* --- the end --- */
+
+static double most_tests_needed(const json_t *students) {
+    double most = 0;
+    size_t i;
+    const json_t *student;
+    json_array_foreach(students, i, student) {
+        double more = number(json_object_get(student, "lift"), "more_tests_needed");
+        bool open = strcmp(json_get_string(student, "verdict", ""), "no_evidence") == 0;
+        most = open && more > most ? more : most;
+    }
+    return most;
+}
+
+static bool any_errored(const json_t *students) {
+    size_t i;
+    const json_t *student;
+    json_array_foreach(students, i, student) {
+        if (any(json_object_get(student, "arms"), "errored")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void next_line(const struct terminal *t, const json_t *result) {
+    const json_t *students = json_object_get(result, "students");
+    const char *verdict = json_get_string(result, "verdict", "");
+    const char *skill =
+        json_get_string(json_object_get(result, "provenance"), "skill", "NAME");
+    double more = most_tests_needed(students);
+    autofree char *text = NULL;
+    if (strcmp(json_get_string(result, "ended_by", "complete"), "complete") != 0) {
+        text = xstrdup("the same command with a greater budget asks only the rest");
+    } else if (any_errored(students)) {
+        text = xstrdup("the same command asks again only what errored");
+    } else if (strcmp(verdict, "helps") == 0) {
+        text = xasprintf("upskillctl skill install %s --agents claude-code", skill);
+    } else if (strcmp(verdict, "hurts") == 0) {
+        text = xstrdup("upskillctl run show latest --out report.html shows what got "
+                       "worse, answer by answer");
+    } else if (more > 0 && more < 1000) {
+        text = xasprintf("add %.0f test%s like these and ask again; the answers that are "
+                         "there are not asked for twice",
+                         more, more == 1 ? "" : "s");
+    }
+    if (text) {
+        fact(t, "next", STYLE_PLAIN, text);
+    }
+}
+
+static void record_lines(const struct terminal *t, const json_t *result) {
+    const char *run = json_get_string(result, "run", NULL);
+    const char *problem = json_get_string(result, "record_problem", NULL);
+    const json_t *from = json_object_get(result, "provenance");
+    putchar('\n');
+    autofree char *asked =
+        xasprintf("%.0f requests, %.0f answers from the cache", number(from, "requests"),
+                  number(from, "cache_hits"));
+    fact(t, "asked", STYLE_PLAIN, asked);
+    if (run) {
+        autofree char *text = xasprintf("upskillctl run show %s", run);
+        fact(t, "record", STYLE_PLAIN, text);
+    }
+    if (problem) {
+        fact(t, "warning", STYLE_RED, problem);
     }
 }
 
 int render_evaluation(const struct terminal *t, const json_t *result) {
     const json_t *students = json_object_get(result, "students"), *student;
-    const char *run = json_get_string(result, "run", NULL);
+    const char *verdict = json_get_string(result, "verdict", "");
     size_t i;
-    terminal_put(t, style_of(json_get_string(result, "verdict", "")),
-                 json_get_string(result, "verdict", ""));
+    terminal_put(t, style_of(verdict), verdict);
     fputs(": ", stdout);
-    terminal_put(t, STYLE_PLAIN, json_get_string(result, "sentence", ""));
-    putchar('\n');
+    terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(result, "sentence", ""),
+                         (int)strlen(verdict) + 2, 0);
     json_array_foreach(students, i, student) {
         student_lines(t, student, json_array_size(students) == 1);
     }
     marks_lines(t, json_object_get(result, "marks"));
-    if (run) {
-        fputs("\nrecord: upskillctl run show ", stdout);
-        terminal_put(t, STYLE_PLAIN, run);
-        putchar('\n');
-    }
+    record_lines(t, result);
+    next_line(t, result);
     return result_exit_status("skill/evaluate", result);
 }

@@ -11,6 +11,7 @@ struct table {
     const char *const *titles;
     size_t columns, count;
     char **cells; /* row by row */
+    enum style *styles;
 };
 
 struct table *table_new(const char *const *titles) {
@@ -26,7 +27,13 @@ void table_cell(struct table *t, const char *text) {
     autobuf clean = BUF_INIT(1024);
     text_clean(&clean, text, text_cut(text, strlen(text), 200));
     t->cells = xreallocarray(t->cells, t->count + 1, sizeof *t->cells);
+    t->styles = xreallocarray(t->styles, t->count + 1, sizeof *t->styles);
+    t->styles[t->count] = STYLE_PLAIN;
     t->cells[t->count++] = buf_detach(&clean);
+}
+
+void table_style(struct table *t, enum style style) {
+    t->styles[t->count - 1] = style;
 }
 
 void table_cellf(struct table *t, const char *fmt, ...) {
@@ -61,17 +68,23 @@ static int column_width(const struct table *t, size_t column) {
     return (int)width;
 }
 
-static void put(const char *text, int width, bool right, bool last) {
+static void put_cell(const char *text, int width, bool right, bool last,
+                     const struct terminal *terminal, enum style style) {
     int pad = width - (int)text_width(text, strlen(text));
-    printf("%*s%s%*s", right ? pad : 0, "", text, right || last ? 0 : pad, "");
+    printf("%*s%s%s%s%*s", right ? pad : 0, "", terminal_start(terminal, style), text,
+           style == STYLE_PLAIN ? "" : terminal_end(terminal), right || last ? 0 : pad,
+           "");
     fputs(last ? "\n" : "  ", stdout);
 }
 
-static void put_row(const struct table *t, const char *const *cells, const int *widths,
-                    const bool *right) {
+static void put_titles(const struct terminal *terminal, const struct table *t,
+                       const int *widths, const bool *right) {
+    fputs(terminal_start(terminal, STYLE_BOLD), stdout);
     for (size_t i = 0; i < t->columns; i++) {
-        put(cells[i], widths[i], right[i], i + 1 == t->columns);
+        put_cell(t->titles[i], widths[i], right[i], i + 1 == t->columns, terminal,
+                 STYLE_PLAIN);
     }
+    fputs(terminal_end(terminal), stdout);
 }
 
 void table_print_and_free(const struct terminal *terminal, struct table *t) {
@@ -81,16 +94,17 @@ void table_print_and_free(const struct terminal *terminal, struct table *t) {
         widths[i] = column_width(t, i);
         right[i] = is_numeric(t, i);
     }
-    fputs(terminal_start(terminal, STYLE_BOLD), stdout);
-    put_row(t, t->titles, widths, right);
-    fputs(terminal_end(terminal), stdout);
-    for (size_t row = 0; row < t->count; row += t->columns) {
-        put_row(t, (const char *const *)t->cells + row, widths, right);
+    put_titles(terminal, t, widths, right);
+    for (size_t i = 0; i < t->count; i++) {
+        size_t column = i % t->columns;
+        put_cell(t->cells[i], widths[column], right[column], column + 1 == t->columns,
+                 terminal, t->styles[i]);
     }
     for (size_t i = 0; i < t->count; i++) {
         free(t->cells[i]);
     }
     free(t->cells);
+    free(t->styles);
     free(widths);
     free(right);
     free(t);

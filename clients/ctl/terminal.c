@@ -9,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#define WRAP_MAX 100 /* longer lines are hard to read */
+
 static bool wants_color(int fd) {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb") != 0;
@@ -46,10 +48,48 @@ const char *terminal_end(const struct terminal *t) {
     return t->color ? "\033[0m" : "";
 }
 
+const char *terminal_err_start(const struct terminal *t, enum style style) {
+    return t->err_color ? escape(style) : "";
+}
+
+const char *terminal_err_end(const struct terminal *t) {
+    return t->err_color ? "\033[0m" : "";
+}
+
+void terminal_err_size(int *columns, int *rows) {
+    struct winsize size = {0};
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0;
+    *columns = known && size.ws_col ? size.ws_col : 80;
+    *rows = known && size.ws_row ? size.ws_row : 24;
+}
+
 void terminal_put(const struct terminal *t, enum style style, const char *text) {
     autobuf clean = BUF_INIT(1u << 20);
     text_clean(&clean, text, strlen(text));
     printf("%s%s%s", terminal_start(t, style), clean.data, terminal_end(t));
+}
+
+void terminal_put_wrapped(const struct terminal *t, enum style style, const char *text,
+                          int column, int indent) {
+    autobuf clean = BUF_INIT(1u << 20);
+    int room = t->width < WRAP_MAX ? t->width : WRAP_MAX;
+    text_clean(&clean, text, strlen(text));
+    fputs(terminal_start(t, style), stdout);
+    bool first = true; /* on its line */
+    for (const char *word = clean.data; word && *word;) {
+        size_t len = strcspn(word, " \n");
+        int width = (int)text_width(word, len);
+        if (!first && column + 1 + width > room) {
+            printf("\n%*s", indent, "");
+            column = indent;
+            first = true;
+        }
+        printf("%s%.*s", first ? "" : " ", (int)len, word);
+        column += width + !first;
+        first = false;
+        word += len + strspn(word + len, " \n");
+    }
+    printf("%s\n", terminal_end(t));
 }
 
 void terminal_progress(const struct terminal *t, const char *text) {

@@ -32,6 +32,17 @@ const char *terminal_start(const struct terminal *t, enum style style);
 const char *terminal_end(const struct terminal *t);
 void terminal_put(const struct terminal *t, enum style style, const char *text);
 
+const char *terminal_err_start(const struct terminal *t, enum style style);
+const char *terminal_err_end(const struct terminal *t);
+/* Standard error's, asked each time because windows are resized; 80 x 24 when it does not
+ * say. */
+void terminal_err_size(int *columns, int *rows);
+
+/* A text wrapped at blanks to standard output's width (at most 100 columns), the first
+ * line beginning at `column`, the others after `indent` blanks; ends the last line. */
+void terminal_put_wrapped(const struct terminal *t, enum style style, const char *text,
+                          int column, int indent);
+
 /* One line on standard error that is drawn over; nothing when it is no terminal. */
 void terminal_progress(const struct terminal *t, const char *text);
 void terminal_progress_clear(const struct terminal *t);

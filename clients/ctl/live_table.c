@@ -1,0 +1,377 @@
+#include "clients/ctl/live_table.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LABEL_COLUMNS 11
+
+/* What a row of the table says, or the sum of several. */
+struct count {
+    const char *name;
+    double done, total, passed, failed, refused, errored, tokens, cost, left_s;
+};
+
+static double number(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static struct count count_of(const json_t *row, const char *name) {
+    return (struct count){.name = name,
+                          .done = number(row, "done"),
+                          .total = number(row, "total"),
+                          .passed = number(row, "passed"),
+                          .failed = number(row, "failed"),
+                          .refused = number(row, "refused"),
+                          .errored = number(row, "errored"),
+                          .tokens = number(row, "tokens"),
+                          .cost = number(row, "cost"),
+                          .left_s = number(row, "eta_s")};
+}
+
+/* Costs that are not known count as nothing; the time left is that of the slowest. */
+static void count_add(struct count *sum, const struct count *c) {
+    sum->done += c->done;
+    sum->total += c->total;
+    sum->passed += c->passed;
+    sum->failed += c->failed;
+    sum->refused += c->refused;
+    sum->errored += c->errored;
+    sum->tokens += c->tokens;
+    sum->cost = isnan(sum->cost) ? c->cost : sum->cost + (isnan(c->cost) ? 0 : c->cost);
+    if (c->done < c->total) {
+        sum->left_s = isnan(c->left_s) ? INFINITY : fmax(sum->left_s, c->left_s);
+    }
+}
+
+static const json_t *rows_of(const struct live_table *t) {
+    return json_object_get(t->partial, "students");
+}
+
+static struct count count_all(const struct live_table *t, const char *student,
+                              const char *arm) {
+    struct count sum = {.cost = NAN};
+    size_t i;
+    const json_t *row;
+    json_array_foreach(rows_of(t), i, row) {
+        if ((!student || strcmp(json_get_string(row, "student", ""), student) == 0) &&
+            (!arm || strcmp(json_get_string(row, "arm", ""), arm) == 0)) {
+            struct count c = count_of(row, "");
+            count_add(&sum, &c);
+        }
+    }
+    return sum;
+}
+
+/* --- words --- */
+
+static void add_clock(struct buf *out, double seconds) {
+    unsigned long s = seconds > 0 ? (unsigned long)(seconds + 0.5) : 0;
+    if (s >= 3600) {
+        buf_addf(out, "%lu:%02lu:%02lu", s / 3600, s / 60 % 60, s % 60);
+    } else {
+        buf_addf(out, "%lu:%02lu", s / 60, s % 60);
+    }
+}
+
+static void add_amount(struct buf *out, double amount) {
+    if (amount >= 1e6) {
+        buf_addf(out, "%.2fM", amount / 1e6);
+    } else if (amount >= 1e4) {
+        buf_addf(out, "%.1fk", amount / 1e3);
+    } else {
+        buf_addf(out, "%.0f", amount);
+    }
+}
+
+static void add_left(struct buf *out, const struct count *sum) {
+    if (sum->done < sum->total && isfinite(sum->left_s)) {
+        buf_adds(out, ", about ");
+        add_clock(out, sum->left_s);
+        buf_adds(out, " left");
+    }
+}
+
+int live_table_line_width(const char *line, size_t len) {
+    autobuf plain = BUF_INIT(1u << 20);
+    text_clean(&plain, line, len);
+    return (int)text_width(plain.data, plain.len);
+}
+
+/* --- a line that never grows too wide --- */
+
+struct line {
+    struct buf *out;
+    int used, columns;
+    const struct terminal *terminal;
+    bool full; /* something did not fit: nothing more comes */
+};
+
+static void piece(struct line *l, enum style style, const char *text) {
+    int width = (int)text_width(text, strlen(text));
+    if (l->full || l->used + width > l->columns) {
+        l->full = true;
+        return;
+    }
+    const char *start = terminal_err_start(l->terminal, style);
+    buf_adds(l->out, start);
+    buf_adds(l->out, text);
+    buf_adds(l->out, *start ? terminal_err_end(l->terminal) : "");
+    l->used += width;
+}
+
+__attribute__((format(printf, 3, 4))) static void piecef(struct line *l, enum style style,
+                                                         const char *fmt, ...) {
+    char text[256];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    piece(l, style, text);
+}
+
+/* A name from outside, cut to what is left. */
+static void piece_name(struct line *l, enum style style, const char *name, int columns) {
+    autobuf clean = BUF_INIT(4096);
+    int room = l->columns - l->used < columns ? l->columns - l->used : columns;
+    text_clean(&clean, name, text_cut(name, strlen(name), 1000));
+    for (size_t i = 0; i < clean.len; i++) {
+        clean.data[i] = strchr("\n\t", clean.data[i]) ? ' ' : clean.data[i];
+    }
+    size_t len = clean.len;
+    while (len && (int)text_width(clean.data, len) > (room > 0 ? room : 0)) {
+        len = text_cut(clean.data, len, len - 1);
+    }
+    autofree char *cut = xstrndup(clean.data, len);
+    piece(l, style, cut);
+}
+
+static void pad_to(struct line *l, int column) {
+    if (l->used < column) {
+        piecef(l, STYLE_PLAIN, "%*s", column - l->used, "");
+    }
+}
+
+static struct line line_start(const struct live_table *t, struct buf *out) {
+    return (struct line){.out = out, .columns = t->columns - 1, .terminal = t->terminal};
+}
+
+static void line_end(struct line *l) {
+    buf_add(l->out, "\n", 1);
+}
+
+/* --- the parts of a frame --- */
+
+static void cells(struct line *l, enum style style, const char *cell, int count) {
+    autobuf text = BUF_INIT(1024);
+    for (int i = 0; i < count; i++) {
+        buf_adds(&text, cell);
+    }
+    piece(l, style, text.data);
+}
+
+static int share(double part, double total, int width) {
+    return total > 0 ? (int)lround(part / total * width) : 0;
+}
+
+/* Passed, failed, what counts as neither, and what is to come. */
+static void bar(struct line *l, const struct count *c, int width) {
+    int passed = share(c->passed, c->total, width);
+    int graded = share(c->passed + c->failed, c->total, width);
+    int done = share(c->done, c->total, width);
+    cells(l, STYLE_GREEN, "█", passed);
+    cells(l, STYLE_PLAIN, "▒", graded - passed);
+    cells(l, STYLE_YELLOW, "!", done - graded);
+    cells(l, STYLE_DIM, "·", width - done);
+}
+
+static int bar_width(int columns) {
+    return columns >= 90 ? 30 : columns >= 70 ? 20 : columns >= 40 ? 10 : 0;
+}
+
+static int digits(double value) {
+    return snprintf(NULL, 0, "%.0f", value);
+}
+
+/* `sum` says which columns there are, and how wide. */
+static void figures(struct line *l, const struct count *c, const struct count *sum) {
+    int width = digits(sum->total);
+    piecef(l, STYLE_PLAIN, " %*.0f/%-*.0f", width, c->done, width, c->total);
+    piecef(l, STYLE_GREEN, " %*.0f passed", width, c->passed);
+    if (sum->errored > 0) {
+        piecef(l, c->errored > 0 ? STYLE_YELLOW : STYLE_DIM, "  %*.0f errored",
+               digits(sum->errored), c->errored);
+    }
+    if (sum->refused > 0) {
+        piecef(l, c->refused > 0 ? STYLE_YELLOW : STYLE_DIM, "  %*.0f refused",
+               digits(sum->refused), c->refused);
+    }
+    autobuf tokens = BUF_INIT(64);
+    add_amount(&tokens, c->tokens);
+    piecef(l, STYLE_DIM, "  %7s tokens", tokens.data);
+    if (sum->cost > 0) {
+        piecef(l, STYLE_DIM, "  cost %.4f", isnan(c->cost) ? 0 : c->cost);
+    }
+}
+
+static void count_line(const struct live_table *t, struct buf *out, const struct count *c,
+                       const struct count *sum, int label) {
+    struct line l = line_start(t, out);
+    piece(&l, STYLE_PLAIN, "  ");
+    piece_name(&l, STYLE_PLAIN, c->name, label - 2);
+    pad_to(&l, label + 1);
+    bar(&l, c, bar_width(t->columns));
+    figures(&l, c, sum);
+    line_end(&l);
+}
+
+static void head_line(const struct live_table *t, struct buf *out,
+                      const struct count *sum) {
+    struct line l = line_start(t, out);
+    autobuf text = BUF_INIT(256);
+    double done = fmax(number(t->figures, "done"), sum->done);
+    buf_addf(&text, "%.0f of %.0f answers", isnan(done) ? sum->done : done, sum->total);
+    piece(&l, STYLE_BOLD, text.data);
+    buf_reset(&text);
+    buf_adds(&text, ", ");
+    add_clock(&text, t->elapsed_s);
+    piece(&l, STYLE_PLAIN, text.data);
+    if (t->stopping) {
+        piece(&l, STYLE_YELLOW, ", stopping");
+        line_end(&l);
+        return;
+    }
+    buf_reset(&text);
+    add_left(&text, sum);
+    piece(&l, STYLE_PLAIN, text.data);
+    line_end(&l);
+}
+
+static void foot_line(const struct live_table *t, struct buf *out) {
+    struct line l = line_start(t, out);
+    piece(&l, STYLE_GREEN, "█");
+    piece(&l, STYLE_DIM, " passed  ▒ failed  ");
+    piece(&l, STYLE_DIM, "Ctrl-C stops; what was answered is kept");
+    line_end(&l);
+}
+
+/* --- the frame --- */
+
+static bool is_first(const json_t *rows, size_t at, const char *key) {
+    const char *name = json_get_string(json_array_get(rows, at), key, "");
+    for (size_t i = 0; i < at; i++) {
+        if (strcmp(json_get_string(json_array_get(rows, i), key, ""), name) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static size_t count_students(const json_t *rows) {
+    size_t n = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        n += is_first(rows, i, "student");
+    }
+    return n;
+}
+
+static void name_line(const struct live_table *t, struct buf *out, const char *name) {
+    struct line l = line_start(t, out);
+    piece_name(&l, STYLE_BOLD, name, t->columns);
+    line_end(&l);
+}
+
+static void arm_lines(const struct live_table *t, struct buf *out,
+                      const struct count *sum) {
+    const char *student = "";
+    size_t i;
+    const json_t *row;
+    json_array_foreach(rows_of(t), i, row) {
+        const char *name = json_get_string(row, "student", "");
+        if (i == 0 || strcmp(name, student) != 0) {
+            student = name;
+            name_line(t, out, name);
+        }
+        struct count c = count_of(row, json_get_string(row, "arm", ""));
+        count_line(t, out, &c, sum, LABEL_COLUMNS);
+    }
+}
+
+static void student_lines(const struct live_table *t, struct buf *out,
+                          const struct count *sum, size_t room) {
+    const json_t *rows = rows_of(t);
+    size_t shown = 0, students = count_students(rows);
+    int label = t->columns >= 60 ? t->columns / 3 : LABEL_COLUMNS;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const char *name = json_get_string(json_array_get(rows, i), "student", "");
+        if (!is_first(rows, i, "student")) {
+            continue;
+        }
+        if (shown + 1 >= room && shown + 1 < students) {
+            buf_addf(out, "  and %zu more\n", students - shown);
+            return;
+        }
+        struct count c = count_all(t, name, NULL);
+        c.name = name;
+        count_line(t, out, &c, sum, label);
+        shown++;
+    }
+}
+
+void live_table_frame(const struct live_table *t, struct buf *out) {
+    struct count sum = count_all(t, NULL, NULL);
+    const json_t *rows = rows_of(t);
+    size_t lines = json_array_size(rows) + count_students(rows);
+    size_t room = t->rows > 3 ? (size_t)t->rows - 2 : 1; /* a line below stays free */
+    head_line(t, out, &sum);
+    if (lines <= room) {
+        arm_lines(t, out, &sum);
+    } else {
+        student_lines(t, out, &sum, room);
+    }
+    if (!t->stopping && lines + 1 <= room) {
+        foot_line(t, out);
+    }
+}
+
+/* --- one line --- */
+
+void live_table_line(const struct live_table *t, struct buf *out) {
+    struct count sum = count_all(t, NULL, NULL);
+    const json_t *rows = rows_of(t);
+    buf_addf(out, "%.0f of %.0f answers", sum.done, sum.total);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const char *arm = json_get_string(json_array_get(rows, i), "arm", "");
+        if (is_first(rows, i, "arm")) {
+            struct count c = count_all(t, NULL, arm);
+            autobuf name = BUF_INIT(256);
+            text_clean(&name, arm, text_cut(arm, strlen(arm), 60));
+            buf_addf(out, ", %s %.0f passed of %.0f", name.data, c.passed,
+                     c.passed + c.failed);
+        }
+    }
+    if (sum.errored > 0) {
+        buf_addf(out, ", %.0f errored", sum.errored);
+    }
+    if (sum.refused > 0) {
+        buf_addf(out, ", %.0f refused", sum.refused);
+    }
+    buf_adds(out, ", ");
+    add_amount(out, sum.tokens);
+    buf_adds(out, " tokens");
+    if (sum.cost > 0) {
+        buf_addf(out, ", cost %.4f", sum.cost);
+    }
+    buf_adds(out, ", ");
+    add_clock(out, t->elapsed_s);
+    if (t->stopping) {
+        buf_adds(out, ", stopping");
+    } else {
+        add_left(out, &sum);
+    }
+}
