@@ -159,7 +159,8 @@ json_t *case_launch_to_json(const struct case_launch *launch) {
 
 static double number_of(const json_t *value) {
     const char *word = json_string_value(value);
-    return !word                  ? json_is_true(value) + json_number_value(value)
+    return json_is_true(value)    ? 1
+           : !word                ? json_number_value(value) /* -0 stays -0 */
            : !strcmp(word, "NaN") ? NAN
            : *word == '-'         ? -INFINITY
                                   : INFINITY;
@@ -178,14 +179,23 @@ static void init_pair(struct tensor_init *ret, enum tensor_init_kind kind,
     ret->b = json_number_value(json_array_get(value, 1));
 }
 
+/* *list: the numbers, and behind them what they are as whole numbers. */
 static void init_values(struct tensor_init *ret, const json_t *value, double **list) {
-    ret->kind = INIT_VALUES;
-    ret->value_count = json_array_size(value);
-    *list = xcalloc(ret->value_count ? ret->value_count : 1, sizeof **list);
-    for (size_t i = 0; i < ret->value_count; i++) {
-        (*list)[i] = number_of(json_array_get(value, i));
+    size_t count = json_array_size(value);
+    _Static_assert(sizeof(int64_t) == sizeof(double), "one list for both");
+    *list = xcalloc(count ? 2 * count : 1, sizeof **list);
+    int64_t *whole = (int64_t *)(void *)(*list + count);
+    bool are_whole = true;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *number = json_array_get(value, i);
+        (*list)[i] = number_of(number);
+        whole[i] = json_integer_value(number);
+        are_whole = are_whole && json_is_integer(number);
     }
+    ret->kind = INIT_VALUES;
+    ret->value_count = count;
     ret->values = *list;
+    ret->whole = are_whole ? whole : NULL;
 }
 
 static int init_integers(const struct check_case *c, struct tensor_init *ret,

@@ -123,8 +123,12 @@ void tensor_fill(enum tensor_type type, void *data, uint64_t first, uint64_t cou
         poison(type, data, count);
         return;
     }
+    bool wide = !tensor_type_float(type) && tensor_type_bytes(type) == 8 && init->whole;
     for (uint64_t i = 0; i < count; i++) {
-        if (init->kind == INIT_INTEGERS) {
+        if (init->kind == INIT_VALUES && wide && init->value_count) {
+            tensor_set_integer(type, data, i,
+                               init->whole[(first + i) % init->value_count]);
+        } else if (init->kind == INIT_INTEGERS) {
             tensor_set_integer(type, data, i,
                                integer_in(init->low, init->high,
                                           draw_at(seed, stream, first + i).bits[0]));

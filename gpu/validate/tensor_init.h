@@ -22,6 +22,8 @@ struct tensor_init {
     double a, b;
     int64_t low, high;
     const double *values; /* borrowed */
+    const int64_t *whole; /* borrowed; the same when all are whole numbers (beyond 2^53
+                             a double is not exact), or NULL */
     size_t value_count;
 };
 

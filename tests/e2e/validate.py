@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""kernel/validate on the CPU: every check spec of tests/kernels/validate gives what it should.
+
+usage: validate.py UPSKILLD [WORD …]   (TAP on standard output; only checks whose label has a word)
+"""
+import json, os, sys
+
+from validate_support import Daemon, Tap, ask_all, corpus, params_of, short
+
+WORDS = sys.argv[2:]
+
+
+def judge(check, source, result):
+    """What is not as it should be; None when all is."""
+    wanted = check.get("verdict", "pass")
+    codes = {f["code"] for f in result.get("findings", [])}
+    if result.get("verdict") != wanted:
+        return "verdict %s, not %s: %s" % (result.get("verdict"), wanted, short(result))
+    if wanted == "pass" and (codes or result.get("omitted")):
+        return "findings: " + short(result)
+    missing = set(check.get("codes", ())) - codes
+    if missing and not (check.get("some") and codes & set(check["codes"])):
+        return "no %s: %s" % (", ".join(sorted(missing)), short(result))
+    if wanted == "unsupported":
+        named = result.get("unsupported") or []
+        if not named or any(not u.get("opcode") or not u.get("line") or not u.get("file") for u in named):
+            return "an opcode without its place: " + short(result)
+    if wanted == "fail" and any("line" not in f for f in result["findings"] if f["code"] not in ("unwritten_output", "deadlock")):
+        return "a finding without a line: " + short(result)
+    if "printf" in check and result.get("printf") != check["printf"]:
+        return "printed %r, not %r" % (result.get("printf"), check["printf"])
+    return None
+
+
+def main():
+    tap = Tap()
+    daemon = Daemon(os.path.abspath(sys.argv[1]))
+    chosen = [c for c in corpus() if not WORDS or any(w in c[0] for w in WORDS)]
+
+    def told(key, answer):
+        label, source, check = key
+
+        def look():
+            problem = judge(check, source, answer.get("result", answer))
+            assert problem is None, problem
+        tap.run(label, look)
+
+    ask_all(daemon, ((c, params_of(c[1], c[2])) for c in chosen), told)
+    tap.run("the daemon ends", lambda: check_end(daemon.close()))
+    return tap.end()
+
+
+def check_end(code):
+    assert code == 0, "it ended with %s" % code
+
+
+sys.exit(main())
