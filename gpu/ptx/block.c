@@ -80,6 +80,7 @@ void block_free(struct block *b) {
                            __ATOMIC_RELAXED);
         free(w->local);
         free(w->local_shadow);
+        free(w->copies);
     }
     free(b->warps);
     free(b->arena);
@@ -103,6 +104,8 @@ static void warp_start(struct warp *w) {
     w->polled = false;
     w->frame = &w->root;
     w->head.carry = 0;
+    w->copy_count = 0;
+    memset(w->copy_groups, 0, sizeof w->copy_groups);
     w->pending_count = 1;
     w->pending[0] =
         (struct split){.frame = &w->root, .next = code->steps, .lanes = w->live};

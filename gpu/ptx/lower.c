@@ -194,8 +194,8 @@ static uint64_t place_shared(struct program *p, const struct reach *r) {
 
 static enum lower_answer (*const families[])(struct lowering *,
                                              const struct ptx_instruction *) = {
-    lower_control, lower_call,    lower_move, lower_access,
-    lower_atomic,  lower_barrier, lower_warp, lower_arithmetic,
+    lower_control, lower_call, lower_move,       lower_access,     lower_atomic,
+    lower_barrier, lower_warp, lower_async_copy, lower_arithmetic,
 };
 
 static bool lower_instruction(struct lowering *l, const struct ptx_instruction *i) {

@@ -128,7 +128,7 @@ static void step_copy_16(struct warp *w, const struct step *s, uint32_t mask) {
 
 /* ---- addresses ---- */
 
-static void step_add_offset(struct warp *w, const struct step *s, uint32_t mask) {
+void step_add_offset(struct warp *w, const struct step *s, uint32_t mask) {
     uint64_t *to = LANES(uint64_t, w, s->dst);
     const uint64_t *from = LANES(const uint64_t, w, s->src[0]);
     const uint32_t *on = WARP_HEAD(w)->lane_mask;

@@ -70,7 +70,9 @@ struct warp {
     uint64_t frame_bytes;  /* of all frames but the entry's */
     struct frame root;
     uint32_t frame_count;
-    /* cp.async groups and other asynchronous work would stand here, by lane */
+    struct async_copy *copies; /* issued, not arrived (async_copies.c), in order */
+    uint32_t copy_count, copy_room;
+    uint32_t copy_groups[WARP_LANES]; /* committed */
     uint32_t masks[WARP_LANES] __attribute__((aligned(64)));
 };
 
@@ -111,4 +113,5 @@ void step_call(struct warp *w, const struct step *s, uint32_t mask);
 void step_return(struct warp *w, const struct step *s, uint32_t mask);
 void step_exit(struct warp *w, const struct step *s, uint32_t mask);
 void step_trap(struct warp *w, const struct step *s, uint32_t mask);
+void step_add_offset(struct warp *w, const struct step *s, uint32_t mask);
 void step_nothing(struct warp *w, const struct step *s, uint32_t mask);

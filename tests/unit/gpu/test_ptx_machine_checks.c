@@ -181,6 +181,42 @@ Test(ptx_machine_checks, barriers_that_part_the_block) {
                    MACHINE_DONE, "invalid_mask", 34, NULL, 0, 0);
 }
 
+#define COPY                                                                             \
+    HEAD ".shared .align 16 .b8 s[1024]; mov.u32 %r3, s; shl.b32 %r4, %r2, 2;\n"         \
+         "add.u32 %r3, %r3, %r4; add.u64 %rd3, %at, 0;\n"                                \
+         "cp.async.ca.shared.global [%r3], [%rd3], 4; cp.async.commit_group;\n"          \
+         "cp.async.ca.shared.global [%r3+256], [%rd3], 4, 2; cp.async.commit_group;\n"
+
+Test(ptx_machine_checks, asynchronous_copies_arrive_when_waited_for) {
+    /* The second group may still be away: its word is read too early. */
+    expect_finding(run(COPY "cp.async.wait_group 1; ld.shared.u32 %r5, [%r3];\n"
+                            "ld.shared.u32 %r6, [%r3+256];\n" END,
+                       0),
+                   MACHINE_DONE, "uninitialized", 64, "s", 256, 0);
+    struct machine_room *r =
+        room_new(COPY "cp.async.wait_all; ld.shared.u32 %r5, [%r3];\n"
+                      "ld.shared.u32 %r6, [%r3+256];\n"
+                      "sub.u32 %r5, %r5, %r6; st.global.u32 [%at], %r5;\n" END,
+                 NULL);
+    uint32_t *out = room_buffer(r, "out", 256, 0);
+    for (uint32_t k = 0; k < 64; k++) {
+        out[k] = k << 16 | 7;
+    }
+    room_launch(r, 1, 64);
+    for (uint32_t k = 0; k < 64; k++) {
+        cr_expect_eq(out[k], k << 16); /* the copy of two bytes took the 7 off */
+    }
+    expect_finding(r, MACHINE_DONE, "uninitialized", 0, NULL, 0, 0);
+    expect_finding(run(HEAD ".shared .align 16 .b8 s[64]; mov.u32 %r3, s;\n"
+                            "cp.async.cg.shared.global [%r3+56], [%rd1], 16;\n" END,
+                       0),
+                   MACHINE_FAULT, "misaligned", 64, NULL, 0, 0);
+    expect_finding(run(HEAD ".shared .align 16 .b8 s[64]; mov.u32 %r3, s;\n"
+                            "cp.async.cg.shared.global [%r3], [%rd1+256], 16;\n" END,
+                       0),
+                   MACHINE_FAULT, "out_of_bounds", 64, "out", 256, 0);
+}
+
 Test(ptx_machine_checks, traps_asserts_and_printf) {
     expect_finding(run(HEAD "setp.eq.u32 %p1, %r2, 33; @%p1 trap;\n" END, 0),
                    MACHINE_FAULT, "trap", 1, NULL, 0, 33);
