@@ -76,7 +76,6 @@ static __attribute__((noinline)) void give_way(struct warp *w) {
         return;
     }
     w->spins = 0;
-    w->polled = false;
     uint32_t ready = UINT32_MAX;
     for (uint32_t k = 0; k < w->pending_count; k++) {
         if (w->pending[k].state == SPLIT_READY) {

@@ -118,16 +118,20 @@ static bool worker_round(struct worker *w) {
     return changed;
 }
 
-static bool polls(const struct worker *w) {
+/* Every warp that can run read, in its last turn, what others may change. */
+static bool all_poll(const struct worker *w) {
     for (uint32_t k = 0; k < w->resident_count; k++) {
         const struct block *b = w->resident[k];
         for (uint32_t n = 0; n < b->warp_count; n++) {
-            if (b->warps[n].live && b->warps[n].polled) {
-                return true;
+            const struct warp *x = &b->warps[n];
+            for (uint32_t p = 0; p < x->pending_count; p++) {
+                if (x->pending[p].state == SPLIT_READY && !x->polled) {
+                    return false;
+                }
             }
         }
     }
-    return false;
+    return true;
 }
 
 static void worker_loop(struct worker *w) {
@@ -145,7 +149,7 @@ static void worker_loop(struct worker *w) {
             continue;
         }
         w->idle++;
-        if (!polls(w)) {
+        if (!all_poll(w)) {
             w->idle = 0; /* they compute */
         } else if (w->idle >= 2 && resident_add(w)) {
             w->idle = 0;

@@ -171,6 +171,7 @@ static void run_split_lanes(struct warp *w) {
 void warp_run(struct warp *w, int32_t steps) {
     w->left = steps;
     w->yielded = false;
+    w->polled = false;
     bool lanes = w->worker->run->one_lane;
     while (!w->yielded && warp_pick(w)) {
         if (lanes) {

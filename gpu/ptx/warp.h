@@ -58,7 +58,7 @@ struct warp {
     int32_t left;  /* steps of this turn */
     uint32_t hold; /* heads of blocks for which lower splits have to wait */
     uint32_t spins;
-    bool polled; /* since the last turn-over: read what others may change */
+    bool polled; /* in this turn: read what others may change */
     bool yielded;
     uint32_t live;  /* lanes that have not exited */
     uint32_t index; /* in the block */

@@ -466,3 +466,21 @@ Test(ptx_machine, blocks_that_wait_for_later_blocks_progress) {
     cr_expect_eq(out[0], 1280);
     room_free(r);
 }
+
+/* Polling for long is no deadlock while another warp computes. */
+Test(ptx_machine, a_warp_may_compute_for_long_while_others_poll) {
+    struct machine_room *r = room_new(
+        ".visible .entry k(.param .u64 out) { .reg .b64 %rd<4>; .reg .b32 %r<8>;\n"
+        ".reg .pred %p; ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x;\n"
+        "mov.u32 %r2, 0; setp.ge.u32 %p, %r1, 32; @%p bra WAIT;\n"
+        "L: add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, 500000; @%p bra L;\n"
+        "st.volatile.global.u32 [%rd1], %r2; bra OUT;\n"
+        "WAIT: ld.volatile.global.u32 %r3, [%rd1]; setp.eq.u32 %p, %r3, 0;\n"
+        "@%p bra WAIT; st.global.u32 [%rd1+4], %r3; OUT: ret; }\n",
+        NULL);
+    uint32_t *out = room_buffer(r, "out", 8, 0);
+    cr_assert_eq(room_launch(r, 1, 64), MACHINE_DONE);
+    cr_expect_eq(out[1], 500000);
+    no_findings(r);
+    room_free(r);
+}
