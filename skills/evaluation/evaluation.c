@@ -334,6 +334,7 @@ static int ask_model(struct asking *a, const struct arm *arm, const char *questi
         .messages = &message,
         .message_count = 1,
         .max_tokens = m->max_tokens,
+        .at_once = o->concurrency,
         .run = a->cell->run + (arm->again ? ARM_AGAIN_RUNS : 0),
         .no_cache = o->fresh,
         .budget = o->budget,

@@ -19,6 +19,14 @@ unsigned limit_value(const struct in_flight_limit *l) {
     return l->now < 1 ? 1 : (unsigned)l->now;
 }
 
+void limit_expect(struct in_flight_limit *l, unsigned at_once) {
+    unsigned wanted = at_once < l->max ? at_once : l->max;
+    if (l->slow_start && wanted > l->now) {
+        l->now = wanted;
+        l->good = 0;
+    }
+}
+
 void limit_started(struct in_flight_limit *l, unsigned in_flight) {
     l->was_full |= in_flight >= limit_value(l);
 }

@@ -3,10 +3,12 @@
  * were found to refuse.
  *
  * The number in flight adapts (additive increase, multiplicative decrease): it starts at
- * `start`; on 429 it falls by a fifth, at most once in 15 s; it doubles per full round of
- * answers until the first 429 and grows by 5 % (at least 1) after that, and only while it
- * is what holds calls back; server errors (529 too) pause the growth for 15 s. A 429 also
- * holds back new requests for the delay it asks for, at most 60 s. Times are clock_ms. */
+ * `start`, or where a caller who knows the endpoint says; on 429 and on a request that
+ * got no answer in time it falls by a fifth, at most once in 15 s; it doubles per full
+ * round of answers until the first 429 and grows by 5 % (at least 1) after that, and only
+ * while it is what holds calls back; server errors (529 too) pause the growth for 15 s. A
+ * 429 also holds back new requests for the delay it asks for, at most 60 s. Times are
+ * clock_ms. */
 #include "skills/models/api.h"
 
 #include <sys/queue.h>
@@ -22,9 +24,12 @@ struct in_flight_limit {
     uint64_t cooling_until, growing_from;
 };
 void limit_init(struct in_flight_limit *l, unsigned start, unsigned max);
+/* A caller wants so many at once: raises the limit until the first 429. */
+void limit_expect(struct in_flight_limit *l, unsigned at_once);
 void limit_started(struct in_flight_limit *l, unsigned in_flight);
 void limit_answered(struct in_flight_limit *l, uint64_t now);
-void limit_refused(struct in_flight_limit *l, uint64_t now); /* 429 */
+/* 429, or no answer in time. */
+void limit_refused(struct in_flight_limit *l, uint64_t now);
 void limit_server_failed(struct in_flight_limit *l, uint64_t now);
 unsigned limit_value(const struct in_flight_limit *l);
 

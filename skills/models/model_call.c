@@ -121,6 +121,7 @@ struct model_call *call_new(struct model_client *client, const struct model_requ
     call->endpoint =
         endpoint_get(&client->endpoints, &call->model, call_key(call),
                      client->options.start_in_flight, client->options.max_in_flight);
+    limit_expect(&call->endpoint->limit, r->at_once);
     call->endpoint->calls++;
     return call;
 }

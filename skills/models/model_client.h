@@ -48,6 +48,8 @@ struct model_request {
     const char *schema_name;
     unsigned run;         /* part of the cache key: repeats are separate draws */
     unsigned deadline_ms; /* from its first request on, retries included; 0 = 600 000 */
+    unsigned at_once;     /* how many of the kind the caller wants in flight; 0 = as the
+                             endpoint turns out to bear them */
     bool no_cache;        /* neither read nor write it */
     struct model_budget *budget; /* borrowed until `done`, or NULL */
 };

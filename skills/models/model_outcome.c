@@ -372,6 +372,8 @@ static void note_fault(struct model_call *call, const struct fault *fault, long 
         e->rate_limited++;
         limit_refused(&e->limit, now);
         endpoint_hold(e, now, retry_delay_ms(asked, 1, true, random_unit()));
+    } else if (strcmp(fault->reason, "timeout") == 0) {
+        limit_refused(&e->limit, now); /* it queues what it is asked */
     } else if (status >= 500) {
         limit_server_failed(&e->limit, now);
     }

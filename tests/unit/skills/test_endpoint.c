@@ -234,6 +234,21 @@ Test(endpoint, the_limit_doubles_until_the_first_429_and_then_grows_slowly) {
     cr_assert(eq(uint, limit_value(&l), 10));
 }
 
+Test(endpoint, a_caller_who_asks_for_more_is_believed_until_the_first_429) {
+    struct in_flight_limit l;
+    limit_init(&l, 20, 64);
+    limit_expect(&l, 0); /* nobody said anything */
+    limit_expect(&l, 8);
+    cr_assert(eq(uint, limit_value(&l), 20));
+    limit_expect(&l, 48);
+    cr_assert(eq(uint, limit_value(&l), 48));
+    limit_expect(&l, 256);
+    cr_assert(eq(uint, limit_value(&l), 64)); /* the bound */
+    limit_refused(&l, 1000);
+    limit_expect(&l, 64);
+    cr_assert(eq(uint, limit_value(&l), 51));
+}
+
 Test(endpoint, one_per_address_and_key_and_what_it_learned_per_model) {
     struct endpoint_list list = TAILQ_HEAD_INITIALIZER(list);
     struct model a = {.api = MODEL_CHAT, .base_url = "http://a/v1"};
