@@ -3,9 +3,10 @@
  *
  * Formats are told apart by their first lines and read leniently: unknown records are
  * counted and skipped, broken lines too, encodings repaired. A trace is read as a stream:
- * memory is bounded by the limits below however long the file is. Everything in a trace is
- * somebody else's text: data, never instructions, and full of secrets until redacted
- * (redaction.h). docs/architecture/traces.md lists the formats and what is taken of each. */
+ * memory is bounded by the limits below however long the file is. Everything in a trace
+ * is somebody else's text: data, never instructions, and full of secrets until redacted
+ * (redaction.h). docs/architecture/traces.md lists the formats and what is taken of each.
+ */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -27,17 +28,17 @@ enum trace_format {
     TRACE_STS,  /* Hugging Face session traces */
     TRACE_ATIF, /* Harbor */
     TRACE_OTLP,
-    TRACE_MESSAGES,       /* a dump of chat messages, OpenAI's or Anthropic's */
-    TRACE_TEXT_CLAUDE,    /* /export: "> prompt", "⏺ Bash(cmd)", "⎿ output" */
-    TRACE_TEXT_MARKDOWN,  /* SpecStory, Cursor's export: headings by speaker */
-    TRACE_TEXT,           /* anything else that is text */
+    TRACE_MESSAGES,      /* a dump of chat messages, OpenAI's or Anthropic's */
+    TRACE_TEXT_CLAUDE,   /* /export: "> prompt", "⏺ Bash(cmd)", "⎿ output" */
+    TRACE_TEXT_MARKDOWN, /* SpecStory, Cursor's export: headings by speaker */
+    TRACE_TEXT,          /* anything else that is text */
     TRACE_FORMATS
 };
 const char *trace_format_name(enum trace_format f); /* "claude-code", "codex-rollout" … */
 
 enum trace_event_kind {
-    EVENT_USER,   /* a person's turn */
-    EVENT_SAY,    /* the agent's words */
+    EVENT_USER, /* a person's turn */
+    EVENT_SAY,  /* the agent's words */
     EVENT_THINK,
     EVENT_CALL,   /* tool, input; command and argv words when it ran one */
     EVENT_RESULT, /* of the call with the same call id */
@@ -45,49 +46,59 @@ enum trace_event_kind {
     EVENT_USAGE,
 };
 
+/* Texts are clean (text.h): UTF-8, LF, no escapes, no control characters, so that they
+ * hold no NUL and are C strings. They are not redacted. Strings are NULL where unknown.
+ */
 struct trace_event {
     enum trace_event_kind kind;
-    uint32_t number;  /* 1-based place in the trace; what evidence cites: "e17" */
-    uint64_t line;    /* 1-based line of the file it came from, 0 unknown */
-    char *id;         /* the format's own id of the record, or NULL */
-    char *call;       /* CALL, RESULT, EDIT: the call's id, or NULL */
-    char *tool;       /* CALL: "Bash", "shell", "Edit" …; EDIT: the same */
-    char *command;    /* CALL: the shell command that ran, unwrapped of bash -lc */
-    char *path;       /* EDIT and reads: the file */
-    char *text;       /* USER, SAY, THINK: words; RESULT: output (head and tail when cut);
-                         EDIT: the new contents or a unified diff (is_diff) */
-    size_t text_len, text_full; /* kept, and as it was */
-    bool is_diff;
-    bool has_exit, is_error;
+    uint32_t number; /* 1-based place in the trace; what evidence cites: "e17" */
+    uint64_t line;   /* 1-based line of the file it came from, 0 unknown */
+    char *id;        /* the format's own id of the record */
+    char *call;      /* CALL, RESULT, EDIT: the call's id */
+    char *tool;      /* CALL, EDIT: "Bash", "shell", "Edit" …, as the agent named it */
+    char *command;   /* CALL: the shell command that ran, unwrapped of bash -lc */
+    char *path;      /* CALL, EDIT: the file that is read or changed, as it was written */
+    char *text;      /* USER, SAY, THINK: words; RESULT: output (head and tail when cut);
+                        CALL without a command or edits: the input as compact JSON;
+                        EDIT: the new contents or a diff (is_diff); NULL: deleted */
+    size_t text_len, text_full; /* kept; and about as it was */
+    bool is_diff; /* lines that begin with '-', '+' or ' ' in hunks that begin with "@@",
+                     with line numbers behind it only where the format had them */
+    bool has_exit, is_error; /* EDIT: is_error when the agent was told that it failed */
     int exit;
-    uint64_t input_tokens, output_tokens; /* USAGE */
+    uint64_t input_tokens, output_tokens; /* USAGE; input without what a cache gave where
+                                             the format tells them apart */
 };
 
 struct trace {
     enum trace_format format;
-    char *name;      /* the file's base name */
+    char *name;                  /* the file's base name */
     char *harness, *model, *cwd; /* where known, or NULL */
     struct trace_event *events;
     size_t count;
     uint64_t bytes, lines;
-    uint64_t skipped;   /* records that were understood and left out */
-    uint64_t unknown;   /* records of kinds not known */
-    uint64_t broken;    /* lines that could not be read */
-    uint64_t dropped;   /* events over the limits */
-    bool truncated;     /* the last line was incomplete: a live session */
-    char digest[72];    /* "sha256:…" of the file */
+    uint64_t skipped; /* records that were understood and left out */
+    uint64_t unknown; /* records of kinds not known */
+    uint64_t broken;  /* lines that could not be read */
+    uint64_t dropped; /* events over the limits */
+    bool truncated;   /* the last line was incomplete: a live session */
+    char digest[72];  /* "sha256:…" of the file */
 };
 
 #define TRACE_MAX_FILE (4ull << 30)
-#define TRACE_MAX_LINE (64u << 20)       /* a longer line is cut */
-#define TRACE_MAX_TEXT (64u << 10)       /* kept of one event: head and tail */
-#define TRACE_MAX_FILE_TEXT (512u << 10) /* of an EDIT's contents */
+#define TRACE_MAX_RECORD (8u << 20) /* of one record, its strings cut to some 640 KiB */
+#define TRACE_MAX_LINE (1u << 20)   /* of a text that is not JSON; the rest is cut */
+#define TRACE_MAX_TEXT (64u << 10)  /* kept of one event: head and tail. Less of each in \
+                                     */
+#define TRACE_MAX_FILE_TEXT (512u << 10) /* of an EDIT's contents. … a very large trace \
+                                          */
 #define TRACE_MAX_EVENTS 200000u
-#define TRACE_MAX_KEPT (96u << 20)       /* bytes of all kept texts */
+#define TRACE_MAX_KEPT (96u << 20) /* bytes of all events */
 
-/* -EINVAL for what is no text and no trace, with what to do ("this is opencode's database:
- * run `opencode export`"), -EFBIG, or the file's error. cancel (may be NULL) is looked at
- * between pieces: true ends with -ECANCELED. Blocking: call from a thread of the pool. */
+/* -EINVAL for what is no text and no trace, with what to do ("this is opencode's
+ * database: run `opencode export`"), -EFBIG, or the file's error. cancel (may be NULL) is
+ * looked at between pieces: true ends with -ECANCELED. Blocking: call from a thread of
+ * the pool. */
 int trace_read(struct trace *ret, const char *path, const volatile bool *cancel,
                struct err *err);
 /* The same of a text in memory (name: what it is called). */

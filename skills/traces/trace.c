@@ -1,0 +1,281 @@
+#include "skills/traces/trace.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "skills/traces/trace_clean.h"
+#include "skills/traces/trace_elements.h"
+#include "skills/traces/trace_lines.h"
+#include "skills/traces/trace_reader.h"
+#include "skills/traces/trace_unicode.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PIECE (256u << 10)
+
+const char *trace_format_name(enum trace_format f) {
+    static const char *const names[TRACE_FORMATS] = {
+        [TRACE_CLAUDE_CODE] = "claude-code",
+        [TRACE_CLAUDE_STREAM] = "claude-stream",
+        [TRACE_CURSOR_STREAM] = "cursor-stream",
+        [TRACE_CODEX_ROLLOUT] = "codex-rollout",
+        [TRACE_CODEX_EXEC] = "codex-exec",
+        [TRACE_OPENCODE_RUN] = "opencode-run",
+        [TRACE_OPENCODE_EXPORT] = "opencode-export",
+        [TRACE_GEMINI] = "gemini",
+        [TRACE_PI] = "pi",
+        [TRACE_STS] = "sts",
+        [TRACE_ATIF] = "atif",
+        [TRACE_OTLP] = "otlp",
+        [TRACE_MESSAGES] = "messages",
+        [TRACE_TEXT_CLAUDE] = "claude-text",
+        [TRACE_TEXT_MARKDOWN] = "markdown",
+        [TRACE_TEXT] = "text",
+    };
+    return (unsigned)f < TRACE_FORMATS ? names[f] : "unknown";
+}
+
+struct reading {
+    struct trace *trace;
+    struct trace_build build;
+    const struct trace_reader *reader;
+    struct trace_unicode unicode; /* from what the file is encoded in */
+    struct buf first;             /* until the format is known */
+    struct trace_lines lines;
+    struct trace_elements elements;
+    struct hash hash;
+};
+
+/* --- records --- */
+
+static void take_json(struct reading *r, const char *key, char *text, size_t len,
+                      bool last) {
+    autojson *value = json_parse(text, len, NULL);
+    if (!value) {
+        r->trace->truncated = r->trace->truncated || last;
+        r->trace->broken += !last;
+    } else if (!r->reader->record(&r->build, key, value)) {
+        r->trace->unknown++;
+    }
+}
+
+static void take_line(void *data, struct trace_line *line) {
+    struct reading *r = data;
+    r->build.line = line->number;
+    r->build.left_out = line->left_out;
+    if (r->reader->feed == FEED_TEXT) {
+        autobuf clean = BUF_INIT(4 * TRACE_MAX_LINE);
+        clean_text(&clean, line->text, line->len, TRACE_MAX_LINE, CLEAN_TERMINAL,
+                   line->len + line->left_out);
+        r->reader->line(&r->build, clean.data, clean.len);
+    } else if (line->too_long) {
+        r->trace->broken++;
+    } else {
+        take_json(r, NULL, line->text, line->len, line->last);
+    }
+}
+
+static void take_piece(void *data, struct trace_piece *piece) {
+    struct reading *r = data;
+    r->build.line = piece->line;
+    r->build.left_out = piece->left_out;
+    if (piece->too_long) {
+        r->trace->broken++;
+    } else {
+        take_json(r, piece->key, piece->text, piece->len, false);
+    }
+}
+
+/* --- bytes --- */
+
+static void feed(struct reading *r, const char *bytes, size_t len) {
+    const char *newline = bytes;
+    while (r->reader->feed == FEED_ELEMENTS &&
+           (newline = memchr(newline, '\n', (size_t)(bytes + len - newline)))) {
+        r->trace->lines++;
+        newline++;
+    }
+    if (r->reader->feed == FEED_ELEMENTS) {
+        trace_elements_add(&r->elements, bytes, len);
+    } else {
+        trace_lines_add(&r->lines, bytes, len);
+    }
+}
+
+/* The format shows in the first bytes; they are then fed. */
+static int begin(struct reading *r, struct err *err) {
+    r->reader = trace_sniff(r->first.data, r->first.len, &r->trace->format, err);
+    if (!r->reader) {
+        return err ? err->code : -EINVAL;
+    }
+    r->build.state = xcalloc(1, r->reader->state_size + 1);
+    if (r->reader->feed == FEED_ELEMENTS) {
+        trace_elements_init(&r->elements, r->reader->keys, r->reader->depth, take_piece,
+                            r);
+    } else {
+        trace_lines_init(&r->lines, r->reader->feed == FEED_LINES, take_line, r);
+    }
+    feed(r, r->first.data, r->first.len);
+    buf_finish(&r->first);
+    return 0;
+}
+
+static int add_decoded(struct reading *r, const char *bytes, size_t len,
+                       struct err *err) {
+    if (r->reader) {
+        feed(r, bytes, len);
+        return 0;
+    }
+    size_t room = TRACE_SNIFF - r->first.len, fits = len < room ? len : room;
+    buf_add(&r->first, bytes, fits);
+    if (r->first.len < TRACE_SNIFF) {
+        return 0;
+    }
+    int rc = begin(r, err);
+    if (rc == 0 && len > fits) {
+        feed(r, bytes + fits, len - fits);
+    }
+    return rc;
+}
+
+static int add(struct reading *r, const char *bytes, size_t len, struct err *err) {
+    autobuf decoded = BUF_INIT(8 * PIECE);
+    hash_add(&r->hash, bytes, len);
+    r->trace->bytes += len;
+    if (unicode_is_utf8(&r->unicode, bytes, &len, &bytes)) {
+        return add_decoded(r, bytes, len, err);
+    }
+    unicode_decode(&r->unicode, &decoded, bytes, len);
+    return add_decoded(r, decoded.data, decoded.len, err);
+}
+
+static int end(struct reading *r, struct err *err) {
+    int rc = r->reader ? 0 : begin(r, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (r->reader->feed == FEED_ELEMENTS) {
+        r->trace->truncated = !trace_elements_end(&r->elements);
+    } else {
+        trace_lines_end(&r->lines);
+        r->trace->lines = r->lines.count;
+    }
+    if (r->reader->end) {
+        r->reader->end(&r->build);
+    }
+    char hex[HASH_HEX_SIZE];
+    hash_hex(&r->hash, hex);
+    snprintf(r->trace->digest, sizeof r->trace->digest, "sha256:%s", hex);
+    return 0;
+}
+
+static void reading_init(struct reading *r, struct trace *t, const char *name) {
+    autobuf clean = BUF_INIT(4096);
+    *t = (struct trace){0};
+    text_clean(&clean, name, strnlen(name, 1024));
+    t->name = xstrdup(clean.data);
+    *r = (struct reading){.trace = t, .first = BUF_INIT(TRACE_SNIFF)};
+    build_init(&r->build, t);
+    hash_init(&r->hash);
+}
+
+static int reading_finish(struct reading *r, int rc) {
+    if (r->reader && r->reader->feed == FEED_ELEMENTS) {
+        trace_elements_finish(&r->elements);
+    } else if (r->reader) {
+        trace_lines_finish(&r->lines);
+    }
+    buf_finish(&r->first);
+    build_finish(&r->build);
+    if (rc < 0) {
+        trace_finish(r->trace);
+    }
+    return rc;
+}
+
+/* --- files --- */
+
+static int read_pieces(struct reading *r, int fd, const volatile bool *cancel,
+                       struct err *err) {
+    autofree char *piece = xmalloc(PIECE);
+    for (;;) {
+        if (cancel && *cancel) {
+            return err_set(err, -ECANCELED, "cancelled");
+        }
+        ssize_t n = read(fd, piece, PIECE);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return err_set(err, -errno, "cannot read %s: %s", r->trace->name,
+                           strerror(errno));
+        }
+        if (n == 0) {
+            return end(r, err);
+        }
+        int rc = r->trace->bytes + (size_t)n > TRACE_MAX_FILE
+                     ? err_set(err, -EFBIG, "%s is over %llu GiB: give a part of it",
+                               r->trace->name, TRACE_MAX_FILE >> 30)
+                     : add(r, piece, (size_t)n, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+}
+
+static int open_regular(const char *path, struct err *err) {
+    struct stat st;
+    autofd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &st) < 0) {
+        return err_set(err, -errno, "cannot open %s: %s", path, strerror(errno));
+    }
+    if (!S_ISREG(st.st_mode)) {
+        return err_set(err, -EINVAL, "%s is not a file: give a trace file", path);
+    }
+    if ((unsigned long long)st.st_size > TRACE_MAX_FILE) {
+        return err_set(err, -EFBIG, "%s is over %llu GiB: give a part of it", path,
+                       TRACE_MAX_FILE >> 30);
+    }
+    return take_fd(fd);
+}
+
+int trace_read(struct trace *ret, const char *path, const volatile bool *cancel,
+               struct err *err) {
+    struct reading r;
+    struct trace t;
+    autofd int fd = open_regular(path, err);
+    if (fd < 0) {
+        return fd;
+    }
+    reading_init(&r, &t, path_basename(path));
+    int rc = reading_finish(&r, read_pieces(&r, fd, cancel, err));
+    if (rc < 0) {
+        return rc;
+    }
+    *ret = t;
+    return 0;
+}
+
+int trace_read_text(struct trace *ret, const char *name, const char *text, size_t len,
+                    struct err *err) {
+    struct reading r;
+    struct trace t;
+    int rc = 0;
+    reading_init(&r, &t, name);
+    for (size_t at = 0; at < len && rc == 0; at += PIECE) {
+        rc = add(&r, text + at, len - at < PIECE ? len - at : PIECE, err);
+    }
+    rc = reading_finish(&r, rc < 0 ? rc : end(&r, err));
+    if (rc < 0) {
+        return rc;
+    }
+    *ret = t;
+    return 0;
+}

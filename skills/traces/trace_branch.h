@@ -1,0 +1,35 @@
+#pragma once
+/* trace_branch: which records of a conversation tree lie on the way to its last leaf.
+ *
+ * Sessions that a person rewound hold several branches in one file; only the last one is
+ * what happened in the end. Records are known by hashes of their ids. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BRANCH_MAX 400000u
+
+struct branch_record {
+    uint64_t id, parent; /* 0: none */
+    uint32_t group;      /* records of one message belong together; 0: none */
+    uint32_t call;       /* answers this call; 0: none */
+    bool leaf;           /* may be the end of the conversation */
+    bool prompt;         /* a person's words */
+    bool kept;
+};
+
+struct branch {
+    struct branch_record *records;
+    size_t count, cap;
+    uint32_t *slots; /* hash table: record + 1 */
+    size_t slot_count;
+    bool loose; /* records that are no prompt have no parent: there is no tree */
+    bool full;
+};
+
+uint64_t branch_hash(const char *id); /* 0 for NULL and "" */
+/* The number of the new record (from 1), or 0 when its id was there already. */
+uint32_t branch_add(struct branch *b, const struct branch_record *record);
+/* Marks what is kept. False: keep everything. */
+bool branch_choose(struct branch *b);
+void branch_finish(struct branch *b);

@@ -1,0 +1,47 @@
+#pragma once
+/* trace_elements: a JSON document of any length, as its bytes arrive, in pieces: the
+ * elements of the arrays that hold its messages, each as one text, and then the rest of
+ * the document with those arrays empty. Several documents may follow one another.
+ *
+ * Never fails: brackets that do not match end what is open; what is no JSON shows when a
+ * piece is parsed. */
+#include "skills/traces/trace_squeeze.h"
+
+#include <stdint.h>
+
+#define ELEMENTS_DEPTH 64 /* of the document around the arrays; deeper ones are skipped  \
+                           */
+
+struct trace_piece {
+    const char *key; /* of the array; "" of one that is the document; NULL: the rest */
+    unsigned depth;  /* of objects and arrays around the array */
+    char *text;      /* NUL-terminated, may be changed */
+    size_t len, left_out;
+    bool too_long;
+    uint64_t line; /* 1-based, where it begins */
+};
+typedef void trace_elements_hand(void *data, struct trace_piece *piece);
+
+struct trace_elements {
+    const char *const *keys; /* of arrays to take apart, NULL at the end */
+    unsigned max_depth;      /* such arrays count down to this depth */
+    struct squeeze rest, element;
+    char key[32]; /* the last string outside of elements */
+    size_t key_len;
+    char open[ELEMENTS_DEPTH]; /* '{', '[' or 's': an array that is taken apart */
+    const char *open_key[ELEMENTS_DEPTH];
+    unsigned depth; /* around the element */
+    unsigned inner; /* brackets open within the element */
+    size_t skipped; /* brackets open beyond ELEMENTS_DEPTH */
+    bool in_string, escaped, in_element, key_next;
+    uint64_t line, element_line;
+    trace_elements_hand *hand;
+    void *data;
+};
+
+void trace_elements_init(struct trace_elements *e, const char *const *keys,
+                         unsigned max_depth, trace_elements_hand *hand, void *data);
+void trace_elements_finish(struct trace_elements *e);
+void trace_elements_add(struct trace_elements *e, const char *bytes, size_t len);
+/* True when the document had ended. */
+bool trace_elements_end(struct trace_elements *e);

@@ -1,0 +1,312 @@
+#include "skills/traces/trace_tool.h"
+
+#include "base/buf.h"
+#include "skills/traces/trace_shell.h"
+
+#include <string.h>
+
+#define MAX_INPUT_TEXT (16u << 10) /* of a call's input as JSON */
+
+static const char *first_string(const json_t *object, const char *const *keys) {
+    for (; *keys; keys++) {
+        const char *s = json_get_string(object, *keys, NULL);
+        if (s) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+static const char *path_of(const json_t *input) {
+    static const char *const keys[] = {"file_path",   "filePath",      "path",
+                                       "target_file", "absolute_path", "notebook_path",
+                                       "filename",    "file",          NULL};
+    return first_string(input, keys);
+}
+
+/* --- diffs --- */
+
+static void add_lines(struct buf *out, char sign, const char *s) {
+    while (*s) {
+        size_t len = strcspn(s, "\n");
+        buf_addc(out, sign);
+        buf_add(out, s, len);
+        buf_addc(out, '\n');
+        s += len + (s[len] == '\n');
+    }
+}
+
+void diff_of_strings(struct buf *out, const char *before, const char *after) {
+    buf_adds(out, "@@\n");
+    add_lines(out, '-', before);
+    add_lines(out, '+', after);
+}
+
+/* --- patches --- */
+
+struct patch {
+    struct trace_build *b;
+    const char *tool, *call;
+    char *path;
+    char kind; /* 'A' add, 'U' update, 'D' delete, 0 none yet */
+    struct buf text;
+    bool any;
+};
+
+static void end_file(struct patch *p) {
+    if (p->kind) {
+        bool gone = p->kind == 'D';
+        build_edit(p->b, p->call, p->tool, p->path, gone ? NULL : p->text.data,
+                   p->text.len, p->kind != 'A');
+        p->any = true;
+    }
+    buf_reset(&p->text);
+    free(take(p->path));
+    p->kind = 0;
+}
+
+static void begin_file(struct patch *p, char kind, const char *line, size_t len) {
+    end_file(p);
+    while (len && (line[len - 1] == '\r' || line[len - 1] == ' ')) {
+        len--;
+    }
+    p->kind = kind;
+    p->path = xstrndup(line, len);
+}
+
+static bool begins(const char *line, size_t len, const char *word) {
+    return len >= strlen(word) && memcmp(line, word, strlen(word)) == 0;
+}
+
+static void patch_line(struct patch *p, const char *line, size_t len) {
+    static const struct {
+        const char *head;
+        char kind;
+    } heads[] = {
+        {"*** Add File: ", 'A'}, {"*** Update File: ", 'U'}, {"*** Delete File: ", 'D'}};
+    for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
+        size_t n = strlen(heads[i].head);
+        if (begins(line, len, heads[i].head)) {
+            begin_file(p, heads[i].kind, line + n, len - n);
+            return;
+        }
+    }
+    if (begins(line, len, "*** Move to: ") && p->kind) {
+        free(p->path);
+        p->path = xstrndup(line + 13, len - 13);
+    } else if (p->kind == 'A' && len && line[0] == '+') {
+        buf_add(&p->text, line + 1, len - 1);
+        buf_addc(&p->text, '\n');
+    } else if (p->kind == 'U' && !begins(line, len, "*** ")) {
+        buf_add(&p->text, line, len);
+        buf_addc(&p->text, '\n');
+    }
+}
+
+bool build_patch(struct trace_build *b, const char *tool, const char *call,
+                 const char *text) {
+    const char *s = strstr(text, "*** Begin Patch");
+    struct patch p = {
+        .b = b, .tool = tool, .call = call, .text = BUF_INIT(TRACE_MAX_RECORD)};
+    while (s && *s) {
+        size_t len = strcspn(s, "\n");
+        if (begins(s, len, "*** End Patch")) {
+            break;
+        }
+        patch_line(&p, s, len);
+        s += len + (s[len] == '\n');
+    }
+    end_file(&p);
+    buf_finish(&p.text);
+    return p.any;
+}
+
+/* --- commands --- */
+
+static struct trace_event *new_call(struct trace_build *b, const char *tool,
+                                    const char *call) {
+    struct trace_event *e = build_event(b, EVENT_CALL);
+    if (e) {
+        build_set_call(b, e, call);
+        build_set(b, &e->tool, tool);
+    }
+    return e;
+}
+
+struct trace_event *build_command(struct trace_build *b, const char *tool,
+                                  const char *call, const char *command) {
+    autofree char *inner = shell_unwrap(command);
+    struct trace_event *e = new_call(b, tool, call);
+    build_set_command(b, e, inner);
+    if (!e) {
+        return NULL;
+    }
+    size_t index = (size_t)(e - b->trace->events), at = 0;
+    build_patch(b, tool, call, inner);
+    for (struct shell_file file; shell_next_file(inner, &at, &file);) {
+        if (file.appends) {
+            autobuf diff = BUF_INIT(2 * TRACE_MAX_RECORD);
+            autofree char *text = xstrndup(file.text, file.len);
+            diff_of_strings(&diff, "", text);
+            build_edit(b, call, tool, file.path, diff.data, diff.len, true);
+        } else {
+            build_edit(b, call, tool, file.path, file.text, file.len, false);
+        }
+        free(file.path);
+    }
+    return &b->trace->events[index];
+}
+
+/* "command": "…", ["bash", "-lc", "…"], or "cmd". To be freed; NULL: none. */
+static char *command_of(const json_t *input) {
+    static const char *const keys[] = {
+        "command",      "cmd",         "script",      "shell_command",
+        "bash_command", "commandLine", "CommandLine", NULL};
+    const char *s = first_string(input, keys);
+    if (s) {
+        return *s ? xstrdup(s) : NULL;
+    }
+    const json_t *list = json_object_get(input, "command"), *word;
+    list = list ? list : json_object_get(input, "cmd");
+    size_t count = json_array_size(list), i;
+    if (!count || count > 4096) {
+        return NULL;
+    }
+    autofree const char **words = xcalloc(count, sizeof *words);
+    json_array_foreach(list, i, word) {
+        words[i] = json_is_string(word) ? json_string_value(word) : "";
+    }
+    return shell_join(words, count);
+}
+
+/* --- files --- */
+
+struct edit_strings {
+    const char *before, *after;
+};
+
+static bool strings_of(const json_t *input, struct edit_strings *ret) {
+    static const char *const before[] = {"old_string", "oldString", "old_str", "oldText",
+                                         "old_text",   "old",       "search",  NULL};
+    static const char *const after[] = {"new_string", "newString", "new_str", "newText",
+                                        "new_text",   "new",       "replace", NULL};
+    ret->before = first_string(input, before);
+    ret->after = first_string(input, after);
+    return ret->before && ret->after;
+}
+
+/* {"edits": [{old_string, new_string} …]} or one of them; false: neither. */
+static bool edits_diff(struct buf *out, const json_t *input) {
+    struct edit_strings strings;
+    const json_t *edits = json_object_get(input, "edits"), *edit;
+    size_t i;
+    if (strings_of(input, &strings)) {
+        diff_of_strings(out, strings.before, strings.after);
+    }
+    json_array_foreach(edits, i, edit) {
+        if (strings_of(edit, &strings)) {
+            diff_of_strings(out, strings.before, strings.after);
+        }
+    }
+    return out->len > 0;
+}
+
+/* Words of a text editor's tool: {"command": "create", "path": …}. */
+static bool is_editor_command(const char *command) {
+    static const char *const words[] = {"create", "str_replace", "insert", "view",
+                                        "undo_edit"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (command && strcmp(command, words[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_edits(struct trace_build *b, const char *tool, const char *call,
+                      const json_t *input, const char *path) {
+    static const char *const contents[] = {"content",     "contents",   "file_text",
+                                           "fileText",    "new_source", "code_edit",
+                                           "CodeContent", NULL};
+    static const char *const patches[] = {"patchText", "patch", "input", NULL};
+    static const char *const diffs[] = {"diff", "unified_diff", NULL};
+    autobuf diff = BUF_INIT(2 * TRACE_MAX_RECORD);
+    const char *text;
+    if ((text = first_string(input, patches)) && build_patch(b, tool, call, text)) {
+        return;
+    }
+    if (!path) {
+        return;
+    }
+    if (edits_diff(&diff, input)) {
+        build_edit(b, call, tool, path, diff.data, diff.len, true);
+    } else if ((text = first_string(input, contents))) {
+        bool whole = !json_object_get(input, "new_source");
+        build_edit(b, call, tool, path, text, strlen(text), !whole);
+    } else if ((text = json_get_string(input, "insert_text", NULL)) ||
+               (json_object_get(input, "insert_line") &&
+                (text = json_get_string(input, "new_str", NULL)))) {
+        diff_of_strings(&diff, "", text);
+        build_edit(b, call, tool, path, diff.data, diff.len, true);
+    } else if ((text = first_string(input, diffs))) {
+        build_edit(b, call, tool, path, text, strlen(text), true);
+    }
+}
+
+static void set_input(struct trace_build *b, struct trace_event *e, const json_t *input) {
+    autobuf text = BUF_INIT(4 * TRACE_MAX_RECORD);
+    if (e && input && json_object_size(input) + json_array_size(input) > 0 &&
+        json_write(&text, input) == 0) {
+        size_t len = text.len < MAX_INPUT_TEXT ? text.len : MAX_INPUT_TEXT;
+        build_set_text(b, e, text.data, len);
+        e->text_full = text.len;
+    }
+}
+
+static struct trace_event *call_of_object(struct trace_build *b, const char *tool,
+                                          const char *call, const json_t *input) {
+    autofree char *command = command_of(input);
+    if (command && !(is_editor_command(command) && path_of(input))) {
+        return build_command(b, tool, call, command);
+    }
+    const char *path = path_of(input);
+    struct trace_event *e = new_call(b, tool, call);
+    if (!e) {
+        return NULL;
+    }
+    size_t index = (size_t)(e - b->trace->events), count = b->trace->count;
+    build_set(b, &e->path, path);
+    add_edits(b, tool, call, input, path);
+    if (b->trace->count == count) {
+        set_input(b, &b->trace->events[index], input);
+    }
+    return &b->trace->events[index];
+}
+
+struct trace_event *build_call(struct trace_build *b, const char *tool, const char *call,
+                               const json_t *input) {
+    struct trace_event *known = build_find(b, EVENT_CALL, call);
+    if (known) {
+        b->trace->skipped++;
+        return known;
+    }
+    if (!json_is_string(input)) {
+        return call_of_object(b, tool, call, input);
+    }
+    const char *text = json_string_value(input);
+    autofree char *copy = xstrndup(text, json_string_length(input));
+    autojson *parsed =
+        text[strspn(text, " \n\t")] == '{' ? json_parse(copy, strlen(copy), NULL) : NULL;
+    if (json_is_object(parsed)) {
+        return call_of_object(b, tool, call, parsed);
+    }
+    struct trace_event *e = new_call(b, tool, call);
+    if (!e) {
+        return NULL;
+    }
+    size_t index = (size_t)(e - b->trace->events);
+    if (!build_patch(b, tool, call, text)) {
+        build_set_text(b, &b->trace->events[index], text, strlen(text));
+    }
+    return &b->trace->events[index];
+}
