@@ -1,9 +1,9 @@
 #include "skills/evaluation/baseline.h"
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "skills/evaluation/cells.h"
+#include "skills/evaluation/run_read.h"
 #include "skills/evaluation/run_record.h"
 
 #include <errno.h>
@@ -11,14 +11,6 @@
 #include <string.h>
 
 /* --- reading a record --- */
-
-static int read_meta(const char *folder, json_t **ret, struct err *err) {
-    autobuf text = BUF_INIT(1u << 20);
-    autofree char *path = path_join(folder, "meta.json");
-    int rc = file_read(path, &text, err);
-    *ret = rc < 0 ? NULL : json_parse(text.data, text.len, err);
-    return *ret ? 0 : err_set(err, -ENOENT, "there is no record of such a run");
-}
 
 static int agrees(const json_t *meta, const char *tests_digest, unsigned runs,
                   struct err *err) {
@@ -50,12 +42,8 @@ static bool is_wanted(const json_t *cell, const char *prompt_digest) {
            (strcmp(outcome, "passed") == 0 || strcmp(outcome, "failed") == 0);
 }
 
-static void add_line(json_t *cells, char *line, size_t len, const char *prompt_digest) {
-    autojson *cell = json_parse(line, len, NULL);
+static void add_cell(json_t *cells, json_t *cell) {
     char run[24];
-    if (!cell || !is_wanted(cell, prompt_digest)) {
-        return;
-    }
     json_object_del(cell, "output");
     json_object_del(cell, "assertions");
     snprintf(run, sizeof run, "%lld", (long long)json_get_integer(cell, "run", 0));
@@ -63,34 +51,41 @@ static void add_line(json_t *cells, char *line, size_t len, const char *prompt_d
     json_object_set(object_at(tests, json_get_string(cell, "test", "")), run, cell);
 }
 
-static int read_cells(const char *folder, const char *prompt_digest, json_t *cells,
+static int take_cells(const json_t *record, const char *prompt_digest, json_t *ret,
                       struct err *err) {
-    autobuf text = BUF_INIT(BASELINE_MAX_BYTES);
-    autofree char *path = path_join(folder, "cells.jsonl");
-    int rc = file_read(path, &text, err);
-    if (rc < 0) {
-        return rc;
+    size_t i;
+    json_t *cell;
+    json_array_foreach(json_object_get(record, "cells"), i, cell) {
+        if (is_wanted(cell, prompt_digest)) {
+            add_cell(ret, cell);
+        }
     }
-    for (char *line = text.data, *end; (end = strchr(line, '\n')); line = end + 1) {
-        add_line(cells, line, (size_t)(end - line), prompt_digest);
-    }
-    return json_object_size(cells)
+    return json_object_size(ret)
                ? 0
                : err_set(err, -EINVAL, "that run has no baseline with today's prompt");
+}
+
+static json_t *read_record(const char *runs_dir, const char *batch, struct err *err) {
+    autofree char *path = runs_dir ? xstrdup(runs_dir) : run_default_dir();
+    struct root dir;
+    if (!path || root_open(&dir, path, NULL) < 0) {
+        err_set(err, -ENOENT, "there is no record of such a run");
+        return NULL;
+    }
+    json_t *record = run_read(&dir, batch, RUN_READ_CELLS, err);
+    root_close(&dir);
+    return record;
 }
 
 int baseline_load(json_t **ret, const char *runs_dir, const char *batch,
                   const char *tests_digest, const char *prompt_digest, unsigned runs,
                   struct err *err) {
-    autofree char *dir = runs_dir ? xstrdup(runs_dir) : run_default_dir();
-    if (!dir || strchr(batch, '/') || *batch == '.') {
-        return err_set(err, -ENOENT, "there is no record of such a run");
+    autojson *record = read_record(runs_dir, batch, err), *cells = json_object();
+    if (!record) {
+        return err && err->code ? err->code : -ENOENT;
     }
-    autofree char *folder = path_join(dir, batch);
-    autojson *meta = NULL, *cells = json_object();
-    int rc = read_meta(folder, &meta, err);
-    rc = rc < 0 ? rc : agrees(meta, tests_digest, runs, err);
-    rc = rc < 0 ? rc : read_cells(folder, prompt_digest, cells, err);
+    int rc = agrees(json_object_get(record, "meta"), tests_digest, runs, err);
+    rc = rc < 0 ? rc : take_cells(record, prompt_digest, cells, err);
     if (rc == 0) {
         *ret = take(cells);
     }
