@@ -153,10 +153,18 @@ static void step_access_ordered(struct warp *w, const struct step *s, uint32_t m
 static const access_table *fast_table(void) {
     const char *extension = bind_extension();
 #if defined __x86_64__
+#ifdef LANES_HAVE_AVX512
     if (strcmp(extension, "avx512") == 0) {
         return &access_table_avx512;
     }
-    return strcmp(extension, "avx2") == 0 ? &access_table_avx2 : &access_table_baseline;
+#endif
+#ifdef LANES_HAVE_AVX2
+    if (strcmp(extension, "avx2") == 0) {
+        return &access_table_avx2;
+    }
+#endif
+    (void)extension;
+    return &access_table_baseline;
 #else
     (void)extension;
     return &access_table_neon;

@@ -19,23 +19,34 @@ struct extension {
             bind_convert_##id, bind_convert_small_##id, bind_select_##id                 \
     }
 
+/* The build says which compilations there are: LANES_HAVE_… */
 #if defined __x86_64__
+#ifdef LANES_HAVE_AVX512
 static bool usable_avx512(void) {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma") &&
            __builtin_cpu_supports("bmi2");
 }
+#endif
+#ifdef LANES_HAVE_AVX2
 static bool usable_avx2(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
            __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
 }
+#endif
 static bool usable_baseline(void) {
     return true;
 }
 /* Best first. */
-static const struct extension extensions[] = {EXTENSION(avx512), EXTENSION(avx2),
-                                              EXTENSION(baseline)};
+static const struct extension extensions[] = {
+#ifdef LANES_HAVE_AVX512
+    EXTENSION(avx512),
+#endif
+#ifdef LANES_HAVE_AVX2
+    EXTENSION(avx2),
+#endif
+    EXTENSION(baseline)};
 #else
 static bool usable_neon(void) {
     return true;

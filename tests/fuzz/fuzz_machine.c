@@ -1,0 +1,173 @@
+/* Kernels made of changed PTX, run with small budgets: whatever they do, the machine
+ * stays within its own memory and comes to an end. */
+#include "base/err.h"
+#include "gpu/ptx/machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_TEXT = 24576, BUFFER = 4096, BUFFERS = 3 };
+
+/* The pointers and numbers of the sample kernels: most take pointers first. */
+static void launch(struct machine *m, const struct ptx_function *f,
+                   const uint64_t *addresses, unsigned shape) {
+    static unsigned char params[32768];
+    const struct machine_launch l = {
+        .entry = f->name,
+        .label = f->name,
+        .grid = {1 + shape % 3, 1, 1},
+        .block = {32 + 17 * (shape % 5), 1 + shape % 2, 1},
+        .dynamic_shared = 1024,
+        .cooperative = shape % 7 == 0,
+        .params = params,
+        .param_bytes = f->param_bytes,
+    };
+    struct err err;
+    memset(params, 0, sizeof params);
+    for (uint64_t at = 0, i = 0; at + 4 <= f->param_bytes && at < 64; at += 8, i++) {
+        uint64_t value = i < BUFFERS ? addresses[i] : 33;
+        memcpy(params + at, &value, at + 8 <= f->param_bytes ? 8 : 4);
+    }
+    (void)machine_launch(m, &l, &err);
+}
+
+static void run(const struct ptx_module *module, unsigned shape) {
+    const struct machine_config config = {
+        .checks = MACHINE_CHECK_DEFAULT,
+        .threads = 1,
+        .instructions = 60000,
+        .memory = 4u << 20,
+        .seed = shape,
+        .one_lane = shape % 11 == 0,
+        .max_findings = 16,
+        .max_printf = 4096,
+    };
+    struct machine *m;
+    struct err err;
+    json_t *unsupported = NULL;
+    if (machine_new(&m, module, NULL, &config, &unsupported, &err) < 0) {
+        json_decref(unsupported);
+        return;
+    }
+    uint64_t addresses[BUFFERS], omitted;
+    void *host;
+    for (unsigned i = 0; i < BUFFERS; i++) {
+        unsigned flags = i == 1 ? MACHINE_READ_ONLY : MACHINE_OUTPUT;
+        if (machine_alloc(m, "b", BUFFER, flags, &addresses[i], &host, &err) < 0) {
+            abort();
+        }
+    }
+    for (uint32_t i = 0; i < module->function_count; i++) {
+        const struct ptx_function *f = &module->functions[i];
+        if (f->is_entry && !f->is_declaration && f->param_bytes <= 32764) {
+            launch(m, f, addresses, shape);
+        }
+    }
+    json_decref(machine_findings(m, &omitted));
+    json_decref(machine_counters(m));
+    machine_free(m);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct ptx_module *module;
+    if (size < 1 || size > MAX_TEXT ||
+        ptx_module_read(&module, (const char *)data, size, NULL) < 0) {
+        return 0;
+    }
+    run(module, data[size - 1] * 31u + (unsigned)size);
+    ptx_module_free(module);
+    return 0;
+}
+
+/* --- changes that mostly leave PTX behind: words for words, lines for lines --- */
+
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
+
+struct text {
+    char *at;
+    size_t len, max;
+};
+
+static unsigned draw(unsigned *state) {
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+/* The n-th line that is an instruction, as [start, end). */
+static bool pick_line(const struct text *t, unsigned *state, size_t *start, size_t *end) {
+    size_t from = t->len ? draw(state) % t->len : 0;
+    const char *line = memchr(t->at + from, '\n', t->len - from);
+    if (!line || line[1] != '\t' || (size_t)(line + 2 - t->at) >= t->len) {
+        return false;
+    }
+    const char *stop = memchr(line + 1, '\n', t->len - (size_t)(line + 1 - t->at));
+    *start = (size_t)(line + 1 - t->at);
+    *end = stop ? (size_t)(stop + 1 - t->at) : t->len;
+    return true;
+}
+
+static bool is_word(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           c == '_' || c == '%' || c == '.' || c == '$';
+}
+
+static bool pick_word(const struct text *t, unsigned *state, size_t *start, size_t *end) {
+    size_t at = t->len ? draw(state) % t->len : 0;
+    if (!t->len || !is_word(t->at[at])) {
+        return false;
+    }
+    for (*start = at; *start && is_word(t->at[*start - 1]);) {
+        --*start;
+    }
+    for (*end = at; *end < t->len && is_word(t->at[*end]);) {
+        ++*end;
+    }
+    return true;
+}
+
+static void replace(struct text *t, size_t start, size_t end, const char *with,
+                    size_t len) {
+    if (t->len - (end - start) + len <= t->max) {
+        memmove(t->at + start + len, t->at + end, t->len - end);
+        memcpy(t->at + start, with, len);
+        t->len += len - (end - start);
+    }
+}
+
+static void change(struct text *t, unsigned *state) {
+    static const char *const numbers[] = {
+        "0",     "1",    "-1", "31",         "32",         "255",       "4095",
+        "65536", "1024", "-8", "2147483647", "0xFFFFFFFF", "0f7FC00000"};
+    char copy[512];
+    size_t a, b, c, d;
+    unsigned what = draw(state) % 4;
+    bool lines = what == 0;
+    bool ok = lines ? pick_line(t, state, &a, &b) && pick_line(t, state, &c, &d)
+                    : pick_word(t, state, &a, &b) && pick_word(t, state, &c, &d);
+    if (!ok || b - a >= sizeof copy || d - c >= sizeof copy) {
+        return;
+    }
+    if (what == 1) {
+        const char *n = numbers[draw(state) % (sizeof numbers / sizeof *numbers)];
+        replace(t, a, b, n, strlen(n));
+    } else if (lines && draw(state) % 2) {
+        replace(t, a, b, "", 0);
+    } else {
+        memcpy(copy, t->at + a, b - a);
+        replace(t, c, lines ? c : d, copy, b - a);
+    }
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed) {
+    struct text t = {(char *)data, size, max < MAX_TEXT ? max : MAX_TEXT};
+    unsigned state = seed;
+    if (size > t.max || seed % 16 == 0) {
+        return LLVMFuzzerMutate(data, size, max);
+    }
+    for (unsigned n = 1 + draw(&state) % 6; n; n--) {
+        change(&t, &state);
+    }
+    return t.len;
+}
