@@ -215,9 +215,9 @@ static const char *const checking[] = {
     "test",      "build",   "check", "lint", "verify", "validate", "clippy", "vet",
     "typecheck", "compile", "bench", "plan", "doctor", "tests",    "ci",     NULL};
 static const char *const git_probes[] = {
-    "status",   "log",       "diff",   "show", "branch", "remote",   "blame",
-    "ls-files", "rev-parse", "ps",     "logs", "get",    "describe", "list",
-    "version",  "--version", "freeze", "view", "-V",     "images",   NULL};
+    "status",    "log",    "diff", "show", "blame",    "ls-files",
+    "rev-parse", "ps",     "logs", "get",  "describe", "list",
+    "--version", "freeze", "view", "-V",   "images",   NULL};
 
 static const char *plain_word(const struct words *w, size_t from) {
     for (size_t i = from; i < w->count; i++) {

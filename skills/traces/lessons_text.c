@@ -34,14 +34,15 @@
 #define SUMMARY_REGEX                                                                    \
     "\\*\\*\\* |ld returned|build stopped|^\\d+ errors? (generated|detected)|"           \
     "complete log of this run|could not compile|aborting due to|"                        \
-    "^=+ |short test summary|^FAILED \\(|^Exit code|errors? and \\d+ warning|"           \
+    "^=+ |short test summary|^FAILED \\(|^(error: )?exit code|errors? and \\d+ warning|" \
     "Traceback \\(most recent|process didn't exit|For more information about|"           \
     "^npm (err!|error) (code|errno|syscall|path|command)|0 errors|no errors|error_"      \
     "|^\\W*(npm (err!|error))\\W*$|^FAILED: |\\bif .*error|test result: FAILED"
 #define CUE_REGEX                                                                        \
     "\\b(because|since|needs?|requires?|required|missing|must|instead|the (issue|"       \
     "problem|cause|error|reason) is|caused by|doesn't|does not|isn't|is not|only|"       \
-    "expects?|expected|wrong|forgot|conflicts?|mismatch|too (large|small|many|long)|"    \
+    "expects?|expected|needed|cannot|can't|belongs?|before|no "                          \
+    "longer|not|wrong|forgot|conflicts?|mismatch|too (large|small|many|long)|"           \
     "exceeds?|renamed|deprecated|removed|unsupported|incompatible|so that|without)\\b"
 
 void lesson_reader_init(struct lesson_reader *r, const struct redaction *redaction) {
@@ -116,13 +117,15 @@ static void shorten_paths(struct buf *out, const char *text, const char *cwd) {
 }
 
 char *lesson_clean(const struct lesson_reader *r, const char *text, size_t len) {
-    autobuf clean = BUF_INIT(MAX_TEXT), redacted = BUF_INIT(MAX_TEXT);
+    autobuf clean = BUF_INIT(MAX_TEXT), paths = BUF_INIT(MAX_TEXT);
     struct buf out = BUF_INIT(MAX_TEXT);
     text_clean(&clean, text ? text : "", text ? len : 0);
+    shorten_paths(&paths, clean.data, r->cwd);
     if (r->redaction) {
-        redaction_apply(r->redaction, &redacted, clean.data, clean.len);
+        redaction_apply(r->redaction, &out, paths.data, paths.len);
+    } else {
+        buf_add(&out, paths.data, paths.len);
     }
-    shorten_paths(&out, r->redaction ? redacted.data : clean.data, r->cwd);
     return buf_detach(&out);
 }
 
@@ -201,8 +204,20 @@ struct error_scan {
     bool python; /* a traceback runs: its last line counts */
 };
 
-static void keep_error(struct error_scan *s, const char *line, size_t len) {
+/* A line that ends in a colon says it on the next one. */
+static char *quote_of(const char *line, size_t len) {
     autofree char *quote = lesson_cut(line, len, LESSON_MAX_LINE);
+    size_t kept = strlen(quote);
+    const char *next = line[len] == '\n' ? line + len + strspn(line + len, " \t\n") : "";
+    if (!kept || quote[kept - 1] != ':' || !*next || kept > LESSON_MAX_LINE / 2) {
+        return take(quote);
+    }
+    autofree char *more = lesson_cut(next, strcspn(next, "\n"), LESSON_MAX_LINE / 2);
+    return xasprintf("%s %s", quote, more);
+}
+
+static void keep_error(struct error_scan *s, const char *line, size_t len) {
+    autofree char *quote = quote_of(line, len);
     autofree char *normal = lesson_normalize(quote);
     for (size_t i = 0; i < s->count; i++) {
         if (strcmp(s->list[i].normal, normal) == 0) {
@@ -293,7 +308,8 @@ char *lesson_cause(const struct lesson_reader *r, const char *text) {
         s += strspn(s, " \t\n*->#");
         size_t len = sentence_end(s);
         size_t cues = len >= 20 && len <= LESSON_MAX_LINE ? count_cues(r, s, len) : 0;
-        size_t score = cues ? 2 * cues + !is_intent(s, len) : 0;
+        bool told = len >= 25 && len <= LESSON_MAX_LINE && !is_intent(s, len);
+        size_t score = 2 * cues + told;
         if (score > best_score && s[len ? len - 1 : 0] != '?') {
             best = s;
             best_len = len;

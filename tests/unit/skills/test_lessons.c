@@ -3,18 +3,11 @@
 #include "skills/traces/lessons.h"
 
 #include "base/mem.h"
-#include "skills/traces/redaction.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdio.h>
 #include <string.h>
-
-__attribute__((weak)) size_t redaction_apply(const struct redaction *r, struct buf *out,
-                                             const char *text, size_t len) {
-    (void)r, (void)out, (void)text, (void)len;
-    return 0;
-}
 
 /* --- a trace, line by line --- */
 

@@ -1,0 +1,307 @@
+/* How a skill is called and found. */
+#include "skills/generation/builtin_skill.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "skills/key_phrases.h"
+#include "skills/tokens.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define NAME_WORDS 4
+#define NAME_MAX_BYTES 48u
+#define CATALOGUE_TOKENS 92u /* of 100; estimates differ */
+#define MAX_PROGRAMS 3
+
+/* --- the task --- */
+
+static const char *strip_politeness(const char *s) {
+    static const char *const heads[] = {"please ",
+                                        "can you ",
+                                        "could you ",
+                                        "would you ",
+                                        "i want you to ",
+                                        "i need you to ",
+                                        "i'd like you to ",
+                                        "i would like you to ",
+                                        "help me to ",
+                                        "help me ",
+                                        "hi, ",
+                                        "hello, ",
+                                        "hey, ",
+                                        "ok, ",
+                                        "your task is to ",
+                                        "task: ",
+                                        "we need to ",
+                                        "i need to ",
+                                        "i want to ",
+                                        "let's ",
+                                        "you need to "};
+    for (bool again = true; again;) {
+        again = false;
+        s += strspn(s, " \t\n#*>-");
+        for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
+            size_t len = strlen(heads[i]);
+            if (strncasecmp(s, heads[i], len) == 0) {
+                s += len;
+                again = true;
+            }
+        }
+    }
+    return s;
+}
+
+/* Up to the end of the first sentence. */
+static size_t sentence_length(const char *s) {
+    size_t i = 0;
+    for (; s[i] && s[i] != '\n'; i++) {
+        if (strchr(".!?", s[i]) && (isspace((unsigned char)s[i + 1]) || !s[i + 1])) {
+            break;
+        }
+    }
+    return i;
+}
+
+char *builtin_task_sentence(const char *task, size_t max) {
+    const char *s = strip_politeness(task ? task : "");
+    size_t len = sentence_length(s);
+    struct buf out = BUF_INIT(max + 8);
+    size_t kept = text_cut(s, len, max);
+    if (kept < len) { /* at a word */
+        size_t word = kept;
+        while (word > kept / 2 && s[word - 1] != ' ') {
+            word--;
+        }
+        kept = word > kept / 2 ? word : kept;
+    }
+    for (size_t i = 0; i < kept; i++) {
+        char c = strchr("<>`\t", s[i]) && s[i] ? ' ' : s[i];
+        if (c != ' ' || (out.len && out.data[out.len - 1] != ' ')) {
+            buf_addc(&out, out.len ? c : (char)toupper((unsigned char)c));
+        }
+    }
+    while (out.len && strchr(" ,;:-", out.data[out.len - 1])) {
+        out.data[--out.len] = '\0';
+    }
+    return buf_detach(&out);
+}
+
+/* --- the name --- */
+
+static bool fits_name(const char *word) {
+    size_t len = strlen(word), letters = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (!islower((unsigned char)word[i]) && !isdigit((unsigned char)word[i])) {
+            return false;
+        }
+        letters += islower((unsigned char)word[i]) != 0;
+    }
+    return len >= 2 && len <= 20 && letters >= 2;
+}
+
+static bool is_bland(const char *word) {
+    static const char *const bland[] = {
+        "please",  "make",       "fix",    "write", "add",     "get",     "use",
+        "using",   "need",       "want",   "file",  "files",   "code",    "new",
+        "work",    "working",    "works",  "run",   "running", "create",  "can",
+        "help",    "so",         "that",   "error", "errors",  "problem", "issue",
+        "project", "repo",       "our",    "its",   "it",      "why",     "fails",
+        "failing", "user",       "home",   "let",   "see",     "then",    "look",
+        "give",    "tell",       "now",    "still", "one",     "two",     "find",
+        "set",     "try",        "don",    "is",    "the",     "to",      "on",
+        "in",      "and",        "or",     "of",    "with",    "into",    "from",
+        "for",     "https",      "http",   "com",   "org",     "www",     "html",
+        "sure",    "everything", "way",    "must",  "should",  "does",    "done",
+        "do",      "there",      "here",   "not",   "no",      "up",      "me",
+        "my",      "your",       "answer", "them",  "they",    "all",     "every",
+        "each",    "which",      "when",   "what",  "how"};
+    for (size_t i = 0; i < ARRAY_LEN(bland); i++) {
+        if (strcmp(word, bland[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_told(const struct lessons *l, const char *word) {
+    for (size_t i = 0; i < l->fix_count; i++) {
+        if (strcasestr(l->fixes[i].quote, word) ||
+            strcasestr(l->fixes[i].context, word)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < l->command_count; i++) {
+        if (strcasestr(l->commands[i].command, word)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < l->file_count; i++) {
+        if (strcasestr(l->files[i].path, word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static double rank_of(const struct key_term *t, const struct lessons *l) {
+    if (!fits_name(t->word) || is_bland(t->word) || t->kind == WORD_WHOLE ||
+        t->optional) {
+        return 0;
+    }
+    return t->weight * (is_told(l, t->word) ? 1.6 : 1.0) * (t->position < 40 ? 1.3 : 1.0);
+}
+
+/* The best words in the order of the task. */
+static void pick_words(const struct key_terms *terms, const struct lessons *l,
+                       bool *picked) {
+    for (size_t n = 0; n < NAME_WORDS; n++) {
+        size_t best = SIZE_MAX;
+        double best_rank = 0.01;
+        for (size_t i = 0; i < terms->count; i++) {
+            double rank = picked[i] ? 0 : rank_of(&terms->list[i], l);
+            if (rank > best_rank) {
+                best = i;
+                best_rank = rank;
+            }
+        }
+        if (best == SIZE_MAX) {
+            return;
+        }
+        picked[best] = true;
+    }
+}
+
+static void add_name_word(struct buf *out, const char *word) {
+    if (out->len + strlen(word) + 1 <= NAME_MAX_BYTES) {
+        buf_addf(out, "%s%s", out->len ? "-" : "", word);
+    }
+}
+
+/* "nvcc" of "nvcc -arch=sm_90a k.cu". */
+static char *program_of(const char *command) {
+    const char *s = command;
+    if (strncmp(s, "sudo ", 5) == 0) {
+        s += 5;
+    }
+    size_t len = strcspn(s, " \t\n;|&");
+    autofree char *word = xstrndup(s, len);
+    const char *slash = strrchr(word, '/');
+    autofree char *base = xstrdup(slash ? slash + 1 : word);
+    return strpbrk(base, "=$\"'(){}<>`.") || strlen(base) < 2 || strlen(base) > 24 ||
+                   strcmp(base, "cd") == 0
+               ? NULL
+               : take(base);
+}
+
+char *builtin_name(const char *task, const struct lessons *l) {
+    struct key_terms terms;
+    struct buf out = BUF_INIT(SKILL_MAX_NAME);
+    key_terms_read(&terms, task ? task : "");
+    autofree bool *picked = xcalloc(terms.count + 1, sizeof *picked);
+    pick_words(&terms, l, picked);
+    for (size_t i = 0; i < terms.count; i++) {
+        if (picked[i]) {
+            add_name_word(&out, terms.list[i].word);
+        }
+    }
+    key_terms_finish(&terms);
+    autofree char *program = l->command_count ? program_of(l->commands[0].command) : NULL;
+    if (!out.len && program && fits_name(program)) {
+        add_name_word(&out, program);
+    }
+    if (!strchr(out.data, '-')) {
+        add_name_word(&out, out.len ? "lessons" : "learnt-lessons");
+    }
+    return buf_detach(&out);
+}
+
+/* --- the description --- */
+
+static void add_program(char *programs[MAX_PROGRAMS], const char *command) {
+    char *program = command ? program_of(command) : NULL;
+    for (size_t i = 0; i < MAX_PROGRAMS && program; i++) {
+        if (!programs[i]) {
+            programs[i] = take(program);
+        } else if (strcmp(programs[i], program) == 0) {
+            break;
+        }
+    }
+    free(program);
+}
+
+static void add_programs(struct buf *out, const struct lessons *l) {
+    char *programs[MAX_PROGRAMS] = {0};
+    for (size_t i = 0; i < l->fix_count; i++) {
+        add_program(programs, l->fixes[i].verified_by);
+    }
+    for (size_t i = 0; i < l->command_count; i++) {
+        add_program(programs, l->commands[i].command);
+    }
+    for (size_t i = 0; i < MAX_PROGRAMS && programs[i]; i++) {
+        buf_addf(out, "%s%s",
+                 i == 0 ? "" : (i + 1 < MAX_PROGRAMS && programs[i + 1] ? ", " : " or "),
+                 programs[i]);
+    }
+    for (size_t i = 0; i < MAX_PROGRAMS; i++) {
+        free(programs[i]);
+    }
+}
+
+/* The words of an error behind its "file:line: error:". */
+static char *short_error(const char *quote, size_t max) {
+    const char *s = quote;
+    const char *mark = strcasestr(s, "error");
+    const char *colon = mark ? strstr(mark, ": ") : NULL;
+    if (colon && colon - s < 60 && strlen(colon) > 18) {
+        s = colon + 2;
+    }
+    s += strspn(s, " :");
+    autofree char *sentence = builtin_task_sentence(s, max);
+    for (char *c = sentence; *c; c++) {
+        *c = *c == '"' ? '\'' : *c;
+    }
+    return take(sentence);
+}
+
+static bool fits(const char *name, const struct buf *text) {
+    return tokens_estimate(name, strlen(name)) + tokens_estimate(text->data, text->len) <=
+           CATALOGUE_TOKENS;
+}
+
+static void compose(struct buf *out, const char *task, const struct lessons *l,
+                    size_t what, size_t errors, size_t error_length) {
+    autobuf programs = BUF_INIT(256);
+    autofree char *sentence = builtin_task_sentence(task, what);
+    buf_reset(out);
+    buf_addf(out, "%s.", *sentence ? sentence : "What worked and what did not");
+    add_programs(&programs, l);
+    if (programs.len) {
+        buf_addf(out, " Use when working with %s", programs.data);
+    }
+    for (size_t i = 0; i < errors && i < l->fix_count; i++) {
+        autofree char *error = short_error(l->fixes[i].quote, error_length);
+        const char *lead = i ? "\" or \"" : (programs.len ? ", or on \"" : " Use on \"");
+        buf_addf(out, "%s%s", lead, error);
+    }
+    buf_adds(out, errors && l->fix_count
+                      ? "\"."
+                      : (programs.len ? "." : " Use for the same task."));
+}
+
+char *builtin_description(const char *name, const char *task, const struct lessons *l) {
+    static const struct {
+        size_t what, errors, length;
+    } sizes[] = {{220, 2, 90}, {180, 2, 60}, {180, 1, 60}, {150, 1, 45},
+                 {140, 0, 0},  {100, 0, 0},  {60, 0, 0}};
+    struct buf out = BUF_INIT(SKILL_MAX_DESCRIPTION);
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        compose(&out, task, l, sizes[i].what, sizes[i].errors, sizes[i].length);
+        if (fits(name, &out)) {
+            break;
+        }
+    }
+    return buf_detach(&out);
+}

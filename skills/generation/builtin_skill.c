@@ -1,0 +1,361 @@
+/* The pieces put together, and what the rules forbid taken out again. */
+#include "skills/generation/builtin_skill.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "skills/generation/markdown_write.h"
+#include "skills/skill_check.h"
+#include "skills/tokens.h"
+
+#include <string.h>
+
+#define MAX_BODY (1u << 20)
+#define BODY_TOKENS 4200u /* of 5000 */
+#define BODY_LINES 440u   /* of 500 */
+#define MAX_CITED 3u
+#define MAX_ROUNDS 24
+#define ERRORS_FILE "references/errors.md"
+
+static const char *const titles[SECTIONS] = {
+    [SECTION_STEPS] = "Steps",
+    [SECTION_FIXES] = "Errors and fixes",
+    [SECTION_RULES] = "Rules",
+    [SECTION_CHECKS] = "Checks",
+    [SECTION_LIMITS] = "Versions and limits",
+    [SECTION_DEAD_ENDS] = "Dead ends",
+    [SECTION_FILES] = "Files that worked",
+    [SECTION_EXAMPLES] = "Examples",
+    [SECTION_REFERENCES] = "References",
+};
+
+struct writing {
+    const struct builtin_request *request;
+    const char *name, *task;
+    struct units units;
+    size_t dropped;
+    char *text;
+};
+
+/* --- one version of the text --- */
+
+static bool stands(const struct unit *u, enum section section) {
+    return u->section == section && !u->dropped && !u->aside;
+}
+
+static bool is_empty(const struct units *u, enum section section) {
+    for (size_t i = 0; i < u->count; i++) {
+        if (stands(&u->list[i], section)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool any_aside(const struct units *u) {
+    for (size_t i = 0; i < u->count; i++) {
+        if (u->list[i].aside && !u->list[i].dropped) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_section(struct buf *body, const struct units *u, enum section section) {
+    bool more = section == SECTION_FIXES && any_aside(u);
+    if (is_empty(u, section) && !more) {
+        return;
+    }
+    buf_addf(body, "\n## %s\n\n", titles[section]);
+    for (size_t i = 0; i < u->count; i++) {
+        const struct unit *unit = &u->list[i];
+        bool block = unit->text[0] != '-' && (unit->text[0] < '0' || unit->text[0] > '9');
+        if (stands(unit, section)) {
+            size_t len = body->len;
+            bool spaced = len > 1 && body->data[len - 2] == '\n';
+            buf_addf(body, "%s%s", block && !spaced ? "\n" : "", unit->text);
+            buf_adds(body, block ? "\n" : "");
+        }
+    }
+    if (more) {
+        buf_adds(body, "\nMore of them: [errors.md](" ERRORS_FILE ")\n");
+    }
+}
+
+/* No two blank lines in a row outside of fences, none at the end. */
+static char *tidy(const char *text) {
+    struct buf out = BUF_INIT(MAX_BODY);
+    bool blank = false;
+    size_t fence = 0; /* backticks of the one that is open */
+    for (const char *line = text; *line;) {
+        size_t len = strcspn(line, "\n"), ticks = strspn(line, "`");
+        if (ticks >= 3 && (!fence || (ticks >= fence && ticks == len))) {
+            fence = fence ? 0 : ticks;
+        }
+        if (len || fence || !blank) {
+            buf_add(&out, line, len);
+            buf_adds(&out, "\n");
+        }
+        blank = len == 0;
+        line += len + (line[len] == '\n');
+    }
+    while (out.len > 1 && out.data[out.len - 2] == '\n') {
+        out.data[--out.len] = '\0';
+    }
+    return buf_detach(&out);
+}
+
+static char *make_body(const struct writing *w) {
+    autobuf body = BUF_INIT(MAX_BODY);
+    const struct skill_text *base = w->request->base;
+    if (base) {
+        buf_add(&body, base->text + base->body, base->len - base->body);
+        buf_adds(&body, "\n");
+    } else {
+        autofree char *title = builtin_task_sentence(w->task, 90);
+        buf_addf(&body, "# %s\n", *title ? title : w->name);
+    }
+    for (enum section s = SECTION_STEPS; s < SECTIONS; s++) {
+        add_section(&body, &w->units, s);
+    }
+    return base ? xstrndup(body.data, body.len) : tidy(body.data);
+}
+
+static void render(struct writing *w) {
+    const struct builtin_request *q = w->request;
+    autofree char *body = make_body(w);
+    free(w->text);
+    if (q->base && q->base->frontmatter) {
+        autojson *none = json_object();
+        w->text = skill_text_write(q->base, none, body);
+        return;
+    }
+    autofree char *description = builtin_description(w->name, w->task, q->lessons);
+    autojson *front =
+        json_pack("{s:s,s:o}", "name", w->name, "description", json_clean_z(description));
+    autofree char *spaced = xasprintf("\n%s", body);
+    w->text = skill_text_new(front, spaced);
+}
+
+/* --- places --- */
+
+static int line_of(const char *text, const char *at) {
+    int line = 1;
+    for (; text < at; text++) {
+        line += *text == '\n';
+    }
+    return line;
+}
+
+/* Where every unit stands now. tidy() drops blank lines alone, so the first line of a
+ * unit is found as it is; the search goes on behind it. */
+static void find_places(struct writing *w) {
+    for (enum section s = SECTION_STEPS; s < SECTIONS; s++) {
+        autofree char *heading = xasprintf("\n## %s\n", titles[s]);
+        const char *at = strstr(w->text, heading);
+        for (const char *next = at; next; next = strstr(next + 1, heading)) {
+            at = next; /* an improved skill may have one of this name */
+        }
+        for (size_t i = 0; i < w->units.count && at; i++) {
+            struct unit *u = &w->units.list[i];
+            u->line = u->section == s ? 0 : u->line;
+            if (!stands(u, s)) {
+                continue;
+            }
+            autofree char *first = xstrndup(u->text, strcspn(u->text, "\n") + 1);
+            const char *found = strstr(at, first);
+            if (!found) {
+                continue;
+            }
+            u->line = line_of(w->text, found);
+            size_t len = strlen(u->text);
+            u->end_line = u->line;
+            for (size_t k = 0; k < len; k++) {
+                u->end_line += u->text[k] == '\n';
+            }
+            at = found + strlen(first);
+        }
+    }
+}
+
+/* --- budgets --- */
+
+static void fit_budget(struct writing *w) {
+    for (size_t i = w->units.count; i > 0; i--) {
+        autofree char *body = make_body(w);
+        size_t lines = (size_t)line_of(body, body + strlen(body));
+        if (tokens_estimate(body, strlen(body)) <= BODY_TOKENS && lines <= BODY_LINES) {
+            return;
+        }
+        struct unit *u = &w->units.list[i - 1];
+        if (u->section == SECTION_FIXES) {
+            u->aside = true;
+        }
+    }
+}
+
+static void write_errors_file(struct writing *w) {
+    struct buf text = BUF_INIT(MAX_BODY);
+    for (size_t i = 0; i < w->units.count; i++) {
+        const struct unit *u = &w->units.list[i];
+        if (u->aside && !u->dropped) {
+            buf_addf(&text, "%s%s", text.len ? "\n" : "# More errors and fixes\n\n",
+                     u->text);
+        }
+    }
+    json_object_del(w->units.files, ERRORS_FILE);
+    if (text.len) {
+        json_object_set_new(w->units.files, ERRORS_FILE, json_clean(text.data, text.len));
+    }
+    buf_finish(&text);
+}
+
+/* --- what an improved skill says already --- */
+
+static void drop_known(struct writing *w) {
+    const struct skill_text *base = w->request->base;
+    for (size_t i = 0; i < w->units.count && base; i++) {
+        struct unit *u = &w->units.list[i];
+        size_t first = strcspn(u->text, "\n");
+        const char *s = u->text + strspn(u->text, "-#0123456789. ");
+        size_t skipped = (size_t)(s - u->text);
+        if (skipped < first) {
+            autofree char *line = xstrndup(s, first - skipped);
+            u->dropped = strncmp(line, "```", 3) == 0
+                             ? strstr(base->text, u->text) != NULL
+                             : strstr(base->text, line) != NULL;
+        }
+    }
+}
+
+/* --- rules --- */
+
+/* Warnings that speak of words which must not reach another model. */
+static bool must_go(const json_t *finding) {
+    static const char *const codes[] = {
+        "ignore_instructions", "hides_from_user", "system_prompt", "self_update",
+        "prompt_injection",    "conceals",        "hidden_text",   "shows_secrets"};
+    const char *code = json_get_string(finding, "code", "");
+    if (strcmp(json_get_string(finding, "severity", ""), "error") == 0) {
+        return true;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+        if (strcmp(code, codes[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool drop_at(struct writing *w, int line) {
+    for (size_t i = 0; i < w->units.count; i++) {
+        struct unit *u = &w->units.list[i];
+        if (u->line && u->line <= line && line <= u->end_line && !u->dropped) {
+            u->dropped = true;
+            w->dropped++;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* False when nothing had to go. */
+static bool drop_forbidden(struct writing *w) {
+    struct skill skill = {0};
+    autojson *findings = json_array();
+    json_t *finding;
+    size_t i;
+    bool any = false;
+    skill_text_read(&skill.text, w->text, strlen(w->text));
+    safety_rules_check(&skill, findings);
+    hardware_facts_check("SKILL.md", w->text, strlen(w->text), 1, findings);
+    json_array_foreach(findings, i, finding) {
+        if (must_go(finding)) {
+            any |= drop_at(w, (int)json_get_integer(finding, "line", 0));
+        }
+    }
+    skill_finish(&skill);
+    return any;
+}
+
+/* --- the result --- */
+
+static void cite(json_t *evidence, const struct unit *u) {
+    int line = u->line;
+    for (const char *s = u->text; *s; line++) {
+        size_t len = strcspn(s, "\n");
+        for (size_t i = 0; len && i < u->evidence->count && i < MAX_CITED; i++) {
+            char name[EVIDENCE_NAME_SIZE];
+            evidence_name(name, u->evidence->list[i]);
+            json_array_append_new(evidence,
+                                  json_pack("{s:i,s:s}", "line", line, "event", name));
+        }
+        s += len + (s[len] == '\n');
+    }
+}
+
+static json_t *collect_evidence(const struct writing *w) {
+    json_t *evidence = json_array();
+    for (size_t i = 0; i < w->units.count; i++) {
+        const struct unit *u = &w->units.list[i];
+        if (u->evidence && u->line && !u->dropped && !u->aside) {
+            cite(evidence, u);
+        }
+    }
+    return evidence;
+}
+
+static json_t *count_units(const struct writing *w) {
+    static const char *const kinds[] = {"fixes", "dead_ends", "corrections", "commands",
+                                        "files", "links",     "limits"};
+    json_t *counts = json_object();
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+        size_t n = 0;
+        for (size_t i = 0; i < w->units.count; i++) {
+            const struct unit *u = &w->units.list[i];
+            n += u->kind && !u->dropped && strcmp(u->kind, kinds[k]) == 0;
+        }
+        json_object_set_new(counts, kinds[k], json_integer((json_int_t)n));
+    }
+    json_object_set_new(counts, "dropped", json_integer((json_int_t)w->dropped));
+    return counts;
+}
+
+static const char *name_of_base(const struct skill_text *base) {
+    return base && base->name ? base->name : NULL;
+}
+
+void builtin_write(struct skill_draft *ret, const struct builtin_request *q) {
+    struct writing w = {.request = q, .task = q->task ? q->task : q->lessons->task};
+    const char *given = q->name ? q->name : name_of_base(q->base);
+    autofree char *name = given ? xstrdup(given) : builtin_name(w.task, q->lessons);
+    w.name = name;
+    builtin_units(&w.units, q);
+    drop_known(&w);
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+        fit_budget(&w);
+        render(&w);
+        find_places(&w);
+        if (!drop_forbidden(&w)) {
+            break;
+        }
+    }
+    write_errors_file(&w);
+    *ret = (struct skill_draft){
+        .name = take(name),
+        .text = w.text,
+        .files = json_incref(w.units.files),
+        .evidence = collect_evidence(&w),
+        .counts = count_units(&w),
+    };
+    builtin_units_finish(&w.units);
+}
+
+void skill_draft_finish(struct skill_draft *d) {
+    free(d->name);
+    free(d->text);
+    json_decref(d->files);
+    json_decref(d->evidence);
+    json_decref(d->counts);
+    *d = (struct skill_draft){0};
+}

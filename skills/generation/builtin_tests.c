@@ -1,0 +1,488 @@
+#include "skills/generation/builtin_tests.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "skills/generation/builtin_skill.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define VARIANTS 3u /* of what can be asked with other names */
+#define MAX_WORDS 48
+#define MAX_WANTED 4
+#define ONE_LINE "\\A\\s*(?:```[\\w+-]*[ \\t]*\\n)?[^\\n]{1,400}\\n?(?:```)?\\s*\\z"
+
+static const char *const names[] = {"heron",  "falcon", "plover", "kestrel", "marten",
+                                    "lynx",   "otter",  "bison",  "gecko",   "tapir",
+                                    "ibis",   "curlew", "wombat", "badger",  "osprey",
+                                    "puffin", "stoat",  "jackal"};
+
+struct making {
+    const struct lessons *lessons;
+    const char *task;
+    json_t *tests;
+    size_t count;
+    size_t names; /* used so far */
+};
+
+static const char *next_name(struct making *m) {
+    return names[m->names++ % ARRAY_LEN(names)];
+}
+
+static bool is_full(const struct making *m) {
+    return json_array_size(m->tests) >= m->count;
+}
+
+/* input and expected are taken. */
+static void add_test(struct making *m, char *input, json_t *expected, const char *kind,
+                     size_t i, size_t variant) {
+    if (!is_full(m) && json_object_size(expected)) {
+        autofree char *id = variant ? xasprintf("%s-%zu-%zu", kind, i + 1, variant + 1)
+                                    : xasprintf("%s-%zu", kind, i + 1);
+        json_array_append_new(m->tests,
+                              json_pack("{s:s,s:o,s:O}", "id", id, "input",
+                                        json_clean_z(input), "expected", expected));
+    }
+    json_decref(expected);
+    free(input);
+}
+
+/* --- words --- */
+
+struct words {
+    char *list[MAX_WORDS];
+    size_t count;
+};
+
+static void words_read(struct words *w, const char *text) {
+    w->count = 0;
+    for (const char *s = text; *s && w->count < MAX_WORDS;) {
+        s += strspn(s, " \t\n\"'");
+        size_t len = strcspn(s, " \t\n\"'");
+        if (len) {
+            w->list[w->count++] = xstrndup(s, len);
+        }
+        s += len;
+    }
+}
+
+static void words_free(struct words *w) {
+    for (size_t i = 0; i < w->count; i++) {
+        free(w->list[i]);
+    }
+}
+
+static bool has_word(const struct words *w, const char *word) {
+    for (size_t i = 0; i < w->count; i++) {
+        if (strcmp(w->list[i], word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_file(const char *word) {
+    const char *dot = strrchr(word, '.');
+    return dot && dot > word && word[0] != '-' && isalpha((unsigned char)dot[1]) &&
+           strlen(dot) <= 6 && !strpbrk(word, "=:$*{}()|;&");
+}
+
+/* The command with its files called otherwise. */
+static char *rename_files(const char *command, const char *name) {
+    struct buf out = BUF_INIT(8192);
+    for (const char *s = command; *s;) {
+        size_t blank = strspn(s, " \t\n\"'");
+        buf_add(&out, s, blank);
+        s += blank;
+        size_t len = strcspn(s, " \t\n\"'");
+        autofree char *word = xstrndup(s, len);
+        const char *dot = strrchr(word, '.');
+        const char *base = path_basename(word);
+        if (is_file(word) && base < dot) {
+            buf_addf(&out, "%.*s%s%s", (int)(base - word), word, name, dot);
+        } else {
+            buf_adds(&out, word);
+        }
+        s += len;
+    }
+    return buf_detach(&out);
+}
+
+/* A regular expression for the word as a whole. */
+static char *word_regex(const char *word) {
+    struct buf out = BUF_INIT(4096);
+    buf_adds(&out, "(?<![\\w.-])");
+    for (const char *s = word; *s; s++) {
+        if (strchr("\\^$.|?*+()[]{}", *s)) {
+            buf_addc(&out, '\\');
+        }
+        buf_addc(&out, *s);
+    }
+    buf_adds(&out, "(?![\\w-])");
+    return buf_detach(&out);
+}
+
+static void want_word(json_t *regexes, const char *word) {
+    autofree char *regex = word_regex(word);
+    json_array_append_new(regexes, json_string(regex));
+}
+
+/* --- a command written otherwise --- */
+
+static void ask_command(struct making *m, const struct lesson_fix *f,
+                        const struct lesson_change *c, size_t i, size_t variant) {
+    const char *name = next_name(m);
+    autofree char *from = rename_files(c->from, name), *to = rename_files(c->to, name);
+    struct words old, now;
+    words_read(&old, from);
+    words_read(&now, to);
+    autojson *regexes = json_array(), *unwanted = json_array();
+    for (size_t k = 0; k < now.count && json_array_size(regexes) < MAX_WANTED; k++) {
+        if (!has_word(&old, now.list[k]) && !strstr(f->quote, now.list[k]) &&
+            strlen(now.list[k]) > 1) {
+            want_word(regexes, now.list[k]);
+        }
+    }
+    for (size_t k = 0; k < old.count && json_array_size(unwanted) < MAX_WANTED; k++) {
+        if (!has_word(&now, old.list[k]) && old.list[k][0] == '-') {
+            want_word(unwanted, old.list[k]);
+        }
+    }
+    words_free(&old);
+    words_free(&now);
+    autojson *expected = json_object();
+    if (json_array_size(regexes)) {
+        json_array_append_new(regexes, json_string(ONE_LINE));
+        json_object_set(expected, "regex", regexes);
+    }
+    if (json_array_size(regexes) && json_array_size(unwanted)) {
+        json_object_set(expected, "not_regex", unwanted);
+    }
+    add_test(
+        m,
+        xasprintf("This command\n\n    %s\n\nstops with\n\n    %s\n\nAnswer with the "
+                  "corrected command alone, on one line.",
+                  from, f->quote),
+        take(expected), "command", i, variant);
+}
+
+/* --- something to run first --- */
+
+static void ask_run(struct making *m, const struct lesson_fix *f,
+                    const struct lesson_change *c, size_t i, size_t variant) {
+    const char *name = next_name(m);
+    autofree char *context = rename_files(f->context, name);
+    char *input =
+        xasprintf("In the project %s-tools,\n\n    %s\n\nstops with\n\n    %s\n\nWhich "
+                  "command has to be run first? Answer with it alone, on one line.",
+                  name, context, f->quote);
+    struct words w;
+    words_read(&w, c->to);
+    autojson *regexes = json_array(), *expected = json_object();
+    bool fresh = false;
+    for (size_t k = 0; k < w.count && json_array_size(regexes) < MAX_WANTED; k++) {
+        const char *word = w.list[k];
+        if (strcmp(word, "sudo") != 0 && strlen(word) > 1 && word[0] != '-' &&
+            !strpbrk(word, ";|&<>$")) {
+            want_word(regexes, word);
+            fresh |= strstr(input, word) == NULL;
+        }
+    }
+    words_free(&w);
+    if (fresh && json_array_size(regexes) > 1) {
+        json_array_append_new(regexes, json_string(ONE_LINE));
+        json_object_set(expected, "regex", regexes);
+    }
+    add_test(m, input, take(expected), "first", i, variant);
+}
+
+/* --- an edit --- */
+
+static bool is_token(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The tokens of the new lines that no old line, and nothing that is asked, has. */
+static void want_tokens(json_t *contains, const char *lines, const char *asked) {
+    autobuf old = BUF_INIT(64u << 10);
+    for (const char *s = lines; *s;) {
+        size_t len = strcspn(s, "\n");
+        if (*s == '-') {
+            buf_add(&old, s, len);
+            buf_addc(&old, '\n');
+        }
+        s += len + (s[len] == '\n');
+    }
+    for (const char *s = lines; *s && json_array_size(contains) < 3;) {
+        size_t line = strcspn(s, "\n");
+        for (size_t i = 1; *s == '+' && i < line && json_array_size(contains) < 3;) {
+            size_t len = 0;
+            while (i + len < line && is_token(s[i + len])) {
+                len++;
+            }
+            autofree char *token = xstrndup(s + i, len);
+            if (len >= 3 && len <= 60 && !strstr(old.data, token) &&
+                !strcasestr(asked, token)) {
+                bool known = false;
+                for (size_t k = 0; k < json_array_size(contains); k++) {
+                    known |= strcmp(json_string_value(json_array_get(contains, k)),
+                                    token) == 0;
+                }
+                if (!known) {
+                    json_array_append_new(contains, json_string(token));
+                }
+            }
+            i += len ? len : 1;
+        }
+        s += line + (s[line] == '\n');
+    }
+}
+
+/* The old lines as they stood, without their marks. */
+static char *old_lines(const char *lines) {
+    struct buf out = BUF_INIT(64u << 10);
+    for (const char *s = lines; *s;) {
+        size_t len = strcspn(s, "\n");
+        if (*s == '-') {
+            buf_addf(&out, "    %.*s\n", (int)(len - 1), s + 1);
+        }
+        s += len + (s[len] == '\n');
+    }
+    return buf_detach(&out);
+}
+
+static size_t new_lines(const char *lines) {
+    size_t n = *lines == '+';
+    for (const char *s = lines; (s = strstr(s, "\n+")); s++) {
+        n++;
+    }
+    return n;
+}
+
+static void ask_edit(struct making *m, const struct lesson_fix *f,
+                     const struct lesson_change *c, size_t i, size_t variant) {
+    const char *name = next_name(m);
+    autofree char *old = old_lines(c->to);
+    size_t lines = new_lines(c->to) + 4;
+    if (!*old || lines > 20 || strlen(old) > 1500) {
+        return;
+    }
+    autofree char *context = rename_files(f->context, name);
+    char *input = xasprintf(
+        "Project %s: running\n\n    %s\n\nstops with\n\n    %s\n\nThese lines of %s "
+        "are at fault:\n\n%s\nAnswer with the corrected lines alone, at most %zu.",
+        name, context, f->quote, path_basename(c->path), old, lines);
+    autojson *expected = json_object(), *contains = json_array();
+    want_tokens(contains, c->to, input);
+    if (json_array_size(contains)) {
+        autofree char *length = xasprintf("\\A\\s*(?:[^\\n]*\\n?){1,%zu}\\z", lines + 4);
+        json_object_set(expected, "contains", contains);
+        json_object_set_new(expected, "regex", json_pack("[s]", length));
+    }
+    add_test(m, input, take(expected), "edit", i, variant);
+}
+
+/* --- the rest --- */
+
+static void ask_check(struct making *m, const struct lesson_command *c, size_t i) {
+    struct words w;
+    words_read(&w, c->command);
+    autojson *regexes = json_array(), *expected = json_object();
+    autofree char *task = builtin_task_sentence(m->task, 300);
+    for (size_t k = 0; k < w.count && json_array_size(regexes) < 3; k++) {
+        const char *word = w.list[k];
+        if (strlen(word) > 1 && !is_file(word) && !strpbrk(word, ";|&<>$") &&
+            !strcasestr(task, word)) {
+            want_word(regexes, word);
+        }
+    }
+    words_free(&w);
+    if (json_array_size(regexes) > 1) {
+        json_array_append_new(regexes, json_string(ONE_LINE));
+        json_object_set(expected, "regex", regexes);
+    }
+    add_test(m,
+             xasprintf("The work was: %s. Which command builds or checks it as it was "
+                       "done there? Answer "
+                       "with the command alone, on one line.",
+                       task),
+             take(expected), "check", i, 0);
+}
+
+/* "use X instead of Y", "not Y but X": the word behind one of the leads. */
+static char *word_after(const char *text, const char *const *leads) {
+    for (; *leads; leads++) {
+        const char *at = strcasestr(text, *leads);
+        if (!at) {
+            continue;
+        }
+        at += strlen(*leads);
+        at += strspn(at, " `'\"");
+        size_t len = strcspn(at, " `'\",;!?\n)");
+        while (len && strchr(".:", at[len - 1])) {
+            len--;
+        }
+        if (len >= 3 && len <= 60) {
+            return xstrndup(at, len);
+        }
+    }
+    return NULL;
+}
+
+static void ask_correction(struct making *m, const struct lesson_correction *c,
+                           size_t i) {
+    static const char *const right[] = {
+        "please use ", ". use ",      ", use ",     "but use ",  "always use ",
+        "prefer ",     "should use ", "switch to ", "must use ", NULL};
+    static const char *const wrong[] = {"instead of ", "don't use ",  "do not use ",
+                                        "never use ",  "stop using ", "rather than ",
+                                        "avoid ",      "not ",        NULL};
+    autofree char *yes = strncasecmp(c->text, "use ", 4) == 0
+                             ? word_after(c->text, (const char *const[]){"use ", NULL})
+                             : word_after(c->text, right);
+    autofree char *no = word_after(c->text, wrong);
+    autofree char *task = builtin_task_sentence(m->task, 300);
+    if (!yes || !no || strcasecmp(yes, no) == 0 || strcasestr(task, yes)) {
+        return;
+    }
+    add_test(
+        m,
+        xasprintf("The work is: %s. A colleague is about to use %s. What is to be used "
+                  "in its place? "
+                  "Answer with its name alone.",
+                  task, no),
+        json_pack("{s:[s],s:[s]}", "contains", yes, "regex", "\\A[^\\n]{1,160}\\s*\\z"),
+        "rule", i, 0);
+}
+
+static void ask_limit(struct making *m, const struct lesson_limit *limit, size_t i) {
+    const char *s = strcasestr(limit->text, "release ");
+    s = s ? s + 8 : strcasestr(limit->text, "version ");
+    s = s && strncasecmp(s, "version ", 8) == 0 ? s + 8 : s;
+    size_t len = s ? strspn(s, "0123456789.") : 0;
+    while (len && s[len - 1] == '.') {
+        len--;
+    }
+    if (len < 3) {
+        return;
+    }
+    autofree char *number = xstrndup(s, len);
+    autofree char *what = xstrndup(limit->text, (size_t)(s - limit->text));
+    autofree char *regex = word_regex(number);
+    add_test(m,
+             xasprintf("Which number stood behind \"%s\" where this was done: %s? Answer "
+                       "with the number alone.",
+                       what, m->task ? m->task : ""),
+             json_pack("{s:[s,s]}", "regex", regex, "\\A[^\\n]{1,40}\\s*\\z"), "version",
+             i, 0);
+}
+
+/* --- kernels --- */
+
+/* "sm_90a" of the first command that names one, else NULL. */
+static char *arch_of(const struct lessons *l) {
+    for (size_t i = l->command_count; i > 0; i--) {
+        const char *at = strstr(l->commands[i - 1].command, "sm_");
+        size_t len = at ? 3 + strspn(at + 3, "0123456789af") : 0;
+        if (len > 4) {
+            return xstrndup(at, len);
+        }
+    }
+    return NULL;
+}
+
+static void ask_kernel(struct making *m, const struct lesson_file *f, size_t i) {
+    const char *at = strstr(f->text ? f->text : "", "__global__");
+    const char *open = at ? strchr(at, '(') : NULL;
+    const char *bounds = at ? strstr(at, "__launch_bounds__") : NULL;
+    if (open && bounds && bounds < open) {
+        const char *close = strchr(open, ')');
+        open = close ? strchr(close, '(') : NULL;
+    }
+    const char *close = open ? strchr(open, ')') : NULL;
+    if (!close || f->partial || close - open > 300 || strstr(f->text, "template")) {
+        return;
+    }
+    autofree char *entry = xasprintf("%s_kernel", next_name(m));
+    autofree char *params = xstrndup(open, (size_t)(close - open) + 1);
+    autofree char *arch = arch_of(m->lessons);
+    autofree char *task = builtin_task_sentence(m->task, 300);
+    json_t *compiles = json_pack("{s:s}", "entry", entry);
+    if (arch) {
+        json_object_set_new(compiles, "arch", json_string(arch));
+    }
+    add_test(m,
+             xasprintf("The work was: %s. Write its kernel anew as `__global__ void "
+                       "%s%s`, whole and "
+                       "compilable by itself. Answer with one cuda block.",
+                       task, entry, params),
+             json_pack("{s:o}", "kernel_compiles", compiles), "kernel", i, 0);
+}
+
+static void ask_build_toml(struct making *m, size_t i) {
+    const char *name = next_name(m);
+    autofree char *project = xasprintf("%s-norms", name);
+    add_test(m,
+             xasprintf("Write the build.toml of the kernel-builder project %s: one CUDA "
+                       "kernel %s_norms from "
+                       "%s_norms_cuda/%s_norms.cu, the binding in "
+                       "torch-ext/torch_binding.cpp. Answer with "
+                       "the file alone, in a toml block.",
+                       project, name, name, name),
+             json_pack("{s:{s:{s:s}}}", "build_toml", "values", "/general/name", project),
+             "build-toml", i, 0);
+}
+
+static void ask_files(struct making *m) {
+    for (size_t i = 0; i < m->lessons->file_count && !is_full(m); i++) {
+        const struct lesson_file *f = &m->lessons->files[i];
+        const char *base = path_basename(f->path);
+        size_t len = strlen(base);
+        if (strcmp(base, "build.toml") == 0) {
+            ask_build_toml(m, i);
+        } else if (len > 3 && strcmp(base + len - 3, ".cu") == 0) {
+            ask_kernel(m, f, i);
+        }
+    }
+}
+
+static void ask_fixes(struct making *m, size_t variant) {
+    for (size_t i = 0; i < m->lessons->fix_count && !is_full(m); i++) {
+        const struct lesson_fix *f = &m->lessons->fixes[i];
+        for (size_t k = 0; k < f->change_count; k++) {
+            const struct lesson_change *c = &f->changes[k];
+            size_t id = i * LESSON_MAX_CHANGES + k;
+            if (c->kind == CHANGE_COMMAND) {
+                ask_command(m, f, c, id, variant);
+            } else if (c->kind == CHANGE_RUN) {
+                ask_run(m, f, c, id, variant);
+            } else {
+                ask_edit(m, f, c, id, variant);
+            }
+        }
+    }
+}
+
+json_t *builtin_tests(const struct lessons *l, const char *task, size_t count) {
+    struct making m = {.lessons = l, .task = task, .tests = json_array(), .count = count};
+    m.task = m.task ? m.task : "";
+    ask_fixes(&m, 0);
+    for (size_t i = 0; i < l->correction_count; i++) {
+        ask_correction(&m, &l->corrections[i], i);
+    }
+    ask_files(&m);
+    for (size_t i = 0; i < l->command_count; i++) {
+        if (l->commands[i].verifies) {
+            ask_check(&m, &l->commands[i], i);
+        }
+    }
+    for (size_t i = 0; i < l->limit_count && i < 4; i++) {
+        ask_limit(&m, &l->limits[i], i);
+    }
+    for (size_t variant = 1; variant < VARIANTS; variant++) {
+        ask_fixes(&m, variant);
+    }
+    return m.tests;
+}

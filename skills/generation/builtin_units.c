@@ -1,0 +1,283 @@
+/* What the lessons say, in pieces of Markdown. */
+#include "skills/generation/builtin_skill.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "skills/generation/markdown_write.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+
+#define MAX_UNIT (64u << 10)
+#define MAX_INLINE_LINES 40u
+#define MAX_INLINE_TOTAL 120u /* lines of final files in the body */
+#define MAX_FILE_BYTES (48u << 10)
+#define MAX_FILES 8u
+#define MAX_STEPS 14u
+#define MAX_DOCUMENT (128u << 10)
+
+static struct unit *add_unit(struct units *u, enum section section, struct buf *text,
+                             const struct evidence_list *evidence, const char *kind) {
+    u->list = xreallocarray(u->list, u->count + 1, sizeof *u->list);
+    struct unit *unit = &u->list[u->count++];
+    *unit = (struct unit){
+        .section = section, .text = buf_detach(text), .evidence = evidence, .kind = kind};
+    return unit;
+}
+
+/* --- errors and fixes --- */
+
+static void add_change(struct buf *b, const struct lesson_change *c) {
+    switch (c->kind) {
+    case CHANGE_COMMAND:
+        markdown_command(b, "Instead of", c->from, ",");
+        markdown_command(b, "run", c->to, "");
+        break;
+    case CHANGE_RUN:
+        markdown_command(b, "Fix: first run", c->to, "");
+        break;
+    case CHANGE_EDIT:
+        buf_adds(b, c->created ? "Fix: write " : "Fix in ");
+        markdown_span(b, c->path, 200);
+        buf_adds(b, ":\n\n");
+        markdown_fence(b, "diff", c->to);
+        break;
+    }
+}
+
+static bool has_command_change(const struct lesson_fix *f) {
+    for (size_t i = 0; i < f->change_count; i++) {
+        if (f->changes[i].kind == CHANGE_COMMAND) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_fix(struct units *u, const struct lesson_fix *f) {
+    struct buf b = BUF_INIT(MAX_UNIT);
+    buf_adds(&b, "### ");
+    markdown_span(&b, f->quote, 160);
+    buf_adds(&b, "\n\n");
+    if (f->cause) {
+        buf_adds(&b, "Cause: ");
+        markdown_prose(&b, f->cause, LESSON_MAX_LINE);
+        buf_adds(&b, "\n");
+    }
+    if (!has_command_change(f)) {
+        markdown_command(&b, "Seen in", f->context, ".");
+    }
+    for (size_t i = 0; i < f->change_count; i++) {
+        add_change(&b, &f->changes[i]);
+    }
+    if (!has_command_change(f) && strcmp(f->verified_by, f->context) != 0) {
+        markdown_command(&b, "Then", f->verified_by, " passes.");
+    }
+    add_unit(u, SECTION_FIXES, &b, &f->evidence, "fixes");
+}
+
+static void add_dead_end(struct units *u, const struct lesson_dead_end *d) {
+    struct buf b = BUF_INIT(MAX_UNIT);
+    buf_adds(&b, "- ");
+    markdown_span(&b, d->context, 160);
+    buf_adds(&b, " ended in ");
+    markdown_span(&b, d->quote, 200);
+    buf_adds(&b, " and was given up.\n");
+    add_unit(u, SECTION_DEAD_ENDS, &b, &d->evidence, "dead_ends");
+}
+
+/* --- commands --- */
+
+static void add_commands(struct units *u, const struct lessons *l) {
+    size_t from = l->command_count > MAX_STEPS ? l->command_count - MAX_STEPS : 0,
+           step = 0;
+    for (size_t i = from; i < l->command_count; i++) {
+        const struct lesson_command *c = &l->commands[i];
+        struct buf b = BUF_INIT(MAX_UNIT);
+        autofree char *lead = c->verifies ? xstrdup("-") : xasprintf("%zu.", step + 1);
+        if (strpbrk(c->command, "\n`!") || strlen(c->command) > 110) {
+            markdown_fence(&b, "sh", c->command);
+        } else {
+            markdown_command(&b, lead, c->command, "");
+            step += !c->verifies;
+        }
+        add_unit(u, c->verifies ? SECTION_CHECKS : SECTION_STEPS, &b, &c->evidence,
+                 "commands");
+    }
+}
+
+/* --- words --- */
+
+static void add_correction(struct units *u, const struct lesson_correction *c) {
+    struct buf b = BUF_INIT(MAX_UNIT);
+    buf_adds(&b, "- ");
+    markdown_prose(&b, c->text, 500);
+    if (c->about) {
+        buf_adds(&b, " (said after ");
+        markdown_span(&b, c->about, 120);
+        buf_adds(&b, ")");
+    }
+    buf_adds(&b, "\n");
+    add_unit(u, SECTION_RULES, &b, &c->evidence, "corrections");
+}
+
+static void add_limit(struct units *u, const struct lesson_limit *limit) {
+    struct buf b = BUF_INIT(MAX_UNIT);
+    buf_adds(&b, "- ");
+    markdown_span(&b, limit->text, 200);
+    buf_adds(&b, "\n");
+    add_unit(u, SECTION_LIMITS, &b, &limit->evidence, "limits");
+}
+
+static void add_link(struct units *u, const struct lesson_link *link) {
+    struct buf b = BUF_INIT(MAX_UNIT);
+    buf_addf(&b, "- <%s>\n", link->url);
+    add_unit(u, SECTION_REFERENCES, &b, &link->evidence, "links");
+}
+
+/* --- files --- */
+
+static size_t count_lines(const char *text) {
+    size_t lines = 0;
+    for (; *text; text++) {
+        lines += *text == '\n';
+    }
+    return lines;
+}
+
+static bool is_worth_keeping(const struct lesson_file *f) {
+    static const char *const no[] = {
+        ".lock",  "package-lock.json", ".env",      ".pem",     ".key",
+        "id_rsa", ".min.js",           ".csv",      ".log",     ".ipynb",
+        ".svg",   "SKILL.md",          "CLAUDE.md", "AGENTS.md"};
+    if (f->partial || !f->len || f->len > MAX_FILE_BYTES || f->path[0] == '/' ||
+        f->path[0] == '~') {
+        return false;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(no); i++) {
+        if (strstr(f->path, no[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* "references/NAME", free among the files and made of harmless characters. */
+static char *reference_path(const json_t *files, const char *path, const char *end) {
+    struct buf name = BUF_INIT(80);
+    for (const char *s = path_basename(path); *s; s++) {
+        bool plain = isalnum((unsigned char)*s) || *s == '_' || (*s == '.' && name.len) ||
+                     (*s == '-' && name.len);
+        buf_addc(&name, plain ? *s : '-');
+    }
+    autofree char *base = buf_detach(&name);
+    char *result = xasprintf("references/%s%s", base, end);
+    for (int i = 2; json_object_get(files, result); i++) {
+        free(result);
+        result = xasprintf("references/%d-%s%s", i, base, end);
+    }
+    return result;
+}
+
+static void add_file(struct units *u, const struct builtin_request *q,
+                     const struct lesson_file *f, size_t *inlined) {
+    struct buf b = BUF_INIT(MAX_UNIT);
+    size_t lines = count_lines(f->text);
+    bool aside = json_object_get(q->aside, f->path) || lines > MAX_INLINE_LINES ||
+                 *inlined + lines > MAX_INLINE_TOTAL || strstr(f->path, ".md");
+    if (aside) {
+        autofree char *path = reference_path(u->files, f->path, "");
+        json_object_set_new(u->files, path, json_clean(f->text, f->len));
+        buf_adds(&b, "- ");
+        markdown_span(&b, f->path, 160);
+        buf_addf(&b, " as it was left: [%s](%s), %zu lines\n", path_basename(path), path,
+                 lines);
+    } else {
+        *inlined += lines;
+        markdown_span(&b, f->path, 160);
+        buf_adds(&b, ":\n\n");
+        markdown_fence(&b, markdown_language(f->path), f->text);
+    }
+    add_unit(u, SECTION_FILES, &b, &f->evidence, "files");
+}
+
+static void add_files(struct units *u, const struct builtin_request *q) {
+    size_t inlined = 0, added = 0;
+    for (int aside = 0; aside < 2; aside++) { /* the short ones first */
+        for (size_t i = 0; i < q->lessons->file_count && added < MAX_FILES; i++) {
+            const struct lesson_file *f = &q->lessons->files[i];
+            bool is_long = count_lines(f->text ? f->text : "") > MAX_INLINE_LINES;
+            if (is_long == (aside == 1) && is_worth_keeping(f)) {
+                add_file(u, q, f, &inlined);
+                added++;
+            }
+        }
+    }
+}
+
+static void add_documents(struct units *u, const json_t *documents) {
+    const char *name;
+    const json_t *text;
+    json_object_foreach((json_t *)(uintptr_t)documents, name, text) {
+        struct buf b = BUF_INIT(MAX_UNIT);
+        const char *dot = strrchr(name, '.');
+        autofree char *path = reference_path(u->files, name, dot ? "" : ".md");
+        size_t len = json_string_length(text);
+        len = len > MAX_DOCUMENT ? MAX_DOCUMENT : len;
+        json_object_set_new(u->files, path, json_clean(json_string_value(text), len));
+        buf_addf(&b, "- [%s](%s)\n", path_basename(path), path);
+        add_unit(u, SECTION_REFERENCES, &b, NULL, NULL);
+    }
+}
+
+static void add_examples(struct units *u, const json_t *examples) {
+    size_t i;
+    const json_t *example;
+    json_array_foreach(examples, i, example) {
+        struct buf b = BUF_INIT(MAX_UNIT);
+        const char *text = json_string_value(example);
+        if (strchr(text, '\n')) {
+            markdown_fence(&b, "text", text);
+        } else {
+            buf_adds(&b, "- ");
+            markdown_prose(&b, text, 1000);
+            buf_adds(&b, "\n");
+        }
+        add_unit(u, SECTION_EXAMPLES, &b, NULL, NULL);
+    }
+}
+
+void builtin_units(struct units *ret, const struct builtin_request *q) {
+    const struct lessons *l = q->lessons;
+    *ret = (struct units){.files = json_object()};
+    add_commands(ret, l);
+    for (size_t i = 0; i < l->fix_count; i++) {
+        add_fix(ret, &l->fixes[i]);
+    }
+    for (size_t i = 0; i < l->correction_count; i++) {
+        add_correction(ret, &l->corrections[i]);
+    }
+    for (size_t i = 0; i < l->limit_count && i < 8; i++) {
+        add_limit(ret, &l->limits[i]);
+    }
+    for (size_t i = 0; i < l->dead_end_count && i < 8; i++) {
+        add_dead_end(ret, &l->dead_ends[i]);
+    }
+    add_files(ret, q);
+    add_examples(ret, q->examples);
+    for (size_t i = 0; i < l->link_count && i < 8; i++) {
+        add_link(ret, &l->links[i]);
+    }
+    add_documents(ret, q->documents);
+}
+
+void builtin_units_finish(struct units *u) {
+    for (size_t i = 0; i < u->count; i++) {
+        free(u->list[i].text);
+    }
+    free(u->list);
+    json_decref(u->files);
+    *u = (struct units){0};
+}

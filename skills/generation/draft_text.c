@@ -1,0 +1,207 @@
+#include "skills/generation/draft_text.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "skills/install_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- wrappings --- */
+
+/* The text in {"draft": …} or {"frontmatter": {…}, "body": …}, or NULL. */
+static char *unwrap_json(const char *text, size_t len) {
+    static const char *const keys[] = {"draft",    "skill",   "skill_md",
+                                       "SKILL.md", "content", "text"};
+    autofree char *copy = xstrndup(text, len);
+    autojson *value = json_parse(copy, len, NULL);
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        const json_t *inner = json_object_get(value, keys[i]);
+        if (json_is_string(inner)) {
+            return xstrdup(json_string_value(inner));
+        }
+    }
+    const char *body = json_get_string(value, "body", NULL);
+    const char *name = json_get_string(value, "name", NULL);
+    const char *about = json_get_string(value, "description", NULL);
+    if (body && name && about) {
+        autojson *front = json_pack("{s:s,s:s}", "name", name, "description", about);
+        return skill_text_new(front, body);
+    }
+    return json_is_string(value) ? xstrdup(json_string_value(value)) : NULL;
+}
+
+static size_t fence_at(const char *line) {
+    size_t ticks = strspn(line, "`");
+    return ticks >= 3 ? ticks : 0;
+}
+
+/* The line that opens the frontmatter, or NULL. */
+static const char *find_opening(const char *text, size_t *fence) {
+    *fence = 0;
+    for (const char *line = text; *line;) {
+        size_t len = strcspn(line, "\n");
+        size_t bare = len;
+        while (bare && isspace((unsigned char)line[bare - 1])) {
+            bare--;
+        }
+        if (bare == 3 && strncmp(line, "---", 3) == 0) {
+            return line;
+        }
+        *fence = fence_at(line) ? fence_at(line) : (bare ? 0 : *fence);
+        line += len + (line[len] == '\n');
+    }
+    return NULL;
+}
+
+/* Where the fence that surrounds the whole is closed: the last line of so many ticks. */
+static size_t without_fence(const char *text, size_t ticks) {
+    size_t end = strlen(text);
+    for (const char *line = text; *line;) {
+        size_t len = strcspn(line, "\n");
+        size_t n = strspn(line, "`");
+        if (n >= ticks && n == len) {
+            end = (size_t)(line - text);
+        }
+        line += len + (line[len] == '\n');
+    }
+    return end;
+}
+
+/* The draft itself, malloc'ed; the text as it is where no frontmatter is in sight. */
+static char *unwrap(const char *text, size_t len) {
+    struct buf clean = BUF_INIT(2 * SKILL_MAX_TEXT);
+    text_clean(&clean, text, len);
+    autofree char *whole = buf_detach(&clean);
+    const char *first = whole + strspn(whole, " \t\n");
+    autofree char *inner =
+        *first == '{' || *first == '"' ? unwrap_json(first, strlen(first)) : NULL;
+    const char *from = inner ? inner : whole;
+    size_t fence;
+    const char *open = find_opening(from, &fence);
+    if (!open) {
+        return xstrdup(from);
+    }
+    return fence ? xstrndup(open, without_fence(open, fence)) : xstrdup(open);
+}
+
+/* --- citations --- */
+
+/* The length of "[t1 e17, t1 e20]" at s, else 0. */
+static size_t citation_at(const char *s) {
+    unsigned trace, event;
+    int n = 0;
+    size_t len = strcspn(s, "]\n");
+    if (s[len] != ']' || sscanf(s, "[t%u e%u%n", &trace, &event, &n) != 2 || n == 0) {
+        return 0;
+    }
+    return strspn(s + 1, "te0123456789, ") + 1 == len ? len + 1 : 0;
+}
+
+static void cite(json_t *evidence, int line, const char *s, size_t len) {
+    for (const char *at = s + 1; at < s + len;) {
+        unsigned trace, event;
+        if (sscanf(at, "t%u e%u", &trace, &event) == 2) {
+            autofree char *name = xasprintf("t%u e%u", trace, event);
+            json_array_append_new(evidence,
+                                  json_pack("{s:i,s:s}", "line", line, "event", name));
+        }
+        at += strcspn(at, ",]") + 1;
+        at += strspn(at, " ");
+    }
+}
+
+static char *take_citations(const char *text, json_t *evidence) {
+    struct buf out = BUF_INIT(2 * SKILL_MAX_TEXT);
+    int line = 1;
+    for (const char *s = text; *s;) {
+        size_t len = *s == '[' ? citation_at(s) : 0;
+        if (len) {
+            cite(evidence, line, s, len);
+            s += len;
+            while (out.len && out.data[out.len - 1] == ' ') {
+                out.data[--out.len] = '\0';
+            }
+            continue;
+        }
+        line += *s == '\n';
+        buf_addc(&out, *s++);
+    }
+    return buf_detach(&out);
+}
+
+/* --- reading --- */
+
+static int check_frontmatter(const struct skill_text *t, struct err *err) {
+    if (!t->frontmatter) {
+        return err_set(
+            err, -EINVAL,
+            "the draft is no SKILL.md: line %d: %s. It must begin with \"---\", "
+            "name and description, \"---\"",
+            t->problem.line, t->problem.message);
+    }
+    if (!t->name || !t->description) {
+        return err_set(err, -EINVAL, "the frontmatter lacks %s",
+                       t->name ? "description" : "name");
+    }
+    if (strspn(t->text + t->body, " \t\r\n") == t->len - t->body) {
+        return err_set(err, -EINVAL,
+                       "the draft has no instructions below its frontmatter");
+    }
+    return 0;
+}
+
+/* An improved skill keeps the fields that the draft does not know. */
+static char *with_fields_of(const struct skill_text *t, const char *name,
+                            const struct skill_text *base) {
+    autojson *changes = json_object();
+    const char *key;
+    json_t *value;
+    json_object_foreach(base ? base->frontmatter : NULL, key, value) {
+        if (!json_object_get(t->frontmatter, key)) {
+            json_object_set(changes, key, value);
+        }
+    }
+    if (name && strcmp(name, t->name) != 0) {
+        json_object_set_new(changes, "name", json_string(name));
+    }
+    return json_object_size(changes) ? skill_text_write(t, changes, NULL)
+                                     : xstrndup(t->text, t->len);
+}
+
+int draft_text_read(struct skill_draft *ret, const char *answer, size_t len,
+                    const char *name, const struct skill_text *base, struct err *err) {
+    if (len > SKILL_MAX_TEXT) {
+        return err_set(err, -EINVAL,
+                       "the draft has %zu bytes; at most %u are taken, and under "
+                       "500 lines are wanted",
+                       len, SKILL_MAX_TEXT);
+    }
+    autofree char *raw = unwrap(answer, len);
+    autojson *evidence = json_array();
+    autofree char *text = take_citations(raw, evidence);
+    struct skill_text t;
+    skill_text_read(&t, text, strlen(text));
+    int rc = check_frontmatter(&t, err);
+    const char *called = rc < 0 ? NULL : (name ? name : t.name);
+    if (rc == 0 && !install_name_is_valid(called)) {
+        rc = err_set(err, -EINVAL,
+                     "%.80s is no name for a skill: lower-case letters, digits "
+                     "and single hyphens, at most 64",
+                     called);
+    }
+    if (rc == 0) {
+        *ret = (struct skill_draft){
+            .name = xstrdup(called),
+            .text = with_fields_of(&t, name, base),
+            .files = json_object(),
+            .evidence = take(evidence),
+            .counts = json_object(),
+        };
+    }
+    skill_text_finish(&t);
+    return rc;
+}

@@ -1,0 +1,242 @@
+/* skill/generate's params: what they name must be there, and be the caller's. */
+#include "skills/generation/generate_request.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "skills/install_internal.h"
+#include "skills/skill_operations.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* --- files --- */
+
+/* Agents keep their sessions here, outside of every workspace. */
+static bool is_session_folder(const char *path) {
+    static const char *const folders[] = {
+        ".claude/projects", ".codex/sessions", ".local/share/opencode",
+        ".gemini",          ".pi/agent",       ".cursor"};
+    const char *home = getenv("HOME");
+    for (size_t i = 0; home && *home == '/' && i < ARRAY_LEN(folders); i++) {
+        autofree char *folder = path_join(home, folders[i]);
+        autofree char *real = realpath(folder, NULL);
+        if (real && path_is_beneath(path, real)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int fail_path(struct call *call, const char *pointer, const struct err *err) {
+    if (err->code == -EACCES || err->code == -EXDEV) {
+        call_fail(call, CALL_REFUSED, "outside_roots", "name a file of the workspace",
+                  "%s", err->msg);
+    } else {
+        call_fail_param(call, pointer, "%s", err->msg);
+    }
+    return -1;
+}
+
+static char *find_given(struct call *call, const char *path, bool trace,
+                        struct err *err) {
+    char *found = skills_resolve(call_origin(call), path, err);
+    if (!found && trace && *path == '/') {
+        autofree char *real = realpath(path, NULL);
+        found = real && is_session_folder(real) ? take(real) : NULL;
+    }
+    return found;
+}
+
+static int read_given(struct call *call, const json_t *params, const char *key,
+                      struct given *list, size_t *count) {
+    size_t i;
+    const json_t *one;
+    json_array_foreach(json_object_get(params, key), i, one) {
+        struct given *g = &list[(*count)++];
+        const char *path = json_string_value(one);
+        struct err err = {0};
+        *g = (struct given){.text = json_object_get(one, "text")};
+        g->name = path ? path_basename(path) : json_get_string(one, "name", key);
+        g->path = path ? find_given(call, path, strcmp(key, "traces") == 0, &err) : NULL;
+        if (path && !g->path) {
+            autofree char *pointer = xasprintf("/%s/%zu", key, i);
+            return fail_path(call, pointer, &err);
+        }
+    }
+    return 0;
+}
+
+/* --- where it goes --- */
+
+static bool has_skill(const char *folder) {
+    autofree char *path = path_join(folder, "SKILL.md");
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+/* path is cut at its last part, which is returned (malloc'ed). */
+static char *split_last(char *path) {
+    char *base = (char *)(uintptr_t)path_basename(path);
+    char *name = xstrdup(base);
+    base[base > path + 1 ? -1 : 0] = '\0';
+    return name;
+}
+
+/* The nearest part of the path that exists must be the caller's; the rest is made. */
+static char *resolve_new(struct call *call, const char *path, struct err *err) {
+    autofree char *normal = path_normalize(path);
+    autofree char *rest = xstrdup("");
+    for (;;) {
+        char *found = skills_resolve(call_origin(call), normal, err);
+        if (found) {
+            char *whole = *rest ? path_join(found, rest) : xstrdup(found);
+            free(found);
+            return whole;
+        }
+        if (err->code != -ENOENT || strchr(normal, '/') == NULL) {
+            break;
+        }
+        autofree char *name = split_last(normal);
+        char *longer = *rest ? path_join(name, rest) : xstrdup(name);
+        free(rest);
+        rest = longer;
+    }
+    bool alone = err->code == -ENOENT && normal[0] != '/' && strcmp(normal, "..") != 0;
+    char *root = alone ? skills_resolve(call_origin(call), ".", err) : NULL;
+    if (!root) {
+        return NULL;
+    }
+    autofree char *beneath = *rest ? path_join(normal, rest) : xstrdup(normal);
+    char *whole = path_join(root, beneath);
+    free(root);
+    return whole;
+}
+
+static int find_output(struct generate_request *r, struct call *call,
+                       const json_t *params) {
+    const char *output = json_get_string(params, "output", NULL);
+    struct err err = {0};
+    if (!output && r->improved) {
+        autofree char *own = skills_resolve(call_origin(call), r->improved, NULL);
+        if (own) {
+            r->parent = xstrdup(r->improved);
+            r->folder_name = split_last(r->parent);
+            return 0;
+        }
+    }
+    char *path = resolve_new(call, output ? output : "skills", &err);
+    if (!path) {
+        return fail_path(call, "/output", &err);
+    }
+    r->parent = path;
+    struct stat st;
+    bool is_there = stat(path, &st) == 0;
+    if (output && (!is_there || has_skill(path))) { /* the skill's own folder */
+        r->folder_name = split_last(path);
+    }
+    return 0;
+}
+
+static int check_name(struct generate_request *r, struct call *call) {
+    const char *name = r->name ? r->name : r->folder_name;
+    if (name && !install_name_is_valid(name)) {
+        call_fail_param(
+            call, r->name ? "/name" : "/output",
+            "%.80s is no name for a skill: lower-case letters, digits and single "
+            "hyphens, at most 64",
+            name);
+        return -1;
+    }
+    if (r->name && r->folder_name && strcmp(r->name, r->folder_name) != 0 &&
+        !r->improved) {
+        call_fail_param(call, "/output",
+                        "the skill's folder must be called %.64s, as its name", r->name);
+        return -1;
+    }
+    return 0;
+}
+
+/* --- the rest --- */
+
+static int read_teacher(struct generate_request *r, struct call *call,
+                        const json_t *params) {
+    const char *teacher = json_get_string(params, "teacher", "builtin");
+    if (strcmp(teacher, "builtin") == 0) {
+        r->teacher = TEACHER_BUILTIN;
+    } else if (strcmp(teacher, "host") == 0) {
+        r->teacher = TEACHER_HOST;
+    } else {
+        call_fail(
+            call, CALL_UNAVAILABLE, "no_teacher",
+            "say teacher builtin (distils traces, no model) or host (the calling agent "
+            "writes the draft)",
+            "teacher %.100s is not available in this version: models as teachers are "
+            "still missing",
+            teacher);
+        return -1;
+    }
+    if (json_object_get(params, "refine")) {
+        call_fail(call, CALL_UNAVAILABLE, "no_refinement", "leave refine out",
+                  "refinement is not available in this version");
+        return -1;
+    }
+    return 0;
+}
+
+static int check_matter(const struct generate_request *r, struct call *call) {
+    if (r->trace_count || r->document_count || r->task || r->improved ||
+        json_array_size(r->examples)) {
+        return 0;
+    }
+    call_fail_param(call, "/traces",
+                    "say what to teach: traces, a task, documents, examples "
+                    "or a skill");
+    return -1;
+}
+
+int generate_request_read(struct generate_request *ret, struct skills *skills,
+                          struct call *call, const json_t *params) {
+    const char *skill = json_get_string(params, "skill", NULL);
+    *ret = (struct generate_request){
+        .task = json_get_string(params, "task", NULL),
+        .name = json_get_string(params, "name", NULL),
+        .examples = json_object_get(params, "examples"),
+        .install = json_object_get(params, "install"),
+        .students = json_object_get(params, "students"),
+        .budget = json_object_get(params, "budget"),
+        .tests = (unsigned)json_get_integer(params, "tests", GENERATE_TESTS),
+    };
+    struct err err = {0};
+    int rc = read_teacher(ret, call, params);
+    if (rc == 0 && skill) {
+        ret->improved = skills_find_folder(skills, call_origin(call), skill, &err);
+        if (!ret->improved) {
+            skills_fail(call, &err);
+            return -1;
+        }
+    }
+    rc = rc < 0 ? rc : read_given(call, params, "traces", ret->traces, &ret->trace_count);
+    rc = rc < 0 ? rc
+                : read_given(call, params, "documents", ret->documents,
+                             &ret->document_count);
+    rc = rc < 0 ? rc : check_matter(ret, call);
+    rc = rc < 0 ? rc : find_output(ret, call, params);
+    return rc < 0 ? rc : check_name(ret, call);
+}
+
+void generate_request_finish(struct generate_request *r) {
+    for (size_t i = 0; i < r->trace_count; i++) {
+        free(r->traces[i].path);
+    }
+    for (size_t i = 0; i < r->document_count; i++) {
+        free(r->documents[i].path);
+    }
+    free(r->improved);
+    free(r->parent);
+    free(r->folder_name);
+    *r = (struct generate_request){0};
+}

@@ -1,0 +1,163 @@
+#include "skills/generation/skill_save.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "skills/install_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+static int failed(struct err *err, const char *path, const char *what) {
+    int code = -errno;
+    return err_set(err, code, "%.300s: cannot %s: %s", path, what, strerror(-code));
+}
+
+/* The improved skill's files, verified, under the new name. */
+static int copy_base(int stage, const char *name, const struct skill *base,
+                     struct err *err) {
+    struct install_tree tree = {0};
+    char copy[INSTALL_NAME_SIZE];
+    int rc = install_tree_of(base, &tree, err);
+    rc = rc < 0 ? rc : install_stage(stage, base->folder, &tree, copy, err);
+    install_tree_finish(&tree);
+    if (rc == 0 && renameat(stage, copy, stage, name) < 0) {
+        rc = failed(err, name, "rename the copy");
+    }
+    return rc;
+}
+
+static int fill(const struct skill_stage *s, const struct skill *base, struct err *err) {
+    autofree char *path = path_join(s->parent, s->stage);
+    if (mkdir(path, 0755) < 0) {
+        return failed(err, path, "make the folder");
+    }
+    autofd int stage = open(path, OPEN_FOLDER);
+    if (stage < 0) {
+        return failed(err, path, "open the folder");
+    }
+    if (base) {
+        return copy_base(stage, s->name, base, err);
+    }
+    return mkdirat(stage, s->name, 0755) < 0 ? failed(err, s->folder, "make the folder")
+                                             : 0;
+}
+
+int skill_stage_open(struct skill_stage *ret, const char *parent, const char *name,
+                     const struct skill *base, struct err *err) {
+    char random[33];
+    int rc = dir_make(parent, 0755, err);
+    if (rc < 0) {
+        return rc;
+    }
+    random_hex(16, random);
+    *ret = (struct skill_stage){
+        .parent = xstrdup(parent),
+        .name = xstrdup(name),
+        .stage = xasprintf(INSTALL_STAGE "%s", random),
+    };
+    ret->folder = xasprintf("%s/%s/%s", parent, ret->stage, name);
+    rc = fill(ret, base, err);
+    if (rc < 0) {
+        skill_stage_discard(ret);
+    }
+    return rc;
+}
+
+static int write_in(const char *folder, const char *path, const char *text, size_t len,
+                    struct err *err) {
+    struct root root;
+    int rc = root_open(&root, folder, err);
+    if (rc == 0) {
+        rc = root_write(&root, path, text, len, 0644, err);
+        root_close(&root);
+    }
+    return rc;
+}
+
+int skill_stage_write_file(const struct skill_stage *s, const char *path,
+                           const char *text, struct err *err) {
+    return write_in(s->folder, path, text, strlen(text), err);
+}
+
+int skill_stage_write(const struct skill_stage *s, const struct skill_draft *d,
+                      struct err *err) {
+    const char *path;
+    const json_t *text;
+    int rc = skill_stage_write_file(s, "SKILL.md", d->text, err);
+    json_object_foreach(d->files, path, text) {
+        rc = rc < 0 ? rc
+                    : write_in(s->folder, path, json_string_value(text),
+                               json_string_length(text), err);
+    }
+    return rc;
+}
+
+/* What skill_meta.json says SKILL.md was when it was generated. */
+static bool is_unchanged(const struct skill *s) {
+    autojson *meta = skill_meta_read(s);
+    const json_t *provenance = json_object_get(meta, "provenance");
+    const char *digest = json_get_string(provenance, "skill_md", "");
+    const struct skill_file *file = skill_find_file(s, "SKILL.md");
+    return file && *digest && strcmp(file->digest, digest) == 0;
+}
+
+int skill_stage_may_replace(const struct skill_stage *s, const struct skill *base,
+                            struct err *err) {
+    autofree char *path = path_join(s->parent, s->name);
+    struct stat st;
+    struct skill skill;
+    if (lstat(path, &st) < 0) {
+        return 0;
+    }
+    autofree char *real = realpath(path, NULL);
+    autofree char *base_real = base ? realpath(base->folder, NULL) : NULL;
+    if (real && base_real && strcmp(real, base_real) == 0) {
+        return 0;
+    }
+    bool ours = false;
+    if (S_ISDIR(st.st_mode) && skill_open(&skill, path, true, NULL) == 0) {
+        ours = is_unchanged(&skill);
+        skill_finish(&skill);
+    }
+    return ours ? 0
+                : err_set(err, -EEXIST,
+                          "%.64s is there already: say skill to improve it, or another "
+                          "name or "
+                          "output",
+                          s->name);
+}
+
+int skill_stage_commit(struct skill_stage *s, struct err *err) {
+    autofd int parent = open(s->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (parent < 0) {
+        return failed(err, s->parent, "open the folder");
+    }
+    autofree char *staged = xasprintf("%s/%s", s->stage, s->name);
+    if (strlen(staged) >= INSTALL_NAME_SIZE) {
+        return err_set(err, -ENAMETOOLONG, "%.64s: the name is too long", s->name);
+    }
+    return install_exchange(parent, staged, s->name, NULL, err);
+}
+
+void skill_stage_discard(struct skill_stage *s) {
+    if (s->stage) {
+        autofree char *path = path_join(s->parent, s->stage);
+        struct stat st;
+        if (lstat(path, &st) == 0) {
+            (void)dir_remove(path, NULL);
+        }
+    }
+    free(s->parent);
+    free(s->name);
+    free(s->stage);
+    free(s->folder);
+    *s = (struct skill_stage){0};
+}

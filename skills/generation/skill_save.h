@@ -1,0 +1,30 @@
+#pragma once
+/* skill_save: a generated skill on the disk, whole or not at all.
+ *
+ * It is written into a stage beside its place, where it can be checked under its own
+ * name, and exchanged for what was there by one rename. A stage that a crash left is
+ * swept by the next install in that folder. Blocking. */
+#include "skills/generation/builtin_skill.h"
+
+struct err;
+
+struct skill_stage {
+    char *parent; /* folder that will hold the skill */
+    char *name;
+    char *stage;  /* name of the stage in parent */
+    char *folder; /* of the staged skill, absolute */
+};
+/* base: the skill whose other files are kept, opened with digests; or NULL. */
+int skill_stage_open(struct skill_stage *ret, const char *parent, const char *name,
+                     const struct skill *base, struct err *err);
+/* SKILL.md and the draft's files, over what was staged before. */
+int skill_stage_write(const struct skill_stage *s, const struct skill_draft *d,
+                      struct err *err);
+int skill_stage_write_file(const struct skill_stage *s, const char *path,
+                           const char *text, struct err *err);
+/* -EEXIST when another skill stands there that is neither `base` nor one that was
+ * generated and not changed since. */
+int skill_stage_may_replace(const struct skill_stage *s, const struct skill *base,
+                            struct err *err);
+int skill_stage_commit(struct skill_stage *s, struct err *err);
+void skill_stage_discard(struct skill_stage *s); /* also after a commit; frees */
