@@ -9,21 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIAS_QUALITY 0.7  /* of a word by another name */
-#define UNKNOWN_WEIGHT 0.5 /* of words that no skill holds */
-#define LONG_TASK 50       /* words */
+#define IDIOM_WORD 0.7     /* of a word that stands in a phrase with another sense */
+#define UNKNOWN_WEIGHT 0.7 /* of words that no skill holds */
+#define UNKNOWN_LONG_WEIGHT 0.125
+#define LONG_TASK 50 /* words */
 
 struct frequency {
     int64_t documents; /* that hold a word */
     int64_t described; /* in their descriptions */
 };
 
+struct idiom { /* a phrase of the task that the thesaurus knows */
+    char text[48], key[PHRASE_WORDS_MAX * STEM_SIZE];
+    unsigned position, length; /* in words of the task */
+};
+
 struct candidate {
-    char word[48], stem[48];
+    char word[48], stem[STEM_SIZE]; /* no stem: a phrase none of whose words says much */
     double weight;
     struct frequency frequency;
     unsigned position;
     bool optional;
+    const struct idiom *idiom;
 };
 
 /* --- stems and rarity --- */
@@ -44,8 +51,8 @@ static int keep_stem(void *data, int flags, const char *token, int len, int star
     return SQLITE_OK;
 }
 
-/* As the index does it. "" when the word is none there. */
-static void find_stem(struct ranker *r, const char *word, char ret[static 48]) {
+void search_stem(void *data, const char *word, char ret[static STEM_SIZE]) {
+    struct ranker *r = data;
     ret[0] = '\0';
     r->tokenizer.xTokenize(r->stemmer, ret, FTS5_TOKENIZE_QUERY, word, (int)strlen(word),
                            keep_stem);
@@ -98,7 +105,7 @@ static size_t read_candidates(struct ranker *r, const struct key_terms *terms,
         struct candidate c = {
             .weight = t->weight, .position = t->position, .optional = t->optional};
         memcpy(c.word, t->word, strlen(t->word) + 1);
-        find_stem(r, c.word, c.stem);
+        search_stem(r, c.word, c.stem);
         struct candidate *same = find_candidate(list, count, c.stem);
         if (same) { /* "kernel" and "kernels" */
             same->weight = fmax(same->weight, c.weight) * 1.15;
@@ -114,8 +121,8 @@ static void add_phrase(struct search *q, const char *word, const char *stem,
                        size_t concept, double quality, int64_t documents) {
     struct phrase *p = &q->phrases[q->phrase_count++];
     *p = (struct phrase){.concept = concept, .quality = quality, .documents = documents};
-    snprintf(p->word, sizeof p->word, "%s", word);
-    snprintf(p->stem, sizeof p->stem, "%s", stem);
+    snprintf(p->word, sizeof p->word, "%.47s", word);
+    snprintf(p->stem, sizeof p->stem, "%.47s", stem);
 }
 
 static bool is_asked(const struct search *q, const char *stem) {
@@ -127,23 +134,6 @@ static bool is_asked(const struct search *q, const char *stem) {
     return false;
 }
 
-/* Returns in how many documents the commonest of the other names stands. */
-static int64_t add_aliases(struct ranker *r, struct search *q, const char *word,
-                           size_t concept) {
-    char aliases[ALIASES_MAX][WORD_MAX + 1], stem[48];
-    size_t count = word_aliases(word, aliases, ALIASES_MAX);
-    int64_t most = 0;
-    for (size_t i = 0; i < count; i++) {
-        find_stem(r, aliases[i], stem);
-        int64_t documents = stem[0] ? find_frequency(r, stem).documents : 0;
-        if (documents && !is_asked(q, stem)) {
-            add_phrase(q, aliases[i], stem, concept, ALIAS_QUALITY, documents);
-            most = documents > most ? documents : most;
-        }
-    }
-    return most;
-}
-
 /* In a long task a word that no description uses is mostly one of the story told. */
 static double candidate_value(const struct candidate *c, int64_t total, bool is_long) {
     if (c->frequency.documents) {
@@ -152,7 +142,7 @@ static double candidate_value(const struct candidate *c, int64_t total, bool is_
     }
     return c->optional ? 0
                        : c->weight * rarity(total, 1) *
-                             (is_long ? UNKNOWN_WEIGHT / 4 : UNKNOWN_WEIGHT);
+                             (is_long ? UNKNOWN_LONG_WEIGHT : UNKNOWN_WEIGHT);
 }
 
 struct valued {
@@ -171,22 +161,161 @@ static int by_position(const void *a, const void *b) {
     return (x->position > y->position) - (x->position < y->position);
 }
 
-static void add_concept(struct ranker *r, struct search *q, const struct valued *v) {
+static void add_concept(struct search *q, const struct valued *v) {
     struct ranking *k = q->ranking;
     const struct candidate *c = v->candidate;
     size_t i = k->concept_count++;
     k->concepts[i] =
         (struct concept){.weight = v->value, .known = c->frequency.documents > 0};
-    snprintf(k->concepts[i].word, sizeof k->concepts[i].word, "%s", c->word);
+    snprintf(k->concepts[i].word, sizeof k->concepts[i].word, "%s",
+             c->idiom ? c->idiom->text : c->word);
     q->positions[i] = c->position;
-    if (c->frequency.documents) {
-        add_phrase(q, c->word, c->stem, i, 1, c->frequency.documents);
+    if (c->frequency.documents && q->phrase_count < PHRASES_MAX) {
+        add_phrase(q, c->word, c->stem, i, c->idiom ? IDIOM_WORD : 1,
+                   c->frequency.documents);
     }
-    int64_t other = add_aliases(r, q, c->word, i);
-    if (other && !c->frequency.documents) {
-        k->concepts[i].known = true;
-        k->concepts[i].weight = c->weight * rarity(q->snapshot->indexed, other);
+}
+
+/* --- other names --- */
+
+struct name_found {
+    char stem[STEM_SIZE];
+    const struct other_name *name;
+    int64_t documents;
+};
+
+/* In a long task most words are of the story told: fewer names of them are asked for. */
+static size_t names_limit(const struct search *q) {
+    return q->is_long ? NAMES_LONG_MAX : NAMES_MAX;
+}
+
+/* Of the names for a concept those that some skill holds and that are not asked for. */
+static size_t find_names(struct ranker *r, const struct search *q,
+                         const struct candidate *c, struct other_name *names,
+                         struct name_found *ret) {
+    size_t count = thesaurus_names(r->thesaurus, c->idiom ? c->idiom->key : c->stem,
+                                   names, names_limit(q));
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct name_found *f = &ret[kept];
+        search_stem(r, names[i].word, f->stem);
+        if (!f->stem[0] || is_asked(q, f->stem)) {
+            continue;
+        }
+        f->documents = find_frequency(r, f->stem).documents;
+        f->name = &names[i];
+        kept += f->documents > 0;
     }
+    return kept;
+}
+
+/* A name commoner than the word it stands for says that much less. */
+static void add_names(struct ranker *r, struct search *q, const struct candidate *c,
+                      size_t concept) {
+    struct other_name names[NAMES_MAX];
+    struct name_found found[NAMES_MAX];
+    size_t count = find_names(r, q, c, names, found);
+    struct concept *k = &q->ranking->concepts[concept];
+    int64_t total = q->snapshot->indexed;
+    double own = c->frequency.documents ? rarity(total, c->frequency.documents) : 0;
+    for (size_t i = 0; i < count && !c->frequency.documents; i++) {
+        own = fmax(own, rarity(total, found[i].documents));
+    }
+    if (count && !k->known) {
+        k->known = true;
+        k->weight = c->weight * own;
+    }
+    for (size_t i = 0; i < count && q->phrase_count < PHRASES_MAX; i++) {
+        double share = fmin(1, rarity(total, found[i].documents) / own);
+        if (!is_asked(q, found[i].stem)) {
+            add_phrase(q, found[i].name->word, found[i].stem, concept,
+                       pow(found[i].name->quality, 1) * share, found[i].documents);
+        }
+    }
+}
+
+/* --- phrases --- */
+
+#define TASK_WORDS_MAX 256
+#define IDIOMS_MAX 16
+
+struct task_words {
+    struct ranker *ranker;
+    char words[TASK_WORDS_MAX][WORD_MAX + 1], stems[TASK_WORDS_MAX][STEM_SIZE];
+    size_t count;
+};
+
+static void keep_word(void *data, const char *word, size_t len, enum word_kind kind) {
+    struct task_words *t = data;
+    if (kind != WORD_WHOLE && t->count < TASK_WORDS_MAX) {
+        memcpy(t->words[t->count], word, len + 1);
+        search_stem(t->ranker, word, t->stems[t->count++]);
+    }
+}
+
+static bool write_idiom(const struct task_words *t, size_t at, size_t length,
+                        struct idiom *ret) {
+    size_t key = 0, text = 0;
+    *ret = (struct idiom){.position = (unsigned)at, .length = (unsigned)length};
+    for (size_t i = at; i < at + length; i++) {
+        const char *joint = i > at ? "_" : "";
+        if (!t->stems[i][0]) {
+            return false;
+        }
+        key += (size_t)snprintf(ret->key + key, sizeof ret->key - key, "%s%s", joint,
+                                t->stems[i]);
+        if (text < sizeof ret->text) {
+            text += (size_t)snprintf(ret->text + text, sizeof ret->text - text, "%s%s",
+                                     i > at ? " " : "", t->words[i]);
+        }
+    }
+    return key < sizeof ret->key;
+}
+
+/* From left to right, the longest first. */
+static size_t find_idioms(struct ranker *r, const char *task, struct idiom *ret) {
+    struct task_words *t = xcalloc(1, sizeof *t);
+    struct other_name name;
+    size_t count = 0;
+    t->ranker = r;
+    words_split(task, strnlen(task, KEY_TASK_MAX), keep_word, t);
+    for (size_t at = 0; at < t->count && count < IDIOMS_MAX; at++) {
+        size_t longest =
+            t->count - at < PHRASE_WORDS_MAX ? t->count - at : (size_t)PHRASE_WORDS_MAX;
+        for (size_t length = longest; length > 1; length--) {
+            if (write_idiom(t, at, length, &ret[count]) &&
+                thesaurus_names(r->thesaurus, ret[count].key, &name, 1)) {
+                count++;
+                at += length - 1;
+                break;
+            }
+        }
+    }
+    free(t);
+    return count;
+}
+
+/* A phrase is asked for with the weightiest of its words, or as a word of its own. */
+static size_t add_idioms(struct idiom *idioms, size_t idiom_count, struct candidate *list,
+                         size_t count) {
+    for (size_t i = 0; i < idiom_count; i++) {
+        struct idiom *d = &idioms[i];
+        struct candidate *carrier = NULL;
+        for (size_t k = 0; k < count; k++) {
+            struct candidate *c = &list[k];
+            if (!c->idiom && c->position >= d->position &&
+                c->position < d->position + d->length && c->weight >= 0.5 &&
+                (!carrier || c->frequency.documents < carrier->frequency.documents)) {
+                carrier = c;
+            }
+        }
+        if (!carrier) {
+            carrier = &list[count++];
+            *carrier = (struct candidate){.weight = 1, .position = d->position};
+        }
+        carrier->idiom = d;
+    }
+    return count;
 }
 
 static void share_weights(struct ranking *k, double rarest) {
@@ -200,25 +329,36 @@ static void share_weights(struct ranking *k, double rarest) {
     k->content = sum / rarest;
 }
 
-void search_choose_concepts(struct ranker *r, struct search *q, const char *task) {
-    struct key_terms terms;
-    key_terms_read(&terms, task);
-    struct candidate *list = xcalloc(terms.count + 1, sizeof *list);
-    size_t count = read_candidates(r, &terms, list);
-    struct valued *values = xcalloc(count + 1, sizeof *values);
-    bool is_long = terms.words > LONG_TASK;
+static size_t choose_values(const struct search *q, struct candidate *list, size_t count,
+                            struct valued *ret) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        double value = candidate_value(&list[i], q->snapshot->indexed, is_long);
+        double value = candidate_value(&list[i], q->snapshot->indexed, q->is_long);
         if (value > 0) {
-            values[kept++] = (struct valued){&list[i], value};
+            ret[kept++] = (struct valued){&list[i], value};
         }
     }
-    qsort(values, kept, sizeof *values, by_value);
+    qsort(ret, kept, sizeof *ret, by_value);
     kept = kept > RANK_CONCEPTS_MAX ? RANK_CONCEPTS_MAX : kept;
-    qsort(values, kept, sizeof *values, by_position);
+    qsort(ret, kept, sizeof *ret, by_position);
+    return kept;
+}
+
+void search_choose_concepts(struct ranker *r, struct search *q, const char *task) {
+    struct key_terms terms;
+    struct idiom idioms[IDIOMS_MAX];
+    key_terms_read(&terms, task);
+    struct candidate *list = xcalloc(terms.count + IDIOMS_MAX + 1, sizeof *list);
+    size_t count = read_candidates(r, &terms, list);
+    count = add_idioms(idioms, find_idioms(r, task, idioms), list, count);
+    struct valued *values = xcalloc(count + 1, sizeof *values);
+    q->is_long = terms.words > LONG_TASK;
+    size_t kept = choose_values(q, list, count, values);
     for (size_t i = 0; i < kept; i++) {
-        add_concept(r, q, &values[i]);
+        add_concept(q, &values[i]);
+    }
+    for (size_t i = 0; i < kept; i++) {
+        add_names(r, q, values[i].candidate, i);
     }
     share_weights(q->ranking, rarity(q->snapshot->indexed, 1));
     free(values);

@@ -22,12 +22,14 @@
 
 static const double field_weight[CATALOG_FIELDS] = {8, 4, 2, 1};
 static const double field_length[CATALOG_FIELDS] = {0, 0.4, 0.5, 0.75};
+#define LONG_CONTENT 5.5 /* of tasks, in rare words; hardly a short one has more */
 #define BODY_FULL 1000.0 /* words; a longer body mentions much that it is not about */
 
 /* --- one document --- */
 
 struct seen { /* of one concept in one document */
     double strength;
+    double quality[CATALOG_FIELDS]; /* of the best of its words in each field */
     uint8_t fields;
     uint8_t position_count[CATALOG_FIELDS - 1];
     int positions[CATALOG_FIELDS - 1][POSITIONS_MAX];
@@ -55,6 +57,8 @@ static void see_phrase(const Fts5ExtensionApi *api, Fts5Context *context, int nu
         weight += field_weight[i] * counts[i] /
                   (1 - b + b * d->lengths[i] / q->snapshot->averages[i]);
         seen->fields |= counts[i] ? (uint8_t)(1u << i) : 0;
+        seen->quality[i] =
+            counts[i] ? fmax(seen->quality[i], p->quality) : seen->quality[i];
     }
     seen->strength = fmax(seen->strength, p->quality * weight / (weight + SATURATION));
 }
@@ -81,11 +85,12 @@ static void weigh_concepts(const struct search *q, const struct snapshot_documen
         double weight = k->concepts[i].weight;
         m->fields[i] = seen[i].fields;
         m->cover += weight * seen[i].strength;
-        m->named += seen[i].fields & 1 ? weight : 0;
-        m->described += seen[i].fields & 3 ? weight : 0;
-        m->mentioned += seen[i].fields & 7 ? weight
-                        : seen[i].fields   ? weight * in_body
-                                           : 0;
+        const double *quality = seen[i].quality;
+        double described = fmax(quality[0], quality[1]),
+               headed = fmax(described, quality[2]);
+        m->named += weight * quality[0];
+        m->described += weight * described;
+        m->mentioned += weight * fmax(headed, quality[3] * in_body);
         if (i > 0 && q->positions[i] - q->positions[i - 1] <= 2 &&
             stand_together(&seen[i - 1], &seen[i])) {
             m->adjacent += fmin(weight, k->concepts[i - 1].weight);
@@ -97,14 +102,17 @@ static double order_of(const struct ranked *m) {
     return m->cover + 0.25 * m->adjacent + 0.1 * m->named;
 }
 
-/* Fitted on the development half of tests/unit/skills/data/lookup and on half of another
- * set of tasks, over hundreds of public skills: how much was said of what was asked, in
- * rare words; how much of the task appears at all; whether its words stand together as
- * they do in the task; and how much of it name and description speak of. */
+/* Fitted on the development half of tests/unit/skills/data/lookup and on halves of two
+ * other sets of tasks, over hundreds of public skills: how much was said of what was
+ * asked, in rare words; how much of the task appears at all; whether its words stand
+ * together as they do in the task; and how much of it name and description speak of. */
 static double score_of(const struct ranking *k, const struct ranked *m) {
     double evidence = m->cover * k->content;
-    double x = -0.75 + 5.4 * log(0.05 + evidence) + 4.3 * m->mentioned +
-               1.1 * m->adjacent + 0.75 * m->described;
+    double x = -2.1 + 4.4 * log(0.05 + evidence) + 4.3 * m->mentioned +
+               2.5 * m->adjacent + 5 * m->described;
+    if (k->content > LONG_CONTENT) { /* no skill speaks of all that a story tells */
+        x += 3 * log(k->content / LONG_CONTENT);
+    }
     return 1 / (1 + exp(-x));
 }
 
@@ -139,6 +147,7 @@ static void see_row(const Fts5ExtensionApi *api, Fts5Context *context,
     for (size_t i = 0; i < q->ranking->concept_count; i++) {
         seen[i].strength = 0;
         seen[i].fields = 0;
+        memset(seen[i].quality, 0, sizeof seen[i].quality);
         memset(seen[i].position_count, 0, sizeof seen[i].position_count);
     }
     for (size_t i = 0; i < q->asked_count; i++) {
@@ -324,6 +333,7 @@ int ranker_new(struct db *reader, struct ranker **ret, struct err *err) {
         ranker_free(r);
         return err_set(err, -ENOTSUP, "this SQLite has no full-text search (FTS5)");
     }
+    r->thesaurus = thesaurus_new(search_stem, r);
     *ret = r;
     return 0;
 }
@@ -331,6 +341,9 @@ int ranker_new(struct db *reader, struct ranker **ret, struct err *err) {
 void ranker_free(struct ranker *r) {
     if (r && r->stemmer) {
         r->tokenizer.xDelete(r->stemmer);
+    }
+    if (r) {
+        thesaurus_free(r->thesaurus);
     }
     free(r);
 }

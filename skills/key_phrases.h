@@ -28,9 +28,6 @@ void words_index(struct buf *out, const char *text, size_t len);
 /* How much a word says about what is wanted: 0 a function word, below 1 a word that most
  * tasks hold, else 1. */
 double word_weight(const char *word);
-/* Other names of the same thing ("xlsx" for "excel"), at most `max`. */
-size_t word_aliases(const char *word, char ret[][WORD_MAX + 1], size_t max);
-
 #define KEY_TERMS_MAX 24
 #define KEY_TASK_MAX (64u << 10) /* bytes of a task that are read */
 

@@ -62,17 +62,12 @@ Test(key_phrases, a_task_keeps_what_says_something) {
     key_terms_finish(&t);
 }
 
-Test(key_phrases, other_names_of_a_thing_are_known_both_ways) {
-    char names[4][WORD_MAX + 1];
-    cr_expect(eq(sz, word_aliases("k8s", names, 4), 2));
-    cr_expect(eq(str, names[0], "kubernetes"));
-    cr_expect(word_aliases("xlsx", names, 4) > 0 && strcmp(names[0], "excel") == 0);
-    cr_expect(eq(sz, word_aliases("zebra", names, 4), 0));
-    cr_expect(eq(sz, word_aliases("zebras", names, 4), 0));
-    cr_expect(word_aliases("playlists", names, 4) == 0);
-    cr_expect(word_aliases("newsletters", names, 4) == 1 &&
-              strcmp(names[0], "mailing") == 0); /* as of its singular */
-    cr_expect(eq(sz, word_aliases("excel", names, 1), 1));
+Test(key_phrases, everyday_words_say_little_and_function_words_nothing) {
+    cr_expect(epsilon_eq(dbl, word_weight("kernel"), 1, 1e-9));
+    cr_expect(word_weight("create") < 0.5 && word_weight("create") > 0);
+    cr_expect(word_weight("yesterday") < 1e-9);
+    cr_expect(word_weight("promised") < 0.5 && word_weight("promised") > 0);
+    cr_expect(epsilon_eq(dbl, word_weight("quality"), 1, 1e-9)); /* a subject too */
 }
 
 Test(key_phrases, long_and_hostile_texts_are_bounded) {
