@@ -29,6 +29,7 @@ struct pool *gpu_pool(struct gpu *gpu);
 json_t *gpu_status(const struct gpu *gpu);
 
 struct kernel_check;
+struct call;
 /* Exactly once, from the loop. On success result is kernel/check's (new reference passed
  * on); otherwise NULL and a failure described by the four strings' conventions of
  * call_fail (borrowed). */
@@ -38,6 +39,9 @@ struct kernel_check_failure {
 };
 typedef void kernel_check_done(struct kernel_check *check, json_t *result,
                                const struct kernel_check_failure *failure, void *data);
+/* Ends a call with what such a callback got; result is stolen, both NULL = stopped. */
+void gpu_call_end(struct call *call, json_t *result,
+                  const struct kernel_check_failure *failure);
 /* params: as the operation's (checked against its schema), borrowed during the call. */
 struct kernel_check *kernel_check_start(struct gpu *gpu, const json_t *params,
                                         const struct call_origin *origin,

@@ -160,10 +160,8 @@ struct gpu *gpu_of(const struct call_origin *origin) {
     return locate_gpu && origin ? locate_gpu(origin->host) : NULL;
 }
 
-static void operation_done(struct kernel_check *check, json_t *result,
-                           const struct kernel_check_failure *failure, void *data) {
-    (void)check;
-    autoptr(call_unref) struct call *call = data;
+void gpu_call_end(struct call *call, json_t *result,
+                  const struct kernel_check_failure *failure) {
     if (result) {
         call_reply(call, result);
     } else if (failure) {
@@ -172,6 +170,13 @@ static void operation_done(struct kernel_check *check, json_t *result,
     } else {
         call_stopped(call);
     }
+}
+
+static void operation_done(struct kernel_check *check, json_t *result,
+                           const struct kernel_check_failure *failure, void *data) {
+    (void)check;
+    autoptr(call_unref) struct call *call = data;
+    gpu_call_end(call, result, failure);
 }
 
 static void operation_cancelled(struct call *call, void *data) {

@@ -137,14 +137,7 @@ static void operation_done(struct kernel_validate *v, json_t *result,
                            const struct kernel_check_failure *failure, void *data) {
     (void)v;
     autoptr(call_unref) struct call *call = data;
-    if (result) {
-        call_reply(call, result);
-    } else if (failure) {
-        call_fail(call, failure->fault, failure->reason, failure->hint, "%s",
-                  failure->message);
-    } else {
-        call_stopped(call);
-    }
+    gpu_call_end(call, result, failure);
 }
 
 static void operation_stage(struct kernel_validate *v, double done, const char *stage,

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "gpu/compile.h"
 #include "gpu/facts/compiler_log.h"
@@ -11,6 +12,7 @@
 #include "gpu/facts/ptx_lines.h"
 #include "gpu/source/shims.h"
 #include "gpu/toolkit.h"
+#include "gpu/worker/child_io.h"
 #include "gpu/worker/confine.h"
 #include "gpu/worker/nvrtc.h"
 #include "protocol/finding.h"
@@ -301,33 +303,6 @@ static void watch_death(void) {
     }
 }
 
-static bool read_all(int fd, struct buf *out) {
-    for (;;) {
-        char *at = buf_reserve(out, 65536);
-        if (!at) {
-            return false;
-        }
-        ssize_t n = read(fd, at, 65536);
-        if (n <= 0) {
-            return n == 0;
-        }
-        buf_commit(out, (size_t)n);
-    }
-}
-
-static void write_all(int fd, const char *bytes, size_t len) {
-    while (len) {
-        ssize_t n = write(fd, bytes, len);
-        if (n <= 0 && errno != EINTR) {
-            return;
-        }
-        if (n > 0) {
-            bytes += n;
-            len -= (size_t)n;
-        }
-    }
-}
-
 /* Write one of the job's files beneath the working directory, which is new and ours
  * alone; its path was checked by source_set. */
 static bool file_write(const struct source_file *file) {
@@ -344,7 +319,7 @@ static bool file_write(const struct source_file *file) {
     if (fd < 0) {
         return false;
     }
-    write_all(fd, file->text, file->len);
+    (void)file_write_all(fd, file->text, file->len);
     struct stat st;
     return !fstat(fd, &st) && (size_t)st.st_size == file->len;
 }
@@ -391,7 +366,7 @@ static unsigned confine(const struct compile_room *room, const struct compile_jo
 static int job_take(int socket, struct compile_job *ret, char **ret_folder) {
     autobuf text = BUF_INIT(COMPILE_CHILD_MAX_JOB);
     struct err err;
-    if (!read_all(socket, &text) || !text.len) {
+    if (!child_take(socket, &text) || !text.len) {
         return -EPIPE;
     }
     autojson *json = json_parse(text.data, text.len, &err);
@@ -422,6 +397,6 @@ _Noreturn void compile_child_run(const struct compile_room *room, int supervisor
     if (json_write(&text, answer_to_json(&a, confinement)) < 0) {
         _exit(COMPILE_CHILD_OUT_OF_MEMORY);
     }
-    write_all(socket, text.data, text.len);
+    (void)file_write_all(socket, text.data, text.len);
     _exit(0);
 }

@@ -2,9 +2,11 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "gpu/validate/validate_run.h"
+#include "gpu/worker/child_io.h"
 #include "gpu/worker/confine.h"
 #include "gpu/worker/validation.h"
 
@@ -15,33 +17,6 @@
 #include <unistd.h>
 
 enum { EARLIER_MS = 300 }; /* before the supervisor would kill it */
-
-static bool read_all(int fd, struct buf *out) {
-    for (;;) {
-        char *at = buf_reserve(out, 1 << 20);
-        ssize_t n = at ? read(fd, at, 1 << 20) : -1;
-        if (n < 0 && at && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return n == 0;
-        }
-        buf_commit(out, (size_t)n);
-    }
-}
-
-static void write_all(int fd, const char *bytes, size_t len) {
-    while (len) {
-        ssize_t n = write(fd, bytes, len);
-        if (n <= 0 && errno != EINTR) {
-            return;
-        }
-        if (n > 0) {
-            bytes += n;
-            len -= (size_t)n;
-        }
-    }
-}
 
 static void on_alarm(int sig) {
     (void)sig;
@@ -61,7 +36,7 @@ _Noreturn void validate_child_run(int supervisor, int socket) {
     autobuf text = BUF_INIT(VALIDATION_MAX_REQUEST);
     struct err err;
     confine_child_start(supervisor);
-    if (!read_all(socket, &text)) {
+    if (!child_take(socket, &text)) {
         _exit(VALIDATE_CHILD_BAD_JOB);
     }
     autojson *request = json_parse(text.data, text.len, &err);
@@ -81,6 +56,6 @@ _Noreturn void validate_child_run(int supervisor, int socket) {
     if (json_write(&out, answer) < 0) {
         _exit(VALIDATE_CHILD_BAD_JOB);
     }
-    write_all(socket, out.data, out.len);
+    (void)file_write_all(socket, out.data, out.len);
     _exit(0);
 }
