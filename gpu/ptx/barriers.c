@@ -69,9 +69,25 @@ static void give_result(const struct split *p, const struct reduction *r) {
     }
 }
 
-/* Lanes of one warp that stand at different instructions of an aligned barrier. */
+static void tell_divergence(struct warp *w, const struct split *here,
+                            const struct split *other) {
+    struct frame *running = w->frame;
+    w->frame = here->frame; /* the place is one of that code */
+    finding_add(
+        &(struct finding_place){
+            .warp = w, .step = here->at, .lane = (unsigned)__builtin_ctz(here->lanes)},
+        FINDING_BARRIER_DIVERGENCE,
+        "Divergent threads of a warp are at different barrier instructions: lanes 0x%08x "
+        "here, lanes 0x%08x at another one",
+        here->lanes, other->lanes);
+    w->frame = running;
+}
+
+/* Lanes of one warp that stand at different instructions of an aligned barrier: told at
+ * each of them, for any may be the one too many. */
 static void check_divergence(struct warp *w, unsigned id) {
     const struct split *first = NULL;
+    bool told = false;
     for (uint32_t k = 0; k < w->pending_count; k++) {
         const struct split *p = &w->pending[k];
         if (p->state != SPLIT_BARRIER || p->barrier != id) {
@@ -80,17 +96,11 @@ static void check_divergence(struct warp *w, unsigned id) {
         if (!first) {
             first = p;
         } else if (first->at != p->at && (p->at->aux & AUX_ALIGNED)) {
-            struct frame *running = w->frame;
-            w->frame = p->frame; /* the place is one of that code */
-            finding_add(
-                &(struct finding_place){
-                    .warp = w, .step = p->at, .lane = (unsigned)__builtin_ctz(p->lanes)},
-                FINDING_BARRIER_DIVERGENCE,
-                "Divergent threads of a warp are at different barrier instructions: "
-                "lanes "
-                "0x%08x here, lanes 0x%08x at another one",
-                p->lanes, first->lanes);
-            w->frame = running;
+            if (!told) {
+                tell_divergence(w, first, p);
+                told = true;
+            }
+            tell_divergence(w, p, first);
         }
     }
 }

@@ -52,6 +52,9 @@ static uint8_t *host_bytes(uint64_t bytes) {
 static int allocation_new(struct memory *m, const char *name, uint64_t bytes,
                           enum memory_kind kind, unsigned flags,
                           struct allocation **ret) {
+    if (kind == MEMORY_HEAP && bytes > MEMORY_MAX_HEAP - m->heap) {
+        return -ENOMEM;
+    }
     if (bytes > m->limit - m->used || m->count == MEMORY_MAX_ALLOCATIONS ||
         m->next + bytes + 2 * MEMORY_GUARD > MEMORY_SHARED) {
         return -ENOMEM;
@@ -82,6 +85,7 @@ static int allocation_new(struct memory *m, const char *name, uint64_t bytes,
                                  !(flags & MACHINE_READ_ONLY) && kind != MEMORY_CONSTANT};
     snprintf(a->name, sizeof a->name, "%s", name);
     m->used += bytes;
+    m->heap += kind == MEMORY_HEAP ? bytes : 0;
     m->next =
         (m->next + bytes + MEMORY_GUARD + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
     m->table[m->count] = a;
@@ -122,6 +126,8 @@ int memory_release(struct memory *m, uint64_t address) {
          * the launch is over (memory_sweep). */
         if (before->kind != MEMORY_HEAP) {
             allocation_drop(m, before);
+        } else {
+            m->heap -= before->bytes;
         }
     }
     pthread_mutex_unlock(&m->lock);

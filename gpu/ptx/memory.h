@@ -27,6 +27,9 @@ struct err;
 #define MEMORY_CODE UINT64_C(0x700300000000)
 #define MEMORY_CODE_STRIDE 16u
 
+/* What kernels may hold by malloc: CUDA's default of cudaLimitMallocHeapSize. */
+#define MEMORY_MAX_HEAP (8ull << 20)
+
 enum memory_kind { MEMORY_BUFFER, MEMORY_VARIABLE, MEMORY_CONSTANT, MEMORY_HEAP };
 
 struct allocation {
@@ -40,9 +43,9 @@ struct allocation {
 };
 
 struct memory {
-    struct allocation **table; /* MEMORY_MAX_ALLOCATIONS slots, by address */
-    uint32_t count;            /* atomic: grows after the slot is filled */
-    uint64_t next, used, limit;
+    struct allocation **table;        /* MEMORY_MAX_ALLOCATIONS slots, by address */
+    uint32_t count;                   /* atomic: grows after the slot is filled */
+    uint64_t next, used, limit, heap; /* heap: bytes that kernels have and did not free */
     uint8_t poison;
     pthread_mutex_t lock;
 };

@@ -647,7 +647,7 @@ def language():
     n = 61
     x = rand(80, n).astype(np.float64)
     offset = np.array([7, -8, 9])[np.arange(n) % 3]
-    step = lambda kind, scale, o: [{"type": "int64", "value": kind}, {"type": "float64", "value": scale}] + [{"type": "int32", "value": v} for v in o]
+    step = lambda kind, scale, o: [{"type": "int8", "value": kind}, {"type": "float64", "value": scale}] + [{"type": "int32", "value": v} for v in o]
     check("structs_templates.cu", "run_plan", {"grid": [1], "block": [64]},
           [{"struct": step(109, 1.7, (0, 0, 0)) + [{"type": "int32", "value": 0}] + step(97, 0.0, (7, -8, 9)) +
             [{"type": "int32", "value": 0}, {"type": "int16", "value": 2}]}, buf("x", x), out("y", "float64", n), i32("n", n)],

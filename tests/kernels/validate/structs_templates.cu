@@ -1,6 +1,6 @@
 // Structs by value, constant memory, function pointers, templates, recursion.
 struct Step {
-    long long kind;
+    char kind;
     double scale;
     int offset[3];
 };
