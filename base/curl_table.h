@@ -12,6 +12,7 @@ struct curl_table {
     typeof(curl_easy_getinfo) *easy_getinfo;
     typeof(curl_easy_strerror) *easy_strerror;
     typeof(curl_easy_cleanup) *easy_cleanup;
+    typeof(curl_easy_pause) *easy_pause;
     typeof(curl_slist_append) *slist_append;
     typeof(curl_slist_free_all) *slist_free_all;
     typeof(curl_multi_init) *multi_init;

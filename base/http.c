@@ -15,6 +15,7 @@
 #define STALL_TIMEOUT_S 60
 #define MAX_BODY (16u << 20)
 #define MAX_HEADERS (256u << 10)
+#define TURN_MAX (64u << 10) /* bytes of bodies that one turn of the loop takes */
 
 struct http {
     uv_loop_t *loop;
@@ -24,6 +25,7 @@ struct http {
     uv_timer_t chores; /* what must not happen inside curl's or a caller's call */
     LIST_HEAD(, http_request) requests;
     LIST_HEAD(, watch) watches;
+    size_t taken;     /* bytes of bodies since the loop last turned */
     unsigned handles; /* close callbacks still to come */
     bool closing;
     void (*closed)(void *data);
@@ -47,7 +49,7 @@ struct http_request {
     struct buf body;
     struct buf answer; /* header lines, each NUL-terminated */
     size_t max_body, received;
-    bool added, cancelled, too_large;
+    bool added, paused, cancelled, too_large;
     char why[CURL_ERROR_SIZE];
     int (*chunk)(struct http_request *request, const char *bytes, size_t len, void *data);
     void (*end)(struct http_request *request, const struct http_response *response,
@@ -291,25 +293,33 @@ static void tear_down(struct http *http) {
 static struct http_request *next_chore(const struct http *http) {
     struct http_request *request;
     LIST_FOREACH(request, &http->requests, link) {
-        if (request->cancelled || !request->added) {
+        bool resumed = request->paused && http->taken < TURN_MAX;
+        if (request->cancelled || !request->added || resumed) {
             break;
         }
     }
     return request;
 }
 
+static CURLcode do_chore(struct http_request *request) {
+    const struct curl_table *curl = request->http->curl;
+    if (request->added) {
+        request->paused = false;
+        return curl->easy_pause(request->easy, CURLPAUSE_CONT);
+    }
+    CURLMcode code = curl->multi_add_handle(request->http->multi, request->easy);
+    request->added = code == CURLM_OK;
+    return request->added ? CURLE_OK : CURLE_FAILED_INIT;
+}
+
 static void on_chores(uv_timer_t *timer) {
     struct http *http = container_of(timer, struct http, chores);
     struct http_request *request;
+    http->taken = 0;
     while (!http->closing && (request = next_chore(http))) {
-        if (request->cancelled) {
-            finish(request, CURLE_OK);
-            continue;
-        }
-        CURLMcode code = http->curl->multi_add_handle(http->multi, request->easy);
-        request->added = code == CURLM_OK;
-        if (code != CURLM_OK) {
-            finish(request, CURLE_FAILED_INIT);
+        CURLcode code = request->cancelled ? CURLE_OK : do_chore(request);
+        if (request->cancelled || code != CURLE_OK) {
+            finish(request, code);
         }
     }
     if (http->closing) {
@@ -339,12 +349,27 @@ static size_t on_header(char *bytes, size_t one, size_t len, void *data) {
     return request->answer.full ? 0 : len * one;
 }
 
+/* What comes faster than it is read would keep curl, and with it the loop, to itself. A
+ * timer of 0 ms that a timer starts may fire before anything else does. */
+static bool must_pause(struct http_request *request, size_t len) {
+    struct http *http = request->http;
+    request->paused = http->taken >= TURN_MAX;
+    http->taken += request->paused ? 0 : len;
+    if (!uv_is_active((uv_handle_t *)&http->chores)) {
+        uv_timer_start(&http->chores, on_chores, 1, 0);
+    }
+    return request->paused;
+}
+
 static size_t on_body(char *bytes, size_t one, size_t len, void *data) {
     struct http_request *request = data;
     long status = 0;
     len *= one;
     if (request->cancelled) {
         return CURL_WRITEFUNC_ERROR;
+    }
+    if (must_pause(request, len)) {
+        return CURL_WRITEFUNC_PAUSE;
     }
     if (len > request->max_body - request->received) {
         request->too_large = true;
@@ -516,15 +541,15 @@ int http_start(struct http *http, const struct http_options *options,
     }
     size_t max_body = options->max_body ? options->max_body : MAX_BODY;
     struct http_request *request = xcalloc(1, sizeof *request);
-    *request = (struct http_request){.http = http,
-                                     .easy = http->curl->easy_init(),
-                                     .max_body = max_body,
-                                     .body = BUF_INIT(options->max_kept ? options->max_kept
-                                                                       : max_body),
-                                     .answer = BUF_INIT(MAX_HEADERS),
-                                     .chunk = options->chunk,
-                                     .end = options->end,
-                                     .data = options->data};
+    *request = (struct http_request){
+        .http = http,
+        .easy = http->curl->easy_init(),
+        .max_body = max_body,
+        .body = BUF_INIT(options->max_kept ? options->max_kept : max_body),
+        .answer = BUF_INIT(MAX_HEADERS),
+        .chunk = options->chunk,
+        .end = options->end,
+        .data = options->data};
     rc = request->easy ? set_url(request, options, err) : -ENOMEM;
     rc = rc < 0 ? rc : set_method(request, options, err);
     rc = rc < 0 ? rc : set_headers(request, options, err);
