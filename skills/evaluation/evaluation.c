@@ -19,7 +19,7 @@
 #define UNREACHABLE_IS_GONE 6
 #define SILENT_IS_GONE 12
 /* Cells that are started in one turn of the loop: each copies and hashes its prompt. */
-#define STARTS_PER_TURN 8
+#define STARTS_PER_TURN 16
 
 /* What is known of a student beside its cells. */
 struct standing {
@@ -457,7 +457,8 @@ static void on_pump(uv_timer_t *timer) {
 
 static void pump_soon(struct evaluation *e) {
     if (!e->finished) {
-        uv_timer_start(&e->pump, on_pump, 0, 0);
+        /* Not 0: before libuv 1.45 that would run at once, before anything else. */
+        uv_timer_start(&e->pump, on_pump, 1, 0);
     }
 }
 
