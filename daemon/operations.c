@@ -12,6 +12,7 @@
 #include "gpu/kernel_validate.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/evaluation/run_operations.h"
+#include "skills/generation/generation.h"
 #include "skills/skills.h"
 
 #include <string.h>
@@ -241,6 +242,9 @@ static int add_operations(struct operation_table *ops, struct err *err) {
     if (rc == 0) {
         rc = operation_table_add(ops, evaluation_operations, evaluation_operation_count,
                                  err);
+    }
+    if (rc == 0) {
+        rc = operation_table_add(ops, generate_operations, generate_operation_count, err);
     }
     return rc < 0 ? rc
                   : operation_table_add(ops, daemon_operations,

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define VARIANTS 3u /* of what can be asked with other names */
+#define VARIANTS 2u /* 0: the error is shown; 1: it is to be foreseen */
 #define MAX_WORDS 48
 #define MAX_WANTED 4
 #define ONE_LINE "\\A\\s*(?:```[\\w+-]*[ \\t]*\\n)?[^\\n]{1,400}\\n?(?:```)?\\s*\\z"
@@ -39,8 +39,7 @@ static bool is_full(const struct making *m) {
 static void add_test(struct making *m, char *input, json_t *expected, const char *kind,
                      size_t i, size_t variant) {
     if (!is_full(m) && json_object_size(expected)) {
-        autofree char *id = variant ? xasprintf("%s-%zu-%zu", kind, i + 1, variant + 1)
-                                    : xasprintf("%s-%zu", kind, i + 1);
+        autofree char *id = xasprintf("%s-%zu%s", kind, i + 1, variant ? "-before" : "");
         json_array_append_new(m->tests,
                               json_pack("{s:s,s:o,s:O}", "id", id, "input",
                                         json_clean_z(input), "expected", expected));
@@ -129,6 +128,16 @@ static void want_word(json_t *regexes, const char *word) {
     json_array_append_new(regexes, json_string(regex));
 }
 
+/* What goes wrong, told after the fact or left to be foreseen. */
+static char *tell_failure(const struct making *m, const char *error, size_t variant) {
+    autofree char *task = builtin_task_sentence(m->task, 300);
+    return variant == 0 ? xasprintf("stops with\n\n    %s", error)
+                        : xasprintf("is what somebody is about to do for this task: %s. "
+                                    "As it stands it will "
+                                    "fail.",
+                                    task);
+}
+
 /* --- a command written otherwise --- */
 
 static void ask_command(struct making *m, const struct lesson_fix *f,
@@ -160,11 +169,13 @@ static void ask_command(struct making *m, const struct lesson_fix *f,
     if (json_array_size(regexes) && json_array_size(unwanted)) {
         json_object_set(expected, "not_regex", unwanted);
     }
+    autofree char *failure = tell_failure(m, f->quote, variant);
     add_test(
         m,
-        xasprintf("This command\n\n    %s\n\nstops with\n\n    %s\n\nAnswer with the "
-                  "corrected command alone, on one line.",
-                  from, f->quote),
+        xasprintf(
+            "This command\n\n    %s\n\n%s\n\nAnswer with the corrected command alone, "
+            "on one line.",
+            from, failure),
         take(expected), "command", i, variant);
 }
 
@@ -174,10 +185,11 @@ static void ask_run(struct making *m, const struct lesson_fix *f,
                     const struct lesson_change *c, size_t i, size_t variant) {
     const char *name = next_name(m);
     autofree char *context = rename_files(f->context, name);
-    char *input =
-        xasprintf("In the project %s-tools,\n\n    %s\n\nstops with\n\n    %s\n\nWhich "
-                  "command has to be run first? Answer with it alone, on one line.",
-                  name, context, f->quote);
+    autofree char *failure = tell_failure(m, f->quote, variant);
+    char *input = xasprintf(
+        "In the project %s-tools,\n\n    %s\n\n%s\n\nWhich command has to be run "
+        "first? Answer with it alone, on one line.",
+        name, context, failure);
     struct words w;
     words_read(&w, c->to);
     autojson *regexes = json_array(), *expected = json_object();
@@ -270,10 +282,11 @@ static void ask_edit(struct making *m, const struct lesson_fix *f,
         return;
     }
     autofree char *context = rename_files(f->context, name);
-    char *input = xasprintf(
-        "Project %s: running\n\n    %s\n\nstops with\n\n    %s\n\nThese lines of %s "
-        "are at fault:\n\n%s\nAnswer with the corrected lines alone, at most %zu.",
-        name, context, f->quote, path_basename(c->path), old, lines);
+    autofree char *failure = tell_failure(m, f->quote, variant);
+    char *input =
+        xasprintf("Project %s:\n\n    %s\n\n%s\n\nThese lines of %s are at fault:\n\n%s\n"
+                  "Answer with the corrected lines alone, at most %zu.",
+                  name, context, failure, path_basename(c->path), old, lines);
     autojson *expected = json_object(), *contains = json_array();
     want_tokens(contains, c->to, input);
     if (json_array_size(contains)) {
@@ -282,6 +295,54 @@ static void ask_edit(struct making *m, const struct lesson_fix *f,
         json_object_set_new(expected, "regex", json_pack("[s]", length));
     }
     add_test(m, input, take(expected), "edit", i, variant);
+}
+
+/* --- why --- */
+
+static bool is_technical(const char *word) {
+    size_t len = strlen(word);
+    bool inner = false;
+    for (size_t i = 1; i < len; i++) {
+        inner |= strchr("_.:-", word[i]) || isupper((unsigned char)word[i]) ||
+                 isdigit((unsigned char)word[i]);
+    }
+    return len >= 4 && len <= 60 && inner;
+}
+
+static void want_technical(json_t *contains, const char *cause, const char *asked) {
+    struct words w;
+    words_read(&w, cause);
+    for (size_t k = 0; k < w.count && json_array_size(contains) < 2; k++) {
+        char *word = w.list[k];
+        size_t len = strlen(word);
+        while (len && strchr(".,:;!?()`", word[len - 1])) {
+            word[--len] = '\0';
+        }
+        const char *bare = word + strspn(word, "(`");
+        if (is_technical(bare) && !strcasestr(asked, bare)) {
+            json_array_append_new(contains, json_string(bare));
+        }
+    }
+    words_free(&w);
+}
+
+static void ask_cause(struct making *m, const struct lesson_fix *f, size_t i) {
+    if (!f->cause) {
+        return;
+    }
+    autofree char *context = rename_files(f->context, next_name(m));
+    char *input = xasprintf("Running\n\n    %s\n\nstops with\n\n    %s\n\nWhy, and what "
+                            "does it take? Answer in "
+                            "one sentence on one line.",
+                            context, f->quote);
+    autojson *contains = json_array(), *expected = json_object();
+    want_technical(contains, f->cause, input);
+    if (json_array_size(contains)) {
+        json_object_set(expected, "contains", contains);
+        json_object_set_new(expected, "regex",
+                            json_pack("[s]", "\\A[^\\n]{1,500}\\s*\\z"));
+    }
+    add_test(m, input, take(expected), "cause", i, 0);
 }
 
 /* --- the rest --- */
@@ -371,10 +432,11 @@ static void ask_limit(struct making *m, const struct lesson_limit *limit, size_t
     autofree char *number = xstrndup(s, len);
     autofree char *what = xstrndup(limit->text, (size_t)(s - limit->text));
     autofree char *regex = word_regex(number);
+    autofree char *task = builtin_task_sentence(m->task, 300);
     add_test(m,
              xasprintf("Which number stood behind \"%s\" where this was done: %s? Answer "
                        "with the number alone.",
-                       what, m->task ? m->task : ""),
+                       what, task),
              json_pack("{s:[s,s]}", "regex", regex, "\\A[^\\n]{1,40}\\s*\\z"), "version",
              i, 0);
 }
@@ -469,6 +531,9 @@ json_t *builtin_tests(const struct lessons *l, const char *task, size_t count) {
     struct making m = {.lessons = l, .task = task, .tests = json_array(), .count = count};
     m.task = m.task ? m.task : "";
     ask_fixes(&m, 0);
+    for (size_t i = 0; i < l->fix_count; i++) {
+        ask_cause(&m, &l->fixes[i], i);
+    }
     for (size_t i = 0; i < l->correction_count; i++) {
         ask_correction(&m, &l->corrections[i], i);
     }

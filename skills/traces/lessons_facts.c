@@ -16,10 +16,10 @@
     "rustc|cargo|ruby|php|java|docker|pytest|psql|nginx|torch)\\b.{0,40}[0-9]+\\.[0-9]+" \
     "|^v[0-9]+\\.[0-9]+\\.[0-9]+$"
 #define LIMIT_REGEX                                                                      \
-    "(exceeds?|maximum|max\\b|limit|at most|at least|must be|no more than|minimum|too "  \
+    "(exceeds?|maximum|limit|at most|at least|must be|no more than|minimum|too "         \
     "(large|big|long|many)|supported|requires)[^\\n]{0,120}[0-9]|[0-9][^\\n]{0,80}("     \
     "exceeds?|"                                                                          \
-    "maximum|limit|at most|must be|max\\b)|used [0-9]+ registers"
+    "maximum|limit|at most|must be)|used [0-9]+ registers"
 
 /* --- links --- */
 

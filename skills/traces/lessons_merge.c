@@ -109,9 +109,38 @@ static void merge_corrections(struct lessons *l) {
     l->correction_count = kept;
 }
 
+/* An error that is told as such is no further limit. */
+static bool is_error(const struct lessons *l, const char *text) {
+    for (size_t i = 0; i < l->fix_count; i++) {
+        if (strstr(l->fixes[i].quote, text) || strstr(text, l->fixes[i].quote)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < l->dead_end_count; i++) {
+        if (strstr(l->dead_ends[i].quote, text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void drop_told_limits(struct lessons *l) {
+    size_t kept = 0;
+    for (size_t i = 0; i < l->limit_count; i++) {
+        if (is_error(l, l->limits[i].text)) {
+            free(l->limits[i].text);
+            free(l->limits[i].evidence.list);
+        } else {
+            l->limits[kept++] = l->limits[i];
+        }
+    }
+    l->limit_count = kept;
+}
+
 void lessons_consolidate(struct lessons *l) {
     merge_fixes(l);
     order_fixes(l);
     drop_dead_ends(l);
     merge_corrections(l);
+    drop_told_limits(l);
 }
