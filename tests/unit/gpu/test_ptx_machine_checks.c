@@ -153,11 +153,11 @@ Test(ptx_machine_checks, the_device_heap) {
 }
 
 Test(ptx_machine_checks, barriers_that_part_the_block) {
-    /* The lanes of a warp at two different barriers. */
+    /* The lanes of a warp at two different barriers: two warps, each told at both. */
     expect_finding(run(HEAD "and.b32 %r3, %r2, 1; setp.eq.u32 %p1, %r3, 0; @%p1 bra E;\n"
                             "bar.sync 0; bra O; E: bar.sync 0; O:\n" END,
                        0),
-                   MACHINE_DONE, "barrier_divergence", 2, NULL, 0, 0);
+                   MACHINE_DONE, "barrier_divergence", 4, NULL, 0, 0);
     /* One warp waits at 1, the other at 2. */
     expect_finding(run(HEAD "setp.lt.u32 %p1, %r2, 32; @%p1 bra E; bar.sync 1; bra O;\n"
                             "E: bar.sync 2; O:\n" END,
