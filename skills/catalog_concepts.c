@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IDIOM_WORD 0.7     /* of a word that stands in a phrase with another sense */
-#define UNKNOWN_WEIGHT 0.7 /* of words that no skill holds */
-#define UNKNOWN_LONG_WEIGHT 0.125
-#define LONG_TASK 50 /* words */
+#define IDIOM_WORD 0.7 /* of a word that stands in a phrase with another sense */
+#define UNKNOWN_LONG_WEIGHT 0.125 /* in a long task, of words that no skill holds */
+#define LONG_TASK 50              /* words */
 
 struct frequency {
     int64_t documents; /* that hold a word */
@@ -140,9 +139,9 @@ static double candidate_value(const struct candidate *c, int64_t total, bool is_
         double weight = is_long && !c->frequency.described ? c->weight * 0.4 : c->weight;
         return weight * rarity(total, c->frequency.documents);
     }
-    return c->optional ? 0
-                       : c->weight * rarity(total, 1) *
-                             (is_long ? UNKNOWN_LONG_WEIGHT : UNKNOWN_WEIGHT);
+    return c->optional
+               ? 0
+               : c->weight * rarity(total, 1) * (is_long ? UNKNOWN_LONG_WEIGHT : 1);
 }
 
 struct valued {
@@ -169,6 +168,8 @@ static void add_concept(struct search *q, const struct valued *v) {
         (struct concept){.weight = v->value, .known = c->frequency.documents > 0};
     snprintf(k->concepts[i].word, sizeof k->concepts[i].word, "%s",
              c->idiom ? c->idiom->text : c->word);
+    k->concepts[i].product = word_is_product(c->word);
+    k->product_count += k->concepts[i].product;
     q->positions[i] = c->position;
     if (c->frequency.documents && q->phrase_count < PHRASES_MAX) {
         add_phrase(q, c->word, c->stem, i, c->idiom ? IDIOM_WORD : 1,
@@ -226,7 +227,7 @@ static void add_names(struct ranker *r, struct search *q, const struct candidate
         k->weight = c->weight * own;
     }
     for (size_t i = 0; i < count && q->phrase_count < PHRASES_MAX; i++) {
-        double share = fmin(1, rarity(total, found[i].documents) / own);
+        double share = sqrt(fmin(1, rarity(total, found[i].documents) / own));
         if (!is_asked(q, found[i].stem)) {
             add_phrase(q, found[i].name->word, found[i].stem, concept,
                        pow(found[i].name->quality, 1) * share, found[i].documents);

@@ -199,6 +199,7 @@ struct concept { /* a word of the task, with its other names */
     char word[48];
     double weight; /* its share of what the task says; all sum to 1 */
     bool known;    /* some skill holds it */
+    bool product;  /* the name of one, of which another will not do */
 };
 struct ranked {
     uint32_t document; /* in the snapshot */
@@ -208,6 +209,7 @@ struct ranked {
         described; /* share of the task in its name; there or in its description */
     double mentioned, adjacent; /* share of it anywhere, less in a long body; and as
                                    neighbours */
+    double foreign;             /* share of the task's products that it is not about */
     uint8_t fields[RANK_CONCEPTS_MAX]; /* per concept a bit for each field it stands in */
 };
 struct ranking {
@@ -215,7 +217,8 @@ struct ranking {
     size_t count;
     struct concept concepts[RANK_CONCEPTS_MAX];
     size_t concept_count;
-    double content; /* what the task says, in words as rare as words get */
+    size_t product_count; /* concepts that name one */
+    double content;       /* what the task says, in words as rare as words get */
 };
 /* allowed: per document of the snapshot. */
 int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,

@@ -77,6 +77,14 @@ static bool stand_together(const struct seen *a, const struct seen *b) {
     return false;
 }
 
+/* A product that the task names and the skill does not, or only in its body. */
+static double foreign_share(const struct ranking *k, size_t concept, uint8_t fields) {
+    if (!k->concepts[concept].product || (fields & 7)) {
+        return 0;
+    }
+    return (fields ? 0.5 : 1) / (double)k->product_count;
+}
+
 static void weigh_concepts(const struct search *q, const struct snapshot_document *d,
                            const struct seen *seen, struct ranked *m) {
     const struct ranking *k = q->ranking;
@@ -90,6 +98,7 @@ static void weigh_concepts(const struct search *q, const struct snapshot_documen
                headed = fmax(described, quality[2]);
         m->named += weight * quality[0];
         m->described += weight * described;
+        m->foreign += foreign_share(k, i, seen[i].fields);
         m->mentioned += weight * fmax(headed, quality[3] * in_body);
         if (i > 0 && q->positions[i] - q->positions[i - 1] <= 2 &&
             stand_together(&seen[i - 1], &seen[i])) {
@@ -105,11 +114,12 @@ static double order_of(const struct ranked *m) {
 /* Fitted on the development half of tests/unit/skills/data/lookup and on halves of two
  * other sets of tasks, over hundreds of public skills: how much was said of what was
  * asked, in rare words; how much of the task appears at all; whether its words stand
- * together as they do in the task; and how much of it name and description speak of. */
+ * together as they do in the task; how much of it name and description speak of; and how
+ * many of the products it names are others than the skill's. */
 static double score_of(const struct ranking *k, const struct ranked *m) {
     double evidence = m->cover * k->content;
-    double x = -2.1 + 4.4 * log(0.05 + evidence) + 4.3 * m->mentioned +
-               2.5 * m->adjacent + 5 * m->described;
+    double x = -1.8 + 4.4 * log(0.05 + evidence) + 4.3 * m->mentioned +
+               2.5 * m->adjacent + 5 * m->described - 3 * m->foreign;
     if (k->content > LONG_CONTENT) { /* no skill speaks of all that a story tells */
         x += 3 * log(k->content / LONG_CONTENT);
     }

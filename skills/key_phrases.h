@@ -28,6 +28,8 @@ void words_index(struct buf *out, const char *text, size_t len);
 /* How much a word says about what is wanted: 0 a function word, below 1 a word that most
  * tasks hold, else 1. */
 double word_weight(const char *word);
+/* Whether it names a language or a product, of which another will not do. */
+bool word_is_product(const char *word);
 #define KEY_TERMS_MAX 24
 #define KEY_TASK_MAX (64u << 10) /* bytes of a task that are read */
 

@@ -302,6 +302,67 @@ static const char *const everyday_words[] = {
     "zero",
 };
 
+/* Names of languages and products: a task that names one wants no other. */
+static const char *const product_words[] = {
+    "abap",       "ableton",     "acrobat",    "airflow",    "airtable",
+    "alexa",      "android",     "angular",    "ansible",    "antlr",
+    "apache",     "apex",        "apollo",     "arduino",    "argocd",
+    "asana",      "asp",         "autocad",    "aws",        "azure",
+    "bash",       "bazel",       "bigquery",   "bitbucket",  "blender",
+    "bluetooth",  "cassandra",   "celery",     "ceph",       "chrome",
+    "cisco",      "clickhouse",  "clojure",    "cloudflare", "cobol",
+    "cocoa",      "codeigniter", "colab",      "confluence", "cordova",
+    "couchdb",    "cplusplus",   "csharp",     "cuda",       "cypress",
+    "databricks", "datadog",     "db2",        "debian",     "delphi",
+    "deno",       "discord",     "django",     "docker",     "dotnet",
+    "drupal",     "duckdb",      "dynamodb",   "ecto",       "elasticsearch",
+    "electron",   "elixir",      "emacs",      "erlang",     "esp32",
+    "ethereum",   "excel",       "expo",       "fastapi",    "fedora",
+    "figma",      "firebase",    "firefox",    "flask",      "flink",
+    "flutter",    "fortran",     "freebsd",    "fsharp",     "gatsby",
+    "gcp",        "gdb",         "gimp",       "gitea",      "github",
+    "gitlab",     "gmail",       "godot",      "gradle",     "grafana",
+    "graphql",    "groovy",      "grpc",       "gulp",       "hadoop",
+    "haskell",    "helm",        "heroku",     "hibernate",  "hubspot",
+    "influxdb",   "inkscape",    "ios",        "istio",      "java",
+    "jax",        "jekyll",      "jenkins",    "jetpack",    "jira",
+    "jquery",     "julia",       "jupyter",    "k6",         "k8s",
+    "kafka",      "keras",       "keycloak",   "kibana",     "kicad",
+    "kotlin",     "kubernetes",  "labview",    "lambda",     "langchain",
+    "laravel",    "latex",       "lightroom",  "lisp",       "llvm",
+    "looker",     "lua",         "macos",      "magento",    "mariadb",
+    "matlab",     "matplotlib",  "maven",      "memcached",  "mercurial",
+    "meteor",     "mikrotik",    "minecraft",  "mlflow",     "mongo",
+    "mongodb",    "mpi",         "mqtt",       "mysql",      "netlify",
+    "nextjs",     "nginx",       "nodejs",     "notion",     "npm",
+    "numpy",      "nuxt",        "ocaml",      "odoo",       "openai",
+    "opencv",     "openfoam",    "opengl",     "openshift",  "openstack",
+    "openvpn",    "oracle",      "outlook",    "pandas",     "pascal",
+    "perl",       "photoshop",   "php",        "plotly",     "pnpm",
+    "polars",     "postgres",    "postgresql", "powerbi",    "powerpoint",
+    "powershell", "prestashop",  "prisma",     "prolog",     "prometheus",
+    "pulumi",     "pygame",      "pyqt",       "pyspark",    "pytest",
+    "python",     "pytorch",     "qiskit",     "qml",        "qt",
+    "rabbitmq",   "rails",       "raspberry",  "react",      "redis",
+    "redshift",   "redux",       "ros",        "ruby",       "rust",
+    "salesforce", "sap",         "sas",        "sass",       "scala",
+    "scikit",     "scrapy",      "selenium",   "sentry",     "servicenow",
+    "shopify",    "simulink",    "sketchup",   "slack",      "snowflake",
+    "solidity",   "solidworks",  "sonarqube",  "splunk",     "spotify",
+    "spring",     "sqlalchemy",  "sqlite",     "sqlserver",  "squarespace",
+    "stata",      "stm32",       "storybook",  "stripe",     "supabase",
+    "svelte",     "svn",         "swift",      "swiftui",    "sybase",
+    "symfony",    "tableau",     "tailwind",   "telegram",   "tensorflow",
+    "terraform",  "tiktok",      "tomcat",     "travis",     "trello",
+    "twilio",     "typescript",  "ubuntu",     "unity",      "unreal",
+    "vagrant",    "vercel",      "verilog",    "vhdl",       "vim",
+    "vite",       "vmware",      "vue",        "vulkan",     "webassembly",
+    "webflow",    "webgl",       "webpack",    "whatsapp",   "wix",
+    "wordpress",  "xamarin",     "xcode",      "xero",       "yolo",
+    "youtube",    "zapier",      "zendesk",    "zig",        "zigbee",
+    "zookeeper",
+};
+
 static int compare(const void *key, const void *element) {
     return strcmp(key, *(const char *const *)element);
 }
@@ -317,4 +378,8 @@ double word_weight(const char *word) {
     return is_in(word, generic_words, ARRAY_LEN(generic_words))     ? GENERIC_WEIGHT
            : is_in(word, everyday_words, ARRAY_LEN(everyday_words)) ? EVERYDAY_WEIGHT
                                                                     : 1;
+}
+
+bool word_is_product(const char *word) {
+    return is_in(word, product_words, ARRAY_LEN(product_words));
 }

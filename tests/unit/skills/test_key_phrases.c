@@ -68,6 +68,8 @@ Test(key_phrases, everyday_words_say_little_and_function_words_nothing) {
     cr_expect(word_weight("yesterday") < 1e-9);
     cr_expect(word_weight("promised") < 0.5 && word_weight("promised") > 0);
     cr_expect(epsilon_eq(dbl, word_weight("quality"), 1, 1e-9)); /* a subject too */
+    cr_expect(word_is_product("terraform") && word_is_product("yolo"));
+    cr_expect(word_is_product("kernel") == false && word_is_product("") == false);
 }
 
 Test(key_phrases, long_and_hostile_texts_are_bounded) {

@@ -314,3 +314,34 @@ Test(rank, answers_any_bytes) {
     cr_expect(zero(int, fixture_close(&f)));
     fixture_drop(&f);
 }
+
+/* Neither shares a word with its task. A product named in the task is not answered with a
+ * skill for another. */
+Test(rank, other_names_and_phrases_match_and_another_product_does_not) {
+    static const char *const scopes[] = {"user", NULL};
+    struct fixture f;
+    fixture_make(&f);
+    fixture_skill(&f, "user", "oracle-queries",
+                  "Optimize slow database queries in Oracle with its execution plans.",
+                  "Hash joins and indexes.");
+    fixture_skill(&f, "user", "oauth-provider",
+                  "Configure OAuth and OIDC identity for web services.", "Tokens.");
+    fixture_skill(&f, "user", "kubernetes-rollout", "Operate a Kubernetes cluster.",
+                  "Upgrade nodes.");
+    fixture_open(&f);
+    fixture_folders(&f, scopes);
+    cr_assert(zero(int, fixture_wait(&f)));
+    autojson *phrase = find(&f, "we need single sign on");
+    cr_expect(eq(str, (char *)first_name(phrase), "oauth-provider"));
+    const char *why =
+        json_get_string(json_array_get(json_object_get(phrase, "matches"), 0), "why", "");
+    cr_expect(strstr(why, "single sign on") != NULL, "%s", why);
+    autojson *name = find(&f, "k8s");
+    cr_expect(eq(str, (char *)first_name(name), "kubernetes-rollout"));
+    autojson *same = find(&f, "hash join in oracle");
+    cr_expect(eq(str, (char *)first_name(same), "oracle-queries"));
+    autojson *other = find(&f, "hash join in sybase");
+    cr_expect(eq(str, (char *)first_name(other), ""));
+    cr_expect(zero(int, fixture_close(&f)));
+    fixture_drop(&f);
+}
