@@ -12,7 +12,7 @@
 #define VARIANTS 2u /* 0: the error is shown; 1: it is to be foreseen */
 #define MAX_WORDS 48
 #define MAX_WANTED 4
-#define ONE_LINE "\\A\\s*(?:```[\\w+-]*[ \\t]*\\n)?[^\\n]{1,400}\\n?(?:```)?\\s*\\z"
+#define ONE_LINE "\\A\\s*+(?:```[\\w+-]*[ \\t]*\\n)?[^\\n]{1,400}\\n?(?:```)?\\s*\\z"
 
 static const char *const names[] = {"heron",  "falcon", "plover", "kestrel", "marten",
                                     "lynx",   "otter",  "bison",  "gecko",   "tapir",
@@ -198,8 +198,11 @@ static void ask_run(struct making *m, const struct lesson_fix *f,
         const char *word = w.list[k];
         if (strcmp(word, "sudo") != 0 && strlen(word) > 1 && word[0] != '-' &&
             !strpbrk(word, ";|&<>$")) {
-            want_word(regexes, word);
-            fresh |= strstr(input, word) == NULL;
+            const char *version = strstr(word, "==");
+            autofree char *bare =
+                xstrndup(word, version ? (size_t)(version - word) : strlen(word));
+            want_word(regexes, bare);
+            fresh |= strstr(input, bare) == NULL;
         }
     }
     words_free(&w);
@@ -290,7 +293,8 @@ static void ask_edit(struct making *m, const struct lesson_fix *f,
     autojson *expected = json_object(), *contains = json_array();
     want_tokens(contains, c->to, input);
     if (json_array_size(contains)) {
-        autofree char *length = xasprintf("\\A\\s*(?:[^\\n]*\\n?){1,%zu}\\z", lines + 4);
+        autofree char *length =
+            xasprintf("\\A\\s*+(?:[^\\n]*+\\n){0,%zu}+[^\\n]*+\\z", lines + 4);
         json_object_set(expected, "contains", contains);
         json_object_set_new(expected, "regex", json_pack("[s]", length));
     }
