@@ -2,7 +2,7 @@
 """Figures and ratios against a peer measured in the same run. Prints; never judges.
 
 usage: bench.py BUILD_FOLDER [SECTION …]
-sections: start latency exit check heavy cached parallel edit document models
+sections: start latency exit check heavy cached parallel edit document models emulator
 """
 import json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
 
@@ -415,8 +415,80 @@ def bench_models():
         fake.wait()
 
 
+LAYERNORM = """
+extern "C" __global__ void layernorm(const float *x, float *y, int cols) {
+    __shared__ float part[2][32];
+    const float *row = x + (size_t)blockIdx.x * cols;
+    float s = 0, q = 0;
+    for (int c = threadIdx.x; c < cols; c += blockDim.x) {
+        s += row[c];
+        q += row[c] * row[c];
+    }
+    for (int o = 16; o; o >>= 1) {
+        s += __shfl_xor_sync(~0u, s, o);
+        q += __shfl_xor_sync(~0u, q, o);
+    }
+    if (threadIdx.x % 32 == 0) {
+        part[0][threadIdx.x / 32] = s;
+        part[1][threadIdx.x / 32] = q;
+    }
+    __syncthreads();
+    s = q = 0;
+    for (int w = 0; w < blockDim.x / 32; w++) {
+        s += part[0][w];
+        q += part[1][w];
+    }
+    float mean = s / cols, scale = rsqrtf(q / cols - mean * mean + 1e-5f);
+    for (int c = threadIdx.x; c < cols; c += blockDim.x)
+        y[(size_t)blockIdx.x * cols + c] = (row[c] - mean) * scale;
+}
+extern "C" __global__ void plain(const float *x, float *y, int cols) {
+    const float *row = x + (size_t)threadIdx.x * cols;
+    float s = 0, q = 0;
+    for (int c = 0; c < cols; c++)
+        s += row[c];
+    float mean = s / cols;
+    for (int c = 0; c < cols; c++)
+        q += (row[c] - mean) * (row[c] - mean);
+    for (int c = 0; c < cols; c++)
+        y[(size_t)threadIdx.x * cols + c] = (row[c] - mean) / sqrtf(q / cols + 1e-5f);
+}
+"""
+
+
+def bench_emulator():
+    print("kernels on the CPU: the same code one lane at a time, and a plain loop in C, as peers")
+    sys.path.insert(0, KERNELS)
+    import pathlib
+    import read_ptx
+    toolkit = read_ptx.find_toolkit()
+    text = read_ptx.compile_ptx(read_ptx.load(toolkit), toolkit, pathlib.Path(HERE, "emulator_kernels.cu"))
+    with tempfile.NamedTemporaryFile("w", suffix=".ptx") as f:
+        f.write(text)
+        f.flush()
+        subprocess.run([BUILD + "/tests/bench/bench_emulator", f.name], check=True)
+    print("kernel/validate of a LayerNorm, 64 rows of 4096, the compiler's answer cached")
+    server = Server([DAEMON], cwd=tempfile.gettempdir())
+    matrix = {"type": "float32", "shape": ["rows", "cols"]}
+    spec = {"source": LAYERNORM, "kernel": "layernorm", "sizes": [{"rows": 64, "cols": 4096}],
+            "launch": {"grid": ["rows"], "block": [256]},
+            "args": [dict(matrix, name="x", init={"normal": [0, 1]}), dict(matrix, name="y", output=True),
+                     {"name": "cols", "type": "int32", "value": "cols"}]}
+    plain = {"kernel": {"kernel": "plain", "launch": {"grid": [1], "block": ["rows"]}}}
+    for what, more in (("no reference, 1 trial", {"trials": 1}), ("plain kernel, 1 trial", {"trials": 1, "expect": plain}),
+                       ("plain kernel, 3 trials", {"expect": plain})):
+        times = []
+        for _ in range(8):
+            start = time.perf_counter()
+            answer = server.ask("kernel/validate", dict(spec, **more))
+            times.append((time.perf_counter() - start) * 1000)
+            assert answer["result"]["verdict"] == "pass", answer
+        row(what, "%.0f ms" % median(times[1:]), "least %.0f ms" % min(times))
+    server.close()
+
+
 def main():
-    sections = ["start", "latency", "exit", "check", "heavy", "cached", "parallel", "edit", "document", "models"]
+    sections = ["start", "latency", "exit", "check", "heavy", "cached", "parallel", "edit", "document", "models", "emulator"]
     for name in sys.argv[2:] or sections:
         globals()["bench_" + name]()
     return 0
