@@ -123,6 +123,7 @@ static void tally_cell(const struct cell *c, struct cell_tally *t) {
     t->cached += c->cached;
     t->reused += c->reused;
     t->activated += c->activated;
+    t->truncated += c->truncated && cell_counts(c);
     t->assertions_passed += c->assertions_passed;
     t->assertions_total += c->assertions_total;
     t->input += c->input;

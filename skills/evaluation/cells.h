@@ -29,6 +29,7 @@ struct cell {
     bool cached, reused; /* from the answer cache; from an earlier record */
     bool reported;       /* the endpoint counted the tokens */
     bool activated;      /* installed: the agent opened the skill */
+    bool truncated;      /* cut off at its length limit; graded as it is */
     unsigned attempts, requests;
     unsigned assertions_passed, assertions_total;
     uint64_t input, output; /* tokens */
@@ -66,6 +67,7 @@ size_t cell_pairs(const struct cell_grid *g, size_t student, size_t arm_a, size_
 struct cell_tally {
     size_t tests; /* with a graded cell */
     size_t done, passed, failed, refused, errored, skipped, cached, reused, activated;
+    size_t truncated; /* of those that were graded */
     unsigned assertions_passed, assertions_total;
     uint64_t input, output, requests;
     double cost;     /* negative: unknown for some */

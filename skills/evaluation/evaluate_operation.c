@@ -93,14 +93,16 @@ static void end(struct evaluating *v) {
 
 /* --- writing (another thread) --- */
 
-static bool is_users_own(const struct evaluating *v) {
+static bool is_users_own(const struct evaluating *v, struct err *err) {
     autofree char *parent = path_join(v->request.folder, "..");
     autofree char *normal = path_normalize(parent);
     autofree char *lock = path_join(normal, ".upskilld-lock.json");
-    struct err err = {0};
-    autofree char *beneath =
-        skills_resolve(call_origin(v->call), v->request.folder, &err);
-    return beneath && access(lock, F_OK) != 0;
+    autofree char *beneath = skills_resolve(call_origin(v->call), v->request.folder, err);
+    if (beneath && access(lock, F_OK) == 0) {
+        err_set(err, -EACCES, "the skill was installed, it is not the user's own");
+        return false;
+    }
+    return beneath;
 }
 
 static void note_record(struct evaluating *v, const char *why) {
@@ -141,10 +143,10 @@ static void write_work(uv_work_t *work) {
     }
     err = (struct err){0};
     if (v->request.record_in_skill && v->batch) {
-        int rc = is_users_own(v)
-                     ? run_record_in_skill(v->request.folder, v->result, v->batch, &err)
-                     : err_set(&err, -EACCES, "the skill is not the user's own");
-        note_record(v, rc < 0 ? err.msg : NULL);
+        bool noted =
+            is_users_own(v, &err) &&
+            run_record_in_skill(v->request.folder, v->result, v->batch, &err) == 0;
+        note_record(v, noted ? NULL : err.msg);
     }
     if (v->record_problem) {
         json_object_set_new(v->result, "record_problem", json_clean_z(v->record_problem));

@@ -253,10 +253,12 @@ static void on_answer(struct model_call *call, const struct model_answer *answer
         if (answer->outcome == MODEL_BUDGET) {
             budget_spent(e);
         }
+        c->requests += answer->requests;
         asking_end(a, CELL_SKIPPED);
         return;
     }
     count_answer(e, c, answer);
+    c->truncated = answer->outcome == MODEL_TRUNCATED;
     a->record = evaluation_answer_record(answer);
     switch (answer->outcome) {
     case MODEL_ANSWERED:

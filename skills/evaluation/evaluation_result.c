@@ -1,6 +1,7 @@
 #include "skills/evaluation/evaluation_result.h"
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "skills/evaluation/agent_student.h"
 #include "skills/evaluation/injection.h"
 #include "skills/evaluation/quality.h"
@@ -205,18 +206,53 @@ static void say_activation(struct buf *out, const struct work *w, size_t student
     }
 }
 
+/* With one full stop at its end. */
+static void add_sentence(struct buf *out, const char *text) {
+    size_t len = strlen(text);
+    text_clean(out, text, len && text[len - 1] == '.' ? len - 1 : len);
+    buf_addc(out, '.');
+}
+
+/* The first cell that errored or was refused; NULL without one. */
+static const struct cell *first_problem(const struct work *w, size_t student) {
+    for (size_t i = 0; i < w->grid->count; i++) {
+        const struct cell *c = &w->grid->cells[i];
+        if (c->student == student && c->why && !cell_counts(c)) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
+/* Why answers errored: the cure of the student's own errors, else the first's words (a
+ * judge that could not be asked is not the student's error). */
+static void say_why(struct buf *out, const struct work *w, size_t student) {
+    const char *hint = evaluation_student_hint(w->e, student);
+    const struct cell *first = first_problem(w, student);
+    if (hint || first) {
+        buf_adds(out, ": ");
+    }
+    add_sentence(out, hint ? hint : first ? first->why : "");
+}
+
 static void say_errors(struct buf *out, const struct work *w, size_t student) {
     struct cell_tally base, skill;
     cell_tally(w->grid, student, 0, &base);
     cell_tally(w->grid, student, 1, &skill);
-    size_t errored = base.errored + skill.errored, refused = base.refused + skill.refused;
-    const char *hint = evaluation_student_hint(w->e, student);
+    size_t errored = base.errored + skill.errored, refused = base.refused + skill.refused,
+           truncated = base.truncated + skill.truncated;
     if (errored) {
-        buf_addf(out, " %zu answers errored and do not count%s%s.", errored,
-                 hint ? ": " : "", hint ? hint : "");
+        buf_addf(out, " %zu answers errored and do not count", errored);
+        say_why(out, w, student);
     }
     if (refused) {
         buf_addf(out, " %zu were refused and do not count.", refused);
+    }
+    if (truncated) {
+        buf_addf(out,
+                 " %zu answers were cut off at their length limit and graded as they "
+                 "were: give the model a larger max_tokens.",
+                 truncated);
     }
 }
 
@@ -230,7 +266,8 @@ static void say_student(struct buf *out, const struct work *w, size_t student,
     } else if (w->facts->again) {
         say_again(out, w, student, lift, pairs->n);
     } else if (problem && !pairs->n) {
-        buf_addf(out, "%s could not be asked: %s", w->o->students[student].name, problem);
+        buf_addf(out, "%s could not be asked: ", w->o->students[student].name);
+        add_sentence(out, problem);
     } else {
         lift_sentence(out, lift, w->o->students[student].name, pairs);
         say_activation(out, w, student);
@@ -238,21 +275,18 @@ static void say_student(struct buf *out, const struct work *w, size_t student,
     say_errors(out, w, student);
 }
 
-/* The first cell that errored or was refused says what happened. */
 static void add_error(const struct work *w, size_t student, json_t *one) {
     const char *hint = evaluation_student_hint(w->e, student);
-    for (size_t i = 0; i < w->grid->count; i++) {
-        const struct cell *c = &w->grid->cells[i];
-        if (c->student == student && c->why && !cell_counts(c)) {
-            json_t *error = json_pack("{s:o,s:s}", "message", json_clean_z(c->why),
-                                      "test", w->o->tests[c->test]->id);
-            if (hint) {
-                json_object_set_new(error, "hint", json_clean_z(hint));
-            }
-            json_object_set_new(one, "error", error);
-            return;
-        }
+    const struct cell *c = first_problem(w, student);
+    if (!c) {
+        return;
     }
+    json_t *error = json_pack("{s:o,s:s}", "message", json_clean_z(c->why), "test",
+                              w->o->tests[c->test]->id);
+    if (hint) {
+        json_object_set_new(error, "hint", json_clean_z(hint));
+    }
+    json_object_set_new(one, "error", error);
 }
 
 static json_t *arms_json(const struct work *w, size_t student) {

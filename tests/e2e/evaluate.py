@@ -229,6 +229,28 @@ def judge_of_the_wrong_form():
         student = result["students"][0]
         assert all(a["errored"] == 6 and a["passed"] == 0 for a in student["arms"]), student["arms"]
         assert result["verdict"] == "no_evidence"
+        assert "errored and do not count: the judge" in result["sentence"], result["sentence"]
+
+
+def answers_cut_off():
+    with Room() as r:
+        result = r.evaluate("truncate", tests=make_tests(6), runs=1)
+        assert "12 answers were cut off at their length limit" in result["sentence"], result["sentence"]
+        silent = r.evaluate("never", tests=make_tests(6), runs=1, budget={"minutes": 0.03})
+        assert silent["ended_by"] == "time" and silent["provenance"]["requests"] == 12, silent["provenance"]
+
+
+def flooded():
+    """Endless streams, faster than anybody reads: others are answered, and the time is kept."""
+    with Room() as r:
+        job = r.daemon.start(path=r.skill, students=[r.model.student("endlessping")], tests=make_tests(6), runs=1,
+                             budget={"minutes": 0.03})
+        answers = 0
+        while r.daemon.ask("job/status", {"job": job})["result"]["state"] == "running":
+            answers += 1
+            time.sleep(0.01)
+        assert answers >= 20, answers
+        return "%d answers meanwhile" % answers
 
 
 def killed_and_resumed():
@@ -560,10 +582,11 @@ def ended_in_the_middle():
         return "%.0f ms" % (1000 * took)
 
 
-TESTS = [helps, forty_to_eighty_five, same_twice, false_alarms, hurts, ceiling_and_floor, few_tests, mixed_students,
-         storm, errors_are_no_failures, errored_ones_are_asked_again, a_student_that_cannot_be_asked, never_injected,
-         context_cut, judge_of_the_wrong_form, killed_and_resumed, cancelled, progress_and_partial, budgets,
-         no_key_in_any_file, reused_baseline, older_and_trace, splits, two_at_once_and_a_skill_that_goes, full_disk,
+TESTS = [helps, forty_to_eighty_five, same_twice, false_alarms, hurts, ceiling_and_floor, few_tests,
+         mixed_students, storm, errors_are_no_failures, errored_ones_are_asked_again,
+         a_student_that_cannot_be_asked, never_injected, context_cut, judge_of_the_wrong_form, answers_cut_off,
+         flooded, killed_and_resumed, cancelled, progress_and_partial, budgets, no_key_in_any_file,
+         reused_baseline, older_and_trace, splits, two_at_once_and_a_skill_that_goes, full_disk,
          record_in_the_skill, configured_students, on_a_terminal, bad_requests, cancelled_at_any_moment,
          through_mcp, ended_in_the_middle]
 tap = Tap()
