@@ -121,6 +121,7 @@ static void make_result(struct evaluating *v) {
         .again = v->request.again,
         .measured_size = !v->request.installed && !v->request.again,
         .marks = v->marks,
+        .record_problem = v->record_problem,
     };
     memcpy(facts.started, v->started, sizeof facts.started);
     clock_iso8601(facts.ended);
@@ -136,8 +137,8 @@ static void write_work(uv_work_t *work) {
         subject_finish(&v->subject);
         return;
     }
-    make_result(v);
     note_record(v, evaluation_record_problem(v->evaluation));
+    make_result(v);
     if (v->record && run_writer_finish(take(v->record), v->result, &err) < 0) {
         note_record(v, err.msg);
     }

@@ -359,8 +359,9 @@ static void say_whole(struct buf *out, const struct work *w, const struct counts
                  "were complete by then.",
                  w->stop == EVALUATION_TIME ? "its time was" : "its budget was");
     }
-    if (evaluation_record_problem(w->e)) {
-        buf_addf(out, " The record is not whole: %s.", evaluation_record_problem(w->e));
+    if (w->facts->record_problem) {
+        buf_adds(out, " The record is not whole: ");
+        add_sentence(out, w->facts->record_problem);
     }
 }
 

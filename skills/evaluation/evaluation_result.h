@@ -14,9 +14,10 @@
 struct evaluation_facts {
     const char *skill_name, *skill_digest, *tests_digest, *split, *mode;
     char started[25], ended[25];
-    bool again;          /* A/A: both arms were the same */
-    bool measured_size;  /* inject: the growth of the prompt is checked */
-    const json_t *marks; /* quality.h's, or NULL */
+    bool again;                 /* A/A: both arms were the same */
+    bool measured_size;         /* inject: the growth of the prompt is checked */
+    const json_t *marks;        /* quality.h's, or NULL */
+    const char *record_problem; /* why the record is not whole, or NULL */
 };
 
 json_t *evaluation_result(const struct evaluation *e, const struct evaluation_options *o,

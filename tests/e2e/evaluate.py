@@ -451,6 +451,7 @@ def full_disk():
     with Room(env={"XDG_STATE_HOME": "/proc/none"}) as r:
         result = r.evaluate()
         assert result["verdict"] == "helps" and result["run"] is None and result["record_problem"], result
+        assert "The record is not whole: /proc/none" in result["sentence"], result["sentence"]
         return result["record_problem"]
 
 
