@@ -202,6 +202,7 @@ static bool email_around(const char *s, size_t len, size_t at, size_t low,
     while (start > low && at - start < 64 && is_local(s[start - 1])) {
         start--;
     }
+    start += start < at && start > low && s[start - 1] == '\\'; /* "\n@decorator" */
     while (end < len && end - at < 254 &&
            (isalnum((unsigned char)s[end]) || s[end] == '.' || s[end] == '-')) {
         dot = s[end] == '.' ? end : dot;

@@ -96,14 +96,9 @@ static void take_piece(void *data, struct trace_piece *piece) {
 /* --- bytes --- */
 
 static void feed(struct reading *r, const char *bytes, size_t len) {
-    const char *newline = bytes;
-    while (r->reader->feed == FEED_ELEMENTS &&
-           (newline = memchr(newline, '\n', (size_t)(bytes + len - newline)))) {
-        r->trace->lines++;
-        newline++;
-    }
     if (r->reader->feed == FEED_ELEMENTS) {
         trace_elements_add(&r->elements, bytes, len);
+        r->trace->lines = r->elements.line - (len && bytes[len - 1] == '\n');
     } else {
         trace_lines_add(&r->lines, bytes, len);
     }

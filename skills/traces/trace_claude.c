@@ -83,6 +83,8 @@ static bool is_no_order_to_agent(void *data, const struct trace_event *e,
 
 static void claude_end(struct trace_build *b) {
     struct claude *c = b->state;
+    bool cursor = b->trace->format == TRACE_CURSOR_STREAM;
+    build_name(&b->trace->harness, cursor ? "cursor" : "claude-code");
     if (branch_choose(&c->branch)) {
         build_filter(b, is_on_branch, &c->branch);
     }
@@ -380,8 +382,6 @@ static bool is_known(const char *type) {
 static bool claude_record(struct trace_build *b, const char *key, json_t *record) {
     const char *type = type_of(record);
     (void)key;
-    build_name(&b->trace->harness,
-               b->trace->format == TRACE_CURSOR_STREAM ? "cursor" : "claude-code");
     if (!enter(b, record)) {
         b->trace->skipped++;
         return true;

@@ -425,11 +425,14 @@ static char *file_of_line(const char *s, size_t from, size_t to, bool *ret_appen
             if (arrow && (arrow == w->text || arrow[-1] == '1')) {
                 *ret_appends = arrow[1] == '>';
                 const char *file = arrow + 1 + *ret_appends;
-                if (!*file && !next_word(line, &at, w)) {
-                    break;
+                if (!*file) {
+                    if (!next_word(line, &at, w)) {
+                        break;
+                    }
+                    file = w->text;
                 }
                 free(path);
-                path = xstrdup(*file ? file : w->text);
+                path = xstrdup(file);
             } else if (tee && w->text[0] == '-') {
                 *ret_appends = strcmp(w->text, "-a") == 0;
             } else if (tee && w->text[0] != '<' && !path) {

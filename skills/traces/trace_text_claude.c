@@ -17,6 +17,7 @@ struct claude_text {
     char tool[64]; /* of the last call */
     char *path;    /* that it changes */
     unsigned calls;
+    bool is_open; /* the last call has no result yet */
     uint64_t part_line;
 };
 
@@ -84,6 +85,7 @@ static void end_call(struct trace_build *b, struct claude_text *t) {
     len -= len > name + 1 && t->part.data[len - 1] == ')';
     t->part.data[len] = '\0';
     t->calls++;
+    t->is_open = true;
     snprintf(t->tool, sizeof t->tool, "%.*s", (int)name, t->part.data);
     free(take(t->path));
     if (runs(t->tool)) {
@@ -162,6 +164,9 @@ static void add_edit(struct trace_build *b, struct claude_text *t, const char *s
 static void end_result(struct trace_build *b, struct claude_text *t) {
     char id[24];
     const char *s = t->part.data;
+    while (t->part.len > 1 && memcmp(s + t->part.len - 2, "\n\n", 2) == 0) {
+        t->part.data[--t->part.len] = '\0'; /* blank lines before what follows */
+    }
     bool failed = begins(s, "Error") || begins(s, "Interrupted") ||
                   strstr(s, "User rejected") || strstr(s, "rejected by user");
     const char *newline = strchr(s, '\n');
@@ -172,7 +177,8 @@ static void end_result(struct trace_build *b, struct claude_text *t) {
         buf_reset(&t->part);
     }
     struct trace_event *e =
-        build_result(b, t->calls ? call_id(t, id) : NULL, t->part.data, t->part.len);
+        build_result(b, t->is_open ? call_id(t, id) : NULL, t->part.data, t->part.len);
+    t->is_open = false;
     if (failed) {
         build_failed(b, e);
         build_exit_in_text(b, e);
@@ -188,6 +194,7 @@ static void end_part(struct trace_build *b, struct claude_text *t) {
     b->line = t->part_line;
     switch (t->where) {
     case AT_USER:
+        t->is_open = false;
         envelope_strip(&plain, t->part.data, t->part.len);
         build_words(b, EVENT_USER, plain.data, plain.len);
         break;

@@ -263,6 +263,14 @@ static void set_input(struct trace_build *b, struct trace_event *e, const json_t
     }
 }
 
+/* A patch of one file: the call is about it. */
+static void name_file(struct trace_build *b, size_t index) {
+    struct trace_event *e = &b->trace->events[index];
+    if (!e->path && b->trace->count == index + 2 && e[1].kind == EVENT_EDIT) {
+        build_set(b, &e->path, e[1].path);
+    }
+}
+
 static struct trace_event *call_of_object(struct trace_build *b, const char *tool,
                                           const char *call, const json_t *input) {
     autofree char *command = command_of(input);
@@ -277,6 +285,7 @@ static struct trace_event *call_of_object(struct trace_build *b, const char *too
     size_t index = (size_t)(e - b->trace->events), count = b->trace->count;
     build_set(b, &e->path, path);
     add_edits(b, tool, call, input, path);
+    name_file(b, index);
     if (b->trace->count == count) {
         set_input(b, &b->trace->events[index], input);
     }
@@ -308,5 +317,6 @@ struct trace_event *build_call(struct trace_build *b, const char *tool, const ch
     if (!build_patch(b, tool, call, text)) {
         build_set_text(b, &b->trace->events[index], text, strlen(text));
     }
+    name_file(b, index);
     return &b->trace->events[index];
 }

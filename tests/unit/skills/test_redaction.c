@@ -1,0 +1,133 @@
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "skills/traces/redaction.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static char *redacted(const struct redaction *r, const char *s) {
+    autobuf out = BUF_INIT(1 << 20);
+    redaction_apply(r, &out, s, strlen(s));
+    return buf_detach(&out);
+}
+
+struct sample {
+    const char *text, *want;
+};
+
+static void check(const struct sample *samples, size_t count) {
+    struct redaction *r = redaction_new(NULL);
+    size_t wrong = 0;
+    for (size_t i = 0; i < count; i++) {
+        autofree char *got = redacted(r, samples[i].text), *again = redacted(r, got);
+        const char *want = samples[i].want ? samples[i].want : samples[i].text;
+        if (strcmp(got, want) != 0 || strcmp(again, want) != 0) {
+            fprintf(stderr, "# %s\n#   want %s\n#   got  %s\n#   then %s\n",
+                    samples[i].text, want, got, again);
+            wrong++;
+        }
+    }
+    redaction_free(r);
+    cr_assert(eq(sz, wrong, 0));
+}
+
+Test(redaction, hides_secrets_where_they_stand) {
+    static const struct sample samples[] = {
+        {"use sk-ant-api03-Zk3mQ8wR2tY6uI9oP4aS now", "use <api-key> now"},
+        {"AKIA7QX4MZP2WLRT9KDV", "<api-key>"},
+        {"x=github_pat_11ABCDEFG0aBcDeFgHiJkL_mNoPqRsTuVwXyZ", "x=<api-key>"},
+        {"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.", "<api-key>."},
+        {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcDEF123456 ok", "<token> ok"},
+        {"export API_KEY='a1b2c3d4e5f6'", "export API_KEY='<secret>'"},
+        {"{\"db_password\": \"two words\"}", "{\"db_password\": \"<secret>\"}"},
+        {"{\\\"token\\\":\\\"abc123def456\\\"}", "{\\\"token\\\":\\\"<secret>\\\"}"},
+        {"password: hunter2\nuser: x", "password: <secret>\nuser: x"},
+        {"mysql --password hunter3 -h db", "mysql --password <secret> -h db"},
+        {"Authorization: Bearer abc.def-123", "Authorization: Bearer <token>"},
+        {"-H 'x-api-key: 9f8e7d6c5b4a'", "-H 'x-api-key: <secret>'"},
+        {"Set-Cookie: sid=31d4; Path=/", "Set-Cookie: <cookie>"},
+        {"curl -u ann:pa55w0rd http://x", "curl -u <credentials> http://x"},
+        {"postgres://app:Zx9k@db:5432/x", "postgres://<credentials>@db:5432/x"},
+        {"write to jane.doe@corp.example.com.", "write to <email>."},
+        {"/home/ann/x /Users/bob C:\\Users\\Eve\\x", "<home>/x <home> <home>\\x"},
+        {"\"C:\\\\Users\\\\Eve\\\\x\" \\n/home/ann/y", "\"<home>\\\\x\" \\n<home>/y"},
+        {"-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----\nz",
+         "<private-key>\nz"},
+        {"\"key\": \"-----BEGIN PRIVATE KEY-----\\nMIIEvQ\\n",
+         "\"key\": \"<private-key>"},
+        {"secret_key = \"s3cr3t!\"", "secret_key = \"<secret>\""},
+        {"AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG", "AWS_SECRET_ACCESS_KEY=<secret>"},
+        {"os.environ[\"GITLAB_TOKEN\"] = \"q7w8e9r0t1\"",
+         "os.environ[\"GITLAB_TOKEN\"] = \"<secret>\""},
+        {"https://x/?token=abc123def456&page=2", "https://x/?token=<secret>&page=2"},
+    };
+    check(samples, ARRAY_LEN(samples));
+}
+
+Test(redaction, leaves_what_is_no_secret) {
+    static const struct sample samples[] = {
+        {"commit 3d1c1bb8340846bb6be7eb63a81aa01ce8f05150", NULL},
+        {"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", NULL},
+        {"max_tokens=4096 num_tokens = 128 tokenizer=AutoTokenizer.from_pretrained(x)",
+         NULL},
+        {"token = tokenizer.next_token(state)", NULL},
+        {"const int key = threadIdx.x; keys[key] = sort_key;", NULL},
+        {"_ZN4gemm12wgmma_kernelILi128ELi256EEEvPK13__nv_bfloat16", NULL},
+        {"wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16", NULL},
+        {"password: must be at least 8 characters", NULL},
+        {"connect(password=password, token=self.token)", NULL},
+        {"password = getpass.getpass()", NULL},
+        {"export TOKEN=$GITHUB_TOKEN PASSWORD=\"${DB_PASSWORD}\"", NULL},
+        {"OPENAI_API_KEY=<your key>", NULL},
+        {"git clone git@github.com:acme/x.git", NULL},
+        {"@app.get('/x')\\n@router.post('/y')", NULL},
+        {"if (token == expected_token1) {}", NULL},
+        {"https://example.com/home/about and /home/", NULL},
+        {"docker run -u 1000:1000 --user 1000:100 x", NULL},
+        {"pip install torch@2.6 react@18.2.0", NULL},
+        {"--token-limit 20000 --key-columns a1,b2", NULL},
+        {"sk-learn and sk-image, hf_hub_download, npm_config_registry", NULL},
+    };
+    check(samples, ARRAY_LEN(samples));
+}
+
+Test(redaction, names_are_learnt) {
+    static const char *const extra[] = {"correct horse", "tiny", NULL};
+    struct redaction *r = redaction_new(extra);
+    static const char seen[] = "cwd /home/mlindqvist/x\nkim@db2:~$ ls\n[zoe@node17 src]$";
+    redaction_learn(r, seen, sizeof seen - 1);
+    autofree char *got =
+        redacted(r, "mlindqvist kim_x kim zoe on node17, db2: correct horse tiny");
+    cr_assert_str_eq(got, "<user> kim_x <user> <user> on <host>, <host>: <secret> tiny");
+    redaction_free(r);
+}
+
+/* The limit of the output is respected, and the time grows with the text only. */
+Test(redaction, hostile_texts_end) {
+    static const char *const pieces[] = {"password=",
+                                         "eyJ-",
+                                         "a-",
+                                         "@",
+                                         "://",
+                                         "-----BEGIN ",
+                                         "-----BEGIN PRIVATE KEY",
+                                         "Bearer ",
+                                         "token:\"",
+                                         "/home/",
+                                         "\\\\",
+                                         "sk-",
+                                         "=",
+                                         "C:\\Users\\"};
+    struct redaction *r = redaction_new(NULL);
+    for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
+        autobuf text = BUF_INIT(1 << 20), out = BUF_INIT(4 << 20), small = BUF_INIT(100);
+        while (buf_adds(&text, pieces[i]) == 0) {}
+        redaction_apply(r, &out, text.data, text.len);
+        redaction_apply(r, &small, text.data, text.len);
+        cr_assert(small.len <= 100);
+    }
+    redaction_free(r);
+}
