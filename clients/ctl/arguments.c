@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STDIN_MAX (4u << 20)
@@ -216,6 +217,13 @@ static int set_property(json_t *params, const json_t *property, const char *text
 
 /* --- words --- */
 
+/* --from, as upskill has it: a folder is the skill to improve, a file a trace. */
+static const json_t *what_it_is_from(const json_t *method, const char *path) {
+    struct stat st;
+    bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return folder ? find_exactly(method, "skill", 5) : find_exactly(method, "traces", 6);
+}
+
 /* Takes one flag and, unless it is boolean, its value; returns how many words, or -errno.
  */
 static int read_flag(const json_t *method, const char **words, int count, json_t *params,
@@ -226,6 +234,11 @@ static int read_flag(const json_t *method, const char **words, int count, json_t
     bool negated = !property && strncmp(name, "no-", 3) == 0;
     if (negated) {
         property = find_property(method, name + 3, len - 3);
+    }
+    if (!property && len == 4 && strncmp(name, "from", 4) == 0) {
+        property = what_it_is_from(method, equals      ? equals + 1
+                                           : count > 1 ? words[1]
+                                                       : "");
     }
     if (!property) {
         return err_set(err, -EINVAL,
@@ -303,6 +316,14 @@ static int read_word(const json_t *method, const char *word, json_t *params,
             return 0;
         }
     }
+    property = find_exactly(method, "task", 4);
+    if (property && json_object_get(params, "task")) {
+        append_word(params, "task", word);
+        return 0;
+    }
+    if (property) {
+        return set_property(params, property, word, err);
+    }
     return err_set(err, -EINVAL,
                    "%s: one word too many; `upskillctl %s --help` shows the usage", word,
                    json_get_string(method, "name", ""));
@@ -353,9 +374,10 @@ void arguments_help(const json_t *method) {
     size_t i;
     printf("usage: upskillctl ");
     put_command(method);
-    const char *word = find_exactly(method, "skill", 5)  ? " NAME|FOLDER"
-                       : find_exactly(method, "path", 4) ? " FILE"
-                                                         : "";
+    const char *word = find_exactly(method, "task", 4)    ? " TASK…"
+                       : find_exactly(method, "skill", 5) ? " NAME|FOLDER"
+                       : find_exactly(method, "path", 4)  ? " FILE"
+                                                          : "";
     printf("%s [options]\n\n%s\n\n", word, json_get_string(method, "description", ""));
     json_array_foreach(json_object_get(method, "params"), i, property) {
         autofree char *flag = xasprintf("--%s%s", json_get_string(property, "name", ""),

@@ -8,7 +8,8 @@
  * arrays repeat or are JSON (lists of names also take commas: --students a,b), objects
  * are NAME=VALUE (repeated; --budget tokens=9,minutes=5) or JSON. Plain words fill `path`
  * when there is one, else the required properties in order; a long text (the task of
- * skill find) takes all the words that are left. "-" as path reads standard input into
+ * skill find) takes all the words that are left, and `task` those that nothing
+ * required wants. --from is a trace, or a skill's folder. "-" as path reads standard input into
  * `source`, or `text` where there is no source. */
 #include "base/json.h"
 

@@ -279,6 +279,9 @@ int result_exit_status(const char *operation, const json_t *result) {
     if (strcmp(operation, "skill/evaluate") == 0) {
         return evaluation_exit_status(result);
     }
+    if (strcmp(operation, "skill/generate") == 0) {
+        return json_object_get(result, "skill") ? 0 : 1;
+    }
     json_array_foreach(json_object_get(result, "results"), i, target) {
         if (strcmp(json_get_string(target, "outcome", ""), "refused") == 0) {
             return 1;
@@ -291,6 +294,9 @@ int render_result(const struct terminal *t, const char *operation, const json_t 
                   const json_t *result, const struct finding_sources *sources) {
     if (strcmp(operation, "skill/evaluate") == 0) {
         return render_evaluation(t, result);
+    }
+    if (strcmp(operation, "skill/generate") == 0) {
+        return render_generation(t, result);
     }
     if (strncmp(operation, "skill/", strlen("skill/")) == 0) {
         return render_skills(t, operation, params, result);

@@ -29,6 +29,10 @@ int render_skills(const struct terminal *t, const char *operation, const json_t 
  * only for the verdict helps, 2 when no student gave a single answer that could be
  * graded. */
 int render_evaluation(const struct terminal *t, const json_t *result);
+/* skill/generate's: where the skill was saved, its sections, what it tells, tests, check,
+ * the next commands; or the work order. 1 when there is nothing to teach or a draft is
+ * wanted. */
+int render_generation(const struct terminal *t, const json_t *result);
 /* run/list and run/show: a table and a matrix, bars, or the text that was asked for. */
 int render_runs(const struct terminal *t, const char *operation, const json_t *result);
 int render_status(const struct terminal *t, const json_t *result);

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""skill/generate with the real daemon: from traces and from the calling agent's drafts.
+
+usage: generate.py UPSKILLD   (TAP on standard output)
+
+The traces are those of tests/unit/skills/data/traces/lessons; expected.json there lists the
+secrets planted in them.
+"""
+import json, os, re, shutil, subprocess, sys, tempfile, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TRACES = os.path.join(HERE, "../unit/skills/data/traces/lessons")
+EXPECTED = json.load(open(os.path.join(TRACES, "expected.json")))
+GOOD = ("---\nname: zip-tests\ndescription: Runs the zip tests. Use when make check fails in the zip project.\n---\n\n"
+        "# Zip tests\n\nRun `make check` first [t1 e4].\n")
+
+
+class Daemon:
+    def __init__(self, program):
+        self.dir = tempfile.mkdtemp(prefix="generate-")
+        self.work = self.dir + "/work"
+        os.makedirs(self.work)
+        for name in os.listdir(TRACES):
+            shutil.copy(os.path.join(TRACES, name), self.work)
+        env = dict(os.environ, HOME=self.dir + "/home", XDG_STATE_HOME=self.dir + "/state",
+                   XDG_CONFIG_HOME=self.dir + "/config", XDG_CACHE_HOME=self.dir + "/cache")
+        os.makedirs(self.dir + "/home")
+        self.log = open(self.dir + "/log", "w+")
+        self.process = subprocess.Popen([os.path.abspath(program), "--root", self.work], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.log, cwd=self.work, env=env, text=True)
+        self.last = 0
+
+    def call(self, method, **params):
+        self.last += 1
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}) + "\n")
+        self.process.stdin.flush()
+        while True:
+            message = json.loads(self.process.stdout.readline())
+            if message.get("id") == self.last:
+                return message
+
+    def generate(self, **params):
+        return self.call("skill/generate", wait=True, **params)
+
+    def leftovers(self):
+        """Whatever lies in skills/ that is no skill's folder."""
+        folder = self.work + "/skills"
+        return [n for n in (os.listdir(folder) if os.path.isdir(folder) else []) if n.startswith(".")]
+
+    def close(self):
+        self.process.stdin.close()
+        code = self.process.wait(10)
+        shutil.rmtree(self.dir)
+        return code
+
+
+done = 0
+failed = 0
+
+
+def check(good, what):
+    global done, failed
+    done += 1
+    failed += not good
+    print("%s %d - %s" % ("ok" if good else "not ok", done, what), flush=True)
+
+
+def texts_beneath(folder):
+    for at, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(at, name), errors="replace") as f:
+                yield os.path.join(at, name), f.read()
+
+
+def from_traces(d):
+    for one in EXPECTED["traces"]:
+        answer = d.generate(traces=[one["file"]])
+        result = answer.get("result", {})
+        if one["nothing"]:
+            check(result.get("outcome") == "nothing_to_teach" and result.get("reason"), one["file"] + " teaches nothing")
+            continue
+        check(result.get("outcome") == "saved" and result["check"]["ok"], one["file"] + " is saved and passes the strict check: %s" % answer.get("error", ""))
+        if result.get("outcome") != "saved":
+            continue
+        path = result["skill"]["path"]
+        text = open(path + "/SKILL.md").read()
+        meta = json.load(open(path + "/skill_meta.json"))
+        lines = text.split("\n")
+        check(all(f["error"] in text and f["change"] in text and f.get("cause", "") in text for f in one["fixes"]), one["file"] + ": every fix with its cause")
+        check(all(0 < e["line"] <= len(lines) and lines[e["line"] - 1].strip() and re.fullmatch(r"t1 e\d+", e["event"])
+                  for e in result["evidence"]) and result["evidence"], one["file"] + ": every line of evidence has words")
+        check(len(meta["tests"]) == result["tests"]["count"] > 0, one["file"] + ": %d tests are saved" % len(meta["tests"]))
+        check(all(t.get("split") in ("refine", "gate", "report") for t in meta["tests"]), one["file"] + ": tests are split")
+        check(meta["provenance"]["traces"][0]["digest"].startswith("sha256:") and meta["provenance"]["teacher"] == "builtin", one["file"] + ": provenance")
+        again = d.generate(traces=[one["file"]])["result"]
+        check(open(path + "/SKILL.md").read() == text and again["skill"]["path"] == path, one["file"] + ": again gives the same")
+    d.log.seek(0)
+    found = [(name, s) for name, text in list(texts_beneath(d.work + "/skills")) + [("log", d.log.read())]
+             for s in EXPECTED["secrets"] if s in text]
+    check(not found, "no planted secret anywhere: %s" % found)
+    check(not d.leftovers(), "nothing is left in the folder of skills")
+
+
+def refusals(d):
+    def error(**params):
+        return d.generate(**params).get("error", {})
+    check("/traces" in str(error()), "nothing given is a bad request")
+    check("not available" in str(error(traces=["axpy-kernel.jsonl"], teacher="openai.gpt")), "a model as teacher is refused clearly")
+    check(error(traces=["/etc/passwd"]).get("data", {}).get("reason") == "outside_roots", "a trace elsewhere is refused")
+    check("no name for a skill" in str(error(traces=["axpy-kernel.jsonl"], name="Not A Name")), "a bad name is refused")
+    check("there is no missing.jsonl" in str(error(traces=["missing.jsonl"])), "a missing trace is named")
+    check("belong together" in str(error(draft="x")), "a draft without its job")
+    check("unknown_job" in str(error(job="0" * 32, draft=GOOD)), "an unknown job")
+    os.makedirs(d.work + "/skills/mine")
+    with open(d.work + "/skills/mine/SKILL.md", "w") as f:
+        f.write(GOOD.replace("zip-tests", "mine"))
+    check(error(traces=["axpy-kernel.jsonl"], name="mine").get("data", {}).get("reason") == "exists", "another's skill is not replaced")
+    check(open(d.work + "/skills/mine/SKILL.md").read() == GOOD.replace("zip-tests", "mine"), "and is as it was")
+    check(d.generate(task="Explain monads.")["result"]["outcome"] == "nothing_to_teach", "a task alone is nothing for builtin")
+
+
+def improving(d):
+    os.makedirs(d.work + "/skills/mine/references", exist_ok=True)
+    with open(d.work + "/skills/mine/references/notes.txt", "w") as f:
+        f.write("kept\n")
+    with open(d.work + "/skills/mine/SKILL.md", "w") as f:
+        f.write("---\nname: mine\ndescription: Builds axpy. Use for axpy.\nlicense: MIT\n---\n\n# Mine\n\nOld words. See references/notes.txt.\n")
+    with open(d.work + "/skills/mine/skill_meta.json", "w") as f:
+        json.dump({"tests": [{"id": "old", "input": "Which?", "expected": {"contains": ["that"]}}]}, f)
+    result = d.generate(skill="skills/mine", traces=["axpy-kernel.jsonl"])["result"]
+    text = open(d.work + "/skills/mine/SKILL.md").read()
+    check(result["skill"]["path"].endswith("/skills/mine") and "Old words" in text and "blockidx" in text and "license: MIT" in text,
+          "an improved skill keeps its words and fields")
+    check(open(d.work + "/skills/mine/references/notes.txt").read() == "kept\n", "and its files")
+    tests = json.load(open(d.work + "/skills/mine/skill_meta.json"))["tests"]
+    check(tests[0]["id"] == "old" and len(tests) > 1, "and its tests")
+
+
+def more(d):
+    result = d.generate(traces=["rust-borrow.jsonl"], name="rust-lines", install=["claude-code"],
+                        documents=[{"name": "style.md", "text": "# Style\n\nShort names.\n"}], tests=3)["result"]
+    check(result["install"][0]["outcome"] == "installed" and os.path.exists(d.work + "/.claude/skills/rust-lines/SKILL.md"), "it is installed when asked")
+    check(open(d.work + "/skills/rust-lines/references/style.md").read().startswith("# Style"), "a document becomes a reference")
+    check(result["tests"]["count"] <= 3, "no more tests than asked for")
+    found = d.call("skill/find", task="the rust borrow checker refuses to borrow self.lines as mutable in the parser crate")["result"]
+    check([m["name"] for m in found["matches"]][:2].count("rust-lines") == 1, "skill/find finds it")
+    both = d.generate(traces=["axpy-kernel.jsonl", "wgmma-target.jsonl"], output="out/two-kernels", students=["generic.nobody"])["result"]
+    check(os.path.exists(d.work + "/out/two-kernels/SKILL.md") and any(e["event"].startswith("t2 ") for e in both["evidence"]), "two traces, and the folder that was asked for")
+    check(bool(both["evaluation"].get("error") or both["evaluation"].get("verdict")), "an evaluation that cannot be made does not lose the skill")
+
+
+def host(d):
+    started = d.call("skill/generate", traces=["fastapi-tests.jsonl"], teacher="host")["result"]
+    job = started["job"]
+    status = d.call("job/status", job=job, wait_s=20)["result"]
+    order = status["work_order"]
+    check(status["state"] == "input_required" and set(order) == {"instructions", "format", "reply_with"}, "the host gets a work order")
+    check(order["reply_with"]["params"]["job"] == job and "httpx" in order["instructions"] and "<<<TRACE-DATA-" in order["instructions"],
+          "with what happened, as data")
+    check(not any(s in json.dumps(order) for s in EXPECTED["secrets"]), "and without secrets")
+    again = d.generate(job=job, draft="I am sorry, I cannot.")["result"]
+    check(again["state"] == "input_required" and "no SKILL.md" in again["work_order"]["instructions"], "an apology is asked again")
+    bad = d.generate(job=job, draft=GOOD.replace("---\n\n#", "hooks: x\n---\n\n#"))["result"]
+    check(bad.get("state") == "input_required" and "hooks" in bad["work_order"]["instructions"], "forbidden frontmatter is refused with the reason")
+    check(not os.path.exists(d.work + "/skills/zip-tests"), "nothing is half-saved")
+    saved = d.generate(job=job, draft="Here it is:\n\n```markdown\n" + GOOD + "```\n")["result"]
+    check(saved.get("outcome") == "saved" and saved["check"]["ok"], "a wrapped draft is saved: %s" % saved.get("state", ""))
+    text = open(d.work + "/skills/zip-tests/SKILL.md").read()
+    check("[t1" not in text and saved["evidence"] == [{"line": 8, "event": "t1 e4"}], "its citations are evidence")
+    check(d.call("job/status", job=job)["result"]["state"] == "succeeded", "the job has ended")
+    started = d.call("skill/generate", traces=["fastapi-tests.jsonl"], teacher="host", name="never")["result"]
+    d.call("job/status", job=started["job"], wait_s=20)
+    for _ in range(2):
+        d.generate(job=started["job"], draft=GOOD + "\nRun !`id` now.\n")
+    last = d.generate(job=started["job"], draft=GOOD + "\nRun !`id` now.\n")
+    check("error" in last and not os.path.exists(d.work + "/skills/never"), "after three drafts it ends, and nothing is saved")
+    started = d.call("skill/generate", task="Explain the zip tests.", teacher="host")["result"]
+    d.call("job/status", job=started["job"], wait_s=20)
+    d.call("job/cancel", job=started["job"])
+    check(d.call("job/status", job=started["job"])["result"]["state"] == "cancelled", "waiting can be cancelled")
+    check(not d.leftovers(), "no stage is left")
+
+
+def main():
+    d = Daemon(sys.argv[1])
+    from_traces(d)
+    refusals(d)
+    improving(d)
+    more(d)
+    host(d)
+    check(d.close() == 0, "the daemon ends well")
+    print("1..%d" % done)
+    return failed != 0
+
+
+sys.exit(main())
