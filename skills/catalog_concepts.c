@@ -174,6 +174,7 @@ static void add_concept(struct search *q, const struct valued *v) {
     if (c->frequency.documents && q->phrase_count < PHRASES_MAX) {
         add_phrase(q, c->word, c->stem, i, c->idiom ? IDIOM_WORD : 1,
                    c->frequency.documents);
+        q->phrases[q->phrase_count - 1].own = true;
     }
 }
 

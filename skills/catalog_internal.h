@@ -193,6 +193,7 @@ int ranker_new(struct db *reader, struct ranker **ret, struct err *err);
 void ranker_free(struct ranker *r); /* before its connection is closed */
 
 #define RANK_CONCEPTS_MAX 28
+#define RANK_NAMES_MAX 96
 #define RANK_THRESHOLD 0.5 /* of scores: below it a skill does not fit */
 
 struct concept { /* a word of the task, with its other names */
@@ -211,14 +212,16 @@ struct ranked {
                                    neighbours */
     double foreign;             /* share of the task's products that it is not about */
     uint8_t fields[RANK_CONCEPTS_MAX]; /* per concept a bit for each field it stands in */
+    uint8_t by[RANK_CONCEPTS_MAX];     /* 0: by its own word, else 1 + place in names */
 };
 struct ranking {
     struct ranked *list; /* best first */
     size_t count;
     struct concept concepts[RANK_CONCEPTS_MAX];
     size_t concept_count;
-    size_t product_count; /* concepts that name one */
-    double content;       /* what the task says, in words as rare as words get */
+    size_t product_count;           /* concepts that name one */
+    char names[RANK_NAMES_MAX][48]; /* that were asked for */
+    double content; /* what the task says, in words as rare as words get */
 };
 /* allowed: per document of the snapshot. */
 int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,

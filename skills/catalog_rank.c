@@ -30,6 +30,8 @@ static const double field_length[CATALOG_FIELDS] = {0, 0.4, 0.5, 0.75};
 struct seen { /* of one concept in one document */
     double strength;
     double quality[CATALOG_FIELDS]; /* of the best of its words in each field */
+    double best;                    /* quality of the best of its words */
+    uint8_t by;                     /* that word, as in struct ranked */
     uint8_t fields;
     uint8_t position_count[CATALOG_FIELDS - 1];
     int positions[CATALOG_FIELDS - 1][POSITIONS_MAX];
@@ -59,6 +61,10 @@ static void see_phrase(const Fts5ExtensionApi *api, Fts5Context *context, int nu
         seen->fields |= counts[i] ? (uint8_t)(1u << i) : 0;
         seen->quality[i] =
             counts[i] ? fmax(seen->quality[i], p->quality) : seen->quality[i];
+    }
+    if (weight > 0 && p->quality > seen->best) {
+        seen->best = p->quality;
+        seen->by = p->own ? 0 : (uint8_t)(1 + (p - q->phrases));
     }
     seen->strength = fmax(seen->strength, p->quality * weight / (weight + SATURATION));
 }
@@ -92,6 +98,7 @@ static void weigh_concepts(const struct search *q, const struct snapshot_documen
     for (size_t i = 0; i < k->concept_count; i++) {
         double weight = k->concepts[i].weight;
         m->fields[i] = seen[i].fields;
+        m->by[i] = seen[i].by;
         m->cover += weight * seen[i].strength;
         const double *quality = seen[i].quality;
         double described = fmax(quality[0], quality[1]),
@@ -157,6 +164,8 @@ static void see_row(const Fts5ExtensionApi *api, Fts5Context *context,
     for (size_t i = 0; i < q->ranking->concept_count; i++) {
         seen[i].strength = 0;
         seen[i].fields = 0;
+        seen[i].best = 0;
+        seen[i].by = 0;
         memset(seen[i].quality, 0, sizeof seen[i].quality);
         memset(seen[i].position_count, 0, sizeof seen[i].position_count);
     }
@@ -256,6 +265,9 @@ int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
         .snapshot = s, .allowed = allowed, .ranking = ret, .limit = limit};
     search_choose_concepts(r, q, task);
     int rc = search(r, q, err);
+    for (size_t i = 0; i < q->phrase_count; i++) {
+        memcpy(ret->names[i], q->phrases[i].word, sizeof ret->names[i]);
+    }
     free(q);
     if (rc < 0) {
         ranking_finish(ret);
@@ -283,6 +295,9 @@ static void add_words(struct buf *out, const struct ranking *r, const struct ran
                        : !(m->fields[i] & not_mask);
         if (in && count++ < 6) {
             buf_addf(out, "%s\"%s\"", count > 1 ? ", " : "", r->concepts[i].word);
+            if (mask && m->by[i]) {
+                buf_addf(out, " (\"%s\")", r->names[m->by[i] - 1]);
+            }
         }
     }
 }

@@ -7,12 +7,13 @@
 
 #define NAMES_MAX 12 /* other names of one word that are asked for */
 #define NAMES_LONG_MAX 4
-#define PHRASES_MAX 96 /* words asked for, of all concepts */
+#define PHRASES_MAX RANK_NAMES_MAX /* words asked for, of all concepts */
 
 struct phrase { /* one word asked for */
     char word[48], stem[STEM_SIZE];
     size_t concept;
-    double quality;    /* 1: the task's own word */
+    double quality;
+    bool own;          /* the task's own word */
     int64_t documents; /* that hold it */
 };
 

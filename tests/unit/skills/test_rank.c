@@ -335,7 +335,8 @@ Test(rank, other_names_and_phrases_match_and_another_product_does_not) {
     cr_expect(eq(str, (char *)first_name(phrase), "oauth-provider"));
     const char *why =
         json_get_string(json_array_get(json_object_get(phrase, "matches"), 0), "why", "");
-    cr_expect(strstr(why, "single sign on") != NULL, "%s", why);
+    cr_expect(strstr(why, "\"single sign on\" (\"oauth\") in its name") != NULL, "%s",
+              why);
     autojson *name = find(&f, "k8s");
     cr_expect(eq(str, (char *)first_name(name), "kubernetes-rollout"));
     autojson *same = find(&f, "hash join in oracle");
