@@ -95,11 +95,11 @@ static unsigned draw(unsigned *state) {
     return *state >> 8;
 }
 
-/* The n-th line that is an instruction, as [start, end). */
+/* Some line that is an instruction, as [start, end). */
 static bool pick_line(const struct text *t, unsigned *state, size_t *start, size_t *end) {
     size_t from = t->len ? draw(state) % t->len : 0;
     const char *line = memchr(t->at + from, '\n', t->len - from);
-    if (!line || line[1] != '\t' || (size_t)(line + 2 - t->at) >= t->len) {
+    if (!line || (size_t)(line + 2 - t->at) >= t->len || line[1] != '\t') {
         return false;
     }
     const char *stop = memchr(line + 1, '\n', t->len - (size_t)(line + 1 - t->at));
