@@ -105,6 +105,41 @@ static char *tidy(const char *text) {
     return buf_detach(&out);
 }
 
+/* Where the section that begins at `heading` ends: at the next of its level or above. */
+static size_t section_end(const char *text, size_t heading) {
+    size_t at = heading + strcspn(text + heading, "\n");
+    bool fenced = false;
+    while (text[at]) {
+        const char *line = text + ++at;
+        fenced ^= strncmp(line, "```", 3) == 0;
+        if (!fenced && (strncmp(line, "## ", 3) == 0 || strncmp(line, "# ", 2) == 0)) {
+            return at;
+        }
+        at += strcspn(line, "\n");
+    }
+    return at;
+}
+
+/* An improved skill that has such a section gets the new pieces at its end. */
+static void merge_section(struct buf *body, const struct units *u, enum section section) {
+    autobuf added = BUF_INIT(MAX_BODY);
+    autofree char *heading = xasprintf("\n## %s\n", titles[section]);
+    const char *found = strstr(body->data, heading);
+    add_section(&added, u, section);
+    if (!found || !added.len) {
+        buf_adds(body, added.data);
+        return;
+    }
+    size_t at = section_end(body->data, (size_t)(found - body->data) + 1);
+    autofree char *rest = xstrdup(body->data + at);
+    body->len = at;
+    while (body->len && body->data[body->len - 1] == '\n') {
+        body->len--;
+    }
+    body->data[body->len] = '\0';
+    buf_addf(body, "\n%s\n%s", added.data + strlen(heading), rest);
+}
+
 static char *make_body(const struct writing *w) {
     autobuf body = BUF_INIT(MAX_BODY);
     const struct skill_text *base = w->request->base;
@@ -116,7 +151,11 @@ static char *make_body(const struct writing *w) {
         buf_addf(&body, "# %s\n", *title ? title : w->name);
     }
     for (enum section s = SECTION_STEPS; s < SECTIONS; s++) {
-        add_section(&body, &w->units, s);
+        if (base) {
+            merge_section(&body, &w->units, s);
+        } else {
+            add_section(&body, &w->units, s);
+        }
     }
     return base ? xstrndup(body.data, body.len) : tidy(body.data);
 }
