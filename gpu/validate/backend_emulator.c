@@ -6,9 +6,9 @@
 #include "gpu/validate/backend.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 struct block_of_memory {
     uint64_t address, bytes;
@@ -41,9 +41,12 @@ static unsigned machine_checks(const struct backend_options *o) {
            (o->counters ? MACHINE_COUNTERS : 0u);
 }
 
+/* As many as this process may use: fewer than there are under taskset or in a container.
+ */
 static unsigned thread_count(unsigned wanted) {
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned have = cpus > 0 ? (unsigned)cpus : 1;
+    cpu_set_t cpus;
+    bool known = sched_getaffinity(0, sizeof cpus, &cpus) == 0;
+    unsigned have = known ? (unsigned)CPU_COUNT(&cpus) : 1;
     return wanted && wanted < have ? wanted : have;
 }
 

@@ -68,10 +68,18 @@ static double plain_cos_turn(double u) {
     bool swap = turn > 0.125;
     double x = (swap ? 0.25 - turn : turn) * 6.28318530717958648;
     double square = x * x, sum = 0;
-    /* 1/(2n)! or 1/(2n+1)!, Horner from the ninth term. */
-    for (int n = 9; n >= 1; n--) {
-        double by = swap ? (2.0 * n) * (2.0 * n + 1) : (2.0 * n - 1) * (2.0 * n);
-        sum = (1 - sum) * square / by;
+    /* 1/(2n)! or 1/(2n+1)!, Horner from the ninth term: what each is of the one before.
+     */
+#define PART(n) 1.0 / (n) / (n + 1.0)
+    static const double parts[2][9] = {
+        {PART(1), PART(3), PART(5), PART(7), PART(9), PART(11), PART(13), PART(15),
+         PART(17)},
+        {PART(2), PART(4), PART(6), PART(8), PART(10), PART(12), PART(14), PART(16),
+         PART(18)},
+    };
+#undef PART
+    for (int n = 8; n >= 0; n--) {
+        sum = (1 - sum) * square * parts[swap][n];
     }
     return sign * (swap ? x * (1 - sum) : 1 - sum);
 }

@@ -108,19 +108,19 @@ static uint64_t small_float_bits(enum tensor_type type, double value) {
 }
 
 double tensor_get(enum tensor_type type, const void *data, size_t i) {
-    uint64_t bits = tensor_bits(type, data, i);
     float single;
     double value;
     switch (type) {
     case TENSOR_FLOAT32:
-        memcpy(&single, &bits, sizeof single);
+        memcpy(&single, (const char *)data + i * sizeof single, sizeof single);
         return (double)single;
     case TENSOR_FLOAT64:
-        memcpy(&value, &bits, sizeof value);
+        memcpy(&value, (const char *)data + i * sizeof value, sizeof value);
         return value;
     default:
         break;
     }
+    uint64_t bits = tensor_bits(type, data, i);
     if (tensor_type_float(type)) {
         return small_float(type, bits);
     }
@@ -162,8 +162,10 @@ void tensor_set(enum tensor_type type, void *data, size_t i, double value) {
     uint64_t bits = 0;
     if (type == TENSOR_FLOAT32) {
         float single = (float)value;
-        memcpy(&bits, &single, sizeof single);
-    } else if (type == TENSOR_FLOAT64) {
+        memcpy((char *)data + i * sizeof single, &single, sizeof single);
+        return;
+    }
+    if (type == TENSOR_FLOAT64) {
         memcpy(&bits, &value, sizeof value);
     } else if (tensor_type_float(type)) {
         bits = small_float_bits(type, value);

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""kernel/validate gives the same result for the same seed, on one CPU and on all: the whole corpus.
+
+usage: validate_same.py UPSKILLD [WORD …]   (TAP on standard output)
+"""
+import json, os, sys
+
+from validate_support import Daemon, Tap, ask_all, corpus, params_of
+
+WORDS = sys.argv[2:]
+PROGRAM = os.path.abspath(sys.argv[1])
+
+
+def run(chosen, cpus):
+    """Results by label, without the compiler's times and the machine's own words."""
+    results, devices = {}, set()
+    daemon = Daemon(PROGRAM, before=lambda: os.sched_setaffinity(0, cpus))
+
+    def told(label, answer):
+        result = answer["result"]
+        result.pop("check", None)
+        devices.add(result.pop("backend", {}).get("device"))
+        results[label] = json.dumps(result)
+    ask_all(daemon, ((label, params_of(source, check, seed="0x5eed")) for label, source, check in chosen), told)
+    daemon.close()
+    return results, devices
+
+
+def same(a, b):
+    assert a == b, "%s\n%s" % (a[:1000], b[:1000])
+
+
+def main():
+    tap = Tap()
+    cpus = os.sched_getaffinity(0)
+    if len(cpus) < 2:
+        print("1..0 # SKIP one CPU")
+        return 0
+    chosen = [c for c in corpus() if not WORDS or any(w in c[0] for w in WORDS)]
+    one, alone = run(chosen, {min(cpus)})
+    all_of_them, together = run(chosen, cpus)
+    print("# %s; %s" % (alone, together))
+    tap.run("one thread, and more", lambda: check_devices(alone, together))
+    for label, _, _ in chosen:
+        tap.run(label, same, one[label], all_of_them[label])
+    return tap.end()
+
+
+def check_devices(alone, together):
+    assert any("1 thread)" in (d or "") for d in alone) and not alone & together - {None}, (alone, together)
+
+
+sys.exit(main())
