@@ -1,8 +1,8 @@
 #include "skills/evaluation/evaluation_result.h"
 
 #include "base/buf.h"
-#include "base/text.h"
 #include "skills/evaluation/agent_student.h"
+#include "skills/evaluation/evaluation_sentence.h"
 #include "skills/evaluation/injection.h"
 #include "skills/evaluation/quality.h"
 #include "skills/evaluation/statistics.h"
@@ -89,6 +89,9 @@ static json_t *arm_json(const struct work *w, size_t student, size_t arm) {
         (json_int_t)t.assertions_total, "tokens", "input", (json_int_t)t.input, "output",
         (json_int_t)t.output, "total", (json_int_t)(t.input + t.output), "cost",
         t.cost < 0 ? json_null() : json_real(t.cost));
+    if (t.truncated) {
+        json_object_set_new(one, "truncated", json_integer((json_int_t)t.truncated));
+    }
     if (t.reused) {
         json_object_set_new(one, "reused", json_integer((json_int_t)t.reused));
     }
@@ -169,115 +172,10 @@ static json_t *injection_json(const struct injection *seen) {
 
 /* --- a student --- */
 
-static void say_injection(struct buf *out, const struct work *w, size_t student,
-                          const struct injection *seen) {
-    buf_reset(out);
-    buf_addf(
-        out,
-        "The skill never reached %s: its prompts grew by %.0f tokens where the skill "
-        "has about %zu, so nothing was measured. Look at what stands between "
-        "upskilld and the model (a proxy, a template without a system message, a "
-        "context that is too small).",
-        w->o->students[student].name, seen->seen_tokens, seen->expected_tokens);
-}
-
-static void say_again(struct buf *out, const struct work *w, size_t student,
-                      const struct lift *lift, size_t n) {
-    buf_reset(out);
-    buf_addf(
-        out,
-        "Both arms were the same (A/A): between two equal looks at %s over %zu tests "
-        "lie %+.0f points",
-        w->o->students[student].name, n, 100 * lift->lift.estimate);
-    if (isfinite(lift->lift.low)) {
-        buf_addf(out, " (95 %% interval %+.0f to %+.0f)", 100 * lift->lift.low,
-                 100 * lift->lift.high);
-    }
-    buf_adds(out, ". A skill has to do more than this noise.");
-}
-
-static void say_activation(struct buf *out, const struct work *w, size_t student) {
-    struct cell_tally t;
-    cell_tally(w->grid, student, 1, &t);
-    size_t of = t.passed + t.failed;
-    if (w->o->students[student].agent && of) {
-        buf_addf(out, " The agent opened the skill in %zu of %zu answers.", t.activated,
-                 of);
-    }
-}
-
-/* With one full stop at its end. */
-static void add_sentence(struct buf *out, const char *text) {
-    size_t len = strlen(text);
-    text_clean(out, text, len && text[len - 1] == '.' ? len - 1 : len);
-    buf_addc(out, '.');
-}
-
-/* The first cell that errored or was refused; NULL without one. */
-static const struct cell *first_problem(const struct work *w, size_t student) {
-    for (size_t i = 0; i < w->grid->count; i++) {
-        const struct cell *c = &w->grid->cells[i];
-        if (c->student == student && c->why && !cell_counts(c)) {
-            return c;
-        }
-    }
-    return NULL;
-}
-
-/* Why answers errored: the cure of the student's own errors, else the first's words (a
- * judge that could not be asked is not the student's error). */
-static void say_why(struct buf *out, const struct work *w, size_t student) {
-    const char *hint = evaluation_student_hint(w->e, student);
-    const struct cell *first = first_problem(w, student);
-    if (hint || first) {
-        buf_adds(out, ": ");
-    }
-    add_sentence(out, hint ? hint : first ? first->why : "");
-}
-
-static void say_errors(struct buf *out, const struct work *w, size_t student) {
-    struct cell_tally base, skill;
-    cell_tally(w->grid, student, 0, &base);
-    cell_tally(w->grid, student, 1, &skill);
-    size_t errored = base.errored + skill.errored, refused = base.refused + skill.refused,
-           truncated = base.truncated + skill.truncated;
-    if (errored) {
-        buf_addf(out, " %zu answers errored and do not count", errored);
-        say_why(out, w, student);
-    }
-    if (refused) {
-        buf_addf(out, " %zu were refused and do not count.", refused);
-    }
-    if (truncated) {
-        buf_addf(out,
-                 " %zu answers were cut off at their length limit and graded as they "
-                 "were: give the model a larger max_tokens.",
-                 truncated);
-    }
-}
-
-static void say_student(struct buf *out, const struct work *w, size_t student,
-                        struct lift *lift, const struct paired_results *pairs,
-                        const struct injection *seen) {
-    const char *problem = evaluation_student_problem(w->e, student);
-    if (!seen->ok) {
-        lift->verdict = VERDICT_NO_EVIDENCE;
-        say_injection(out, w, student, seen);
-    } else if (w->facts->again) {
-        say_again(out, w, student, lift, pairs->n);
-    } else if (problem && !pairs->n) {
-        buf_addf(out, "%s could not be asked: ", w->o->students[student].name);
-        add_sentence(out, problem);
-    } else {
-        lift_sentence(out, lift, w->o->students[student].name, pairs);
-        say_activation(out, w, student);
-    }
-    say_errors(out, w, student);
-}
-
 static void add_error(const struct work *w, size_t student, json_t *one) {
     const char *hint = evaluation_student_hint(w->e, student);
-    const struct cell *c = first_problem(w, student);
+    const struct sentence_subject subject = {w->e, w->o, w->facts, student};
+    const struct cell *c = sentence_first_problem(&subject);
     if (!c) {
         return;
     }
@@ -306,7 +204,9 @@ static json_t *student_json(const struct work *w, size_t student, struct lift *l
     if (checked) {
         injection_check(w->grid, student, 1, w->o->arms[1].added_tokens, &seen);
     }
-    say_student(&sentence, w, student, lift, &pairs, &seen);
+    lift->verdict = seen.ok ? lift->verdict : VERDICT_NO_EVIDENCE;
+    const struct sentence_subject subject = {w->e, w->o, w->facts, student};
+    sentence_of_student(&sentence, &subject, lift, &pairs, &seen);
     json_t *one = json_pack(
         "{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "model", w->o->students[student].name,
         "verdict", verdict_name(lift->verdict), "sentence",
@@ -361,7 +261,7 @@ static void say_whole(struct buf *out, const struct work *w, const struct counts
     }
     if (w->facts->record_problem) {
         buf_adds(out, " The record is not whole: ");
-        add_sentence(out, w->facts->record_problem);
+        sentence_add(out, w->facts->record_problem);
     }
 }
 

@@ -240,6 +240,15 @@ def answers_cut_off():
         assert silent["ended_by"] == "time" and silent["provenance"]["requests"] == 12, silent["provenance"]
 
 
+def one_arm_loses_answers():
+    """What a pair lacks does not count, and the sentence says which arm lost it."""
+    with Room([{"when": {"system": "marigold", "user": "number [123]:"}, "do": "refuse"},
+               {"when": {"system": "marigold"}, "do": "answer=correct"}, {"when": {}, "do": "answer=wrong"}]) as r:
+        result = r.evaluate("any", tests=make_tests(12), runs=1)
+        assert "3 were refused (3 of them with the skill) and do not count." in result["sentence"], result["sentence"]
+        assert result["verdict"] == "helps" and result["students"][0]["lift"]["n_tests"] == 9, result
+
+
 def flooded():
     """Endless streams, faster than anybody reads: others are answered, and the time is kept."""
     with Room() as r:
@@ -586,7 +595,7 @@ def ended_in_the_middle():
 TESTS = [helps, forty_to_eighty_five, same_twice, false_alarms, hurts, ceiling_and_floor, few_tests,
          mixed_students, storm, errors_are_no_failures, errored_ones_are_asked_again,
          a_student_that_cannot_be_asked, never_injected, context_cut, judge_of_the_wrong_form, answers_cut_off,
-         flooded, killed_and_resumed, cancelled, progress_and_partial, budgets, no_key_in_any_file,
+         one_arm_loses_answers, flooded, killed_and_resumed, cancelled, progress_and_partial, budgets, no_key_in_any_file,
          reused_baseline, older_and_trace, splits, two_at_once_and_a_skill_that_goes, full_disk,
          record_in_the_skill, configured_students, on_a_terminal, bad_requests, cancelled_at_any_moment,
          through_mcp, ended_in_the_middle]
