@@ -239,7 +239,8 @@ static int look_closer(struct ranker *r, struct search *q, struct err *err) {
 
 static int search(struct ranker *r, struct search *q, struct err *err) {
     autobuf match = BUF_INIT(PHRASES_MAX * 64);
-    choose_asked(q, ROWS_BUDGET);
+    /* A row is weighed once, for all its words. */
+    choose_asked(q, q->snapshot->indexed <= ROWS_BUDGET ? INT64_MAX : ROWS_BUDGET);
     write_match(q, &match);
     if (!match.len) {
         return 0;

@@ -5,7 +5,7 @@
 
 #include "skills/thesaurus.h"
 
-#define NAMES_MAX 12 /* other names of one word that are asked for */
+#define NAMES_MAX 8 /* other names of one word that are asked for */
 #define NAMES_LONG_MAX 4
 #define PHRASES_MAX RANK_NAMES_MAX /* words asked for, of all concepts */
 
