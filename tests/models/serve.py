@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Serve SmolLM2-135M-Instruct with llama.cpp's server, OpenAI-compatible, on this machine.
 
-usage: serve.py [PORT]      (0: any free one; prints the address, ends at end of input or a signal)
+usage: serve.py [PORT]      (0: any free one)
+Prints the address. Ends by a signal, or, where its input is no terminal, at the input's end.
 At the first start a virtual environment with llama.cpp and the model (125 MB to fetch, 160 MB on
 disk) is made in $XDG_CACHE_HOME/upskilld-models; nothing else is touched, no key is needed.
 """
-import os, subprocess, sys
+import os, signal, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "upskilld-models")
@@ -44,6 +45,8 @@ def serve(port):
     parameters.sampling.seed = 1
     server = xllamacpp.Server(parameters)
     print(server.listening_address + "/v1", flush=True)
+    if sys.stdin.isatty():
+        signal.pause()
     sys.stdin.buffer.read()
     os._exit(0)
 
