@@ -8,6 +8,7 @@
 #include "skills/skill_check.h"
 #include "skills/tokens.h"
 
+#include <limits.h>
 #include <string.h>
 
 #define MAX_BODY (1u << 20)
@@ -34,6 +35,8 @@ struct writing {
     const char *name, *task;
     struct units units;
     size_t dropped;
+    bool plain;     /* the description speaks of no errors */
+    int first_line; /* of the first piece; the head is before it */
     char *text;
 };
 
@@ -169,7 +172,9 @@ static void render(struct writing *w) {
         w->text = skill_text_write(q->base, none, body);
         return;
     }
-    autofree char *description = builtin_description(w->name, w->task, q->lessons);
+    const struct lessons none = {0};
+    autofree char *description =
+        builtin_description(w->name, w->task, w->plain ? &none : q->lessons);
     autojson *front =
         json_pack("{s:s,s:o}", "name", w->name, "description", json_clean_z(description));
     autofree char *spaced = xasprintf("\n%s", body);
@@ -189,6 +194,7 @@ static int line_of(const char *text, const char *at) {
 /* Where every unit stands now. tidy() drops blank lines alone, so the first line of a
  * unit is found as it is; the search goes on behind it. */
 static void find_places(struct writing *w) {
+    w->first_line = INT_MAX;
     for (enum section s = SECTION_STEPS; s < SECTIONS; s++) {
         autofree char *heading = xasprintf("\n## %s\n", titles[s]);
         const char *at = strstr(w->text, heading);
@@ -207,6 +213,7 @@ static void find_places(struct writing *w) {
                 continue;
             }
             u->line = line_of(w->text, found);
+            w->first_line = u->line < w->first_line ? u->line : w->first_line;
             size_t len = strlen(u->text);
             u->end_line = u->line;
             for (size_t k = 0; k < len; k++) {
@@ -269,21 +276,40 @@ static void drop_known(struct writing *w) {
 
 /* --- rules --- */
 
-/* Warnings that speak of words which must not reach another model. */
+/* Errors, and warnings too but for those about commands that a person would run like
+ * that: nobody reads a trace before its words reach another model. */
 static bool must_go(const json_t *finding) {
-    static const char *const codes[] = {
-        "ignore_instructions", "hides_from_user", "system_prompt", "self_update",
-        "prompt_injection",    "conceals",        "hidden_text",   "shows_secrets"};
+    static const char *const tolerated[] = {"elevated_rights", "unpinned_package"};
     const char *code = json_get_string(finding, "code", "");
-    if (strcmp(json_get_string(finding, "severity", ""), "error") == 0) {
-        return true;
-    }
-    for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
-        if (strcmp(code, codes[i]) == 0) {
-            return true;
+    const char *severity = json_get_string(finding, "severity", "");
+    for (size_t i = 0; i < ARRAY_LEN(tolerated); i++) {
+        if (strcmp(code, tolerated[i]) == 0 && strcmp(severity, "error") != 0) {
+            return false;
         }
     }
-    return false;
+    return strcmp(severity, "info") != 0;
+}
+
+static json_t *safety_findings(const char *text) {
+    struct skill skill = {0};
+    json_t *findings = json_array();
+    skill_text_read(&skill.text, text, strlen(text));
+    safety_rules_check(&skill, findings);
+    skill_finish(&skill);
+    return findings;
+}
+
+bool builtin_is_safe(const char *text) {
+    autofree char *whole = xasprintf("---\nname: a\ndescription: A.\n---\n\n%s\n", text);
+    autojson *findings = safety_findings(whole);
+    const json_t *finding;
+    size_t i;
+    json_array_foreach(findings, i, finding) {
+        if (must_go(finding)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool drop_at(struct writing *w, int line) {
@@ -298,23 +324,44 @@ static bool drop_at(struct writing *w, int line) {
     return false;
 }
 
+/* The head is made of the task and of errors: first the one goes, then the other. */
+static bool drop_head(struct writing *w) {
+    if (w->request->base || w->plain) {
+        return false;
+    }
+    w->plain = *w->task == '\0';
+    w->task = "";
+    w->dropped++;
+    return true;
+}
+
 /* False when nothing had to go. */
 static bool drop_forbidden(struct writing *w) {
-    struct skill skill = {0};
-    autojson *findings = json_array();
-    json_t *finding;
+    autojson *findings = safety_findings(w->text);
+    const json_t *finding;
     size_t i;
-    bool any = false;
-    skill_text_read(&skill.text, w->text, strlen(w->text));
-    safety_rules_check(&skill, findings);
+    bool any = false, head = false;
     hardware_facts_check("SKILL.md", w->text, strlen(w->text), 1, findings);
     json_array_foreach(findings, i, finding) {
-        if (must_go(finding)) {
-            any |= drop_at(w, (int)json_get_integer(finding, "line", 0));
+        int line = (int)json_get_integer(finding, "line", 0);
+        if (must_go(finding) && drop_at(w, line)) {
+            any = true;
+        } else if (must_go(finding)) {
+            head |= line < w->first_line;
         }
     }
-    skill_finish(&skill);
-    return any;
+    return (head && drop_head(w)) || any;
+}
+
+/* What went to errors.md is not seen by the rules of SKILL.md. */
+static void drop_unsafe_asides(struct writing *w) {
+    for (size_t i = 0; i < w->units.count; i++) {
+        struct unit *u = &w->units.list[i];
+        if (u->aside && !u->dropped && !builtin_is_safe(u->text)) {
+            u->dropped = true;
+            w->dropped++;
+        }
+    }
 }
 
 /* --- the result --- */
@@ -366,10 +413,13 @@ static const char *name_of_base(const struct skill_text *base) {
 
 void builtin_write(struct skill_draft *ret, const struct builtin_request *q) {
     struct writing w = {.request = q, .task = q->task ? q->task : q->lessons->task};
+    bool unsafe = w.task && !builtin_is_safe(w.task);
+    w.task = w.task && !unsafe ? w.task : "";
     const char *given = q->name ? q->name : name_of_base(q->base);
     autofree char *name = given ? xstrdup(given) : builtin_name(w.task, q->lessons);
     w.name = name;
     builtin_units(&w.units, q);
+    w.dropped = w.units.dropped + unsafe;
     drop_known(&w);
     for (int round = 0; round < MAX_ROUNDS; round++) {
         fit_budget(&w);
@@ -379,6 +429,7 @@ void builtin_write(struct skill_draft *ret, const struct builtin_request *q) {
             break;
         }
     }
+    drop_unsafe_asides(&w);
     write_errors_file(&w);
     *ret = (struct skill_draft){
         .name = take(name),

@@ -57,11 +57,14 @@ struct unit { /* what stands or falls together */
 struct units {
     struct unit *list;
     size_t count;
-    json_t *files; /* {path: text} */
+    json_t *files;  /* {path: text} */
+    size_t dropped; /* left out as unsafe */
 };
 /* builtin_units.c */
 void builtin_units(struct units *ret, const struct builtin_request *request);
 void builtin_units_finish(struct units *u);
+/* No safety rule objects to it but those about rights and versions. */
+bool builtin_is_safe(const char *text);
 /* builtin_name.c: "cuda-softmax-build"; malloc'ed. */
 char *builtin_name(const char *task, const struct lessons *l);
 /* What it does and when to use it, within the catalogue's budget; malloc'ed. */

@@ -38,7 +38,7 @@ static bool is_full(const struct making *m) {
 /* input and expected are taken. */
 static void add_test(struct making *m, char *input, json_t *expected, const char *kind,
                      size_t i, size_t variant) {
-    if (!is_full(m) && json_object_size(expected)) {
+    if (!is_full(m) && json_object_size(expected) && builtin_is_safe(input)) {
         autofree char *id = xasprintf("%s-%zu%s", kind, i + 1, variant ? "-before" : "");
         json_array_append_new(m->tests,
                               json_pack("{s:s,s:o,s:O}", "id", id, "input",
@@ -331,7 +331,7 @@ static void want_technical(json_t *contains, const char *cause, const char *aske
 }
 
 static void ask_cause(struct making *m, const struct lesson_fix *f, size_t i) {
-    if (!f->cause) {
+    if (!f->cause || !builtin_is_safe(f->cause)) {
         return;
     }
     autofree char *context = rename_files(f->context, next_name(m));
@@ -533,7 +533,7 @@ static void ask_fixes(struct making *m, size_t variant) {
 
 json_t *builtin_tests(const struct lessons *l, const char *task, size_t count) {
     struct making m = {.lessons = l, .task = task, .tests = json_array(), .count = count};
-    m.task = m.task ? m.task : "";
+    m.task = m.task && builtin_is_safe(m.task) ? m.task : "";
     ask_fixes(&m, 0);
     for (size_t i = 0; i < l->fix_count; i++) {
         ask_cause(&m, &l->fixes[i], i);

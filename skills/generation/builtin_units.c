@@ -61,7 +61,9 @@ static void add_fix(struct units *u, const struct lesson_fix *f) {
     buf_adds(&b, "### ");
     markdown_span(&b, f->quote, 160);
     buf_adds(&b, "\n\n");
-    if (f->cause) {
+    if (f->cause && !builtin_is_safe(f->cause)) {
+        u->dropped++; /* the fix may still be told */
+    } else if (f->cause) {
         buf_adds(&b, "Cause: ");
         markdown_prose(&b, f->cause, LESSON_MAX_LINE);
         buf_adds(&b, "\n");
@@ -132,6 +134,10 @@ static void add_limit(struct units *u, const struct lesson_limit *limit) {
 }
 
 static void add_link(struct units *u, const struct lesson_link *link) {
+    if (link->why && !builtin_is_safe(link->why)) {
+        u->dropped++;
+        return;
+    }
     struct buf b = BUF_INIT(MAX_UNIT);
     buf_addf(&b, "- <%s>\n", link->url);
     add_unit(u, SECTION_REFERENCES, &b, &link->evidence, "links");
@@ -203,13 +209,25 @@ static void add_file(struct units *u, const struct builtin_request *q,
     add_unit(u, SECTION_FILES, &b, &f->evidence, "files");
 }
 
+static bool is_safe_file(const struct lesson_file *f) {
+    struct buf b = BUF_INIT(2 * MAX_FILE_BYTES);
+    markdown_fence(&b, markdown_language(f->path), f->text);
+    autofree char *block = buf_detach(&b);
+    return builtin_is_safe(block);
+}
+
 static void add_files(struct units *u, const struct builtin_request *q) {
     size_t inlined = 0, added = 0;
     for (int aside = 0; aside < 2; aside++) { /* the short ones first */
         for (size_t i = 0; i < q->lessons->file_count && added < MAX_FILES; i++) {
             const struct lesson_file *f = &q->lessons->files[i];
             bool is_long = count_lines(f->text ? f->text : "") > MAX_INLINE_LINES;
-            if (is_long == (aside == 1) && is_worth_keeping(f)) {
+            if (is_long != (aside == 1) || !is_worth_keeping(f)) {
+                continue;
+            }
+            if (!is_safe_file(f)) {
+                u->dropped++;
+            } else {
                 add_file(u, q, f, &inlined);
                 added++;
             }

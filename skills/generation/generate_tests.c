@@ -88,6 +88,7 @@ static void set_metadata(json_t *meta, const struct generating *g, const char *n
         json_object_set_new(meta, "metadata", metadata);
     }
     const char *task = task_of(g);
+    task = task && builtin_is_safe(task) ? task : NULL;
     json_object_set_new(metadata, "generated_by",
                         json_string(g->request.teacher == TEACHER_HOST
                                         ? "upskilld host"
