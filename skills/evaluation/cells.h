@@ -18,7 +18,7 @@ enum cell_state {
     CELL_FAILED,
     CELL_REFUSED, /* the student declined */
     CELL_ERRORED, /* nobody could say: no answer, or it could not be judged */
-    CELL_SKIPPED, /* never asked: the budget or the time was used up */
+    CELL_SKIPPED, /* never asked, or not to the end: budget or time were used up */
 };
 
 struct cell {
@@ -34,7 +34,8 @@ struct cell {
     unsigned assertions_passed, assertions_total;
     uint64_t input, output; /* tokens */
     double cost;            /* negative: unknown */
-    char *why;              /* of refused and errored: a sentence; owned */
+    char *why;              /* of refused and errored ones, and of skipped ones whose
+                               attempts failed: a sentence; owned */
 };
 
 struct cell_grid {

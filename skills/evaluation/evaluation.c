@@ -254,6 +254,7 @@ static void on_answer(struct model_call *call, const struct model_answer *answer
             budget_spent(e);
         }
         c->requests += answer->requests;
+        set_why(c, answer->message); /* of its last attempt that failed */
         asking_end(a, CELL_SKIPPED);
         return;
     }

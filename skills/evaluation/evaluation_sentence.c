@@ -106,6 +106,15 @@ static void say_errors(struct buf *out, const struct sentence_subject *s) {
     }
 }
 
+/* Nothing was answered in time; what was heard instead is no error that counts. */
+static void say_heard(struct buf *out, const struct sentence_subject *s) {
+    const struct cell *first = sentence_first_problem(s);
+    if (first && first->state == CELL_SKIPPED) {
+        buf_adds(out, " Its last word was: ");
+        sentence_add(out, first->why);
+    }
+}
+
 void sentence_of_student(struct buf *out, const struct sentence_subject *s,
                          const struct lift *lift, const struct paired_results *pairs,
                          const struct injection *seen) {
@@ -122,4 +131,7 @@ void sentence_of_student(struct buf *out, const struct sentence_subject *s,
         say_activation(out, s);
     }
     say_errors(out, s);
+    if (!pairs->n) {
+        say_heard(out, s);
+    }
 }

@@ -21,5 +21,5 @@ void sentence_of_student(struct buf *out, const struct sentence_subject *s,
                          const struct injection *seen);
 /* A text from outside, with one full stop at its end. */
 void sentence_add(struct buf *out, const char *text);
-/* The first cell that errored or was refused, or NULL. */
+/* The first cell that errored, was refused or ran out of time over failures, or NULL. */
 const struct cell *sentence_first_problem(const struct sentence_subject *s);

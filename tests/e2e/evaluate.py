@@ -238,6 +238,8 @@ def answers_cut_off():
         assert "12 answers were cut off at their length limit" in result["sentence"], result["sentence"]
         silent = r.evaluate("never", tests=make_tests(6), runs=1, budget={"minutes": 0.03})
         assert silent["ended_by"] == "time" and silent["provenance"]["requests"] == 12, silent["provenance"]
+        busy = r.evaluate("429", tests=make_tests(6), runs=1, budget={"minutes": 0.03})
+        assert "Its last word was: " in busy["sentence"] and "HTTP 429" in busy["sentence"], busy["sentence"]
 
 
 def one_arm_loses_answers():
