@@ -68,6 +68,7 @@ static void take_json(struct reading *r, const char *key, char *text, size_t len
 
 static void take_line(void *data, struct trace_line *line) {
     struct reading *r = data;
+    build_room(&r->build);
     r->build.line = line->number;
     r->build.left_out = line->left_out;
     if (r->reader->feed == FEED_TEXT) {
@@ -84,6 +85,7 @@ static void take_line(void *data, struct trace_line *line) {
 
 static void take_piece(void *data, struct trace_piece *piece) {
     struct reading *r = data;
+    build_room(&r->build);
     r->build.line = piece->line;
     r->build.left_out = piece->left_out;
     if (piece->too_long) {

@@ -88,11 +88,10 @@ struct trace {
 #define TRACE_MAX_FILE (4ull << 30)
 #define TRACE_MAX_RECORD (8u << 20) /* of one record, its strings cut to some 640 KiB */
 #define TRACE_MAX_LINE (1u << 20)   /* of a text that is not JSON; the rest is cut */
-#define TRACE_MAX_TEXT (64u << 10)  /* kept of one event: head and tail. Less of each in \
-                                     */
-#define TRACE_MAX_FILE_TEXT (512u << 10) /* of an EDIT's contents. … a very large trace \
-                                          */
-#define TRACE_MAX_EVENTS 200000u
+/* Kept of one event, head and tail; of the contents of an EDIT. Less in a huge trace. */
+#define TRACE_MAX_TEXT (64u << 10)
+#define TRACE_MAX_FILE_TEXT (512u << 10)
+#define TRACE_MAX_EVENTS 200000u   /* the first and the latest ones */
 #define TRACE_MAX_KEPT (96u << 20) /* bytes of all events */
 
 /* -EINVAL for what is no text and no trace, with what to do ("this is opencode's

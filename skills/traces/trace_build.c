@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_SHORT 1024 /* of an id, a path or a name */
+#define MAX_OF_RECORD 8192 /* events that one record surely may have */
+#define MAX_SHORT 1024     /* of an id, a path or a name */
 #define MAX_COMMAND (32 << 10)
 #define LOOK_BACK 768 /* events that a result may lie behind its call */
 #define EVENT_BYTES (sizeof(struct trace_event) + sizeof(struct trace_mark))
@@ -60,7 +61,7 @@ static void shorten(struct trace_build *b, struct trace_event *e) {
 /* True when there is room; makes some by cutting the long texts. */
 static bool make_room(struct trace_build *b, size_t len) {
     while (b->kept + len > TRACE_MAX_KEPT && b->max_text > 256) {
-        b->max_text /= 4;
+        b->max_text /= 2;
         for (size_t i = 0; i < b->trace->count; i++) {
             shorten(b, &b->trace->events[i]);
         }
@@ -75,6 +76,46 @@ static void grow(struct trace_build *b) {
     b->cap = cap < TRACE_MAX_EVENTS ? cap : TRACE_MAX_EVENTS;
     b->trace->events = xreallocarray(b->trace->events, b->cap, sizeof *b->trace->events);
     b->marks = xreallocarray(b->marks, b->cap, sizeof *b->marks);
+}
+
+static void event_finish(struct trace_event *e) {
+    free(e->id);
+    free(e->call);
+    free(e->tool);
+    free(e->command);
+    free(e->path);
+    free(e->text);
+}
+
+static size_t bytes_of(const struct trace_event *e) {
+    const char *const strings[] = {e->id, e->call, e->tool, e->command, e->path, e->text};
+    size_t bytes = EVENT_BYTES;
+    for (size_t i = 0; i < ARRAY_LEN(strings); i++) {
+        bytes += strings[i] ? strlen(strings[i]) + STRING_BYTES : 0;
+    }
+    return bytes;
+}
+
+/* How a trace begins and how it ends says the most: the older half of what is between
+ * goes. */
+static void drop_middle(struct trace_build *b) {
+    struct trace *t = b->trace;
+    size_t from = t->count / 10, to = from + t->count / 2;
+    for (size_t i = from; i < to; i++) {
+        b->kept -= bytes_of(&t->events[i]);
+        event_finish(&t->events[i]);
+    }
+    memmove(t->events + from, t->events + to, (t->count - to) * sizeof *t->events);
+    memmove(b->marks + from, b->marks + to, (t->count - to) * sizeof *b->marks);
+    t->count -= to - from;
+    t->dropped += to - from;
+    b->moved++;
+}
+
+void build_room(struct trace_build *b) {
+    if (b->trace->count > TRACE_MAX_EVENTS - MAX_OF_RECORD || !make_room(b, 0)) {
+        drop_middle(b);
+    }
 }
 
 struct trace_event *build_event(struct trace_build *b, enum trace_event_kind kind) {
@@ -284,15 +325,6 @@ void build_exit_in_text(struct trace_build *b, struct trace_event *e) {
 }
 
 /* --- the whole --- */
-
-static void event_finish(struct trace_event *e) {
-    free(e->id);
-    free(e->call);
-    free(e->tool);
-    free(e->command);
-    free(e->path);
-    free(e->text);
-}
 
 void build_filter(struct trace_build *b,
                   bool (*keep)(void *data, const struct trace_event *e,

@@ -19,6 +19,7 @@ struct trace_build {
     size_t cap;
     size_t kept;            /* bytes of all texts */
     size_t max_text;        /* of one event, now */
+    unsigned moved;         /* how often events have changed their index */
     void *state;            /* the format's */
     uint64_t line;          /* of the record at hand */
     size_t left_out;        /* bytes that were cut out of its strings already */
@@ -29,6 +30,9 @@ void build_init(struct trace_build *b, struct trace *t);
 /* Numbers the events; frees what is not the trace's. */
 void build_finish(struct trace_build *b);
 
+/* Before a record: makes room when the events near their limit, by dropping some that are
+ * neither among the first nor the latest. Events may move. */
+void build_room(struct trace_build *b);
 /* A new event, or NULL (and counted) over the limits; valid until the next is made. */
 struct trace_event *build_event(struct trace_build *b, enum trace_event_kind kind);
 /* The functions below take e == NULL. Text of s: cleaned and cut. */

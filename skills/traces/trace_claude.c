@@ -13,6 +13,7 @@ struct claude {
     bool any_main;     /* a record that is no sub-agent's */
     uint64_t last;     /* hash of the last record's id that is none */
     uint64_t usage_of; /* hash of the message id whose usage is in the event … */
+    unsigned usage_moved;
     uint32_t usage_at; /* … with this index + 1 */
 };
 
@@ -222,7 +223,7 @@ static void take_usage(struct trace_build *b, const json_t *message) {
     uint64_t in = build_count(usage, "input_tokens") +
                   build_count(usage, "cache_creation_input_tokens");
     uint64_t out = build_count(usage, "output_tokens");
-    if (id && id == c->usage_of && c->usage_at <= b->trace->count) {
+    if (id && id == c->usage_of && c->usage_moved == b->moved) {
         struct trace_event *e = &b->trace->events[c->usage_at - 1];
         e->input_tokens = in > e->input_tokens ? in : e->input_tokens;
         e->output_tokens = out > e->output_tokens ? out : e->output_tokens;
@@ -232,6 +233,7 @@ static void take_usage(struct trace_build *b, const json_t *message) {
     build_usage(b, in, out);
     if (b->trace->count > before) {
         c->usage_of = id;
+        c->usage_moved = b->moved;
         c->usage_at = (uint32_t)b->trace->count;
     }
 }

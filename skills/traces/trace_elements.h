@@ -9,8 +9,9 @@
 
 #include <stdint.h>
 
-#define ELEMENTS_DEPTH 64 /* of the document around the arrays; deeper ones are skipped  \
-                           */
+#define ELEMENTS_DEPTH                                                                   \
+    64 /* of the document around the arrays; deeper ones are skipped                     \
+        */
 
 struct trace_piece {
     const char *key; /* of the array; "" of one that is the document; NULL: the rest */

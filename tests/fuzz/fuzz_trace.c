@@ -1,0 +1,82 @@
+/* A file of any format, read whole: its events keep what trace.h promises of them, and
+ * commands and redaction end within their text. */
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "skills/traces/redaction.h"
+#include "skills/traces/trace.h"
+#include "skills/traces/trace_shell.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool good) {
+    if (!good) {
+        abort();
+    }
+}
+
+static void check_string(const char *s) {
+    check(!s || text_is_utf8(s, strlen(s)));
+    for (; s && *s; s++) {
+        check((unsigned char)*s >= 0x20 || *s == '\n' || *s == '\t');
+    }
+}
+
+static void check_command(const char *command) {
+    struct shell_name name;
+    struct shell_file file;
+    size_t at = 0;
+    shell_name_of(command, &name);
+    while (shell_next_file(command, &at, &file)) {
+        check(file.text >= command && file.text + file.len <= command + strlen(command));
+        free(file.path);
+    }
+    autofree char *inner = shell_unwrap(command);
+    check(strlen(inner) <= strlen(command));
+}
+
+static void check_event(const struct trace *t, size_t i) {
+    const struct trace_event *e = &t->events[i];
+    check(e->number == i + 1 && (unsigned)e->kind <= EVENT_USAGE);
+    check(!e->text || strlen(e->text) == e->text_len);
+    check(e->text_full >= e->text_len || strstr(e->text, "left out"));
+    check_string(e->id);
+    check_string(e->call);
+    check_string(e->tool);
+    check_string(e->path);
+    check_string(e->command);
+    check_string(e->text);
+    if (e->command) {
+        check_command(e->command);
+    }
+}
+
+static void check_redaction(const char *s, size_t len) {
+    static struct redaction *r;
+    r = r ? r : redaction_new(NULL);
+    autobuf once = BUF_INIT(64 << 20);
+    redaction_apply(r, &once, s, len);
+    check(!once.full);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct trace t;
+    struct err err = {0};
+    check_redaction((const char *)data, size);
+    if (trace_read_text(&t, "fuzz", (const char *)data, size, &err) < 0) {
+        check(err.msg[0]);
+        return 0;
+    }
+    check(t.bytes == size && t.count <= TRACE_MAX_EVENTS);
+    for (size_t i = 0; i < t.count; i++) {
+        check_event(&t, i);
+    }
+    trace_finish(&t);
+    return 0;
+}
