@@ -407,10 +407,11 @@ def tensors():
         check("../16_wmma_fp16.cu", "wmma_gemm %dx%dx%d" % (M, N, K), {"grid": [1, 1], "block": [2 * M, N // 16]},
               [buf("A", a, type="float16"), buf("B", b, type="float16"), out("C", "float32", M, N), i32("M", M), i32("N", N), i32("K", K)],
               values(C=(2 * a @ b.T).astype(F)), verdict="unsupported")
-    a, b = ints(33, 32 * 64, -4, 5).reshape(32, 64), ints(34, 64 * 32, -4, 5).reshape(64, 32)
-    check("../18_cp_async_gemm.cu", "gemm_cp_async", {"grid": [1, 1], "block": [256]},
-          [buf("A", a, type="float32"), buf("B", b, type="float32"), out("C", "float32", 32, 32), i32("M", 32), i32("N", 32), i32("K", 64)],
-          values(C=(a @ b).astype(F)), verdict="unsupported")
+    for M, N, K in ((32, 32, 64), (64, 32, 32), (32, 96, 96)):
+        a, b = ints(33, M * K, -4, 5).reshape(M, K), ints(34, K * N, -4, 5).reshape(K, N)
+        check("../18_cp_async_gemm.cu", "gemm_cp_async %dx%dx%d" % (M, N, K), {"grid": [N // 32, M // 32], "block": [256]},
+              [buf("A", a, type="float32"), buf("B", b, type="float32"), out("C", "float32", M, N), i32("M", M), i32("N", N), i32("K", K)],
+              values(C=(a @ b).astype(F)), compare="exact")
     check("../20_cuda_barrier_pipeline.cu", "pipe_scale", {"grid": [1], "block": [256], "shared_bytes": 2048},
           [{"name": "in", "type": "float32", "shape": [768], **RUN1}, out("out", "float32", 768), i32("tiles", 3)],
           {"expression": {"out": "2 * in[i]"}}, kernel="pipe_scale", verdict="unsupported")
