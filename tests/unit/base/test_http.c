@@ -368,6 +368,76 @@ Test(http, a_consumer_can_stop_the_stream_and_anyone_can_cancel) {
     }
 }
 
+/* What one turn of the loop took of all streams together. */
+struct turn {
+    uv_prepare_t prepare;
+    size_t taken, most;
+    unsigned streams;
+};
+
+static void on_turn(uv_prepare_t *prepare) {
+    struct turn *turn = prepare->data;
+    turn->most = turn->taken > turn->most ? turn->taken : turn->most;
+    turn->taken = 0;
+}
+
+struct flood {
+    struct seen seen;
+    struct turn *turn;
+    size_t taken;
+};
+
+static int on_flood(struct http_request *request, const char *bytes, size_t len,
+                    void *data) {
+    struct flood *flood = data;
+    (void)request;
+    (void)bytes;
+    flood->turn->taken += len;
+    flood->taken += len;
+    return flood->taken > 2u << 20;
+}
+
+static void on_flood_end(struct http_request *request,
+                         const struct http_response *response, void *data) {
+    struct flood *flood = data;
+    on_end(request, response, &flood->seen);
+    if (--flood->turn->streams == 0) {
+        uv_close((uv_handle_t *)&flood->turn->prepare, NULL);
+        http_close(flood->seen.server->http, on_http_closed, flood->seen.server);
+    }
+}
+
+Test(http, streams_that_flood_leave_the_loop_its_turns) {
+    static const struct script script = {{HEAD "\r\n"}, .endless = 65536};
+    struct server server;
+    struct flood floods[8];
+    struct turn turn = {.streams = 8};
+    server_start(&server, &script);
+    uv_prepare_init(&server.loop, &turn.prepare);
+    turn.prepare.data = &turn;
+    uv_prepare_start(&turn.prepare, on_turn);
+    for (size_t i = 0; i < 8; i++) {
+        struct err err = {0};
+        struct http_options options = options_for(&server, &floods[i].seen);
+        floods[i].seen.keep_open = true;
+        floods[i].turn = &turn;
+        floods[i].taken = 0;
+        options.chunk = on_flood;
+        options.end = on_flood_end;
+        options.data = &floods[i];
+        cr_assert(zero(int, http_start(server.http, &options, NULL, &err)));
+    }
+    server_finish(&server);
+    for (size_t i = 0; i < 8; i++) {
+        cr_assert(eq(int, floods[i].seen.failure, -ECANCELED));
+        cr_assert(gt(sz, floods[i].taken, 2u << 20));
+        seen_finish(&floods[i].seen);
+    }
+    /* 64 KiB and the piece of at most 16 that passes them, from the sockets and then from
+     * what was held back: the turn of the timers lies between two of these. */
+    cr_assert(le(sz, turn.most, 160u << 10), "%zu", turn.most);
+}
+
 Test(http, closing_cancels_what_runs_and_tells_every_owner) {
     static const struct script silent = {{NULL}, .stay_open = true};
     enum { N = 10 };
