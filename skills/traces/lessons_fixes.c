@@ -213,6 +213,10 @@ static char *find_cause(const struct failure *f, size_t end,
 
 static void add_fix(struct lessons *l, const struct failure *f,
                     const struct lesson_error *e, const struct lesson_reader *r) {
+    if (l->fix_count >= MAX_FIXES) {
+        free(f->evidence.list);
+        return;
+    }
     const struct step *failed = &f->s->list[f->last];
     const struct step *changed = &f->s->list[f->changed];
     struct lesson_fix fix = {.seen = f->seen};
@@ -224,7 +228,7 @@ static void add_fix(struct lessons *l, const struct failure *f,
     if (!fix.change_count || fix.changes[fix.change_count - 1].kind != CHANGE_EDIT) {
         add_edits(&fix, f, f->changed, false);
     }
-    if (!fix.change_count || l->fix_count >= MAX_FIXES) {
+    if (!fix.change_count) {
         lesson_fix_finish(&fix); /* it went away by itself */
         return;
     }

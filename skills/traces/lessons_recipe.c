@@ -14,20 +14,18 @@ static bool counts(const struct step *s) {
            !(s->command.classes & COMMAND_PROBE);
 }
 
-static bool is_superseded(const struct steps *s, size_t at) {
-    const struct step *step = &s->list[at];
-    for (size_t i = at + 1; i < s->count; i++) {
-        const struct step *later = &s->list[i];
-        if (!counts(later)) {
-            continue;
-        }
-        if (strcmp(later->command.recipe, step->command.recipe) == 0 ||
-            (later->failed && command_shares_key(&later->command, &step->command) &&
-             later->error_count == 0)) {
-            return true;
+/* For every step whether a later one does the same: one pass from the end. */
+static bool *find_superseded(const struct steps *s) {
+    bool *superseded = xcalloc(s->count + 1, sizeof *superseded);
+    autojson *later = json_object();
+    for (size_t i = s->count; i > 0; i--) {
+        const struct step *step = &s->list[i - 1];
+        if (counts(step)) {
+            superseded[i - 1] = json_object_get(later, step->command.recipe) != NULL;
+            json_object_set_new(later, step->command.recipe, json_true());
         }
     }
-    return false;
+    return superseded;
 }
 
 static bool is_known(const struct lessons *l, const char *command) {
@@ -40,11 +38,12 @@ static bool is_known(const struct lessons *l, const char *command) {
 }
 
 void lessons_find_recipe(struct lessons *l, const struct steps *s) {
+    autofree bool *superseded = find_superseded(s);
     for (size_t i = 0; i < s->count && l->command_count < MAX_COMMANDS; i++) {
         const struct step *step = &s->list[i];
         bool writes = step->text && step->kind == STEP_RUN && strstr(step->text, "<<");
         if (!counts(step) || step->failed || writes || strlen(step->text) > MAX_LENGTH ||
-            is_superseded(s, i)) {
+            superseded[i]) {
             continue;
         }
         autofree char *command = command_tidy(step->text);
