@@ -164,9 +164,6 @@ static int end(struct reading *r, struct err *err) {
         trace_lines_end(&r->lines);
         r->trace->lines = r->lines.count;
     }
-    if (r->reader->end) {
-        r->reader->end(&r->build);
-    }
     char hex[HASH_HEX_SIZE];
     hash_hex(&r->hash, hex);
     snprintf(r->trace->digest, sizeof r->trace->digest, "sha256:%s", hex);
@@ -184,6 +181,9 @@ static void reading_init(struct reading *r, struct trace *t, const char *name) {
 }
 
 static int reading_finish(struct reading *r, int rc) {
+    if (r->reader && r->reader->end) { /* also frees what the format holds */
+        r->reader->end(&r->build);
+    }
     if (r->reader && r->reader->feed == FEED_ELEMENTS) {
         trace_elements_finish(&r->elements);
     } else if (r->reader) {

@@ -309,6 +309,7 @@ static void claude_text_end(struct trace_build *b) {
     if (t->part.data) {
         end_part(b, t);
         buf_finish(&t->part);
+        free(t->path);
     }
 }
 
