@@ -139,7 +139,7 @@ static int check_frontmatter(const struct skill_text *t, struct err *err) {
     if (!t->frontmatter) {
         return err_set(
             err, -EINVAL,
-            "the draft is no SKILL.md: line %d: %s. It must begin with \"---\", "
+            "the draft is no SKILL.md: line %d: %s It must begin with \"---\", "
             "name and description, \"---\"",
             t->problem.line, t->problem.message);
     }

@@ -501,6 +501,8 @@ static void generate_describe(const json_t *result, struct buf *out) {
         buf_addf(out, "%s\n",
                  json_get_string(json_object_get(result, "work_order"), "instructions",
                                  state));
+        buf_addf(out, "Reply again with job %s and the draft.\n",
+                 json_get_string(result, "job", ""));
     } else if (strcmp(json_get_string(result, "outcome", ""), "saved") == 0) {
         describe_saved(result, out);
     } else {
