@@ -69,26 +69,32 @@ static void resident_drop(struct worker *w, uint32_t index) {
     }
 }
 
+/* Where the runnable threads of a block stand. */
+static void tell_runnable(struct block *b, enum finding_code code, const char *words) {
+    for (uint32_t n = 0; n < b->warp_count; n++) {
+        struct warp *x = &b->warps[n];
+        for (uint32_t p = 0; p < x->pending_count; p++) {
+            const struct split *s = &x->pending[p];
+            if (s->state != SPLIT_READY) {
+                continue;
+            }
+            x->frame = s->frame;
+            finding_add(&(struct finding_place){.warp = x,
+                                                .step = s->next,
+                                                .lane = (unsigned)__builtin_ctz(s->lanes),
+                                                .warning = code == FINDING_UNFINISHED},
+                        code, "%s", words);
+        }
+    }
+}
+
 static void tell_endless(struct worker *w) {
     for (uint32_t k = 0; k < w->resident_count; k++) {
-        struct block *b = w->resident[k];
-        for (uint32_t n = 0; n < b->warp_count; n++) {
-            struct warp *x = &b->warps[n];
-            for (uint32_t p = 0; p < x->pending_count; p++) {
-                const struct split *s = &x->pending[p];
-                x->frame = s->frame;
-                if (s->state == SPLIT_READY) {
-                    finding_add(&(struct finding_place){.warp = x,
-                                                        .step = s->next,
-                                                        .lane = (unsigned)__builtin_ctz(
-                                                            s->lanes)},
-                                FINDING_DEADLOCK,
-                                "Deadlock: threads wait in a loop for memory that nobody "
-                                "changes any more");
-                }
-            }
-        }
-        block_tell_stuck(b);
+        tell_runnable(
+            w->resident[k], FINDING_DEADLOCK,
+            "Deadlock: threads wait in a loop for memory that nobody changes any "
+            "more");
+        block_tell_stuck(w->resident[k]);
     }
 }
 
@@ -101,6 +107,12 @@ static bool worker_round(struct worker *w) {
         uint64_t before = b->changes;
         enum block_state state = block_turn(b);
         if (__atomic_load_n(&run->quit, __ATOMIC_RELAXED)) {
+            if (__atomic_load_n(&run->fault, __ATOMIC_RELAXED)) {
+                return false;
+            }
+            tell_runnable(b, FINDING_UNFINISHED,
+                          "Threads were still running here when the budget or the time "
+                          "ended the launch: a loop that never ends looks like this");
             return false;
         }
         changed = changed || b->changes != before || state != BLOCK_RUNNING;

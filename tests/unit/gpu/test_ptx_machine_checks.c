@@ -249,6 +249,13 @@ Test(ptx_machine_checks, endless_loops_end) {
     cr_expect_eq(room_launch(r, 4, 64), MACHINE_BUDGET);
     cr_expect_geq(machine_spent(r->machine), 3000000);
     cr_expect_lt(machine_spent(r->machine), 6000000);
+    uint64_t omitted;
+    json_t *findings = machine_findings(r->machine, &omitted);
+    cr_assert_geq(json_array_size(findings), 1);
+    cr_expect_str_eq(
+        json_string_value(json_object_get(json_array_get(findings, 0), "code")),
+        "unfinished");
+    json_decref(findings);
     room_free(r);
     /* Nobody will ever write what all wait for. */
     expect_finding(run(HEAD
