@@ -118,7 +118,13 @@ def broken_ones():
 
 
 def sleepers():
-    out = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+    out = ""
+    for entry in os.listdir("/proc"):
+        try:
+            with open("/proc/%s/cmdline" % entry, "rb") as f:
+                out += f.read().replace(b"\0", b" ").decode("utf-8", "replace") + "\n"
+        except OSError:
+            pass  # not a process, or gone
     return out.count("sleep 600") + out.count("fake_agent.py")
 
 

@@ -136,7 +136,7 @@ def a_job_in_time():
 
 def waiting_for_the_end():
     """wait_s holds the answer back until the job has ended, but no longer than a tool may take."""
-    with Face(slow_ms=900, tests=16, config="tool_wait_s: 2\n") as face:
+    with Face(slow_ms=2600, tests=16, config="tool_wait_s: 2\n") as face:
         legacy(face)
         job = face.reply(face.tool("skill_evaluate", face.arguments))[1]["result"]["structuredContent"]["job"]
         begun = time.monotonic()
