@@ -15,7 +15,7 @@
 #define MAX_BODY (64u << 20)
 #define STALL_S 300      /* some think for minutes before the first byte */
 #define LINGER_MS 2000   /* for the connection to be reusable after the answer's end */
-#define MESSAGE_TOKENS 7 /* framing, facts/models: some 7 a message */
+#define MESSAGE_TOKENS 7 /* framing of one message: an estimate */
 #define SHORTEST_PART 6  /* of a key, that is taken out of a text's end */
 #define VERSION "2023-06-01"
 #define OTHER_VERSION "2026-10-21"
