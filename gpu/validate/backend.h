@@ -14,6 +14,9 @@ struct err;
 struct backend_options {
     const char *ptx; /* of the module */
     size_t ptx_len;
+    const void *cubin; /* of the same module, or NULL; a CUDA device prefers it */
+    size_t cubin_len;
+    const char *device; /* UUID or ordinal of the CUDA device; NULL: the first visible */
     const char *const *entries; /* mangled names that will be launched; NULL-terminated */
     unsigned checks;            /* enum spec_check bits */
     bool counters;
@@ -46,6 +49,15 @@ struct backend_launch {
     size_t param_bytes;
 };
 
+/* What is timed: the launches of one trial, as they are already placed. */
+struct backend_timing {
+    const struct backend_launch *launches;
+    size_t count;
+    unsigned samples;
+    bool warm;         /* L2 keeps what the sample before left; else it is flushed */
+    uint64_t until_ms; /* clock_ms at which it must have ended with what it has */
+};
+
 struct backend_class {
     const char *kind; /* "emulator", "cuda" */
     /* -ENOTSUP with *ret_unsupported: [{"opcode", "file"?, "line"?, "count"}]. */
@@ -69,6 +81,14 @@ struct backend_class {
                   size_t max, size_t *ret_block_bytes);
     enum backend_end (*launch)(struct backend *b, const struct backend_launch *launch,
                                struct err *err);
+    /* Time the launches: 0 with kernel/validate's `timing` (new reference); NULL: this
+     * backend's time means nothing. */
+    int (*time)(struct backend *b, const struct backend_timing *what, json_t **ret,
+                struct err *err);
+    /* What the roofline needs: {"name", "uuid", "compute_capability", "sms",
+     * "sm_clock_mhz", "memory_bytes_per_s", "l2_bytes"}, new reference; NULL where there
+     * is no device. */
+    json_t *(*device_facts)(const struct backend *b);
     void (*stop)(struct backend *b); /* async-signal-safe, any thread */
     json_t *(*findings)(const struct backend *b, uint64_t *ret_omitted); /* new */
     json_t *(*counters)(const struct backend *b); /* new, or NULL */
@@ -76,4 +96,4 @@ struct backend_class {
     uint64_t (*spent)(const struct backend *b); /* lane-instructions */
 };
 
-extern const struct backend_class backend_emulator;
+extern const struct backend_class backend_emulator, backend_cuda;
