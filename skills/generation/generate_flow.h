@@ -1,16 +1,32 @@
 #pragma once
 /* generate_flow: one running skill/generate, and its parts.
  *
- * reading (thread) -> [waiting for the host's draft] -> staging (thread) -> checking ->
- * testing -> saving (thread) -> [installing] -> [evaluating] -> the answer. Everything
- * but the threads runs on the loop. */
+ * [fetching] -> reading (thread) -> asking (model or host) or writing (builtin) ->
+ * staging (thread) -> checking, and back to asking with what is wrong -> testing ->
+ * [refining] -> saving (thread) -> [installing] -> [evaluating] -> the answer. Everything
+ * but the threads runs on the loop. Each step ends by calling the next one, or
+ * generate_end when it is over; nothing is in the skill's place before saving. */
 #include "base/err.h"
 #include "protocol/call.h"
+#include "skills/evaluation/evaluation_room.h"
 #include "skills/evaluation/suite.h"
 #include "skills/generation/generate_request.h"
 #include "skills/generation/skill_save.h"
+#include "skills/models/model_client.h"
 
 #define GENERATE_ROUNDS 3u
+
+/* What progress counts. */
+enum generate_stage {
+    GENERATE_READING,
+    GENERATE_ASKING,
+    GENERATE_CHECKING,
+    GENERATE_TESTING,
+    GENERATE_REFINING,
+    GENERATE_SAVING,
+    GENERATE_MEASURING,
+    GENERATE_STAGES,
+};
 
 struct skill_check;
 struct quality;
@@ -23,32 +39,61 @@ struct generating {
     struct call *call;         /* a reference */
     struct generate_request request;
     struct material material;
-    struct skill_draft draft;
+    struct skill_draft draft; /* what is staged; the refinement may replace its text */
     struct skill_stage stage;
     json_t *aside; /* final files that do not compile alone */
     json_t *check; /* of the staged skill */
     json_t *result;
+    json_t *tests; /* those that are saved: suite.h's form, with splits */
     struct suite candidates;
-    json_t *tests; /* that are saved */
+    struct quality *quality;
     size_t marked, wanted;
+    json_t
+        *refinement; /* {"rounds", "kept", …} of the result and of provenance, or NULL */
+    void *refining;  /* generate_refine.c's own; not NULL while it works */
+    struct evaluation_room *room; /* NULL only when the daemon ends */
+    struct evaluation_guest guest;
+    struct model_budget budget; /* of teacher, students and judge together */
+    uint64_t deadline_ms;       /* clock_ms() when the time is up; 0 = never */
     unsigned round;
     volatile bool cancelled;
     const char *nothing; /* why there is no skill */
     struct skill_check *checking;
-    struct quality *quality;
-    struct call *nested; /* install, evaluation */
+    generate_step *after_checking; /* of a text that is not to be mended */
+    struct call *nested;           /* install, evaluation */
     struct call_view view;
     generate_step *after_nested;
     struct err err;
-    json_t *refused; /* findings that stand in the way */
+    const char *reason, *hint; /* of err: call_fail's; or NULL: by its code */
+    json_t *refused;           /* findings that stand in the way */
     struct generating *next_waiting;
 };
 
 /* job on a thread of the pool, then next on the loop. */
 void generate_on_thread(struct generating *g, generate_step *job, generate_step *next);
 void generate_end(struct generating *g); /* answers and frees */
-/* Draft -> stage -> check -> …; g->draft is there. */
+/* Cancelled, failed, or nothing to teach: call generate_end. */
+bool generate_is_over(const struct generating *g);
+void generate_report(struct generating *g, enum generate_stage stage, const char *fmt,
+                     ...) __attribute__((format(printf, 3, 4)));
+/* Stops whatever runs; its callback then ends the call. */
+void generate_stop(struct generating *g);
+
+/* --- the steps --- */
+void generate_begin(struct generating *g); /* g->request is there */
+void generate_read(struct generating *g);
+/* Draft -> stage -> check -> testing; g->draft is there. */
 void generate_use_draft(struct generating *g);
+/* Draft -> stage -> check -> next. For a text that passed its check before: where it does
+ * not, the call ends with the findings. */
+void generate_stage_again(struct generating *g, generate_step *next);
+void generate_test(struct generating *g);
+/* Improves g->draft on the students' failures, stages it (generate_stage_again) and sets
+ * g->refinement; or does nothing. Then next. */
+void generate_refine(struct generating *g, generate_step *next); /* generate_refine.c */
+/* While g->refining: stop; then end as any step does. */
+void generate_refine_stop(struct generating *g);
+void generate_save(struct generating *g);
 
 /* --- the host's part (generate_host.c) --- */
 /* Ask for a draft; problem: what was wrong with the last one, or NULL. */
@@ -56,8 +101,3 @@ void generate_ask_host(struct generating *g, const char *problem);
 void generate_forget_host(struct generating *g);
 /* {job, draft} */
 void generate_give_draft(struct call *call, const json_t *params);
-
-/* --- tests (generate_tests.c) --- */
-void generate_make_tests(struct generating *g);                  /* thread */
-void generate_choose_tests(struct generating *g, json_t *marks); /* marks are taken */
-json_t *generate_meta(struct generating *g); /* skill_meta.json's value */

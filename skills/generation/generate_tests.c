@@ -1,9 +1,8 @@
-/* The tests that are saved with a generated skill, and skill_meta.json. */
+/* The tests that are saved with a generated skill. */
 #include "skills/generation/generate_flow.h"
 
-#include "base/clock.h"
-#include "base/hash.h"
 #include "base/mem.h"
+#include "skills/evaluation/grade.h"
 #include "skills/generation/builtin_tests.h"
 
 #include <string.h>
@@ -12,7 +11,7 @@ static const char *task_of(const struct generating *g) {
     return g->material.task ? g->material.task : g->material.lessons.task;
 }
 
-void generate_make_tests(struct generating *g) {
+static void make_tests(struct generating *g) {
     g->wanted = g->request.tests;
     size_t count = g->wanted ? 2 * g->wanted + 8 : 0;
     autojson *tests = builtin_tests(&g->material.lessons, task_of(g), count);
@@ -47,7 +46,7 @@ static bool has_id(const json_t *tests, const char *id) {
     return is_marked(tests, id);
 }
 
-void generate_choose_tests(struct generating *g, json_t *marks) {
+static void choose_tests(struct generating *g, json_t *marks) {
     json_t *chosen = earlier_tests(g);
     size_t added = 0;
     g->marked = 0;
@@ -77,48 +76,38 @@ void generate_choose_tests(struct generating *g, json_t *marks) {
     json_decref(chosen);
 }
 
-/* --- skill_meta.json --- */
+/* --- testing --- */
 
-static void set_metadata(json_t *meta, const struct generating *g, const char *now) {
-    json_t *metadata = json_object_get(meta, "metadata");
-    if (!json_is_object(metadata)) {
-        metadata = json_pack("{s:s,s:n,s:n,s:n,s:n,s:n,s:n}", "version", "1.0",
-                             "generated_by", "generated_at", "source_task",
-                             "test_pass_rate", "license", "compatibility");
-        json_object_set_new(meta, "metadata", metadata);
+static void on_quality(struct quality *q, json_t *marks, void *data) {
+    (void)q;
+    struct generating *g = data;
+    g->quality = NULL;
+    if (generate_is_over(g)) {
+        json_decref(marks);
+        generate_end(g);
+        return;
     }
-    const char *task = task_of(g);
-    task = task && builtin_is_safe(task) ? task : NULL;
-    json_object_set_new(metadata, "generated_by",
-                        json_string(g->request.teacher == TEACHER_HOST
-                                        ? "upskilld host"
-                                        : "upskilld builtin"));
-    json_object_set_new(metadata, "generated_at", json_string(now));
-    json_object_set_new(metadata, "source_task", task ? json_clean_z(task) : json_null());
+    choose_tests(g, marks);
+    generate_report(g, GENERATE_REFINING, "%zu tests", json_array_size(g->tests));
+    generate_refine(g, generate_save);
 }
 
-static void set_provenance(json_t *meta, const struct generating *g, const char *now) {
-    json_t *provenance = json_deep_copy(g->material.provenance);
-    char hex[HASH_HEX_SIZE];
-    hash_bytes_hex(g->draft.text, strlen(g->draft.text), hex);
-    autofree char *digest = xasprintf("sha256:%s", hex);
-    json_object_set_new(
-        provenance, "teacher",
-        json_string(g->request.teacher == TEACHER_HOST ? "host" : "builtin"));
-    json_object_set_new(provenance, "generated", json_string(now));
-    json_object_set_new(provenance, "skill_md", json_string(digest));
-    json_object_set(provenance, "evidence", g->draft.evidence);
-    json_object_set_new(meta, "provenance", provenance);
+static void start_quality(struct generating *g) {
+    if (generate_is_over(g)) {
+        generate_end(g);
+        return;
+    }
+    struct grade_room room = {.loop = call_origin(g->call)->loop,
+                              .origin = call_origin(g->call)};
+    if (g->candidates.count == 0) {
+        on_quality(NULL, json_array(), g);
+        return;
+    }
+    g->quality = quality_start(&room, &g->candidates, g->draft.text,
+                               strlen(g->draft.text), on_quality, g);
 }
 
-json_t *generate_meta(struct generating *g) {
-    char now[25];
-    clock_iso8601(now);
-    json_t *meta =
-        g->material.has_base ? skill_meta_read(&g->material.base) : json_object();
-    json_object_del(meta, "problems");
-    set_metadata(meta, g, now);
-    json_object_set(meta, "tests", g->tests);
-    set_provenance(meta, g, now);
-    return meta;
+void generate_test(struct generating *g) {
+    generate_report(g, GENERATE_TESTING, "making tests");
+    generate_on_thread(g, make_tests, start_quality);
 }

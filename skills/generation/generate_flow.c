@@ -1,0 +1,334 @@
+/* skill/generate: the flow, from reading to checking; and how it ends. */
+#include "skills/generation/generate_flow.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "skills/evaluation/quality.h"
+#include "skills/skill_check.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- the end --- */
+
+static void free_generating(struct generating *g) {
+    generate_request_finish(&g->request);
+    material_finish(&g->material);
+    skill_draft_finish(&g->draft);
+    suite_finish(&g->candidates);
+    json_decref(g->aside);
+    json_decref(g->check);
+    json_decref(g->result);
+    json_decref(g->tests);
+    json_decref(g->refused);
+    json_decref(g->refinement);
+    if (g->room) {
+        evaluation_room_leave(g->room, &g->guest);
+    }
+    free(g);
+}
+
+static void fail(struct generating *g) {
+    const json_t *first = json_array_get(g->refused, 0);
+    if (first) {
+        call_fail(g->call, CALL_REFUSED, "check_failed",
+                  "nothing was saved; skill/check explains the rule",
+                  "the skill would not pass its check: %s (%s, line %d)",
+                  json_get_string(first, "message", ""),
+                  json_get_string(first, "code", ""),
+                  (int)json_get_integer(first, "line", 0));
+    } else if (g->err.code == -EEXIST) {
+        call_fail(g->call, CALL_REFUSED, "exists", "nothing was changed", "%s",
+                  g->err.msg);
+    } else if (g->err.code == -EINVAL || g->err.code == -EFBIG) {
+        call_fail(g->call, CALL_BAD_PARAMS, "unusable", "nothing was saved", "%s",
+                  g->err.msg);
+    } else {
+        call_fail(g->call, CALL_UNAVAILABLE, "not_saved", "nothing was saved", "%s",
+                  g->err.msg);
+    }
+}
+
+static json_t *nothing_result(const struct generating *g) {
+    return json_pack("{s:s,s:s,s:O}", "outcome", "nothing_to_teach", "reason", g->nothing,
+                     "provenance", g->material.provenance);
+}
+
+static void after_clean_up(struct generating *g) {
+    struct call *call = g->call;
+    if (g->cancelled && !g->result) {
+        call_stopped(call);
+    } else if (g->result) {
+        call_reply(call, take(g->result));
+    } else if (g->nothing) {
+        call_reply(call, nothing_result(g));
+    } else {
+        fail(g);
+    }
+    free_generating(g);
+    call_unref(call);
+}
+
+static void clean_up(struct generating *g) {
+    skill_stage_discard(&g->stage);
+}
+
+void generate_end(struct generating *g) {
+    if (g->stage.stage) {
+        generate_on_thread(g, clean_up, after_clean_up);
+    } else {
+        after_clean_up(g);
+    }
+}
+
+void generate_report(struct generating *g, enum generate_stage stage, const char *fmt,
+                     ...) {
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    call_report(g->call, stage, GENERATE_STAGES, "%s", text);
+}
+
+/* --- threads --- */
+
+static void work(uv_work_t *req) {
+    struct generating *g = container_of(req, struct generating, work);
+    g->job(g);
+}
+
+static void after_work(uv_work_t *req, int status) {
+    (void)status;
+    struct generating *g = container_of(req, struct generating, work);
+    g->next(g);
+}
+
+void generate_on_thread(struct generating *g, generate_step *job, generate_step *next) {
+    g->job = job;
+    g->next = next;
+    uv_queue_work(call_origin(g->call)->loop, &g->work, work, after_work);
+}
+
+bool generate_is_over(const struct generating *g) {
+    return g->cancelled || g->err.code != 0 || g->nothing != NULL;
+}
+
+/* --- checking --- */
+
+static void write_builtin(struct generating *g) {
+    struct material *m = &g->material;
+    const struct builtin_request q = {
+        .lessons = &m->lessons,
+        .name = g->request.folder_name ? g->request.folder_name : g->request.name,
+        .task = m->task,
+        .examples = m->examples,
+        .documents = m->documents,
+        .base = m->has_base ? &m->base.text : NULL,
+        .aside = g->aside,
+    };
+    skill_draft_finish(&g->draft);
+    builtin_write(&g->draft, &q);
+}
+
+static void stage_draft(struct generating *g) {
+    const struct skill *base = g->material.has_base ? &g->material.base : NULL;
+    skill_stage_discard(&g->stage);
+    int rc = skill_stage_open(&g->stage, g->request.parent, g->draft.name, base, &g->err);
+    rc = rc < 0 ? rc : skill_stage_may_replace(&g->stage, base, &g->err);
+    if (rc == 0) {
+        (void)skill_stage_write(&g->stage, &g->draft, &g->err);
+    }
+}
+
+static void write_and_stage(struct generating *g) {
+    write_builtin(g);
+    stage_draft(g);
+}
+
+static json_t *errors_of(const json_t *check) {
+    json_t *errors = json_array(), *finding;
+    size_t i;
+    json_array_foreach(json_object_get(check, "findings"), i, finding) {
+        if (strcmp(json_get_string(finding, "severity", ""), "error") == 0) {
+            json_array_append(errors, finding);
+        }
+    }
+    return errors;
+}
+
+/* CUDA files that do not compile alone leave the body. */
+static void put_kernels_aside(struct generating *g) {
+    g->aside = g->aside ? g->aside : json_object();
+    for (size_t i = 0; i < g->material.lessons.file_count; i++) {
+        const char *path = g->material.lessons.files[i].path;
+        const char *dot = strrchr(path, '.');
+        if (dot && (strncmp(dot, ".c", 2) == 0 || strncmp(dot, ".h", 2) == 0)) {
+            json_object_set_new(g->aside, path, json_true());
+        }
+    }
+}
+
+static void after_staging(struct generating *g);
+
+/* The findings in words, for the agent that mends its draft. */
+static void ask_again(struct generating *g, const json_t *errors) {
+    autobuf text = BUF_INIT(4096);
+    size_t i;
+    const json_t *finding;
+    json_array_foreach(errors, i, finding) {
+        if (i < 12) {
+            buf_addf(&text, "%sline %d: %s (%s)", i ? "; " : "",
+                     (int)json_get_integer(finding, "line", 0),
+                     json_get_string(finding, "message", ""),
+                     json_get_string(finding, "code", ""));
+        }
+    }
+    skill_draft_finish(&g->draft);
+    generate_ask_host(g, text.data);
+}
+
+static void judge_check(struct generating *g) {
+    autojson *errors = errors_of(g->check);
+    if (!json_array_size(errors)) {
+        generate_step *next = g->after_checking ? g->after_checking : generate_test;
+        g->after_checking = NULL;
+        next(g);
+    } else if (g->after_checking) {
+        g->refused = take(errors);
+        generate_end(g);
+    } else if (g->request.teacher == TEACHER_HOST && g->round < GENERATE_ROUNDS) {
+        ask_again(g, errors);
+    } else if (g->request.teacher == TEACHER_BUILTIN && !g->aside) {
+        put_kernels_aside(g);
+        generate_on_thread(g, write_and_stage, after_staging);
+    } else {
+        g->refused = take(errors);
+        generate_end(g);
+    }
+}
+
+static void on_checked(struct skill_check *check, json_t *result, void *data) {
+    (void)check;
+    struct generating *g = data;
+    g->checking = NULL;
+    json_decref(g->check);
+    g->check = result;
+    if (g->cancelled || !result) {
+        g->cancelled = true;
+        generate_end(g);
+        return;
+    }
+    judge_check(g);
+}
+
+static void after_staging(struct generating *g) {
+    if (generate_is_over(g)) {
+        generate_end(g);
+        return;
+    }
+    generate_report(g, GENERATE_CHECKING, "checking");
+    g->checking = skill_check_start(call_origin(g->call), g->stage.folder, NULL, NULL, 0,
+                                    SKILL_CHECK_STRICT, NULL, on_checked, g);
+}
+
+void generate_use_draft(struct generating *g) {
+    generate_on_thread(g, stage_draft, after_staging);
+}
+
+void generate_stage_again(struct generating *g, generate_step *next) {
+    g->after_checking = next;
+    generate_use_draft(g);
+}
+
+/* --- reading --- */
+
+static bool has_more(const struct generating *g) {
+    return g->request.document_count || json_array_size(g->request.examples);
+}
+
+static void read_all(struct generating *g) {
+    if (material_read(&g->material, &g->request, &g->cancelled, &g->err) < 0 ||
+        g->cancelled || g->request.teacher == TEACHER_HOST) {
+        return;
+    }
+    if (!has_more(g) && g->material.lessons.nothing) {
+        g->nothing =
+            g->request.trace_count
+                ? "the traces hold no failure that was fixed, no correction, no recipe "
+                  "and "
+                  "no file"
+                : "the builtin teacher distils traces and folds documents in; for a task "
+                  "alone say teacher host";
+        return;
+    }
+    write_and_stage(g);
+}
+
+static void after_reading(struct generating *g) {
+    if (generate_is_over(g)) {
+        generate_end(g);
+    } else if (g->request.teacher == TEACHER_HOST) {
+        generate_ask_host(g, NULL);
+    } else {
+        after_staging(g);
+    }
+}
+
+void generate_read(struct generating *g) {
+    generate_report(g, GENERATE_READING, "reading");
+    generate_on_thread(g, read_all, after_reading);
+}
+
+/* --- stopping --- */
+
+void generate_stop(struct generating *g) {
+    bool waits = call_state(g->call) == CALL_INPUT_REQUIRED;
+    if (g->cancelled) {
+        return;
+    }
+    g->cancelled = true;
+    if (waits) {
+        generate_forget_host(g);
+        generate_end(g);
+    } else if (g->checking) {
+        skill_check_cancel(g->checking);
+    } else if (g->quality) {
+        quality_cancel(g->quality);
+    } else if (g->refining) {
+        generate_refine_stop(g);
+    } else if (g->nested) {
+        call_cancel(g->nested);
+    }
+}
+
+static void on_cancel(struct call *call, void *data) {
+    (void)call;
+    generate_stop(data);
+}
+
+static void on_room_closing(struct evaluation_guest *guest) {
+    generate_stop(container_of(guest, struct generating, guest));
+}
+
+static void read_budget(struct generating *g) {
+    const json_t *budget = g->request.budget;
+    double minutes = json_number_value(json_object_get(budget, "minutes"));
+    g->budget.max_tokens = (uint64_t)json_get_integer(budget, "tokens", 0);
+    g->budget.max_cost = json_number_value(json_object_get(budget, "cost"));
+    g->deadline_ms = minutes > 0 ? clock_ms() + (uint64_t)(minutes * 60000) : 0;
+}
+
+void generate_begin(struct generating *g) {
+    g->room = evaluation_room_of(call_origin(g->call));
+    if (g->room) {
+        g->guest.stop = on_room_closing;
+        evaluation_room_enter(g->room, &g->guest);
+    }
+    read_budget(g);
+    call_on_cancel(g->call, on_cancel, g);
+    generate_read(g);
+}

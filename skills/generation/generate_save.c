@@ -1,0 +1,207 @@
+/* The tested skill: to its place, installed, measured. */
+#include "skills/generation/generate_flow.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "skills/evaluation/evaluation_room.h"
+#include "skills/skill_operations.h"
+
+#include <string.h>
+
+/* --- installing and evaluating: calls of their own --- */
+
+static const struct operation *find_operation(const char *name) {
+    for (size_t i = 0; i < skills_operation_count; i++) {
+        if (strcmp(skills_operations[i].name, name) == 0) {
+            return &skills_operations[i];
+        }
+    }
+    return &evaluation_operations[0];
+}
+
+static void on_nested_end(struct call *call, void *data) {
+    (void)call;
+    struct generating *g = data;
+    g->after_nested(g);
+}
+
+static void on_nested_progress(struct call *call, void *data) {
+    struct generating *g = data;
+    const struct call_progress *p = call_progress(call);
+    if (p && p->message) {
+        generate_report(g, GENERATE_MEASURING, "%s", p->message);
+    }
+}
+
+static void start_nested(struct generating *g, const char *operation, json_t *params,
+                         generate_step *after) {
+    g->after_nested = after;
+    g->nested = call_start(find_operation(operation), params, call_origin(g->call));
+    g->view = (struct call_view){
+        .progress = on_nested_progress, .end = on_nested_end, .data = g};
+    call_attach(g->nested, &g->view);
+}
+
+/* The nested call's result, or why there is none. */
+static json_t *nested_result(struct generating *g) {
+    const struct call_failure *f = call_failure(g->nested);
+    const json_t *result = call_result(g->nested);
+    json_t *answer = result
+                         ? json_deep_copy(result)
+                         : json_pack("{s:o,s:o}", "error",
+                                     json_clean_z(f ? f->message : "it was stopped"),
+                                     "hint", json_clean_z(f && f->hint ? f->hint : ""));
+    call_unref(take(g->nested));
+    return answer;
+}
+
+static void after_evaluating(struct generating *g) {
+    json_object_set_new(g->result, "evaluation", nested_result(g));
+    generate_end(g);
+}
+
+static void evaluate(struct generating *g) {
+    if (!json_array_size(g->request.students) || g->cancelled) {
+        generate_end(g);
+        return;
+    }
+    const json_t *skill = json_object_get(g->result, "skill");
+    json_t *params = json_pack("{s:O,s:O,s:b}", "path", json_object_get(skill, "path"),
+                               "students", g->request.students, "record", 1);
+    if (g->request.budget) {
+        json_object_set(params, "budget", (json_t *)(uintptr_t)g->request.budget);
+    }
+    start_nested(g, "skill/evaluate", params, after_evaluating);
+}
+
+static void after_installing(struct generating *g) {
+    json_t *result = nested_result(g);
+    const json_t *list = json_object_get(result, "results");
+    json_object_set(g->result, "install", list ? (json_t *)(uintptr_t)list : result);
+    json_decref(result);
+    evaluate(g);
+}
+
+static void install(struct generating *g) {
+    if (!json_array_size(g->request.install) || g->cancelled) {
+        evaluate(g);
+        return;
+    }
+    const json_t *skill = json_object_get(g->result, "skill");
+    generate_report(g, GENERATE_MEASURING, "installing");
+    start_nested(g, "skill/install",
+                 json_pack("{s:O,s:O}", "path", json_object_get(skill, "path"), "agents",
+                           g->request.install),
+                 after_installing);
+}
+
+/* --- skill_meta.json --- */
+
+static const char *task_of(const struct generating *g) {
+    return g->material.task ? g->material.task : g->material.lessons.task;
+}
+
+static void set_metadata(json_t *meta, const struct generating *g, const char *now) {
+    json_t *metadata = json_object_get(meta, "metadata");
+    if (!json_is_object(metadata)) {
+        metadata = json_pack("{s:s,s:n,s:n,s:n,s:n,s:n,s:n}", "version", "1.0",
+                             "generated_by", "generated_at", "source_task",
+                             "test_pass_rate", "license", "compatibility");
+        json_object_set_new(meta, "metadata", metadata);
+    }
+    const char *task = task_of(g);
+    task = task && builtin_is_safe(task) ? task : NULL;
+    json_object_set_new(metadata, "generated_by",
+                        json_string(g->request.teacher == TEACHER_HOST
+                                        ? "upskilld host"
+                                        : "upskilld builtin"));
+    json_object_set_new(metadata, "generated_at", json_string(now));
+    json_object_set_new(metadata, "source_task", task ? json_clean_z(task) : json_null());
+}
+
+static void set_provenance(json_t *meta, const struct generating *g, const char *now) {
+    json_t *provenance = json_deep_copy(g->material.provenance);
+    char hex[HASH_HEX_SIZE];
+    hash_bytes_hex(g->draft.text, strlen(g->draft.text), hex);
+    autofree char *digest = xasprintf("sha256:%s", hex);
+    json_object_set_new(
+        provenance, "teacher",
+        json_string(g->request.teacher == TEACHER_HOST ? "host" : "builtin"));
+    json_object_set_new(provenance, "generated", json_string(now));
+    json_object_set_new(provenance, "skill_md", json_string(digest));
+    json_object_set(provenance, "evidence", g->draft.evidence);
+    if (g->refinement) {
+        json_object_set(provenance, "refinement", g->refinement);
+    }
+    json_object_set_new(meta, "provenance", provenance);
+}
+
+static json_t *make_meta(struct generating *g) {
+    char now[25];
+    clock_iso8601(now);
+    json_t *meta =
+        g->material.has_base ? skill_meta_read(&g->material.base) : json_object();
+    json_object_del(meta, "problems");
+    set_metadata(meta, g, now);
+    json_object_set(meta, "tests", g->tests);
+    set_provenance(meta, g, now);
+    return meta;
+}
+
+/* --- saving --- */
+
+static json_t *tests_result(const struct generating *g, const char *folder) {
+    autofree char *path = xasprintf("%s/skill_meta.json", folder);
+    json_t *tests =
+        json_pack("{s:I,s:o,s:I,s:I}", "count", (json_int_t)json_array_size(g->tests),
+                  "path", json_clean_z(path), "wanted", (json_int_t)g->wanted, "marked",
+                  (json_int_t)g->marked);
+    return tests;
+}
+
+static void make_result(struct generating *g) {
+    autofree char *folder = xasprintf("%s/%s", g->stage.parent, g->stage.name);
+    g->result =
+        json_pack("{s:s,s:{s:s,s:o},s:O,s:o,s:O,s:O,s:O}", "outcome", "saved", "skill",
+                  "name", g->stage.name, "path", json_clean_z(folder), "check", g->check,
+                  "tests", tests_result(g, folder), "lessons", g->draft.counts,
+                  "provenance", g->material.provenance, "evidence", g->draft.evidence);
+    if (g->refinement) {
+        json_object_set(g->result, "refinement", g->refinement);
+    }
+    if (json_object_get(g->check, "path")) {
+        json_object_set_new(g->check, "path", json_clean_z(folder));
+    }
+}
+
+static void save(struct generating *g) {
+    autojson *meta = make_meta(g);
+    autofree char *text = json_dumps(meta, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    int rc = skill_stage_write_file(&g->stage, "skill_meta.json", text, &g->err);
+    rc = rc < 0 ? rc
+                : skill_stage_may_replace(&g->stage,
+                                          g->material.has_base ? &g->material.base : NULL,
+                                          &g->err);
+    if (rc == 0 && !g->cancelled && skill_stage_commit(&g->stage, &g->err) == 0) {
+        make_result(g);
+    }
+}
+
+static void after_saving(struct generating *g) {
+    if (g->result) {
+        install(g);
+    } else {
+        generate_end(g);
+    }
+}
+
+void generate_save(struct generating *g) {
+    if (generate_is_over(g)) {
+        generate_end(g);
+        return;
+    }
+    generate_report(g, GENERATE_SAVING, "saving with %zu tests",
+                    json_array_size(g->tests));
+    generate_on_thread(g, save, after_saving);
+}
