@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static int size_of(const struct check_case *c, const json_t *value, int64_t *ret,
-                   struct err *err) {
+int case_size_value(const struct check_case *c, const json_t *value, int64_t *ret,
+                    struct err *err) {
     if (json_is_string(value)) {
         return integer_expression(json_string_value(value), &c->size_list, ret, err);
     }
@@ -26,7 +26,7 @@ static int resolve_buffer(struct check_case *c, size_t i, struct err *err) {
     b->count = 1;
     for (size_t d = 0; d < b->rank; d++) {
         int64_t extent = 0;
-        int n = size_of(c, json_array_get(spec->shape, d), &extent, err);
+        int n = case_size_value(c, json_array_get(spec->shape, d), &extent, err);
         if (n < 0) {
             return n;
         }
@@ -59,7 +59,7 @@ static int resolve_extents(const struct check_case *c, const json_t *value,
     for (size_t d = 0; d < count; d++) {
         const json_t *item = json_is_array(value) ? json_array_get(value, d) : value;
         int64_t extent = 0;
-        int n = size_of(c, item, &extent, err);
+        int n = case_size_value(c, item, &extent, err);
         if (n < 0) {
             return n;
         }
@@ -201,8 +201,8 @@ static void init_values(struct tensor_init *ret, const json_t *value, double **l
 static int init_integers(const struct check_case *c, struct tensor_init *ret,
                          const json_t *value, struct err *err) {
     ret->kind = INIT_INTEGERS;
-    int n = size_of(c, json_array_get(value, 0), &ret->low, err);
-    n = n < 0 ? n : size_of(c, json_array_get(value, 1), &ret->high, err);
+    int n = case_size_value(c, json_array_get(value, 0), &ret->low, err);
+    n = n < 0 ? n : case_size_value(c, json_array_get(value, 1), &ret->high, err);
     if (n == 0 && ret->low >= ret->high) {
         return err_set(err, -EINVAL, "init.integers: no number lies in [%lld, %lld)",
                        (long long)ret->low, (long long)ret->high);
@@ -259,7 +259,7 @@ static int scalar_to(const struct packing *p, enum tensor_type type, const json_
         return 0;
     }
     int64_t number = json_is_boolean(value) ? json_is_true(value) : 0;
-    int n = json_is_boolean(value) ? 0 : size_of(p->c, value, &number, p->err);
+    int n = json_is_boolean(value) ? 0 : case_size_value(p->c, value, &number, p->err);
     tensor_set_integer(type, to, 0, number);
     return n;
 }

@@ -28,6 +28,9 @@ struct check_case {
 int check_case_resolve(struct check_case *ret, const struct check_spec *spec, size_t i,
                        struct err *err);
 void check_case_finish(struct check_case *c);
+/* An integer or an expression of the spec over the case's sizes. -EINVAL quotes it. */
+int case_size_value(const struct check_case *c, const json_t *value, int64_t *ret,
+                    struct err *err);
 /* {"grid": [x,y,z], "block", "shared_bytes", "cluster"?}: new reference. */
 json_t *case_launch_to_json(const struct case_launch *launch);
 

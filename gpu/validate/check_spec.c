@@ -193,16 +193,26 @@ static int read_expected(struct spec_reader *r, const json_t *expected,
     return 0;
 }
 
+/* {"op": "softmax", …}: the members beside "op" are the operator's own. */
+static int read_operator(struct spec_reader *r, const json_t *expect) {
+    r->spec->expect = EXPECT_OPERATOR;
+    r->spec->expect_operator = expect;
+    return err_set(r->err, -EINVAL, "expect.op: this version has no operators");
+}
+
 static int read_expect(struct spec_reader *r, const json_t *expect) {
     if (!expect || json_is_null(expect)) {
         return 0;
     }
+    const json_t *value = json_object_get(expect, "op");
+    if (value) {
+        return read_operator(r, expect);
+    }
     if (json_object_size(expect) != 1) {
         return err_set(r->err, -EINVAL,
-                       "expect: one of kernel, expression and values is expected");
+                       "expect: one of kernel, expression, values and op is expected");
     }
-    const json_t *value = json_object_get(expect, "kernel");
-    if (value) {
+    if ((value = json_object_get(expect, "kernel"))) {
         return read_reference(r, value);
     }
     if ((value = json_object_get(expect, "expression"))) {
@@ -290,9 +300,77 @@ static int read_numbers(struct spec_reader *r, const json_t *params) {
     return read_checks(r, json_object_get(params, "checks"));
 }
 
+static int read_benchmark(struct spec_reader *r, const json_t *json) {
+    struct spec_benchmark *ret = &r->spec->benchmark;
+    const json_t *samples = json_object_get(json, "samples");
+    const char *cache = json_get_string(json, "cache", "cold");
+    if (!json || json_is_null(json) || json_is_false(json)) {
+        return 0;
+    }
+    if (!json_is_object(json) && !json_is_true(json)) {
+        return err_set(r->err, -EINVAL,
+                       "benchmark: {\"samples\", \"cache\"}, or true, is expected");
+    }
+    json_int_t count = samples ? json_integer_value(samples) : SPEC_BENCHMARK_SAMPLES;
+    if (count < 1 || count > SPEC_MAX_SAMPLES) {
+        return err_set(r->err, -EINVAL, "benchmark.samples: 1 to %d", SPEC_MAX_SAMPLES);
+    }
+    ret->warm = !strcmp(cache, "warm");
+    if (!ret->warm && strcmp(cache, "cold") != 0) {
+        return err_set(r->err, -EINVAL, "benchmark.cache: cold or warm");
+    }
+    ret->samples = (unsigned)count;
+    return 0;
+}
+
+static int read_work(struct spec_reader *r, const json_t *value, const char *at,
+                     const json_t **ret) {
+    *ret = value;
+    return value ? spec_check_size(r, value, at) : 0;
+}
+
+static int read_roofline(struct spec_reader *r, const json_t *json) {
+    struct spec_roofline *ret = &r->spec->roofline;
+    const char *type = json_get_string(json, "type", NULL);
+    ret->type = type ? tensor_type_find(type) : TENSOR_TYPES;
+    if (!json) {
+        return 0;
+    }
+    if (!json_is_object(json)) {
+        return err_set(r->err, -EINVAL,
+                       "roofline: {\"flops\", \"bytes\", \"type\"} is expected");
+    }
+    if (json_object_get(json, "type") && ret->type == TENSOR_TYPES) {
+        return err_set(r->err, -EINVAL, "roofline.type: a type like float16 is expected");
+    }
+    int n = read_work(r, json_object_get(json, "flops"), "roofline.flops", &ret->flops);
+    return n < 0 ? n
+                 : read_work(r, json_object_get(json, "bytes"), "roofline.bytes",
+                             &ret->bytes);
+}
+
+/* "GPU-…", "MIG-…" or an ordinal. */
+static int read_device(struct spec_reader *r, const json_t *device) {
+    static const char letters[] = "0123456789abcdefABCDEFGHIJKLMNOPQRSTUVWXYZ-/";
+    const char *text = json_string_value(device);
+    if (!device) {
+        return 0;
+    }
+    size_t len = text ? strlen(text) : 0;
+    if (!len || len > 96 || strspn(text, letters) != len) {
+        return err_set(r->err, -EINVAL,
+                       "device: a GPU's UUID, or its number as a text, is expected");
+    }
+    r->spec->device = text;
+    return 0;
+}
+
 static int read_all(struct spec_reader *r, const json_t *params) {
     int n = read_cases(r, json_object_get(params, "sizes"));
     n = n < 0 ? n : read_numbers(r, params);
+    n = n < 0 ? n : read_benchmark(r, json_object_get(params, "benchmark"));
+    n = n < 0 ? n : read_roofline(r, json_object_get(params, "roofline"));
+    n = n < 0 ? n : read_device(r, json_object_get(params, "device"));
     n = n < 0 ? n : read_globals(r, json_object_get(params, "globals"));
     n = n < 0 ? n : read_launches(r, params);
     return n < 0 ? n : read_expect(r, json_object_get(params, "expect"));

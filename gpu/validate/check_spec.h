@@ -53,7 +53,29 @@ struct spec_launch {
     size_t arg_count;
 };
 
-enum spec_expect_kind { EXPECT_NONE, EXPECT_KERNEL, EXPECT_EXPRESSION, EXPECT_VALUES };
+enum spec_expect_kind {
+    EXPECT_NONE,
+    EXPECT_KERNEL,
+    EXPECT_EXPRESSION,
+    EXPECT_VALUES,
+    EXPECT_OPERATOR,
+};
+
+/* {"benchmark": {"samples": 50, "cache": "cold"}}; true stands for both defaults. */
+struct spec_benchmark {
+    unsigned samples; /* 0: nothing is timed */
+    bool warm;        /* L2 keeps what the sample before left */
+};
+#define SPEC_BENCHMARK_SAMPLES 50
+#define SPEC_MAX_SAMPLES 10000
+
+/* {"roofline": {"flops": "2 * m * n * k", "bytes": …, "type": "float16"}}: what the
+ * launches of one case must do at the least, as integers or expressions over its sizes
+ * (case_size_value); NULL where the spec does not say. */
+struct spec_roofline {
+    const json_t *flops, *bytes;
+    enum tensor_type type; /* of the arithmetic; TENSOR_TYPES when not said */
+};
 
 enum spec_check { /* bits */
                   SPEC_CHECK_MEMORY = 1,
@@ -72,6 +94,7 @@ struct check_spec {
     size_t buffer_count;
     enum spec_expect_kind expect;
     const json_t *expected;        /* EXPRESSION, VALUES: object by output */
+    const json_t *expect_operator; /* OPERATOR: {"op": "softmax", …} */
     struct spec_launch *reference; /* KERNEL: its launches */
     size_t reference_count;
     const char *reference_source; /* NULL: the kernel's own source */
@@ -80,6 +103,9 @@ struct check_spec {
     uint64_t seed;
     unsigned checks;
     const char *backend; /* "auto", "cuda", "emulator" */
+    const char *device;  /* UUID or ordinal of a CUDA device, NULL = any */
+    struct spec_benchmark benchmark;
+    struct spec_roofline roofline;
     unsigned timeout_s;
     uint64_t instructions; /* lane-instructions; 0 = the backend's default */
 };
