@@ -1,0 +1,52 @@
+#pragma once
+/* benchmark: how long a kernel takes on a CUDA device.
+ *
+ * One sample is what `launch` puts on the stream. Cold: each sample follows a write of at
+ * least twice the L2 cache and is timed by an event before and one after it; because the
+ * flush is still running when the sample is enqueued, no host time is in between. Warm:
+ * samples follow each other; below 20 us as many of them as fill 200 us are put into one
+ * CUDA graph, or where graphs are missing into one loop, and a sample is their mean: an
+ * event resolves about a microsecond, and a launch costs the host several.
+ *
+ * Before the first sample: at least 3 launches and 200 ms, so that clocks have risen.
+ * Waiting is polling with a deadline; nothing blocks. Needs a current context. */
+#include "base/json.h"
+#include "gpu/driver/cuda_api.h"
+
+struct device_lock;
+struct err;
+struct nvml;
+
+enum { BENCHMARK_DEFAULT_SAMPLES = 50, BENCHMARK_MAX_SAMPLES = 10000 };
+
+struct cuda_benchmark {
+    const struct cuda_api *api;
+    /* Puts one sample's launches on the stream, in order; a CUDA code. Must not wait. */
+    int (*launch)(void *data, cuda_stream_ref stream);
+    void *data;
+    unsigned samples;   /* 0 = BENCHMARK_DEFAULT_SAMPLES */
+    bool warm;          /* L2 keeps what the sample before left; else it is flushed */
+    uint64_t l2_bytes;  /* of the device; 0 = unknown */
+    uint64_t until_ms;  /* clock_ms; an answer with fewer samples is given then */
+    unsigned warmup_ms; /* 0 = 200 */
+    struct nvml *nvml;  /* NULL: clocks stay unknown, and `nvml_absent` says why */
+    const char *nvml_absent;
+    struct device_lock *lock; /* opened; held while timing. NULL: none, and then
+                                 `lock_absent` says why */
+    const char *lock_absent;
+    bool
+        *stop; /* may be NULL; set by another thread or a signal: end like the deadline */
+};
+
+/* 0 with a new reference:
+ *   {"median_us", "min_us", "p90_us", "std_us", "samples", "cache": "cold|warm",
+ *    "sm_clock_mhz", "mem_clock_mhz", "throttled"  (null where nobody tells),
+ *    "method": "events|graph of N launches|loop of N launches",
+ *    "flush_bytes"?  (cold), "warmup_launches", "ended_by": "samples|time",
+ *    "throttle_reasons"?, "temperature_c"?, "power_limit_w"?, "persistence"?,
+ *    "other_processes"?, "lock_waited_ms"?, "notes": [words]?}
+ * -ETIMEDOUT: not one sample by until_ms, or the lock was held by others until then;
+ * -ENOMEM: no room for the flush; -EIO: the driver said no (err names the code, which is
+ * also put in *ret_code; a sticky one ends this process's use of CUDA). */
+int cuda_benchmark(const struct cuda_benchmark *what, json_t **ret, int *ret_code,
+                   struct err *err);
