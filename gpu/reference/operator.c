@@ -1,0 +1,317 @@
+#include "gpu/reference/operator.h"
+
+#include "gpu/reference/operator_call.h"
+
+#include <stdio.h>
+
+static const struct operator* const families[] = {
+    operators_matmul,        operators_activations,  operators_elementwise,
+    operators_norms,         operators_reductions,   operators_scans,
+    operators_pooling,       operators_convolutions, operators_losses,
+    operators_pair_losses,   operators_attention,    operators_indexing,
+    operators_ordering,      operators_shapes,       operators_quantization,
+    operators_interpolation,
+};
+
+const struct operator* operator_at(size_t i) {
+    for (size_t f = 0; f < ARRAY_LEN(families); f++) {
+        for (const struct operator* op = families[f]; op->name; op++) {
+            if (!i--) {
+                return op;
+            }
+        }
+    }
+    return NULL;
+}
+
+const struct operator* operator_find(const char *name) {
+    const struct operator* op;
+    for (size_t i = 0; (op = operator_at(i)); i++) {
+        if (!strcmp(op->name, name)) {
+            return op;
+        }
+    }
+    return NULL;
+}
+
+/* --- roles --- */
+
+static int role_index(const struct operator_role *roles, size_t max, const char *name) {
+    for (size_t i = 0; i < max && roles[i].name; i++) {
+        if (!strcmp(roles[i].name, name)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+int operator_input(const struct operator* op, const char *name) {
+    return role_index(op->inputs, OPERATOR_MAX_INPUTS, name);
+}
+
+int operator_output(const struct operator* op, const char *name) {
+    return role_index(op->outputs, OPERATOR_MAX_OUTPUTS, name);
+}
+
+/* --- attributes --- */
+
+static const char *kind_text(const struct operator_attribute *a) {
+    switch (a->kind) {
+    case ATTRIBUTE_INTEGER:
+        return "an integer";
+    case ATTRIBUTE_NUMBER:
+        return "a number";
+    case ATTRIBUTE_BOOL:
+        return "true or false";
+    case ATTRIBUTE_INTEGERS:
+        return "an integer or a list of up to 8";
+    default:
+        return a->choices;
+    }
+}
+
+static int find_choice(const char *choices, const char *word) {
+    size_t len = strlen(word);
+    int i = 0;
+    for (const char *at = choices; at; at = strchr(at, '|'), i++) {
+        at += *at == '|';
+        if (!strncmp(at, word, len) && (at[len] == '|' || !at[len])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool read_integers(const json_t *json, struct operator_value *ret) {
+    ret->count = json_is_array(json) ? json_array_size(json) : 1;
+    if (!ret->count || ret->count > OPERATOR_MAX_RANK) {
+        return false;
+    }
+    for (size_t i = 0; i < ret->count; i++) {
+        const json_t *item = json_is_array(json) ? json_array_get(json, i) : json;
+        ret->ints[i] = json_integer_value(item);
+        if (!json_is_integer(item)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_number(const json_t *json, struct operator_value *ret) {
+    const char *word = json_string_value(json);
+    ret->number = json_number_value(json);
+    if (word && !strcmp(word, "Infinity")) {
+        ret->number = INFINITY;
+    } else if (word && !strcmp(word, "-Infinity")) {
+        ret->number = -INFINITY;
+    } else {
+        return json_is_number(json);
+    }
+    return true;
+}
+
+static bool read_value(const struct operator_attribute *a, const json_t *json,
+                       struct operator_value *ret) {
+    switch (a->kind) {
+    case ATTRIBUTE_INTEGER:
+        ret->ints[0] = json_integer_value(json);
+        ret->number = (double)ret->ints[0];
+        ret->count = 1;
+        return json_is_integer(json);
+    case ATTRIBUTE_NUMBER:
+        return read_number(json, ret);
+    case ATTRIBUTE_BOOL:
+        ret->choice = json_is_true(json);
+        return json_is_boolean(json);
+    case ATTRIBUTE_INTEGERS:
+        return read_integers(json, ret);
+    default:
+        ret->choice =
+            json_is_string(json) ? find_choice(a->choices, json_string_value(json)) : -1;
+        return ret->choice >= 0;
+    }
+}
+
+static int set_attribute(struct operator_call *c, size_t i, const json_t *json,
+                         struct err *err) {
+    const struct operator_attribute *a = &c->op->attributes[i];
+    struct operator_value *v = &c->attributes[i];
+    if (json_is_null(json) && a->fallback && !strcmp(a->fallback, "null")) {
+        return 0;
+    }
+    v->given = true;
+    if (!read_value(a, json, v)) {
+        return err_set(err, -EINVAL, "%s.%s: %s is expected", c->at, a->name,
+                       kind_text(a));
+    }
+    bool ranged = a->low != 0 || a->high != 0;
+    if (ranged && (v->number < a->low || v->number > a->high)) {
+        return err_set(err, -EINVAL, "%s.%s: %g is not within %g and %g", c->at, a->name,
+                       v->number, a->low, a->high);
+    }
+    return 0;
+}
+
+static int default_attribute(struct operator_call *c, size_t i, struct err *err) {
+    const struct operator_attribute *a = &c->op->attributes[i];
+    if (!a->fallback) {
+        return err_set(err, -EINVAL, "%s.%s: '%s' needs it: %s", c->at, a->name,
+                       c->op->name, kind_text(a));
+    }
+    autojson *value = json_loads(a->fallback, JSON_DECODE_ANY, NULL);
+    return set_attribute(c, i, value, err);
+}
+
+static int attribute_index(const struct operator* op, const char *name) {
+    for (int i = 0; i < OPERATOR_MAX_ATTRIBUTES && op->attributes[i].name; i++) {
+        if (!strcmp(op->attributes[i].name, name)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool is_reserved(const char *name) {
+    return !strcmp(name, "op") || !strcmp(name, "inputs") || !strcmp(name, "outputs") ||
+           !strcmp(name, "then");
+}
+
+static int unknown_attribute(const struct operator_call *c, const char *name,
+                             struct err *err) {
+    char known[256] = "";
+    size_t len = 0;
+    for (size_t i = 0; i < OPERATOR_MAX_ATTRIBUTES && c->op->attributes[i].name; i++) {
+        len += (size_t)snprintf(known + len, sizeof known - len, "%s%s", i ? ", " : "",
+                                c->op->attributes[i].name);
+    }
+    return err_set(err, -EINVAL,
+                   "%s.%.64s: '%s' has no attribute of that name; it has %s", c->at, name,
+                   c->op->name, len ? known : "none");
+}
+
+static int read_attributes(struct operator_call *c, const json_t *json, struct err *err) {
+    bool seen[OPERATOR_MAX_ATTRIBUTES] = {0};
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)json, name, value) {
+        int i = attribute_index(c->op, name);
+        if (i < 0 && is_reserved(name)) {
+            continue;
+        }
+        int r = i < 0 ? unknown_attribute(c, name, err)
+                      : set_attribute(c, (size_t)i, value, err);
+        if (r < 0) {
+            return r;
+        }
+        seen[i] = true;
+    }
+    for (size_t i = 0; i < OPERATOR_MAX_ATTRIBUTES && c->op->attributes[i].name; i++) {
+        int r = seen[i] ? 0 : default_attribute(c, i, err);
+        if (r < 0) {
+            return r;
+        }
+    }
+    return 0;
+}
+
+/* --- a call --- */
+
+int operator_call_start(struct operator_call *c, const struct operator* op,
+                        const char *at, const json_t *json, struct err *err) {
+    *c = (struct operator_call){.op = op, .at = at};
+    return read_attributes(c, json, err);
+}
+
+void operator_call_input(struct operator_call *c, size_t role, const char *name,
+                         enum tensor_type type, const void *data, const int64_t *shape,
+                         size_t rank) {
+    struct operator_array *a = &c->in[role];
+    *a = (struct operator_array){
+        .name = name, .rank = rank, .count = 1, .type = type, .data = data};
+    for (size_t i = 0; i < rank; i++) {
+        a->shape[i] = shape[i];
+        a->count *= shape[i];
+    }
+}
+
+static int check_inputs(struct operator_call *c) {
+    for (size_t i = 0; i < OPERATOR_MAX_INPUTS; i++) {
+        const struct operator_role *role = &c->op->inputs[i];
+        if (role->name && !role->optional && !c->in[i].name) {
+            return err_set(c->err, -EINVAL, "%s.inputs.%s: '%s' needs it", c->at,
+                           role->name, c->op->name);
+        }
+        if (c->in[i].count > OPERATOR_MAX_ELEMENTS) {
+            return err_set(c->err, -EINVAL, "%s: '%s' has more than %lld elements", c->at,
+                           c->in[i].name, OPERATOR_MAX_ELEMENTS);
+        }
+    }
+    return 0;
+}
+
+int operator_call_infer(struct operator_call *c, struct err *err) {
+    c->err = err;
+    c->flops = c->steps = 0;
+    int r = check_inputs(c);
+    return r < 0 ? r : c->op->infer(c);
+}
+
+double operator_flops(const struct operator_call *c) {
+    return c->flops;
+}
+
+static void read_input(struct operator_array *a) {
+    if (a->name && a->data && !a->v) {
+        a->v = xcalloc(a->count ? (size_t)a->count : 1, sizeof *a->v);
+        for (int64_t i = 0; i < a->count; i++) {
+            a->v[i] = tensor_get(a->type, a->data, (size_t)i);
+        }
+    }
+}
+
+static int check_budget(struct operator_call *c) {
+    double elements = 0;
+    for (size_t i = 0; i < OPERATOR_MAX_INPUTS; i++) {
+        elements += (double)c->in[i].count;
+    }
+    for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS; i++) {
+        elements += (double)c->out[i].count;
+    }
+    c->steps += elements;
+    if (c->steps > (double)c->budget->steps) {
+        return err_set(
+            c->err, -ETIME,
+            "%s: '%s' takes some %.3g steps, %.3g are left: give smaller sizes", c->at,
+            c->op->name, c->steps, (double)c->budget->steps);
+    }
+    c->budget->steps -= (uint64_t)c->steps;
+    return call_continue(c);
+}
+
+int operator_call_compute(struct operator_call *c, struct operator_budget *budget,
+                          struct err *err) {
+    c->err = err;
+    c->budget = budget;
+    int r = check_budget(c);
+    if (r < 0) {
+        return r;
+    }
+    for (size_t i = 0; i < OPERATOR_MAX_INPUTS; i++) {
+        read_input(&c->in[i]);
+    }
+    for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS && c->out[i].name; i++) {
+        size_t count = c->out[i].count ? (size_t)c->out[i].count : 1;
+        c->out[i].v = xcalloc(count, sizeof(double));
+    }
+    return c->op->compute(c);
+}
+
+void operator_call_finish(struct operator_call *c) {
+    for (size_t i = 0; i < OPERATOR_MAX_INPUTS; i++) {
+        free(c->in[i].v);
+    }
+    for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS; i++) {
+        free(c->out[i].v);
+    }
+    *c = (struct operator_call){0};
+}

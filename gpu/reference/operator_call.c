@@ -1,0 +1,311 @@
+#include "gpu/reference/operator_call.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* --- errors --- */
+
+int call_error(const struct operator_call *c, const char *field, const char *fmt, ...) {
+    char text[256];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return err_set(c->err, -EINVAL, "%s.%s: %s", c->at, field, text);
+}
+
+const char *shape_text(const struct operator_array *a, char *buf, size_t size) {
+    size_t len = (size_t)snprintf(buf, size, "[");
+    for (size_t i = 0; i < a->rank && len < size; i++) {
+        len += (size_t)snprintf(buf + len, size - len, "%s%lld", i ? ", " : "",
+                                (long long)a->shape[i]);
+    }
+    if (len < size) {
+        snprintf(buf + len, size - len, "]");
+    }
+    return buf;
+}
+
+int call_continue(const struct operator_call *c) {
+    return c->budget->stopped && c->budget->stopped()
+               ? err_set(c->err, -ETIME, "%s: the time was up while '%s' was computed",
+                         c->at, c->op->name)
+               : 0;
+}
+
+void call_cost(struct operator_call *c, double flops, double steps) {
+    c->flops += flops;
+    c->steps += steps;
+}
+
+/* --- attributes --- */
+
+const struct operator_value *call_attribute(const struct operator_call *c,
+                                            const char *name) {
+    for (size_t i = 0; i < OPERATOR_MAX_ATTRIBUTES && c->op->attributes[i].name; i++) {
+        if (!strcmp(c->op->attributes[i].name, name)) {
+            return &c->attributes[i];
+        }
+    }
+    abort(); /* a row of the table without what its function reads */
+}
+
+int64_t call_integer(const struct operator_call *c, const char *name) {
+    return call_attribute(c, name)->ints[0];
+}
+
+double call_number(const struct operator_call *c, const char *name) {
+    return call_attribute(c, name)->number;
+}
+
+bool call_bool(const struct operator_call *c, const char *name) {
+    return call_attribute(c, name)->choice != 0;
+}
+
+int call_choice(const struct operator_call *c, const char *name) {
+    return call_attribute(c, name)->choice;
+}
+
+int64_t call_item(const struct operator_call *c, const char *name, size_t i) {
+    const struct operator_value *v = call_attribute(c, name);
+    return v->ints[v->count == 1 ? 0 : i];
+}
+
+int call_check_list(struct operator_call *c, const char *name, size_t count,
+                    int64_t low) {
+    const struct operator_value *v = call_attribute(c, name);
+    if (v->count != 1 && v->count != count) {
+        return call_error(c, name, "%zu numbers, 1 or %zu are expected", v->count, count);
+    }
+    for (size_t i = 0; i < v->count; i++) {
+        if (v->ints[i] < low || v->ints[i] > INT32_MAX) {
+            return call_error(c, name, "%lld is not within %lld and 2^31",
+                              (long long)v->ints[i], (long long)low);
+        }
+    }
+    return 0;
+}
+
+static int dim_within(const struct operator_call *c, const char *name, int64_t value,
+                      const struct operator_array *of, size_t *ret) {
+    int64_t rank = of->rank ? (int64_t)of->rank : 1; /* as torch: a scalar has dim 0 */
+    if (value < -rank || value >= rank) {
+        return call_error(c, name, "%lld is outside the rank %zu of '%s'",
+                          (long long)value, of->rank, of->name);
+    }
+    *ret = (size_t)(value < 0 ? value + rank : value);
+    return 0;
+}
+
+int call_dim(struct operator_call *c, const char *name, const struct operator_array *of,
+             size_t *ret) {
+    return dim_within(c, name, call_integer(c, name), of, ret);
+}
+
+int call_dims(struct operator_call *c, const char *name, const struct operator_array *of,
+              bool *ret) {
+    const struct operator_value *v = call_attribute(c, name);
+    for (size_t i = 0; i < OPERATOR_MAX_RANK; i++) {
+        ret[i] = !v->given;
+    }
+    for (size_t i = 0; v->given && i < v->count; i++) {
+        size_t dim;
+        int r = dim_within(c, name, v->ints[i], of, &dim);
+        if (r < 0) {
+            return r;
+        }
+        if (ret[dim]) {
+            return call_error(c, name, "%lld stands there twice", (long long)v->ints[i]);
+        }
+        ret[dim] = true;
+    }
+    return 0;
+}
+
+/* --- shapes --- */
+
+bool call_has(const struct operator_call *c, size_t i) {
+    return c->in[i].name != NULL;
+}
+
+bool shape_equal(const struct operator_array *a, const struct operator_array *b) {
+    for (size_t i = 0; a->rank == b->rank && i < a->rank; i++) {
+        if (a->shape[i] != b->shape[i]) {
+            return false;
+        }
+    }
+    return a->rank == b->rank;
+}
+
+int call_output(struct operator_call *c, size_t i, const int64_t *shape, size_t rank) {
+    struct operator_array *a = &c->out[i];
+    a->name = c->op->outputs[i].name;
+    a->rank = rank;
+    a->count = 1;
+    for (size_t k = 0; k < rank; k++) {
+        a->shape[k] = shape[k];
+        if (shape[k] < 0 || (shape[k] && a->count > OPERATOR_MAX_ELEMENTS / shape[k])) {
+            return err_set(c->err, -EINVAL, "%s: '%s' would make an output of %s", c->at,
+                           c->op->name,
+                           shape[k] < 0 ? "a negative extent" : "too many elements");
+        }
+        a->count *= shape[k];
+    }
+    return 0;
+}
+
+int call_output_like(struct operator_call *c, size_t i, const struct operator_array *of) {
+    return call_output(c, i, of->shape, of->rank);
+}
+
+static int shape_error(const struct operator_call *c, size_t i, const char *wanted) {
+    char have[160];
+    size_t first = i;
+    while (first && c->op->inputs[first].name == NULL) {
+        first--;
+    }
+    return err_set(c->err, -EINVAL, "%s.inputs.%s: '%s' has shape %s, %s is expected",
+                   c->at, c->op->inputs[first].name, c->in[i].name,
+                   shape_text(&c->in[i], have, sizeof have), wanted);
+}
+
+int call_want_rank(const struct operator_call *c, size_t i, size_t rank) {
+    char wanted[32];
+    snprintf(wanted, sizeof wanted, "rank %zu", rank);
+    return c->in[i].rank == rank ? 0 : shape_error(c, i, wanted);
+}
+
+int call_want_shape(const struct operator_call *c, size_t i, const int64_t *shape,
+                    size_t rank) {
+    struct operator_array want = {.rank = rank};
+    char text[160];
+    for (size_t k = 0; k < rank; k++) {
+        want.shape[k] = shape[k];
+    }
+    return !call_has(c, i) || shape_equal(&c->in[i], &want)
+               ? 0
+               : shape_error(c, i, shape_text(&want, text, sizeof text));
+}
+
+int call_want_like(const struct operator_call *c, size_t i, size_t like) {
+    return call_want_shape(c, i, c->in[like].shape, c->in[like].rank);
+}
+
+int call_index(const struct operator_call *c, size_t input, double value, int64_t low,
+               int64_t high, int64_t *ret) {
+    if (!(value >= (double)low && value < (double)high) || value != floor(value)) {
+        char field[64];
+        snprintf(field, sizeof field, "inputs.%s", c->op->inputs[input].name);
+        return call_error(c, field,
+                          "'%s' holds %g, a whole number of %lld to %lld is "
+                          "expected",
+                          c->in[input].name, value, (long long)low, (long long)high - 1);
+    }
+    *ret = (int64_t)value;
+    return 0;
+}
+
+int64_t shape_count(const struct operator_array *a, size_t from, size_t to) {
+    int64_t count = 1;
+    for (size_t i = from; i < to; i++) {
+        count *= a->shape[i];
+    }
+    return count;
+}
+
+struct lines lines_of(const struct operator_array *a, size_t dim) {
+    if (!a->rank) {
+        return (struct lines){1, 1, 1};
+    }
+    return (struct lines){shape_count(a, 0, dim), a->shape[dim],
+                          shape_count(a, dim + 1, a->rank)};
+}
+
+void shape_strides(const struct operator_array *a, int64_t *ret) {
+    int64_t stride = 1;
+    for (size_t i = a->rank; i-- > 0;) {
+        ret[i] = stride;
+        stride *= a->shape[i];
+    }
+}
+
+static int broadcast_one(struct operator_call *c, size_t input, int64_t *shape,
+                         size_t rank) {
+    const struct operator_array *a = &c->in[input];
+    for (size_t i = 0; i < a->rank; i++) {
+        int64_t have = a->shape[i], *want = &shape[rank - a->rank + i];
+        if (*want == 1) {
+            *want = have;
+        } else if (have != 1 && have != *want) {
+            return shape_error(c, input, "a shape that broadcasts with the others");
+        }
+    }
+    return 0;
+}
+
+int call_broadcast(struct operator_call *c, const size_t *inputs, size_t count,
+                   int64_t *shape, size_t *rank) {
+    *rank = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t have = c->in[inputs[i]].rank;
+        *rank = have > *rank ? have : *rank;
+    }
+    for (size_t i = 0; i < *rank; i++) {
+        shape[i] = 1;
+    }
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        r = broadcast_one(c, inputs[i], shape, *rank);
+    }
+    return r;
+}
+
+void broadcast_strides(const struct operator_array *a, const int64_t *shape, size_t rank,
+                       int64_t *ret) {
+    int64_t own[OPERATOR_MAX_RANK];
+    shape_strides(a, own);
+    for (size_t i = 0; i < rank; i++) {
+        size_t lead = rank - a->rank;
+        ret[i] =
+            i < lead || (a->shape[i - lead] == 1 && shape[i] != 1) ? 0 : own[i - lead];
+    }
+}
+
+bool index_next(int64_t *index, const int64_t *shape, size_t rank) {
+    for (size_t i = rank; i-- > 0;) {
+        if (++index[i] < shape[i]) {
+            return true;
+        }
+        index[i] = 0;
+    }
+    return false;
+}
+
+int64_t index_offset(const int64_t *index, const int64_t *strides, size_t rank) {
+    int64_t at = 0;
+    for (size_t i = 0; i < rank; i++) {
+        at += index[i] * strides[i];
+    }
+    return at;
+}
+
+/* --- sums --- */
+
+double sum_of(const double *v, int64_t n, int64_t stride) {
+    struct sum sum = {0};
+    for (int64_t i = 0; i < n; i++) {
+        sum_add(&sum, v[i * stride]);
+    }
+    return sum_value(sum);
+}
+
+struct moments moments_of(const double *v, int64_t n, int64_t stride) {
+    struct moments m = {.mean = sum_of(v, n, stride) / (double)n};
+    struct sum squares = {0};
+    for (int64_t i = 0; i < n; i++) {
+        double d = v[i * stride] - m.mean;
+        sum_add(&squares, d * d);
+    }
+    m.squares = sum_value(squares);
+    return m;
+}

@@ -1,0 +1,135 @@
+#pragma once
+/* operator_call: what the operators' families are written with. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/reference/operator.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* --- the table --- */
+
+#define IN(name_)                                                                        \
+    { .name = (name_) }
+#define OPTIONAL(name_)                                                                  \
+    { .name = (name_), .optional = true }
+#define WHOLE(name_)                                                                     \
+    { .name = (name_), .whole = true }
+#define OUTPUT .outputs = {{.name = "output"}}
+
+#define INTEGER(name_, fallback_)                                                        \
+    { .name = (name_), .kind = ATTRIBUTE_INTEGER, .fallback = (fallback_) }
+#define NUMBER(name_, fallback_)                                                         \
+    { .name = (name_), .kind = ATTRIBUTE_NUMBER, .fallback = (fallback_) }
+#define RANGE(name_, kind_, fallback_, low_, high_)                                      \
+    {                                                                                    \
+        .name = (name_), .kind = ATTRIBUTE_##kind_, .fallback = (fallback_),             \
+        .low = (low_), .high = (high_)                                                   \
+    }
+#define FLAG(name_, fallback_)                                                           \
+    { .name = (name_), .kind = ATTRIBUTE_BOOL, .fallback = (fallback_) }
+#define CHOICE(name_, fallback_, choices_)                                               \
+    {                                                                                    \
+        .name = (name_), .kind = ATTRIBUTE_CHOICE, .fallback = (fallback_),              \
+        .choices = (choices_)                                                            \
+    }
+#define INTEGERS(name_, fallback_)                                                       \
+    { .name = (name_), .kind = ATTRIBUTE_INTEGERS, .fallback = (fallback_) }
+
+/* A family: its rows, ended by one without a name. */
+extern const struct operator operators_activations[], operators_attention[],
+    operators_convolutions[], operators_elementwise[], operators_indexing[],
+    operators_interpolation[], operators_losses[], operators_matmul[], operators_norms[],
+    operators_ordering[], operators_pair_losses[], operators_pooling[],
+    operators_quantization[], operators_reductions[], operators_scans[],
+    operators_shapes[];
+
+/* --- attributes: the operator declares them, or the process ends --- */
+
+const struct operator_value *call_attribute(const struct operator_call *c,
+                                            const char *name);
+int64_t call_integer(const struct operator_call *c, const char *name);
+double call_number(const struct operator_call *c, const char *name);
+bool call_bool(const struct operator_call *c, const char *name);
+int call_choice(const struct operator_call *c, const char *name);
+/* The i-th number of a list; a list of one stands for all. */
+int64_t call_item(const struct operator_call *c, const char *name, size_t i);
+/* Dimension `name` within rank; negative ones count from the end. */
+int call_dim(struct operator_call *c, const char *name, const struct operator_array *of,
+             size_t *ret);
+/* A list of count distinct dimensions as flags; absent: all. */
+int call_dims(struct operator_call *c, const char *name, const struct operator_array *of,
+              bool *ret);
+/* -EINVAL unless the list has 1 or `count` numbers of low or more. */
+int call_check_list(struct operator_call *c, const char *name, size_t count, int64_t low);
+
+/* --- shapes --- */
+
+/* "AT.FIELD: …" */
+int call_error(const struct operator_call *c, const char *field, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The shape is that of an input, "[3, 4]". */
+const char *shape_text(const struct operator_array *a, char *buf, size_t size);
+bool shape_equal(const struct operator_array *a, const struct operator_array *b);
+/* Counts the elements; -EINVAL when there are too many. */
+int call_output(struct operator_call *c, size_t i, const int64_t *shape, size_t rank);
+int call_output_like(struct operator_call *c, size_t i, const struct operator_array *of);
+/* -EINVAL unless input i has the rank. */
+int call_want_rank(const struct operator_call *c, size_t i, size_t rank);
+/* -EINVAL unless input i, if it is given, has exactly this shape. */
+int call_want_shape(const struct operator_call *c, size_t i, const int64_t *shape,
+                    size_t rank);
+int call_want_like(const struct operator_call *c, size_t i, size_t like);
+bool call_has(const struct operator_call *c, size_t i);
+/* -EINVAL unless the value is a whole number of [low, high). */
+int call_index(const struct operator_call *c, size_t input, double value, int64_t low,
+               int64_t high, int64_t *ret);
+/* Sets the cost: flops, and steps of about so many nanoseconds. */
+void call_cost(struct operator_call *c, double flops, double steps);
+/* 0, or -ETIME once the run was stopped: between pieces of some thousand steps. */
+int call_continue(const struct operator_call *c);
+
+/* A tensor as outer x n x inner around dimension dim. */
+struct lines {
+    int64_t outer, n, inner;
+};
+struct lines lines_of(const struct operator_array *a, size_t dim);
+/* Elements of dimensions [from, to). */
+int64_t shape_count(const struct operator_array *a, size_t from, size_t to);
+void shape_strides(const struct operator_array *a, int64_t *ret);
+/* NumPy's rule for input i; target has been merged from all. Strides of 0 where it is
+ * repeated. */
+int call_broadcast(struct operator_call *c, const size_t *inputs, size_t count,
+                   int64_t *shape, size_t *rank);
+void broadcast_strides(const struct operator_array *a, const int64_t *shape, size_t rank,
+                       int64_t *ret);
+/* Counts index up in shape, row-major; false after the last. */
+bool index_next(int64_t *index, const int64_t *shape, size_t rank);
+int64_t index_offset(const int64_t *index, const int64_t *strides, size_t rank);
+
+/* --- sums (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher
+ * Summen", 1974, with Knuth's branch-free two-sum) --- */
+
+struct sum {
+    double s, c;
+};
+static inline void sum_add(struct sum *sum, double x) {
+    double t = sum->s + x, back = t - sum->s;
+    sum->c += (sum->s - (t - back)) + (x - back);
+    sum->s = t;
+}
+static inline double sum_value(struct sum sum) {
+    return isfinite(sum.s) ? sum.s + sum.c : sum.s;
+}
+/* Of n numbers, `stride` apart. */
+double sum_of(const double *v, int64_t n, int64_t stride);
+/* Mean and the sum of squared distances from it. */
+struct moments {
+    double mean, squares;
+};
+struct moments moments_of(const double *v, int64_t n, int64_t stride);
+
+/* Shapes of elementwise operators, shared with activations. */
+int infer_unary(struct operator_call *c);
+int compute_unary(struct operator_call *c);
