@@ -82,6 +82,19 @@ static void finish(struct child *child) {
     close_handles(child);
 }
 
+void child_leave(struct child *child) {
+    if (child->ended) {
+        return;
+    }
+    child->ended = true;
+    child->end.failure = -ECANCELED;
+    child->end.exit_status = -1;
+    if (child->options.end) {
+        child->options.end(child, &child->end, child->options.data);
+    }
+    close_handles(child);
+}
+
 static void finish_if_done(struct child *child) {
     if (child->exited && !child->out_open && !child->error_open) {
         finish(child);

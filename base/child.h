@@ -2,12 +2,13 @@
 /* child: run a program, with limits, and hear of its end exactly once.
  *
  * The child leads its own session and process group and dies with the daemon
- * (PR_SET_PDEATHSIG); its standard output and error are pipes, and it inherits no other
- * descriptor, no signal disposition and no mask. The end is reported when the process has
- * exited AND its output was read to the end (or DRAIN_MS after the exit, when a
- * grandchild still holds a pipe); what is left of its group is killed then.
- * Single-threaded: everything runs on the thread of the loop, which must not end before
- * the child. SIGPIPE must be ignored by the process (stdio_claim does it). */
+ * (PR_SET_PDEATHSIG, SIGKILL unless the options say another); its standard output and
+ * error are pipes, and it inherits no other descriptor, no signal disposition and no
+ * mask. The end is reported when the process has exited AND its output was read to the
+ * end (or DRAIN_MS after the exit, when a grandchild still holds a pipe); what is left of
+ * its group is killed then. Single-threaded: everything runs on the thread of the loop,
+ * which must not end before the child. SIGPIPE must be ignored by the process
+ * (stdio_claim does it). */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +35,7 @@ struct child_options {
     size_t max_output; /* bytes of stdout + stderr together; 0 = no limit (the owner
                           bounds what it keeps) */
     bool want_stdin;   /* give it a pipe to write to; otherwise /dev/null */
+    int death_signal;  /* what it gets when this process dies; 0 = SIGKILL */
 
     /* Bytes as they come, valid during the call only; either may be NULL (then dropped).
      */
@@ -52,6 +54,10 @@ int child_start(uv_loop_t *loop, const struct child_options *options, struct chi
 /* End it: SIGTERM to its group, SIGKILL after grace_ms. `end` reports -ECANCELED. */
 void child_cancel(struct child *child);
 void child_kill(struct child *child); /* SIGKILL to its group, now */
+/* Look after it no longer, without a signal: `end` reports -ECANCELED from inside, and
+ * what it still does, and its zombie, are its own affair. For a process that is about to
+ * end and cannot wait for a child that needs a moment to clean up. */
+void child_leave(struct child *child);
 int child_pid(const struct child *child);
 /* Queue bytes for its stdin (copied). Dropped when it no longer reads; with more than 64
  * MiB unread its stdin is closed. */

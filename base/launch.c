@@ -24,6 +24,7 @@ struct plan {
     const char *const *env;
     const char *cwd;
     pid_t parent;
+    int death_signal;
     int stdio[3]; /* its ends, all >= 3 */
     int report;   /* the errno of a failed launch is written here */
 };
@@ -52,7 +53,7 @@ static void seal_descriptors(void) {
 
 static void run_program(const struct plan *plan) {
     setsid();
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, plan->death_signal);
     if (getppid() != plan->parent) { /* it died before the line above */
         _exit(127);
     }
@@ -218,6 +219,8 @@ int launch_program(const struct child_options *options, struct launch *ret) {
                         .argv = options->argv,
                         .env = env,
                         .cwd = options->cwd,
+                        .death_signal =
+                            options->death_signal ? options->death_signal : SIGKILL,
                         .stdio = {-1, -1, -1},
                         .report = -1};
     autofd int report = -1;

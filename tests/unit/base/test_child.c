@@ -307,6 +307,71 @@ Test(child, it_dies_with_its_parent) {
     cr_assert(eq(chr, state[0], 'Z'));
 }
 
+/* One that is left alone goes on, and the loop is free of it. */
+Test(child, one_may_be_left_alone) {
+    uv_loop_t loop;
+    struct seen seen;
+    struct child *child;
+    const char *argv[] = {"sleep", "600", NULL};
+    struct child_options options = options_for(argv, &seen);
+    options.want_stdin = true;
+    uv_loop_init(&loop);
+    cr_assert(zero(int, child_start(&loop, &options, &child, NULL)));
+    int pid = child_pid(child);
+    child_leave(child);
+    child_leave(child);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_assert(eq(uint, seen.ends, 1));
+    cr_assert(eq(int, seen.end.failure, -ECANCELED));
+    cr_assert(zero(int, waitpid(pid, NULL, WNOHANG)), "it still runs");
+    kill(pid, SIGKILL);
+    cr_assert(eq(int, waitpid(pid, NULL, 0), pid));
+    close_loop(&loop);
+    seen_finish(&seen);
+}
+
+static bool appears(const char *path) {
+    for (int i = 0; i < 6000; i++) {
+        if (access(path, F_OK) == 0) {
+            return true;
+        }
+        usleep(10000);
+    }
+    return false;
+}
+
+/* One that has to clean up is asked to, when its parent dies. */
+Test(child, it_hears_of_its_parents_death_as_it_likes) {
+    char folder[] = "/tmp/test-child-XXXXXX", ready[64], told[64], script[300];
+    cr_assert(ne(ptr, mkdtemp(folder), NULL));
+    snprintf(ready, sizeof ready, "%s/ready", folder);
+    snprintf(told, sizeof told, "%s/told", folder);
+    snprintf(script, sizeof script,
+             "trap 'touch %s; exit 0' TERM; touch %s; while :; do sleep 0.02; done", told,
+             ready);
+    pid_t parent = fork();
+    if (parent == 0) {
+        uv_loop_t loop;
+        struct seen seen;
+        struct child *child;
+        const char *argv[] = {"sh", "-c", script, NULL};
+        struct child_options options = options_for(argv, &seen);
+        options.death_signal = SIGTERM;
+        uv_loop_init(&loop);
+        child_start(&loop, &options, &child, NULL);
+        for (;;) {
+            pause();
+        }
+    }
+    cr_assert(appears(ready));
+    kill(parent, SIGKILL);
+    waitpid(parent, NULL, 0);
+    cr_assert(appears(told));
+    unlink(ready);
+    unlink(told);
+    rmdir(folder);
+}
+
 Test(child, many_at_once_are_told_apart) {
     enum { N = 20 };
     uv_loop_t loop;
