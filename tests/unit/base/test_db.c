@@ -132,9 +132,9 @@ Test(db, an_older_schema_is_brought_forward, .init = make_folder, .fini = drop_f
 }
 
 Test(db, a_failing_migration_changes_nothing, .init = make_folder, .fini = drop_folder) {
-    static const char *const broken[] = {first[0], "CREATE TABLE u (a); CREATE TABEL v",
+    const char *const broken[] = {first[0], "CREATE TABLE u (a); CREATE TABEL v",
                                          NULL};
-    static const struct db_schema bad = {broken, true};
+    const struct db_schema bad = {broken, true};
     struct db *db = open_db(&kept);
     db_close(db);
     struct err err = {0};
