@@ -7,6 +7,7 @@
  * thread. */
 #include "base/json.h"
 #include "gpu/validate/check_case.h"
+#include "gpu/validate/tensor_map.h"
 
 struct backend;
 struct err;
@@ -79,6 +80,10 @@ struct backend_class {
     /* Returns the number of the kernel's parameters, the first `max` in ret; -ENOENT. */
     int (*params)(struct backend *b, const char *entry, struct kernel_param *ret,
                   size_t max, size_t *ret_block_bytes);
+    /* A CUtensorMap of the tensor at `address` into ret. The map keeps tensor_map_check's
+     * rules already. -ENOTSUP; NULL: this backend has none. */
+    int (*tensor_map)(struct backend *b, const struct tensor_map *map, uint64_t address,
+                      unsigned char ret[static TENSOR_MAP_BYTES], struct err *err);
     enum backend_end (*launch)(struct backend *b, const struct backend_launch *launch,
                                struct err *err);
     /* Time the launches: 0 with kernel/validate's `timing` (new reference); NULL: this
