@@ -24,6 +24,7 @@ struct cuda_benchmark {
     /* Puts one sample's launches on the stream, in order; a CUDA code. Must not wait. */
     int (*launch)(void *data, cuda_stream_ref stream);
     void *data;
+    unsigned launches;  /* how many these are; of several each sample is one graph */
     unsigned samples;   /* 0 = BENCHMARK_DEFAULT_SAMPLES */
     bool warm;          /* L2 keeps what the sample before left; else it is flushed */
     uint64_t l2_bytes;  /* of the device; 0 = unknown */
@@ -34,15 +35,16 @@ struct cuda_benchmark {
     struct device_lock *lock; /* opened; held while timing. NULL: none, and then
                                  `lock_absent` says why */
     const char *lock_absent;
-    bool
-        *stop; /* may be NULL; set by another thread or a signal: end like the deadline */
+    bool (*stopped)(void); /* may be NULL; true: end as at the deadline */
 };
 
 /* 0 with a new reference:
  *   {"median_us", "min_us", "p90_us", "std_us", "samples", "cache": "cold|warm",
  *    "sm_clock_mhz", "mem_clock_mhz", "throttled"  (null where nobody tells),
  *    "method": "events|graph of N launches|loop of N launches",
- *    "flush_bytes"?  (cold), "warmup_launches", "ended_by": "samples|time",
+ *    "flush_bytes"? and "event_pair_us"? (cold; the latter is what two events
+ *    with nothing between them measure, told for short kernels), "warmup_launches",
+ *    "ended_by": "samples|time",
  *    "throttle_reasons"?, "temperature_c"?, "power_limit_w"?, "persistence"?,
  *    "other_processes"?, "lock_waited_ms"?, "notes": [words]?}
  * -ETIMEDOUT: not one sample by until_ms, or the lock was held by others until then;
