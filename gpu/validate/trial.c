@@ -84,11 +84,17 @@ static int place_buffer(struct trial *t, size_t i, struct err *err) {
                            err);
 }
 
-/* Its first contents, kept for the comparison and for expressions. */
+/* Its first contents, kept for the comparison and for expressions; anew for a trial that
+ * is made again. A variable that the spec says nothing of keeps what the module gave it.
+ */
 static int fill_buffer(struct trial *t, size_t i, struct err *err) {
     const struct spec_buffer *spec = &t->check->spec->buffers[i];
     const struct case_buffer *b = &t->check->buffers[i];
     if (spec->is_global && !spec->init) {
+        if (t->before[i]) {
+            return t->class->write(t->backend, t->addresses[i], t->before[i], b->bytes,
+                                   err);
+        }
         t->before[i] = xcalloc(b->bytes ? b->bytes : 1, 1);
         return t->class->read(t->backend, t->addresses[i], t->before[i], b->bytes, err);
     }
@@ -98,7 +104,7 @@ static int fill_buffer(struct trial *t, size_t i, struct err *err) {
     if (r < 0) {
         return r;
     }
-    t->before[i] = xmalloc(b->bytes ? b->bytes : 1);
+    t->before[i] = t->before[i] ? t->before[i] : xmalloc(b->bytes ? b->bytes : 1);
     tensor_fill(spec->type, t->before[i], 0, b->count, &init, t->seed, (uint32_t)i);
     return t->class->write(t->backend, t->addresses[i], t->before[i], b->bytes, err);
 }
@@ -174,9 +180,10 @@ static const char *launch_code(enum backend_end end) {
     return end == BACKEND_REFUSED ? "launch_refused" : "launch_error";
 }
 
-static int run_launch(struct trial *t, const struct spec_launch *launch,
-                      const struct case_launch *shape, const struct trial_options *o,
-                      struct trial_problem *problem) {
+/* A launch with its arguments packed: it can be carried out more than once. */
+static int prepare_launch(struct trial *t, const struct spec_launch *launch,
+                          const struct case_launch *shape, const struct trial_options *o,
+                          struct backend_launch *ret, struct trial_problem *problem) {
     struct kernel_param params[SPEC_MAX_ARGS];
     const json_t *entry = entry_of(o, launch->kernel);
     const char *symbol = json_get_string(entry, "symbol", "");
@@ -186,14 +193,9 @@ static int run_launch(struct trial *t, const struct spec_launch *launch,
         err_set(&problem->err, -EINVAL, "the kernel '%s' cannot be launched", symbol);
         return problem_set(problem, "spec", "unknown_kernel");
     }
-    autofree char *block = xcalloc(block_bytes ? block_bytes : 1, 1);
+    char *block = xcalloc(block_bytes ? block_bytes : 1, 1);
     uint64_t arrays[SPEC_MAX_ARGS];
-    if (place_pointer_arrays(t, launch, arrays, &problem->err) < 0 ||
-        check_case_params(t->check, launch, params, (size_t)count, t->addresses, arrays,
-                          block, &problem->err) < 0) {
-        return problem_set(problem, "spec", "arguments");
-    }
-    const struct backend_launch own = {
+    *ret = (struct backend_launch){
         .entry = symbol,
         .label = json_get_string(entry, "name", symbol),
         .shape = *shape,
@@ -201,32 +203,67 @@ static int run_launch(struct trial *t, const struct spec_launch *launch,
         .params = block,
         .param_bytes = block_bytes,
     };
-    running = t;
-    t->end =
-        stopped ? BACKEND_STOPPED : t->class->launch(t->backend, &own, &problem->err);
-    running = NULL;
-    return t->end == BACKEND_REFUSED ? problem_set(problem, "launch", launch_code(t->end))
-                                     : 0;
+    if (place_pointer_arrays(t, launch, arrays, &problem->err) < 0 ||
+        check_case_params(t->check, launch, params, (size_t)count, t->addresses, arrays,
+                          block, &problem->err) < 0) {
+        return problem_set(problem, "spec", "arguments");
+    }
+    return 0;
+}
+
+int trial_open(struct trial *ret, const struct backend_class *class,
+               const struct check_case *check, const struct spec_launch *launches,
+               const struct case_launch *shapes, size_t launch_count, uint64_t seed,
+               const struct trial_options *options, struct trial_problem *problem) {
+    *ret = (struct trial){.class = class, .check = check, .seed = seed};
+    if (open_backend(ret, launches, launch_count, options, problem) < 0 ||
+        place_buffers(ret, problem) < 0) {
+        return -1;
+    }
+    ret->launches = xcalloc(launch_count, sizeof *ret->launches);
+    for (; ret->launch_count < launch_count; ret->launch_count++) {
+        size_t i = ret->launch_count;
+        if (prepare_launch(ret, &launches[i], &shapes[i], options, &ret->launches[i],
+                           problem) < 0) {
+            ret->launch_count++; /* its block is freed */
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int trial_launch(struct trial *t, struct trial_problem *problem) {
+    t->end = BACKEND_DONE;
+    /* What follows a faulted kernel would run on what that left. */
+    for (size_t i = 0; i < t->launch_count && t->end == BACKEND_DONE; i++) {
+        running = t;
+        t->end = stopped ? BACKEND_STOPPED
+                         : t->class->launch(t->backend, &t->launches[i], &problem->err);
+        running = NULL;
+        if (t->end == BACKEND_REFUSED) {
+            return problem_set(problem, "launch", launch_code(t->end));
+        }
+    }
+    return 0;
+}
+
+int trial_again(struct trial *t, uint64_t seed, struct trial_problem *problem) {
+    t->seed = seed;
+    for (size_t i = 0; i < t->check->spec->buffer_count; i++) {
+        if (fill_buffer(t, i, &problem->err) < 0) {
+            return problem_set(problem, "run", "buffer");
+        }
+    }
+    return trial_launch(t, problem);
 }
 
 int trial_run(struct trial *ret, const struct backend_class *class,
               const struct check_case *check, const struct spec_launch *launches,
               const struct case_launch *shapes, size_t launch_count, uint64_t seed,
               const struct trial_options *options, struct trial_problem *problem) {
-    *ret = (struct trial){.class = class, .check = check, .seed = seed};
-    if (open_backend(ret, launches, launch_count, options, problem) < 0 ||
-        place_buffers(ret, problem) < 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < launch_count; i++) {
-        if (run_launch(ret, &launches[i], &shapes[i], options, problem) < 0) {
-            return -1;
-        }
-        if (ret->end != BACKEND_DONE) {
-            break; /* what follows would run on what a faulted kernel left */
-        }
-    }
-    return 0;
+    int r = trial_open(ret, class, check, launches, shapes, launch_count, seed, options,
+                       problem);
+    return r < 0 ? r : trial_launch(ret, problem);
 }
 
 void *trial_read(const struct trial *t, size_t buffer, struct err *err) {
@@ -246,6 +283,10 @@ void trial_finish(struct trial *t) {
     for (size_t i = 0; t->before && i < t->check->spec->buffer_count; i++) {
         free(t->before[i]);
     }
+    for (size_t i = 0; i < t->launch_count; i++) {
+        free((void *)(uintptr_t)t->launches[i].params);
+    }
+    free(t->launches);
     free(t->before);
     free(t->addresses);
     *t = (struct trial){0};

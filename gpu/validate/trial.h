@@ -17,6 +17,8 @@ struct trial {
     uint64_t seed;
     uint64_t *addresses; /* by the spec's buffers */
     void **before;       /* their contents before the launches, by buffer; owned */
+    struct backend_launch *launches; /* ready to be carried out; blocks owned */
+    size_t launch_count;
     enum backend_end end;
 };
 
@@ -43,6 +45,15 @@ int trial_run(struct trial *ret, const struct backend_class *class,
               const struct check_case *check, const struct spec_launch *launches,
               const struct case_launch *shapes, size_t launch_count, uint64_t seed,
               const struct trial_options *options, struct trial_problem *problem);
+/* The first half of it: everything is placed, nothing launched. */
+int trial_open(struct trial *ret, const struct backend_class *class,
+               const struct check_case *check, const struct spec_launch *launches,
+               const struct case_launch *shapes, size_t launch_count, uint64_t seed,
+               const struct trial_options *options, struct trial_problem *problem);
+int trial_launch(struct trial *t, struct trial_problem *problem);
+/* Once more in the same memory and with the same loaded module: first contents are
+ * restored, those of another seed, and the launches carried out. */
+int trial_again(struct trial *t, uint64_t seed, struct trial_problem *problem);
 /* Stops the launch that is going on, and those that would follow. Async-signal-safe. */
 void trials_stop(void);
 bool trials_stopped(void);

@@ -164,9 +164,23 @@ static uint64_t fake_spent(const struct backend *b) {
 }
 
 static const struct backend_class fake = {
-    "fake",        fake_open,     fake_close,     fake_device, fake_alloc,  fake_global,
-    fake_write,    fake_read,     fake_unwritten, fake_params, fake_launch, fake_stop,
-    fake_findings, fake_counters, fake_printed,   fake_spent};
+    .kind = "fake",
+    .open = fake_open,
+    .close = fake_close,
+    .device = fake_device,
+    .alloc = fake_alloc,
+    .global = fake_global,
+    .write = fake_write,
+    .read = fake_read,
+    .unwritten = fake_unwritten,
+    .params = fake_params,
+    .launch = fake_launch,
+    .stop = fake_stop,
+    .findings = fake_findings,
+    .counters = fake_counters,
+    .printed = fake_printed,
+    .spent = fake_spent,
+};
 
 /* --- requests --- */
 
