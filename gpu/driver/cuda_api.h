@@ -30,12 +30,17 @@ enum cuda_code { /* CUresult, as far as they are told apart; all have names, see
                  CUDA_INVALID_VALUE = 1,
                  CUDA_OUT_OF_MEMORY = 2,
                  CUDA_NOT_INITIALIZED = 3,
+                 CUDA_STUB_LIBRARY = 34,
+                 CUDA_DEVICE_UNAVAILABLE = 46,
                  CUDA_NO_DEVICE = 100,
+                 CUDA_INVALID_DEVICE = 101,
+                 CUDA_INVALID_IMAGE = 200,
                  CUDA_NO_BINARY_FOR_GPU = 209,
                  CUDA_ECC_UNCORRECTABLE = 214,
                  CUDA_INVALID_PTX = 218,
                  CUDA_NVLINK_UNCORRECTABLE = 220,
                  CUDA_UNSUPPORTED_PTX_VERSION = 222,
+                 CUDA_CONTAINED = 226,
                  CUDA_NOT_FOUND = 500,
                  CUDA_NOT_READY = 600,
                  CUDA_ILLEGAL_ADDRESS = 700,
@@ -49,7 +54,12 @@ enum cuda_code { /* CUresult, as far as they are told apart; all have names, see
                  CUDA_INVALID_PC = 718,
                  CUDA_LAUNCH_FAILED = 719,
                  CUDA_COOPERATIVE_LAUNCH_TOO_LARGE = 720,
+                 CUDA_TENSOR_MEMORY_LEAK = 721,
+                 CUDA_NOT_SUPPORTED = 801,
                  CUDA_SYSTEM_NOT_READY = 802,
+                 CUDA_MPS_CLIENT_TERMINATED = 810,
+                 CUDA_EXTERNAL_DEVICE = 911,
+                 CUDA_INVALID_CLUSTER_SIZE = 912,
                  CUDA_UNKNOWN = 999,
 };
 
@@ -57,6 +67,7 @@ enum cuda_device_attribute { /* CUdevice_attribute */
                              CUDA_DEVICE_MAX_THREADS_PER_BLOCK = 1,
                              CUDA_DEVICE_MAX_BLOCK_X = 2, /* Y 3, Z 4 */
                              CUDA_DEVICE_MAX_GRID_X = 5,  /* Y 6, Z 7 */
+                             CUDA_DEVICE_SHARED_BYTES = 8, /* without opt-in */
                              CUDA_DEVICE_CLOCK_KHZ = 13,
                              CUDA_DEVICE_SM_COUNT = 16,
                              CUDA_DEVICE_INTEGRATED = 18,
@@ -70,6 +81,7 @@ enum cuda_device_attribute { /* CUdevice_attribute */
                              CUDA_DEVICE_COOPERATIVE_LAUNCH = 95,
                              CUDA_DEVICE_SHARED_OPTIN_BYTES = 97,
                              CUDA_DEVICE_MAX_PERSISTING_L2_BYTES = 108,
+                             CUDA_DEVICE_CLUSTER_LAUNCH = 120,
 };
 enum cuda_function_attribute { /* CUfunction_attribute */
                                CUDA_FUNCTION_MAX_THREADS = 0,
@@ -121,6 +133,12 @@ struct cuda_launch { /* CUlaunchConfig */
     struct cuda_launch_attribute *attributes;
     unsigned attribute_count;
 };
+
+/* Behind each other in launch's `extra`, instead of `params`: the whole parameter block
+ * and a pointer to its size. */
+#define CUDA_LAUNCH_PARAM_END ((void *)0)
+#define CUDA_LAUNCH_PARAM_BUFFER ((void *)1)
+#define CUDA_LAUNCH_PARAM_BUFFER_BYTES ((void *)2)
 
 /* cuTensorMapEncodeTiled's; the opaque result is 128 bytes, aligned to 64 (to 128 since
  * 13.0: use 128). */
