@@ -91,6 +91,9 @@ static void cell_end(struct evaluation *e, struct cell *c, enum cell_state state
     bool happened = c->attempts || c->reused;
     if (state != CELL_SKIPPED && !c->deferred && happened) {
         write_record(e, c, answer);
+        if (e->o.seen) {
+            e->o.seen(c, answer, e->o.data);
+        }
     }
     e->ended += !c->deferred;
 }
@@ -338,7 +341,7 @@ static int ask_model(struct asking *a, const struct arm *arm, const char *questi
         .message_count = 1,
         .max_tokens = m->max_tokens,
         .at_once = o->concurrency,
-        .run = a->cell->run + (arm->again ? ARM_AGAIN_RUNS : 0),
+        .run = o->first_run + a->cell->run + (arm->again ? ARM_AGAIN_RUNS : 0),
         .no_cache = o->fresh,
         .budget = o->budget,
     };

@@ -41,6 +41,9 @@ enum evaluation_stop {
 };
 
 typedef void evaluation_done(struct evaluation *e, enum evaluation_stop stop, void *data);
+/* A cell has ended and will not be asked again; answer (borrowed, or NULL) holds what the
+ * record says beside it, "output" and "assertions" among it. */
+typedef void evaluation_seen(const struct cell *cell, const json_t *answer, void *data);
 
 /* Everything is borrowed until evaluation_free. */
 struct evaluation_options {
@@ -56,6 +59,7 @@ struct evaluation_options {
     const struct model *judge;   /* of `judge` checks; may be NULL */
     const json_t *model_aliases; /* for the name of a judge; or NULL */
     unsigned runs;
+    unsigned first_run; /* the answers' number in the cache: others are fresh draws */
     uint64_t seed;
     unsigned concurrency; /* 0 = EVALUATION_CONCURRENCY */
     struct model_budget *budget;
@@ -63,6 +67,7 @@ struct evaluation_options {
     bool fresh;                /* neither read nor write the answer cache */
     const json_t *reuse;       /* cells of an earlier record (baseline.h), or NULL */
     struct run_writer *record; /* or NULL */
+    evaluation_seen *seen;     /* or NULL */
     evaluation_done *done;
     void *data;
 };

@@ -1,0 +1,195 @@
+#include "skills/refinement/refine_students.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "skills/evaluation/suite.h"
+#include "skills/refinement/refine_prompt.h"
+
+#include <string.h>
+
+/* --- the end of a look --- */
+
+static void drop(struct refine_students *s) {
+    for (size_t i = 0; i < s->test_count; i++) {
+        json_decref(s->failures[i]);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        arm_finish(&s->arms[i]);
+        free(take(s->scores[i]));
+    }
+    free(take(s->tests));
+    free(take(s->failures));
+    free(take(s->failed_at));
+    s->test_count = 0;
+}
+
+/* Why no student said anything, or NULL when one did. */
+static const char *nobody(const struct refine_students *s) {
+    const char *why = NULL;
+    for (size_t i = 0; i < s->test_count; i++) {
+        if (s->scores[0][i].graded) {
+            return NULL;
+        }
+    }
+    for (size_t i = 0; i < s->options.student_count && !why; i++) {
+        why = evaluation_student_problem(s->evaluation, i);
+    }
+    return why ? why
+           : s->test_count
+               ? "no student's answer could be graded"
+               : "there are too few tests: each split needs one (three in all at least)";
+}
+
+/* The worst first; tests that fail alike stay in their order. */
+static json_t *take_failures(struct refine_students *s) {
+    json_t *all = json_array();
+    unsigned asked = s->options.student_count * s->look.runs;
+    for (unsigned passed = 0; s->look.failures && passed <= asked; passed++) {
+        for (size_t i = 0; i < s->test_count; i++) {
+            json_t *f = s->failures[i];
+            if (f && s->scores[0][i].passed == passed) {
+                json_object_set_new(f, "passed", json_integer(passed));
+                json_object_set_new(f, "asked",
+                                    json_integer((json_int_t)s->scores[0][i].graded));
+                json_array_append(all, f);
+            }
+        }
+    }
+    return all;
+}
+
+static void end(struct refine_students *s, enum refine_lack lack, const char *why) {
+    struct refine_students old = *s; /* the next look may begin from inside */
+    json_t *failures = lack == REFINE_FINE ? take_failures(s) : NULL;
+    autofree char *words = why ? xstrdup(why) : NULL;
+    const struct refine_score *const scores[2] = {old.scores[0], old.scores[1]};
+    if (s->evaluation) {
+        evaluation_free(take(s->evaluation));
+    }
+    s->busy = false;
+    s->tests = NULL;
+    s->failures = NULL;
+    s->failed_at = NULL;
+    s->scores[0] = s->scores[1] = NULL;
+    s->arms[0] = s->arms[1] = (struct arm){0};
+    s->test_count = 0;
+    refinement_looked(s->refinement, lack, scores, old.test_count, failures, words);
+    drop(&old);
+}
+
+static void on_evaluated(struct evaluation *e, enum evaluation_stop stop, void *data) {
+    (void)e;
+    struct refine_students *s = data;
+    const char *why = stop == EVALUATION_COMPLETE ? nobody(s) : NULL;
+    end(s,
+        stop == EVALUATION_CANCELLED  ? REFINE_CANCELLED
+        : stop != EVALUATION_COMPLETE ? REFINE_SPENT
+        : why                         ? REFINE_NO_ANSWER
+                                      : REFINE_FINE,
+        why);
+}
+
+/* --- answers --- */
+
+static void keep_failure(struct refine_students *s, const struct cell *c,
+                         const json_t *answer) {
+    const json_t *output = json_object_get(answer, "output");
+    uint64_t at = (uint64_t)c->run * EVALUATION_MAX_STUDENTS + c->student;
+    if (s->failures[c->test] && s->failed_at[c->test] < at) {
+        return;
+    }
+    json_decref(s->failures[c->test]);
+    s->failed_at[c->test] = at;
+    s->failures[c->test] = refine_failure(
+        s->tests[c->test], json_object_get(answer, "assertions"),
+        output ? json_string_value(output) : "", json_string_length(output), 0, 0);
+}
+
+static void on_seen(const struct cell *c, const json_t *answer, void *data) {
+    struct refine_students *s = data;
+    if (!cell_counts(c)) {
+        return;
+    }
+    struct refine_score *score = &s->scores[c->arm][c->test];
+    score->graded++;
+    score->passed += c->state == CELL_PASSED;
+    if (s->look.failures && c->arm == 0 && c->state == CELL_FAILED) {
+        keep_failure(s, c, answer);
+    }
+}
+
+/* --- asking --- */
+
+static void choose_tests(struct refine_students *s) {
+    s->tests = xcalloc(s->suite->count + 1, sizeof *s->tests);
+    for (size_t i = 0; i < s->suite->count; i++) {
+        if (s->suite->tests[i].split == s->look.split) {
+            s->tests[s->test_count++] = &s->suite->tests[i];
+        }
+    }
+    s->failures = xcalloc(s->test_count + 1, sizeof *s->failures);
+    s->failed_at = xcalloc(s->test_count + 1, sizeof *s->failed_at);
+    for (size_t i = 0; i < s->look.text_count; i++) {
+        s->scores[i] = xcalloc(s->test_count + 1, sizeof *s->scores[i]);
+    }
+}
+
+/* References are read from the folder: not on the loop. */
+static void make_arms(uv_work_t *work) {
+    struct refine_students *s = container_of(work, struct refine_students, work);
+    for (size_t i = 0; i < s->look.text_count; i++) {
+        autobuf shown = BUF_INIT(ARM_MAX_TEXT);
+        const char *text = s->look.texts[i];
+        skill_text_finish(&s->skill->text);
+        skill_text_read(&s->skill->text, text, strlen(text));
+        arm_skill_text(s->skill, &shown);
+        arm_framed(&s->arms[i], ARM_SKILL, s->name, shown.data, shown.len);
+    }
+}
+
+static void made_arms(uv_work_t *work, int status) {
+    (void)status;
+    struct refine_students *s = container_of(work, struct refine_students, work);
+    struct evaluation_options o = s->options;
+    struct err err = {0};
+    uint64_t now = clock_ms();
+    if (s->stopped || (s->deadline_ms && now >= s->deadline_ms)) {
+        end(s, s->stopped ? REFINE_CANCELLED : REFINE_SPENT, NULL);
+        return;
+    }
+    o.tests = s->tests;
+    o.test_count = s->test_count;
+    o.arms = s->arms;
+    o.arm_count = s->look.text_count;
+    o.runs = s->look.runs;
+    o.first_run = s->look.first_run;
+    o.seed = s->look.first_run + 1;
+    o.deadline_ms = s->deadline_ms ? (unsigned)(s->deadline_ms - now) : 0;
+    o.seen = on_seen;
+    o.done = on_evaluated;
+    o.data = s;
+    if (evaluation_start(&o, &s->evaluation, &err) < 0) {
+        end(s, REFINE_NO_ANSWER, err.msg);
+    }
+}
+
+void refine_students_look(struct refine_students *s, struct refinement *r,
+                          const struct refine_look *look) {
+    s->refinement = r;
+    s->look = *look;
+    s->busy = true;
+    choose_tests(s);
+    uv_queue_work(s->options.loop, &s->work, make_arms, made_arms);
+}
+
+void refine_students_stop(struct refine_students *s) {
+    s->stopped = true;
+    if (s->evaluation) {
+        evaluation_cancel(s->evaluation);
+    }
+}
+
+void refine_students_finish(struct refine_students *s) {
+    drop(s);
+}

@@ -1,0 +1,416 @@
+#include "skills/refinement/refinement.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "skills/refinement/patch.h"
+#include "skills/refinement/refine_history.h"
+#include "skills/refinement/refine_prompt.h"
+#include "skills/refinement/refinement_record.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REFINE_SPLIT_RUNS 1u /* answers per test and student that failures come from */
+#define SECOND_LOOK                                                                      \
+    100u /* a round's fresh answers begin at this run times its number                   \
+          */
+#define MAX_REASON 300
+
+enum step {
+    BEGINNING,     /* the gate, with the start */
+    FAILING,       /* the refine split, with the best */
+    TEACHING,      /* edits */
+    CHECKING,      /* the candidate */
+    LOOKING,       /* the gate, with the candidate */
+    LOOKING_AGAIN, /* the gate, both, fresh answers */
+    REPORTING,     /* the report split, start and best */
+    OVER,
+};
+
+struct refinement {
+    struct refinement_options o;
+    enum step step;
+    enum refinement_stop stop;
+    bool cancelled;
+    char *start, *best, *candidate;
+    struct refine_score *gate, *seen; /* of the best; of the candidate's first look */
+    size_t gate_tests;
+    unsigned round, rejected, mends;
+    json_t *failures; /* of `best`; NULL: not asked yet */
+    json_t *edits;    /* that gave the candidate, or could not be applied */
+    char *why;        /* the teacher's words for them */
+    struct refine_history history;
+    struct refinement_record record;
+    char doing[160];
+};
+
+static void finish(struct refinement *r, enum refinement_stop stop);
+static void next_round(struct refinement *r);
+static void ask_teacher(struct refinement *r);
+
+const char *refinement_stop_name(enum refinement_stop stop) {
+    static const char *const names[] = {"perfect", "plateau",     "rounds",
+                                        "budget",  "unavailable", "cancelled"};
+    return names[stop];
+}
+
+static void say(struct refinement *r, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(struct refinement *r, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(r->doing, sizeof r->doing, fmt, args);
+    va_end(args);
+    if (r->o.hooks->changed) {
+        r->o.hooks->changed(r->o.host, r);
+    }
+}
+
+static void look(struct refinement *r, enum step step, const struct refine_look *q) {
+    r->step = step;
+    r->o.hooks->look(r->o.host, r, q);
+}
+
+/* --- the end --- */
+
+static void finish(struct refinement *r, enum refinement_stop stop) {
+    r->step = OVER;
+    r->stop = stop;
+    r->record.stopped = refinement_stop_name(stop);
+    r->o.done(r, stop, r->o.data);
+}
+
+/* The held-out tests, once: what became of the start. */
+static void report(struct refinement *r, enum refinement_stop stop) {
+    r->stop = stop;
+    if (!r->record.kept || stop == REFINEMENT_BUDGET || stop == REFINEMENT_UNAVAILABLE ||
+        stop == REFINEMENT_CANCELLED) {
+        finish(r, stop);
+        return;
+    }
+    say(r, "comparing start and result on tests that decided nothing");
+    look(r, REPORTING,
+         &(struct refine_look){.split = SPLIT_REPORT,
+                               .texts = {r->start, r->best},
+                               .text_count = 2,
+                               .runs = r->o.runs});
+}
+
+/* A hook has nothing: the best so far is what there is. */
+static void give_up(struct refinement *r, enum refine_lack lack, const char *why) {
+    r->record.problem = lack == REFINE_NO_ANSWER && why && !r->record.problem
+                            ? xstrndup(why, text_cut(why, strlen(why), MAX_REASON))
+                            : r->record.problem;
+    finish(r, r->cancelled || lack == REFINE_CANCELLED ? REFINEMENT_CANCELLED
+              : lack == REFINE_SPENT                   ? REFINEMENT_BUDGET
+                                                       : REFINEMENT_UNAVAILABLE);
+}
+
+/* --- rounds --- */
+
+static void end_round(struct refinement *r, bool accepted, double after, double p,
+                      const char *reason) {
+    const struct refine_round round = {
+        .round = r->round,
+        .edits = r->edits,
+        .why = r->why,
+        .before = refine_rate(r->gate, r->gate_tests),
+        .after = after,
+        .p = p,
+        .accepted = accepted,
+        .reason = reason,
+    };
+    refinement_record_round(&r->record, &round);
+    r->rejected = accepted ? 0 : r->rejected + 1;
+    if (!accepted) {
+        refine_history_add(&r->history, r->edits, r->candidate, reason);
+    }
+    json_decref(take(r->edits));
+    free(take(r->why));
+    free(take(r->candidate));
+}
+
+static void reject(struct refinement *r, double after, double p, const char *reason) {
+    end_round(r, false, after, p, reason);
+    next_round(r);
+}
+
+/* Not even a candidate: once more with the reason, then the round is lost. */
+static void mend(struct refinement *r, const char *reason) {
+    autofree char *whole = xstrndup(reason, text_cut(reason, strlen(reason), 4000));
+    if (r->mends++ == REFINE_MENDS) {
+        reject(r, NAN, NAN, whole);
+        return;
+    }
+    refine_history_add(&r->history, r->edits, r->candidate, whole);
+    json_decref(take(r->edits));
+    free(take(r->why));
+    free(take(r->candidate));
+    ask_teacher(r);
+}
+
+/* scores: the candidate's, of both looks. */
+static void accept(struct refinement *r, const struct refine_score *scores, double after,
+                   double p) {
+    end_round(r, true, after, p, "the gate passes more, twice");
+    memcpy(r->gate, scores, r->gate_tests * sizeof *scores);
+    json_decref(take(r->failures));
+    refinement_record_gate(&r->record, refine_rate(r->gate, r->gate_tests));
+}
+
+static void next_round(struct refinement *r) {
+    if (refine_is_perfect(r->gate, r->gate_tests)) {
+        report(r, REFINEMENT_PERFECT);
+    } else if (r->rejected == REFINE_PLATEAU) {
+        report(r, REFINEMENT_PLATEAU);
+    } else if (r->round == r->o.rounds) {
+        report(r, REFINEMENT_ROUNDS);
+    } else {
+        r->round++;
+        r->mends = 0;
+        if (r->failures) {
+            ask_teacher(r); /* the text is what it was, and so are its failures */
+            return;
+        }
+        say(r, "round %u of %u: looking for failures", r->round, r->o.rounds);
+        look(r, FAILING,
+             &(struct refine_look){.split = SPLIT_REFINE,
+                                   .texts = {r->best},
+                                   .text_count = 1,
+                                   .runs = REFINE_SPLIT_RUNS,
+                                   .failures = true});
+    }
+}
+
+/* --- edits --- */
+
+static void ask_teacher(struct refinement *r) {
+    autobuf prompt = BUF_INIT(REFINE_PROMPT_MAX);
+    refine_prompt_write(&prompt, r->best, r->failures, &r->history);
+    r->step = TEACHING;
+    say(r, "round %u of %u: asking the teacher about %zu failures", r->round, r->o.rounds,
+        json_array_size(r->failures));
+    r->o.hooks->teach(r->o.host, r, refine_prompt_system(), prompt.data);
+}
+
+static void join(const json_t *sentences, struct buf *out) {
+    const json_t *one;
+    size_t i;
+    json_array_foreach(sentences, i, one) {
+        buf_addf(out, "%s%s", i ? "; " : "", json_string_value(one));
+    }
+}
+
+static void try_edits(struct refinement *r) {
+    json_t *problems = NULL;
+    if (patch_apply(r->edits, r->best, strlen(r->best), &r->candidate, &problems) < 0) {
+        autobuf words = BUF_INIT(8192);
+        join(problems, &words);
+        json_decref(problems);
+        mend(r, words.data);
+        return;
+    }
+    const char *known = refine_history_knows(&r->history, r->candidate);
+    if (known) {
+        autofree char *reason = xasprintf("the same was tried before: %s", known);
+        mend(r, reason);
+        return;
+    }
+    r->step = CHECKING;
+    say(r, "round %u of %u: checking %zu edits", r->round, r->o.rounds,
+        json_array_size(r->edits));
+    r->o.hooks->check(r->o.host, r, r->candidate);
+}
+
+void refinement_taught(struct refinement *r, enum refine_lack lack, const json_t *answer,
+                       const char *why) {
+    if (r->cancelled || lack != REFINE_FINE) {
+        give_up(r, lack, why);
+        return;
+    }
+    const json_t *edits = json_object_get(answer, "edits");
+    const char *words = json_get_string(answer, "why", NULL);
+    r->edits = json_is_array(edits) ? json_incref((json_t *)(uintptr_t)edits) : NULL;
+    r->why = words ? xstrndup(words, text_cut(words, strlen(words), MAX_REASON)) : NULL;
+    if (!r->edits) {
+        mend(r, why ? why : "the answer holds no edits");
+    } else if (json_array_size(r->edits) == 0) {
+        reject(r, NAN, NAN, "the teacher has no edit to make");
+    } else {
+        try_edits(r);
+    }
+}
+
+void refinement_checked(struct refinement *r, enum refine_lack lack,
+                        const char *problem) {
+    if (r->cancelled || lack != REFINE_FINE) {
+        give_up(r, lack, problem);
+    } else if (problem) {
+        autofree char *reason = xasprintf("the skill fails its check: %s", problem);
+        mend(r, reason);
+    } else {
+        say(r, "round %u of %u: asking the gate", r->round, r->o.rounds);
+        look(r, LOOKING,
+             &(struct refine_look){.split = SPLIT_GATE,
+                                   .texts = {r->candidate},
+                                   .text_count = 1,
+                                   .runs = r->o.runs});
+    }
+}
+
+/* --- what the students say --- */
+
+static void begun(struct refinement *r, const struct refine_score *scores, size_t tests) {
+    r->gate_tests = tests;
+    r->gate = xcalloc(tests + 1, sizeof *r->gate);
+    r->seen = xcalloc(tests + 1, sizeof *r->seen);
+    memcpy(r->gate, scores, tests * sizeof *scores);
+    double rate = refine_rate(r->gate, tests);
+    if (isnan(rate)) {
+        give_up(r, REFINE_NO_ANSWER, "no test of the gate split was answered");
+        return;
+    }
+    r->record.start = rate;
+    refinement_record_gate(&r->record, rate);
+    next_round(r);
+}
+
+static void failed(struct refinement *r, json_t *failures) {
+    if (json_array_size(failures) == 0) {
+        json_decref(failures);
+        r->round--; /* it never began */
+        r->record.nothing_fails = true;
+        report(r, REFINEMENT_PLATEAU);
+        return;
+    }
+    r->failures = failures;
+    ask_teacher(r);
+}
+
+static void looked_once(struct refinement *r, const struct refine_score *scores) {
+    struct refine_comparison c;
+    memcpy(r->seen, scores, r->gate_tests * sizeof *scores);
+    refine_compare(&c, r->gate, r->seen, r->gate_tests);
+    if (!refine_is_better(&c)) {
+        reject(r, c.after, c.p,
+               c.tests == 0         ? "the gate could not be asked"
+               : c.after < c.before ? "the gate passes less"
+                                    : "the gate passes as much as before");
+        return;
+    }
+    say(r, "round %u of %u: a gain on the gate (%.0f %% to %.0f %%), looking again",
+        r->round, r->o.rounds, 100 * c.before, 100 * c.after);
+    look(r, LOOKING_AGAIN,
+         &(struct refine_look){.split = SPLIT_GATE,
+                               .texts = {r->best, r->candidate},
+                               .text_count = 2,
+                               .first_run = SECOND_LOOK * r->round,
+                               .runs = r->o.runs});
+}
+
+static void looked_twice(struct refinement *r, const struct refine_score *best,
+                         const struct refine_score *candidate) {
+    struct refine_comparison first, second, both;
+    size_t n = r->gate_tests, bytes = (n + 1) * sizeof *best;
+    autofree struct refine_score *before = xmalloc(bytes), *after = xmalloc(bytes);
+    memcpy(before, r->gate, n * sizeof *best);
+    memcpy(after, r->seen, n * sizeof *best);
+    refine_compare(&first, before, after, n);
+    refine_compare(&second, best, candidate, n);
+    refine_add(before, best, n);
+    refine_add(after, candidate, n);
+    refine_compare(&both, before, after, n);
+    if (refine_accepts(&first, &second, &both)) {
+        char *text = take(r->candidate);
+        accept(r, after, both.after, both.p);
+        free(r->best);
+        r->best = text;
+        next_round(r);
+        return;
+    }
+    reject(r, both.after, both.p,
+           refine_is_better(&second) ? "the gain is too small to be told from luck"
+                                     : "the gain did not come again with fresh answers");
+}
+
+void refinement_looked(struct refinement *r, enum refine_lack lack,
+                       const struct refine_score *const scores[2], size_t tests,
+                       json_t *failures, const char *why) {
+    enum step step = r->step;
+    if (step != FAILING || r->cancelled || lack != REFINE_FINE) {
+        json_decref(failures);
+        failures = NULL;
+    }
+    if (step == REPORTING && !r->cancelled) {
+        if (lack == REFINE_FINE) {
+            refinement_record_verdict(&r->record, scores[0], scores[1], tests, r->o.runs);
+        }
+        finish(r, r->stop); /* without its verdict, if it must be */
+    } else if (r->cancelled || lack != REFINE_FINE) {
+        give_up(r, lack, why);
+    } else if (step == BEGINNING) {
+        begun(r, scores[0], tests);
+    } else if (step == FAILING) {
+        failed(r, failures);
+    } else if (step == LOOKING) {
+        looked_once(r, scores[0]);
+    } else {
+        looked_twice(r, scores[0], scores[1]);
+    }
+}
+
+/* --- life --- */
+
+struct refinement *refinement_start(const struct refinement_options *options) {
+    struct refinement *r = xcalloc(1, sizeof *r);
+    r->o = *options;
+    r->o.runs = options->runs ? options->runs : REFINE_RUNS;
+    r->o.rounds =
+        options->rounds > REFINE_MAX_ROUNDS ? REFINE_MAX_ROUNDS : options->rounds;
+    r->start = xstrdup(options->text);
+    r->best = xstrdup(options->text);
+    refinement_record_init(&r->record);
+    say(r, "asking the gate with the skill as it is");
+    look(
+        r, BEGINNING,
+        &(struct refine_look){
+            .split = SPLIT_GATE, .texts = {r->best}, .text_count = 1, .runs = r->o.runs});
+    return r;
+}
+
+void refinement_cancel(struct refinement *r) {
+    if (!r->cancelled && r->step != OVER) {
+        r->cancelled = true;
+        r->o.hooks->stop(r->o.host);
+    }
+}
+
+void refinement_free(struct refinement *r) {
+    free(r->start);
+    free(r->best);
+    free(r->candidate);
+    free(r->gate);
+    free(r->seen);
+    json_decref(r->failures);
+    json_decref(r->edits);
+    free(r->why);
+    refine_history_finish(&r->history);
+    refinement_record_finish(&r->record);
+    free(r);
+}
+
+const char *refinement_text(const struct refinement *r) {
+    return r->best;
+}
+
+json_t *refinement_result(const struct refinement *r) {
+    return refinement_record_json(&r->record);
+}
+
+const char *refinement_doing(const struct refinement *r) {
+    return r->doing;
+}

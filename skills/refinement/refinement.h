@@ -1,0 +1,107 @@
+#pragma once
+/* refinement: makes a skill better by small edits on its students' failures.
+ *
+ * Tests are split. On the refine split students fail, and a teacher that sees how
+ * proposes edits (patch.h); the gate split, which it never sees, decides whether they are
+ * taken (refine_rule.h); the report split is asked once, at the end, about the start and
+ * what became of it. The best text is kept: the result is the start or something that
+ * passed the gate. It ends when nothing on the gate fails, after two rounds without a
+ * gain, after the wanted rounds, or when budget or time are used up.
+ *
+ * The engine asks nobody itself: hooks measure, teach and check, so that it can be driven
+ * by HTTP models, by agents, by a simulation. Single-threaded; a request object: done
+ * comes exactly once, never from inside refinement_start. */
+#include "base/json.h"
+#include "skills/evaluation/suite.h"
+#include "skills/refinement/refine_rule.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct refinement;
+
+#define REFINE_MAX_ROUNDS 20u
+#define REFINE_PLATEAU 2u /* rejected rounds in a row that end it */
+#define REFINE_MENDS                                                                     \
+    2u                 /* edits that cannot be applied or checked, per round, over one   \
+                        */
+#define REFINE_RUNS 3u /* answers per test, student and look at the gate */
+
+/* Why a hook has nothing. */
+enum refine_lack {
+    REFINE_FINE,
+    REFINE_SPENT,     /* budget or time */
+    REFINE_NO_ANSWER, /* students or the teacher cannot be asked: `why` */
+    REFINE_CANCELLED,
+};
+
+/* One question to the students: every test of a split with one text as the skill, or with
+ * two in turn. Texts are borrowed until refinement_looked. */
+struct refine_look {
+    enum test_split split;
+    const char *texts[2];
+    size_t text_count;
+    unsigned first_run, runs; /* numbers of the answers: others are other draws */
+    bool failures;            /* wanted: what went wrong with texts[0] */
+};
+/* Each starts something and returns; the matching function below follows exactly once,
+ * not from inside. */
+struct refinement_hooks {
+    void (*look)(void *host, struct refinement *r, const struct refine_look *look);
+    void (*teach)(void *host, struct refinement *r, const char *system,
+                  const char *prompt);
+    void (*check)(void *host, struct refinement *r, const char *text);
+    void (*stop)(void *host); /* whatever is under way is to end at once */
+    /* Something changed; refinement_result and refinement_doing tell. */
+    void (*changed)(void *host, struct refinement *r);
+};
+
+/* scores[i]: one per test of the split, for texts[i]; failures: refine_prompt.h's,
+ * stolen, or NULL. With REFINE_SPENT and REFINE_NO_ANSWER what was answered does not
+ * count. */
+void refinement_looked(struct refinement *r, enum refine_lack lack,
+                       const struct refine_score *const scores[2], size_t tests,
+                       json_t *failures, const char *why);
+/* answer: patch.h's, borrowed; or NULL with a lack, or with REFINE_FINE and why it cannot
+ * be read. */
+void refinement_taught(struct refinement *r, enum refine_lack lack, const json_t *answer,
+                       const char *why);
+/* problem: what is wrong with the text, or NULL. */
+void refinement_checked(struct refinement *r, enum refine_lack lack, const char *problem);
+
+enum refinement_stop {
+    REFINEMENT_PERFECT,
+    REFINEMENT_PLATEAU,
+    REFINEMENT_ROUNDS,
+    REFINEMENT_BUDGET,
+    REFINEMENT_UNAVAILABLE,
+    REFINEMENT_CANCELLED,
+};
+const char *refinement_stop_name(enum refinement_stop stop);
+
+typedef void refinement_done(struct refinement *r, enum refinement_stop stop, void *data);
+
+struct refinement_options {
+    const char *text;                     /* SKILL.md that passes its check; copied */
+    unsigned rounds;                      /* 1 … REFINE_MAX_ROUNDS */
+    unsigned runs;                        /* 0 = REFINE_RUNS */
+    const struct refinement_hooks *hooks; /* borrowed until refinement_free */
+    void *host;
+    refinement_done *done;
+    void *data;
+};
+struct refinement *refinement_start(const struct refinement_options *options);
+void refinement_cancel(struct refinement *r);
+void refinement_free(struct refinement *r); /* after done */
+
+/* The best so far; borrowed. */
+const char *refinement_text(const struct refinement *r);
+/* {"rounds": [{"round", "edits": […], "why"?, "gate_before", "gate_after": null where the
+ *   gate was not asked, "p"?, "accepted", "reason"}],
+ *  "kept": rounds that were taken, "gate": {"start", "final"}, "stopped", "problem"?,
+ *  "verdict"?: {"verdict", "start", "final", "lift": {"estimate", "low",
+ *   "high", "p", "n_tests"}}}; rates are 0…1. "stopped" is there at the end. New
+ * reference. */
+json_t *refinement_result(const struct refinement *r);
+/* "round 2 of 4: asking the teacher"; borrowed. */
+const char *refinement_doing(const struct refinement *r);
