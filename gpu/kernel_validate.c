@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/array_load.h"
 #include "gpu/check_input.h"
 #include "gpu/pool.h"
 #include "gpu/toolkit.h"
@@ -34,6 +35,8 @@ struct kernel_validate {
     struct check_spec spec;
     bool has_spec;
     struct module kernel, reference;
+    struct array_load *load; /* while the spec's files are read */
+    json_t *files;           /* then: for the worker */
     struct pool_job *job;
     uv_timer_t later;
     json_t *result;
@@ -54,6 +57,7 @@ static void validate_closed(uv_handle_t *handle) {
     }
     json_decref(v->kernel.result);
     json_decref(v->reference.result);
+    json_decref(v->files);
     free(v);
 }
 
@@ -74,7 +78,7 @@ static void on_later(uv_timer_t *timer) {
 
 /* Nothing of it may still run. */
 static void end_later(struct kernel_validate *v) {
-    if (!v->kernel.check && !v->reference.check && !v->job) {
+    if (!v->kernel.check && !v->reference.check && !v->load && !v->job) {
         uv_timer_start(&v->later, on_later, 0, 0);
     }
 }
@@ -85,6 +89,9 @@ static void stop_all(struct kernel_validate *v) {
         if (modules[i]->check) {
             kernel_check_cancel(modules[i]->check);
         }
+    }
+    if (v->load) {
+        array_load_cancel(v->load);
     }
     if (v->job) {
         pool_cancel(v->job);
@@ -211,23 +218,19 @@ static void stage(struct kernel_validate *v, double done, const char *words) {
 static void on_run(struct pool_job *job, int status, const json_t *answer,
                    const json_t *error, const char *why, void *data) {
     struct kernel_validate *v = data;
+    (void)job;
     v->job = NULL;
     if (answer && json_get_string(answer, "verdict", NULL)) {
         v->result = json_deep_copy(answer);
-        json_object_set_new(v->result, "worker", pool_job_worker(job));
         json_object_set(v->result, "check", v->kernel.result);
     } else if (error) {
         refuse(v, CALL_INTERNAL, "worker", NULL,
                json_get_string(error, "message", "the worker failed"));
     } else if (status == -EBUSY) {
         refuse(v, CALL_UNAVAILABLE, "busy", "try again in some seconds", why);
-    } else if (status == -ENODEV) {
-        refuse(v, CALL_UNAVAILABLE, "no_gpu",
-               "configure a worker on a machine with one (docs/guide/remote.md), or "
-               "leave \"backend\" out",
-               why);
     } else if (status != -ECANCELED) {
-        refuse(v, CALL_UNAVAILABLE, "no_worker", POOL_HINT, why);
+        refuse(v, CALL_UNAVAILABLE, "no_worker",
+               "upskilld-worker must stand beside upskilld or on PATH", why);
     }
     end_later(v);
 }
@@ -259,6 +262,9 @@ static json_t *run_request(struct kernel_validate *v) {
     const struct module *m = spec->reference_source ? &v->reference : &v->kernel;
     json_object_set(request, "reference_ptx", json_object_get(m->result, "ptx"));
     json_object_del(v->kernel.result, "ptx");
+    if (v->files) {
+        json_object_set_new(request, "files", take(v->files));
+    }
     return request;
 }
 
@@ -269,13 +275,32 @@ static void run_begin(struct kernel_validate *v) {
         return;
     }
     stage(v, 0.5, "running");
-    const struct pool_needs needs = {
-        .gpu = !strcmp(v->spec.backend, "cuda"),
-        .prefer_gpu = !strcmp(v->spec.backend, "auto"),
-        .arch = json_get_string(v->kernel.result, "arch", NULL),
-        .device = v->spec.device,
-    };
-    v->job = pool_submit(gpu_pool(v->gpu), "validate", request, &needs, on_run, v);
+    v->job = pool_submit(gpu_pool(v->gpu), "validate", request, on_run, v);
+}
+
+static void run_when_ready(struct kernel_validate *v) {
+    if (!v->kernel.check && !v->reference.check && !v->load) {
+        run_begin(v);
+    }
+}
+
+/* --- the spec's files --- */
+
+static void on_loaded(json_t *files, const struct err *err, void *data) {
+    struct kernel_validate *v = data;
+    v->load = NULL;
+    v->files = files;
+    if (err && err->code != -ECANCELED) {
+        refuse(v,
+               err->code == -EACCES || err->code == -EXDEV ? CALL_REFUSED
+                                                           : CALL_BAD_PARAMS,
+               "bad_file", NULL, err->msg);
+        stop_all(v);
+    } else if (v->refused || v->cancelled || v->result) {
+        end_later(v);
+    } else {
+        run_when_ready(v);
+    }
 }
 
 /* --- compiling --- */
@@ -308,9 +333,7 @@ static void on_checked(struct kernel_check *check, json_t *result,
         stop_all(v);
         return;
     }
-    if (!v->kernel.check && !v->reference.check) {
-        run_begin(v);
-    }
+    run_when_ready(v);
 }
 
 static bool is_template_id(const char *name) {
@@ -421,8 +444,9 @@ struct kernel_validate *kernel_validate_start(struct gpu *gpu, const json_t *par
     v->kernel.owner = v->reference.owner = v;
     uv_timer_init(origin->loop, &v->later);
     autojson *joined = NULL;
+    autofree char *folder = NULL;
     if (spec_file_is_needed(params)) {
-        joined = spec_file_join(params, origin->roots, &err);
+        joined = spec_file_join(params, origin->roots, &folder, &err);
         if (!joined) {
             refuse(v, err.code == -EACCES ? CALL_REFUSED : CALL_BAD_PARAMS, "no_spec",
                    NULL, err.msg);
@@ -443,6 +467,10 @@ struct kernel_validate *kernel_validate_start(struct gpu *gpu, const json_t *par
                "leave \"backend\" out, or say \"emulator\"",
                "this version runs kernels on the CPU only");
     } else if (cases_are_possible(v)) {
+        if (v->spec.array_count) {
+            v->load = array_load_start(origin->loop, &v->spec, folder, origin->roots,
+                                       on_loaded, v);
+        }
         compile_begin(v, params, origin);
     }
     end_later(v);

@@ -210,6 +210,18 @@ static int init_integers(const struct check_case *c, struct tensor_init *ret,
     return n;
 }
 
+static int init_file(const struct check_case *c, size_t buffer, struct tensor_init *ret,
+                     struct err *err) {
+    const struct spec_array *a = check_spec_array(c->spec, buffer, false);
+    if (!a || !a->data || a->bytes != c->buffers[buffer].bytes) {
+        return err_set(err, -EINVAL, "%s.init.file: the file is not here",
+                       c->spec->buffers[buffer].name);
+    }
+    ret->kind = INIT_COPY;
+    ret->elements = a->data;
+    return 0;
+}
+
 int check_case_init(const struct check_case *c, size_t buffer, struct tensor_init *ret,
                     double **ret_values, struct err *err) {
     const json_t *init = c->spec->buffers[buffer].init, *value;
@@ -231,6 +243,8 @@ int check_case_init(const struct check_case *c, size_t buffer, struct tensor_ini
         }
     } else if ((value = json_object_get(init, "values"))) {
         init_values(ret, value, ret_values);
+    } else if (json_object_get(init, "file")) {
+        return init_file(c, buffer, ret, err);
     }
     return 0;
 }

@@ -163,7 +163,9 @@ static int read_reference(struct spec_reader *r, const json_t *kernel) {
 static int read_expected(struct spec_reader *r, const json_t *expected,
                          enum spec_expect_kind kind) {
     struct check_spec *spec = r->spec;
-    const char *word = kind == EXPECT_VALUES ? "values" : "expression";
+    const char *word = kind == EXPECT_VALUES  ? "values"
+                       : kind == EXPECT_FILES ? "files"
+                                              : "expression";
     spec->expect = kind;
     spec->expected = expected;
     if (!json_is_object(expected) || !json_object_size(expected)) {
@@ -183,6 +185,14 @@ static int read_expected(struct spec_reader *r, const json_t *expected,
         if (!fits) {
             return err_set(r->err, -EINVAL, "expect.%s.%.64s: %s is expected", word, name,
                            kind == EXPECT_VALUES ? "a flat list of numbers" : "a text");
+        }
+        if (kind == EXPECT_FILES) {
+            char at[96];
+            snprintf(at, sizeof at, "expect.files.%.64s", name);
+            int n = spec_read_array(r, value, buffer, true, at);
+            if (n < 0) {
+                return n;
+            }
         }
         r->numbers += json_array_size(value);
         if (r->numbers > SPEC_MAX_VALUES) {
@@ -209,8 +219,9 @@ static int read_expect(struct spec_reader *r, const json_t *expect) {
         return read_operator(r, expect);
     }
     if (json_object_size(expect) != 1) {
-        return err_set(r->err, -EINVAL,
-                       "expect: one of kernel, expression, values and op is expected");
+        return err_set(
+            r->err, -EINVAL,
+            "expect: one of kernel, expression, values, files and op is expected");
     }
     if ((value = json_object_get(expect, "kernel"))) {
         return read_reference(r, value);
@@ -221,8 +232,11 @@ static int read_expect(struct spec_reader *r, const json_t *expect) {
     if ((value = json_object_get(expect, "values"))) {
         return read_expected(r, value, EXPECT_VALUES);
     }
+    if ((value = json_object_get(expect, "files"))) {
+        return read_expected(r, value, EXPECT_FILES);
+    }
     return err_set(r->err, -EINVAL,
-                   "expect: this version knows kernel, expression and values");
+                   "expect: kernel, expression, values, files or op is expected");
 }
 
 /* --- the rest --- */
@@ -405,6 +419,10 @@ void check_spec_finish(struct check_spec *spec) {
     launches_free(spec->launches, spec->launch_count);
     launches_free(spec->reference, spec->reference_count);
     free(spec->buffers);
+    for (size_t i = 0; i < spec->array_count; i++) {
+        free(spec->arrays[i].data);
+    }
+    free(spec->arrays);
     json_decref(spec->json);
     *spec = (struct check_spec){0};
 }
@@ -416,4 +434,15 @@ size_t check_spec_buffer(const struct check_spec *spec, const char *name) {
         }
     }
     return SIZE_MAX;
+}
+
+const struct spec_array *check_spec_array(const struct check_spec *spec, size_t buffer,
+                                          bool expected) {
+    for (size_t i = 0; i < spec->array_count; i++) {
+        const struct spec_array *a = &spec->arrays[i];
+        if (a->buffer == buffer && a->expected == expected) {
+            return a;
+        }
+    }
+    return NULL;
 }

@@ -19,6 +19,7 @@ enum {
     SPEC_MAX_LAUNCHES = 32,
     SPEC_MAX_ARGS = 128,
     SPEC_MAX_BUFFERS = 128,
+    SPEC_MAX_ARRAYS = 128, /* .npy files */
     SPEC_MAX_SIZES = 32,
     SPEC_MAX_TRIALS = 16,
 };
@@ -33,6 +34,18 @@ struct spec_buffer {
     bool output;
     bool is_global; /* a __device__ or __constant__ variable of the module */
     struct tolerance tolerance;
+};
+
+/* A .npy file: a buffer's first contents ("init": {"file": …}), or what an output is
+ * expected to hold ("expect": {"files": {…}}). */
+struct spec_array {
+    const char *path;
+    size_t buffer;
+    bool expected;
+    /* Once spec_arrays_take (spec_npy.h) has the file: */
+    enum tensor_type type; /* the buffer's, or a wider float's */
+    void *data;            /* owned; row by row */
+    size_t bytes;
 };
 
 enum spec_arg_kind { ARG_BUFFER, ARG_SCALAR, ARG_STRUCT, ARG_POINTERS };
@@ -58,6 +71,7 @@ enum spec_expect_kind {
     EXPECT_KERNEL,
     EXPECT_EXPRESSION,
     EXPECT_VALUES,
+    EXPECT_FILES,
     EXPECT_OPERATOR,
 };
 
@@ -92,8 +106,10 @@ struct check_spec {
     size_t launch_count;
     struct spec_buffer *buffers;
     size_t buffer_count;
+    struct spec_array *arrays;
+    size_t array_count;
     enum spec_expect_kind expect;
-    const json_t *expected;        /* EXPRESSION, VALUES: object by output */
+    const json_t *expected;        /* EXPRESSION, VALUES, FILES: object by output */
     const json_t *expect_operator; /* OPERATOR: {"op": "softmax", …} */
     struct spec_launch *reference; /* KERNEL: its launches */
     size_t reference_count;
@@ -115,5 +131,8 @@ int check_spec_read(struct check_spec *ret, const json_t *params, struct err *er
 void check_spec_finish(struct check_spec *spec);
 /* SIZE_MAX when there is none. */
 size_t check_spec_buffer(const struct check_spec *spec, const char *name);
+/* The file of a buffer's first contents, or of what it is expected to hold; NULL. */
+const struct spec_array *check_spec_array(const struct check_spec *spec, size_t buffer,
+                                          bool expected);
 /* "0x1f…" or a number or decimal digits as a seed; -EINVAL. */
 int check_seed_read(const json_t *value, uint64_t *ret);

@@ -62,6 +62,20 @@ static int values_of(struct expected_output *ret, const struct check_case *c,
     return 0;
 }
 
+static int file_of(struct expected_output *ret, const struct check_case *c, size_t buffer,
+                   struct err *err) {
+    const struct spec_array *a = check_spec_array(c->spec, buffer, true);
+    uint64_t count = c->buffers[buffer].count;
+    if (!a || !a->data || a->bytes != count * tensor_type_bytes(a->type)) {
+        return err_set(err, -EINVAL, "expect.files.%s: the file is not here",
+                       c->spec->buffers[buffer].name);
+    }
+    ret->type = a->type;
+    ret->data = xmalloc(a->bytes ? a->bytes : 1);
+    memcpy(ret->data, a->data, a->bytes);
+    return 0;
+}
+
 /* --- expressions --- */
 
 static void inputs_of(const struct check_case *c, void *const *before,
@@ -107,7 +121,8 @@ int expectation_compute(struct expectation *ret, const struct check_case *c,
     json_object_foreach((json_t *)(uintptr_t)c->spec->expected, name, value) {
         size_t buffer = check_spec_buffer(c->spec, name);
         struct expected_output *out = &ret->outputs[buffer];
-        int r = json_is_string(value)
+        int r = c->spec->expect == EXPECT_FILES ? file_of(out, c, buffer, err)
+                : json_is_string(value)
                     ? expression_of(out, c, buffer, json_string_value(value), &inputs,
                                     &steps, err)
                     : values_of(out, c, buffer, value, err);

@@ -12,7 +12,8 @@ struct expectation {
     double ms; /* of a reference kernel */
 };
 
-/* From values or expressions. before: contents of the buffers before the launches. */
+/* From values, files or expressions. before: contents of the buffers before the launches.
+ */
 int expectation_compute(struct expectation *ret, const struct check_case *c,
                         void *const *before, struct err *err);
 /* From a reference kernel's trial. */

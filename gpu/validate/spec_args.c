@@ -117,6 +117,26 @@ static int check_values(struct spec_reader *r, const json_t *value, const char *
     return 0;
 }
 
+int spec_read_array(struct spec_reader *r, const json_t *path, size_t buffer,
+                    bool expected, const char *at) {
+    struct check_spec *spec = r->spec;
+    const char *text = json_string_value(path);
+    size_t len = text ? strlen(text) : 0;
+    if (len <= strlen(".npy") || len > 4096 || len != json_string_length(path) ||
+        strcmp(text + len - strlen(".npy"), ".npy") != 0) {
+        return err_set(r->err, -EINVAL, "%s: the name of a .npy file is expected", at);
+    }
+    if (spec->array_count == SPEC_MAX_ARRAYS) {
+        return err_set(r->err, -EINVAL, "%s: a spec names at most %d files", at,
+                       SPEC_MAX_ARRAYS);
+    }
+    spec->arrays =
+        xreallocarray(spec->arrays, spec->array_count + 1, sizeof *spec->arrays);
+    spec->arrays[spec->array_count++] = (struct spec_array){
+        .path = text, .buffer = buffer, .expected = expected, .type = TENSOR_TYPES};
+    return 0;
+}
+
 static int check_init(struct spec_reader *r, const json_t *init, const char *at) {
     if (!init) {
         return 0;
@@ -145,9 +165,14 @@ static int check_init(struct spec_reader *r, const json_t *init, const char *at)
         if (!strcmp(kind, "arange")) {
             return json_is_array(value) ? check_pair(r, value, path) : 0;
         }
+        if (!strcmp(kind, "file")) {
+            /* It becomes buffer_count if all is well. */
+            return spec_read_array(r, value, r->spec->buffer_count, false, path);
+        }
     }
     return err_set(r->err, -EINVAL,
-                   "%s.init: one of normal, uniform, integers, fill, arange and values",
+                   "%s.init: one of normal, uniform, integers, fill, arange, values and "
+                   "file",
                    at);
 }
 

@@ -52,8 +52,8 @@ static int read_beneath(const char *root, const char *path, struct buf *out,
     return rc;
 }
 
-static int read_any(const char *const *roots, const char *path, struct buf *out,
-                    struct err *err) {
+int spec_file_read(const char *const *roots, const char *path, struct buf *out,
+                   struct err *err) {
     int rc =
         err_set(err, -EACCES, "%s is outside the folders this daemon may read", path);
     for (; roots && *roots; roots++) {
@@ -98,12 +98,19 @@ static json_t *parse(struct buf *text, const char *path, struct err *err) {
     return spec;
 }
 
-json_t *spec_file_join(const json_t *params, const char *const *roots, struct err *err) {
+static char *folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? xstrndup(path, slash > path ? (size_t)(slash - path) : 1)
+                 : xstrdup("");
+}
+
+json_t *spec_file_join(const json_t *params, const char *const *roots, char **ret_folder,
+                       struct err *err) {
     const char *path = json_get_string(params, "path", "");
     bool is_spec = has_suffix(path, SUFFIX);
     autofree char *spec_path = is_spec ? xstrdup(path) : beside(path, NULL, SUFFIX);
     autobuf text = BUF_INIT(SPEC_FILE_MAX);
-    int r = read_any(roots, spec_path, &text, err);
+    int r = spec_file_read(roots, spec_path, &text, err);
     if (r == -ENOENT) {
         err_set(err, -ENOENT,
                 "nothing says how to launch the kernel: give args and launch, or write "
@@ -115,6 +122,7 @@ json_t *spec_file_join(const json_t *params, const char *const *roots, struct er
         return NULL;
     }
     autofree char *kernel = kernel_path(spec_path, joined);
+    *ret_folder = folder_of(spec_path);
     json_object_update(joined, (json_t *)(uintptr_t)params);
     if (is_spec && !json_object_get(params, "source")) {
         json_object_set_new(joined, "path", json_text(kernel, strlen(kernel)));

@@ -4,15 +4,23 @@
 
 #include <stdbool.h>
 
+struct buf;
 struct err;
 
 #define SPEC_FILE_MAX (8u << 20)
 
 /* Is there anything to run in these params, or must a file say it? */
 bool spec_file_is_needed(const json_t *params);
+/* A file beneath one of the roots (absolute, NULL-terminated) into out (appended); a
+ * relative path is looked up in each in turn. -EACCES: it lies outside; -ENOENT; -EFBIG
+ * over out's limit; else -errno. */
+int spec_file_read(const char *const *roots, const char *path, struct buf *out,
+                   struct err *err);
 /* The params with what the file says and they do not. path of the params names the
  * kernel, k.cu, whose spec is k.check.json, or the spec itself, whose "path" (relative to
- * it) or k.cu is then the kernel. Files are read beneath roots (absolute, NULL-terminated)
- * only. New reference; NULL with err: -ENOENT (no such file: err says what to write),
- * -EACCES (outside the roots), -EINVAL (not a JSON object). */
-json_t *spec_file_join(const json_t *params, const char *const *roots, struct err *err);
+ * it) or k.cu is then the kernel. Files are read beneath roots (absolute,
+ * NULL-terminated) only. *ret_folder (malloc'ed) is the spec's own folder, in which the
+ * files it names stand. New reference; NULL with err: -ENOENT (no such file: err says
+ * what to write), -EACCES (outside the roots), -EINVAL (not a JSON object). */
+json_t *spec_file_join(const json_t *params, const char *const *roots, char **ret_folder,
+                       struct err *err);

@@ -18,5 +18,8 @@ void spec_launch_finish(struct spec_launch *launch);
  * one that exists; negative errno. */
 int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
                      bool is_global);
+/* A .npy file's path, `expected` or a buffer's first contents. */
+int spec_read_array(struct spec_reader *r, const json_t *path, size_t buffer,
+                    bool expected, const char *at);
 /* A member that must be an integer or an expression. */
 int spec_check_size(struct spec_reader *r, const json_t *value, const char *at);

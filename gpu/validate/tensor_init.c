@@ -131,6 +131,13 @@ void tensor_fill(enum tensor_type type, void *data, uint64_t first, uint64_t cou
         poison(type, data, count);
         return;
     }
+    if (init->kind == INIT_COPY) {
+        size_t size = tensor_type_bytes(type);
+        if (count) {
+            memcpy(data, (const char *)init->elements + first * size, count * size);
+        }
+        return;
+    }
     bool wide = !tensor_type_float(type) && tensor_type_bytes(type) == 8 && init->whole;
     for (uint64_t i = 0; i < count; i++) {
         if (init->kind == INIT_VALUES && wide && init->value_count) {

@@ -18,6 +18,7 @@ struct tensor_init {
         INIT_FILL,     /* a */
         INIT_ARANGE,   /* a + i * b */
         INIT_VALUES,   /* values[i], repeated when there are fewer */
+        INIT_COPY,     /* elements[i], which must be as many as are asked for */
     } kind;
     double a, b;
     int64_t low, high;
@@ -25,6 +26,7 @@ struct tensor_init {
     const int64_t *whole; /* borrowed; the same when all are whole numbers (beyond 2^53
                              a double is not exact), or NULL */
     size_t value_count;
+    const void *elements; /* borrowed; of the buffer's own type */
 };
 
 void philox4x32(const uint32_t counter[static 4], const uint32_t key[static 2],

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/validate/run_report.h"
+#include "gpu/validate/spec_npy.h"
 #include "gpu/validate/validate_result.h"
 
 #include <errno.h>
@@ -270,6 +271,10 @@ void validate_stop(void) {
 
 static int run_start(struct run *run, const json_t *request, struct err *err) {
     int r = check_spec_read(&run->spec, json_object_get(request, "spec"), err);
+    if (r < 0) {
+        return r;
+    }
+    r = spec_arrays_take(&run->spec, json_object_get(request, "files"), err);
     if (r < 0) {
         return r;
     }

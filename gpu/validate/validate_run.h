@@ -8,7 +8,7 @@
  * Request of a worker, `validate` (protocol 1), and what a child is given:
  *   {"spec": kernel/validate's params without sources, "ptx", "reference_ptx"?,
  *    "entries": {"kernel as the spec names it, or \"\"": {"symbol", "name"}, …},
- *    "reference_entries"?: …, "seed": "0x…",
+ *    "reference_entries"?: …, "seed": "0x…", "files"?: {"x.npy": base64},
  *    "limits": {"wall_ms", "memory_bytes", "device_bytes", "threads"}}
  * Answer: kernel/validate's result without "check": {"verdict", "backend", "error"?,
  * "unsupported"?, "cases", "reference_check"?, "findings", "omitted", "printf",
