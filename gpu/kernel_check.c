@@ -262,17 +262,16 @@ static void fail_from_error(struct kernel_check *check, const json_t *error) {
 static void fail_from_status(struct kernel_check *check, int status, const char *why) {
     if (status == -EBUSY) {
         check_refuse(check, CALL_UNAVAILABLE, "busy", "try again in some seconds", why);
+    } else if (status == -ENODEV) {
+        autofree char *text = xasprintf("no CUDA compiler (NVRTC) was found: %s", why);
+        check_refuse(check, CALL_UNAVAILABLE, "no_compiler", TOOLKIT_HINT, text);
     } else if (status != -ECANCELED) {
-        check_refuse(check, CALL_UNAVAILABLE, "no_worker",
-                     "upskilld-worker must stand beside upskilld or on PATH; "
-                     "$UPSKILLD_WORKER names it elsewhere",
-                     why);
+        check_refuse(check, CALL_UNAVAILABLE, "no_worker", POOL_HINT, why);
     }
 }
 
 static void compile_done(struct pool_job *job, int status, const json_t *answer,
                          const json_t *error, const char *why, void *data) {
-    (void)job;
     struct compile *compile = data;
     struct gpu *gpu = compile->gpu;
     compile_unlist(compile);
@@ -280,6 +279,7 @@ static void compile_done(struct pool_job *job, int status, const json_t *answer,
     bool keep = false;
     if (answer && compile->waiting) {
         base = check_result_new(&compile->waiting->input, answer, &keep);
+        json_object_set_new(base, "worker", pool_job_worker(job));
     }
     if (base && keep) {
         check_cache_put(gpu->cache, compile->key, base);
@@ -335,7 +335,8 @@ static struct compile *compile_start(struct gpu *gpu, const struct check_input *
     gpu->compiles = compile;
     gpu->open++;
     compile->job = pool_submit(gpu->pool, "compile", compile_params(gpu, input),
-                               compile_done, compile);
+                               &(struct pool_needs){.compile = true}, compile_done,
+                               compile);
     return compile;
 }
 

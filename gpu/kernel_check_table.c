@@ -99,6 +99,8 @@ static const char result_schema[] =
     "\"diagnostics\": {\"type\": \"array\", \"items\": {\"type\": \"object\"}},"
     "\"omitted\": {\"type\": \"integer\", \"description\": \"Diagnostics left out.\"},"
     "\"confinement\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}},"
+    "\"worker\": {\"type\": \"object\", \"description\": \"the worker that did it: its "
+    "name in the configuration and its host\"},"
     "\"precompiled\": {\"enum\": [\"used\", \"made\", \"none\"], \"description\": "
     "\"Whether "
     "the leading includes came precompiled.\"},"

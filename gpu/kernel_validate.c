@@ -218,19 +218,23 @@ static void stage(struct kernel_validate *v, double done, const char *words) {
 static void on_run(struct pool_job *job, int status, const json_t *answer,
                    const json_t *error, const char *why, void *data) {
     struct kernel_validate *v = data;
-    (void)job;
     v->job = NULL;
     if (answer && json_get_string(answer, "verdict", NULL)) {
         v->result = json_deep_copy(answer);
+        json_object_set_new(v->result, "worker", pool_job_worker(job));
         json_object_set(v->result, "check", v->kernel.result);
     } else if (error) {
         refuse(v, CALL_INTERNAL, "worker", NULL,
                json_get_string(error, "message", "the worker failed"));
     } else if (status == -EBUSY) {
         refuse(v, CALL_UNAVAILABLE, "busy", "try again in some seconds", why);
+    } else if (status == -ENODEV) {
+        refuse(v, CALL_UNAVAILABLE, "no_gpu",
+               "configure a worker on a machine with one (docs/guide/remote.md), or "
+               "leave \"backend\" out",
+               why);
     } else if (status != -ECANCELED) {
-        refuse(v, CALL_UNAVAILABLE, "no_worker",
-               "upskilld-worker must stand beside upskilld or on PATH", why);
+        refuse(v, CALL_UNAVAILABLE, "no_worker", POOL_HINT, why);
     }
     end_later(v);
 }
@@ -275,7 +279,13 @@ static void run_begin(struct kernel_validate *v) {
         return;
     }
     stage(v, 0.5, "running");
-    v->job = pool_submit(gpu_pool(v->gpu), "validate", request, on_run, v);
+    const struct pool_needs needs = {
+        .gpu = !strcmp(v->spec.backend, "cuda"),
+        .prefer_gpu = !strcmp(v->spec.backend, "auto"),
+        .arch = json_get_string(v->kernel.result, "arch", NULL),
+        .device = v->spec.device,
+    };
+    v->job = pool_submit(gpu_pool(v->gpu), "validate", request, &needs, on_run, v);
 }
 
 static void run_when_ready(struct kernel_validate *v) {

@@ -115,7 +115,9 @@ static const char result_schema[] =
     "\"reference_check\": {\"type\": \"object\"}, \"findings\": {\"type\": \"array\"},"
     "\"omitted\": {\"type\": \"integer\"}, \"printf\": {\"type\": \"string\"},"
     "\"counters\": {\"type\": \"object\"}, \"budget\": {\"type\": \"object\"},"
-    "\"confinement\": {\"type\": \"array\"}}, \"required\": [\"verdict\", \"cases\", "
+    "\"confinement\": {\"type\": \"array\"},"
+    "\"worker\": {\"type\": \"object\", \"description\": \"the worker that ran it\"}},"
+    "\"required\": [\"verdict\", \"cases\", "
     "\"findings\"]}";
 
 static const char tool_help[] =

@@ -11,6 +11,7 @@
 #include "protocol/rpc.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +20,13 @@
 #define END_GRACE_MS 2000
 #define MAX_WORDS 1024 /* bytes kept of a line on stderr */
 
+/* What the timer bounds. */
+enum link_wait { WAIT_HELLO, WAIT_END, WAIT_LEAVE };
+
 struct worker_link {
-    uv_timer_t timer; /* the greeting's time limit, then the grace at the end */
+    uv_timer_t timer;
+    enum link_wait wait;
+    bool carrier, stopped;
     struct child *child;
     struct rpc_peer *peer;
     struct buf banner; /* what came before the greeting, from the last line's start */
@@ -68,6 +74,7 @@ static const char **worker_env(void) {
     return env;
 }
 
+static void words_flush(struct worker_link *link);
 static void link_fail(struct worker_link *link, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 static void link_fail(struct worker_link *link, const char *fmt, ...) {
@@ -77,15 +84,31 @@ static void link_fail(struct worker_link *link, const char *fmt, ...) {
         vsnprintf(link->why, sizeof link->why, fmt, ap);
         va_end(ap);
     }
-    worker_link_kill(link);
+    worker_link_stop(link);
+}
+
+/* What srun says of its queue and ssh of its host is what a person needs to know. */
+static void greeting_missed(struct worker_link *link) {
+    words_flush(link);
+    const char *words = link->last_words;
+    link_fail(link, "did not greet within %u ms%s%s", link->hello_ms, *words ? ": " : "",
+              words);
 }
 
 static void timer_fired(uv_timer_t *timer) {
     struct worker_link *link = container_of(timer, struct worker_link, timer);
-    if (link->peer) {
-        worker_link_kill(link);
-    } else {
-        link_fail(link, "did not greet within %u ms", link->hello_ms);
+    switch (link->wait) {
+    case WAIT_HELLO:
+        greeting_missed(link);
+        break;
+    case WAIT_END:
+        worker_link_stop(link);
+        break;
+    case WAIT_LEAVE:
+        if (link->child) {
+            child_leave(link->child);
+        }
+        break;
     }
 }
 
@@ -138,15 +161,23 @@ static json_t *greeting_read(const char *line, size_t len) {
     return json_incref(params);
 }
 
+static void other_protocol(struct worker_link *link, const json_t *hello) {
+    const char *version = json_get_string(hello, "version", "unknown");
+    autobuf clean = BUF_INIT(1024);
+    text_clean(&clean, version, text_cut(version, strlen(version), 40));
+    link_fail(link,
+              "(version %s) speaks worker protocol %lld, and this daemon "
+              "(" UPSKILLD_VERSION ") speaks %d: install the same version of both",
+              clean.data, (long long)json_get_integer(hello, "protocol", 0),
+              COMPILE_PROTOCOL);
+}
+
 static void greeted(struct worker_link *link, const json_t *hello) {
-    json_int_t protocol = json_get_integer(hello, "protocol", 0);
-    if (protocol != COMPILE_PROTOCOL) {
-        link_fail(link,
-                  "speaks worker protocol %lld and this daemon speaks %d: install "
-                  "the same version of both",
-                  (long long)protocol, COMPILE_PROTOCOL);
+    if (json_get_integer(hello, "protocol", 0) != COMPILE_PROTOCOL) {
+        other_protocol(link, hello);
         return;
     }
+    link->last_words[0] = '\0';
     uv_timer_stop(&link->timer);
     link->peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, &peer_events, link);
     link->events.ready(link, hello, link->data);
@@ -262,21 +293,24 @@ static void start_failed(uv_handle_t *handle) {
     link_free(container_of(handle, struct worker_link, timer));
 }
 
-int worker_link_start(uv_loop_t *loop, const char *const *argv, unsigned hello_ms,
+int worker_link_start(uv_loop_t *loop, const struct worker_link_options *how,
                       const struct worker_link_events *events, void *data,
                       struct worker_link **ret, struct err *err) {
     struct worker_link *link = xcalloc(1, sizeof *link);
     link->banner = BUF_INIT((size_t)FRAME_MAX_BODY);
     link->words = BUF_INIT(MAX_WORDS);
-    link->hello_ms = hello_ms;
+    link->hello_ms = how->hello_ms;
+    link->carrier = how->carrier;
     link->events = *events;
     link->data = data;
     uv_timer_init(loop, &link->timer);
     autofree const char **env = worker_env();
     struct child_options options = {
-        .argv = argv,
+        .argv = how->argv,
         .env = env,
         .want_stdin = true,
+        .grace_ms = how->carrier ? WORKER_LINK_GRACE_MS : 0,
+        .death_signal = how->carrier ? SIGTERM : SIGKILL,
         .out = child_said,
         .error = child_complained,
         .end = child_ended,
@@ -287,8 +321,8 @@ int worker_link_start(uv_loop_t *loop, const char *const *argv, unsigned hello_m
         uv_close((uv_handle_t *)&link->timer, start_failed);
         return r;
     }
-    uv_timer_start(&link->timer, timer_fired, hello_ms, 0);
-    log_debug("started pid=%d program=%s", child_pid(link->child), argv[0]);
+    uv_timer_start(&link->timer, timer_fired, how->hello_ms, 0);
+    log_debug("started pid=%d program=%s", child_pid(link->child), how->argv[0]);
     *ret = link;
     return 0;
 }
@@ -301,15 +335,39 @@ int worker_link_pid(const struct worker_link *link) {
     return link->child ? child_pid(link->child) : 0;
 }
 
+const char *worker_link_words(const struct worker_link *link) {
+    return link->last_words;
+}
+
+static void wait_for(struct worker_link *link, enum link_wait wait, unsigned ms) {
+    link->wait = wait;
+    uv_timer_start(&link->timer, timer_fired, ms, 0);
+}
+
 void worker_link_end(struct worker_link *link) {
-    if (link->child) {
+    if (link->child && !link->stopped) {
         child_close_stdin(link->child);
-        uv_timer_start(&link->timer, timer_fired, END_GRACE_MS, 0);
+        wait_for(link, WAIT_END, END_GRACE_MS);
     }
 }
 
-void worker_link_kill(struct worker_link *link) {
-    if (link->child) {
+void worker_link_stop(struct worker_link *link) {
+    if (!link->child || link->stopped) {
+        return;
+    }
+    link->stopped = true;
+    uv_timer_stop(&link->timer);
+    if (link->carrier) {
+        child_close_stdin(link->child);
+        child_cancel(link->child); /* SIGTERM, and SIGKILL after the grace */
+    } else {
         child_kill(link->child);
+    }
+}
+
+void worker_link_leave(struct worker_link *link, unsigned ms) {
+    worker_link_stop(link);
+    if (link->child && link->carrier) {
+        wait_for(link, WAIT_LEAVE, ms);
     }
 }

@@ -4,9 +4,16 @@
  * Starts the program, skips what a login shell or a scheduler prints before the greeting
  * (`worker/hello`, see compile.h), and then offers the JSON-RPC peer. What the worker
  * says on stderr goes to the debug log, line by line. Single-threaded: everything runs on
- * the loop's thread. */
+ * the loop's thread.
+ *
+ * A *carrier* (ssh, srun, kubectl) starts the worker elsewhere and must be let to clean
+ * up: srun whose process group gets SIGKILL leaves its job, and the GPU, allocated. Its
+ * input is ended first, then it gets SIGTERM, and SIGKILL only after
+ * WORKER_LINK_GRACE_MS. A local worker is killed at once; all that it started dies with
+ * it. */
 #include "base/json.h"
 
+#include <stdbool.h>
 #include <uv.h>
 
 struct err;
@@ -14,6 +21,13 @@ struct rpc_peer;
 struct worker_link;
 
 #define WORKER_LINK_MAX_BANNER (64u << 10) /* bytes before the greeting */
+#define WORKER_LINK_GRACE_MS 10000u        /* from SIGTERM to SIGKILL, for a carrier */
+
+struct worker_link_options {
+    const char *const *argv; /* copied */
+    unsigned hello_ms;       /* it must have greeted by then */
+    bool carrier;
+};
 
 struct worker_link_events {
     /* It greeted; hello is the greeting's params, borrowed. */
@@ -24,13 +38,19 @@ struct worker_link_events {
     void (*ended)(struct worker_link *link, const char *why, void *data);
 };
 
-/* argv is copied. 0, or a negative errno with nothing started. */
-int worker_link_start(uv_loop_t *loop, const char *const *argv, unsigned hello_ms,
+/* 0, or a negative errno with nothing started. */
+int worker_link_start(uv_loop_t *loop, const struct worker_link_options *options,
                       const struct worker_link_events *events, void *data,
                       struct worker_link **ret, struct err *err);
 /* NULL before the greeting and after the end. */
 struct rpc_peer *worker_link_peer(const struct worker_link *link);
 int worker_link_pid(const struct worker_link *link); /* 0 after the end */
-/* Ends its input, and kills it should it still be there two seconds later. */
+/* The last line that it wrote to stderr, cleaned; "" without one. */
+const char *worker_link_words(const struct worker_link *link);
+/* Ends its input, and stops it should it still be there two seconds later. */
 void worker_link_end(struct worker_link *link);
-void worker_link_kill(struct worker_link *link);
+/* The fastest end that leaves nothing behind: SIGKILL, or a carrier's as above. */
+void worker_link_stop(struct worker_link *link);
+/* The same for a process that is about to end itself: a carrier that is not gone after
+ * `ms` is left alone to finish, and `ended` comes. */
+void worker_link_leave(struct worker_link *link, unsigned ms);

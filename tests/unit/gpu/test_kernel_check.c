@@ -182,8 +182,8 @@ Test(kernel_check, good_kernel, .timeout = 60) {
     autofree char *report = report_of(result);
     cr_assert(is_ok(result), "%s", report);
     static const char *const keys[] = {
-        "ok",          "arch",       "mode",        "compiler", "cached",     "omitted",
-        "diagnostics", "compile_ms", "confinement", "kernels",  "precompiled"};
+        "ok",          "arch",       "mode",        "compiler", "cached",      "omitted",
+        "diagnostics", "compile_ms", "confinement", "kernels",  "precompiled", "worker"};
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         cr_assert_not_null(json_object_get(result, keys[i]), "%s", keys[i]);
     }

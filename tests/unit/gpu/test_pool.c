@@ -89,7 +89,7 @@ static void on_done(struct pool_job *job, int status, const json_t *result,
 static struct pool_job *submit(struct room *room, const char *method, json_t *params,
                                struct answer *a) {
     *a = (struct answer){0};
-    return pool_submit(room->pool, method, params, on_done, a);
+    return pool_submit(room->pool, method, params, NULL, on_done, a);
 }
 
 static void run_until(struct room *room, const struct answer *answers, int count) {
