@@ -166,10 +166,10 @@ static void make_plan(const struct found *found, const struct known_list *known,
     *ret = (struct plan){.read = xcalloc(found->skill_count + 1, sizeof *ret->read),
                          .gone = xcalloc(known->count + 1, sizeof *ret->gone)};
     for (size_t i = 0, k = 0; i < found->skill_count || k < known->count;) {
-        const struct found_skill *f = &found->skills[i];
-        int order = i == found->skill_count ? 1
-                    : k == known->count     ? -1
-                                            : strcmp(f->path, known->list[k].path);
+        const struct found_skill *f = i < found->skill_count ? &found->skills[i] : NULL;
+        int order = !f                  ? 1
+                    : k == known->count ? -1
+                                        : strcmp(f->path, known->list[k].path);
         if (order > 0) {
             ret->gone[ret->gone_count++] = known->list[k++].id;
             continue;

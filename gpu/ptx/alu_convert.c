@@ -61,10 +61,13 @@ LANE_INLINE double saturate_f64(double x) {
     double low = x > 0 ? x : 0.0;
     return low < 1 ? low : 1.0;
 }
+/* An unsigned 0 is +0 in every direction; compilers that convert by subtracting a magic
+ * number give -0 when rounding down. */
+#define FLOAT_OF(F, S, a) ((S)-1 > 0 ? (F)__builtin_fabs((F)(a)) : (F)(a))
 #define FLOATS_OF(s, S, least, greatest)                                                 \
-    LANES_APART UNARY(f32_of_##s, float, S, (float)a) LANES_APART UNARY(                 \
+    LANES_APART UNARY(f32_of_##s, float, S, FLOAT_OF(float, S, a)) LANES_APART UNARY(    \
         f32_sat_of_##s, float, S, saturate_f32((float)a)) LANES_APART                    \
-    UNARY(f64_of_##s, double, S, (double)a) LANES_APART                                  \
+    UNARY(f64_of_##s, double, S, FLOAT_OF(double, S, a)) LANES_APART                     \
     UNARY(f64_sat_of_##s, double, S, saturate_f64((double)a)) DIRECTED(f32_of_##s)       \
         DIRECTED(f32_sat_of_##s) DIRECTED(f64_of_##s) DIRECTED(f64_sat_of_##s)
 INTEGERS(FLOATS_OF)

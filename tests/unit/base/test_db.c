@@ -132,8 +132,7 @@ Test(db, an_older_schema_is_brought_forward, .init = make_folder, .fini = drop_f
 }
 
 Test(db, a_failing_migration_changes_nothing, .init = make_folder, .fini = drop_folder) {
-    const char *const broken[] = {first[0], "CREATE TABLE u (a); CREATE TABEL v",
-                                         NULL};
+    const char *const broken[] = {first[0], "CREATE TABLE u (a); CREATE TABEL v", NULL};
     const struct db_schema bad = {broken, true};
     struct db *db = open_db(&kept);
     db_close(db);
