@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/yaml.h"
+#include "daemon/config_workers.h"
 #include "protocol/schema.h"
 #include "skills/models/model.h"
 
@@ -42,12 +43,8 @@ static const char config_schema[] =
     "\"minLength\":1}},"
     "\"include_dirs\":{\"type\":\"array\",\"maxItems\":64,"
     "\"items\":{\"type\":\"string\",\"minLength\":1}},"
-    "\"arch\":{\"type\":\"string\",\"pattern\":\"^sm_[0-9]{2,3}[af]?$\"},"
-    "\"workers\":{\"type\":\"array\",\"maxItems\":32,\"items\":{\"type\":\"object\","
-    "\"additionalProperties\":false,\"required\":[\"command\"],\"properties\":{"
-    "\"command\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,"
-    "\"items\":{\"type\":\"string\",\"minLength\":1}},"
-    "\"parallel\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":64}}}},"
+    "\"arch\":{\"type\":\"string\",\"pattern\":\"^sm_[0-9]{2,3}[af]?$\"}"
+    "," CONFIG_WORKERS_SCHEMA
     "\"worker_idle_s\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":86400},"
     "\"compile_timeout_s\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":3600},"
     "\"cache_mb\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":4096},"
@@ -68,8 +65,9 @@ static const char config_schema[] =
 /* Keys that ./upskilld.yaml may not set: they start programs, say where keys are sent and
  * whose models are paid, or reach out of the project. */
 static const char *const trusted_keys[] = {
-    "workers", "roots", "log_level",        "models",   "students",
-    "teacher", "judge", "default_students", "runs_dir", NULL};
+    "workers",          "local_worker", "roots",   "log_level",
+    "models",           "students",     "teacher", "judge",
+    "default_students", "runs_dir",     NULL};
 
 static char **strings_new(void) {
     return xcalloc(1, sizeof(char *));
@@ -112,22 +110,13 @@ static char *absolute(const char *base, const char *path) {
     return path_normalize(joined);
 }
 
-static void workers_free(struct pool_config *pool) {
-    for (size_t i = 0; i < pool->count; i++) {
-        strings_free(pool->workers[i].argv);
-    }
-    free(pool->workers);
-    pool->workers = NULL;
-    pool->count = 0;
-}
-
 static void defaults(struct config *c) {
     *c = (struct config){
         .log_level = LOG_WARNING,
         .roots = strings_new(),
         .include_dirs = strings_new(),
         .arch = xstrdup("sm_90a"),
-        .pool = {.idle_ms = 60000, .hello_ms = 30000},
+        .pool = {.add_local = true, .idle_ms = 60000, .hello_ms = 30000},
         .compile_timeout_s = 30,
         .cache_bytes = 32u << 20,
         .tool_wait_s = 20,
@@ -142,7 +131,7 @@ void config_finish(struct config *c) {
     strings_free(c->include_dirs);
     strings_free(c->files);
     free(c->arch);
-    workers_free(&c->pool);
+    config_workers_free(&c->pool);
     json_decref(c->warnings);
     json_decref(c->models);
     json_decref(c->students);
@@ -160,22 +149,6 @@ static void set_paths(char ***list, const json_t *values, const char *base) {
     const json_t *value;
     json_array_foreach(values, i, value) {
         strings_add(list, absolute(base, json_string_value(value)));
-    }
-}
-
-static void set_workers(struct pool_config *pool, const json_t *values) {
-    workers_free(pool);
-    pool->count = json_array_size(values);
-    pool->workers = xcalloc(pool->count, sizeof *pool->workers);
-    for (size_t i = 0; i < pool->count; i++) {
-        const json_t *entry = json_array_get(values, i);
-        pool->workers[i].argv = strings_new();
-        pool->workers[i].parallel = (unsigned)json_get_integer(entry, "parallel", 0);
-        size_t k;
-        const json_t *word;
-        json_array_foreach(json_object_get(entry, "command"), k, word) {
-            strings_add(&pool->workers[i].argv, xstrdup(json_string_value(word)));
-        }
     }
 }
 
@@ -224,9 +197,7 @@ static void apply(struct config *c, const json_t *file, const char *base) {
         free(c->arch);
         c->arch = xstrdup(json_string_value(v));
     }
-    if ((v = json_object_get(file, "workers"))) {
-        set_workers(&c->pool, v);
-    }
+    config_workers_apply(&c->pool, file);
     c->pool.idle_ms =
         1000 * (unsigned)json_get_integer(file, "worker_idle_s", c->pool.idle_ms / 1000);
     c->compile_timeout_s =
@@ -282,6 +253,7 @@ static int check_file(const json_t *file, const char *path, struct err *err) {
     }
     rc = schema_check(schema, file, NULL, err);
     schema_free(schema);
+    rc = rc < 0 ? rc : config_workers_check(file, err);
     return rc < 0 ? err_wrap(err, "%s", path) : 0;
 }
 

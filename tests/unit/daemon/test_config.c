@@ -92,6 +92,40 @@ Test(config, the_later_source_wins_and_relative_folders_belong_to_their_file) {
     config_finish(&c);
 }
 
+/* Workers elsewhere: what they are called, how many jobs they take, what they have. */
+Test(config, workers_are_named_and_tell_what_they_offer) {
+    struct config c;
+    struct err err = {0};
+    write_own("workers:\n"
+              "  - argv: [srun, --gres=gpu:h100:1, upskilld-worker]\n"
+              "    name: h100\n"
+              "    parallel: 3\n"
+              "    start_timeout_s: 600\n"
+              "    offers: {gpu: true, compile: false}\n"
+              "  - argv: [nice, upskilld-worker]\n"
+              "    local: true\n");
+    cr_assert_eq(load(&c, &err, NULL, NULL), 0, "%s", err.msg);
+    cr_assert_eq(c.pool.count, 2);
+    cr_assert(c.pool.add_local);
+    const struct pool_worker_config *w = c.pool.workers;
+    cr_assert_str_eq(w[0].name, "h100");
+    cr_assert_str_eq(w[0].argv[1], "--gres=gpu:h100:1");
+    cr_assert_null(w[0].argv[3]);
+    cr_assert_eq(w[0].parallel, 3);
+    cr_assert_eq(w[0].hello_ms, 600000);
+    cr_assert_eq(w[0].gpu, POOL_YES);
+    cr_assert_eq(w[0].compile, POOL_NO);
+    cr_assert_eq(w[0].local, POOL_UNTOLD);
+    cr_assert_null(w[1].name);
+    cr_assert_eq(w[1].local, POOL_YES);
+    cr_assert_eq(w[1].gpu, POOL_UNTOLD);
+    config_finish(&c);
+    write_own("local_worker: false\nworkers: [{argv: [ssh, a, upskilld-worker]}]\n");
+    cr_assert_eq(load(&c, &err, NULL, NULL), 0, "%s", err.msg);
+    cr_assert_not(c.pool.add_local);
+    config_finish(&c);
+}
+
 /* A cloned repository must not start programs or open folders outside itself. */
 Test(config, a_project_file_cannot_name_programs_or_foreign_folders) {
     struct config c;
@@ -175,6 +209,11 @@ Test(config, mistakes_stop_the_start_and_name_their_place) {
         {"log_level: loud\n", "log_level"},
         {"compile_timeout_s: 0\n", "compile_timeout_s"},
         {"workers: [{parallel: 2}]\n", "command"},
+        {"workers: [{argv: [a], command: [a]}]\n", "workers[0]"},
+        {"workers: [{argv: []}]\n", "argv"},
+        {"workers: [{argv: [a], name: x}, {argv: [b], name: x}]\n", "workers[1]"},
+        {"workers: [{argv: [a], name: ../x}]\n", "name"},
+        {"workers: [{argv: [a], offers: {gpus: 2}}]\n", "offers"},
         {"roots: /tmp\n", "roots"},
         {"models: {a: {api: openai}}\n", "model"},
         {"models: {a: {api: gemini, model: m}}\n", "models.a.api"},
