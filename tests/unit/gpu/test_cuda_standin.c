@@ -1,0 +1,714 @@
+/* The stand-in of libcuda (tests/cuda): that it behaves as cuda.h and the programming
+ * guide say a driver does. Codes are CUresult's numbers. */
+#include "tests/unit/gpu/standin_room.h"
+
+#include "base/mem.h"
+
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COUNT 1000
+
+/* y[i] = a * x[i] + y[i], for i < n */
+#define AXPY                                                                             \
+    ".visible .entry axpy(.param .u64 y, .param .u64 x, .param .f32 a, .param .u32 n)\n" \
+    "{ .reg .b32 %r<8>; .reg .b64 %d<8>; .reg .f32 %f<8>; .reg .pred %p<2>;\n"           \
+    "mov.u32 %r0, %ctaid.x; mov.u32 %r1, %ntid.x; mov.u32 %r2, %tid.x;\n"                \
+    "mad.lo.s32 %r3, %r0, %r1, %r2; ld.param.u32 %r4, [n];\n"                            \
+    "setp.ge.u32 %p0, %r3, %r4; @%p0 ret;\n"                                             \
+    "ld.param.u64 %d0, [y]; ld.param.u64 %d1, [x]; ld.param.f32 %f0, [a];\n"             \
+    "cvta.to.global.u64 %d0, %d0; cvta.to.global.u64 %d1, %d1;\n"                        \
+    "mul.wide.u32 %d2, %r3, 4; add.s64 %d0, %d0, %d2; add.s64 %d1, %d1, %d2;\n"          \
+    "ld.global.f32 %f1, [%d1]; ld.global.f32 %f2, [%d0];\n"                              \
+    "fma.rn.f32 %f3, %f0, %f1, %f2; st.global.f32 [%d0], %f3; ret; }\n"
+/* Stores a word where its parameter says. */
+#define POKE                                                                             \
+    ".visible .entry poke(.param .u64 at) { .reg .b64 %d<2>; .reg .b32 %r<2>;\n"         \
+    "ld.param.u64 %d0, [at]; mov.u32 %r0, 7; st.global.u32 [%d0], %r0; ret; }\n"
+#define NOTHING ".visible .entry nothing() { ret; }\n"
+#define ENDLESS                                                                          \
+    ".visible .entry endless(.param .u64 at) { .reg .b64 %d<2>; .reg .b32 %r<4>;\n"      \
+    ".reg .pred %p<2>; ld.param.u64 %d0, [at];\n"                                        \
+    "again: ld.volatile.global.u32 %r0, [%d0]; add.u32 %r1, %r1, %r0;\n"                 \
+    "setp.ne.u32 %p0, %r0, 99; @%p0 bra again; ret; }\n"
+
+static cuda_address device_words(struct standin_room *r, size_t words) {
+    cuda_address at = 0;
+    cr_assert_eq(r->api.memory_alloc(&at, words * 4), 0);
+    return at;
+}
+
+/* ---- what there is ---- */
+
+Test(cuda_standin, devices) {
+    struct standin_room *r = room_load("devices 2\nname GPU with a name\ndriver 12040\n");
+    int n = 0;
+    char name[64];
+    struct cuda_uuid a, b;
+    size_t bytes;
+    cr_expect_eq(r->api.device_count(&n), CUDA_NOT_INITIALIZED);
+    cr_expect_eq(r->api.driver_version(&n), 0);
+    cr_expect_eq(n, 12040);
+    cr_expect_eq(r->api.init(1), CUDA_INVALID_VALUE);
+    cr_assert_eq(r->api.init(0), 0);
+    cr_expect_eq(r->api.device_count(&n), 0);
+    cr_expect_eq(n, 2);
+    cr_expect_eq(r->api.device_get(&n, 2), 101);
+    cr_expect_eq(r->api.device_get(&n, 1), 0);
+    cr_expect_eq(r->api.device_name(name, sizeof name, n), 0);
+    cr_expect_str_eq(name, "GPU with a name");
+    cr_expect_eq(r->api.device_uuid(&a, 0) + r->api.device_uuid(&b, 1), 0);
+    cr_expect_neq(memcmp(&a, &b, sizeof a), 0);
+    cr_expect_eq(r->api.device_memory(&bytes, 0), 0);
+    cr_expect_eq(bytes, (size_t)80 << 30);
+    cr_expect_eq(r->api.device_attribute(&n, CUDA_DEVICE_CAPABILITY_MAJOR, 0), 0);
+    cr_expect_eq(n, 9);
+    cr_expect_eq(r->api.device_attribute(&n, 100000, 0), CUDA_INVALID_VALUE);
+    cr_expect_eq(r->api.memory_alloc(&(cuda_address){0}, 4), 201, "no context yet");
+    room_end(r);
+}
+
+Test(cuda_standin, no_device_and_bad_conf) {
+    struct standin_room *r = room_load("devices 0\n");
+    cr_expect_eq(r->api.init(0), CUDA_NO_DEVICE);
+    room_end(r);
+    r = room_load("# a comment\ndevises 3\n");
+    cr_expect_eq(r->api.init(0), CUDA_UNKNOWN);
+    room_end(r);
+}
+
+/* ---- running ---- */
+
+static void axpy_params_check(struct standin_room *r, bool packed) {
+    float x[COUNT], y[COUNT], a = 3, back[COUNT];
+    uint32_t n = COUNT;
+    for (int i = 0; i < COUNT; i++) {
+        x[i] = (float)i;
+        y[i] = (float)(2 * i);
+    }
+    cuda_address dx = device_words(r, COUNT), dy = device_words(r, COUNT);
+    cr_assert_eq(r->api.copy_to_device(dx, x, sizeof x, r->stream), 0);
+    cr_assert_eq(r->api.copy_to_device(dy, y, sizeof y, r->stream), 0);
+    void *params[] = {&dy, &dx, &a, &n};
+    struct {
+        cuda_address y, x;
+        float a;
+        uint32_t n;
+    } block = {dy, dx, a, n};
+    size_t bytes = sizeof block;
+    void *extra[] = {(void *)1, &block, (void *)2, &bytes, NULL};
+    const struct cuda_launch launch = {
+        .grid = {8, 1, 1}, .block = {128, 1, 1}, .stream = r->stream};
+    cr_assert_eq(r->api.launch(&launch, room_function(r, "axpy"), packed ? NULL : params,
+                               packed ? extra : NULL),
+                 0);
+    cr_assert_eq(r->api.copy_to_host(back, dy, sizeof back, r->stream), 0);
+    for (int i = 0; i < COUNT; i++) {
+        cr_assert_eq(back[i], (float)(5 * i), "y[%d] is %g", i, (double)back[i]);
+    }
+}
+
+Test(cuda_standin, axpy) {
+    struct standin_room *r = room_start("", AXPY);
+    axpy_params_check(r, false);
+    axpy_params_check(r, true);
+    room_end(r);
+}
+
+Test(cuda_standin, copies_and_fills) {
+    struct standin_room *r = room_start("", NULL);
+    unsigned words[16];
+    cuda_address a = device_words(r, 16), b = device_words(r, 16);
+    cr_expect_eq(r->api.set_words(a, 0x01020304, 16, r->stream), 0);
+    cr_expect_eq(r->api.set_bytes(a + 4, 0xee, 3, r->stream), 0);
+    cr_expect_eq(r->api.copy_on_device(b + 8, a, 56, r->stream), 0);
+    cr_expect_eq(r->api.copy_to_host(words, b, 64, r->stream), 0);
+    cr_expect_eq(words[2], 0x01020304);
+    cr_expect_eq(words[3], 0x01eeeeee);
+    cr_expect_eq(words[15], 0x01020304);
+    cr_expect_eq(r->api.copy_to_host(words, b + 4, 64, r->stream), CUDA_INVALID_VALUE);
+    cr_expect_eq(r->api.set_words(a + 2, 0, 1, r->stream), CUDA_INVALID_VALUE);
+    cr_expect_eq(r->api.copy_on_device(b, 4096, 4, r->stream), CUDA_INVALID_VALUE);
+    cr_expect_eq(r->api.memory_free(a), 0);
+    cr_expect_eq(r->api.memory_free(a), CUDA_INVALID_VALUE);
+    cr_expect_eq(r->api.memory_free(b + 4), CUDA_INVALID_VALUE);
+    cr_expect_eq(r->api.copy_to_host(words, a, 4, r->stream), CUDA_INVALID_VALUE);
+    room_end(r);
+}
+
+/* What was freed is found again, at another address. */
+Test(cuda_standin, stale_memory) {
+    struct standin_room *r = room_start("room 1000000\n", NULL);
+    unsigned word = 0;
+    cuda_address before = 0;
+    for (unsigned k = 0; k < 20; k++) {
+        cuda_address a = device_words(r, 100);
+        cr_expect_gt(a, before);
+        before = a;
+        cr_expect_eq(r->api.copy_to_host(&word, a, 4, r->stream), 0);
+        cr_expect_eq(word, k ? 1000 + k - 1 : 0xcdcdcdcd);
+        cr_expect_eq(r->api.set_words(a, 1000 + k, 100, r->stream), 0);
+        cr_expect_eq(r->api.memory_free(a), 0);
+    }
+    cr_expect_eq(r->api.memory_alloc(&before, 2000000), CUDA_OUT_OF_MEMORY);
+    cr_expect_eq(r->api.memory_alloc(&before, 0), CUDA_INVALID_VALUE);
+    room_end(r);
+}
+
+/* All modules see all memory. */
+Test(cuda_standin, two_modules) {
+    struct standin_room *r = room_start("", POKE);
+    cuda_module_ref first = r->module;
+    unsigned words[2] = {0, 0};
+    cuda_address a = device_words(r, 2), b = a + 4;
+    cr_assert_eq(r->api.module_load(&r->module,
+                                    ".version 8.0\n.target sm_80\n.address_size 64\n" POKE
+                                    ".visible .global .align 4 .u32 unused;\n",
+                                    0, NULL, NULL),
+                 0);
+    cr_expect_eq(room_launch(r, "poke", 1, 1, (void *[]){&b}), 0);
+    cuda_address unused;
+    size_t bytes;
+    cr_expect_eq(r->api.module_global(&unused, &bytes, r->module, "unused"), 0);
+    cr_expect_eq(bytes, 4);
+    cr_expect_eq(r->api.copy_to_host(words, unused, 4, r->stream), 0);
+    cr_expect_eq(words[0], 0);
+    cr_expect_eq(r->api.module_unload(r->module), 0);
+    cr_expect_eq(r->api.module_unload(r->module), 400);
+    r->module = first;
+    cr_expect_eq(room_launch(r, "poke", 1, 1, (void *[]){&a}), 0);
+    cr_expect_eq(r->api.copy_to_host(words, a, 8, r->stream), 0);
+    cr_expect_eq(words[0], 7);
+    cr_expect_eq(words[1], 7);
+    room_end(r);
+}
+
+/* ---- time ---- */
+
+Test(cuda_standin, asynchronous) {
+    struct standin_room *r = room_start("stuck 2\n", NOTHING);
+    cuda_event_ref before, after, never;
+    cr_expect_eq(r->api.event_create(&before, 0) + r->api.event_create(&after, 0) +
+                     r->api.event_create(&never, 0),
+                 0);
+    cr_expect_eq(room_launch(r, "nothing", 1, 1, NULL), 0);
+    cr_expect_eq(r->api.event_record(before, r->stream), 0);
+    cr_expect_eq(room_launch(r, "nothing", 1, 1, NULL), 0);
+    cr_expect_eq(r->api.event_record(after, r->stream), 0);
+    while (r->api.event_query(before) == CUDA_NOT_READY) {
+        usleep(200);
+    }
+    cr_expect_eq(r->api.event_query(before), 0);
+    cr_expect_eq(r->api.event_query(after), CUDA_NOT_READY);
+    cr_expect_eq(r->api.stream_query(r->stream), CUDA_NOT_READY);
+    float ms;
+    cr_expect_eq(r->api.event_elapsed(&ms, before, after), CUDA_NOT_READY);
+    cr_expect_eq(r->api.event_elapsed(&ms, before, never), 400);
+    cr_expect_eq(r->api.event_query(never), 0);
+    room_end(r); /* ends although the launch does not */
+}
+
+Test(cuda_standin, kernel_that_never_ends) {
+    struct standin_room *r = room_start("", ENDLESS);
+    cuda_address a = device_words(r, 1);
+    cr_expect_eq(r->api.set_words(a, 1, 1, r->stream), 0);
+    cr_expect_eq(room_wait(r), 0);
+    cr_expect_eq(room_launch(r, "endless", 1, 32, (void *[]){&a}), 0);
+    for (int k = 0; k < 20; k++) {
+        cr_expect_eq(r->api.stream_query(r->stream), CUDA_NOT_READY);
+        usleep(500);
+    }
+    room_end(r);
+}
+
+static float elapsed(struct standin_room *r, cuda_event_ref from, cuda_event_ref to) {
+    float ms = -1;
+    cr_assert_eq(r->api.event_record(to, r->stream), 0);
+    cr_assert_eq(room_wait(r), 0);
+    cr_assert_eq(r->api.event_elapsed(&ms, from, to), 0);
+    cr_assert_eq(r->api.event_record(from, r->stream), 0);
+    return ms * 1000;
+}
+
+/* The device's clock is made of what conf says, nothing else. */
+Test(cuda_standin, events) {
+    struct standin_room *r = room_start(
+        "launch_us 20\nkernel_us poke 50\ncold_us 7\nl2 4096\nbytes_per_us 4\n",
+        NOTHING POKE);
+    cuda_event_ref from, to;
+    cuda_address a = device_words(r, 1024);
+    r->api.event_create(&from, 0);
+    r->api.event_create(&to, 0);
+    r->api.event_record(from, r->stream);
+    cr_expect_eq(elapsed(r, from, to), 0);
+    room_launch(r, "nothing", 1, 1, NULL);
+    room_launch(r, "nothing", 1, 1, NULL);
+    cr_expect_float_eq(elapsed(r, from, to), 40, 0.01);
+    room_launch(r, "poke", 1, 1, (void *[]){&a});
+    cr_expect_float_eq(elapsed(r, from, to), 50, 0.01);
+    r->api.set_words(a, 0, 1024, r->stream);
+    cr_expect_float_eq(elapsed(r, from, to), 1025, 0.01);
+    room_launch(r, "nothing", 1, 1, NULL);
+    room_launch(r, "nothing", 1, 1, NULL);
+    cr_expect_float_eq(elapsed(r, from, to), 47, 0.01);
+    cr_expect_eq(r->api.event_destroy(from), 0);
+    cr_expect_eq(r->api.event_destroy(from), 400);
+    room_end(r);
+}
+
+/* ---- graphs ---- */
+
+Test(cuda_standin, graphs) {
+    struct standin_room *r = room_start("gap_us 3\n", AXPY);
+    cuda_graph_ref graph = NULL;
+    cuda_graph_exec_ref exec = NULL;
+    cuda_event_ref from, to;
+    float one = 1, y = 0;
+    uint32_t n = 1;
+    cuda_address dx = device_words(r, 1), dy = device_words(r, 1);
+    void *params[] = {&dy, &dx, &one, &n};
+    r->api.copy_to_device(dx, &one, 4, r->stream);
+    cr_assert_eq(r->api.stream_begin_capture(r->stream, CUDA_CAPTURE_THREAD_LOCAL), 0);
+    cr_expect_eq(r->api.set_words(dy, 0, 1, r->stream), 0);
+    for (int k = 0; k < 10; k++) {
+        cr_expect_eq(room_launch(r, "axpy", 1, 32, params), 0);
+    }
+    cr_assert_eq(r->api.stream_end_capture(r->stream, &graph), 0);
+    cr_assert_eq(r->api.graph_instantiate(&exec, graph, 0), 0);
+    cr_expect_eq(r->api.graph_destroy(graph), 0);
+    r->api.event_create(&from, 0);
+    r->api.event_create(&to, 0);
+    cr_expect_eq(room_wait(r), 0);
+    r->api.event_record(from, r->stream);
+    for (int k = 0; k < 3; k++) {
+        cr_expect_eq(r->api.graph_launch(exec, r->stream), 0);
+    }
+    cr_expect_float_eq(elapsed(r, from, to), 303, 0.1, "launches without gaps, 3 fills");
+    cr_expect_eq(r->api.copy_to_host(&y, dy, 4, r->stream), 0);
+    cr_expect_eq(y, 10);
+    cr_expect_eq(r->api.graph_exec_destroy(exec), 0);
+    cr_expect_eq(r->api.graph_launch(exec, r->stream), CUDA_INVALID_VALUE);
+    room_end(r);
+}
+
+Test(cuda_standin, captures_that_break) {
+    struct standin_room *r = room_start("", NOTHING);
+    cuda_graph_ref graph = NULL;
+    cr_expect_eq(r->api.stream_begin_capture(NULL, 1), 900);
+    cr_expect_eq(r->api.stream_end_capture(r->stream, &graph), 401);
+    cr_expect_eq(r->api.stream_begin_capture(r->stream, 1), 0);
+    cr_expect_eq(r->api.stream_begin_capture(r->stream, 1), 401);
+    cr_expect_eq(r->api.stream_query(r->stream), 900);
+    cr_expect_eq(room_launch(r, "nothing", 1, 1, NULL), 901);
+    cr_expect_eq(r->api.stream_end_capture(r->stream, &graph), 901);
+    cr_expect_null(graph);
+    cr_expect_eq(r->api.stream_begin_capture(r->stream, 1), 0);
+    cr_expect_eq(r->api.context_synchronize(), 900);
+    cr_expect_eq(r->api.stream_end_capture(r->stream, &graph), 901);
+    cr_expect_eq(r->api.stream_begin_capture(r->stream, 1), 0);
+    cr_expect_eq(room_launch(r, "nothing", 1, 1, NULL), 0);
+    cuda_stream_ref own = r->stream;
+    r->stream = NULL;
+    cr_expect_eq(room_launch(r, "nothing", 1, 1, NULL), 906);
+    cr_expect_eq(r->api.stream_end_capture(own, &graph), 901);
+    cr_expect_eq(room_launch(r, "nothing", 1, 1, NULL), 0);
+    cr_expect_eq(r->api.context_synchronize(), 0);
+    cr_expect_eq(r->api.stream_destroy(own), 0);
+    cr_expect_eq(r->api.stream_destroy(own), 400);
+    room_end(r);
+}
+
+/* ---- what goes wrong ---- */
+
+static void sticky_check(const char *ptx, const char *kernel, uint64_t at, int code) {
+    struct standin_room *r = room_start("", ptx);
+    const struct cuda_launch launch = {
+        .grid = {1, 1, 1}, .block = {1, 1, 1}, .stream = r->stream};
+    cuda_function_ref f = room_function(r, kernel);
+    void *params[] = {&at};
+    int n;
+    cr_expect_eq(r->api.launch(&launch, f, params, NULL), 0, "later, not now");
+    cr_expect_eq(room_wait(r), code);
+    cr_expect_eq(r->api.context_synchronize(), code);
+    cr_expect_eq(r->api.memory_alloc(&(cuda_address){0}, 4), code);
+    cr_expect_eq(r->api.launch(&launch, f, params, NULL), code);
+    cr_expect_eq(r->api.device_count(&n), 0);
+    room_end(r);
+}
+
+Test(cuda_standin, errors_stay) {
+    sticky_check(POKE, "poke", 16, CUDA_ILLEGAL_ADDRESS);
+    sticky_check(POKE, "poke", 0x200000000004, CUDA_ILLEGAL_ADDRESS);
+    sticky_check(".visible .entry trap_(.param .u64 at) { trap; ret; }\n", "trap_", 0,
+                 CUDA_LAUNCH_FAILED);
+}
+
+Test(cuda_standin, misaligned) {
+    struct standin_room *r = room_start("", POKE);
+    cuda_address a = device_words(r, 4) + 2;
+    cr_expect_eq(room_launch(r, "poke", 1, 1, (void *[]){&a}), 0);
+    cr_expect_eq(room_wait(r), CUDA_MISALIGNED_ADDRESS);
+    room_end(r);
+}
+
+Test(cuda_standin, launches_that_cannot_be) {
+    struct standin_room *r = room_start(
+        "sms 2\n", NOTHING ".visible .entry small() .maxntid 64, 1, 1 { ret; }\n"
+                           ".visible .entry exact() .reqntid 96, 1, 1 { ret; }\n");
+    struct cuda_launch_attribute attribute = {.id = CUDA_LAUNCH_CLUSTER};
+    cuda_function_ref nothing = room_function(r, "nothing");
+    struct cuda_launch l = {.grid = {1, 1, 1},
+                            .block = {1, 1, 1},
+                            .stream = r->stream,
+                            .attributes = &attribute};
+    cr_expect_eq(room_launch(r, "nothing", 0, 1, NULL), 1);
+    cr_expect_eq(room_launch(r, "nothing", 1, 0, NULL), 1);
+    cr_expect_eq(room_launch(r, "nothing", 1, 1025, NULL), 1);
+    cr_expect_eq(room_launch(r, "nothing", 0x80000000, 1, NULL), 1);
+    cr_expect_eq(room_launch(r, "small", 1, 65, NULL), 701);
+    cr_expect_eq(room_launch(r, "exact", 1, 64, NULL), 1);
+    cr_expect_eq(room_launch(r, "exact", 1, 96, NULL), 0);
+    l.shared_bytes = 49153;
+    cr_expect_eq(r->api.launch(&l, nothing, NULL, NULL), 1, "needs the opt-in");
+    cr_expect_eq(r->api.function_set_attribute(nothing, 8, 232449), 1);
+    cr_expect_eq(r->api.function_set_attribute(nothing, 8, 232448), 0);
+    l.shared_bytes = 232448;
+    cr_expect_eq(r->api.launch(&l, nothing, NULL, NULL), 0);
+    l.shared_bytes = 0;
+    l.attribute_count = 1;
+    attribute.value.cluster.x = 2;
+    attribute.value.cluster.y = attribute.value.cluster.z = 1;
+    cr_expect_eq(r->api.launch(&l, nothing, NULL, NULL), 1, "no multiple of the cluster");
+    l.grid[0] = 32;
+    attribute.value.cluster.x = 16;
+    cr_expect_eq(r->api.launch(&l, nothing, NULL, NULL), 912);
+    attribute = (struct cuda_launch_attribute){.id = CUDA_LAUNCH_COOPERATIVE};
+    attribute.value.cooperative = 1;
+    l.grid[0] = 64;
+    l.block[0] = 64;
+    cr_expect_eq(r->api.launch(&l, nothing, NULL, NULL), 0);
+    l.grid[0] = 65;
+    cr_expect_eq(r->api.launch(&l, nothing, NULL, NULL), 720);
+    cr_expect_eq(r->api.launch(&l, (cuda_function_ref)(void *)r, NULL, NULL), 400);
+    cr_expect_eq(room_wait(r), 0, "none of these is remembered");
+    room_end(r);
+}
+
+Test(cuda_standin, functions) {
+    struct standin_room *r = room_start("", AXPY NOTHING);
+    cuda_function_ref f = room_function(r, "axpy");
+    const size_t want[][2] = {{0, 8}, {8, 8}, {16, 4}, {20, 4}};
+    size_t offset, bytes;
+    int n;
+    for (size_t k = 0; k < 4; k++) {
+        cr_expect_eq(r->api.function_param(f, k, &offset, &bytes), 0);
+        cr_expect(offset == want[k][0] && bytes == want[k][1], "parameter %zu", k);
+    }
+    cr_expect_eq(r->api.function_param(f, 4, &offset, &bytes), 1);
+    cr_expect_eq(r->api.module_function(&f, r->module, "axpyy"), CUDA_NOT_FOUND);
+    cr_expect_eq(r->api.module_function(&f, (cuda_module_ref)(void *)&n, "axpy"), 400);
+    cr_expect_eq(r->api.function_attribute(&n, CUDA_FUNCTION_MAX_THREADS, f), 0);
+    cr_expect_eq(n, 1024);
+    cr_expect_eq(r->api.active_blocks(&n, f, 256, 0), 0);
+    cr_expect_eq(n, 8, "2048 threads of an SM");
+    cr_expect_eq(r->api.active_blocks(&n, f, 128, 100 << 10), 0);
+    cr_expect_eq(n, 2, "228 KiB of an SM, 1 KiB of each block the system's");
+    room_end(r);
+}
+
+/* ---- images ---- */
+
+static int load(struct standin_room *r, const char *ptx, char *log, size_t room) {
+    int options[] = {CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)room};
+    cuda_module_ref m;
+    log[0] = 0;
+    return r->api.module_load(&m, ptx, 2, options, values);
+}
+
+Test(cuda_standin, images_that_cannot_be_loaded) {
+    struct standin_room *r = room_start("driver 12040\n", NULL);
+    char log[512];
+    const char head[] = ".target sm_90\n.address_size 64\n" NOTHING;
+    autofree char *too_new = xasprintf(".version 8.5\n%s", head);
+    autofree char *fine = xasprintf(".version 8.4\n%s", head);
+    autofree char *wrong = xasprintf(".version 8.4\n%sbogus\n", head);
+    cr_expect_eq(load(r, "\177ELF", log, sizeof log), CUDA_NO_BINARY_FOR_GPU);
+    cr_expect_eq(load(r, too_new, log, sizeof log), CUDA_UNSUPPORTED_PTX_VERSION);
+    cr_expect_eq(load(r, fine, log, sizeof log), 0);
+    cr_expect_eq(load(r, wrong, log, sizeof log), CUDA_INVALID_PTX);
+    cr_expect(strstr(log, "line 5") && strstr(log, "ptxas"), "%s", log);
+    cr_expect_eq(load(r, wrong, log, 10), CUDA_INVALID_PTX);
+    cr_expect_eq(strlen(log), 9);
+    cr_expect_eq(load(r, ".version 8.4\n.target sm_100a\n.address_size 64\n" NOTHING, log,
+                      sizeof log),
+                 CUDA_NO_BINARY_FOR_GPU);
+    cr_expect_eq(load(r, "", log, sizeof log), CUDA_INVALID_PTX);
+    room_end(r);
+    r = room_start("cubin 200\n", NULL);
+    cr_expect_eq(load(r, "\177ELF", log, sizeof log), 200);
+    room_end(r);
+}
+
+/* ---- what kernels say ---- */
+
+#define PRINTS                                                                           \
+    ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"            \
+    ".global .align 1 .b8 text[8] = {104, 101, 108, 108, 111, 33, 10, 0};\n"             \
+    ".visible .entry hello() { .reg .b64 %d<4>; .reg .b32 %r<2>;\n"                      \
+    "mov.u64 %d0, text; cvta.global.u64 %d1, %d0; mov.u64 %d2, 0;\n"                     \
+    "{ .param .b64 p0; st.param.b64 [p0], %d1; .param .b64 p1; st.param.b64 [p1], "      \
+    "%d2;\n"                                                                             \
+    ".param .b32 q; call.uni (q), vprintf, (p0, p1); ld.param.b32 %r0, [q]; } ret; }\n"
+
+/* Everything that is on the pipe now. */
+static size_t drain(int fd, char *text, size_t room) {
+    size_t len = 0;
+    ssize_t n;
+    while ((n = read(fd, text + len, room - 1 - len)) > 0) {
+        len += (size_t)n;
+    }
+    text[len] = 0;
+    return len;
+}
+
+Test(cuda_standin, printf_) {
+    struct standin_room *r = room_start("print 202 5000\n", PRINTS);
+    int ends[2], saved = dup(1);
+    char text[32768];
+    cr_assert_eq(pipe2(ends, O_NONBLOCK), 0);
+    cr_assert_eq(dup2(ends[1], 1), 1);
+    room_launch(r, "hello", 2, 1, NULL);
+    room_wait(r);
+    size_t before = drain(ends[0], text, sizeof text);
+    r->api.context_synchronize();
+    drain(ends[0], text, sizeof text);
+    cr_assert_eq(dup2(saved, 1), 1);
+    cr_expect_eq(before, 0, "a query flushes nothing");
+    cr_expect_str_eq(text, "hello!\nhello!\n");
+    cr_expect_eq(r->api.context_set_limit(CUDA_LIMIT_PRINTF_BYTES, 1024), 0);
+    cr_assert_eq(dup2(ends[1], 1), 1);
+    for (int k = 0; k < 200; k++) {
+        room_launch(r, "hello", 1, 1, NULL);
+    }
+    r->api.context_synchronize();
+    size_t kept = drain(ends[0], text, sizeof text);
+    room_launch(r, "hello", 1, 1, NULL);
+    r->api.context_synchronize();
+    size_t flood = drain(ends[0], text, sizeof text);
+    cr_assert_eq(dup2(saved, 1), 1);
+    cr_expect_eq(kept, 1024, "the oldest are lost");
+    cr_expect_eq(flood, 7 + 5000);
+    close(saved);
+    room_end(r);
+}
+
+#define ASSERTS                                                                          \
+    ".extern .func __assertfail (.param .b64 a, .param .b64 b, .param .b32 c,\n"         \
+    ".param .b64 d, .param .b64 e) .noreturn;\n"                                         \
+    ".global .align 1 .b8 words[6] = {120, 32, 62, 32, 48, 0};\n"                        \
+    ".global .align 1 .b8 file[5] = {107, 46, 99, 117, 0};\n"                            \
+    ".global .align 1 .b8 name[9] = {118, 111, 105, 100, 32, 107, 40, 41, 0};\n"         \
+    ".visible .entry k() { .reg .b64 %d<8>; .reg .b32 %r<2>;\n"                          \
+    "mov.u64 %d0, words; cvta.global.u64 %d1, %d0; mov.u64 %d2, file;\n"                 \
+    "cvta.global.u64 %d3, %d2; mov.u64 %d4, name; cvta.global.u64 %d5, %d4;\n"           \
+    "mov.u64 %d6, 1; mov.u32 %r0, 12;\n"                                                 \
+    "{ .param .b64 p0; st.param.b64 [p0], %d1; .param .b64 p1; st.param.b64 [p1], "      \
+    "%d3;\n"                                                                             \
+    ".param .b32 p2; st.param.b32 [p2], %r0; .param .b64 p3; st.param.b64 [p3], %d5;\n"  \
+    ".param .b64 p4; st.param.b64 [p4], %d6;\n"                                          \
+    "call.uni __assertfail, (p0, p1, p2, p3, p4); } ret; }\n"
+
+Test(cuda_standin, assert_) {
+    struct standin_room *r = room_start("", ASSERTS);
+    int ends[2], saved = dup(2);
+    char text[4096];
+    cr_assert_eq(pipe2(ends, O_NONBLOCK), 0);
+    cr_assert_eq(dup2(ends[1], 2), 2);
+    room_launch(r, "k", 1, 1, NULL);
+    int code = room_wait(r);
+    drain(ends[0], text, sizeof text);
+    cr_assert_eq(dup2(saved, 2), 2);
+    cr_expect_eq(code, CUDA_ASSERT);
+    cr_expect_str_eq(
+        text,
+        "k.cu:12: void k(): block: [0,0,0], thread: [0,0,0] Assertion `x > 0` failed.\n");
+    close(saved);
+    room_end(r);
+}
+
+/* ---- what conf breaks ---- */
+
+Test(cuda_standin, calls_that_fail) {
+    struct standin_room *r =
+        room_start("fail cuMemAlloc_v2 2 2\nfail cuMemcpyDtoHAsync_v2 3 "
+                   "700\nfail cuMemGetInfo_v2 * 5\nfault 2 719\n",
+                   NOTHING);
+    cuda_address a = device_words(r, 1), b;
+    unsigned word;
+    size_t some, all;
+    cr_expect_eq(r->api.memory_alloc(&b, 4), 2);
+    cr_expect_eq(r->api.memory_alloc(&b, 4), 0);
+    cr_expect_eq(r->api.memory_info(&some, &all), 5);
+    cr_expect_eq(r->api.memory_info(&some, &all), 5);
+    cr_expect_eq(room_launch(r, "nothing", 1, 1, NULL), 0);
+    cr_expect_eq(r->api.copy_to_host(&word, a, 4, r->stream), 0);
+    cr_expect_eq(r->api.copy_to_host(&word, a, 4, r->stream), 0);
+    cr_expect_eq(r->api.copy_to_host(&word, a, 4, r->stream), 700);
+    cr_expect_eq(r->api.memory_free(a), 700, "such an error stays");
+    room_end(r);
+    r = room_start("fault 2 719\n", NOTHING);
+    cr_expect_eq(room_launch(r, "nothing", 1, 1, NULL), 0);
+    cr_expect_eq(room_wait(r), 0);
+    cr_expect_eq(room_launch(r, "nothing", 1, 1, NULL), 0);
+    cr_expect_eq(room_wait(r), 719);
+    room_end(r);
+}
+
+/* The status of a process that loads the library with `conf` and asks for devices. */
+static int child_status(const char *conf) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        int n;
+        struct standin_room *r = room_load(conf);
+        r->api.init(0);
+        r->api.device_count(&n);
+        _exit(5);
+    }
+    int status = -1;
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+Test(cuda_standin, processes_that_die) {
+    int s = child_status("");
+    cr_expect(WIFEXITED(s) && WEXITSTATUS(s) == 5);
+    s = child_status("crash cuDeviceGetCount 1 segv\n");
+    cr_expect(WIFSIGNALED(s) && WTERMSIG(s) == SIGSEGV);
+    s = child_status("crash cuDeviceGetCount * abort\n");
+    cr_expect(WIFSIGNALED(s) && WTERMSIG(s) == SIGABRT);
+    s = child_status("crash cuInit 1 exit\n");
+    cr_expect(WIFEXITED(s) && WEXITSTATUS(s) == 0);
+}
+
+Test(cuda_standin, process_that_hangs) {
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct standin_room *r = room_load("hang cuDeviceGetCount 1\n");
+        int n = r->api.init(0);
+        (void)!write(ends[1], "x", 1);
+        r->api.device_count(&n);
+        _exit(5);
+    }
+    char c;
+    int status;
+    cr_assert_eq(read(ends[0], &c, 1), 1);
+    /* It ignores signals once it hangs; until then they may still end it. */
+    usleep(50000);
+    cr_assert_eq(waitpid(pid, &status, WNOHANG), 0, "it should hang");
+    kill(pid, SIGKILL);
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+/* A driver that was used cannot be used in a child of fork; the child ends all the same.
+ */
+Test(cuda_standin, fork_after_use) {
+    struct standin_room *r = room_start("", NOTHING);
+    cr_expect_eq(room_launch(r, "nothing", 1, 1, NULL), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        cuda_address a;
+        int code = r->api.memory_alloc(&a, 4);
+        dlclose(r->library);
+        _exit(code == CUDA_NOT_INITIALIZED ? 7 : 8);
+    }
+    int status;
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    cr_expect_eq(room_wait(r), 0);
+    room_end(r);
+}
+
+Test(cuda_standin, released_context) {
+    struct standin_room *r = room_start("", AXPY);
+    device_words(r, 10);
+    cr_expect_eq(r->api.context_release(0), 0);
+    cr_expect_eq(r->api.context_release(0), 201);
+    cr_expect_eq(r->api.stream_query(r->stream), 201);
+    cuda_context_ref context;
+    cr_assert_eq(r->api.context_retain(&context, 0), 0);
+    cr_assert_eq(r->api.context_set_current(context), 0);
+    cr_expect_eq(r->api.stream_query(r->stream), 400, "it went with its context");
+    cr_expect_eq(r->api.context_set_current((cuda_context_ref)(void *)r), 201);
+    room_end(r);
+}
+
+Test(cuda_standin, tensor_maps) {
+    struct standin_room *r = room_start("", NULL);
+    unsigned char map[128] __attribute__((aligned(128)));
+    cuda_address a = device_words(r, 4096);
+    uint64_t dims[] = {64, 64}, strides[] = {128};
+    uint32_t box[] = {32, 8}, steps[] = {1, 1};
+    void *at = (void *)(uintptr_t)a;
+#define ENCODE(type, swizzle)                                                            \
+    r->api.tensor_map_encode(map, type, 2, at, dims, strides, box, steps, 0, swizzle, 0, \
+                             0)
+    cr_expect_eq(ENCODE(CUDA_TENSOR_FLOAT16, CUDA_SWIZZLE_64B), 0);
+    cr_expect_eq(ENCODE(CUDA_TENSOR_FLOAT16, CUDA_SWIZZLE_32B), 1, "64 bytes of a row");
+    cr_expect_eq(ENCODE(99, CUDA_SWIZZLE_NONE), 1);
+    strides[0] = 120;
+    cr_expect_eq(ENCODE(CUDA_TENSOR_FLOAT16, CUDA_SWIZZLE_NONE), 1);
+    strides[0] = 128;
+    box[1] = 257;
+    cr_expect_eq(ENCODE(CUDA_TENSOR_FLOAT16, CUDA_SWIZZLE_NONE), 1);
+    box[1] = 8;
+    box[0] = 7;
+    cr_expect_eq(ENCODE(CUDA_TENSOR_FLOAT16, CUDA_SWIZZLE_NONE), 1, "14 bytes of a row");
+    room_end(r);
+}
+
+/* ---- libnvidia-ml's ---- */
+
+Test(nvml_standin, clocks) {
+    struct standin_room *r = room_load_nvml("sm_clock 1500\nlater 2 900 0x4\nothers 2\n");
+    struct {
+        unsigned pid;
+        unsigned long long memory;
+        unsigned instances[2];
+    } list[4];
+    int (*init)(void), (*by_uuid)(const char *, void **);
+    int (*clock)(void *, int, unsigned *), (*reasons)(void *, unsigned long long *);
+    int (*processes)(void *, unsigned *, void *);
+#define FIND(f, name) *(void **)&f = dlsym(r->library, name)
+    FIND(init, "nvmlInit_v2");
+    FIND(by_uuid, "nvmlDeviceGetHandleByUUID");
+    FIND(clock, "nvmlDeviceGetClockInfo");
+    FIND(reasons, "nvmlDeviceGetCurrentClocksEventReasons");
+    FIND(processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+    void *device;
+    unsigned mhz, count = 1;
+    unsigned long long why;
+    cr_assert_eq(by_uuid("GPU-1", &device), 1, "not started");
+    cr_assert_eq(init(), 0);
+    cr_expect_eq(by_uuid("GPU-1", &device), 6);
+    cr_assert_eq(by_uuid("GPU-5d5d5d5d-5d5d-5d5d-5d5d-5d5d5d5d5d00", &device), 0);
+    cr_expect(clock(device, 1, &mhz) == 0 && mhz == 1500);
+    cr_expect(reasons(device, &why) == 0 && why == 0);
+    cr_expect(clock(device, 1, &mhz) == 0 && mhz == 900);
+    cr_expect(reasons(device, &why) == 0 && why == 4);
+    cr_expect_eq(processes(device, &count, list), 7);
+    cr_expect_eq(count, 3);
+    cr_expect_eq(processes(device, &count, list), 0);
+    cr_expect_eq(list[2].pid, (unsigned)getpid());
+    room_end(r);
+}
