@@ -61,7 +61,11 @@ struct backend_timing {
 
 struct backend_class {
     const char *kind; /* "emulator", "cuda" */
-    /* -ENOTSUP with *ret_unsupported: [{"opcode", "file"?, "line"?, "count"}]. */
+    unsigned checks;  /* enum spec_check bits that it can carry out */
+    bool tells_reads_and_writes; /* it notices when a read-only buffer is written; else
+                                    the buffers are compared afterwards */
+    /* -ENOTSUP with *ret_unsupported: [{"opcode", "file"?, "line"?, "count"}]. After a
+     * failure *ret may be set to something that only tells its trouble and is closed. */
     int (*open)(struct backend **ret, const struct backend_options *options,
                 json_t **ret_unsupported, struct err *err);
     void (*close)(struct backend *b);
@@ -90,11 +94,14 @@ struct backend_class {
      * backend's time means nothing. */
     int (*time)(struct backend *b, const struct backend_timing *what, json_t **ret,
                 struct err *err);
-    /* What the roofline needs: {"name", "uuid", "compute_capability", "sms",
+    /* What the roofline needs: {"name", "uuid", "compute_capability", "driver", "sms",
      * "sm_clock_mhz", "memory_bytes_per_s", "l2_bytes"}, new reference; NULL where there
      * is no device. */
     json_t *(*device_facts)(const struct backend *b);
     void (*stop)(struct backend *b); /* async-signal-safe, any thread */
+    /* The name that CUDA has for what went wrong last, with a hint or NULL in *ret_hint;
+     * NULL: nothing did, or it has none. May be NULL. Valid until the close. */
+    const char *(*trouble)(const struct backend *b, const char **ret_hint);
     json_t *(*findings)(const struct backend *b, uint64_t *ret_omitted); /* new */
     json_t *(*counters)(const struct backend *b); /* new, or NULL */
     const char *(*printed)(const struct backend *b);

@@ -202,6 +202,9 @@ static uint64_t emulator_spent(const struct backend *b) {
 
 const struct backend_class backend_emulator = {
     .kind = "emulator",
+    .checks = SPEC_CHECK_MEMORY | SPEC_CHECK_INITIALIZED | SPEC_CHECK_RACE |
+              SPEC_CHECK_BARRIER,
+    .tells_reads_and_writes = true,
     .open = emulator_open,
     .close = emulator_close,
     .device = emulator_device,

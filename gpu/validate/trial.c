@@ -27,18 +27,32 @@ static int problem_set(struct trial_problem *p, const char *stage, const char *c
     return -1;
 }
 
+/* The same for what the backend refused: by CUDA's name where it has one. */
+static int backend_problem(const struct trial *t, struct trial_problem *p,
+                           const char *stage, const char *code) {
+    const char *hint = NULL;
+    const char *name =
+        t->backend && t->class->trouble ? t->class->trouble(t->backend, &hint) : NULL;
+    snprintf(p->hint, sizeof p->hint, "%s", hint ? hint : "");
+    return problem_set(p, stage, name ? name : code);
+}
+
 /* --- entries --- */
 
 static const json_t *entry_of(const struct trial_options *o, const char *kernel) {
     return json_object_get(o->entries.json, kernel ? kernel : "");
 }
 
+const char *trial_symbol(const struct trial_options *o,
+                         const struct spec_launch *launch) {
+    return json_get_string(entry_of(o, launch->kernel), "symbol", NULL);
+}
+
 static int open_backend(struct trial *t, const struct spec_launch *launches, size_t count,
                         const struct trial_options *o, struct trial_problem *problem) {
     const char *entries[SPEC_MAX_LAUNCHES + 1] = {0};
     for (size_t i = 0; i < count; i++) {
-        const char *symbol =
-            json_get_string(entry_of(o, launches[i].kernel), "symbol", NULL);
+        const char *symbol = trial_symbol(o, &launches[i]);
         if (!symbol) {
             err_set(&problem->err, -EINVAL, "the module has no kernel '%s'",
                     launches[i].kernel ? launches[i].kernel : "");
@@ -49,6 +63,9 @@ static int open_backend(struct trial *t, const struct spec_launch *launches, siz
     const struct backend_options options = {
         .ptx = o->ptx,
         .ptx_len = strlen(o->ptx),
+        .cubin = o->cubin,
+        .cubin_len = o->cubin_len,
+        .device = o->device,
         .entries = entries,
         .checks = o->checks,
         .counters = o->counters,
@@ -59,8 +76,8 @@ static int open_backend(struct trial *t, const struct spec_launch *launches, siz
     };
     int r = t->class->open(&t->backend, &options, &problem->unsupported, &problem->err);
     if (r < 0) {
-        return problem_set(problem, "compile",
-                           r == -ENOTSUP ? "unsupported" : "module_unreadable");
+        return backend_problem(t, problem, "compile",
+                               r == -ENOTSUP ? "unsupported" : "module_unreadable");
     }
     return 0;
 }
@@ -117,8 +134,8 @@ static int place_buffers(struct trial *t, struct trial_problem *problem) {
         int r = place_buffer(t, i, &problem->err);
         r = r < 0 ? r : fill_buffer(t, i, &problem->err);
         if (r < 0) {
-            return problem_set(problem, "spec",
-                               r == -ENOMEM ? "device_memory" : "buffer");
+            return backend_problem(t, problem, "spec",
+                                   r == -ENOMEM ? "device_memory" : "buffer");
         }
     }
     return 0;
@@ -241,7 +258,7 @@ int trial_launch(struct trial *t, struct trial_problem *problem) {
                          : t->class->launch(t->backend, &t->launches[i], &problem->err);
         running = NULL;
         if (t->end == BACKEND_REFUSED) {
-            return problem_set(problem, "launch", launch_code(t->end));
+            return backend_problem(t, problem, "launch", launch_code(t->end));
         }
     }
     return 0;
@@ -251,7 +268,7 @@ int trial_again(struct trial *t, uint64_t seed, struct trial_problem *problem) {
     t->seed = seed;
     for (size_t i = 0; i < t->check->spec->buffer_count; i++) {
         if (fill_buffer(t, i, &problem->err) < 0) {
-            return problem_set(problem, "run", "buffer");
+            return backend_problem(t, problem, "run", "buffer");
         }
     }
     return trial_launch(t, problem);

@@ -24,6 +24,9 @@ struct trial {
 
 struct trial_options {
     const char *ptx;
+    const void *cubin; /* of the same module, or NULL */
+    size_t cubin_len;
+    const char *device; /* or NULL */
     struct trial_entries entries;
     unsigned checks;
     bool counters;
@@ -35,10 +38,13 @@ struct trial_options {
 struct trial_problem {
     const char *stage; /* "spec", "compile", "launch", "run" */
     char code[64];
+    char hint[256]; /* "" = none */
     struct err err;
     json_t *unsupported; /* owned */
 };
 
+/* The mangled name of what a launch launches; NULL. Borrowed. */
+const char *trial_symbol(const struct trial_options *o, const struct spec_launch *launch);
 /* Open, allocate, fill and launch. 0 when every launch was carried out to some end
  * (trial->end of the last one); else -1 with problem filled. Finish it in both cases. */
 int trial_run(struct trial *ret, const struct backend_class *class,

@@ -1,0 +1,396 @@
+#include "gpu/driver/cuda_module.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LOG_BYTES = 8192, PORTABLE_CLUSTER = 8, MAX_CLUSTER = 16 };
+
+struct cuda_module {
+    struct cuda_context *context;
+    cuda_module_ref module;
+    const char *form;
+};
+
+/* --- architecture --- */
+
+struct target {
+    int sm; /* 90 */
+    char suffix;
+};
+
+/* ".target sm_90a, debug" of the module; sm 0 when it does not say. */
+static struct target target_of(const char *ptx) {
+    struct target t = {0};
+    const char *at = ptx ? strstr(ptx, "\n.target") : NULL;
+    int used = 0;
+    if (at && sscanf(at, "\n.target sm_%4d%n", &t.sm, &used) == 1 && used) {
+        t.suffix = at[used];
+    }
+    return t;
+}
+
+/* sm_90a and sm_100f are for one architecture or family, sm_90 for it and, as PTX, for
+ * what is newer. */
+static int target_check(struct cuda_context *c, const struct cuda_image *image,
+                        bool *ret_cubin_fits, struct err *err) {
+    struct target t = target_of(image->ptx);
+    int have = c->device.major * 10 + c->device.minor;
+    bool exact = t.suffix == 'a', family = t.suffix == 'f';
+    bool same = t.sm / 10 == c->device.major && t.sm <= have;
+    *ret_cubin_fits = !t.sm || (exact ? t.sm == have : same);
+    bool ptx_fits = exact ? t.sm == have : family ? same : t.sm <= have;
+    if (!t.sm || *ret_cubin_fits || ptx_fits) {
+        return 0;
+    }
+    c->code = CUDA_NO_BINARY_FOR_GPU;
+    return err_set(err, -EINVAL,
+                   "the kernel was compiled for sm_%d%s, the device %s has compute "
+                   "capability %d.%d",
+                   t.sm,
+                   exact    ? "a"
+                   : family ? "f"
+                            : "",
+                   c->device.name, c->device.major, c->device.minor);
+}
+
+/* "13.0" of "// Cuda compilation tools, release 13.0, V13.0.88". */
+static void nvrtc_version(const char *ptx, char ret[static 16]) {
+    const char *at = ptx ? strstr(ptx, ", release ") : NULL;
+    if (!at || sscanf(at, ", release %15[0-9.]", ret) != 1) {
+        snprintf(ret, 16, "?");
+    }
+}
+
+/* --- loading --- */
+
+static int load(struct cuda_context *c, const void *image, char *log,
+                cuda_module_ref *ret) {
+    static char info[LOG_BYTES];
+    uintptr_t bytes = LOG_BYTES, info_bytes = sizeof info;
+    int options[] = {CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_BYTES, CUDA_JIT_INFO_LOG,
+                     CUDA_JIT_INFO_LOG_BYTES};
+    void *values[] = {log, (void *)bytes, info, (void *)info_bytes};
+    log[0] = '\0';
+    int code = c->api->module_load(ret, image, ARRAY_LEN(options), options, values);
+    log[LOG_BYTES - 1] = '\0';
+    return code;
+}
+
+/* The assembler's words on one line. */
+static void log_flatten(char *log) {
+    char *to = log;
+    for (const char *c = log; *c; c++) {
+        bool blank = *c == '\n' || *c == '\r' || *c == '\t' || *c == ' ';
+        if (!blank || (to > log && to[-1] != ' ')) {
+            *to++ = blank ? ' ' : *c;
+        }
+    }
+    *to = '\0';
+}
+
+static int load_failed(struct cuda_context *c, const struct cuda_image *image,
+                       const char *cubin_code, int code, char *log, struct err *err) {
+    char driver[16], nvrtc[16];
+    cuda_version_text(c->driver_version, driver);
+    nvrtc_version(image->ptx, nvrtc);
+    log_flatten(log);
+    c->code = code;
+    c->lost |= cuda_code_is_sticky(code);
+    return err_set(err, -EIO,
+                   "the driver (CUDA %s) does not load the module that NVRTC %s made: "
+                   "cubin: %s, PTX: %s%s%.300s",
+                   driver, nvrtc, cubin_code,
+                   image->ptx ? cuda_code_name(code) : "there is none", *log ? ": " : "",
+                   log);
+}
+
+int cuda_module_load(struct cuda_module **ret, struct cuda_context *c,
+                     const struct cuda_image *image, struct err *err) {
+    autofree char *log = xcalloc(LOG_BYTES, 1);
+    char cubin_code[64] = "there is none";
+    cuda_module_ref module = NULL;
+    bool cubin_fits = true;
+    const char *form = "cubin";
+    int code = CUDA_NO_BINARY_FOR_GPU;
+    int r = cuda_context_usable(c, err);
+    r = r ? r : target_check(c, image, &cubin_fits, err);
+    if (r < 0) {
+        return r;
+    }
+    if (image->cubin && cubin_fits) {
+        code = load(c, image->cubin, log, &module);
+        snprintf(cubin_code, sizeof cubin_code, "%s", cuda_code_name(code));
+    } else if (image->cubin) {
+        snprintf(cubin_code, sizeof cubin_code, "for another architecture");
+    }
+    if (code && image->ptx && !cuda_code_is_sticky(code)) {
+        form = "ptx";
+        code = load(c, image->ptx, log, &module);
+    }
+    if (code) {
+        return load_failed(c, image, cubin_code, code, log, err);
+    }
+    *ret = xcalloc(1, sizeof **ret);
+    **ret = (struct cuda_module){.context = c, .module = module, .form = form};
+    return 0;
+}
+
+void cuda_module_free(struct cuda_module *m) {
+    if (m && !m->context->lost) {
+        (void)m->context->api->module_unload(m->module);
+    }
+    free(m);
+}
+
+const char *cuda_module_form(const struct cuda_module *m) {
+    return m->form;
+}
+
+/* --- what is in it --- */
+
+static int function_find(struct cuda_module *m, const char *entry, cuda_function_ref *ret,
+                         struct err *err) {
+    struct cuda_context *c = m->context;
+    int r = cuda_context_usable(c, err);
+    if (r < 0) {
+        return r;
+    }
+    int code = c->api->module_function(ret, m->module, entry);
+    if (code == CUDA_NOT_FOUND) {
+        c->code = code;
+        return err_set(err, -ENOENT, "the module has no kernel '%.200s'", entry);
+    }
+    return cuda_context_check(c, code, "finding the kernel", err);
+}
+
+int cuda_module_global(struct cuda_module *m, const char *name, cuda_address *ret,
+                       size_t *ret_bytes, struct err *err) {
+    struct cuda_context *c = m->context;
+    int r = cuda_context_usable(c, err);
+    if (r < 0) {
+        return r;
+    }
+    int code = c->api->module_global(ret, ret_bytes, m->module, name);
+    if (code == CUDA_NOT_FOUND) {
+        c->code = code;
+        return err_set(err, -ENOENT, "the module has no variable '%s' that is used",
+                       name);
+    }
+    return cuda_context_check(c, code, "finding the variable", err);
+}
+
+int cuda_module_params(struct cuda_module *m, const char *entry, size_t *ret_offsets,
+                       size_t *ret_bytes, size_t max) {
+    const struct cuda_api *api = m->context->api;
+    cuda_function_ref function;
+    size_t count = 0, offset, bytes;
+    int r = function_find(m, entry, &function, NULL);
+    if (r < 0 || !api->function_param) {
+        return r < 0 ? r : -ENOSYS;
+    }
+    while (count < max && !api->function_param(function, count, &offset, &bytes)) {
+        ret_offsets[count] = offset;
+        ret_bytes[count++] = bytes;
+    }
+    return (int)count;
+}
+
+/* --- limits --- */
+
+static int refuse(struct cuda_context *c, int code, struct err *err, const char *words) {
+    c->code = code;
+    return err_set(err, -EINVAL, "%s", words);
+}
+
+static int function_value(const struct cuda_context *c, cuda_function_ref function,
+                          int what) {
+    int value = 0;
+    return c->api->function_attribute(&value, what, function) == CUDA_OK ? value : 0;
+}
+
+static int check_extents(struct cuda_context *c, const struct cuda_shape *s,
+                         struct err *err) {
+    char words[200];
+    for (int i = 0; i < 3; i++) {
+        unsigned most_threads = (unsigned)c->device.max_block[i];
+        unsigned most_blocks = (unsigned)c->device.max_grid[i];
+        if (!s->block[i] || (most_threads && s->block[i] > most_threads)) {
+            snprintf(words, sizeof words, "block.%c is %u, the device takes 1 to %u",
+                     'x' + i, s->block[i], most_threads);
+            return refuse(c, CUDA_INVALID_VALUE, err, words);
+        }
+        if (!s->grid[i] || (most_blocks && s->grid[i] > most_blocks)) {
+            snprintf(words, sizeof words, "grid.%c is %u, the device takes 1 to %u",
+                     'x' + i, s->grid[i], most_blocks);
+            return refuse(c, CUDA_INVALID_VALUE, err, words);
+        }
+    }
+    return 0;
+}
+
+static int check_threads(struct cuda_context *c, const struct cuda_shape *s,
+                         cuda_function_ref function, struct err *err) {
+    char words[240];
+    uint64_t threads = (uint64_t)s->block[0] * s->block[1] * s->block[2];
+    unsigned device = (unsigned)c->device.max_threads;
+    unsigned own = (unsigned)function_value(c, function, CUDA_FUNCTION_MAX_THREADS);
+    if (device && threads > device) {
+        snprintf(words, sizeof words,
+                 "the block has %" PRIu64 " threads, the device takes at most %u",
+                 threads, device);
+        return refuse(c, CUDA_INVALID_VALUE, err, words);
+    }
+    if (own && threads > own) {
+        snprintf(words, sizeof words,
+                 "the block has %" PRIu64
+                 " threads, '%.64s' runs with at most %u (its %d registers, or "
+                 "__launch_bounds__)",
+                 threads, s->label, own,
+                 function_value(c, function, CUDA_FUNCTION_REGISTERS));
+        return refuse(c, CUDA_LAUNCH_OUT_OF_RESOURCES, err, words);
+    }
+    return 0;
+}
+
+/* Beyond 48 KB a kernel has to be allowed its dynamic shared memory. */
+static int check_shared(struct cuda_context *c, const struct cuda_shape *s,
+                        cuda_function_ref function, struct err *err) {
+    char words[240];
+    uint64_t fixed =
+        (uint64_t)function_value(c, function, CUDA_FUNCTION_STATIC_SHARED_BYTES);
+    uint64_t most = (uint64_t)c->device.shared_optin_bytes;
+    if (most && fixed + s->shared_bytes > most) {
+        snprintf(words, sizeof words,
+                 "the block needs %" PRIu64
+                 " bytes of shared memory (%u of them dynamic), the device has %" PRIu64
+                 " for one",
+                 fixed + s->shared_bytes, s->shared_bytes, most);
+        return refuse(c, CUDA_INVALID_VALUE, err, words);
+    }
+    int allowed = function_value(c, function, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES);
+    if (s->shared_bytes <= (unsigned)allowed) {
+        return 0;
+    }
+    return cuda_context_check(
+        c,
+        c->api->function_set_attribute(function, CUDA_FUNCTION_MAX_DYNAMIC_SHARED_BYTES,
+                                       (int)s->shared_bytes),
+        "allowing so much dynamic shared memory", err);
+}
+
+static int check_cluster(struct cuda_context *c, const struct cuda_shape *s,
+                         cuda_function_ref function, struct err *err) {
+    char words[200];
+    uint64_t blocks = (uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2];
+    if (!blocks || blocks == 1) {
+        return 0;
+    }
+    if (!c->device.clusters) {
+        return refuse(c, CUDA_INVALID_CLUSTER_SIZE, err,
+                      "the device has no thread block clusters: they need 9.0");
+    }
+    for (int i = 0; i < 3; i++) {
+        if (s->grid[i] % s->cluster[i]) {
+            snprintf(words, sizeof words, "grid.%c is %u, no multiple of cluster.%c, %u",
+                     'x' + i, s->grid[i], 'x' + i, s->cluster[i]);
+            return refuse(c, CUDA_INVALID_CLUSTER_SIZE, err, words);
+        }
+    }
+    if (blocks > MAX_CLUSTER) {
+        snprintf(words, sizeof words,
+                 "a cluster of %" PRIu64 " blocks; the device takes at most %d", blocks,
+                 MAX_CLUSTER);
+        return refuse(c, CUDA_INVALID_CLUSTER_SIZE, err, words);
+    }
+    return blocks <= PORTABLE_CLUSTER
+               ? 0
+               : cuda_context_check(c,
+                                    c->api->function_set_attribute(
+                                        function, CUDA_FUNCTION_NON_PORTABLE_CLUSTER, 1),
+                                    "allowing a cluster of more than 8 blocks", err);
+}
+
+/* After the shared memory was allowed: the driver counts with it. */
+static int check_cooperative(struct cuda_context *c, const struct cuda_shape *s,
+                             cuda_function_ref function, struct err *err) {
+    char words[240];
+    int blocks = 0, threads = (int)(s->block[0] * s->block[1] * s->block[2]);
+    uint64_t grid = (uint64_t)s->grid[0] * s->grid[1] * s->grid[2];
+    if (!s->cooperative) {
+        return 0;
+    }
+    if (!c->device.cooperative) {
+        return refuse(c, CUDA_NOT_SUPPORTED, err,
+                      "the device has no cooperative launches");
+    }
+    if (!c->api->active_blocks ||
+        c->api->active_blocks(&blocks, function, threads, s->shared_bytes) != CUDA_OK ||
+        grid <= (uint64_t)blocks * (uint64_t)c->device.sms) {
+        return 0; /* or the driver says it at the launch */
+    }
+    snprintf(words, sizeof words,
+             "a cooperative grid of %" PRIu64
+             " blocks: the device holds %d on each of %d "
+             "multiprocessors, %" PRIu64 " at once",
+             grid, blocks, c->device.sms, (uint64_t)blocks * (uint64_t)c->device.sms);
+    return refuse(c, CUDA_COOPERATIVE_LAUNCH_TOO_LARGE, err, words);
+}
+
+/* --- launches --- */
+
+static void attribute_add(struct cuda_prepared *p, struct cuda_launch_attribute a) {
+    p->attributes[p->launch.attribute_count++] = a;
+    p->launch.attributes = p->attributes;
+}
+
+static void launch_fill(struct cuda_prepared *p, const struct cuda_shape *s, void *params,
+                        size_t param_bytes) {
+    memcpy(p->launch.grid, s->grid, sizeof p->launch.grid);
+    memcpy(p->launch.block, s->block, sizeof p->launch.block);
+    p->launch.shared_bytes = s->shared_bytes;
+    if (s->cooperative) {
+        attribute_add(p, (struct cuda_launch_attribute){.id = CUDA_LAUNCH_COOPERATIVE,
+                                                        .value.cooperative = 1});
+    }
+    if (s->cluster[0]) {
+        struct cuda_launch_attribute a = {.id = CUDA_LAUNCH_CLUSTER};
+        a.value.cluster.x = s->cluster[0];
+        a.value.cluster.y = s->cluster[1];
+        a.value.cluster.z = s->cluster[2];
+        attribute_add(p, a);
+    }
+    p->param_bytes = param_bytes;
+    p->extra[0] = CUDA_LAUNCH_PARAM_BUFFER;
+    p->extra[1] = params;
+    p->extra[2] = CUDA_LAUNCH_PARAM_BUFFER_BYTES;
+    p->extra[3] = &p->param_bytes;
+    p->extra[4] = CUDA_LAUNCH_PARAM_END;
+}
+
+int cuda_module_prepare(struct cuda_module *m, const struct cuda_shape *shape,
+                        void *params, size_t param_bytes, struct cuda_prepared *ret,
+                        struct err *err) {
+    struct cuda_context *c = m->context;
+    *ret = (struct cuda_prepared){.api = c->api};
+    int r = function_find(m, shape->entry, &ret->function, err);
+    r = r ? r : check_extents(c, shape, err);
+    r = r ? r : check_threads(c, shape, ret->function, err);
+    r = r ? r : check_cluster(c, shape, ret->function, err);
+    r = r ? r : check_shared(c, shape, ret->function, err);
+    r = r ? r : check_cooperative(c, shape, ret->function, err);
+    if (r == 0) {
+        launch_fill(ret, shape, params, param_bytes);
+    }
+    return r;
+}
+
+int cuda_prepared_launch(struct cuda_prepared *p, cuda_stream_ref stream) {
+    p->launch.stream = stream;
+    return p->api->launch(&p->launch, p->function, NULL,
+                          p->param_bytes ? p->extra : NULL);
+}

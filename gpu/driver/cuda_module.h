@@ -1,0 +1,58 @@
+#pragma once
+/* cuda_module: one compiled module on a device, and launches of its kernels.
+ *
+ * The cubin is tried first: it needs no compiler in the driver and cannot be misread by
+ * it. Where it does not load, the PTX is: then the driver's own assembler decides, and
+ * its words are part of the error. */
+#include "gpu/driver/cuda_context.h"
+
+struct cuda_module;
+
+struct cuda_image {
+    const void *cubin; /* may be NULL */
+    size_t cubin_len;
+    const char *ptx; /* NUL-terminated; may be NULL */
+    size_t ptx_len;
+};
+
+/* 0. -EINVAL: the module was made for another architecture than the device's, which err
+ * names (c->code is CUDA_NO_BINARY_FOR_GPU); -EIO: the driver takes neither; err has its
+ * version, NVRTC's and the assembler's words. */
+int cuda_module_load(struct cuda_module **ret, struct cuda_context *c,
+                     const struct cuda_image *image, struct err *err);
+/* Unloads, too, unless the context is lost. NULL is fine. */
+void cuda_module_free(struct cuda_module *m);
+/* "cubin" or "ptx": which one was loaded. */
+const char *cuda_module_form(const struct cuda_module *m);
+/* -ENOENT with words. */
+int cuda_module_global(struct cuda_module *m, const char *name, cuda_address *ret,
+                       size_t *ret_bytes, struct err *err);
+/* Parameters of a kernel as the driver knows them: their number, the first max with
+ * offset and size; -ENOENT: no such kernel; -ENOSYS: the driver is older than 12.4 and
+ * cannot tell. */
+int cuda_module_params(struct cuda_module *m, const char *entry, size_t *ret_offsets,
+                       size_t *ret_bytes, size_t max);
+
+struct cuda_shape {
+    const char *entry, *label;              /* mangled, and what people call it */
+    unsigned grid[3], block[3], cluster[3]; /* cluster all 0: none */
+    unsigned shared_bytes;                  /* dynamic */
+    bool cooperative;
+};
+/* A launch that is possible: all limits were looked at, all attributes set. Must stay
+ * where it is; borrows the parameter block. */
+struct cuda_prepared {
+    const struct cuda_api *api;
+    cuda_function_ref function;
+    struct cuda_launch launch;
+    struct cuda_launch_attribute attributes[2];
+    void *extra[5];
+    size_t param_bytes;
+};
+/* -ENOENT: no such kernel. -EINVAL: the launch is impossible; err names the limit and
+ * what was asked, c->code is the code that the driver would have given. -EIO. */
+int cuda_module_prepare(struct cuda_module *m, const struct cuda_shape *shape,
+                        void *params, size_t param_bytes, struct cuda_prepared *ret,
+                        struct err *err);
+/* Puts it on the stream; a CUDA code. Waits for nothing. */
+int cuda_prepared_launch(struct cuda_prepared *p, cuda_stream_ref stream);

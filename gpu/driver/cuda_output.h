@@ -1,0 +1,29 @@
+#pragma once
+/* cuda_output: what kernels print, and what the driver says of their asserts.
+ *
+ * The driver writes printf's text to this process's standard output and asserts to its
+ * standard error. Both become pipes that a thread of ours empties, so that nothing ever
+ * blocks however much a kernel prints; the first CUDA_OUTPUT_KEPT bytes of each are kept,
+ * the rest is counted. One per process; stop it before the process ends. */
+#include "base/buf.h"
+#include "base/json.h"
+
+#include <stdint.h>
+
+struct err;
+
+#define CUDA_OUTPUT_KEPT (64u << 10)
+
+int cuda_output_start(struct err *err);
+/* Descriptors 1 and 2 lead to /dev/null; the thread has ended. */
+void cuda_output_stop(void);
+/* All that was written until now, appended; what is known is then forgotten. ret_lost:
+ * bytes that were not kept. Empty while nothing was started. */
+void cuda_output_take(struct buf *printed, uint64_t *ret_lost, struct buf *said);
+
+/* Findings of the asserts in the driver's words, "r0/k.cu:12: void k(float *): block:
+ * [0,0,0], thread: [3,0,0] Assertion `x > 0` failed.", appended to the array: one for
+ * each place, with the first thread and the count of all. Lines of another kind are left
+ * alone; the number of those understood is returned. The job's folder is taken off the
+ * file's name. */
+size_t cuda_asserts_read(const char *text, size_t len, json_t *findings);

@@ -1,0 +1,508 @@
+/* A CUDA device as a backend: gpu/driver's memory, module and output, put together. */
+#include "gpu/validate/backend_cuda.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/driver/benchmark.h"
+#include "gpu/driver/cuda_memory.h"
+#include "gpu/driver/cuda_module.h"
+#include "gpu/driver/cuda_output.h"
+#include "gpu/driver/device_lock.h"
+#include "gpu/driver/nvml.h"
+#include "gpu/ptx/module.h"
+#include "gpu/ptx/ptx_reader.h"
+#include "gpu/validate/backend.h"
+#include "gpu/validate/trial.h"
+#include "protocol/finding.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_PARAMS = 256 };
+
+struct backend {
+    struct cuda_context *context;
+    struct cuda_module *module;
+    struct cuda_memory *memory;
+    struct ptx_module *parsed; /* where the driver cannot tell of parameters */
+    unsigned checks;
+    int code; /* CUDA's, of what failed last */
+    json_t *findings;
+    struct buf printed;
+    char device[160];
+};
+
+static struct cuda_context *used;
+
+void backend_cuda_use(struct cuda_context *c) {
+    used = c;
+}
+
+/* Begins a call into the driver: what failed before is no longer of interest. */
+static struct cuda_context *begin(struct backend *b) {
+    b->code = 0;
+    b->context->code = b->context->lost ? b->context->code : 0;
+    return b->context;
+}
+
+static int ended(struct backend *b, int r) {
+    b->code = r < 0 ? b->context->code : 0;
+    return r;
+}
+
+/* --- beginning and end --- */
+
+static void cuda_close(struct backend *b) {
+    if (!b) {
+        return;
+    }
+    cuda_memory_free(b->memory);
+    cuda_module_free(b->module);
+    ptx_module_free(b->parsed);
+    json_decref(b->findings);
+    buf_finish(&b->printed);
+    free(b);
+}
+
+static void device_describe(struct backend *b) {
+    const struct cuda_device *d = &b->context->device;
+    char driver[16];
+    cuda_version_text(b->context->driver_version, driver);
+    snprintf(b->device, sizeof b->device, "%.100s (%d SMs, CUDA %s driver)", d->name,
+             d->sms, driver);
+}
+
+static int cuda_open(struct backend **ret, const struct backend_options *options,
+                     json_t **ret_unsupported, struct err *err) {
+    (void)ret_unsupported;
+    if (!used) {
+        return err_set(err, -ENODEV, "no CUDA device is in use");
+    }
+    struct backend *b = xcalloc(1, sizeof *b);
+    *b = (struct backend){
+        .context = used,
+        .memory = cuda_memory_new(used, options->memory, options->seed),
+        .checks = options->checks,
+        .findings = json_array(),
+        .printed = BUF_INIT(2 * CUDA_OUTPUT_KEPT),
+    };
+    *ret = b;
+    device_describe(b);
+    const struct cuda_image image = {
+        .cubin = options->cubin,
+        .cubin_len = options->cubin_len,
+        .ptx = options->ptx,
+        .ptx_len = options->ptx_len,
+    };
+    int r = ended(b, cuda_module_load(&b->module, begin(b), &image, err));
+    if (r == 0 && !used->api->function_param) {
+        r = ptx_module_read(&b->parsed, options->ptx, options->ptx_len, err);
+    }
+    return r;
+}
+
+static const char *cuda_device_name(const struct backend *b) {
+    return b->device;
+}
+
+static json_t *cuda_facts(const struct backend *b) {
+    json_t *facts = cuda_device_to_json(&b->context->device);
+    char driver[16];
+    cuda_version_text(b->context->driver_version, driver);
+    json_object_set_new(facts, "driver", json_string(driver));
+    if (b->module) {
+        json_object_set_new(facts, "module", json_string(cuda_module_form(b->module)));
+    }
+    return facts;
+}
+
+static const char *cuda_trouble(const struct backend *b, const char **ret_hint) {
+    const char *hint = cuda_code_hint(b->code);
+    if (!b->code) {
+        return NULL;
+    }
+    *ret_hint = *hint ? hint : NULL;
+    return cuda_code_name(b->code);
+}
+
+/* --- memory --- */
+
+static int cuda_alloc(struct backend *b, const char *name, uint64_t bytes, unsigned flags,
+                      uint64_t *ret_address, struct err *err) {
+    begin(b);
+    return ended(b, cuda_memory_alloc(b->memory, name, bytes,
+                                      (flags & BACKEND_UNINITIALIZED) != 0, ret_address,
+                                      err));
+}
+
+static int cuda_global(struct backend *b, const char *name, uint64_t *ret_address,
+                       uint64_t *ret_bytes, struct err *err) {
+    size_t bytes = 0;
+    begin(b);
+    int r = ended(b, cuda_module_global(b->module, name, ret_address, &bytes, err));
+    if (r == 0) {
+        *ret_bytes = bytes;
+        cuda_memory_add(b->memory, name, *ret_address, bytes);
+    }
+    return r;
+}
+
+static int cuda_write(struct backend *b, uint64_t address, const void *bytes,
+                      uint64_t len, struct err *err) {
+    begin(b);
+    return ended(b, cuda_memory_write(b->memory, address, bytes, len, err));
+}
+
+static int cuda_read(struct backend *b, uint64_t address, void *bytes, uint64_t len,
+                     struct err *err) {
+    begin(b);
+    return ended(b, cuda_memory_read(b->memory, address, bytes, len, err));
+}
+
+static uint64_t cuda_unwritten(struct backend *b, uint64_t address, uint64_t *ret_first) {
+    begin(b);
+    return cuda_memory_unwritten(b->memory, address, ret_first);
+}
+
+/* --- parameters --- */
+
+static int parsed_params(const struct backend *b, const char *entry,
+                         struct kernel_param *ret, size_t max, size_t *ret_block_bytes) {
+    const struct ptx_function *f = ptx_find_entry(b->parsed, entry);
+    if (!f) {
+        return -ENOENT;
+    }
+    for (uint32_t i = 0; i < f->param_count && i < max; i++) {
+        const struct ptx_variable *v = &b->parsed->variables[f->params[i]];
+        ret[i] = (struct kernel_param){.offset = v->offset, .bytes = v->size};
+    }
+    *ret_block_bytes = f->param_bytes;
+    return (int)f->param_count;
+}
+
+static int cuda_params(struct backend *b, const char *entry, struct kernel_param *ret,
+                       size_t max, size_t *ret_block_bytes) {
+    size_t offsets[MAX_PARAMS], bytes[MAX_PARAMS], end = 0;
+    if (b->parsed) {
+        return parsed_params(b, entry, ret, max, ret_block_bytes);
+    }
+    begin(b);
+    int count = ended(
+        b, cuda_module_params(b->module, entry, offsets, bytes, ARRAY_LEN(offsets)));
+    for (size_t i = 0; count > 0 && i < (size_t)count; i++) {
+        end = offsets[i] + bytes[i] > end ? offsets[i] + bytes[i] : end;
+        if (i < max) {
+            ret[i] = (struct kernel_param){.offset = offsets[i], .bytes = bytes[i]};
+        }
+    }
+    *ret_block_bytes = end;
+    return count;
+}
+
+/* Both tables have CUDA's values. */
+static int map_type(enum tensor_type type) {
+    switch (type) {
+    case TENSOR_UINT16:
+    case TENSOR_INT16:
+        return CUDA_TENSOR_UINT16;
+    case TENSOR_UINT32:
+        return CUDA_TENSOR_UINT32;
+    case TENSOR_INT32:
+        return CUDA_TENSOR_INT32;
+    case TENSOR_UINT64:
+        return CUDA_TENSOR_UINT64;
+    case TENSOR_INT64:
+        return CUDA_TENSOR_INT64;
+    case TENSOR_FLOAT16:
+        return CUDA_TENSOR_FLOAT16;
+    case TENSOR_FLOAT32:
+        return CUDA_TENSOR_FLOAT32;
+    case TENSOR_FLOAT64:
+        return CUDA_TENSOR_FLOAT64;
+    case TENSOR_BFLOAT16:
+        return CUDA_TENSOR_BFLOAT16;
+    default:
+        return CUDA_TENSOR_UINT8; /* one byte of any meaning */
+    }
+}
+
+static int cuda_tensor_map(struct backend *b, const struct tensor_map *map,
+                           uint64_t address, unsigned char ret[static TENSOR_MAP_BYTES],
+                           struct err *err) {
+    _Alignas(CUDA_TENSOR_MAP_ALIGN) unsigned char own[CUDA_TENSOR_MAP_BYTES];
+    struct cuda_context *c = begin(b);
+    void *at = (void *)(uintptr_t)address;
+    if (!c->api->tensor_map_encode) {
+        return err_set(err, -ENOTSUP, "the driver makes no tensor maps");
+    }
+    int r = cuda_context_usable(c, err);
+    r = r ? r
+          : cuda_context_check(c,
+                               c->api->tensor_map_encode(
+                                   own, map_type(map->type), map->rank, at, map->extents,
+                                   map->strides + 1, map->box, map->element_strides,
+                                   (int)map->interleave, (int)map->swizzle,
+                                   (int)map->promotion, (int)map->fill),
+                               "making a tensor map", err);
+    if (r == 0) {
+        memcpy(ret, own, sizeof own);
+    }
+    return ended(b, r);
+}
+
+/* --- launches --- */
+
+/* What is known of a fault when the driver has said only its code. */
+static const struct {
+    int code;
+    const char *finding, *words;
+} faults[] = {
+    {CUDA_ILLEGAL_ADDRESS, "out_of_bounds",
+     "read or wrote an address that belongs to no memory of the device"},
+    {CUDA_MISALIGNED_ADDRESS, "misaligned",
+     "accessed an address that is not a multiple of the access's size"},
+    {CUDA_ASSERT, "assert", "failed an assertion"},
+    {CUDA_LAUNCH_FAILED, "trap",
+     "trapped: __trap(), an access outside of shared memory, or an exception"},
+    {CUDA_ILLEGAL_INSTRUCTION, "trap", "ran into an illegal instruction, or trapped"},
+    {CUDA_LAUNCH_TIMEOUT, "deadlock", "was ended by the display's watchdog"},
+    {CUDA_HARDWARE_STACK_ERROR, "launch_error", "overflowed or damaged its call stack"},
+    {CUDA_INVALID_ADDRESS_SPACE, "launch_error",
+     "used an address of another memory space than the instruction's"},
+    {CUDA_INVALID_PC, "launch_error", "jumped to an address that holds no code"},
+};
+
+static void finding_add(struct backend *b, const char *code, enum finding_severity how,
+                        const char *label, const char *words) {
+    struct finding_span nowhere = {0};
+    autofree char *message = xasprintf("%.100s %s", label, words);
+    json_t *f = finding_new("run", code, how, message, NULL, &nowhere);
+    json_object_set_new(f, "kernel", json_clean_z(label));
+    json_array_append_new(b->findings, f);
+}
+
+static void fault_add(struct backend *b, const char *label, size_t asserts) {
+    const char *name = cuda_code_name(b->code);
+    for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
+        if (faults[i].code != b->code) {
+            continue;
+        }
+        if (b->code != CUDA_ASSERT || !asserts) { /* else the driver has said it better */
+            autofree char *words = xasprintf("%s (%s)", faults[i].words, name);
+            finding_add(b, faults[i].finding, FINDING_ERROR, label, words);
+        }
+        return;
+    }
+    autofree char *words = xasprintf("was ended by the device (%s)", name);
+    finding_add(b, "launch_error", FINDING_ERROR, label, words);
+}
+
+/* What the kernel printed and the driver said. Returns how many failed assertions. */
+static size_t output_take(struct backend *b, const char *label) {
+    autobuf said = BUF_INIT(CUDA_OUTPUT_KEPT);
+    uint64_t lost = 0;
+    size_t first = json_array_size(b->findings), i = first;
+    cuda_output_take(&b->printed, &lost, &said);
+    if (lost) {
+        (void)buf_addf(&b->printed, "\n… and %" PRIu64 " bytes more\n", lost);
+    }
+    size_t asserts = cuda_asserts_read(said.data, said.len, b->findings);
+    for (; i < json_array_size(b->findings); i++) {
+        json_object_set_new(json_array_get(b->findings, i), "kernel",
+                            json_clean_z(label));
+    }
+    return asserts;
+}
+
+static enum backend_end fault(struct backend *b, const struct backend_launch *launch) {
+    ended(b, -EIO);
+    fault_add(b, launch->label, output_take(b, launch->label));
+    return BACKEND_FAULT;
+}
+
+/* Of a kernel that still runs: nothing of it can be read any more. */
+static enum backend_end still_running(struct backend *b,
+                                      const struct backend_launch *launch) {
+    finding_add(b, "deadlock", FINDING_WARNING, launch->label,
+                "was still running when the time was up: an endless loop, a barrier that "
+                "some threads never reach, or too much work");
+    return BACKEND_STOPPED;
+}
+
+static void shape_of(struct cuda_shape *ret, const struct backend_launch *launch) {
+    *ret = (struct cuda_shape){
+        .entry = launch->entry,
+        .label = launch->label,
+        .shared_bytes = launch->shape.shared_bytes,
+        .cooperative = launch->cooperative,
+    };
+    memcpy(ret->grid, launch->shape.grid, sizeof ret->grid);
+    memcpy(ret->block, launch->shape.block, sizeof ret->block);
+    memcpy(ret->cluster, launch->shape.cluster, sizeof ret->cluster);
+}
+
+static int launch_prepare(struct backend *b, const struct backend_launch *launch,
+                          struct cuda_prepared *ret, struct err *err) {
+    struct cuda_shape shape;
+    shape_of(&shape, launch);
+    return cuda_module_prepare(b->module, &shape, (void *)(uintptr_t)launch->params,
+                               launch->param_bytes, ret, err);
+}
+
+/* The stream is empty, so this does not wait: it makes the driver hand out what kernels
+ * printed. */
+static int output_flush(struct backend *b, struct err *err) {
+    struct cuda_context *c = b->context;
+    return cuda_context_check(c, c->api->context_synchronize(), "the kernel", err);
+}
+
+static enum backend_end
+cuda_launch(struct backend *b, const struct backend_launch *launch, struct err *err) {
+    struct cuda_context *c = begin(b);
+    struct cuda_prepared prepared;
+    if (c->stopped) {
+        return BACKEND_STOPPED;
+    }
+    if (ended(b, launch_prepare(b, launch, &prepared, err)) < 0) {
+        return c->lost ? fault(b, launch) : BACKEND_REFUSED;
+    }
+    int code = cuda_prepared_launch(&prepared, c->stream);
+    if (ended(b, cuda_context_check(c, code, "the launch", err)) < 0) {
+        return c->lost ? fault(b, launch) : BACKEND_REFUSED;
+    }
+    int r = cuda_context_wait(c, "the kernel", err);
+    if (r == -ECANCELED) {
+        return still_running(b, launch);
+    }
+    int flushed = output_flush(b, r ? NULL : err);
+    if (r < 0 || flushed < 0) {
+        return fault(b, launch);
+    }
+    (void)output_take(b, launch->label);
+    if (b->checks & SPEC_CHECK_MEMORY) {
+        r = cuda_memory_check(b->memory, launch->label, b->findings, err);
+    }
+    return r < 0 ? fault(b, launch) : BACKEND_DONE;
+}
+
+static void cuda_stop(struct backend *b) {
+    b->context->stopped = 1;
+}
+
+/* --- time --- */
+
+struct timed {
+    struct cuda_prepared *list;
+    size_t count;
+};
+
+static int launch_all(void *data, cuda_stream_ref stream) {
+    const struct timed *t = data;
+    int code = CUDA_OK;
+    for (size_t i = 0; i < t->count && code == CUDA_OK; i++) {
+        code = cuda_prepared_launch(&t->list[i], stream);
+    }
+    return code;
+}
+
+static int measure(struct backend *b, const struct backend_timing *what,
+                   struct timed *timed, json_t **ret, struct err *err) {
+    const struct cuda_device *d = &b->context->device;
+    struct device_lock lock = DEVICE_LOCK_NONE;
+    struct nvml *nvml = NULL;
+    struct err no_nvml = {0}, no_lock = {0};
+    bool has_nvml = nvml_open(&nvml, NULL, d->uuid_bytes, &no_nvml) == 0;
+    bool has_lock = device_lock_open(&lock, NULL, d->uuid, &no_lock) == 0;
+    const struct cuda_benchmark bench = {
+        .api = b->context->api,
+        .launch = launch_all,
+        .data = timed,
+        .launches = (unsigned)timed->count,
+        .samples = what->samples,
+        .warm = what->warm,
+        .l2_bytes = (uint64_t)(d->l2_bytes > 0 ? d->l2_bytes : 0),
+        .until_ms = what->until_ms,
+        .nvml = has_nvml ? nvml : NULL,
+        .nvml_absent = no_nvml.msg,
+        .lock = has_lock ? &lock : NULL,
+        .lock_absent = no_lock.msg,
+        .stopped = trials_stopped,
+    };
+    int r = cuda_benchmark(&bench, ret, &b->code, err);
+    b->context->code = b->code ? b->code : b->context->code;
+    b->context->lost |= cuda_code_is_sticky(b->code);
+    device_lock_close(&lock);
+    nvml_close(nvml);
+    return r;
+}
+
+/* A timed kernel prints the same again and again. */
+static void output_drop(void) {
+    autobuf printed = BUF_INIT(CUDA_OUTPUT_KEPT);
+    autobuf said = BUF_INIT(CUDA_OUTPUT_KEPT);
+    uint64_t lost;
+    cuda_output_take(&printed, &lost, &said);
+}
+
+static int cuda_time(struct backend *b, const struct backend_timing *what, json_t **ret,
+                     struct err *err) {
+    struct timed timed = {.list = xcalloc(what->count + 1, sizeof *timed.list)};
+    struct cuda_context *c = begin(b);
+    int r = cuda_context_usable(c, err);
+    for (; r == 0 && timed.count < what->count; timed.count++) {
+        r = ended(b, launch_prepare(b, &what->launches[timed.count],
+                                    &timed.list[timed.count], err));
+    }
+    r = r ? r : measure(b, what, &timed, ret, err);
+    free(timed.list);
+    output_drop();
+    return r;
+}
+
+/* --- what is told --- */
+
+static json_t *cuda_findings(const struct backend *b, uint64_t *ret_omitted) {
+    *ret_omitted = 0;
+    return json_incref(b->findings);
+}
+
+static json_t *cuda_counters(const struct backend *b) {
+    (void)b;
+    return NULL;
+}
+
+static const char *cuda_printed(const struct backend *b) {
+    return b->printed.data;
+}
+
+static uint64_t cuda_spent(const struct backend *b) {
+    (void)b;
+    return 0; /* a device counts no instructions */
+}
+
+const struct backend_class backend_cuda = {
+    .kind = "cuda",
+    .checks = SPEC_CHECK_MEMORY,
+    .open = cuda_open,
+    .close = cuda_close,
+    .device = cuda_device_name,
+    .alloc = cuda_alloc,
+    .global = cuda_global,
+    .write = cuda_write,
+    .read = cuda_read,
+    .unwritten = cuda_unwritten,
+    .params = cuda_params,
+    .tensor_map = cuda_tensor_map,
+    .launch = cuda_launch,
+    .time = cuda_time,
+    .device_facts = cuda_facts,
+    .stop = cuda_stop,
+    .trouble = cuda_trouble,
+    .findings = cuda_findings,
+    .counters = cuda_counters,
+    .printed = cuda_printed,
+    .spent = cuda_spent,
+};
