@@ -61,19 +61,20 @@ LANE_INLINE double saturate_f64(double x) {
     double low = x > 0 ? x : 0.0;
     return low < 1 ? low : 1.0;
 }
-/* An unsigned 0 is +0 in every direction; compilers that convert by subtracting a magic
- * number give -0 when rounding down. */
-#define FLOAT_OF(F, S, a) ((S)-1 > 0 ? (F)__builtin_fabs((F)(a)) : (F)(a))
 #define FLOATS_OF(s, S, least, greatest)                                                 \
-    LANES_APART UNARY(f32_of_##s, float, S, FLOAT_OF(float, S, a)) LANES_APART UNARY(    \
+    LANES_APART UNARY(f32_of_##s, float, S, (float)a) LANES_APART UNARY(                 \
         f32_sat_of_##s, float, S, saturate_f32((float)a)) LANES_APART                    \
-    UNARY(f64_of_##s, double, S, FLOAT_OF(double, S, a)) LANES_APART                     \
+    UNARY(f64_of_##s, double, S, (double)a) LANES_APART                                  \
     UNARY(f64_sat_of_##s, double, S, saturate_f64((double)a)) DIRECTED(f32_of_##s)       \
         DIRECTED(f32_sat_of_##s) DIRECTED(f64_of_##s) DIRECTED(f64_sat_of_##s)
 INTEGERS(FLOATS_OF)
+/* What is unsigned is rounded down toward zero, where a conversion that subtracts a magic
+ * number (clang's) gives +0 for 0 and not -0. */
+#define FLOAT_DIRECTIONS(name, S)                                                        \
+    { name, name##_rz, (S)-1 > 0 ? name##_rz : name##_rm, name##_rp }
 #define FLOAT_ROW(s, S, least, greatest)                                                 \
-    {{DIRECTED_ROW(f32_of_##s), DIRECTED_ROW(f32_sat_of_##s)},                           \
-     {DIRECTED_ROW(f64_of_##s), DIRECTED_ROW(f64_sat_of_##s)}},
+    {{FLOAT_DIRECTIONS(f32_of_##s, S), FLOAT_DIRECTIONS(f32_sat_of_##s, S)},             \
+     {FLOAT_DIRECTIONS(f64_of_##s, S), FLOAT_DIRECTIONS(f64_sat_of_##s, S)}},
 /* [source][f64][sat][rounding] */
 static step_run *const float_table[INTEGER_TYPES][2][2][4] = {INTEGERS(FLOAT_ROW)};
 
