@@ -215,9 +215,8 @@ int cuModuleLoadDataEx(cuda_module_ref *ret, const void *image, unsigned option_
     if (!ret || !image || (option_count && (!options || !option_values))) {
         return CUDA_INVALID_VALUE;
     }
-    static const unsigned char elf[] = {0x7f, 'E', 'L', 'F'},
-                               fat[] = {0x50, 0xed, 0x55, 0xba};
-    if (memcmp(image, elf, 4) == 0 || memcmp(image, fat, 4) == 0) {
+    if (strncmp(image, "\x7f\x45LF", 4) == 0 ||
+        strncmp(image, "\x50\xed\x55\xba", 4) == 0) { /* a cubin, a fat binary */
         return conf.cubin;
     }
     const struct load_log log = log_find(option_count, options, option_values);
