@@ -18,7 +18,7 @@ struct comparing {
     const struct compare_input *in;
     double atol;     /* with the scale applied */
     double constant; /* mean of the finite expected values */
-    bool any_nonzero, varies;
+    bool any_nonzero, varies, finite;
     uint64_t mismatches, nonfinite, exact;
     uint64_t zero_bad, constant_bad; /* elements that a trivial output would get wrong */
     double max_abs, max_rel;
@@ -119,6 +119,7 @@ static void survey(struct comparing *c) {
             finite++;
         }
     }
+    c->finite = finite;
     c->constant = finite ? sum / (double)finite : 0;
     c->atol = in->tolerance.atol * (in->tolerance.scale ? largest : 1);
 }
@@ -344,6 +345,7 @@ void compare_output(struct compare_result *ret, const struct compare_input *in) 
         .mismatches = mismatches,
         .zero_passes = in->count && c->any_nonzero && !c->zero_bad,
         .constant_passes = in->count && c->varies && !c->constant_bad,
+        .finite = c->finite,
         .json = comparison_json(c, mismatches),
     };
 }

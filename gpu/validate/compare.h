@@ -41,6 +41,7 @@ struct compare_result {
     bool zero_passes, constant_passes; /* would all zeros, or the mean of the expected
                                           values everywhere, have passed? Never for an
                                           output that is expected to be so */
+    bool finite;                       /* some expected value is a finite number */
     json_t *json; /* kernel/validate's `outputs` entry; owned by the caller */
 };
 void compare_output(struct compare_result *ret, const struct compare_input *in);

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
-#include "gpu/validate/compare.h"
+#include "gpu/validate/trial_checks.h"
 #include "protocol/finding.h"
 
 #include <errno.h>
@@ -94,6 +94,16 @@ static void add_unwritten(struct run_report *r, const struct trial *t, size_t bu
     add_finding(r, finding);
 }
 
+void run_report_note(struct run_report *r, const char *code, const char *severity,
+                     const char *buffer, const char *message) {
+    autojson *finding = json_pack("{s:s, s:s, s:s, s:o}", "source", "run", "code", code,
+                                  "severity", severity, "message", json_clean_z(message));
+    if (buffer) {
+        json_object_set_new(finding, "buffer", json_string(buffer));
+    }
+    add_finding(r, finding);
+}
+
 /* --- what a trial showed besides its outputs --- */
 
 void run_report_observe(struct run_report *r, const struct trial *t, unsigned trial) {
@@ -123,58 +133,51 @@ void run_report_observe(struct run_report *r, const struct trial *t, unsigned tr
 
 /* --- outputs --- */
 
-static void note_trivial(struct run_report *r, const struct compare_result *result,
-                         const char *name) {
-    r->compared = true;
-    r->zero_passes |= result->zero_passes;
-    r->constant_passes |= result->constant_passes;
-    r->zero_fails |= !result->zero_passes;
-    r->constant_fails |= !result->constant_passes;
-    if (result->zero_passes || result->constant_passes) {
-        snprintf(r->weak_output, sizeof r->weak_output, "%s", name);
+static void note_strength(struct run_report *r, const struct compare_result *result,
+                          size_t buffer, uint64_t count) {
+    struct output_strength *s = &r->outputs[buffer];
+    s->compared |= count > 0;
+    s->zero_passes |= result->zero_passes;
+    s->constant_passes |= result->constant_passes;
+    s->zero_fails |= !result->zero_passes;
+    s->constant_fails |= !result->constant_passes;
+    s->finite |= result->finite;
+}
+
+void run_report_weakness(const struct run_report *r, struct report_weakness *ret) {
+    *ret = (struct report_weakness){0};
+    for (size_t i = 0; i < SPEC_MAX_BUFFERS; i++) {
+        const struct output_strength *s = &r->outputs[i];
+        bool zeros = s->zero_passes && !s->zero_fails;
+        bool constant = s->constant_passes && !s->constant_fails;
+        bool nonfinite = s->compared && !s->finite;
+        ret->compared |= s->compared;
+        ret->zeros |= zeros;
+        ret->constant |= constant;
+        ret->nonfinite |= nonfinite;
+        ret->buffer = zeros || constant || nonfinite ? i : ret->buffer;
     }
 }
 
 static int compare_buffer(struct run_report *r, const struct trial *t, size_t i,
                           const struct expected_output *expected, json_t *outputs,
                           bool *ret_pass, struct err *err) {
-    const struct spec_buffer *spec = &t->check->spec->buffers[i];
-    const struct case_buffer *b = &t->check->buffers[i];
-    autofree void *actual = trial_read(t, i, err);
-    if (!actual) {
-        return -EIO;
-    }
-    uint64_t first = 0, unwritten = 0;
-    if (!spec->init && !spec->is_global) {
-        size_t size = tensor_type_bytes(spec->type);
-        uint64_t bytes = t->class->unwritten(t->backend, t->addresses[i], &first);
-        unwritten = (bytes + size - 1) / size;
+    struct compare_result result;
+    uint64_t unwritten, first;
+    int n = trial_compare_output(t, i, expected, &result, &unwritten, &first, err);
+    if (n < 0) {
+        return n;
     }
     if (unwritten) {
         add_unwritten(r, t, i, unwritten, first);
     }
-    const struct compare_input input = {
-        .name = spec->name,
-        .type = spec->type,
-        .expected_type = expected->type,
-        .actual = actual,
-        .expected = expected->data,
-        .count = b->count,
-        .shape = b->shape,
-        .rank = b->rank,
-        .tolerance = spec->tolerance,
-        .unwritten = unwritten,
-        .first_unwritten = first / tensor_type_bytes(spec->type),
-    };
-    struct compare_result result;
-    compare_output(&result, &input);
-    note_trivial(r, &result, spec->name);
+    note_strength(r, &result, i, t->check->buffers[i].count);
     json_array_append_new(outputs, result.json);
     *ret_pass = *ret_pass && result.pass;
     return 0;
 }
 
-static json_t *sizes_json(const struct check_case *c) {
+json_t *case_sizes_to_json(const struct check_case *c) {
     json_t *json = json_object();
     for (size_t i = 0; i < c->size_list.count; i++) {
         json_object_set_new(json, c->sizes[i].name, json_integer(c->sizes[i].value));
@@ -186,8 +189,8 @@ static json_t *case_json(const struct trial *t, unsigned trial) {
     const struct check_case *c = t->check;
     char seed[24];
     snprintf(seed, sizeof seed, "0x%016" PRIx64, t->seed);
-    json_t *json = json_pack("{s:o, s:s, s:i}", "sizes", sizes_json(c), "seed", seed,
-                             "trial", (int)trial);
+    json_t *json = json_pack("{s:o, s:s, s:i}", "sizes", case_sizes_to_json(c), "seed",
+                             seed, "trial", (int)trial);
     if (c->spec->launch_count == 1) {
         json_object_set_new(json, "launch", case_launch_to_json(&c->launches[0]));
     } else {
@@ -206,6 +209,35 @@ void run_report_add_ended(struct run_report *r, const struct trial *t, unsigned 
     json_object_set_new(json, "outputs", json_array());
     json_object_set_new(json, "verdict", json_string(verdict));
     json_array_append_new(r->cases, json);
+}
+
+static bool is_known(const struct run_report *r, const char *code, const char *buffer) {
+    size_t i;
+    const json_t *f;
+    json_array_foreach(r->findings, i, f) {
+        if (!strcmp(json_get_string(f, "code", ""), code) &&
+            !strcmp(json_get_string(f, "buffer", ""), buffer)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Inputs must be what they were. A backend that saw the store has told its place. */
+static int check_input(struct run_report *r, const struct trial *t, size_t i,
+                       struct err *err) {
+    const char *name = t->check->spec->buffers[i].name;
+    char message[256];
+    uint64_t first = 0;
+    int64_t changed = trial_input_changes(t, i, &first, err);
+    if (changed > 0 && !is_known(r, "input_modified", name)) {
+        snprintf(message, sizeof message,
+                 "the kernel changed %" PRId64 " bytes of the input '%s', the first at "
+                 "offset %" PRIu64,
+                 changed, name, first);
+        run_report_note(r, "input_modified", "error", name, message);
+    }
+    return changed < 0 ? (int)changed : 0;
 }
 
 /* Outputs that nothing is said about still must be written. */
@@ -230,6 +262,10 @@ int run_report_add(struct run_report *r, const struct trial *t, size_t check_cas
     bool pass = true;
     for (size_t i = 0; i < t->check->spec->buffer_count; i++) {
         if (!t->check->spec->buffers[i].output) {
+            int n = check_input(r, t, i, err);
+            if (n < 0) {
+                return n;
+            }
             continue;
         }
         if (!expected || !expected->outputs[i].data) {

@@ -3,9 +3,11 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/validate/run_report.h"
+#include "gpu/validate/repeat_check.h"
+#include "gpu/validate/self_reference.h"
 #include "gpu/validate/spec_npy.h"
 #include "gpu/validate/validate_result.h"
+#include "gpu/validate/validate_timing.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,152 +17,27 @@
 /* Lane-instructions of all trials: some seconds of one core. */
 #define DEFAULT_INSTRUCTIONS 8000000000ull
 #define DEFAULT_DEVICE_BYTES (2ull << 30)
-
-struct run {
-    const struct backend_class *class;
-    struct check_spec spec;
-    struct check_case cases[SPEC_MAX_CASES];
-    size_t case_count;
-    uint64_t seed;
-    struct trial_options kernel, reference;
-    uint64_t budget, spent;
-    uint64_t cost[SPEC_MAX_CASES]; /* of a case's first trial, reference included */
-    unsigned skipped;              /* trials that the budget did not allow */
-    bool budget_ended;
-    struct run_report report;
-    json_t *result;
-    bool ended; /* a verdict stands */
-};
-
-static void run_end(struct run *run, const char *verdict, const char *stage,
-                    const char *code, const char *message, const char *hint) {
-    if (!run->ended) {
-        validate_set_error(run->result, verdict, stage, code, message, hint);
-        run->ended = true;
-    }
-}
-
-/* --- one trial --- */
-
-static void end_of_problem(struct run *run, struct trial_problem *problem,
-                           bool reference) {
-    if (problem->unsupported && !reference) {
-        json_object_set(run->result, "unsupported", problem->unsupported);
-        run_end(run, "unsupported", problem->stage, problem->code, problem->err.msg,
-                "the emulator does not run these instructions yet; a GPU does");
-    } else {
-        run_end(run, "error", reference ? "reference" : problem->stage, problem->code,
-                problem->err.msg, NULL);
-    }
-    json_decref(problem->unsupported);
-}
-
-/* A launch that did not come to its end. */
-static void end_of_launch(struct run *run, const struct trial *t, bool reference) {
-    if (t->end == BACKEND_BUDGET) {
-        run->budget_ended = true;
-        run_end(run, "timeout", "run", "instruction_budget",
-                "the instruction budget was used up before the run was complete",
-                "give smaller sizes, or a larger \"instructions\" budget");
-    } else if (t->end == BACKEND_STOPPED) {
-        run_end(run, "timeout", "run", "wall_time",
-                "the time was up before the run was complete",
-                "give smaller sizes, or a larger \"timeout_s\"");
-    } else if (reference) {
-        run_end(run, "error", "reference", "reference_faulted",
-                "the reference kernel itself does not run cleanly", NULL);
-    } else {
-        run_end(run, "fail", "run",
-                t->end == BACKEND_DEADLOCK ? "CUDA_ERROR_LAUNCH_TIMEOUT"
-                                           : "CUDA_ERROR_LAUNCH_FAILED",
-                "the kernel was ended by what the findings tell", NULL);
-    }
-}
-
-/* Never 0, which would mean the default. */
-static uint64_t budget_left(const struct run *run) {
-    return run->budget > run->spent ? run->budget - run->spent : 1;
-}
-
-static int run_kernel(struct run *run, struct trial *t, size_t i, unsigned k) {
-    const struct check_spec *spec = &run->spec;
-    struct trial_problem problem = {0};
-    run->kernel.instructions = budget_left(run);
-    int r = trial_run(t, run->class, &run->cases[i], spec->launches,
-                      run->cases[i].launches, spec->launch_count,
-                      trial_seed(run->seed, i, k), &run->kernel, &problem);
-    if (t->backend) {
-        run->spent += run->class->spent(t->backend);
-        run_report_observe(&run->report, t, k);
-        json_object_set_new(run->result, "backend",
-                            json_pack("{s:s, s:s}", "kind", run->class->kind, "device",
-                                      run->class->device(t->backend)));
-    }
-    if (r < 0) {
-        end_of_problem(run, &problem, false);
-    } else if (t->end != BACKEND_DONE) {
-        end_of_launch(run, t, false);
-        run_report_add_ended(&run->report, t, k,
-                             json_get_string(run->result, "verdict", "fail"));
-        r = -1;
-    }
-    return r;
-}
-
-static int run_reference(struct run *run, struct expectation *ret, size_t i, unsigned k) {
-    const struct check_spec *spec = &run->spec;
-    struct trial_problem problem = {0};
-    struct trial t;
-    run->reference.instructions = budget_left(run);
-    int r = trial_run(&t, run->class, &run->cases[i], spec->reference,
-                      run->cases[i].reference, spec->reference_count,
-                      trial_seed(run->seed, i, k), &run->reference, &problem);
-    if (t.backend) {
-        run->spent += run->class->spent(t.backend);
-    }
-    if (r < 0) {
-        end_of_problem(run, &problem, true);
-    } else if (t.end != BACKEND_DONE) {
-        end_of_launch(run, &t, true);
-        r = -1;
-    } else if ((r = expectation_take(ret, &t, &problem.err)) < 0) {
-        run_end(run, "error", "reference", "reference_incomplete", problem.err.msg, NULL);
-    }
-    trial_finish(&t);
-    return r;
-}
-
-static int expect(struct run *run, struct expectation *ret, const struct trial *t,
-                  size_t i, unsigned k) {
-    struct err err = {0};
-    int r = 0;
-    if (run->spec.expect == EXPECT_KERNEL) {
-        r = run_reference(run, ret, i, k);
-    } else if (run->spec.expect != EXPECT_NONE) {
-        r = expectation_compute(ret, &run->cases[i], t->before, &err);
-        if (r < 0) {
-            run_end(run, "error", "reference", "expectation", err.msg, NULL);
-        }
-    }
-    return r;
-}
+enum { DEFAULT_WALL_MS = 30000, ANSWER_MS = 700 };
 
 static int run_trial(struct run *run, size_t i, unsigned k) {
     struct trial t = {0};
     struct expectation expected = {0};
     struct err err = {0};
     uint64_t before = run->spent;
-    int r = run_kernel(run, &t, i, k);
-    r = r < 0 ? r : expect(run, &expected, &t, i, k);
+    int r = course_kernel(run, &t, i, k);
+    r = r < 0 ? r : course_expect(run, &expected, &t, i);
     if (r == 0) {
         const struct expectation *e = run->spec.expect != EXPECT_NONE ? &expected : NULL;
         r = run_report_add(&run->report, &t, i, k, e, &err);
         if (r < 0) {
-            run_end(run, "error", "compare", "memory", err.msg, NULL);
+            course_end(run, "error", "compare", "memory", err.msg, NULL);
         }
     }
     run->cost[i] = run->spent - before;
     expectation_finish(&expected);
+    if (r == 0) {
+        repeat_trial(run, &t, i, k);
+    }
     trial_finish(&t);
     return r;
 }
@@ -170,7 +47,7 @@ static int run_trial(struct run *run, size_t i, unsigned k) {
 static void run_trials(struct run *run) {
     for (unsigned k = 0; k < run->spec.trials; k++) {
         for (size_t i = 0; i < run->case_count; i++) {
-            if (k && run->cost[i] > budget_left(run)) {
+            if (k && run->cost[i] > course_budget_left(run)) {
                 run->skipped++;
             } else if (run_trial(run, i, k) < 0) {
                 return;
@@ -181,29 +58,35 @@ static void run_trials(struct run *run) {
 
 /* --- the verdict --- */
 
-static void refuse_weak(struct run *run) {
+static void refuse_weak(struct run *run, const struct report_weakness *weak) {
+    const char *name = run->spec.buffers[weak->buffer].name;
     char message[256];
-    bool zeros = run->report.zero_passes && !run->report.zero_fails;
-    snprintf(message, sizeof message,
-             "an output '%s' of %s would pass this check: its tolerance is too wide for "
-             "the values",
-             run->report.weak_output, zeros ? "zeros" : "one constant value");
-    run_end(run, "error", "spec", "trivial_check", message,
-            "make the tolerance smaller, or give inputs that make larger and more "
-            "varied outputs");
+    if (weak->nonfinite) {
+        snprintf(message, sizeof message,
+                 "nothing but NaN and infinities is expected of the output '%s': that "
+                 "proves nothing",
+                 name);
+    } else {
+        snprintf(message, sizeof message,
+                 "an output '%s' of %s would pass this check: its tolerance is too wide "
+                 "for the values",
+                 name, weak->zeros ? "zeros" : "one constant value");
+    }
+    course_end(run, "error", "spec", "trivial_check", message,
+               "make the tolerance smaller, or give inputs that make larger and more "
+               "varied outputs");
 }
 
 static void judge(struct run *run) {
-    const struct run_report *r = &run->report;
-    bool weak = r->compared && ((r->zero_passes && !r->zero_fails) ||
-                                (r->constant_passes && !r->constant_fails));
+    struct report_weakness weak;
+    run_report_weakness(&run->report, &weak);
     if (run->ended) {
         return;
     }
-    if (r->mismatch || r->error_finding) {
+    if (!course_is_good(run)) {
         json_object_set_new(run->result, "verdict", json_string("fail"));
-    } else if (weak) {
-        refuse_weak(run);
+    } else if (weak.zeros || weak.constant || weak.nonfinite) {
+        refuse_weak(run, &weak);
     } else {
         json_object_set_new(run->result, "verdict", json_string("pass"));
     }
@@ -211,13 +94,14 @@ static void judge(struct run *run) {
 
 static void report_to_result(struct run *run) {
     struct run_report *r = &run->report;
+    struct report_weakness weak;
     json_t *result = run->result;
     json_object_set(result, "cases", r->cases);
-    if (r->compared) {
+    run_report_weakness(r, &weak);
+    if (weak.compared) {
         json_object_set_new(result, "reference_check",
-                            json_pack("{s:b, s:b}", "all_zero_passes",
-                                      r->zero_passes && !r->zero_fails, "constant_passes",
-                                      r->constant_passes && !r->constant_fails));
+                            json_pack("{s:b, s:b}", "all_zero_passes", weak.zeros,
+                                      "constant_passes", weak.constant));
     }
     json_object_set(result, "findings", r->findings);
     json_object_set_new(result, "omitted", json_integer((json_int_t)r->omitted));
@@ -265,6 +149,33 @@ static int read_options(struct run *run, const json_t *request, struct err *err)
     return 0;
 }
 
+/* A reference that is the kernel itself, by name and instructions. */
+static bool is_self_reference(const struct run *run) {
+    const struct check_spec *spec = &run->spec;
+    if (spec->expect != EXPECT_KERNEL) {
+        return false;
+    }
+    for (size_t i = 0; i < spec->reference_count; i++) {
+        const char *symbol = trial_symbol(&run->reference, &spec->reference[i]);
+        bool own = false;
+        for (size_t k = 0; symbol && k < spec->launch_count; k++) {
+            const char *kernel = trial_symbol(&run->kernel, &spec->launches[k]);
+            own |= kernel && !strcmp(symbol, kernel);
+        }
+        if (!own || !ptx_entry_is_same(run->kernel.ptx, run->reference.ptx, symbol)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void refuse_self_reference(struct run *run) {
+    course_end(run, "error", "spec", "self_reference",
+               "the reference is the kernel itself: that proves nothing",
+               "write the reference in the plainest way, as another kernel, or give an "
+               "expression or values");
+}
+
 void validate_stop(void) {
     trials_stop();
 }
@@ -293,16 +204,29 @@ static int run_start(struct run *run, const json_t *request, struct err *err) {
     return r;
 }
 
+/* Somewhat less than the process has: it must still write its answer. */
+static uint64_t time_allowed_ms(const json_t *request) {
+    json_int_t wall =
+        json_get_integer(json_object_get(request, "limits"), "wall_ms", DEFAULT_WALL_MS);
+    return wall > 2 * ANSWER_MS ? (uint64_t)(wall - ANSWER_MS) : ANSWER_MS;
+}
+
 json_t *validate_run(const json_t *request, const struct backend_class *backend) {
     struct run *run = xcalloc(1, sizeof *run);
     struct err err = {0};
     run->class = backend;
+    run->until_ms = clock_ms() + time_allowed_ms(request);
     run->result = json_object();
     run_report_start(&run->report);
     if (run_start(run, request, &err) < 0) {
-        run_end(run, "error", "spec", "bad_spec", err.msg, NULL);
+        course_end(run, "error", "spec", "bad_spec", err.msg, NULL);
     } else {
-        run_trials(run);
+        if (is_self_reference(run)) {
+            refuse_self_reference(run);
+        } else {
+            run_trials(run);
+            validate_timing(run);
+        }
     }
     judge(run);
     report_to_result(run);

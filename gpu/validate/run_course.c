@@ -1,0 +1,127 @@
+#include "gpu/validate/run_course.h"
+
+#include "base/err.h"
+#include "gpu/validate/validate_result.h"
+
+#include <string.h>
+
+void course_end(struct run *run, const char *verdict, const char *stage, const char *code,
+                const char *message, const char *hint) {
+    bool extra = run->tentative && !strcmp(verdict, "timeout");
+    if (!run->ended && !extra) {
+        validate_set_error(run->result, verdict, stage, code, message, hint);
+        run->ended = true;
+    }
+}
+
+bool course_is_good(const struct run *run) {
+    return !run->ended && !run->report.mismatch && !run->report.error_finding;
+}
+
+uint64_t course_repeat_seed(const struct run *run, size_t i, unsigned k) {
+    return trial_seed(~run->seed, i, k);
+}
+
+static void end_of_problem(struct run *run, struct trial_problem *problem,
+                           bool reference) {
+    if (problem->unsupported && !reference) {
+        json_object_set(run->result, "unsupported", problem->unsupported);
+        course_end(run, "unsupported", problem->stage, problem->code, problem->err.msg,
+                   "the emulator does not run these instructions yet; a GPU does");
+    } else {
+        course_end(run, "error", reference ? "reference" : problem->stage, problem->code,
+                   problem->err.msg, NULL);
+    }
+    json_decref(problem->unsupported);
+}
+
+/* A launch that did not come to its end. */
+static void end_of_launch(struct run *run, const struct trial *t, bool reference) {
+    if (t->end == BACKEND_BUDGET) {
+        run->budget_ended |= !run->tentative;
+        course_end(run, "timeout", "run", "instruction_budget",
+                   "the instruction budget was used up before the run was complete",
+                   "give smaller sizes, or a larger \"instructions\" budget");
+    } else if (t->end == BACKEND_STOPPED) {
+        course_end(run, "timeout", "run", "wall_time",
+                   "the time was up before the run was complete",
+                   "give smaller sizes, or a larger \"timeout_s\"");
+    } else if (reference) {
+        course_end(run, "error", "reference", "reference_faulted",
+                   "the reference kernel itself does not run cleanly", NULL);
+    } else {
+        course_end(run, "fail", "run",
+                   t->end == BACKEND_DEADLOCK ? "CUDA_ERROR_LAUNCH_TIMEOUT"
+                                              : "CUDA_ERROR_LAUNCH_FAILED",
+                   "the kernel was ended by what the findings tell", NULL);
+    }
+}
+
+uint64_t course_budget_left(const struct run *run) {
+    return run->budget > run->spent ? run->budget - run->spent : 1;
+}
+
+int course_kernel(struct run *run, struct trial *t, size_t i, unsigned k) {
+    const struct check_spec *spec = &run->spec;
+    struct trial_problem problem = {0};
+    run->kernel.instructions = course_budget_left(run);
+    int r = trial_run(t, run->class, &run->cases[i], spec->launches,
+                      run->cases[i].launches, spec->launch_count,
+                      trial_seed(run->seed, i, k), &run->kernel, &problem);
+    if (t->backend) {
+        run->spent += run->class->spent(t->backend);
+        run_report_observe(&run->report, t, k);
+        json_object_set_new(run->result, "backend",
+                            json_pack("{s:s, s:s}", "kind", run->class->kind, "device",
+                                      run->class->device(t->backend)));
+    }
+    if (r < 0) {
+        end_of_problem(run, &problem, false);
+    } else if (t->end != BACKEND_DONE) {
+        end_of_launch(run, t, false);
+        run_report_add_ended(&run->report, t, k,
+                             json_get_string(run->result, "verdict", "fail"));
+        r = -1;
+    }
+    return r;
+}
+
+static int run_reference(struct run *run, struct expectation *ret, size_t i,
+                         uint64_t seed) {
+    const struct check_spec *spec = &run->spec;
+    struct trial_problem problem = {0};
+    struct trial t;
+    run->reference.instructions = course_budget_left(run);
+    int r = trial_run(&t, run->class, &run->cases[i], spec->reference,
+                      run->cases[i].reference, spec->reference_count, seed,
+                      &run->reference, &problem);
+    if (t.backend) {
+        run->spent += run->class->spent(t.backend);
+    }
+    if (r < 0) {
+        end_of_problem(run, &problem, true);
+    } else if (t.end != BACKEND_DONE) {
+        end_of_launch(run, &t, true);
+        r = -1;
+    } else if ((r = expectation_take(ret, &t, &problem.err)) < 0) {
+        course_end(run, "error", "reference", "reference_incomplete", problem.err.msg,
+                   NULL);
+    }
+    trial_finish(&t);
+    return r;
+}
+
+int course_expect(struct run *run, struct expectation *ret, const struct trial *t,
+                  size_t i) {
+    struct err err = {0};
+    int r = 0;
+    if (run->spec.expect == EXPECT_KERNEL) {
+        r = run_reference(run, ret, i, t->seed);
+    } else if (run->spec.expect != EXPECT_NONE) {
+        r = expectation_compute(ret, &run->cases[i], t->before, &err);
+        if (r < 0) {
+            course_end(run, "error", "reference", "expectation", err.msg, NULL);
+        }
+    }
+    return r;
+}
