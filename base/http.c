@@ -49,8 +49,9 @@ struct http_request {
     struct buf body;
     struct buf answer; /* header lines, each NUL-terminated */
     size_t max_body, received;
-    bool added, paused, cancelled, too_large;
+    bool added, paused, cancelled, too_large, refused;
     char why[CURL_ERROR_SIZE];
+    bool (*allow_address)(const struct sockaddr *address);
     int (*chunk)(struct http_request *request, const char *bytes, size_t len, void *data);
     void (*end)(struct http_request *request, const struct http_response *response,
                 void *data);
@@ -95,7 +96,7 @@ static int failure_of(const struct http_request *request, CURLcode code) {
     case CURLE_OPERATION_TIMEDOUT:
         return -ETIMEDOUT;
     case CURLE_COULDNT_CONNECT:
-        return connect_failure(request);
+        return request->refused ? -EACCES : connect_failure(request);
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
         return -EHOSTUNREACH;
@@ -137,6 +138,9 @@ static const char *words_for(const struct http_request *request, int failure,
     }
     if (failure == -EMSGSIZE) {
         return "the answer is too large";
+    }
+    if (request->refused && failure == -EACCES) {
+        return "its address is not allowed";
     }
     return request->why[0] ? request->why : request->http->curl->easy_strerror(code);
 }
@@ -519,6 +523,26 @@ static int set_url(struct http_request *request, const struct http_options *opti
     return 0;
 }
 
+static curl_socket_t on_open(void *data, curlsocktype purpose,
+                             struct curl_sockaddr *address) {
+    struct http_request *request = data;
+    if (purpose != CURLSOCKTYPE_IPCXN || !request->allow_address(&address->addr)) {
+        request->refused = true;
+        return CURL_SOCKET_BAD;
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+/* A kept connection or a proxy would reach what the question was not asked about. */
+static void set_watch_over_addresses(struct http_request *request) {
+    const struct curl_table *curl = request->http->curl;
+    curl->easy_setopt(request->easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    curl->easy_setopt(request->easy, CURLOPT_OPENSOCKETDATA, request);
+    curl->easy_setopt(request->easy, CURLOPT_PROXY, "");
+    curl->easy_setopt(request->easy, CURLOPT_FRESH_CONNECT, 1L);
+    curl->easy_setopt(request->easy, CURLOPT_FORBID_REUSE, 1L);
+}
+
 static void set_callbacks(struct http_request *request) {
     const struct curl_table *curl = request->http->curl;
     CURL *easy = request->easy;
@@ -547,6 +571,7 @@ int http_start(struct http *http, const struct http_options *options,
         .max_body = max_body,
         .body = BUF_INIT(options->max_kept ? options->max_kept : max_body),
         .answer = BUF_INIT(MAX_HEADERS),
+        .allow_address = options->allow_address,
         .chunk = options->chunk,
         .end = options->end,
         .data = options->data};
@@ -558,6 +583,9 @@ int http_start(struct http *http, const struct http_options *options,
         return rc;
     }
     set_limits(request, options);
+    if (options->allow_address) {
+        set_watch_over_addresses(request);
+    }
     set_callbacks(request);
     LIST_INSERT_HEAD(&http->requests, request, link);
     want_chores(http); /* not added here: this may be inside a callback of curl's */

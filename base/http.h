@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <uv.h>
 
 struct err;
@@ -17,7 +18,7 @@ struct http_request;
 
 struct http_response {
     int failure;      /* 0 = an HTTP answer came; else -ETIMEDOUT, -ECANCELED, -EMSGSIZE,
-                         -ECONNREFUSED, -EHOSTUNREACH, -EIO … */
+                         -ECONNREFUSED, -EHOSTUNREACH, -EACCES (allow_address), -EIO … */
     const char *why;  /* curl's words for the failure, "" otherwise */
     long status;      /* HTTP status, 0 without an answer */
     const char *(*header)(const struct http_response *, const char *name); /* NULL = absent */
@@ -37,6 +38,10 @@ struct http_options {
     unsigned timeout_ms;         /* whole request; 0 = none */
     size_t max_body;             /* decoded bytes in all, streamed or not; 0 = 16 MiB */
     size_t max_kept;             /* of them, bytes kept in response->body; 0 = max_body */
+    /* Asked with each address that is about to be connected to, after names were
+     * resolved; false refuses it (-EACCES). Such a request takes a connection of its own
+     * and no proxy: neither would be asked about. NULL: every address. */
+    bool (*allow_address)(const struct sockaddr *address);
     /* Streaming: called with each piece of a 2xx answer's body (valid during the call);
      * return nonzero to stop the transfer (-ECANCELED). The body of another answer, and
      * every body when this is NULL, is collected in response->body. */

@@ -56,6 +56,7 @@ static const char config_schema[] =
         "") "},"
             "\"teacher\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":512},"
             "\"judge\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":512},"
+            "\"links\":{\"enum\":[\"public\",\"none\",\"any\"]},"
             "\"default_students\":{\"type\":\"array\",\"maxItems\":16,\"items\":{"
             "\"type\":\"string\",\"minLength\":1,\"maxLength\":512}},"
             "\"runs_dir\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096},"
@@ -67,7 +68,7 @@ static const char config_schema[] =
 static const char *const trusted_keys[] = {
     "workers",          "local_worker", "roots",   "log_level",
     "models",           "students",     "teacher", "judge",
-    "default_students", "runs_dir",     NULL};
+    "default_students", "runs_dir",     "links",   NULL};
 
 static char **strings_new(void) {
     return xcalloc(1, sizeof(char *));
@@ -113,6 +114,7 @@ static char *absolute(const char *base, const char *path) {
 static void defaults(struct config *c) {
     *c = (struct config){
         .log_level = LOG_WARNING,
+        .links = "public",
         .roots = strings_new(),
         .include_dirs = strings_new(),
         .arch = xstrdup("sm_90a"),
@@ -184,6 +186,10 @@ static void apply(struct config *c, const json_t *file, const char *base) {
     set_path(&c->runs_dir, file, "runs_dir", base);
     set_string(&c->teacher, file, "teacher");
     set_string(&c->judge, file, "judge");
+    if ((v = json_object_get(file, "links"))) {
+        const char *links = json_string_value(v);
+        c->links = *links == 'p' ? "public" : *links == 'n' ? "none" : "any";
+    }
     if ((v = json_object_get(file, "log_level"))) {
         log_level_parse(json_string_value(v), &c->log_level);
     }

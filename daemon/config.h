@@ -28,6 +28,7 @@ struct config {
     unsigned tool_wait_s, debounce_ms;
     json_t *models;           /* {alias: a model (skills/models/model.h)}, or NULL */
     char *teacher, *judge;    /* names of models, or NULL */
+    const char *links;        /* which are fetched: "public", "none", "any"; static */
     char *runs_dir;           /* absolute; records of evaluations; or NULL */
     json_t *default_students; /* array of names, or NULL */
     json_t *students; /* {name: an agent (skills/evaluation/agent_student.h)}, or NULL */

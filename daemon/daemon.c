@@ -169,7 +169,9 @@ struct evaluation_room *daemon_evaluations(struct daemon *d) {
         struct evaluation_room_config config = {.models = d->config->models,
                                                 .students = d->config->students,
                                                 .defaults = d->config->default_students,
-                                                .judge = d->config->judge};
+                                                .judge = d->config->judge,
+                                                .teacher = d->config->teacher,
+                                                .links = d->config->links};
         d->evaluations = evaluation_room_new(&d->loop, &config);
     }
     return d->evaluations;

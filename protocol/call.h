@@ -58,6 +58,7 @@ struct call_origin {
     const char *client;       /* name the client gave itself, or "" */
     const char *const *roots; /* absolute folders of the workspace, NULL-terminated; files
                                  named by params are read beneath these */
+    bool writes;              /* the caller is a model that can take a work order */
     void *host;               /* the daemon's own context (gpu pool, databases) */
 };
 

@@ -333,7 +333,9 @@ void mcp_tools_call(const struct mcp_message *msg) {
                   "The tool %s does not run as a task", op->tool);
         return;
     }
-    struct call *call = call_start(op, arguments_of(msg), msg->mcp->host->origin);
+    struct call_origin origin = *msg->mcp->host->origin;
+    origin.writes = true;
+    struct call *call = call_start(op, arguments_of(msg), &origin);
     struct mcp_tool_call *t = tool_call_new(msg, call);
     rpc_call_on_cancel(msg->call, on_rpc_cancelled, t);
     call_attach(call, &t->view);

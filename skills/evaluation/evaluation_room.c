@@ -7,7 +7,8 @@
 
 struct evaluation_room {
     uv_loop_t *loop;
-    json_t *models, *students, *defaults, *judge;
+    json_t *models, *students, *defaults, *judge, *teacher;
+    const char *links;
     struct http *http;
     struct answer_cache *cache;
     struct model_client *client;
@@ -23,6 +24,8 @@ struct evaluation_room *evaluation_room_new(uv_loop_t *loop,
     room->students = json_incref((json_t *)(uintptr_t)config->students);
     room->defaults = json_incref((json_t *)(uintptr_t)config->defaults);
     room->judge = config->judge ? json_clean_z(config->judge) : NULL;
+    room->teacher = config->teacher ? json_clean_z(config->teacher) : NULL;
+    room->links = config->links ? config->links : "public";
     return room;
 }
 
@@ -52,6 +55,14 @@ const json_t *evaluation_room_judge(const struct evaluation_room *room) {
     return room->judge;
 }
 
+const json_t *evaluation_room_teacher(const struct evaluation_room *room) {
+    return room->teacher;
+}
+
+const char *evaluation_room_links(const struct evaluation_room *room) {
+    return room->links;
+}
+
 json_t *evaluation_room_status(const struct evaluation_room *room) {
     if (!room) {
         return json_object();
@@ -75,6 +86,7 @@ static void free_when_empty(struct evaluation_room *room) {
         json_decref(room->students);
         json_decref(room->defaults);
         json_decref(room->judge);
+        json_decref(room->teacher);
         free(room);
     }
 }

@@ -16,6 +16,8 @@ struct evaluation_room_config {
     const json_t *students; /* its `students`: {name: agent_student.h's object}; kept */
     const json_t *defaults; /* its `default_students`: names, or NULL; kept */
     const char *judge;      /* its `judge`: a name, or NULL; copied */
+    const char *teacher;    /* its `teacher`: a name, "host", "builtin", or NULL; copied */
+    const char *links;      /* its `links`: "public", "none" or "any"; static */
 };
 struct evaluation_room *evaluation_room_new(uv_loop_t *loop,
                                             const struct evaluation_room_config *config);
@@ -27,6 +29,8 @@ const json_t *evaluation_room_models(const struct evaluation_room *room);
 const json_t *evaluation_room_students(const struct evaluation_room *room);
 const json_t *evaluation_room_defaults(const struct evaluation_room *room);
 const json_t *evaluation_room_judge(const struct evaluation_room *room);
+const json_t *evaluation_room_teacher(const struct evaluation_room *room);
+const char *evaluation_room_links(const struct evaluation_room *room);
 /* Part of daemon/status: {"endpoints", "answers"?: a problem}. NULL is fine. New
  * reference. */
 json_t *evaluation_room_status(const struct evaluation_room *room);

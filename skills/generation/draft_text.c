@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "skills/generation/draft_files.h"
 #include "skills/install_internal.h"
 
 #include <ctype.h>
@@ -10,14 +11,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#define DRAFT_MAX_LINES 500
+
 /* --- wrappings --- */
 
-/* The text in {"draft": …} or {"frontmatter": {…}, "body": …}, or NULL. */
-static char *unwrap_json(const char *text, size_t len) {
+/* The text in {"draft": …} or {"frontmatter": {…}, "body": …}, or NULL; what it has under
+ * paths, or in "files", goes to files. */
+static char *unwrap_json(const char *text, size_t len, json_t *files, struct err *err) {
     static const char *const keys[] = {"draft",    "skill",   "skill_md",
                                        "SKILL.md", "content", "text"};
     autofree char *copy = xstrndup(text, len);
     autojson *value = json_parse(copy, len, NULL);
+    if (draft_files_take(value, files, err) < 0 ||
+        draft_files_take(json_object_get(value, "files"), files, err) < 0) {
+        return NULL;
+    }
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         const json_t *inner = json_object_get(value, keys[i]);
         if (json_is_string(inner)) {
@@ -71,21 +79,36 @@ static size_t without_fence(const char *text, size_t ticks) {
     return end;
 }
 
-/* The draft itself, malloc'ed; the text as it is where no frontmatter is in sight. */
-static char *unwrap(const char *text, size_t len) {
+/* The document without what surrounds it. A fence around document and files is closed in
+ * the last file: then the document holds an even number of other fences. */
+static char *take_off(const char *text, bool has_files) {
+    size_t fence;
+    const char *open = find_opening(text, &fence);
+    if (!open) {
+        return xstrdup(text);
+    }
+    bool closed = fence && (!has_files || draft_fence_lines(open, fence) % 2 == 1);
+    return closed ? xstrndup(open, without_fence(open, fence)) : xstrdup(open);
+}
+
+/* The draft itself, malloc'ed; the text as it is where no frontmatter is in sight. NULL
+ * for files that may not be. */
+static char *unwrap(const char *text, size_t len, json_t *files, struct err *err) {
     struct buf clean = BUF_INIT(2 * SKILL_MAX_TEXT);
+    struct err why = {0};
     text_clean(&clean, text, len);
     autofree char *whole = buf_detach(&clean);
     const char *first = whole + strspn(whole, " \t\n");
-    autofree char *inner =
-        *first == '{' || *first == '"' ? unwrap_json(first, strlen(first)) : NULL;
-    const char *from = inner ? inner : whole;
-    size_t fence;
-    const char *open = find_opening(from, &fence);
-    if (!open) {
-        return xstrdup(from);
+    autofree char *inner = *first == '{' || *first == '"'
+                               ? unwrap_json(first, strlen(first), files, &why)
+                               : NULL;
+    autofree char *head =
+        why.code ? NULL : draft_files_split(inner ? inner : whole, files, &why);
+    if (!head) {
+        *err = why;
+        return NULL;
     }
-    return fence ? xstrndup(open, without_fence(open, fence)) : xstrdup(open);
+    return take_off(head, json_object_size(files) > 0);
 }
 
 /* --- citations --- */
@@ -151,6 +174,13 @@ static int check_frontmatter(const struct skill_text *t, struct err *err) {
         return err_set(err, -EINVAL,
                        "the draft has no instructions below its frontmatter");
     }
+    size_t lines = t->lines.count - (size_t)(t->body_line > 0 ? t->body_line - 1 : 0);
+    if (lines > DRAFT_MAX_LINES + 1) {
+        return err_set(err, -EINVAL,
+                       "the instructions have %zu lines; at most %d are taken: leave out "
+                       "what is rarely needed, or put it under references/",
+                       lines, DRAFT_MAX_LINES);
+    }
     return 0;
 }
 
@@ -180,8 +210,11 @@ int draft_text_read(struct skill_draft *ret, const char *answer, size_t len,
                        "500 lines are wanted",
                        len, SKILL_MAX_TEXT);
     }
-    autofree char *raw = unwrap(answer, len);
-    autojson *evidence = json_array();
+    autojson *files = json_object(), *evidence = json_array();
+    autofree char *raw = unwrap(answer, len, files, err);
+    if (!raw) {
+        return -EINVAL;
+    }
     autofree char *text = take_citations(raw, evidence);
     struct skill_text t;
     skill_text_read(&t, text, strlen(text));
@@ -197,7 +230,7 @@ int draft_text_read(struct skill_draft *ret, const char *answer, size_t len,
         *ret = (struct skill_draft){
             .name = xstrdup(called),
             .text = with_fields_of(&t, name, base),
-            .files = json_object(),
+            .files = take(files),
             .evidence = take(evidence),
             .counts = json_object(),
         };

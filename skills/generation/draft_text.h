@@ -2,7 +2,8 @@
 /* draft_text: what a teacher answered, made a SKILL.md.
  *
  * Teachers wrap: a fence around the whole, words before it, a JSON object. All that is
- * taken off. What is then no SKILL.md is refused with what is wrong. */
+ * taken off. Files beside it (draft_files.h) are taken along. What is then no SKILL.md,
+ * or is longer than a skill may be, is refused with what is wrong. */
 #include "skills/generation/builtin_skill.h"
 
 struct err;

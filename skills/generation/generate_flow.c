@@ -4,7 +4,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "skills/evaluation/quality.h"
 #include "skills/skill_check.h"
 
 #include <errno.h>
@@ -18,28 +17,47 @@ static void free_generating(struct generating *g) {
     generate_request_finish(&g->request);
     material_finish(&g->material);
     skill_draft_finish(&g->draft);
-    suite_finish(&g->candidates);
     json_decref(g->aside);
     json_decref(g->check);
     json_decref(g->result);
     json_decref(g->tests);
     json_decref(g->refused);
     json_decref(g->refinement);
+    json_decref(g->tests_report);
+    generate_test_free(g);
+    json_decref(g->given_tests);
+    free(g->answer);
+    free(g->reason);
+    free(g->hint);
     if (g->room) {
         evaluation_room_leave(g->room, &g->guest);
     }
     free(g);
 }
 
+static void fail_check(struct generating *g) {
+    autobuf text = BUF_INIT(4096);
+    size_t i;
+    const json_t *finding;
+    json_array_foreach(g->refused, i, finding) {
+        if (i < 3) {
+            buf_addf(&text, "%s%s (%s, line %d)", i ? "; " : "",
+                     json_get_string(finding, "message", ""),
+                     json_get_string(finding, "code", ""),
+                     (int)json_get_integer(finding, "line", 0));
+        }
+    }
+    call_fail(g->call, CALL_REFUSED, "check_failed",
+              "nothing was saved; skill/check explains the rule",
+              "the skill would not pass its check%s: %s",
+              g->round > 1 ? ", also after it was mended" : "", text.data);
+}
+
 static void fail(struct generating *g) {
-    const json_t *first = json_array_get(g->refused, 0);
-    if (first) {
-        call_fail(g->call, CALL_REFUSED, "check_failed",
-                  "nothing was saved; skill/check explains the rule",
-                  "the skill would not pass its check: %s (%s, line %d)",
-                  json_get_string(first, "message", ""),
-                  json_get_string(first, "code", ""),
-                  (int)json_get_integer(first, "line", 0));
+    if (json_array_size(g->refused)) {
+        fail_check(g);
+    } else if (g->reason) {
+        call_fail(g->call, g->fault, g->reason, g->hint, "%s", g->err.msg);
     } else if (g->err.code == -EEXIST) {
         call_fail(g->call, CALL_REFUSED, "exists", "nothing was changed", "%s",
                   g->err.msg);
@@ -50,6 +68,29 @@ static void fail(struct generating *g) {
         call_fail(g->call, CALL_UNAVAILABLE, "not_saved", "nothing was saved", "%s",
                   g->err.msg);
     }
+}
+
+int generate_fail(struct generating *g, enum call_fault fault, const char *reason,
+                  const char *hint, const char *fmt, ...) {
+    char text[sizeof g->err.msg];
+    va_list args;
+    if (g->err.code) {
+        return -1;
+    }
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    err_set(&g->err, -EIO, "%s", text);
+    g->fault = fault;
+    g->reason = xstrdup(reason);
+    g->hint = hint ? xstrdup(hint) : NULL;
+    return -1;
+}
+
+void generate_forgive(struct generating *g) {
+    g->err = (struct err){0};
+    free(take(g->reason));
+    free(take(g->hint));
 }
 
 static json_t *nothing_result(const struct generating *g) {
@@ -174,21 +215,35 @@ static void put_kernels_aside(struct generating *g) {
 
 static void after_staging(struct generating *g);
 
-/* The findings in words, for the agent that mends its draft. */
-static void ask_again(struct generating *g, const json_t *errors) {
-    autobuf text = BUF_INIT(4096);
+void generate_mend(struct generating *g, const char *problem) {
+    skill_draft_finish(&g->draft);
+    if (g->request.teacher == TEACHER_MODEL) {
+        generate_ask_model(g, problem);
+    } else {
+        generate_ask_host(g, problem);
+    }
+}
+
+/* The findings in words, for whoever mends its draft. */
+static void mend_findings(struct generating *g, const json_t *errors) {
+    autobuf text = BUF_INIT(8192);
     size_t i;
     const json_t *finding;
     json_array_foreach(errors, i, finding) {
         if (i < 12) {
-            buf_addf(&text, "%sline %d: %s (%s)", i ? "; " : "",
+            const char *file = json_get_string(finding, "file", "SKILL.md");
+            buf_addf(&text, "%s%.80s line %d: %.400s (%s)", i ? "; " : "", file,
                      (int)json_get_integer(finding, "line", 0),
                      json_get_string(finding, "message", ""),
                      json_get_string(finding, "code", ""));
         }
     }
-    skill_draft_finish(&g->draft);
-    generate_ask_host(g, text.data);
+    generate_mend(g, text.data);
+}
+
+static bool may_mend(const struct generating *g) {
+    return (g->request.teacher == TEACHER_HOST && g->round < GENERATE_ROUNDS) ||
+           (g->request.teacher == TEACHER_MODEL && g->round <= GENERATE_ROUNDS);
 }
 
 static void judge_check(struct generating *g) {
@@ -200,8 +255,8 @@ static void judge_check(struct generating *g) {
     } else if (g->after_checking) {
         g->refused = take(errors);
         generate_end(g);
-    } else if (g->request.teacher == TEACHER_HOST && g->round < GENERATE_ROUNDS) {
-        ask_again(g, errors);
+    } else if (may_mend(g)) {
+        mend_findings(g, errors);
     } else if (g->request.teacher == TEACHER_BUILTIN && !g->aside) {
         put_kernels_aside(g);
         generate_on_thread(g, write_and_stage, after_staging);
@@ -250,9 +305,19 @@ static bool has_more(const struct generating *g) {
     return g->request.document_count || json_array_size(g->request.examples);
 }
 
+/* Something that a writer could start from. */
+static bool has_word(const struct generating *g) {
+    return has_more(g) || g->request.task || g->material.has_base ||
+           !g->material.lessons.nothing || g->material.lessons.task;
+}
+
 static void read_all(struct generating *g) {
     if (material_read(&g->material, &g->request, &g->cancelled, &g->err) < 0 ||
-        g->cancelled || g->request.teacher == TEACHER_HOST) {
+        g->cancelled) {
+        return;
+    }
+    if (g->request.teacher != TEACHER_BUILTIN) {
+        g->nothing = has_word(g) ? NULL : "the traces hold nothing to learn from";
         return;
     }
     if (!has_more(g) && g->material.lessons.nothing) {
@@ -262,7 +327,7 @@ static void read_all(struct generating *g) {
                   "and "
                   "no file"
                 : "the builtin teacher distils traces and folds documents in; for a task "
-                  "alone say teacher host";
+                  "alone say teacher host, or name a model as teacher";
         return;
     }
     write_and_stage(g);
@@ -273,6 +338,8 @@ static void after_reading(struct generating *g) {
         generate_end(g);
     } else if (g->request.teacher == TEACHER_HOST) {
         generate_ask_host(g, NULL);
+    } else if (g->request.teacher == TEACHER_MODEL) {
+        generate_ask_model(g, NULL);
     } else {
         after_staging(g);
     }
@@ -296,8 +363,12 @@ void generate_stop(struct generating *g) {
         generate_end(g);
     } else if (g->checking) {
         skill_check_cancel(g->checking);
-    } else if (g->quality) {
-        quality_cancel(g->quality);
+    } else if (g->fetching) {
+        generate_fetch_stop(g);
+    } else if (g->asking) {
+        model_call_cancel(g->asking);
+    } else if (g->testing) {
+        generate_test_stop(g);
     } else if (g->refining) {
         generate_refine_stop(g);
     } else if (g->nested) {
@@ -330,5 +401,9 @@ void generate_begin(struct generating *g) {
     }
     read_budget(g);
     call_on_cancel(g->call, on_cancel, g);
-    generate_read(g);
+    if (g->request.link_count) {
+        generate_fetch(g);
+    } else {
+        generate_read(g);
+    }
 }

@@ -12,6 +12,7 @@
 #include "skills/evaluation/suite.h"
 #include "skills/generation/generate_request.h"
 #include "skills/generation/skill_save.h"
+#include "skills/generation/teacher_prompts.h"
 #include "skills/models/model_client.h"
 
 #define GENERATE_ROUNDS 3u
@@ -28,9 +29,10 @@ enum generate_stage {
     GENERATE_STAGES,
 };
 
-struct skill_check;
-struct quality;
+struct fetching;
 struct generating;
+struct skill_check;
+struct testing;
 typedef void generate_step(struct generating *g);
 
 struct generating {
@@ -44,10 +46,11 @@ struct generating {
     json_t *aside; /* final files that do not compile alone */
     json_t *check; /* of the staged skill */
     json_t *result;
-    json_t *tests; /* those that are saved: suite.h's form, with splits */
-    struct suite candidates;
-    struct quality *quality;
-    size_t marked, wanted;
+    json_t *tests;           /* those that are saved: suite.h's form, with splits */
+    struct testing *testing; /* generate_tests.c's own; not NULL while it works */
+    json_t *tests_report;    /* of the result: see generate_test */
+    json_t *given_tests;     /* the host's, still to be looked at; or NULL */
+    size_t wanted;
     json_t
         *refinement; /* {"rounds", "kept", …} of the result and of provenance, or NULL */
     void *refining;  /* generate_refine.c's own; not NULL while it works */
@@ -55,7 +58,16 @@ struct generating {
     struct evaluation_guest guest;
     struct model_budget budget; /* of teacher, students and judge together */
     uint64_t deadline_ms;       /* clock_ms() when the time is up; 0 = never */
-    unsigned round;
+    struct fetching *fetching;
+    struct model_call *asking;
+    void (*answered)(struct generating *g, const struct model_answer *answer);
+    size_t heard, heard_lines; /* of the answer that streams in */
+    uint64_t heard_ms;
+    const char *heard_what;
+    enum generate_stage heard_stage;
+    char *answer;              /* the last draft as it came, for the next question */
+    unsigned requests, cached; /* of the teacher */
+    unsigned round;            /* drafts asked for */
     volatile bool cancelled;
     const char *nothing; /* why there is no skill */
     struct skill_check *checking;
@@ -64,8 +76,9 @@ struct generating {
     struct call_view view;
     generate_step *after_nested;
     struct err err;
-    const char *reason, *hint; /* of err: call_fail's; or NULL: by its code */
-    json_t *refused;           /* findings that stand in the way */
+    enum call_fault fault; /* of err, with the next two, when reason is there */
+    char *reason, *hint;
+    json_t *refused; /* findings that stand in the way */
     struct generating *next_waiting;
 };
 
@@ -74,6 +87,12 @@ void generate_on_thread(struct generating *g, generate_step *job, generate_step 
 void generate_end(struct generating *g); /* answers and frees */
 /* Cancelled, failed, or nothing to teach: call generate_end. */
 bool generate_is_over(const struct generating *g);
+/* Sets what the call fails with (the first time); -1. generate_end is still to be called.
+ */
+int generate_fail(struct generating *g, enum call_fault fault, const char *reason,
+                  const char *hint, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+void generate_forgive(struct generating *g); /* it goes on without what failed */
 void generate_report(struct generating *g, enum generate_stage stage, const char *fmt,
                      ...) __attribute__((format(printf, 3, 4)));
 /* Stops whatever runs; its callback then ends the call. */
@@ -81,13 +100,23 @@ void generate_stop(struct generating *g);
 
 /* --- the steps --- */
 void generate_begin(struct generating *g); /* g->request is there */
+void generate_fetch(struct generating *g); /* generate_fetch.c */
+void generate_fetch_stop(struct generating *g);
 void generate_read(struct generating *g);
+/* The draft is no good: it goes back to whoever wrote it. */
+void generate_mend(struct generating *g, const char *problem);
 /* Draft -> stage -> check -> testing; g->draft is there. */
 void generate_use_draft(struct generating *g);
 /* Draft -> stage -> check -> next. For a text that passed its check before: where it does
  * not, the call ends with the findings. */
 void generate_stage_again(struct generating *g, generate_step *next);
+/* Makes g->tests and g->tests_report {"wanted", "kept": of the improved skill, "taken":
+ * new ones, "seen": candidates, "marked": that passed what deserves nothing, "repeated",
+ * "broken", "reason"?: for fewer than wanted}. */
 void generate_test(struct generating *g);
+void generate_test_stop(struct generating *g);
+void generate_test_free(struct generating *g);
+void generate_test_given(struct generating *g); /* g->given_tests came */
 /* Improves g->draft on the students' failures, stages it (generate_stage_again) and sets
  * g->refinement; or does nothing. Then next. */
 void generate_refine(struct generating *g, generate_step *next); /* generate_refine.c */
@@ -101,3 +130,26 @@ void generate_ask_host(struct generating *g, const char *problem);
 void generate_forget_host(struct generating *g);
 /* {job, draft} */
 void generate_give_draft(struct call *call, const json_t *params);
+/* Tests alone, for a draft that is good; problem as above. */
+void generate_ask_host_tests(struct generating *g, const char *problem, size_t count);
+
+/* --- a model's part (generate_model.c) --- */
+struct teacher_question {
+    const char *system;
+    struct model_message messages[3];
+    size_t count;
+    const json_t *schema; /* or NULL */
+    const char *schema_name;
+    unsigned run; /* another draw of the same question */
+    enum generate_stage stage;
+    const char *what; /* of progress while it answers; static */
+};
+/* Not when it was cancelled: the call ends then. */
+typedef void teacher_answered(struct generating *g, const struct model_answer *answer);
+/* Budget, deadline and cancelling are g's. -1: generate_fail was called. */
+int generate_ask_teacher(struct generating *g, const struct teacher_question *q,
+                         teacher_answered *answered);
+/* generate_fail for an answer that is none. */
+int generate_answer_failed(struct generating *g, const struct model_answer *a);
+void generate_ask_model(struct generating *g, const char *problem);
+struct teacher_material generate_teacher_material(const struct generating *g);

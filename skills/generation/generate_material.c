@@ -6,6 +6,9 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "skills/generation/link.h"
+#include "skills/generation/page_text.h"
 #include "skills/traces/redaction.h"
 
 #include <errno.h>
@@ -64,12 +67,49 @@ static int read_traces(struct material *m, const struct generate_request *r,
     return rc;
 }
 
+/* The bytes of a link, as a text. */
+static void read_link(struct buf *out, const struct given *g) {
+    struct buf wide = BUF_INIT(2 * g->len + 1);
+    for (size_t i = 0; g->latin1 && i < g->len; i++) {
+        char utf8[4];
+        buf_add(&wide, utf8, text_encode((unsigned char)g->bytes[i], utf8));
+    }
+    const char *bytes = g->latin1 ? wide.data : g->bytes;
+    size_t len = g->latin1 ? wide.len : g->len;
+    if (g->html) {
+        page_text(out, bytes, len);
+    } else {
+        buf_add(out, bytes,
+                len < MAX_DOCUMENT ? len : text_cut(bytes, len, MAX_DOCUMENT));
+    }
+    buf_finish(&wide);
+}
+
+/* Under which name its text is kept, and what provenance says of it. */
+static char *note_document(struct material *m, const struct given *g,
+                           const struct redaction *redaction, const char *bytes,
+                           size_t len) {
+    char hex[HASH_HEX_SIZE];
+    hash_bytes_hex(bytes, len, hex);
+    autofree char *digest = xasprintf("sha256:%s", hex);
+    autofree char *clean = redacted(redaction, g->name, strlen(g->name), MAX_TASK);
+    char *name = g->url ? link_name(clean) : xstrdup(clean);
+    json_t *note = json_pack("{s:o,s:s}", "name", json_clean_z(name), "digest", digest);
+    if (g->url) {
+        json_object_set_new(note, "url", json_clean_z(clean));
+    }
+    json_array_append_new(json_object_get(m->provenance, "documents"), note);
+    return name;
+}
+
 static int read_document(struct material *m, const struct given *g,
                          const struct redaction *redaction, struct err *err) {
     autobuf text = BUF_INIT(MAX_DOCUMENT);
     struct err why = {0};
     int rc = 0;
-    if (g->path) {
+    if (g->url) {
+        read_link(&text, g);
+    } else if (g->path) {
         rc = file_read(g->path, &text, &why);
     } else {
         rc = buf_add(&text, json_string_value(g->text), json_string_length(g->text));
@@ -80,14 +120,10 @@ static int read_document(struct material *m, const struct given *g,
                        : rc < 0                        ? why.msg
                                                        : "not a text");
     }
-    char hex[HASH_HEX_SIZE];
-    hash_bytes_hex(text.data, text.len, hex);
-    autofree char *digest = xasprintf("sha256:%s", hex);
-    json_array_append_new(
-        json_object_get(m->provenance, "documents"),
-        json_pack("{s:o,s:s}", "name", json_clean_z(g->name), "digest", digest));
+    autofree char *name = note_document(m, g, redaction, g->url ? g->bytes : text.data,
+                                        g->url ? g->len : text.len);
     autofree char *clean = redacted(redaction, text.data, text.len, MAX_DOCUMENT);
-    json_object_set_new(m->documents, g->name, json_clean_z(clean));
+    json_object_set_new(m->documents, name, json_clean_z(clean));
     return 0;
 }
 
@@ -96,6 +132,8 @@ static void read_words(struct material *m, const struct generate_request *r,
     size_t i;
     const json_t *one;
     m->task = r->task ? redacted(redaction, r->task, strlen(r->task), MAX_TASK) : NULL;
+    const char *name = r->folder_name ? r->folder_name : r->name;
+    m->name = name ? redacted(redaction, name, strlen(name), MAX_TASK) : NULL;
     m->examples = json_array();
     json_array_foreach(r->examples, i, one) {
         const char *text = json_string_value(one);
@@ -104,23 +142,57 @@ static void read_words(struct material *m, const struct generate_request *r,
     }
 }
 
+/* --- the skill that is improved --- */
+
+static json_t *redacted_tests(const struct redaction *r, const json_t *value) {
+    autojson *copy = json_deep_copy(value);
+    size_t i;
+    json_t *test;
+    json_array_foreach(copy, i, test) {
+        const char *input = json_get_string(test, "input", "");
+        autofree char *clean = redacted(r, input, strlen(input), MAX_TASK);
+        json_array_set_new(copy, i, json_pack("{s:o}", "input", json_clean_z(clean)));
+    }
+    return take(copy);
+}
+
+static void read_base(struct material *m, const struct redaction *redaction) {
+    const struct skill *s = &m->base;
+    m->base_text = redacted(redaction, s->text.text, s->text.len, SKILL_MAX_TEXT);
+    m->base_files = json_array();
+    for (size_t i = 0; i < s->file_count; i++) {
+        const char *path = s->files[i].path;
+        if (strcmp(path, "SKILL.md") != 0 && !skill_holds_tests(path)) {
+            autofree char *clean = redacted(redaction, path, strlen(path), MAX_TASK);
+            json_array_append_new(m->base_files, json_clean_z(clean));
+        }
+    }
+    autojson *meta = skill_meta_tests(s);
+    json_t *tests = json_object_get(meta, "tests");
+    m->base_tests = json_is_array(tests) ? json_incref(tests) : json_array();
+    m->asked_tests = redacted_tests(redaction, m->base_tests);
+}
+
 int material_read(struct material *ret, const struct generate_request *r,
                   const volatile bool *cancelled, struct err *err) {
     *ret = (struct material){
         .documents = json_object(),
         .provenance = json_pack("{s:[],s:[]}", "traces", "documents"),
     };
-    struct redaction *redaction = redaction_new(NULL);
+    struct redaction *redaction = redaction_new(r->hidden);
     int rc = read_traces(ret, r, redaction, cancelled, err);
     for (size_t i = 0; rc == 0 && i < r->document_count; i++) {
         rc = read_document(ret, &r->documents[i], redaction, err);
     }
     read_words(ret, r, redaction);
-    redaction_free(redaction);
     if (rc == 0 && r->improved) {
         rc = skill_open(&ret->base, r->improved, true, err);
         ret->has_base = rc == 0;
     }
+    if (ret->has_base) {
+        read_base(ret, redaction);
+    }
+    redaction_free(redaction);
     return rc;
 }
 
@@ -129,6 +201,11 @@ void material_finish(struct material *m) {
     json_decref(m->documents);
     json_decref(m->examples);
     json_decref(m->provenance);
+    json_decref(m->base_files);
+    json_decref(m->base_tests);
+    json_decref(m->asked_tests);
+    free(m->base_text);
+    free(m->name);
     free(m->task);
     if (m->has_base) {
         skill_finish(&m->base);

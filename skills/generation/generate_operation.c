@@ -23,9 +23,17 @@ static void go(struct skills *s, struct call *call, const json_t *params) {
 }
 
 static void generate_start(struct call *call, const json_t *params) {
-    bool job = json_object_get(params, "job"), draft = json_object_get(params, "draft");
-    if (job != draft) {
-        call_fail_param(call, job ? "/draft" : "/job", "job and draft belong together");
+    const json_t *draft = json_object_get(params, "draft");
+    const json_t *tests = json_object_get(params, "tests");
+    bool job = json_object_get(params, "job"), given = draft || json_is_array(tests);
+    if (job != given) {
+        call_fail_param(
+            call,
+            job     ? "/draft"
+            : draft ? "/job"
+                    : "/tests",
+            job || draft ? "job and draft belong together"
+                         : "a list of tests belongs to a job; say how many are wanted");
     } else if (job) {
         generate_give_draft(call, params);
     } else {
@@ -52,13 +60,16 @@ static void describe_saved(const json_t *result, struct buf *out) {
             (int)json_get_integer(counts, "files", 0),
             (int)json_get_integer(counts, "dead_ends", 0));
     }
-    buf_addf(out,
-             "%d tests (%d wanted, %d left out as too easy); check: %s, %d findings.\n",
-             (int)json_get_integer(tests, "count", 0),
-             (int)json_get_integer(tests, "wanted", 0),
-             (int)json_get_integer(tests, "marked", 0),
-             json_get_bool(check, "ok", 0) ? "passed" : "failed",
-             (int)json_array_size(json_object_get(check, "findings")));
+    buf_addf(
+        out,
+        "%d tests (%d wanted, %d left out as too easy)%s%s; check: %s, %d findings.\n",
+        (int)json_get_integer(tests, "count", 0),
+        (int)json_get_integer(tests, "wanted", 0),
+        (int)json_get_integer(tests, "marked", 0),
+        json_get_string(tests, "reason", NULL) ? ": " : "",
+        json_get_string(tests, "reason", ""),
+        json_get_bool(check, "ok", 0) ? "passed" : "failed",
+        (int)json_array_size(json_object_get(check, "findings")));
     const json_t *evaluation = json_object_get(result, "evaluation");
     if (evaluation) {
         buf_addf(out, "Evaluation: %s\n",
@@ -73,7 +84,13 @@ static void generate_describe(const json_t *result, struct buf *out) {
         buf_addf(out, "%s\n",
                  json_get_string(json_object_get(result, "work_order"), "instructions",
                                  state));
-        buf_addf(out, "Reply again with job %s and the draft.\n",
+        const json_t *order = json_object_get(result, "work_order");
+        buf_addf(out, "Format: %s\n", json_get_string(order, "format", ""));
+        if (json_object_get(order, "tests")) {
+            buf_addf(out, "Tests, if you give any: %s\n",
+                     json_get_string(order, "tests", ""));
+        }
+        buf_addf(out, "Reply again with job %s and the draft or tests.\n",
                  json_get_string(result, "job", ""));
     } else if (strcmp(json_get_string(result, "outcome", ""), "saved") == 0) {
         describe_saved(result, out);
@@ -97,30 +114,35 @@ const struct operation generate_operations[] = {
             "Make a skill (SKILL.md with tests) from agent traces, a task, examples, documents or an older skill, check "
             "it and save it. teacher builtin distils traces without a model: errors and the fixes that worked, commands, "
             "corrections, files. teacher host: you get a work_order, write the SKILL.md yourself and call again with "
-            "{job, draft}. Traces with nothing to learn give outcome nothing_to_teach.",
+            "{job, draft, tests}. teacher model, or a model's name: that model writes skill and tests. Traces with "
+            "nothing to learn give outcome nothing_to_teach.",
         .params_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
             "\"task\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":65536,\"description\":\"What the skill is for.\"},"
             "\"examples\":{\"type\":\"array\",\"maxItems\":64,\"items\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":65536},"
             "\"description\":\"Texts that show what is wanted.\"},"
-            "\"documents\":" GIVEN("32") ",\"description\":\"Files beneath the roots, or {name, text}: kept as references.\"},"
+            "\"documents\":" GIVEN("32") ",\"description\":\"Files beneath the roots, links (https), or {name, text}: what the "
+            "skill is made from; the builtin teacher keeps them as references.\"},"
             "\"traces\":" GIVEN("64") ",\"description\":\"Files of agent sessions (beneath the roots or in the agents' own "
             "session folders), or {name, text}.\"},"
             "\"skill\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"A skill to improve: its name or "
             "folder.\"},"
             "\"name\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64},"
-            "\"teacher\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":500,\"default\":\"builtin\",\"description\":\"builtin: no "
-            "model; host: the calling agent writes the draft.\"},"
+            "\"teacher\":{\"type\":[\"string\",\"object\"],\"minLength\":1,\"maxLength\":500,\"description\":\"builtin: no "
+            "model; host: the calling agent writes the draft; model: the configured one; or a model: anthropic.…, openai.…, "
+            "generic.NAME, an alias, or {api, base_url, model, …}. By default the configuration's teacher, the first of its "
+            "models, host where the caller is a model, builtin.\"},"
             "\"students\":{\"type\":\"array\",\"maxItems\":16,\"items\":{\"type\":[\"string\",\"object\"],\"minLength\":1,"
             "\"maxLength\":500},\"description\":\"Measure the saved skill on these models, as skill/evaluate does.\"},"
             "\"output\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"The skill's folder; or an "
             "existing folder without SKILL.md: the skill is saved beneath it. By default skills/NAME in the workspace.\"},"
             "\"install\":{\"type\":\"array\",\"maxItems\":64,\"uniqueItems\":true,\"items\":{\"type\":\"string\",\"minLength\":1,"
             "\"maxLength\":64},\"description\":\"Agents to install it for, in the project.\"},"
-            "\"tests\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":200,\"default\":24,\"description\":\"So many at most.\"},"
+            "\"tests\":{\"type\":[\"integer\",\"array\"],\"minimum\":0,\"maximum\":200,\"maxItems\":200,\"items\":{\"type\":\"object\"},"
+            "\"default\":24,\"description\":\"So many at most; with job: the host's tests.\"},"
             "\"refine\":{\"type\":[\"boolean\",\"integer\",\"object\"],\"description\":\"Not available in this version.\"},"
             "\"budget\":{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"tokens\":{\"type\":\"integer\","
             "\"minimum\":1},\"cost\":{\"type\":\"number\",\"minimum\":0},\"minutes\":{\"type\":\"number\",\"minimum\":0.01,"
-            "\"maximum\":10000}},\"description\":\"Of the students.\"},"
+            "\"maximum\":10000}},\"description\":\"Of teacher, students and judge together.\"},"
             "\"job\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{32}$\",\"description\":\"A job that waits for a draft.\"},"
             "\"draft\":{\"type\":\"string\",\"minLength\":1,\"description\":\"The whole SKILL.md, for that job.\"}}}",
         .tool_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
@@ -130,11 +152,11 @@ const struct operation generate_operations[] = {
             "\"examples\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
             "\"skill\":{\"type\":\"string\",\"description\":\"One to improve.\"},"
             "\"name\":{\"type\":\"string\"},"
-            "\"teacher\":{\"enum\":[\"builtin\",\"host\"],\"default\":\"builtin\"},"
+            "\"teacher\":{\"type\":\"string\",\"description\":\"builtin, host, model or a model's name\"},"
             "\"students\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
             "\"output\":{\"type\":\"string\"},"
             "\"install\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"Agents.\"},"
-            "\"tests\":{\"type\":\"integer\",\"default\":24},"
+            "\"tests\":{\"type\":[\"integer\",\"array\"],\"default\":24,\"description\":\"How many; with job: yours\"},"
             "\"job\":{\"type\":\"string\"},\"draft\":{\"type\":\"string\",\"description\":\"SKILL.md, with job.\"}},"
             "\"examples\":[{\"traces\":[\"session.jsonl\"],\"teacher\":\"builtin\"}]}",
         .result_schema = "{\"type\":\"object\",\"properties\":{"
@@ -143,7 +165,9 @@ const struct operation generate_operations[] = {
             "\"check\":{\"type\":\"object\"},"
             "\"tests\":{\"type\":\"object\",\"required\":[\"count\",\"path\"],\"properties\":{\"count\":{\"type\":\"integer\"},"
             "\"path\":{\"type\":\"string\"},\"wanted\":{\"type\":\"integer\"},\"marked\":{\"type\":\"integer\",\"description\":"
-            "\"left out: an answer that deserves nothing passed\"}}},"
+            "\"left out: an answer that deserves nothing passed\"},\"kinds\":{\"type\":\"object\"},\"splits\":{\"type\":"
+            "\"object\"},\"reason\":{\"type\":\"string\",\"description\":\"for fewer than wanted\"}}},"
+            "\"teacher\":{\"type\":\"object\",\"description\":\"kind, model, drafts, requests, cached, tokens, cost\"},"
             "\"lessons\":{\"type\":\"object\",\"description\":\"How many of each kind the skill tells.\"},"
             "\"evaluation\":{\"type\":\"object\"},\"install\":{},"
             "\"provenance\":{\"type\":\"object\"},"
@@ -151,7 +175,7 @@ const struct operation generate_operations[] = {
             "\"job\":{\"type\":\"string\"},\"state\":{\"type\":\"string\"},\"work_order\":{\"type\":\"object\"}}}",
         .example = "{\"traces\":[\"session.jsonl\"],\"teacher\":\"builtin\",\"output\":\"skills/wgmma-build\",\"install\":"
             "[\"claude-code\"]}",
-        .flags = OPERATION_LONG,
+        .flags = OPERATION_LONG | OPERATION_OPEN_WORLD,
         .start = generate_start,
         .describe = generate_describe,
     },

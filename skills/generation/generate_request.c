@@ -4,6 +4,9 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "skills/evaluation/evaluation_room.h"
+#include "skills/generation/generate_teacher.h"
+#include "skills/generation/link.h"
 #include "skills/install_internal.h"
 #include "skills/skill_operations.h"
 
@@ -52,7 +55,7 @@ static char *find_given(struct call *call, const char *path, bool trace,
 }
 
 static int read_given(struct call *call, const json_t *params, const char *key,
-                      struct given *list, size_t *count) {
+                      struct given *list, size_t *count, size_t *links) {
     size_t i;
     const json_t *one;
     json_array_foreach(json_object_get(params, key), i, one) {
@@ -61,6 +64,11 @@ static int read_given(struct call *call, const json_t *params, const char *key,
         struct err err = {0};
         *g = (struct given){.text = json_object_get(one, "text")};
         g->name = path ? path_basename(path) : json_get_string(one, "name", key);
+        if (path && strcmp(key, "documents") == 0 && link_is(path)) {
+            g->url = g->name = path;
+            path = NULL;
+            (*links)++;
+        }
         g->path = path ? find_given(call, path, strcmp(key, "traces") == 0, &err) : NULL;
         if (path && !g->path) {
             autofree char *pointer = xasprintf("/%s/%zu", key, i);
@@ -162,27 +170,26 @@ static int check_name(struct generate_request *r, struct call *call) {
 
 /* --- the rest --- */
 
-static int read_teacher(struct generate_request *r, struct call *call,
-                        const json_t *params) {
-    const char *teacher = json_get_string(params, "teacher", "builtin");
-    if (strcmp(teacher, "builtin") == 0) {
-        r->teacher = TEACHER_BUILTIN;
-    } else if (strcmp(teacher, "host") == 0) {
-        r->teacher = TEACHER_HOST;
-    } else {
-        call_fail(
-            call, CALL_UNAVAILABLE, "no_teacher",
-            "say teacher builtin (distils traces, no model) or host (the calling agent "
-            "writes the draft)",
-            "teacher %.100s is not available in this version: models as teachers are "
-            "still missing",
-            teacher);
-        return -1;
-    }
-    if (json_object_get(params, "refine")) {
-        call_fail(call, CALL_UNAVAILABLE, "no_refinement", "leave refine out",
-                  "refinement is not available in this version");
-        return -1;
+static int check_links(struct generate_request *r, struct call *call) {
+    const struct evaluation_room *room = evaluation_room_of(call_origin(call));
+    const char *links = room ? evaluation_room_links(room) : "none";
+    r->links = strcmp(links, "any") == 0    ? LINKS_ANY
+               : strcmp(links, "none") == 0 ? LINKS_NONE
+                                            : LINKS_PUBLIC;
+    for (size_t i = 0; i < r->document_count; i++) {
+        const char *url = r->documents[i].url;
+        struct err err = {0};
+        autofree char *pointer = xasprintf("/documents/%zu", i);
+        if (url && r->links == LINKS_NONE) {
+            call_fail(call, CALL_REFUSED, "no_links",
+                      "give the document as a file, or as {name, text}",
+                      "the configuration says that no links are fetched (links: none)");
+            return -1;
+        }
+        if (url && link_check(url, &err) < 0) {
+            call_fail_param(call, pointer, "%s", err.msg);
+            return -1;
+        }
     }
     return 0;
 }
@@ -208,10 +215,13 @@ int generate_request_read(struct generate_request *ret, struct skills *skills,
         .install = json_object_get(params, "install"),
         .students = json_object_get(params, "students"),
         .budget = json_object_get(params, "budget"),
+        .refine = json_object_get(params, "refine"),
         .tests = (unsigned)json_get_integer(params, "tests", GENERATE_TESTS),
+        .hidden = generate_teacher_keys(evaluation_room_of(call_origin(call))),
     };
     struct err err = {0};
-    int rc = read_teacher(ret, call, params);
+    size_t links = 0;
+    int rc = generate_teacher_read(ret, call, params);
     if (rc == 0 && skill) {
         ret->improved = skills_find_folder(skills, call_origin(call), skill, &err);
         if (!ret->improved) {
@@ -219,10 +229,13 @@ int generate_request_read(struct generate_request *ret, struct skills *skills,
             return -1;
         }
     }
-    rc = rc < 0 ? rc : read_given(call, params, "traces", ret->traces, &ret->trace_count);
+    rc = rc < 0
+             ? rc
+             : read_given(call, params, "traces", ret->traces, &ret->trace_count, &links);
     rc = rc < 0 ? rc
                 : read_given(call, params, "documents", ret->documents,
-                             &ret->document_count);
+                             &ret->document_count, &ret->link_count);
+    rc = rc < 0 ? rc : check_links(ret, call);
     rc = rc < 0 ? rc : check_matter(ret, call);
     rc = rc < 0 ? rc : find_output(ret, call, params);
     return rc < 0 ? rc : check_name(ret, call);
@@ -234,7 +247,9 @@ void generate_request_finish(struct generate_request *r) {
     }
     for (size_t i = 0; i < r->document_count; i++) {
         free(r->documents[i].path);
+        free(r->documents[i].bytes);
     }
+    generate_teacher_finish(r);
     free(r->improved);
     free(r->parent);
     free(r->folder_name);

@@ -2,6 +2,7 @@
 /* generate_request: the params of skill/generate, resolved; and what they name, read. */
 #include "protocol/call.h"
 #include "skills/generation/builtin_skill.h"
+#include "skills/models/model.h"
 #include "skills/skill.h"
 #include "skills/traces/lessons.h"
 #include "skills/traces/trace.h"
@@ -14,24 +15,35 @@ struct skills;
 #define GENERATE_MAX_TRACES 64u
 #define GENERATE_MAX_DOCUMENTS 32u
 
-enum teacher { TEACHER_BUILTIN, TEACHER_HOST };
+enum teacher { TEACHER_BUILTIN, TEACHER_HOST, TEACHER_MODEL };
+const char *teacher_kind(enum teacher teacher); /* "builtin", "host", "model" */
 
-/* A file by its path, or a text that was given as it is. */
+/* Which links are fetched: `links` of the configuration. */
+enum links { LINKS_PUBLIC, LINKS_NONE, LINKS_ANY };
+
+/* A file by its path, a text that was given as it is, or a link. */
 struct given {
     char *path;         /* absolute, or NULL */
     const char *name;   /* borrowed from the params */
     const json_t *text; /* or NULL */
+    const char *url;    /* likewise; then, when it was fetched: */
+    char *bytes;
+    size_t len;
+    bool html, latin1;
 };
 
 struct generate_request {
     enum teacher teacher;
+    struct model model; /* of TEACHER_MODEL */
+    enum links links;
     const char *task, *name; /* borrowed from the params, like the next two; or NULL */
-    const json_t *examples, *install, *students, *budget;
+    const json_t *examples, *install, *students, *budget, *refine;
     struct given traces[GENERATE_MAX_TRACES], documents[GENERATE_MAX_DOCUMENTS];
-    size_t trace_count, document_count;
-    char *improved;    /* folder of the skill that is improved, or NULL */
-    char *parent;      /* folder that holds the skill's folder */
-    char *folder_name; /* of the skill's folder where output gave it, else NULL */
+    size_t trace_count, document_count, link_count;
+    const char **hidden; /* values of key variables, for the redaction; NULL-terminated */
+    char *improved;      /* folder of the skill that is improved, or NULL */
+    char *parent;        /* folder that holds the skill's folder */
+    char *folder_name;   /* of the skill's folder where output gave it, else NULL */
     unsigned tests;
 };
 /* Fails the call and returns -1 for what cannot be. The catalog is current. */
@@ -43,12 +55,16 @@ void generate_request_finish(struct generate_request *r);
 struct material {
     struct lessons lessons;
     json_t *documents;  /* {name: text}, redacted */
-    char *task;         /* redacted, or NULL */
+    char *task, *name;  /* redacted, or NULL */
     json_t *examples;   /* redacted, or NULL */
     json_t *provenance; /* {"traces": [{"name", "format", "digest", "events", …}],
-                           "documents": [{"name", "digest"}]} */
+                           "documents": [{"name", "digest", "url"?}]} */
     struct skill base;  /* of the improved skill */
     bool has_base;
+    char *base_text;     /* its SKILL.md, redacted, for a teacher; or NULL */
+    json_t *base_files;  /* names of its other files, redacted; or NULL */
+    json_t *base_tests;  /* its tests as they are, an array */
+    json_t *asked_tests; /* the same, redacted */
 };
 /* -ECANCELED, or what reading a file said. */
 int material_read(struct material *ret, const struct generate_request *r,

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "skills/evaluation/evaluation_room.h"
+#include "skills/generation/teacher_tests.h"
 #include "skills/skill_operations.h"
 
 #include <string.h>
@@ -61,16 +62,47 @@ static void after_evaluating(struct generating *g) {
     generate_end(g);
 }
 
+/* What teacher and refinement left of the budget; false: nothing. */
+static bool budget_left(const struct generating *g, json_t *ret) {
+    const struct model_budget *b = &g->budget;
+    uint64_t now = clock_ms();
+    if ((b->max_tokens && b->tokens >= b->max_tokens) ||
+        (b->max_cost > 0 && b->cost >= b->max_cost) ||
+        (g->deadline_ms && now + 600 > g->deadline_ms)) {
+        return false;
+    }
+    if (b->max_tokens) {
+        json_object_set_new(ret, "tokens",
+                            json_integer((json_int_t)(b->max_tokens - b->tokens)));
+    }
+    if (b->max_cost > 0) {
+        json_object_set_new(ret, "cost", json_real(b->max_cost - b->cost));
+    }
+    if (g->deadline_ms) {
+        json_object_set_new(ret, "minutes",
+                            json_real((double)(g->deadline_ms - now) / 60000));
+    }
+    return true;
+}
+
 static void evaluate(struct generating *g) {
     if (!json_array_size(g->request.students) || g->cancelled) {
+        generate_end(g);
+        return;
+    }
+    autojson *budget = json_object();
+    if (!budget_left(g, budget)) {
+        json_object_set_new(g->result, "evaluation",
+                            json_pack("{s:s,s:s}", "error", "the budget is used up",
+                                      "hint", "skill/evaluate measures the saved skill"));
         generate_end(g);
         return;
     }
     const json_t *skill = json_object_get(g->result, "skill");
     json_t *params = json_pack("{s:O,s:O,s:b}", "path", json_object_get(skill, "path"),
                                "students", g->request.students, "record", 1);
-    if (g->request.budget) {
-        json_object_set(params, "budget", (json_t *)(uintptr_t)g->request.budget);
+    if (json_object_size(budget)) {
+        json_object_set(params, "budget", budget);
     }
     start_nested(g, "skill/evaluate", params, after_evaluating);
 }
@@ -112,10 +144,10 @@ static void set_metadata(json_t *meta, const struct generating *g, const char *n
     }
     const char *task = task_of(g);
     task = task && builtin_is_safe(task) ? task : NULL;
-    json_object_set_new(metadata, "generated_by",
-                        json_string(g->request.teacher == TEACHER_HOST
-                                        ? "upskilld host"
-                                        : "upskilld builtin"));
+    autofree char *by = xasprintf("upskilld %s", g->request.teacher == TEACHER_MODEL
+                                                     ? g->request.model.name
+                                                     : teacher_kind(g->request.teacher));
+    json_object_set_new(metadata, "generated_by", json_clean_z(by));
     json_object_set_new(metadata, "generated_at", json_string(now));
     json_object_set_new(metadata, "source_task", task ? json_clean_z(task) : json_null());
 }
@@ -125,9 +157,11 @@ static void set_provenance(json_t *meta, const struct generating *g, const char 
     char hex[HASH_HEX_SIZE];
     hash_bytes_hex(g->draft.text, strlen(g->draft.text), hex);
     autofree char *digest = xasprintf("sha256:%s", hex);
-    json_object_set_new(
-        provenance, "teacher",
-        json_string(g->request.teacher == TEACHER_HOST ? "host" : "builtin"));
+    json_object_set_new(provenance, "teacher",
+                        json_string(teacher_kind(g->request.teacher)));
+    if (g->request.teacher == TEACHER_MODEL) {
+        json_object_set_new(provenance, "model", model_to_json(&g->request.model));
+    }
     json_object_set_new(provenance, "generated", json_string(now));
     json_object_set_new(provenance, "skill_md", json_string(digest));
     json_object_set(provenance, "evidence", g->draft.evidence);
@@ -153,11 +187,31 @@ static json_t *make_meta(struct generating *g) {
 
 static json_t *tests_result(const struct generating *g, const char *folder) {
     autofree char *path = xasprintf("%s/skill_meta.json", folder);
-    json_t *tests =
-        json_pack("{s:I,s:o,s:I,s:I}", "count", (json_int_t)json_array_size(g->tests),
-                  "path", json_clean_z(path), "wanted", (json_int_t)g->wanted, "marked",
-                  (json_int_t)g->marked);
+    json_t *tests = json_copy(g->tests_report);
+    json_object_set_new(tests, "count",
+                        json_integer((json_int_t)json_array_size(g->tests)));
+    json_object_set_new(tests, "path", json_clean_z(path));
+    json_object_set_new(tests, "kinds", teacher_tests_kinds(g->tests));
+    json_object_set_new(tests, "splits", teacher_tests_splits(g->tests));
     return tests;
+}
+
+/* Who wrote it and what that took. */
+static json_t *teacher_result(const struct generating *g) {
+    json_t *teacher =
+        json_pack("{s:s,s:i}", "kind", teacher_kind(g->request.teacher), "drafts",
+                  g->request.teacher == TEACHER_BUILTIN ? 1 : (int)g->round);
+    if (g->request.teacher == TEACHER_MODEL) {
+        json_object_set_new(teacher, "model", model_to_json(&g->request.model));
+        json_object_set_new(teacher, "requests", json_integer(g->requests));
+        json_object_set_new(teacher, "cached", json_integer(g->cached));
+        json_object_set_new(teacher, "tokens",
+                            json_integer((json_int_t)g->budget.tokens));
+        json_object_set_new(teacher, "cost",
+                            g->request.model.price.input < 0 ? json_null()
+                                                             : json_real(g->budget.cost));
+    }
+    return teacher;
 }
 
 static void make_result(struct generating *g) {
@@ -167,6 +221,7 @@ static void make_result(struct generating *g) {
                   "name", g->stage.name, "path", json_clean_z(folder), "check", g->check,
                   "tests", tests_result(g, folder), "lessons", g->draft.counts,
                   "provenance", g->material.provenance, "evidence", g->draft.evidence);
+    json_object_set_new(g->result, "teacher", teacher_result(g));
     if (g->refinement) {
         json_object_set(g->result, "refinement", g->refinement);
     }

@@ -1,113 +1,353 @@
-/* The tests that are saved with a generated skill. */
+/* The tests that are saved with a generated skill: earlier ones are kept, the rest comes
+ * from the teacher in batches and from the traces, and passes the quality gates. */
 #include "skills/generation/generate_flow.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "skills/evaluation/grade.h"
 #include "skills/generation/builtin_tests.h"
+#include "skills/generation/teacher_tests.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#define SPARE_ASKS 3u /* beyond what would do if every test were good */
+#define MAX_REFUSED 8u
+
+struct testing {
+    json_t *kept; /* earlier ones, then those taken */
+    size_t earlier, wanted;
+    size_t number; /* of the last id */
+    json_t *batch; /* candidates in canonical form */
+    struct suite suite;
+    struct quality *quality;
+    json_t *refused; /* [{"input", "why"}] of the last batch */
+    unsigned asks, max_asks, idle;
+    size_t seen, marked, repeated, broken;
+    char *reason;     /* why there are fewer than wanted */
+    bool from_traces; /* the last source was asked */
+};
+
+/* --- life --- */
+
+static void testing_new(struct generating *g) {
+    struct testing *t = xcalloc(1, sizeof *t);
+    t->kept = g->material.has_base ? json_copy(g->material.base_tests) : json_array();
+    t->earlier = json_array_size(t->kept);
+    t->wanted = g->request.tests > t->earlier ? g->request.tests : t->earlier;
+    t->refused = json_array();
+    t->max_asks = (unsigned)(t->wanted - t->earlier + TEACHER_BATCH - 1) / TEACHER_BATCH +
+                  SPARE_ASKS;
+    g->testing = t;
+}
+
+void generate_test_free(struct generating *g) {
+    struct testing *t = g->testing;
+    if (t) {
+        suite_finish(&t->suite);
+        json_decref(t->kept);
+        json_decref(t->batch);
+        json_decref(t->refused);
+        free(t->reason);
+        free(take(g->testing));
+    }
+}
+
+void generate_test_stop(struct generating *g) {
+    if (g->testing->quality) {
+        quality_cancel(g->testing->quality);
+    }
+}
+
+static size_t missing(const struct testing *t) {
+    return t->wanted - json_array_size(t->kept);
+}
+
+static void next_source(struct generating *g);
+
+/* --- the end --- */
+
+static json_t *report(const struct testing *t) {
+    json_t *result =
+        json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I}", "wanted", (json_int_t)t->wanted,
+                  "kept", (json_int_t)t->earlier, "taken",
+                  (json_int_t)(json_array_size(t->kept) - t->earlier), "seen",
+                  (json_int_t)t->seen, "marked", (json_int_t)t->marked, "repeated",
+                  (json_int_t)t->repeated, "broken", (json_int_t)t->broken);
+    if (missing(t)) {
+        json_object_set_new(result, "reason",
+                            json_clean_z(t->reason ? t->reason
+                                                   : "the material holds no more matter "
+                                                     "for tests"));
+    }
+    return result;
+}
+
+/* Tests of others that cannot be read stay as they are, without a split. */
+static void finish(struct generating *g) {
+    struct testing *t = g->testing;
+    struct suite suite;
+    if (suite_from_json(&suite, t->kept, NULL) == 0) {
+        suite_split(&suite);
+        g->tests = json_incref(suite.json);
+        suite_finish(&suite);
+    } else {
+        g->tests = json_incref(t->kept);
+    }
+    g->wanted = t->wanted;
+    g->tests_report = report(t);
+    generate_report(g, GENERATE_TESTING, "%zu tests, %zu wanted",
+                    json_array_size(g->tests), t->wanted);
+    generate_test_free(g);
+    generate_refine(g, generate_save);
+}
+
+/* --- the gates --- */
+
+static void refuse(struct testing *t, const json_t *test, const char *why) {
+    if (json_array_size(t->refused) < MAX_REFUSED) {
+        const char *input = json_get_string(test, "input", "");
+        json_array_append_new(t->refused,
+                              json_pack("{s:o,s:o}", "input", json_clean_z(input), "why",
+                                        json_clean_z(why)));
+    }
+}
+
+static const json_t *mark_of(const json_t *marks, const char *id) {
+    size_t i;
+    const json_t *mark;
+    json_array_foreach(marks, i, mark) {
+        if (strcmp(json_get_string(mark, "id", ""), id) == 0) {
+            return mark;
+        }
+    }
+    return NULL;
+}
+
+static void on_quality(struct quality *q, json_t *marks, void *data) {
+    (void)q;
+    struct generating *g = data;
+    struct testing *t = g->testing;
+    t->quality = NULL;
+    if (generate_is_over(g) || !marks) {
+        json_decref(marks);
+        generate_end(g);
+        return;
+    }
+    for (size_t i = 0; i < t->suite.count && missing(t); i++) {
+        const json_t *test = t->suite.tests[i].json;
+        const json_t *mark = mark_of(marks, t->suite.tests[i].id);
+        if (mark) {
+            t->marked++;
+            refuse(t, test, json_get_string(mark, "message", ""));
+        } else {
+            json_array_append(t->kept, (json_t *)(uintptr_t)test);
+            t->idle = 0;
+        }
+    }
+    json_decref(marks);
+    suite_finish(&t->suite);
+    t->suite = (struct suite){0};
+    next_source(g);
+}
+
+static bool has_id(const json_t *list, const char *id) {
+    return mark_of(list, id) != NULL;
+}
+
+/* own_id: the test brings an id that says what it asks for; another with it is the same.
+ */
+static void add_candidate(struct testing *t, const json_t *given, bool own_id,
+                          const struct err *broken) {
+    char id[32];
+    struct err err = {0};
+    const char *name = own_id ? json_get_string(given, "id", "") : id;
+    do {
+        snprintf(id, sizeof id, "t%zu", ++t->number);
+    } while (!own_id && (has_id(t->kept, id) || has_id(t->batch, id)));
+    t->seen++;
+    json_t *test = broken->code ? NULL : teacher_test_check(given, name, &err);
+    if (!test) {
+        t->broken++;
+        refuse(t, given, broken->code ? broken->msg : err.msg);
+    } else if (has_id(t->kept, name) || has_id(t->batch, name) ||
+               teacher_test_is_there(t->kept, test) ||
+               teacher_test_is_there(t->batch, test)) {
+        t->repeated++;
+        refuse(t, given, "it is there already");
+        json_decref(test);
+    } else {
+        json_array_append_new(t->batch, test);
+    }
+}
+
+static void new_batch(struct testing *t) {
+    json_decref(t->batch);
+    t->batch = json_array();
+    json_array_clear(t->refused);
+    t->idle++;
+}
+
+static void try_batch(struct generating *g) {
+    struct testing *t = g->testing;
+    struct grade_room room = {.loop = call_origin(g->call)->loop,
+                              .origin = call_origin(g->call)};
+    if (!json_array_size(t->batch) ||
+        suite_from_json(&t->suite, t->batch, &g->err) < 0) { /* ours: cannot be wrong */
+        next_source(g);
+        return;
+    }
+    t->quality = quality_start(&room, &t->suite, g->draft.text, strlen(g->draft.text),
+                               on_quality, g);
+}
+
+/* --- sources: the host --- */
+
+static void try_given(struct generating *g) {
+    struct testing *t = g->testing;
+    autojson *given = take(g->given_tests);
+    const struct err fine = {0};
+    size_t i;
+    const json_t *test;
+    new_batch(t);
+    json_array_foreach(given, i, test) {
+        add_candidate(t, test, false, &fine);
+    }
+    try_batch(g);
+}
+
+static bool ask_host_again(struct generating *g) {
+    struct testing *t = g->testing;
+    if (g->request.teacher != TEACHER_HOST || !json_array_size(t->refused) ||
+        g->round >= GENERATE_ROUNDS) {
+        return false;
+    }
+    autobuf text = BUF_INIT(32u << 10);
+    size_t i;
+    const json_t *one;
+    json_array_foreach(t->refused, i, one) {
+        buf_addf(&text, "%s\"%.120s\": %.300s", i ? "; " : "",
+                 json_get_string(one, "input", ""), json_get_string(one, "why", ""));
+    }
+    json_array_clear(t->refused);
+    generate_ask_host_tests(g, text.data, missing(t));
+    return true;
+}
+
+void generate_test_given(struct generating *g) {
+    next_source(g);
+}
+
+/* --- sources: the model --- */
+
+static void on_tests(struct generating *g, const struct model_answer *a) {
+    struct testing *t = g->testing;
+    size_t i;
+    const json_t *asked;
+    if (a->outcome != MODEL_ANSWERED && a->outcome != MODEL_INVALID &&
+        a->outcome != MODEL_TRUNCATED) {
+        free(t->reason);
+        t->reason = xasprintf("the teacher gave no more: %.300s", a->message);
+        t->max_asks = 0;
+        next_source(g);
+        return;
+    }
+    new_batch(t);
+    json_array_foreach(json_object_get(a->json, "tests"), i, asked) {
+        struct err err = {0};
+        autojson *test = i < 2u * TEACHER_BATCH ? teacher_test_read(asked, &err) : NULL;
+        if (test || err.code) {
+            add_candidate(t, test ? test : asked, false, &err);
+        }
+    }
+    try_batch(g);
+}
+
+static bool ask_model(struct generating *g) {
+    struct testing *t = g->testing;
+    if (g->request.teacher != TEACHER_MODEL || t->asks >= t->max_asks || t->idle >= 3) {
+        return false;
+    }
+    bool kernels =
+        strcasestr(g->draft.text, "cuda") || strstr(g->draft.text, "__global__");
+    size_t count = missing(t) < TEACHER_BATCH ? missing(t) : TEACHER_BATCH;
+    struct teacher_material material = generate_teacher_material(g);
+    autojson *there =
+        g->material.has_base ? json_copy(g->material.asked_tests) : json_array();
+    for (size_t i = t->earlier; i < json_array_size(t->kept); i++) {
+        json_array_append(there, json_array_get(t->kept, i));
+    }
+    const struct teacher_tests wish = {.material = &material,
+                                       .skill = g->draft.text,
+                                       .count = count,
+                                       .there = there,
+                                       .refused = t->refused,
+                                       .kernels = kernels};
+    autobuf question = BUF_INIT(2 * TEACHER_MAX_PROMPT);
+    autojson *schema = teacher_tests_schema(kernels);
+    teacher_ask_tests(&question, &wish);
+    generate_report(g, GENERATE_TESTING, "%zu of %zu tests; asking %s for %zu more",
+                    json_array_size(t->kept), t->wanted, g->request.model.name, count);
+    const struct teacher_question q = {.system = teacher_tests_system,
+                                       .messages = {{"user", question.data}},
+                                       .count = 1,
+                                       .schema = schema,
+                                       .schema_name = "tests",
+                                       .run = t->asks++,
+                                       .stage = GENERATE_TESTING,
+                                       .what = "the teacher writes tests"};
+    if (generate_ask_teacher(g, &q, on_tests) < 0) {
+        t->reason = t->reason ? t->reason : xstrdup(g->err.msg);
+        t->max_asks = 0;
+        generate_forgive(g);
+        return false;
+    }
+    return true;
+}
+
+/* --- sources: the traces --- */
 
 static const char *task_of(const struct generating *g) {
     return g->material.task ? g->material.task : g->material.lessons.task;
 }
 
-static void make_tests(struct generating *g) {
-    g->wanted = g->request.tests;
-    size_t count = g->wanted ? 2 * g->wanted + 8 : 0;
-    autojson *tests = builtin_tests(&g->material.lessons, task_of(g), count);
-    struct err err = {0};
-    if (suite_from_json(&g->candidates, tests, &err) < 0) {
-        g->err = err; /* ours: cannot be */
-    }
-}
-
-static bool is_marked(const json_t *marks, const char *id) {
+static void make_from_traces(struct generating *g) {
+    struct testing *t = g->testing;
+    const struct err fine = {0};
     size_t i;
-    const json_t *mark;
-    json_array_foreach(marks, i, mark) {
-        if (strcmp(json_get_string(mark, "id", ""), id) == 0) {
-            return true;
-        }
+    const json_t *test;
+    autojson *list =
+        builtin_tests(&g->material.lessons, task_of(g), 2 * missing(t) + TEACHER_BATCH);
+    new_batch(t);
+    json_array_foreach(list, i, test) {
+        add_candidate(t, test, true, &fine);
     }
-    return false;
 }
 
-/* What the improved skill was tested with stays. */
-static json_t *earlier_tests(const struct generating *g) {
-    if (!g->material.has_base) {
-        return json_array();
-    }
-    autojson *meta = skill_meta_tests(&g->material.base);
-    json_t *tests = json_object_get(meta, "tests");
-    return json_is_array(tests) ? json_incref(tests) : json_array();
-}
-
-static bool has_id(const json_t *tests, const char *id) {
-    return is_marked(tests, id);
-}
-
-static void choose_tests(struct generating *g, json_t *marks) {
-    json_t *chosen = earlier_tests(g);
-    size_t added = 0;
-    g->marked = 0;
-    for (size_t i = 0; i < g->candidates.count; i++) {
-        const struct test_case *t = &g->candidates.tests[i];
-        if (is_marked(marks, t->id)) {
-            g->marked++;
-            continue;
+static void next_source(struct generating *g) {
+    struct testing *t = g->testing;
+    if (generate_is_over(g)) {
+        generate_end(g);
+    } else if (!missing(t)) {
+        finish(g);
+    } else if (g->given_tests) {
+        try_given(g);
+    } else if (ask_host_again(g) || ask_model(g)) {
+        return;
+    } else if (!t->from_traces) {
+        t->from_traces = true;
+        if (g->request.teacher != TEACHER_BUILTIN && !t->reason) {
+            t->reason = xasprintf("%zu of %zu tests that the teacher wrote were no good",
+                                  t->marked + t->repeated + t->broken, t->seen);
         }
-        if (added == g->wanted || has_id(chosen, t->id)) {
-            continue;
-        }
-        json_array_append(chosen, (json_t *)(uintptr_t)t->json);
-        added++;
-    }
-    json_decref(marks);
-    struct suite suite;
-    if (suite_from_json(&suite, chosen, &g->err) == 0) {
-        suite_split(&suite);
-        g->tests = json_incref(suite.json);
-        suite_finish(&suite);
+        generate_on_thread(g, make_from_traces, try_batch);
     } else {
-        g->err =
-            (struct err){0}; /* tests of others that cannot be read stay as they are */
-        g->tests = json_incref(chosen);
+        finish(g);
     }
-    json_decref(chosen);
-}
-
-/* --- testing --- */
-
-static void on_quality(struct quality *q, json_t *marks, void *data) {
-    (void)q;
-    struct generating *g = data;
-    g->quality = NULL;
-    if (generate_is_over(g)) {
-        json_decref(marks);
-        generate_end(g);
-        return;
-    }
-    choose_tests(g, marks);
-    generate_report(g, GENERATE_REFINING, "%zu tests", json_array_size(g->tests));
-    generate_refine(g, generate_save);
-}
-
-static void start_quality(struct generating *g) {
-    if (generate_is_over(g)) {
-        generate_end(g);
-        return;
-    }
-    struct grade_room room = {.loop = call_origin(g->call)->loop,
-                              .origin = call_origin(g->call)};
-    if (g->candidates.count == 0) {
-        on_quality(NULL, json_array(), g);
-        return;
-    }
-    g->quality = quality_start(&room, &g->candidates, g->draft.text,
-                               strlen(g->draft.text), on_quality, g);
 }
 
 void generate_test(struct generating *g) {
     generate_report(g, GENERATE_TESTING, "making tests");
-    generate_on_thread(g, make_tests, start_quality);
+    testing_new(g);
+    next_source(g);
 }

@@ -105,7 +105,8 @@ def refusals(d):
     def error(**params):
         return d.generate(**params).get("error", {})
     check("/traces" in str(error()), "nothing given is a bad request")
-    check("not available" in str(error(traces=["axpy-kernel.jsonl"], teacher="openai.gpt")), "a model as teacher is refused clearly")
+    check("OPENAI_API_KEY" in str(error(traces=["axpy-kernel.jsonl"], teacher="openai.gpt")), "a model without its key is refused clearly")
+    check(error(traces=["axpy-kernel.jsonl"], teacher="model").get("data", {}).get("reason") == "no_teacher", "no model is configured as teacher")
     check(error(traces=["/etc/passwd"]).get("data", {}).get("reason") == "outside_roots", "a trace elsewhere is refused")
     check("no name for a skill" in str(error(traces=["axpy-kernel.jsonl"], name="Not A Name")), "a bad name is refused")
     check("there is no missing.jsonl" in str(error(traces=["missing.jsonl"])), "a missing trace is named")
@@ -154,7 +155,7 @@ def host(d):
     job = started["job"]
     status = d.call("job/status", job=job, wait_s=20)["result"]
     order = status["work_order"]
-    check(status["state"] == "input_required" and set(order) == {"instructions", "format", "reply_with"}, "the host gets a work order")
+    check(status["state"] == "input_required" and set(order) == {"instructions", "format", "tests", "reply_with"}, "the host gets a work order")
     check(order["reply_with"]["params"]["job"] == job and "httpx" in order["instructions"] and "<<<TRACE-DATA-" in order["instructions"],
           "with what happened, as data")
     check(not any(s in json.dumps(order) for s in EXPECTED["secrets"]), "and without secrets")

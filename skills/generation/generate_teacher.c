@@ -1,0 +1,127 @@
+#include "skills/generation/generate_teacher.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "skills/evaluation/evaluation_room.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_KEYS 300u /* the configuration holds at most 256 models */
+
+static const char *const provider_keys[] = {"ANTHROPIC_API_KEY", "OPENAI_API_KEY",
+                                            "GENERIC_API_KEY", "HF_TOKEN"};
+
+const char *teacher_kind(enum teacher teacher) {
+    return teacher == TEACHER_MODEL  ? "model"
+           : teacher == TEACHER_HOST ? "host"
+                                     : "builtin";
+}
+
+const char **generate_teacher_keys(const struct evaluation_room *room) {
+    const char **list = xcalloc(MAX_KEYS + 1, sizeof *list);
+    size_t count = 0;
+    for (size_t i = 0; i < ARRAY_LEN(provider_keys); i++) {
+        const char *value = getenv(provider_keys[i]);
+        if (value) {
+            list[count++] = value;
+        }
+    }
+    const char *name;
+    json_t *model;
+    json_object_foreach((json_t *)(uintptr_t)(room ? evaluation_room_models(room) : NULL),
+                        name, model) {
+        const char *variable = json_get_string(model, "key_env", NULL);
+        const char *value = variable ? getenv(variable) : NULL;
+        if (value && count < MAX_KEYS) {
+            list[count++] = value;
+        }
+    }
+    return list;
+}
+
+void generate_teacher_finish(struct generate_request *r) {
+    if (r->teacher == TEACHER_MODEL) {
+        model_finish(&r->model);
+    }
+    free(r->hidden);
+}
+
+/* The first model of the configuration, or NULL. */
+static const char *first_model(const struct evaluation_room *room) {
+    json_t *models = (json_t *)(uintptr_t)evaluation_room_models(room);
+    void *first = json_object_iter(models);
+    return first ? json_object_iter_key(first) : NULL;
+}
+
+static int fail_no_model(struct call *call) {
+    const char *key = getenv("ANTHROPIC_API_KEY") ? "ANTHROPIC_API_KEY"
+                      : getenv("OPENAI_API_KEY")  ? "OPENAI_API_KEY"
+                                                  : NULL;
+    call_fail(
+        call, CALL_UNAVAILABLE, "no_teacher",
+        "name it: teacher \"anthropic.MODEL\", \"openai.MODEL\" or "
+        "\"generic.MODEL\", or set teacher in the configuration; builtin needs none",
+        key ? "no model is configured as teacher; %s is set, but not which model it "
+              "is to pay for"
+            : "no model is configured as teacher%s",
+        key ? key : "");
+    return -1;
+}
+
+static int fail_model(struct call *call, const struct err *err) {
+    if (err->code == -ENOKEY) {
+        call_fail(call, CALL_UNAVAILABLE, "no_key",
+                  "set the variable in the environment that starts the daemon", "%s",
+                  err->msg);
+    } else if (err->code == -EACCES) {
+        call_fail(call, CALL_REFUSED, "untrusted",
+                  "name it in your own configuration file", "%s", err->msg);
+    } else {
+        call_fail_param(call, "/teacher", "%s", err->msg);
+    }
+    return -1;
+}
+
+/* Nobody was named. */
+static const json_t *default_teacher(const struct evaluation_room *room,
+                                     const struct call_origin *origin, json_t **made) {
+    const json_t *teacher = room ? evaluation_room_teacher(room) : NULL;
+    const char *first = room && !teacher ? first_model(room) : NULL;
+    *made = teacher ? NULL
+                    : json_string(first            ? first
+                                  : origin->writes ? "host"
+                                                   : "builtin");
+    return teacher ? teacher : *made;
+}
+
+int generate_teacher_read(struct generate_request *ret, struct call *call,
+                          const json_t *params) {
+    const struct evaluation_room *room = evaluation_room_of(call_origin(call));
+    const json_t *teacher = json_object_get(params, "teacher");
+    autojson *made = NULL;
+    const char *name = json_string_value(teacher);
+    if (name && strcmp(name, "model") == 0) {
+        teacher = room ? evaluation_room_teacher(room) : NULL;
+        const char *first = room && !teacher ? first_model(room) : NULL;
+        teacher = teacher ? teacher : (made = first ? json_string(first) : NULL);
+        if (!teacher) {
+            return fail_no_model(call);
+        }
+    } else if (!teacher) {
+        teacher = default_teacher(room, call_origin(call), &made);
+    }
+    name = json_string_value(teacher);
+    if (name && (strcmp(name, "builtin") == 0 || strcmp(name, "host") == 0)) {
+        ret->teacher = *name == 'h' ? TEACHER_HOST : TEACHER_BUILTIN;
+        return 0;
+    }
+    struct err err = {0};
+    if (model_resolve(&ret->model, teacher, room ? evaluation_room_models(room) : NULL,
+                      NULL, &err) < 0) {
+        return fail_model(call, &err);
+    }
+    ret->teacher = TEACHER_MODEL;
+    return 0;
+}

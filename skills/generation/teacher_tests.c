@@ -1,0 +1,163 @@
+#include "skills/generation/teacher_tests.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "skills/evaluation/suite.h"
+#include "skills/generation/builtin_skill.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#define MAX_INPUT (16u << 10)
+
+/* --- a model's form --- */
+
+static bool is_text_kind(const char *kind) {
+    static const char *const kinds[] = {"contains", "not_contains", "regex", "not_regex"};
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (strcmp(kind, kinds[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A number where the text is one, else the text: equals takes both. */
+static json_t *equals_of(const char *value) {
+    autofree char *copy = xstrdup(value);
+    json_t *number = json_parse(copy, strlen(copy), NULL);
+    if (json_is_number(number)) {
+        return number;
+    }
+    json_decref(number);
+    return json_string(value);
+}
+
+static int add_check(json_t *expected, const char *kind, const char *value,
+                     struct err *err) {
+    if (is_text_kind(kind) || strcmp(kind, "judge") == 0) {
+        json_t *list = json_object_get(expected, kind);
+        if (!list) {
+            list = json_array();
+            json_object_set_new(expected, kind, list);
+        }
+        return json_array_append_new(list, json_string(value));
+    }
+    if (strcmp(kind, "equals") == 0) {
+        return json_object_set_new(expected, kind, equals_of(value));
+    }
+    autofree char *copy = xstrdup(value);
+    json_t *parsed = json_parse(copy, strlen(copy), NULL);
+    if (!json_is_object(parsed)) {
+        json_decref(parsed);
+        return err_set(err, -EINVAL, "%.40s: the value is no JSON object", kind);
+    }
+    return json_object_set_new(expected, kind, parsed);
+}
+
+json_t *teacher_test_read(const json_t *asked, struct err *err) {
+    autojson *expected = json_object();
+    size_t i;
+    const json_t *check;
+    json_array_foreach(json_object_get(asked, "checks"), i, check) {
+        const char *kind = json_get_string(check, "kind", "");
+        if (add_check(expected, kind, json_get_string(check, "value", ""), err) < 0) {
+            return NULL;
+        }
+    }
+    if (!json_object_size(expected)) {
+        err_set(err, -EINVAL, "it has no check");
+        return NULL;
+    }
+    return json_pack("{s:O,s:O}", "input", json_object_get(asked, "input"), "expected",
+                     expected);
+}
+
+/* --- sifting --- */
+
+json_t *teacher_test_check(const json_t *test, const char *id, struct err *err) {
+    const char *input = json_get_string(test, "input", "");
+    if (strlen(input) > MAX_INPUT) {
+        err_set(err, -EINVAL, "its question has over %u bytes", MAX_INPUT);
+        return NULL;
+    }
+    if (!input[strspn(input, " \t\r\n")]) {
+        err_set(err, -EINVAL, "it asks nothing");
+        return NULL;
+    }
+    if (!builtin_is_safe(input)) {
+        err_set(err, -EINVAL, "its question holds what no skill may hold");
+        return NULL;
+    }
+    autojson *copy = json_deep_copy(test);
+    json_object_set_new(copy, "id", json_string(id));
+    json_object_del(copy, "split");
+    json_object_del(copy, "marks");
+    autojson *list = json_pack("[O]", copy);
+    struct suite suite;
+    struct err why = {0};
+    if (suite_from_json(&suite, list, &why) < 0) {
+        const char *place = strncmp(why.msg, "tests[0].", 9) == 0 ? why.msg + 9 : why.msg;
+        err_set(err, -EINVAL, "%s", place);
+        return NULL;
+    }
+    json_t *canonical = json_deep_copy(suite.tests[0].json);
+    suite_finish(&suite);
+    return canonical;
+}
+
+static char *bare(const char *input) {
+    struct buf out = BUF_INIT(1u << 20);
+    for (const char *s = input; *s; s++) {
+        if (isalnum((unsigned char)*s) || (unsigned char)*s >= 0x80) {
+            buf_addc(&out, (char)tolower((unsigned char)*s));
+        }
+    }
+    return buf_detach(&out);
+}
+
+bool teacher_test_is_there(const json_t *list, const json_t *test) {
+    autofree char *asked = bare(json_get_string(test, "input", ""));
+    size_t i;
+    const json_t *other;
+    json_array_foreach(list, i, other) {
+        autofree char *there = bare(json_get_string(other, "input", ""));
+        if (strcmp(asked, there) == 0 &&
+            json_equal(json_object_get(test, "files"), json_object_get(other, "files")) ==
+                (json_object_get(test, "files") != NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- counting --- */
+
+static void count_one(json_t *counts, const char *key) {
+    json_object_set_new(counts, key, json_integer(json_get_integer(counts, key, 0) + 1));
+}
+
+json_t *teacher_tests_kinds(const json_t *tests) {
+    json_t *counts = json_object();
+    size_t i;
+    const json_t *test;
+    json_array_foreach(tests, i, test) {
+        const char *check;
+        json_t *value;
+        json_object_foreach(json_object_get(test, "expected"), check, value) {
+            count_one(counts, check);
+        }
+    }
+    return counts;
+}
+
+json_t *teacher_tests_splits(const json_t *tests) {
+    json_t *counts = json_object();
+    size_t i;
+    const json_t *test;
+    json_array_foreach(tests, i, test) {
+        count_one(counts, json_get_string(test, "split", "none"));
+    }
+    return counts;
+}
