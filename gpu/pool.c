@@ -74,6 +74,9 @@ static void job_timer(uv_timer_t *timer) {
         job_end(job, job->status, NULL, NULL, job->why);
         return;
     }
+    if (job->slot->killed) {
+        return; /* for another job: its end is on its way */
+    }
     job->overdue = !job->cancelled;
     log_warning("a worker did not %s: ended pid=%d",
                 job->overdue ? "answer a job in time" : "stop a cancelled job",
@@ -154,6 +157,7 @@ struct pool *pool_new(uv_loop_t *loop, const struct pool_config *config) {
     pool->loop = loop;
     pool->idle_ms = config->idle_ms ? config->idle_ms : 60000;
     pool->job_ms = config->job_ms ? config->job_ms : 600000;
+    pool->slow_ms = config->slow_ms ? config->slow_ms : 5000;
     slots_init(pool, config);
     return pool;
 }

@@ -44,6 +44,7 @@ struct pool_config {
     bool add_local;    /* a local worker comes first when none of them is local */
     unsigned idle_ms;  /* 60 000 */
     unsigned hello_ms; /* a worker that has not greeted by then is given up; 30 000 */
+    unsigned slow_ms;  /* nor by then: the next one need not wait for it; 5000 */
     unsigned job_ms;   /* a worker that has not answered a job by then is ended, and the
                           job counts as lost; more than any honest job takes; 600 000 */
 };

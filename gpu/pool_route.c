@@ -81,8 +81,10 @@ static bool device_is(const json_t *device, size_t ordinal, const char *wanted) 
         return true;
     }
     unsigned long number = strtoul(wanted, &end, 10);
-    return (end != wanted && !*end && number == ordinal) ||
-           !strcasecmp(json_get_string(device, "uuid", ""), wanted) ||
+    if (end != wanted && !*end) {
+        return number == ordinal;
+    }
+    return !strcasecmp(json_get_string(device, "uuid", ""), wanted) ||
            strcasestr(json_get_string(device, "name", ""), wanted) != NULL;
 }
 

@@ -15,8 +15,7 @@
 
 #define MAX_START_FAILURES 2 /* in a row; then the slot rests */
 #define REST_MS 30000
-#define SLOW_START_MS 5000 /* a worker that takes longer keeps nobody from another */
-#define DEVICES_MS 60000   /* a driver's start, on a machine with many GPUs */
+#define DEVICES_MS 60000 /* a driver's start, on a machine with many GPUs */
 #define WORKER_PROGRAM "upskilld-worker"
 
 /* --- where the local worker is --- */
@@ -238,7 +237,7 @@ bool slot_is_ready(const struct slot *slot) {
 }
 
 bool slot_is_slow(const struct slot *slot) {
-    return clock_ms() - slot->started_ms >= SLOW_START_MS;
+    return clock_ms() - slot->started_ms >= slot->pool->slow_ms;
 }
 
 static void slot_start_failed(struct slot *slot, int status, const char *why) {
@@ -321,7 +320,7 @@ static void process_start(struct slot *slot) {
         return;
     }
     slot->pool->open++;
-    uv_timer_start(&slot->timer, slot_timer_fired, SLOW_START_MS, 0);
+    uv_timer_start(&slot->timer, slot_timer_fired, slot->pool->slow_ms, 0);
 }
 
 bool slot_start(struct slot *slot) {

@@ -68,7 +68,7 @@ struct pool {
     uv_loop_t *loop;
     struct slot *slots;
     size_t slot_count, queued;
-    unsigned idle_ms, job_ms;
+    unsigned idle_ms, job_ms, slow_ms;
     struct pool_job *first, *last;
     size_t open;  /* handles and processes that still live */
     bool stopped; /* nothing starts any more */

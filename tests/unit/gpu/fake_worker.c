@@ -1,13 +1,18 @@
 /* A worker that does as it is told, for the tests of the pool.
  *
- * fake_worker MODE [LOG], MODE one of
+ * fake_worker MODE [LOG [HELLO [DEVICES]]], MODE one of
  *   plain     greets at once
  *   banner    prints what a login shell may print first
  *   noise     prints without end and never greets
  *   silent    never greets
  *   old       greets with another protocol
  *   quit      ends with status 3 at once, with a word on stderr
- * LOG (a file) receives one line per start: what the tests count.
+ *   queue     says on stderr that it waits, and never greets
+ *   linger    greets, and goes on when its input has ended, until SIGTERM
+ *   fleeting  greets and ends
+ * LOG (a file) receives one line per start (the pid): what the tests count. `linger` adds
+ * "eof" and "term". HELLO is a JSON object that replaces members of the greeting, DEVICES
+ * what worker/devices answers with.
  *
  * Methods: `echo` answers with params; `pid`; `fail` with an error; `die` kills the
  * process; `die_once` only when the file params.mark is not there yet (and makes it);
@@ -24,6 +29,8 @@
 
 static json_int_t waiting[MAX_WAITING];
 static int waiting_count;
+static const char *log_path, *devices;
+static json_t *more_hello;
 
 static void say(json_t *message) {
     json_dumpf(message, stdout, JSON_COMPACT);
@@ -65,6 +72,8 @@ static void handle(const char *method, json_int_t id, json_t *params) {
         reply(id, json_incref(params));
     } else if (strcmp(method, "pid") == 0) {
         reply(id, json_integer(getpid()));
+    } else if (strcmp(method, "worker/devices") == 0) {
+        reply(id, devices ? json_loads(devices, 0, NULL) : json_object());
     } else if (strcmp(method, "fail") == 0) {
         refuse(id, -32000, "told to fail");
     } else if (strcmp(method, "die") == 0) {
@@ -79,9 +88,25 @@ static void handle(const char *method, json_int_t id, json_t *params) {
 }
 
 static void greet(int protocol) {
-    say(json_pack("{s:s, s:s, s:{s:i, s:s, s:[]}}", "jsonrpc", "2.0", "method",
-                  "worker/hello", "params", "protocol", protocol, "version", "0-fake",
-                  "toolkits"));
+    json_t *hello = json_pack("{s:i, s:s, s:s, s:[]}", "protocol", protocol, "version",
+                              "0-fake", "host", "fake-host", "toolkits");
+    json_object_update(hello, more_hello);
+    say(json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method", "worker/hello", "params",
+                  hello));
+}
+
+static void log_word(const char *word) {
+    FILE *log = log_path ? fopen(log_path, "ae") : NULL;
+    if (log) {
+        fprintf(log, "%s\n", word);
+        fclose(log);
+    }
+}
+
+static void on_term(int number) {
+    (void)number;
+    log_word("term");
+    _exit(0);
 }
 
 static int start(const char *mode) {
@@ -93,7 +118,13 @@ static int start(const char *mode) {
         puts("Last login: Fri Nov 20 on pts/0\r\n{not "
              "json\n{\"method\":\"motd\"}\n[1,2]\n");
     }
-    if (strcmp(mode, "silent") == 0) {
+    if (strcmp(mode, "linger") == 0) {
+        signal(SIGTERM, on_term);
+    }
+    if (strcmp(mode, "queue") == 0) {
+        fputs("job 7 queued and waiting for resources\n", stderr);
+    }
+    if (strcmp(mode, "silent") == 0 || strcmp(mode, "queue") == 0) {
         for (;;) {
             pause();
         }
@@ -103,20 +134,16 @@ static int start(const char *mode) {
     return 0;
 }
 
-static void log_start(const char *path) {
-    FILE *log = fopen(path, "ae");
-    if (log) {
-        fprintf(log, "%d\n", (int)getpid());
-        fclose(log);
-    }
-}
-
 int main(int argc, char **argv) {
-    if (argc > 2) {
-        log_start(argv[2]);
-    }
-    int status = start(argc > 1 ? argv[1] : "plain");
-    if (status) {
+    char pid[16];
+    const char *mode = argc > 1 ? argv[1] : "plain";
+    log_path = argc > 2 ? argv[2] : NULL;
+    more_hello = argc > 3 ? json_loads(argv[3], 0, NULL) : NULL;
+    devices = argc > 4 ? argv[4] : NULL;
+    snprintf(pid, sizeof pid, "%d", (int)getpid());
+    log_word(pid);
+    int status = start(mode);
+    if (status || strcmp(mode, "fleeting") == 0) {
         return status;
     }
     static char line[1 << 20];
@@ -128,6 +155,12 @@ int main(int argc, char **argv) {
                    json_object_get(message, "params"));
         }
         json_decref(message);
+    }
+    if (strcmp(mode, "linger") == 0) {
+        log_word("eof");
+        for (;;) {
+            pause();
+        }
     }
     return 0;
 }
