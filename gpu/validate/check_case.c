@@ -2,9 +2,10 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/validate/launch_limits.h"
+#include "gpu/validate/spec_tensor_map.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,8 +73,8 @@ static int resolve_extents(const struct check_case *c, const json_t *value,
     return 0;
 }
 
-static int resolve_launch(const struct check_case *c, const struct spec_launch *spec,
-                          struct case_launch *ret, struct err *err) {
+static int resolve_shape(const struct check_case *c, const struct spec_launch *spec,
+                         struct case_launch *ret, struct err *err) {
     uint32_t shared[3] = {0};
     *ret = (struct case_launch){.grid = {1, 1, 1}, .block = {1, 1, 1}};
     if (spec->cluster) {
@@ -85,15 +86,33 @@ static int resolve_launch(const struct check_case *c, const struct spec_launch *
     n = n < 0 ? n
               : resolve_extents(c, spec->shared_bytes, 0, shared, "shared_bytes", err);
     ret->shared_bytes = shared[0];
-    return n;
+    return n < 0 ? n : launch_limits_check(ret, c->spec->arch, err);
+}
+
+/* Its tensor maps are resolved again when they have an address. */
+static int check_maps(const struct check_case *c, const struct spec_launch *spec,
+                      struct err *err) {
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        struct tensor_map map;
+        if (spec->args[i].kind == ARG_TENSOR_MAP &&
+            spec_tensor_map_resolve(c, spec->args[i].json, &map, err) < 0) {
+            err_wrap(err, "args[%zu].tensor_map", i);
+            return -EINVAL;
+        }
+    }
+    return 0;
 }
 
 static int resolve_launches(const struct check_case *c, const struct spec_launch *list,
                             size_t count, struct case_launch **ret, struct err *err) {
     *ret = xcalloc(count ? count : 1, sizeof **ret);
     for (size_t i = 0; i < count; i++) {
-        int n = resolve_launch(c, &list[i], *ret + i, err);
+        int n = resolve_shape(c, &list[i], *ret + i, err);
+        n = n < 0 ? n : check_maps(c, &list[i], err);
         if (n < 0) {
+            if (*list[i].at) {
+                err_wrap(err, "%.*s", (int)strlen(list[i].at) - 1, list[i].at);
+            }
             return n;
         }
     }
@@ -157,21 +176,6 @@ json_t *case_launch_to_json(const struct case_launch *launch) {
 
 /* --- contents --- */
 
-static double number_of(const json_t *value) {
-    const char *word = json_string_value(value);
-    return json_is_true(value)    ? 1
-           : !word                ? json_number_value(value) /* -0 stays -0 */
-           : !strcmp(word, "NaN") ? NAN
-           : *word == '-'         ? -INFINITY
-                                  : INFINITY;
-}
-
-static bool is_special(const json_t *value) {
-    const char *word = json_string_value(value);
-    return word && (!strcmp(word, "NaN") || !strcmp(word, "Infinity") ||
-                    !strcmp(word, "-Infinity"));
-}
-
 static void init_pair(struct tensor_init *ret, enum tensor_init_kind kind,
                       const json_t *value) {
     ret->kind = kind;
@@ -188,7 +192,7 @@ static void init_values(struct tensor_init *ret, const json_t *value, double **l
     bool are_whole = true;
     for (size_t i = 0; i < count; i++) {
         const json_t *number = json_array_get(value, i);
-        (*list)[i] = number_of(number);
+        (*list)[i] = spec_number(number);
         whole[i] = json_integer_value(number);
         are_whole = are_whole && json_is_integer(number);
     }
@@ -235,7 +239,7 @@ int check_case_init(const struct check_case *c, size_t buffer, struct tensor_ini
         return init_integers(c, ret, value, err);
     } else if ((value = json_object_get(init, "fill"))) {
         ret->kind = INIT_FILL;
-        ret->a = number_of(value);
+        ret->a = spec_number(value);
     } else if ((value = json_object_get(init, "arange"))) {
         *ret = (struct tensor_init){.kind = INIT_ARANGE, .b = 1};
         if (json_is_array(value)) {
@@ -245,112 +249,6 @@ int check_case_init(const struct check_case *c, size_t buffer, struct tensor_ini
         init_values(ret, value, ret_values);
     } else if (json_object_get(init, "file")) {
         return init_file(c, buffer, ret, err);
-    }
-    return 0;
-}
-
-/* --- the parameter block --- */
-
-struct packing {
-    const struct check_case *c;
-    const struct spec_launch *launch;
-    const struct kernel_param *params;
-    const uint64_t *addresses, *pointer_arrays;
-    struct err *err;
-};
-
-static int wrong_size(const struct packing *p, size_t i, size_t given) {
-    const char *name = p->launch->args[i].name;
-    return err_set(p->err, -EINVAL,
-                   "args[%zu]%s%.64s has %zu bytes, the kernel's parameter %llu", i,
-                   *name ? " " : "", name, given, (unsigned long long)p->params[i].bytes);
-}
-
-static int scalar_to(const struct packing *p, enum tensor_type type, const json_t *value,
-                     void *to) {
-    if (tensor_type_float(type) && (json_is_number(value) || is_special(value))) {
-        tensor_set(type, to, 0, number_of(value));
-        return 0;
-    }
-    int64_t number = json_is_boolean(value) ? json_is_true(value) : 0;
-    int n = json_is_boolean(value) ? 0 : case_size_value(p->c, value, &number, p->err);
-    tensor_set_integer(type, to, 0, number);
-    return n;
-}
-
-/* Members with natural alignment; the whole rounded up to the largest. */
-static size_t struct_bytes(const json_t *members) {
-    size_t bytes = 0, align = 1, i;
-    json_t *member;
-    json_array_foreach(members, i, member) {
-        size_t size =
-            tensor_type_bytes(tensor_type_find(json_get_string(member, "type", "")));
-        bytes = (bytes + size - 1) / size * size + size;
-        align = size > align ? size : align;
-    }
-    return (bytes + align - 1) / align * align;
-}
-
-static int pack_struct(const struct packing *p, const json_t *members, char *to) {
-    size_t at = 0, i;
-    json_t *member;
-    json_array_foreach(members, i, member) {
-        enum tensor_type type = tensor_type_find(json_get_string(member, "type", ""));
-        size_t size = tensor_type_bytes(type);
-        at = (at + size - 1) / size * size;
-        int n = scalar_to(p, type, json_object_get(member, "value"), to + at);
-        if (n < 0) {
-            return n;
-        }
-        at += size;
-    }
-    return 0;
-}
-
-static int pack_pointer(const struct packing *p, size_t i, uint64_t address, char *to) {
-    if (p->params[i].bytes != sizeof address) {
-        return wrong_size(p, i, sizeof address);
-    }
-    memcpy(to, &address, sizeof address);
-    return 0;
-}
-
-static int pack_arg(const struct packing *p, size_t i, char *to) {
-    const struct spec_arg *arg = &p->launch->args[i];
-    size_t bytes, pointers = 0;
-    switch (arg->kind) {
-    case ARG_BUFFER:
-        return pack_pointer(p, i, p->addresses[arg->buffer], to);
-    case ARG_POINTERS:
-        for (size_t k = 0; k < i; k++) {
-            pointers += p->launch->args[k].kind == ARG_POINTERS;
-        }
-        return pack_pointer(p, i, p->pointer_arrays[pointers], to);
-    case ARG_STRUCT:
-        bytes = struct_bytes(arg->list);
-        return bytes != p->params[i].bytes ? wrong_size(p, i, bytes)
-                                           : pack_struct(p, arg->list, to);
-    default:
-        bytes = tensor_type_bytes(arg->type);
-        return bytes != p->params[i].bytes ? wrong_size(p, i, bytes)
-                                           : scalar_to(p, arg->type, arg->value, to);
-    }
-}
-
-int check_case_params(const struct check_case *c, const struct spec_launch *launch,
-                      const struct kernel_param *params, size_t param_count,
-                      const uint64_t *addresses, const uint64_t *pointer_arrays,
-                      void *block, struct err *err) {
-    const struct packing p = {c, launch, params, addresses, pointer_arrays, err};
-    if (launch->arg_count != param_count) {
-        return err_set(err, -EINVAL, "the kernel takes %zu arguments, the spec gives %zu",
-                       param_count, launch->arg_count);
-    }
-    for (size_t i = 0; i < param_count; i++) {
-        int n = pack_arg(&p, i, (char *)block + params[i].offset);
-        if (n < 0) {
-            return n;
-        }
     }
     return 0;
 }

@@ -4,6 +4,7 @@
  * Everything is a number now: extents, bytes, grids; the parameter block of a launch is
  * packed once the buffers have addresses. */
 #include "gpu/validate/check_spec.h"
+#include "gpu/validate/tensor_map.h"
 
 struct case_buffer {
     int64_t shape[COMPARE_MAX_RANK];
@@ -43,11 +44,15 @@ int check_case_init(const struct check_case *c, size_t buffer, struct tensor_ini
 struct kernel_param {
     uint64_t offset, bytes;
 };
+/* Where things are in the device's memory. */
+struct case_places {
+    const uint64_t *addresses;      /* of the spec's buffers */
+    const uint64_t *pointer_arrays; /* one per ARG_POINTERS argument, in order */
+    const unsigned char (*tensor_maps)[TENSOR_MAP_BYTES]; /* per ARG_TENSOR_MAP */
+};
 /* Arguments packed into the kernel's parameter block (param_bytes, zeroed by the caller).
- * addresses: of the spec's buffers; pointer arrays take theirs from pointer_arrays, one
- * per ARG_POINTERS argument in order. -EINVAL when the number or a size of the arguments
- * is not what the kernel takes: "the kernel takes 4 arguments, the spec gives 3". */
+ * -EINVAL when the number or a size of the arguments is not what the kernel takes:
+ * "args: the kernel takes 4 arguments, the spec gives 3". */
 int check_case_params(const struct check_case *c, const struct spec_launch *launch,
                       const struct kernel_param *params, size_t param_count,
-                      const uint64_t *addresses, const uint64_t *pointer_arrays,
-                      void *block, struct err *err);
+                      const struct case_places *places, void *block, struct err *err);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,6 +68,16 @@ static int read_cases(struct spec_reader *r, const json_t *sizes) {
 
 /* --- launches --- */
 
+/* One block of one thread is hardly what is meant. */
+static int need_launch(struct spec_reader *r, const json_t *json, const char *at) {
+    return json_object_get(json, "launch")
+               ? 0
+               : err_set(r->err, -EINVAL,
+                         "%slaunch: say how the kernel is launched: {\"grid\": …, "
+                         "\"block\": …}",
+                         at);
+}
+
 static int read_launch_list(struct spec_reader *r, const json_t *list, const char *at,
                             struct spec_launch **ret, size_t *ret_count) {
     size_t count = json_array_size(list);
@@ -78,8 +89,9 @@ static int read_launch_list(struct spec_reader *r, const json_t *list, const cha
     for (*ret_count = 0; *ret_count < count; ++*ret_count) {
         char path[64];
         snprintf(path, sizeof path, "%s[%zu].", at, *ret_count);
-        int n = spec_read_launch(r, *ret + *ret_count, json_array_get(list, *ret_count),
-                                 path);
+        const json_t *json = json_array_get(list, *ret_count);
+        int n = spec_read_launch(r, *ret + *ret_count, json, path);
+        n = n < 0 ? n : need_launch(r, json, path);
         if (n < 0) {
             ++*ret_count; /* what it holds is freed */
             return n;
@@ -97,7 +109,8 @@ static int read_launches(struct spec_reader *r, const json_t *params) {
     }
     spec->launches = xcalloc(1, sizeof *spec->launches);
     spec->launch_count = 1;
-    return spec_read_launch(r, spec->launches, params, "");
+    int n = spec_read_launch(r, spec->launches, params, "");
+    return n < 0 ? n : need_launch(r, params, "");
 }
 
 static int read_globals(struct spec_reader *r, const json_t *globals) {
@@ -241,6 +254,21 @@ static int read_expect(struct spec_reader *r, const json_t *expect) {
 
 /* --- the rest --- */
 
+bool spec_is_special(const json_t *value) {
+    const char *word = json_string_value(value);
+    return word && (!strcmp(word, "NaN") || !strcmp(word, "Infinity") ||
+                    !strcmp(word, "-Infinity"));
+}
+
+double spec_number(const json_t *value) {
+    const char *word = json_string_value(value);
+    return json_is_true(value)    ? 1
+           : !word                ? json_number_value(value) /* -0 stays -0 */
+           : !strcmp(word, "NaN") ? NAN
+           : *word == '-'         ? -INFINITY
+                                  : INFINITY;
+}
+
 int check_seed_read(const json_t *value, uint64_t *ret) {
     if (json_is_integer(value)) {
         *ret = (uint64_t)json_integer_value(value);
@@ -298,6 +326,7 @@ static int read_numbers(struct spec_reader *r, const json_t *params) {
     if (budget < 0) {
         return err_set(r->err, -EINVAL, "instructions: not negative");
     }
+    spec->arch = json_get_string(params, "arch", "sm_90a");
     spec->trials = (unsigned)trials;
     spec->timeout_s = (unsigned)timeout;
     spec->instructions = (uint64_t)budget;

@@ -48,18 +48,21 @@ struct spec_array {
     size_t bytes;
 };
 
-enum spec_arg_kind { ARG_BUFFER, ARG_SCALAR, ARG_STRUCT, ARG_POINTERS };
+enum spec_arg_kind { ARG_BUFFER, ARG_SCALAR, ARG_STRUCT, ARG_POINTERS, ARG_TENSOR_MAP };
 struct spec_arg {
     enum spec_arg_kind kind;
     const char *name; /* may be "" */
     size_t buffer;    /* of ARG_BUFFER */
     enum tensor_type type;
     const json_t *value; /* number or expression */
-    const json_t *list;  /* of ARG_STRUCT: [{"type", "value"}]; of ARG_POINTERS: names */
+    const json_t *list;  /* of ARG_POINTERS: names */
+    const json_t *json;  /* of ARG_STRUCT: spec_struct.h; of ARG_TENSOR_MAP: the map,
+                            spec_tensor_map.h */
 };
 
 struct spec_launch {
-    const char *kernel;                                  /* NULL: the only one */
+    char at[40];        /* "", "launches[1]."; for errors */
+    const char *kernel; /* NULL: the only one */
     const json_t *grid, *block, *cluster, *shared_bytes; /* NULL = 1, 1, none, 0 */
     bool cooperative;
     struct spec_arg *args;
@@ -118,6 +121,7 @@ struct check_spec {
     bool has_seed;
     uint64_t seed;
     unsigned checks;
+    const char *arch;    /* "sm_90a" */
     const char *backend; /* "auto", "cuda", "emulator" */
     const char *device;  /* UUID or ordinal of a CUDA device, NULL = any */
     struct spec_benchmark benchmark;
@@ -134,5 +138,9 @@ size_t check_spec_buffer(const struct check_spec *spec, const char *name);
 /* The file of a buffer's first contents, or of what it is expected to hold; NULL. */
 const struct spec_array *check_spec_array(const struct check_spec *spec, size_t buffer,
                                           bool expected);
+/* "NaN", "Infinity" or "-Infinity"? */
+bool spec_is_special(const json_t *value);
+/* A number, a truth value or one of those words as a number. */
+double spec_number(const json_t *value);
 /* "0x1f…" or a number or decimal digits as a seed; -EINVAL. */
 int check_seed_read(const json_t *value, uint64_t *ret);

@@ -2,6 +2,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/validate/spec_reader.h"
+#include "gpu/validate/spec_struct.h"
+#include "gpu/validate/spec_tensor_map.h"
 
 #include <errno.h>
 #include <math.h>
@@ -32,8 +34,8 @@ int spec_check_size(struct spec_reader *r, const json_t *value, const char *at) 
     return 0;
 }
 
-static int check_type(struct spec_reader *r, const json_t *json, const char *at,
-                      enum tensor_type *ret) {
+int spec_check_type(struct spec_reader *r, const json_t *json, const char *at,
+                    enum tensor_type *ret) {
     const char *name = json_get_string(json, "type", NULL);
     *ret = name ? tensor_type_find(name) : TENSOR_TYPES;
     if (*ret == TENSOR_TYPES) {
@@ -107,10 +109,7 @@ static int check_values(struct spec_reader *r, const json_t *value, const char *
                        SPEC_MAX_VALUES);
     }
     json_array_foreach(value, i, item) {
-        const char *word = json_string_value(item);
-        bool special = word && (!strcmp(word, "NaN") || !strcmp(word, "Infinity") ||
-                                !strcmp(word, "-Infinity"));
-        if (!json_is_number(item) && !json_is_boolean(item) && !special) {
+        if (!json_is_number(item) && !json_is_boolean(item) && !spec_is_special(item)) {
             return err_set(r->err, -EINVAL, "%s[%zu]: a number is expected", at, i);
         }
     }
@@ -196,7 +195,7 @@ static int check_shape(struct spec_reader *r, const json_t *shape, const char *a
 
 static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
                            const json_t *json, const char *at) {
-    int n = check_type(r, json, at, &ret->type);
+    int n = spec_check_type(r, json, at, &ret->type);
     n = n < 0 ? n : check_shape(r, json_object_get(json, "shape"), at);
     n = n < 0 ? n : check_init(r, json_object_get(json, "init"), at);
     if (n < 0) {
@@ -248,42 +247,21 @@ int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
 
 /* --- arguments --- */
 
-static int check_scalar(struct spec_reader *r, const json_t *json, const char *at,
-                        enum tensor_type *ret) {
-    int n = check_type(r, json, at, ret);
-    const json_t *value = json_object_get(json, "value");
-    char path[192];
-    snprintf(path, sizeof path, "%s.value", at);
-    if (n < 0 || json_is_boolean(value) ||
-        (json_is_number(value) && (tensor_type_float(*ret) || json_is_integer(value)))) {
-        return n;
-    }
-    const char *word = json_string_value(value);
-    if (word && tensor_type_float(*ret) &&
-        (!strcmp(word, "NaN") || !strcmp(word, "Infinity") ||
-         !strcmp(word, "-Infinity"))) {
+int spec_check_value(struct spec_reader *r, enum tensor_type type, const json_t *value,
+                     const char *at) {
+    if (json_is_boolean(value) ||
+        (tensor_type_float(type) && (json_is_number(value) || spec_is_special(value)))) {
         return 0;
     }
-    return spec_check_size(r, value, path);
+    return spec_check_size(r, value, at);
 }
 
-static int check_struct(struct spec_reader *r, const json_t *members, const char *at) {
-    size_t i;
-    json_t *member;
-    if (!json_is_array(members) || !json_array_size(members) ||
-        json_array_size(members) > 256) {
-        return err_set(r->err, -EINVAL, "%s.struct: a list of 1 to 256 members", at);
-    }
-    json_array_foreach(members, i, member) {
-        char path[192];
-        enum tensor_type type;
-        snprintf(path, sizeof path, "%s.struct[%zu]", at, i);
-        int n = check_scalar(r, member, path, &type);
-        if (n < 0) {
-            return n;
-        }
-    }
-    return 0;
+int spec_check_scalar(struct spec_reader *r, const json_t *json, const char *at,
+                      enum tensor_type *ret) {
+    char path[256];
+    int n = spec_check_type(r, json, at, ret);
+    snprintf(path, sizeof path, "%.240s.value", at);
+    return n < 0 ? n : spec_check_value(r, *ret, json_object_get(json, "value"), path);
 }
 
 static int check_pointers(struct spec_reader *r, const json_t *names, const char *at) {
@@ -318,21 +296,22 @@ static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *j
     }
     ret->name = json_get_string(json, "name", "");
     ret->value = json_object_get(json, "value");
-    if ((ret->list = json_object_get(json, "struct"))) {
+    if (json_object_get(json, "struct")) {
         ret->kind = ARG_STRUCT;
-        return check_struct(r, ret->list, at);
+        ret->json = json;
+        return spec_struct_check(r, json, at);
     }
     if ((ret->list = json_object_get(json, "pointers"))) {
         ret->kind = ARG_POINTERS;
         return check_pointers(r, ret->list, at);
     }
-    if (json_object_get(json, "tensor_map")) {
-        return err_set(r->err, -EINVAL, "%s.tensor_map: not understood by this version",
-                       at);
+    if ((ret->json = json_object_get(json, "tensor_map"))) {
+        ret->kind = ARG_TENSOR_MAP;
+        return spec_tensor_map_check(r, ret->json, at);
     }
     if (ret->value) {
         ret->kind = ARG_SCALAR;
-        return check_scalar(r, json, at, &ret->type);
+        return spec_check_scalar(r, json, at, &ret->type);
     }
     int n = spec_read_buffer(r, json, at, false);
     ret->buffer = (size_t)n;
@@ -392,6 +371,7 @@ int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_
         return err_set(r->err, -EINVAL, "%slaunch: an object is expected", at);
     }
     const json_t *launch = json_object_get(json, "launch");
+    snprintf(ret->at, sizeof ret->at, "%s", at);
     ret->kernel = json_get_string(json, "kernel", NULL);
     if (launch && !json_is_object(launch)) {
         return err_set(r->err, -EINVAL, "%slaunch: {\"grid\", \"block\", …}", at);

@@ -21,5 +21,13 @@ int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
 /* A .npy file's path, `expected` or a buffer's first contents. */
 int spec_read_array(struct spec_reader *r, const json_t *path, size_t buffer,
                     bool expected, const char *at);
+int spec_check_type(struct spec_reader *r, const json_t *json, const char *at,
+                    enum tensor_type *ret);
+/* A number or an expression that a value of this type can be. */
+int spec_check_value(struct spec_reader *r, enum tensor_type type, const json_t *value,
+                     const char *at);
+/* {"type", "value"} */
+int spec_check_scalar(struct spec_reader *r, const json_t *json, const char *at,
+                      enum tensor_type *ret);
 /* A member that must be an integer or an expression. */
 int spec_check_size(struct spec_reader *r, const json_t *value, const char *at);

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/validate/spec_tensor_map.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -174,6 +175,36 @@ static int place_pointer_arrays(struct trial *t, const struct spec_launch *launc
     return 0;
 }
 
+static int place_tensor_map(struct trial *t, const json_t *map,
+                            unsigned char ret[static TENSOR_MAP_BYTES], struct err *err) {
+    struct tensor_map own;
+    size_t buffer = check_spec_buffer(t->check->spec, json_get_string(map, "of", ""));
+    uint64_t address = t->addresses[buffer];
+    int r = spec_tensor_map_resolve(t->check, map, &own, err);
+    r = r < 0 ? r : tensor_map_check_address(&own, address, err);
+    if (r == 0 && !t->class->tensor_map) {
+        r = err_set(err, -ENOTSUP, "this backend has no tensor maps: a GPU does");
+    }
+    return r < 0 ? r : t->class->tensor_map(t->backend, &own, address, ret, err);
+}
+
+/* The tensor maps of one launch, in the order of its arguments. */
+static int place_tensor_maps(struct trial *t, const struct spec_launch *launch,
+                             unsigned char (*ret)[TENSOR_MAP_BYTES], struct err *err) {
+    size_t count = 0;
+    for (size_t i = 0; i < launch->arg_count; i++) {
+        const struct spec_arg *arg = &launch->args[i];
+        int r = arg->kind == ARG_TENSOR_MAP
+                    ? place_tensor_map(t, arg->json, ret[count++], err)
+                    : 0;
+        if (r < 0) {
+            err_wrap(err, "%sargs[%zu].tensor_map", launch->at, i);
+            return r;
+        }
+    }
+    return 0;
+}
+
 /* --- launches --- */
 
 /* What a signal handler needs to stop a launch. The threads that could run the handler
@@ -212,6 +243,9 @@ static int prepare_launch(struct trial *t, const struct spec_launch *launch,
     }
     char *block = xcalloc(block_bytes ? block_bytes : 1, 1);
     uint64_t arrays[SPEC_MAX_ARGS];
+    unsigned char maps[SPEC_MAX_ARGS][TENSOR_MAP_BYTES];
+    const struct case_places places = {t->addresses, arrays,
+                                       (const unsigned char(*)[TENSOR_MAP_BYTES])maps};
     *ret = (struct backend_launch){
         .entry = symbol,
         .label = json_get_string(entry, "name", symbol),
@@ -220,10 +254,13 @@ static int prepare_launch(struct trial *t, const struct spec_launch *launch,
         .params = block,
         .param_bytes = block_bytes,
     };
-    if (place_pointer_arrays(t, launch, arrays, &problem->err) < 0 ||
-        check_case_params(t->check, launch, params, (size_t)count, t->addresses, arrays,
-                          block, &problem->err) < 0) {
-        return problem_set(problem, "spec", "arguments");
+    int r = place_pointer_arrays(t, launch, arrays, &problem->err);
+    r = r < 0 ? r : place_tensor_maps(t, launch, maps, &problem->err);
+    r = r < 0 ? r
+              : check_case_params(t->check, launch, params, (size_t)count, &places, block,
+                                  &problem->err);
+    if (r < 0) {
+        return problem_set(problem, "spec", r == -ENOTSUP ? "unsupported" : "arguments");
     }
     return 0;
 }

@@ -2,6 +2,8 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "gpu/validate/check_case.h"
+#include "gpu/validate/launch_limits.h"
+#include "gpu/validate/spec_tensor_map.h"
 #include "gpu/validate/value_expression.h"
 
 #include <criterion/criterion.h>
@@ -153,7 +155,9 @@ Test(value_expression, errors) {
 
 static int read_spec(struct check_spec *ret, const char *text, struct err *err) {
     char json[4096];
-    snprintf(json, sizeof json, "{%s}", text);
+    /* What a test does not care about. */
+    snprintf(json, sizeof json, "{%s%s}",
+             strstr(text, "'launch") ? "" : "'launch':{'grid':[1],'block':[1]},", text);
     for (char *c = json; *c; c++) {
         *c = *c == '\'' ? '"' : *c;
     }
@@ -178,46 +182,166 @@ Test(check_spec, reads_and_resolves) {
     cr_assert_eq(c.launches[0].grid[0], 1);
     static const struct kernel_param params[] = {{0, 8}, {8, 8}, {16, 4}};
     const uint64_t addresses[] = {0x1000, 0x2000};
+    const struct case_places places = {.addresses = addresses};
     unsigned char block[20] = {0};
     cr_assert_eq(
-        check_case_params(&c, &spec.launches[0], params, 3, addresses, NULL, block, &err),
-        0, "%s", err.msg);
+        check_case_params(&c, &spec.launches[0], params, 3, &places, block, &err), 0,
+        "%s", err.msg);
     cr_assert_eq(block[1], 0x10);
     cr_assert_eq(block[9], 0x20);
     cr_assert_eq(block[16], 5);
     cr_assert_lt(
-        check_case_params(&c, &spec.launches[0], params, 2, addresses, NULL, block, &err),
-        0);
-    cr_assert_str_eq(err.msg, "the kernel takes 2 arguments, the spec gives 3");
+        check_case_params(&c, &spec.launches[0], params, 2, &places, block, &err), 0);
+    cr_assert_str_eq(err.msg, "args: the kernel takes 2 arguments, the spec gives 3");
+    static const struct kernel_param wider[] = {{0, 8}, {8, 8}, {16, 8}};
+    cr_assert_lt(check_case_params(&c, &spec.launches[0], wider, 3, &places, block, &err),
+                 0);
+    cr_assert_str_eq(err.msg, "args[2] cols has 4 bytes, the kernel's parameter 8");
     check_case_finish(&c);
     check_spec_finish(&spec);
 }
 
-Test(check_spec, structs_and_pointers) {
+/* The compiler that builds this test is the judge of the layout. */
+struct inner {
+    int8_t tag;
+    double weights[3];
+};
+struct outer {
+    float scale;
+    int64_t wide;
+    const void *data;
+    int8_t flags[5];
+    struct inner parts[2];
+    uint16_t half;
+};
+
+#define STRUCT                                                                           \
+    "{'name':'o','struct':[{'type':'float32','value':1.5},{'type':'int64','value':-2},"  \
+    "{'of':'a'},{'type':'int8','values':[1,2,3,4,'n']},"                                 \
+    "{'struct':[{'type':'int8','value':9},{'type':'float64','value':0.25,'count':3}],"   \
+    "'count':2},{'type':'float16','value':1,'offset':96}],'bytes':104}"
+
+Test(check_spec, structs_have_the_compilers_layout) {
     struct check_spec spec;
     struct check_case c;
     struct err err = {0};
-    int r =
-        read_spec(&spec,
-                  "'args':[{'name':'a','type':'int8','shape':[4],'init':{'fill':1}},"
-                  "{'struct':[{'type':'float32','value':1.5},{'type':'int64','value':-2},"
-                  "{'type':'int8','value':7}]},{'pointers':['a','a']}]",
-                  &err);
-    cr_assert_eq(r, 0, "%s", err.msg);
-    cr_assert_eq(check_case_resolve(&c, &spec, 0, &err), 0);
-    static const struct kernel_param params[] = {{0, 8}, {8, 24}, {32, 8}};
-    const uint64_t addresses[] = {0x1000}, arrays[] = {0x3000};
-    unsigned char block[40] = {0};
-    cr_assert_eq(check_case_params(&c, &spec.launches[0], params, 3, addresses, arrays,
-                                   block, &err),
+    cr_assert_eq(read_spec(&spec,
+                           "'sizes':{'n':7},'launch':{'grid':1,'block':1},"
+                           "'args':[{'name':'a','type':'int8','shape':[4],'init':{'fill':"
+                           "1}}," STRUCT ",{'pointers':['a','a']}]",
+                           &err),
                  0, "%s", err.msg);
-    float f;
-    int64_t wide;
-    memcpy(&f, block + 8, 4);
-    memcpy(&wide, block + 16, 8);
-    cr_assert(f == 1.5f && wide == -2 && block[24] == 7 && block[33] == 0x30);
+    cr_assert_eq(check_case_resolve(&c, &spec, 0, &err), 0);
+    cr_assert_eq(offsetof(struct outer, half), 96);
+    const struct kernel_param params[] = {
+        {0, 8}, {8, sizeof(struct outer)}, {8 + sizeof(struct outer), 8}};
+    const uint64_t addresses[] = {0x1000}, arrays[] = {0x3000};
+    const struct case_places places = {addresses, arrays, NULL};
+    struct {
+        uint64_t a;
+        struct outer o;
+        uint64_t list;
+    } block;
+    memset(&block, 0, sizeof block);
+    cr_assert_eq(
+        check_case_params(&c, &spec.launches[0], params, 3, &places, &block, &err), 0,
+        "%s", err.msg);
+    const struct outer *o = &block.o;
+    cr_assert(o->scale == 1.5f && o->wide == -2 && o->data == (void *)0x1000);
+    cr_assert(!memcmp(o->flags, "\1\2\3\4\7", 5));
+    for (int k = 0; k < 2; k++) {
+        const struct inner *part = &o->parts[k];
+        cr_assert(part->tag == 9 && part->weights[0] == 0.25 && part->weights[2] == 0.25);
+    }
+    cr_assert(o->half == 0x3c00 && block.a == 0x1000 && block.list == 0x3000);
+    const struct kernel_param smaller[] = {{0, 8}, {8, 96}, {104, 8}};
+    cr_assert_lt(
+        check_case_params(&c, &spec.launches[0], smaller, 3, &places, &block, &err), 0);
+    cr_assert_str_eq(err.msg, "args[1] o has 104 bytes, the kernel's parameter 96");
     check_case_finish(&c);
     check_spec_finish(&spec);
+}
+
+/* --- tensor maps --- */
+
+#define MAP(members)                                                                     \
+    "'sizes':{'n':64},'launch':{'grid':1,'block':128},'args':[{'name':'x','type':"       \
+    "'float16','shape':['n',3,128],'init':{'fill':1}},{'name':'m','tensor_map':"         \
+    "{'of':'x'," members "}}]"
+
+static void resolve_map(const char *text, struct tensor_map *ret) {
+    struct check_spec spec;
+    struct check_case c;
+    struct err err = {0};
+    cr_assert_eq(read_spec(&spec, text, &err), 0, "%s", err.msg);
+    cr_assert_eq(check_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
+    cr_assert_eq(spec.launches[0].args[1].kind, ARG_TENSOR_MAP);
+    cr_assert_eq(spec_tensor_map_resolve(&c, spec.launches[0].args[1].json, ret, &err),
+                 0);
+    check_case_finish(&c);
+    check_spec_finish(&spec);
+}
+
+Test(check_spec, tensor_maps_are_turned_round) {
+    struct tensor_map map;
+    resolve_map(MAP("'box':[1,2,64],'swizzle':'128B','l2_promotion':'256B'"), &map);
+    cr_assert(map.rank == 3 && map.type == TENSOR_FLOAT16);
+    cr_assert(map.extents[0] == 128 && map.extents[1] == 3 && map.extents[2] == 64);
+    cr_assert(map.strides[1] == 256 && map.strides[2] == 768);
+    cr_assert(map.box[0] == 64 && map.box[1] == 2 && map.box[2] == 1);
+    cr_assert(map.element_strides[0] == 1 && map.swizzle == SWIZZLE_128B);
+    cr_assert(map.promotion == PROMOTE_256B && map.fill == FILL_ZEROS);
+    cr_assert_eq(tensor_map_span(&map), 64 * 768);
+    resolve_map(MAP("'shape':['n',128],'strides':[768],'box':[8,32],'element_strides':"
+                    "[2,1],'fill':'nan'"),
+                &map);
+    cr_assert(map.rank == 2 && map.extents[1] == 64 && map.strides[1] == 768);
+    cr_assert(map.element_strides[1] == 2 && map.fill == FILL_NAN);
+    struct err err = {0};
+    cr_assert_eq(tensor_map_check_address(&map, 0x1010, &err), 0);
+    cr_assert_lt(tensor_map_check_address(&map, 0x1008, &err), 0);
+    map.interleave = INTERLEAVE_32B;
+    cr_assert_lt(tensor_map_check_address(&map, 0x1010, &err), 0);
+}
+
+/* --- launches and the compiled kernel --- */
+
+Test(launch_limits, what_the_compiled_kernel_adds) {
+    static const struct {
+        uint32_t block, grid, shared;
+        bool cooperative;
+        int registers, own_shared, max_threads;
+        const char *code; /* NULL: it can be launched */
+    } cases[] = {
+        {256, 1000, 0, false, 32, 0, 1024, NULL},
+        {256, 1, 0, false, 32, 0, 128, "CUDA_ERROR_INVALID_VALUE"},
+        {128, 1, 0, false, 32, 0, 128, NULL},
+        {1024, 1, 0, false, 65, 0, 1024, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+        {1024, 1, 0, false, 64, 0, 1024, NULL}, /* 65536 registers */
+        {32, 1, 232448, false, 32, 0, 1024, NULL},
+        {32, 1, 232448, false, 32, 16, 1024, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+        {1024, 264, 0, true, 32, 0, 1024, NULL}, /* 2 on each of 132 */
+        {1024, 265, 0, true, 32, 0, 1024, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"},
+        {1024, 265, 0, false, 32, 0, 1024, NULL},
+        {1024, 133, 0, true, 33, 0, 1024, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"},
+        {32, 4224, 0, true, 16, 0, 1024, NULL}, /* 32 blocks each */
+        {32, 4225, 0, true, 16, 0, 1024, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct case_launch launch = {.grid = {cases[i].grid, 1, 1},
+                                     .block = {cases[i].block, 1, 1},
+                                     .shared_bytes = cases[i].shared};
+        autojson *kernel = json_pack("{s:i, s:i, s:i}", "registers", cases[i].registers,
+                                     "static_shared_bytes", cases[i].own_shared,
+                                     "max_threads", cases[i].max_threads);
+        const char *code = NULL;
+        struct err err = {0};
+        int n = launch_limits_check_kernel(&launch, cases[i].cooperative, kernel,
+                                           "sm_90a", 0, &code, &err);
+        cr_assert_eq(n == 0, !cases[i].code, "case %zu: %s", i, err.msg);
+        cr_assert(!cases[i].code || !strcmp(code, cases[i].code), "case %zu: %s", i,
+                  code);
+    }
 }
 
 Test(check_spec, errors_name_the_field) {
@@ -241,7 +365,7 @@ Test(check_spec, errors_name_the_field) {
         {"'sizes':{'n':'2'}", "sizes.n"},
         {"'sizes':{'2n':2}", "sizes.2n"},
         {"'launch':{'grid':[1,2,3,4]}", "launch.grid"},
-        {"'expect':{'op':'softmax'}", "expect"},
+        {"'expect':{'op':'nosuch'}", "expect"},
         {"'expect':{'values':{'y':[1]}}", "no output of that name"},
         {"'trials':0", "trials"},
         {"'seed':'xyz'", "seed"},
@@ -251,8 +375,9 @@ Test(check_spec, errors_name_the_field) {
          "'output':true}]",
          "tolerance"},
         {"'launches':[]", "launches"},
-        {"'launches':[{'args':[{'name':'x','type':'int32','shape':[1],'output':true}]},"
-         "{'args':[{'name':'x','type':'int32','shape':[1],'output':true}]}]",
+        {"'launches':[{'launch':{},'args':[{'name':'x','type':'int32','shape':[1],'"
+         "output':true}]},"
+         "{'launch':{},'args':[{'name':'x','type':'int32','shape':[1],'output':true}]}]",
          "two buffers 'x'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

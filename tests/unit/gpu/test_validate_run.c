@@ -185,7 +185,8 @@ static const struct backend_class fake = {
 /* --- requests --- */
 
 #define ARGS                                                                             \
-    "'args':[{'name':'y','type':'float32','shape':['n'],'output':true},"                 \
+    "'launch':{'grid':[1],'block':[32]},'args':[{'name':'y','type':'float32','shape':['" \
+    "n'],'output':true},"                                                                \
     "{'name':'x','type':'float32','shape':['n'],'init':{'normal':[0,1]}},"               \
     "{'name':'n','type':'int32','value':'n'}]"
 
