@@ -20,10 +20,17 @@
  *
  * On start a worker sends the notification `worker/hello`:
  *   {"protocol": 1, "version", "host", "machine", "confinement": [...],
- *    "toolkits": [{"root", "nvrtc", "major"}]}
+ *    "toolkits": [{"root", "nvrtc", "major"}], "cuda": is there a CUDA driver?}
  * Lines before it (login banners) are skipped by the pool. Request `worker/status`:
  *   {"parents": [{"pid", "prefix_digest"?, "resident_bytes", "idle_ms",
- *   "state": "starting|ready"}], "running": n, "compiler"?: "13.0.88"}. */
+ *   "state": "starting|ready"}], "running": n, "compiler"?: "13.0.88"}.
+ * Request `worker/devices`, answered by a process that ends at once:
+ *   {"devices": [{"ordinal", "name", "uuid", "compute_capability": "9.0", "sms",
+ *    "memory_bytes", "l2_bytes", "sm_clock_mhz", "memory_clock_mhz", "memory_bus_bits",
+ *    "memory_bytes_per_s", "compute_mode"}], "driver"?: "13.0" (the CUDA it is made for),
+ *    "error"?: {"code": "no_gpu" or CUDA's name, "message", "hint"?}}
+ * as CUDA_VISIBLE_DEVICES of the worker orders and limits them; a MIG slice is a device.
+ * Request `validate`: gpu/validate/validate_run.h. */
 #include "gpu/compile_options.h"
 #include "gpu/source/source_set.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MODE_PROHIBITED = 2, MIN_UUID_PART = 4 };
+enum { MODE_PROHIBITED = 2, MIN_PART = 4 };
 
 /* --- reading --- */
 
@@ -93,8 +93,9 @@ static bool is_wanted(const struct cuda_device *d, const char *wanted) {
     if (end != wanted && !*end && strlen(wanted) <= 3) {
         return ordinal == d->ordinal;
     }
-    return strlen(part) >= MIN_UUID_PART &&
-           !strncasecmp(without_prefix(d->uuid), part, strlen(part));
+    return strlen(part) >= MIN_PART &&
+           (!strncasecmp(without_prefix(d->uuid), part, strlen(part)) ||
+            strcasestr(d->name, wanted));
 }
 
 static void devices_tell(struct buf *out, const struct cuda_device *devices,

@@ -27,9 +27,9 @@ struct cuda_device {
 /* At most max of the devices; the number written, or -EIO with *ret_code and err. */
 int cuda_devices_read(const struct cuda_api *api, struct cuda_device *ret, size_t max,
                       int *ret_code, struct err *err);
-/* The one that `wanted` names: an ordinal, a UUID or the beginning of one that is
- * unambiguous, with or without "GPU-" or "MIG-"; NULL: the first whose compute mode
- * allows a process. NULL with err when there is no such. */
+/* The one that `wanted` names: an ordinal, a UUID or the beginning of one, with or
+ * without "GPU-" or "MIG-", or a part of its name, which only one device may have; NULL:
+ * the first whose compute mode allows a process. NULL with err when there is no such. */
 const struct cuda_device *cuda_device_find(const struct cuda_device *devices,
                                            size_t count, const char *wanted,
                                            struct err *err);

@@ -36,26 +36,26 @@ static struct target target_of(const char *ptx) {
 
 /* sm_90a and sm_100f are for one architecture or family, sm_90 for it and, as PTX, for
  * what is newer. */
-static int target_check(struct cuda_context *c, const struct cuda_image *image,
-                        bool *ret_cubin_fits, struct err *err) {
-    struct target t = target_of(image->ptx);
-    int have = c->device.major * 10 + c->device.minor;
-    bool exact = t.suffix == 'a', family = t.suffix == 'f';
-    bool same = t.sm / 10 == c->device.major && t.sm <= have;
-    *ret_cubin_fits = !t.sm || (exact ? t.sm == have : same);
-    bool ptx_fits = exact ? t.sm == have : family ? same : t.sm <= have;
-    if (!t.sm || *ret_cubin_fits || ptx_fits) {
+static bool target_fits(struct target t, const struct cuda_device *d, bool as_ptx) {
+    int have = d->major * 10 + d->minor;
+    bool same = t.sm / 10 == d->major && t.sm <= have;
+    return !t.sm                        ? true
+           : t.suffix == 'a'            ? t.sm == have
+           : t.suffix == 'f' || !as_ptx ? same
+                                        : t.sm <= have;
+}
+
+int cuda_target_check(const struct cuda_device *device, const char *ptx,
+                      struct err *err) {
+    struct target t = target_of(ptx);
+    char suffix[2] = {t.suffix == 'a' || t.suffix == 'f' ? t.suffix : '\0'};
+    if (target_fits(t, device, true)) {
         return 0;
     }
-    c->code = CUDA_NO_BINARY_FOR_GPU;
     return err_set(err, -EINVAL,
                    "the kernel was compiled for sm_%d%s, the device %s has compute "
                    "capability %d.%d",
-                   t.sm,
-                   exact    ? "a"
-                   : family ? "f"
-                            : "",
-                   c->device.name, c->device.major, c->device.minor);
+                   t.sm, suffix, device->name, device->major, device->minor);
 }
 
 /* "13.0" of "// Cuda compilation tools, release 13.0, V13.0.88". */
@@ -114,13 +114,16 @@ int cuda_module_load(struct cuda_module **ret, struct cuda_context *c,
     autofree char *log = xcalloc(LOG_BYTES, 1);
     char cubin_code[64] = "there is none";
     cuda_module_ref module = NULL;
-    bool cubin_fits = true;
+    bool cubin_fits = target_fits(target_of(image->ptx), &c->device, false);
     const char *form = "cubin";
     int code = CUDA_NO_BINARY_FOR_GPU;
     int r = cuda_context_usable(c, err);
-    r = r ? r : target_check(c, image, &cubin_fits, err);
     if (r < 0) {
         return r;
+    }
+    if (cuda_target_check(&c->device, image->ptx, err) < 0) {
+        c->code = CUDA_NO_BINARY_FOR_GPU;
+        return -EINVAL;
     }
     if (image->cubin && cubin_fits) {
         code = load(c, image->cubin, log, &module);

@@ -15,6 +15,9 @@ struct cuda_image {
     size_t ptx_len;
 };
 
+/* Can the device run what this PTX was made for, as a cubin or compiled anew? 0, or
+ * -EINVAL with both named in err. */
+int cuda_target_check(const struct cuda_device *device, const char *ptx, struct err *err);
 /* 0. -EINVAL: the module was made for another architecture than the device's, which err
  * names (c->code is CUDA_NO_BINARY_FOR_GPU); -EIO: the driver takes neither; err has its
  * version, NVRTC's and the assembler's words. */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -46,7 +47,9 @@ enum {
 #define FS_MAKE_DIR (1ull << 7)
 #define FS_MAKE_REG (1ull << 8)
 #define FS_TRUNCATE (1ull << 14)
+#define FS_IOCTL (1ull << 15) /* from ABI 5 */
 #define FS_READ (FS_READ_FILE | FS_READ_DIR)
+#define FS_DEVICE (FS_READ | FS_WRITE_FILE | FS_IOCTL)
 #define FS_WRITE                                                                         \
     (FS_READ | FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR |            \
      FS_MAKE_REG | FS_TRUNCATE)
@@ -73,7 +76,7 @@ static struct landlock_rules landlock_all(int abi, size_t *ret_size) {
 }
 
 /* A rule on a file, as opposed to a folder, may name only what one does with files. */
-#define FS_OF_FILES (FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE)
+#define FS_OF_FILES (FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL)
 
 static void landlock_allow(int ruleset, const char *const *paths, uint64_t access) {
     for (; paths && *paths; paths++) {
@@ -103,6 +106,7 @@ static bool landlock_apply(const struct confine_rules *rules) {
     }
     landlock_allow(ruleset, rules->read_paths, FS_READ);
     landlock_allow(ruleset, rules->write_paths, FS_WRITE & all.fs);
+    landlock_allow(ruleset, rules->device_paths, FS_DEVICE & all.fs);
     return !syscall(LANDLOCK_RESTRICT, ruleset, 0);
 }
 
@@ -204,7 +208,74 @@ static const int parent_calls[] = {
 #endif
 };
 
-enum { MAX_FILTER = 2 * (ARRAY_LEN(allowed_calls) + ARRAY_LEN(parent_calls)) + 32 };
+/* What the driver's library was seen or is documented to use besides, and what a stricter
+ * list on top of this one takes. Memory of its own making, waiting, scheduling hints; no
+ * processes, no network. */
+static const int driver_calls[] = {
+    SYS_ioctl,
+    SYS_ppoll,
+    SYS_pselect6,
+    SYS_epoll_create1,
+    SYS_epoll_ctl,
+    SYS_epoll_pwait,
+    SYS_eventfd2,
+    SYS_pipe2,
+    SYS_memfd_create,
+    SYS_mlock,
+    SYS_munlock,
+    SYS_mincore,
+    SYS_mbind,
+    SYS_get_mempolicy,
+    SYS_set_mempolicy,
+    SYS_membarrier,
+    SYS_sched_setaffinity,
+    SYS_sched_getparam,
+    SYS_sched_getscheduler,
+    SYS_sched_setscheduler,
+    SYS_sched_get_priority_max,
+    SYS_sched_get_priority_min,
+    SYS_getpriority,
+    SYS_setpriority,
+    SYS_getcpu,
+    SYS_getresuid,
+    SYS_getresgid,
+    SYS_capget,
+    SYS_umask,
+    SYS_statfs,
+    SYS_fstatfs,
+    SYS_fadvise64,
+    SYS_flock,
+    SYS_restart_syscall,
+    SYS_rt_sigtimedwait,
+    SYS_rt_sigpending,
+    SYS_setitimer,
+    SYS_prctl,
+    SYS_seccomp,
+    LANDLOCK_CREATE,
+    LANDLOCK_ADD,
+    LANDLOCK_RESTRICT,
+#ifdef __x86_64__
+    SYS_poll,
+    SYS_select,
+    SYS_pipe,
+    SYS_epoll_wait,
+    SYS_eventfd,
+    SYS_getrlimit,
+#endif
+};
+
+/* MPS speaks to its daemon through a Unix socket. */
+static const int mps_calls[] = {
+    SYS_socketpair,  SYS_connect,    SYS_sendmsg,    SYS_recvmsg,
+    SYS_sendto,      SYS_recvfrom,   SYS_shutdown,   SYS_getsockname,
+    SYS_getpeername, SYS_setsockopt, SYS_getsockopt,
+};
+
+enum {
+    MAX_FILTER = 2 * (ARRAY_LEN(allowed_calls) + ARRAY_LEN(parent_calls) +
+                      ARRAY_LEN(driver_calls) + ARRAY_LEN(mps_calls)) +
+                 40
+};
 
 struct filter {
     struct sock_filter code[MAX_FILTER];
@@ -261,17 +332,28 @@ static void filter_allow_threads(struct filter *f) {
     filter_allow_with(f, SYS_clone, THREAD_FLAGS);
 }
 
-static bool seccomp_apply(bool may_fork, bool may_thread) {
+static void filter_allow_driver(struct filter *f, bool may_reach_mps) {
+    filter_allow_calls(f, driver_calls, ARRAY_LEN(driver_calls));
+    if (may_reach_mps) {
+        filter_allow_calls(f, mps_calls, ARRAY_LEN(mps_calls));
+        filter_allow_with(f, SYS_socket, AF_UNIX);
+    }
+}
+
+static bool seccomp_apply(const struct confine_rules *rules) {
     struct filter f = {.len = 0};
     filter_check_arch(&f);
     filter_allow_calls(&f, allowed_calls, ARRAY_LEN(allowed_calls));
-    if (may_fork) {
+    if (rules->may_fork) {
         filter_allow_calls(&f, parent_calls, ARRAY_LEN(parent_calls));
         filter_allow_with(&f, SYS_clone, CLONE_PARENT | SIGCHLD);
     } else {
         filter_allow_with(&f, SYS_tgkill, (uint32_t)getpid());
     }
-    if (may_thread) {
+    if (rules->may_drive) {
+        filter_allow_driver(&f, rules->may_reach_mps);
+    }
+    if (rules->may_thread) {
         filter_allow_threads(&f);
     }
     filter_allow_with(&f, SYS_prlimit64, 0);
@@ -297,14 +379,15 @@ static bool limit_set(int what, rlim_t soft, rlim_t hard) {
     return !setrlimit((__rlimit_resource_t)what, &wanted);
 }
 
-enum { MAX_OPEN_FILES = 256 };
+enum { MAX_OPEN_FILES = 256, DRIVER_OPEN_FILES = 4096 };
 
 /* RLIMIT_NPROC counts a user's processes everywhere, so it would punish unrelated ones;
  * the seccomp list, which has no clone, does that work. A parent keeps its hard limits,
  * so that each of its children can have limits of its own. */
 static bool limits_apply(const struct confine_rules *r) {
     bool ok = limit_set(RLIMIT_CORE, 0, 0);
-    ok &= limit_set(RLIMIT_NOFILE, MAX_OPEN_FILES, MAX_OPEN_FILES);
+    rlim_t files = r->may_drive ? DRIVER_OPEN_FILES : MAX_OPEN_FILES;
+    ok &= limit_set(RLIMIT_NOFILE, files, files);
     if (r->cpu_s) {
         ok &= limit_set(RLIMIT_CPU, r->cpu_s, r->may_fork ? RLIM_INFINITY : r->cpu_s + 1);
     }
@@ -336,14 +419,16 @@ unsigned confine_self(const struct confine_rules *rules) {
     if (limits_apply(rules)) {
         bits |= CONFINED_RLIMITS;
     }
-    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    if (!rules->may_drive) { /* a driver reads what of /proc/self is then root's */
+        (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    }
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
         return bits;
     }
     if (landlock_apply(rules)) {
         bits |= CONFINED_LANDLOCK;
     }
-    if (seccomp_apply(rules->may_fork, rules->may_thread)) {
+    if (seccomp_apply(rules)) {
         bits |= CONFINED_SECCOMP;
     }
     return bits;

@@ -37,9 +37,13 @@ struct confine_rules {
     const char *const *write_paths; /* read and write; may be NULL */
     bool may_fork;                  /* a parent of others; also keeps its socket calls */
     bool may_thread;                /* may start threads, no processes */
-    unsigned cpu_s;                 /* 0 = no limit, likewise below */
-    size_t memory_bytes;            /* address space; ignored under AddressSanitizer */
-    size_t file_bytes;              /* size of any file it writes */
+    bool may_drive;     /* a GPU: what its driver needs besides, ioctl above all */
+    bool may_reach_mps; /* with may_drive: Unix sockets too */
+    const char *const
+        *device_paths;   /* device files: read, write and ioctl; may be NULL */
+    unsigned cpu_s;      /* 0 = no limit, likewise below */
+    size_t memory_bytes; /* address space; ignored under AddressSanitizer */
+    size_t file_bytes;   /* size of any file it writes */
 };
 
 /* What this kernel offers, without applying it. */

@@ -1,13 +1,16 @@
 #include "gpu/worker/validate_child.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "gpu/validate/validate_result.h"
 #include "gpu/validate/validate_run.h"
 #include "gpu/worker/child_io.h"
 #include "gpu/worker/confine.h"
+#include "gpu/worker/cuda_child.h"
 #include "gpu/worker/validation.h"
 
 #include <errno.h>
@@ -18,18 +21,109 @@
 
 enum { EARLIER_MS = 300 }; /* before the supervisor would kill it */
 
+/* --- time --- */
+
 static void on_alarm(int sig) {
     (void)sig;
     validate_stop();
 }
 
-static void alarm_set(unsigned wall_ms) {
+/* Returns clock_ms at which it rings. */
+static uint64_t alarm_set(unsigned wall_ms) {
     unsigned ms = wall_ms > 2 * EARLIER_MS ? wall_ms - EARLIER_MS : wall_ms / 2 + 1;
     const struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
     const struct itimerval timer = {
         .it_value = {.tv_sec = ms / 1000, .tv_usec = (suseconds_t)(ms % 1000) * 1000}};
     (void)sigaction(SIGALRM, &action, NULL);
     (void)setitimer(ITIMER_REAL, &timer, NULL);
+    return clock_ms() + ms;
+}
+
+/* --- which backend --- */
+
+struct choice {
+    const struct backend_class *backend; /* NULL: a device was asked for, there is none */
+    unsigned confinement;
+    enum cuda_child_state state;
+    bool tried_cuda;
+    struct err why; /* it is not CUDA */
+};
+
+static unsigned confine_for_emulator(const struct validate_limits *limits) {
+    return confine_self(&(struct confine_rules){
+        .may_thread = true,
+        .cpu_s = limits->cpu_s,
+        .memory_bytes = limits->memory_bytes,
+        .file_bytes = 1,
+    });
+}
+
+/* A process that was confined for a driver which turned out to be of no use can be
+ * confined further for the emulator. */
+static void choose(struct choice *ret, const json_t *request,
+                   const struct validate_limits *limits, uint64_t deadline_ms) {
+    const json_t *spec = json_object_get(request, "spec");
+    const char *wanted = json_get_string(spec, "backend", "auto");
+    *ret = (struct choice){.state = CUDA_CHILD_NO_DRIVER};
+    if (strcmp(wanted, "emulator") != 0) {
+        struct cuda_child child = {
+            .device = json_get_string(spec, "device", NULL),
+            .ptx = json_get_string(request, "ptx", NULL),
+            .cpu_s = limits->cpu_s,
+            .deadline_ms = deadline_ms,
+        };
+        ret->tried_cuda = true;
+        ret->state = cuda_child_start(&child, &ret->why);
+        ret->confinement = child.confinement;
+    }
+    if (ret->state == CUDA_CHILD_READY) {
+        ret->backend = cuda_child_backend;
+    } else if (strcmp(wanted, "cuda") != 0) {
+        ret->confinement = confine_for_emulator(limits);
+        ret->backend = &backend_emulator;
+    }
+}
+
+/* The emulator in a device's place is never silent: where a driver is there, the result
+ * says what it lacks. */
+static void tell_choice(const struct choice *choice, json_t *answer) {
+    json_t *backend = json_object_get(answer, "backend");
+    if (!backend) {
+        backend = json_pack("{s:s}", "kind", choice->backend->kind);
+        json_object_set_new(answer, "backend", backend);
+    }
+    if (choice->tried_cuda && choice->state == CUDA_CHILD_UNUSABLE) {
+        json_object_set_new(backend, "fallback", json_clean_z(choice->why.msg));
+    }
+    json_object_set_new(answer, "confinement", confinement_to_json(choice->confinement));
+}
+
+static json_t *no_gpu(const struct choice *choice) {
+    json_t *answer = json_object();
+    validate_set_error(answer, "error", "run", "no_gpu", choice->why.msg,
+                       choice->state == CUDA_CHILD_NO_DRIVER
+                           ? "install NVIDIA's driver, configure a worker on a machine "
+                             "that has a GPU, or leave \"backend\" out"
+                           : "look at nvidia-smi and CUDA_VISIBLE_DEVICES, or leave "
+                             "\"backend\" and \"device\" out");
+    json_object_set_new(answer, "cases", json_array());
+    json_object_set_new(answer, "findings", json_array());
+    json_object_set_new(answer, "omitted", json_integer(0));
+    json_object_set_new(answer, "confinement", confinement_to_json(choice->confinement));
+    return answer;
+}
+
+static json_t *validate(const json_t *request) {
+    struct validate_limits limits;
+    struct choice choice;
+    validate_limits_read(&limits, json_object_get(request, "limits"));
+    choose(&choice, request, &limits, alarm_set(limits.wall_ms));
+    if (!choice.backend) {
+        return no_gpu(&choice);
+    }
+    json_t *answer = validate_run(request, choice.backend);
+    tell_choice(&choice, answer);
+    return answer;
 }
 
 _Noreturn void validate_child_run(int supervisor, int socket) {
@@ -41,21 +135,15 @@ _Noreturn void validate_child_run(int supervisor, int socket) {
     }
     autojson *request = json_parse(text.data, text.len, &err);
     buf_finish(&text);
-    struct validate_limits limits;
-    validate_limits_read(&limits, json_object_get(request, "limits"));
-    alarm_set(limits.wall_ms);
-    unsigned confinement = confine_self(&(struct confine_rules){
-        .may_thread = true,
-        .cpu_s = limits.cpu_s,
-        .memory_bytes = limits.memory_bytes,
-        .file_bytes = 1,
-    });
-    autojson *answer = validate_run(request, &backend_emulator);
-    json_object_set_new(answer, "confinement", confinement_to_json(confinement));
+    autojson *answer =
+        json_get_bool(request, "devices", 0) ? cuda_child_devices() : validate(request);
     autobuf out = BUF_INIT(VALIDATION_MAX_ANSWER);
     if (json_write(&out, answer) < 0) {
         _exit(VALIDATE_CHILD_BAD_JOB);
     }
     (void)file_write_all(socket, out.data, out.len);
+    /* A driver may take seconds to let go of a kernel that runs: the answer need not wait
+     * for it. Its threads must not see what exit() takes apart. */
+    close(socket);
     _exit(0);
 }

@@ -1,11 +1,13 @@
 #pragma once
-/* validate_child: one validation on this machine's CPU, inside a fresh process.
+/* validate_child: one validation, inside a fresh process.
  *
- * The worker starts itself anew for each (`upskilld-worker --validate FD PID`), so that no
- * memory of an earlier job is in reach. The child reads validate_run.h's request from the
- * socket, confines itself (no files, no processes, threads allowed), runs, writes the
- * answer and exits. Some time before the wall limit it stops by itself, so that what was
- * found until then is not lost. */
+ * The worker starts itself anew for each (`upskilld-worker --validate FD PID`), so that
+ * no memory of an earlier job is in reach. The child reads validate_run.h's request from
+ * the socket, chooses the backend, confines itself (for the CPU no files and no
+ * processes; for a CUDA device cuda_room.h), runs, writes the answer and exits. Some time
+ * before the wall limit it stops by itself, so that what was found until then is not
+ * lost. {"devices": true} instead of a request: the child answers with the CUDA devices
+ * there are. */
 
 #define VALIDATE_CHILD_ARGUMENT "--validate"
 

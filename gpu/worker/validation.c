@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/validate/validate_result.h"
-#include "gpu/worker/confine.h"
+#include "gpu/worker/cuda_room.h"
 #include "gpu/worker/validate_child.h"
 #include "gpu/worker/worker_state.h"
 
@@ -16,7 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_WALL_MS = 3600 * 1000 };
+enum {
+    MAX_WALL_MS = 3600 * 1000,
+    DEVICES_WALL_MS = 20 * 1000, /* a driver that was not in use starts for seconds */
+    DEATH_MS = 1000,             /* a killed process may be stuck in the driver */
+};
 
 struct validation {
     struct validation *next;
@@ -27,7 +31,9 @@ struct validation {
     struct validate_limits limits;
     struct child *child;
     uint64_t deadline_ms;
+    uint64_t killed_ms; /* 0 = not yet */
     bool cancelled, timed_out;
+    bool wants_devices; /* it is a `worker/devices` */
 };
 
 void validate_limits_read(struct validate_limits *ret, const json_t *json) {
@@ -64,11 +70,20 @@ static void end_cancelled(struct validation *v) {
               "the validation was cancelled");
 }
 
-/* An answer for a child that gave none. */
-static json_t *answer_of_death(const struct validation *v, const struct child *child) {
+static json_t *devices_of_death(const struct validation *v) {
+    return json_pack("{s:[], s:{s:s, s:s}}", "devices", "error", "code", "no_gpu",
+                     "message",
+                     v->timed_out ? "the driver did not answer"
+                                  : "the process that asked the driver died");
+}
+
+/* An answer for a child that gave none; status as waitpid gives it. */
+static json_t *answer_of_death(const struct validation *v, int status) {
+    if (v->wants_devices) {
+        return devices_of_death(v);
+    }
     json_t *answer = json_object();
     char message[160];
-    int status = child->status;
     if (v->timed_out || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)) {
         snprintf(message, sizeof message, "the run was ended after %.3g s",
                  v->limits.wall_ms / 1e3);
@@ -90,10 +105,20 @@ static json_t *answer_of_death(const struct validation *v, const struct child *c
     return answer;
 }
 
+/* A whole answer, or NULL. */
+static json_t *answer_of(const struct child *child) {
+    struct err err;
+    json_t *answer = json_parse(child->out.data, child->out.len, &err);
+    if (answer && !json_is_object(answer)) {
+        json_decref(answer);
+        answer = NULL;
+    }
+    return answer;
+}
+
 void validation_child_ended(struct worker *w, void *validation,
                             const struct child *child) {
     struct validation *v = validation;
-    struct err err;
     (void)w;
     v->child = NULL;
     if (v->cancelled) {
@@ -101,13 +126,35 @@ void validation_child_ended(struct worker *w, void *validation,
         return;
     }
     bool ended_well = WIFEXITED(child->status) && !WEXITSTATUS(child->status);
-    json_t *answer =
-        ended_well ? json_parse(child->out.data, child->out.len, &err) : NULL;
-    if (!json_is_object(answer)) {
-        json_decref(answer);
-        answer = answer_of_death(v, child);
+    json_t *answer = ended_well ? answer_of(child) : NULL;
+    rpc_reply(validation_free(v), answer ? answer : answer_of_death(v, child->status));
+}
+
+bool validation_child_silent(struct worker *w, void *validation,
+                             const struct child *child) {
+    struct validation *v = validation;
+    (void)w;
+    json_t *answer = v->cancelled || v->timed_out ? NULL : answer_of(child);
+    if (answer) {
+        rpc_reply(validation_free(v), answer);
     }
-    rpc_reply(validation_free(v), answer);
+    return answer != NULL;
+}
+
+static void validation_kill(struct validation *v) {
+    v->killed_ms = clock_ms();
+    child_kill(v->child); /* answered once it is reaped */
+}
+
+/* It was killed and lives: the system waits for the device. Nobody waits with it. */
+static void leave_behind(struct validation *v) {
+    v->child->validation = NULL;
+    v->child = NULL;
+    if (v->cancelled) {
+        end_cancelled(v);
+    } else {
+        rpc_reply(validation_free(v), answer_of_death(v, SIGKILL));
+    }
 }
 
 /* --- beginnings --- */
@@ -117,19 +164,35 @@ static void on_cancel(struct rpc_call *call, void *data) {
     (void)call;
     v->cancelled = true;
     if (v->child) {
-        child_kill(v->child); /* answered once it is reaped */
+        validation_kill(v);
     } else {
         end_cancelled(v);
     }
 }
 
-void validation_start(struct worker *w, struct rpc_call *call) {
+static void validation_add(struct worker *w, struct validation *v) {
+    struct validation **at = &w->validations;
+    while (*at) {
+        at = &(*at)->next;
+    }
+    *at = v;
+    rpc_call_on_cancel(v->call, on_cancel, v);
+}
+
+/* Says no when too many wait. */
+static bool may_start(const struct worker *w, struct rpc_call *call) {
     size_t waiting = 0;
     for (const struct validation *v = w->validations; v; v = v->next) {
         waiting++;
     }
     if (waiting >= VALIDATIONS_MAX) {
         rpc_error(call, RPC_INTERNAL_ERROR, NULL, "too many validations wait already");
+    }
+    return waiting < VALIDATIONS_MAX;
+}
+
+void validation_start(struct worker *w, struct rpc_call *call) {
+    if (!may_start(w, call)) {
         return;
     }
     struct buf text = BUF_INIT(VALIDATION_MAX_REQUEST);
@@ -139,28 +202,35 @@ void validation_start(struct worker *w, struct rpc_call *call) {
         return;
     }
     struct validation *v = xcalloc(1, sizeof *v);
-    v->worker = w;
-    v->call = call;
-    v->len = text.len;
+    *v = (struct validation){.worker = w, .call = call, .len = text.len};
     v->text = buf_detach(&text);
     validate_limits_read(&v->limits, json_object_get(rpc_call_params(call), "limits"));
-    struct validation **at = &w->validations;
-    while (*at) {
-        at = &(*at)->next;
+    validation_add(w, v);
+}
+
+void devices_start(struct worker *w, struct rpc_call *call) {
+    static const char request[] = "{\"devices\":true}";
+    if (!may_start(w, call)) {
+        return;
     }
-    *at = v;
-    rpc_call_on_cancel(call, on_cancel, v);
+    struct validation *v = xcalloc(1, sizeof *v);
+    *v = (struct validation){.worker = w,
+                             .call = call,
+                             .text = xstrdup(request),
+                             .len = sizeof request - 1,
+                             .limits.wall_ms = DEVICES_WALL_MS,
+                             .wants_devices = true};
+    validation_add(w, v);
 }
 
 /* In the new process: nothing but async-signal-safe calls up to the exec. */
-static _Noreturn void child_exec(int socket, int supervisor) {
+static _Noreturn void child_exec(int socket, int supervisor, char *const *environment) {
     char fd[16], pid[16];
     int end = dup(socket); /* without close-on-exec */
     snprintf(fd, sizeof fd, "%d", end);
     snprintf(pid, sizeof pid, "%d", supervisor);
     char *argv[] = {(char[]){"upskilld-worker"}, (char[]){VALIDATE_CHILD_ARGUMENT}, fd,
                     pid, NULL};
-    char *environment[] = {NULL};
     execve("/proc/self/exe", argv, environment);
     _exit(VALIDATE_CHILD_BAD_JOB);
 }
@@ -173,10 +243,12 @@ static void validation_run(struct worker *w, struct validation *v) {
                   "no process could be made: %s", strerror(errno));
         return;
     }
+    char **environment = cuda_room_environment();
     int pid = fork();
     if (pid == 0) {
-        child_exec(end, w->pid);
+        child_exec(end, w->pid, environment);
     }
+    cuda_room_free(environment);
     close(end);
     child->validation = v;
     v->child = child;
@@ -200,20 +272,34 @@ void validations_advance(struct worker *w) {
     }
 }
 
-uint64_t validations_tick(struct worker *w, uint64_t now) {
-    uint64_t next = UINT64_MAX;
-    for (struct validation *v = w->validations; v; v = v->next) {
-        if (!v->child || v->timed_out || v->cancelled) {
-            continue;
-        }
-        if (v->deadline_ms <= now) {
-            v->timed_out = true;
-            child_kill(v->child);
-        } else if (v->deadline_ms < next) {
-            next = v->deadline_ms;
-        }
+/* Ends what is overdue; the time at which to look again. */
+static uint64_t validation_tick(struct validation *v, uint64_t now) {
+    if (!v->child) {
+        return UINT64_MAX;
     }
-    return next;
+    if (!v->killed_ms && v->deadline_ms <= now) {
+        v->timed_out = true;
+        validation_kill(v);
+    }
+    if (!v->killed_ms) {
+        return v->deadline_ms;
+    }
+    if (v->killed_ms + DEATH_MS > now) {
+        return v->killed_ms + DEATH_MS;
+    }
+    leave_behind(v);
+    return UINT64_MAX;
+}
+
+uint64_t validations_tick(struct worker *w, uint64_t now) {
+    uint64_t first = UINT64_MAX;
+    struct validation *next;
+    for (struct validation *v = w->validations; v; v = next) {
+        next = v->next;
+        uint64_t at = validation_tick(v, now);
+        first = at < first ? at : first;
+    }
+    return first;
 }
 
 void validations_free(struct worker *w) {

@@ -3,6 +3,7 @@
  * request, with a deadline, ended by a cancellation. */
 #include "base/json.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,11 +23,16 @@ struct validate_limits {
 };
 void validate_limits_read(struct validate_limits *ret, const json_t *json);
 
-/* Ends in rpc_reply or rpc_error. */
+/* Each ends in rpc_reply or rpc_error. */
 void validation_start(struct worker *w, struct rpc_call *call);
+void devices_start(struct worker *w, struct rpc_call *call); /* `worker/devices` */
 /* What can start; at most as many run as there are cores. */
 void validations_advance(struct worker *w);
 void validation_child_ended(struct worker *w, void *validation,
                             const struct child *child);
+/* The child's answer is whole, though it has not ended yet: true when it was passed on;
+ * the child is nobody's then. */
+bool validation_child_silent(struct worker *w, void *validation,
+                             const struct child *child);
 uint64_t validations_tick(struct worker *w, uint64_t now);
 void validations_free(struct worker *w);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "gpu/toolkit.h"
 #include "gpu/worker/confine.h"
+#include "gpu/worker/cuda_room.h"
 #include "gpu/worker/validation.h"
 #include "gpu/worker/worker_state.h"
 
@@ -82,6 +83,8 @@ static void on_request(struct rpc_call *call, void *data) {
         run_start(w, call);
     } else if (!strcmp(method, "validate")) {
         validation_start(w, call);
+    } else if (!strcmp(method, "worker/devices")) {
+        devices_start(w, call);
     } else if (!strcmp(method, "worker/status")) {
         status_reply(w, call);
     } else {
@@ -121,6 +124,7 @@ static void hello_send(struct worker *w) {
     json_object_set_new(hello, "machine", json_text(name.machine, strlen(name.machine)));
     json_object_set_new(hello, "confinement", confinement_to_json(confine_available()));
     json_object_set_new(hello, "toolkits", toolkits_to_json(w));
+    json_object_set_new(hello, "cuda", json_boolean(cuda_room_has_driver()));
     rpc_notify(w->peer, "worker/hello", hello);
 }
 

@@ -134,6 +134,11 @@ static void child_free(struct child *c) {
 void children_collect(struct worker *w) {
     for (struct child **at = &w->children; *at;) {
         struct child *c = *at;
+        if (c->eof && !c->reaped && c->validation &&
+            validation_child_silent(w, c->validation, c)) {
+            c->validation = NULL;
+            child_kill(c); /* it has nothing more to do */
+        }
         if (!c->eof || !c->reaped) {
             at = &c->next;
             continue;

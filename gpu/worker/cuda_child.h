@@ -1,0 +1,31 @@
+#pragma once
+/* cuda_child: a CUDA device for the process that a validation runs in.
+ *
+ * libcuda is loaded, the process confined for it (cuda_room.h), the device opened, and
+ * what kernels print caught. All of it before a byte of the kernel is looked at. */
+#include "base/json.h"
+
+#include <stdint.h>
+
+struct backend_class;
+struct err;
+
+enum cuda_child_state {
+    CUDA_CHILD_READY,
+    CUDA_CHILD_NO_DRIVER, /* there is no libcuda: nothing was done */
+    CUDA_CHILD_UNUSABLE,  /* there is one, and err says what it lacks */
+};
+struct cuda_child {
+    const char *device; /* as cuda_device_find takes it; NULL = any */
+    const char *ptx;    /* that it must be able to run; may be NULL */
+    unsigned cpu_s;
+    uint64_t deadline_ms; /* clock_ms at which a wait gives up */
+    unsigned confinement; /* out: what is in force */
+    int code;             /* out: CUDA's, of what failed */
+};
+enum cuda_child_state cuda_child_start(struct cuda_child *child, struct err *err);
+extern const struct backend_class *const cuda_child_backend;
+
+/* The answer of `worker/devices` (compile.h): new reference. For a process that does
+ * nothing else. */
+json_t *cuda_child_devices(void);

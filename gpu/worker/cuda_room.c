@@ -1,0 +1,226 @@
+#include "gpu/worker/cuda_room.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "gpu/worker/confine.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const char *const library_dirs[] = {
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
+    "/usr/lib64",
+    "/usr/lib64/nvidia",
+    "/usr/lib",
+    "/usr/local/nvidia/lib64", /* where Kubernetes mounts it */
+    "/usr/local/cuda/compat",
+    "/usr/lib/wsl/lib",
+    "/run/opengl-driver/lib", /* NixOS */
+};
+
+static bool holds_driver(const char *dir) {
+    autofree char *path = path_join(dir, "libcuda.so.1");
+    return access(path, R_OK) == 0;
+}
+
+/* Calls for each absolute folder of LD_LIBRARY_PATH that holds a driver; their number. */
+static size_t path_dirs(char **ret, size_t max) {
+    const char *paths = getenv("LD_LIBRARY_PATH");
+    size_t count = 0;
+    while (paths && *paths) {
+        size_t len = strcspn(paths, ":");
+        autofree char *dir = xstrndup(paths, len);
+        if (dir[0] == '/' && count < max && holds_driver(dir)) {
+            ret[count++] = take(dir);
+        }
+        paths += len + (paths[len] == ':');
+    }
+    return count;
+}
+
+bool cuda_room_has_driver(void) {
+    const char *own = getenv("UPSKILLD_LIBCUDA");
+    char *dirs[1] = {0};
+    bool found = own && *own ? access(own, R_OK) == 0 : false;
+    found = found || access("/proc/driver/nvidia/version", F_OK) == 0;
+    for (size_t i = 0; !found && i < ARRAY_LEN(library_dirs); i++) {
+        found = holds_driver(library_dirs[i]);
+    }
+    found = found || path_dirs(dirs, 1) > 0;
+    free(dirs[0]);
+    return found;
+}
+
+/* --- environment --- */
+
+struct names {
+    char **list;
+    size_t count;
+};
+
+static void names_add(struct names *names, char *owned) {
+    names->list = xreallocarray(names->list, names->count + 2, sizeof *names->list);
+    names->list[names->count++] = owned;
+    names->list[names->count] = NULL;
+}
+
+static bool is_passed(const char *variable) {
+    static const char *const prefixes[] = {
+        "CUDA_VISIBLE_DEVICES=", "CUDA_DEVICE_ORDER=", "CUDA_MPS_",
+        "CUDA_DISABLE_PTX_JIT=", "UPSKILLD_LIBCUDA="};
+    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
+        if (!strncmp(variable, prefixes[i], strlen(prefixes[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_library_path(struct names *names) {
+    char *dirs[8];
+    size_t count = path_dirs(dirs, ARRAY_LEN(dirs));
+    autofree char *joined = xstrdup("");
+    for (size_t i = 0; i < count; i++) {
+        char *longer = xasprintf("%s%s%s", joined, *joined ? ":" : "", dirs[i]);
+        free(joined);
+        joined = longer;
+        free(dirs[i]);
+    }
+    if (*joined) {
+        names_add(names, xasprintf("LD_LIBRARY_PATH=%s", joined));
+    }
+}
+
+char **cuda_room_environment(void) {
+    struct names names = {0};
+    names_add(&names, xstrdup("CUDA_MODULE_LOADING=EAGER"));
+    names_add(&names, xstrdup("CUDA_CACHE_DISABLE=1"));
+    for (char **variable = environ; variable && *variable; variable++) {
+        if (is_passed(*variable)) {
+            names_add(&names, xstrdup(*variable));
+        }
+    }
+    add_library_path(&names);
+    return names.list;
+}
+
+void cuda_room_free(char **environment) {
+    for (char **variable = environment; variable && *variable; variable++) {
+        free(*variable);
+    }
+    free(environment);
+}
+
+/* --- entering --- */
+
+void cuda_room_make_devices(int (*init)(unsigned flags)) {
+    if (access("/proc/driver/nvidia/version", F_OK) ||
+        (!access("/dev/nvidiactl", F_OK) && !access("/dev/nvidia-uvm", F_OK))) {
+        return;
+    }
+    int supervisor = getpid(), pid = fork();
+    if (pid == 0) {
+        confine_child_start(supervisor);
+        (void)init(0);
+        _exit(0);
+    }
+    if (pid > 0) {
+        (void)waitpid(pid, NULL, 0);
+    }
+}
+
+/* The folder of a path, links followed; NULL. */
+static char *real_folder(const char *library) {
+    autofree char *real = library ? realpath(library, NULL) : NULL;
+    char *slash = real ? strrchr(real, '/') : NULL;
+    return slash && slash > real ? xstrndup(real, (size_t)(slash - real)) : NULL;
+}
+
+static void add_readable(struct names *names, const char *library) {
+    static const char *const always[] = {"/proc",
+                                         "/sys",
+                                         "/lib",
+                                         "/lib64",
+                                         "/etc/ld.so.cache",
+                                         "/etc/ld.so.conf",
+                                         "/etc/nvidia",
+                                         "/usr/share/nvidia",
+                                         "/dev/urandom",
+                                         "/usr/lib/os-release"};
+    char *folder = real_folder(library), *dirs[8];
+    size_t count = path_dirs(dirs, ARRAY_LEN(dirs));
+    for (size_t i = 0; i < ARRAY_LEN(always); i++) {
+        names_add(names, xstrdup(always[i]));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(library_dirs); i++) {
+        names_add(names, xstrdup(library_dirs[i]));
+    }
+    for (size_t i = 0; i < count; i++) {
+        names_add(names, dirs[i]);
+    }
+    if (folder) {
+        names_add(names, folder);
+    }
+}
+
+static void add_devices(struct names *names) {
+    static const char *const patterns[] = {"/dev/nvidia*", "/dev/dxg"};
+    glob_t found = {0};
+    for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
+        (void)glob(patterns[i], i ? GLOB_APPEND : 0, NULL, &found);
+    }
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        names_add(names, xstrdup(found.gl_pathv[i]));
+    }
+    globfree(&found);
+    names_add(names, xstrdup("/dev/null"));
+    names_add(names, xstrdup("/dev/zero"));
+}
+
+/* Threads get names in the one, devices locks in the other, which has to be there before
+ * and to be ours: without it nothing is locked, and the timing says so. */
+static void add_writable(struct names *names) {
+    autofree char *locks = xasprintf("/tmp/upskilld-%u", (unsigned)getuid());
+    struct stat st;
+    (void)mkdir(locks, 0700);
+    if (!lstat(locks, &st) && S_ISDIR(st.st_mode) && st.st_uid == getuid()) {
+        names_add(names, take(locks));
+    }
+    names_add(names, xstrdup("/proc/self/task"));
+}
+
+static bool has_mps(void) {
+    return getenv("CUDA_MPS_PIPE_DIRECTORY") || !access("/tmp/nvidia-mps", F_OK);
+}
+
+unsigned cuda_room_enter(unsigned cpu_s, const char *library) {
+    struct names readable = {0}, writable = {0}, devices = {0};
+    add_readable(&readable, library);
+    add_writable(&writable);
+    add_devices(&devices);
+    if (has_mps()) {
+        const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
+        names_add(&writable, xstrdup(folder ? folder : "/tmp/nvidia-mps"));
+    }
+    unsigned bits = confine_self(&(struct confine_rules){
+        .read_paths = (const char *const *)readable.list,
+        .write_paths = (const char *const *)writable.list,
+        .device_paths = (const char *const *)devices.list,
+        .may_thread = true,
+        .may_drive = true,
+        .may_reach_mps = has_mps(),
+        .cpu_s = cpu_s,
+    });
+    cuda_room_free(readable.list);
+    cuda_room_free(writable.list);
+    cuda_room_free(devices.list);
+    return bits;
+}

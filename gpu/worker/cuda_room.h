@@ -1,0 +1,29 @@
+#pragma once
+/* cuda_room: what a process that uses a CUDA device finds and may do.
+ *
+ * libcuda cannot live in the room of compile children: it opens device files and speaks
+ * ioctl with them, starts threads, reads /proc and /sys, loads more of its own libraries
+ * and reserves far more address space than there is memory. It gets that and no more:
+ * files other than those cannot be opened, nothing can be written but the device and the
+ * folder of device_lock.h, there are no sockets (Unix ones where MPS is set up) and no
+ * new processes. */
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Cheap: is there a driver's library in one of the usual places, the loader's path or
+ * $UPSKILLD_LIBCUDA, or the kernel's part of it? Nothing is loaded. */
+bool cuda_room_has_driver(void);
+/* For execve: CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER, CUDA_MPS_*, those folders of
+ * LD_LIBRARY_PATH that hold a driver, $UPSKILLD_LIBCUDA, and that modules are loaded at
+ * once and nothing is kept on disk. NULL-terminated; each freed with cuda_room_free. */
+char **cuda_room_environment(void);
+void cuda_room_free(char **environment);
+
+/* Without the device files cuInit runs the driver's setuid helper, which a confined
+ * process cannot: where they are missing, let a process of its own do it. init: cuInit.
+ */
+void cuda_room_make_devices(int (*init)(unsigned flags));
+/* Confines this process; enum confinement bits. library: where libcuda came from, may be
+ * NULL. After the library was loaded and before cuInit: a thread keeps the confinement
+ * that it was started with. */
+unsigned cuda_room_enter(unsigned cpu_s, const char *library);
