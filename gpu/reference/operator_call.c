@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#define MAX_WINDOW 65536 /* so that products of three do not overflow */
+
 /* --- errors --- */
 
 int call_error(const struct operator_call *c, const char *field, const char *fmt, ...) {
@@ -78,9 +80,9 @@ int call_check_list(struct operator_call *c, const char *name, size_t count,
         return call_error(c, name, "%zu numbers, 1 or %zu are expected", v->count, count);
     }
     for (size_t i = 0; i < v->count; i++) {
-        if (v->ints[i] < low || v->ints[i] > INT32_MAX) {
-            return call_error(c, name, "%lld is not within %lld and 2^31",
-                              (long long)v->ints[i], (long long)low);
+        if (v->ints[i] < low || v->ints[i] > MAX_WINDOW) {
+            return call_error(c, name, "%lld is not within %lld and %d",
+                              (long long)v->ints[i], (long long)low, MAX_WINDOW);
         }
     }
     return 0;
@@ -109,7 +111,7 @@ int call_dims(struct operator_call *c, const char *name, const struct operator_a
         ret[i] = !v->given;
     }
     for (size_t i = 0; v->given && i < v->count; i++) {
-        size_t dim;
+        size_t dim = 0;
         int r = dim_within(c, name, v->ints[i], of, &dim);
         if (r < 0) {
             return r;
@@ -308,4 +310,22 @@ struct moments moments_of(const double *v, int64_t n, int64_t stride) {
     }
     m.squares = sum_value(squares);
     return m;
+}
+
+/* --- several inputs that broadcast --- */
+
+void walk_start(struct walk *w, const struct operator_call *c, size_t count,
+                const int64_t *shape, size_t rank) {
+    *w = (struct walk){.count = count, .rank = rank, .shape = shape};
+    for (size_t i = 0; i < count; i++) {
+        broadcast_strides(&c->in[i], shape, rank, w->strides[i]);
+        w->at[i] = c->in[i].v;
+    }
+}
+
+void walk_next(struct walk *w, const struct operator_call *c) {
+    index_next(w->index, w->shape, w->rank);
+    for (size_t i = 0; i < w->count; i++) {
+        w->at[i] = c->in[i].v + index_offset(w->index, w->strides[i], w->rank);
+    }
 }

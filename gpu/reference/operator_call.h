@@ -108,6 +108,17 @@ void broadcast_strides(const struct operator_array *a, const int64_t *shape, siz
 bool index_next(int64_t *index, const int64_t *shape, size_t rank);
 int64_t index_offset(const int64_t *index, const int64_t *strides, size_t rank);
 
+/* The first inputs, element by element of the shape that they broadcast to. */
+struct walk {
+    const double *at[3]; /* where each stands */
+    size_t count, rank;
+    const int64_t *shape; /* borrowed */
+    int64_t index[OPERATOR_MAX_RANK], strides[3][OPERATOR_MAX_RANK];
+};
+void walk_start(struct walk *w, const struct operator_call *c, size_t count,
+                const int64_t *shape, size_t rank);
+void walk_next(struct walk *w, const struct operator_call *c);
+
 /* --- sums (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher
  * Summen", 1974, with Knuth's branch-free two-sum) --- */
 

@@ -1,0 +1,377 @@
+/* losses: of a prediction and a target, element by element or by classes, and their
+ * reduction to a number. */
+#include "gpu/reference/operator_call.h"
+
+enum reduction { REDUCE_MEAN, REDUCE_SUM, REDUCE_NONE, REDUCE_BATCHMEAN };
+#define REDUCTIONS CHOICE("reduction", "\"mean\"", "mean|sum|none")
+
+/* --- element by element --- */
+
+enum element_loss {
+    LOSS_MSE,
+    LOSS_L1,
+    LOSS_SMOOTH_L1,
+    LOSS_HUBER,
+    LOSS_BCE,
+    LOSS_BCE_LOGITS,
+    LOSS_KL_DIV,
+    LOSS_HINGE,
+    LOSS_HINGE_EMBEDDING,
+    LOSS_SOFT_MARGIN,
+};
+
+static double smooth(double d, double width, double scale) {
+    d = fabs(d);
+    return d < width ? 0.5 * d * d * scale : width * scale * (d - 0.5 * width);
+}
+
+/* log, but no less than -100 (as torch's binary_cross_entropy). */
+static double bounded_log(double x) {
+    double l = log(x);
+    return l < -100 ? -100 : l;
+}
+
+static double log1p_exp(double x) {
+    return fmax(x, 0) + log1p(exp(-fabs(x)));
+}
+
+static double positive(double x) {
+    return x < 0 ? 0 : x;
+}
+
+static double kl_of(double x, double y, bool log_target) {
+    if (log_target) {
+        return exp(y) * (y - x);
+    }
+    return y > 0 ? y * (log(y) - x) : y == 0 ? 0 : NAN;
+}
+
+/* weight: a factor of the whole; of bce_with_logits pos_weight too, of its first term. */
+static double element_loss(const struct operator_call *c, double x, double y,
+                           double pos_weight) {
+    switch ((enum element_loss)c->op->u.number) {
+    case LOSS_MSE:
+        return (x - y) * (x - y);
+    case LOSS_L1:
+        return fabs(x - y);
+    case LOSS_SMOOTH_L1: {
+        double beta = call_number(c, "beta");
+        return beta > 0 ? smooth(x - y, beta, 1 / beta) : fabs(x - y);
+    }
+    case LOSS_HUBER:
+        return smooth(x - y, call_number(c, "delta"), 1);
+    case LOSS_BCE:
+        return -(y * bounded_log(x) + (1 - y) * bounded_log(1 - x));
+    case LOSS_BCE_LOGITS:
+        return pos_weight * y * log1p_exp(-x) + (1 - y) * log1p_exp(x);
+    case LOSS_KL_DIV:
+        return kl_of(x, y, call_bool(c, "log_target"));
+    case LOSS_HINGE:
+        return positive(1 - x * y);
+    case LOSS_HINGE_EMBEDDING:
+        return y == 1 ? x : y == -1 ? positive(call_number(c, "margin") - x) : 0;
+    default:
+        return log1p_exp(-x * y);
+    }
+}
+
+/* The output: the shape itself, or one number. */
+static int reduced_output(struct operator_call *c, const int64_t *shape, size_t rank) {
+    bool none = call_choice(c, "reduction") == REDUCE_NONE;
+    return call_output(c, 0, shape, none ? rank : 0);
+}
+
+/* Weights of an element loss, which must broadcast into what the others make. */
+static int check_weights(struct operator_call *c, const int64_t *shape, size_t rank) {
+    for (size_t i = 2; i < 4 && c->op->inputs[i].name; i++) {
+        const struct operator_array *a = &c->in[i];
+        for (size_t k = 0; call_has(c, i) && k < a->rank; k++) {
+            size_t back = a->rank - k;
+            bool fits =
+                back <= rank && (a->shape[k] == 1 || a->shape[k] == shape[rank - back]);
+            if (!fits) {
+                return call_want_shape(c, i, shape, rank);
+            }
+        }
+    }
+    return 0;
+}
+
+static int shape_of_pair(struct operator_call *c, int64_t *shape, size_t *rank) {
+    static const size_t inputs[] = {0, 1};
+    return call_broadcast(c, inputs, 2, shape, rank);
+}
+
+static int infer_element(struct operator_call *c) {
+    int64_t shape[OPERATOR_MAX_RANK];
+    size_t rank = 0;
+    int r = shape_of_pair(c, shape, &rank);
+    r = r < 0 ? r : check_weights(c, shape, rank);
+    double count = 1;
+    for (size_t i = 0; r == 0 && i < rank; i++) {
+        count *= (double)shape[i];
+    }
+    call_cost(c, 4 * count, 40 * count);
+    return r < 0 ? r : reduced_output(c, shape, rank);
+}
+
+struct weights {
+    int64_t strides[2][OPERATOR_MAX_RANK];
+};
+
+static double weight_at(const struct operator_call *c, const struct weights *w, size_t i,
+                        const struct walk *walk) {
+    const struct operator_array *a = &c->in[2 + i];
+    return a->name ? a->v[index_offset(walk->index, w->strides[i], walk->rank)] : 1;
+}
+
+static double reduce(enum reduction kind, double sum, double count, double batch) {
+    return kind == REDUCE_SUM         ? sum
+           : kind == REDUCE_BATCHMEAN ? sum / batch
+                                      : sum / count;
+}
+
+static int compute_element(struct operator_call *c) {
+    int64_t shape[OPERATOR_MAX_RANK], count = 1;
+    size_t rank = 0;
+    struct walk walk;
+    struct weights w;
+    struct sum sum = {0};
+    enum reduction kind = (enum reduction)call_choice(c, "reduction");
+    shape_of_pair(c, shape, &rank);
+    for (size_t i = 0; i < rank; i++) {
+        count *= shape[i];
+    }
+    for (size_t i = 0; i < 2; i++) {
+        broadcast_strides(&c->in[2 + i], shape, rank, w.strides[i]);
+    }
+    walk_start(&walk, c, 2, shape, rank);
+    int r = 0;
+    for (int64_t i = 0; r == 0 && i < count; i++) {
+        double loss =
+            element_loss(c, *walk.at[0], *walk.at[1], weight_at(c, &w, 1, &walk)) *
+            weight_at(c, &w, 0, &walk);
+        sum_add(&sum, loss);
+        if (kind == REDUCE_NONE) {
+            c->out[0].v[i] = loss;
+        }
+        walk_next(&walk, c);
+        r = i % 65536 == 65535 ? call_continue(c) : 0;
+    }
+    if (kind != REDUCE_NONE) {
+        c->out[0].v[0] =
+            reduce(kind, sum_value(sum), (double)count, rank ? (double)shape[0] : 1);
+    }
+    return r;
+}
+
+/* --- by classes: cross_entropy and nll_loss --- */
+
+/* Input [C], [N, C] or [N, C, …]; targets are classes, or (cross_entropy) probabilities
+ * in the input's own shape. */
+struct classes {
+    struct lines l; /* samples x classes x places */
+    bool probabilities, log_input;
+    double smoothing;
+    enum reduction reduction;
+};
+
+static int plan_classes(struct operator_call *c, struct classes *ret) {
+    const struct operator_array *a = &c->in[0];
+    bool entropy = c->op->u.number == 1;
+    if (!a->rank) {
+        return call_want_rank(c, 0, 2);
+    }
+    size_t dim = a->rank > 1;
+    *ret = (struct classes){
+        .l = lines_of(a, dim),
+        .log_input = !entropy,
+        .probabilities = entropy && shape_equal(a, &c->in[1]),
+        .smoothing = entropy ? call_number(c, "label_smoothing") : 0,
+        .reduction = (enum reduction)call_choice(c, "reduction"),
+    };
+    int r = call_want_shape(c, 2, &ret->l.n, 1);
+    if (r < 0 || ret->probabilities) {
+        return r;
+    }
+    int64_t shape[OPERATOR_MAX_RANK];
+    size_t rank = 0;
+    for (size_t i = 0; i < a->rank; i++) {
+        if (i != dim) {
+            shape[rank++] = a->shape[i];
+        }
+    }
+    return call_want_shape(c, 1, shape, rank);
+}
+
+static int infer_classes(struct operator_call *c) {
+    struct classes k;
+    int r = plan_classes(c, &k);
+    if (r < 0) {
+        return r;
+    }
+    struct operator_array a = c->in[0];
+    size_t dim = a.rank > 1;
+    for (size_t i = dim; i + 1 < a.rank; i++) {
+        a.shape[i] = a.shape[i + 1];
+    }
+    call_cost(c, 5 * (double)a.count, 40 * (double)a.count);
+    return reduced_output(c, a.shape, a.rank - 1);
+}
+
+static double weight_of(const struct operator_call *c, int64_t class) {
+    return call_has(c, 2) ? c->in[2].v[class] : 1;
+}
+
+/* log of the sum of exponentials of the classes, or 0 where the input is logarithms. */
+static double log_total(const struct classes *k, const double *x) {
+    double largest = -INFINITY;
+    struct sum sum = {0};
+    for (int64_t i = 0; !k->log_input && i < k->l.n; i++) {
+        double v = x[i * k->l.inner];
+        largest = v > largest || isnan(v) ? v : largest;
+    }
+    for (int64_t i = 0; !k->log_input && i < k->l.n; i++) {
+        sum_add(&sum, exp(x[i * k->l.inner] - largest));
+    }
+    return k->log_input ? 0 : largest + log(sum_value(sum));
+}
+
+/* Loss of one place whose target is a class; *ret_weight is what the mean divides by. */
+static double class_loss(const struct operator_call *c, const struct classes *k,
+                         const double *x, int64_t target, double *ret_weight) {
+    double total = log_total(k, x), own = weight_of(c, target);
+    double loss = own * (total - x[target * k->l.inner]);
+    if (k->smoothing > 0) {
+        struct sum all = {0};
+        for (int64_t i = 0; i < k->l.n; i++) {
+            sum_add(&all, weight_of(c, i) * (total - x[i * k->l.inner]));
+        }
+        loss = (1 - k->smoothing) * loss + k->smoothing / (double)k->l.n * sum_value(all);
+    }
+    *ret_weight = own;
+    return loss;
+}
+
+static double soft_loss(const struct operator_call *c, const struct classes *k,
+                        const double *x, const double *target) {
+    double total = log_total(k, x);
+    struct sum sum = {0};
+    for (int64_t i = 0; i < k->l.n; i++) {
+        double p =
+            target[i * k->l.inner] * (1 - k->smoothing) + k->smoothing / (double)k->l.n;
+        sum_add(&sum, weight_of(c, i) * p * (total - x[i * k->l.inner]));
+    }
+    return sum_value(sum);
+}
+
+static int loss_at(const struct operator_call *c, const struct classes *k, int64_t place,
+                   double *ret, double *ret_weight) {
+    int64_t sample = place / k->l.inner, inner = place % k->l.inner, target;
+    int64_t at = sample * k->l.n * k->l.inner + inner;
+    const double *x = c->in[0].v + at;
+    if (k->probabilities) {
+        *ret_weight = 1;
+        *ret = soft_loss(c, k, x, c->in[1].v + at);
+        return 0;
+    }
+    *ret = *ret_weight = 0;
+    double value = c->in[1].v[place];
+    if (value == (double)call_integer(c, "ignore_index")) {
+        return 0;
+    }
+    int r = call_index(c, 1, value, 0, k->l.n, &target);
+    if (r == 0) {
+        *ret = class_loss(c, k, x, target, ret_weight);
+    }
+    return r;
+}
+
+static int compute_classes(struct operator_call *c) {
+    struct classes k;
+    struct sum sum = {0}, weights = {0};
+    int r = plan_classes(c, &k);
+    for (int64_t i = 0; r == 0 && i < k.l.outer * k.l.inner; i++) {
+        double loss, weight;
+        r = loss_at(c, &k, i, &loss, &weight);
+        if (r < 0) {
+            return r;
+        }
+        sum_add(&sum, loss);
+        sum_add(&weights, weight);
+        if (k.reduction == REDUCE_NONE) {
+            c->out[0].v[i] = loss;
+        }
+        r = i % 256 == 255 ? call_continue(c) : 0;
+    }
+    if (k.reduction != REDUCE_NONE) {
+        c->out[0].v[0] = reduce(k.reduction, sum_value(sum), sum_value(weights), 1);
+    }
+    return r;
+}
+
+#define FAMILY .family = "losses"
+#define PAIR_INPUTS IN("input"), IN("target")
+#define ROW(name_, loss_, summary_, ...)                                                 \
+    {                                                                                    \
+        .name = (name_), FAMILY, .summary = (summary_), .inputs = {PAIR_INPUTS}, OUTPUT, \
+        .attributes = {__VA_ARGS__}, .infer = infer_element, .compute = compute_element, \
+        .u.number = (loss_)                                                              \
+    }
+
+const struct operator operators_losses[] = {
+    ROW("mse_loss", LOSS_MSE, "Squared difference", REDUCTIONS),
+    ROW("l1_loss", LOSS_L1, "Absolute difference", REDUCTIONS),
+    ROW("smooth_l1_loss", LOSS_SMOOTH_L1, "l1_loss, rounded within beta of 0", REDUCTIONS,
+        RANGE("beta", NUMBER, "1", 0, 1e30)),
+    ROW("huber_loss", LOSS_HUBER, "delta * smooth_l1_loss with beta = delta", REDUCTIONS,
+        RANGE("delta", NUMBER, "1", 1e-30, 1e30)),
+    {.name = "binary_cross_entropy",
+     FAMILY,
+     .summary = "Of probabilities; logarithms are no less than -100",
+     .inputs = {PAIR_INPUTS, OPTIONAL("weight")},
+     OUTPUT,
+     .attributes = {REDUCTIONS},
+     .infer = infer_element,
+     .compute = compute_element,
+     .u.number = LOSS_BCE},
+    {.name = "binary_cross_entropy_with_logits",
+     FAMILY,
+     .summary = "Of logits",
+     .inputs = {PAIR_INPUTS, OPTIONAL("weight"), OPTIONAL("pos_weight")},
+     OUTPUT,
+     .attributes = {REDUCTIONS},
+     .infer = infer_element,
+     .compute = compute_element,
+     .u.number = LOSS_BCE_LOGITS},
+    ROW("kl_div", LOSS_KL_DIV, "target * (log(target) - input); input holds logarithms",
+        CHOICE("reduction", "\"mean\"", "mean|sum|none|batchmean"),
+        FLAG("log_target", "false")),
+    ROW("hinge_loss", LOSS_HINGE, "max(1 - input * target, 0)", REDUCTIONS),
+    ROW("hinge_embedding_loss", LOSS_HINGE_EMBEDDING,
+        "input where target is 1, max(margin - input, 0) where it is -1", REDUCTIONS,
+        NUMBER("margin", "1")),
+    ROW("soft_margin_loss", LOSS_SOFT_MARGIN, "log(1 + exp(-target * input))",
+        REDUCTIONS),
+    {.name = "cross_entropy",
+     FAMILY,
+     .summary = "Of logits [N, C, …]; targets are classes, or probabilities in the "
+                "input's shape",
+     .inputs = {PAIR_INPUTS, OPTIONAL("weight")},
+     OUTPUT,
+     .attributes = {REDUCTIONS, INTEGER("ignore_index", "-100"),
+                    RANGE("label_smoothing", NUMBER, "0", 0, 1)},
+     .infer = infer_classes,
+     .compute = compute_classes,
+     .u.number = 1},
+    {.name = "nll_loss",
+     FAMILY,
+     .summary = "Of logarithms [N, C, …]; targets are classes",
+     .inputs = {PAIR_INPUTS, OPTIONAL("weight")},
+     OUTPUT,
+     .attributes = {REDUCTIONS, INTEGER("ignore_index", "-100")},
+     .infer = infer_classes,
+     .compute = compute_classes,
+     .u.number = 0},
+    {0},
+};

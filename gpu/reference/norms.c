@@ -1,0 +1,375 @@
+/* norms: a tensor brought to mean 0 and variance 1, or to length 1, in groups of
+ * elements; then scaled and shifted. torch.nn.functional's names and parameters. */
+#include "gpu/reference/gather.h"
+
+/* --- groups and channels --- */
+
+static double eps_of_type(enum tensor_type type) {
+    switch (type) {
+    case TENSOR_FLOAT64:
+        return 0x1p-52;
+    case TENSOR_FLOAT16:
+        return 0x1p-10;
+    case TENSOR_BFLOAT16:
+        return 0x1p-7;
+    default:
+        return 0x1p-23;
+    }
+}
+
+static double eps_of(const struct operator_call *c) {
+    const struct operator_value *v = call_attribute(c, "eps");
+    return v->given ? v->number : eps_of_type(c->in[0].type);
+}
+
+/* Every group of `view` (input 0 in another shape) to mean 0 and variance 1; or, without
+ * centre, to a mean square of 1. */
+static int normalize_groups(struct operator_call *c, const struct operator_array *view,
+                            const bool *dims, bool centre) {
+    struct gather g;
+    gather_start(&g, view, dims);
+    autofree double *line = xcalloc(g.n ? (size_t)g.n : 1, sizeof *line);
+    double eps = eps_of(c);
+    int r = 0;
+    for (int64_t l = 0; r == 0 && g.n && l < g.lines; l++) {
+        gather_line(&g, c->in[0].v, line);
+        struct moments m = moments_of(line, g.n, 1);
+        for (int64_t i = 0; !centre && i < g.n; i++) {
+            line[i] *= line[i];
+        }
+        double square = centre ? m.squares / (double)g.n : moments_of(line, g.n, 1).mean;
+        double scale = sqrt(square + eps), mean = centre ? m.mean : 0;
+        for (int64_t i = 0; i < g.n; i++) {
+            int64_t at = g.base + g.offsets[i];
+            c->out[0].v[at] = (c->in[0].v[at] - mean) / scale;
+        }
+        gather_next(&g);
+        r = call_continue(c);
+    }
+    gather_finish(&g);
+    return r;
+}
+
+/* weight and bias (inputs w and w + 1 where has_bias), one per `inner` elements in turn.
+ */
+static void scale_and_shift(struct operator_call *c, size_t w, bool has_bias,
+                            int64_t inner) {
+    struct operator_array *out = &c->out[0];
+    for (int64_t i = 0; call_has(c, w) && i < out->count; i++) {
+        out->v[i] *= c->in[w].v[i / inner % c->in[w].count];
+    }
+    for (int64_t i = 0; has_bias && call_has(c, w + 1) && i < out->count; i++) {
+        out->v[i] += c->in[w + 1].v[i / inner % c->in[w + 1].count];
+    }
+}
+
+static void cost_of_norm(struct operator_call *c) {
+    double count = (double)c->in[0].count;
+    call_cost(c, (call_has(c, 1) ? 7 : 5) * count, 8 * count);
+}
+
+static int64_t channel_inner(const struct operator_array *a) {
+    return shape_count(a, 2, a->rank);
+}
+
+static int check_channels(struct operator_call *c, size_t first, size_t count) {
+    if (c->in[0].rank < 2) {
+        return err_set(c->err, -EINVAL, "%s.inputs.input: '%s' has no channels: rank %zu",
+                       c->at, c->in[0].name, c->in[0].rank);
+    }
+    for (size_t i = first; i < first + count; i++) {
+        int r = call_want_shape(c, i, &c->in[0].shape[1], 1);
+        if (r < 0) {
+            return r;
+        }
+    }
+    return 0;
+}
+
+/* --- batch_norm: input, running_mean, running_var, weight, bias --- */
+
+static int infer_batch_norm(struct operator_call *c) {
+    int r = check_channels(c, 1, 4);
+    if (r == 0 && !call_bool(c, "training") && (!call_has(c, 1) || !call_has(c, 2))) {
+        r = call_error(c, "training",
+                       "without it running_mean and running_var are needed");
+    }
+    cost_of_norm(c);
+    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
+}
+
+static int compute_batch_norm(struct operator_call *c) {
+    int64_t inner = channel_inner(&c->in[0]), channels = c->in[0].shape[1];
+    bool dims[OPERATOR_MAX_RANK] = {true, false, true, true, true, true, true, true};
+    int r = 0;
+    if (call_bool(c, "training")) {
+        r = normalize_groups(c, &c->in[0], dims, true);
+    } else {
+        double eps = eps_of(c);
+        for (int64_t i = 0; i < c->out[0].count; i++) {
+            int64_t k = i / inner % channels;
+            c->out[0].v[i] = (c->in[0].v[i] - c->in[1].v[k]) / sqrt(c->in[2].v[k] + eps);
+        }
+    }
+    if (r == 0) {
+        scale_and_shift(c, 3, true, inner);
+    }
+    return r;
+}
+
+/* --- instance_norm, group_norm: input, weight, bias --- */
+
+static int infer_instance_norm(struct operator_call *c) {
+    int r = check_channels(c, 1, 2);
+    cost_of_norm(c);
+    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
+}
+
+static int compute_instance_norm(struct operator_call *c) {
+    bool dims[OPERATOR_MAX_RANK] = {false, false, true, true, true, true, true, true};
+    int r = normalize_groups(c, &c->in[0], dims, true);
+    if (r == 0) {
+        scale_and_shift(c, 1, true, channel_inner(&c->in[0]));
+    }
+    return r;
+}
+
+static int infer_group_norm(struct operator_call *c) {
+    int r = infer_instance_norm(c);
+    int64_t groups = call_integer(c, "num_groups");
+    if (r == 0 && c->in[0].shape[1] % groups) {
+        r = call_error(c, "num_groups", "%lld does not divide the %lld channels of '%s'",
+                       (long long)groups, (long long)c->in[0].shape[1], c->in[0].name);
+    }
+    return r;
+}
+
+static int compute_group_norm(struct operator_call *c) {
+    bool dims[] = {false, true};
+    struct operator_array view = {.rank = 2};
+    view.shape[0] = c->in[0].shape[0] * call_integer(c, "num_groups");
+    view.shape[1] = view.shape[0] ? c->in[0].count / view.shape[0] : 0;
+    int r = normalize_groups(c, &view, dims, true);
+    if (r == 0) {
+        scale_and_shift(c, 1, true, channel_inner(&c->in[0]));
+    }
+    return r;
+}
+
+/* --- layer_norm, rms_norm: over the last dimensions --- */
+
+/* How many of the last dimensions are meant; negative errno. */
+static int last_dims(struct operator_call *c) {
+    const struct operator_array *a = &c->in[0];
+    const struct operator_value *v = call_attribute(c, "normalized_shape");
+    size_t count = v->given ? v->count : call_has(c, 1) ? c->in[1].rank : 1;
+    if (count > a->rank || !count) {
+        return call_error(c, "normalized_shape", "%zu dimensions, '%s' has %zu", count,
+                          a->name, a->rank);
+    }
+    for (size_t i = 0; v->given && i < count; i++) {
+        if (v->ints[i] != a->shape[a->rank - count + i]) {
+            char shape[160];
+            return call_error(c, "normalized_shape",
+                              "it is not how the shape of '%s' ends: %s", a->name,
+                              shape_text(a, shape, sizeof shape));
+        }
+    }
+    return (int)count;
+}
+
+static int infer_layer_norm(struct operator_call *c) {
+    int count = last_dims(c);
+    if (count < 0) {
+        return count;
+    }
+    const int64_t *shape = c->in[0].shape + c->in[0].rank - (size_t)count;
+    int r = call_want_shape(c, 1, shape, (size_t)count);
+    r = r < 0 ? r : call_want_shape(c, 2, shape, (size_t)count);
+    cost_of_norm(c);
+    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
+}
+
+static void last_as_flags(struct operator_call *c, bool *ret) {
+    size_t count = (size_t)last_dims(c);
+    for (size_t i = 0; i < c->in[0].rank; i++) {
+        ret[i] = i + count >= c->in[0].rank;
+    }
+}
+
+static int compute_layer_norm(struct operator_call *c) {
+    bool dims[OPERATOR_MAX_RANK] = {0};
+    last_as_flags(c, dims);
+    int r = normalize_groups(c, &c->in[0], dims, true);
+    if (r == 0) {
+        scale_and_shift(c, 1, true, 1);
+    }
+    return r;
+}
+
+/* `dim` instead of the last dimensions: then the weight is per element of dim alone. */
+static int infer_rms_norm(struct operator_call *c) {
+    size_t dim;
+    if (!call_attribute(c, "dim")->given) {
+        return infer_layer_norm(c);
+    }
+    int r = call_dim(c, "dim", &c->in[0], &dim);
+    r = r < 0 ? r : call_want_shape(c, 1, &c->in[0].shape[dim], 1);
+    cost_of_norm(c);
+    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
+}
+
+static int compute_rms_norm(struct operator_call *c) {
+    bool dims[OPERATOR_MAX_RANK] = {0};
+    size_t dim = 0;
+    int64_t inner = 1;
+    if (call_attribute(c, "dim")->given) {
+        call_dim(c, "dim", &c->in[0], &dim);
+        dims[dim] = true;
+        inner = lines_of(&c->in[0], dim).inner;
+    } else {
+        last_as_flags(c, dims);
+    }
+    int r = normalize_groups(c, &c->in[0], dims, false);
+    if (r == 0) {
+        scale_and_shift(c, 1, false, inner);
+    }
+    return r;
+}
+
+/* --- normalize: over the p-norm along dimensions --- */
+
+static int infer_normalize(struct operator_call *c) {
+    bool dims[OPERATOR_MAX_RANK];
+    int r = call_dims(c, "dim", &c->in[0], dims);
+    call_cost(c, 3 * (double)c->in[0].count, 20 * (double)c->in[0].count);
+    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
+}
+
+static double length_of(const double *line, int64_t n, double p) {
+    struct sum sum = {0};
+    double largest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double x = fabs(line[i]);
+        largest = x > largest || isnan(x) ? x : largest;
+        sum_add(&sum, p == 1 ? x : p == 2 ? x * x : pow(x, p));
+    }
+    double total = sum_value(sum);
+    return isinf(p) ? largest : p == 1 ? total : p == 2 ? sqrt(total) : pow(total, 1 / p);
+}
+
+static int compute_normalize(struct operator_call *c) {
+    bool dims[OPERATOR_MAX_RANK];
+    double p = call_number(c, "p"), eps = call_number(c, "eps");
+    struct gather g;
+    call_dims(c, "dim", &c->in[0], dims);
+    gather_start(&g, &c->in[0], dims);
+    autofree double *line = xcalloc(g.n ? (size_t)g.n : 1, sizeof *line);
+    for (int64_t l = 0; l < g.lines; l++) {
+        gather_line(&g, c->in[0].v, line);
+        double length = length_of(line, g.n, p);
+        length = length < eps ? eps : length;
+        for (int64_t i = 0; i < g.n; i++) {
+            c->out[0].v[g.base + g.offsets[i]] = line[i] / length;
+        }
+        gather_next(&g);
+    }
+    gather_finish(&g);
+    return call_continue(c);
+}
+
+/* --- local_response_norm: Krizhevsky and others, 2012, over `size` channels --- */
+
+static int infer_response(struct operator_call *c) {
+    int r = check_channels(c, 1, 0);
+    double terms = (double)c->in[0].count * call_number(c, "size");
+    call_cost(c, 2 * terms, 2 * terms);
+    return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
+}
+
+static int compute_response(struct operator_call *c) {
+    const double *x = c->in[0].v;
+    int64_t inner = channel_inner(&c->in[0]), channels = c->in[0].shape[1];
+    int64_t size = call_integer(c, "size");
+    double alpha = call_number(c, "alpha"), beta = call_number(c, "beta");
+    double k = call_number(c, "k");
+    for (int64_t i = 0; i < c->out[0].count; i++) {
+        int64_t at = i / inner % channels;
+        struct sum sum = {0};
+        for (int64_t j = at - size / 2; j < at - size / 2 + size; j++) {
+            double v = j >= 0 && j < channels ? x[i + (j - at) * inner] : 0;
+            sum_add(&sum, v * v);
+        }
+        c->out[0].v[i] = x[i] / pow(k + alpha * sum_value(sum) / (double)size, beta);
+    }
+    return call_continue(c);
+}
+
+#define FAMILY .family = "norms"
+#define EPS(fallback_) RANGE("eps", NUMBER, fallback_, 0, 1e30)
+#define WEIGHTS IN("input"), OPTIONAL("weight"), OPTIONAL("bias")
+
+const struct operator operators_norms[] = {
+    {.name = "batch_norm",
+     FAMILY,
+     .summary = "Per channel, with running statistics or, training, those of the batch",
+     .inputs = {IN("input"), OPTIONAL("running_mean"), OPTIONAL("running_var"),
+                OPTIONAL("weight"), OPTIONAL("bias")},
+     OUTPUT,
+     .attributes = {FLAG("training", "false"), EPS("1e-5")},
+     .infer = infer_batch_norm,
+     .compute = compute_batch_norm},
+    {.name = "instance_norm",
+     FAMILY,
+     .summary = "Per sample and channel",
+     .inputs = {WEIGHTS},
+     OUTPUT,
+     .attributes = {EPS("1e-5")},
+     .infer = infer_instance_norm,
+     .compute = compute_instance_norm},
+    {.name = "group_norm",
+     FAMILY,
+     .summary = "Per sample and group of channels",
+     .inputs = {WEIGHTS},
+     OUTPUT,
+     .attributes = {RANGE("num_groups", INTEGER, NULL, 1, 1e9), EPS("1e-5")},
+     .infer = infer_group_norm,
+     .compute = compute_group_norm},
+    {.name = "layer_norm",
+     FAMILY,
+     .summary = "Over the last dimensions: normalized_shape, or the weight's, or one",
+     .inputs = {WEIGHTS},
+     OUTPUT,
+     .attributes = {INTEGERS("normalized_shape", "null"), EPS("1e-5")},
+     .infer = infer_layer_norm,
+     .compute = compute_layer_norm},
+    {.name = "rms_norm",
+     FAMILY,
+     .summary = "Over the root of the mean square of the last dimensions, or of dim; eps "
+                "is the type's without",
+     .inputs = {IN("input"), OPTIONAL("weight")},
+     OUTPUT,
+     .attributes = {INTEGERS("normalized_shape", "null"), INTEGER("dim", "null"),
+                    EPS("null")},
+     .infer = infer_rms_norm,
+     .compute = compute_rms_norm},
+    {.name = "normalize",
+     FAMILY,
+     .summary = "input / max(p-norm along dim, eps); dim null: of the whole tensor",
+     .inputs = {IN("input")},
+     OUTPUT,
+     .attributes = {RANGE("p", NUMBER, "2", 1e-3, INFINITY), INTEGERS("dim", "1"),
+                    EPS("1e-12")},
+     .infer = infer_normalize,
+     .compute = compute_normalize},
+    {.name = "local_response_norm",
+     FAMILY,
+     .summary = "Over the squares of neighbouring channels",
+     .inputs = {IN("input")},
+     OUTPUT,
+     .attributes = {RANGE("size", INTEGER, NULL, 1, 1e6), NUMBER("alpha", "1e-4"),
+                    NUMBER("beta", "0.75"), NUMBER("k", "1")},
+     .infer = infer_response,
+     .compute = compute_response},
+    {0},
+};

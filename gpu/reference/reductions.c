@@ -1,0 +1,209 @@
+/* reductions: many elements to one, along dimensions or over the whole tensor. */
+#include "gpu/reference/gather.h"
+
+enum fold {
+    FOLD_SUM,
+    FOLD_MEAN,
+    FOLD_PROD,
+    FOLD_MAX,
+    FOLD_MIN,
+    FOLD_ARGMAX,
+    FOLD_ARGMIN,
+    FOLD_ANY,
+    FOLD_ALL,
+    FOLD_COUNT,
+    FOLD_VAR,
+    FOLD_STD,
+    FOLD_NORM,
+    FOLD_LOGSUMEXP,
+};
+
+static enum fold fold_of(const struct operator_call *c) {
+    return (enum fold)c->op->u.number;
+}
+
+/* --- folds of one line --- */
+
+static int64_t extreme_of(const double *line, int64_t n, double sign) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < n && !isnan(line[best]); i++) {
+        if (isnan(line[i]) || sign * line[i] > sign * line[best]) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static double product_of_line(const double *line, int64_t n) {
+    double product = 1;
+    for (int64_t i = 0; i < n; i++) {
+        product *= line[i];
+    }
+    return product;
+}
+
+static int64_t nonzeros_of(const double *line, int64_t n) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        count += line[i] != 0;
+    }
+    return count;
+}
+
+static double variance_of(const struct operator_call *c, const double *line, int64_t n) {
+    double free_values = (double)n - call_number(c, "correction");
+    return moments_of(line, n, 1).squares / (free_values > 0 ? free_values : 0);
+}
+
+static double log_sum_exp_of(const double *line, int64_t n) {
+    double largest = n ? line[extreme_of(line, n, 1)] : -INFINITY;
+    if (!isfinite(largest)) {
+        return largest;
+    }
+    struct sum sum = {0};
+    for (int64_t i = 0; i < n; i++) {
+        sum_add(&sum, exp(line[i] - largest));
+    }
+    return largest + log(sum_value(sum));
+}
+
+static double norm_of(const double *line, int64_t n, double p) {
+    if (p == 0) {
+        return (double)nonzeros_of(line, n);
+    }
+    struct sum sum = {0};
+    double extreme = p > 0 ? 0 : INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        double x = fabs(line[i]);
+        bool further = p > 0 ? x > extreme : x < extreme;
+        extreme = (further || isnan(x)) && !isnan(extreme) ? x : extreme;
+        if (!isinf(p)) {
+            sum_add(&sum, p == 1 ? x : p == 2 ? x * x : pow(x, p));
+        }
+    }
+    double total = sum_value(sum);
+    return isinf(p) ? extreme : p == 1 ? total : p == 2 ? sqrt(total) : pow(total, 1 / p);
+}
+
+static double fold_line(const struct operator_call *c, const double *line, int64_t n) {
+    switch (fold_of(c)) {
+    case FOLD_SUM:
+        return sum_of(line, n, 1);
+    case FOLD_MEAN:
+        return sum_of(line, n, 1) / (double)n;
+    case FOLD_PROD:
+        return product_of_line(line, n);
+    case FOLD_MAX:
+        return line[extreme_of(line, n, 1)];
+    case FOLD_MIN:
+        return line[extreme_of(line, n, -1)];
+    case FOLD_ARGMAX:
+        return (double)extreme_of(line, n, 1);
+    case FOLD_ARGMIN:
+        return (double)extreme_of(line, n, -1);
+    case FOLD_ANY:
+        return nonzeros_of(line, n) > 0;
+    case FOLD_ALL:
+        return nonzeros_of(line, n) == n;
+    case FOLD_COUNT:
+        return (double)nonzeros_of(line, n);
+    case FOLD_VAR:
+        return variance_of(c, line, n);
+    case FOLD_STD:
+        return sqrt(variance_of(c, line, n));
+    case FOLD_NORM:
+        return norm_of(line, n, call_number(c, "p"));
+    default:
+        return log_sum_exp_of(line, n);
+    }
+}
+
+/* --- the operator --- */
+
+static bool wants_elements(enum fold fold) {
+    return fold == FOLD_MAX || fold == FOLD_MIN || fold == FOLD_ARGMAX ||
+           fold == FOLD_ARGMIN;
+}
+
+static int infer_fold(struct operator_call *c) {
+    bool dims[OPERATOR_MAX_RANK], keep = call_bool(c, "keepdim");
+    const struct operator_array *a = &c->in[0];
+    int r = call_dims(c, "dim", a, dims);
+    r = r < 0 ? r : gather_output(c, 0, a, dims, keep);
+    if (r == 0 && wants_elements(fold_of(c)) && c->out[0].count && !a->count) {
+        r = call_error(c, "dim", "no elements of '%s' to choose from", a->name);
+    }
+    if (r == 0 && c->op->outputs[1].name) {
+        r = gather_output(c, 1, a, dims, keep);
+    }
+    double cost = (double)a->count;
+    call_cost(c, fold_of(c) >= FOLD_VAR ? 3 * cost : cost, 4 * cost);
+    return r;
+}
+
+static int compute_fold(struct operator_call *c) {
+    bool dims[OPERATOR_MAX_RANK];
+    struct gather g;
+    call_dims(c, "dim", &c->in[0], dims);
+    gather_start(&g, &c->in[0], dims);
+    autofree double *line = xcalloc(g.n ? (size_t)g.n : 1, sizeof *line);
+    int r = 0;
+    for (int64_t l = 0; r == 0 && l < g.lines; l++) {
+        gather_line(&g, c->in[0].v, line);
+        c->out[0].v[l] = fold_line(c, line, g.n);
+        if (c->op->outputs[1].name) {
+            double sign = fold_of(c) == FOLD_MAX ? 1 : -1;
+            c->out[1].v[l] = (double)extreme_of(line, g.n, sign);
+        }
+        gather_next(&g);
+        r = l % 64 == 63 ? call_continue(c) : 0;
+    }
+    gather_finish(&g);
+    return r;
+}
+
+#define FAMILY .family = "reductions"
+#define ROW(name_, fold_, summary_, ...)                                                 \
+    {                                                                                    \
+        .name = (name_), FAMILY, .summary = (summary_), .inputs = {IN("input")}, OUTPUT, \
+        .attributes = {INTEGERS("dim", "null"), FLAG("keepdim", "false"), __VA_ARGS__},  \
+        .infer = infer_fold, .compute = compute_fold, .u.number = (fold_)                \
+    }
+#define INDEX_ROW(name_, fold_, summary_)                                                \
+    {                                                                                    \
+        .name = (name_), FAMILY, .summary = (summary_), .inputs = {IN("input")},         \
+        .outputs = {WHOLE("output")},                                                    \
+        .attributes = {INTEGERS("dim", "null"), FLAG("keepdim", "false")},               \
+        .infer = infer_fold, .compute = compute_fold, .u.number = (fold_)                \
+    }
+#define BOTH_ROW(name_, fold_, summary_)                                                 \
+    {                                                                                    \
+        .name = (name_), FAMILY, .summary = (summary_), .inputs = {IN("input")},         \
+        .outputs = {IN("output"), WHOLE("indices")},                                     \
+        .attributes = {INTEGERS("dim", "null"), FLAG("keepdim", "false")},               \
+        .infer = infer_fold, .compute = compute_fold, .u.number = (fold_)                \
+    }
+
+const struct operator operators_reductions[] = {
+    ROW("sum", FOLD_SUM, "Sum", {0}),
+    ROW("mean", FOLD_MEAN, "Mean", {0}),
+    ROW("prod", FOLD_PROD, "Product", {0}),
+    BOTH_ROW("max", FOLD_MAX,
+             "Largest, and the index of the first such; NaN when one is"),
+    BOTH_ROW("min", FOLD_MIN,
+             "Smallest, and the index of the first such; NaN when one is"),
+    ROW("amax", FOLD_MAX, "Largest; NaN when one is", {0}),
+    ROW("amin", FOLD_MIN, "Smallest; NaN when one is", {0}),
+    INDEX_ROW("argmax", FOLD_ARGMAX, "Index of the first of the largest"),
+    INDEX_ROW("argmin", FOLD_ARGMIN, "Index of the first of the smallest"),
+    INDEX_ROW("any", FOLD_ANY, "1 when one is not 0"),
+    INDEX_ROW("all", FOLD_ALL, "1 when none is 0"),
+    INDEX_ROW("count_nonzero", FOLD_COUNT, "How many are not 0"),
+    ROW("var", FOLD_VAR, "Squared distances from the mean over n - correction",
+        NUMBER("correction", "1")),
+    ROW("std", FOLD_STD, "Square root of var", NUMBER("correction", "1")),
+    ROW("norm", FOLD_NORM, "p-norm of vectors; p may be Infinity and 0",
+        NUMBER("p", "2")),
+    ROW("logsumexp", FOLD_LOGSUMEXP, "log(sum(exp(x)))", {0}),
+    {0},
+};
