@@ -106,7 +106,7 @@ static void answer_waiters(struct catalog *c, uint64_t done, int status) {
 }
 
 /* A change made before the question may still lie unread in the kernel: one turn of the
- * loop brings it in. */
+ * loop brings it in. What is then not current needs a look that begins after it. */
 static void poll_for_waiters(struct catalog *c) {
     bool again = false;
     for (struct waiter *w = c->waiters; w; w = w->next) {
@@ -128,13 +128,7 @@ void catalog_when_current(struct catalog *c, catalog_ready *ready, void *data) {
         end = &(*end)->next;
     }
     *end = w;
-    if (!c->closing && !c->in_flight && is_current(c)) {
-        uv_async_send(&c->wake); /* never from inside */
-    } else {
-        w->need = c->ordered + 1; /* a look that begins after this question */
-        order_if_needed(c);
-        uv_async_send(&c->wake);
-    }
+    uv_async_send(&c->wake); /* never from inside */
     hold_loop(c);
 }
 
