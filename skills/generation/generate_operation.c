@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "skills/generation/generation.h"
+#include "skills/refinement/refinement_record.h"
 #include "skills/skill_check.h"
 #include "skills/skill_operations.h"
 
@@ -70,6 +71,7 @@ static void describe_saved(const json_t *result, struct buf *out) {
         json_get_string(tests, "reason", ""),
         json_get_bool(check, "ok", 0) ? "passed" : "failed",
         (int)json_array_size(json_object_get(check, "findings")));
+    refinement_describe(json_object_get(result, "refinement"), out);
     const json_t *evaluation = json_object_get(result, "evaluation");
     if (evaluation) {
         buf_addf(out, "Evaluation: %s\n",
@@ -139,7 +141,11 @@ const struct operation generate_operations[] = {
             "\"maxLength\":64},\"description\":\"Agents to install it for, in the project.\"},"
             "\"tests\":{\"type\":[\"integer\",\"array\"],\"minimum\":0,\"maximum\":200,\"maxItems\":200,\"items\":{\"type\":\"object\"},"
             "\"default\":24,\"description\":\"So many at most; with job: the host's tests.\"},"
-            "\"refine\":{\"type\":[\"boolean\",\"integer\",\"object\"],\"description\":\"Not available in this version.\"},"
+            "\"refine\":{\"type\":[\"boolean\",\"integer\",\"object\"],\"minimum\":0,\"maximum\":20,\"additionalProperties\":false,"
+            "\"properties\":{\"rounds\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":20},\"runs\":{\"type\":\"integer\","
+            "\"minimum\":1,\"maximum\":10},\"teacher\":{\"type\":[\"string\",\"object\"],\"minLength\":1,\"maxLength\":500}},"
+            "\"description\":\"Rounds of small edits on the students' failures (true: 4), before it is saved; or {rounds, runs: answers "
+            "per test and look at the gate, teacher: who edits, when it is not the teacher}.\"},"
             "\"budget\":{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"tokens\":{\"type\":\"integer\","
             "\"minimum\":1},\"cost\":{\"type\":\"number\",\"minimum\":0},\"minutes\":{\"type\":\"number\",\"minimum\":0.01,"
             "\"maximum\":10000}},\"description\":\"Of teacher, students and judge together.\"},"
@@ -154,6 +160,7 @@ const struct operation generate_operations[] = {
             "\"name\":{\"type\":\"string\"},"
             "\"teacher\":{\"type\":\"string\",\"description\":\"builtin, host, model or a model's name\"},"
             "\"students\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
+            "\"refine\":{\"type\":\"integer\",\"description\":\"Rounds of edits on the students' failures.\"},"
             "\"output\":{\"type\":\"string\"},"
             "\"install\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"Agents.\"},"
             "\"tests\":{\"type\":[\"integer\",\"array\"],\"default\":24,\"description\":\"How many; with job: yours\"},"
@@ -162,6 +169,7 @@ const struct operation generate_operations[] = {
         .result_schema = "{\"type\":\"object\",\"properties\":{"
             "\"outcome\":{\"enum\":[\"saved\",\"nothing_to_teach\"]},\"reason\":{\"type\":\"string\"},"
             "\"skill\":{\"type\":\"object\",\"required\":[\"name\",\"path\"]},"
+            "\"refinement\":{\"type\":\"object\",\"description\":\"What the rounds did; see refine.\"},"
             "\"check\":{\"type\":\"object\"},"
             "\"tests\":{\"type\":\"object\",\"required\":[\"count\",\"path\"],\"properties\":{\"count\":{\"type\":\"integer\"},"
             "\"path\":{\"type\":\"string\"},\"wanted\":{\"type\":\"integer\"},\"marked\":{\"type\":\"integer\",\"description\":"

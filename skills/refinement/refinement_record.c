@@ -100,6 +100,34 @@ json_t *refinement_record_json(const struct refinement_record *r) {
     return all;
 }
 
+static double percent(const json_t *object, const char *key) {
+    return 100 * json_number_value(json_object_get(object, key));
+}
+
+void refinement_describe(const json_t *refinement, struct buf *out) {
+    const json_t *gate = json_object_get(refinement, "gate");
+    const json_t *verdict = json_object_get(refinement, "verdict");
+    const char *problem = json_get_string(refinement, "problem", NULL);
+    if (!refinement) {
+        return;
+    }
+    buf_addf(out, "Refinement: %d of %zu rounds kept; it ended by %s",
+             (int)json_get_integer(refinement, "kept", 0),
+             json_array_size(json_object_get(refinement, "rounds")),
+             json_get_string(refinement, "stopped", "?"));
+    buf_addf(out, problem ? " (%s)" : "%s", problem ? problem : "");
+    if (json_is_number(json_object_get(gate, "start"))) {
+        buf_addf(out, "; the gate passes %.0f %% instead of %.0f %%",
+                 percent(gate, "final"), percent(gate, "start"));
+    }
+    buf_adds(out, ".\n");
+    if (verdict) {
+        buf_addf(out, "On tests that decided nothing: %.0f %% instead of %.0f %% (%s).\n",
+                 percent(verdict, "final"), percent(verdict, "start"),
+                 json_get_string(verdict, "verdict", "?"));
+    }
+}
+
 void refinement_record_finish(struct refinement_record *r) {
     json_decref(r->rounds);
     json_decref(r->verdict);

@@ -32,4 +32,8 @@ void refinement_record_verdict(struct refinement_record *r,
                                const struct refine_score *final, size_t tests,
                                unsigned runs);
 json_t *refinement_record_json(const struct refinement_record *r); /* new reference */
+/* Of that object, as it stands in a result: two lines for a model or a person. NULL is
+ * fine. */
+struct buf;
+void refinement_describe(const json_t *refinement, struct buf *out);
 void refinement_record_finish(struct refinement_record *r);
