@@ -1,11 +1,13 @@
 /* bench_find: skill lookup over many skills.
  *
  *   bench_find [SKILLS]        (10000 by default)
+ *   bench_find FOLDER TASKS    (real skills, an absolute path; a task a line)
  *
- * Writes synthetic skills beneath TMPDIR, indexes them, asks 400 tasks twice and prints
- * as JSON: time to build, p50/p90/max of warm questions, of a look without changes, the
- * longest turn of the loop, and resident memory. */
+ * Indexes the skills, synthetic ones beneath TMPDIR or real ones, asks up to 400 tasks
+ * twice and prints as JSON: time to build, p50/p90/max of warm questions, of a look
+ * without changes, the longest turn of the loop, and resident memory. */
 #include "base/clock.h"
+#include "base/mem.h"
 #include "tests/unit/skills/lookup.h"
 
 #include <unistd.h>
@@ -88,41 +90,80 @@ static double ask(struct fixture *f, const char *task) {
     return took;
 }
 
-int main(int argc, char **argv) {
-    static const char *const scopes[] = {"user", NULL};
-    static char *tasks[TASKS];
-    static double times[TASKS];
-    int count = argc > 1 ? atoi(argv[1]) : 10000;
-    struct fixture f;
-    fixture_make(&f);
-    write_skills(&f, count);
-    double before = resident_mib();
-    fixture_open(&f);
-    fixture_folders(&f, scopes);
-    uint64_t began = clock_ms();
-    int status = fixture_wait(&f);
-    double build_ms = (double)(clock_ms() - began);
+/* Tasks into the list; returns how many. */
+static int read_tasks(const char *path, char **tasks) {
+    char line[4096];
+    int count = 0;
+    FILE *in = fopen(path, "re");
+    while (in && count < TASKS && fgets(line, sizeof line, in)) {
+        line[strcspn(line, "\n")] = '\0';
+        tasks[count++] = xstrdup(line);
+    }
+    if (in) {
+        fclose(in);
+    }
+    return count;
+}
+
+static int make_tasks(char **tasks) {
     for (int i = 0; i < TASKS; i++) {
         struct buf task = BUF_INIT(4096);
         add_words(&task, 4 + (unsigned)i % 9);
         tasks[i] = buf_detach(&task);
-        ask(&f, tasks[i]);
     }
-    for (int i = 0; i < TASKS; i++) {
-        times[i] = ask(&f, tasks[i]);
+    return TASKS;
+}
+
+static void set_folder(struct fixture *f, const char *path) {
+    const struct catalog_folder folder = {(char *)path, "user", NULL};
+    catalog_set_folders(f->catalog, &folder, 1);
+}
+
+static int compare_tasks(struct fixture *f, char **tasks, int count, double *times) {
+    for (int i = 0; i < count; i++) {
+        ask(f, tasks[i]);
+    }
+    for (int i = 0; i < count; i++) {
+        times[i] = ask(f, tasks[i]);
         free(tasks[i]);
     }
-    qsort(times, TASKS, sizeof *times, by_value);
+    qsort(times, (size_t)count, sizeof *times, by_value);
+    return count;
+}
+
+int main(int argc, char **argv) {
+    static char *tasks[TASKS];
+    static double times[TASKS];
+    bool real = argc > 2 && argv[1][0] == '/';
+    int count = argc > 1 && !real ? atoi(argv[1]) : 10000;
+    char folder[128];
+    struct fixture f;
+    fixture_make(&f);
+    snprintf(folder, sizeof folder, "%s/user", f.folder);
+    if (!real) {
+        write_skills(&f, count);
+    }
+    double before = resident_mib();
+    fixture_open(&f);
+    set_folder(&f, real ? argv[1] : folder);
+    uint64_t began = clock_ms();
+    int status = fixture_wait(&f);
+    double build_ms = (double)(clock_ms() - began);
+    int asked = real ? read_tasks(argv[2], tasks) : make_tasks(tasks);
+    compare_tasks(&f, tasks, asked, times);
+    json_t *state = catalog_status(f.catalog);
+    count = (int)json_get_integer(state, "skills", count);
+    json_decref(state);
     began = clock_us();
     catalog_set_folders(f.catalog, NULL, 0);
-    fixture_folders(&f, scopes); /* as another daemon of the user would: all is known */
+    set_folder(&f, real ? argv[1] : folder); /* as another daemon would: all is known */
     fixture_wait(&f);
     double look_ms = (double)(clock_us() - began) / 1000;
     printf("{\"skills\": %d, \"status\": %d, \"build_ms\": %.0f, \"find_p50_ms\": %.2f, "
            "\"find_p90_ms\": %.2f, \"find_max_ms\": %.2f, \"look_ms\": %.0f, "
            "\"resident_mib\": %.1f, \"resident_before_mib\": %.1f}\n",
-           count, status, build_ms, times[TASKS / 2], times[TASKS * 9 / 10],
-           times[TASKS - 1], look_ms, resident_mib(), before);
+           count, status, build_ms, times[asked / 2], times[asked * 9 / 10],
+           times[asked ? asked - 1 : 0], look_ms, resident_mib(), before);
     fixture_close(&f);
     fixture_drop(&f);
     return status < 0;
