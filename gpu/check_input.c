@@ -369,6 +369,7 @@ int check_input_read(struct check_input *ret, const json_t *params,
     host_code_finish(&host);
     if (wants) {
         ret->options.want_ptx = wants->ptx;
+        ret->options.want_cubin = wants->cubin;
         ret->options.line_info |= wants->ptx;
         instantiate(&ret->closure.sources, wants->instantiate);
     }

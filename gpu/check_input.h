@@ -26,7 +26,8 @@ struct check_places {
 
 /* What a caller inside the daemon wants besides. */
 struct check_wants {
-    bool ptx; /* result "ptx", with line information */
+    bool ptx;   /* result "ptx", with line information */
+    bool cubin; /* result "cubin", where it is not too large: compile.h */
     const char *const *instantiate; /* template-ids of kernels, NULL-terminated, or NULL */
 };
 

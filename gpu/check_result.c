@@ -211,6 +211,9 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     if (input->options.want_ptx && json_is_string(json_object_get(answer, "ptx"))) {
         json_object_set(result, "ptx", json_object_get(answer, "ptx"));
     }
+    if (input->options.want_cubin && json_is_string(json_object_get(answer, "cubin"))) {
+        json_object_set(result, "cubin", json_object_get(answer, "cubin"));
+    }
     return result;
 }
 

@@ -10,7 +10,8 @@
  *    "compiler": {"name": "nvrtc", "version": "13.0.88"}, "compile_ms": 61.2,
  *    "diagnostics": [finding…], "omitted": 0, "kernels": [… without occupancy …],
  *    "confinement": ["landlock", "seccomp", "rlimits"],
- *    "precompiled": "used|made|none", "ptx"?: text, when the options say want_ptx}
+ *    "precompiled": "used|made|none", "ptx"?: text, when the options say want_ptx,
+ *    "cubin"?: base64, when they say want_cubin and it is not over cubin_text.h's size}
  * `rejected`: the compiler said no, diagnostics say why. `crashed`, `timeout`, `memory`:
  * the child died; one diagnostic says so (source "upskilld", code compiler_crashed,
  * compile_timeout, compile_memory). `failed`: neither, for a reason that the diagnostic

@@ -397,6 +397,9 @@ json_t *compile_options_to_json(const struct compile_options *o) {
     if (o->want_ptx) {
         json_object_set_new(json, "want_ptx", json_true());
     }
+    if (o->want_cubin) {
+        json_object_set_new(json, "want_cubin", json_true());
+    }
     json_object_set_new(json, "max_registers", json_integer(o->max_registers));
     return json;
 }
@@ -410,6 +413,7 @@ int compile_options_from_json(struct compile_options *ret, const json_t *json,
     o.relocatable = json_get_bool(json, "relocatable", o.relocatable);
     o.default_device = json_get_bool(json, "default_device", o.default_device);
     o.want_ptx = json_get_bool(json, "want_ptx", 0);
+    o.want_cubin = json_get_bool(json, "want_cubin", 0);
     if (!r && (registers < 0 || registers > MAX_REGISTERS)) {
         r = err_set(err, -EINVAL, "max_registers is out of range");
     }

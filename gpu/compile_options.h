@@ -16,6 +16,7 @@ struct compile_options {
     char std[8];   /* "c++17" */
     bool fast_math, line_info, quick, relocatable;
     bool want_ptx;       /* the answer shall hold the PTX */
+    bool want_cubin;     /* and the cubin */
     bool default_device; /* functions without an execution space are device code */
     int max_registers;   /* 0 = unset */
     json_t *defines;     /* {"NAME": "value"}: checked */

@@ -215,11 +215,19 @@ static void stage(struct kernel_validate *v, double done, const char *words) {
     }
 }
 
+static const char no_gpu_hint[] =
+    "look at nvidia-smi and CUDA_VISIBLE_DEVICES, configure a worker on a machine with a "
+    "GPU (docs/guide/remote.md), or leave \"backend\" and \"device\" out";
+
 static void on_run(struct pool_job *job, int status, const json_t *answer,
                    const json_t *error, const char *why, void *data) {
     struct kernel_validate *v = data;
+    const json_t *failed = json_object_get(answer, "error");
     v->job = NULL;
-    if (answer && json_get_string(answer, "verdict", NULL)) {
+    if (!strcmp(json_get_string(failed, "code", ""), "no_gpu")) {
+        refuse(v, CALL_UNAVAILABLE, "no_gpu", no_gpu_hint,
+               json_get_string(failed, "message", "there is no CUDA device"));
+    } else if (answer && json_get_string(answer, "verdict", NULL)) {
         v->result = json_deep_copy(answer);
         json_object_set_new(v->result, "worker", pool_job_worker(job));
         json_object_set(v->result, "check", v->kernel.result);
@@ -229,10 +237,7 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
     } else if (status == -EBUSY) {
         refuse(v, CALL_UNAVAILABLE, "busy", "try again in some seconds", why);
     } else if (status == -ENODEV) {
-        refuse(v, CALL_UNAVAILABLE, "no_gpu",
-               "configure a worker on a machine with one (docs/guide/remote.md), or "
-               "leave \"backend\" out",
-               why);
+        refuse(v, CALL_UNAVAILABLE, "no_gpu", no_gpu_hint, why);
     } else if (status != -ECANCELED) {
         refuse(v, CALL_UNAVAILABLE, "no_worker", POOL_HINT, why);
     }
@@ -265,7 +270,10 @@ static json_t *run_request(struct kernel_validate *v) {
     json_object_set(request, "ptx", json_object_get(v->kernel.result, "ptx"));
     const struct module *m = spec->reference_source ? &v->reference : &v->kernel;
     json_object_set(request, "reference_ptx", json_object_get(m->result, "ptx"));
+    json_object_set(request, "cubin", json_object_get(v->kernel.result, "cubin"));
+    json_object_set(request, "reference_cubin", json_object_get(m->result, "cubin"));
     json_object_del(v->kernel.result, "ptx");
+    json_object_del(v->kernel.result, "cubin");
     if (v->files) {
         json_object_set_new(request, "files", take(v->files));
     }
@@ -332,6 +340,7 @@ static void on_checked(struct kernel_check *check, json_t *result,
     if (!json_get_bool(result, "ok", 0) || !json_object_get(result, "ptx")) {
         bool is_kernel = m == &v->kernel;
         json_object_del(result, "ptx");
+        json_object_del(result, "cubin");
         conclude(v, is_kernel ? "compile" : "reference", "not_compiled",
                  is_kernel ? "the source does not compile: see check.diagnostics"
                            : "the reference kernel does not compile",
@@ -363,7 +372,11 @@ static void check_begin(struct module *m, const json_t *params,
             ids[n++] = launches[i].kernel;
         }
     }
-    const struct check_wants wants = {.ptx = true, .instantiate = ids};
+    const struct check_wants wants = {
+        .ptx = true,
+        .cubin = strcmp(m->owner->spec.backend, "emulator") != 0,
+        .instantiate = ids,
+    };
     m->check =
         kernel_check_start_for(m->owner->gpu, params, &wants, origin, on_checked, m);
 }

@@ -315,15 +315,14 @@ static json_t *zone_finding(const struct area *a, const char *kernel, int64_t fi
                             uint64_t count) {
     char message[400], where[96];
     if (first < 0) {
-        snprintf(where, sizeof where, "%" PRId64 " byte%s before", -first,
-                 first == -1 ? "" : "s");
+        snprintf(where, sizeof where, "%" PRId64 " before it", -first);
     } else {
-        snprintf(where, sizeof where, "%" PRIu64 " byte%s past the end of",
-                 (uint64_t)first - a->bytes, (uint64_t)first - a->bytes == 1 ? "" : "s");
+        snprintf(where, sizeof where, "%" PRIu64 " past its last one",
+                 (uint64_t)first - a->bytes + 1);
     }
     snprintf(message, sizeof message,
              "%.64s wrote outside of '%s' (%" PRIu64 " bytes): %" PRIu64
-             " byte%s changed, the first %s it",
+             " byte%s changed, the first %s",
              kernel, a->name, a->bytes, count, count == 1 ? "" : "s", where);
     struct finding_span nowhere = {0};
     json_t *f =

@@ -12,7 +12,7 @@
 
 struct err;
 
-#define CUDA_OUTPUT_KEPT (64u << 10)
+#define CUDA_OUTPUT_KEPT ((64u << 10) - 64) /* a result keeps 64 KiB with the note */
 
 int cuda_output_start(struct err *err);
 /* Descriptors 1 and 2 lead to /dev/null; the thread has ended. */

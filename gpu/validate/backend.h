@@ -62,8 +62,6 @@ struct backend_timing {
 struct backend_class {
     const char *kind; /* "emulator", "cuda" */
     unsigned checks;  /* enum spec_check bits that it can carry out */
-    bool tells_reads_and_writes; /* it notices when a read-only buffer is written; else
-                                    the buffers are compared afterwards */
     /* -ENOTSUP with *ret_unsupported: [{"opcode", "file"?, "line"?, "count"}]. After a
      * failure *ret may be set to something that only tells its trouble and is closed. */
     int (*open)(struct backend **ret, const struct backend_options *options,

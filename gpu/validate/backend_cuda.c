@@ -32,7 +32,6 @@ struct backend {
     int code; /* CUDA's, of what failed last */
     json_t *findings;
     struct buf printed;
-    char device[160];
 };
 
 static struct cuda_context *used;
@@ -67,14 +66,6 @@ static void cuda_close(struct backend *b) {
     free(b);
 }
 
-static void device_describe(struct backend *b) {
-    const struct cuda_device *d = &b->context->device;
-    char driver[16];
-    cuda_version_text(b->context->driver_version, driver);
-    snprintf(b->device, sizeof b->device, "%.100s (%d SMs, CUDA %s driver)", d->name,
-             d->sms, driver);
-}
-
 static int cuda_open(struct backend **ret, const struct backend_options *options,
                      json_t **ret_unsupported, struct err *err) {
     (void)ret_unsupported;
@@ -90,7 +81,6 @@ static int cuda_open(struct backend **ret, const struct backend_options *options
         .printed = BUF_INIT(2 * CUDA_OUTPUT_KEPT),
     };
     *ret = b;
-    device_describe(b);
     const struct cuda_image image = {
         .cubin = options->cubin,
         .cubin_len = options->cubin_len,
@@ -105,7 +95,7 @@ static int cuda_open(struct backend **ret, const struct backend_options *options
 }
 
 static const char *cuda_device_name(const struct backend *b) {
-    return b->device;
+    return b->context->device.name;
 }
 
 static json_t *cuda_facts(const struct backend *b) {

@@ -204,7 +204,6 @@ const struct backend_class backend_emulator = {
     .kind = "emulator",
     .checks = SPEC_CHECK_MEMORY | SPEC_CHECK_INITIALIZED | SPEC_CHECK_RACE |
               SPEC_CHECK_BARRIER,
-    .tells_reads_and_writes = true,
     .open = emulator_open,
     .close = emulator_close,
     .device = emulator_device,

@@ -22,17 +22,38 @@ uint64_t course_repeat_seed(const struct run *run, size_t i, unsigned k) {
     return trial_seed(~run->seed, i, k);
 }
 
+static void time_is_up(struct run *run) {
+    course_end(run, "timeout", "run", "wall_time",
+               "the time was up before the run was complete",
+               "give smaller sizes, or a larger \"timeout_s\"");
+}
+
 static void end_of_problem(struct run *run, struct trial_problem *problem,
                            bool reference) {
     if (problem->unsupported && !reference) {
         json_object_set(run->result, "unsupported", problem->unsupported);
         course_end(run, "unsupported", problem->stage, problem->code, problem->err.msg,
                    "the emulator does not run these instructions yet; a GPU does");
+    } else if (trials_stopped()) {
+        time_is_up(run);
     } else {
         course_end(run, "error", reference ? "reference" : problem->stage, problem->code,
-                   problem->err.msg, NULL);
+                   problem->err.msg, *problem->hint ? problem->hint : NULL);
     }
     json_decref(problem->unsupported);
+}
+
+/* The name that the backend has for it, or the emulator's for the same. */
+static void end_of_fault(struct run *run, const struct trial *t) {
+    const char *hint = NULL;
+    const char *code =
+        run->class->trouble ? run->class->trouble(t->backend, &hint) : NULL;
+    if (!code) {
+        code = t->end == BACKEND_DEADLOCK ? "CUDA_ERROR_LAUNCH_TIMEOUT"
+                                          : "CUDA_ERROR_LAUNCH_FAILED";
+    }
+    course_end(run, "fail", "run", code, "the kernel was ended by what the findings tell",
+               hint);
 }
 
 /* A launch that did not come to its end. */
@@ -43,18 +64,27 @@ static void end_of_launch(struct run *run, const struct trial *t, bool reference
                    "the instruction budget was used up before the run was complete",
                    "give smaller sizes, or a larger \"instructions\" budget");
     } else if (t->end == BACKEND_STOPPED) {
-        course_end(run, "timeout", "run", "wall_time",
-                   "the time was up before the run was complete",
-                   "give smaller sizes, or a larger \"timeout_s\"");
+        time_is_up(run);
     } else if (reference) {
         course_end(run, "error", "reference", "reference_faulted",
                    "the reference kernel itself does not run cleanly", NULL);
     } else {
-        course_end(run, "fail", "run",
-                   t->end == BACKEND_DEADLOCK ? "CUDA_ERROR_LAUNCH_TIMEOUT"
-                                              : "CUDA_ERROR_LAUNCH_FAILED",
-                   "the kernel was ended by what the findings tell", NULL);
+        end_of_fault(run, t);
     }
+}
+
+/* {"kind", "device", and of a CUDA device "uuid", "driver", "capability"}. */
+static json_t *backend_to_json(const struct run *run, const struct trial *t) {
+    json_t *json = json_pack("{s:s, s:s}", "kind", run->class->kind, "device",
+                             run->class->device(t->backend));
+    autojson *facts =
+        run->class->device_facts ? run->class->device_facts(t->backend) : NULL;
+    if (facts) {
+        json_object_set(json, "uuid", json_object_get(facts, "uuid"));
+        json_object_set(json, "driver", json_object_get(facts, "driver"));
+        json_object_set(json, "capability", json_object_get(facts, "compute_capability"));
+    }
+    return json;
 }
 
 uint64_t course_budget_left(const struct run *run) {
@@ -71,9 +101,7 @@ int course_kernel(struct run *run, struct trial *t, size_t i, unsigned k) {
     if (t->backend) {
         run->spent += run->class->spent(t->backend);
         run_report_observe(&run->report, t, k);
-        json_object_set_new(run->result, "backend",
-                            json_pack("{s:s, s:s}", "kind", run->class->kind, "device",
-                                      run->class->device(t->backend)));
+        json_object_set_new(run->result, "backend", backend_to_json(run, t));
     }
     if (r < 0) {
         end_of_problem(run, &problem, false);

@@ -10,6 +10,7 @@ struct run {
     uint64_t seed;
     struct trial_options kernel, reference;
     uint64_t until_ms; /* clock_ms at which everything must have ended */
+    void *cubins[2]; /* theirs; owned */
     uint64_t budget, spent;
     uint64_t cost[SPEC_MAX_CASES]; /* of a case's first trial, reference included */
     unsigned skipped;              /* trials that the budget did not allow */

@@ -3,6 +3,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/cubin_text.h"
+#include "gpu/validate/odd_sizes.h"
+#include "gpu/validate/odd_trials.h"
 #include "gpu/validate/repeat_check.h"
 #include "gpu/validate/self_reference.h"
 #include "gpu/validate/spec_npy.h"
@@ -92,6 +95,29 @@ static void judge(struct run *run) {
     }
 }
 
+/* What was looked for, and what was asked for and needs another backend. */
+static void checks_to_result(struct run *run) {
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } checks[] = {{SPEC_CHECK_MEMORY, "memory"},
+                  {SPEC_CHECK_INITIALIZED, "initialized"},
+                  {SPEC_CHECK_RACE, "race"},
+                  {SPEC_CHECK_BARRIER, "barrier"}};
+    json_t *made = json_array(), *left = json_array();
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+        if (run->spec.checks & checks[i].bit) {
+            json_array_append_new(run->class->checks & checks[i].bit ? made : left,
+                                  json_string(checks[i].name));
+        }
+    }
+    json_object_set_new(run->result, "checks", made);
+    if (json_array_size(left)) {
+        json_object_set(run->result, "unchecked", left);
+    }
+    json_decref(left);
+}
+
 static void report_to_result(struct run *run) {
     struct run_report *r = &run->report;
     struct report_weakness weak;
@@ -110,6 +136,7 @@ static void report_to_result(struct run *run) {
     if (r->counters) {
         json_object_set(result, "counters", r->counters);
     }
+    checks_to_result(run);
     json_t *budget =
         json_pack("{s:I, s:I, s:b}", "instructions", (json_int_t)run->budget, "spent",
                   (json_int_t)run->spent, "ended_run", run->budget_ended);
@@ -139,12 +166,16 @@ static int read_options(struct run *run, const json_t *request, struct err *err)
         .memory = memory > 0 ? (uint64_t)memory : DEFAULT_DEVICE_BYTES,
         .threads = (unsigned)json_get_integer(limits, "threads", 0),
     };
+    run->kernel.cubin = run->cubins[0] =
+        cubin_from_text(json_object_get(request, "cubin"), &run->kernel.cubin_len);
     run->reference = run->kernel;
     run->reference.counters = false;
     run->reference.checks = SPEC_CHECK_MEMORY;
     if (reference) {
         run->reference.ptx = reference;
         run->reference.entries.json = json_object_get(request, "reference_entries");
+        run->reference.cubin = run->cubins[1] = cubin_from_text(
+            json_object_get(request, "reference_cubin"), &run->reference.cubin_len);
     }
     return 0;
 }
@@ -239,3 +270,5 @@ json_t *validate_run(const json_t *request, const struct backend_class *backend)
     free(run);
     return result;
 }
+    free(run->cubins[0]);
+    free(run->cubins[1]);

@@ -8,11 +8,13 @@
  * Request of a worker, `validate` (protocol 1), and what a child is given:
  *   {"spec": kernel/validate's params without sources, "ptx", "reference_ptx"?,
  *    "entries": {"kernel as the spec names it, or \"\"": {"symbol", "name"}, …},
- *    "reference_entries"?: …, "seed": "0x…", "files"?: {"x.npy": base64},
+ *    "reference_entries"?: …, "seed": "0x…", "cubin"?, "reference_cubin"?: base64,
+ *    "files"?: {"x.npy": base64},
  *    "limits": {"wall_ms", "memory_bytes", "device_bytes", "threads"}}
  * Answer: kernel/validate's result without "check": {"verdict", "backend", "error"?,
  * "unsupported"?, "cases", "reference_check"?, "findings", "omitted", "printf",
- * "counters"?, "budget"}. */
+ * "counters"?, "budget", "checks": those that were made, "unchecked"?: those asked for
+ * that this backend cannot make}. */
 #include "base/json.h"
 #include "gpu/validate/backend.h"
 

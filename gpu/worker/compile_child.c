@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "gpu/compile.h"
+#include "gpu/cubin_text.h"
 #include "gpu/facts/compiler_log.h"
 #include "gpu/facts/cubin.h"
 #include "gpu/facts/kernel_facts.h"
@@ -253,6 +254,16 @@ static void compile(struct answer *a) {
     judge_failure(a);
 }
 
+/* The answer has a limit; the PTX does as well, if more slowly. */
+static void add_cubin(const struct answer *a, json_t *json) {
+    json_t *text = cubin_to_text(a->out.cubin, a->out.cubin_len);
+    size_t ptx = json_string_length(json_object_get(json, "ptx"));
+    if (text && json_string_length(text) + ptx < COMPILE_CHILD_MAX_RESULT / 2) {
+        json_object_set(json, "cubin", text);
+    }
+    json_decref(text);
+}
+
 static json_t *answer_to_json(struct answer *a, unsigned confinement) {
     json_t *compiler = json_object();
     json_object_set_new(compiler, "name", json_string("nvrtc"));
@@ -273,6 +284,9 @@ static json_t *answer_to_json(struct answer *a, unsigned confinement) {
         autofree char *ptx = ptx_files_rename(a->out.ptx, a->folder, &a->job->sources,
                                               a->room->toolkit->include_dirs);
         json_object_set_new(json, "ptx", json_text(ptx, strlen(ptx)));
+    }
+    if (a->job->options.want_cubin && a->kernels) {
+        add_cubin(a, json);
     }
     return json;
 }

@@ -68,7 +68,8 @@ static void choose(struct choice *ret, const json_t *request,
     if (strcmp(wanted, "emulator") != 0) {
         struct cuda_child child = {
             .device = json_get_string(spec, "device", NULL),
-            .ptx = json_get_string(request, "ptx", NULL),
+            .ptx = strcmp(wanted, "cuda") != 0 ? json_get_string(request, "ptx", NULL)
+                                               : NULL, /* its load says it better */
             .cpu_s = limits->cpu_s,
             .deadline_ms = deadline_ms,
         };
