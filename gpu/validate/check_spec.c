@@ -326,6 +326,7 @@ static int read_numbers(struct spec_reader *r, const json_t *params) {
     if (budget < 0) {
         return err_set(r->err, -EINVAL, "instructions: not negative");
     }
+    spec->odd_sizes = json_get_bool(params, "odd_sizes", 1);
     spec->arch = json_get_string(params, "arch", "sm_90a");
     spec->trials = (unsigned)trials;
     spec->timeout_s = (unsigned)timeout;
@@ -452,6 +453,7 @@ void check_spec_finish(struct check_spec *spec) {
         free(spec->arrays[i].data);
     }
     free(spec->arrays);
+    json_decref(spec->added);
     json_decref(spec->json);
     *spec = (struct check_spec){0};
 }

@@ -105,6 +105,9 @@ struct check_spec {
     json_t *json;                        /* owned */
     const json_t *cases[SPEC_MAX_CASES]; /* objects name -> integer */
     size_t case_count;                   /* at least 1: without sizes one empty case */
+    bool odd_sizes;                      /* cases may be added; odd_sizes.h */
+    json_t *added;                       /* those, owned; or NULL */
+    size_t added_base;                   /* the case that they are made from */
     struct spec_launch *launches;
     size_t launch_count;
     struct spec_buffer *buffers;

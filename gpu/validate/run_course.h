@@ -7,6 +7,7 @@ struct run {
     struct check_spec spec;
     struct check_case cases[SPEC_MAX_CASES];
     size_t case_count;
+    size_t added_count; /* cases of odd_sizes.h, behind the others */
     uint64_t seed;
     struct trial_options kernel, reference;
     uint64_t until_ms; /* clock_ms at which everything must have ended */

@@ -6,6 +6,8 @@
 #include "gpu/cubin_text.h"
 #include "gpu/validate/odd_sizes.h"
 #include "gpu/validate/odd_trials.h"
+#include "gpu/validate/odd_sizes.h"
+#include "gpu/validate/odd_trials.h"
 #include "gpu/validate/repeat_check.h"
 #include "gpu/validate/self_reference.h"
 #include "gpu/validate/spec_npy.h"
@@ -211,6 +213,19 @@ void validate_stop(void) {
     trials_stop();
 }
 
+static int resolve_cases(struct run *run, struct err *err) {
+    size_t given = run->spec.case_count, added = odd_sizes_add(&run->spec);
+    for (size_t i = 0; i < given + added; i++) {
+        int r = check_case_resolve(&run->cases[i], &run->spec, i, err);
+        if (r < 0) {
+            return r;
+        }
+        run->case_count += i < given;
+        run->added_count += i >= given;
+    }
+    return 0;
+}
+
 static int run_start(struct run *run, const json_t *request, struct err *err) {
     int r = check_spec_read(&run->spec, json_object_get(request, "spec"), err);
     if (r < 0) {
@@ -225,14 +240,7 @@ static int run_start(struct run *run, const json_t *request, struct err *err) {
         return err_set(err, -EINVAL, "the request has no seed");
     }
     r = read_options(run, request, err);
-    for (; r == 0 && run->case_count < run->spec.case_count; run->case_count++) {
-        r = check_case_resolve(&run->cases[run->case_count], &run->spec, run->case_count,
-                               err);
-        if (r < 0) {
-            break;
-        }
-    }
-    return r;
+    return r < 0 ? r : resolve_cases(run, err);
 }
 
 /* Somewhat less than the process has: it must still write its answer. */
@@ -257,11 +265,14 @@ json_t *validate_run(const json_t *request, const struct backend_class *backend)
         } else {
             run_trials(run);
             validate_timing(run);
+            if (course_is_good(run)) {
+                odd_trials(run);
+            }
         }
     }
     judge(run);
     report_to_result(run);
-    for (size_t i = 0; i < run->case_count; i++) {
+    for (size_t i = 0; i < run->case_count + run->added_count; i++) {
         check_case_finish(&run->cases[i]);
     }
     check_spec_finish(&run->spec);

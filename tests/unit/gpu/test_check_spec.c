@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "gpu/validate/check_case.h"
 #include "gpu/validate/launch_limits.h"
+#include "gpu/validate/odd_sizes.h"
 #include "gpu/validate/spec_tensor_map.h"
 #include "gpu/validate/value_expression.h"
 
@@ -302,6 +303,53 @@ Test(check_spec, tensor_maps_are_turned_round) {
     cr_assert_lt(tensor_map_check_address(&map, 0x1008, &err), 0);
     map.interleave = INTERLEAVE_32B;
     cr_assert_lt(tensor_map_check_address(&map, 0x1010, &err), 0);
+}
+
+/* --- odd sizes --- */
+
+#define ROWS_COLS(rows, cols)                                                            \
+    "'sizes':[{'rows':64,'cols':1024},{'rows':" rows ",'cols':" cols "}],'launch':{"     \
+    "'grid':['rows'],'block':[256]}"
+#define Y(shape) ",'args':[{'name':'y','type':'float32','shape':" shape ",'output':true}]"
+
+Test(odd_sizes, which_are_added) {
+    static const struct {
+        const char *text;
+        size_t added;
+        const char *sizes; /* of the first that was */
+    } cases[] = {
+        {ROWS_COLS("32", "96") Y("['rows','cols']"), 2, "{\"rows\": 31, \"cols\": 96}"},
+        {ROWS_COLS("1", "2") Y("['rows','cols']"), 2, "{\"rows\": 3, \"cols\": 2}"},
+        {ROWS_COLS("32", "96") Y("['rows * 2']"), 1, "{\"rows\": 31, \"cols\": 96}"},
+        {ROWS_COLS("32", "96") Y("['rows','cols / 4']"), 1,
+         "{\"rows\": 31, \"cols\": 96}"},
+        {ROWS_COLS("32", "100") Y("['rows','cols']"), 0, NULL},
+        {ROWS_COLS("32", "96") Y("['rows','cols']") ",'odd_sizes':false", 0, NULL},
+        {ROWS_COLS("32", "96") Y("['rows','cols']") ",'expect':{'values':{'y':[1]}}", 0,
+         NULL},
+        {"'launch':{'block':32}" Y("[8]"), 0, NULL},
+        {"'sizes':{'n':8},'launch':{'block':['n'],'grid':['9 - n']}" Y("['n']"), 1,
+         "{\"n\": 7}"},
+        /* 'n % 8' says that multiples are meant; seven blocks are no cluster of 8. */
+        {"'sizes':{'n':8},'launch':{'grid':['1 + n % 8']}" Y("['n']"), 0, NULL},
+        {"'sizes':{'n':8},'launch':{'cluster':['n'],'grid':['n']}" Y("['n']"), 1,
+         "{\"n\": 7}"},
+        {"'sizes':{'n':8},'launch':{'cluster':[8],'grid':['n']}" Y("['n']"), 0, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct check_spec spec;
+        struct err err = {0};
+        cr_assert_eq(read_spec(&spec, cases[i].text, &err), 0, "%s", err.msg);
+        size_t given = spec.case_count;
+        cr_assert_eq(odd_sizes_add(&spec), cases[i].added, "%s", cases[i].text);
+        cr_assert_eq(spec.case_count, given + cases[i].added);
+        if (cases[i].added) {
+            autojson *want = json_loads(cases[i].sizes, 0, NULL);
+            cr_assert(json_equal((json_t *)(uintptr_t)spec.cases[given], want), "%s",
+                      cases[i].text);
+        }
+        check_spec_finish(&spec);
+    }
 }
 
 /* --- launches and the compiled kernel --- */

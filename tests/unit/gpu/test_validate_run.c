@@ -136,7 +136,8 @@ static enum backend_end fake_launch(struct backend *b, const struct backend_laun
     }
     int last = !strcmp(l->entry, "short") ? n - 1 : n;
     for (int i = 0; i < last; i++) {
-        to[i] = !strcmp(l->entry, "wrong") && i == 2 ? from[i] : 2 * from[i];
+        bool wrong = !strcmp(l->entry, "wrong") || (!strcmp(l->entry, "round") && n % 32);
+        to[i] = wrong && i == 2 ? from[i] : 2 * from[i];
         memset(y->written + 4 * i, 1, 4);
     }
     if (!strcmp(l->entry, "noted")) {
@@ -265,6 +266,42 @@ Test(validate_run, findings_fail_a_right_result) {
     json_t *findings = json_object_get(r, "findings");
     cr_assert_eq(json_array_size(findings), 1);
     cr_assert_eq(json_get_integer(json_array_get(findings, 0), "count", 0), 6);
+}
+
+static const char *added_verdict(const json_t *r, size_t i) {
+    const json_t *added = json_array_get(json_object_get(r, "added_cases"), i);
+    return json_get_string(added, "verdict", "");
+}
+
+Test(validate_run, odd_sizes_are_tried_where_all_are_round) {
+#define ROUND ",'sizes':[{'n':64},{'n':32}]" TWICE
+    autojson *good = run("good", ROUND, "ptx");
+    cr_assert_str_eq(verdict(good), "pass");
+    cr_assert_str_eq(added_verdict(good, 0), "pass");
+    cr_assert_eq(json_array_size(json_object_get(good, "findings")), 0);
+    cr_assert_eq(json_array_size(json_object_get(good, "cases")), 6);
+
+    autojson *round = run("round", ROUND, "ptx");
+    cr_assert_str_eq(verdict(round), "pass");
+    cr_assert_str_eq(added_verdict(round, 0), "fail");
+    const json_t *finding = json_array_get(json_object_get(round, "findings"), 0);
+    cr_assert_str_eq(json_get_string(finding, "code", ""), "odd_size");
+    cr_assert_str_eq(json_get_string(finding, "severity", ""), "warning");
+    cr_assert(strstr(json_get_string(finding, "message", ""), "n = 31"));
+    cr_assert(strstr(json_get_string(finding, "message", ""), "1 of 31 elements of 'y'"));
+    cr_assert_eq(json_array_size(json_object_get(round, "cases")), 6);
+
+    static const char *const without[] = {
+        ROUND ",'odd_sizes':false",
+        TWICE, /* 5 and 33 are odd enough */
+        ",'sizes':[{'n':64},{'n':32}]",
+    };
+    for (size_t i = 0; i < 2; i++) {
+        autojson *none = run("round", without[i], "ptx");
+        cr_assert(!json_object_get(none, "added_cases"), "%s", without[i]);
+    }
+    autojson *unchecked = run("round", without[2], "ptx"); /* only findings could tell */
+    cr_assert_str_eq(added_verdict(unchecked, 0), "pass");
 }
 
 Test(validate_run, early_ends) {
