@@ -80,9 +80,9 @@ json_t *pool_job_worker(const struct pool_job *job);
 /* Tells the worker; done follows with -ECANCELED. */
 void pool_cancel(struct pool_job *job);
 /* For daemon/status: [{"name", "argv", "local", "state": "idle|starting|ready|failed",
- * "pid"?, "running", "parallel", "queued" (in the pool), "host"?, "gpus"?: [what
- * worker/devices told], "greeted_ms"? (from its start), "says"? (while it starts),
- * "last_error"?, "hello"?: {…}}]. New reference. */
+ * "pid"?, "running", "parallel", "queued" (in the pool), "host"?, "cuda"? (it has a
+ * driver), "gpus"?: [what worker/devices told], "greeted_ms"? (from its start), "says"?
+ * (while it starts), "last_error"?, "hello"?: {…}}]. New reference. */
 json_t *pool_status(const struct pool *pool);
 /* For a fast exit: everything is told to end, local workers by SIGKILL, carriers by the
  * end of their input and SIGTERM. */

@@ -15,7 +15,7 @@
  * the job that it just turned out to be unfit for. */
 #define HEARSAY_MS 5000
 #define MAX_SENTENCE 4096
-#define MAX_LACK 200
+#define MAX_LACK 400
 
 enum fit { FIT_NO, FIT_MAYBE, FIT_YES };
 
@@ -101,7 +101,9 @@ static enum fit fit_devices(const struct slot *slot, const struct pool_needs *ne
             }
         }
     }
-    return !json_array_size(slot->devices) ? lacks(lack, "has no GPU")
+    const char *why = slot->devices_why;
+    return !json_array_size(slot->devices)
+               ? lacks(lack, "has no GPU%s%s", *why ? ": " : "", why)
            : named ? lacks(lack, "has no GPU that runs %.40s", needs->arch)
                    : lacks(lack, "has no GPU \"%.100s\"", needs->device);
 }
@@ -124,8 +126,7 @@ static enum fit fit_gpu(const struct slot *slot, const struct pool_needs *needs,
     if (!is_known(slot)) {
         return fit_unknown_gpu(slot, needs, lack);
     }
-    const json_t *cuda = json_object_get(slot->hello, "cuda");
-    if (!json_get_bool(cuda, "driver", 0)) {
+    if (!slot_has_driver(slot)) {
         return lacks(lack, "has no NVIDIA driver");
     }
     return slot->devices ? fit_devices(slot, needs, lack) : FIT_MAYBE;

@@ -1,10 +1,12 @@
 #define LOG_MODULE "pool"
 #include "gpu/pool_state.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "protocol/rpc.h"
 
 #include <errno.h>
@@ -206,10 +208,18 @@ void slot_served(struct slot *slot) {
 
 /* --- devices --- */
 
+static void devices_note_error(struct slot *slot, const char *words) {
+    autobuf clean = BUF_INIT(4096);
+    text_clean(&clean, words, text_cut(words, strlen(words), 200));
+    snprintf(slot->devices_why, sizeof slot->devices_why, "%.*s",
+             (int)text_cut(clean.data, clean.len, sizeof slot->devices_why - 1),
+             clean.data);
+}
+
 static void devices_answered(struct rpc_request *request, int status,
                              const json_t *result, const json_t *error, void *data) {
     struct slot *slot = data;
-    (void)request, (void)error;
+    (void)request;
     slot->asking = NULL;
     if (status < 0) {
         return; /* its end says the rest */
@@ -217,6 +227,8 @@ static void devices_answered(struct rpc_request *request, int status,
     const json_t *list = json_object_get(result, "devices");
     json_decref(slot->devices);
     slot->devices = json_is_array(list) ? json_deep_copy(list) : json_array();
+    error = error ? error : json_object_get(result, "error");
+    devices_note_error(slot, json_get_string(error, "message", ""));
     slot_served(slot);
     slot_rest(slot);
     pool_schedule(slot->pool);
@@ -234,6 +246,12 @@ void slot_ask_devices(struct slot *slot) {
 
 bool slot_is_ready(const struct slot *slot) {
     return slot->link && worker_link_peer(slot->link);
+}
+
+/* Told as a truth value, or as an object with one. */
+bool slot_has_driver(const struct slot *slot) {
+    const json_t *cuda = json_object_get(slot->hello, "cuda");
+    return json_is_true(cuda) || json_get_bool(cuda, "driver", 0);
 }
 
 bool slot_is_slow(const struct slot *slot) {

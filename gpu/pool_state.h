@@ -33,7 +33,8 @@ struct slot {
 
     json_t *hello; /* the last greeting */
     uint64_t heard_ms;
-    json_t *devices; /* what worker/devices listed since; NULL = not asked */
+    json_t *devices;       /* what worker/devices listed since; NULL = not asked */
+    char devices_why[256]; /* why there are none, as the worker told */
     struct rpc_request *asking;
     uv_timer_t timer; /* slow start, then the answer to worker/devices, then idleness */
 
@@ -89,6 +90,8 @@ void job_end_later(struct pool_job *job, int status, const char *why);
 void slots_init(struct pool *pool, const struct pool_config *config);
 void slots_free(struct pool *pool);
 bool slot_is_ready(const struct slot *slot);
+/* By its last greeting: there is a CUDA driver. */
+bool slot_has_driver(const struct slot *slot);
 /* Not running, and not resting after failures. */
 bool slot_may_start(const struct slot *slot);
 /* Started long ago and not ready: others need not wait for it. */

@@ -406,6 +406,7 @@ void arguments_help_all(const json_t *discover) {
     puts("  status              the daemon: versions, workers, what is missing (daemon "
          "status)\n"
          "  jobs                the newest jobs (job list)\n"
+         "  worker pack|check   workers on other machines: make an archive, try one\n"
          "  call METHOD [JSON]  any request by hand; - reads the params from standard "
          "input\n"
          "  shell               a prompt on a live daemon: every message both ways\n"
@@ -436,7 +437,8 @@ void arguments_completion(const json_t *discover) {
         }
         puts("' -- \"$now\"));;");
     }
-    printf("    *) COMPREPLY=($(compgen -W 'status jobs call shell completion");
+    printf("    *) COMPREPLY=($(compgen -W 'status jobs worker pack worker check call "
+           "shell completion");
     json_array_foreach(json_object_get(discover, "methods"), i, method) {
         putchar(' ');
         put_command(method);

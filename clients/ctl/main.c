@@ -9,6 +9,7 @@
 #include "clients/ctl/render.h"
 #include "clients/ctl/shell.h"
 #include "clients/ctl/terminal.h"
+#include "clients/ctl/worker_commands.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -65,7 +66,11 @@ static int usage_error(const struct ctl *c, const char *text) {
 static int split_words(struct ctl *c, int argc, char **argv) {
     c->words = xcalloc((size_t)argc + 1, sizeof *c->words);
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0) {
+        if (strcmp(argv[i], "--") == 0) { /* the rest is another program's */
+            while (++i < argc) {
+                c->words[c->count++] = argv[i];
+            }
+        } else if (strcmp(argv[i], "--json") == 0) {
             c->json = true;
         } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             c->help = true;
@@ -287,6 +292,19 @@ static int run_daemon(struct ctl *c) {
     return status;
 }
 
+static int run_worker(const struct ctl *c) {
+    struct worker_command command = {
+        .terminal = &c->terminal,
+        .words = c->words + 1,
+        .count = c->count - 1,
+        .json = c->json,
+        .help = c->help,
+        .daemon_args = c->daemon_args,
+        .keep_stderr = c->keep_stderr,
+    };
+    return worker_command_run(&command);
+}
+
 static void finish(struct ctl *c) {
     for (int i = 0; i < c->granted_count; i++) {
         free(c->granted[i]);
@@ -301,7 +319,10 @@ int main(int argc, char **argv) {
     if (status < 0) {
         expand_alias(&c);
         bool shell = c.count == 1 && strcmp(c.words[0], "shell") == 0 && !c.help;
-        status = shell ? shell_run(&c.terminal, c.daemon_args) : run_daemon(&c);
+        bool worker = c.count && strcmp(c.words[0], "worker") == 0;
+        status = worker  ? run_worker(&c)
+                 : shell ? shell_run(&c.terminal, c.daemon_args)
+                         : run_daemon(&c);
     }
     finish(&c);
     return status;

@@ -216,7 +216,11 @@ int render_status(const struct terminal *t, const json_t *result) {
     const json_t *missing = json_object_get(result, "missing");
     autojson *rest = json_copy((json_t *)(uintptr_t)result);
     json_object_del(rest, "missing");
+    autojson *kernels = json_copy(json_object_get(rest, "kernels"));
+    json_object_del(kernels, "workers");
+    json_object_set(rest, "kernels", kernels);
     outline(t, rest, 0);
+    render_workers(t, json_object_get(json_object_get(result, "kernels"), "workers"));
     size_t i;
     const json_t *one;
     json_array_foreach(missing, i, one) {

@@ -35,6 +35,8 @@ int render_evaluation(const struct terminal *t, const json_t *result);
 int render_generation(const struct terminal *t, const json_t *result);
 /* run/list and run/show: a table and a matrix, bars, or the text that was asked for. */
 int render_runs(const struct terminal *t, const char *operation, const json_t *result);
+/* The workers of daemon/status: a table, and below it what went wrong. */
+void render_workers(const struct terminal *t, const json_t *workers);
 int render_status(const struct terminal *t, const json_t *result);
 int render_jobs(const struct terminal *t, const json_t *result);
 /* Anything else: an indented outline of the JSON value. */

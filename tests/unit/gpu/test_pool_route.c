@@ -15,7 +15,10 @@
 enum { MAX_WORKERS = 3, PATIENCE_MS = 60000 };
 #define COMPILER "{\"toolkits\": [{\"major\": 13}]}"
 #define GPU "{\"cuda\": {\"driver\": true}, \"host\": \"gpu-host\"}"
-#define NO_GPU "{\"cuda\": {\"driver\": false}}"
+#define GPU_2 "{\"cuda\": true, \"host\": \"gpu-host\"}"
+#define BROKEN                                                                           \
+    "{\"devices\": [], \"error\": {\"code\": \"CUDA_ERROR_SYSTEM_NOT_READY\", "          \
+    "\"message\": \"the fabric manager\\u0007 does not run\"}}"
 #define H100                                                                             \
     "{\"devices\": [{\"name\": \"NVIDIA H100 80GB HBM3\", \"uuid\": \"GPU-abc\", "       \
     "\"compute_capability\": \"9.0\"}]}"
@@ -207,6 +210,14 @@ Test(pool_route, tells_what_every_worker_lacks) {
     cr_assert_eq(a.status, -ENODEV);
     cr_assert_not_null(strstr(a.why, "no worker has the GPU \"H200\""), "%s", a.why);
     room_close(&room);
+    const struct spec broken[] = {{.name = "sick", .hello = GPU_2, .devices = BROKEN}};
+    room_open(&room, broken, 1, (struct pool_config){0});
+    a = ask(&room, "echo", gpu);
+    cr_assert_eq(a.status, -ENODEV);
+    cr_assert_not_null(strstr(a.why, "\"sick\" has no GPU: the fabric manager"), "%s",
+                       a.why);
+    cr_assert_null(strchr(a.why, '\a'), "%s", a.why);
+    room_close(&room);
     const struct spec none[] = {{.name = "away"}, {.name = "not", .compile = POOL_NO}};
     room_open(&room, none, 2, (struct pool_config){0});
     a = ask(&room, "echo", compile);
@@ -232,7 +243,7 @@ Test(pool_route, finds_the_device_that_is_meant) {
     };
     struct room room;
     const struct spec specs[] = {{.name = "a100", .hello = GPU, .devices = A100},
-                                 {.name = "h100", .hello = GPU, .devices = H100}};
+                                 {.name = "h100", .hello = GPU_2, .devices = H100}};
     room_open(&room, specs, 2, (struct pool_config){0});
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct pool_needs needs = {

@@ -1,0 +1,318 @@
+#include "clients/ctl/worker_commands.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "clients/ctl/connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WARM_CHECKS 5
+#define DAEMON_ARGS 64
+
+/* One word a compilation, so that no cache answers. */
+#define SOURCE                                                                           \
+    "__global__ void scale(float *x, unsigned n) {\n"                                    \
+    "    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n"                          \
+    "    if (i < n) x[i] = x[i] * 2.0f + %d.0f;\n"                                       \
+    "}\n"
+
+struct trial {
+    const struct worker_command *command;
+    struct connection *connection;
+    char folder[64];
+    const char *name;
+    const json_t *argv; /* borrowed, or of `words` */
+    json_t *words;
+    json_t *report;
+    bool good;
+};
+
+/* --- a daemon that knows this worker alone --- */
+
+static const json_t *configured(const json_t *status, const char *name) {
+    const json_t *kernels = json_object_get(status, "kernels"), *worker;
+    size_t i;
+    json_array_foreach(json_object_get(kernels, "workers"), i, worker) {
+        if (strcmp(json_get_string(worker, "name", ""), name) == 0) {
+            return worker;
+        }
+    }
+    return NULL;
+}
+
+static int choose_worker(struct trial *t, const json_t *status, struct err *err) {
+    const struct worker_command *c = t->command;
+    if (c->count < 2) {
+        return err_set(err, -EINVAL,
+                       "worker check: which one? A name of the "
+                       "configuration, or a command line");
+    }
+    const json_t *known = configured(status, c->words[1]);
+    if (c->count == 2 && known) {
+        t->name = c->words[1];
+        t->argv = json_object_get(known, "argv");
+        return 0;
+    }
+    if (c->count == 2 && !strchr(c->words[1], '/')) {
+        return err_set(err, -ENOENT,
+                       "no worker is called \"%s\" (upskillctl status lists them)",
+                       c->words[1]);
+    }
+    t->words = json_array();
+    for (int i = 1; i < c->count; i++) {
+        json_array_append_new(t->words, json_text(c->words[i], strlen(c->words[i])));
+    }
+    t->argv = t->words;
+    t->name = "checked";
+    return 0;
+}
+
+/* JSON is YAML. */
+static int write_config(struct trial *t, struct err *err) {
+    autojson *config =
+        json_pack("{s:b, s:[{s:s, s:O, s:i}]}", "local_worker", 0, "workers", "name",
+                  t->name, "argv", (json_t *)(uintptr_t)t->argv, "start_timeout_s", 120);
+    autobuf text = BUF_INIT(64u << 10);
+    strcpy(t->folder, "/tmp/upskillctl-XXXXXX");
+    if (!mkdtemp(t->folder) || !config || json_write(&text, config) < 0) {
+        return err_set(err, -EIO, "a folder in /tmp: %s", strerror(errno));
+    }
+    autofree char *path = path_join(t->folder, "config.yaml");
+    autofd int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int rc = fd < 0 ? -errno : file_write_all(fd, text.data, text.len);
+    return rc < 0 ? err_set(err, rc, "%s: %s", path, strerror(-rc)) : 0;
+}
+
+static int open_daemon(struct trial *t, struct err *err) {
+    const char *args[DAEMON_ARGS + 3] = {0};
+    int n = 0;
+    for (const char *const *a = t->command->daemon_args; *a && n < DAEMON_ARGS; a++) {
+        args[n++] = *a;
+    }
+    int rc = write_config(t, err);
+    autofree char *path = path_join(t->folder, "config.yaml");
+    args[n++] = "--config";
+    args[n++] = path;
+    struct connection_options options = {.daemon_args = args,
+                                         .keep_stderr = t->command->keep_stderr};
+    return rc < 0 ? rc : connection_open(&options, &t->connection, err);
+}
+
+/* --- what is asked --- */
+
+/* The result (new reference), or NULL after the error went into the report. */
+static json_t *ask(struct trial *t, const char *method, json_t *params, double *ret_ms) {
+    struct err err = {0};
+    json_t *result = NULL;
+    autojson *error = NULL;
+    uint64_t start = clock_us();
+    int rc = connection_call(t->connection, method, params, &result, &error, &err);
+    *ret_ms = (double)(clock_us() - start) / 1000;
+    if (rc == 0) {
+        return result;
+    }
+    t->good = false;
+    const char *why = rc > 0 ? json_get_string(error, "message", "?") : err.msg;
+    json_object_set_new(t->report, "error", json_clean_z(why));
+    return NULL;
+}
+
+static json_t *check_params(int number) {
+    autofree char *source = xasprintf(SOURCE, number);
+    return json_pack("{s:s}", "source", source);
+}
+
+static json_t *validate_params(const char *backend) {
+    autofree char *source = xasprintf(SOURCE, 3);
+    return json_pack("{s:s, s:s, s:b, s:[{s:i}], s:{s:[s], s:[i]}, s:[{s:s, s:s, s:[s], "
+                     "s:{s:[i, i]}, s:b}, {s:s, s:s, s:s}], s:{s:{s:s}}}",
+                     "source", source, "backend", backend, "wait", 1, "sizes", "n", 1000,
+                     "launch", "grid", "(n + 255) / 256", "block", 256, "args", "name",
+                     "x", "type", "float32", "shape", "n", "init", "uniform", 0, 1,
+                     "output", 1, "name", "n", "type", "uint32", "value", "n", "expect",
+                     "expression", "x", "x[i] * 2 + 3");
+}
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void note_ms(struct trial *t, const char *key, double ms) {
+    json_object_set_new(t->report, key, json_real((double)(long)(ms * 10) / 10));
+}
+
+static bool ask_checks(struct trial *t) {
+    double first, warm[WARM_CHECKS];
+    autojson *result = ask(t, "kernel/check", check_params(0), &first);
+    if (!result) {
+        return false;
+    }
+    t->good = json_get_bool(result, "ok", 0);
+    note_ms(t, "first_check_ms", first);
+    json_object_set(t->report, "compiler", json_object_get(result, "compiler"));
+    json_object_set(t->report, "confinement", json_object_get(result, "confinement"));
+    for (int i = 0; i < WARM_CHECKS; i++) {
+        autojson *next = ask(t, "kernel/check", check_params(i + 1), &warm[i]);
+        if (!next) {
+            return false;
+        }
+    }
+    qsort(warm, WARM_CHECKS, sizeof *warm, compare);
+    note_ms(t, "warm_check_ms", warm[WARM_CHECKS / 2]);
+    return true;
+}
+
+static const char *run_key(const char *backend) {
+    return strcmp(backend, "cuda") ? "run_cpu" : "run_gpu";
+}
+
+static void ask_validation(struct trial *t, const char *backend) {
+    double ms;
+    autojson *result = ask(t, "kernel/validate", validate_params(backend), &ms);
+    if (!result) {
+        return;
+    }
+    const char *verdict = json_get_string(result, "verdict", "?");
+    t->good = t->good && strcmp(verdict, "pass") == 0;
+    json_t *told =
+        json_pack("{s:O, s:s, s:f}", "backend", json_object_get(result, "backend"),
+                  "verdict", verdict, "ms", (double)(long)(ms * 10) / 10);
+    json_object_set_new(t->report, run_key(backend), told);
+}
+
+static void note_worker(struct trial *t) {
+    double ms;
+    autojson *status = ask(t, "daemon/status", NULL, &ms);
+    const json_t *kernels = json_object_get(status, "kernels");
+    const json_t *worker = json_array_get(json_object_get(kernels, "workers"), 0);
+    static const char *const keys[] = {"host", "greeted_ms", "cuda", "gpus",
+                                       "last_error"};
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        json_t *value = json_object_get(worker, keys[i]);
+        if (value) {
+            json_object_set(t->report, keys[i], value);
+        }
+    }
+    static const char *const told[] = {"version", "protocol", "machine", "toolkits"};
+    for (size_t i = 0; i < ARRAY_LEN(told); i++) {
+        json_t *value = json_object_get(json_object_get(worker, "hello"), told[i]);
+        if (value) {
+            json_object_set(t->report, told[i], value);
+        }
+    }
+}
+
+static void try_worker(struct trial *t) {
+    bool compiles = ask_checks(t);
+    note_worker(t);
+    if (compiles) {
+        ask_validation(t, "emulator");
+    }
+    if (compiles && json_get_bool(t->report, "cuda", 0)) {
+        ask_validation(t, "cuda");
+        note_worker(t); /* with the devices */
+    }
+}
+
+/* --- what is shown --- */
+
+static void put_line(const struct terminal *t, const char *what, const char *text) {
+    terminal_put(t, STYLE_BOLD, what);
+    printf("%*s", (int)(14 - strlen(what)), "");
+    terminal_put(t, STYLE_PLAIN, text);
+    putchar('\n');
+}
+
+static void put_validation(const struct terminal *t, const json_t *report,
+                           const char *backend) {
+    const json_t *told = json_object_get(report, run_key(backend));
+    if (told) {
+        const json_t *device = json_object_get(told, "backend");
+        autofree char *line =
+            xasprintf("%s on %s in %.0f ms", json_get_string(told, "verdict", "?"),
+                      json_get_string(device, "device", backend),
+                      json_number_value(json_object_get(told, "ms")));
+        put_line(t, strcmp(backend, "cuda") ? "run (CPU)" : "run (GPU)", line);
+    }
+}
+
+static double ms_of(const json_t *report, const char *key) {
+    return json_number_value(json_object_get(report, key));
+}
+
+static void put_report(const struct terminal *t, const json_t *r) {
+    const json_t *compiler = json_object_get(r, "compiler"), *gpu;
+    size_t i;
+    if (json_object_get(r, "host")) {
+        autofree char *hello = xasprintf(
+            "%s (%s), upskilld-worker %s, protocol %d, after %d ms",
+            json_get_string(r, "host", "?"), json_get_string(r, "machine", "?"),
+            json_get_string(r, "version", "?"), (int)json_get_integer(r, "protocol", 0),
+            (int)json_get_integer(r, "greeted_ms", 0));
+        put_line(t, "greeting", hello);
+    }
+    json_array_foreach(json_object_get(r, "gpus"), i, gpu) {
+        put_line(t, "GPU", json_get_string(gpu, "name", "?"));
+    }
+    if (json_object_get(r, "host") && !json_array_size(json_object_get(r, "gpus"))) {
+        put_line(t, "GPU", "none that CUDA's driver knows");
+    }
+    if (compiler) {
+        autofree char *line =
+            xasprintf("%s %s, first check %.0f ms, then %.0f ms",
+                      json_get_string(compiler, "name", "?"),
+                      json_get_string(compiler, "version", "?"),
+                      ms_of(r, "first_check_ms"), ms_of(r, "warm_check_ms"));
+        put_line(t, "compiler", line);
+    }
+    put_validation(t, r, "emulator");
+    put_validation(t, r, "cuda");
+}
+
+static int show(const struct trial *t) {
+    const struct terminal *terminal = t->command->terminal;
+    const char *error = json_get_string(t->report, "error", NULL);
+    if (t->command->json) {
+        autobuf text = BUF_INIT(1u << 20);
+        json_write(&text, t->report);
+        puts(text.data);
+    } else {
+        put_report(terminal, t->report);
+        if (error) {
+            terminal_error(terminal, "%s", error);
+        }
+    }
+    return t->good ? 0 : json_object_get(t->report, "host") ? 1 : 2;
+}
+
+int worker_check(const struct worker_command *command, const json_t *status) {
+    struct trial t = {.command = command, .report = json_object()};
+    struct err err = {0};
+    int code = 2;
+    int rc = choose_worker(&t, status, &err);
+    rc = rc < 0 ? rc : open_daemon(&t, &err);
+    if (rc < 0) {
+        terminal_error(command->terminal, "%s", err.msg);
+    } else {
+        json_object_set_new(t.report, "name", json_clean_z(t.name));
+        try_worker(&t);
+        json_object_set_new(t.report, "ok", json_boolean(t.good));
+        code = show(&t);
+        connection_close(t.connection);
+    }
+    if (t.folder[0]) {
+        dir_remove(t.folder, NULL);
+    }
+    json_decref(t.words);
+    json_decref(t.report);
+    return code;
+}

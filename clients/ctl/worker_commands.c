@@ -1,0 +1,52 @@
+#include "clients/ctl/worker_commands.h"
+
+#include "base/err.h"
+#include "clients/ctl/connection.h"
+
+#include <string.h>
+
+static const char usage[] =
+    "usage: upskillctl worker pack [--with-compiler] [--output FILE.tar.gz]\n"
+    "       upskillctl worker check NAME\n"
+    "       upskillctl worker check [--] PROGRAM ARGUMENT...\n"
+    "\n"
+    "pack makes one archive that holds all that the worker needs on another machine of\n"
+    "this architecture: with --with-compiler also NVIDIA's compiler library and "
+    "headers.\n"
+    "check starts a worker, NAME of the configuration or the command line given (such "
+    "as\n"
+    "ssh -T gpu1 upskilld-worker), shows what it has, and compiles and runs a kernel "
+    "there.\n";
+
+json_t *worker_ask_status(const struct worker_command *command) {
+    struct err err = {0};
+    struct connection *connection;
+    json_t *status = NULL, *error = NULL;
+    struct connection_options options = {.daemon_args = command->daemon_args,
+                                         .keep_stderr = command->keep_stderr};
+    int rc = connection_open(&options, &connection, &err);
+    if (rc == 0) {
+        rc = connection_call(connection, "daemon/status", NULL, &status, &error, &err);
+        connection_close(connection);
+    }
+    if (rc != 0) {
+        terminal_error(command->terminal, "%s",
+                       rc > 0 ? json_get_string(error, "message", "?") : err.msg);
+    }
+    json_decref(error);
+    return status;
+}
+
+int worker_command_run(const struct worker_command *command) {
+    const char *verb = command->count ? command->words[0] : "";
+    bool pack = strcmp(verb, "pack") == 0, check = strcmp(verb, "check") == 0;
+    if (command->help || !(pack || check)) {
+        fputs(usage, command->help ? stdout : stderr);
+        return command->help ? 0 : 2;
+    }
+    autojson *status = worker_ask_status(command);
+    if (!status) {
+        return 2;
+    }
+    return pack ? worker_pack(command, status) : worker_check(command, status);
+}

@@ -1,0 +1,347 @@
+#include "clients/ctl/worker_commands.h"
+
+#include "base/buf.h"
+#include "base/child.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "clients/ctl/elf_needs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What Debian 12, Ubuntu 22.04 and RHEL 9 have. */
+#define GLIBC_MAJOR 2u
+#define GLIBC_MINOR 34u
+
+static const char start_script[] =
+    "#!/bin/sh\n"
+    "# Starts the worker, with the compiler beside it when there is one.\n"
+    "here=$(cd \"$(dirname \"$0\")\" && pwd) || exit 1\n"
+    "[ ! -d \"$here/cuda\" ] || export UPSKILLD_CUDA=\"$here/cuda\"\n"
+    "exec \"$here/upskilld-worker\" \"$@\"\n";
+
+struct pack {
+    const struct worker_command *command;
+    char stage[PATH_MAX]; /* a folder of our own; its one folder is what is packed */
+    char *folder, *name, *output;
+    char *worker;       /* the program */
+    char *root, *nvrtc; /* of the toolkit; NULL = without a compiler */
+    struct elf_needs needs;
+};
+
+/* --- what goes in --- */
+
+static int write_text(const struct pack *p, const char *name, const char *text,
+                      mode_t mode, struct err *err) {
+    autofree char *path = path_join(p->folder, name);
+    autofd int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    int rc = fd < 0 ? -errno : file_write_all(fd, text, strlen(text));
+    return rc < 0 ? err_set(err, rc, "%s: %s", path, strerror(-rc)) : 0;
+}
+
+/* Links, which tar follows: nothing is copied twice. */
+static int link_file(const struct pack *p, const char *target, const char *name,
+                     struct err *err) {
+    autofree char *path = path_join(p->folder, name);
+    if (access(target, R_OK) < 0 || symlink(target, path) < 0) {
+        return err_set(err, -errno, "%s: %s", target, strerror(errno));
+    }
+    return 0;
+}
+
+static int make_folder(const struct pack *p, const char *name, struct err *err) {
+    autofree char *path = path_join(p->folder, name);
+    return mkdir(path, 0755) < 0 ? err_set(err, -errno, "%s: %s", path, strerror(errno))
+                                 : 0;
+}
+
+/* "libnvrtc-builtins.so.13.0": the name that NVRTC itself loads. */
+static bool is_builtins(const char *name) {
+    int major, minor, end = 0;
+    (void)!sscanf(name, "libnvrtc-builtins.so.%2d.%2d%n", &major, &minor, &end);
+    return end && !name[end];
+}
+
+static int link_builtins(const struct pack *p, const char *dir, struct err *err) {
+    DIR *d = opendir(dir);
+    int rc = d ? -ENOENT : -errno;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (is_builtins(e->d_name)) {
+            autofree char *from = path_join(dir, e->d_name);
+            autofree char *to = path_join("cuda/lib64", e->d_name);
+            rc = link_file(p, from, to, err);
+        }
+    }
+    if (d) {
+        closedir(d);
+    }
+    return rc == -ENOENT ? err_set(err, rc, "%s: no libnvrtc-builtins there", dir) : rc;
+}
+
+static int stage_compiler(const struct pack *p, struct err *err) {
+    const char *base = path_basename(p->nvrtc);
+    autofree char *dir = xstrndup(p->nvrtc, (size_t)(base - p->nvrtc));
+    autofree char *library = path_join("cuda/lib64", base);
+    autofree char *headers = path_join(p->root, "include");
+    int rc = make_folder(p, "cuda", err);
+    rc = rc < 0 ? rc : make_folder(p, "cuda/lib64", err);
+    rc = rc < 0 ? rc : link_file(p, p->nvrtc, library, err);
+    rc = rc < 0 ? rc : link_builtins(p, dir, err);
+    return rc < 0 ? rc : link_file(p, headers, "cuda/include", err);
+}
+
+static char *readme_text(const struct pack *p) {
+    return xasprintf(
+        "upskilld-worker " UPSKILLD_VERSION " for %s, glibc %u.%u or newer\n"
+        "\n"
+        "Unpack this folder anywhere on a machine that shall compile or run kernels for\n"
+        "upskilld. Nothing else is installed there.\n"
+        "\n"
+        "  tar xzf %s.tar.gz\n"
+        "  %s/start --version\n"
+        "\n"
+        "Then name it in your own configuration (~/.config/upskilld/config.yaml), with\n"
+        "whatever starts a program on that machine in front:\n"
+        "\n"
+        "  workers:\n"
+        "    - argv: [ssh, -T, HOST, PATH/%s/start]\n"
+        "      name: HOST\n"
+        "\n"
+        "and try it: upskillctl worker check HOST\n"
+        "\n"
+        "%s",
+        p->needs.machine, p->needs.glibc_major, p->needs.glibc_minor, p->name, p->name,
+        p->name,
+        p->root
+            ? "cuda/ holds NVIDIA's compiler library and headers, under NVIDIA's own\n"
+              "licence (CUDA Toolkit End User License Agreement).\n"
+            : "A CUDA toolkit (12 or 13) of that machine is used: CUDA_HOME or the "
+              "usual places.\n");
+}
+
+static int stage_all(struct pack *p, struct err *err) {
+    autofree char *readme = readme_text(p);
+    int rc = make_folder(p, "", err);
+    rc = rc < 0 ? rc : link_file(p, p->worker, "upskilld-worker", err);
+    rc = rc < 0 ? rc : write_text(p, "start", start_script, 0755, err);
+    rc = rc < 0 ? rc : write_text(p, "README", readme, 0644, err);
+    return rc < 0 || !p->root ? rc : stage_compiler(p, err);
+}
+
+/* --- is it fit to travel? --- */
+
+static bool is_everywhere(const char *library) {
+    static const char *const names[] = {"libc.so.6", "libm.so.6", "libdl.so.2",
+                                        "libpthread.so.0", "librt.so.1"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (strcmp(library, names[i]) == 0) {
+            return true;
+        }
+    }
+    return strncmp(library, "ld-linux", strlen("ld-linux")) == 0;
+}
+
+static int check_program(const struct pack *p, struct err *err) {
+    const struct elf_needs *n = &p->needs;
+    for (size_t i = 0; i < n->library_count; i++) {
+        if (!is_everywhere(n->libraries[i])) {
+            return err_set(err, -EINVAL,
+                           "%s needs %s, which other machines lack: build it without "
+                           "sanitizers",
+                           p->worker, n->libraries[i]);
+        }
+    }
+    if (n->glibc_major > GLIBC_MAJOR ||
+        (n->glibc_major == GLIBC_MAJOR && n->glibc_minor > GLIBC_MINOR)) {
+        return err_set(err, -EINVAL,
+                       "%s needs glibc %u.%u, and %u.%u is the newest that can be "
+                       "expected: build it on Debian 12 or Ubuntu 22.04",
+                       p->worker, n->glibc_major, n->glibc_minor, GLIBC_MAJOR,
+                       GLIBC_MINOR);
+    }
+    return 0;
+}
+
+/* --- tar --- */
+
+struct archiving {
+    struct buf words;
+    struct child_end end;
+};
+
+static void on_words(struct child *child, const char *bytes, size_t len, void *data) {
+    (void)child;
+    struct archiving *a = data;
+    buf_add(&a->words, bytes, len);
+}
+
+static void on_end(struct child *child, const struct child_end *end, void *data) {
+    (void)child;
+    struct archiving *a = data;
+    a->end = *end;
+}
+
+/* Without a trace of who packed it. */
+static int archive(const struct pack *p, struct err *err) {
+    const char *argv[] = {"tar",
+                          "--create",
+                          "--gzip",
+                          "--dereference",
+                          "--hard-dereference",
+                          "--owner=0",
+                          "--group=0",
+                          "--numeric-owner",
+                          "--sort=name",
+                          "--mode=u+rw,go+r,go-w",
+                          "--file",
+                          p->output,
+                          "--directory",
+                          p->stage,
+                          p->name,
+                          NULL};
+    struct archiving a = {.words = BUF_INIT(64u << 10)};
+    struct child_options options = {
+        .argv = argv, .error = on_words, .end = on_end, .data = &a};
+    struct child *child;
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    int rc = child_start(&loop, &options, &child, err);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    uv_loop_close(&loop);
+    if (rc == 0 && a.end.exit_status != 0) {
+        rc = err_set(err, -EIO, "tar failed: %.300s", a.words.data);
+    }
+    buf_finish(&a.words);
+    return rc;
+}
+
+/* --- the command --- */
+
+static int read_words(struct pack *p, const json_t *status, struct err *err) {
+    const struct worker_command *c = p->command;
+    const json_t *kernels = json_object_get(status, "kernels");
+    const json_t *toolkit = json_array_get(json_object_get(kernels, "toolkits"), 0);
+    bool with = false;
+    const char *output = NULL;
+    for (int i = 1; i < c->count; i++) {
+        if (strcmp(c->words[i], "--with-compiler") == 0) {
+            with = true;
+        } else if (strcmp(c->words[i], "--output") == 0 && i + 1 < c->count) {
+            output = c->words[++i];
+        } else {
+            return err_set(err, -EINVAL, "%s: not an option of worker pack; see --help",
+                           c->words[i]);
+        }
+    }
+    if (with && !toolkit) {
+        return err_set(err, -ENOENT, "there is no CUDA compiler here to be packed");
+    }
+    if (with) {
+        p->root = xstrdup(json_get_string(toolkit, "root", ""));
+        p->nvrtc = xstrdup(json_get_string(toolkit, "nvrtc", ""));
+    }
+    p->output = output ? xstrdup(output) : NULL;
+    return 0;
+}
+
+/* The local worker's program, as the daemon starts it. */
+static int find_worker(struct pack *p, const json_t *status, struct err *err) {
+    const json_t *kernels = json_object_get(status, "kernels"), *worker;
+    size_t i;
+    json_array_foreach(json_object_get(kernels, "workers"), i, worker) {
+        const json_t *program = json_array_get(json_object_get(worker, "argv"), 0);
+        if (json_get_bool(worker, "local", 0) &&
+            strchr(json_string_value(program), '/')) {
+            p->worker = realpath(json_string_value(program), NULL);
+        }
+    }
+    return p->worker ? elf_needs_read(p->worker, &p->needs, err)
+                     : err_set(err, -ENOENT,
+                               "upskilld-worker was not found beside upskilld; "
+                               "UPSKILLD_WORKER names it elsewhere");
+}
+
+static int make_stage(struct pack *p, struct err *err) {
+    const char *tmp = getenv("TMPDIR");
+    snprintf(p->stage, sizeof p->stage, "%s/upskilld-pack-XXXXXX",
+             tmp && *tmp ? tmp : "/tmp");
+    if (!mkdtemp(p->stage)) {
+        p->stage[0] = '\0';
+        return err_set(err, -errno, "a folder in %s: %s", tmp ? tmp : "/tmp",
+                       strerror(errno));
+    }
+    p->name = xasprintf("upskilld-worker-%s-%s", UPSKILLD_VERSION, p->needs.machine);
+    p->folder = path_join(p->stage, p->name);
+    p->output = p->output ? p->output : xasprintf("%s.tar.gz", p->name);
+    return 0;
+}
+
+static int pack_make(struct pack *p, const json_t *status, struct err *err) {
+    int rc = read_words(p, status, err);
+    rc = rc < 0 ? rc : find_worker(p, status, err);
+    rc = rc < 0 ? rc : check_program(p, err);
+    rc = rc < 0 ? rc : make_stage(p, err);
+    rc = rc < 0 ? rc : stage_all(p, err);
+    return rc < 0 ? rc : archive(p, err);
+}
+
+static void pack_show(const struct pack *p) {
+    struct stat st = {0};
+    stat(p->output, &st);
+    const struct elf_needs *n = &p->needs;
+    if (p->command->json) {
+        autojson *out =
+            json_pack("{s:s, s:I, s:s, s:o, s:b}", "archive", p->output, "bytes",
+                      (json_int_t)st.st_size, "machine", n->machine, "glibc",
+                      json_sprintf("%u.%u", n->glibc_major, n->glibc_minor), "compiler",
+                      p->root != NULL);
+        autobuf text = BUF_INIT(64u << 10);
+        json_write(&text, out);
+        puts(text.data);
+        return;
+    }
+    printf("%s: %.1f MB, for %s with glibc %u.%u or newer, %s\n", p->output,
+           (double)st.st_size / 1e6, n->machine, n->glibc_major, n->glibc_minor,
+           p->root ? "with a compiler" : "without a compiler");
+    fputs("needs of the machine:", stdout);
+    for (size_t i = 0; i < n->library_count; i++) {
+        printf(" %s", n->libraries[i]);
+    }
+    printf("\n\nOn the other machine:  tar xzf %s.tar.gz\n"
+           "In your config.yaml:   workers: [{name: HOST, argv: [ssh, -T, HOST, "
+           "PATH/%s/start]}]\n"
+           "Then:                  upskillctl worker check HOST\n",
+           p->name, p->name);
+}
+
+static void pack_finish(struct pack *p) {
+    if (p->stage[0]) {
+        dir_remove(p->stage, NULL);
+    }
+    elf_needs_finish(&p->needs);
+    free(p->folder);
+    free(p->name);
+    free(p->output);
+    free(p->worker);
+    free(p->root);
+    free(p->nvrtc);
+}
+
+int worker_pack(const struct worker_command *command, const json_t *status) {
+    struct pack p = {.command = command};
+    struct err err = {0};
+    int rc = pack_make(&p, status, &err);
+    if (rc < 0) {
+        terminal_error(command->terminal, "%s", err.msg);
+    } else {
+        pack_show(&p);
+    }
+    pack_finish(&p);
+    return rc < 0 ? 2 : 0;
+}
