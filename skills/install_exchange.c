@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -164,8 +165,18 @@ static bool is_leftover(int folder, const char *name) {
            st.st_uid == geteuid();
 }
 
+/* Somebody writes in it without the folder's lock, for longer than that may be held: a
+ * generated skill, while it is checked and tested. A process that died holds nothing. */
+static bool is_held(int folder, const char *name) {
+    autofd int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
 static void sweep_entry(int folder, const char *name) {
     const char *aside = tail_of(name, INSTALL_ASIDE);
+    if (is_held(folder, name)) {
+        return;
+    }
     if (aside && !is_there(folder, aside + 1)) {
         (void)!renameat(folder, name, folder, aside + 1);
     } else {

@@ -195,6 +195,12 @@ static char *with_fields_of(const struct skill_text *t, const char *name,
             json_object_set(changes, key, value);
         }
     }
+    /* What a skill may do without being asked is not for its writer to say. */
+    if (json_object_get(t->frontmatter, "allowed-tools")) {
+        json_t *own = json_object_get(base ? base->frontmatter : NULL, "allowed-tools");
+        json_object_set_new(changes, "allowed-tools",
+                            own ? json_incref(own) : json_null());
+    }
     if (name && strcmp(name, t->name) != 0) {
         json_object_set_new(changes, "name", json_string(name));
     }

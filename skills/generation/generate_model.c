@@ -153,6 +153,7 @@ void generate_ask_model(struct generating *g, const char *problem) {
         .system = teacher_system,
         .messages = {{"user", question.data}},
         .count = 1,
+        .run = g->round, /* the same words again are another draw */
         .stage = GENERATE_ASKING,
         .what = problem ? "the teacher mends its draft" : "the teacher writes",
     };

@@ -10,9 +10,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LOCK_WAIT_MS 2000u
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 static int failed(struct err *err, const char *path, const char *what) {
@@ -34,20 +36,36 @@ static int copy_base(int stage, const char *name, const struct skill *base,
     return rc;
 }
 
-static int fill(const struct skill_stage *s, const struct skill *base, struct err *err) {
+/* Sweeps what others left, then makes the stage and holds it, both under the folder's
+ * lock: without that a sweep could meet the stage before it is held. Where the lock is
+ * taken for long there is no sweep. */
+static int make_stage(struct skill_stage *s, struct err *err) {
     autofree char *path = path_join(s->parent, s->stage);
-    if (mkdir(path, 0755) < 0) {
-        return failed(err, path, "make the folder");
+    autofd int parent = open(s->parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int lock = parent < 0 ? -1 : install_lock(parent, LOCK_WAIT_MS, NULL);
+    if (lock >= 0) {
+        install_sweep(parent);
     }
-    autofd int stage = open(path, OPEN_FOLDER);
-    if (stage < 0) {
-        return failed(err, path, "open the folder");
+    int rc = mkdir(path, 0755) < 0 ? failed(err, path, "make the folder") : 0;
+    s->hold = rc < 0 ? -1 : open(path, OPEN_FOLDER);
+    if (rc == 0 && s->hold < 0) {
+        rc = failed(err, path, "open the folder");
+    } else if (rc == 0) {
+        (void)flock(s->hold, LOCK_EX | LOCK_NB); /* some file systems have no locks */
     }
-    if (base) {
-        return copy_base(stage, s->name, base, err);
+    if (lock >= 0) {
+        install_unlock(parent, lock);
     }
-    return mkdirat(stage, s->name, 0755) < 0 ? failed(err, s->folder, "make the folder")
-                                             : 0;
+    return rc;
+}
+
+static int fill(struct skill_stage *s, const struct skill *base, struct err *err) {
+    int rc = make_stage(s, err);
+    if (rc < 0 || base) {
+        return rc < 0 ? rc : copy_base(s->hold, s->name, base, err);
+    }
+    return mkdirat(s->hold, s->name, 0755) < 0 ? failed(err, s->folder, "make the folder")
+                                               : 0;
 }
 
 int skill_stage_open(struct skill_stage *ret, const char *parent, const char *name,
@@ -62,6 +80,7 @@ int skill_stage_open(struct skill_stage *ret, const char *parent, const char *na
         .parent = xstrdup(parent),
         .name = xstrdup(name),
         .stage = xasprintf(INSTALL_STAGE "%s", random),
+        .hold = -1,
     };
     ret->folder = xasprintf("%s/%s/%s", parent, ret->stage, name);
     rc = fill(ret, base, err);
@@ -154,6 +173,7 @@ void skill_stage_discard(struct skill_stage *s) {
         if (lstat(path, &st) == 0) {
             (void)dir_remove(path, NULL);
         }
+        fd_close_p(&s->hold);
     }
     free(s->parent);
     free(s->name);

@@ -3,7 +3,7 @@
  *
  * It is written into a stage beside its place, where it can be checked under its own
  * name, and exchanged for what was there by one rename. A stage that a crash left is
- * swept by the next install in that folder. Blocking. */
+ * swept by the next stage or install in that folder. Blocking. */
 #include "skills/generation/builtin_skill.h"
 
 struct err;
@@ -13,6 +13,7 @@ struct skill_stage {
     char *name;
     char *stage;  /* name of the stage in parent */
     char *folder; /* of the staged skill, absolute */
+    int hold;     /* descriptor that keeps others from sweeping it; while stage is there */
 };
 /* base: the skill whose other files are kept, opened with digests; or NULL. */
 int skill_stage_open(struct skill_stage *ret, const char *parent, const char *name,

@@ -31,7 +31,8 @@ request that matches gets the n-th, the last one stays]}, …]}. Conditions, all
 
 Behaviours
     answer=TEXT        the answer; "{user}", "{system}", "{n}" (request number) are replaced.
-                       A rule may give "answer": "TEXT" beside "do" for texts with + or =
+                       A rule may give "answer": "TEXT" beside "do" for texts with + or =, or
+                       "answers": [the n-th request that matches gets the n-th, the last stays]
     json=TEXT          the same (JSON needs no escaping there: use the rule's "answer")
     echo               answers with the last user message
     secret=WORD:YES:NO YES when WORD stands in the system prompt, else NO (YES, NO: "yes", "no")
@@ -185,12 +186,12 @@ def choose(state, request):
             continue
         if "no_system" in when and re.search(when["no_system"], request.system, re.S):
             continue
-        do = rule.get("do", "")
+        do, answers = rule.get("do", ""), rule.get("answers") or [rule.get("answer")]
+        hit = state.rule_hits.get(i, 0)
+        state.rule_hits[i] = hit + 1
         if isinstance(do, list):
-            hit = state.rule_hits.get(i, 0)
-            state.rule_hits[i] = hit + 1
             do = do[min(hit, len(do) - 1)]
-        return parse(do), rule.get("answer")
+        return parse(do), answers[min(hit, len(answers) - 1)]
     name, _, marks = request.model.partition(":")
     return parse(marks), None
 
