@@ -58,7 +58,7 @@ static int read_traces(struct material *m, const struct generate_request *r,
         }
     }
     if (rc == 0) {
-        lessons_extract(&m->lessons, traces, count, redaction);
+        lessons_extract_unless(&m->lessons, traces, count, redaction, cancelled);
     }
     for (size_t i = 0; i < count; i++) {
         trace_finish(&traces[i]);

@@ -104,6 +104,11 @@ struct lessons {
 #define LESSONS_REACH 400u
 void lessons_extract(struct lessons *ret, const struct trace *traces, size_t count,
                      const struct redaction *redaction);
+/* The same, but soon over once *cancelled is set (by another thread); what was found by
+ * then is not whole. */
+void lessons_extract_unless(struct lessons *ret, const struct trace *traces, size_t count,
+                            const struct redaction *redaction,
+                            const volatile bool *cancelled);
 void lessons_finish(struct lessons *l);
 
 /* "t1 e17" for evidence: 1-based trace. */

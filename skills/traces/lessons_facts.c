@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "skills/pattern.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #define MAX_LINKS 20u
@@ -20,6 +21,17 @@
     "(large|big|long|many)|supported|requires)[^\\n]{0,120}[0-9]|[0-9][^\\n]{0,80}("     \
     "exceeds?|"                                                                          \
     "maximum|limit|at most|must be)|used [0-9]+ registers"
+
+/* A line without any of these fits LIMIT_REGEX nowhere. */
+#define LIMIT_WORDS                                                                      \
+    "exceed|maximum|limit|at most|at least|must be|no more than|minimum|too |supported|" \
+    "requires|registers"
+
+/* What is looked for in outputs. */
+struct facts {
+    struct pattern *version, *limit;
+    struct words_scan *words;
+};
 
 /* --- links --- */
 
@@ -106,18 +118,37 @@ static void add_limit(struct lessons *l, const struct steps *s, const struct ste
     }
 }
 
+static bool on_word(void *data, unsigned id, size_t end) {
+    (void)id;
+    *(size_t *)data = end;
+    return false;
+}
+
+/* The first place at or behind `from` where a limit's word ends; SIZE_MAX without any. */
+static size_t next_word(const struct facts *f, const char *text, size_t len,
+                        size_t from) {
+    size_t end = SIZE_MAX;
+    words_scan_run(f->words, text + from, len - from, on_word, &end);
+    return end == SIZE_MAX ? end : from + end;
+}
+
 static void find_limits(struct lessons *l, const struct steps *s, const struct step *e,
-                        const struct pattern *version, const struct pattern *limit) {
+                        const struct facts *f) {
     bool asks_version =
         strstr(e->text, "version") || strstr(e->text, " -V") || strstr(e->text, " -v");
-    size_t lines = 0, found = 0;
-    for (const char *line = e->output; line && *line && lines < 4000 && found < 3;
-         lines++) {
-        size_t len = strcspn(line, "\n");
+    bool tells = !(e->command.classes & (COMMAND_READS | COMMAND_PROBE));
+    size_t lines = 0, found = 0, all = strlen(e->output);
+    size_t word = tells ? next_word(f, e->output, all, 0) : SIZE_MAX;
+    if (!asks_version && word == SIZE_MAX) {
+        return;
+    }
+    for (const char *line = e->output; *line && lines < 4000 && found < 3; lines++) {
+        size_t at = (size_t)(line - e->output), len = strcspn(line, "\n");
         size_t look = len > 300 ? 0 : len;
-        if ((asks_version && pattern_is_in(version, line, look)) ||
-            (!(e->command.classes & (COMMAND_READS | COMMAND_PROBE)) &&
-             pattern_is_in(limit, line, look))) {
+        word = word < at ? next_word(f, e->output, all, at) : word;
+        bool may = word != SIZE_MAX && word <= at + len;
+        if ((asks_version && pattern_is_in(f->version, line, look)) ||
+            (may && pattern_is_in(f->limit, line, look))) {
             add_limit(l, s, e, line, len);
             found++;
         }
@@ -125,10 +156,13 @@ static void find_limits(struct lessons *l, const struct steps *s, const struct s
     }
 }
 
-void lessons_find_facts(struct lessons *l, const struct steps *s) {
-    struct pattern *version = pattern_new(VERSION_REGEX),
-                   *limit = pattern_new(LIMIT_REGEX);
-    for (size_t i = 0; i < s->count; i++) {
+void lessons_find_facts(struct lessons *l, const struct steps *s,
+                        const struct lesson_reader *r) {
+    struct facts f = {pattern_new(VERSION_REGEX), pattern_new(LIMIT_REGEX),
+                      words_scan_new()};
+    words_scan_add(f.words, LIMIT_WORDS, 0);
+    words_scan_prepare(f.words);
+    for (size_t i = 0; i < s->count && !lesson_stops(r); i++) {
         const struct step *e = &s->list[i];
         if (e->kind == STEP_USER || e->kind == STEP_OTHER ||
             (e->kind == STEP_RUN && (strstr(e->text, "curl") || strstr(e->text, "wget") ||
@@ -136,9 +170,10 @@ void lessons_find_facts(struct lessons *l, const struct steps *s) {
             find_links(l, s, e);
         }
         if (e->kind == STEP_RUN && e->output) {
-            find_limits(l, s, e, version, limit);
+            find_limits(l, s, e, &f);
         }
     }
-    pattern_free(version);
-    pattern_free(limit);
+    pattern_free(f.version);
+    pattern_free(f.limit);
+    words_scan_free(f.words);
 }

@@ -166,8 +166,9 @@ static void delete_file(struct lessons *l, struct lesson_file *f) {
     memmove(f, f + 1, (size_t)(end - f - 1) * sizeof *f);
 }
 
-void lessons_find_files(struct lessons *l, const struct steps *s) {
-    for (size_t i = 0; i < s->count; i++) {
+void lessons_find_files(struct lessons *l, const struct steps *s,
+                        const struct lesson_reader *r) {
+    for (size_t i = 0; i < s->count && !lesson_stops(r); i++) {
         const struct step *e = &s->list[i];
         if (e->kind != STEP_EDIT || e->failed || is_temporary(e->path)) {
             continue;

@@ -309,7 +309,7 @@ static void find_fix(struct lessons *l, const struct steps *s, size_t at,
 
 void lessons_find_fixes(struct lessons *l, const struct steps *s,
                         const struct lesson_reader *r) {
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < s->count && !lesson_stops(r); i++) {
         if (is_run(&s->list[i]) && s->list[i].failed) {
             find_fix(l, s, i, r);
         }

@@ -206,7 +206,7 @@ void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
         const struct trace_event *e = &trace->events[i];
         g.has_outcomes |= e->kind == EVENT_RESULT && (e->has_exit || e->is_error);
     }
-    for (size_t i = 0; i < trace->count; i++) {
+    for (size_t i = 0; i < trace->count && !lesson_stops(r); i++) {
         add_event(&g, i);
     }
 }

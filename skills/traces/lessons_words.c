@@ -109,8 +109,7 @@ void lessons_find_words(struct lessons *l, const struct steps *s,
                         const struct lesson_reader *r) {
     struct pattern *correcting = pattern_new(CORRECTION_REGEX);
     bool asked = false, acted = false;
-    (void)r;
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = 0; i < s->count && !lesson_stops(r); i++) {
         const struct step *e = &s->list[i];
         acted |= e->kind != STEP_USER;
         if (e->kind != STEP_USER || is_machinery(e->text) || is_assent(e->text)) {
