@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "gpu/validate/launch_limits.h"
 #include "gpu/validate/spec_tensor_map.h"
+#include "gpu/validate/value_expression.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -129,6 +130,55 @@ static void add_sizes(struct check_case *c, const json_t *sizes) {
     c->size_list.list = c->sizes;
 }
 
+/* --- what is expected --- */
+
+static int check_numbers(const struct check_case *c, const char *name,
+                         const json_t *values, struct err *err) {
+    uint64_t count = c->buffers[check_spec_buffer(c->spec, name)].count;
+    return json_array_size(values) == count
+               ? 0
+               : err_set(err, -EINVAL,
+                         "expect.values.%s: it has %zu numbers, the output %llu elements",
+                         name, json_array_size(values), (unsigned long long)count);
+}
+
+/* Its names and its grammar; what it computes is seen when it is. */
+static int check_expression(const struct check_case *c, const char *name,
+                            const char *text, struct err *err) {
+    struct value_input list[SPEC_MAX_BUFFERS];
+    struct value_inputs inputs = {list, c->spec->buffer_count};
+    struct value_expression *e = NULL;
+    for (size_t i = 0; i < inputs.count; i++) {
+        list[i] = (struct value_input){.name = c->spec->buffers[i].name,
+                                       .type = c->spec->buffers[i].type,
+                                       .count = c->buffers[i].count};
+    }
+    int n = value_expression_new(&e, text, &c->size_list, &inputs, err);
+    value_expression_free(e);
+    if (n < 0) {
+        err_wrap(err, "expect.expression.%s", name);
+    }
+    return n;
+}
+
+static int check_expected(const struct check_case *c, struct err *err) {
+    enum spec_expect_kind kind = c->spec->expect;
+    const char *name;
+    json_t *value;
+    if (kind != EXPECT_VALUES && kind != EXPECT_EXPRESSION) {
+        return 0;
+    }
+    json_object_foreach((json_t *)(uintptr_t)c->spec->expected, name, value) {
+        int n = kind == EXPECT_VALUES
+                    ? check_numbers(c, name, value, err)
+                    : check_expression(c, name, json_string_value(value), err);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
 int check_case_resolve(struct check_case *ret, const struct check_spec *spec, size_t i,
                        struct err *err) {
     struct check_case *c = ret;
@@ -145,6 +195,7 @@ int check_case_resolve(struct check_case *ret, const struct check_spec *spec, si
     n = n < 0 ? n
               : resolve_launches(c, spec->reference, spec->reference_count, &c->reference,
                                  err);
+    n = n < 0 ? n : check_expected(c, err);
     if (n < 0) {
         err_wrap(err, "case %zu", i);
         check_case_finish(c);

@@ -68,8 +68,9 @@ static int read_tolerance(struct spec_reader *r, struct tolerance *ret,
     }
     const json_t *rtol = json_object_get(json, "rtol"),
                  *atol = json_object_get(json, "atol");
-    if ((rtol && !(json_number_value(rtol) >= 0)) ||
-        (atol && !(json_number_value(atol) >= 0)) || !json_is_object(json)) {
+    if ((rtol && (!json_is_number(rtol) || json_number_value(rtol) < 0)) ||
+        (atol && (!json_is_number(atol) || json_number_value(atol) < 0)) ||
+        !json_is_object(json)) {
         return err_set(r->err, -EINVAL, "%stolerance: {\"rtol\", \"atol\"}, not negative",
                        at);
     }
@@ -100,7 +101,7 @@ static int check_integers(struct spec_reader *r, const json_t *value, const char
                                          : 0;
 }
 
-static int check_values(struct spec_reader *r, const json_t *value, const char *at) {
+int spec_check_values(struct spec_reader *r, const json_t *value, const char *at) {
     size_t i;
     json_t *item;
     r->numbers += json_array_size(value);
@@ -155,11 +156,11 @@ static int check_init(struct spec_reader *r, const json_t *init, const char *at)
             return check_integers(r, value, path);
         }
         if (!strcmp(kind, "values")) {
-            return check_values(r, value, path);
+            return spec_check_values(r, value, path);
         }
         if (!strcmp(kind, "fill")) {
             autojson *one = json_pack("[O]", value);
-            return check_values(r, one, path);
+            return spec_check_values(r, one, path);
         }
         if (!strcmp(kind, "arange")) {
             return json_is_array(value) ? check_pair(r, value, path) : 0;

@@ -1,0 +1,434 @@
+/* Check specs that mean ill or are merely wrong: each is an error that names the field.
+ */
+#include "base/err.h"
+#include "base/json.h"
+#include "gpu/validate/check_case.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define L "'launch':{'grid':[1],'block':[32]}"
+#define N "'sizes':{'n':4,'m':0}," L
+#define Y(more) "{'name':'y','type':'float32','shape':[4],'output':true" more "}"
+#define ARG(text) L ",'args':[" text "]"
+#define NARG(text) N ",'args':[" text "]"
+#define SHAPE(text) NARG("{'name':'y','type':'float32','output':true,'shape':" text "}")
+#define INIT(text) NARG("{'name':'x','type':'float32','shape':[4],'init':" text "}")
+#define WITH(text) L ",'args':[" Y("") "]," text
+#define LAUNCH(text) "'sizes':{'n':4,'m':0},'launch':{" text "}"
+#define MAP(shape, more)                                                                 \
+    ARG("{'name':'x','type':'float32','shape':" shape                                    \
+        ",'init':{'fill':1}},{'tensor_map':{'of':'x'," more "}}")
+#define STRUCT(members) ARG("{'name':'s','struct':" members "}")
+#define DEEP(text) "{'struct':[" text "]}"
+
+struct hostile {
+    const char *text, *words;
+};
+
+static const struct hostile sizes[] = {
+    {"'sizes':[]," L, "sizes: the list is empty"},
+    {"'sizes':5," L, "sizes: an object"},
+    {"'sizes':'n'," L, "sizes: an object"},
+    {"'sizes':[5]," L, "sizes[0]: an object"},
+    {"'sizes':[{'n':1},null]," L, "sizes[1]"},
+    {"'sizes':{'n':1.5}," L, "sizes.n"},
+    {"'sizes':{'n':'4'}," L, "sizes.n"},
+    {"'sizes':{'n':true}," L, "sizes.n"},
+    {"'sizes':{'':1}," L, "sizes."},
+    {"'sizes':{'a b':1}," L, "sizes.a b"},
+    {"'sizes':{'1n':1}," L, "sizes.1n"},
+    {"'sizes':{'n\\u00e9':1}," L, "sizes.n"},
+    {"'sizes':[{'n':1},{'m':1}],'launch':{'grid':['n']}", "unknown size 'n'"},
+};
+
+static const struct hostile shapes[] = {
+    {SHAPE("['k']"), "args[0].shape[0]: cannot evaluate 'k': unknown size 'k'"},
+    {SHAPE("['n','k']"), "args[0].shape[1]"},
+    {SHAPE("[-1]"), "y.shape[0] is -1"},
+    {SHAPE("['0 - n']"), "y.shape[0] is -4"},
+    {SHAPE("['n - 5', 1000000000000]"), "y.shape[0] is -1"},
+    {SHAPE("['n / m']"), "division by zero"},
+    {SHAPE("['n % m']"), "division by zero"},
+    {SHAPE("['ceil_div(n, m)']"), "division by zero"},
+    {SHAPE("[1000000000000]"), "y: the buffers of a case"},
+    {SHAPE("[4294967296, 4294967296]"), "y: the buffers"},
+    {SHAPE("[9223372036854775807, 9223372036854775807]"), "y: the buffers"},
+    {SHAPE("[1073741825]"), "y: the buffers"},
+    {SHAPE("['9223372036854775807 + n']"), "too large"},
+    {SHAPE("['9223372036854775807 * n']"), "too large"},
+    {SHAPE("['99999999999999999999']"), "too large"},
+    {SHAPE("['-9223372036854775807 - n']"), "too large"},
+    {SHAPE("['1e3']"), "whole decimal"},
+    {SHAPE("['0x10']"), "whole decimal"},
+    {SHAPE("['n.x']"), "operator"},
+    {SHAPE("['n n']"), "operator"},
+    {SHAPE("['n +']"), "ends too early"},
+    {SHAPE("['']"), "ends too early"},
+    {SHAPE("['(n']"), "parenthesis"},
+    {SHAPE("['n)']"), "operator"},
+    {SHAPE("['sqrt(n)']"), "functions are"},
+    {SHAPE("['min()']"), "a number or a name"},
+    {SHAPE("['ceil_div(n)']"), "two arguments"},
+    {SHAPE("['n; rm']"), "operator"},
+    {SHAPE("[1.5]"), "args[0].shape[0]: an integer"},
+    {SHAPE("[null]"), "args[0].shape[0]: an integer"},
+    {SHAPE("[true]"), "args[0].shape[0]: an integer"},
+    {SHAPE("[[4]]"), "args[0].shape[0]: an integer"},
+    {SHAPE("4"), "args[0].shape: a list"},
+    {SHAPE("'n'"), "args[0].shape: a list"},
+    {SHAPE("[1,1,1,1,1,1,1,1,1]"), "args[0].shape: a list of up to 8"},
+    {NARG("{'name':'y','type':'float32','output':true}"), "args[0].shape"},
+};
+
+static const struct hostile buffers[] = {
+    {ARG("{'name':'y','type':'float','shape':[4],'output':true}"), "args[0].type"},
+    {ARG("{'name':'y','type':'','shape':[4],'output':true}"), "args[0].type"},
+    {ARG("{'name':'y','type':7,'shape':[4],'output':true}"), "args[0].type"},
+    {ARG("{'name':'y','shape':[4],'output':true}"), "args[0].type"},
+    {ARG("{'name':'','type':'int8','shape':[4],'output':true}"), "args[0].name"},
+    {ARG("{'name':5,'type':'int8','shape':[4],'output':true}"), "args[0].name"},
+    {ARG("{'type':'int8','shape':[4],'output':true}"), "args[0].name"},
+    {ARG("{'name':"
+         "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa','type':"
+         "'int8','shape':[4],'output':true}"),
+     "args[0].name"},
+    {ARG("{'name':'x','type':'int8','shape':[4]}"), "args[0]: say what it holds"},
+    {ARG(Y("") "," Y("")), "args[1].name: there are two buffers 'y'"},
+    {ARG("5"), "args[0]: an object"},
+    {ARG("null"), "args[0]: an object"},
+    {ARG("'z'"), "args[0]: there is no buffer 'z'"},
+    {ARG("[]"), "args[0]: an object"},
+    {ARG("{}"), "args[0].name"},
+    {L ",'args':{}", "args: a list"},
+    {L ",'args':'x'", "args: a list"},
+    {INIT("5"), "args[0].init"},
+    {INIT("{}"), "args[0].init"},
+    {INIT("{'normal':[0,1],'fill':2}"), "args[0].init"},
+    {INIT("{'zeros':1}"), "args[0].init"},
+    {INIT("{'normal':[0]}"), "args[0].init.normal"},
+    {INIT("{'normal':[0,1,2]}"), "args[0].init.normal"},
+    {INIT("{'normal':['0','1']}"), "args[0].init.normal"},
+    {INIT("{'normal':0}"), "args[0].init.normal"},
+    {INIT("{'normal':null}"), "args[0].init.normal"},
+    {INIT("{'uniform':{}}"), "args[0].init.uniform"},
+    {INIT("{'uniform':[0,null]}"), "args[0].init.uniform"},
+    {INIT("{'integers':[0]}"), "args[0].init.integers"},
+    {INIT("{'integers':[0,'q']}"), "args[0].init.integers"},
+    {INIT("{'integers':[0,1.5]}"), "args[0].init.integers"},
+    {INIT("{'fill':'x'}"), "args[0].init.fill"},
+    {INIT("{'fill':[1]}"), "args[0].init.fill"},
+    {INIT("{'fill':null}"), "args[0].init.fill"},
+    {INIT("{'arange':[0]}"), "args[0].init.arange"},
+    {INIT("{'values':[]}"), "args[0].init.values"},
+    {INIT("{'values':[1,'x']}"), "args[0].init.values[1]"},
+    {INIT("{'values':{}}"), "args[0].init.values"},
+    {INIT("{'file':5}"), "args[0].init.file"},
+    {INIT("{'file':''}"), "args[0].init.file"},
+    {INIT("{'file':'.npy'}"), "args[0].init.file"},
+    {INIT("{'file':'x.npz'}"), "args[0].init.file"},
+    {INIT("{'file':'x.npy/'}"), "args[0].init.file"},
+    {INIT("{'file':'x\\u0000.npy'}"), "args[0].init.file"},
+};
+
+static const struct hostile scalars[] = {
+    {NARG("{'name':'n','type':'int32','value':1.5}"), "args[0].value"},
+    {NARG("{'name':'n','type':'int32','value':'NaN'}"), "args[0].value"},
+    {NARG("{'name':'n','type':'int32','value':null}"), "args[0].value"},
+    {NARG("{'name':'n','type':'int32','value':[]}"), "args[0].value"},
+    {NARG("{'name':'n','type':'int32','value':'q'}"), "unknown size 'q'"},
+    {NARG("{'name':'n','type':'float32','value':'nan'}"), "args[0].value"},
+    {NARG("{'name':'n','type':'float32','value':{}}"), "args[0].value"},
+    {NARG("{'name':'n','type':'int128','value':1}"), "args[0].type"},
+    {NARG("{'name':'n','value':1}"), "args[0].type"},
+    {STRUCT("5"), "args[0].struct: a list"},
+    {STRUCT("[]"), "args[0].struct: a list"},
+    {STRUCT("[5]"), "args[0].struct[0]: an object"},
+    {STRUCT("[{}]"), "args[0].struct[0].type"},
+    {STRUCT("[{'type':'int8'}]"), "args[0].struct[0].value"},
+    {STRUCT("[{'type':'int8','values':[]}]"), "args[0].struct[0].values"},
+    {STRUCT("[{'type':'int8','values':[1,'q']}]"), "args[0].struct[0].values[1]"},
+    {STRUCT("[{'type':'int8','values':[1],'count':2}]"), "args[0].struct[0].values"},
+    {STRUCT("[{'type':'int8','value':1,'count':0}]"), "args[0].struct[0].count"},
+    {STRUCT("[{'type':'int8','value':1,'count':-1}]"), "args[0].struct[0].count"},
+    {STRUCT("[{'type':'int8','value':1,'count':'n'}]"), "args[0].struct[0].count"},
+    {STRUCT("[{'type':'int8','value':1,'count':9223372036854775807}]"),
+     "args[0].struct[0].count"},
+    {STRUCT("[{'type':'int64','value':1,'count':32764}]"), "args[0].struct[0]: a kernel"},
+    {STRUCT("[{'struct':[{'type':'int64','value':1,'count':4000}],'count':30000}]"),
+     "args[0].struct[0]: a kernel"},
+    {STRUCT("[{'of':'x'}]"), "args[0].struct[0].of"},
+    {STRUCT("[{'of':5}]"), "args[0].struct[0].of"},
+    {STRUCT("[{'type':'int8','value':1,'offset':4}]"),
+     "args[0].struct[0].offset: 4 is declared, natural alignment gives 0"},
+    {STRUCT("[{'type':'int8','value':1},{'type':'int64','value':1,'offset':1}]"),
+     "args[0].struct[1].offset: 1 is declared, natural alignment gives 8"},
+    {STRUCT("[{'type':'int8','value':1,'offset':'0'}]"), "args[0].struct[0].offset"},
+    {STRUCT("[{'type':'int8','value':1}],'bytes':4"),
+     "args[0].bytes: 4 is declared, natural alignment gives 1"},
+    {STRUCT("[{'type':'int8','value':1}],'align':3"), "args[0].align"},
+    {STRUCT("[{'type':'int8','value':1}],'align':0"), "args[0].align"},
+    {STRUCT("[{'type':'int8','value':1}],'align':-8"), "args[0].align"},
+    {STRUCT("[{'type':'int8','value':1}],'align':256"), "args[0].align"},
+    {STRUCT("[" DEEP(
+         DEEP(DEEP(DEEP(DEEP(DEEP(DEEP(DEEP("{'type':'int8','value':1}")))))))) "]"),
+     "nested at most 8 deep"},
+    {ARG("{'pointers':[]}"), "args[0].pointers"},
+    {ARG("{'pointers':'x'}"), "args[0].pointers"},
+    {ARG("{'pointers':['x']}"), "args[0].pointers[0]"},
+    {ARG("{'pointers':[5]}"), "args[0].pointers[0]"},
+};
+
+static const struct hostile maps[] = {
+    {ARG("{'tensor_map':5}"), "args[0].tensor_map.of"},
+    {ARG("{'tensor_map':{'of':'x','box':[8]}}"), "args[0].tensor_map.of"},
+    {MAP("[64]", "'swizzle':'none'"), "args[1].tensor_map.box"},
+    {MAP("[64]", "'box':8"), "args[1].tensor_map.box"},
+    {MAP("[64]", "'box':['q']"), "args[1].tensor_map.box[0]"},
+    {MAP("[64]", "'box':[8],'swizle':'32B'"), "args[1].tensor_map.swizle: no such"},
+    {MAP("[64]", "'box':[8],'swizzle':'16B'"), "args[1].tensor_map.swizzle: one of"},
+    {MAP("[64]", "'box':[8],'swizzle':128"), "args[1].tensor_map.swizzle: one of"},
+    {MAP("[64]", "'box':[8],'fill':0"), "args[1].tensor_map.fill: one of zeros, nan"},
+    {MAP("[64]", "'box':[8],'l2_promotion':'512B'"), "tensor_map.l2_promotion"},
+    {MAP("[64]", "'box':[8],'interleave':'64B'"), "tensor_map.interleave"},
+    {MAP("[64]", "'box':[8,8]"), "args[1].tensor_map: box has 2 numbers"},
+    {MAP("[64]", "'box':[0]"), "args[1].tensor_map: box[0] is 0"},
+    {MAP("[64]", "'box':[-8]"), "box[0] is -8"},
+    {MAP("[512]", "'box':[260]"), "box[0] is 260"},
+    {MAP("[64]", "'box':[6]"), "box[0]: 24 bytes of the innermost dimension"},
+    {MAP("[64,64]", "'box':[8,10]"), "box[1]: 40 bytes"},
+    {MAP("[64,64]", "'box':[8,32],'swizzle':'64B'"), "box[1]: 128 bytes"},
+    {MAP("[64,64]", "'box':[8,16],'swizzle':'32B'"), "box[1]: 64 bytes"},
+    {MAP("[64,64]", "'box':[8,64],'swizzle':'128B'"), "box[1]: 256 bytes"},
+    {MAP("[64,63]", "'box':[8,8]"), "strides[0] is 252 bytes: a multiple of 16"},
+    {MAP("[64,64]", "'box':[8,8],'strides':[8]"), "strides[0] is 8 bytes"},
+    {MAP("[64,64]", "'box':[8,8],'strides':[0]"), "strides[0] is 0"},
+    {MAP("[64,64]", "'box':[8,8],'strides':[-16]"), "strides[0] is -16"},
+    {MAP("[64,64]", "'box':[8,8],'strides':[1099511627776]"), "below 2^40"},
+    {MAP("[64,64]", "'box':[8,8],'strides':[256,4]"), "strides has 2 numbers"},
+    {MAP("[64,64]", "'box':[8,8],'strides':[272]"), "tensor ends 17392 bytes"},
+    {MAP("[64,64]", "'box':[8,8],'element_strides':[9,1]"), "element_strides[0] is 9"},
+    {MAP("[64,64]", "'box':[8,8],'element_strides':[0,1]"), "element_strides[0] is 0"},
+    {MAP("[64,64]", "'box':[8],'shape':[8192]"), "tensor ends 32768 bytes"},
+    {MAP("[64,64]", "'box':[8],'shape':[0]"), "shape[0] is 0"},
+    {MAP("[0]", "'box':[8]"), "shape[0] is 0"},
+    {MAP("[2,2,2,2,2,2]", "'box':[1,1,1,1,1,4]"), "box: a list of up to 5"},
+    {MAP("[2,2,2,2,2,4]", "'box':[1]"), "the tensor has 6 dimensions"},
+    {MAP("[]", "'box':[]"), "the tensor has 0 dimensions"},
+    {MAP("[64,64]", "'box':[8,8],'interleave':'16B'"), "at least 3 dimensions"},
+    {MAP("[4,64,64]", "'box':[1,8,8],'interleave':'32B'"), "swizzle 32B only"},
+    {ARG("{'name':'x','type':'int32','shape':[64],'init':{'fill':1}},{'tensor_map':{"
+         "'of':'x','box':[8],'fill':'nan'}}"),
+     "int32 has no NaN"},
+};
+
+static const struct hostile launches[] = {
+    {"'args':[]", "launch: say how"},
+    {"'launch':5", "launch"},
+    {"'launch':[]", "launch"},
+    {LAUNCH("'grid':[]"), "launch.grid: one to three"},
+    {LAUNCH("'grid':[1,1,1,1]"), "launch.grid: one to three"},
+    {LAUNCH("'grid':{}"), "launch.grid: an integer"},
+    {LAUNCH("'grid':[null]"), "launch.grid[0]: an integer"},
+    {LAUNCH("'grid':['q']"), "launch.grid[0]"},
+    {LAUNCH("'grid':[0]"), "launch.grid[0] is 0"},
+    {LAUNCH("'grid':['m']"), "launch.grid[0] is 0"},
+    {LAUNCH("'grid':['n / m']"), "division by zero"},
+    {LAUNCH("'grid':[-1]"), "launch.grid[0] is -1"},
+    {LAUNCH("'grid':[2147483648]"), "launch.grid[0] is 2147483648"},
+    {LAUNCH("'grid':[1000000000000]"), "launch.grid[0] is 1000000000000"},
+    {LAUNCH("'grid':[1,65536]"), "launch.grid[1] is 65536"},
+    {LAUNCH("'grid':[1,1,65536]"), "launch.grid[2] is 65536"},
+    {LAUNCH("'block':[0]"), "launch.block[0] is 0"},
+    {LAUNCH("'block':[1025]"), "launch.block[0] is 1025"},
+    {LAUNCH("'block':[1,1025]"), "launch.block[1] is 1025"},
+    {LAUNCH("'block':[1,1,65]"), "launch.block[2] is 65"},
+    {LAUNCH("'block':[32,33]"), "launch.block: 1056 threads"},
+    {LAUNCH("'block':[1024,1024,64]"), "launch.block: 67108864 threads"},
+    {LAUNCH("'block':[2147483647,2147483647,2147483647]"), "launch.block[0]"},
+    {LAUNCH("'shared_bytes':-1"), "launch.shared_bytes"},
+    {LAUNCH("'shared_bytes':232449"), "launch.shared_bytes is 232449"},
+    {LAUNCH("'shared_bytes':'m - 1'"), "launch.shared_bytes"},
+    {LAUNCH("'shared_bytes':1.5"), "launch.shared_bytes"},
+    {LAUNCH("'shared_bytes':102400") ",'arch':'sm_89'", "a block of sm_89 has at most"},
+    {LAUNCH("'cluster':[0]"), "launch.cluster[0] is 0"},
+    {LAUNCH("'cluster':[17],'grid':[17]"), "launch.cluster: a cluster has at most 16"},
+    {LAUNCH("'cluster':[2147483647,2147483647]"), "launch.cluster"},
+    {LAUNCH("'cluster':[2],'grid':[3]"), "launch.grid[0] is 3: no multiple"},
+    {LAUNCH("'cluster':[1,2],'grid':[3,3]"), "launch.grid[1] is 3: no multiple"},
+    {LAUNCH("'cluster':[2],'grid':[2]") ",'arch':'sm_89'", "sm_89 has no clusters"},
+    {"'launches':5", "launches: a list"},
+    {"'launches':[]", "launches: a list"},
+    {"'launches':[5]", "launches[0].launch"},
+    {"'launches':[{}]", "launches[0].launch: say how"},
+    {"'launches':[{'launch':{'block':2000}}]", "launches[0]: launch.block[0] is 2000"},
+    {"'launches':[{" L "},{" L ",'args':['y']}]", "launches[1].args[0]"},
+    {"'globals':5," L, "globals: an object"},
+    {"'globals':{'g':5}," L, "globals.g: an object"},
+    {"'globals':{'g':{}}," L, "globals.g.type"},
+    {"'globals':{'g':{'type':'int8','shape':[1],'init':{'ones':1}}}," L,
+     "globals.g.init"},
+};
+
+static const struct hostile rest[] = {
+    {WITH("'expect':5"), "expect"},
+    {WITH("'expect':{}"), "expect"},
+    {WITH("'expect':{'nothing':1}"), "expect"},
+    {WITH("'expect':{'values':{'y':[1]},'expression':{'y':'1'}}"), "expect: one of"},
+    {WITH("'expect':{'values':{}}"), "expect.values"},
+    {WITH("'expect':{'values':[1]}"), "expect.values"},
+    {WITH("'expect':{'values':{'z':[1]}}"), "expect.values.z"},
+    {WITH("'expect':{'values':{'y':1}}"), "expect.values.y"},
+    {WITH("'expect':{'values':{'y':[1,2,3]}}"), "expect.values.y: it has 3 numbers"},
+    {WITH("'expect':{'values':{'y':[1,2,3,{}]}}"), "expect.values.y[3]"},
+    {WITH("'expect':{'values':{'y':[1,2,3,'x']}}"), "expect.values.y[3]"},
+    {WITH("'expect':{'expression':{'y':1}}"), "expect.expression.y"},
+    {WITH("'expect':{'expression':{'q':'1'}}"), "expect.expression.q"},
+    {WITH("'expect':{'expression':'y'}"), "expect.expression"},
+    {WITH("'expect':{'expression':{'y':'q[i]'}}"), "expect.expression.y: "},
+    {WITH("'expect':{'expression':{'y':'rows'}}"), "unknown name rows"},
+    {WITH("'expect':{'expression':{'y':'frob(1)'}}"), "unknown function frob"},
+    {WITH("'expect':{'expression':{'y':'1 +'}}"), "expect.expression.y: "},
+    {WITH("'expect':{'expression':{'y':''}}"), "expect.expression.y: "},
+    {WITH("'expect':{'files':{'y':'y.txt'}}"), "expect.files.y"},
+    {WITH("'expect':{'files':{'y':5}}"), "expect.files.y"},
+    {WITH("'expect':{'files':{'q':'q.npy'}}"), "expect.files.q"},
+    {WITH("'expect':{'kernel':5}"), "expect.kernel"},
+    {WITH("'expect':{'kernel':{'launch':5}}"), "expect.kernel.launch"},
+    {WITH("'expect':{'kernel':{'launch':{'block':4096}}}"),
+     "expect.kernel: launch.block[0]"},
+    {WITH("'expect':{'kernel':{'args':['q']}}"), "expect.kernel.args[0]"},
+    {WITH("'expect':{'kernel':{'launches':[]}}"), "expect.kernel.launches"},
+    {WITH("'expect':{'op':5}"), "expect"},
+    {WITH("'tolerance':{'rtol':-1}"), "tolerance"},
+    {ARG(Y(",'tolerance':{'atol':'x'}")), "args[0].tolerance"},
+    {ARG(Y(",'tolerance':5")), "args[0].tolerance"},
+    {ARG(Y(",'compare':'equal'")), "args[0].compare"},
+    {WITH("'compare':'roughly'"), "compare"},
+    {WITH("'trials':0"), "trials"},
+    {WITH("'trials':17"), "trials"},
+    {WITH("'timeout_s':0"), "timeout_s"},
+    {WITH("'timeout_s':86400"), "timeout_s"},
+    {WITH("'instructions':-1"), "instructions"},
+    {WITH("'seed':'0xzz'"), "seed"},
+    {WITH("'seed':'99999999999999999999'"), "seed"},
+    {WITH("'seed':'-1'"), "seed"},
+    {WITH("'seed':1.5"), "seed"},
+    {WITH("'backend':'rocm'"), "backend"},
+    {WITH("'checks':['leaks']"), "checks[0]"},
+    {WITH("'checks':[5]"), "checks[0]"},
+    {WITH("'checks':'memory'"), "checks"},
+    {WITH("'benchmark':5"), "benchmark"},
+    {WITH("'benchmark':{'samples':0}"), "benchmark.samples"},
+    {WITH("'benchmark':{'samples':1000000}"), "benchmark.samples"},
+    {WITH("'benchmark':{'samples':'many'}"), "benchmark.samples"},
+    {WITH("'benchmark':{'cache':'hot'}"), "benchmark.cache"},
+    {WITH("'roofline':5"), "roofline"},
+    {WITH("'roofline':{'flops':'q'}"), "roofline.flops"},
+    {WITH("'roofline':{'bytes':1.5}"), "roofline.bytes"},
+    {WITH("'roofline':{'type':'float31'}"), "roofline.type"},
+    {WITH("'device':0"), "device"},
+    {WITH("'device':''"), "device"},
+    {WITH("'device':'a;b'"), "device"},
+};
+
+static json_t *params_of(const char *text) {
+    char json[2048];
+    snprintf(json, sizeof json, "{%s}", text);
+    for (char *c = json; *c; c++) {
+        *c = *c == '\'' ? '"' : *c;
+    }
+    json_t *params = json_loads(json, JSON_ALLOW_NUL, NULL);
+    cr_assert(params != NULL, "%s", json);
+    return params;
+}
+
+/* Reading it, or a case of it: 0 when neither complains. */
+static int read_whole(const char *text, struct err *err) {
+    autojson *params = params_of(text);
+    struct check_spec spec;
+    int n = check_spec_read(&spec, params, err);
+    if (n < 0) {
+        return n;
+    }
+    for (size_t i = 0; i < spec.case_count && n == 0; i++) {
+        struct check_case c;
+        n = check_case_resolve(&c, &spec, i, err);
+        if (n == 0) {
+            check_case_finish(&c);
+        }
+    }
+    check_spec_finish(&spec);
+    return n;
+}
+
+static void refuse_all(const struct hostile *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct err err = {0};
+        cr_expect_lt(read_whole(list[i].text, &err), 0, "%s", list[i].text);
+        cr_expect(strstr(err.msg, list[i].words) != NULL, "%s: %s", list[i].text,
+                  err.msg);
+    }
+}
+
+#define REFUSE(list) refuse_all(list, sizeof(list) / sizeof *(list))
+
+Test(hostile_spec, sizes) {
+    REFUSE(sizes);
+}
+Test(hostile_spec, shapes) {
+    REFUSE(shapes);
+}
+Test(hostile_spec, buffers) {
+    REFUSE(buffers);
+}
+Test(hostile_spec, scalars) {
+    REFUSE(scalars);
+}
+Test(hostile_spec, tensor_maps) {
+    REFUSE(maps);
+}
+Test(hostile_spec, launches) {
+    REFUSE(launches);
+}
+Test(hostile_spec, the_rest) {
+    REFUSE(rest);
+}
+
+/* The same shapes without the fault: nothing above is refused for another reason. */
+Test(hostile_spec, what_is_right_passes) {
+    static const char *const good[] = {
+        N,
+        SHAPE("['n * 2 - 3', 'ceil_div(n, 3)', 'max(m, 1)']"),
+        SHAPE("[]"),
+        SHAPE("['m']"), /* no elements */
+        INIT("{'normal':[0,1]}"),
+        INIT("{'uniform':[-1,1.5]}"),
+        INIT("{'integers':['0 - n','n']}"),
+        INIT("{'fill':'-Infinity'}"),
+        INIT("{'arange':true}"),
+        INIT("{'arange':[1,0.5]}"),
+        INIT("{'values':[1,'NaN',true]}"),
+        INIT("{'file':'a/x.npy'}"),
+        NARG("{'name':'n','type':'float32','value':'NaN'},{'type':'bool','value':true}"),
+        STRUCT("[" DEEP(DEEP("{'type':'int8','value':1,'offset':0}")) "],'bytes':1"),
+        STRUCT("[{'type':'int8','value':1}],'align':16,'bytes':16"),
+        MAP("[64]", "'box':[8]"),
+        MAP("[64,64]", "'box':[256,4],'swizzle':'none'"),
+        MAP("[4,64,64]", "'box':[1,8,8],'interleave':'32B','swizzle':'32B'"),
+        MAP("[2,2,2,2,4]", "'box':[1,1,1,1,4],'fill':'nan'"),
+        LAUNCH("'grid':[2147483647,65535,65535],'block':[16,1,64]"),
+        LAUNCH("'cluster':[16],'grid':[32]"),
+        LAUNCH("'shared_bytes':232448"),
+        LAUNCH("'block':'n'"),
+        "'launches':[{" ARG(Y("")) "},{" L ",'args':['y']}]",
+        WITH("'expect':{'values':{'y':[1,2,3,'NaN']}}"),
+        WITH("'expect':{'expression':{'y':'i'}},'seed':'0xffffffffffffffff'"),
+        WITH("'expect':{'kernel':{}},'trials':16"),
+        WITH("'expect':null,'benchmark':true,'device':'GPU-0-1','roofline':{'flops':1}"),
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct err err = {0};
+        cr_expect_eq(read_whole(good[i], &err), 0, "%s: %s", good[i], err.msg);
+    }
+}
