@@ -10,8 +10,8 @@ struct run {
     size_t added_count; /* cases of odd_sizes.h, behind the others */
     uint64_t seed;
     struct trial_options kernel, reference;
-    uint64_t until_ms; /* clock_ms at which everything must have ended */
     void *cubins[2]; /* theirs; owned */
+    uint64_t until_ms; /* clock_ms at which everything must have ended */
     uint64_t budget, spent;
     uint64_t cost[SPEC_MAX_CASES]; /* of a case's first trial, reference included */
     unsigned skipped;              /* trials that the budget did not allow */

@@ -6,8 +6,6 @@
 #include "gpu/cubin_text.h"
 #include "gpu/validate/odd_sizes.h"
 #include "gpu/validate/odd_trials.h"
-#include "gpu/validate/odd_sizes.h"
-#include "gpu/validate/odd_trials.h"
 #include "gpu/validate/repeat_check.h"
 #include "gpu/validate/self_reference.h"
 #include "gpu/validate/spec_npy.h"
@@ -277,9 +275,9 @@ json_t *validate_run(const json_t *request, const struct backend_class *backend)
     }
     check_spec_finish(&run->spec);
     run_report_finish(&run->report);
+    free(run->cubins[0]);
+    free(run->cubins[1]);
     json_t *result = run->result;
     free(run);
     return result;
 }
-    free(run->cubins[0]);
-    free(run->cubins[1]);
