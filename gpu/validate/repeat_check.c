@@ -112,7 +112,7 @@ void repeat_trial(struct run *run, struct trial *t, size_t i, unsigned k) {
         return;
     }
     int r = -EAGAIN;
-    if (run->cost[i] <= course_budget_left(run)) {
+    if (run->spent + run->cost[i] <= run->budget) {
         r = repeat_check(run, t, i, course_repeat_seed(run, i, 0),
                          "right at first, when launched again");
     }
