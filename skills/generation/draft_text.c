@@ -174,8 +174,9 @@ static int check_frontmatter(const struct skill_text *t, struct err *err) {
         return err_set(err, -EINVAL,
                        "the draft has no instructions below its frontmatter");
     }
-    size_t lines = t->lines.count - (size_t)(t->body_line > 0 ? t->body_line - 1 : 0);
-    if (lines > DRAFT_MAX_LINES + 1) {
+    size_t lines = t->lines.count - (t->len && t->text[t->len - 1] == '\n') -
+                   (size_t)(t->body_line > 0 ? t->body_line - 1 : 0);
+    if (lines > DRAFT_MAX_LINES) {
         return err_set(err, -EINVAL,
                        "the instructions have %zu lines; at most %d are taken: leave out "
                        "what is rarely needed, or put it under references/",
