@@ -38,10 +38,11 @@ static int normalize_groups(struct operator_call *c, const struct operator_array
             line[i] *= line[i];
         }
         double square = centre ? m.squares / (double)g.n : moments_of(line, g.n, 1).mean;
-        double scale = sqrt(square + eps), mean = centre ? m.mean : 0;
+        double scale = sqrt(square + eps);
+        double mean = centre ? m.mean : 0, rest = centre ? m.rest : 0;
         for (int64_t i = 0; i < g.n; i++) {
             int64_t at = g.base + g.offsets[i];
-            c->out[0].v[at] = (c->in[0].v[at] - mean) / scale;
+            c->out[0].v[at] = (c->in[0].v[at] - mean - rest) / scale;
         }
         gather_next(&g);
         r = call_continue(c);
@@ -358,8 +359,10 @@ const struct operator operators_norms[] = {
      .summary = "input / max(p-norm along dim, eps); dim null: of the whole tensor",
      .inputs = {IN("input")},
      OUTPUT,
-     .attributes = {RANGE("p", NUMBER, "2", 1e-3, INFINITY), INTEGERS("dim", "1"),
-                    EPS("1e-12")},
+     .attributes =
+         {RANGE("p", NUMBER, "2", 1e-3, INFINITY),
+          {.name = "dim", .kind = ATTRIBUTE_INTEGERS, .fallback = "1", .nullable = true},
+          EPS("1e-12")},
      .infer = infer_normalize,
      .compute = compute_normalize},
     {.name = "local_response_norm",

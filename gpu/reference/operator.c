@@ -136,7 +136,8 @@ static int set_attribute(struct operator_call *c, size_t i, const json_t *json,
                          struct err *err) {
     const struct operator_attribute *a = &c->op->attributes[i];
     struct operator_value *v = &c->attributes[i];
-    if (json_is_null(json) && a->fallback && !strcmp(a->fallback, "null")) {
+    bool nullable = a->nullable || (a->fallback && !strcmp(a->fallback, "null"));
+    if (json_is_null(json) && nullable) {
         return 0;
     }
     v->given = true;

@@ -44,6 +44,7 @@ struct operator_attribute {
     const char *fallback; /* JSON; "null": may be absent; NULL: must be given */
     double low, high;     /* both 0: any */
     const char *choices;
+    bool nullable; /* null has a meaning beside the fallback */
 };
 
 struct operator_role {

@@ -303,9 +303,13 @@ double sum_of(const double *v, int64_t n, int64_t stride) {
 
 struct moments moments_of(const double *v, int64_t n, int64_t stride) {
     struct moments m = {.mean = sum_of(v, n, stride) / (double)n};
-    struct sum squares = {0};
+    struct sum rest = {0}, squares = {0};
     for (int64_t i = 0; i < n; i++) {
-        double d = v[i * stride] - m.mean;
+        sum_add(&rest, v[i * stride] - m.mean);
+    }
+    m.rest = sum_value(rest) / (double)n;
+    for (int64_t i = 0; i < n; i++) {
+        double d = v[i * stride] - m.mean - m.rest;
         sum_add(&squares, d * d);
     }
     m.squares = sum_value(squares);

@@ -135,9 +135,10 @@ static inline double sum_value(struct sum sum) {
 }
 /* Of n numbers, `stride` apart. */
 double sum_of(const double *v, int64_t n, int64_t stride);
-/* Mean and the sum of squared distances from it. */
+/* The mean is mean + rest, because a large one that is rounded shifts small distances;
+ * squares is the sum of the squared distances from it. */
 struct moments {
-    double mean, squares;
+    double mean, rest, squares;
 };
 struct moments moments_of(const double *v, int64_t n, int64_t stride);
 

@@ -6,6 +6,8 @@
  * scale and zero_point are scalars, one for each slice of dim, or, with group_size, one
  * for each group of that many elements of the last dimension. */
 
+enum affine_kind { AFFINE_QUANTIZE, AFFINE_DEQUANTIZE, AFFINE_FAKE };
+
 struct affine {
     double low, high;
     int64_t inner, n, group; /* index of a scale: i / inner % n, or i / group */
@@ -16,7 +18,8 @@ static int plan_affine(struct operator_call *c, struct affine *ret) {
     static const double highs[] = {127, 255, 7, 15, 32767, 2147483647.0};
     const struct operator_array *a = &c->in[0];
     const struct operator_value *group = call_attribute(c, "group_size");
-    int type = call_choice(c, "type");
+    bool back = c->op->u.number == AFFINE_DEQUANTIZE;
+    int type = back ? 0 : call_choice(c, "type");
     struct operator_array want = *a;
     size_t dim = 0;
     *ret = (struct affine){lows[type], highs[type], 1, 1, 0};
@@ -49,8 +52,6 @@ static int infer_affine(struct operator_call *c) {
     call_cost(c, 3 * (double)c->in[0].count, 5 * (double)c->in[0].count);
     return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
 }
-
-enum affine_kind { AFFINE_QUANTIZE, AFFINE_DEQUANTIZE, AFFINE_FAKE };
 
 static double quantized(const struct affine *q, double x, double scale, double zero) {
     double v = nearbyint(x / scale) + zero;
@@ -162,24 +163,35 @@ static int compute_blocks(struct operator_call *c) {
 }
 
 #define FAMILY .family = "quantization"
-#define AFFINE(name_, kind_, out_, summary_)                                             \
-    {                                                                                    \
-        .name = (name_), FAMILY, .summary = (summary_),                                  \
-        .inputs = {IN("input"), IN("scale"), OPTIONAL("zero_point")},                    \
-        .outputs = {out_("output")},                                                     \
-        .attributes = {CHOICE("type", "\"int8\"", "int8|uint8|int4|uint4|int16|int32"),  \
-                       INTEGER("dim", "0"),                                              \
-                       RANGE("group_size", INTEGER, "null", 1, 1e9)},                    \
-        .infer = infer_affine, .compute = compute_affine, .u.number = (kind_)            \
-    }
+#define SCALED                                                                           \
+    .inputs = {IN("input"), IN("scale"), OPTIONAL("zero_point")}, .infer = infer_affine, \
+    .compute = compute_affine
+#define GRAIN INTEGER("dim", "0"), RANGE("group_size", INTEGER, "null", 1, 1e9)
+#define TYPE CHOICE("type", "\"int8\"", "int8|uint8|int4|uint4|int16|int32")
 
 const struct operator operators_quantization[] = {
-    AFFINE(
-        "quantize", AFFINE_QUANTIZE, WHOLE,
-        "clamp(round(input / scale) + zero_point); scales for all, per slice of dim, or "
-        "per group of the last dimension"),
-    AFFINE("dequantize", AFFINE_DEQUANTIZE, IN, "(input - zero_point) * scale"),
-    AFFINE("fake_quantize", AFFINE_FAKE, IN, "quantize, then dequantize"),
+    {.name = "quantize",
+     FAMILY,
+     .summary = "clamp(round(input / scale) + zero_point); scales for all, per slice of "
+                "dim, or per group of the last dimension",
+     SCALED,
+     .outputs = {WHOLE("output")},
+     .attributes = {GRAIN, TYPE},
+     .u.number = AFFINE_QUANTIZE},
+    {.name = "dequantize",
+     FAMILY,
+     .summary = "(input - zero_point) * scale",
+     SCALED,
+     OUTPUT,
+     .attributes = {GRAIN},
+     .u.number = AFFINE_DEQUANTIZE},
+    {.name = "fake_quantize",
+     FAMILY,
+     .summary = "quantize, then dequantize",
+     SCALED,
+     OUTPUT,
+     .attributes = {GRAIN, TYPE},
+     .u.number = AFFINE_FAKE},
     {.name = "to",
      FAMILY,
      .summary =
