@@ -47,6 +47,31 @@ static const struct {
     {"lsv2_", 30, 0, WORD},       {"dckr_pat_", 20, 0, WORD},
     {"shpat_", 30, 0, ALNUM},     {"xai-", 40, 0, ALNUM},
     {"hvs.", 20, 0, WORD},        {"AGE-SECRET-KEY-1", 30, 0, UPPER},
+    {"sk-admin-", 16, 0, WORD},   {"sk_", 40, 0, ALNUM},
+    {"csk-", 40, 0, ALNUM},       {"jina_", 40, 0, ALNUM},
+    {"rpa_", 30, 0, ALNUM},       {"e2b_", 30, 0, ALNUM},
+    {"dapi", 32, 34, WORD},       {"lin_api_", 30, 0, ALNUM},
+    {"ntn_", 30, 0, ALNUM},       {"secret_", 40, 0, ALNUM},
+    {"figd_", 30, 0, WORD},       {"glsa_", 30, 0, WORD},
+    {"glc_", 40, 0, DOTTED},      {"dp.pt.", 30, 0, ALNUM},
+    {"dp.st.", 30, 0, DOTTED},    {"sbp_", 30, 0, ALNUM},
+    {"sb_secret_", 20, 0, WORD},  {"shpss_", 30, 0, ALNUM},
+    {"shpca_", 30, 0, ALNUM},     {"shppa_", 30, 0, ALNUM},
+    {"sq0atp-", 20, 0, WORD},     {"sq0csp-", 30, 0, WORD},
+    {"NRAK-", 24, 0, UPPER},      {"pscale_tkn_", 30, 0, WORD},
+    {"pscale_pw_", 30, 0, WORD},  {"PMAK-", 40, 0, WORD},
+    {"sntrys_", 40, 0, DOTTED},   {"sntryu_", 40, 0, ALNUM},
+    {"CCIPAT_", 30, 0, WORD},     {"bkua_", 30, 0, ALNUM},
+    {"rubygems_", 40, 0, ALNUM},  {"dckr_oat_", 20, 0, WORD},
+    {"fo1_", 30, 0, WORD},        {"hvb.", 20, 0, WORD},
+    {"ATATT3x", 40, 0, DOTTED},   {"ATBB", 28, 40, ALNUM},
+    {"GOCSPX-", 24, 0, WORD},     {"AKCp", 60, 0, ALNUM},
+    {"nfp_", 30, 0, ALNUM},       {"phx_", 30, 0, ALNUM},
+    {"pat-na1-", 30, 0, WORD},    {"glrt-", 16, 0, WORD},
+    {"glptt-", 30, 0, WORD},      {"glcbt-", 16, 0, WORD},
+    {"tskey-", 20, 0, WORD},      {"syt_", 20, 0, WORD},
+    {"doo_v1_", 40, 0, ALNUM},    {"dor_v1_", 40, 0, ALNUM},
+    {"xoxe-", 20, 0, WORD},       {"xoxe.", 20, 0, DOTTED},
 };
 
 static bool is_of(enum alphabet alphabet, char c) {
@@ -439,9 +464,40 @@ static bool bearer_at(const char *s, size_t len, size_t at, struct secret *ret) 
     return n >= 16 && m.digit && (m.lower || m.upper);
 }
 
+/* An address whose path is the secret. */
+static bool webhook_at(const char *s, size_t len, size_t at, struct secret *ret) {
+    static const char *const heads[] = {
+        "hooks.slack.com/services/", "hooks.slack.com/workflows/",
+        "discord.com/api/webhooks/", "discordapp.com/api/webhooks/"};
+    for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
+        if (s[at] == heads[i][0] && starts(s, len, at, heads[i])) {
+            size_t from = at + strlen(heads[i]);
+            size_t n = run_of(DOTTED, s, len, from);
+            *ret = (struct secret){from, from + n, "<token>"};
+            return n >= 20;
+        }
+    }
+    return false;
+}
+
+/* A bot's token of Telegram: "123456789:AA…", in addresses with "bot" before it. */
+static bool bot_at(const char *s, size_t len, size_t at, struct secret *ret) {
+    size_t from = at + (starts(s, len, at, "bot") ? 3 : 0), i = from;
+    while (i < len && isdigit((unsigned char)s[i]) && i - from < 11) {
+        i++;
+    }
+    if (i - from < 8 || !starts(s, len, i, ":AA")) {
+        return false;
+    }
+    size_t n = run_of(WORD, s, len, i + 1);
+    *ret = (struct secret){from, i + 1 + n, "<token>"};
+    return n >= 33;
+}
+
 bool secret_at(const char *s, size_t len, size_t at, struct secret *ret) {
     return token_at(s, len, at, ret) || jwt_at(s, len, at, ret) ||
            private_key_at(s, len, at, ret) || bearer_at(s, len, at, ret) ||
+           webhook_at(s, len, at, ret) || bot_at(s, len, at, ret) ||
            login_at(s, len, at, ret) || named_at(s, len, at, ret);
 }
 
