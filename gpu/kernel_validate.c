@@ -485,11 +485,7 @@ struct kernel_validate *kernel_validate_start(struct gpu *gpu, const json_t *par
     }
     v->has_spec = true;
     pick_seed(v);
-    if (!strcmp(v->spec.backend, "cuda")) {
-        refuse(v, CALL_UNAVAILABLE, "no_gpu",
-               "leave \"backend\" out, or say \"emulator\"",
-               "this version runs kernels on the CPU only");
-    } else if (cases_are_possible(v)) {
+    if (cases_are_possible(v)) {
         if (v->spec.array_count) {
             v->load = array_load_start(origin->loop, &v->spec, folder, origin->roots,
                                        on_loaded, v);

@@ -225,7 +225,11 @@ static void child_said(struct child *child, const char *bytes, size_t len, void 
 
 static void words_flush(struct worker_link *link) {
     autobuf clean = BUF_INIT((size_t)4 * MAX_WORDS);
-    text_clean(&clean, link->words.data, link->words.len);
+    size_t len = link->words.len;
+    while (len && strchr(" \t\r\n", link->words.data[len - 1])) {
+        len--; /* ssh ends its lines as a terminal wants them */
+    }
+    text_clean(&clean, link->words.data, len);
     buf_reset(&link->words);
     if (clean.len) {
         size_t cut = text_cut(clean.data, clean.len, sizeof link->last_words - 1);
