@@ -156,3 +156,29 @@ Test(json, lookups_fall_back_on_a_missing_key_or_another_type) {
     cr_assert(eq(int, json_get_bool(o, "b", 0), 1));
     cr_assert(eq(int, json_get_bool(NULL, "b", 0), 0));
 }
+
+/* Strings are written eight bytes at a time: what is to be escaped may stand anywhere. */
+Test(json, escapes_at_every_place) {
+    static const struct {
+        const char *bytes, *written;
+    } cases[] = {{"\"", "\\\""},      {"\\", "\\\\"},      {"\n", "\\n"},
+                 {"\x1f", "\\u001f"}, {"\x01", "\\u0001"}, {" ", " "},
+                 {"\x7f", "\x7f"},    {"!", "!"},          {"\xc2\xa2", "\xc2\xa2"},
+                 {"]", "]"},          {"[", "["},          {"#", "#"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        for (size_t at = 0; at < 20; at++) {
+            for (size_t behind = 0; behind < 20; behind++) {
+                char text[64], want[64];
+                snprintf(text, sizeof text, "%.*s%s%.*s", (int)at, "aaaaaaaaaaaaaaaaaaaa",
+                         cases[k].bytes, (int)behind, "zzzzzzzzzzzzzzzzzzzz");
+                snprintf(want, sizeof want, "\"%.*s%s%.*s\"", (int)at,
+                         "aaaaaaaaaaaaaaaaaaaa", cases[k].written, (int)behind,
+                         "zzzzzzzzzzzzzzzzzzzz");
+                autojson *value = json_string(text);
+                autobuf out = BUF_INIT(256);
+                cr_assert_eq(json_write(&out, value), 0);
+                cr_assert_str_eq(out.data, want);
+            }
+        }
+    }
+}

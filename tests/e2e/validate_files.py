@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""kernel/validate with .npy files: as inputs and as what is expected, and files that are not what they should be.
+
+usage: validate_files.py UPSKILLD   (TAP on standard output)
+"""
+import json, os, struct, sys, time
+
+from validate_support import Daemon, Tap, short
+
+SCALE = """extern "C" __global__ void scale(float *y, const float *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2.f * x[i];
+}
+"""
+
+
+def npy(shape, body, descr="<f4", order="False"):
+    head = "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }" % (descr, order, "".join("%d, " % n for n in shape))
+    head = head.encode() + b" " * (-(10 + len(head) + 1) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + body
+
+
+def floats(*values):
+    return struct.pack("<%df" % len(values), *values)
+
+
+def write(daemon, name, data):
+    path = os.path.join(daemon.home, "work", name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as f:
+        f.write(data)
+
+
+def spec(x="x.npy", shape=("n",), n=6, expect=None, **more):
+    shape = list(shape)
+    return dict({"source": SCALE, "sizes": [{"n": n}], "launch": {"grid": ["ceil_div(n, 64)"], "block": [64]}, "trials": 1,
+                 "args": [{"name": "y", "type": "float32", "shape": shape, "output": True},
+                          {"name": "x", "type": "float32", "shape": shape, "init": {"file": x}},
+                          {"name": "n", "type": "int32", "value": "n"}],
+                 "expect": expect or {"files": {"y": "y.npy"}}}, **more)
+
+
+def passes(daemon, params):
+    result = daemon.ask("kernel/validate", params).get("result", {})
+    assert result.get("verdict") == "pass", short(result)
+
+
+def fails(daemon, params, index):
+    result = daemon.ask("kernel/validate", params).get("result", {})
+    assert result.get("verdict") == "fail", short(result)
+    mismatch = result["cases"][0]["outputs"][0]["first_mismatch"]
+    assert mismatch["index"] == index, mismatch
+
+
+def refused(daemon, params, reason, *words):
+    error = daemon.ask("kernel/validate", params).get("error", {})
+    assert error.get("data", {}).get("reason") == reason, error
+    assert all(w in error["message"] for w in words), error["message"]
+    return error["message"][:100].replace("#", "")
+
+
+def good_files(daemon, tap):
+    x = (1.5, -2, 0, 4, 1e-3, 6)
+    write(daemon, "x.npy", npy([6], floats(*x)))
+    write(daemon, "y.npy", npy([6], floats(*(2 * v for v in x))))
+    write(daemon, "wide.npy", npy([6], struct.pack(">6d", *(2 * v for v in x)), ">f8"))
+    write(daemon, "wrong.npy", npy([6], floats(3, -4, 0, 8, 2e-3, 13)))
+    write(daemon, "rows.npy", npy([2, 3], floats(1.5, 4, -2, 1e-3, 0, 6), order="True"))
+    tap.run("a file in, a file expected", passes, daemon, spec())
+    tap.run("a wider, big-endian expectation", passes, daemon, spec(expect={"files": {"y": "wide.npy"}}))
+    tap.run("a file that differs", fails, daemon, spec(expect={"files": {"y": "wrong.npy"}}), [5])
+    tap.run("columns first", passes, daemon, spec("rows.npy", (2, 3), expect={"expression": {
+        "y": "2 * (i == 0 ? 1.5 : i == 1 ? -2 : i == 2 ? 0 : i == 3 ? 4 : i == 4 ? 0.001 : 6)"}}))
+    write(daemon, "a/scale.cu", SCALE.encode())
+    write(daemon, "a/x.npy", npy([6], floats(*(v + 1 for v in x))))
+    write(daemon, "a/y.npy", npy([6], floats(*(2 * v + 2 for v in x))))
+    write(daemon, "a/scale.check.json", json.dumps({k: v for k, v in spec().items() if k != "source"}).encode())
+    tap.run("beside the spec's own file", passes, daemon, {"path": "a/scale.cu"})
+
+
+def bad_files(daemon, tap):
+    write(daemon, "short.npy", npy([6], floats(1, 2, 3)))
+    write(daemon, "ints.npy", npy([6], struct.pack("<6i", *range(6)), "<i4"))
+    write(daemon, "text.npy", b"no numbers here, and long enough for a header\n" * 3)
+    write(daemon, "huge.npy", npy([1 << 40], b""))
+    write(daemon, "empty.npy", b"")
+    with open(daemon.home + "/outside.npy", "wb") as f:
+        f.write(npy([6], floats(*range(6))))
+    os.symlink(daemon.home + "/outside.npy", daemon.home + "/work/link.npy")
+    os.symlink("x.npy", daemon.home + "/work/inner.npy")
+    os.mkfifo(daemon.home + "/work/pipe.npy")
+    for name, reason, words in (
+            ("none.npy", "bad_file", ("x.init.file 'none.npy'", "No such file")),
+            ("short.npy", "bad_file", ("x.init.file 'short.npy'", "takes 24 bytes of <f4, 12 follow")),
+            ("ints.npy", "bad_file", ("elements are int32, the buffer's float32",)),
+            ("text.npy", "bad_file", ("this is no .npy file",)),
+            ("huge.npy", "bad_file", ("takes 4398046511104 bytes",)),
+            ("empty.npy", "bad_file", ("this is no .npy file",)),
+            ("link.npy", "bad_file", ("link.npy",)),
+            ("pipe.npy", "bad_file", ("pipe.npy",)),
+            ("../outside.npy", "bad_file", ("outside the folders",)),
+            (daemon.home + "/outside.npy", "bad_file", ("outside the folders",)),
+            ("x.txt", "bad_spec", ("args[1].init.file",))):
+        tap.run("the file " + os.path.basename(name), refused, daemon, spec(name), reason, *words)
+    tap.run("a link within the folder", passes, daemon, spec("inner.npy"))
+    tap.run("a shape that does not fit", refused, daemon, spec(n=7), "bad_file", "shape is [6], case 0 wants [7]")
+    tap.run("an expectation of another shape", refused, daemon, spec("a/x.npy", expect={"files": {"y": "rows.npy"}}),
+            "bad_file", "expect.files.y 'rows.npy'", "[2, 3]")
+
+
+def large_files(daemon, tap):
+    """The daemon answers others while it reads; the sum of the files is bounded."""
+    n = 9 << 20  # 36 MiB
+    write(daemon, "large.npy", npy([n], struct.pack("<f", 0.5) * n))
+
+    def meanwhile():
+        number, slowest, asked = daemon.send("kernel/validate", spec("large.npy", n=n, expect={"expression": {"y": "1"}},
+                                                                     instructions=1000, timeout_s=60)), 0, 0
+        while number not in daemon.answers:
+            began = time.monotonic()
+            assert "result" in daemon.ask("daemon/status")
+            slowest, asked = max(slowest, time.monotonic() - began), asked + 1
+            time.sleep(0.01)
+        result = daemon.receive(number).get("result", {})
+        assert result.get("verdict") == "timeout", short(result)  # the budget: it came as far as the kernel
+        return "slowest of %d answers %d ms" % (asked, slowest * 1000)
+
+    tap.run("36 MiB are read beside the loop", meanwhile)
+    write(daemon, "larger.npy", npy([11 << 20], b"\0" * (44 << 20)))
+    tap.run("44 MiB are too many", refused, daemon, spec("larger.npy", n=11 << 20), "bad_file", "40 MiB in all")
+
+
+def main():
+    tap, daemon = Tap(), Daemon(os.path.abspath(sys.argv[1]))
+    good_files(daemon, tap)
+    bad_files(daemon, tap)
+    large_files(daemon, tap)
+    tap.run("a check afterwards", passes, daemon, spec())
+    tap.run("the daemon ends", lambda: ended(daemon.close()))
+    return tap.end()
+
+
+def ended(code):
+    assert code == 0, "it ended with %s" % code
+
+
+sys.exit(main())
