@@ -135,6 +135,15 @@ int cuInit(unsigned flags) {
     return standin.inherited ? CUDA_NOT_INITIALIZED : CUDA_OK;
 }
 
+/* Not of the table: NVRTC opens the libcuda that it finds and asks for private tables,
+ * without which it goes on. */
+STANDIN_EXPORT int cuGetExportTable(const void **ret, const struct cuda_uuid *id);
+int cuGetExportTable(const void **ret, const struct cuda_uuid *id) {
+    (void)id;
+    *ret = NULL;
+    return CUDA_NOT_FOUND;
+}
+
 /* ---- handles ---- */
 
 void object_add(struct object *o, enum object_kind kind) {
