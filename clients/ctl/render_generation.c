@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "clients/ctl/render.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static json_int_t number(const json_t *object, const char *key) {
@@ -62,15 +63,60 @@ static void print_sections(const char *folder) {
     }
 }
 
+/* "contains 24, regex 20": how many of each. */
+static void print_each(const char *lead, const json_t *counts) {
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)counts, key, value) {
+        printf("%s%s %" JSON_INTEGER_FORMAT, lead, key, json_integer_value(value));
+        lead = ", ";
+    }
+}
+
 static void print_tests(const json_t *tests) {
     json_int_t count = number(tests, "count"), wanted = number(tests, "wanted");
     printf("tests     %" JSON_INTEGER_FORMAT, count);
+    if (count) {
+        print_each(": ", json_object_get(tests, "splits"));
+        print_each("; ", json_object_get(tests, "kinds"));
+    }
+    fputs("\n", stdout);
+    if (number(tests, "kept")) {
+        printf("          %" JSON_INTEGER_FORMAT " of them were there before\n",
+               number(tests, "kept"));
+    }
     if (count < wanted) {
-        printf(" of %" JSON_INTEGER_FORMAT " wanted: there was no more matter", wanted);
+        printf("          %" JSON_INTEGER_FORMAT " were wanted: %s\n", wanted,
+               json_get_string(tests, "reason", "there was no more matter"));
     }
     if (number(tests, "marked")) {
-        printf("; %" JSON_INTEGER_FORMAT " left out as too easy",
+        printf("          %" JSON_INTEGER_FORMAT " left out as too easy\n",
                number(tests, "marked"));
+    }
+}
+
+static void print_teacher(const json_t *teacher) {
+    const json_t *model = json_object_get(teacher, "model");
+    json_int_t drafts = number(teacher, "drafts");
+    if (!teacher) {
+        return;
+    }
+    printf("teacher   %s", json_get_string(teacher, "kind", ""));
+    if (model) {
+        printf(" %s", json_get_string(model, "name", ""));
+    }
+    if (drafts > 1) {
+        printf(", %" JSON_INTEGER_FORMAT " drafts", drafts);
+    }
+    if (model) {
+        printf("; %" JSON_INTEGER_FORMAT " requests, %" JSON_INTEGER_FORMAT
+               " answers from the cache, %" JSON_INTEGER_FORMAT " tokens",
+               number(teacher, "requests"), number(teacher, "cached"),
+               number(teacher, "tokens"));
+        const json_t *cost = json_object_get(teacher, "cost");
+        if (json_is_number(cost)) {
+            printf(", cost %.4f", json_number_value(cost));
+        }
     }
     fputs("\n", stdout);
 }
@@ -113,7 +159,7 @@ static int render_order(const json_t *result) {
     const json_t *order = json_object_get(result, "work_order");
     printf("%s\n\nformat    %s\nreply     from the program that keeps its daemon running "
            "(MCP: "
-           "skill_generate {job, draft}), or in `upskillctl shell`\n",
+           "skill_generate {job, draft, tests}), or in `upskillctl shell`\n",
            json_get_string(order, "instructions", ""),
            json_get_string(order, "format", ""));
     return 1;
@@ -134,6 +180,7 @@ int render_generation(const struct terminal *t, const json_t *result) {
     }
     terminal_put(t, STYLE_BOLD, json_get_string(skill, "name", ""));
     printf("\nsaved     %s\n", path);
+    print_teacher(json_object_get(result, "teacher"));
     print_sections(path);
     print_counts(json_object_get(result, "lessons"));
     print_tests(json_object_get(result, "tests"));

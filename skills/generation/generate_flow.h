@@ -61,7 +61,7 @@ struct generating {
     struct fetching *fetching;
     struct model_call *asking;
     void (*answered)(struct generating *g, const struct model_answer *answer);
-    size_t heard, heard_lines; /* of the answer that streams in */
+    size_t heard; /* bytes of the answer that streams in */
     uint64_t heard_ms;
     const char *heard_what;
     enum generate_stage heard_stage;

@@ -20,16 +20,12 @@
 static void on_text(struct model_call *call, const char *piece, size_t len, void *data) {
     (void)call;
     struct generating *g = data;
+    (void)piece;
     g->heard = len ? g->heard + len : 0;
-    for (size_t i = 0; piece && i < len; i++) {
-        g->heard_lines += piece[i] == '\n';
-    }
-    g->heard_lines = len ? g->heard_lines : 0;
     uint64_t now = clock_ms();
     if (now - g->heard_ms >= REPORT_MS) {
         g->heard_ms = now;
-        generate_report(g, g->heard_stage, "%s: %zu bytes, %zu lines", g->heard_what,
-                        g->heard, g->heard_lines);
+        generate_report(g, g->heard_stage, "%s: %zu bytes", g->heard_what, g->heard);
     }
 }
 
@@ -82,7 +78,7 @@ int generate_ask_teacher(struct generating *g, const struct teacher_question *q,
     g->answered = answered;
     g->heard_stage = q->stage;
     g->heard_what = q->what;
-    g->heard = g->heard_lines = 0;
+    g->heard = 0;
     g->heard_ms = clock_ms();
     if (model_call_start(client, &request, on_text, on_done, g, &g->asking, &err) < 0) {
         return generate_fail(g, CALL_UNAVAILABLE, "teacher", NULL, "%s", err.msg);
