@@ -8,6 +8,7 @@
 #include "gpu/pool.h"
 #include "gpu/toolkit.h"
 #include "gpu/validate/check_case.h"
+#include "gpu/validate/launch_limits.h"
 #include "gpu/validate/spec_file.h"
 #include "gpu/validate/validate_result.h"
 
@@ -22,6 +23,7 @@
 #define MEMORY_BYTES ((json_int_t)12 << 30) /* address space of the runner */
 #define GRACE_MS 2000                       /* to start a process and to compare */
 enum { MAX_TEMPLATE_ID = 512 };
+#define MAX_REQUEST ((size_t)(64u << 20) - 4096) /* FRAME_MAX_BODY and an envelope */
 
 /* One of the two modules. */
 struct module {
@@ -244,6 +246,71 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
     end_later(v);
 }
 
+/* Bytes that a value takes as text, at most. */
+static size_t text_bytes(const json_t *value) {
+    const char *key, *text = json_string_value(value);
+    size_t i, bytes = json_is_real(value) ? 26 : 22; /* the longest number */
+    json_t *item;
+    for (i = 0; text && i < json_string_length(value); i++) {
+        unsigned char c = (unsigned char)text[i];
+        bytes += c < 0x20 ? 6 : c == '"' || c == '\\' ? 2 : 1;
+    }
+    json_array_foreach(value, i, item) {
+        bytes += text_bytes(item);
+    }
+    json_object_foreach((json_t *)(uintptr_t)value, key, item) {
+        bytes += text_bytes(item) + strlen(key) * 6 + 4;
+    }
+    return bytes;
+}
+
+/* A message of the worker's protocol holds it. */
+static bool request_fits(struct kernel_validate *v, const json_t *request) {
+    const char *key;
+    size_t bytes = text_bytes(request);
+    json_t *file;
+    json_object_foreach(v->files, key, file) {
+        bytes += json_string_length(file) + strlen(key) * 6 + 8; /* base64 */
+    }
+    if (bytes < MAX_REQUEST) {
+        return true;
+    }
+    conclude(
+        v, "spec", "too_large",
+        "the values, the files and the compiled code of this check are more than one "
+        "message to a worker holds (64 MiB)",
+        "write fewer numbers out: an init like normal, or smaller files");
+    return false;
+}
+
+/* Against what the compiled kernels need: a launch that is refused needs no run. */
+static bool launches_are_possible(struct kernel_validate *v) {
+    const struct check_spec *spec = &v->spec;
+    for (size_t i = 0; i < spec->case_count * spec->launch_count; i++) {
+        const struct spec_launch *launch = &spec->launches[i % spec->launch_count];
+        struct check_case c;
+        struct err err = {0};
+        const char *code;
+        size_t matches;
+        const json_t *kernel = kernel_find(json_object_get(v->kernel.result, "kernels"),
+                                           launch->kernel, &matches);
+        if (check_case_resolve(&c, spec, i / spec->launch_count, NULL) < 0) {
+            continue;
+        }
+        int n = launch_limits_check_kernel(&c.launches[i % spec->launch_count],
+                                           launch->cooperative, kernel, spec->arch, 0,
+                                           &code, &err);
+        check_case_finish(&c);
+        if (n < 0) {
+            autofree char *message =
+                xasprintf("case %zu: %s%s", i / spec->launch_count, launch->at, err.msg);
+            conclude(v, "launch", code, message, NULL);
+            return false;
+        }
+    }
+    return true;
+}
+
 static json_t *run_request(struct kernel_validate *v) {
     const struct check_spec *spec = &v->spec;
     json_t *entries =
@@ -253,8 +320,9 @@ static json_t *run_request(struct kernel_validate *v) {
             ? entries_of(v, spec->reference_source ? &v->reference : &v->kernel,
                          spec->reference, spec->reference_count, "reference")
             : json_null();
-    if (!entries || !reference) {
+    if (!entries || !reference || !launches_are_possible(v)) {
         json_decref(entries);
+        json_decref(reference);
         return NULL;
     }
     char seed[24];
@@ -274,6 +342,10 @@ static json_t *run_request(struct kernel_validate *v) {
     json_object_set(request, "reference_cubin", json_object_get(m->result, "cubin"));
     json_object_del(v->kernel.result, "ptx");
     json_object_del(v->kernel.result, "cubin");
+    if (!request_fits(v, request)) {
+        json_decref(request);
+        return NULL;
+    }
     if (v->files) {
         json_object_set_new(request, "files", take(v->files));
     }
