@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/validate/expect_operator.h"
 #include "gpu/validate/spec_reader.h"
 
 #include <errno.h>
@@ -215,7 +216,7 @@ static int read_expected(struct spec_reader *r, const json_t *expected,
 static int read_operator(struct spec_reader *r, const json_t *expect) {
     r->spec->expect = EXPECT_OPERATOR;
     r->spec->expect_operator = expect;
-    return err_set(r->err, -EINVAL, "expect.op: this version has no operators");
+    return expect_operator_read(r->spec, expect, r->err);
 }
 
 static int read_expect(struct spec_reader *r, const json_t *expect) {

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/validate/expect_operator.h"
 #include "gpu/validate/value_expression.h"
 
 #include <errno.h>
@@ -109,6 +110,20 @@ static int expression_of(struct expected_output *ret, const struct check_case *c
                : 0;
 }
 
+/* --- operators --- */
+
+static int operators_of(struct expectation *ret, const struct check_case *c,
+                        void *const *before, struct err *err) {
+    double *outputs[SPEC_MAX_BUFFERS] = {0};
+    int r = expect_operator_compute(c, c->spec->expect_operator, before, trials_stopped,
+                                    outputs, err);
+    for (size_t i = 0; i < ret->count; i++) {
+        ret->outputs[i].type = TENSOR_FLOAT64;
+        ret->outputs[i].data = outputs[i];
+    }
+    return r;
+}
+
 int expectation_compute(struct expectation *ret, const struct check_case *c,
                         void *const *before, struct err *err) {
     struct value_input list[SPEC_MAX_BUFFERS];
@@ -116,6 +131,13 @@ int expectation_compute(struct expectation *ret, const struct check_case *c,
     uint64_t steps = EXPRESSION_STEPS;
     inputs_of(c, before, list, &inputs);
     expectation_start(ret, c);
+    if (c->spec->expect == EXPECT_OPERATOR) {
+        int r = operators_of(ret, c, before, err);
+        if (r < 0) {
+            expectation_finish(ret);
+        }
+        return r;
+    }
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)c->spec->expected, name, value) {

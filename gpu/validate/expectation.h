@@ -12,7 +12,7 @@ struct expectation {
     double ms; /* of a reference kernel */
 };
 
-/* From values, files or expressions. before: contents of the buffers before the launches.
+/* From values, files, expressions or operators. before: contents of the buffers before the launches.
  */
 int expectation_compute(struct expectation *ret, const struct check_case *c,
                         void *const *before, struct err *err);

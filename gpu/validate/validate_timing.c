@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "gpu/validate/expect_operator.h"
 #include "gpu/validate/repeat_check.h"
 #include "gpu/validate/roofline.h"
 
@@ -11,7 +12,6 @@
 struct timed {
     struct run *run;
     size_t i; /* the case */
-    double flops;
     json_t *timing; /* owned until the result has it */
 };
 
@@ -109,7 +109,12 @@ static void set_roofline(struct timed *timed, const json_t *facts) {
     struct roofline_device device;
     struct err err = {0};
     double seconds = median_of(timed->timing) / 1e6;
-    if (roofline_work_of(&work, &run->cases[timed->i], timed->flops, &err) < 0) {
+    const struct check_case *c = &run->cases[timed->i];
+    double flops = 0;
+    int r = run->spec.expect == EXPECT_OPERATOR
+                ? expect_operator_flops(c, run->spec.expect_operator, &flops, &err)
+                : 0;
+    if (r < 0 || roofline_work_of(&work, c, flops, &err) < 0) {
         course_end(run, "error", "spec", "bad_spec", err.msg, NULL);
         return;
     }

@@ -1,0 +1,188 @@
+/* expect: {"op": …} in a check spec: who takes what from where, and what comes out. */
+#include "base/err.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "gpu/validate/expect_operator.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+static bool never(void) {
+    return false;
+}
+
+#define BUFFER(name, shape, more)                                                        \
+    "{\"name\": \"" name "\", \"type\": \"float32\", \"shape\": " shape ", " more "}"
+#define INPUT "\"init\": {\"arange\": [1, 1]}"
+#define OUTPUT "\"output\": true"
+#define ARGS_ONE BUFFER("x", "[\"m\", \"n\"]", INPUT) ", "
+#define ARGS_Y BUFFER("y", "[\"m\", \"n\"]", OUTPUT)
+
+static json_t *params_of(const char *args, const char *expect) {
+    autofree char *text =
+        xasprintf("{\"sizes\": {\"m\": 2, \"n\": 3}, \"launch\": {\"grid\": [1], "
+                  "\"block\": [1]}, \"args\": [%s], \"expect\": %s}",
+                  args, expect);
+    json_t *json = json_loads(text, 0, NULL);
+    cr_assert_not_null(json, "%s", text);
+    return json;
+}
+
+/* Reads the spec and computes with x = 1, 2, 3 … in every buffer of float32. */
+static int outcome(const char *args, const char *expect, double *ret, size_t count,
+                   struct err *err) {
+    autojson *params = params_of(args, expect);
+    struct check_spec spec;
+    *err = (struct err){0};
+    int r = check_spec_read(&spec, params, err);
+    if (r < 0) {
+        return r;
+    }
+    struct check_case c;
+    cr_assert_eq(check_case_resolve(&c, &spec, 0, err), 0, "%s", err->msg);
+    float numbers[64];
+    for (size_t i = 0; i < 64; i++) {
+        numbers[i] = (float)(i + 1);
+    }
+    void *before[SPEC_MAX_BUFFERS];
+    double *outputs[SPEC_MAX_BUFFERS] = {0};
+    for (size_t i = 0; i < spec.buffer_count; i++) {
+        before[i] = numbers;
+    }
+    r = expect_operator_compute(&c, spec.expect_operator, before, never, outputs, err);
+    for (size_t i = 0; i < spec.buffer_count; i++) {
+        if (outputs[i] && ret) {
+            memcpy(ret, outputs[i], count * sizeof *ret);
+        }
+        free(outputs[i]);
+    }
+    check_case_finish(&c);
+    check_spec_finish(&spec);
+    return r;
+}
+
+static void gives(const char *args, const char *expect, const double *wanted,
+                  size_t count) {
+    double got[32] = {0};
+    struct err err;
+    int r = outcome(args, expect, got, count, &err);
+    cr_expect_eq(r, 0, "%s: %s", expect, err.msg);
+    for (size_t i = 0; i < count; i++) {
+        cr_expect_float_eq(got[i], wanted[i], 1e-12,
+                           "%s: element %zu is %.17g, not %.17g", expect, i, got[i],
+                           wanted[i]);
+    }
+}
+
+static void refused(const char *args, const char *expect, const char *words) {
+    struct err err;
+    int r = outcome(args, expect, NULL, 0, &err);
+    cr_expect_eq(r, -EINVAL, "%s: %d", expect, r);
+    cr_expect_not_null(strstr(err.msg, words), "%s: %s", expect, err.msg);
+}
+
+Test(expect_operator, finds_its_buffers) {
+    const double sums[] = {1, 3, 6, 4, 9, 15};
+    gives(ARGS_ONE ARGS_Y, "{\"op\": \"cumsum\", \"dim\": 1}", sums, 6);
+    gives(ARGS_ONE ARGS_Y,
+          "{\"op\": \"cumsum\", \"dim\": \"n - 2\", \"inputs\": {\"input\": \"x\"}, "
+          "\"outputs\": {\"output\": \"y\"}}",
+          sums, 6);
+    const double twice[] = {2, 4, 6, 8, 10, 12};
+    gives(ARGS_ONE ARGS_Y,
+          "{\"op\": \"mul\", \"inputs\": {\"input\": \"x\", \"other\": 2}}", twice, 6);
+    gives(ARGS_ONE ARGS_Y,
+          "{\"op\": \"add\", \"inputs\": {\"other\": \"x\", "
+          "\"input\": \"x\"}}",
+          twice, 6);
+    /* One role is named by a buffer, the other is the only one left. */
+    const double product[] = {1, 4, 9, 16, 25, 36};
+    gives(ARGS_ONE BUFFER("other", "[\"m\", \"n\"]", INPUT) ", " ARGS_Y,
+          "{\"op\": \"mul\"}", product, 6);
+    const double joined[] = {1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6};
+    gives(ARGS_ONE BUFFER("y", "[\"m\", 6]", OUTPUT),
+          "{\"op\": \"cat\", \"inputs\": {\"tensors\": [\"x\", \"x\"]}, \"dim\": 1}",
+          joined, 12);
+}
+
+Test(expect_operator, steps) {
+    const double wanted[] = {0, 0, 0, 3, 5, 7};
+    gives(ARGS_ONE ARGS_Y,
+          "{\"op\": \"mul\", \"inputs\": {\"input\": \"x\", \"other\": 2}, \"then\": ["
+          "{\"op\": \"sub\", \"inputs\": {\"other\": 5}, \"outputs\": {\"output\": "
+          "\"less\"}}, {\"op\": \"relu\", \"outputs\": {\"output\": \"kept\"}},"
+          "{\"op\": \"where\", \"inputs\": {\"condition\": 0, \"input\": \"x\", "
+          "\"other\": \"kept\"}}, {\"op\": \"threshold\", \"threshold\": 2, \"value\": "
+          "0}]}",
+          wanted, 6);
+    /* A sum to one number goes to an array of one; names find intermediates. */
+    const double sum[] = {42};
+    gives(ARGS_ONE BUFFER("s", "[1]", OUTPUT),
+          "{\"op\": \"mul\", \"inputs\": {\"input\": \"x\", \"other\": 2}, \"outputs\": "
+          "{\"output\": \"input\"}, \"then\": [{\"op\": \"identity\", \"inputs\": "
+          "{\"input\": \"x\"}}, {\"op\": \"sum\", \"inputs\": {\"input\": \"input\"}}]}",
+          sum, 1);
+}
+
+Test(expect_operator, refuses) {
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"softmacks\"}",
+            "expect.op: there is no operator 'softmacks'");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": 1}", "expect.op: an operator's name is expected");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"softmax\", \"dim\": 3}",
+            "expect.op.dim: 3 is outside the rank 2 of 'x'");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"softmax\", \"dim\": \"rows\"}",
+            "expect.op.dim: ");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"softmax\", \"axis\": 1}", "expect.op.axis: ");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"add\"}",
+            "expect.op.inputs.other: 'add' needs it");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"inputs\": {\"input\": \"y\"}}",
+            "expect.op.inputs.input: there is no buffer 'y' with an init");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"inputs\": {\"x\": \"x\"}}",
+            "expect.op.inputs.x: 'relu' has no input of that name; it has input");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"inputs\": [\"x\"]}",
+            "expect.op.inputs: an object");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"outputs\": {\"y\": \"y\"}}",
+            "expect.op.outputs.y: 'relu' has no output of that name; it has output");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"outputs\": {\"output\": \"x\"}}",
+            "expect.op.outputs.output: 'x' is no output");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"outputs\": {\"output\": \"z\"}}",
+            "expect.op.outputs.output: there is no output 'z', and no step follows");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"sum\", \"dim\": 1}",
+            "expect.op.outputs.output: 'sum' makes shape [2], 'y' has [2, 3]");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"transpose\"}",
+            "'transpose' makes shape [3, 2], 'y' has [2, 3]");
+    refused(ARGS_ONE ARGS_Y ", " BUFFER("z", "[1]", OUTPUT), "{\"op\": \"relu\"}",
+            "which buffer is it? There is not exactly one output left");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"then\": {\"op\": \"relu\"}}",
+            "expect.then: a list");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"then\": [{\"op\": \"nope\"}]}",
+            "expect.then[0]: there is no operator 'nope'");
+    refused(ARGS_ONE ARGS_Y,
+            "{\"op\": \"relu\", \"then\": [{\"op\": \"relu\", \"then\": []}]}",
+            "expect.then[0].then: only the first operator has it");
+    refused(ARGS_ONE ARGS_Y,
+            "{\"op\": \"relu\", \"outputs\": {\"output\": \"y\"}, \"then\": [{\"op\": "
+            "\"relu\", \"inputs\": {\"input\": \"x\"}, \"outputs\": {\"output\": "
+            "\"y\"}}]}",
+            "expect.then[0].outputs.output: 'y' is expected twice");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"cat\", \"inputs\": {\"tensors\": []}}",
+            "expect.op.inputs.tensors");
+}
+
+Test(expect_operator, flops) {
+    autojson *params = params_of(
+        ARGS_ONE BUFFER("y", "[\"m\", \"m\"]", OUTPUT),
+        "{\"op\": \"matmul\", \"inputs\": {\"input\": \"x\", \"other\": \"x\"}, "
+        "\"transpose_b\": true, \"then\": [{\"op\": \"relu\"}]}");
+    struct check_spec spec;
+    struct check_case c;
+    struct err err = {0};
+    double flops = 0;
+    cr_assert_eq(check_spec_read(&spec, params, &err), 0, "%s", err.msg);
+    cr_assert_eq(check_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
+    cr_expect_eq(expect_operator_flops(&c, spec.expect_operator, &flops, &err), 0);
+    cr_expect_eq(flops, 2 * 2 * 2 * 3 + 4);
+    check_case_finish(&c);
+    check_spec_finish(&spec);
+}
