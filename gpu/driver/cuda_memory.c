@@ -24,6 +24,7 @@ struct area {
     uint64_t front, bytes, rear;
     bool wants_poison, poisoned;
     unsigned char poison[POISON];
+    size_t element; /* of the poison: 1 where that is not known */
 };
 
 struct cuda_memory {
@@ -219,12 +220,14 @@ static void poison_choose(struct cuda_memory *m, struct area *a,
     a->poisoned = false;
     if (period == 1 && bytes[0] == INTEGER_POISON) {
         memcpy(a->poison, m->poison, POISON);
+        a->element = 1;
         a->poisoned = true;
     } else if (period > 1) {
         for (size_t i = 0; i < POISON; i++) {
             a->poison[i] =
                 (unsigned char)(bytes[i % period] | (i % period ? 0 : PAYLOAD));
         }
+        a->element = period;
         a->poisoned = true;
     }
 }
@@ -269,10 +272,13 @@ struct run {
     uint64_t total, first;
 };
 
-static void run_end(struct run *run) {
-    if (run->len >= MIN_RUN) {
-        run->first = run->total ? run->first : run->begin;
-        run->total += run->len;
+/* Whole elements only: a neighbour may have bytes in common with the poison. */
+static void run_end(struct run *run, size_t element) {
+    uint64_t begin = (run->begin + element - 1) / element * element;
+    uint64_t end = (run->begin + run->len) / element * element;
+    if (run->len && end >= begin + MIN_RUN) {
+        run->first = run->total ? run->first : begin;
+        run->total += end - begin;
     }
     run->len = 0;
 }
@@ -281,7 +287,7 @@ static void run_add(struct run *run, const struct area *a, const unsigned char *
                     uint64_t at, uint64_t len) {
     for (uint64_t i = 0; i < len; i++) {
         if (bytes[i] != a->poison[(at + i) % POISON]) {
-            run_end(run);
+            run_end(run, a->element);
         } else if (!run->len++) {
             run->begin = at + i;
         }
@@ -304,7 +310,7 @@ uint64_t cuda_memory_unwritten(struct cuda_memory *m, cuda_address address,
         }
         run_add(&run, a, bytes, at, len);
     }
-    run_end(&run);
+    run_end(&run, a->element);
     *ret_first = run.first;
     return run.total;
 }
