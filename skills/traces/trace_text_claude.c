@@ -274,6 +274,13 @@ static void continue_part(struct claude_text *t, const char *s, size_t len) {
     buf_addc(&t->part, '\n');
 }
 
+/* A person's turn follows a blank line; what a command prints right below its last line
+ * is not one, whatever it begins with. */
+static bool is_within_result(const struct claude_text *t) {
+    const char *end = t->part.data + t->part.len;
+    return t->where == AT_RESULT && t->part.len > 1 && end[-2] != '\n';
+}
+
 static void claude_text_line(struct trace_build *b, const char *s, size_t len) {
     static const char *const prompts[] = {"> ", ">\xc2\xa0", "❯ ", "❯\xc2\xa0", NULL};
     static const char *const bullets[] = {"⏺ ", "● ", "⏺\xc2\xa0", "●\xc2\xa0", NULL};
@@ -290,7 +297,7 @@ static void claude_text_line(struct trace_build *b, const char *s, size_t len) {
         begin_part(b, t, AT_RESULT, rest + strspn(rest, " "));
     } else if ((rest = behind_mark(s, bullets))) {
         begin_part(b, t, name_len(rest) ? AT_CALL : AT_SAY, rest);
-    } else if ((rest = behind_mark(s, prompts))) {
+    } else if (!is_within_result(t) && (rest = behind_mark(s, prompts))) {
         begin_part(b, t, AT_USER, rest);
     } else if (begins(s, "│") && t->where == AT_NOTHING) {
         banner_line(b, s);
