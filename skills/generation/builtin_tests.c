@@ -4,13 +4,13 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "skills/generation/builtin_skill.h"
+#include "skills/generation/builtin_words.h"
 
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
 #define VARIANTS 2u /* 0: the error is shown; 1: it is to be foreseen */
-#define MAX_WORDS 48
 #define MAX_WANTED 4
 #define ONE_LINE "\\A\\s*+(?:```[\\w+-]*[ \\t]*\\n)?[^\\n]{1,400}\\n?(?:```)?\\s*\\z"
 
@@ -24,7 +24,8 @@ struct making {
     const char *task;
     json_t *tests;
     size_t count;
-    size_t names; /* used so far */
+    size_t names;  /* used so far */
+    json_t *asked; /* {question without names: true} */
 };
 
 static const char *next_name(struct making *m) {
@@ -35,10 +36,35 @@ static bool is_full(const struct making *m) {
     return json_array_size(m->tests) >= m->count;
 }
 
+/* The question with every name of ours the same: two that differ by names alone ask the
+ * same, and might want different answers. */
+static char *without_names(const char *input) {
+    struct buf out = BUF_INIT(1u << 20);
+    for (const char *s = input; *s;) {
+        size_t len = 0;
+        for (size_t i = 0; i < ARRAY_LEN(names) && !len; i++) {
+            size_t one = strlen(names[i]);
+            len = strncmp(s, names[i], one) == 0 ? one : 0;
+        }
+        buf_addc(&out, len ? '*' : *s);
+        s += len ? len : 1;
+    }
+    return buf_detach(&out);
+}
+
+static bool is_new(struct making *m, const char *input) {
+    autofree char *question = without_names(input);
+    autojson *key = json_clean_z(question);
+    bool is_there = json_object_get(m->asked, json_string_value(key)) != NULL;
+    json_object_set_new(m->asked, json_string_value(key), json_true());
+    return !is_there;
+}
+
 /* input and expected are taken. */
 static void add_test(struct making *m, char *input, json_t *expected, const char *kind,
                      size_t i, size_t variant) {
-    if (!is_full(m) && json_object_size(expected) && builtin_is_safe(input)) {
+    if (!is_full(m) && json_object_size(expected) && builtin_is_safe(input) &&
+        is_new(m, input)) {
         autofree char *id = xasprintf("%s-%zu%s", kind, i + 1, variant ? "-before" : "");
         json_array_append_new(m->tests,
                               json_pack("{s:s,s:o,s:O}", "id", id, "input",
@@ -46,86 +72,6 @@ static void add_test(struct making *m, char *input, json_t *expected, const char
     }
     json_decref(expected);
     free(input);
-}
-
-/* --- words --- */
-
-struct words {
-    char *list[MAX_WORDS];
-    size_t count;
-};
-
-static void words_read(struct words *w, const char *text) {
-    w->count = 0;
-    for (const char *s = text; *s && w->count < MAX_WORDS;) {
-        s += strspn(s, " \t\n\"'");
-        size_t len = strcspn(s, " \t\n\"'");
-        if (len) {
-            w->list[w->count++] = xstrndup(s, len);
-        }
-        s += len;
-    }
-}
-
-static void words_free(struct words *w) {
-    for (size_t i = 0; i < w->count; i++) {
-        free(w->list[i]);
-    }
-}
-
-static bool has_word(const struct words *w, const char *word) {
-    for (size_t i = 0; i < w->count; i++) {
-        if (strcmp(w->list[i], word) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_file(const char *word) {
-    const char *dot = strrchr(word, '.');
-    return dot && dot > word && word[0] != '-' && isalpha((unsigned char)dot[1]) &&
-           strlen(dot) <= 6 && !strpbrk(word, "=:$*{}()|;&");
-}
-
-/* The command with its files called otherwise. */
-static char *rename_files(const char *command, const char *name) {
-    struct buf out = BUF_INIT(8192);
-    for (const char *s = command; *s;) {
-        size_t blank = strspn(s, " \t\n\"'");
-        buf_add(&out, s, blank);
-        s += blank;
-        size_t len = strcspn(s, " \t\n\"'");
-        autofree char *word = xstrndup(s, len);
-        const char *dot = strrchr(word, '.');
-        const char *base = path_basename(word);
-        if (is_file(word) && base < dot) {
-            buf_addf(&out, "%.*s%s%s", (int)(base - word), word, name, dot);
-        } else {
-            buf_adds(&out, word);
-        }
-        s += len;
-    }
-    return buf_detach(&out);
-}
-
-/* A regular expression for the word as a whole. */
-static char *word_regex(const char *word) {
-    struct buf out = BUF_INIT(4096);
-    buf_adds(&out, "(?<![\\w.-])");
-    for (const char *s = word; *s; s++) {
-        if (strchr("\\^$.|?*+()[]{}", *s)) {
-            buf_addc(&out, '\\');
-        }
-        buf_addc(&out, *s);
-    }
-    buf_adds(&out, "(?![\\w-])");
-    return buf_detach(&out);
-}
-
-static void want_word(json_t *regexes, const char *word) {
-    autofree char *regex = word_regex(word);
-    json_array_append_new(regexes, json_string(regex));
 }
 
 /* What goes wrong, told after the fact or left to be foreseen. */
@@ -143,20 +89,21 @@ static char *tell_failure(const struct making *m, const char *error, size_t vari
 static void ask_command(struct making *m, const struct lesson_fix *f,
                         const struct lesson_change *c, size_t i, size_t variant) {
     const char *name = next_name(m);
-    autofree char *from = rename_files(c->from, name), *to = rename_files(c->to, name);
+    autofree char *from = words_rename_files(c->from, name),
+                  *to = words_rename_files(c->to, name);
     struct words old, now;
     words_read(&old, from);
     words_read(&now, to);
     autojson *regexes = json_array(), *unwanted = json_array();
     for (size_t k = 0; k < now.count && json_array_size(regexes) < MAX_WANTED; k++) {
-        if (!has_word(&old, now.list[k]) && !strstr(f->quote, now.list[k]) &&
+        if (!words_have(&old, now.list[k]) && !strstr(f->quote, now.list[k]) &&
             strlen(now.list[k]) > 1) {
-            want_word(regexes, now.list[k]);
+            word_want(regexes, now.list[k]);
         }
     }
     for (size_t k = 0; k < old.count && json_array_size(unwanted) < MAX_WANTED; k++) {
-        if (!has_word(&now, old.list[k]) && old.list[k][0] == '-') {
-            want_word(unwanted, old.list[k]);
+        if (!words_have(&now, old.list[k]) && old.list[k][0] == '-') {
+            word_want(unwanted, old.list[k]);
         }
     }
     words_free(&old);
@@ -184,7 +131,7 @@ static void ask_command(struct making *m, const struct lesson_fix *f,
 static void ask_run(struct making *m, const struct lesson_fix *f,
                     const struct lesson_change *c, size_t i, size_t variant) {
     const char *name = next_name(m);
-    autofree char *context = rename_files(f->context, name);
+    autofree char *context = words_rename_files(f->context, name);
     autofree char *failure = tell_failure(m, f->quote, variant);
     char *input = xasprintf(
         "In the project %s-tools,\n\n    %s\n\n%s\n\nWhich command has to be run "
@@ -201,7 +148,7 @@ static void ask_run(struct making *m, const struct lesson_fix *f,
             const char *version = strstr(word, "==");
             autofree char *bare =
                 xstrndup(word, version ? (size_t)(version - word) : strlen(word));
-            want_word(regexes, bare);
+            word_want(regexes, bare);
             fresh |= strstr(input, bare) == NULL;
         }
     }
@@ -284,7 +231,7 @@ static void ask_edit(struct making *m, const struct lesson_fix *f,
     if (!*old || lines > 20 || strlen(old) > 1500) {
         return;
     }
-    autofree char *context = rename_files(f->context, name);
+    autofree char *context = words_rename_files(f->context, name);
     autofree char *failure = tell_failure(m, f->quote, variant);
     char *input =
         xasprintf("Project %s:\n\n    %s\n\n%s\n\nThese lines of %s are at fault:\n\n%s\n"
@@ -334,7 +281,7 @@ static void ask_cause(struct making *m, const struct lesson_fix *f, size_t i) {
     if (!f->cause || !builtin_is_safe(f->cause)) {
         return;
     }
-    autofree char *context = rename_files(f->context, next_name(m));
+    autofree char *context = words_rename_files(f->context, next_name(m));
     char *input = xasprintf("Running\n\n    %s\n\nstops with\n\n    %s\n\nWhy, and what "
                             "does it take? Answer in "
                             "one sentence on one line.",
@@ -353,14 +300,17 @@ static void ask_cause(struct making *m, const struct lesson_fix *f, size_t i) {
 
 static void ask_check(struct making *m, const struct lesson_command *c, size_t i) {
     struct words w;
-    words_read(&w, c->command);
     autojson *regexes = json_array(), *expected = json_object();
     autofree char *task = builtin_task_sentence(m->task, 300);
+    if (!*task) {
+        return; /* nobody said what was to be done */
+    }
+    words_read(&w, c->command);
     for (size_t k = 0; k < w.count && json_array_size(regexes) < 3; k++) {
         const char *word = w.list[k];
-        if (strlen(word) > 1 && !is_file(word) && !strpbrk(word, ";|&<>$") &&
+        if (strlen(word) > 1 && !word_is_file(word) && !strpbrk(word, ";|&<>$") &&
             !strcasestr(task, word)) {
-            want_word(regexes, word);
+            word_want(regexes, word);
         }
     }
     words_free(&w);
@@ -532,7 +482,11 @@ static void ask_fixes(struct making *m, size_t variant) {
 }
 
 json_t *builtin_tests(const struct lessons *l, const char *task, size_t count) {
-    struct making m = {.lessons = l, .task = task, .tests = json_array(), .count = count};
+    struct making m = {.lessons = l,
+                       .task = task,
+                       .tests = json_array(),
+                       .count = count,
+                       .asked = json_object()};
     m.task = m.task && builtin_is_safe(m.task) ? m.task : "";
     ask_fixes(&m, 0);
     for (size_t i = 0; i < l->fix_count; i++) {
@@ -543,7 +497,7 @@ json_t *builtin_tests(const struct lessons *l, const char *task, size_t count) {
     }
     ask_files(&m);
     for (size_t i = 0; i < l->command_count; i++) {
-        if (l->commands[i].verifies) {
+        if (l->commands[i].verifies && !command_reaches_out(l->commands[i].command)) {
             ask_check(&m, &l->commands[i], i);
         }
     }
@@ -553,5 +507,6 @@ json_t *builtin_tests(const struct lessons *l, const char *task, size_t count) {
     for (size_t variant = 1; variant < VARIANTS; variant++) {
         ask_fixes(&m, variant);
     }
+    json_decref(m.asked);
     return m.tests;
 }

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "skills/generation/builtin_words.h"
 #include "skills/generation/markdown_write.h"
 
 #include <ctype.h>
@@ -98,6 +99,10 @@ static void add_commands(struct units *u, const struct lessons *l) {
     for (size_t i = from; i < l->command_count; i++) {
         const struct lesson_command *c = &l->commands[i];
         struct buf b = BUF_INIT(MAX_UNIT);
+        if (command_reaches_out(c->command)) {
+            u->dropped++;
+            continue;
+        }
         autofree char *lead = c->verifies ? xstrdup("-") : xasprintf("%zu.", step + 1);
         if (strpbrk(c->command, "\n`!") || strlen(c->command) > 110) {
             markdown_fence(&b, "sh", c->command);

@@ -3,6 +3,9 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "skills/generation/builtin_skill.h"
+#include "skills/generation/builtin_tests.h"
+#include "skills/generation/builtin_words.h"
 #include "skills/generation/draft_files.h"
 #include "skills/generation/draft_text.h"
 #include "skills/generation/link.h"
@@ -205,6 +208,96 @@ Test(teacher_tests, say_what_is_wrong) {
         cr_expect(read_test(cases[i].test, &err) == NULL);
         cr_expect(strstr(err.msg, cases[i].why) != NULL, "%s", err.msg);
     }
+}
+
+/* --- the builtin teacher --- */
+
+Test(builtin, asks_nothing_twice) {
+    struct lesson_command commands[] = {
+        {.command = "make check V=1", .verifies = true},
+        {.command = "ninja -C out test", .verifies = true},
+    };
+    struct lesson_fix fixes[] = {
+        {.quote = "error: no input",
+         .context = "zip -T",
+         .error = "no input",
+         .changes = (struct lesson_change[]){{.kind = CHANGE_RUN, .to = "prep first"}},
+         .change_count = 1,
+         .verified_by = "zip -T"},
+        {.quote = "error: no input",
+         .context = "zip -T",
+         .error = "no input",
+         .changes = (struct lesson_change[]){{.kind = CHANGE_RUN, .to = "other way"}},
+         .change_count = 1,
+         .verified_by = "zip -T"},
+    };
+    const struct lessons l = {
+        .commands = commands, .command_count = 2, .fixes = fixes, .fix_count = 2};
+    autojson *tests = builtin_tests(&l, "Pack the sources", 50);
+    size_t i, checks = 0, first = 0;
+    const json_t *test;
+    json_array_foreach(tests, i, test) {
+        const char *id = json_get_string(test, "id", "");
+        checks += strncmp(id, "check-", 6) == 0;
+        first += strncmp(id, "first-", 6) == 0 && !strstr(id, "-before");
+    }
+    cr_expect(eq(sz, checks, 1));
+    cr_expect(eq(sz, first, 1));
+}
+
+Test(builtin, takes_no_step_that_reaches_out) {
+    static const char *const out[] = {"git push origin v1.4",
+                                      "git -C tools push",
+                                      "make && git push",
+                                      "npm publish",
+                                      "npm run build; npm publish --tag x",
+                                      "docker push ann/app",
+                                      "rm -rf build",
+                                      "sudo rm x",
+                                      "A=b rm x",
+                                      "curl -X POST https://h/",
+                                      "curl --data=x https://h",
+                                      "kubectl apply -f x.yaml",
+                                      "twine upload dist/*",
+                                      "gh release create v1",
+                                      "psql -c 'DROP TABLE users'",
+                                      "git reset --hard",
+                                      "scp a host:b",
+                                      "/usr/bin/ssh host ls",
+                                      "find . -name x -delete",
+                                      "aws s3 rm s3://b/k",
+                                      "aws ec2 delete-volume --id v",
+                                      "(cd x && terraform apply)"};
+    static const char *const in[] = {"git commit -m push",
+                                     "git status",
+                                     "make check",
+                                     "npm run deploy-docs",
+                                     "npm ci",
+                                     "docker build -t app .",
+                                     "curl -sSf https://h/x -o y",
+                                     "kubectl get pods",
+                                     "cargo build",
+                                     "rmpack x",
+                                     "python setup.py build",
+                                     "terraform plan",
+                                     "nvcc -o push push.cu",
+                                     "gh auth status"};
+    for (size_t i = 0; i < ARRAY_LEN(out); i++) {
+        cr_expect(command_reaches_out(out[i]), "%s", out[i]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(in); i++) {
+        cr_expect(eq(int, command_reaches_out(in[i]), 0), "%s", in[i]);
+    }
+    struct lesson_command commands[] = {{.command = "make all"},
+                                        {.command = "git push origin v1"}};
+    const struct lessons l = {
+        .commands = commands, .command_count = 2, .task = (char *)(uintptr_t) "Build it"};
+    const struct builtin_request q = {.lessons = &l};
+    struct skill_draft d;
+    builtin_write(&d, &q);
+    cr_expect(strstr(d.text, "make all") && strstr(d.text, "push") == NULL, "%s", d.text);
+    cr_expect(json_get_integer(d.counts, "dropped", 0) == 1);
+    skill_draft_finish(&d);
 }
 
 /* --- links --- */
