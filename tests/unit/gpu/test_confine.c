@@ -1,14 +1,17 @@
 /* confine: what a confined process can still do, tried in a process of its own. */
 #include "base/mem.h"
 #include "gpu/worker/confine.h"
+#include "gpu/worker/cuda_room.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
@@ -274,6 +277,75 @@ Test(confine, a_child_dies_with_its_parent) {
     /* The end of the pipe: its last writer, the child, is gone. */
     cr_expect_eq((int)read(pipe_ends[0], &c, 1), 0);
     cr_expect_eq(close(pipe_ends[0]), 0);
+}
+
+/* --- a driver's room (cuda_room.h) --- */
+
+static int in_driver_room(int (*attempt)(void)) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        cuda_room_enter(10, NULL);
+        _exit(attempt());
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static int drive(void) {
+    char *const maps[] = {(char[]){"/proc/self/maps"}, (char[]){"/sys/devices"}};
+    int null = open("/dev/null", O_RDWR);
+    int size = 0;
+    if (null < 0 || ioctl(null, TIOCGWINSZ, &size) != -1 || errno != ENOTTY) {
+        return 2;
+    }
+    return try_open(maps[0], O_RDONLY) || try_open(maps[1], O_RDONLY | O_DIRECTORY);
+}
+static int make_memory(void) {
+    int fd = memfd_create("x", MFD_CLOEXEC);
+    return fd < 0 || ftruncate(fd, 1 << 20) || write(fd, "x", 1) != 1;
+}
+static void *nothing(void *data) {
+    return data;
+}
+static int make_thread(void) {
+    pthread_t thread;
+    return pthread_create(&thread, NULL, nothing, NULL) || pthread_join(thread, NULL);
+}
+static int write_home(void) {
+    return try_open("/tmp/of-a-driver", O_WRONLY | O_CREAT);
+}
+static int other_device(void) {
+    return try_open("/dev/full", O_RDONLY);
+}
+/* What the emulator's process is; a driver that is of no use is left this way. */
+static int confine_further(void) {
+    unsigned bits = confine_self(&(struct confine_rules){.may_thread = true, .cpu_s = 5});
+    return bits != (CONFINED_LANDLOCK | CONFINED_SECCOMP | CONFINED_RLIMITS) ||
+           make_thread() || read_outside() != 13 ||
+           try_open("/proc/self/maps", O_RDONLY) != 13 || try_memfd();
+}
+
+Test(confine, a_driver_gets_devices_and_threads_and_no_more) {
+    static int (*const refusals[])(void) = {
+        try_socket, try_unix,      try_exec,         try_fork, try_kill,
+        try_ptrace, try_mount,     try_unshare,      try_bpf,  try_keyctl,
+        try_uring,  try_userfault, try_foreign_limit};
+    if (confine_available() !=
+        (CONFINED_LANDLOCK | CONFINED_SECCOMP | CONFINED_RLIMITS)) {
+        cr_skip_test("no Landlock or no seccomp here");
+    }
+    unsetenv("CUDA_MPS_PIPE_DIRECTORY");
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+        cr_expect_eq(in_driver_room(refusals[i]), 0, "%zu", i);
+    }
+    cr_expect_eq(in_driver_room(drive), 0);
+    cr_expect_eq(in_driver_room(make_memory), 0);
+    cr_expect_eq(in_driver_room(make_thread), 0);
+    cr_expect_eq(in_driver_room(read_outside), 13);
+    cr_expect_eq(in_driver_room(write_home), 13);
+    cr_expect_eq(in_driver_room(other_device), 13);
+    cr_expect_eq(in_driver_room(confine_further), 0);
 }
 
 Test(confine, says_what_is_in_force) {
