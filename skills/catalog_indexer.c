@@ -170,6 +170,9 @@ static int carry_out(struct indexer *i, const struct order *o, struct outcome *o
     if (rc == 0 && (o->wants_reader || o->rebuild)) {
         rc = db_open(i->db_path, &catalog_schema, &out->reader, err);
     }
+    if (out->reader) { /* KiB: the common words' lists of some ten thousand skills */
+        db_run(out->reader, NULL, "PRAGMA cache_size = -16384", "");
+    }
     return rc;
 }
 
