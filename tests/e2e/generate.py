@@ -182,6 +182,42 @@ def host(d):
     check(not d.leftovers(), "no stage is left")
 
 
+def host_tests(d):
+    def test(i, expected="word-%d-x"):
+        return {"input": "What is the word of number %d? Answer with it alone." % i,
+                "expected": {"contains": [expected % i if "%" in expected else expected], "regex": "\\A[^\\n]{1,100}\\z"}}
+    def start(**more):
+        job = d.call("skill/generate", task="Explain the zip tests.", teacher="host", **more)["result"]["job"]
+        d.call("job/status", job=job, wait_s=20)
+        return job
+    job = start(name="with-tests", tests=3)
+    order = d.call("job/status", job=job)["result"]["work_order"]
+    check("contains" in order["tests"] and "up to 3 tests" in order["instructions"], "the order offers tests")
+    bad = d.generate(job=job, draft=GOOD, tests=[test(1), test(2), test(3, "What is")])["result"]
+    check(bad.get("state") == "input_required" and "repeating the question passes" in bad["work_order"]["instructions"]
+          and "number 3" in bad["work_order"]["instructions"] and "number 1" not in bad["work_order"]["instructions"], "a test that is no good comes back with the reason")
+    check(not os.path.exists(d.work + "/skills/with-tests"), "and the skill waits for it")
+    saved = d.generate(job=job, tests=[test(1), test(4)])["result"]
+    meta = json.load(open(d.work + "/skills/with-tests/skill_meta.json"))
+    inputs = [t["input"] for t in meta["tests"]]
+    check(saved.get("outcome") == "saved" and sorted(inputs) == sorted(test(i)["input"] for i in (1, 2, 4)), "another takes its place, and the skill is saved")
+    check(all(t["split"] for t in meta["tests"]) and saved["tests"]["marked"] == 1 and saved["tests"]["repeated"] == 1, "with what was left out counted")
+    job = start(name="few-tests", tests=3)
+    d.generate(job=job, draft=GOOD, tests=[test(1), {"input": "x"}])
+    saved = d.generate(job=job, tests=[])["result"]
+    check(saved.get("outcome") == "saved" and saved["tests"]["count"] == 1 and saved["tests"]["reason"], "an empty list is enough: %s" % saved)
+    job = start(name="no-tests", tests=0)
+    saved = d.generate(job=job, draft=GOOD)["result"]
+    check(saved.get("outcome") == "saved" and saved["tests"]["count"] == 0 and "reason" not in saved["tests"], "none when none are wanted")
+    job = start(name="waiting", tests=3)
+    d.generate(job=job, draft=GOOD, tests=[{"input": "x"}])
+    d.call("job/cancel", job=job)
+    end = time.monotonic() + 60  # its stage is removed on another thread first
+    while d.call("job/status", job=job)["result"]["state"] != "cancelled" and time.monotonic() < end:
+        time.sleep(0.02)
+    check(d.call("job/status", job=job)["result"]["state"] == "cancelled" and not d.leftovers(), "waiting for tests can be cancelled")
+
+
 def main():
     d = Daemon(sys.argv[1])
     from_traces(d)
@@ -189,6 +225,7 @@ def main():
     improving(d)
     more(d)
     host(d)
+    host_tests(d)
     check(d.close() == 0, "the daemon ends well")
     print("1..%d" % done)
     return failed != 0
