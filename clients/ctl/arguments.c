@@ -177,6 +177,16 @@ static void append_words(json_t *params, const char *name, const char *text) {
     }
 }
 
+/* A whole number, or NULL. */
+static json_t *whole_number(const char *text) {
+    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+    if (!json_is_integer(value)) {
+        json_decref(value);
+        return NULL;
+    }
+    return value;
+}
+
 static int set_property(json_t *params, const json_t *property, const char *text,
                         struct err *err) {
     const char *name = json_get_string(property, "name", "");
@@ -194,6 +204,11 @@ static int set_property(json_t *params, const json_t *property, const char *text
     }
     if (has_type(property, "string")) { /* or, as JSON above, what else it may be */
         json_object_set_new(params, name, json_text(text, strlen(text)));
+        return 0;
+    }
+    json_t *count = has_type(property, "integer") ? whole_number(text) : NULL;
+    if (count) {
+        json_object_set_new(params, name, count);
         return 0;
     }
     if (has_type(property, "object")) {
@@ -224,6 +239,16 @@ static const json_t *what_it_is_from(const json_t *method, const char *path) {
     return folder ? find_exactly(method, "skill", 5) : find_exactly(method, "traces", 6);
 }
 
+/* An option that may stand alone takes the next word only when that is plainly its value:
+ * a number, or an object. */
+static bool takes_next(const json_t *property, const char *word) {
+    json_t *number = has_type(property, "integer") ? whole_number(word) : NULL;
+    bool is_object = has_type(property, "object") && (*word == '{' || strchr(word, '='));
+    bool takes = number || is_object;
+    json_decref(number);
+    return takes;
+}
+
 /* Takes one flag and, unless it is boolean, its value; returns how many words, or -errno.
  */
 static int read_flag(const json_t *method, const char **words, int count, json_t *params,
@@ -245,7 +270,8 @@ static int read_flag(const json_t *method, const char **words, int count, json_t
                        "%s: no such option; `upskillctl %s --help` lists them", words[0],
                        json_get_string(method, "name", ""));
     }
-    if (has_type(property, "boolean") && !equals) {
+    if (has_type(property, "boolean") && !equals &&
+        (count < 2 || negated || !takes_next(property, words[1]))) {
         json_object_set_new(params, json_get_string(property, "name", ""),
                             json_boolean(!negated));
         return 1;

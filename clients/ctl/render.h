@@ -33,6 +33,8 @@ int render_evaluation(const struct terminal *t, const json_t *result);
  * the next commands; or the work order. 1 when there is nothing to teach or a draft is
  * wanted. */
 int render_generation(const struct terminal *t, const json_t *result);
+/* Its refinement: rounds with bars, start against result. NULL prints nothing. */
+void render_refinement(const struct terminal *t, const json_t *refinement);
 /* run/list and run/show: a table and a matrix, bars, or the text that was asked for. */
 int render_runs(const struct terminal *t, const char *operation, const json_t *result);
 /* The workers of daemon/status: a table, and below it what went wrong. */

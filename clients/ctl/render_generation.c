@@ -185,6 +185,7 @@ int render_generation(const struct terminal *t, const json_t *result) {
     print_counts(json_object_get(result, "lessons"));
     print_tests(json_object_get(result, "tests"));
     print_check(t, json_object_get(result, "check"));
+    render_refinement(t, json_object_get(result, "refinement"));
     print_install(install);
     if (json_object_get(evaluation, "students")) {
         fputs("\n", stdout);

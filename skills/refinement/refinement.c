@@ -44,7 +44,7 @@ struct refinement {
     char *why;        /* the teacher's words for them */
     struct refine_history history;
     struct refinement_record record;
-    char doing[160];
+    char doing[208];
 };
 
 static void finish(struct refinement *r, enum refinement_stop stop);
@@ -60,11 +60,19 @@ const char *refinement_stop_name(enum refinement_stop stop) {
 static void say(struct refinement *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* "round 2 of 4 (gate 25 % → 50 %): " and what is being done. */
 static void say(struct refinement *r, const char *fmt, ...) {
+    char words[120], where[80] = "";
     va_list args;
     va_start(args, fmt);
-    vsnprintf(r->doing, sizeof r->doing, fmt, args);
+    vsnprintf(words, sizeof words, fmt, args);
     va_end(args);
+    if (r->round && r->step != REPORTING) {
+        snprintf(where, sizeof where,
+                 "round %u of %u (gate %.0f %% → %.0f %%): ", r->round, r->o.rounds,
+                 100 * r->record.start, 100 * r->record.final);
+    }
+    snprintf(r->doing, sizeof r->doing, "%s%s", where, words);
     if (r->o.hooks->changed) {
         r->o.hooks->changed(r->o.host, r);
     }
@@ -92,6 +100,7 @@ static void report(struct refinement *r, enum refinement_stop stop) {
         finish(r, stop);
         return;
     }
+    r->step = REPORTING;
     say(r, "comparing start and result on tests that decided nothing");
     look(r, REPORTING,
          &(struct refine_look){.split = SPLIT_REPORT,
@@ -176,7 +185,7 @@ static void next_round(struct refinement *r) {
             ask_teacher(r); /* the text is what it was, and so are its failures */
             return;
         }
-        say(r, "round %u of %u: looking for failures", r->round, r->o.rounds);
+        say(r, "looking for failures");
         look(r, FAILING,
              &(struct refine_look){.split = SPLIT_REFINE,
                                    .texts = {r->best},
@@ -192,8 +201,7 @@ static void ask_teacher(struct refinement *r) {
     autobuf prompt = BUF_INIT(REFINE_PROMPT_MAX);
     refine_prompt_write(&prompt, r->best, r->failures, &r->history);
     r->step = TEACHING;
-    say(r, "round %u of %u: asking the teacher about %zu failures", r->round, r->o.rounds,
-        json_array_size(r->failures));
+    say(r, "asking the teacher about %zu failures", json_array_size(r->failures));
     r->o.hooks->teach(r->o.host, r, refine_prompt_system(), prompt.data);
 }
 
@@ -221,8 +229,7 @@ static void try_edits(struct refinement *r) {
         return;
     }
     r->step = CHECKING;
-    say(r, "round %u of %u: checking %zu edits", r->round, r->o.rounds,
-        json_array_size(r->edits));
+    say(r, "checking %zu edits", json_array_size(r->edits));
     r->o.hooks->check(r->o.host, r, r->candidate);
 }
 
@@ -253,7 +260,7 @@ void refinement_checked(struct refinement *r, enum refine_lack lack,
         autofree char *reason = xasprintf("the skill fails its check: %s", problem);
         mend(r, reason);
     } else {
-        say(r, "round %u of %u: asking the gate", r->round, r->o.rounds);
+        say(r, "asking the gate");
         look(r, LOOKING,
              &(struct refine_look){.split = SPLIT_GATE,
                                    .texts = {r->candidate},
@@ -302,8 +309,8 @@ static void looked_once(struct refinement *r, const struct refine_score *scores)
                                     : "the gate passes as much as before");
         return;
     }
-    say(r, "round %u of %u: a gain on the gate (%.0f %% to %.0f %%), looking again",
-        r->round, r->o.rounds, 100 * c.before, 100 * c.after);
+    say(r, "a gain on the gate (%.0f %% to %.0f %%), looking again", 100 * c.before,
+        100 * c.after);
     look(r, LOOKING_AGAIN,
          &(struct refine_look){.split = SPLIT_GATE,
                                .texts = {r->best, r->candidate},

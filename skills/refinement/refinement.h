@@ -103,5 +103,5 @@ const char *refinement_text(const struct refinement *r);
  *   "high", "p", "n_tests"}}}; rates are 0…1. "stopped" is there at the end. New
  * reference. */
 json_t *refinement_result(const struct refinement *r);
-/* "round 2 of 4: asking the teacher"; borrowed. */
+/* "round 2 of 4 (gate 25 % → 50 %): asking the gate"; borrowed. */
 const char *refinement_doing(const struct refinement *r);
