@@ -186,14 +186,31 @@ static void tell_printed(const char *text, struct buf *out) {
     }
 }
 
+/* Why it is the CPU where a driver is there, and what was not looked for. */
+static void tell_backend(const json_t *result, struct buf *out) {
+    const json_t *backend = json_object_get(result, "backend");
+    const json_t *unchecked = json_object_get(result, "unchecked"), *name;
+    const char *fallback = json_get_string(backend, "fallback", NULL);
+    size_t i;
+    if (fallback) {
+        buf_addf(out, "not on a GPU: %.400s\n", fallback);
+    }
+    json_array_foreach(unchecked, i, name) {
+        buf_addf(out, "%s%s",
+                 i ? ", " : "not looked for here: ", json_string_value(name));
+    }
+    buf_adds(out, json_array_size(unchecked) ? "\n" : "");
+}
+
 void validate_result_describe(const json_t *result, struct buf *out) {
     autobuf text = BUF_INIT((size_t)4 * MAX_TEXT);
     const json_t *backend = json_object_get(result, "backend");
     buf_addf(&text, "%s", json_get_string(result, "verdict", "?"));
-    if (backend) {
+    if (json_object_get(backend, "device")) {
         buf_addf(&text, " on %s", json_get_string(backend, "device", "?"));
     }
     buf_addc(&text, '\n');
+    tell_backend(result, &text);
     tell_error(result, &text);
     tell_findings(result, &text);
     tell_cases(json_object_get(result, "cases"), &text);

@@ -223,12 +223,17 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
     if (skipped) {
         printf(", %" JSON_INTEGER_FORMAT " trials left out by the budget", skipped);
     }
-    if (backend) {
+    if (json_object_get(backend, "device")) {
         autofree char *device =
             xasprintf(" (%s)", json_get_string(backend, "device", "?"));
         terminal_put(t, STYLE_DIM, device);
     }
     putchar('\n');
+    const char *fallback = json_get_string(backend, "fallback", NULL);
+    if (fallback) {
+        autofree char *words = xasprintf("not on a GPU: %s\n", fallback);
+        terminal_put(t, STYLE_YELLOW, words);
+    }
 }
 
 int render_kernel_validate(const struct terminal *t, const json_t *result,
