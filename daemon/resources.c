@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/validate/check_spec_schema.h"
 #include "protocol/schema.h"
 
 #include <errno.h>
@@ -14,6 +15,17 @@ struct resources {
     const struct resource_provider *list[3];
     struct resource_provider schemas;
 };
+
+static const char check_spec_uri[] = SCHEMA_PREFIX "check-spec";
+
+static json_t *check_spec_entry(void) {
+    return json_pack(
+        "{s:s,s:s,s:s,s:s,s:s}", "uri", check_spec_uri, "name", "check-spec", "title",
+        "Schema of a check spec", "description",
+        "All that kernel/validate is told of a run: launch, arguments, inits, "
+        "what is expected. Also for NAME.check.json.",
+        "mimeType", "application/schema+json");
+}
 
 static json_t *schema_entry(const struct operation *op) {
     autofree char *uri = xasprintf(SCHEMA_PREFIX "%s", op->name);
@@ -31,14 +43,24 @@ static int list_schemas(void *data, const char *cursor, json_t **ret, char **nex
     }
     *ret = json_array();
     *next = NULL;
+    json_array_append_new(*ret, check_spec_entry());
     for (size_t i = 0; i < operation_count(table); i++) {
         json_array_append_new(*ret, schema_entry(operation_at(table, i)));
     }
     return 0;
 }
 
+static json_t *contents(const char *uri, const char *text) {
+    return json_pack("{s:[{s:s,s:s,s:s}]}", "contents", "uri", uri, "mimeType",
+                     "application/schema+json", "text", text);
+}
+
 static int read_schema(void *data, const char *uri, json_t **ret, struct err *err) {
     const struct operation_table *table = data;
+    if (!strcmp(uri, check_spec_uri)) {
+        *ret = contents(uri, check_spec_schema());
+        return 0;
+    }
     const char *name = uri + strlen(SCHEMA_PREFIX);
     const struct operation *op = strncmp(uri, SCHEMA_PREFIX, strlen(SCHEMA_PREFIX)) == 0
                                      ? operation_find(table, name)
@@ -51,8 +73,7 @@ static int read_schema(void *data, const char *uri, json_t **ret, struct err *er
                   "result", json_loads(op->result_schema, 0, NULL));
     autobuf text = BUF_INIT(1u << 20);
     json_write(&text, both);
-    *ret = json_pack("{s:[{s:s,s:s,s:s}]}", "contents", "uri", uri, "mimeType",
-                     "application/schema+json", "text", text.data);
+    *ret = contents(uri, text.data);
     return 0;
 }
 

@@ -2,7 +2,8 @@
 /* resources: what the daemon itself offers to read over MCP.
  *
  * upskilld://schema/<operation> is the full JSON Schema of an operation's params and
- * result; the tools' own schemas are kept short for models. */
+ * result; the tools' own schemas are kept short for models. upskilld://schema/check-spec
+ * is that of a check spec, whole. */
 #include "protocol/operation.h"
 #include "protocol/provider.h"
 

@@ -3,6 +3,8 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "gpu/validate/check_case.h"
+#include "gpu/validate/check_spec_schema.h"
+#include "protocol/schema.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -427,8 +429,35 @@ Test(hostile_spec, what_is_right_passes) {
         WITH("'expect':{'kernel':{}},'trials':16"),
         WITH("'expect':null,'benchmark':true,'device':'GPU-0-1','roofline':{'flops':1}"),
     };
+    struct schema *schema;
+    struct err wrong = {0};
+    cr_assert_eq(schema_new(check_spec_schema(), &schema, &wrong), 0, "%s", wrong.msg);
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         struct err err = {0};
         cr_expect_eq(read_whole(good[i], &err), 0, "%s: %s", good[i], err.msg);
+        autojson *params = params_of(good[i]);
+        cr_expect_eq(schema_check(schema, params, NULL, &err), 0, "%s: %s", good[i],
+                     err.msg);
     }
+    static const char *const bad[] = {
+        "'sizes':[]",
+        "'sizes':{'1n':1}",
+        INIT("{'zeros':1}"),
+        INIT("{'normal':[0,1],'fill':2}"),
+        INIT("{'file':'x.txt'}"),
+        SHAPE("[1.5]"),
+        SHAPE("[1,1,1,1,1,1,1,1,1]"),
+        STRUCT("[]"),
+        MAP("[64]", "'box':[8],'swizzle':'16B'"),
+        LAUNCH("'grid':[1,1,1,1]"),
+        LAUNCH("'gird':1"),
+        WITH("'expect':{'nothing':1}"),
+        WITH("'trials':0"),
+        "'launches':[{'args':[]}]",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        autojson *params = params_of(bad[i]);
+        cr_expect_lt(schema_check(schema, params, NULL, NULL), 0, "%s", bad[i]);
+    }
+    schema_free(schema);
 }
