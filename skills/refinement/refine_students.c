@@ -44,12 +44,12 @@ static const char *nobody(const struct refine_students *s) {
 /* The worst first; tests that fail alike stay in their order. */
 static json_t *take_failures(struct refine_students *s) {
     json_t *all = json_array();
-    unsigned asked = s->options.student_count * s->look.runs;
-    for (unsigned passed = 0; s->look.failures && passed <= asked; passed++) {
+    size_t asked = s->options.student_count * s->look.runs;
+    for (size_t passed = 0; s->look.failures && passed <= asked; passed++) {
         for (size_t i = 0; i < s->test_count; i++) {
             json_t *f = s->failures[i];
             if (f && s->scores[0][i].passed == passed) {
-                json_object_set_new(f, "passed", json_integer(passed));
+                json_object_set_new(f, "passed", json_integer((json_int_t)passed));
                 json_object_set_new(f, "asked",
                                     json_integer((json_int_t)s->scores[0][i].graded));
                 json_array_append(all, f);

@@ -152,7 +152,6 @@ Test(refinement, the_teacher_never_sees_gate_or_report) {
 static json_t *teach_harm(struct play *p, unsigned n, const char *prompt) {
     (void)p;
     cr_assert((n == 0) == !strstr(prompt, "not taken"), "%u remembers", n);
-    autofree char *words = xasprintf("\"section\":\"\",\"append\":\"Wrong %u.\"", n - 1);
     cr_assert(n == 0 || strstr(prompt, "passes less"));
     autofree char *text = xasprintf("Wrong %u.", n);
     return append(text);
