@@ -1,0 +1,20 @@
+// One thread an output element; every input place that reaches it is looked for.
+__global__ void conv_transposed_1d_strided(float *y, const float *x, const float *weight, int n, int ci, int co, int l, int ol, int kl, int s, int p, int dil, int groups) {
+    int at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= n * co * ol) return;
+    int rest = at;
+    int pl = rest % ol;
+    rest /= ol;
+    int channel = rest % co, sample = rest / co, own = ci / groups, of = co / groups;
+    int group = channel / of;
+    float sum = 0.f;
+    for (int tl = 0; tl < kl; tl++) {
+        int il = pl + p - tl * dil;
+        if (il < 0 || il % s) continue;
+        il /= s;
+        if (il >= l) continue;
+        for (int c = 0; c < own; c++)
+            sum += x[((size_t)sample * ci + group * own + c) * l + il] * weight[((size_t)(group * own + c) * of + channel % of) * kl + tl];
+    }
+    y[at] = sum;
+}
