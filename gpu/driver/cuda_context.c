@@ -42,13 +42,23 @@ static int choose(struct cuda_context *c, const char *wanted, struct err *err) {
     return 0;
 }
 
+static int retain(struct cuda_context *c, uint64_t patience_ms) {
+    const struct timespec pause = {.tv_nsec = 100000000};
+    for (;;) {
+        int code = c->api->context_retain(&c->context, c->device.handle);
+        if (code != CUDA_DEVICE_UNAVAILABLE || clock_ms() >= patience_ms) {
+            return code;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
 /* The flags cannot be set any more when somebody made the context before; then they stay
  * as they are. */
-static int make(struct cuda_context *c, struct err *err) {
+static int make(struct cuda_context *c, uint64_t patience_ms, struct err *err) {
     const struct cuda_api *api = c->api;
     (void)api->context_set_flags(c->device.handle, CUDA_CONTEXT_SCHED_BLOCKING);
-    int r = cuda_context_check(c, api->context_retain(&c->context, c->device.handle),
-                               "making a context", err);
+    int r = cuda_context_check(c, retain(c, patience_ms), "making a context", err);
     r = r ? r
           : cuda_context_check(c, api->context_set_current(c->context),
                                "entering the context", err);
@@ -59,7 +69,7 @@ static int make(struct cuda_context *c, struct err *err) {
 }
 
 int cuda_context_open(struct cuda_context *ret, const struct cuda_api *api,
-                      const char *device, struct err *err) {
+                      const char *device, uint64_t patience_ms, struct err *err) {
     *ret = (struct cuda_context){.api = api};
     (void)api->driver_version(&ret->driver_version);
     int code = api->init(0);
@@ -68,7 +78,7 @@ int cuda_context_open(struct cuda_context *ret, const struct cuda_api *api,
         return code == CUDA_NO_DEVICE ? -ENODEV : r;
     }
     r = choose(ret, device, err);
-    return r < 0 ? r : make(ret, err);
+    return r < 0 ? r : make(ret, patience_ms, err);
 }
 
 static bool time_is_up(const struct cuda_context *c, uint64_t now) {

@@ -23,10 +23,12 @@ struct cuda_context {
         lost; /* a sticky error, or a kernel that did not end: no call is made any more */
 };
 
-/* cuInit, the device (cuda_device_find's words), context and stream. -ENODEV: there is no
- * device that can be used; -EIO otherwise; ret->code says why in both. */
+/* cuInit, the device (cuda_device_find's words), context and stream. A device that
+ * another process has for itself (compute mode exclusive) is waited for until clock_ms is
+ * patience_ms, 0 = not at all. -ENODEV: there is no device that can be used; -EIO
+ * otherwise; ret->code says why in both. */
 int cuda_context_open(struct cuda_context *ret, const struct cuda_api *api,
-                      const char *device, struct err *err);
+                      const char *device, uint64_t patience_ms, struct err *err);
 /* Notes the code of a call that failed and says it in err: "copying to the device:
  * CUDA_ERROR_…". Returns -ENOMEM for CUDA_OUT_OF_MEMORY, else -EIO; 0 for CUDA_OK. */
 int cuda_context_check(struct cuda_context *c, int code, const char *what,

@@ -222,6 +222,7 @@ static const int driver_calls[] = {
     SYS_pipe2,
     SYS_memfd_create,
     SYS_mlock,
+    SYS_mlock2,
     SYS_munlock,
     SYS_mincore,
     SYS_mbind,
@@ -418,6 +419,9 @@ unsigned confine_self(const struct confine_rules *rules) {
     unsigned bits = 0;
     if (limits_apply(rules)) {
         bits |= CONFINED_RLIMITS;
+    }
+    if (rules->limits_only) {
+        return bits;
     }
     if (!rules->may_drive) { /* a driver reads what of /proc/self is then root's */
         (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

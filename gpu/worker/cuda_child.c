@@ -1,5 +1,6 @@
 #include "gpu/worker/cuda_child.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "gpu/driver/cuda_context.h"
 #include "gpu/driver/cuda_module.h"
@@ -31,7 +32,9 @@ static const char *library_of(const struct cuda_api *api) {
 static enum cuda_child_state device_start(struct cuda_child *child,
                                           const struct cuda_api *api, struct err *err) {
     static struct cuda_context context; /* for the process's life */
-    if (cuda_context_open(&context, api, child->device, err) < 0 ||
+    uint64_t now = clock_ms();
+    uint64_t left = child->deadline_ms > now ? child->deadline_ms - now : 0;
+    if (cuda_context_open(&context, api, child->device, now + left / 2, err) < 0 ||
         (child->ptx && cuda_target_check(&context.device, child->ptx, err) < 0)) {
         child->code = context.code;
         return CUDA_CHILD_UNUSABLE;

@@ -75,7 +75,7 @@ static void names_add(struct names *names, char *owned) {
 static bool is_passed(const char *variable) {
     static const char *const prefixes[] = {
         "CUDA_VISIBLE_DEVICES=", "CUDA_DEVICE_ORDER=", "CUDA_MPS_",
-        "CUDA_DISABLE_PTX_JIT=", "UPSKILLD_LIBCUDA="};
+        "CUDA_DISABLE_PTX_JIT=", "UPSKILLD_LIBCUDA=",  "UPSKILLD_CUDA_CONFINEMENT="};
     for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
         if (!strncmp(variable, prefixes[i], strlen(prefixes[i]))) {
             return true;
@@ -201,6 +201,11 @@ static bool has_mps(void) {
     return getenv("CUDA_MPS_PIPE_DIRECTORY") || !access("/tmp/nvidia-mps", F_OK);
 }
 
+static bool limits_only(void) {
+    const char *wanted = getenv("UPSKILLD_CUDA_CONFINEMENT");
+    return wanted && !strcmp(wanted, "limits");
+}
+
 unsigned cuda_room_enter(unsigned cpu_s, const char *library) {
     struct names readable = {0}, writable = {0}, devices = {0};
     add_readable(&readable, library);
@@ -217,6 +222,7 @@ unsigned cuda_room_enter(unsigned cpu_s, const char *library) {
         .may_thread = true,
         .may_drive = true,
         .may_reach_mps = has_mps(),
+        .limits_only = limits_only(),
         .cpu_s = cpu_s,
     });
     cuda_room_free(readable.list);

@@ -13,9 +13,14 @@
 /* Cheap: is there a driver's library in one of the usual places, the loader's path or
  * $UPSKILLD_LIBCUDA, or the kernel's part of it? Nothing is loaded. */
 bool cuda_room_has_driver(void);
+/* What a driver needs changes with its versions. Where one does not start confined, the
+ * environment variable UPSKILLD_CUDA_CONFINEMENT=limits of the worker leaves nothing but
+ * resource limits; every result says so. */
+
 /* For execve: CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER, CUDA_MPS_*, those folders of
- * LD_LIBRARY_PATH that hold a driver, $UPSKILLD_LIBCUDA, and that modules are loaded at
- * once and nothing is kept on disk. NULL-terminated; each freed with cuda_room_free. */
+ * LD_LIBRARY_PATH that hold a driver, $UPSKILLD_LIBCUDA and the above, and that modules
+ * are loaded at once and nothing is kept on disk. NULL-terminated; each freed with
+ * cuda_room_free. */
 char **cuda_room_environment(void);
 void cuda_room_free(char **environment);
 

@@ -19,12 +19,23 @@ static struct cuda_context context;
 static struct cuda_context *start(const char *conf) {
     struct err err = {0};
     room = room_load(conf);
-    cr_assert_eq(cuda_context_open(&context, &room->api, NULL, &err), 0, "%s", err.msg);
+    cr_assert_eq(cuda_context_open(&context, &room->api, NULL, 0, &err), 0, "%s",
+                 err.msg);
     return &context;
 }
 
 static void stop(void) {
     room_end(room);
+}
+
+Test(cuda_context, waits_for_a_device_that_another_process_has) {
+    struct err err = {0};
+    room = room_load("fail cuDevicePrimaryCtxRetain 1 46\n"
+                     "fail cuDevicePrimaryCtxRetain 2 46\n");
+    cr_expect_eq(cuda_context_open(&context, &room->api, NULL, 0, &err), -EIO);
+    cr_expect_eq(context.code, CUDA_DEVICE_UNAVAILABLE);
+    cr_expect_eq(cuda_context_open(&context, &room->api, NULL, UINT64_MAX, &err), 0);
+    stop();
 }
 
 /* --- memory --- */

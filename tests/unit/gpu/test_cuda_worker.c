@@ -288,7 +288,7 @@ Test(cuda_worker, the_emulator_never_stands_in_silently, .timeout = 240) {
         {"fail cuInit 1 803\n", "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
         {"compute_mode 2\n", "prohibited"},
         {"capability 8.0\n", "sm_90a"},
-        {"fail cuDevicePrimaryCtxRetain 1 46\n", "CUDA_ERROR_DEVICE_UNAVAILABLE"},
+        {"fail cuDevicePrimaryCtxRetain 1 304\n", "CUDA_ERROR_OPERATING_SYSTEM"},
     };
     room_open("", NULL);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -299,6 +299,20 @@ Test(cuda_worker, the_emulator_never_stands_in_silently, .timeout = 240) {
         cr_expect(strstr(told(result, "backend", "fallback"), cases[i].why), "%s",
                   told(result, "backend", "fallback"));
     }
+    room_close();
+}
+
+Test(cuda_worker, says_when_it_was_told_to_confine_less, .timeout = 240) {
+    room_open("", "UPSKILLD_CUDA_CONFINEMENT=limits");
+    autojson *result = run("twice");
+    expect_verdict(result, "pass", "");
+    autojson *limits = json_pack("[s]", "rlimits");
+    cr_expect(json_equal(json_object_get(result, "confinement"), limits));
+    conf_write("devices 0\n"); /* the emulator is confined as ever */
+    autojson *emulated = run("twice");
+    cr_expect_str_eq(told(emulated, "backend", "kind"), "emulator");
+    cr_expect(json_equal(json_object_get(emulated, "confinement"),
+                         json_object_get(worker.hello, "confinement")));
     room_close();
 }
 
