@@ -177,6 +177,49 @@ static void tell_counters(const json_t *counters, struct buf *out) {
     buf_adds(out, " % of lanes active\n");
 }
 
+static double time_of(const json_t *timing, const char *name) {
+    return json_number_value(json_object_get(timing, name));
+}
+
+static void tell_timing(const json_t *timing, struct buf *out) {
+    const json_t *note;
+    size_t i;
+    if (!json_is_object(timing)) {
+        return;
+    }
+    buf_addf(
+        out, "median %.4g us, least %.4g, deviation %.3g (%lld samples, %s cache, %s; ",
+        time_of(timing, "median_us"), time_of(timing, "min_us"),
+        time_of(timing, "std_us"), (long long)json_get_integer(timing, "samples", 0),
+        json_get_string(timing, "cache", "?"), json_get_string(timing, "method", "?"));
+    tell_sizes(json_object_get(timing, "sizes"), out);
+    buf_adds(out, json_is_true(json_object_get(timing, "throttled"))
+                      ? "); the GPU was throttled\n"
+                      : ")\n");
+    if (json_object_get(timing, "speedup")) {
+        buf_addf(out, "  the reference takes %.4g us: %.3g times as long\n",
+                 time_of(timing, "reference_median_us"), time_of(timing, "speedup"));
+    }
+    json_array_foreach(json_object_get(timing, "notes"), i, note) {
+        buf_addf(out, "  %.200s\n", json_string_value(note));
+    }
+}
+
+static void tell_roofline(const json_t *roofline, struct buf *out) {
+    const json_t *percent = json_object_get(roofline, "percent");
+    if (!json_is_object(roofline)) {
+        return;
+    }
+    buf_addf(out, "at least %.3g us on an %.60s, bound by %s",
+             time_of(roofline, "limit_us"), json_get_string(roofline, "device", "?"),
+             strcmp(json_get_string(roofline, "bound", ""), "compute") ? "memory"
+                                                                       : "arithmetic");
+    if (percent) {
+        buf_addf(out, "; %.3g %% of that was reached", json_number_value(percent));
+    }
+    buf_addc(out, '\n');
+}
+
 static void tell_printed(const char *text, struct buf *out) {
     size_t len = strlen(text), cut = text_cut(text, len, 2000);
     if (len) {
@@ -215,6 +258,8 @@ void validate_result_describe(const json_t *result, struct buf *out) {
     tell_findings(result, &text);
     tell_cases(json_object_get(result, "cases"), &text);
     tell_counters(json_object_get(result, "counters"), &text);
+    tell_timing(json_object_get(result, "timing"), &text);
+    tell_roofline(json_object_get(result, "roofline"), &text);
     tell_printed(json_get_string(result, "printf", ""), &text);
     buf_add(out, text.data, text_cut(text.data, text.len, MAX_TEXT));
 }
