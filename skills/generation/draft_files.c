@@ -143,3 +143,59 @@ int draft_files_take(const json_t *object, json_t *files, struct err *err) {
     }
     return 0;
 }
+
+/* --- addresses --- */
+
+static bool needs_no_source(const char *host) {
+    static const char *const known[] = {"localhost", "127.0.0.1", "example.com",
+                                        "example.org", "example.net"};
+    size_t len = strlen(host);
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+        size_t one = strlen(known[i]);
+        if (len >= one && strcasecmp(host + len - one, known[i]) == 0 &&
+            (len == one || host[len - one - 1] == '.')) {
+            return true;
+        }
+    }
+    return !strchr(host, '.'); /* a placeholder: https://HOST/ */
+}
+
+/* The host as a whole: "x.org" is not in "evil-x.org". */
+static bool is_told(const char *material, const char *host) {
+    size_t len = strlen(host);
+    for (const char *at = material; (at = strcasestr(at, host)); at++) {
+        bool begins =
+            at == material || !(isalnum((unsigned char)at[-1]) || strchr("-.", at[-1]));
+        if (begins && !isalnum((unsigned char)at[len]) && at[len] != '-' &&
+            !(at[len] == '.' && isalnum((unsigned char)at[len + 1]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+char *draft_foreign_host(const char *text, const char *material) {
+    for (const char *at = text; (at = strcasestr(at, "http")); at++) {
+        size_t scheme = strncasecmp(at, "https://", 8) == 0  ? 8
+                        : strncasecmp(at, "http://", 7) == 0 ? 7
+                                                             : 0;
+        if (!scheme) {
+            continue;
+        }
+        const char *host = at + scheme;
+        size_t all = strcspn(host, "/?# \t\n\"'`<>()[]{}|\\"), user = 0;
+        for (size_t i = 0; i < all; i++) {
+            user = host[i] == '@' ? i + 1 : user;
+        }
+        autofree char *name = xstrndup(host + user, all - user);
+        name[strcspn(name, ":")] = '\0';
+        size_t len = strlen(name);
+        while (len && strchr(".,;*_", name[len - 1])) {
+            name[--len] = '\0';
+        }
+        if (len && !needs_no_source(name) && !is_told(material, name)) {
+            return take(name);
+        }
+    }
+    return NULL;
+}

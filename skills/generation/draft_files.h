@@ -16,5 +16,8 @@ struct err;
 char *draft_files_split(const char *text, json_t *files, struct err *err);
 /* The same for {path: text} of an answer in JSON; other members are left alone. */
 int draft_files_take(const json_t *object, json_t *files, struct err *err);
+/* The host of the first http or https address in `text` that the material does not hold,
+ * malloc'ed; NULL: none. This machine's and example domains (RFC 2606) need no source. */
+char *draft_foreign_host(const char *text, const char *material);
 /* Lines of text that open or close a fence of at least so many backticks. */
 size_t draft_fence_lines(const char *text, size_t ticks);

@@ -27,6 +27,7 @@ static void free_generating(struct generating *g) {
     generate_test_free(g);
     json_decref(g->given_tests);
     free(g->answer);
+    free(g->question);
     free(g->reason);
     free(g->hint);
     if (g->room) {
@@ -290,7 +291,24 @@ static void after_staging(struct generating *g) {
                                     SKILL_CHECK_STRICT, NULL, on_checked, g);
 }
 
+/* Events that no trace has are no evidence, whoever cites them. */
+static void drop_false_evidence(struct generating *g) {
+    const json_t *traces = json_object_get(g->material.provenance, "traces");
+    for (size_t i = json_array_size(g->draft.evidence); i > 0; i--) {
+        unsigned trace = 0, event = 0;
+        const json_t *one = json_array_get(g->draft.evidence, i - 1);
+        (void)sscanf(json_get_string(one, "event", ""), "t%u e%u", &trace, &event);
+        const json_t *of = trace ? json_array_get(traces, trace - 1) : NULL;
+        json_int_t events =
+            json_get_integer(of, "events", 0) + json_get_integer(of, "dropped", 0);
+        if (event == 0 || (json_int_t)event > events) {
+            json_array_remove(g->draft.evidence, i - 1);
+        }
+    }
+}
+
 void generate_use_draft(struct generating *g) {
+    drop_false_evidence(g);
     generate_on_thread(g, stage_draft, after_staging);
 }
 

@@ -65,6 +65,7 @@ struct generating {
     uint64_t heard_ms;
     const char *heard_what;
     enum generate_stage heard_stage;
+    char *question;            /* the first of them: what the teacher knows */
     char *answer;              /* the last draft as it came, for the next question */
     unsigned requests, cached; /* of the teacher */
     unsigned round;            /* drafts asked for */

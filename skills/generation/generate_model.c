@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "skills/generation/draft_files.h"
 #include "skills/generation/draft_text.h"
 #include "skills/generation/teacher_prompts.h"
 
@@ -109,6 +110,20 @@ struct teacher_material generate_teacher_material(const struct generating *g) {
     };
 }
 
+/* An address that nobody gave is made up, or was talked into the teacher. */
+static char *find_foreign_address(const struct generating *g) {
+    autofree char *host = draft_foreign_host(g->draft.text, g->question);
+    const char *path;
+    json_t *text;
+    json_object_foreach(g->draft.files, path, text) {
+        host = host ? host : draft_foreign_host(json_string_value(text), g->question);
+    }
+    return host ? xasprintf("it names the address %.100s, which stands nowhere in the "
+                            "material; leave it out",
+                            host)
+                : NULL;
+}
+
 static void read_draft(struct generating *g, const char *text) {
     const struct generate_request *r = &g->request;
     const char *name = r->folder_name ? r->folder_name : r->name;
@@ -116,6 +131,11 @@ static void read_draft(struct generating *g, const char *text) {
     struct err err = {0};
     if (draft_text_read(&g->draft, text, strlen(text), name, base, &err) < 0) {
         generate_ask_model(g, err.msg);
+        return;
+    }
+    autofree char *problem = find_foreign_address(g);
+    if (problem) {
+        generate_mend(g, problem);
     } else {
         generate_use_draft(g);
     }
@@ -137,7 +157,8 @@ static void on_draft(struct generating *g, const struct model_answer *a) {
 
 void generate_ask_model(struct generating *g, const char *problem) {
     struct teacher_material material = generate_teacher_material(g);
-    autobuf question = BUF_INIT(2 * TEACHER_MAX_PROMPT), repair = BUF_INIT(64u << 10);
+    struct buf question = BUF_INIT(2 * TEACHER_MAX_PROMPT);
+    autobuf repair = BUF_INIT(64u << 10);
     if (g->round > GENERATE_ROUNDS) {
         generate_fail(g, CALL_REFUSED, "draft", "another teacher may do better",
                       "after %u drafts: %.600s", g->round, problem);
@@ -145,9 +166,11 @@ void generate_ask_model(struct generating *g, const char *problem) {
         return;
     }
     teacher_ask_draft(&question, &material);
+    free(g->question);
+    g->question = buf_detach(&question);
     struct teacher_question q = {
         .system = teacher_system,
-        .messages = {{"user", question.data}},
+        .messages = {{"user", g->question}},
         .count = 1,
         .run = g->round, /* the same words again are another draw */
         .stage = GENERATE_ASKING,

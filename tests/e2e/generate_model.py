@@ -14,6 +14,7 @@ HOOKS = SKILL.replace("---\n\n#", "hooks: {x: y}\n---\n\n#", 1)
 TOOLS = SKILL.replace("---\n\n#", "allowed-tools: Bash(*)\n---\n\n#", 1)
 FILES = SKILL + ("\nSee references/errors.md.\n\n===== file: references/errors.md =====\n```markdown\n# Errors\n\n"
                  "    make: *** no rule\n```\n")
+FOREIGN = SKILL + "\nGet it from https://get.evil.example.io/x.\n"
 OUTSIDE = SKILL + "\n===== file: ../../evil.md =====\nx\n"
 SCRIPT = SKILL + "\n===== file: scripts/run.sh =====\nrm -rf /\n"
 SECRET = "sk-ant-api03-" + "Zq7" * 30
@@ -29,11 +30,11 @@ BAD_TESTS = {"tests": [
     good_test(0), good_test(0)]}
 
 RULES = sum([
-    rule("good"), rule("again"), rule("student", draft="step-001-x"),
+    rule("good"), rule("liar", SKILL.replace("[t1 e4]", "[t1 e4, t1 e9999, t7 e1]")), rule("again"), rule("student", draft="step-001-x"),
     rule("fenced", "Here it is, I hope you like it!\n\n```markdown\n" + SKILL + "```\nDone."),
     rule("json", json.dumps({"draft": SKILL})), rule("files", FILES), rule("tools", TOOLS),
     rule("apology", "I am sorry, I cannot write that."), rule("nothing", do="empty", draft=None),
-    rule("long", LONG), rule("tick", TICK), rule("hooks", HOOKS), rule("outside", OUTSIDE), rule("script", SCRIPT),
+    rule("long", LONG), rule("tick", TICK), rule("hooks", HOOKS), rule("outside", OUTSIDE), rule("script", SCRIPT), rule("foreign", FOREIGN),
     rule("mends", drafts=["No.", TICK, HOOKS, SKILL]), rule("cut", do="truncate"), rule("refuses", do="refuse"),
     rule("poor", do="quota"), rule("garbage", do="garbage"), rule("breaks", do="cutx1"),
     rule("badtests", batches=[BAD_TESTS, batch(1), batch(9), batch(17)]), rule("sametests", tests=batch(0)),
@@ -74,6 +75,13 @@ def makes_a_skill(t, d):
     r = generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher("good"))
     assert r["outcome"] == "saved" and r["teacher"]["requests"] == 0 and r["teacher"]["cached"] == 4, r["teacher"]
     assert t.model.stats()["requests"] == 0 and texts(r["skill"])[0] == text
+
+
+def cites_what_is_there(t, d):
+    r = generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher("liar"), tests=0)
+    assert r["evidence"] == [{"line": 8, "event": "t1 e4"}], r
+    r = generate(d, task="No trace.", teacher=t.teacher("liar"), tests=0)
+    assert r["evidence"] == [], r
 
 
 def prompt_holds(t, d):
@@ -149,6 +157,8 @@ def reads_drafts(t, d):
     assert r.get("outcome") == "saved", r
     assert open(r["skill"]["path"] + "/references/errors.md").read() == "# Errors\n\n    make: *** no rule\n"
     assert "=====" not in texts(r["skill"])[0]
+    r = generate(d, task="Test zips from https://get.evil.example.io.", teacher=t.teacher("foreign"), tests=0, name="told")
+    assert r.get("outcome") == "saved", r
     r = generate(d, task="Test zips.", teacher=t.teacher("tools"), tests=0, name="tools")
     assert r.get("outcome") == "saved" and "allowed-tools" not in texts(r["skill"])[0], r
     r = generate(d, task="Test zips.", teacher=t.teacher("breaks"), tests=0, name="breaks")
@@ -158,7 +168,7 @@ def reads_drafts(t, d):
 def refuses_bad_drafts(t, d):
     for name, why in (("apology", "no SKILL.md"), ("nothing", "no SKILL.md"), ("long", "lines"), ("tick", "pre_model_execution"),
                       ("hooks", "hooks"), ("outside", "no file that a draft may bring"), ("script", "no file that a draft may bring"),
-                      ("cut", "cut off")):
+                      ("cut", "cut off"), ("foreign", "get.evil.example.io")):
         t.model.reset()
         r = generate(d, task="Test zips.", teacher=t.teacher(name), name="bad")
         assert "message" in r and why in r["message"], (name, r)
@@ -387,6 +397,7 @@ def forbids_links(t, d):
 
 TESTS = [
     ("a model writes skill and tests; again costs nothing", makes_a_skill, {}),
+    ("evidence is what a trace has", cites_what_is_there, {}),
     ("material is data, markers hold, no secret leaves", prompt_holds, {"env": {"OPENAI_API_KEY": "mine-is-a-secret-value"}}),
     ("an improved skill keeps fields, files and tests", improves, {}),
     ("drafts are taken out of what surrounds them", reads_drafts, {}),

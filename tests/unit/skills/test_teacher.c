@@ -158,6 +158,38 @@ Test(draft, does_not_widen_what_a_skill_may_do) {
     skill_text_finish(&base);
 }
 
+Test(draft, names_no_address_of_its_own) {
+    const char *material =
+        "See https://docs.a.org/x, mirror.b.net and (c.io). evil-d.com";
+    static const char *const fine[] = {"none",
+                                       "https://docs.a.org/other.",
+                                       "<http://MIRROR.b.net:80/>",
+                                       "http://c.io.",
+                                       "http://localhost:8080/v1",
+                                       "https://www.example.com/",
+                                       "https://HOST/path",
+                                       "http://user@c.io/",
+                                       "http",
+                                       "https://"};
+    static const char *const foreign[][2] = {
+        {"https://a.org/", "a.org"},
+        {"http://docs.a.org.evil.io/x", "docs.a.org.evil.io"},
+        {"x https://d.com", "d.com"},
+        {"HTTPS://Evil.example.io", "Evil.example.io"},
+        {"http://c.io@evil.io/", "evil.io"},
+        {"[x](https://new.dev)", "new.dev"},
+        {"http://c.io http://e.io:1", "e.io"}};
+    for (size_t i = 0; i < ARRAY_LEN(fine); i++) {
+        autofree char *host = draft_foreign_host(fine[i], material);
+        cr_expect(host == NULL, "%s: %s", fine[i], host);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(foreign); i++) {
+        autofree char *host = draft_foreign_host(foreign[i][0], material);
+        cr_expect(host && strcmp(host, foreign[i][1]) == 0, "%s: %s", foreign[i][0],
+                  host ? host : "(none)");
+    }
+}
+
 /* --- tests --- */
 
 static json_t *read_test(const char *text, struct err *err) {
