@@ -146,7 +146,8 @@ static void find_limits(struct lessons *l, const struct steps *s, const struct s
         size_t at = (size_t)(line - e->output), len = strcspn(line, "\n");
         size_t look = len > 300 ? 0 : len;
         word = word < at ? next_word(f, e->output, all, at) : word;
-        bool may = word != SIZE_MAX && word <= at + len;
+        bool drawn = memmem(line, len, "\xe2\x96", 2) != NULL; /* a bar */
+        bool may = word != SIZE_MAX && word <= at + len && !drawn;
         if ((asks_version && pattern_is_in(f->version, line, look)) ||
             (may && pattern_is_in(f->limit, line, look))) {
             add_limit(l, s, e, line, len);
