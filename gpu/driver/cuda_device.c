@@ -47,13 +47,15 @@ static int device_read(const struct cuda_api *api, int ordinal, struct cuda_devi
     code = code ? code : api->device_name(d.name, (int)sizeof d.name - 1, d.handle);
     code = code ? code : api->device_uuid(&uuid, d.handle);
     code = code ? code : api->device_memory(&d.memory_bytes, d.handle);
+    code = code ? code
+                : api->device_attribute(&d.major, CUDA_DEVICE_CAPABILITY_MAJOR, d.handle);
+    code = code ? code
+                : api->device_attribute(&d.minor, CUDA_DEVICE_CAPABILITY_MINOR, d.handle);
     if (code) {
         return code;
     }
     memcpy(d.uuid_bytes, uuid.bytes, sizeof d.uuid_bytes);
     uuid_text(&d);
-    d.major = attribute(api, &d, CUDA_DEVICE_CAPABILITY_MAJOR);
-    d.minor = attribute(api, &d, CUDA_DEVICE_CAPABILITY_MINOR);
     d.sms = attribute(api, &d, CUDA_DEVICE_SM_COUNT);
     d.l2_bytes = attribute(api, &d, CUDA_DEVICE_L2_BYTES);
     d.clock_khz = attribute(api, &d, CUDA_DEVICE_CLOCK_KHZ);

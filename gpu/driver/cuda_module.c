@@ -196,9 +196,14 @@ int cuda_module_params(struct cuda_module *m, const char *entry, size_t *ret_off
     if (r < 0 || !api->function_param) {
         return r < 0 ? r : -ENOSYS;
     }
-    while (count < max && !api->function_param(function, count, &offset, &bytes)) {
+    int code = CUDA_OK;
+    while (count < max &&
+           !(code = api->function_param(function, count, &offset, &bytes))) {
         ret_offsets[count] = offset;
         ret_bytes[count++] = bytes;
+    }
+    if (code && code != CUDA_INVALID_VALUE) { /* which says that there are no more */
+        return cuda_context_check(m->context, code, "the kernel's parameters", NULL);
     }
     return (int)count;
 }

@@ -426,7 +426,8 @@ static int measure(struct backend *b, const struct backend_timing *what,
     b->context->lost |= cuda_code_is_sticky(b->code);
     device_lock_close(&lock);
     nvml_close(nvml);
-    return r;
+    /* What does not stay is the driver's trouble, not the kernel's. */
+    return r == -EIO && !b->context->lost ? -ENODEV : r;
 }
 
 /* A timed kernel prints the same again and again. */

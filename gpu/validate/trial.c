@@ -239,7 +239,9 @@ static int prepare_launch(struct trial *t, const struct spec_launch *launch,
     int count = t->class->params(t->backend, symbol, params, SPEC_MAX_ARGS, &block_bytes);
     if (count < 0 || count > SPEC_MAX_ARGS || block_bytes > MAX_PARAM_BLOCK) {
         err_set(&problem->err, -EINVAL, "the kernel '%s' cannot be launched", symbol);
-        return problem_set(problem, "spec", "unknown_kernel");
+        return count < 0 && count != -ENOENT
+                   ? backend_problem(t, problem, "launch", "launch_refused")
+                   : problem_set(problem, "spec", "unknown_kernel");
     }
     char *block = xcalloc(block_bytes ? block_bytes : 1, 1);
     uint64_t arrays[SPEC_MAX_ARGS];
