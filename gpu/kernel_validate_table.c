@@ -55,7 +55,9 @@ static const char params_schema[] =
     "variables: name to {type, shape, init, output}.\"},"
     "\"expect\": {\"type\": [\"object\", \"null\"], \"description\": \"{kernel: {source, "
     "kernel, launch}} a plain reference kernel with the same arguments; or {expression: "
-    "{output: \\\"x[i] * 0.5\\\"}}; or {values: {output: [numbers]}}.\"},"
+    "{output: \\\"x[i] * 0.5\\\"}}; or {values: {output: [numbers]}}; or {op: "
+    "\\\"softmax\\\", dim: "
+    "1}, an operator by PyTorch's name.\"},"
     "\"tolerance\": {\"type\": \"object\", \"properties\": {\"rtol\": {\"type\": "
     "\"number\", \"minimum\": 0}, \"atol\": {\"type\": \"number\", \"minimum\": 0}}, "
     "\"additionalProperties\": false},"
@@ -145,7 +147,8 @@ static const char tool_help[] =
     "type, value: 2 or \"cols\"}. `launch` {grid, block, shared_bytes}. Extents are "
     "numbers or expressions over `sizes` (ceil_div, min, max). Give small and odd "
     "sizes.\n"
-    "`expect` {expression: {y: \"x[i] * 0.5\"}}, {values: {y: [1, 2]}} or {kernel: "
+    "`expect` {expression: {y: \"x[i] * 0.5\"}}, {values: {y: [1, 2]}}, {op: "
+    "\"softmax\", dim: 1} (PyTorch's names) or {kernel: "
     "{source, kernel, launch}}: a plain kernel with the same arguments.\n"
     "Also: launches, globals, compare, trials, checks, timeout_s.";
 
