@@ -136,6 +136,27 @@ static int read_globals(struct spec_reader *r, const json_t *globals) {
     return 0;
 }
 
+/* Buffers that no parameter points to by itself: those of tensor maps and pointers. */
+static int read_buffers(struct spec_reader *r, const json_t *buffers) {
+    size_t i;
+    json_t *item;
+    if (buffers && !json_is_array(buffers)) {
+        return err_set(r->err, -EINVAL, "buffers: a list of {name, type, shape, …}");
+    }
+    json_array_foreach(buffers, i, item) {
+        char at[32];
+        snprintf(at, sizeof at, "buffers[%zu]", i);
+        if (!json_is_object(item) || !json_object_get(item, "shape")) {
+            return err_set(r->err, -EINVAL, "%s: {name, type, shape, …} is expected", at);
+        }
+        int n = spec_read_buffer(r, item, at, false);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
 /* --- what is expected --- */
 
 static int read_reference(struct spec_reader *r, const json_t *kernel) {
@@ -412,6 +433,7 @@ static int read_all(struct spec_reader *r, const json_t *params) {
     n = n < 0 ? n : read_roofline(r, json_object_get(params, "roofline"));
     n = n < 0 ? n : read_device(r, json_object_get(params, "device"));
     n = n < 0 ? n : read_globals(r, json_object_get(params, "globals"));
+    n = n < 0 ? n : read_buffers(r, json_object_get(params, "buffers"));
     n = n < 0 ? n : read_launches(r, params);
     return n < 0 ? n : read_expect(r, json_object_get(params, "expect"));
 }

@@ -125,6 +125,8 @@ static const char schema[] =
         ONE_CASE "}], " TEXT("Names to integers; a list of such objects makes a case of each. Odd sizes find "
         "the most.") "}, "
     "\"launches\": " LAUNCHES("Instead of kernel, launch and args: several over shared buffers.") ", "
+    "\"buffers\": {\"type\": \"array\", \"maxItems\": 128, " TEXT("Buffers that no parameter points to by "
+        "itself: those of tensor maps, structures and arrays of pointers.") ", \"items\": " BUFFER_ARG "}, "
     "\"globals\": {\"type\": \"object\", " TEXT("__device__ and __constant__ variables by name.")
         ", \"additionalProperties\": {\"type\": \"object\", \"properties\": {" NAME ", " CONTENTS
         "}, \"additionalProperties\": false, \"required\": [\"type\", \"shape\"]}}, "

@@ -34,6 +34,29 @@ int spec_check_size(struct spec_reader *r, const json_t *value, const char *at) 
     return 0;
 }
 
+static bool is_known(const char *known, const char *name) {
+    size_t len = strlen(name);
+    for (const char *at = known; len && (at = strstr(at, name)); at += len) {
+        if ((at == known || at[-1] == ' ') && (at[len] == ' ' || !at[len])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int spec_check_members(struct spec_reader *r, const json_t *json, const char *known,
+                       const char *at) {
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)json, name, value) {
+        if (!is_known(known, name)) {
+            return err_set(r->err, -EINVAL, "%s%s%.40s: unknown; it may have %s", at,
+                           *at ? "." : "", name, known);
+        }
+    }
+    return 0;
+}
+
 int spec_check_type(struct spec_reader *r, const json_t *json, const char *at,
                     enum tensor_type *ret) {
     const char *name = json_get_string(json, "type", NULL);
@@ -70,7 +93,8 @@ static int read_tolerance(struct spec_reader *r, struct tolerance *ret,
                  *atol = json_object_get(json, "atol");
     if ((rtol && (!json_is_number(rtol) || json_number_value(rtol) < 0)) ||
         (atol && (!json_is_number(atol) || json_number_value(atol) < 0)) ||
-        !json_is_object(json)) {
+        !json_is_object(json) ||
+        json_object_size(json) != (rtol ? 1u : 0) + (atol ? 1u : 0)) {
         return err_set(r->err, -EINVAL, "%stolerance: {\"rtol\", \"atol\"}, not negative",
                        at);
     }
@@ -212,6 +236,10 @@ static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
                        at);
     }
     ret->tolerance = tolerance_default(ret->type);
+    n = spec_check_members(r, json, "name type shape init output tolerance compare", at);
+    if (n < 0) {
+        return n;
+    }
     char path[192];
     snprintf(path, sizeof path, "%s.", at);
     n = read_tolerance(r, &ret->tolerance, r->tolerance, r->compare, "");
@@ -300,7 +328,8 @@ static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *j
     if (json_object_get(json, "struct")) {
         ret->kind = ARG_STRUCT;
         ret->json = json;
-        return spec_struct_check(r, json, at);
+        int n = spec_check_members(r, json, "name struct bytes align", at);
+        return n < 0 ? n : spec_struct_check(r, json, at);
     }
     if ((ret->list = json_object_get(json, "pointers"))) {
         ret->kind = ARG_POINTERS;
@@ -312,7 +341,8 @@ static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *j
     }
     if (ret->value) {
         ret->kind = ARG_SCALAR;
-        return spec_check_scalar(r, json, at, &ret->type);
+        int n = spec_check_members(r, json, "name type value", at);
+        return n < 0 ? n : spec_check_scalar(r, json, at, &ret->type);
     }
     int n = spec_read_buffer(r, json, at, false);
     ret->buffer = (size_t)n;
@@ -376,6 +406,12 @@ int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_
     ret->kernel = json_get_string(json, "kernel", NULL);
     if (launch && !json_is_object(launch)) {
         return err_set(r->err, -EINVAL, "%slaunch: {\"grid\", \"block\", …}", at);
+    }
+    char path[64];
+    snprintf(path, sizeof path, "%slaunch", at);
+    if (spec_check_members(r, launch, "grid block cluster shared_bytes cooperative",
+                           path) < 0) {
+        return -EINVAL;
     }
     ret->cooperative = json_get_bool(launch, "cooperative", 0);
     int n = check_extent(r, launch, "grid", at, &ret->grid);

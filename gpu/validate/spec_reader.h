@@ -18,6 +18,10 @@ void spec_launch_finish(struct spec_launch *launch);
  * one that exists; negative errno. */
 int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
                      bool is_global);
+/* Members that nobody reads are mistakes of spelling: -EINVAL names the first that is not
+ * among `known` (words with a blank between them). */
+int spec_check_members(struct spec_reader *r, const json_t *json, const char *known,
+                       const char *at);
 /* A .npy file's path, `expected` or a buffer's first contents. */
 int spec_read_array(struct spec_reader *r, const json_t *path, size_t buffer,
                     bool expected, const char *at);

@@ -126,7 +126,9 @@ static int check_member(struct spec_reader *r, const json_t *member, const char 
     if (!json_is_object(member)) {
         return err_set(r->err, -EINVAL, "%s: an object is expected", at);
     }
-    int n = check_count(r, member, at);
+    int n = spec_check_members(
+        r, member, "name type value values count of offset struct bytes align", at);
+    n = n < 0 ? n : check_count(r, member, at);
     if (n < 0) {
         return n;
     }

@@ -72,25 +72,6 @@ static int check_list(struct spec_reader *r, const json_t *map, const char *name
     return 0;
 }
 
-static int check_members(struct spec_reader *r, const json_t *map, const char *at) {
-    static const char *const known[] = {
-        "of",      "box",        "shape",        "strides", "element_strides",
-        "swizzle", "interleave", "l2_promotion", "fill"};
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)map, name, value) {
-        size_t k = 0;
-        while (k < ARRAY_LEN(known) && strcmp(known[k], name) != 0) {
-            k++;
-        }
-        if (k == ARRAY_LEN(known)) {
-            return err_set(r->err, -EINVAL, "%s.tensor_map.%.40s: no such member", at,
-                           name);
-        }
-    }
-    return 0;
-}
-
 int spec_tensor_map_check(struct spec_reader *r, const json_t *map, const char *at) {
     static const char *const lists[] = {"box", "shape", "strides", "element_strides"};
     const char *of = json_get_string(map, "of", NULL);
@@ -103,7 +84,12 @@ int spec_tensor_map_check(struct spec_reader *r, const json_t *map, const char *
     if (!json_object_get(map, "box")) {
         return err_set(r->err, -EINVAL, "%s.tensor_map.box: the extents of a box", at);
     }
-    int n = check_members(r, map, at);
+    char path[224];
+    snprintf(path, sizeof path, "%.160s.tensor_map", at);
+    int n = spec_check_members(r, map,
+                               "of box shape strides element_strides swizzle interleave "
+                               "l2_promotion fill",
+                               path);
     for (size_t i = 0; i < ARRAY_LEN(lists) && n == 0; i++) {
         n = check_list(r, map, lists[i], at);
     }
