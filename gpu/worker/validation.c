@@ -127,7 +127,8 @@ void validation_child_ended(struct worker *w, void *validation,
     }
     bool ended_well = WIFEXITED(child->status) && !WEXITSTATUS(child->status);
     json_t *answer = ended_well ? answer_of(child) : NULL;
-    rpc_reply(validation_free(v), answer ? answer : answer_of_death(v, child->status));
+    answer = answer ? answer : answer_of_death(v, child->status);
+    rpc_reply(validation_free(v), answer);
 }
 
 bool validation_child_silent(struct worker *w, void *validation,
@@ -153,7 +154,8 @@ static void leave_behind(struct validation *v) {
     if (v->cancelled) {
         end_cancelled(v);
     } else {
-        rpc_reply(validation_free(v), answer_of_death(v, SIGKILL));
+        json_t *answer = answer_of_death(v, SIGKILL);
+        rpc_reply(validation_free(v), answer);
     }
 }
 

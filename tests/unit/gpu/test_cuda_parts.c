@@ -180,8 +180,7 @@ Test(cuda_asserts, are_not_seen_where_there_are_none) {
         "k.cu:x: void k(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.",
         ": block: [0,0,0], thread: [0,0,0] Assertion `x` failed.",
         "k.cu:12: void k(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed. more",
-        "k.cu:12: void k(): block: [99999999999,0,0], thread: [0,0,0] Assertion `x` "
-        "failed.",
+        "k.cu:1: k(): block: [99999999999,0,0], thread: [0,0,0] Assertion `x` failed.",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         autojson *f = asserts_of(lines[i], 0);
