@@ -164,6 +164,9 @@ static void set_provenance(json_t *meta, const struct generating *g, const char 
     }
     json_object_set_new(provenance, "generated", json_string(now));
     json_object_set_new(provenance, "skill_md", json_string(digest));
+    char tests[72];
+    skill_tests_digest(g->tests, tests);
+    json_object_set_new(provenance, "tests", json_string(tests));
     json_object_set(provenance, "evidence", g->draft.evidence);
     if (g->refinement) {
         json_object_set(provenance, "refinement", g->refinement);

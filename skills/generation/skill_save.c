@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "skills/evaluation/suite.h"
 #include "skills/install_internal.h"
 
 #include <errno.h>
@@ -119,13 +120,32 @@ int skill_stage_write(const struct skill_stage *s, const struct skill_draft *d,
     return rc;
 }
 
+void skill_tests_digest(const json_t *tests, char ret[static 72]) {
+    struct suite suite;
+    if (suite_from_json(&suite, tests, NULL) < 0) {
+        snprintf(ret, 72, "none");
+        return;
+    }
+    snprintf(ret, 72, "%s", suite.digest);
+    suite_finish(&suite);
+}
+
+/* The tests are those that were saved; older skills do not say which these were. */
+static bool has_own_tests(const json_t *meta) {
+    const char *noted =
+        json_get_string(json_object_get(meta, "provenance"), "tests", NULL);
+    char digest[72];
+    skill_tests_digest(json_object_get(meta, "tests"), digest);
+    return !noted || strcmp(noted, digest) == 0;
+}
+
 /* What skill_meta.json says SKILL.md was when it was generated. */
 static bool is_unchanged(const struct skill *s) {
     autojson *meta = skill_meta_read(s);
     const json_t *provenance = json_object_get(meta, "provenance");
     const char *digest = json_get_string(provenance, "skill_md", "");
     const struct skill_file *file = skill_find_file(s, "SKILL.md");
-    return file && *digest && strcmp(file->digest, digest) == 0;
+    return file && *digest && strcmp(file->digest, digest) == 0 && has_own_tests(meta);
 }
 
 int skill_stage_may_replace(const struct skill_stage *s, const struct skill *base,
@@ -148,9 +168,8 @@ int skill_stage_may_replace(const struct skill_stage *s, const struct skill *bas
     }
     return ours ? 0
                 : err_set(err, -EEXIST,
-                          "%.64s is there already: say skill to improve it, or another "
-                          "name or "
-                          "output",
+                          "%.64s is there already, and not as it was generated: say "
+                          "skill to improve it, or another name or output",
                           s->name);
 }
 

@@ -13,7 +13,7 @@ struct skill_stage {
     char *name;
     char *stage;  /* name of the stage in parent */
     char *folder; /* of the staged skill, absolute */
-    int hold;     /* descriptor that keeps others from sweeping it; while stage is there */
+    int hold; /* descriptor that keeps others from sweeping it; while stage is there */
 };
 /* base: the skill whose other files are kept, opened with digests; or NULL. */
 int skill_stage_open(struct skill_stage *ret, const char *parent, const char *name,
@@ -24,8 +24,11 @@ int skill_stage_write(const struct skill_stage *s, const struct skill_draft *d,
 int skill_stage_write_file(const struct skill_stage *s, const char *path,
                            const char *text, struct err *err);
 /* -EEXIST when another skill stands there that is neither `base` nor one that was
- * generated and not changed since. */
+ * generated and neither changed nor given other tests since. */
 int skill_stage_may_replace(const struct skill_stage *s, const struct skill *base,
                             struct err *err);
+/* What stands for the tests in provenance ("tests": "sha256:…", or "none"): they are the
+ * user's to edit, and edited ones are not written over. */
+void skill_tests_digest(const json_t *tests, char ret[static 72]);
 int skill_stage_commit(struct skill_stage *s, struct err *err);
 void skill_stage_discard(struct skill_stage *s); /* also after a commit; frees */

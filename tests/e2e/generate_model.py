@@ -84,6 +84,19 @@ def cites_what_is_there(t, d):
     assert r["evidence"] == [], r
 
 
+def edited_tests_stay(t, d):
+    r = generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher("good"), tests=8)
+    path = r["skill"]["path"] + "/skill_meta.json"
+    meta = json.load(open(path))
+    meta["tests"][0]["marks"] = ["looked_at"]
+    json.dump(meta, open(path, "w"))
+    assert generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher("good"), tests=8)["outcome"] == "saved"
+    meta["tests"][0]["input"] += " Please."
+    json.dump(meta, open(path, "w"))
+    r = generate(d, traces=["fastapi-tests.jsonl"], teacher=t.teacher("good"), tests=8)
+    assert r.get("data", {}).get("reason") == "exists" and json.load(open(path)) == meta, r
+
+
 def prompt_holds(t, d):
     """Material stands as data, its markers cannot be forged, and no secret leaves."""
     with open(d.home + "/work/axpy-kernel.jsonl") as f:
@@ -398,6 +411,7 @@ def forbids_links(t, d):
 TESTS = [
     ("a model writes skill and tests; again costs nothing", makes_a_skill, {}),
     ("evidence is what a trace has", cites_what_is_there, {}),
+    ("tests that were edited are not written over", edited_tests_stay, {}),
     ("material is data, markers hold, no secret leaves", prompt_holds, {"env": {"OPENAI_API_KEY": "mine-is-a-secret-value"}}),
     ("an improved skill keeps fields, files and tests", improves, {}),
     ("drafts are taken out of what surrounds them", reads_drafts, {}),
