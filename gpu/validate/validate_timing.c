@@ -11,7 +11,7 @@
 
 struct timed {
     struct run *run;
-    size_t i; /* the case */
+    size_t i;       /* the case */
     json_t *timing; /* owned until the result has it */
 };
 
@@ -61,7 +61,7 @@ static void time_reference(struct timed *timed) {
     struct trial t;
     autojson *timing = NULL;
     int r = trial_open(&t, run->class, c, run->spec.reference, c->reference,
-                       run->spec.reference_count, course_repeat_seed(run, timed->i, 2),
+                       run->spec.reference_count, course_repeat_seed(run, timed->i, 3),
                        &run->reference, &problem);
     r = r < 0 ? r : measure(run, &t, 60, &timing, &problem.err);
     double own = median_of(timed->timing), reference = median_of(timing);
@@ -153,7 +153,7 @@ static void time_kernel(struct timed *timed) {
     struct trial t;
     autojson *facts = NULL;
     int r = trial_open(&t, run->class, c, run->spec.launches, c->launches,
-                       run->spec.launch_count, course_repeat_seed(run, timed->i, 0),
+                       run->spec.launch_count, course_repeat_seed(run, timed->i, 1),
                        &run->kernel, &problem);
     if (r < 0) {
         snprintf(problem.code, sizeof problem.code, "not_timed");
@@ -163,7 +163,7 @@ static void time_kernel(struct timed *timed) {
     } else {
         json_object_set_new(timed->timing, "sizes", case_sizes_to_json(c));
         facts = run->class->device_facts ? run->class->device_facts(t.backend) : NULL;
-        (void)repeat_check(run, &t, timed->i, course_repeat_seed(run, timed->i, 1),
+        (void)repeat_check(run, &t, timed->i, course_repeat_seed(run, timed->i, 2),
                            "right at first, after the launches that were timed");
     }
     json_decref(problem.unsupported);
@@ -175,6 +175,14 @@ static void time_kernel(struct timed *timed) {
         set_roofline(timed, facts);
         json_object_set(run->result, "timing", timed->timing);
     }
+}
+
+/* Without a measurement: by the name of the device that ran the trials, or NULL. */
+static json_t *facts_of_trials(const struct run *run) {
+    const json_t *backend = json_object_get(run->result, "backend");
+    return run->class->device_facts
+               ? json_pack("{s:s}", "name", json_get_string(backend, "device", ""))
+               : NULL;
 }
 
 void validate_timing(struct run *run) {
@@ -192,7 +200,8 @@ void validate_timing(struct run *run) {
                  "the CPU backend's time says nothing about a GPU: only the bound of "
                  "\"roofline\" is told");
         }
-        set_roofline(&timed, NULL);
+        autojson *facts = facts_of_trials(run);
+        set_roofline(&timed, facts);
     }
     json_decref(timed.timing);
 }

@@ -48,7 +48,7 @@ static void fake_close(struct backend *b) {
 }
 static const char *fake_device(const struct backend *b) {
     (void)b;
-    return "fake";
+    return "NVIDIA H200";
 }
 static int fake_alloc(struct backend *b, const char *name, uint64_t bytes, unsigned flags,
                       uint64_t *ret, struct err *err) {
@@ -350,6 +350,12 @@ Test(validate_timing, a_backend_without_time_says_so) {
     cr_expect_str_eq(json_get_string(roofline, "device", ""), "H100 SXM");
     cr_expect_str_eq(json_get_string(roofline, "method", ""), "bound");
     cr_expect_float_eq(number(r, "roofline", "limit_us"), 8 * 65537 / 3.35e6, 1e-9);
+    /* Where there is a device the bound is its own. */
+    autojson *bound = run("good", TWICE ",'roofline':{'bytes':4800}");
+    cr_expect_str_eq(json_get_string(json_object_get(bound, "roofline"), "device", ""),
+                     "H200 SXM");
+    cr_expect_float_eq(number(bound, "roofline", "limit_us"), 0.001, 1e-12);
+    cr_expect_eq(script.timed, 0);
     autojson *asked = run_on(&cpu, "good", "{'normal':[0,1]}",
                              TWICE ",'roofline':{'flops':'1000000000 * n'}");
     cr_expect_str_eq(found(asked, "no_timing"), "");
