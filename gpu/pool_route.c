@@ -160,7 +160,7 @@ static void choice_consider(struct choice *c, struct slot *slot, enum fit fit) {
     }
     if (!slot_is_ready(slot)) {
         c->wait = true;
-        c->coming = slot_is_slow(slot) ? c->coming : slot;
+        c->coming = slot->slow ? c->coming : slot;
     } else if (fit == FIT_MAYBE) {
         c->ask = c->ask ? c->ask : slot;
     } else if (slot->running >= slot->parallel) {

@@ -179,7 +179,8 @@ static void slot_timer_fired(uv_timer_t *timer) {
         return;
     }
     if (!slot_is_ready(slot)) {
-        pool_schedule(slot->pool); /* it is slow: others may be started */
+        slot->slow = true; /* others may be started */
+        pool_schedule(slot->pool);
     } else if (slot->asking) {
         log_warning("the worker \"%s\" did not tell its devices: ended", slot->name);
         worker_link_stop(slot->link);
@@ -254,10 +255,6 @@ bool slot_has_driver(const struct slot *slot) {
     return json_is_true(cuda) || json_get_bool(cuda, "driver", 0);
 }
 
-bool slot_is_slow(const struct slot *slot) {
-    return clock_ms() - slot->started_ms >= slot->pool->slow_ms;
-}
-
 static void slot_start_failed(struct slot *slot, int status, const char *why) {
     slot->failures++;
     slot->failed_ms = clock_ms();
@@ -327,7 +324,7 @@ static void process_start(struct slot *slot) {
         .hello_ms = slot->hello_ms,
         .carrier = !slot->local,
     };
-    slot->greeted = slot->used = slot->killed = false;
+    slot->greeted = slot->slow = slot->used = slot->killed = false;
     slot->started_ms = clock_ms();
     int r = worker_link_start(slot->pool->loop, &options, &worker_events, slot,
                               &slot->link, &err);

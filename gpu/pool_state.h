@@ -25,6 +25,7 @@ struct slot {
     struct worker_link *link;   /* NULL = not started */
     struct worker_link *ending; /* told to end, not gone yet */
     bool greeted;               /* by this process */
+    bool slow;                  /* to start: others need not wait for it */
     bool used;                  /* this process was given a job */
     bool killed; /* by us, for a job that would not stop: the others are not to blame */
     unsigned running;
@@ -94,8 +95,6 @@ bool slot_is_ready(const struct slot *slot);
 bool slot_has_driver(const struct slot *slot);
 /* Not running, and not resting after failures. */
 bool slot_may_start(const struct slot *slot);
-/* Started long ago and not ready: others need not wait for it. */
-bool slot_is_slow(const struct slot *slot);
 /* Its process, until it runs or rests. False: it rests. */
 bool slot_start(struct slot *slot);
 /* Asks a ready worker for its devices, once. */

@@ -109,6 +109,13 @@ static void on_term(int number) {
     _exit(0);
 }
 
+static void term_block(int how) {
+    sigset_t term;
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    sigprocmask(how, &term, NULL);
+}
+
 static int start(const char *mode) {
     if (strcmp(mode, "quit") == 0) {
         fputs("no such host\n", stderr);
@@ -120,6 +127,7 @@ static int start(const char *mode) {
     }
     if (strcmp(mode, "linger") == 0) {
         signal(SIGTERM, on_term);
+        term_block(SIG_BLOCK); /* until the end of input is told, in any order */
     }
     if (strcmp(mode, "queue") == 0) {
         fputs("job 7 queued and waiting for resources\n", stderr);
@@ -158,6 +166,7 @@ int main(int argc, char **argv) {
     }
     if (strcmp(mode, "linger") == 0) {
         log_word("eof");
+        term_block(SIG_UNBLOCK);
         for (;;) {
             pause();
         }
