@@ -140,8 +140,8 @@ static const char result_schema[] =
     "\"findings\"]}";
 
 static const char tool_help[] =
-    "Compile a CUDA kernel and RUN it, without a GPU: its PTX is executed on the CPU and "
-    "compared with a reference. Finds wrong results, out-of-bounds and misaligned "
+    "Compile a CUDA kernel and RUN it against a reference, on a GPU where there is one, "
+    "else its PTX on the CPU. Finds wrong results, out-of-bounds and misaligned "
     "accesses, uninitialised reads, divergent barriers, deadlocks, unwritten outputs, "
     "each with its source line, block and thread. Use it before you call a kernel "
     "right.\n"
