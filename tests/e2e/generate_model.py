@@ -50,7 +50,7 @@ def with_daemon(t, test, **options):
         try:
             return test(t, d)
         finally:
-            assert d.close() == 0, d.said
+            assert d.process.poll() == 0 or d.close() == 0, d.said
     return run
 
 
@@ -384,6 +384,14 @@ def fetches_links(t, d):
         r = generate(d, documents=[site.url + "/plain.md"], traces=["fastapi-tests.jsonl"], teacher="builtin", name="kept", tests=0)
         files = os.listdir(r["skill"]["path"] + "/references")
         assert any(f.endswith("plain.md") for f in files), files
+        job = d.ask("skill/generate", {"documents": [site.url + "/plain.md", site.url + "/hang"], "teacher": t.teacher("good"),
+                                       "name": "hung"})["result"]["job"]
+        wait_for(lambda: "/hang" in site.seen)
+        d.ask("job/cancel", {"job": job})
+        assert d.ask("job/status", {"job": job, "wait_s": 20})["result"]["state"] == "cancelled"
+        d.ask("skill/generate", {"documents": [site.url + "/hang"], "teacher": t.teacher("good")})
+        wait_for(lambda: site.seen.count("/hang") == 2)  # and the daemon ends with it
+        assert d.close() == 0, d.said
     finally:
         site.close()
 

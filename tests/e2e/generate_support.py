@@ -85,13 +85,15 @@ class Site:
 
     def __init__(self, pages):
         site = self
-        self.pages, self.seen = pages, []
+        self.pages, self.seen, self.gone = pages, [], threading.Event()
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
                 site.seen.append(self.path)
+                if self.path == "/hang":
+                    site.gone.wait(120)
                 status, headers, body = site.pages.get(self.path.split("?")[0], (404, {}, b"no"))
                 self.send_response(status)
                 for name, value in headers.items():
@@ -114,5 +116,6 @@ class Site:
         self.thread.start()
 
     def close(self):
+        self.gone.set()
         self.server.shutdown()
         self.server.server_close()
