@@ -26,6 +26,13 @@ def shaped(shape, launch=ONE, **rest):
     return spec("y[threadIdx.x] = 1;", launch=launch, args=args, **rest)
 
 
+def nested(depth):
+    holder = {"type": "int8", "value": 1}
+    for _ in range(depth):
+        holder = {"struct": [holder]}
+    return holder
+
+
 # name: (params, verdicts that are right, codes of findings or of the error of which one must be there or None)
 CASES = {
     "an endless loop": (spec("while (true) atomicAdd(y, 1);"), {"timeout"}, {"budget"}),
@@ -73,6 +80,23 @@ CASES = {
                         "launch": {"grid": ["ceil_div(n, 256)"], "block": [256]}, "sizes": [{"n": 20000}], "trials": 1,
                         "args": [{"name": "y", "type": "float32", "shape": ["n"], "output": True}, {"name": "n", "type": "int32", "value": "n"}],
                         "expect": {"expression": {"y": "i * 0.5"}}}, {"fail"}, None),
+    "a grid of blocks that are not all resident": (shaped([64], {"grid": [5000], "block": [1024], "cooperative": True}), {"error"},
+                                                   {"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"}),
+    "more dynamic shared memory than the kernel leaves": (spec("__shared__ int s[12000]; s[threadIdx.x] = 1; y[threadIdx.x] = s[31 - threadIdx.x];",
+                                                               launch={"grid": [1], "block": [32], "shared_bytes": 230000}),
+                                                          {"error"}, {"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "not_compiled"}),
+    "no launch": ({k: v for k, v in spec("y[threadIdx.x] = 1;").items() if k != "launch"}, {"refused"}, {"bad_spec", "no_spec"}),
+    "a cluster of 64 blocks": (shaped([64], {"grid": [64], "block": [32], "cluster": [64]}), {"refused"}, {"bad_spec"}),
+    "a structure of another size": (spec("y[threadIdx.x] = 1;", args=[{"struct": [{"type": "int8", "value": 1, "count": 32764}]}]),
+                                    {"error"}, {"arguments"}),
+    "structures without end": (spec("y[threadIdx.x] = 1;", args=[nested(150)]), {"refused"}, {"bad_spec"}),
+    "a tensor map of an odd row": (spec("y[threadIdx.x] = 1;", buffers=[dict(INT_OUT[0], name="x", shape=[8, 7])],
+                                        args=INT_OUT + [{"tensor_map": {"of": "x", "box": [1, 4]}}]), {"refused"}, {"bad_spec"}),
+    "a tensor map for a pointer": (spec("y[threadIdx.x] = 1;", args=[dict(INT_OUT[0]), {"tensor_map": {"of": "y", "box": [4]}}]),
+                                   {"error"}, {"arguments", "unsupported"}),
+    "a member that is misspelt": (spec("y[threadIdx.x] = 1;", args=[dict(INT_OUT[0], tolerence={"rtol": 1})]), {"refused"}, {"bad_spec"}),
+    "an expected name that nothing has": (spec("y[threadIdx.x] = 1;", expect={"expression": {"y": "z[i]"}}), {"refused"}, {"bad_spec"}),
+    "too few expected numbers": (spec("y[threadIdx.x] = 1;", expect={"values": {"y": [1, 2]}}), {"refused"}, {"bad_spec"}),
     "a kernel that is not there": (spec("y[threadIdx.x] = 1;", kernel="nobody"), {"error"}, {"unknown_kernel"}),
     "no source": ({"launch": ONE, "args": []}, {"refused"}, None),
     "a spec that is a list": ([1, 2, 3], {"refused"}, None),
