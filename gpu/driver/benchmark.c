@@ -17,6 +17,8 @@ enum {
     SPIN_MS = 2,      /* a wait polls this long before it sleeps between polls */
     STATE_EVERY = 16, /* samples between two looks at the clocks */
     PAIR_SAMPLES = 5, /* of two events with nothing between */
+    GRACE_MS = 200,
+    MAX_GRACE_MS = 2000,
     MAX_BATCH = 1024,
     MIN_FLUSH_MIB = 128,
 };
@@ -75,10 +77,31 @@ static bool time_is_up(const struct bench *b) {
 
 /* --- one measurement --- */
 
-/* Until the device has passed the event. -ETIMEDOUT leaves it running. */
+/* How long after the deadline the launch that is under way may still take, by what those
+ * before it took. */
+static uint64_t grace_ms(const struct bench *b) {
+    double usual = b->estimate_us * b->batch / 1e3;
+    return b->warmup_launches ? (uint64_t)fmin(GRACE_MS + 10 * usual, MAX_GRACE_MS)
+                              : GRACE_MS;
+}
+
+/* Nothing more can be done with it, but to end the process. */
+static int stuck(struct bench *b, bool strange) {
+    b->stuck = true;
+    if (b->what->stuck) {
+        *b->what->stuck = true;
+    }
+    return strange ? err_set(b->err, -EDEADLK,
+                             "a launch did not end, though those before it took %.3g us",
+                             b->estimate_us * b->batch)
+                   : err_set(b->err, -ETIMEDOUT,
+                             "the time was up while the kernel was timed");
+}
+
+/* Until the device has passed the event. */
 static int wait_for(struct bench *b, cuda_event_ref event) {
     const struct timespec pause = {.tv_nsec = 100000};
-    uint64_t spin_until = clock_ms() + SPIN_MS;
+    uint64_t grace = grace_ms(b), spin_until = clock_ms() + SPIN_MS;
     for (;;) {
         int code = b->api->event_query(event);
         if (code == CUDA_OK) {
@@ -87,12 +110,14 @@ static int wait_for(struct bench *b, cuda_event_ref event) {
         if (code != CUDA_NOT_READY) {
             return failed(b, code, "while the kernel ran");
         }
-        if (time_is_up(b)) {
-            b->stuck = true;
-            return err_set(b->err, -ETIMEDOUT,
-                           "the time was up while the kernel was timed");
+        uint64_t now = clock_ms();
+        if (b->what->stopped && b->what->stopped()) {
+            return stuck(b, false);
         }
-        if (clock_ms() >= spin_until) {
+        if (now >= b->what->until_ms + grace) {
+            return stuck(b, b->warmup_launches && grace < MAX_GRACE_MS);
+        }
+        if (now >= spin_until) {
             (void)nanosleep(&pause, NULL);
         }
     }

@@ -36,6 +36,8 @@ struct cuda_benchmark {
                                  `lock_absent` says why */
     const char *lock_absent;
     bool (*stopped)(void); /* may be NULL; true: end as at the deadline */
+    bool *stuck; /* may be NULL; set when something is still running at the end: whatever
+                    waits for the device would hang */
 };
 
 /* 0 with a new reference:
@@ -48,7 +50,8 @@ struct cuda_benchmark {
  *    "throttle_reasons"?, "temperature_c"?, "power_limit_w"?, "persistence"?,
  *    "other_processes"?, "lock_waited_ms"?, "notes": [words]?}
  * -ETIMEDOUT: not one sample by until_ms, or the lock was held by others until then;
- * -ENOMEM: no room for the flush; -EIO: the driver said no (err names the code, which is
- * also put in *ret_code; a sticky one ends this process's use of CUDA). */
+ * -EDEADLK: a launch went on far beyond what those before it took, and beyond the
+ * deadline; -ENOMEM: no room for the flush; -EIO: the driver said no (err names the code,
+ * which is also put in *ret_code; a sticky one ends this process's use of CUDA). */
 int cuda_benchmark(const struct cuda_benchmark *what, json_t **ret, int *ret_code,
                    struct err *err);

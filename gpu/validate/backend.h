@@ -88,8 +88,9 @@ struct backend_class {
                       unsigned char ret[static TENSOR_MAP_BYTES], struct err *err);
     enum backend_end (*launch)(struct backend *b, const struct backend_launch *launch,
                                struct err *err);
-    /* Time the launches: 0 with kernel/validate's `timing` (new reference); NULL: this
-     * backend's time means nothing. */
+    /* Time the launches: 0 with kernel/validate's `timing` (new reference); -ETIMEDOUT; a
+     * launch that went well before went wrong: -EIO, or -EDEADLK when it did not end.
+     * NULL: this backend's time means nothing. */
     int (*time)(struct backend *b, const struct backend_timing *what, json_t **ret,
                 struct err *err);
     /* What the roofline needs: {"name", "uuid", "compute_capability", "driver", "sms",

@@ -404,6 +404,7 @@ static int measure(struct backend *b, const struct backend_timing *what,
     struct device_lock lock = DEVICE_LOCK_NONE;
     struct nvml *nvml = NULL;
     struct err no_nvml = {0}, no_lock = {0};
+    bool stuck = false;
     bool has_nvml = nvml_open(&nvml, NULL, d->uuid_bytes, &no_nvml) == 0;
     bool has_lock = device_lock_open(&lock, NULL, d->uuid, &no_lock) == 0;
     const struct cuda_benchmark bench = {
@@ -420,10 +421,11 @@ static int measure(struct backend *b, const struct backend_timing *what,
         .lock = has_lock ? &lock : NULL,
         .lock_absent = no_lock.msg,
         .stopped = trials_stopped,
+        .stuck = &stuck,
     };
     int r = cuda_benchmark(&bench, ret, &b->code, err);
     b->context->code = b->code ? b->code : b->context->code;
-    b->context->lost |= cuda_code_is_sticky(b->code);
+    b->context->lost |= stuck || cuda_code_is_sticky(b->code);
     device_lock_close(&lock);
     nvml_close(nvml);
     /* What does not stay is the driver's trouble, not the kernel's. */

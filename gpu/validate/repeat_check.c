@@ -22,6 +22,9 @@ static int launch_again(struct run *run, struct trial *t, uint64_t seed,
                         const char *when) {
     struct trial_problem problem = {0};
     uint64_t before = run->class->spent(t->backend);
+    if (trials_stopped()) {
+        return -EAGAIN;
+    }
     int r = trial_again(t, seed, &problem);
     run->spent += run->class->spent(t->backend) - before;
     json_decref(problem.unsupported);

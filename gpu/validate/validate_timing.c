@@ -135,7 +135,7 @@ static void end_of_timing(struct run *run, const struct trial *t, int r,
                           const struct err *err) {
     char message[600];
     run_report_observe(&run->report, t, 1);
-    if (r == -EIO) {
+    if (r == -EIO || r == -EDEADLK) {
         snprintf(message, sizeof message,
                  "right at first, the kernel failed when it was launched repeatedly: %s",
                  err->msg);

@@ -96,6 +96,13 @@ def faults(room):
     assert result["verdict"] == "fail" and codes(result).get("changes_after_repeats") == "error", short(result)
 
 
+def stuck(room):
+    """What hangs after some launches is found while there is time, and the process ends although the device does not answer."""
+    result = room.ask("launch_us 30\nstuck 12\n", timeout_s=8, benchmark={"samples": 500, "cache": "warm"})
+    assert result["verdict"] == "fail" and codes(result) == {"changes_after_repeats": "error"}, short(result)
+    assert "did not end" in result["findings"][0]["message"], result["findings"]
+
+
 def locked(room):
     """Somebody else measures on the device: it is waited for as long as there is time, and that is said."""
     conf, mine = "devices 2\nlaunch_us 30\n", {"device": "1"}
@@ -133,7 +140,7 @@ def ended(code):
 def main():
     tap = Tap()
     room = Room(sys.argv[1], sys.argv[sys.argv.index("--standin") + 1])
-    for test in (cold, warm, throttled, too_fast, worn, faults, locked, emulator, no_graphs):
+    for test in (cold, warm, throttled, too_fast, worn, faults, stuck, locked, emulator, no_graphs):
         tap.run(test.__name__.replace("_", " "), test, room)
     tap.run("the daemon ends", lambda: ended(room.daemon.close()))
     room.standin.close()

@@ -261,6 +261,22 @@ Test(benchmark, the_deadline_holds_with_a_kernel_that_does_not_end) {
     cr_expect(strstr(err.msg, "time was up"), "%s", err.msg);
 }
 
+/* Ten launches take no time; the one after them no end. */
+Test(benchmark, a_launch_that_does_not_end_as_others_did) {
+    struct cuda_benchmark what = enter("launch_us 25\nstuck 10\n");
+    struct err err = {0};
+    int code = 0;
+    bool stuck = false;
+    what.warm = true;
+    what.samples = BENCHMARK_MAX_SAMPLES;
+    what.until_ms = clock_ms() + 1500;
+    what.stuck = &stuck;
+    cr_expect_eq(fails(&what, &code, &err), -EDEADLK);
+    cr_expect(strstr(err.msg, "did not end"), "%s", err.msg);
+    cr_expect(stuck);
+    cr_expect_eq(code, 0);
+}
+
 static unsigned launches;
 static int launch_counted(void *data, cuda_stream_ref stream) {
     launches++;
