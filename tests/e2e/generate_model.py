@@ -7,7 +7,7 @@ import json, os, signal, sys
 
 import evaluate_support
 from evaluate_support import Tap
-from generate_support import (EXPECTED, SKILL, Site, Teachers, batch, generate, good_test, leftovers, marked, rule)
+from generate_support import (CUDA, EXPECTED, SKILL, Site, Teachers, batch, generate, good_test, leftovers, marked, rule)
 
 LONG = SKILL + "One more line.\n" * 10000
 TICK = SKILL + "\nRun !`id` now.\n"
@@ -30,7 +30,20 @@ BAD_TESTS = {"tests": [
     {"input": "None?", "checks": []},
     good_test(0), good_test(0)]}
 
+KERNEL = SKILL.replace("Run `make check` first [t1 e4].", "So:\n\n```cuda\n__global__ void scale(float *out, const float *x, int n) {\n"
+                       "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) out[i] = 2 * x[i];\n}\n```")
+SPEC = {"spec": {"kernel": "twice", "sizes": [{"n": 1000}, {"n": 7}], "launch": {"grid": ["(n + 255) / 256"], "block": [256]},
+                 "args": [{"name": "out", "type": "float32", "shape": ["n"], "output": True},
+                          {"name": "x", "type": "float32", "shape": ["n"], "init": {"normal": [0, 1]}},
+                          {"name": "n", "type": "int32", "value": "n"}], "expect": {"expression": {"out": "2 * x[i]"}}}}
+KERNEL_TESTS = {"tests": [
+    {"input": "Write __global__ void twice(float *out, const float *x, int n): out = 2 x.",
+     "checks": [{"kind": "kernel_passes", "value": json.dumps(SPEC)}]},
+    {"input": "Write __global__ void clip(float *x, int n).", "checks": [{"kind": "kernel_compiles", "value": '{"entry": "clip"}'}]},
+    {"input": "Write any kernel.", "checks": [{"kind": "kernel_compiles", "value": "{}"}]}]}  # the skill's own will do
+
 RULES = sum([
+    rule("kernels", drafts=[KERNEL.replace("blockIdx", "blokIdx"), KERNEL], batches=[KERNEL_TESTS, batch(0, 1)]),
     rule("good"), rule("liar", SKILL.replace("[t1 e4]", "[t1 e4, t1 e9999, t7 e1]")), rule("again"), rule("student", draft="step-001-x"),
     rule("fenced", "Here it is, I hope you like it!\n\n```markdown\n" + SKILL + "```\nDone."),
     rule("json", json.dumps({"draft": SKILL})), rule("files", FILES), rule("tools", TOOLS),
@@ -209,6 +222,17 @@ def refuses_bad_drafts(t, d):
 def mends(t, d):
     r = generate(d, task="Test zips.", teacher=t.teacher("mends"), tests=0)
     assert r.get("outcome") == "saved" and r["teacher"]["drafts"] == 4, r
+
+
+def knows_kernels(t, d):
+    t.model.reset()
+    r = generate(d, task="CUDA kernels", teacher=t.teacher("kernels"), tests=3)
+    assert r.get("outcome") == "saved" and r["teacher"]["drafts"] == 2, r
+    bodies = t.bodies()
+    assert "blokIdx" in bodies[1]["messages"][3]["content"] and "line 12" in bodies[1]["messages"][3]["content"], bodies[1]
+    assert "kernel_passes" in json.dumps(bodies[2]["response_format"]), bodies[2]
+    assert r["tests"]["kinds"] == {"kernel_passes": 1, "kernel_compiles": 1, "contains": 1, "regex": 1}, r["tests"]
+    assert r["tests"]["marked"] == 1, r["tests"]
 
 
 def says_why_not(t, d):
@@ -436,6 +460,7 @@ TESTS = [
     ("drafts are taken out of what surrounds them", reads_drafts, {}),
     ("bad drafts are mended or refused, nothing is saved", refuses_bad_drafts, {}),
     ("three times mended is good enough", mends, {}),
+    ("CUDA blocks are compiled, kernels are asked for", knows_kernels, {"env": CUDA}),
     ("what a teacher cannot is said", says_why_not, {}),
     ("who teaches when nobody is named", chooses_the_teacher, {}),
     ("tests pass the gates; fewer are said with the reason", sifts_tests, {}),

@@ -6,6 +6,9 @@ from evaluate_support import Daemon, Model
 HERE = os.path.dirname(os.path.abspath(__file__))
 TRACES = os.path.join(HERE, "../unit/skills/data/traces/lessons")
 EXPECTED = json.load(open(os.path.join(TRACES, "expected.json")))
+# The compiler that this user has, for daemons whose home is elsewhere.
+CUDA = {k: os.environ[k] for k in ("CUDA_HOME", "UPSKILLD_CUDA") if k in os.environ}
+CUDA["XDG_DATA_HOME"] = os.environ.get("XDG_DATA_HOME", os.path.expanduser("~/.local/share"))
 SKILL = ("---\nname: zip-tests\ndescription: Runs the zip tests. Use when make check fails in the zip project.\n---\n\n"
          "# Zip tests\n\nRun `make check` first [t1 e4].\n")
 WORDS = "alder birch cedar maple rowan aspen hazel larch linden poplar spruce willow juniper laurel olive walnut".split()
