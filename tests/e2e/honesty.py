@@ -27,7 +27,7 @@ def source(body, before=""):
 
 def spec(**more):
     base = {"launch": {"grid": ["ceil_div(n, 128)"], "block": [128]}, "sizes": N, "args": buffers(), "trials": 2,
-            "expect": {"expression": {"y": "x[i] * 3 + 1"}}, "tolerance": {"rtol": 1e-5, "atol": 1e-6}, "timeout_s": 20}
+            "expect": {"expression": {"y": "x[i] * 3 + 1"}}, "tolerance": {"rtol": 1e-5, "atol": 1e-6}, "timeout_s": 60}
     return dict(base, **more)
 
 
@@ -182,4 +182,5 @@ def ended(code):
     assert code == 0, "it ended with %s" % code
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
