@@ -21,7 +21,7 @@ static int key_heads(struct operator_call *c, struct attention *ret) {
     }
     int64_t own = q->rank > 2 ? q->shape[q->rank - 3] : 1;
     int64_t shared = k->rank > 2 ? k->shape[k->rank - 3] : 1;
-    if (!shared || own % shared) {
+    if (!shared || !own || own % shared) {
         return call_error(c, "enable_gqa",
                           "%lld heads of '%s' are no multiple of the %lld of '%s'",
                           (long long)own, q->name, (long long)shared, k->name);

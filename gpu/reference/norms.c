@@ -215,6 +215,7 @@ static int infer_rms_norm(struct operator_call *c) {
         return infer_layer_norm(c);
     }
     int r = call_dim(c, "dim", &c->in[0], &dim);
+    r = r == 0 && !c->in[0].rank ? call_want_rank(c, 0, 2) : r;
     r = r < 0 ? r : call_want_shape(c, 1, &c->in[0].shape[dim], 1);
     cost_of_norm(c);
     return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
