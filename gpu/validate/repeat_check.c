@@ -32,8 +32,11 @@ static int launch_again(struct run *run, struct trial *t, uint64_t seed,
         return -EAGAIN;
     }
     if (r < 0 || t->end != BACKEND_DONE) {
+        char what[200];
+        snprintf(what, sizeof what, "the kernel no longer runs to its end%s%.120s",
+                 r < 0 && problem.err.msg[0] ? ": " : "", r < 0 ? problem.err.msg : "");
         run_report_observe(&run->report, t, 1);
-        tell(run, when, "the kernel no longer runs to its end", true);
+        tell(run, when, what, true);
         return 1;
     }
     return 0;
