@@ -316,7 +316,7 @@ static enum backend_end fault(struct backend *b, const struct backend_launch *la
 /* Of a kernel that still runs: nothing of it can be read any more. */
 static enum backend_end still_running(struct backend *b,
                                       const struct backend_launch *launch) {
-    finding_add(b, "deadlock", FINDING_WARNING, launch->label,
+    finding_add(b, "unfinished", FINDING_WARNING, launch->label,
                 "was still running when the time was up: an endless loop, a barrier that "
                 "some threads never reach, or too much work");
     return BACKEND_STOPPED;

@@ -245,7 +245,8 @@ Test(cuda_worker, a_kernel_without_end_is_told_in_time, .timeout = 240) {
     autojson *result = result_of(request_of(spec_of("twice"), WALL_MS));
     uint64_t took = clock_ms() - begun;
     expect_verdict(result, "timeout", "wall_time");
-    cr_expect_str_eq(json_get_string(finding(result, "deadlock"), "kernel", ""), "twice");
+    cr_expect_str_eq(json_get_string(finding(result, "unfinished"), "kernel", ""),
+                     "twice");
     cr_expect_eq(json_array_size(json_object_get(result, "cases")), 1);
     cr_expect(took >= WALL_MS / 2, "%u ms", (unsigned)took);
     room_close();

@@ -1,5 +1,6 @@
 /* The worker as a whole: the real binary over pipes. */
 #include "base/clock.h"
+#include "gpu/cubin_text.h"
 #include "gpu/worker/confine.h"
 #include "worker_process.h"
 
@@ -114,6 +115,25 @@ Test(worker, tells_each_kernels_resources) {
     const json_t *compiler = json_object_get(result, "compiler");
     cr_expect_str_eq(text_of(compiler, "name"), "nvrtc");
     cr_expect_gt((int)strspn(text_of(compiler, "version"), "0123456789."), 3);
+    cr_assert_eq(worker_end(&w), 0);
+}
+
+Test(worker, hands_out_the_cubin_when_it_is_wanted) {
+    static const unsigned char head[] = {0x7f, 'E', 'L', 'F', 2, 1};
+    struct worker_process w;
+    size_t len = 0;
+    worker_spawn(&w, NULL);
+    worker_need_compiler(&w);
+    json_t *params = compile_params("__global__ void k(int *x) { *x = 1; }\n");
+    autojson *without = compile_result(&w, json_deep_copy(params));
+    cr_expect_null(json_object_get(without, "cubin"));
+    json_object_set_new(json_object_get(params, "options"), "want_cubin", json_true());
+    autojson *with = compile_result(&w, params);
+    autofree unsigned char *cubin =
+        cubin_from_text(json_object_get(with, "cubin"), &len);
+    cr_assert(cubin && len > 64);
+    cr_expect_eq(memcmp(cubin, head, sizeof head), 0);
+    cr_expect_eq(cubin[18], 190, "EM_CUDA");
     cr_assert_eq(worker_end(&w), 0);
 }
 
