@@ -271,7 +271,7 @@ def sifts_tests(t, d):
     r = generate(d, task="Test zips.", teacher=t.teacher("badtests"), name="sifted")
     tests = r["tests"]
     assert tests["count"] == 24 and tests["marked"] == 3 and tests["broken"] == 3 and tests["repeated"] == 1, tests
-    second = next(b for b in t.bodies() if "were not taken" in b["messages"][-1]["content"])["messages"][-1]["content"]
+    second = next(b for b in t.bodies() if b["model"] == "badtests" and "were not taken" in b["messages"][-1]["content"])["messages"][-1]["content"]
     refused = dict(marked(second))["REFUSED"]
     assert "without any answer" in refused and "repeating the question" in refused and "Broken?" in refused, refused
     t.model.reset()
