@@ -3,6 +3,7 @@
 #include "skills/traces/lessons.h"
 
 struct pattern;
+struct words_scan;
 
 /* --- texts (lessons_text.c) --- */
 
@@ -11,6 +12,7 @@ struct lesson_reader {
     const char *cwd;                   /* of the trace being read, or NULL */
     const volatile bool *cancelled;    /* or NULL; looked at once a step */
     struct pattern *error, *weak, *summary, *cue;
+    struct words_scan *sure; /* of which a line that fits `error` has one */
 };
 static inline bool lesson_stops(const struct lesson_reader *r) {
     return r->cancelled && *r->cancelled;

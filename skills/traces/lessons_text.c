@@ -30,6 +30,11 @@
     "not found|cannot|can't|could not|couldn't|unable to|invalid|unknown|failed|"        \
     "failure|mismatch|denied|unsupported|not supported|expected|missing|exceeds|too "    \
     "(large|many|long)|wrong|refused|timed out|conflict"
+/* A line without any of these, and not of pytest's "E   ", fits ERROR_REGEX nowhere. */
+#define ERROR_WORDS                                                                      \
+    "error|exception|fatal|undefined |not found|no such file|permission denied|"         \
+    "segmentation fault|err!|panicked|illegal memory|misaligned|cannot find|no module|"  \
+    "fail|unrecognized|already in use|refused|out of memory"
 /* Lines that only sum up. */
 #define SUMMARY_REGEX                                                                    \
     "\\*\\*\\* |ld returned|build stopped|^\\d+ errors? (generated|detected)|"           \
@@ -52,7 +57,10 @@ void lesson_reader_init(struct lesson_reader *r, const struct redaction *redacti
         .weak = pattern_new(WEAK_REGEX),
         .summary = pattern_new(SUMMARY_REGEX),
         .cue = pattern_new(CUE_REGEX),
+        .sure = words_scan_new(),
     };
+    words_scan_add(r->sure, ERROR_WORDS, 0);
+    words_scan_prepare(r->sure);
 }
 
 void lesson_reader_finish(struct lesson_reader *r) {
@@ -60,6 +68,7 @@ void lesson_reader_finish(struct lesson_reader *r) {
     pattern_free(r->weak);
     pattern_free(r->summary);
     pattern_free(r->cue);
+    words_scan_free(r->sure);
 }
 
 /* --- cleaning --- */
@@ -202,6 +211,7 @@ struct error_scan {
     const char *weak, *last; /* the first doubtful line; the last line at all */
     size_t weak_len, last_len;
     bool python; /* a traceback runs: its last line counts */
+    bool failed; /* the command is known to have failed */
 };
 
 /* A line that ends in a colon says it on the next one. */
@@ -230,8 +240,28 @@ static void keep_error(struct error_scan *s, const char *line, size_t len) {
     }
 }
 
+static bool on_sure_word(void *data, unsigned id, size_t end) {
+    (void)id;
+    (void)end;
+    *(bool *)data = true;
+    return false;
+}
+
+/* Cheap, and never wrong when it says no. */
+static bool may_be_error(const struct lesson_reader *r, const char *line, size_t len) {
+    size_t blanks = strspn(line, " \t");
+    bool found = blanks < len && (line[blanks] == 'E' || line[blanks] == 'e');
+    if (!found) {
+        words_scan_run(r->sure, line, len, on_sure_word, &found);
+    }
+    return found;
+}
+
 static void scan_line(struct error_scan *s, const char *line, size_t len) {
     len = len > MAX_LINE ? MAX_LINE : len;
+    if (!s->failed && !may_be_error(s->r, line, len)) {
+        return; /* weaker signs count after a failure alone */
+    }
     if (!has_letters(line, len) || pattern_is_in(s->r->summary, line, len)) {
         return;
     }
@@ -247,7 +277,7 @@ static void scan_line(struct error_scan *s, const char *line, size_t len) {
 
 size_t lesson_errors(const struct lesson_reader *r, const char *output, bool failed,
                      struct lesson_error ret[STEP_MAX_ERRORS]) {
-    struct error_scan s = {.r = r, .list = ret};
+    struct error_scan s = {.r = r, .list = ret, .failed = failed};
     size_t lines = 0;
     for (const char *line = output; line && *line && lines < MAX_LINES; lines++) {
         size_t len = strcspn(line, "\n");
