@@ -255,7 +255,7 @@ def main():
         tap.run("%s hangs" % function, check_hang, room, "hang %s 1\n" % function)
     tap.run("a launch that never ends", check_hang, room, "stuck 1\nexit_hangs\n")
     tap.run("a kernel that never ends", check_endless, room)
-    tap.run("a flood of printf", check_flood, room, 10 ** 9 if whole else 10 ** 8)
+    tap.run("a flood of printf", check_flood, room, 10 ** 9 if whole else 10 ** 7)
     for code, finding in ((700, "out_of_bounds"), (716, "misaligned"), (714, "launch_error"), (719, "trap"), (214, "launch_error")):
         tap.run("a kernel ends in %d" % code, check_fault, room, code, finding)
     tap.run("many in a row", check_many, room, 200 if whole else 30)
