@@ -65,8 +65,8 @@ enum cuda_code { /* CUresult, as far as they are told apart; all have names, see
 
 enum cuda_device_attribute { /* CUdevice_attribute */
                              CUDA_DEVICE_MAX_THREADS_PER_BLOCK = 1,
-                             CUDA_DEVICE_MAX_BLOCK_X = 2, /* Y 3, Z 4 */
-                             CUDA_DEVICE_MAX_GRID_X = 5,  /* Y 6, Z 7 */
+                             CUDA_DEVICE_MAX_BLOCK_X = 2,  /* Y 3, Z 4 */
+                             CUDA_DEVICE_MAX_GRID_X = 5,   /* Y 6, Z 7 */
                              CUDA_DEVICE_SHARED_BYTES = 8, /* without opt-in */
                              CUDA_DEVICE_CLOCK_KHZ = 13,
                              CUDA_DEVICE_SM_COUNT = 16,
