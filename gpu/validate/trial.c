@@ -19,7 +19,8 @@ static uint64_t mix(uint64_t x) {
 }
 
 uint64_t trial_seed(uint64_t seed, size_t check_case, unsigned trial) {
-    return mix(seed + 0x9e3779b97f4a7c15u * (1 + check_case * SPEC_MAX_TRIALS + trial));
+    uint64_t nth = check_case * SPEC_MAX_TRIALS + trial;
+    return nth ? mix(seed + 0x9e3779b97f4a7c15u * (1 + nth)) : seed;
 }
 
 static int problem_set(struct trial_problem *p, const char *stage, const char *code) {

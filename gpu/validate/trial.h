@@ -66,5 +66,6 @@ bool trials_stopped(void);
 /* The bytes of a buffer now; malloc'ed, NULL with err. */
 void *trial_read(const struct trial *t, size_t buffer, struct err *err);
 void trial_finish(struct trial *t);
-/* Case i, trial k of a run's seed: independent streams. */
+/* Case i, trial k of a run's seed: independent streams. The first trial of the first case
+ * has the run's own, so that any trial can be repeated by its case and seed alone. */
 uint64_t trial_seed(uint64_t seed, size_t check_case, unsigned trial);

@@ -12,7 +12,7 @@
  *    "files"?: {"x.npy": base64},
  *    "limits": {"wall_ms", "memory_bytes", "device_bytes", "threads"}}
  * Answer: kernel/validate's result without "check": {"verdict", "backend", "error"?,
- * "unsupported"?, "cases", "reference_check"?, "findings", "omitted", "printf",
+ * "unsupported"?, "seed", "cases", "reference_check"?, "findings", "omitted", "printf",
  * "counters"?, "budget", "checks": those that were made, "unchecked"?: those asked for
  * that this backend cannot make}. */
 #include "base/json.h"

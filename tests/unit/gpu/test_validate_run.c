@@ -239,6 +239,18 @@ Test(validate_run, trials_have_seeds_of_their_own) {
     }
 }
 
+Test(validate_run, a_run_and_each_trial_can_be_repeated_by_the_seeds_told) {
+    autojson *r = run("good", TWICE, "ptx");
+    cr_assert_str_eq(json_get_string(r, "seed", ""), "0x0000000000000001");
+    const json_t *first = json_array_get(json_object_get(r, "cases"), 0);
+    cr_assert_str_eq(json_get_string(first, "seed", ""), "0x0000000000000001");
+    for (uint64_t seed = 1; seed < 100; seed++) {
+        uint64_t other = trial_seed(seed, 3, 2);
+        cr_assert_neq(other, seed);
+        cr_assert_eq(trial_seed(other, 0, 0), other);
+    }
+}
+
 Test(validate_run, a_wrong_kernel_fails_where_it_is_wrong) {
     autojson *r = run("wrong", TWICE, "ptx");
     cr_assert_str_eq(verdict(r), "fail");
