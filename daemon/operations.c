@@ -7,6 +7,7 @@
 #include "daemon/prompts.h"
 #include "daemon/resources.h"
 #include "daemon/skill_serving.h"
+#include "gpu/check_document.h"
 #include "gpu/cuda_document.h"
 #include "gpu/kernel_check.h"
 #include "gpu/kernel_validate.h"
@@ -225,7 +226,8 @@ static const struct operation daemon_operations[] = {
 /* --- the tables --- */
 
 static const struct document_kind *const kinds[] = {
-    &cuda_document_kind, &skill_document_kind, &build_toml_document_kind, NULL};
+    &cuda_document_kind, &check_document_kind, &skill_document_kind,
+    &build_toml_document_kind, NULL};
 static const struct document_kinds document_kinds = {.list = kinds};
 
 static int add_operations(struct operation_table *ops, struct err *err) {

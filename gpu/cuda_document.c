@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "gpu/check_lens.h"
 #include "gpu/fixes/cuda_builtins.h"
 #include "gpu/kernel_check.h"
 #include "gpu/source/cuda_lexer.h"
@@ -88,23 +89,6 @@ static void check_document(struct document_check *check) {
 
 /* --- kernels in the text and in the last result --- */
 
-/* The last component of a qualified name, template arguments left out. */
-static const char *plain_name(const char *name, size_t *ret_len) {
-    size_t len = strcspn(name, "<(");
-    size_t start = len;
-    while (start > 0 && name[start - 1] != ':') {
-        start--;
-    }
-    *ret_len = len - start;
-    return name + start;
-}
-
-static bool same_kernel(const char *a, const char *b) {
-    size_t a_len, b_len;
-    const char *a_name = plain_name(a, &a_len), *b_name = plain_name(b, &b_len);
-    return a_len == b_len && memcmp(a_name, b_name, a_len) == 0;
-}
-
 /* The kernels of the result that carry this name; returns how many there are, at most max
  * of them in found (borrowed). */
 static size_t facts_of(const json_t *result, const char *name, const json_t **found,
@@ -112,7 +96,7 @@ static size_t facts_of(const json_t *result, const char *name, const json_t **fo
     const json_t *kernel;
     size_t i, count = 0;
     json_array_foreach(json_object_get(result, "kernels"), i, kernel) {
-        if (same_kernel(json_get_string(kernel, "name", ""), name)) {
+        if (check_lens_same_kernel(json_get_string(kernel, "name", ""), name)) {
             if (count < max) {
                 found[count] = kernel;
             }
@@ -192,12 +176,11 @@ static void add_lenses(json_t *lenses, const struct kernel_place *place,
 static json_t *lenses(const struct document *d, const json_t *result) {
     json_t *list = json_array();
     struct host_code code = {0};
-    if (result) {
-        host_code_scan(d->text, d->len, &code);
-    }
-    for (size_t i = 0; i < code.kernel_count; i++) {
+    host_code_scan(d->text, d->len, &code);
+    for (size_t i = 0; result && i < code.kernel_count; i++) {
         add_lenses(list, &code.kernels[i], result);
     }
+    check_lens_add(d, &code, list);
     host_code_finish(&code);
     return list;
 }
@@ -329,4 +312,6 @@ const struct document_kind cuda_document_kind = {
     .hover = hover,
     .lenses = lenses,
     .symbols = symbols,
+    .operation_params = check_lens_params,
+    .operation_outcome = check_lens_outcome,
 };

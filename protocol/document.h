@@ -1,8 +1,8 @@
 #pragma once
 /* document: kinds of files that an editor shows and a domain can judge.
  *
- * gpu/ and skills/ register kinds; the LSP face turns them into features. Everything is in
- * neutral terms: UTF-8 byte offsets into the text, findings, and Markdown. */
+ * gpu/ and skills/ register kinds; the LSP face turns them into features. Everything is
+ * in neutral terms: UTF-8 byte offsets into the text, findings, and Markdown. */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -20,6 +20,8 @@ struct document {
     int64_t version;
     char *text; /* UTF-8, NUL-terminated */
     size_t len;
+    json_t *outcome; /* of the last operation that a lens of this text started, see
+                        operation_outcome; NULL: none since the text was edited */
     unsigned refs;
 };
 struct document *document_ref(struct document *d);
@@ -30,35 +32,46 @@ enum document_depth {
     DOCUMENT_FULL,  /* on open and save: everything, facts included */
 };
 
-/* The answer to a check. The result belongs to the kind: it gets it back in hover() and so
- * on. Exactly one answer per check, later, from the loop; after a cancel it may be
+/* The answer to a check. The result belongs to the kind: it gets it back in hover() and
+ * so on. Exactly one answer per check, later, from the loop; after a cancel it may be
  * document_check_cancelled. */
 struct document_check {
     struct document *document; /* a reference for the check's life */
     enum document_depth depth;
     const struct call_origin *origin;
-    void *kind_data; /* the kind's own */
+    void *kind_data;                              /* the kind's own */
     void (*cancel)(struct document_check *check); /* set by the kind when it can stop */
     void (*done)(struct document_check *check, json_t *findings, json_t *result);
     void *data; /* the face's */
 };
-/* findings: array of findings with `file` equal to document->path or its base name for the
- * document itself. Both stolen; result may be NULL. NULL findings = no answer (cancelled):
- * what was published stays. */
+/* findings: array of findings with `file` equal to document->path or its base name for
+ * the document itself. Both stolen; result may be NULL. NULL findings = no answer
+ * (cancelled): what was published stays. */
 void document_check_done(struct document_check *check, json_t *findings, json_t *result);
 
 struct document_kind {
-    const char *name;                 /* "cuda" */
-    const char *const *patterns;      /* base name globs, NULL-terminated: "*.cu" */
-    const char *const *languages;     /* editor language ids, NULL-terminated */
+    const char *name;             /* "cuda" */
+    const char *const *patterns;  /* base name globs, NULL-terminated: "*.cu" */
+    const char *const *languages; /* editor language ids, NULL-terminated */
     void (*check)(struct document_check *check);
     /* Markdown for the place at `offset`, or NULL. [*start, *end) is what it is about.
      * result is the latest full check's and may be NULL or older than the document. */
     char *(*hover)(const struct document *d, const json_t *result, size_t offset,
                    size_t *start, size_t *end);
-    /* Array of {"start", "end", "title", "operation"?, "params"?}: byte offsets, a short
-     * text, and an operation to start when it is clicked. New reference. */
+    /* Array of {"start", "end", "title", "operation"?, "params"?, "create"?}: byte
+     * offsets, a short text, and what a click does: start an operation, or make a file
+     * {"file": absolute path, "text"}. New reference. */
     json_t *(*lenses)(const struct document *d, const json_t *result);
+    /* May be NULL. The params of a lens' operation with what it needs from the text as it
+     * is when it is clicked: new reference, NULL when the lens' own do. */
+    json_t *(*operation_params)(const struct document *d, const char *operation,
+                                const json_t *params);
+    /* May be NULL. The operation has answered: findings that stand beside the check's
+     * until the next edit or click, and d->outcome for the lenses. New references; what
+     * is left alone is NULL. */
+    void (*operation_outcome)(const struct document *d, const char *operation,
+                              const json_t *answer, json_t **ret_findings,
+                              json_t **ret_outcome);
     /* Array of {"offset", "label", "tooltip"}. */
     json_t *(*hints)(const struct document *d, const json_t *result);
     /* Array of {"name", "detail", "symbol": "function|…", "start", "end"}. */

@@ -69,8 +69,12 @@ static void ignore_response(struct rpc_request *request, int status, const json_
     (void)data;
 }
 
+void lsp_tell(struct lsp *l, const char *method, json_t *params) {
+    rpc_request_start(l->peer, method, params, ignore_response, NULL);
+}
+
 void lsp_nudge(struct lsp *l, const char *method) {
-    rpc_request_start(l->peer, method, NULL, ignore_response, NULL);
+    lsp_tell(l, method, NULL);
 }
 
 /* --- folders --- */

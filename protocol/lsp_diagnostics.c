@@ -144,6 +144,31 @@ static void set_result(struct lsp_document *d, json_t *result) {
     }
 }
 
+/* The check's findings and an operation's become the document's. */
+static bool join_findings(struct lsp_document *d) {
+    json_decref(d->findings);
+    d->findings = json_copy(d->checked);
+    if (d->answered) {
+        json_array_extend(d->findings, d->answered);
+    }
+    return set_diagnostics(d, lsp_diagnostics(d, d->findings));
+}
+
+void lsp_document_answered(struct lsp_document *d, json_t *findings, json_t *outcome) {
+    bool same = !findings && !d->answered;
+    bool same_lens = !outcome && !d->outcome;
+    json_decref(d->answered);
+    d->answered = findings;
+    lsp_document_set_outcome(d, outcome);
+    if (!same && d->checked && lsp_document_judged(d) && join_findings(d) &&
+        d->lsp->client.pull && d->lsp->client.refresh_diagnostics) {
+        lsp_nudge(d->lsp, "workspace/diagnostic/refresh");
+    }
+    if (!same_lens && d->lsp->client.refresh_lenses) {
+        lsp_nudge(d->lsp, "workspace/codeLens/refresh");
+    }
+}
+
 static void take_answer(struct lsp_document *d, json_t *findings, json_t *result,
                         bool full) {
     bool differs = false;
@@ -151,9 +176,9 @@ static void take_answer(struct lsp_document *d, json_t *findings, json_t *result
         set_result(d, json_incref(result));
     }
     if (findings) {
-        json_decref(d->findings);
-        d->findings = json_incref(findings);
-        differs = set_diagnostics(d, lsp_diagnostics(d, findings));
+        json_decref(d->checked);
+        d->checked = json_incref(findings);
+        differs = join_findings(d);
     }
     bool pulled = waiters_answer(d);
     if (full && differs && !pulled && d->lsp->client.pull &&
@@ -226,6 +251,8 @@ void lsp_check_start(struct lsp_document *d, enum document_depth depth) {
 void lsp_document_changed(struct lsp_document *d) {
     lsp_check_stop(d);
     lsp_waiters_end(d, false);
+    json_decref(take(d->answered)); /* the next check's answer takes them away */
+    lsp_document_set_outcome(d, NULL);
     if (d->lost) {
         d->judged_revision = d->revision; /* it is still too large */
     } else {
@@ -236,6 +263,9 @@ void lsp_document_changed(struct lsp_document *d) {
 
 void lsp_document_lost(struct lsp_document *d, const char *why) {
     lsp_check_stop(d);
+    json_decref(take(d->checked));
+    json_decref(take(d->answered));
+    lsp_document_set_outcome(d, NULL);
     json_decref(take(d->findings));
     json_decref(take(d->result));
     struct lsp_view view = lsp_document_view(d);

@@ -44,6 +44,7 @@ struct document *lsp_document_snapshot(struct lsp_document *d) {
         s->text = xmalloc(d->text.len + 1);
         memcpy(s->text, d->text.text, d->text.len + 1);
         s->len = d->text.len;
+        s->outcome = json_incref(d->outcome);
         s->refs = 1;
         d->snapshot = s;
     }
@@ -54,6 +55,12 @@ static void snapshot_drop(struct lsp_document *d) {
     if (d->snapshot) {
         document_unref(take(d->snapshot));
     }
+}
+
+void lsp_document_set_outcome(struct lsp_document *d, json_t *outcome) {
+    snapshot_drop(d);
+    json_decref(d->outcome);
+    d->outcome = outcome;
 }
 
 static const char *document_uri(const json_t *params) {
@@ -77,6 +84,9 @@ struct lsp_document *lsp_request_document(struct lsp *l, struct rpc_call *call) 
 static void document_free(struct lsp_document *d) {
     snapshot_drop(d);
     lsp_text_finish(&d->text);
+    json_decref(d->checked);
+    json_decref(d->answered);
+    json_decref(d->outcome);
     json_decref(d->findings);
     json_decref(d->diagnostics);
     json_decref(d->result);
@@ -88,6 +98,7 @@ static void document_free(struct lsp_document *d) {
 
 static void document_remove(struct lsp_document *d) {
     struct lsp *l = d->lsp;
+    lsp_commands_forget(l, d);
     struct lsp_document **at = &l->documents;
     while (*at != d) {
         at = &(*at)->next;
@@ -278,6 +289,9 @@ void lsp_did_save(struct lsp *l, const json_t *params) {
     if (d && !d->lost) {
         lsp_check_start(d, DOCUMENT_FULL);
         check_dependents(d);
+        if (l->client.refresh_lenses) {
+            lsp_nudge(l, "workspace/codeLens/refresh"); /* a file may be new */
+        }
     }
 }
 

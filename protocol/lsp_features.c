@@ -62,19 +62,6 @@ void lsp_hover(struct lsp *l, struct rpc_call *call) {
 
 /* --- lenses --- */
 
-static json_t *lens_command(const json_t *lens) {
-    const char *title = json_get_string(lens, "title", "");
-    const char *operation = json_get_string(lens, "operation", NULL);
-    json_t *params = json_object_get(lens, "params");
-    if (!operation) {
-        return json_pack("{s:s, s:s}", "title", title, "command", "");
-    }
-    json_t *command = json_pack("{s:s, s:s, s:[s]}", "title", title, "command",
-                                "upskilld.run", "arguments", operation);
-    json_array_append(json_object_get(command, "arguments"), params);
-    return command;
-}
-
 static void answer_lenses(struct lsp_document *d, struct rpc_call *call) {
     autojson *lenses =
         d->kind->lenses ? d->kind->lenses(lsp_document_snapshot(d), d->result) : NULL;
@@ -82,8 +69,11 @@ static void answer_lenses(struct lsp_document *d, struct rpc_call *call) {
     size_t i;
     json_t *lens;
     json_array_foreach(lenses, i, lens) {
-        json_array_append_new(list, json_pack("{s:o, s:o}", "range", range_of(d, lens),
-                                              "command", lens_command(lens)));
+        json_t *command = lsp_lens_command(d, lens);
+        if (command) {
+            json_array_append_new(list, json_pack("{s:o, s:o}", "range",
+                                                  range_of(d, lens), "command", command));
+        }
     }
     rpc_reply(call, list);
 }

@@ -76,7 +76,9 @@ struct lsp_client {
     bool action_literals, preferred_actions;
     bool symbol_trees;
     bool markdown_hover, markdown_completion;
-    bool progress; /* takes window/workDoneProgress/create */
+    bool progress;     /* takes window/workDoneProgress/create */
+    bool apply_edit;   /* takes workspace/applyEdit */
+    bool create_files; /* in a workspace edit */
 };
 void lsp_client_read(struct lsp_client *client, const json_t *capabilities);
 
@@ -117,6 +119,8 @@ void lsp_log(struct lsp *l, int type, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* A request whose answer is of no interest (`workspace/codeLens/refresh`). */
 void lsp_nudge(struct lsp *l, const char *method);
+/* The same with params (stolen). */
+void lsp_tell(struct lsp *l, const char *method, json_t *params);
 
 /* Watch the process that started us; host->quit when it is gone. */
 void lsp_parent_watch(struct lsp *l, int pid);
@@ -143,7 +147,10 @@ struct lsp_document {
     uint64_t due_ms;         /* a quick check starts at this clock_ms(); 0 = none */
     struct lsp_waiter *waiters;
 
-    json_t *findings;    /* of judged_revision, NULL before the first answer */
+    json_t *checked;     /* the last check's findings, NULL before the first answer */
+    json_t *answered;    /* those of an operation that a lens started, or NULL */
+    json_t *outcome;     /* struct document's */
+    json_t *findings;    /* both, of judged_revision; NULL before the first answer */
     json_t *diagnostics; /* the same in LSP's terms */
     uint64_t judged_revision;
     uint64_t result_id; /* changes with the diagnostics */
@@ -154,6 +161,9 @@ struct lsp_document *lsp_document_find(struct lsp *l, const char *uri);
 struct lsp_document *lsp_document_find_path(struct lsp *l, const char *path);
 struct document *lsp_document_snapshot(struct lsp_document *d); /* borrowed */
 struct lsp_view lsp_document_view(const struct lsp_document *d);
+/* What an operation of a lens said of this text, for the lenses (stolen; NULL: nothing
+ * any more). */
+void lsp_document_set_outcome(struct lsp_document *d, json_t *outcome);
 /* The findings fit the text as it is now. */
 bool lsp_document_judged(const struct lsp_document *d);
 /* The document that a request is about. NULL: the request has been answered (bad params,
@@ -174,6 +184,8 @@ void lsp_check_start(struct lsp_document *d, enum document_depth depth);
 void lsp_check_stop(struct lsp_document *d);
 /* The text changed: stop the check, turn away who waits, check again soon. */
 void lsp_document_changed(struct lsp_document *d);
+/* What an operation of a lens said of the text as it is; both stolen, NULL: nothing. */
+void lsp_document_answered(struct lsp_document *d, json_t *findings, json_t *outcome);
 /* Its text was let go; why is what its user reads instead of a judgement. */
 void lsp_document_lost(struct lsp_document *d, const char *why);
 uint64_t lsp_documents_due(const struct lsp *l); /* clock_ms(); 0 = nothing */
@@ -228,6 +240,10 @@ void lsp_inlay_hint(struct lsp *l, struct rpc_call *call);
 
 void lsp_execute_command(struct lsp *l, struct rpc_call *call);
 json_t *lsp_command_names(const struct lsp *l);
+/* What a click on a kind's lens does, in LSP's terms; NULL when the client cannot. */
+json_t *lsp_lens_command(const struct lsp_document *d, const json_t *lens);
+/* The document goes: what runs for it has nobody to tell. */
+void lsp_commands_forget(struct lsp *l, const struct lsp_document *d);
 /* Stop them all, except what became a job. drop: without an answer. */
 void lsp_commands_stop(struct lsp *l, bool drop);
 

@@ -45,7 +45,7 @@ Test(cuda_document, lenses_and_symbols) {
     struct document *d = document_of("/w/k.cu", text);
     autojson *result = json_loads(result_text, 0, NULL);
     autojson *lenses = cuda_document_kind.lenses(d, result);
-    cr_assert_eq(json_array_size(lenses), 3);
+    cr_assert_eq(json_array_size(lenses), 3 + 3); /* figures, and a check for each */
     const json_t *first = json_array_get(lenses, 0);
     cr_assert_str_eq(json_get_string(first, "title", ""),
                      "sm_90a · 40 regs · 0 spill · 4 KB shared · 75 % occupancy @256");
@@ -56,7 +56,9 @@ Test(cuda_document, lenses_and_symbols) {
     cr_assert_eq(json_get_integer(json_array_get(lenses, 2), "start", 0),
                  (json_int_t)at("gemm"));
     autojson *none = cuda_document_kind.lenses(d, NULL);
-    cr_assert_eq(json_array_size(none), 0);
+    cr_assert_eq(json_array_size(none), 3);
+    const json_t *create = json_object_get(json_array_get(none, 0), "create");
+    cr_assert_str_eq(json_get_string(create, "file", ""), "/w/k.check.json");
     autojson *symbols = cuda_document_kind.symbols(d);
     cr_assert_eq(json_array_size(symbols), 3);
     cr_assert_str_eq(json_get_string(json_array_get(symbols, 2), "name", ""), "late");
@@ -160,7 +162,7 @@ Test(cuda_document, checks_the_open_text, .timeout = 60) {
     c = check_now(&room, d, DOCUMENT_FULL, false);
     cr_assert_eq(json_array_size(c.findings), 0);
     autojson *lenses = cuda_document_kind.lenses(d, c.result);
-    cr_assert_eq(json_array_size(lenses), 1);
+    cr_assert_eq(json_array_size(lenses), 1 + 1);
     json_decref(c.findings);
     json_decref(c.result);
     c = check_now(&room, d, DOCUMENT_QUICK, true);

@@ -190,7 +190,8 @@ Test(lsp, capabilities_say_what_the_kinds_and_operations_can_do) {
         "'inlayHintProvider':true,'codeActionProvider':{'codeActionKinds':['quickfix',"
         "'source.fixAll.upskilld']},'diagnosticProvider':{'identifier':'upskilld',"
         "'interFileDependencies':true,'workspaceDiagnostics':false},"
-        "'executeCommandProvider':{'commands':['upskilld.run','upskilld.fake.run',"
+        "'executeCommandProvider':{'commands':['upskilld.run','upskilld.create',"
+        "'upskilld.fake.run',"
         "'upskilld.fake.long'],'workDoneProgress':true},'workspace':{'workspaceFolders':"
         "{'supported':true,'changeNotifications':true}}},"
         "'serverInfo':{'name':'upskilld','version':'1.2.3'}}");

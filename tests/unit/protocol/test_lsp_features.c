@@ -59,7 +59,7 @@ Test(lsp_features, hover_lenses_symbols_hints_and_completions_in_the_editors_ter
         harness_result(&h, "textDocument/codeLens", harness_document(URI)),
         "[{'range':{'start':{'line':0,'character':0},'end':{'line':0,'character':0}},"
         "'command':{'title':'length 9','command':'upskilld.run',"
-        "'arguments':['fake/run',{'text':'x'}]}},"
+        "'arguments':['fake/run',{'text':'x'},'" URI "']}},"
         "{'range':{'start':{'line':0,'character':0},'end':{'line':0,'character':0}},"
         "'command':{'title':'just words','command':''}}]");
     expect_json(
