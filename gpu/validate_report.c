@@ -1,6 +1,8 @@
 /* kernel/validate's result in words. */
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/text.h"
+#include "gpu/check_lens.h"
 #include "gpu/check_result.h"
 #include "gpu/kernel_validate.h"
 
@@ -84,16 +86,24 @@ static void tell_case(const json_t *item, struct buf *out) {
     }
 }
 
-/* Cases that failed, and the first trial of those that did not. */
-static void tell_cases(const json_t *cases, struct buf *out) {
-    size_t i, told = 0;
+static size_t tell_cases_that(const json_t *cases, bool fail, size_t told,
+                              struct buf *out) {
+    size_t i;
     const json_t *item;
     json_array_foreach(cases, i, item) {
         bool fails = strcmp(json_get_string(item, "verdict", ""), "pass") != 0;
-        if ((fails || !json_get_integer(item, "trial", 0)) && told++ < MAX_CASES) {
+        if (fails == fail && (fails || !json_get_integer(item, "trial", 0)) &&
+            told++ < MAX_CASES) {
             tell_case(item, out);
         }
     }
+    return told;
+}
+
+/* Cases that failed, then the first trial of those that did not. */
+static void tell_cases(const json_t *cases, struct buf *out) {
+    size_t told = tell_cases_that(cases, true, 0, out);
+    told = tell_cases_that(cases, false, told, out);
     if (told > MAX_CASES) {
         buf_addf(out, "and %zu more cases\n", told - MAX_CASES);
     }
@@ -248,14 +258,15 @@ static void tell_backend(const json_t *result, struct buf *out) {
 void validate_result_describe(const json_t *result, struct buf *out) {
     autobuf text = BUF_INIT((size_t)4 * MAX_TEXT);
     const json_t *backend = json_object_get(result, "backend");
-    buf_addf(&text, "%s", json_get_string(result, "verdict", "?"));
+    autofree char *title = check_lens_title(result);
+    buf_adds(&text, title);
     if (json_object_get(backend, "device")) {
         buf_addf(&text, " on %s", json_get_string(backend, "device", "?"));
     }
     buf_addc(&text, '\n');
-    tell_backend(result, &text);
     tell_error(result, &text);
     tell_findings(result, &text);
+    tell_backend(result, &text);
     tell_cases(json_object_get(result, "cases"), &text);
     tell_counters(json_object_get(result, "counters"), &text);
     tell_timing(json_object_get(result, "timing"), &text);

@@ -309,7 +309,7 @@ int render_result(const struct terminal *t, const char *operation, const json_t 
         return render_kernel_check(t, result, sources);
     }
     if (strcmp(operation, "kernel/validate") == 0) {
-        return render_kernel_validate(t, result, sources);
+        return render_kernel_validate(t, params, result, sources);
     }
     if (strncmp(operation, "run/", strlen("run/")) == 0) {
         return render_runs(t, operation, result);

@@ -16,10 +16,15 @@ void render_findings(const struct terminal *t, const json_t *findings,
  * status: 0 ok, 1 not ok. */
 int render_kernel_check(const struct terminal *t, const json_t *result,
                         const struct finding_sources *sources);
-/* kernel/validate's: findings, a table of the trials, the first wrong elements, counters.
- * 0 only for the verdict pass. */
-int render_kernel_validate(const struct terminal *t, const json_t *result,
-                           const struct finding_sources *sources);
+/* kernel/validate's: findings, a table of the trials, the first wrong elements with a
+ * histogram, what was measured, how to see it again. 0 only for the verdict pass. */
+int render_kernel_validate(const struct terminal *t, const json_t *params,
+                           const json_t *result, const struct finding_sources *sources);
+/* Its measures, a line each: odd sizes, time, roofline, coalescing, bank conflicts,
+ * divergence, work. What the result does not have prints nothing. */
+void render_measures(const struct terminal *t, const json_t *result);
+/* Cells of a bar beside so many columns of words, fitting the terminal. */
+int render_bar_cells(const struct terminal *t, int words);
 /* An answer of a skill/… operation; its exit status: 1 when no skill fits, a check is not
  * ok or a target was refused. */
 int render_skills(const struct terminal *t, const char *operation, const json_t *params,

@@ -1,13 +1,14 @@
 /* kernel/validate's result on a terminal. */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "clients/ctl/render.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-enum { MAX_SAMPLES = 4, MAX_ROWS = 24, HISTOGRAM_CELLS = 32 };
+enum { MAX_SAMPLES = 4, MAX_ROWS = 24 };
 
 static json_int_t number(const json_t *object, const char *key) {
     return json_get_integer(object, key, 0);
@@ -27,37 +28,39 @@ static bool passes(const json_t *item) {
 
 /* --- the table of cases --- */
 
-static void sizes_cell(struct table *table, const json_t *sizes) {
-    autobuf text = BUF_INIT(200);
+static void add_sizes(struct buf *out, const json_t *sizes) {
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)sizes, name, value) {
-        buf_addf(&text, "%s%s=%" JSON_INTEGER_FORMAT, text.len ? " " : "", name,
+        buf_addf(out, "%s%.64s=%" JSON_INTEGER_FORMAT, out->len ? " " : "", name,
                  json_integer_value(value));
     }
+}
+
+static void sizes_cell(struct table *table, const json_t *sizes) {
+    autobuf text = BUF_INIT(200);
+    add_sizes(&text, sizes);
     table_cell(table, text.len ? text.data : "–");
 }
 
 static void output_row(struct table *table, const json_t *item, const json_t *output) {
     sizes_cell(table, json_object_get(item, "sizes"));
     table_cellf(table, "%" JSON_INTEGER_FORMAT, number(item, "trial"));
+    if (!output) {
+        for (int i = 0; i < 5; i++) {
+            table_cell(table, "–");
+        }
+        table_cell(table, json_get_string(item, "verdict", "?"));
+        table_style(table, STYLE_RED);
+        return;
+    }
     table_cell(table, json_get_string(output, "name", "?"));
     table_cellf(table, "%" JSON_INTEGER_FORMAT, number(output, "elements"));
     table_cellf(table, "%" JSON_INTEGER_FORMAT, number(output, "mismatches"));
     table_cellf(table, "%.3g", real(json_object_get(output, "max_abs_error")));
     table_cellf(table, "%.3g", real(json_object_get(output, "max_rel_error")));
     table_cell(table, number(output, "mismatches") ? "wrong" : "ok");
-}
-
-static bool has_outputs(const json_t *cases) {
-    size_t i;
-    const json_t *item;
-    json_array_foreach(cases, i, item) {
-        if (json_array_size(json_object_get(item, "outputs"))) {
-            return true;
-        }
-    }
-    return false;
+    table_style(table, number(output, "mismatches") ? STYLE_RED : STYLE_GREEN);
 }
 
 /* Every trial that failed, and the first of those that did not. */
@@ -69,6 +72,9 @@ static void case_table(const struct terminal *t, const json_t *cases) {
     size_t i, k, rows = 0, left = 0;
     const json_t *item, *output;
     json_array_foreach(cases, i, item) {
+        if (!passes(item) && !json_array_size(json_object_get(item, "outputs"))) {
+            output_row(table, item, NULL); /* it did not get so far */
+        }
         json_array_foreach(json_object_get(item, "outputs"), k, output) {
             if (passes(item) && number(item, "trial")) {
                 continue;
@@ -126,16 +132,27 @@ static void histogram(const struct terminal *t, const json_t *buckets) {
     json_array_foreach(buckets, i, bucket) {
         double power = real(json_object_get(bucket, "log2_error"));
         if (isinf(power)) {
-            fputs("           none ", stdout);
+            fputs("           none  ", stdout);
         } else {
             printf("      from 2^%-4.0f", power);
         }
         printf(" %8" JSON_INTEGER_FORMAT "  ", number(bucket, "count"));
         /* By the logarithm: one wrong element among millions should be seen. */
         terminal_bar(t, log1p((double)number(bucket, "count")) / log1p(largest),
-                     HISTOGRAM_CELLS, power > -7 ? STYLE_RED : STYLE_GREEN);
+                     render_bar_cells(t, 28), power > -7 ? STYLE_RED : STYLE_GREEN);
         putchar('\n');
     }
+}
+
+/* " in n=1000, trial 0, seed 0x…" */
+static void put_case(const struct terminal *t, const json_t *item) {
+    autobuf text = BUF_INIT(400);
+    add_sizes(&text, json_object_get(item, "sizes"));
+    fputs(text.len ? " in " : "", stdout);
+    terminal_put(t, STYLE_PLAIN, text.data);
+    printf(", trial %" JSON_INTEGER_FORMAT ", seed ", number(item, "trial"));
+    terminal_put(t, STYLE_PLAIN, json_get_string(item, "seed", "?"));
+    putchar('\n');
 }
 
 static void first_wrong(const struct terminal *t, const json_t *cases) {
@@ -148,7 +165,7 @@ static void first_wrong(const struct terminal *t, const json_t *cases) {
             }
             printf("\nfirst wrong elements of ");
             terminal_put(t, STYLE_BOLD, json_get_string(output, "name", "?"));
-            printf(", seed %s\n", json_get_string(item, "seed", "?"));
+            put_case(t, item);
             json_array_foreach(json_object_get(output, "samples"), n, sample) {
                 if (n < MAX_SAMPLES) {
                     put_sample(t, sample);
@@ -186,20 +203,6 @@ static void put_error(const struct terminal *t, const json_t *result) {
     }
 }
 
-static void put_counters(const struct terminal *t, const json_t *counters) {
-    if (!json_is_object(counters)) {
-        return;
-    }
-    double lanes = json_number_value(json_object_get(counters, "active_lanes_percent"));
-    printf("\n%" JSON_INTEGER_FORMAT " warp instructions, %.2f sectors a global request, "
-           "%" JSON_INTEGER_FORMAT " bank conflicts, lanes active ",
-           number(counters, "instructions"),
-           real(json_object_get(counters, "global_sectors_per_request")),
-           number(counters, "shared_bank_conflicts"));
-    terminal_bar(t, lanes / 100, 16, lanes >= 75 ? STYLE_GREEN : STYLE_YELLOW);
-    printf(" %.0f %%\n", lanes);
-}
-
 static void put_printed(const struct terminal *t, const char *text) {
     if (*text) {
         puts("\nthe kernel printed:");
@@ -214,7 +217,9 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
     putchar('\n');
     terminal_put(t, passes(result) ? STYLE_GREEN : STYLE_RED, verdict);
     size_t trials = json_array_size(json_object_get(result, "cases"));
-    printf(", %zu trial%s", trials, trials == 1 ? "" : "s");
+    if (trials) {
+        printf(", %zu trial%s", trials, trials == 1 ? "" : "s");
+    }
     size_t findings = json_array_size(json_object_get(result, "findings"));
     if (findings) {
         printf(", %zu finding%s", findings, findings == 1 ? "" : "s");
@@ -236,21 +241,88 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
     }
 }
 
-int render_kernel_validate(const struct terminal *t, const json_t *result,
-                           const struct finding_sources *sources) {
+/* --- how to see it again --- */
+
+static void put_word(const char *word) {
+    bool plain =
+        *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                              "0123456789_./+:,=@%-") == strlen(word);
+    autobuf clean = BUF_INIT(8192);
+    text_clean(&clean, word, strlen(word));
+    if (plain) {
+        fputs(clean.data, stdout);
+        return;
+    }
+    putchar('\'');
+    for (const char *c = clean.data; *c; c++) {
+        fputs(*c == '\'' ? "'\\''" : (char[]){*c, '\0'}, stdout);
+    }
+    putchar('\'');
+}
+
+/* An option as it was given; false when it has no short form. */
+static bool put_option(const char *name, const json_t *value) {
+    if (!json_is_string(value) && !json_is_integer(value) && !json_is_true(value)) {
+        return false;
+    }
+    fputs(" --", stdout);
+    for (const char *c = name; *c; c++) {
+        putchar(*c == '_' ? '-' : *c);
+    }
+    if (json_is_string(value)) {
+        putchar(' ');
+        put_word(json_string_value(value));
+    } else if (json_is_integer(value)) {
+        printf(" %" JSON_INTEGER_FORMAT, json_integer_value(value));
+    }
+    return true;
+}
+
+/* The first trial of the first case has the run's own seed: all of them follow from it.
+ */
+static void put_again(const struct terminal *t, const json_t *params,
+                      const json_t *result) {
+    const char *path = json_get_string(params, "path", NULL);
+    const char *seed = json_get_string(result, "seed", NULL), *name;
+    json_t *value;
+    if (!seed || passes(result)) {
+        return;
+    }
+    fputs(terminal_start(t, STYLE_DIM), stdout);
+    fputs("again: ", stdout);
+    fputs(path ? "upskillctl kernel validate " : "the same with", stdout);
+    if (path) {
+        put_word(path);
+    }
+    json_object_foreach((json_t *)(uintptr_t)params, name, value) {
+        if (path && strcmp(name, "path") != 0 && strcmp(name, "seed") != 0 &&
+            strcmp(name, "source") != 0 && strcmp(name, "wait") != 0 &&
+            !put_option(name, value)) {
+            printf(" --%s …", name);
+        }
+    }
+    fputs(" --seed ", stdout);
+    put_word(seed);
+    printf("%s\n", terminal_end(t));
+}
+
+int render_kernel_validate(const struct terminal *t, const json_t *params,
+                           const json_t *result, const struct finding_sources *sources) {
     const json_t *check = json_object_get(result, "check");
     const json_t *cases = json_object_get(result, "cases");
     if (json_is_object(check)) {
         render_findings(t, json_object_get(check, "diagnostics"), sources);
     }
+    render_findings(t, json_object_get(result, "reference_diagnostics"), sources);
     render_findings(t, json_object_get(result, "findings"), sources);
     put_error(t, result);
-    if (has_outputs(cases)) {
+    if (json_array_size(cases)) {
         case_table(t, cases);
         first_wrong(t, cases);
     }
-    put_counters(t, json_object_get(result, "counters"));
+    render_measures(t, result);
     put_printed(t, json_get_string(result, "printf", ""));
     put_verdict(t, result);
+    put_again(t, params, result);
     return passes(result) ? 0 : 1;
 }

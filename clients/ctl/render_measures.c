@@ -1,0 +1,201 @@
+/* What kernel/validate measured, a line each: a word, a bar where there is a share, and
+ * the figures. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "clients/ctl/render.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { LABEL = 15, BAR_MIN = 8, BAR_MAX = 28, POOR_COALESCING = 50 };
+
+int render_bar_cells(const struct terminal *t, int words) {
+    int room = t->width - words;
+    return room < BAR_MIN ? BAR_MIN : room > BAR_MAX ? BAR_MAX : room;
+}
+
+static json_int_t number(const json_t *object, const char *key) {
+    return json_get_integer(object, key, 0);
+}
+
+static double real(const json_t *object, const char *key) {
+    return json_number_value(json_object_get(object, key));
+}
+
+static void put_label(const struct terminal *t, const char *label) {
+    printf("%s%-*s%s", terminal_start(t, STYLE_BOLD), LABEL, label, terminal_end(t));
+}
+
+/* A bar of a percentage with the number behind it. */
+static void put_share(const struct terminal *t, double percent) {
+    enum style style = percent >= 75   ? STYLE_GREEN
+                       : percent >= 40 ? STYLE_YELLOW
+                                       : STYLE_RED;
+    terminal_bar(t, percent / 100, render_bar_cells(t, LABEL + 50), style);
+    printf(" %.3g %%", percent);
+}
+
+/* --- odd sizes --- */
+
+static void put_added(const struct terminal *t, const json_t *result) {
+    const json_t *added = json_object_get(result, "added_cases"), *item;
+    size_t i;
+    if (!json_array_size(added)) {
+        return;
+    }
+    autobuf text = BUF_INIT(2048);
+    json_array_foreach(added, i, item) {
+        const char *name;
+        json_t *value;
+        buf_adds(&text, i ? "; " : "");
+        json_object_foreach(json_object_get(item, "sizes"), name, value) {
+            buf_addf(&text, "%.64s=%" JSON_INTEGER_FORMAT " ", name,
+                     json_integer_value(value));
+        }
+        buf_adds(&text, json_get_string(item, "verdict", "?"));
+    }
+    put_label(t, "odd sizes");
+    terminal_put_wrapped(t, STYLE_PLAIN, text.data, LABEL, LABEL);
+}
+
+/* --- time --- */
+
+static void add_clocks(struct buf *out, const json_t *timing) {
+    buf_addf(out, "(%" JSON_INTEGER_FORMAT " samples, %s cache",
+             number(timing, "samples"), json_get_string(timing, "cache", "?"));
+    if (number(timing, "sm_clock_mhz")) {
+        buf_addf(out, ", SM at %" JSON_INTEGER_FORMAT " MHz",
+                 number(timing, "sm_clock_mhz"));
+    }
+    if (number(timing, "mem_clock_mhz")) {
+        buf_addf(out, ", memory at %" JSON_INTEGER_FORMAT " MHz",
+                 number(timing, "mem_clock_mhz"));
+    }
+    buf_adds(out, ")");
+    if (json_is_true(json_object_get(timing, "throttled"))) {
+        buf_adds(out, ", the GPU was throttled");
+    }
+}
+
+static void put_timing(const struct terminal *t, const json_t *timing) {
+    const json_t *note;
+    size_t i;
+    if (!json_object_get(timing, "median_us")) {
+        return;
+    }
+    autobuf text = BUF_INIT(1024);
+    buf_addf(&text, "median %.4g us, p90 %.4g, least %.4g ", real(timing, "median_us"),
+             real(timing, "p90_us"), real(timing, "min_us"));
+    add_clocks(&text, timing);
+    put_label(t, "time");
+    terminal_put_wrapped(t, STYLE_PLAIN, text.data, LABEL, LABEL);
+    if (json_object_get(timing, "speedup")) {
+        double speedup = real(timing, "speedup");
+        printf("%*s%s%.3g times as fast as the reference%s (%.4g us)\n", LABEL, "",
+               terminal_start(t, speedup >= 1 ? STYLE_GREEN : STYLE_RED), speedup,
+               terminal_end(t), real(timing, "reference_median_us"));
+    }
+    json_array_foreach(json_object_get(timing, "notes"), i, note) {
+        const char *words = json_string_value(note);
+        printf("%*s", LABEL, "");
+        terminal_put_wrapped(t, STYLE_YELLOW, words ? words : "", LABEL, LABEL);
+    }
+}
+
+static void put_roofline(const struct terminal *t, const json_t *roofline) {
+    if (!json_object_get(roofline, "limit_us")) {
+        return;
+    }
+    autobuf text = BUF_INIT(512);
+    const json_t *percent = json_object_get(roofline, "percent");
+    put_label(t, "roofline");
+    if (percent) {
+        put_share(t, json_number_value(percent));
+        puts("");
+        printf("%*s", LABEL, "");
+    }
+    buf_addf(&text, "no faster than %.3g us on an %.60s, bound by %s",
+             real(roofline, "limit_us"), json_get_string(roofline, "device", "?"),
+             strcmp(json_get_string(roofline, "bound", ""), "compute") ? "memory"
+                                                                       : "arithmetic");
+    terminal_put_wrapped(t, percent ? STYLE_DIM : STYLE_PLAIN, text.data, LABEL, LABEL);
+}
+
+/* --- counters --- */
+
+static double coalescing(const json_t *counters) {
+    double sectors = real(counters, "global_sectors");
+    return sectors > 0 ? 100 * real(counters, "global_sectors_ideal") / sectors : 100;
+}
+
+/* The line that moves the most sectors in vain. */
+static const json_t *worst_line(const json_t *counters) {
+    const json_t *line, *worst = NULL;
+    double most = 0;
+    size_t i;
+    json_array_foreach(json_object_get(counters, "by_line"), i, line) {
+        double vain = real(line, "global_sectors") - real(line, "global_sectors_ideal");
+        if (vain > most) {
+            most = vain;
+            worst = line;
+        }
+    }
+    return worst;
+}
+
+static void put_coalescing(const struct terminal *t, const json_t *counters) {
+    const json_t *worst = worst_line(counters);
+    if (!number(counters, "global_requests")) {
+        return;
+    }
+    double percent = coalescing(counters);
+    put_label(t, "coalescing");
+    put_share(t, percent);
+    printf("  %.3g sectors a request", real(counters, "global_sectors_per_request"));
+    if (worst && percent < POOR_COALESCING) {
+        printf(", worst in line %" JSON_INTEGER_FORMAT, number(worst, "line"));
+    }
+    putchar('\n');
+}
+
+static void put_counters(const struct terminal *t, const json_t *counters) {
+    json_int_t requests = number(counters, "shared_requests");
+    json_int_t conflicts = number(counters, "shared_bank_conflicts");
+    json_int_t divergent = number(counters, "divergent_branches");
+    if (!json_is_object(counters)) {
+        return;
+    }
+    put_coalescing(t, counters);
+    if (requests) {
+        put_label(t, "bank conflicts");
+        printf("%s%" JSON_INTEGER_FORMAT "%s in %" JSON_INTEGER_FORMAT
+               " requests to shared memory\n",
+               terminal_start(t, conflicts ? STYLE_YELLOW : STYLE_GREEN), conflicts,
+               terminal_end(t), requests);
+    }
+    if (json_object_get(counters, "active_lanes_percent")) {
+        put_label(t, "lanes active");
+        put_share(t, real(counters, "active_lanes_percent"));
+        printf("  %" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT
+               " branches diverge\n",
+               divergent, number(counters, "branches"));
+    }
+    put_label(t, "work");
+    printf("%" JSON_INTEGER_FORMAT " warp instructions\n",
+           number(counters, "instructions"));
+}
+
+void render_measures(const struct terminal *t, const json_t *result) {
+    static const char *const members[] = {"added_cases", "timing", "roofline",
+                                          "counters"};
+    size_t there = 0;
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        there += json_object_size(json_object_get(result, members[i])) > 0 ||
+                 json_array_size(json_object_get(result, members[i])) > 0;
+    }
+    fputs(there ? "\n" : "", stdout);
+    put_added(t, result);
+    put_timing(t, json_object_get(result, "timing"));
+    put_roofline(t, json_object_get(result, "roofline"));
+    put_counters(t, json_object_get(result, "counters"));
+}

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""upskillctl kernel validate as a person sees it: each verdict, its exit status, and what only a GPU
+measures, put into a real answer on its way.
+
+usage: ctl_validate.py UPSKILLCTL UPSKILLD   (TAP on standard output)
+"""
+import json, os, re, shutil, subprocess, sys, tempfile
+
+GOOD = """__global__ void scale(float *y, const float *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * 0.5f;
+}
+"""
+SPEC = {"sizes": [{"n": 1024}, {"n": 64}], "trials": 1, "backend": "emulator",
+        "launch": {"grid": ["ceil_div(n, 256)"], "block": [256]},
+        "args": [{"name": "y", "type": "float32", "shape": ["n"], "output": True},
+                 {"name": "x", "type": "float32", "shape": ["n"], "init": {"arange": [1, 1]}},
+                 {"name": "n", "type": "int32", "value": "n"}],
+        "expect": {"expression": {"y": "x[i] * 0.5"}}}
+# Passes everything on; what MORE holds is added to the answer of a validation.
+BETWEEN = """#!%s
+import json, os, subprocess, sys
+daemon = subprocess.Popen([os.environ["REAL"]] + sys.argv[1:], stdout=subprocess.PIPE)
+for line in daemon.stdout:
+    message = json.loads(line)
+    if "verdict" in (message.get("result") or {}):
+        message["result"].update(json.loads(os.environ["MORE"]))
+        line = json.dumps(message).encode() + b"\\n"
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+sys.exit(daemon.wait())
+"""
+
+
+class Room:
+    def __init__(self, ctl, daemon):
+        self.ctl, self.daemon, self.number, self.bad = ctl, daemon, 0, 0
+        self.dir = os.path.realpath(tempfile.mkdtemp(prefix="ctl-validate-"))
+        self.env = dict(os.environ, UPSKILLD=daemon, REAL=daemon, XDG_STATE_HOME=self.dir + "/state",
+                        XDG_CONFIG_HOME=self.dir + "/config", XDG_CACHE_HOME=self.dir + "/cache")
+        self.between = self.write("between", BETWEEN % sys.executable)
+        os.chmod(self.between, 0o755)
+
+    def write(self, name, text):
+        path = os.path.join(self.dir, name)
+        with open(path, "w") as f:
+            f.write(text)
+        return path
+
+    def kernel(self, name, source, **changes):
+        self.write(name + ".cu", source)
+        self.write(name + ".check.json", json.dumps(dict(SPEC, **changes)))
+
+    def validate(self, *words, env=None):
+        done = subprocess.run([self.ctl, "kernel", "validate", *words], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.dir,
+                              env=dict(self.env, **(env or {})))
+        out = done.stdout.decode()
+        assert "\033" not in out, "colours off a terminal"
+        return done.returncode, out, done.stderr.decode()
+
+    def test(self, function):
+        self.number += 1
+        name = function.__name__.replace("_", " ")
+        try:
+            function(self)
+            print("ok %d - %s" % (self.number, name), flush=True)
+        except (AssertionError, ValueError, KeyError) as why:
+            self.bad += 1
+            print("not ok %d - %s" % (self.number, name), flush=True)
+            print("# %s: %s" % (name, why), file=sys.stderr, flush=True)
+
+
+def same(got, expected):
+    assert got == expected, "got %r, not %r" % (got, expected)
+
+
+def holds(text, *patterns):
+    for pattern in patterns:
+        assert re.search(pattern, text, re.M), "no %r in\n%s" % (pattern, text)
+
+
+def a_right_kernel_is_status_0(room):
+    room.kernel("good", GOOD)
+    code, out, err = room.validate("good.cu")
+    same((code, err), (0, ""))
+    holds(out, r"^n=1024 +0 +y +1024 +0 +0 +0 +ok$", r"^n=64 +0 +y +64 +0 +0 +0 +ok$",
+          r"^odd sizes +n=63 pass$", r"^coalescing .*100 %  4 sectors a request$",
+          r"^lanes active .*100 %  0 of \d+ branches diverge$", r"^pass, 2 trials")
+    assert "again:" not in out
+
+
+def wrong_elements_have_bars_and_a_seed_that_repeats_them(room):
+    room.kernel("wrong", GOOD.replace("0.5f", "(i % 4 ? 0.5f : 0.25f)"),
+                args=SPEC["args"][:1] + [dict(SPEC["args"][1], init={"uniform": [1, 2]})] + SPEC["args"][2:])
+    code, out, _ = room.validate("wrong.cu", "--trials", "1")
+    same(code, 1)
+    holds(out, r"^n=1024 +0 +y +1024 +256 .*wrong$", r"^n=64 +0 +y +64 +16 .*wrong$",
+          r"^first wrong elements of y in n=1024, trial 0, seed 0x", r"^  \[0\]  is .*, should be ",
+          r"^ +none +768  █+", r"^ +from 2\^-1 +256  █+", r"^fail, 2 trials")
+    again = re.search(r"^again: upskillctl (kernel validate wrong\.cu --trials 1 --seed 0x\w+)$", out, re.M)
+    assert again, out
+    code, more, _ = room.validate(*again.group(1).split()[2:])
+    same((code, re.findall(r"^  \[.*", more, re.M)), (1, re.findall(r"^  \[.*", out, re.M)))
+
+
+def a_finding_has_its_line_and_caret(room):
+    room.kernel("far", GOOD.replace("i < n", "i <= n"))
+    code, out, _ = room.validate("far.cu")
+    same(code, 1)
+    holds(out, r"^far\.cu:3:\d+: error: Invalid global (read|write) of 4 bytes",
+          r"^    3 \|     if \(i <= n\)", r"^      \| +\^", r"^  in scale block 0,0,0 thread 64,0,0$",
+          r"^n=64 +0 +– +– .*fail$", r"^fail, 2 trials, \d findings")
+
+
+def what_does_not_compile_or_run_is_status_1(room):
+    room.kernel("typo", GOOD.replace("0.5f", "half_of"))
+    code, out, _ = room.validate("typo.cu")
+    same(code, 1)
+    holds(out, r"^typo\.cu:3:\d+: error: identifier \"half_of\" is undefined", r"^ +\| +\^", r"^error$")
+    room.kernel("fence", GOOD.replace("if (i", "asm volatile(\"wgmma.fence.sync.aligned;\");\n    if (i"))
+    code, out, _ = room.validate("fence.cu")
+    same(code, 1)
+    holds(out, r"^  wgmma\.fence\S* at fence\.cu:3$", r"^hint: ", r"^unsupported")
+
+
+def a_kernel_that_does_not_end_is_a_timeout(room):
+    room.kernel("loop", GOOD.replace("if (i < n)", "while (*(volatile const float *)x > 0)"), instructions=300000)
+    code, out, _ = room.validate("loop.cu")
+    same(code, 1)
+    holds(out, r"^loop\.cu:3:\d+: warning: Threads were still running here", r"^n=1024 .*timeout$",
+          r"^hint: ", r"^timeout, 1 trial")
+
+
+def what_cannot_be_asked_is_status_2(room):
+    room.kernel("spec", GOOD, args=[{"name": "y", "type": "float31", "shape": ["n"], "output": True}])
+    code, out, err = room.validate("spec.cu")
+    same((code, out), (2, ""))
+    holds(err, r"^error: args\[0\]\.type: float32")
+    code, out, err = room.validate("nowhere.cu")
+    same((code, out), (2, ""))
+
+
+def what_a_gpu_measures_has_lines_and_bars(room):
+    room.kernel("good", GOOD)
+    more = {"timing": {"median_us": 12.25, "min_us": 12, "p90_us": 13.5, "std_us": 0.5, "samples": 50,
+                       "cache": "cold", "method": "events", "sm_clock_mhz": 1980, "mem_clock_mhz": 2619,
+                       "throttled": True, "reference_median_us": 24.5, "speedup": 2.0,
+                       "notes": ["the\033[31m clocks moved"]},
+            "roofline": {"device": "H100 SXM", "bound": "memory", "limit_us": 9.1, "percent": 74,
+                         "method": "measured"},
+            "backend": {"kind": "emulator", "device": "CPU", "fallback": "the driver is too old"},
+            "counters": {"instructions": 640, "lane_instructions": 10240, "active_lanes_percent": 50.0,
+                         "global_requests": 10, "global_sectors": 320, "global_sectors_ideal": 40,
+                         "global_sectors_per_request": 32.0, "shared_requests": 8, "shared_wavefronts": 16,
+                         "shared_bank_conflicts": 8, "branches": 4, "divergent_branches": 2,
+                         "by_line": [{"line": 2, "global_sectors": 4, "global_sectors_ideal": 4},
+                                     {"line": 3, "global_sectors": 316, "global_sectors_ideal": 36}]}}
+    code, out, _ = room.validate("good.cu", env={"UPSKILLD": room.between, "MORE": json.dumps(more)})
+    same(code, 0)
+    words = " ".join(out.split())  # lines are wrapped
+    holds(words, r"time median 12\.25 us, p90 13\.5, least 12 \(50 samples, cold cache, SM at 1980 MHz, "
+                 r"memory at 2619 MHz\), the GPU was throttled", "the clocks moved",
+          r"2 times as fast as the reference \(24\.5 us\)",
+          r"roofline █+.* 74 % no faster than 9\.1 us on an H100 SXM, bound by memory")
+    holds(out, r"^coalescing +█.* 12\.5 %  32 sectors a request, worst in line 3$",
+          r"^bank conflicts +8 in 8 requests", r"^lanes active +█.* 50 %  2 of 4 branches diverge$",
+          r"^not on a GPU: the driver is too old$")
+
+
+TESTS = [a_right_kernel_is_status_0, wrong_elements_have_bars_and_a_seed_that_repeats_them,
+         a_finding_has_its_line_and_caret, what_does_not_compile_or_run_is_status_1,
+         a_kernel_that_does_not_end_is_a_timeout, what_cannot_be_asked_is_status_2,
+         what_a_gpu_measures_has_lines_and_bars]
+
+
+def main():
+    room = Room(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]))
+    try:
+        status = subprocess.run([room.ctl, "--json", "status"], stdout=subprocess.PIPE, env=room.env,
+                                stdin=subprocess.DEVNULL)
+        if not json.loads(status.stdout)["kernels"]["toolkits"]:
+            print("1..0 # SKIP no CUDA compiler")
+            return 0
+        print("1..%d" % len(TESTS))
+        for function in TESTS:
+            room.test(function)
+    finally:
+        shutil.rmtree(room.dir, ignore_errors=True)
+    return 1 if room.bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
