@@ -72,8 +72,9 @@ void frame_decoder_free(struct frame_decoder *d) {
     decoder_destroy(d);
 }
 
+/* Never NULL: bytes are, before the first and after a large message. */
 static const char *unread(const struct frame_decoder *d) {
-    return d->bytes + d->start;
+    return d->bytes ? d->bytes + d->start : "";
 }
 
 static size_t available(const struct frame_decoder *d) {

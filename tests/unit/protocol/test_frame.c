@@ -133,6 +133,26 @@ Test(frame, a_host_may_stop_and_go_on) {
     hang_up(&h);
 }
 
+/* A host resumes whenever it has answered, also when nothing is kept: a sanitizer sees
+ * what is done with no bytes at all. */
+Test(frame, going_on_after_a_large_message_finds_nothing) {
+    enum { LARGE = 1 << 19 };
+    struct heard h;
+    listen(&h, LARGE);
+    autofree char *line = xmalloc(LARGE);
+    memset(line, ' ', LARGE);
+    line[0] = '[', line[LARGE - 2] = ']', line[LARGE - 1] = '\n';
+    frame_resume(h.decoder);
+    frame_feed(h.decoder, line, LARGE);
+    size_t len = h.text.len;
+    cr_assert(gt(sz, len, (size_t)LARGE - 2));
+    frame_resume(h.decoder);
+    cr_assert(eq(sz, h.text.len, len));
+    frame_feed(h.decoder, "{}\n", 3);
+    cr_assert_str_eq(h.text.data + len, "L{};");
+    hang_up(&h);
+}
+
 Test(frame, bytes_fed_from_inside_a_message_come_after_it) {
     struct heard h;
     listen(&h, 40);
