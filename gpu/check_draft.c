@@ -273,8 +273,12 @@ static json_t *arg_of(const struct draft_param *p, const struct sizes *sizes) {
                          tensor_type_name(p->type), "value", p->name);
     }
     if (p->kind == DRAFT_SCALAR) {
-        return json_pack("{s:s, s:s, s:i}", "name", p->name, "type",
-                         tensor_type_name(p->type), "value", 1);
+        json_t *arg =
+            json_pack("{s:s, s:i}", "type", tensor_type_name(p->type), "value", 1);
+        if (*p->name) {
+            json_object_set_new(arg, "name", json_string(p->name));
+        }
+        return arg;
     }
     if (p->kind == DRAFT_TENSOR_MAP) {
         return json_pack("{s:s, s:{s:s, s:[i,i]}}", "name", p->name, "tensor_map", "of",

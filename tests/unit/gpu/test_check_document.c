@@ -201,6 +201,20 @@ Test(check_draft, types_come_from_the_source) {
     cr_assert(json_equal(draft, expected), "%s", got);
 }
 
+/* More integers than are made sizes of. */
+Test(check_draft, with_many_integers_is_one_too) {
+    static const char text[] =
+        "__global__ void k(double *y, int a, int b, int c, long d, "
+        "short e, unsigned char f) {}";
+    autojson *draft = draft_of(text), *findings = json_array();
+    autofree char *spec = check_draft_text(draft);
+    cr_assert_eq(json_object_size(json_array_get(json_object_get(draft, "sizes"), 0)), 4);
+    check_document_judge(spec, strlen(spec), NULL, "k.check.json", findings);
+    cr_assert_eq(json_array_size(findings), 1);
+    cr_assert_str_eq(json_get_string(json_array_get(findings, 0), "code", ""),
+                     "no_expectation");
+}
+
 Test(check_draft, is_a_check_spec) {
     static const char text[] = "__global__ void relu(float *y, const float *x, int n) {}";
     autojson *draft = draft_of(text), *findings = json_array();
