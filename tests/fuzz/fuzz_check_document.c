@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_places(text, len, offset);
     autojson *items = check_completions(&d, offset);
     autofree char *hover = check_hover(&d, NULL, offset, &start, &end);
-    if (hover && (start > end || end > len)) {
+    if (!json_is_array(items) || (hover && (start > end || end > len))) {
         abort();
     }
     return 0;
