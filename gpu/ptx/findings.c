@@ -77,10 +77,11 @@ void findings_launch(struct findings *f, const char *label, const uint32_t block
 /* ---- adding ---- */
 
 static struct finding *finding_known(struct findings *f, uint32_t code, uint32_t function,
-                                     uint32_t instruction) {
+                                     uint32_t instruction, bool warning) {
     for (size_t k = 0; k < f->count; k++) {
         struct finding *x = &f->items[k];
-        if (x->code == code && x->function == function && x->instruction == instruction) {
+        if (x->code == code && x->function == function && x->instruction == instruction &&
+            x->warning == warning) {
             return x;
         }
     }
@@ -125,7 +126,8 @@ void finding_add(const struct finding_place *at, enum finding_code code, const c
                         .thread = at->warp->index * WARP_LANES + at->lane,
                         .count = 1,
                         .module = run->program->module};
-    struct finding *known = finding_known(f, x.code, x.function, x.instruction);
+    struct finding *known =
+        finding_known(f, x.code, x.function, x.instruction, at->warning);
     if (!known && f->count == MAX_KEPT) {
         f->lost++;
         pthread_mutex_unlock(&f->lock);

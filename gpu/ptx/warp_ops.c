@@ -222,25 +222,34 @@ static void meeting_do(struct meeting *t, enum warp_operation op) {
     }
 }
 
-static void tell_strange(struct warp *w, const struct step *s, const struct meeting *t) {
+/* A tree of shuffles up or down reads past the end of a mask of fewer lanes than 32, in
+ * lanes whose result nobody uses: right, but not to be told from what is wrong. */
+static void tell_strange(struct warp *w, const struct step *s, const struct meeting *t,
+                         uint32_t named) {
     EACH(t->strange, l) {
         unsigned j = t->asked[l];
-        finding_add(&(struct finding_place){.warp = w, .step = s, .lane = l},
-                    FINDING_INVALID_MASK,
-                    "Shuffle reads lane %u, which %s: the value is undefined", j,
-                    w->live >> j & 1 ? "is not in the mask" : "has exited");
+        bool outside = !(named >> j & 1);
+        bool tree = s->aux == OP_SHFL_UP || s->aux == OP_SHFL_DOWN;
+        finding_add(
+            &(struct finding_place){
+                .warp = w, .step = s, .lane = l, .warning = outside && tree},
+            FINDING_INVALID_MASK,
+            "Shuffle reads lane %u, which %s: the value is undefined%s", j,
+            outside ? "is not in the mask" : "has exited",
+            outside && tree ? ", which is right only where nothing uses it" : "");
     }
 }
 
 /* ---- meeting ---- */
 
-static void do_alone(struct warp *w, const struct step *s, uint32_t lanes) {
+static void do_alone(struct warp *w, const struct step *s, uint32_t lanes,
+                     uint32_t named) {
     struct meeting t = {.lanes = 0, .predicate = 0, .strange = 0};
     meeting_join(&t, w->head.regs, s, lanes);
     meeting_do(&t, (enum warp_operation)s->aux);
     meeting_leave(&t, w->head.regs, s, lanes);
     if (t.strange) {
-        tell_strange(w, s, &t);
+        tell_strange(w, s, &t, named);
     }
 }
 
@@ -274,7 +283,7 @@ static bool meet_if_complete(struct warp *w, const struct split *p) {
         }
     }
     if (t.strange) {
-        tell_strange(w, key.at, &t);
+        tell_strange(w, key.at, &t, key.members);
     }
     return true;
 }
@@ -308,7 +317,7 @@ static __attribute__((noinline)) void meet_groups(struct warp *w, const struct s
         }
         named |= group;
         if ((named & w->live & ~group) == 0) {
-            do_alone(w, s, group);
+            do_alone(w, s, group, named);
         } else {
             warp_park(w, group, s, SPLIT_MEET, named, 0);
         }
@@ -324,7 +333,7 @@ static void step_warp_operation(struct warp *w, const struct step *s, uint32_t m
     }
     if (differ == 0 && (mask & ~named) == 0 && (named & w->live & ~mask) == 0) {
         if (s->aux != OP_SYNC) {
-            do_alone(w, s, mask);
+            do_alone(w, s, mask, named);
         }
         return;
     }

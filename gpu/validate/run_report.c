@@ -29,7 +29,8 @@ void run_report_finish(struct run_report *r) {
 /* --- findings --- */
 
 static bool same_place(const json_t *a, const json_t *b) {
-    static const char *const members[] = {"code", "kernel", "file", "line", "buffer"};
+    static const char *const members[] = {"code", "severity", "kernel",
+                                          "file", "line",     "buffer"};
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {
         const json_t *x = json_object_get(a, members[i]);
         const json_t *y = json_object_get(b, members[i]);

@@ -181,6 +181,36 @@ Test(ptx_machine_checks, barriers_that_part_the_block) {
                    MACHINE_DONE, "invalid_mask", 34, NULL, 0, 0);
 }
 
+/* Eight lanes of a tree: the upper four read beyond the mask, whether those lanes wait
+ * elsewhere or are gone, and nobody uses what they get. A lane that the mask names and
+ * that is gone, and a butterfly, are something else. */
+Test(ptx_machine_checks, the_edge_of_a_tree_of_shuffles_is_a_warning) {
+#define EIGHT "setp.ge.u32 %p1, %r2, 8; "
+    static const struct {
+        const char *body, *severity;
+        long count;
+    } cases[] = {
+        {EIGHT "@%p1 bra O; shfl.sync.down.b32 %r4, %r2, 4, 31, 255; O:\n", "warning", 4},
+        {EIGHT "@%p1 exit; shfl.sync.down.b32 %r4, %r2, 4, 31, 255;\n", "warning", 4},
+        {EIGHT "@!%p1 bra O; setp.ge.u32 %p1, %r2, 32; @%p1 bra O;\n"
+               "shfl.sync.up.b32 %r4, %r2, 4, 0, 0xffffff00; O:\n",
+         "warning", 4},
+        {EIGHT "@%p1 exit; shfl.sync.down.b32 %r4, %r2, 4, 31, -1;\n", "error", 4},
+        {EIGHT "@%p1 bra O; shfl.sync.bfly.b32 %r4, %r2, 8, 31, 255; O:\n", "error", 8},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autofree char *source = xasprintf("%s%s%s", HEAD, cases[i].body, END);
+        struct machine_room *r = run(source, 0);
+        json_t *first = NULL;
+        cr_expect_eq(room_found(r, "invalid_mask", &first), cases[i].count, "case %zu",
+                     i);
+        cr_expect_str_eq(json_get_string(first, "severity", ""), cases[i].severity,
+                         "case %zu", i);
+        json_decref(first);
+        room_free(r);
+    }
+}
+
 #define COPY                                                                             \
     HEAD ".shared .align 16 .b8 s[1024]; mov.u32 %r3, s; shl.b32 %r4, %r2, 2;\n"         \
          "add.u32 %r3, %r3, %r4; add.u64 %rd3, %at, 0;\n"                                \
