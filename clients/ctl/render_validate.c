@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MAX_SAMPLES = 4, MAX_ROWS = 24 };
+enum { MAX_SAMPLES = 4, MAX_ROWS = 24, WIDE = 80 };
 
 static json_int_t number(const json_t *object, const char *key) {
     return json_get_integer(object, key, 0);
@@ -65,10 +65,12 @@ static void output_row(struct table *table, const json_t *item, const json_t *ou
 
 /* Every trial that failed, and the first of those that did not. */
 static void case_table(const struct terminal *t, const json_t *cases) {
-    static const char *const titles[] = {"case",          "trial",  "output",
-                                         "elements",      "wrong",  "max abs error",
-                                         "max rel error", "result", NULL};
-    struct table *table = table_new(titles);
+    static const char *const wide[] = {"case",          "trial",  "output",
+                                       "elements",      "wrong",  "max abs error",
+                                       "max rel error", "result", NULL};
+    static const char *const narrow[] = {"case",    "trial",   "output", "size", "wrong",
+                                         "max abs", "max rel", "result", NULL};
+    struct table *table = table_new(t->width < WIDE ? narrow : wide);
     size_t i, k, rows = 0, left = 0;
     const json_t *item, *output;
     json_array_foreach(cases, i, item) {
