@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+enum { MAX_NAME = 64, MAX_BUFFERS = 128 };
+
 /* --- completion --- */
 
 struct offer {
@@ -99,18 +101,36 @@ static void offer_operators(struct offer *o) {
     }
 }
 
+static bool is_word(const char *text, size_t len, const char *word) {
+    return len == strlen(word) && !memcmp(text, word, len);
+}
+
+static void offer_buffer(struct offer *o, size_t name) {
+    size_t len;
+    const char *text = json_place_string(o->places, name, &len);
+    if (len && len <= MAX_NAME && !memchr(text, '\\', len)) {
+        autofree char *word = xstrndup(text, len);
+        offer_string(o, word, "buffer", NULL);
+    }
+}
+
 /* Buffers are objects with a name and a shape, wherever they stand. */
 static void offer_buffers(struct offer *o) {
     const struct json_places *p = o->places;
-    for (size_t i = 0; i < p->count; i++) {
-        size_t name = p->list[i].kind == '{' ? json_place_member(p, i, "name") : SIZE_MAX;
-        if (name != SIZE_MAX && json_place_member(p, i, "shape") != SIZE_MAX) {
-            size_t len;
-            const char *text = json_place_string(p, name, &len);
-            if (len && len <= 64 && !memchr(text, '\\', len)) {
-                autofree char *word = xstrndup(text, len);
-                offer_string(o, word, "buffer", NULL);
-            }
+    autofree size_t *names =
+        xcalloc(p->count + 1, sizeof *names); /* by object; 0: none */
+    autofree bool *shaped = xcalloc(p->count + 1, sizeof *shaped);
+    for (size_t i = 1; i < p->count; i++) {
+        size_t len;
+        const char *key = json_place_key(p, i, &len);
+        if (is_word(key, len, "name")) {
+            names[p->list[i].parent] = i;
+        }
+        shaped[p->list[i].parent] |= is_word(key, len, "shape");
+    }
+    for (size_t i = 0; i < p->count && json_array_size(o->list) < MAX_BUFFERS; i++) {
+        if (names[i] && shaped[i]) {
+            offer_buffer(o, names[i]);
         }
     }
 }
@@ -139,10 +159,6 @@ static const char *member_name(const struct offer *o, size_t *ret_len) {
         i = o->spot.container;
     }
     return json_place_key(p, i, ret_len);
-}
-
-static bool is_word(const char *text, size_t len, const char *word) {
-    return len == strlen(word) && !memcmp(text, word, len);
 }
 
 static void offer_values(struct offer *o) {

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #define MAX_FINDINGS 100
+#define MAX_SYMBOLS 1000
 #define MAX_SOURCE (4u << 20)
 
 /* A text that is judged. */
@@ -133,6 +134,9 @@ static bool judge_members(struct judge *j, const json_t *spec) {
     json_t *value;
     bool good = true;
     json_object_foreach((json_t *)(uintptr_t)spec, name, value) {
+        if (json_array_size(j->findings) == MAX_FINDINGS) {
+            break;
+        }
         if (!json_object_get(known, name)) {
             autofree char *message = xasprintf("%.64s: no member of a check spec", name);
             tell_at(j, FINDING_ERROR, "unknown_member",
@@ -305,7 +309,7 @@ static json_t *symbols(const struct document *d) {
     struct json_places p;
     json_t *list = json_array();
     json_places_read(&p, d->text, d->len);
-    for (size_t i = 1; i < p.count; i++) {
+    for (size_t i = 1; i < p.count && json_array_size(list) < MAX_SYMBOLS; i++) {
         const struct json_place *m = &p.list[i];
         size_t len;
         const char *key = json_place_key(&p, i, &len);

@@ -244,12 +244,13 @@ static void place_of(const struct document *d, const json_t *names, const char *
     struct json_places p;
     json_places_read(&p, d->text, d->len);
     for (size_t i = 0; output && i < p.count; i++) {
-        size_t name = p.list[i].kind == '{' ? json_place_member(&p, i, "name") : SIZE_MAX,
-               len = 0;
-        const char *text = name == SIZE_MAX ? "" : json_place_string(&p, name, &len);
-        if (len == strlen(output) && !memcmp(text, output, len)) {
-            *start = p.list[name].start;
-            *end = p.list[name].end;
+        size_t key_len, len;
+        const char *key = json_place_key(&p, i, &key_len);
+        const char *text = json_place_string(&p, i, &len);
+        if (key_len == 4 && !memcmp(key, "name", 4) && len == strlen(output) &&
+            !memcmp(text, output, len)) {
+            *start = p.list[i].start;
+            *end = p.list[i].end;
             break;
         }
     }

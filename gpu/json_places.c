@@ -173,7 +173,8 @@ const char *json_place_string(const struct json_places *p, size_t i, size_t *ret
 
 static size_t member(const struct json_places *p, size_t object, const char *name,
                      size_t name_len) {
-    for (size_t i = object + 1; i < p->count; i++) {
+    size_t end = p->list[object].end; /* places stand in the order of the text */
+    for (size_t i = object + 1; i < p->count && p->list[i].start <= end; i++) {
         size_t len;
         const char *key = json_place_key(p, i, &len);
         if (p->list[i].parent == object && p->list[i].key_end && len == name_len &&
