@@ -11,7 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_FINDINGS = 100 };
+enum {
+    MAX_FINDINGS = 100,
+    /* Fewer elements may honestly be right as they are: one is sorted. */
+    UNCHANGED_MANY = 8,
+};
 #define MAX_PRINTED (64u << 10)
 
 void run_report_start(struct run_report *r) {
@@ -158,6 +162,19 @@ void run_report_weakness(const struct run_report *r, struct report_weakness *ret
         ret->nonfinite |= nonfinite;
         ret->buffer = zeros || constant || nonfinite ? i : ret->buffer;
     }
+    ret->unchanged = r->stays && !r->does_something;
+}
+
+/* Does what was there before fail as the output? Once is enough. */
+static void note_change(struct run_report *r, const struct trial *t, size_t i,
+                        const struct expected_output *expected) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[i];
+    uint64_t count = t->check->buffers[i].count;
+    bool had = spec->init || spec->is_global;
+    if (!r->does_something && count) {
+        r->does_something = !had || !trial_unchanged_passes(t, i, expected);
+        r->stays |= count >= UNCHANGED_MANY;
+    }
 }
 
 static int compare_buffer(struct run_report *r, const struct trial *t, size_t i,
@@ -173,6 +190,7 @@ static int compare_buffer(struct run_report *r, const struct trial *t, size_t i,
         add_unwritten(r, t, i, unwritten, first);
     }
     note_strength(r, &result, i, t->check->buffers[i].count);
+    note_change(r, t, i, expected);
     json_array_append_new(outputs, result.json);
     *ret_pass = *ret_pass && result.pass;
     return 0;
@@ -248,6 +266,7 @@ static void check_written(struct run_report *r, const struct trial *t, size_t i)
     if (spec->init || spec->is_global) {
         return;
     }
+    r->does_something |= t->check->buffers[i].count > 0;
     uint64_t bytes = t->class->unwritten(t->backend, t->addresses[i], &first);
     if (bytes) {
         add_unwritten(r, t, i, (bytes + size - 1) / size, first);

@@ -18,6 +18,8 @@ struct run_report {
     json_t *counters; /* of the largest case */
     uint64_t counted; /* its lane-instructions */
     bool mismatch, error_finding;
+    bool does_something; /* some output was expected to be other than it was before */
+    bool stays;          /* one of more than a few elements was not */
     struct output_strength outputs[SPEC_MAX_BUFFERS]; /* by the spec's buffers */
 };
 
@@ -39,7 +41,8 @@ void run_report_observe(struct run_report *r, const struct trial *t, unsigned tr
 /* Outputs that prove nothing: zeros, one constant, or nothing at all would pass. */
 struct report_weakness {
     bool compared, zeros, constant, nonfinite;
-    size_t buffer; /* of one that is weak */
+    bool unchanged; /* all outputs may stay as they were before: no kernel would pass */
+    size_t buffer;  /* of one that is weak, but for `unchanged` */
 };
 void run_report_weakness(const struct run_report *r, struct report_weakness *ret);
 /* The sizes of a case: {"n": 5}. New reference. */

@@ -5,12 +5,38 @@
 #include <errno.h>
 #include <string.h>
 
+static struct compare_input input_of(const struct trial *t, size_t buffer,
+                                     const struct expected_output *expected,
+                                     const void *actual) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[buffer];
+    const struct case_buffer *b = &t->check->buffers[buffer];
+    return (struct compare_input){
+        .name = spec->name,
+        .type = spec->type,
+        .expected_type = expected->type,
+        .actual = actual,
+        .expected = expected->data,
+        .count = b->count,
+        .shape = b->shape,
+        .rank = b->rank,
+        .tolerance = spec->tolerance,
+    };
+}
+
+bool trial_unchanged_passes(const struct trial *t, size_t buffer,
+                            const struct expected_output *expected) {
+    const struct compare_input input = input_of(t, buffer, expected, t->before[buffer]);
+    struct compare_result result;
+    compare_output(&result, &input);
+    json_decref(result.json);
+    return result.pass;
+}
+
 int trial_compare_output(const struct trial *t, size_t buffer,
                          const struct expected_output *expected,
                          struct compare_result *ret, uint64_t *ret_unwritten,
                          uint64_t *ret_first, struct err *err) {
     const struct spec_buffer *spec = &t->check->spec->buffers[buffer];
-    const struct case_buffer *b = &t->check->buffers[buffer];
     size_t size = tensor_type_bytes(spec->type);
     autofree void *actual = trial_read(t, buffer, err);
     if (!actual) {
@@ -21,19 +47,9 @@ int trial_compare_output(const struct trial *t, size_t buffer,
         uint64_t bytes = t->class->unwritten(t->backend, t->addresses[buffer], ret_first);
         *ret_unwritten = (bytes + size - 1) / size;
     }
-    const struct compare_input input = {
-        .name = spec->name,
-        .type = spec->type,
-        .expected_type = expected->type,
-        .actual = actual,
-        .expected = expected->data,
-        .count = b->count,
-        .shape = b->shape,
-        .rank = b->rank,
-        .tolerance = spec->tolerance,
-        .unwritten = *ret_unwritten,
-        .first_unwritten = *ret_first / size,
-    };
+    struct compare_input input = input_of(t, buffer, expected, actual);
+    input.unwritten = *ret_unwritten;
+    input.first_unwritten = *ret_first / size;
     compare_output(ret, &input);
     return 0;
 }

@@ -10,6 +10,11 @@ int trial_compare_output(const struct trial *t, size_t buffer,
                          struct compare_result *ret, uint64_t *ret_unwritten,
                          uint64_t *ret_first, struct err *err);
 
+/* Would the buffer's first contents pass as the output? Of one that has any: with an init
+ * or a variable. */
+bool trial_unchanged_passes(const struct trial *t, size_t buffer,
+                            const struct expected_output *expected);
+
 /* Of all outputs that something is expected of, the first that is wrong. */
 struct trial_difference {
     const char *output; /* NULL: all are right; borrowed from the spec */

@@ -80,6 +80,21 @@ static void refuse_weak(struct run *run, const struct report_weakness *weak) {
                "varied outputs");
 }
 
+/* A check that never looks at anything, or that no kernel at all would pass. */
+static void refuse_empty(struct run *run, const struct report_weakness *weak) {
+    if (!weak->compared) {
+        course_end(run, "error", "spec", "trivial_check",
+                   "nothing was compared: the reference writes none of the outputs, or "
+                   "they have no elements",
+                   "let the reference write the same outputs as the kernel");
+    } else {
+        course_end(run, "error", "spec", "trivial_check",
+                   "a kernel that does nothing would pass this check: every output is "
+                   "expected to stay as its \"init\" makes it",
+                   "give inits that the kernel must change");
+    }
+}
+
 static void judge(struct run *run) {
     struct report_weakness weak;
     run_report_weakness(&run->report, &weak);
@@ -90,6 +105,8 @@ static void judge(struct run *run) {
         json_object_set_new(run->result, "verdict", json_string("fail"));
     } else if (weak.zeros || weak.constant || weak.nonfinite) {
         refuse_weak(run, &weak);
+    } else if (run->spec.expect != EXPECT_NONE && (!weak.compared || weak.unchanged)) {
+        refuse_empty(run, &weak);
     } else {
         json_object_set_new(run->result, "verdict", json_string("pass"));
     }
@@ -183,8 +200,8 @@ static int read_options(struct run *run, const json_t *request, struct err *err)
     return 0;
 }
 
-/* A reference that is the kernel itself, by name and instructions. */
-static bool is_self_reference(const struct run *run) {
+/* Has each launch of the reference one of the kernel's with the same instructions? */
+static bool is_self_reference(const struct run *run, bool by_name) {
     const struct check_spec *spec = &run->spec;
     if (spec->expect != EXPECT_KERNEL) {
         return false;
@@ -192,11 +209,12 @@ static bool is_self_reference(const struct run *run) {
     for (size_t i = 0; i < spec->reference_count; i++) {
         const char *symbol = trial_symbol(&run->reference, &spec->reference[i]);
         bool own = false;
-        for (size_t k = 0; symbol && k < spec->launch_count; k++) {
+        for (size_t k = 0; symbol && k < spec->launch_count && !own; k++) {
             const char *kernel = trial_symbol(&run->kernel, &spec->launches[k]);
-            own |= kernel && !strcmp(symbol, kernel);
+            own = kernel && (!by_name || !strcmp(symbol, kernel)) &&
+                  ptx_entry_is_same(run->kernel.ptx, kernel, run->reference.ptx, symbol);
         }
-        if (!own || !ptx_entry_is_same(run->kernel.ptx, run->reference.ptx, symbol)) {
+        if (!own) {
             return false;
         }
     }
@@ -208,6 +226,15 @@ static void refuse_self_reference(struct run *run) {
                "the reference is the kernel itself: that proves nothing",
                "write the reference in the plainest way, as another kernel, or give an "
                "expression or values");
+}
+
+/* Two plain kernels may be the same honestly: no verdict. */
+static void warn_self_reference(struct run *run) {
+    if (is_self_reference(run, false)) {
+        run_report_note(&run->report, "self_reference", "warning", NULL,
+                        "the reference has another name than the kernel and the same "
+                        "instructions: what both do wrong is not seen");
+    }
 }
 
 void validate_stop(void) {
@@ -261,9 +288,10 @@ json_t *validate_run(const json_t *request, const struct backend_class *backend)
     if (run_start(run, request, &err) < 0) {
         course_end(run, "error", "spec", "bad_spec", err.msg, NULL);
     } else {
-        if (is_self_reference(run)) {
+        if (is_self_reference(run, true)) {
             refuse_self_reference(run);
         } else {
+            warn_self_reference(run);
             run_trials(run);
             validate_timing(run);
             if (course_is_good(run)) {

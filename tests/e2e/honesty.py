@@ -39,8 +39,12 @@ SUM_SPEC = {"launch": {"grid": [1], "block": [128]}, "tolerance": {"rtol": 1e-4,
             "args": [dict(buffers()[0], shape=[1])] + buffers()[1:], "expect": {"expression": {"y": "sum(j, 0, n, x[j])"}}}
 
 
-def expect_kernel(text):
-    return {"kernel": {"source": text, "kernel": "k"}}
+def expect_kernel(text, name="k"):
+    return {"kernel": {"source": text, "kernel": name}}
+
+
+def in_place(uniform):
+    return [dict(buffers()[0], init={"uniform": uniform})] + buffers()[1:]
 
 
 # name: (cheat, honest twin, what is asked of both beside `spec`, verdicts of the cheat, codes of findings or of the
@@ -96,6 +100,15 @@ TRICKS = {
         HONEST, HONEST, {"cheat": {"expect": expect_kernel(source(HONEST))},
                          "honest": {"expect": expect_kernel(source("for (int k = i; k < n; k += gridDim.x * blockDim.x) y[k] = fmaf(x[k], 3.f, 1.f);"))}},
         {"error", "fail"}, {"self_reference", "reference_is_kernel"}),
+    "its own reference under another name: told, for two plain kernels may be the same honestly": (
+        "if (i < n) y[i] = x[i] * 2;", HONEST,
+        {"cheat": {"expect": expect_kernel(source("if (i < n) y[i] = x[i] * 2;").replace(" k(", " copy(").replace("{\n", "{ // not k\n"), "copy")}},
+        {"pass"}, {"self_reference"}),
+    "a reference that writes nothing": (
+        "if (i < n) y[i] = 5;", HONEST, {"cheat": {"expect": expect_kernel(source(""))}}, {"error"}, {"trivial_check"}),
+    "nothing is done where nothing need be": (
+        "", "if (i < n) y[i] = max(y[i], 0.f);", {"expect": {"op": "relu", "inputs": {"input": "y"}},
+        "cheat": {"args": in_place([1, 2])}, "honest": {"args": in_place([-1, 1])}}, {"error"}, {"trivial_check"}),
     "more shared memory than there is: the launch fails, the output stays": (
         "__shared__ volatile float big[12000]; extern __shared__ volatile float s[]; big[i % 12000] = 0; s[threadIdx.x] = 0; __syncthreads();\n"
         "if (i < n) y[i] = x[i] * 3 + 1 + big[i % 12000] + s[threadIdx.x];", HONEST,
