@@ -11,7 +11,8 @@ struct packing {
     const struct spec_launch *launch;
     const struct kernel_param *params;
     const struct case_places *places;
-    char *to; /* of the argument that is packed */
+    size_t index; /* of the argument that is packed */
+    char *to;
     struct err *err;
 };
 
@@ -31,6 +32,11 @@ static int scalar_to(const struct packing *p, enum tensor_type type, const json_
     }
     int64_t number = json_is_boolean(value) ? json_is_true(value) : 0;
     int n = json_is_boolean(value) ? 0 : case_size_value(p->c, value, &number, p->err);
+    if (n == 0 && !tensor_type_holds(type, number)) {
+        return err_set(p->err, -EINVAL, "%sargs[%zu]: the value %lld is no %s",
+                       p->launch->at, p->index, (long long)number,
+                       tensor_type_name(type));
+    }
     tensor_set_integer(type, to, 0, number);
     return n;
 }
@@ -92,13 +98,14 @@ static int pack_arg(struct packing *p, size_t i) {
 int check_case_params(const struct check_case *c, const struct spec_launch *launch,
                       const struct kernel_param *params, size_t param_count,
                       const struct case_places *places, void *block, struct err *err) {
-    struct packing p = {c, launch, params, places, NULL, err};
+    struct packing p = {c, launch, params, places, 0, NULL, err};
     if (launch->arg_count != param_count) {
         return err_set(err, -EINVAL,
                        "%sargs: the kernel takes %zu arguments, the spec gives %zu",
                        launch->at, param_count, launch->arg_count);
     }
     for (size_t i = 0; i < param_count; i++) {
+        p.index = i;
         p.to = (char *)block + params[i].offset;
         int n = pack_arg(&p, i);
         if (n < 0) {

@@ -223,9 +223,10 @@ static int read_expected(struct spec_reader *r, const json_t *expected,
         }
         char at[96];
         snprintf(at, sizeof at, "expect.%s.%.64s", word, name);
-        int n = kind == EXPECT_FILES     ? spec_read_array(r, value, buffer, true, at)
-                : json_array_size(value) ? spec_check_values(r, value, at)
-                                         : 0;
+        int n = kind == EXPECT_FILES ? spec_read_array(r, value, buffer, true, at)
+                : json_array_size(value)
+                    ? spec_check_values(r, spec->buffers[buffer].type, value, at)
+                    : 0;
         if (n < 0) {
             return n;
         }

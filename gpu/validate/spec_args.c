@@ -125,7 +125,18 @@ static int check_integers(struct spec_reader *r, const json_t *value, const char
                                          : 0;
 }
 
-int spec_check_values(struct spec_reader *r, const json_t *value, const char *at) {
+static int check_range(struct spec_reader *r, enum tensor_type type, const json_t *value,
+                       const char *at) {
+    json_int_t number = json_integer_value(value);
+    return tensor_type_holds(type, number)
+               ? 0
+               : err_set(r->err, -EINVAL, "%s: %lld is no %s", at, (long long)number,
+                         tensor_type_name(type));
+}
+
+int spec_check_values(struct spec_reader *r, enum tensor_type type, const json_t *value,
+                      const char *at) {
+    char path[256];
     size_t i;
     json_t *item;
     r->numbers += json_array_size(value);
@@ -136,6 +147,10 @@ int spec_check_values(struct spec_reader *r, const json_t *value, const char *at
     json_array_foreach(value, i, item) {
         if (!json_is_number(item) && !json_is_boolean(item) && !spec_is_special(item)) {
             return err_set(r->err, -EINVAL, "%s[%zu]: a number is expected", at, i);
+        }
+        if (json_is_integer(item) && !tensor_type_holds(type, json_integer_value(item))) {
+            snprintf(path, sizeof path, "%.230s[%zu]", at, i);
+            return check_range(r, type, item, path);
         }
     }
     return 0;
@@ -161,7 +176,8 @@ int spec_read_array(struct spec_reader *r, const json_t *path, size_t buffer,
     return 0;
 }
 
-static int check_init(struct spec_reader *r, const json_t *init, const char *at) {
+static int check_init(struct spec_reader *r, enum tensor_type type, const json_t *init,
+                      const char *at) {
     if (!init) {
         return 0;
     }
@@ -180,11 +196,11 @@ static int check_init(struct spec_reader *r, const json_t *init, const char *at)
             return check_integers(r, value, path);
         }
         if (!strcmp(kind, "values")) {
-            return spec_check_values(r, value, path);
+            return spec_check_values(r, type, value, path);
         }
         if (!strcmp(kind, "fill")) {
             autojson *one = json_pack("[O]", value);
-            return spec_check_values(r, one, path);
+            return spec_check_values(r, type, one, path);
         }
         if (!strcmp(kind, "arange")) {
             return json_is_array(value) ? check_pair(r, value, path) : 0;
@@ -222,7 +238,7 @@ static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
                            const json_t *json, const char *at) {
     int n = spec_check_type(r, json, at, &ret->type);
     n = n < 0 ? n : check_shape(r, json_object_get(json, "shape"), at);
-    n = n < 0 ? n : check_init(r, json_object_get(json, "init"), at);
+    n = n < 0 ? n : check_init(r, ret->type, json_object_get(json, "init"), at);
     if (n < 0) {
         return n;
     }
@@ -282,7 +298,8 @@ int spec_check_value(struct spec_reader *r, enum tensor_type type, const json_t 
         (tensor_type_float(type) && (json_is_number(value) || spec_is_special(value)))) {
         return 0;
     }
-    return spec_check_size(r, value, at);
+    int n = spec_check_size(r, value, at);
+    return n < 0 ? n : check_range(r, type, value, at); /* expressions: by case */
 }
 
 int spec_check_scalar(struct spec_reader *r, const json_t *json, const char *at,

@@ -30,8 +30,9 @@ int spec_check_type(struct spec_reader *r, const json_t *json, const char *at,
 /* A number or an expression that a value of this type can be. */
 int spec_check_value(struct spec_reader *r, enum tensor_type type, const json_t *value,
                      const char *at);
-/* A list of numbers, counted among those that are written out. */
-int spec_check_values(struct spec_reader *r, const json_t *value, const char *at);
+/* A list of numbers that a type can hold, counted among those that are written out. */
+int spec_check_values(struct spec_reader *r, enum tensor_type type, const json_t *value,
+                      const char *at);
 /* {"type", "value"} */
 int spec_check_scalar(struct spec_reader *r, const json_t *json, const char *at,
                       enum tensor_type *ret);

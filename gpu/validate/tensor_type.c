@@ -141,6 +141,12 @@ void tensor_set_integer(enum tensor_type type, void *data, size_t i, int64_t val
     }
 }
 
+bool tensor_type_holds(enum tensor_type type, int64_t value) {
+    unsigned bits = 8u * types[type].bytes;
+    return tensor_type_float(type) || type == TENSOR_BOOL || bits == 64 ||
+           (value >= -(INT64_C(1) << (bits - 1)) && value < INT64_C(1) << bits);
+}
+
 static int64_t to_integer(enum tensor_type type, double value) {
     if (isnan(value)) {
         return 0;

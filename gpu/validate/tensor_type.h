@@ -42,5 +42,8 @@ double tensor_get(enum tensor_type type, const void *data, size_t i);
 void tensor_set(enum tensor_type type, void *data, size_t i, double value);
 /* Exact for 64-bit integers; values outside the type wrap. */
 void tensor_set_integer(enum tensor_type type, void *data, size_t i, int64_t value);
+/* Can the type hold it, signed or not? An int8 may be given as 255, an uint8 as -1: what
+ * C's conversions are used for; 256 is a mistake. Floats and bool hold anything. */
+bool tensor_type_holds(enum tensor_type type, int64_t value);
 /* The element's bits, zero-extended. */
 uint64_t tensor_bits(enum tensor_type type, const void *data, size_t i);

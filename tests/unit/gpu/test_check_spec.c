@@ -8,6 +8,7 @@
 #include "gpu/validate/value_expression.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -200,6 +201,35 @@ Test(check_spec, reads_and_resolves) {
     cr_assert_str_eq(err.msg, "args[2] cols has 4 bytes, the kernel's parameter 8");
     check_case_finish(&c);
     check_spec_finish(&spec);
+}
+
+/* What C would cut in silence. */
+Test(check_spec, values_that_a_scalar_cannot_hold) {
+    static const char *const texts[] = {
+        "'sizes':{'n':200},'args':[{'type':'int8','value':'n'}]",
+        "'sizes':{'n':200},'args':[{'type':'int8','value':'n + 55'}]",
+        "'sizes':{'n':200},'args':[{'type':'int8','value':'n + 56'}]",
+        "'sizes':{'n':200},'args':[{'type':'int8','value':'-n'}]",
+        "'sizes':{'n':200},'args':[{'type':'bool','value':'n + 56'}]",
+    };
+    static const char *const words[] = {"", "", "args[0]: the value 256 is no int8",
+                                        "args[0]: the value -200 is no int8", ""};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        static const struct kernel_param params[] = {{0, 1}};
+        const struct case_places places = {0};
+        struct check_spec spec;
+        struct check_case c;
+        struct err err = {0};
+        unsigned char block = 0;
+        cr_assert_eq(read_spec(&spec, texts[i], &err), 0, "%s", err.msg);
+        cr_assert_eq(check_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
+        int r =
+            check_case_params(&c, &spec.launches[0], params, 1, &places, &block, &err);
+        cr_expect_eq(r, *words[i] ? -EINVAL : 0, "%s", texts[i]);
+        cr_expect_str_eq(err.msg, words[i]);
+        check_case_finish(&c);
+        check_spec_finish(&spec);
+    }
 }
 
 /* The compiler that builds this test is the judge of the layout. */
@@ -408,6 +438,15 @@ Test(check_spec, errors_name_the_field) {
          "args[0].init.normal"},
         {"'args':['x']", "no buffer 'x'"},
         {"'args':[{'name':'n','type':'int32','value':1.5}]", "args[0].value"},
+        {"'args':[{'name':'n','type':'int32','value':4294967296}]",
+         "args[0].value: 4294967296 is no int32"},
+        {"'args':[{'struct':[{'type':'uint8','values':[255,-1,256]}]}]",
+         "values[2]: 256 is no uint8"},
+        {"'args':[{'name':'x','type':'int8','shape':[2],'init':{'values':[255,-129]}}]",
+         "args[0].init.values[1]: -129 is no int8"},
+        {"'args':[{'name':'y','type':'int16','shape':[2],'output':true}],"
+         "'expect':{'values':{'y':[1,65536]}}",
+         "expect.values.y[1]: 65536 is no int16"},
         {"'args':[{'tensor_map':{}}]", "tensor_map"},
         {"'sizes':[]", "sizes: the list is empty"},
         {"'sizes':{'n':'2'}", "sizes.n"},
