@@ -32,6 +32,9 @@ uint8_t *access_resolve(struct warp *w, const struct step *s, unsigned lane,
                         uint64_t address, enum ptx_space space, unsigned bytes,
                         bool reads, bool writes, uint8_t **ret_shadow);
 
+/* Has a cp.async to these bytes of shared memory been issued that has not arrived? */
+bool block_copies_to(const struct block *b, uint64_t offset, unsigned bytes);
+
 /* Of a parameter area in the arena: dst/src[0], step->offset within it. */
 step_run *step_area_load(unsigned bytes);
 step_run *step_area_store(unsigned bytes);

@@ -123,14 +123,18 @@ static void fault_window(const struct fault *f, uint64_t size) {
 
 static void tell_uninitialized(const struct fault *f, const char *buffer,
                                uint64_t offset) {
+    bool copied =
+        f->space == PTX_SHARED && block_copies_to(f->warp->block, f->address, f->bytes);
     struct finding_place at = {.warp = f->warp,
                                .step = f->step,
                                .lane = f->lane,
                                .buffer = buffer,
                                .offset = (int64_t)offset};
     finding_add(&at, FINDING_UNINITIALIZED,
-                "Uninitialized %s read of %u bytes: offset %llu of %s was never written",
-                space_word(f->space), f->bytes, (unsigned long long)offset, buffer);
+                "Uninitialized %s read of %u bytes: offset %llu of %s %s",
+                space_word(f->space), f->bytes, (unsigned long long)offset, buffer,
+                copied ? "is being written by a cp.async that nobody has waited for"
+                       : "was never written");
 }
 
 /* ---- one lane ---- */

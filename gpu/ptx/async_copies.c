@@ -1,8 +1,9 @@
 /* async_copies: cp.async and its groups.
  *
- * A copy arrives when its group is waited for, not when it is issued: a kernel that does
- * not wait reads what was there before, and the initialisation check tells it. Addresses
- * are checked, and the source read for initialisation, when the copy is issued. */
+ * A copy arrives when its group is waited for, not when it is issued. In between its
+ * destination counts as not initialised: whoever reads it has not waited, or still reads
+ * what another copy left there. Addresses are checked, and the source read for
+ * initialisation, when the copy is issued. */
 #include "base/mem.h"
 #include "gpu/ptx/access.h"
 #include "gpu/ptx/coalescing.h"
@@ -61,6 +62,28 @@ static void copy_add(struct warp *w, const struct async_copy *c) {
     w->copies[w->copy_count++] = *c;
 }
 
+/* Neither what was there nor what is to come may be read. */
+static void copy_begin(struct warp *w, const struct async_copy *c) {
+    struct block *b = w->block;
+    copy_add(w, c);
+    if (b->shared_shadow) {
+        memset(b->shared_shadow + c->to / 4, 0, c->bytes / 4u);
+    }
+}
+
+bool block_copies_to(const struct block *b, uint64_t offset, unsigned bytes) {
+    for (uint32_t i = 0; i < b->warp_count; i++) {
+        const struct warp *w = &b->warps[i];
+        for (uint32_t k = 0; k < w->copy_count; k++) {
+            const struct async_copy *c = &w->copies[k];
+            if (offset < c->to + (uint64_t)c->bytes && c->to < offset + bytes) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* src: destination, source, size of the source (absent: all) or predicate to leave it
  * out. */
 static void step_copy(struct warp *w, const struct step *s, uint32_t mask) {
@@ -109,7 +132,7 @@ static void step_copy(struct warp *w, const struct step *s, uint32_t mask) {
                 continue;
             }
         }
-        copy_add(w, &c);
+        copy_begin(w, &c);
     }
     if (reading && worker->run->count) {
         coalescing_count(&worker->accesses[s->extra], &worker->patterns[s->extra],

@@ -217,6 +217,28 @@ Test(ptx_machine_checks, the_edge_of_a_tree_of_shuffles_is_a_warning) {
          "cp.async.ca.shared.global [%r3], [%rd3], 4; cp.async.commit_group;\n"          \
          "cp.async.ca.shared.global [%r3+256], [%rd3], 4, 2; cp.async.commit_group;\n"
 
+/* The first word has been waited for and is filled anew: neither value may be read, until
+ * the second copy has been waited for too. */
+Test(ptx_machine_checks, what_is_copied_to_is_not_read) {
+    static const char again[] =
+        "cp.async.wait_all; cp.async.ca.shared.global [%r3], [%rd3], 4;\n";
+    static const struct {
+        const char *wait;
+        long found;
+    } cases[] = {{"", 64}, {"cp.async.wait_all;\n", 0}};
+    for (size_t i = 0; i < 2; i++) {
+        autofree char *body = xasprintf("%s%s%sld.shared.u32 %%r5, [%%r3];\n%s", COPY,
+                                        again, cases[i].wait, END);
+        struct machine_room *r = run(body, 0);
+        json_t *first = NULL;
+        cr_expect_eq(room_found(r, "uninitialized", &first), cases[i].found);
+        cr_expect(!first == !cases[i].found);
+        cr_expect(!first || strstr(json_get_string(first, "message", ""), "cp.async"));
+        json_decref(first);
+        room_free(r);
+    }
+}
+
 Test(ptx_machine_checks, asynchronous_copies_arrive_when_waited_for) {
     /* The second group may still be away: its word is read too early. */
     expect_finding(run(COPY "cp.async.wait_group 1; ld.shared.u32 %r5, [%r3];\n"
