@@ -293,7 +293,7 @@ int check_seed_read(const json_t *value, uint64_t *ret) {
         return 0;
     }
     const char *text = json_string_value(value);
-    if (!text || !*text || strlen(text) > 20 || *text == '-') {
+    if (!text || *text < '0' || *text > '9' || strlen(text) > 20) {
         return -EINVAL;
     }
     char *end;

@@ -456,6 +456,7 @@ Test(check_spec, errors_name_the_field) {
         {"'expect':{'values':{'y':[1]}}", "no output of that name"},
         {"'trials':0", "trials"},
         {"'seed':'xyz'", "seed"},
+        {"'seed':' -5'", "seed"}, /* which strtoull would take */
         {"'checks':['leaks']", "checks[0]"},
         {"'checks':['memory','race']", "no race check"},
         {"'tolerance':{'rtol':-1},'args':[{'name':'x','type':'float32','shape':[1],"
