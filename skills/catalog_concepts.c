@@ -331,6 +331,17 @@ static void share_weights(struct ranking *k, double rarest) {
     k->content = sum / rarest;
 }
 
+/* What none of several hundred skills ever mentions is what the task is about and they
+ * are not; that one of three lacks a word tells nothing. */
+#define COLLECTION_FULL 400.0
+
+static void measure_unknown(struct ranking *k, int64_t total) {
+    for (size_t i = 0; i < k->concept_count; i++) {
+        k->unknown += k->concepts[i].known ? 0 : k->concepts[i].weight;
+    }
+    k->unknown *= fmin(1, (double)total / COLLECTION_FULL);
+}
+
 static size_t choose_values(const struct search *q, struct candidate *list, size_t count,
                             struct valued *ret) {
     size_t kept = 0;
@@ -363,6 +374,7 @@ void search_choose_concepts(struct ranker *r, struct search *q, const char *task
         add_names(r, q, values[i].candidate, i);
     }
     share_weights(q->ranking, rarity(q->snapshot->indexed, 1));
+    measure_unknown(q->ranking, q->snapshot->indexed);
     free(values);
     free(list);
     key_terms_finish(&terms);

@@ -219,7 +219,9 @@ struct ranking {
     size_t count;
     struct concept concepts[RANK_CONCEPTS_MAX];
     size_t concept_count;
-    size_t product_count;           /* concepts that name one */
+    size_t product_count; /* concepts that name one */
+    double unknown; /* share of the task in words that no skill holds, 0…1; in a small
+                       collection, where most words are such, less */
     char names[RANK_NAMES_MAX][48]; /* that were asked for */
     double content; /* what the task says, in words as rare as words get */
 };

@@ -115,20 +115,22 @@ static void weigh_concepts(const struct search *q, const struct snapshot_documen
 }
 
 static double order_of(const struct ranked *m) {
-    return m->cover + 0.25 * m->adjacent + 0.1 * m->named;
+    return m->cover + 0.25 * m->adjacent + 0.1 * m->named + 0.15 * m->described;
 }
 
-/* Fitted on the development half of tests/unit/skills/data/lookup and on halves of two
- * other sets of tasks, over hundreds of public skills: how much was said of what was
- * asked, in rare words; how much of the task appears at all; whether its words stand
- * together as they do in the task; how much of it name and description speak of; and how
- * many of the products it names are others than the skill's. */
+/* Fitted on the development halves of tests/unit/skills/data/lookup and of a set of tasks
+ * over hundreds of public skills: how much was said of what was asked, in rare words; how
+ * much of the task appears at all; whether its words stand together as they do in the
+ * task; how much of it name and description speak of, and the name alone; how many of the
+ * products it names are others than the skill's; and how much of the task is in words
+ * that no skill at all holds. */
 static double score_of(const struct ranking *k, const struct ranked *m) {
     double evidence = m->cover * k->content;
-    double x = -1.8 + 4.4 * log(0.05 + evidence) + 4.3 * m->mentioned +
-               2.5 * m->adjacent + 5 * m->described - 3 * m->foreign;
+    double x = -1.35 + 3.8 * log(0.05 + evidence) + 4.4 * m->mentioned +
+               1.5 * m->adjacent + 2 * m->described + 2.4 * m->named - 3 * m->foreign -
+               5 * k->unknown;
     if (k->content > LONG_CONTENT) { /* no skill speaks of all that a story tells */
-        x += 3 * log(k->content / LONG_CONTENT);
+        x += 2.9 * log(k->content / LONG_CONTENT);
     }
     return 1 / (1 + exp(-x));
 }

@@ -26,11 +26,20 @@ static bool is_number(const char *word) {
     return word[strspn(word, "0123456789")] == '\0';
 }
 
+/* "ISO 14971" is another standard than "ISO 13485"; "2000 users" and "in 2024" count and
+ * date. Taken for the name of something where a skill holds it. */
+static bool names_something(const char *word, size_t len) {
+    bool year = len == 4 && (strncmp(word, "19", 2) == 0 || strncmp(word, "20", 2) == 0);
+    return is_number(word) && (len == 4 || len == 5) && !year &&
+           strcmp(word + len - 2, "00") != 0;
+}
+
 /* Parts of compounds that mean nothing alone: "sm" and "90a", the "to" of "end-to-end".
  */
 static bool says_nothing(const char *word, size_t len, enum word_kind kind) {
-    return is_number(word) ? kind != WORD_WHOLE || len < 3
-                           : len < 2 || (kind == WORD_PART && len < 3);
+    return is_number(word)
+               ? (kind != WORD_WHOLE || len < 3) && !names_something(word, len)
+               : len < 2 || (kind == WORD_PART && len < 3);
 }
 
 static double kind_weight(enum word_kind kind) {
@@ -54,11 +63,12 @@ static void read_word(void *data, const char *word, size_t len, enum word_kind k
         return;
     }
     term = &r->terms->list[r->terms->count++];
-    *term = (struct key_term){.weight = weight,
-                              .count = 1,
-                              .position = position,
-                              .kind = kind,
-                              .optional = kind == WORD_WHOLE};
+    *term =
+        (struct key_term){.weight = weight,
+                          .count = 1,
+                          .position = position,
+                          .kind = kind,
+                          .optional = kind == WORD_WHOLE || names_something(word, len)};
     memcpy(term->word, word, len + 1);
 }
 

@@ -47,6 +47,20 @@ static const struct key_term *term(const struct key_terms *t, const char *word) 
     return NULL;
 }
 
+/* Where a skill holds it, a standard's number is a name; a count or a year is none. */
+Test(key_phrases, numbers_of_standards_say_something) {
+    struct key_terms t;
+    key_terms_read(&t, "ISO 14971 and IEEE 1588 for 2500 users in 2024, 12 of 365 days, "
+                       "not 123456");
+    cr_assert(ne(ptr, (void *)term(&t, "14971"), NULL));
+    cr_expect(term(&t, "14971")->optional);
+    cr_expect(term(&t, "1588") != NULL);
+    cr_expect(term(&t, "2500") == NULL && term(&t, "2024") == NULL);
+    cr_expect(term(&t, "12") == NULL && term(&t, "365") == NULL);
+    cr_expect(term(&t, "123456") == NULL);
+    key_terms_finish(&t);
+}
+
 Test(key_phrases, a_task_keeps_what_says_something) {
     struct key_terms t;
     key_terms_read(&t, "Please help me to write a fast kernel with cp.async for sm_90a, "

@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <math.h>
 
 struct tally {
     int tasks, first, within_five, empty;
@@ -278,6 +279,45 @@ Test(rank, a_long_body_that_mentions_everything_is_about_none_of_it) {
     cr_expect(eq(str, (char *)first_name(found), "networks"));
     cr_expect(zero(int, fixture_close(&f)));
     fixture_drop(&f);
+}
+
+static void number_skill(const struct fixture *f, int i, const char *description) {
+    char name[32];
+    snprintf(name, sizeof name, "skill-%d", i);
+    fixture_skill(f, "user", name, description, "Steps.");
+}
+
+static double best_score(struct fixture *f, const char *task) {
+    autojson *result = find(f, task);
+    const json_t *best = json_array_get(json_object_get(result, "matches"), 0);
+    best = best ? best : json_array_get(json_object_get(result, "nearest"), 0);
+    cr_expect(eq(str, (char *)json_get_string(best, "name", ""), "skill-0"));
+    return json_number_value(json_object_get(best, "score"));
+}
+
+/* Two tasks that differ in a word which the best skill lacks: one that another skill
+ * holds, and one, as rare, that none of them does. Among many that tells something, among
+ * few nothing. */
+Test(rank, words_that_no_skill_of_many_holds_count_against_all) {
+    static const char *const scopes[] = {"user", NULL};
+    for (int many = 0; many < 2; many++) {
+        struct fixture f;
+        fixture_make(&f);
+        number_skill(&f, 0, "Export reports.");
+        number_skill(&f, 1, "Pick gooseberry, check pests.");
+        for (int i = 2; many && i < 420; i++) {
+            number_skill(&f, i, "Water plants.");
+        }
+        fixture_open(&f);
+        fixture_folders(&f, scopes);
+        cr_assert(zero(int, fixture_wait(&f)));
+        double held = best_score(&f, "export reports on gooseberry pests"),
+               nowhere = best_score(&f, "export reports on carburettor pests");
+        cr_expect(many ? nowhere < held - 0.02 : fabs(nowhere - held) < 0.02, "%d: %g %g",
+                  many, held, nowhere);
+        cr_expect(zero(int, fixture_close(&f)));
+        fixture_drop(&f);
+    }
 }
 
 /* Whatever is asked: an answer, in bounded time. */
