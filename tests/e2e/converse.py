@@ -132,6 +132,13 @@ class Program:
                 raise Mismatch("%r arrived: %r" % (pattern, data[:2000]))
         self.pending += data
 
+    def last_words(self):
+        """What it says when it ends by itself, or "" while it runs."""
+        if self.process.poll() is None:
+            return ""
+        err = self.process.stderr.read().decode(errors="replace")
+        return "; it ended with status %d: %s" % (self.process.returncode, err[-4000:])
+
     def finish(self, status):
         try:
             out, err = self.process.communicate(timeout=10)
@@ -174,7 +181,7 @@ class Talk:
         while True:
             message = self.running().read(max(0, end - time.monotonic()))
             if message is None:
-                raise Mismatch("nothing came; last: %s" % json.dumps(seen)[:2000])
+                raise Mismatch("nothing came; last: %s%s" % (json.dumps(seen)[:2000], self.running().last_words()))
             if matches(pattern, message, self.kept):
                 return
             seen = message

@@ -299,7 +299,8 @@ static int drive(void) {
     if (null < 0 || ioctl(null, TIOCGWINSZ, &size) != -1 || errno != ENOTTY) {
         return 2;
     }
-    return try_open(maps[0], O_RDONLY) || try_open(maps[1], O_RDONLY | O_DIRECTORY);
+    int devices = try_open(maps[1], O_RDONLY | O_DIRECTORY);
+    return try_open(maps[0], O_RDONLY) || (devices && devices != ENOENT);
 }
 static int make_memory(void) {
     int fd = memfd_create("x", MFD_CLOEXEC);

@@ -434,7 +434,7 @@ Test(safety_rules, many_hostile_files_take_the_time_of_few) {
     uint64_t took = clock_ms() - began;
     bool told = has(findings, "safety_scan_incomplete", "error");
     cr_expect(told);
-    cr_expect(took < 12000, "%d ms", (int)took); /* under the sanitizers */
+    cr_expect(took < 60000, "%d ms", (int)took); /* under the sanitizers */
     dir_remove(folder, NULL);
 }
 
