@@ -52,7 +52,8 @@ def compare(emulator, device):
     if told & EMULATOR_ONLY and not told - EMULATOR_ONLY:
         return "only the emulator tells of " + " ".join(sorted(told))
     assert device["verdict"] == emulator["verdict"], "emulator %s, device %s" % (short(emulator), short(device))
-    same_part(emulator, device, "printf")
+    if (device.get("error") or {}).get("stage") != "run":  # a fault takes with it what was not yet fetched
+        same_part(emulator, device, "printf")
     if not told:
         assert not codes(device), short(device)
         assert outputs(emulator) == outputs(device), "emulator %s, device %s" % (outputs(emulator), outputs(device))
