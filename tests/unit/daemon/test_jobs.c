@@ -59,8 +59,7 @@ static void enter(void) {
     uv_loop_init(&loop);
     table = operation_table_new();
     cr_assert_eq(operation_table_add(table, operations, 2, NULL), 0);
-    origin = (struct call_origin){
-        .loop = &loop, .client = "test", .roots = (const char *const[]){NULL}};
+    origin = (struct call_origin){.loop = &loop, .client = "test"};
 }
 
 static void leave(void) {
