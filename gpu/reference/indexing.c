@@ -117,7 +117,8 @@ static int compute_scatter(struct operator_call *c) {
 
 /* --- index_select, index_add: a list of indices along dim --- */
 
-static int infer_select(struct operator_call *c) {
+/* The first input as long along dim as there are indices; it must have a dimension. */
+static int selected_shape(struct operator_call *c, struct operator_array *ret) {
     struct operator_array a = c->in[0];
     size_t dim;
     int r = call_dim(c, "dim", &a, &dim);
@@ -126,7 +127,14 @@ static int infer_select(struct operator_call *c) {
         return r < 0 ? r : call_want_rank(c, 0, 1);
     }
     a.shape[dim] = c->in[1].count;
-    return call_output_like(c, 0, &a);
+    *ret = a;
+    return 0;
+}
+
+static int infer_select(struct operator_call *c) {
+    struct operator_array a;
+    int r = selected_shape(c, &a);
+    return r < 0 ? r : call_output_like(c, 0, &a);
 }
 
 static int compute_select(struct operator_call *c) {
@@ -147,15 +155,9 @@ static int compute_select(struct operator_call *c) {
 }
 
 static int infer_index_add(struct operator_call *c) {
-    struct operator_array a = c->in[0];
-    size_t dim;
-    int r = call_dim(c, "dim", &a, &dim);
-    r = r < 0 ? r : call_want_rank(c, 1, 1);
-    if (r < 0 || !a.rank) {
-        return r < 0 ? r : call_want_rank(c, 0, 1);
-    }
-    a.shape[dim] = c->in[1].count;
-    r = call_want_shape(c, 2, a.shape, a.rank);
+    struct operator_array a;
+    int r = selected_shape(c, &a);
+    r = r < 0 ? r : call_want_shape(c, 2, a.shape, a.rank);
     call_cost(c, 2 * (double)c->in[2].count, 0);
     return r < 0 ? r : call_output_like(c, 0, &c->in[0]);
 }
