@@ -181,7 +181,7 @@ static void show(struct live_progress *p) {
         return;
     }
     if (!p->in_place) {
-        if (has_table(p) && (!p->said_s || p->elapsed - p->said_s >= PLAIN_EVERY_S)) {
+        if (has_table(p) && (p->said_s == 0 || p->elapsed - p->said_s >= PLAIN_EVERY_S)) {
             say_line(p);
         }
     } else if (has_table(p)) {

@@ -34,8 +34,8 @@ static const char *source_place(struct ptx_reader *r, char *out, size_t size) {
     return out;
 }
 
-static bool fail(struct ptx_reader *r, uint32_t line, int code, const char *fmt,
-                 va_list args) {
+__attribute__((format(printf, 4, 0))) static bool
+fail(struct ptx_reader *r, uint32_t line, int code, const char *fmt, va_list args) {
     if (r->code) {
         return false;
     }
