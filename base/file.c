@@ -211,53 +211,91 @@ int file_write_all(int fd, const void *data, size_t len) {
     return 0;
 }
 
-/* Write the bytes under a name of their own in dir, safely on the disk. */
-static int write_temporary(int dir, const char *name, const void *bytes, size_t len,
-                           mode_t mode) {
-    autofd int fd =
-        openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-    if (fd < 0) {
-        return -errno;
+/* --- replacing files --- */
+
+/* The folder of rel, made when missing, and the name in it. 0 or -errno. */
+static int file_place(struct root_file *f, const struct root *r, const char *rel) {
+    autofree char *folder = path_normalize(rel);
+    if (leads_out(folder)) {
+        return -EXDEV;
     }
-    int rc = file_write_all(fd, bytes, len);
-    return rc < 0 ? rc : fsync(fd) < 0 ? -errno : 0;
+    f->name = xstrdup(path_basename(folder));
+    folder[strlen(folder) - strlen(f->name)] = '\0';
+    f->dir = make_folders(r->fd, folder, 0755);
+    return f->dir < 0 ? -errno : 0;
 }
 
-static int replace_file(int dir, const char *name, const void *bytes, size_t len,
-                        mode_t mode) {
-    char random[33], temporary[40];
+int root_file_begin(struct root_file *ret, const struct root *r, const char *rel,
+                    mode_t mode, struct err *err) {
+    char random[33];
+    size_t len = strlen(rel);
+    autofree char *normal = path_normalize(rel);
+    *ret = (struct root_file){.dir = -1, .fd = -1};
+    if (strcmp(normal, ".") == 0 || !len || rel[len - 1] == '/') {
+        return err_set(err, -EINVAL, "%s/%s: not a file name", r->path, rel);
+    }
+    int rc = file_place(ret, r, rel);
     random_hex(16, random);
-    snprintf(temporary, sizeof temporary, ".%s.tmp", random);
-    int rc = write_temporary(dir, temporary, bytes, len, mode);
-    if (rc == 0 && renameat(dir, temporary, dir, name) < 0) {
+    snprintf(ret->temporary, sizeof ret->temporary, ".%s.tmp", random);
+    if (rc == 0) {
+        ret->fd = openat(ret->dir, ret->temporary,
+                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        rc = ret->fd < 0 ? -errno : 0;
+    }
+    if (rc < 0) {
+        root_file_drop(ret);
+        errno = -rc;
+        return failed_beneath(r, rel, err);
+    }
+    return 0;
+}
+
+int root_file_add(struct root_file *f, const void *bytes, size_t len) {
+    return file_write_all(f->fd, bytes, len);
+}
+
+static void file_close(struct root_file *f) {
+    fd_close_p(&f->fd);
+    fd_close_p(&f->dir);
+    free(take(f->name));
+    f->fd = f->dir = -1;
+}
+
+void root_file_drop(struct root_file *f) {
+    if (f->fd >= 0) {
+        unlinkat(f->dir, f->temporary, 0);
+    }
+    file_close(f);
+}
+
+int root_file_end(struct root_file *f, bool durable) {
+    int rc = durable && fsync(f->fd) < 0 ? -errno : 0;
+    if (rc == 0 && renameat(f->dir, f->temporary, f->dir, f->name) < 0) {
         rc = -errno;
     }
     if (rc < 0) {
-        unlinkat(dir, temporary, 0);
+        root_file_drop(f);
         return rc;
     }
     /* Some file systems cannot sync a folder; the file itself is on the disk. */
-    return fsync(dir) < 0 && errno != EINVAL && errno != ENOTSUP ? -errno : 0;
+    rc = durable && fsync(f->dir) < 0 && errno != EINVAL && errno != ENOTSUP ? -errno : 0;
+    file_close(f);
+    return rc;
 }
 
 int root_write(const struct root *r, const char *rel, const void *bytes, size_t len,
                mode_t mode, struct err *err) {
-    autofree char *folder = path_normalize(rel);
-    size_t rel_len = strlen(rel);
-    if (strcmp(folder, ".") == 0 || !rel_len || rel[rel_len - 1] == '/') {
-        return err_set(err, -EINVAL, "%s/%s: not a file name", r->path, rel);
+    struct root_file f;
+    int rc = root_file_begin(&f, r, rel, mode, err);
+    if (rc < 0) {
+        return rc;
     }
-    if (leads_out(folder)) {
-        errno = EXDEV;
-        return failed_beneath(r, rel, err);
+    rc = root_file_add(&f, bytes, len);
+    if (rc < 0) {
+        root_file_drop(&f);
+    } else {
+        rc = root_file_end(&f, true);
     }
-    autofree char *name = xstrdup(path_basename(folder));
-    folder[strlen(folder) - strlen(name)] = '\0';
-    autofd int dir = make_folders(r->fd, folder, 0755);
-    if (dir < 0) {
-        return failed_beneath(r, rel, err);
-    }
-    int rc = replace_file(dir, name, bytes, len, mode);
     errno = -rc;
     return rc < 0 ? failed_beneath(r, rel, err) : 0;
 }

@@ -29,6 +29,19 @@ int root_read(const struct root *r, const char *rel, struct buf *out, struct err
  * sees the old file or the new one, whole. Missing parent folders are made (mode 0755). */
 int root_write(const struct root *r, const char *rel, const void *bytes, size_t len,
                mode_t mode, struct err *err);
+/* The same piece by piece. After a begin that succeeded comes one end or one drop; from
+ * any thread, one at a time. */
+struct root_file {
+    int dir, fd;
+    char *name;
+    char temporary[40];
+};
+int root_file_begin(struct root_file *ret, const struct root *r, const char *rel,
+                    mode_t mode, struct err *err);
+int root_file_add(struct root_file *f, const void *bytes, size_t len); /* 0 or -errno */
+/* durable: on the disk before it has its name. 0 or -errno; nothing is left then. */
+int root_file_end(struct root_file *f, bool durable);
+void root_file_drop(struct root_file *f); /* as if it had never begun; twice is fine */
 /* Make a folder and its parents beneath the root; existing ones are fine. */
 int root_mkdir(const struct root *r, const char *rel, mode_t mode, struct err *err);
 /* A descriptor of the existing folder rel beneath the root, for the caller to close. */

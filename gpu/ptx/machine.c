@@ -32,6 +32,7 @@ struct machine {
     struct buf printf_text;
     pthread_mutex_t printf_lock;
     uint64_t spent; /* atomic */
+    uint64_t begun, blocks; /* atomic: of the latest launch */
     int stop;       /* atomic */
 };
 
@@ -361,6 +362,9 @@ static void run_init(struct run *run, struct machine *m, const struct program *p
                         .poison = m->memory.poison,
                         .seed = c->seed};
     run->blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    run->begun = &m->begun;
+    __atomic_store_n(&m->begun, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&m->blocks, run->blocks, __ATOMIC_RELAXED);
     run->threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     run->shared_bytes = p->shared_bytes + l->dynamic_shared;
     run->shared_window = (run->shared_bytes + 64 + 255) / 256 * 256;
@@ -430,4 +434,9 @@ const char *machine_printf(const struct machine *m) {
 
 uint64_t machine_spent(const struct machine *m) {
     return __atomic_load_n(&m->spent, __ATOMIC_RELAXED);
+}
+
+uint64_t machine_progress(const struct machine *m, uint64_t *ret_blocks) {
+    *ret_blocks = __atomic_load_n(&m->blocks, __ATOMIC_RELAXED);
+    return __atomic_load_n(&m->begun, __ATOMIC_RELAXED);
 }

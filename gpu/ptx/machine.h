@@ -96,3 +96,5 @@ json_t *machine_findings(const struct machine *m, uint64_t *ret_omitted);
 json_t *machine_counters(const struct machine *m);
 const char *machine_printf(const struct machine *m); /* what kernels printed */
 uint64_t machine_spent(const struct machine *m);     /* lane-instructions */
+/* Blocks of the latest launch that have begun, of *ret_blocks. From any thread. */
+uint64_t machine_progress(const struct machine *m, uint64_t *ret_blocks);

@@ -44,6 +44,7 @@ static bool resident_add(struct worker *w) {
     if (number >= run->blocks) {
         return false;
     }
+    __atomic_store_n(run->begun, number + 1, __ATOMIC_RELAXED);
     if (w->resident_count == w->resident_room) {
         w->resident_room = w->resident_room ? 2 * w->resident_room : 8;
         w->resident =

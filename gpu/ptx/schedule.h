@@ -36,6 +36,7 @@ struct run { /* one launch */
     uint64_t param_bytes;
     uint64_t workspace;      /* address, cooperative */
     uint64_t next_block;     /* atomic */
+    uint64_t *begun;         /* atomic, the machine's: for whoever watches */
     uint64_t resident_bytes; /* atomic: of all workers' blocks */
     uint64_t block_bytes;    /* of one */
     uint64_t local_bytes;    /* atomic: local memory and frames */

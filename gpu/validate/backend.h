@@ -105,6 +105,9 @@ struct backend_class {
     json_t *(*counters)(const struct backend *b); /* new, or NULL */
     const char *(*printed)(const struct backend *b);
     uint64_t (*spent)(const struct backend *b); /* lane-instructions */
+    /* Blocks of the launch that is going on that have begun, of *ret_blocks (0: not
+     * known). From any thread between open and close. May be NULL. */
+    uint64_t (*progress)(const struct backend *b, uint64_t *ret_blocks);
 };
 
 extern const struct backend_class backend_emulator, backend_cuda;

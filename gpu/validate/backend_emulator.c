@@ -200,10 +200,14 @@ static uint64_t emulator_spent(const struct backend *b) {
     return machine_spent(b->machine);
 }
 
+static uint64_t emulator_progress(const struct backend *b, uint64_t *ret_blocks) {
+    return machine_progress(b->machine, ret_blocks);
+}
+
 const struct backend_class backend_emulator = {
     .kind = "emulator",
-    .checks = SPEC_CHECK_MEMORY | SPEC_CHECK_INITIALIZED | SPEC_CHECK_RACE |
-              SPEC_CHECK_BARRIER,
+    .checks =
+        SPEC_CHECK_MEMORY | SPEC_CHECK_INITIALIZED | SPEC_CHECK_RACE | SPEC_CHECK_BARRIER,
     .open = emulator_open,
     .close = emulator_close,
     .device = emulator_device,
@@ -219,4 +223,5 @@ const struct backend_class backend_emulator = {
     .counters = emulator_counters,
     .printed = emulator_printed,
     .spent = emulator_spent,
+    .progress = emulator_progress,
 };
