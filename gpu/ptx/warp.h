@@ -55,7 +55,8 @@ struct warp {
     struct frame *frame;
     struct worker *worker;
     struct block *block;
-    int32_t left;  /* steps of this turn */
+    struct race_warp *race; /* what it knows of others (race.h); NULL: nobody looks */
+    int32_t left;           /* steps of this turn */
     uint32_t hold; /* heads of blocks for which lower splits have to wait */
     uint32_t spins;
     bool polled; /* in this turn: read what others may change */
