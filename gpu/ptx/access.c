@@ -345,3 +345,45 @@ enum lower_answer lower_access(struct lowering *l, const struct ptx_instruction 
     s->bytes = a.bytes;
     return LOWER_DONE;
 }
+
+/* ---- discard: what stood there is lost ---- */
+
+static void step_discard(struct warp *w, const struct step *s, uint32_t mask) {
+    const struct access *a = &w->worker->run->program->accesses[s->extra];
+    uint64_t addresses[WARP_LANES];
+    unsigned size = (unsigned)a->bytes * a->count;
+    read_addresses(w, s, addresses);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(m);
+        uint8_t *shadow;
+        uint8_t *at = access_resolve(w, s, lane, addresses[lane], PTX_GLOBAL, size, false,
+                                     true, &shadow);
+        if (at) {
+            memset(at, w->worker->run->poison, size);
+        }
+        if (at && shadow) {
+            memset(shadow, 0, size / 4);
+        }
+    }
+    w->block->changes++;
+}
+
+/* discard.L2 [a], 128; */
+enum lower_answer lower_discard(struct lowering *l, const struct ptx_instruction *i) {
+    if (i->opcode != PTX_OP_DISCARD) {
+        return LOWER_NOT_MINE;
+    }
+    struct access a = {.space = PTX_GENERIC, .bytes = 16, .count = 8, .is_store = true};
+    uint32_t base = 0;
+    int64_t offset = 0;
+    if (lower_operand(l, i, 1)->bits != 128 ||
+        !lower_address(l, i, lower_operand(l, i, 0), PTX_GENERIC, &base, &offset)) {
+        return LOWER_REFUSED;
+    }
+    uint32_t extra = lower_add_access(l, &a);
+    struct step *s = lower_step(l, i, step_discard, true);
+    s->src[0] = base;
+    s->offset = offset;
+    s->extra = extra;
+    return LOWER_DONE;
+}

@@ -59,6 +59,31 @@ static void run_lop3(STEP_ARGS) {
     const uint32_t *pc = SOURCE(uint32_t, 2);
     LANES_EACH(uint32_t, { r = lop3(pa[l], pb[l], pc[l], on); });
 }
+/* lop3.or, lop3.and: the fourth source is a predicate, the table stands in aux. p may be
+ * the same register as q. */
+LANE_INLINE void lop3_predicate(STEP_ARGS, bool is_or) {
+    uint32_t on[8];
+    for (unsigned k = 0; k < 8; k++) {
+        on[k] = step->aux >> k & 1 ? UINT32_MAX : 0;
+    }
+    const uint32_t *pa = SOURCE(uint32_t, 0);
+    const uint32_t *pb = SOURCE(uint32_t, 1);
+    const uint32_t *pc = SOURCE(uint32_t, 2);
+    uint32_t q = lanes_predicate(warp, step, 3);
+    LANES_TRUTH(some);
+    LANES_FOR {
+        some[l] = lop3(pa[l], pb[l], pc[l], on) != 0 ? UINT32_MAX : 0;
+    }
+    LANES_EACH(uint32_t, { r = lop3(pa[l], pb[l], pc[l], on); });
+    uint32_t bits = lanes_bits_32(some);
+    lanes_set_predicate(warp, step->dst2, mask, is_or ? bits | q : bits & q);
+}
+static void run_lop3_or(STEP_ARGS) {
+    lop3_predicate(warp, step, mask, true);
+}
+static void run_lop3_and(STEP_ARGS) {
+    lop3_predicate(warp, step, mask, false);
+}
 
 /* prmt: the eight bytes of b:a; a selector's low three bits choose one, its fourth
  * spreads that byte's sign. */
@@ -228,6 +253,8 @@ static const struct alu_row rows[] = {
     FIELD_ROWS(32),
     FIELD_ROWS(64),
     ALU_ROW(LOP3, 4, run_lop3, B32),
+    ALU_ROW(LOP3, 5, run_lop3_or, B32, PTX_M_OR),
+    ALU_ROW(LOP3, 5, run_lop3_and, B32, PTX_M_AND),
     ALU_ROW(SHF, 3, shf_l_wrap, B32, PTX_M_L, PTX_M_WRAP),
     ALU_ROW(SHF, 3, shf_r_wrap, B32, PTX_M_R, PTX_M_WRAP),
     ALU_ROW(SHF, 3, shf_l_clamp, B32, PTX_M_L, PTX_M_CLAMP),

@@ -98,6 +98,8 @@ static void warp_start(struct warp *w) {
         memset(w->local, run->poison, code->local_bytes * WARP_LANES);
         memset(w->local_shadow, 0, code->local_bytes / 4 * WARP_LANES);
     }
+    memset(w->root.taken, 0, sizeof w->root.taken);
+    w->root.local_top = code->local_bytes;
     w->live = w->root.lanes = warp_lanes(run, w->index);
     w->active = 0;
     w->spins = w->hold = 0;

@@ -1,6 +1,7 @@
 #include "gpu/ptx/lower.h"
 
 #include "base/err.h"
+#include "gpu/ptx/matrix.h"
 #include "gpu/ptx/memory.h"
 #include "gpu/ptx/warp.h"
 
@@ -80,6 +81,7 @@ void program_free(struct program *p) {
     free(p->accesses);
     free(p->vectors);
     free(p->calls);
+    matrices_free(p->matrices, p->matrix_count);
     free(p->tables);
     free(p->blocks);
     free(p->shared_offsets);
@@ -194,8 +196,10 @@ static uint64_t place_shared(struct program *p, const struct reach *r) {
 
 static enum lower_answer (*const families[])(struct lowering *,
                                              const struct ptx_instruction *) = {
-    lower_control, lower_call, lower_move,       lower_access,     lower_atomic,
-    lower_barrier, lower_warp, lower_async_copy, lower_arithmetic,
+    lower_control, lower_call,    lower_move,       lower_access,
+    lower_atomic,  lower_barrier, lower_matrix, lower_warp,       lower_async_copy,
+    lower_discard, lower_stack,   lower_arithmetic, /* last: it answers for all that is
+                                                       left */
 };
 
 static bool lower_instruction(struct lowering *l, const struct ptx_instruction *i) {

@@ -98,6 +98,9 @@ enum lower_answer lower_atomic(struct lowering *l, const struct ptx_instruction 
 enum lower_answer lower_barrier(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_warp(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_async_copy(struct lowering *l, const struct ptx_instruction *i);
+enum lower_answer lower_discard(struct lowering *l, const struct ptx_instruction *i);
+enum lower_answer lower_stack(struct lowering *l, const struct ptx_instruction *i);
+enum lower_answer lower_matrix(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_arithmetic(struct lowering *l, const struct ptx_instruction *i);
 
 /* Handlers shared by the families. */

@@ -102,6 +102,10 @@ static void add_sources(struct lowering *l, const struct ptx_instruction *i,
     for (unsigned k = first; k < i->operand_count; k++) {
         const struct ptx_operand *o = lower_operand(l, i, k);
         unsigned source = k - first;
+        if (i->opcode == PTX_OP_LOP3 && i->has_pair && source == 3) {
+            draft->aux = (uint32_t)o->bits & 0xff; /* five sources: the table moves */
+            continue;
+        }
         struct width w = is_random_word(i, source) ? word : source_width(i, source);
         if (to == 4) {
             l->failed = true;

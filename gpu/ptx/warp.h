@@ -29,13 +29,15 @@ struct frame {
     uint32_t lanes; /* still in it */
     uint32_t depth;
     uint64_t local_base;
-    uint64_t local_top; /* first byte behind what it and its callers own */
+    uint64_t local_top;         /* first byte behind what it and its callers own */
+    uint64_t taken[WARP_LANES]; /* by alloca: local_top is above the most of them */
 };
 
 enum split_state {
     SPLIT_READY,
     SPLIT_BARRIER, /* at a block barrier */
     SPLIT_MEET,    /* at a warp operation, until its members are there */
+    SPLIT_GROUP,   /* at an operation of a warpgroup, until its other warps are there */
 };
 struct split {
     struct frame *frame;
