@@ -21,7 +21,9 @@
 
 #define DEVICE_BYTES ((json_int_t)4 << 30)
 #define MEMORY_BYTES ((json_int_t)12 << 30) /* address space of the runner */
-#define GRACE_MS 2000                       /* to start a process and to compare */
+/* After the limit: the runner stops at it and writes what it has; what does not stop is
+ * killed (validate_child.c, validation.c). */
+#define GRACE_MS 650
 enum { MAX_TEMPLATE_ID = 512 };
 #define MAX_REQUEST ((size_t)(64u << 20) - 4096) /* FRAME_MAX_BODY and an envelope */
 

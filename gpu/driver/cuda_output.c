@@ -132,7 +132,9 @@ struct assertion {
     const char *file, *expression;
     int file_len, expression_len;
     int line;
+    size_t head_len; /* of what stands before the thread */
     unsigned block[3], thread[3];
+    bool whole; /* the expression's end was found */
 };
 
 /* "LABEL [x,y,z]" */
@@ -166,30 +168,42 @@ static const char *file_display(const char *file, const char *end) {
     return display;
 }
 
-/* The function's text may hold anything, colons and brackets too: look for the words that
- * follow it. line is NUL-terminated. */
-static bool assertion_read(const char *line, struct assertion *ret) {
+/* Where the first thread is told in a line; what stands before it is told of all threads
+ * that failed there. The function's text may hold anything, colons and brackets too, and
+ * so may the expression behind it: the first place that has all the words counts. */
+static const char *thread_find(const char *line, struct assertion *ret) {
     static const char blocks[] = ": block: ", threads[] = ", thread: ",
-                      says[] = " Assertion `", ends[] = "` failed.";
-    const char *found = NULL;
-    for (const char *at = line; (at = strstr(at, blocks)); at++) {
-        found = at;
+                      says[] = " Assertion `";
+    for (const char *found = line; (found = strstr(found, blocks)); found++) {
+        const char *at = triple_read(found, blocks, ret->block);
+        at = at ? triple_read(at, threads, ret->thread) : NULL;
+        if (at && strncmp(at, says, sizeof says - 1) == 0) {
+            ret->expression = at + sizeof says - 1;
+            return found;
+        }
     }
-    const char *at = found ? triple_read(found, blocks, ret->block) : NULL;
-    at = at ? triple_read(at, threads, ret->thread) : NULL;
-    if (!at || strncmp(at, says, sizeof says - 1) != 0) {
-        return false;
-    }
-    ret->expression = at + sizeof says - 1;
-    size_t len = strlen(ret->expression);
-    while (len && isspace((unsigned char)ret->expression[len - 1])) {
+    return NULL;
+}
+
+/* Without its end where it goes on in another line. */
+static void expression_end(struct assertion *a) {
+    static const char ends[] = "` failed.";
+    size_t len = strlen(a->expression), end = sizeof ends - 1;
+    while (len && isspace((unsigned char)a->expression[len - 1])) {
         len--;
     }
-    if (len < sizeof ends - 1 ||
-        memcmp(ret->expression + len - (sizeof ends - 1), ends, sizeof ends - 1) != 0) {
+    bool whole = len >= end && memcmp(a->expression + len - end, ends, end) == 0;
+    a->expression_len = (int)(whole ? len - end : len);
+    a->whole = whole;
+}
+
+/* line is NUL-terminated. */
+static bool assertion_read(const char *line, struct assertion *ret) {
+    const char *found = thread_find(line, ret);
+    if (!found) {
         return false;
     }
-    ret->expression_len = (int)(len - (sizeof ends - 1));
+    expression_end(ret);
     /* file:LINE: at the beginning; a file's name may hold colons, a line has digits. */
     for (const char *c = strchr(line, ':'); c && c < found; c = strchr(c + 1, ':')) {
         int used = 0;
@@ -197,6 +211,7 @@ static bool assertion_read(const char *line, struct assertion *ret) {
             sscanf(c + 1, "%9d:%n", &ret->line, &used) == 1 && used) {
             ret->file = file_display(line, c);
             ret->file_len = (int)(c - ret->file);
+            ret->head_len = (size_t)(found - line);
             return true;
         }
     }
@@ -207,49 +222,48 @@ static json_t *triple(const unsigned n[3]) {
     return json_pack("[I,I,I]", (json_int_t)n[0], (json_int_t)n[1], (json_int_t)n[2]);
 }
 
-static bool count_again(json_t *findings, const char *file, int line) {
-    size_t i;
-    json_t *f;
-    json_array_foreach(findings, i, f) {
-        if (!strcmp(json_get_string(f, "code", ""), "assert") &&
-            json_get_integer(f, "line", 0) == line &&
-            !strcmp(json_get_string(f, "file", ""), file)) {
-            json_object_set_new(f, "count",
-                                json_integer(json_get_integer(f, "count", 1) + 1));
-            return true;
-        }
-    }
-    return false;
-}
-
-static void assertion_add(const struct assertion *a, json_t *findings) {
+static json_t *assertion_add(const struct assertion *a, json_t *findings) {
     enum { MAX_EXPRESSION = 400 };
     autofree char *file = xstrndup(a->file, (size_t)a->file_len);
-    if (count_again(findings, file, a->line)) {
-        return;
-    }
     int len = a->expression_len < MAX_EXPRESSION ? a->expression_len : MAX_EXPRESSION;
-    autofree char *message = xasprintf("assertion `%.*s` failed", len, a->expression);
+    autofree char *message =
+        xasprintf("assertion `%.*s%s` failed", len, a->expression, a->whole ? "" : "…");
     struct finding_span at = {.line = a->line};
     json_t *f = finding_new("run", "assert", FINDING_ERROR, message, file, &at);
     json_object_set_new(f, "block", triple(a->block));
     json_object_set_new(f, "thread", triple(a->thread));
-    json_object_set_new(f, "count", json_integer(1));
     json_array_append_new(findings, f);
+    return f;
 }
 
-size_t cuda_asserts_read(const char *text, size_t len, json_t *findings) {
-    size_t understood = 0;
+/* The same place again: another thread's. */
+static bool is_again(const char *line, const char *first, size_t head_len) {
+    struct assertion other = {0};
+    return strncmp(line, first, head_len) == 0 && assertion_read(line, &other) &&
+           other.head_len == head_len;
+}
+
+size_t cuda_assert_read(const char *text, size_t len, json_t *findings) {
+    autofree char *first = NULL;
+    size_t head_len = 0, count = 0;
+    json_t *f = NULL;
     for (size_t at = 0; at < len;) {
         const char *newline = memchr(text + at, '\n', len - at);
         size_t line_len = newline ? (size_t)(newline - (text + at)) : len - at;
         autofree char *line = xstrndup(text + at, line_len);
         struct assertion a = {0};
-        if (assertion_read(line, &a)) {
-            assertion_add(&a, findings);
-            understood++;
+        if (!f && assertion_read(line, &a)) {
+            f = assertion_add(&a, findings);
+            head_len = a.head_len;
+            first = take(line);
+            count = 1;
+        } else if (f && is_again(line, first, head_len)) {
+            count++;
         }
         at += line_len + 1;
     }
-    return understood;
+    if (f) {
+        json_object_set_new(f, "count", json_integer((json_int_t)count));
+    }
+    return count;
 }

@@ -21,9 +21,12 @@ void cuda_output_stop(void);
  * bytes that were not kept. Empty while nothing was started. */
 void cuda_output_take(struct buf *printed, uint64_t *ret_lost, struct buf *said);
 
-/* Findings of the asserts in the driver's words, "r0/k.cu:12: void k(float *): block:
- * [0,0,0], thread: [3,0,0] Assertion `x > 0` failed.", appended to the array: one for
- * each place, with the first thread and the count of all. Lines of another kind are left
- * alone; the number of those understood is returned. The job's folder is taken off the
- * file's name. */
-size_t cuda_asserts_read(const char *text, size_t len, json_t *findings);
+/* What the driver says when a kernel ended in CUDA_ASSERT, as one finding, appended to
+ * the array: "r0/k.cu:12: void k(float *): block: [0,0,0], thread: [3,0,0] Assertion `x >
+ * 0` failed.", a line for each thread. File, function and expression are the kernel's own
+ * words and may hold whatever it likes, newlines and lines like this one too. So the
+ * first line that can be read is the finding (the driver's own comes first), the same
+ * place's further lines are its count, and no other line is believed. Returns the count:
+ * 0 when there is no such line and nothing was appended. The job's folder is taken off
+ * the file's name. */
+size_t cuda_assert_read(const char *text, size_t len, json_t *findings);

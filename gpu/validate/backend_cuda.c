@@ -274,42 +274,48 @@ static void finding_add(struct backend *b, const char *code, enum finding_severi
     json_array_append_new(b->findings, f);
 }
 
-static void fault_add(struct backend *b, const char *label, size_t asserts) {
+static void fault_add(struct backend *b, const char *label) {
     const char *name = cuda_code_name(b->code);
     for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
         if (faults[i].code != b->code) {
             continue;
         }
-        if (b->code != CUDA_ASSERT || !asserts) { /* else the driver has said it better */
-            autofree char *words = xasprintf("%s (%s)", faults[i].words, name);
-            finding_add(b, faults[i].finding, FINDING_ERROR, label, words);
-        }
+        autofree char *words = xasprintf("%s (%s)", faults[i].words, name);
+        finding_add(b, faults[i].finding, FINDING_ERROR, label, words);
         return;
     }
     autofree char *words = xasprintf("was ended by the device (%s)", name);
     finding_add(b, "launch_error", FINDING_ERROR, label, words);
 }
 
-/* What the kernel printed and the driver said. Returns how many failed assertions. */
-static size_t output_take(struct backend *b, const char *label) {
-    autobuf said = BUF_INIT(CUDA_OUTPUT_KEPT);
+/* What the kernel printed, and in said what the driver did. */
+static void output_take(struct backend *b, struct buf *said) {
     uint64_t lost = 0;
-    size_t first = json_array_size(b->findings), i = first;
-    cuda_output_take(&b->printed, &lost, &said);
+    cuda_output_take(&b->printed, &lost, said);
     if (lost) {
         (void)buf_addf(&b->printed, "\n… and %" PRIu64 " bytes more\n", lost);
     }
-    size_t asserts = cuda_asserts_read(said.data, said.len, b->findings);
-    for (; i < json_array_size(b->findings); i++) {
-        json_object_set_new(json_array_get(b->findings, i), "kernel",
+}
+
+/* Only a launch that ended in an assert has said something of one. */
+static bool assert_add(struct backend *b, const char *label, const struct buf *said) {
+    bool found = b->code == CUDA_ASSERT &&
+                 cuda_assert_read(said->data, said->len, b->findings) > 0;
+    if (found) {
+        size_t last = json_array_size(b->findings) - 1;
+        json_object_set_new(json_array_get(b->findings, last), "kernel",
                             json_clean_z(label));
     }
-    return asserts;
+    return found;
 }
 
 static enum backend_end fault(struct backend *b, const struct backend_launch *launch) {
+    autobuf said = BUF_INIT(CUDA_OUTPUT_KEPT);
     ended(b, -EIO);
-    fault_add(b, launch->label, output_take(b, launch->label));
+    output_take(b, &said);
+    if (!assert_add(b, launch->label, &said)) { /* else the driver has said it better */
+        fault_add(b, launch->label);
+    }
     return BACKEND_FAULT;
 }
 
@@ -371,7 +377,8 @@ cuda_launch(struct backend *b, const struct backend_launch *launch, struct err *
     if (r < 0 || flushed < 0) {
         return fault(b, launch);
     }
-    (void)output_take(b, launch->label);
+    autobuf said = BUF_INIT(CUDA_OUTPUT_KEPT);
+    output_take(b, &said);
     if (b->checks & SPEC_CHECK_MEMORY) {
         r = cuda_memory_check(b->memory, launch->label, b->findings, err);
     }

@@ -18,6 +18,14 @@ static void tell(struct run *run, const char *when, const char *what, bool known
                     known_right ? "error" : "warning", NULL, message);
 }
 
+/* The driver says no to what it did before: that tells nothing of the kernel. */
+static void refused_again(struct run *run, const struct trial_problem *p,
+                          const char *when) {
+    char message[600];
+    snprintf(message, sizeof message, "%s, the driver refused: %.400s", when, p->err.msg);
+    course_end(run, "error", p->stage, p->code, message, *p->hint ? p->hint : NULL);
+}
+
 static int launch_again(struct run *run, struct trial *t, uint64_t seed,
                         const char *when) {
     struct trial_problem problem = {0};
@@ -31,12 +39,13 @@ static int launch_again(struct run *run, struct trial *t, uint64_t seed,
     if (t->end == BACKEND_STOPPED || t->end == BACKEND_BUDGET) {
         return -EAGAIN;
     }
-    if (r < 0 || t->end != BACKEND_DONE) {
-        char what[200];
-        snprintf(what, sizeof what, "the kernel no longer runs to its end%s%.120s",
-                 r < 0 && problem.err.msg[0] ? ": " : "", r < 0 ? problem.err.msg : "");
+    if (r < 0) {
+        refused_again(run, &problem, when);
+        return -EIO;
+    }
+    if (t->end != BACKEND_DONE) {
         run_report_observe(&run->report, t, 1);
-        tell(run, when, what, true);
+        tell(run, when, "the kernel no longer runs to its end", true);
         return 1;
     }
     return 0;

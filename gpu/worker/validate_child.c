@@ -19,7 +19,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { EARLIER_MS = 300 }; /* before the supervisor would kill it */
+enum { EARLIER_MS = 600 }; /* before the supervisor would kill it */
 
 /* --- time --- */
 

@@ -19,7 +19,7 @@
 enum {
     MAX_WALL_MS = 3600 * 1000,
     DEVICES_WALL_MS = 20 * 1000, /* a driver that was not in use starts for seconds */
-    DEATH_MS = 1000,             /* a killed process may be stuck in the driver */
+    DEATH_MS = 250,              /* a killed process may be stuck in the driver */
 };
 
 struct validation {

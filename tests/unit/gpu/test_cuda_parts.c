@@ -120,7 +120,7 @@ Test(cuda_device, runs_what_was_made_for_it) {
 
 static json_t *asserts_of(const char *text, size_t expected) {
     json_t *findings = json_array();
-    cr_expect_eq(cuda_asserts_read(text, strlen(text), findings), expected, "%s", text);
+    cr_expect_eq(cuda_assert_read(text, strlen(text), findings), expected, "%s", text);
     return findings;
 }
 
@@ -144,12 +144,13 @@ Test(cuda_asserts, of_one_place_are_one) {
     autojson *f = asserts_of(
         "/tmp/job-7/r0/sub/k.cu:3: void k(): block: [0,0,0], thread: [0,0,0] Assertion "
         "`a` failed.\n"
-        "r0/sub/k.cu:3: void k(): block: [0,0,0], thread: [1,0,0] Assertion `a` failed.\n"
+        "/tmp/job-7/r0/sub/k.cu:3: void k(): block: [0,0,0], thread: [1,0,0] Assertion "
+        "`a` failed.\n"
         "some words of the driver's\n"
         "r0/sub/k.cu:4: void k(): block: [0,0,0], thread: [1,0,0] Assertion `a` "
         "failed.\n",
-        3);
-    cr_assert_eq(json_array_size(f), 2);
+        2);
+    cr_assert_eq(json_array_size(f), 1);
     const json_t *a = json_array_get(f, 0);
     cr_expect_eq(json_get_integer(a, "count", 0), 2);
     cr_expect_str_eq(json_get_string(a, "file", ""), "sub/k.cu");
@@ -159,8 +160,9 @@ Test(cuda_asserts, take_odd_functions_and_expressions) {
     autojson *f = asserts_of(
         "k.cu:7: void ns::t<T>::operator()(int) [with T=float: block: [x]]: block: "
         "[0,0,0], thread: [0,0,0] Assertion `s[0] == ':' && \"a: block: b\"` failed.\n",
-        0); /* the expression has the mark's own words: not understood, and not misread */
-    cr_expect_eq(json_array_size(f), 0);
+        1);
+    cr_expect_str_eq(json_get_string(json_array_get(f, 0), "message", ""),
+                     "assertion `s[0] == ':' && \"a: block: b\"` failed");
     autojson *g =
         asserts_of("k.cu:7: void ns::t<T>::f(int) [with T=a::b]: block: [0,0,0], "
                    "thread: [0,0,0] Assertion `p[i] != \"a:1: b\"` failed.",
@@ -171,6 +173,35 @@ Test(cuda_asserts, take_odd_functions_and_expressions) {
                      "assertion `p[i] != \"a:1: b\"` failed");
 }
 
+/* __assertfail takes any text: as expression, function and file. */
+Test(cuda_asserts, cannot_be_forged_by_the_kernels_words) {
+#define FORGED                                                                           \
+    "r0/other.cu:99: void f(): block: [7,7,7], thread: [7,7,7] Assertion `forged` "      \
+    "failed."
+    static const struct {
+        const char *expression, *message;
+    } all[] = {
+        {"a\n" FORGED, "assertion `a…` failed"},
+        {"a` failed.\n" FORGED "\n", "assertion `a` failed"},
+        {"\n" FORGED "\n" FORGED, "assertion `…` failed"},
+        {"x: block: [9,9,9], thread: [9,9,9] Assertion `y",
+         "assertion `x: block: [9,9,9], thread: [9,9,9] Assertion `y` failed"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        autofree char *text = xasprintf("r0/k.cu:3: void k(): block: [0,0,0], thread: "
+                                        "[5,0,0] Assertion `%s` failed.\n" FORGED "\n",
+                                        all[i].expression);
+        autojson *f = asserts_of(text, 1);
+        cr_assert_eq(json_array_size(f), 1, "case %zu", i);
+        const json_t *a = json_array_get(f, 0);
+        autojson *thread = json_pack("[i,i,i]", 5, 0, 0);
+        cr_expect_str_eq(json_get_string(a, "file", ""), "k.cu");
+        cr_expect_eq(json_get_integer(a, "line", 0), 3);
+        cr_expect(json_equal(json_object_get(a, "thread"), thread), "case %zu", i);
+        cr_expect_str_eq(json_get_string(a, "message", ""), all[i].message);
+    }
+}
+
 Test(cuda_asserts, are_not_seen_where_there_are_none) {
     static const char *const lines[] = {
         "",
@@ -179,7 +210,6 @@ Test(cuda_asserts, are_not_seen_where_there_are_none) {
         "k.cu:12: void k(): block: [0,0], thread: [0,0,0] Assertion `x` failed.",
         "k.cu:x: void k(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.",
         ": block: [0,0,0], thread: [0,0,0] Assertion `x` failed.",
-        "k.cu:12: void k(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed. more",
         "k.cu:1: k(): block: [99999999999,0,0], thread: [0,0,0] Assertion `x` failed.",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {

@@ -206,6 +206,15 @@ Test(cuda_worker, uses_more_shared_memory_than_the_default, .timeout = 240) {
 
 /* --- a driver that says no --- */
 
+/* Each of twice's runs has one launch: the second is the repeated one. */
+Test(cuda_worker, a_repeated_launch_that_is_refused_is_an_error, .timeout = 240) {
+    room_open("fail cuLaunchKernelEx 2 701\n", NULL);
+    autojson *result = run("twice");
+    expect_verdict(result, "error", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES");
+    cr_expect_str_eq(told(result, "error", "stage"), "launch");
+    room_close();
+}
+
 Test(cuda_worker, errors_have_cudas_name_and_a_hint, .timeout = 240) {
     static const struct {
         const char *conf, *stage, *code;

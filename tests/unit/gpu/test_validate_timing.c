@@ -92,7 +92,6 @@ static enum backend_end fake_launch(struct backend *b, const struct backend_laun
                                     struct err *err) {
     uint64_t at[2];
     int n;
-    (void)err;
     memcpy(at, l->params, sizeof at);
     memcpy(&n, (const char *)l->params + 16, sizeof n);
     float *to = (float *)(void *)b->areas[at[0] - 1].host;
@@ -103,6 +102,10 @@ static enum backend_end fake_launch(struct backend *b, const struct backend_laun
     b->areas[at[0] - 1].written = !is(l, "idle");
     if (is(l, "breaks") && before) {
         return BACKEND_FAULT;
+    }
+    if (is(l, "refused") && before) {
+        err_set(err, -EIO, "the launch: CUDA_ERROR_INVALID_HANDLE");
+        return BACKEND_REFUSED;
     }
     for (int i = 0; i < n && !is(l, "idle"); i++) {
         to[i] = keeps ? 1 : 2 * from[i];
@@ -254,6 +257,19 @@ Test(validate_timing, what_keeps_its_first_answer_fails) {
     autojson *unknown = run("once", "");
     cr_expect_str_eq(found(unknown, "changes_after_repeats"), "warning");
     cr_expect_str_eq(verdict(unknown), "pass");
+}
+
+/* The driver's no is not the kernel's fault. */
+Test(validate_timing, a_launch_that_is_refused_later_is_an_error) {
+    autojson *r = run("refused", TWICE TIMED);
+    cr_expect_str_eq(verdict(r), "error");
+    cr_expect_str_eq(found(r, "changes_after_repeats"), "");
+    cr_expect_str_eq(error_of(r, "stage"), "launch");
+    cr_expect_str_eq(error_of(r, "code"), "launch_refused");
+    cr_expect(strstr(error_of(r, "message"), "launched again"));
+    cr_expect(strstr(error_of(r, "message"), "CUDA_ERROR_INVALID_HANDLE"));
+    cr_expect_str_eq(REPEAT(r), "skipped");
+    cr_expect_eq(script.timed, 0);
 }
 
 Test(validate_timing, without_budget_it_is_skipped) {
