@@ -1,5 +1,6 @@
 /* The choice between the compilations of alu_*.c. */
 #include "gpu/ptx/alu.h"
+#include "gpu/ptx/matrix_product.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,12 +12,14 @@ struct extension {
     bool (*usable)(void);
     bind_run *integer, *carry, *bits, *flt, *half, *special, *convert, *convert_small,
         *select;
+    const struct matrix_arithmetic *matrix;
 };
 #define EXTENSION(id)                                                                    \
     {                                                                                    \
 #id, usable_##id, bind_integer_##id, bind_carry_##id, bind_bits_##id,            \
             bind_float_##id, bind_half_##id, bind_special_function_##id,                 \
-            bind_convert_##id, bind_convert_small_##id, bind_select_##id                 \
+            bind_convert_##id, bind_convert_small_##id, bind_select_##id,                \
+            &matrix_arithmetic_##id                                                      \
     }
 
 /* The build says which compilations there are: LANES_HAVE_… */
@@ -110,6 +113,10 @@ step_run *bind_convert(const struct ptx_instruction *i, struct step *step) {
 }
 step_run *bind_select(const struct ptx_instruction *i, struct step *step) {
     return chosen()->select(i, step);
+}
+
+const struct matrix_arithmetic *bind_matrix(void) {
+    return chosen()->matrix;
 }
 
 step_run *bind_alu(const struct ptx_instruction *i, struct step *step) {

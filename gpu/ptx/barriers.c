@@ -7,6 +7,7 @@
 #include "gpu/ptx/findings.h"
 #include "gpu/ptx/lower.h"
 #include "gpu/ptx/schedule.h"
+#include "gpu/ptx/wgmma.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -291,6 +292,11 @@ static void tell_split(struct warp *w, const struct split *p, const char *missin
                     "Lanes 0x%08x wait for lanes 0x%08x of the mask 0x%08x, which never "
                     "come here",
                     p->lanes, gone, p->members);
+    } else if (p->state == SPLIT_GROUP) {
+        finding_add(&at, FINDING_DEADLOCK,
+                    "Deadlock at wgmma.wait_group: other warps of the warpgroup have not "
+                    "issued what this one waits for; %s",
+                    missing);
     } else {
         finding_add(&at, FINDING_DEADLOCK, "Deadlock at barrier %u: %u threads wait; %s",
                     p->barrier, (unsigned)__builtin_popcount(p->lanes), missing);
@@ -335,6 +341,8 @@ void block_tell_stuck(struct block *b) {
             char missing[160] = "";
             if (w->pending[n].state == SPLIT_BARRIER) {
                 describe_missing(b, w->pending[n].barrier, missing, sizeof missing);
+            } else if (w->pending[n].state == SPLIT_GROUP) {
+                wgmma_describe(w, missing, sizeof missing);
             }
             tell_split(w, &w->pending[n], missing);
         }

@@ -2,6 +2,7 @@
 
 #include "gpu/ptx/findings.h"
 #include "gpu/ptx/schedule.h"
+#include "gpu/ptx/wgmma.h"
 
 #include <string.h>
 
@@ -81,6 +82,7 @@ void block_free(struct block *b) {
         free(w->local);
         free(w->local_shadow);
         free(w->copies);
+        wgmma_finish(w);
     }
     free(b->warps);
     free(b->arena);
@@ -107,6 +109,7 @@ static void warp_start(struct warp *w) {
     w->frame = &w->root;
     w->head.carry = 0;
     w->copy_count = 0;
+    wgmma_start(w);
     memset(w->copy_groups, 0, sizeof w->copy_groups);
     w->pending_count = 1;
     w->pending[0] =

@@ -45,6 +45,7 @@ static const char *const code_names[] = {
     [FINDING_TRAP] = "trap",
     [FINDING_INPUT_MODIFIED] = "input_modified",
     [FINDING_LAUNCH_ERROR] = "launch_error",
+    [FINDING_RACE] = "race",
     [FINDING_UNFINISHED] = "unfinished",
 };
 

@@ -21,6 +21,7 @@ enum finding_code {
     FINDING_TRAP,
     FINDING_INPUT_MODIFIED,
     FINDING_LAUNCH_ERROR,
+    FINDING_RACE,
     FINDING_UNFINISHED, /* where a warp was when budget or time ended the launch */
 };
 

@@ -91,6 +91,8 @@ struct program {
     uint32_t call_count;
     struct branch_table *tables;
     uint32_t table_count;
+    struct matrix *matrices; /* matrix.h */
+    uint32_t matrix_count;
     struct basic_block *blocks;
     uint32_t block_count;
     uint64_t *shared_offsets; /* by variable; UINT64_MAX = none */

@@ -76,6 +76,7 @@ struct warp {
     struct async_copy *copies; /* issued, not arrived (async_copies.c), in order */
     uint32_t copy_count, copy_room;
     uint32_t copy_groups[WARP_LANES]; /* committed */
+    struct wgmma_queue *wgmma;        /* wgmma.h; NULL: none was used */
     uint32_t masks[WARP_LANES] __attribute__((aligned(64)));
 };
 

@@ -6,6 +6,7 @@
 #include "gpu/ptx/block.h"
 #include "gpu/ptx/findings.h"
 #include "gpu/ptx/lower.h"
+#include "gpu/ptx/matrix.h"
 #include "gpu/ptx/schedule.h"
 
 #include <string.h>
@@ -255,10 +256,14 @@ static void do_alone(struct warp *w, const struct step *s, uint32_t lanes,
 
 static bool same_meeting(const struct split *a, const struct split *b) {
     return b->state == SPLIT_MEET && a->members == b->members &&
+           a->at->run == b->at->run &&
            a->at->aux == b->at->aux && a->at->bytes == b->at->bytes;
 }
 
 static bool meet_if_complete(struct warp *w, const struct split *p) {
+    if (p->at->run == step_matrix) {
+        return matrix_meet(w, p);
+    }
     uint32_t here = 0;
     for (uint32_t k = 0; k < w->pending_count; k++) {
         here |= same_meeting(p, &w->pending[k]) ? w->pending[k].lanes : 0;

@@ -1,0 +1,456 @@
+#include "gpu/ptx/wgmma.h"
+
+#include "base/mem.h"
+#include "gpu/ptx/access.h"
+#include "gpu/ptx/findings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define GROUP_WARPS 4
+#define ROW_BYTES 32    /* of an operand: k is always that much */
+#define MAX_ISSUED 4096 /* not waited for, of one warp; then the oldest are forgotten */
+
+/* ---- descriptors of operands in shared memory (PTX ISA, matrix descriptor) ---- */
+
+struct operand {
+    uint64_t start, lead, stride; /* bytes */
+    unsigned base;                /* of the pattern, in 128 bytes */
+    unsigned swizzle;             /* 16-byte pieces that change places: 1, 2, 4 or 8 */
+    unsigned rows;                /* of m or n */
+    unsigned first;               /* row */
+    bool transposed;              /* rows run along memory, not k */
+};
+
+static struct operand operand_of(uint64_t descriptor, unsigned first, unsigned rows,
+                                 bool transposed) {
+    static const uint8_t swizzles[4] = {1, 8, 4, 2};
+    return (struct operand){.start = (descriptor & 0x3fff) << 4,
+                            .lead = (descriptor >> 16 & 0x3fff) << 4,
+                            .stride = (descriptor >> 32 & 0x3fff) << 4,
+                            .base = descriptor >> 49 & 7,
+                            .swizzle = swizzles[descriptor >> 62],
+                            .first = first,
+                            .rows = rows,
+                            .transposed = transposed};
+}
+
+/* Pieces of 16 bytes: two of each row or, transposed, 16 lines of k with a piece for each
+ * eight rows. */
+static unsigned piece_count(const struct operand *o) {
+    return o->transposed ? o->rows / 8 * 16 : o->rows * 2;
+}
+
+/* In units of 16 bytes, canonical layouts: along k ((8,m),2):((W,SBO),1 or LBO), across
+ * it
+ * ((W,m),(8,2)):((1,LBO),(W,SBO)), without swizzle ((1,m),(8,2)):((-,SBO),(1,LBO)); then
+ * bits 4-6 of the address are changed by its bits 7-9. */
+static uint64_t piece_offset(const struct operand *o, unsigned piece) {
+    unsigned w = o->swizzle;
+    uint64_t at = o->start;
+    if (o->transposed) {
+        unsigned k = piece % 16, unit = o->first / 8 + piece / 16;
+        at += w == 1 ? unit * o->stride + k / 8 * o->lead
+                     : unit % w * 16 + unit / w * o->lead + k / 8 * o->stride;
+        at += (uint64_t)(k % 8) * w * 16;
+    } else {
+        unsigned row = o->first + piece / 2;
+        at += (uint64_t)(row % 8) * w * 16 + row / 8 * o->stride;
+        at += piece % 2 * (w == 1 ? o->lead : 16);
+    }
+    uint64_t line = (at >> 7) - o->base;
+    return at ^ (line & (w - 1)) << 4;
+}
+
+static uint64_t mix(uint64_t sum, const uint8_t *piece) {
+    uint64_t x[2];
+    memcpy(x, piece, sizeof x);
+    sum = (sum ^ x[0]) * UINT64_C(0x9e3779b97f4a7c15);
+    sum = (sum ^ x[1] ^ sum >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+    return sum ^ sum >> 32;
+}
+
+/* Of what is there now; what lies outside counts for nothing. */
+static uint64_t operand_sum(const struct block *b, const struct operand *o) {
+    uint64_t sum = 0;
+    for (unsigned k = 0; k < piece_count(o); k++) {
+        uint64_t at = piece_offset(o, k);
+        if (at + 16 <= b->shared_bytes) {
+            sum = mix(sum, b->shared + at);
+        }
+    }
+    return sum;
+}
+
+static const uint8_t *piece_at(struct warp *w, const struct step *s, uint64_t at) {
+    const struct block *b = w->block;
+    uint32_t set = 0x0f0f0f0f;
+    if (at + 16 <= b->shared_bytes) {
+        if (b->shared_shadow) {
+            memcpy(&set, b->shared_shadow + at / 4, 4);
+        }
+        if ((set & 0x0f0f0f0f) == 0x0f0f0f0f) {
+            return b->shared + at;
+        }
+    }
+    uint8_t *shadow;
+    return access_resolve(w, s, 0, at, PTX_SHARED, 16, true, false, &shadow);
+}
+
+/* To rows of packed elements; the checksum on the way. */
+static uint64_t operand_take(struct warp *w, const struct step *s,
+                             const struct operand *o, uint8_t *to) {
+    static const uint8_t nothing[16];
+    uint64_t sum = 0;
+    for (unsigned k = 0; k < piece_count(o); k++) {
+        const uint8_t *from = piece_at(w, s, piece_offset(o, k));
+        sum = from ? mix(sum, from) : sum;
+        from = from ? from : nothing;
+        if (!o->transposed) {
+            memcpy(to + (size_t)k * 16, from, 16);
+            continue;
+        }
+        for (unsigned r = 0; r < 8; r++) { /* a piece is eight rows of one k: halves */
+            memcpy(to + ((size_t)k / 16 * 8 + r) * ROW_BYTES + (size_t)k % 16 * 2,
+                   from + (size_t)r * 2, 2);
+        }
+    }
+    return sum;
+}
+
+/* ---- what is issued ---- */
+
+struct issued {
+    const struct step *step;
+    const struct code *code;
+    uint64_t number; /* of this warp's, from 1 */
+    uint32_t group;
+    bool committed_late; /* told */
+    bool checked;        /* some warp has waited for it */
+    uint8_t operands;
+    struct operand operand[2];
+    uint64_t sum[2];
+};
+
+struct wgmma_queue {
+    uint64_t count; /* issued since the block began */
+    uint32_t group; /* committed */
+    bool fenced, told_group;
+    struct issued *items;
+    uint32_t item_count, item_room;
+};
+
+static struct wgmma_queue *queue_of(struct warp *w) {
+    if (!w->wgmma) {
+        w->wgmma = xcalloc(1, sizeof *w->wgmma);
+    }
+    return w->wgmma;
+}
+
+void wgmma_start(struct warp *w) {
+    struct wgmma_queue *q = w->wgmma;
+    if (q) {
+        *q = (struct wgmma_queue){.items = q->items, .item_room = q->item_room};
+    }
+}
+
+void wgmma_finish(struct warp *w) {
+    if (w->wgmma) {
+        free(w->wgmma->items);
+        free(w->wgmma);
+        w->wgmma = NULL;
+    }
+}
+
+static struct issued *issued_add(struct wgmma_queue *q) {
+    if (q->item_count == MAX_ISSUED) {
+        q->item_count--;
+        memmove(q->items, q->items + 1, q->item_count * sizeof *q->items);
+    }
+    if (q->item_count == q->item_room) {
+        q->item_room = q->item_room ? 2 * q->item_room : 16;
+        q->items = xreallocarray(q->items, q->item_room, sizeof *q->items);
+    }
+    struct issued *x = &q->items[q->item_count++];
+    *x = (struct issued){.number = ++q->count, .group = q->group};
+    return x;
+}
+
+/* The four warps that w is one of: those the block has. */
+static struct warp *group_of(const struct warp *w, unsigned *ret_count) {
+    uint32_t first = w->index / GROUP_WARPS * GROUP_WARPS;
+    uint32_t left = w->block->warp_count - first;
+    *ret_count = left < GROUP_WARPS ? left : GROUP_WARPS;
+    return &w->block->warps[first];
+}
+
+/* ---- findings ---- */
+
+static void tell_at(struct warp *w, const struct issued *x, enum finding_code code,
+                    bool warning, const char *text) {
+    struct frame *running = w->frame;
+    struct frame place = {.code = x->code};
+    w->frame = &place;
+    finding_add(&(struct finding_place){.warp = w, .step = x->step, .warning = warning},
+                code, "%s", text);
+    w->frame = running;
+}
+
+static bool group_is_whole(struct warp *w, const struct step *s) {
+    unsigned count;
+    struct wgmma_queue *q = queue_of(w);
+    group_of(w, &count);
+    if (count == GROUP_WARPS) {
+        return true;
+    }
+    if (!q->told_group) {
+        q->told_group = true;
+        finding_add(&(struct finding_place){.warp = w, .step = s}, FINDING_LAUNCH_ERROR,
+                    "wgmma needs a warpgroup of four warps; the block's last one has %u; "
+                    "the threads stop",
+                    count);
+        run_fault(w->worker->run);
+    }
+    warp_exit_lanes(w, UINT32_MAX);
+    return false;
+}
+
+/* All four warps do the same. */
+static void check_same(struct warp *w, const struct issued *x) {
+    unsigned count;
+    struct warp *group = group_of(w, &count);
+    for (unsigned k = 0; k < count; k++) {
+        const struct wgmma_queue *q = group[k].wgmma;
+        for (uint32_t n = 0; q && &group[k] != w && n < q->item_count; n++) {
+            if (q->items[n].number == x->number && q->items[n].step != x->step) {
+                tell_at(w, x, FINDING_INVALID_MASK, false,
+                        "The warps of a warpgroup are at different wgmma instructions");
+                return;
+            }
+        }
+    }
+}
+
+/* ---- issuing ---- */
+
+static bool scale_is_on(const struct warp *w, const struct step *s) {
+    uint32_t bits =
+        *(const uint32_t *)(const void *)(w->head.regs + s->src[MATRIX_PREDICATE]);
+    return ((s->src_negated >> MATRIX_PREDICATE & 1 ? ~bits : bits) & 1) != 0;
+}
+
+static void product_real(struct warp *w, const struct matrix *m, bool add,
+                         const uint8_t *a, const uint8_t *b) {
+    double sums[MATRIX_MAX_SUMS] __attribute__((aligned(64)));
+    if (add) {
+        accumulators_take(w, m, sums);
+    } else {
+        memset(sums, 0, (size_t)m->product.m * m->product.n * sizeof *sums);
+    }
+    m->arithmetic->real(&m->product, a, b, sums);
+    accumulators_give(w, m, sums);
+}
+
+static void product_whole(struct warp *w, const struct matrix *m, bool add,
+                          const uint8_t *a, const uint8_t *b) {
+    int32_t c[MATRIX_MAX_SUMS], sums[MATRIX_MAX_SUMS];
+    bool bits = m->product.a == PTX_B1;
+    (bits ? m->arithmetic->bits : m->arithmetic->whole)(&m->product, a, b, sums);
+    if (add) {
+        accumulators_take_whole(w, m, c);
+    } else {
+        memset(c, 0, (size_t)m->product.m * m->product.n * sizeof *c);
+    }
+    accumulators_add_whole(w, m, c, sums);
+}
+
+static void take_operands(struct warp *w, const struct step *s, const struct matrix *m,
+                          struct issued *x, uint8_t *a, uint8_t *b) {
+    unsigned rank = w->index % GROUP_WARPS;
+    uint64_t second = LANES(const uint64_t, w, s->src[MATRIX_SECOND])[0];
+    if (m->a_shared) {
+        uint64_t first = LANES(const uint64_t, w, s->src[MATRIX_ADDRESS])[0];
+        x->operand[0] = operand_of(first, rank * 16, 16, m->a_transposed);
+        x->sum[0] = operand_take(w, s, &x->operand[0], a);
+        x->operands = 1;
+    } else {
+        struct matrix_tiles t = matrix_tiles_a(m);
+        fragment_pack(w, m->registers + m->a.first, &t, a);
+    }
+    x->operand[x->operands] = operand_of(second, 0, m->product.n, m->b_transposed);
+    x->sum[x->operands] = operand_take(w, s, &x->operand[x->operands], b);
+    x->operands++;
+}
+
+bool wgmma_run_product(struct warp *w, const struct step *s, const struct matrix *m) {
+    uint8_t a[16 * ROW_BYTES], b[MATRIX_MAX_N * ROW_BYTES];
+    if (!group_is_whole(w, s)) {
+        return true;
+    }
+    struct wgmma_queue *q = queue_of(w);
+    struct issued *x = issued_add(q);
+    x->step = s;
+    x->code = w->frame->code;
+    if (!q->fenced) {
+        q->fenced = true;
+        tell_at(w, x, FINDING_UNINITIALIZED, true,
+                "No wgmma.fence in front of the first wgmma.mma_async: its registers may "
+                "not have been written yet");
+    }
+    take_operands(w, s, m, x, a, b);
+    if (matrix_is_whole((enum ptx_type)m->type_d)) {
+        product_whole(w, m, scale_is_on(w, s), a, b);
+    } else {
+        product_real(w, m, scale_is_on(w, s), a, b);
+    }
+    check_same(w, x);
+    wgmma_check_group(w);
+    return true;
+}
+
+bool wgmma_run_fence(struct warp *w, const struct step *s, const struct matrix *m) {
+    (void)m;
+    if (group_is_whole(w, s)) {
+        queue_of(w)->fenced = true;
+    }
+    return true;
+}
+
+bool wgmma_run_commit(struct warp *w, const struct step *s, const struct matrix *m) {
+    (void)m;
+    if (group_is_whole(w, s)) {
+        queue_of(w)->group++;
+    }
+    return true;
+}
+
+/* ---- waiting ---- */
+
+/* The last product that a wait is for; 0: none. */
+static uint64_t last_awaited(const struct wgmma_queue *q, uint32_t groups) {
+    for (uint32_t k = q->item_count; k-- > 0;) {
+        if (q->items[k].group < q->group && q->group - q->items[k].group > groups) {
+            return q->items[k].number;
+        }
+    }
+    return 0;
+}
+
+static bool group_has_issued(const struct warp *w, uint64_t number) {
+    unsigned count;
+    const struct warp *group = group_of(w, &count);
+    for (unsigned k = 0; k < count; k++) {
+        if (!group[k].wgmma || group[k].wgmma->count < number) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void check_operands(struct warp *w, struct issued *x) {
+    for (unsigned k = 0; k < x->operands; k++) {
+        if (operand_sum(w->block, &x->operand[k]) != x->sum[k]) {
+            tell_at(w, x, FINDING_RACE, false,
+                    "Shared memory that this wgmma reads was written before "
+                    "wgmma.wait_group: which bytes it saw is undefined");
+            return;
+        }
+    }
+}
+
+/* Products up to that number are complete for all four warps. */
+static void group_retire(struct warp *w, uint64_t number) {
+    unsigned count;
+    struct warp *group = group_of(w, &count);
+    for (unsigned k = 0; k < count; k++) {
+        struct wgmma_queue *q = group[k].wgmma;
+        for (uint32_t n = 0; n < q->item_count && q->items[n].number <= number; n++) {
+            if (!q->items[n].checked) {
+                q->items[n].checked = true;
+                check_operands(&group[k], &q->items[n]);
+            }
+        }
+    }
+}
+
+static void tell_uncommitted(struct warp *w) {
+    struct wgmma_queue *q = w->wgmma;
+    for (uint32_t k = 0; k < q->item_count; k++) {
+        if (q->items[k].group == q->group && !q->items[k].committed_late) {
+            q->items[k].committed_late = true;
+            tell_at(w, &q->items[k], FINDING_UNINITIALIZED, true,
+                    "No wgmma.commit_group between this and wgmma.wait_group, which "
+                    "does not wait for it");
+        }
+    }
+}
+
+static bool wait_is_over(struct warp *w, const struct matrix *m) {
+    struct wgmma_queue *q = queue_of(w);
+    uint64_t number = last_awaited(q, m->groups);
+    if (number == 0) {
+        return true;
+    }
+    if (!group_has_issued(w, number)) {
+        return false;
+    }
+    group_retire(w, number);
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < q->item_count; k++) {
+        if (q->items[k].number > number) {
+            q->items[kept++] = q->items[k];
+        }
+    }
+    q->item_count = kept;
+    return true;
+}
+
+bool wgmma_run_wait(struct warp *w, const struct step *s, const struct matrix *m) {
+    if (!group_is_whole(w, s)) {
+        return true;
+    }
+    queue_of(w);
+    tell_uncommitted(w);
+    return wait_is_over(w, m);
+}
+
+void wgmma_check_group(struct warp *w) {
+    unsigned count;
+    struct warp *group = group_of(w, &count);
+    const struct matrix *matrices = w->worker->run->program->matrices;
+    for (unsigned k = 0; k < count; k++) {
+        for (uint32_t n = 0; n < group[k].pending_count; n++) {
+            struct split *p = &group[k].pending[n];
+            if (p->state == SPLIT_GROUP &&
+                wait_is_over(&group[k], &matrices[p->at->extra])) {
+                p->state = SPLIT_READY;
+                w->block->changes++;
+            }
+        }
+    }
+}
+
+void wgmma_describe(const struct warp *w, char *to, size_t room) {
+    unsigned count;
+    const struct warp *group = group_of(w, &count);
+    size_t len = (size_t)snprintf(to, room, "missing:");
+    for (unsigned k = 0; k < count && len < room; k++) {
+        const struct wgmma_queue *q = group[k].wgmma;
+        if (!q || q->count < w->wgmma->count) {
+            len += (size_t)snprintf(to + len, room - len, " warp %u%s", group[k].index,
+                                    group[k].live ? "" : " (exited)");
+        }
+    }
+}
+
+void step_wgmma_early(struct warp *w, const struct step *s, uint32_t mask) {
+    const struct wgmma_queue *q = w->wgmma;
+    if (q && q->item_count) {
+        finding_add(&(struct finding_place){.warp = w,
+                                            .step = s,
+                                            .lane = (unsigned)__builtin_ctz(mask)},
+                    FINDING_UNINITIALIZED,
+                    "Reads registers that a wgmma.mma_async is still writing: no "
+                    "wgmma.wait_group in between");
+    }
+}
