@@ -32,8 +32,30 @@ uint8_t *access_resolve(struct warp *w, const struct step *s, unsigned lane,
                         uint64_t address, enum ptx_space space, unsigned bytes,
                         bool reads, bool writes, uint8_t **ret_shadow);
 
-/* Has a cp.async to these bytes of shared memory been issued that has not arrived? */
-bool block_copies_to(const struct block *b, uint64_t offset, unsigned bytes);
+/* A range of bytes that is copied as a whole; align: a power of two. */
+struct access_range {
+    struct warp *warp;
+    const struct step *step;
+    unsigned lane;
+    unsigned align;
+    uint64_t address, bytes;
+    bool reads, writes;
+};
+/* The block in whose shared memory the range lies (remote: that of any block of the
+ * cluster will do), and where; NULL after a finding. What is written is the caller's to
+ * note in the shadow. */
+struct block *access_shared_range(const struct access_range *r, bool remote,
+                                  uint64_t *ret_offset);
+/* Likewise of global memory. */
+struct allocation *access_global_range(const struct access_range *r,
+                                       uint64_t *ret_offset);
+
+/* Notes bytes that a kernel has written. */
+void access_shadow_set(uint8_t *shadow, uint64_t offset, uint64_t bytes);
+
+/* "cp.async" or "bulk copy": one to these bytes of shared memory has been issued and has
+ * not arrived. NULL: none. */
+const char *block_copies_to(const struct block *b, uint64_t offset, uint64_t bytes);
 
 /* Of a parameter area in the arena: dst/src[0], step->offset within it. */
 step_run *step_area_load(unsigned bytes);

@@ -28,8 +28,9 @@ struct fault {
     unsigned lane;
     enum ptx_space space;
     uint64_t address;
-    unsigned bytes;
+    uint64_t bytes;
     bool writes;
+    bool remote; /* may be another block's shared memory */
 };
 
 static void fault_add(const struct fault *f, enum finding_code code, const char *buffer,
@@ -39,8 +40,8 @@ static void fault_add(const struct fault *f, enum finding_code code, const char 
                                .lane = f->lane,
                                .buffer = buffer,
                                .offset = offset};
-    finding_add(&at, code, "Invalid %s %s of %u bytes: %s", space_word(f->space),
-                f->writes ? "write" : "read", f->bytes, text);
+    finding_add(&at, code, "Invalid %s %s of %llu bytes: %s", space_word(f->space),
+                f->writes ? "write" : "read", (unsigned long long)f->bytes, text);
     run_fault(f->warp->worker->run);
 }
 
@@ -121,25 +122,33 @@ static void fault_window(const struct fault *f, uint64_t size) {
               (int64_t)f->address, text);
 }
 
-static void tell_uninitialized(const struct fault *f, const char *buffer,
-                               uint64_t offset) {
-    bool copied =
-        f->space == PTX_SHARED && block_copies_to(f->warp->block, f->address, f->bytes);
+/* b: of shared memory, whose. */
+static void tell_uninitialized(const struct fault *f, const struct block *b,
+                               const char *buffer, uint64_t offset) {
+    const char *copied = b ? block_copies_to(b, f->address, f->bytes) : NULL;
     struct finding_place at = {.warp = f->warp,
                                .step = f->step,
                                .lane = f->lane,
                                .buffer = buffer,
                                .offset = (int64_t)offset};
     finding_add(&at, FINDING_UNINITIALIZED,
-                "Uninitialized %s read of %u bytes: offset %llu of %s %s",
-                space_word(f->space), f->bytes, (unsigned long long)offset, buffer,
-                copied ? "is being written by a cp.async that nobody has waited for"
-                       : "was never written");
+                "Uninitialized %s read of %llu bytes: offset %llu of %s %s%s%s",
+                space_word(f->space), (unsigned long long)f->bytes,
+                (unsigned long long)offset, buffer,
+                copied ? "is being written by a " : "was never written",
+                copied ? copied : "", copied ? " that nobody has waited for" : "");
 }
 
 /* ---- one lane ---- */
 
-static bool shadow_is_set(const uint8_t *shadow, uint64_t offset, unsigned bytes) {
+static bool shadow_is_set(const uint8_t *shadow, uint64_t offset, uint64_t bytes) {
+    uint8_t all = 0x0f;
+    for (; offset % 4 == 0 && bytes >= 4; offset += 4, bytes -= 4) {
+        all &= shadow[offset >> 2];
+    }
+    if (all != 0x0f) {
+        return false;
+    }
     for (uint64_t k = offset; k < offset + bytes; k++) {
         if (!(shadow[k >> 2] >> (k & 3) & 1)) {
             return false;
@@ -148,13 +157,18 @@ static bool shadow_is_set(const uint8_t *shadow, uint64_t offset, unsigned bytes
     return true;
 }
 
-static void shadow_set(uint8_t *shadow, uint64_t offset, unsigned bytes) {
+void access_shadow_set(uint8_t *shadow, uint64_t offset, uint64_t bytes) {
+    for (; offset % 4 == 0 && bytes >= 4; offset += 4, bytes -= 4) {
+        shadow[offset >> 2] = 0xff;
+    }
     for (uint64_t k = offset; k < offset + bytes; k++) {
         __atomic_fetch_or(&shadow[k >> 2], (uint8_t)(0x11u << (k & 3)), __ATOMIC_RELAXED);
     }
 }
 
-static uint8_t *resolve_global(const struct fault *f, bool reads, uint8_t **ret_shadow) {
+/* The allocation that holds the bytes, if they may be accessed so; else NULL. */
+static struct allocation *find_global(const struct fault *f, bool reads,
+                                      uint64_t *ret_offset) {
     struct run *run = f->warp->worker->run;
     struct allocation *in = run_find(run, f->address);
     uint64_t offset = in ? f->address - in->address : 0;
@@ -169,34 +183,83 @@ static uint8_t *resolve_global(const struct fault *f, bool reads, uint8_t **ret_
                                    .lane = f->lane,
                                    .buffer = in->name,
                                    .offset = (int64_t)offset};
-        finding_add(&at, FINDING_INPUT_MODIFIED, "Write of %u bytes to the input %s",
-                    f->bytes, in->name);
+        finding_add(&at, FINDING_INPUT_MODIFIED, "Write of %llu bytes to the input %s",
+                    (unsigned long long)f->bytes, in->name);
     }
     if (reads && in->shadow && run->check_initialized &&
         !shadow_is_set(in->shadow, offset, f->bytes)) {
-        tell_uninitialized(f, in->name, offset);
+        tell_uninitialized(f, NULL, in->name, offset);
+    }
+    *ret_offset = offset;
+    return in;
+}
+
+static uint8_t *resolve_global(const struct fault *f, bool reads, uint8_t **ret_shadow) {
+    uint64_t offset;
+    struct allocation *in = find_global(f, reads, &offset);
+    if (!in) {
+        return NULL;
     }
     if (f->writes && in->shadow) {
-        shadow_set(in->shadow, offset, f->bytes);
+        access_shadow_set(in->shadow, offset, f->bytes);
     }
     *ret_shadow = in->shadow ? in->shadow + offset / 4 : NULL;
     return in->host + offset;
 }
 
-static uint8_t *resolve_shared(const struct fault *f, bool reads, uint8_t **ret_shadow) {
-    struct block *b = f->warp->block;
+/* The block that an address of shared memory means; f->address becomes its offset. */
+static struct block *find_block(struct fault *f) {
+    struct block *own = f->warp->block;
+    uint64_t tag = f->address >> CLUSTER_TAG_SHIFT;
+    if (__builtin_expect(tag == 0, 1)) {
+        return own;
+    }
+    const struct cluster *c = own->cluster;
+    if (tag > c->count) { /* far out of bounds, as it stands */
+        return own;
+    }
+    struct block *b = c->blocks[tag - 1];
+    if (b != own && (!f->remote || b->finished)) {
+        char text[128];
+        snprintf(text, sizeof text,
+                 b->finished && f->remote
+                     ? "block %u of the cluster has exited, its shared memory is gone"
+                     : "the address is in shared memory of block %u of the cluster, the "
+                       "instruction is one for the own",
+                 (unsigned)tag - 1);
+        fault_add(f, FINDING_OUT_OF_BOUNDS, NULL, 0, text);
+        return NULL;
+    }
+    f->address &= (UINT64_C(1) << CLUSTER_TAG_SHIFT) - 1;
+    return b;
+}
+
+static struct block *find_shared(struct fault *f, bool reads) {
+    struct block *b = find_block(f);
+    if (!b) {
+        return NULL;
+    }
     if (f->address >= b->shared_bytes || f->bytes > b->shared_bytes - f->address) {
         fault_window(f, b->shared_bytes);
         return NULL;
     }
+    if (b->shared_shadow && reads &&
+        !shadow_is_set(b->shared_shadow, f->address, f->bytes)) {
+        uint64_t offset;
+        const char *name = shared_name(f->warp->worker->run, f->address, &offset);
+        tell_uninitialized(f, b, name, offset);
+    }
+    return b;
+}
+
+static uint8_t *resolve_shared(struct fault *f, bool reads, uint8_t **ret_shadow) {
+    struct block *b = find_shared(f, reads);
+    if (!b) {
+        return NULL;
+    }
     if (b->shared_shadow) {
-        if (reads && !shadow_is_set(b->shared_shadow, f->address, f->bytes)) {
-            uint64_t offset;
-            const char *name = shared_name(f->warp->worker->run, f->address, &offset);
-            tell_uninitialized(f, name, offset);
-        }
         if (f->writes) {
-            shadow_set(b->shared_shadow, f->address, f->bytes);
+            access_shadow_set(b->shared_shadow, f->address, f->bytes);
         }
         *ret_shadow = b->shared_shadow + f->address / 4;
     }
@@ -207,6 +270,7 @@ uint8_t *access_resolve(struct warp *w, const struct step *s, unsigned lane,
                         uint64_t address, enum ptx_space space, unsigned bytes,
                         bool reads, bool writes, uint8_t **ret_shadow) {
     *ret_shadow = NULL;
+    bool remote = space != PTX_SHARED;
     if (space == PTX_GENERIC && address - MEMORY_SHARED < MEMORY_WINDOW_BYTES) {
         space = PTX_SHARED;
         address -= MEMORY_SHARED;
@@ -217,13 +281,49 @@ uint8_t *access_resolve(struct warp *w, const struct step *s, unsigned lane,
                       .space = space == PTX_SHARED_CLUSTER ? PTX_SHARED : space,
                       .address = address,
                       .bytes = bytes,
-                      .writes = writes};
+                      .writes = writes,
+                      .remote = remote};
     if ((address & (bytes - 1)) != 0) {
         fault_misaligned(&f, bytes);
         return NULL;
     }
     return f.space == PTX_SHARED ? resolve_shared(&f, reads, ret_shadow)
                                  : resolve_global(&f, reads, ret_shadow);
+}
+
+struct block *access_shared_range(const struct access_range *r, bool remote,
+                                  uint64_t *ret_offset) {
+    struct fault f = {.warp = r->warp,
+                      .step = r->step,
+                      .lane = r->lane,
+                      .space = PTX_SHARED,
+                      .address = r->address,
+                      .bytes = r->bytes,
+                      .writes = r->writes,
+                      .remote = remote};
+    if (f.address % r->align) {
+        fault_misaligned(&f, r->align);
+        return NULL;
+    }
+    struct block *b = find_shared(&f, r->reads);
+    *ret_offset = f.address;
+    return b;
+}
+
+struct allocation *access_global_range(const struct access_range *r,
+                                       uint64_t *ret_offset) {
+    struct fault f = {.warp = r->warp,
+                      .step = r->step,
+                      .lane = r->lane,
+                      .space = PTX_GLOBAL,
+                      .address = r->address,
+                      .bytes = r->bytes,
+                      .writes = r->writes};
+    if (f.address % r->align) {
+        fault_misaligned(&f, r->align);
+        return NULL;
+    }
+    return find_global(&f, r->reads, ret_offset);
 }
 
 /* An element of a lane's register. */
@@ -252,6 +352,9 @@ static void lane_move(struct warp *w, const struct access *a, unsigned lane,
 void access_slow(struct warp *w, const struct step *s, uint32_t mask,
                  const uint64_t addresses[WARP_LANES], enum ptx_space space) {
     const struct access *a = &w->worker->run->program->accesses[s->extra];
+    if (space == PTX_SHARED && a->space != PTX_SHARED) {
+        space = PTX_SHARED_CLUSTER; /* may be another block's */
+    }
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctz(m);
         uint8_t *shadow;
@@ -325,7 +428,7 @@ static void local_lane(struct warp *w, const struct access *a, struct fault *f,
         }
     }
     if (missing && check) {
-        tell_uninitialized(f, "local memory", f->address);
+        tell_uninitialized(f, NULL, "local memory", f->address);
     }
     for (unsigned k = 0; !a->is_store && k < a->count; k++) {
         if (a->registers[k] != STEP_NO_REGISTER) {

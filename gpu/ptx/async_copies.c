@@ -6,6 +6,7 @@
  * initialisation, when the copy is issued. */
 #include "base/mem.h"
 #include "gpu/ptx/access.h"
+#include "gpu/ptx/bulk_copies.h"
 #include "gpu/ptx/coalescing.h"
 #include "gpu/ptx/lower.h"
 
@@ -17,6 +18,7 @@ struct async_copy {
     uint64_t from;                   /* global address */
     uint32_t to;                     /* offset in shared memory */
     uint32_t group;                  /* of its lane */
+    uint64_t order;                  /* of the warp's copies */
     uint8_t lane, bytes, from_bytes; /* the rest is filled with zeros */
 };
 
@@ -49,6 +51,19 @@ static void copies_arrive(struct warp *w, uint32_t lanes,
     w->copy_count = kept;
 }
 
+void warp_copies_arrive(struct warp *w, unsigned lane, uint64_t order) {
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < w->copy_count; k++) {
+        struct async_copy *c = &w->copies[k];
+        if (c->lane == lane && c->order < order) {
+            copy_arrive(w, c);
+        } else {
+            w->copies[kept++] = *c;
+        }
+    }
+    w->copy_count = kept;
+}
+
 static void copy_add(struct warp *w, const struct async_copy *c) {
     if (w->copy_count == MAX_PENDING) {
         uint32_t all[WARP_LANES];
@@ -59,7 +74,8 @@ static void copy_add(struct warp *w, const struct async_copy *c) {
         w->copy_room = w->copy_room ? 2 * w->copy_room : 64;
         w->copies = xreallocarray(w->copies, w->copy_room, sizeof *w->copies);
     }
-    w->copies[w->copy_count++] = *c;
+    w->copies[w->copy_count] = *c;
+    w->copies[w->copy_count++].order = w->copy_order++;
 }
 
 /* Neither what was there nor what is to come may be read. */
@@ -71,17 +87,17 @@ static void copy_begin(struct warp *w, const struct async_copy *c) {
     }
 }
 
-bool block_copies_to(const struct block *b, uint64_t offset, unsigned bytes) {
+const char *block_copies_to(const struct block *b, uint64_t offset, uint64_t bytes) {
     for (uint32_t i = 0; i < b->warp_count; i++) {
         const struct warp *w = &b->warps[i];
         for (uint32_t k = 0; k < w->copy_count; k++) {
             const struct async_copy *c = &w->copies[k];
             if (offset < c->to + (uint64_t)c->bytes && c->to < offset + bytes) {
-                return true;
+                return "cp.async";
             }
         }
     }
-    return false;
+    return bulk_copies_to(b, offset, bytes) ? "bulk copy" : NULL;
 }
 
 /* src: destination, source, size of the source (absent: all) or predicate to leave it
@@ -208,7 +224,7 @@ static enum lower_answer lower_copy(struct lowering *l, const struct ptx_instruc
 }
 
 enum lower_answer lower_async_copy(struct lowering *l, const struct ptx_instruction *i) {
-    if (i->opcode != PTX_OP_CP || !ptx_has(i, PTX_M_ASYNC) || ptx_has(i, PTX_M_BULK)) {
+    if (i->opcode != PTX_OP_CP || !ptx_has(i, PTX_M_ASYNC)) {
         return LOWER_NOT_MINE;
     }
     if (ptx_has(i, PTX_M_COMMIT_GROUP)) {
@@ -227,5 +243,5 @@ enum lower_answer lower_async_copy(struct lowering *l, const struct ptx_instruct
         lower_step(l, i, step_wait, true)->aux = (uint32_t)n->bits;
         return LOWER_DONE;
     }
-    return ptx_has(i, PTX_M_ARRIVE) ? LOWER_REFUSED : lower_copy(l, i);
+    return lower_copy(l, i);
 }

@@ -2,6 +2,8 @@
  *
  * The lanes of a warp go one after the other. Shared memory belongs to one thread of the
  * host; on global memory the host's atomics are used where several threads run. */
+#include "gpu/ptx/atomics.h"
+
 #include "gpu/ptx/access.h"
 #include "gpu/ptx/coalescing.h"
 #include "gpu/ptx/half_bits.h"
@@ -9,19 +11,6 @@
 
 #include <pthread.h>
 #include <string.h>
-
-enum atomic_operation {
-    ATOMIC_ADD,
-    ATOMIC_MIN,
-    ATOMIC_MAX,
-    ATOMIC_INC,
-    ATOMIC_DEC,
-    ATOMIC_AND,
-    ATOMIC_OR,
-    ATOMIC_XOR,
-    ATOMIC_EXCH,
-    ATOMIC_CAS,
-};
 
 /* ---- values ---- */
 
@@ -140,6 +129,14 @@ static uint64_t atomic_apply(const struct access *a, uint64_t old, uint64_t b, u
     default:
         return integer_apply(a, old, b, c);
     }
+}
+
+uint64_t atomic_combine(unsigned operation, enum ptx_type type, uint64_t old,
+                        uint64_t value) {
+    const struct access a = {.operation = (uint8_t)operation,
+                             .type = (uint8_t)type,
+                             .bytes = (uint8_t)ptx_type_bytes(type)};
+    return atomic_apply(&a, old, value, 0, false);
 }
 
 /* ---- memory ---- */
@@ -321,7 +318,7 @@ static void step_atomic(struct warp *w, const struct step *s, uint32_t mask) {
 
 /* ---- lowering ---- */
 
-static int atomic_operation(const struct ptx_instruction *i) {
+int atomic_operation(const struct ptx_instruction *i) {
     return ptx_has(i, PTX_M_ADD)    ? ATOMIC_ADD
            : ptx_has(i, PTX_M_MIN)  ? ATOMIC_MIN
            : ptx_has(i, PTX_M_MAX)  ? ATOMIC_MAX
@@ -360,6 +357,30 @@ static bool atomic_exists(const struct access *a) {
     case PTX_U64:
     case PTX_S64:
         return a->operation == ATOMIC_ADD || limits;
+    default:
+        return false;
+    }
+}
+
+bool atomic_reduces(unsigned operation, enum ptx_type type) {
+    bool logic = operation >= ATOMIC_AND && operation <= ATOMIC_XOR;
+    bool limits = operation == ATOMIC_MIN || operation == ATOMIC_MAX;
+    switch (type) {
+    case PTX_F32:
+    case PTX_F64:
+        return operation == ATOMIC_ADD;
+    case PTX_F16:
+    case PTX_BF16:
+        return operation == ATOMIC_ADD || limits;
+    case PTX_B32:
+    case PTX_B64:
+        return logic;
+    case PTX_U32:
+        return operation <= ATOMIC_XOR;
+    case PTX_S32:
+    case PTX_U64:
+    case PTX_S64:
+        return operation == ATOMIC_ADD || limits || logic;
     default:
         return false;
     }

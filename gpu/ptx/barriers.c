@@ -286,7 +286,12 @@ static void tell_split(struct warp *w, const struct split *p, const char *missin
     w->frame = p->frame;
     struct finding_place at = {
         .warp = w, .step = p->at, .lane = (unsigned)__builtin_ctz(p->lanes)};
-    if (p->state == SPLIT_MEET) {
+    if (p->state == SPLIT_CLUSTER) {
+        finding_add(&at, FINDING_DEADLOCK,
+                    "Deadlock at barrier.cluster.wait: %u threads wait, others of the "
+                    "cluster have not arrived and cannot",
+                    (unsigned)__builtin_popcount(p->lanes));
+    } else if (p->state == SPLIT_MEET) {
         uint32_t gone = p->members & w->live & ~p->lanes;
         finding_add(&at, FINDING_INVALID_MASK,
                     "Lanes 0x%08x wait for lanes 0x%08x of the mask 0x%08x, which never "

@@ -74,6 +74,8 @@ void block_free(struct block *b) {
         return;
     }
     b->ended = true;
+    b->own = (struct cluster){.open = false};
+    b->cluster = &b->own; /* others may be gone */
     for (uint32_t k = 0; b->warps && k < b->warp_count; k++) {
         struct warp *w = &b->warps[k];
         warp_exit_lanes(w, w->live); /* frees its calls */
@@ -84,6 +86,10 @@ void block_free(struct block *b) {
         free(w->copies);
         wgmma_finish(w);
     }
+    bulk_reset(b);
+    free(b->arrivals.items);
+    free(b->stores.items);
+    mbarriers_finish(&b->mbarriers);
     free(b->warps);
     free(b->arena);
     free(b->shared);
@@ -111,18 +117,24 @@ static void warp_start(struct warp *w) {
     w->copy_count = 0;
     wgmma_start(w);
     memset(w->copy_groups, 0, sizeof w->copy_groups);
+    memset(w->bulk_groups, 0, sizeof w->bulk_groups);
+    memset(w->waits, 0, sizeof w->waits);
+    w->copy_order = 0;
+    w->cluster_arrived = w->cluster_owed = 0;
     w->pending_count = 1;
     w->pending[0] =
         (struct split){.frame = &w->root, .next = code->steps, .lanes = w->live};
 }
 
-void block_start(struct block *b, uint64_t number) {
+static void block_start(struct block *b) {
     const struct run *run = b->worker->run;
     const uint32_t *grid = run->launch->grid;
+    uint64_t number =
+        b->id[0] + (uint64_t)grid[0] * (b->id[1] + (uint64_t)grid[1] * b->id[2]);
     b->number = number;
-    b->id[0] = (uint32_t)(number % grid[0]);
-    b->id[1] = (uint32_t)(number / grid[0] % grid[1]);
-    b->id[2] = (uint32_t)(number / grid[0] / grid[1]);
+    b->finished = false;
+    mbarriers_reset(&b->mbarriers);
+    bulk_reset(b);
     memset(b->barriers, 0, sizeof b->barriers);
     memset(b->arrive_lanes, 0, sizeof b->arrive_lanes);
     b->clock = number * 64;
@@ -139,6 +151,26 @@ void block_start(struct block *b, uint64_t number) {
     }
 }
 
+void block_start_cluster(struct block *const *blocks, uint64_t number) {
+    const struct run *run = blocks[0]->worker->run;
+    const uint32_t *grid = run->launch->grid, *dim = run->cluster;
+    const uint32_t many[3] = {grid[0] / dim[0], grid[1] / dim[1], grid[2] / dim[2]};
+    const uint64_t at[3] = {number % many[0], number / many[0] % many[1],
+                            number / many[0] / many[1]};
+    struct cluster *c = &blocks[0]->own;
+    *c = (struct cluster){.count = run->cluster_blocks, .left = run->cluster_blocks};
+    for (uint32_t r = 0; r < c->count; r++) {
+        const uint32_t in[3] = {r % dim[0], r / dim[0] % dim[1], r / dim[0] / dim[1]};
+        struct block *b = c->blocks[r] = blocks[r];
+        b->cluster = c;
+        b->rank = r;
+        for (unsigned k = 0; k < 3; k++) {
+            b->id[k] = (uint32_t)at[k] * dim[k] + in[k];
+        }
+        block_start(b);
+    }
+}
+
 void block_end(struct block *b) {
     b->ended = true;
     for (uint32_t k = 0; k < b->warp_count; k++) {
@@ -152,6 +184,15 @@ void block_end(struct block *b) {
 static bool warp_can_run(const struct warp *w) {
     for (uint32_t k = 0; k < w->pending_count; k++) {
         if (w->pending[k].state == SPLIT_READY) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool block_can_run(const struct block *b) {
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        if (warp_can_run(&b->warps[k])) {
             return true;
         }
     }
@@ -187,7 +228,7 @@ enum block_state block_turn(struct block *b) {
     }
     for (uint32_t k = 0; k < b->warp_count; k++) {
         if (b->warps[k].live) {
-            return BLOCK_STUCK;
+            return BLOCK_WAITING;
         }
     }
     return BLOCK_DONE;

@@ -3,6 +3,9 @@
  *
  * Its warps take turns. What it owns (registers, shared and local memory) is kept by the
  * worker and used again for the next block. */
+#include "gpu/ptx/bulk_copies.h"
+#include "gpu/ptx/cluster.h"
+#include "gpu/ptx/mbarrier.h"
 #include "gpu/ptx/warp.h"
 
 #define BLOCK_BARRIERS 16
@@ -16,7 +19,8 @@ struct barrier {
     bool open;         /* somebody has arrived */
 };
 
-enum block_state { BLOCK_RUNNING, BLOCK_DONE, BLOCK_STUCK };
+/* WAITING: nobody can run, others of the cluster may change that. */
+enum block_state { BLOCK_RUNNING, BLOCK_DONE, BLOCK_WAITING };
 
 struct block {
     struct worker *worker;
@@ -29,9 +33,16 @@ struct block {
     uint64_t shared_bytes;
     struct barrier barriers[BLOCK_BARRIERS];
     uint32_t arrive_lanes[BLOCK_BARRIERS][BLOCK_MAX_THREADS / WARP_LANES];
-    uint64_t clock;   /* virtual: warp instructions of the block */
-    uint64_t changes; /* stores and the like since the launch began */
-    bool ended;       /* trapped: nobody runs on */
+    struct cluster *cluster;
+    struct cluster own; /* of which it is the first block */
+    uint32_t rank;      /* in its cluster */
+    bool finished;      /* all its threads are gone; its cluster is not */
+    struct mbarriers mbarriers;
+    struct bulk_list arrivals; /* that complete at its mbarriers */
+    struct bulk_list stores;   /* of its threads' groups */
+    uint64_t clock;            /* virtual: warp instructions of the block */
+    uint64_t changes;          /* stores and the like since the launch began */
+    bool ended;                /* trapped: nobody runs on */
     bool resident;
     uint64_t last_changes;
 };
@@ -39,10 +50,12 @@ struct block {
 /* Memory for one block of the launch; NULL when there is none. */
 struct block *block_new(struct worker *worker);
 void block_free(struct block *b);
-void block_start(struct block *b, uint64_t number);
+/* All blocks of cluster `number`, in the order of their ranks. */
+void block_start_cluster(struct block *const *blocks, uint64_t number);
 /* Every warp once round. */
 enum block_state block_turn(struct block *b);
-/* BLOCK_STUCK: findings of who waits where. */
+bool block_can_run(const struct block *b);
+/* Nobody can run any more: findings of who waits where. */
 void block_tell_stuck(struct block *b);
 /* After lanes arrived or exited: complete what can be completed. */
 void block_check_barriers(struct block *b);

@@ -46,6 +46,10 @@ static const char *const code_names[] = {
     [FINDING_INPUT_MODIFIED] = "input_modified",
     [FINDING_LAUNCH_ERROR] = "launch_error",
     [FINDING_RACE] = "race",
+    [FINDING_INVALID_MBARRIER] = "invalid_mbarrier",
+    [FINDING_INVALID_TENSOR_MAP] = "invalid_tensor_map",
+    [FINDING_UNWAITED_COPY] = "unwaited_copy",
+    [FINDING_MISSING_FENCE] = "missing_fence",
     [FINDING_UNFINISHED] = "unfinished",
 };
 

@@ -22,7 +22,11 @@ enum finding_code {
     FINDING_INPUT_MODIFIED,
     FINDING_LAUNCH_ERROR,
     FINDING_RACE,
-    FINDING_UNFINISHED, /* where a warp was when budget or time ended the launch */
+    FINDING_INVALID_MBARRIER,
+    FINDING_INVALID_TENSOR_MAP,
+    FINDING_UNWAITED_COPY, /* a block ended before a bulk copy had */
+    FINDING_MISSING_FENCE, /* threads wrote what an engine reads, without a proxy fence */
+    FINDING_UNFINISHED,    /* where a warp was when budget or time ended the launch */
 };
 
 struct findings *findings_new(unsigned max);

@@ -102,6 +102,9 @@ enum lower_answer lower_discard(struct lowering *l, const struct ptx_instruction
 enum lower_answer lower_stack(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_matrix(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_wgmma(struct lowering *l, const struct ptx_instruction *i);
+enum lower_answer lower_bulk_copy(struct lowering *l, const struct ptx_instruction *i);
+enum lower_answer lower_mbarrier(struct lowering *l, const struct ptx_instruction *i);
+enum lower_answer lower_cluster(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_arithmetic(struct lowering *l, const struct ptx_instruction *i);
 
 /* Handlers shared by the families. */

@@ -259,6 +259,9 @@ static uint32_t source_special(struct lowering *l, const struct ptx_instruction 
         s->aux = o->index;
     } else {
         at = lower_special(l, o->index);
+        if (bytes == 0 && o->index == PTX_SR_IS_EXPLICIT_CLUSTER) {
+            return at; /* all ones or zeros: its first word is the predicate */
+        }
     }
     return bytes == have ? at : copy_width(l, i, at, have, bytes, false);
 }

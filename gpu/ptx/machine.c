@@ -31,9 +31,9 @@ struct machine {
     struct findings *findings;
     struct buf printf_text;
     pthread_mutex_t printf_lock;
-    uint64_t spent; /* atomic */
+    uint64_t spent;         /* atomic */
     uint64_t begun, blocks; /* atomic: of the latest launch */
-    int stop;       /* atomic */
+    int stop;               /* atomic */
 };
 
 /* ---- what a launch asks the machine ---- */
@@ -298,9 +298,6 @@ static int launch_shape(const struct machine_launch *l, const struct ptx_functio
             return err_set(err, -EINVAL, "the kernel wants blocks of %u x %u x %u",
                            f->reqntid[0], f->reqntid[1], f->reqntid[2]);
         }
-        if (l->cluster[k] > 1) {
-            return err_set(err, -ENOTSUP, "clusters cannot be run here yet");
-        }
         threads *= l->block[k];
     }
     uint64_t most = BLOCK_MAX_THREADS;
@@ -315,10 +312,47 @@ static int launch_shape(const struct machine_launch *l, const struct ptx_functio
     return 0;
 }
 
+/* Blocks of a cluster in each dimension; false: without clusters. */
+static bool cluster_shape(const struct machine_launch *l, const struct ptx_function *f,
+                          uint32_t ret[3]) {
+    bool asked = l->cluster[0] > 1 || l->cluster[1] > 1 || l->cluster[2] > 1;
+    const uint32_t *from = asked ? l->cluster : f->reqnctapercluster;
+    for (unsigned k = 0; k < 3; k++) {
+        ret[k] = from[k] ? from[k] : 1;
+    }
+    return asked || f->reqnctapercluster[0] > 0;
+}
+
+static int launch_clusters(const struct machine_launch *l, const struct ptx_function *f,
+                           struct err *err) {
+    uint32_t shape[3];
+    uint64_t blocks = 1;
+    const uint32_t *wanted = f->reqnctapercluster;
+    cluster_shape(l, f, shape);
+    for (unsigned k = 0; k < 3; k++) {
+        if (wanted[0] && shape[k] != (wanted[k] ? wanted[k] : 1)) {
+            return err_set(err, -EINVAL, "the kernel wants clusters of %u x %u x %u",
+                           wanted[0], wanted[1] ? wanted[1] : 1,
+                           wanted[2] ? wanted[2] : 1);
+        }
+        if (l->grid[k] % shape[k]) {
+            return err_set(err, -EINVAL,
+                           "grid dimension %u is %u: it must be a multiple of the "
+                           "cluster's %u",
+                           k, l->grid[k], shape[k]);
+        }
+        blocks *= shape[k];
+    }
+    return blocks > CLUSTER_PORTABLE
+               ? refuse(err, "blocks of a cluster", blocks, CLUSTER_PORTABLE)
+               : 0;
+}
+
 static int launch_check(const struct machine *m, const struct machine_launch *l,
                         const struct program *p, struct err *err) {
     const struct ptx_function *f = &m->module->functions[p->entry];
     int rc = launch_shape(l, f, err);
+    rc = rc ? rc : launch_clusters(l, f, err);
     if (rc) {
         return rc;
     }
@@ -365,6 +399,9 @@ static void run_init(struct run *run, struct machine *m, const struct program *p
     run->begun = &m->begun;
     __atomic_store_n(&m->begun, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&m->blocks, run->blocks, __ATOMIC_RELAXED);
+    run->explicit_cluster =
+        cluster_shape(l, &m->module->functions[p->entry], run->cluster);
+    run->cluster_blocks = run->cluster[0] * run->cluster[1] * run->cluster[2];
     run->threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
     run->shared_bytes = p->shared_bytes + l->dynamic_shared;
     run->shared_window = (run->shared_bytes + 64 + 255) / 256 * 256;

@@ -191,7 +191,10 @@ static bool address_is_in(const struct warp *w, uint64_t a, enum ptx_space space
         return constant == (space == PTX_CONST);
     }
     space_base(space, &base);
-    return a - base < MEMORY_WINDOW_BYTES;
+    uint64_t tag =
+        (a - base) >> CLUSTER_TAG_SHIFT; /* another block's is no shared::cta */
+    return a - base < MEMORY_WINDOW_BYTES &&
+           (space != PTX_SHARED || tag == 0 || tag == w->block->rank + 1u);
 }
 
 static void step_isspacep(struct warp *w, const struct step *s, uint32_t mask) {

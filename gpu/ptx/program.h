@@ -100,6 +100,8 @@ struct program {
     uint32_t *shared_variables;
     uint32_t shared_count;
     uint64_t steps;
+    bool engine_reads; /* bulk copies read shared memory: fence.proxy.async has a meaning
+                        */
     bool order_sensitive; /* results depend on the order of blocks: one thread then */
 };
 

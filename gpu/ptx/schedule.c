@@ -14,59 +14,72 @@
 
 /* ---- a worker's blocks ---- */
 
+/* Spare blocks for a whole cluster. */
 static bool resident_room(struct worker *w) {
     struct run *run = w->run;
-    if (w->resident_count == RESIDENT_MAX) {
+    if (w->resident_count + run->cluster_blocks > RESIDENT_MAX) {
         return false;
     }
-    if (w->spare) {
-        return true;
+    while (w->spare_count < run->cluster_blocks) {
+        uint64_t bytes =
+            __atomic_add_fetch(&run->resident_bytes, run->block_bytes, __ATOMIC_RELAXED);
+        struct block *b = NULL;
+        if (bytes <= RESIDENT_BYTES || w->resident_count == 0) {
+            b = block_new(w);
+        }
+        if (!b) {
+            __atomic_sub_fetch(&run->resident_bytes, run->block_bytes, __ATOMIC_RELAXED);
+            return false;
+        }
+        w->spares[w->spare_count++] = b;
     }
-    uint64_t bytes =
-        __atomic_add_fetch(&run->resident_bytes, run->block_bytes, __ATOMIC_RELAXED);
-    if (bytes <= RESIDENT_BYTES || w->resident_count == 0) {
-        w->spare = block_new(w);
-    }
-    if (!w->spare) {
-        __atomic_sub_fetch(&run->resident_bytes, run->block_bytes, __ATOMIC_RELAXED);
-    }
-    return w->spare != NULL;
+    return true;
 }
 
-/* Takes the next block of the grid in; false when there is none or no room. */
+/* Takes the next cluster of the grid in (without clusters: the next block); false when
+ * there is none or no room. */
 static bool resident_add(struct worker *w) {
     struct run *run = w->run;
-    if (__atomic_load_n(&run->next_block, __ATOMIC_RELAXED) >= run->blocks ||
+    uint64_t clusters = run->blocks / run->cluster_blocks;
+    if (__atomic_load_n(&run->next_cluster, __ATOMIC_RELAXED) >= clusters ||
         !resident_room(w)) {
         return false;
     }
-    uint64_t number = __atomic_fetch_add(&run->next_block, 1, __ATOMIC_RELAXED);
-    if (number >= run->blocks) {
+    uint64_t number = __atomic_fetch_add(&run->next_cluster, 1, __ATOMIC_RELAXED);
+    if (number >= clusters) {
         return false;
     }
-    __atomic_store_n(run->begun, number + 1, __ATOMIC_RELAXED);
-    if (w->resident_count == w->resident_room) {
+    __atomic_store_n(run->begun, (number + 1) * run->cluster_blocks, __ATOMIC_RELAXED);
+    while (w->resident_count + run->cluster_blocks > w->resident_room) {
         w->resident_room = w->resident_room ? 2 * w->resident_room : 8;
         w->resident =
             xreallocarray(w->resident, w->resident_room, sizeof(struct block *));
     }
-    w->resident[w->resident_count++] = w->spare;
-    block_start(w->spare, number);
-    w->spare = NULL;
+    struct block **added = &w->resident[w->resident_count];
+    w->resident_count += run->cluster_blocks;
+    w->spare_count -= run->cluster_blocks;
+    memcpy(added, &w->spares[w->spare_count],
+           run->cluster_blocks * sizeof(struct block *));
+    block_start_cluster(added, number);
     return true;
 }
 
+/* The cluster whose first block stands at index. */
 static void resident_drop(struct worker *w, uint32_t index) {
-    struct block *b = w->resident[index];
-    w->resident_count--;
-    memmove(&w->resident[index], &w->resident[index + 1],
+    uint32_t count = w->run->cluster_blocks;
+    struct block *blocks[CLUSTER_MAX];
+    memcpy(blocks, &w->resident[index], count * sizeof(struct block *));
+    w->resident_count -= count;
+    memmove(&w->resident[index], &w->resident[index + count],
             (w->resident_count - index) * sizeof(struct block *));
-    if (!w->spare) {
-        w->spare = b;
-    } else {
-        __atomic_sub_fetch(&w->run->resident_bytes, w->run->block_bytes,
-                           __ATOMIC_RELAXED);
-        block_free(b);
+    for (uint32_t k = 0; k < count; k++) {
+        if (w->spare_count < count) {
+            w->spares[w->spare_count++] = blocks[k];
+        } else {
+            __atomic_sub_fetch(&w->run->resident_bytes, w->run->block_bytes,
+                               __ATOMIC_RELAXED);
+            block_free(blocks[k]);
+        }
     }
 }
 
@@ -74,9 +87,10 @@ static void resident_drop(struct worker *w, uint32_t index) {
 static void tell_runnable(struct block *b, enum finding_code code, const char *words) {
     for (uint32_t n = 0; n < b->warp_count; n++) {
         struct warp *x = &b->warps[n];
+        bool told = code == FINDING_DEADLOCK && mbarriers_tell_waits(x);
         for (uint32_t p = 0; p < x->pending_count; p++) {
             const struct split *s = &x->pending[p];
-            if (s->state != SPLIT_READY) {
+            if (s->state != SPLIT_READY || told) {
                 continue;
             }
             x->frame = s->frame;
@@ -99,32 +113,66 @@ static void tell_endless(struct worker *w) {
     }
 }
 
-/* One turn of every resident block. */
-static bool worker_round(struct worker *w) {
-    bool changed = false;
-    struct run *run = w->run;
-    for (uint32_t k = 0; k < w->resident_count;) {
-        struct block *b = w->resident[k];
-        uint64_t before = b->changes;
-        enum block_state state = block_turn(b);
-        if (__atomic_load_n(&run->quit, __ATOMIC_RELAXED)) {
-            if (__atomic_load_n(&run->fault, __ATOMIC_RELAXED)) {
-                return false;
-            }
+/* The block has ended; of those that ended well nothing may be on its way. */
+static void block_finish(struct block *b, bool well) {
+    if (well) {
+        bulk_end(b);
+    }
+    b->finished = true;
+    b->cluster->left--;
+}
+
+/* Nobody of it can run any more. */
+static void cluster_stop(struct cluster *c) {
+    for (uint32_t r = 0; r < c->count; r++) {
+        if (!c->blocks[r]->finished) {
+            block_tell_stuck(c->blocks[r]);
+        }
+    }
+    for (uint32_t r = 0; r < c->count; r++) {
+        if (!c->blocks[r]->finished) {
+            block_end(c->blocks[r]);
+            block_finish(c->blocks[r], false);
+        }
+    }
+}
+
+/* false: the launch is to end. */
+static bool block_round(struct block *b, bool *changed) {
+    struct run *run = b->worker->run;
+    uint64_t before = b->changes;
+    enum block_state state = block_turn(b);
+    if (__atomic_load_n(&run->quit, __ATOMIC_RELAXED)) {
+        if (!__atomic_load_n(&run->fault, __ATOMIC_RELAXED)) {
             tell_runnable(b, FINDING_UNFINISHED,
                           "Threads were still running here when the budget or the time "
                           "ended the launch: a loop that never ends looks like this");
+        }
+        return false;
+    }
+    *changed = *changed || b->changes != before || state == BLOCK_DONE;
+    if (state == BLOCK_DONE) {
+        block_finish(b, !b->ended);
+    } else if (state == BLOCK_WAITING && cluster_is_stuck(b->cluster)) {
+        cluster_stop(b->cluster);
+        *changed = true;
+        __atomic_store_n(&run->stuck, 1, __ATOMIC_RELAXED);
+    }
+    return true;
+}
+
+/* One turn of every resident block. */
+static bool worker_round(struct worker *w) {
+    bool changed = false;
+    for (uint32_t k = 0; k < w->resident_count;) {
+        struct block *b = w->resident[k];
+        if (!b->finished && !block_round(b, &changed)) {
             return false;
         }
-        changed = changed || b->changes != before || state != BLOCK_RUNNING;
-        if (state == BLOCK_STUCK) {
-            block_tell_stuck(b);
-            block_end(b);
-            __atomic_store_n(&run->stuck, 1, __ATOMIC_RELAXED);
-        }
-        if (state == BLOCK_RUNNING) {
+        if (b->cluster->left > 0) {
             k++;
         } else {
+            k -= b->rank;
             resident_drop(w, k);
         }
     }
@@ -198,7 +246,9 @@ static void worker_finish(struct worker *w) {
     for (uint32_t k = 0; k < w->resident_count; k++) {
         block_free(w->resident[k]);
     }
-    block_free(w->spare);
+    for (uint32_t k = 0; k < w->spare_count; k++) {
+        block_free(w->spares[k]);
+    }
     free(w->resident);
     free(w->blocks);
     free(w->accesses);
@@ -247,8 +297,8 @@ static void workers_run(struct worker *workers, uint32_t count) {
 
 enum machine_end schedule_run(struct run *run, struct program_counters *counters,
                               struct err *err) {
-    if (run->workers > run->blocks) {
-        run->workers = (uint32_t)run->blocks;
+    if (run->workers > run->blocks / run->cluster_blocks) {
+        run->workers = (uint32_t)(run->blocks / run->cluster_blocks);
     }
     run->workers = run->workers > THREADS_MAX ? THREADS_MAX : run->workers;
     if (run->workers == 0 || run->program->order_sensitive || run->launch->cooperative) {

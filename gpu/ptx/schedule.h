@@ -30,12 +30,14 @@ struct run { /* one launch */
     struct machine *machine;
     const struct program *program;
     const struct machine_launch *launch;
-    uint64_t blocks, threads; /* in the grid, in a block */
+    uint64_t blocks, threads;            /* in the grid, in a block */
+    uint32_t cluster[3], cluster_blocks; /* blocks of a cluster */
+    bool explicit_cluster;               /* the launch or the kernel asks for clusters */
     uint64_t shared_bytes, shared_window;
     uint8_t *params; /* copy, padded */
     uint64_t param_bytes;
     uint64_t workspace;      /* address, cooperative */
-    uint64_t next_block;     /* atomic */
+    uint64_t next_cluster;   /* atomic */
     uint64_t *begun;         /* atomic, the machine's: for whoever watches */
     uint64_t resident_bytes; /* atomic: of all workers' blocks */
     uint64_t block_bytes;    /* of one */
@@ -61,8 +63,9 @@ struct worker {
     uint64_t spent;          /* lane-instructions not yet charged */
     struct block **resident; /* in the order they started */
     uint32_t resident_count, resident_room;
-    struct block *spare; /* to be used again */
-    uint32_t idle;       /* rounds in which nothing changed */
+    struct block *spares[CLUSTER_MAX]; /* to be used again */
+    uint32_t spare_count;
+    uint32_t idle; /* rounds in which nothing changed */
 };
 
 /* Runs all blocks. counters: of the program, added to. */

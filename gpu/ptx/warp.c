@@ -112,6 +112,9 @@ void warp_exit_lanes(struct warp *w, uint32_t lanes) {
         warp_check_meets(w);
     }
     block_check_barriers(w->block);
+    if (w->block->cluster->open) {
+        cluster_check_barrier(w->block->cluster);
+    }
 }
 
 /* ---- running ---- */
@@ -248,7 +251,17 @@ static uint32_t uniform_special(const struct warp *w, unsigned special) {
     case PTX_SR_CLUSTERID_X:
     case PTX_SR_CLUSTERID_Y:
     case PTX_SR_CLUSTERID_Z:
-        return w->block->id[special - PTX_SR_CLUSTERID_X];
+        return w->block->id[special - PTX_SR_CLUSTERID_X] /
+               run->cluster[special - PTX_SR_CLUSTERID_X];
+    case PTX_SR_CLUSTER_CTAID_X:
+    case PTX_SR_CLUSTER_CTAID_Y:
+    case PTX_SR_CLUSTER_CTAID_Z:
+        return w->block->id[special - PTX_SR_CLUSTER_CTAID_X] %
+               run->cluster[special - PTX_SR_CLUSTER_CTAID_X];
+    case PTX_SR_CLUSTER_CTARANK:
+        return w->block->rank;
+    case PTX_SR_IS_EXPLICIT_CLUSTER: /* a predicate */
+        return run->explicit_cluster ? UINT32_MAX : 0;
     case PTX_SR_NCTAID_X:
     case PTX_SR_NCTAID_Y:
     case PTX_SR_NCTAID_Z:
@@ -256,12 +269,14 @@ static uint32_t uniform_special(const struct warp *w, unsigned special) {
     case PTX_SR_NCLUSTERID_X:
     case PTX_SR_NCLUSTERID_Y:
     case PTX_SR_NCLUSTERID_Z:
-        return launch->grid[special - PTX_SR_NCLUSTERID_X];
+        return launch->grid[special - PTX_SR_NCLUSTERID_X] /
+               run->cluster[special - PTX_SR_NCLUSTERID_X];
     case PTX_SR_CLUSTER_NCTAID_X:
     case PTX_SR_CLUSTER_NCTAID_Y:
     case PTX_SR_CLUSTER_NCTAID_Z:
+        return run->cluster[special - PTX_SR_CLUSTER_NCTAID_X];
     case PTX_SR_CLUSTER_NCTARANK:
-        return 1;
+        return run->cluster_blocks;
     case PTX_SR_WARPID:
         return w->index;
     case PTX_SR_NWARPID:
@@ -297,7 +312,8 @@ void frame_fill_specials(struct warp *w, const struct frame *f) {
 bool special_is_of_block(unsigned special) {
     return (special >= PTX_SR_CTAID_X && special <= PTX_SR_CTAID_Z) ||
            (special >= PTX_SR_CLUSTERID_X && special <= PTX_SR_CLUSTERID_Z) ||
-           special == PTX_SR_SMID;
+           (special >= PTX_SR_CLUSTER_CTAID_X && special <= PTX_SR_CLUSTER_CTAID_Z) ||
+           special == PTX_SR_CLUSTER_CTARANK || special == PTX_SR_SMID;
 }
 
 void frame_fill_block_specials(struct warp *w, const struct frame *f) {

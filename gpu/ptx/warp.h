@@ -9,6 +9,7 @@
  *
  * A call is a frame for the lanes that made it together: the callee's registers for the
  * whole warp, its local memory and its parameter areas. */
+#include "gpu/ptx/mbarrier.h"
 #include "gpu/ptx/program.h"
 
 struct block;
@@ -36,6 +37,7 @@ struct frame {
 enum split_state {
     SPLIT_READY,
     SPLIT_BARRIER, /* at a block barrier */
+    SPLIT_CLUSTER, /* at the barrier of the cluster */
     SPLIT_MEET,    /* at a warp operation, until its members are there */
     SPLIT_GROUP,   /* at an operation of a warpgroup, until its other warps are there */
 };
@@ -59,7 +61,7 @@ struct warp {
     struct block *block;
     struct race_warp *race; /* what it knows of others (race.h); NULL: nobody looks */
     int32_t left;           /* steps of this turn */
-    uint32_t hold; /* heads of blocks for which lower splits have to wait */
+    uint32_t hold;          /* heads of blocks for which lower splits have to wait */
     uint32_t spins;
     bool polled; /* in this turn: read what others may change */
     bool yielded;
@@ -75,6 +77,11 @@ struct warp {
     uint32_t frame_count;
     struct async_copy *copies; /* issued, not arrived (async_copies.c), in order */
     uint32_t copy_count, copy_room;
+    uint64_t copy_order;              /* issued so far */
+    uint32_t bulk_groups[WARP_LANES]; /* committed, of bulk copies (bulk_copies.h) */
+    uint32_t cluster_arrived;         /* lanes, in this phase of the cluster's barrier */
+    uint32_t cluster_owed;            /* lanes that have arrived and not yet waited */
+    struct mbarrier_wait waits[MBARRIER_WAITS];
     uint32_t copy_groups[WARP_LANES]; /* committed */
     struct wgmma_queue *wgmma;        /* wgmma.h; NULL: none was used */
     uint32_t masks[WARP_LANES] __attribute__((aligned(64)));

@@ -414,13 +414,13 @@ def tensors():
               values(C=(a @ b).astype(F)), compare="exact")
     check("../20_cuda_barrier_pipeline.cu", "pipe_scale", {"grid": [1], "block": [256], "shared_bytes": 2048},
           [{"name": "in", "type": "float32", "shape": [768], **RUN1}, out("out", "float32", 768), i32("tiles", 3)],
-          {"expression": {"out": "2 * in[i]"}}, kernel="pipe_scale", verdict="unsupported")
+          {"expression": {"out": "2 * in[i]"}}, kernel="pipe_scale")
     check("../20_cuda_barrier_pipeline.cu", "barrier_arrive", {"grid": [1], "block": [32]},
           [{"name": "x", "type": "int32", "shape": [32], "init": {"arange": [0, 1]}, "output": True}],
-          kernel="barrier_arrive", verdict="unsupported")
+          values(x=[(j + 1) + 3 * ((j - 1) % 32 + 1) for j in range(32)]), kernel="barrier_arrive")
     check("../21_tma_bulk_1d.cu", "tma_1d", {"grid": [1], "block": [64]},
           [{"name": "in", "type": "int32", "shape": [1024], "init": {"arange": [0, 1]}}, out("out", "int32", 1024), {"name": "off", "type": "uint64", "value": 0}],
-          {"expression": {"out": "in[i] + 1"}}, verdict="unsupported")
+          {"expression": {"out": "in[i] + 1"}})
     check("../23_wgmma_bf16.cu", "wgmma_m64n8k16", {"grid": [1], "block": [128]},
           [{"name": "A", "type": "bfloat16", "shape": [64, 64], **RUN1}, {"name": "B", "type": "bfloat16", "shape": [8, 64], **RUN1},
            out("C", "float32", 64, 8), i32("K", 64)], verdict="unsupported")

@@ -1,0 +1,534 @@
+/* mbarrier: the objects, and the instructions on them. */
+#include "gpu/ptx/mbarrier.h"
+
+#include "base/mem.h"
+#include "gpu/ptx/access.h"
+#include "gpu/ptx/bulk_copies.h"
+#include "gpu/ptx/lower.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- objects ---- */
+
+void mbarriers_reset(struct mbarriers *m) {
+    for (uint32_t k = 0; k < m->count; k++) {
+        m->slots[m->items[k].offset / 8] = 0;
+    }
+    m->count = 0;
+}
+
+void mbarriers_finish(struct mbarriers *m) {
+    free(m->items);
+    free(m->slots);
+}
+
+struct mbarrier *mbarrier_find(const struct block *b, uint32_t offset) {
+    const struct mbarriers *m = &b->mbarriers;
+    uint16_t slot = m->slots ? m->slots[offset / 8] : 0;
+    return slot && m->items[slot - 1].offset == offset ? &m->items[slot - 1] : NULL;
+}
+
+static struct mbarrier *mbarrier_add(struct block *b, uint32_t offset) {
+    struct mbarriers *m = &b->mbarriers;
+    if (!m->slots) {
+        m->slots = xcalloc(b->worker->run->shared_window / 8 + 1, sizeof *m->slots);
+    }
+    if (m->count == m->room) {
+        m->room = m->room ? 2 * m->room : 8;
+        m->items = xreallocarray(m->items, m->room, sizeof *m->items);
+    }
+    m->items[m->count] = (struct mbarrier){.offset = offset};
+    m->slots[offset / 8] = (uint16_t)(++m->count);
+    return &m->items[m->count - 1];
+}
+
+/* What its eight bytes hold, and what a thread gets that arrives. */
+#define WORD_PHASE 63
+static uint64_t mbarrier_word(const struct mbarrier *m) {
+    return (uint64_t)(m->phase & 1) << WORD_PHASE |
+           ((uint64_t)m->bytes & 0x1fffff) << 40 | (uint64_t)m->expected << 20 |
+           m->pending;
+}
+
+static void mbarrier_show(struct block *b, const struct mbarrier *m) {
+    uint64_t word = mbarrier_word(m);
+    memcpy(b->shared + m->offset, &word, sizeof word);
+    b->changes++;
+}
+
+static void check_complete(struct block *b, struct mbarrier *m) {
+    if (m->pending == 0 && m->bytes == 0) {
+        m->phase++;
+        m->pending = m->expected;
+    }
+    mbarrier_show(b, m);
+}
+
+void mbarrier_complete_bytes(struct block *b, uint32_t offset, uint64_t bytes) {
+    struct mbarrier *m = mbarrier_find(b, offset);
+    if (m && m->valid) {
+        m->bytes -= (int64_t)bytes;
+        check_complete(b, m);
+    }
+}
+
+void mbarrier_arrive_async(struct block *b, uint32_t offset) {
+    struct mbarrier *m = mbarrier_find(b, offset);
+    if (m && m->valid && m->pending) {
+        m->pending--;
+        check_complete(b, m);
+    }
+}
+
+/* ---- where, and whether it is one ---- */
+
+#define AUX_REMOTE 1u
+#define AUX_GENERIC 2u
+#define AUX_DROP 4u
+#define AUX_EXPECT 8u
+#define AUX_NO_COMPLETE 16u
+#define AUX_PARITY 32u
+#define AUX_NO_INCREMENT 64u
+
+static void tell(struct warp *w, const struct step *s, unsigned lane, const char *words,
+                 uint64_t offset) {
+    finding_add(&(struct finding_place){.warp = w,
+                                        .step = s,
+                                        .lane = lane,
+                                        .buffer = "shared memory",
+                                        .offset = (int64_t)offset},
+                FINDING_INVALID_MBARRIER, "mbarrier at offset %" PRIu64 ": %s", offset,
+                words);
+    run_fault(w->worker->run);
+}
+
+/* The eight bytes of an operand; NULL after a finding. */
+static struct block *object_place(struct warp *w, const struct step *s, unsigned lane,
+                                  uint64_t address, bool remote, uint64_t *ret_offset) {
+    struct access_range r = {.warp = w,
+                             .step = s,
+                             .lane = lane,
+                             .align = 8,
+                             .address = address,
+                             .bytes = 8,
+                             .writes = true};
+    return access_shared_range(&r, remote, ret_offset);
+}
+
+struct mbarrier *mbarrier_at(struct warp *w, const struct step *s, unsigned lane,
+                             uint64_t address, bool remote, struct block **ret_block) {
+    uint64_t offset, word;
+    struct block *b = object_place(w, s, lane, address, remote, &offset);
+    if (!b) {
+        return NULL;
+    }
+    struct mbarrier *m = mbarrier_find(b, (uint32_t)offset);
+    if (!m || !m->valid) {
+        tell(w, s, lane,
+             m ? "used after mbarrier.inval" : "used without mbarrier.init before",
+             offset);
+        return NULL;
+    }
+    memcpy(&word, b->shared + offset, sizeof word);
+    if (word != mbarrier_word(m)) {
+        tell(w, s, lane, "its bytes were overwritten by a store", offset);
+        mbarrier_show(b, m);
+    }
+    *ret_block = b;
+    return m;
+}
+
+static uint64_t lane_address(struct warp *w, const struct step *s, unsigned lane) {
+    uint64_t address = LANES(const uint64_t, w, s->src[0])[lane] + (uint64_t)s->offset;
+    if (!(s->aux & AUX_GENERIC)) {
+        return address;
+    }
+    /* What is no address of shared memory stays far out of its bounds. */
+    return address - MEMORY_SHARED < MEMORY_WINDOW_BYTES ? address - MEMORY_SHARED
+                                                         : address | 1ull << 63;
+}
+
+static struct mbarrier *lane_mbarrier(struct warp *w, const struct step *s, unsigned lane,
+                                      struct block **ret_block) {
+    return mbarrier_at(w, s, lane, lane_address(w, s, lane), s->aux & AUX_REMOTE,
+                       ret_block);
+}
+
+static uint32_t lane_count(struct warp *w, const struct step *s, unsigned lane) {
+    return s->src[1] == STEP_NO_REGISTER ? 1 : LANES(const uint32_t, w, s->src[1])[lane];
+}
+
+/* ---- the instructions ---- */
+
+static void lane_init(struct warp *w, const struct step *s, unsigned lane) {
+    uint64_t offset;
+    struct block *b =
+        object_place(w, s, lane, lane_address(w, s, lane), s->aux & AUX_REMOTE, &offset);
+    uint32_t count = lane_count(w, s, lane);
+    if (!b) {
+        return;
+    }
+    if (count == 0 || count > MBARRIER_MAX_COUNT) {
+        tell(w, s, lane, "mbarrier.init needs a count of 1 to 1048575", offset);
+        return;
+    }
+    struct mbarrier *m = mbarrier_find(b, (uint32_t)offset);
+    m = m ? m : mbarrier_add(b, (uint32_t)offset);
+    *m = (struct mbarrier){
+        .offset = (uint32_t)offset, .expected = count, .pending = count, .valid = true};
+    if (b->shared_shadow) {
+        memset(b->shared_shadow + offset / 4, 0xff, 2);
+    }
+    mbarrier_show(b, m);
+}
+
+static void lane_inval(struct warp *w, const struct step *s, unsigned lane) {
+    struct block *b;
+    struct mbarrier *m = lane_mbarrier(w, s, lane, &b);
+    if (m) {
+        m->valid = false;
+    }
+}
+
+static void lane_arrive(struct warp *w, const struct step *s, unsigned lane) {
+    struct block *b;
+    struct mbarrier *m = lane_mbarrier(w, s, lane, &b);
+    uint64_t *to = s->dst == STEP_NO_REGISTER ? NULL : &LANES(uint64_t, w, s->dst)[lane];
+    if (!m) {
+        if (to) {
+            *to = 0;
+        }
+        return;
+    }
+    uint32_t count = s->aux & AUX_EXPECT ? 1 : lane_count(w, s, lane);
+    if (to) {
+        *to = mbarrier_word(m);
+    }
+    if (s->aux & AUX_EXPECT) {
+        m->bytes += lane_count(w, s, lane);
+    }
+    if (count == 0 || count > m->pending) {
+        tell(w, s, lane,
+             m->pending ? "more arrivals in a phase than mbarrier.init was told"
+                        : "all arrivals of the phase have come already, its bytes have "
+                          "not: one arrival too many",
+             m->offset);
+        return;
+    }
+    m->pending -= count;
+    if (s->aux & AUX_DROP) {
+        m->expected -= count < m->expected ? count : m->expected;
+    }
+    if ((s->aux & AUX_NO_COMPLETE) && m->pending == 0 && m->bytes == 0) {
+        tell(w, s, lane, "arrive.noComplete completed the phase", m->offset);
+    }
+    check_complete(b, m);
+}
+
+static void lane_expect(struct warp *w, const struct step *s, unsigned lane) {
+    struct block *b;
+    struct mbarrier *m = lane_mbarrier(w, s, lane, &b);
+    if (m) {
+        m->bytes += lane_count(w, s, lane);
+        mbarrier_show(b, m);
+    }
+}
+
+static void lane_complete(struct warp *w, const struct step *s, unsigned lane) {
+    struct block *b;
+    struct mbarrier *m = lane_mbarrier(w, s, lane, &b);
+    if (m) {
+        m->bytes -= lane_count(w, s, lane);
+        check_complete(b, m);
+    }
+}
+
+#define EACH_LANE(name, each)                                                            \
+    static void name(struct warp *w, const struct step *s, uint32_t mask) {              \
+        for (uint32_t m = mask; m; m &= m - 1) {                                         \
+            each(w, s, (unsigned)__builtin_ctz(m));                                      \
+        }                                                                                \
+    }
+EACH_LANE(step_init, lane_init)
+EACH_LANE(step_inval, lane_inval)
+EACH_LANE(step_arrive, lane_arrive)
+EACH_LANE(step_expect, lane_expect)
+EACH_LANE(step_complete, lane_complete)
+
+/* ---- waiting: a poll, after which others have their turn ---- */
+
+static void wait_note(struct warp *w, const struct mbarrier_wait *wait) {
+    unsigned k = 0;
+    while (k < MBARRIER_WAITS && w->waits[k].step && w->waits[k].step != wait->step) {
+        k++;
+    }
+    w->waits[k % MBARRIER_WAITS] = *wait;
+}
+
+static void wait_forget(struct warp *w, const struct step *s) {
+    for (unsigned k = 0; k < MBARRIER_WAITS; k++) {
+        if (w->waits[k].step == s) {
+            w->waits[k].step = NULL;
+        }
+    }
+}
+
+static bool lane_wait(struct warp *w, const struct step *s, unsigned lane) {
+    struct block *b;
+    struct mbarrier *m = lane_mbarrier(w, s, lane, &b);
+    if (!m) {
+        return true; /* told; to wait for ever would tell less */
+    }
+    uint32_t phase = s->aux & AUX_PARITY
+                         ? LANES(const uint32_t, w, s->src[2])[lane] & 1
+                         : LANES(const uint64_t, w, s->src[2])[lane] >> WORD_PHASE;
+    uint32_t offset = m->offset;
+    if ((m->phase & 1) == phase && b->arrivals.count) {
+        bulk_deliver(b, offset);
+        m = mbarrier_find(b, offset);
+    }
+    if ((m->phase & 1) != phase) {
+        return true;
+    }
+    wait_note(w, &(struct mbarrier_wait){.step = s,
+                                         .code = w->frame->code,
+                                         .block = b,
+                                         .offset = offset,
+                                         .phase = phase,
+                                         .lane = (uint8_t)lane});
+    return false;
+}
+
+static bool others_ready(const struct warp *w) {
+    for (uint32_t k = 0; k < w->pending_count; k++) {
+        if (w->pending[k].state == SPLIT_READY) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The lanes mostly ask for the same. */
+static bool same_question(struct warp *w, const struct step *s, unsigned a, unsigned b) {
+    bool parity = s->aux & AUX_PARITY;
+    return LANES(const uint64_t, w, s->src[0])[a] ==
+               LANES(const uint64_t, w, s->src[0])[b] &&
+           (parity ? (LANES(const uint32_t, w, s->src[2])[a] & 1) ==
+                         (LANES(const uint32_t, w, s->src[2])[b] & 1)
+                   : LANES(const uint64_t, w, s->src[2])[a] >> WORD_PHASE ==
+                         LANES(const uint64_t, w, s->src[2])[b] >> WORD_PHASE);
+}
+
+static void step_wait(struct warp *w, const struct step *s, uint32_t mask) {
+    unsigned first = (unsigned)__builtin_ctz(mask);
+    uint32_t done = 0;
+    wait_forget(w, s);
+    bool answer = lane_wait(w, s, first);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(m);
+        bool same = lane == first || same_question(w, s, first, lane);
+        done |= (uint32_t)(same ? answer : lane_wait(w, s, lane)) << lane;
+    }
+    if (s->dst != STEP_NO_REGISTER) {
+        uint32_t *to = LANES(uint32_t, w, s->dst);
+        *to = (*to & ~mask) | done;
+    }
+    if (done != mask) {
+        w->polled = true;
+        w->yielded |= !others_ready(w);
+    }
+}
+
+static void step_pending_count(struct warp *w, const struct step *s, uint32_t mask) {
+    const uint64_t *from = LANES(const uint64_t, w, s->src[0]);
+    uint32_t *to = LANES(uint32_t, w, s->dst);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(m);
+        to[lane] = (uint32_t)from[lane] & MBARRIER_MAX_COUNT;
+    }
+}
+
+/* cp.async.mbarrier.arrive: what the lane copied before arrives, then the lane does. */
+static void lane_arrive_copies(struct warp *w, const struct step *s, unsigned lane) {
+    struct block *b;
+    struct mbarrier *m = lane_mbarrier(w, s, lane, &b);
+    if (!m) {
+        return;
+    }
+    if (!(s->aux & AUX_NO_INCREMENT)) {
+        m->pending++;
+        mbarrier_show(b, m);
+    }
+    struct bulk_copy c = {.kind = BULK_ARRIVE,
+                          .lane = (uint8_t)lane,
+                          .warp = w,
+                          .step = s,
+                          .code = w->frame->code,
+                          .block = b,
+                          .mbarrier = m->offset,
+                          .order = w->copy_order};
+    bulk_add(b, &b->arrivals, &c);
+}
+EACH_LANE(step_arrive_copies, lane_arrive_copies)
+
+/* ---- telling ---- */
+
+static void describe_wait(const struct mbarrier *m, char *to, size_t room) {
+    size_t len = 0;
+    if (m->pending) {
+        len = (size_t)snprintf(to, room, "%u of %u arrivals", m->pending, m->expected);
+    }
+    if (m->bytes > 0) {
+        snprintf(to + len, room - len, "%s%" PRId64 " bytes of asynchronous copies",
+                 len ? " and " : "", m->bytes);
+    } else if (m->bytes < 0) {
+        snprintf(to + len, room - len,
+                 "%s%" PRId64 " bytes came that expect_tx did not announce",
+                 len ? "; " : "nothing; ", -m->bytes);
+    }
+}
+
+bool mbarriers_tell_waits(struct warp *w) {
+    bool told = false;
+    for (unsigned k = 0; k < MBARRIER_WAITS; k++) {
+        const struct mbarrier_wait *x = &w->waits[k];
+        const struct mbarrier *m = x->step ? mbarrier_find(x->block, x->offset) : NULL;
+        if (!m || !m->valid || (m->phase & 1) != x->phase) {
+            continue;
+        }
+        char words[160] = "";
+        describe_wait(m, words, sizeof words);
+        struct frame *running = w->frame, place = {.code = x->code};
+        w->frame = &place;
+        finding_add(&(struct finding_place){.warp = w, .step = x->step, .lane = x->lane},
+                    FINDING_DEADLOCK,
+                    "Deadlock at the mbarrier at offset %u of shared memory: phase %u "
+                    "waits for %s",
+                    m->offset, m->phase, words);
+        w->frame = running;
+        told = true;
+    }
+    return told;
+}
+
+/* ---- lowering ---- */
+
+static bool address_operand(struct lowering *l, const struct ptx_instruction *i,
+                            unsigned k, uint32_t *ret_base, int64_t *ret_offset,
+                            uint32_t *aux) {
+    const struct ptx_operand *o = lower_operand(l, i, k);
+    enum ptx_space space = i->space_count ? i->spaces[0] : PTX_GENERIC;
+    if (o->kind != PTX_OPERAND_ADDRESS || i->space_count > 1 ||
+        (space != PTX_GENERIC && space != PTX_SHARED && space != PTX_SHARED_CLUSTER)) {
+        return false;
+    }
+    *aux |=
+        (space != PTX_SHARED ? AUX_REMOTE : 0) | (space == PTX_GENERIC ? AUX_GENERIC : 0);
+    return lower_address(l, i, o, space, ret_base, ret_offset);
+}
+
+static enum lower_answer lower_plain(struct lowering *l, const struct ptx_instruction *i,
+                                     step_run *run, uint32_t aux) {
+    uint32_t base, count = STEP_NO_REGISTER;
+    int64_t offset;
+    if (!address_operand(l, i, 0, &base, &offset, &aux)) {
+        return LOWER_REFUSED;
+    }
+    if (i->operand_count > 1) {
+        count = lower_source(l, i, lower_operand(l, i, 1), 4, PTX_U32);
+    }
+    struct step *s = lower_step(l, i, run, true);
+    s->src[0] = base;
+    s->src[1] = count;
+    s->offset = offset;
+    s->aux = aux;
+    return LOWER_DONE;
+}
+
+static enum lower_answer lower_arrive(struct lowering *l,
+                                      const struct ptx_instruction *i) {
+    const struct ptx_operand *state = lower_operand(l, i, 0);
+    uint32_t aux = (ptx_has(i, PTX_M_ARRIVE_DROP) ? AUX_DROP : 0) |
+                   (ptx_has(i, PTX_M_EXPECT_TX) ? AUX_EXPECT : 0) |
+                   (ptx_has(i, PTX_M_NO_COMPLETE) ? AUX_NO_COMPLETE : 0);
+    uint32_t base, count = STEP_NO_REGISTER, to = STEP_NO_REGISTER;
+    int64_t offset;
+    if (!address_operand(l, i, 1, &base, &offset, &aux) ||
+        ((aux & AUX_EXPECT) && i->operand_count < 3)) {
+        return LOWER_REFUSED;
+    }
+    if (i->operand_count > 2) {
+        count = lower_source(l, i, lower_operand(l, i, 2), 4, PTX_U32);
+    }
+    if (state->kind != PTX_OPERAND_SINK) {
+        to = lower_result(l, state, 8, false);
+    }
+    struct step *s = lower_step(l, i, step_arrive, true);
+    s->src[0] = base;
+    s->src[1] = count;
+    s->dst = to;
+    s->offset = offset;
+    s->aux = aux;
+    return LOWER_DONE;
+}
+
+static enum lower_answer lower_wait(struct lowering *l, const struct ptx_instruction *i) {
+    bool parity = ptx_has(i, PTX_M_PARITY);
+    uint32_t base, aux = parity ? AUX_PARITY : 0;
+    int64_t offset;
+    if (!address_operand(l, i, 1, &base, &offset, &aux)) {
+        return LOWER_REFUSED;
+    }
+    uint32_t state = lower_source(l, i, lower_operand(l, i, 2), parity ? 4 : 8,
+                                  parity ? PTX_U32 : PTX_U64);
+    uint32_t to = lower_result(l, lower_operand(l, i, 0), 0, false);
+    struct step *s = lower_step(l, i, step_wait, true);
+    s->src[0] = base;
+    s->src[2] = state;
+    s->dst = to;
+    s->offset = offset;
+    s->aux = aux & ~AUX_REMOTE;
+    return LOWER_DONE;
+}
+
+static enum lower_answer lower_pending(struct lowering *l,
+                                       const struct ptx_instruction *i) {
+    uint32_t from = lower_source(l, i, lower_operand(l, i, 1), 8, PTX_U64);
+    uint32_t to = lower_result(l, lower_operand(l, i, 0), 4, false);
+    struct step *s = lower_step(l, i, step_pending_count, true);
+    s->src[0] = from;
+    s->dst = to;
+    return LOWER_DONE;
+}
+
+enum lower_answer lower_mbarrier(struct lowering *l, const struct ptx_instruction *i) {
+    if (i->opcode == PTX_OP_CP && ptx_has(i, PTX_M_MBARRIER) &&
+        ptx_has(i, PTX_M_ARRIVE)) {
+        uint32_t aux = ptx_has(i, PTX_M_NOINC) ? AUX_NO_INCREMENT : 0;
+        return lower_plain(l, i, step_arrive_copies, aux);
+    }
+    if (i->opcode != PTX_OP_MBARRIER) {
+        return LOWER_NOT_MINE;
+    }
+    if (ptx_has(i, PTX_M_INIT)) {
+        return lower_plain(l, i, step_init, 0);
+    }
+    if (ptx_has(i, PTX_M_INVAL)) {
+        return lower_plain(l, i, step_inval, 0);
+    }
+    if (ptx_has(i, PTX_M_ARRIVE) || ptx_has(i, PTX_M_ARRIVE_DROP)) {
+        return lower_arrive(l, i);
+    }
+    if (ptx_has(i, PTX_M_TEST_WAIT) || ptx_has(i, PTX_M_TRY_WAIT)) {
+        return lower_wait(l, i);
+    }
+    if (ptx_has(i, PTX_M_PENDING_COUNT)) {
+        return lower_pending(l, i);
+    }
+    if (ptx_has(i, PTX_M_EXPECT_TX)) {
+        return lower_plain(l, i, step_expect, 0);
+    }
+    return ptx_has(i, PTX_M_COMPLETE_TX) ? lower_plain(l, i, step_complete, 0)
+                                         : LOWER_REFUSED;
+}

@@ -1,0 +1,52 @@
+#pragma once
+/* tensor_blob: what the 128 bytes of a CUtensorMap hold on this machine.
+ *
+ * NVIDIA's own layout is not published; whoever makes maps for kernels that run here
+ * fills this one. Dimension 0 is the innermost. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TENSOR_BLOB_BYTES 128
+#define TENSOR_BLOB_ALIGN 64
+#define TENSOR_BLOB_RANK 5
+
+/* The numbers of CUtensorMapDataType. */
+enum tensor_blob_type {
+    TENSOR_BLOB_U8,
+    TENSOR_BLOB_U16,
+    TENSOR_BLOB_U32,
+    TENSOR_BLOB_S32,
+    TENSOR_BLOB_U64,
+    TENSOR_BLOB_S64,
+    TENSOR_BLOB_F16,
+    TENSOR_BLOB_F32,
+    TENSOR_BLOB_F64,
+    TENSOR_BLOB_BF16,
+    TENSOR_BLOB_F32_FTZ,
+    TENSOR_BLOB_TF32,
+    TENSOR_BLOB_TF32_FTZ,
+    TENSOR_BLOB_TYPES
+};
+
+struct tensor_blob {
+    char magic[8];
+    uint64_t address;
+    uint64_t strides[TENSOR_BLOB_RANK - 1]; /* bytes, of dimensions 1 … */
+    uint32_t last[TENSOR_BLOB_RANK];        /* extents - 1 */
+    uint16_t box[TENSOR_BLOB_RANK];         /* 1 to 256 */
+    uint8_t
+        element_strides[TENSOR_BLOB_RANK]; /* 1 to 8; that of dimension 0 is ignored */
+    uint8_t type, rank, swizzle, fill_nan; /* swizzle: 0 none, 1 32B, 2 64B, 3 128B */
+    uint8_t rest[33];
+    uint64_t check; /* over all before it */
+};
+_Static_assert(sizeof(struct tensor_blob) == TENSOR_BLOB_BYTES, "as a CUtensorMap");
+
+unsigned tensor_blob_element_bytes(unsigned type); /* 0: no type */
+/* Fills magic and check of a map whose other fields stand. */
+void tensor_blob_seal(struct tensor_blob *map);
+/* false: the bytes are no map of this machine, or one that has been written to. */
+bool tensor_blob_read(const void *bytes, struct tensor_blob *ret);
+/* Bytes of a row of the box, of the whole box. */
+uint32_t tensor_blob_row_bytes(const struct tensor_blob *map);
+uint32_t tensor_blob_box_bytes(const struct tensor_blob *map);
