@@ -255,6 +255,24 @@ static void tell_backend(const json_t *result, struct buf *out) {
     buf_adds(out, json_array_size(unchecked) ? "\n" : "");
 }
 
+/* What compute-sanitizer looked at, or why it did not. Its findings are among the others.
+ */
+static void tell_sanitizer(const json_t *result, struct buf *out) {
+    const json_t *report = json_object_get(result, "sanitizer"), *tool;
+    const char *absent = json_get_string(report, "absent", NULL);
+    const char *hint = json_get_string(report, "hint", "");
+    size_t i;
+    if (absent && json_object_get(result, "unchecked")) {
+        buf_addf(out, "%.300s%s%.400s\n", absent, *hint ? ": " : "", hint);
+    }
+    json_array_foreach(json_object_get(report, "tools"), i, tool) {
+        buf_addf(out, "%s%.20s %.20s",
+                 i ? ", " : "compute-sanitizer: ", json_get_string(tool, "tool", "?"),
+                 json_get_string(tool, "outcome", "?"));
+    }
+    buf_adds(out, i ? "\n" : "");
+}
+
 void validate_result_describe(const json_t *result, struct buf *out) {
     autobuf text = BUF_INIT((size_t)4 * MAX_TEXT);
     const json_t *backend = json_object_get(result, "backend");
@@ -267,6 +285,7 @@ void validate_result_describe(const json_t *result, struct buf *out) {
     tell_error(result, &text);
     tell_findings(result, &text);
     tell_backend(result, &text);
+    tell_sanitizer(result, &text);
     tell_cases(json_object_get(result, "cases"), &text);
     tell_counters(json_object_get(result, "counters"), &text);
     tell_timing(json_object_get(result, "timing"), &text);

@@ -35,6 +35,7 @@ struct cuda_memory {
     unsigned char *zone;    /* ZONE_MAX random bytes */
     unsigned char *scratch; /* as many */
     unsigned char poison[POISON];
+    bool bare;
 };
 
 /* Addresses of the trial before, by order of allocation: one process, one thread. */
@@ -68,6 +69,10 @@ struct cuda_memory *cuda_memory_new(struct cuda_context *c, uint64_t limit,
     fill_random(m->zone, ZONE_MAX, &state);
     fill_random(m->poison, POISON, &state);
     return m;
+}
+
+void cuda_memory_make_bare(struct cuda_memory *m) {
+    m->bare = true;
 }
 
 void cuda_memory_free(struct cuda_memory *m) {
@@ -157,6 +162,9 @@ int cuda_memory_alloc(struct cuda_memory *m, const char *name, uint64_t bytes,
     }
     uint64_t up = (bytes + ALIGN - 1) / ALIGN * ALIGN;
     uint64_t whole = CUDA_MEMORY_ZONE + (SLOTS - 1) * ALIGN + up + CUDA_MEMORY_ZONE;
+    if (m->bare) {
+        whole = bytes ? bytes : 1;
+    }
     int r = cuda_context_usable(c, err);
     r = r ? r
           : cuda_context_check(c, c->api->memory_alloc(&base, whole), "device memory",
@@ -164,13 +172,13 @@ int cuda_memory_alloc(struct cuda_memory *m, const char *name, uint64_t bytes,
     if (r < 0) {
         return r;
     }
-    uint64_t front = front_for(m, base);
+    uint64_t front = m->bare ? 0 : front_for(m, base);
     struct area *a = area_add(m, name);
     a->base = base;
     a->front = front;
     a->address = base + front;
     a->bytes = bytes;
-    a->rear = CUDA_MEMORY_ZONE + (up - bytes);
+    a->rear = m->bare ? 0 : CUDA_MEMORY_ZONE + (up - bytes);
     a->wants_poison = poisoned;
     m->used += bytes;
     *ret = a->address;
@@ -253,6 +261,9 @@ int cuda_memory_write(struct cuda_memory *m, cuda_address address, const void *b
         return -EFAULT;
     }
     if (a->wants_poison && address == a->address && len == a->bytes) {
+        if (m->bare) {
+            return 0;
+        }
         poison_choose(m, a, bytes, len);
         if (a->poisoned) {
             return write_poison(m, a, err);

@@ -21,6 +21,10 @@ struct cuda_memory;
 struct cuda_memory *cuda_memory_new(struct cuda_context *c, uint64_t limit,
                                     uint64_t seed);
 void cuda_memory_free(struct cuda_memory *m); /* NULL is fine */
+/* From now on buffers are allocations of exactly their size, without zones, and what
+ * would be poisoned is left as the driver gave it: for compute-sanitizer, which knows the
+ * bounds of allocations and what was written to them, and sees no further than that. */
+void cuda_memory_make_bare(struct cuda_memory *m);
 /* Aligned to 256. -ENOMEM over the limit or when the device has no more, -EIO. */
 int cuda_memory_alloc(struct cuda_memory *m, const char *name, uint64_t bytes,
                       bool poisoned, cuda_address *ret, struct err *err);

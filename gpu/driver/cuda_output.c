@@ -149,9 +149,8 @@ static const char *triple_read(const char *at, const char *label, unsigned ret[3
     return at + len + used;
 }
 
-/* "r0/sub/k.cu", perhaps behind the job's folder, as "sub/k.cu". */
-static const char *file_display(const char *file, const char *end) {
-    const char *display = file;
+const char *cuda_file_display(const char *file, size_t len) {
+    const char *display = file, *end = file + len;
     for (const char *c = file; c < end; c++) {
         if (*c != 'r' || (c > file && c[-1] != '/')) {
             continue;
@@ -209,7 +208,7 @@ static bool assertion_read(const char *line, struct assertion *ret) {
         int used = 0;
         if (isdigit((unsigned char)c[1]) &&
             sscanf(c + 1, "%9d:%n", &ret->line, &used) == 1 && used) {
-            ret->file = file_display(line, c);
+            ret->file = cuda_file_display(line, (size_t)(c - line));
             ret->file_len = (int)(c - ret->file);
             ret->head_len = (size_t)(found - line);
             return true;

@@ -30,3 +30,6 @@ void cuda_output_take(struct buf *printed, uint64_t *ret_lost, struct buf *said)
  * 0 when there is no such line and nothing was appended. The job's folder is taken off
  * the file's name. */
 size_t cuda_assert_read(const char *text, size_t len, json_t *findings);
+/* The name that a client knows: "sub/k.cu" of "/dev/shm/job-7/r0/sub/k.cu", for line
+ * information has the job's folder. Points into file. */
+const char *cuda_file_display(const char *file, size_t len);

@@ -16,10 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { VERSION_MS = 10000, MAX_PROGRAM = 64, OWN_ARGUMENTS = 12 };
+enum { VERSION_MS = 10000, MAX_PROGRAM = 64, OWN_ARGUMENTS = 20 };
 #define MAX_LOG (4u << 20)
 #define MAX_WORDS 2000
 #define NAME "compute-sanitizer"
+#define WORD(text) ((char *)(uintptr_t)(text)) /* execve takes no const */
 
 /* --- a process that is waited for --- */
 
@@ -27,6 +28,15 @@ struct process {
     pid_t pid;
     int out; /* its standard output and error */
 };
+static volatile sig_atomic_t running; /* its pid; 0 = none */
+
+void sanitizer_stop(void) {
+    pid_t pid = running;
+    if (pid > 0) {
+        (void)kill(-pid, SIGKILL);
+        (void)kill(pid, SIGKILL);
+    }
+}
 
 static _Noreturn void become(char *const *argv, char *const *environment, int out,
                              pid_t parent) {
@@ -59,6 +69,7 @@ static int process_start(struct process *ret, char *const *argv, char *const *en
     }
     (void)setpgid(pid, pid); /* whoever of the two comes first */
     *ret = (struct process){pid, ends[0]};
+    running = pid;
     return 0;
 }
 
@@ -97,6 +108,7 @@ static int process_wait(const struct process *p, uint64_t until_ms, struct buf *
             (void)nanosleep(&pause, NULL);
         }
     }
+    running = 0;
     kill(-p->pid, SIGKILL);
     struct pollfd left = {.fd = p->out, .events = POLLIN};
     while (open_end && poll(&left, 1, 0) > 0 && process_hear(p, words)) {}
@@ -135,7 +147,7 @@ static void read_version(struct sanitizer *s, const struct buf *words) {
              at ? at + 8 : "");
 }
 
-static int try_it(struct sanitizer *s, struct err *err) {
+int sanitizer_try(struct sanitizer *s, struct err *err) {
     char *argv[] = {s->path, (char[]){"--version"}, NULL};
     char *environment[] = {(char[]){"PATH=/usr/bin:/bin"}, NULL};
     autobuf words = BUF_INIT(MAX_WORDS);
@@ -155,105 +167,112 @@ static int try_it(struct sanitizer *s, struct err *err) {
     return 0;
 }
 
-/* -ENOENT: not there. */
-static int look_at(struct sanitizer *s, const char *folder, size_t len, const char *part,
-                   struct err *err) {
+static bool look_at(struct sanitizer *s, const char *folder, size_t len,
+                    const char *part) {
     int n = snprintf(s->path, sizeof s->path, "%.*s%s/" NAME, (int)len, folder, part);
-    if (len == 0 || *folder != '/' || n < 0 || (size_t)n >= sizeof s->path ||
-        access(s->path, X_OK) < 0) {
-        return -ENOENT;
-    }
-    return try_it(s, err);
+    return len && *folder == '/' && n > 0 && (size_t)n < sizeof s->path &&
+           access(s->path, X_OK) == 0;
 }
 
-static int look_in_path(struct sanitizer *s, struct err *err) {
+/* bin/compute-sanitizer mostly is a script that starts its neighbour. */
+static bool look_in_path(struct sanitizer *s) {
     const char *path = getenv("PATH");
-    int r = -ENOENT;
-    while (path && *path && r == -ENOENT) {
+    bool found = false;
+    while (path && *path && !found) {
         size_t len = strcspn(path, ":");
-        r = look_at(s, path, len, "", err);
+        found = look_at(s, path, len, "/../" NAME) || look_at(s, path, len, "");
         path += len + (path[len] == ':');
     }
-    return r;
+    return found;
 }
 
-int sanitizer_find(struct sanitizer *ret, const char *const *folders, bool path_too,
-                   struct err *err) {
-    static const char *const parts[] = {"/bin", "/" NAME};
-    int r = -ENOENT;
+int sanitizer_locate(struct sanitizer *ret, const char *const *folders, bool path_too,
+                     struct err *err) {
+    bool found = false;
     *ret = (struct sanitizer){0};
-    for (size_t i = 0; folders[i] && r == -ENOENT; i++) {
-        for (size_t k = 0; k < 2 && r == -ENOENT; k++) {
-            r = look_at(ret, folders[i], strlen(folders[i]), parts[k], err);
-        }
+    for (size_t i = 0; folders[i] && !found; i++) {
+        size_t len = strlen(folders[i]);
+        found = look_at(ret, folders[i], len, "/" NAME) ||
+                look_at(ret, folders[i], len, "/bin");
     }
-    if (r == -ENOENT && path_too) {
-        r = look_in_path(ret, err);
+    if (!found && !(path_too && look_in_path(ret))) {
+        *ret->path = 0;
+        return err_set(err, -ENOENT, NAME " is not installed");
     }
-    if (r < 0) {
-        *ret = (struct sanitizer){0};
-    }
-    return r == -ENOENT
-               ? err_set(err, r, NAME " is not installed: it comes with CUDA's toolkit")
-               : r;
+    return 0;
 }
 
 /* --- running under it --- */
 
-static const char *const tool_names[] = {"memcheck", "racecheck", "synccheck",
-                                         "initcheck"};
+const char *sanitizer_tool_name(enum sanitizer_tool tool) {
+    static const char *const names[] = {"memcheck", "racecheck", "synccheck",
+                                        "initcheck"};
+    return names[tool];
+}
 
 static int log_read(const char *path, struct sanitizer_log *ret) {
     autobuf text = BUF_INIT(MAX_LOG);
-    autofd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    char *room;
+    autofd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    char *room = NULL;
     ssize_t n = 0;
     while (fd >= 0 && (room = buf_reserve(&text, 1 << 16)) &&
            (n = read(fd, room, 1 << 16)) > 0) {
         buf_commit(&text, (size_t)n);
     }
     sanitizer_log_read(ret, text.data, text.len);
-    return fd < 0 || n < 0 ? -EIO : 0;
+    return fd < 0 || n < 0 ? -EIO : room ? 0 : -EFBIG;
 }
 
 /* A tool that did not end its log did not look at everything. */
-static int judge_log(struct sanitizer_log *log, const struct buf *words, int status,
-                     struct err *err) {
+static int judge_log(const struct sanitizer_log *log, int read, const struct buf *words,
+                     int status, struct err *err) {
     char said[160];
-    if (log->ended && !*log->trouble) {
+    if (log->ended && !*log->trouble && read == 0) {
         return 0;
     }
     first_words(words, said, sizeof said);
-    err_set(err, -ENOEXEC, NAME " did not do its work (status %d): %s", status,
-            *log->trouble ? log->trouble
-            : *said       ? said
-                          : "it left no summary");
-    sanitizer_log_finish(log);
-    return -ENOEXEC;
+    return err_set(err, -ENOEXEC, NAME " did not do its work (status %d): %s", status,
+                   read == -EFBIG  ? "its log is over 4 MiB"
+                   : *log->trouble ? log->trouble
+                   : *said         ? said
+                                   : "it left no summary");
+}
+
+/* Paths are whole, so that a file in a folder is known; of the stack only the device's
+ * part; between buffers there is room, so that one byte too far is in none. */
+static size_t arguments(char **argv, const struct sanitizer *s, char *tool, char *log) {
+    char *const own[] = {WORD(s->path),
+                         WORD("--tool"),
+                         tool,
+                         WORD("--log-file"),
+                         log,
+                         WORD("--print-limit"),
+                         WORD("1000"),
+                         WORD("--target-processes"),
+                         WORD("all"),
+                         WORD("--show-backtrace"),
+                         WORD("device"),
+                         WORD("--strip-paths"),
+                         WORD("no")};
+    memcpy(argv, own, sizeof own);
+    return ARRAY_LEN(own);
 }
 
 int sanitizer_run(const struct sanitizer *s, const struct sanitizer_job *job,
                   struct sanitizer_log *ret, int *ret_status, struct err *err) {
     char log_path[4200], tool[16];
     char *argv[OWN_ARGUMENTS + MAX_PROGRAM];
-    size_t count = 0;
     snprintf(log_path, sizeof log_path, "%.4000s/sanitizer-%d.log", job->folder,
              (int)getpid());
-    snprintf(tool, sizeof tool, "%s", tool_names[job->tool]);
-    char *const own[] = {(char *)(uintptr_t)s->path,
-                         (char[]){"--tool"},
-                         tool,
-                         (char[]){"--log-file"},
-                         log_path,
-                         (char[]){"--print-limit"},
-                         (char[]){"1000"},
-                         (char[]){"--report-api-errors"},
-                         (char[]){"no"},
-                         (char[]){"--target-processes"},
-                         (char[]){"all"}};
-    for (; count < ARRAY_LEN(own); count++) {
-        argv[count] = own[count];
+    snprintf(tool, sizeof tool, "%s", sanitizer_tool_name(job->tool));
+    size_t count = arguments(argv, s, tool, log_path);
+    if (job->tool == SANITIZER_MEMCHECK) {
+        argv[count++] = WORD("--report-api-errors");
+        argv[count++] = WORD("no");
+        argv[count++] = WORD("--padding");
+        argv[count++] = WORD("4096");
     }
+    *ret = (struct sanitizer_log){.findings = json_array()};
     for (size_t i = 0; job->program[i]; i++) {
         if (i == MAX_PROGRAM) {
             return err_set(err, -E2BIG, "too many arguments");
@@ -262,10 +281,12 @@ int sanitizer_run(const struct sanitizer *s, const struct sanitizer_job *job,
     }
     argv[count] = NULL;
     autobuf words = BUF_INIT(MAX_WORDS);
+    (void)unlink(log_path);
     int r = run(argv, job->environment, job->timeout_ms, &words, ret_status, err);
-    if (r == 0) {
-        (void)log_read(log_path, ret); /* without a log it has no summary either */
-        r = judge_log(ret, &words, *ret_status, err);
+    if (r == 0 || r == -ETIMEDOUT) {
+        sanitizer_log_finish(ret);
+        int read = log_read(log_path, ret); /* without a log it has no summary either */
+        r = r ? r : judge_log(ret, read, &words, *ret_status, err);
     }
     (void)unlink(log_path);
     return r;

@@ -2,10 +2,13 @@
 /* sanitizer: a program run under NVIDIA's compute-sanitizer, where that is installed.
  *
  * The tool belongs to CUDA's toolkit and is optional. Some packages of it lack parts
- * (TreeLauncherTargetLdPreloadHelper and its like, without which it starts nothing and
- * says so only in words): so it is tried before it is believed, and a run whose log has
- * no summary is a failure of the tool, never a clean result. Everything here waits, with
- * a limit; it is for a process that does nothing else. */
+ * (TreeLauncherSubreaper, without which it starts nothing and says that the target ended
+ * early): so it is tried before it is believed, and a run whose log has no summary is a
+ * failure of the tool, never a clean result. Seen with strace in 2025.3 and 2026.4: its
+ * launcher makes a folder with pipes in $TMPDIR, starts TreeLauncherSubreaper from beside
+ * itself, that starts the program with libraries of the same folder preloaded, and they
+ * speak through an abstract Unix socket. Everything here waits, with a limit; it is for a
+ * process that does nothing else. */
 #include "gpu/driver/sanitizer_log.h"
 
 struct err;
@@ -17,27 +20,34 @@ enum sanitizer_tool {
     SANITIZER_INITCHECK, /* has false alarms in library code: only when asked for */
 };
 
+const char *sanitizer_tool_name(enum sanitizer_tool tool); /* "memcheck" */
+
 struct sanitizer {
     char path[4096];
     char version[64]; /* "2025.3.0.0"; "" = it told none */
 };
 
-/* In bin/ and compute-sanitizer/ of each folder (toolkits), then in PATH's absolute
- * folders when path_too. Runs it with --version (10 s at most). folders:
- * NULL-terminated. -ENOENT: there is none; -ENOEXEC: what is there does not run, with its
+/* Looks for it, runs nothing: in compute-sanitizer/ and bin/ of each folder (toolkits),
+ * then in PATH's absolute folders when path_too. The program itself is preferred to the
+ * script in bin/ that starts it. folders: NULL-terminated. -ENOENT: there is none. */
+int sanitizer_locate(struct sanitizer *ret, const char *const *folders, bool path_too,
+                     struct err *err);
+/* Runs what was found with --version (10 s at most). -ENOEXEC: it does not run, with its
  * words. */
-int sanitizer_find(struct sanitizer *ret, const char *const *folders, bool path_too,
-                   struct err *err);
+int sanitizer_try(struct sanitizer *s, struct err *err);
 
 struct sanitizer_job {
     enum sanitizer_tool tool;
     char *const *program; /* argv; program[0] a path */
     char *const *environment;
-    const char *folder; /* writable: the log goes there and is removed */
+    const char *folder; /* writable: the log goes there and is removed; TMPDIR's value */
     unsigned timeout_ms;
 };
-/* Run the program under the tool. 0 with *ret to be finished: what the tool found, and
- * the program's exit status in *ret_status (128 + signal). -ETIMEDOUT: ended with
- * everything it started; -ENOEXEC: the tool did not do its work, err says why. */
+/* Run the program under the tool. *ret is to be finished in every case: what the tool
+ * found, also what it had when it went wrong. 0 with the program's exit status in
+ * *ret_status (128 + signal); -ETIMEDOUT: ended with everything it started; -ENOEXEC: the
+ * tool did not do its work, err says why. */
 int sanitizer_run(const struct sanitizer *s, const struct sanitizer_job *job,
                   struct sanitizer_log *ret, int *ret_status, struct err *err);
+/* Ends what sanitizer_run has started. Async-signal-safe. */
+void sanitizer_stop(void);

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define PREFIX "========="
 enum { MAX_LINE = 1000, MAX_NAME = 256, MAX_MESSAGE = 600 };
@@ -21,6 +22,7 @@ struct complaint {
     char code[32];
     enum finding_severity severity;
     struct place at, other; /* other: of the second access of a race */
+    struct place frame;     /* of the device's stack, the outermost so far */
     char other_words[64];
     int block[3], thread[3];
     bool has_place, has_other, has_thread;
@@ -30,6 +32,7 @@ struct complaint {
 struct reader {
     struct sanitizer_log *log;
     struct complaint now;
+    char unknown[MAX_NAME]; /* the first words that were no complaint */
 };
 
 static bool begins(const char *text, const char *with) {
@@ -96,7 +99,12 @@ static bool read_place(const char *text, struct place *ret) {
     len = bracket && (size_t)(bracket - text) < len ? (size_t)(bracket - text) : len;
     *ret = (struct place){0};
     if (offset) {
-        copy(ret->kernel, sizeof ret->kernel, text, (size_t)(offset - text));
+        const char *name = text;
+        size_t clone = begins(text, "[clone ") ? strlen("[clone ") : 0;
+        const char *cloned = clone ? memchr(text, ']', (size_t)(offset - text)) : NULL;
+        name += cloned ? clone : 0; /* "[clone k(int)] f()": k is the kernel */
+        copy(ret->kernel, sizeof ret->kernel, name,
+             (size_t)((cloned ? cloned : offset) - name));
     } else if (!begins(text, "0x")) {
         return false;
     }
@@ -148,13 +156,33 @@ static void add(struct sanitizer_log *log, json_t *finding, uint64_t count) {
     json_array_append(log->findings, finding);
 }
 
+/* The kernel is the outermost function; a place without a line is in a library that the
+ * outermost function's line called. */
+static void use_frame(struct complaint *c) {
+    if (*c->frame.kernel) {
+        copy(c->at.kernel, sizeof c->at.kernel, c->frame.kernel, strlen(c->frame.kernel));
+    }
+    if (!c->at.line) {
+        copy(c->at.file, sizeof c->at.file, c->frame.file, strlen(c->frame.file));
+        c->at.line = c->frame.line;
+    } else if (c->frame.line && !c->has_other) {
+        c->other = c->frame;
+        c->has_other = true;
+        strcpy(c->other_words, "called from here");
+    }
+}
+
 static void end_complaint(struct reader *r) {
     struct complaint *c = &r->now;
     char message[MAX_MESSAGE];
     if (!*c->head || (!c->has_place && !strcmp(c->code, "launch_error"))) {
+        if (*c->head && !*r->unknown) {
+            copy(r->unknown, sizeof r->unknown, c->head, strlen(c->head));
+        }
         *c = (struct complaint){0}; /* words, not a complaint */
         return;
     }
+    use_frame(c);
     const struct finding_span span = {.line = c->at.line};
     snprintf(message, sizeof message, "compute-sanitizer: %s%s%s", c->head,
              *c->more ? ": " : "", c->more);
@@ -188,12 +216,12 @@ static void begin(struct reader *r, const char *code, enum finding_severity seve
 static bool read_race(struct reader *r, const char *line) {
     static const char between[] = "Race reported between ";
     enum finding_severity severity = FINDING_ERROR;
-    if (begins(line, "Error: ")) {
+    if (!strncasecmp(line, "Error: ", 7)) {
         line += 7;
-    } else if (begins(line, "Warning: ")) {
+    } else if (!strncasecmp(line, "Warning: ", 9)) {
         line += 9;
         severity = FINDING_WARNING;
-    } else if (begins(line, "Info: ")) {
+    } else if (!strncasecmp(line, "Info: ", 6)) {
         line += 6;
         severity = FINDING_INFO;
     }
@@ -259,8 +287,9 @@ static bool read_hazard(struct reader *r, const char *line) {
 /* Heads of memcheck, initcheck and synccheck. Whether an access is out of bounds or
  * misaligned is told by a later line. */
 static bool read_head(struct reader *r, const char *line) {
-    if (begins(line, "Invalid __") || begins(line, "Invalid global") ||
-        begins(line, "Invalid shared") || begins(line, "Invalid local")) {
+    if (begins(line, "Invalid __") || begins(line, "Potential invalid __") ||
+        begins(line, "Invalid global") || begins(line, "Invalid shared") ||
+        begins(line, "Invalid local")) {
         begin(r, "out_of_bounds", FINDING_ERROR, line);
     } else if (begins(line, "Uninitialized __")) {
         begin(r, "uninitialized", FINDING_ERROR, line);
@@ -310,6 +339,13 @@ static bool read_where(struct complaint *c, const char *line) {
         c->has_place = read_place(line + 3, &c->at);
         return c->has_place;
     }
+    if (begins(line, "Device Frame:") && *c->head) {
+        struct place frame;
+        if (read_place(line + 13 + strspn(line + 13, " "), &frame)) {
+            c->frame = frame;
+        }
+        return true;
+    }
     const char *block = strstr(line, " in block ");
     if (begins(line, "by thread ") && block && *c->head) {
         c->has_thread =
@@ -328,7 +364,8 @@ static bool read_summary(struct reader *r, const char *line) {
                                            "Error: Unsupported",
                                            "Error: Failed to",
                                            "Error: Could not",
-                                           "Error: Target application terminated"};
+                                           "Error: Target application terminated",
+                                           "Target application returned an error"};
     struct sanitizer_log *log = r->log;
     const char *sum = strstr(line, "SUMMARY: ");
     if (sum && (begins(line, "ERROR SUMMARY") || begins(line, "RACECHECK SUMMARY"))) {
@@ -371,6 +408,21 @@ static void read_line(struct reader *r, const char *line) {
     }
 }
 
+/* It counts errors and none of its words was understood. */
+static void add_unknown(struct reader *r) {
+    const struct finding_span nowhere = {0};
+    char message[MAX_MESSAGE];
+    if (!r->log->reported || json_array_size(r->log->findings)) {
+        return;
+    }
+    snprintf(message, sizeof message,
+             "compute-sanitizer reports %llu errors of a kind that is not known here%s%s",
+             (unsigned long long)r->log->reported, *r->unknown ? ": " : "", r->unknown);
+    autojson *f =
+        finding_new("run", "launch_error", FINDING_ERROR, message, NULL, &nowhere);
+    add(r->log, f, 1);
+}
+
 void sanitizer_log_read(struct sanitizer_log *ret, const char *text, size_t len) {
     struct reader r = {.log = ret};
     *ret = (struct sanitizer_log){.findings = json_array()};
@@ -391,6 +443,7 @@ void sanitizer_log_read(struct sanitizer_log *ret, const char *text, size_t len)
         read_line(&r, line);
     }
     end_complaint(&r);
+    add_unknown(&r);
 }
 
 void sanitizer_log_finish(struct sanitizer_log *log) {

@@ -7,7 +7,9 @@
  * newer kind ("at 0x70 in k.cu:53:axpy(float*)" and "at axpy(float*)+0x70 in k.cu:53";
  * "size 4000 bytes" and "size 4,000 bytes"); places need code that was compiled with
  * -lineinfo. A head that is not known but has a place is a finding with its words, code
- * `launch_error`: nothing the tool complains about is dropped. */
+ * `launch_error`, and so is a summary that counts errors of which none was understood:
+ * nothing the tool complains about is dropped. Of a function that a kernel calls the
+ * kernel is named, and the call's place is related. */
 #include "base/json.h"
 
 #include <stdbool.h>

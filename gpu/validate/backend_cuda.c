@@ -35,6 +35,11 @@ struct backend {
 };
 
 static struct cuda_context *used;
+static bool bare;
+
+void backend_cuda_make_bare(void) {
+    bare = true;
+}
 
 void backend_cuda_use(struct cuda_context *c) {
     used = c;
@@ -80,6 +85,9 @@ static int cuda_open(struct backend **ret, const struct backend_options *options
         .findings = json_array(),
         .printed = BUF_INIT(2 * CUDA_OUTPUT_KEPT),
     };
+    if (bare) {
+        cuda_memory_make_bare(b->memory);
+    }
     *ret = b;
     const struct cuda_image image = {
         .cubin = options->cubin,
@@ -374,8 +382,9 @@ cuda_launch(struct backend *b, const struct backend_launch *launch, struct err *
         return still_running(b, launch);
     }
     int flushed = output_flush(b, r ? NULL : err);
-    if (r < 0 || flushed < 0) {
-        return fault(b, launch);
+    if (r < 0 || flushed < 0) { /* the work is done when only the latter failed */
+        ended(b, -EIO);
+        return r == 0 && !c->lost ? BACKEND_REFUSED : fault(b, launch);
     }
     autobuf said = BUF_INIT(CUDA_OUTPUT_KEPT);
     output_take(b, &said);

@@ -39,6 +39,7 @@ enum {
     LANDLOCK_BENEATH = 1,
 };
 
+#define FS_EXECUTE (1ull << 0)
 #define FS_WRITE_FILE (1ull << 1)
 #define FS_READ_FILE (1ull << 2)
 #define FS_READ_DIR (1ull << 3)
@@ -46,6 +47,8 @@ enum {
 #define FS_REMOVE_FILE (1ull << 5)
 #define FS_MAKE_DIR (1ull << 7)
 #define FS_MAKE_REG (1ull << 8)
+#define FS_MAKE_SOCK (1ull << 9)
+#define FS_MAKE_FIFO (1ull << 10)
 #define FS_TRUNCATE (1ull << 14)
 #define FS_IOCTL (1ull << 15) /* from ABI 5 */
 #define FS_READ (FS_READ_FILE | FS_READ_DIR)
@@ -76,7 +79,7 @@ static struct landlock_rules landlock_all(int abi, size_t *ret_size) {
 }
 
 /* A rule on a file, as opposed to a folder, may name only what one does with files. */
-#define FS_OF_FILES (FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL)
+#define FS_OF_FILES (FS_EXECUTE | FS_READ_FILE | FS_WRITE_FILE | FS_TRUNCATE | FS_IOCTL)
 
 static void landlock_allow(int ruleset, const char *const *paths, uint64_t access) {
     for (; paths && *paths; paths++) {
@@ -105,7 +108,9 @@ static bool landlock_apply(const struct confine_rules *rules) {
         return false;
     }
     landlock_allow(ruleset, rules->read_paths, FS_READ);
-    landlock_allow(ruleset, rules->write_paths, FS_WRITE & all.fs);
+    uint64_t make = rules->may_launch ? FS_MAKE_FIFO | FS_MAKE_SOCK : 0;
+    landlock_allow(ruleset, rules->write_paths, (FS_WRITE | make) & all.fs);
+    landlock_allow(ruleset, rules->exec_paths, FS_READ | FS_EXECUTE);
     landlock_allow(ruleset, rules->device_paths, FS_DEVICE & all.fs);
     return !syscall(LANDLOCK_RESTRICT, ruleset, 0);
 }
@@ -272,10 +277,54 @@ static const int mps_calls[] = {
     SYS_getpeername, SYS_setsockopt, SYS_getsockopt,
 };
 
+/* What compute-sanitizer's launcher was seen to use (strace, 2025.3 and 2026.4), and the
+ * close relatives of that. */
+static const int launch_calls[] = {
+    SYS_execve,
+    SYS_wait4,
+    SYS_waitid,
+    SYS_kill,
+    SYS_tkill,
+    SYS_tgkill,
+    SYS_setpgid,
+    SYS_getpgid,
+    SYS_setsid,
+    SYS_getsid,
+    SYS_mknodat,
+    SYS_renameat,
+    SYS_renameat2,
+    SYS_symlinkat,
+    SYS_fchdir,
+    SYS_fchmod,
+    SYS_fchmodat,
+    SYS_fsync,
+    SYS_fallocate,
+    SYS_bind,
+    SYS_listen,
+    SYS_accept,
+    SYS_accept4,
+    SYS_timerfd_create,
+    SYS_timerfd_settime,
+    SYS_timerfd_gettime,
+    SYS_signalfd4,
+    SYS_close_range,
+    SYS_pidfd_open,
+#ifdef __x86_64__
+    SYS_fork,
+    SYS_vfork,
+    SYS_mknod,
+    SYS_rmdir,
+    SYS_rename,
+    SYS_chmod,
+    SYS_getpgrp,
+#endif
+};
+
 enum {
-    MAX_FILTER = 2 * (ARRAY_LEN(allowed_calls) + ARRAY_LEN(parent_calls) +
-                      ARRAY_LEN(driver_calls) + ARRAY_LEN(mps_calls)) +
-                 40
+    MAX_FILTER =
+        2 * (ARRAY_LEN(launch_calls) + ARRAY_LEN(allowed_calls) +
+             ARRAY_LEN(parent_calls) + ARRAY_LEN(driver_calls) + ARRAY_LEN(mps_calls)) +
+        50
 };
 
 struct filter {
@@ -333,11 +382,28 @@ static void filter_allow_threads(struct filter *f) {
     filter_allow_with(f, SYS_clone, THREAD_FLAGS);
 }
 
-static void filter_allow_driver(struct filter *f, bool may_reach_mps) {
+#define NEW_NAMESPACES                                                                   \
+    (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |       \
+     CLONE_NEWPID | CLONE_NEWNET)
+
+/* Processes and threads of any kind, in the namespaces that there are. */
+static void filter_allow_processes(struct filter *f) {
+    filter_add(f, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
+    filter_load(f, offsetof(struct seccomp_data, args[0]));
+    filter_add(f, BPF_JMP | BPF_JSET | BPF_K, NEW_NAMESPACES, 1, 0);
+    filter_add(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+    filter_load(f, offsetof(struct seccomp_data, nr));
+}
+
+static void filter_allow_driver(struct filter *f, const struct confine_rules *rules) {
     filter_allow_calls(f, driver_calls, ARRAY_LEN(driver_calls));
-    if (may_reach_mps) {
+    if (rules->may_reach_mps || rules->may_launch) {
         filter_allow_calls(f, mps_calls, ARRAY_LEN(mps_calls));
         filter_allow_with(f, SYS_socket, AF_UNIX);
+    }
+    if (rules->may_launch) {
+        filter_allow_calls(f, launch_calls, ARRAY_LEN(launch_calls));
+        filter_allow_processes(f);
     }
 }
 
@@ -352,7 +418,7 @@ static bool seccomp_apply(const struct confine_rules *rules) {
         filter_allow_with(&f, SYS_tgkill, (uint32_t)getpid());
     }
     if (rules->may_drive) {
-        filter_allow_driver(&f, rules->may_reach_mps);
+        filter_allow_driver(&f, rules);
     }
     if (rules->may_thread) {
         filter_allow_threads(&f);

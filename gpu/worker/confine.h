@@ -39,7 +39,10 @@ struct confine_rules {
     bool may_thread;                /* may start threads, no processes */
     bool may_drive;     /* a GPU: what its driver needs besides, ioctl above all */
     bool may_reach_mps; /* with may_drive: Unix sockets too */
-    bool limits_only;   /* resource limits and nothing else */
+    bool may_launch;    /* with may_drive: processes, pipes with names and Unix sockets:
+                           what a tool needs that starts a program and watches it */
+    const char *const *exec_paths; /* may_launch: what may be started; NULL = nothing */
+    bool limits_only;              /* resource limits and nothing else */
     const char *const
         *device_paths;   /* device files: read, write and ioctl; may be NULL */
     unsigned cpu_s;      /* 0 = no limit, likewise below */

@@ -54,8 +54,10 @@ enum cuda_child_state cuda_child_start(struct cuda_child *child, struct err *err
     if (r < 0) {
         return r == -ENOENT ? CUDA_CHILD_NO_DRIVER : CUDA_CHILD_UNUSABLE;
     }
-    cuda_room_make_devices(api->init);
-    child->confinement = cuda_room_enter(child->cpu_s, library_of(api));
+    if (!child->is_confined) {
+        cuda_room_make_devices(api->init);
+        child->confinement = cuda_room_enter(child->cpu_s, library_of(api));
+    }
     return device_start(child, api, err);
 }
 

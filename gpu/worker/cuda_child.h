@@ -5,6 +5,7 @@
  * what kernels print caught. All of it before a byte of the kernel is looked at. */
 #include "base/json.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct backend_class;
@@ -20,6 +21,7 @@ struct cuda_child {
     const char *ptx;    /* that it must be able to run; may be NULL */
     unsigned cpu_s;
     uint64_t deadline_ms; /* clock_ms at which a wait gives up */
+    bool is_confined;     /* somebody has seen to that already */
     unsigned confinement; /* out: what is in force */
     int code;             /* out: CUDA's, of what failed */
 };

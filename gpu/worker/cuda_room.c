@@ -206,7 +206,8 @@ static bool limits_only(void) {
     return wanted && !strcmp(wanted, "limits");
 }
 
-unsigned cuda_room_enter(unsigned cpu_s, const char *library) {
+static unsigned enter(unsigned cpu_s, const char *library,
+                      const struct cuda_room_tool *tool) {
     struct names readable = {0}, writable = {0}, devices = {0};
     add_readable(&readable, library);
     add_writable(&writable);
@@ -215,18 +216,32 @@ unsigned cuda_room_enter(unsigned cpu_s, const char *library) {
         const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
         names_add(&writable, xstrdup(folder ? folder : "/tmp/nvidia-mps"));
     }
+    if (tool) {
+        names_add(&writable, xstrdup(tool->folder));
+    }
     unsigned bits = confine_self(&(struct confine_rules){
         .read_paths = (const char *const *)readable.list,
         .write_paths = (const char *const *)writable.list,
         .device_paths = (const char *const *)devices.list,
+        .exec_paths = tool ? tool->exec_paths : NULL,
         .may_thread = true,
         .may_drive = true,
         .may_reach_mps = has_mps(),
+        .may_launch = tool != NULL,
         .limits_only = limits_only(),
         .cpu_s = cpu_s,
+        .file_bytes = tool ? tool->file_bytes : 0,
     });
     cuda_room_free(readable.list);
     cuda_room_free(writable.list);
     cuda_room_free(devices.list);
     return bits;
+}
+
+unsigned cuda_room_enter(unsigned cpu_s, const char *library) {
+    return enter(cpu_s, library, NULL);
+}
+
+unsigned cuda_room_enter_tool(const struct cuda_room_tool *tool) {
+    return enter(tool->cpu_s, tool->library, tool);
 }

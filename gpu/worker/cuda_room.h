@@ -32,3 +32,15 @@ void cuda_room_make_devices(int (*init)(unsigned flags));
  * NULL. After the library was loaded and before cuInit: a thread keeps the confinement
  * that it was started with. */
 unsigned cuda_room_enter(unsigned cpu_s, const char *library);
+
+/* The wider room of a tool that starts a program which uses a device, and of that program
+ * (sanitize_child.h). Beside the above: processes, but no programs other than these; Unix
+ * sockets, as the only ones; pipes and files in one folder. */
+struct cuda_room_tool {
+    unsigned cpu_s;
+    const char *library;           /* libcuda, may be NULL */
+    const char *folder;            /* of the job */
+    const char *const *exec_paths; /* files and folders; NULL-terminated */
+    size_t file_bytes;             /* of a file that is written */
+};
+unsigned cuda_room_enter_tool(const struct cuda_room_tool *tool);

@@ -2,9 +2,12 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
+#include "gpu/validate/sanitizer_merge.h"
 #include "gpu/validate/validate_result.h"
 #include "gpu/worker/cuda_room.h"
+#include "gpu/worker/sanitize_child.h"
 #include "gpu/worker/validate_child.h"
 #include "gpu/worker/worker_state.h"
 
@@ -13,6 +16,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +24,7 @@ enum {
     MAX_WALL_MS = 3600 * 1000,
     DEVICES_WALL_MS = 20 * 1000, /* a driver that was not in use starts for seconds */
     DEATH_MS = 250,              /* a killed process may be stuck in the driver */
+    SOONER_MS = 300,             /* a run under a tool ends before it would be ended */
 };
 
 struct validation {
@@ -34,6 +39,9 @@ struct validation {
     uint64_t killed_ms; /* 0 = not yet */
     bool cancelled, timed_out;
     bool wants_devices; /* it is a `worker/devices` */
+    /* While the kernel runs once more, under compute-sanitizer: */
+    json_t *answer; /* the ordinary run's */
+    char *folder;   /* of that run */
 };
 
 void validate_limits_read(struct validate_limits *ret, const json_t *json) {
@@ -49,6 +57,8 @@ void validate_limits_read(struct validate_limits *ret, const json_t *json) {
 
 /* --- ends --- */
 
+static void validation_run(struct worker *w, struct validation *v);
+
 static void validation_unlink(struct validation *v) {
     struct validation **at = &v->worker->validations;
     while (*at != v) {
@@ -60,6 +70,11 @@ static void validation_unlink(struct validation *v) {
 static struct rpc_call *validation_free(struct validation *v) {
     struct rpc_call *call = v->call;
     validation_unlink(v);
+    if (v->folder) {
+        (void)dir_remove(v->folder, NULL);
+    }
+    json_decref(v->answer);
+    free(v->folder);
     free(v->text);
     free(v);
     return call;
@@ -116,45 +131,149 @@ static json_t *answer_of(const struct child *child) {
     return answer;
 }
 
+/* --- once more, under compute-sanitizer --- */
+
+/* A report of a child that gave none. */
+static json_t *report_of_death(const struct validation *v, int status) {
+    const char *how = v->timed_out || v->killed_ms ? "timeout" : "failed";
+    autofree char *why = v->timed_out ? xstrdup("the time was up")
+                         : WIFSIGNALED(status)
+                             ? xasprintf("the process that watches it died (SIG%s)",
+                                         sigabbrev_np(WTERMSIG(status)))
+                             : xstrdup("the process that watches it gave no answer");
+    json_t *tools = json_array();
+    autojson *wanted = sanitizer_wanted(v->answer);
+    size_t i;
+    const json_t *tool;
+    json_array_foreach(wanted, i, tool) {
+        json_array_append_new(
+            tools, json_pack("{s:O, s:s, s:s, s:s, s:i}", "tool", tool, "check",
+                             sanitizer_check_of(json_string_value(tool)), "outcome", how,
+                             "reason", why, "cases", 0));
+    }
+    return json_pack("{s:o}", "tools", tools);
+}
+
+/* The ordinary answer with what the tool found. child NULL: it lives, and is left. */
+static json_t *sanitized_answer(struct validation *v, const struct child *child) {
+    bool ended_well =
+        child && !v->timed_out && WIFEXITED(child->status) && !WEXITSTATUS(child->status);
+    autojson *report = ended_well ? answer_of(child) : NULL;
+    if (!report) {
+        report = report_of_death(v, child ? child->status : 0);
+    }
+    sanitizer_merge(v->answer, report);
+    return json_incref(v->answer);
+}
+
+static json_t *sanitize_job(const struct validation *v, const json_t *wanted,
+                            const char *path, uint64_t wall_ms) {
+    return json_pack("{s:O, s:s, s:s, s:O, s:I, s:I}", "request",
+                     rpc_call_params(v->call), "path", path, "folder", v->folder, "tools",
+                     wanted, "wall_ms", (json_int_t)wall_ms, "cpu_s",
+                     (json_int_t)v->limits.cpu_s);
+}
+
+/* True when the call is not answered yet: it goes on. Else the answer says why not. */
+static bool sanitize_begin(struct worker *w, struct validation *v, json_t *answer) {
+    autojson *wanted = sanitizer_wanted(answer), *absent = NULL;
+    uint64_t now = clock_ms();
+    if (v->wants_devices || v->answer || !json_array_size(wanted)) {
+        return false;
+    }
+    autofree char *path = sanitize_locate(&absent);
+    if (!path) {
+        sanitizer_merge(answer, absent);
+        return false;
+    }
+    v->answer = json_incref(answer);
+    v->folder = worker_folder_make(w) < 0
+                    ? NULL
+                    : xasprintf("%s/sanitize-%llx", w->folder, (unsigned long long)now);
+    uint64_t left =
+        v->deadline_ms > now + SOONER_MS ? v->deadline_ms - now - SOONER_MS : 0;
+    struct buf text = BUF_INIT(VALIDATION_MAX_REQUEST);
+    bool ready = v->folder && mkdir(v->folder, 0700) == 0;
+    autojson *job = ready ? sanitize_job(v, wanted, path, left) : NULL;
+    if (!ready || json_write(&text, job) < 0) {
+        buf_finish(&text);
+        json_t *failed = sanitized_answer(v, NULL);
+        json_decref(failed); /* the same object, with its warning */
+        return false;
+    }
+    v->len = text.len;
+    v->text = buf_detach(&text);
+    validation_run(w, v);
+    return true;
+}
+
+/* A child's answer, made whole: NULL when it is not yet to be given. */
+static json_t *next_answer(struct worker *w, struct validation *v,
+                           const struct child *child) {
+    if (v->answer) {
+        return sanitized_answer(v, child);
+    }
+    bool ended_well = WIFEXITED(child->status) && !WEXITSTATUS(child->status);
+    json_t *answer = ended_well ? answer_of(child) : NULL;
+    if (!answer) {
+        return answer_of_death(v, child->status);
+    }
+    if (!v->timed_out && sanitize_begin(w, v, answer)) {
+        json_decref(answer);
+        return NULL;
+    }
+    return answer;
+}
+
 void validation_child_ended(struct worker *w, void *validation,
                             const struct child *child) {
     struct validation *v = validation;
-    (void)w;
     v->child = NULL;
     if (v->cancelled) {
         end_cancelled(v);
         return;
     }
-    bool ended_well = WIFEXITED(child->status) && !WEXITSTATUS(child->status);
-    json_t *answer = ended_well ? answer_of(child) : NULL;
-    answer = answer ? answer : answer_of_death(v, child->status);
-    rpc_reply(validation_free(v), answer);
+    json_t *answer = next_answer(w, v, child);
+    if (answer) {
+        rpc_reply(validation_free(v), answer);
+    }
 }
 
 bool validation_child_silent(struct worker *w, void *validation,
                              const struct child *child) {
     struct validation *v = validation;
-    (void)w;
-    json_t *answer = v->cancelled || v->timed_out ? NULL : answer_of(child);
-    if (answer) {
+    json_t *answer = v->cancelled || v->timed_out || v->answer ? NULL : answer_of(child);
+    if (!answer) {
+        return false;
+    }
+    if (sanitize_begin(w, v, answer)) {
+        json_decref(answer);
+    } else {
         rpc_reply(validation_free(v), answer);
     }
-    return answer != NULL;
+    return true;
 }
 
+/* What runs under the tool is in a group of its own: its keeper is asked to end it. */
 static void validation_kill(struct validation *v) {
     v->killed_ms = clock_ms();
-    child_kill(v->child); /* answered once it is reaped */
+    if (v->answer && v->child->pid > 0) {
+        (void)kill(v->child->pid, SIGTERM);
+    } else {
+        child_kill(v->child); /* answered once it is reaped */
+    }
 }
 
 /* It was killed and lives: the system waits for the device. Nobody waits with it. */
 static void leave_behind(struct validation *v) {
     v->child->validation = NULL;
+    child_kill(v->child);
     v->child = NULL;
     if (v->cancelled) {
         end_cancelled(v);
     } else {
-        json_t *answer = answer_of_death(v, SIGKILL);
+        json_t *answer =
+            v->answer ? sanitized_answer(v, NULL) : answer_of_death(v, SIGKILL);
         rpc_reply(validation_free(v), answer);
     }
 }
@@ -226,13 +345,15 @@ void devices_start(struct worker *w, struct rpc_call *call) {
 }
 
 /* In the new process: nothing but async-signal-safe calls up to the exec. */
-static _Noreturn void child_exec(int socket, int supervisor, char *const *environment) {
-    char fd[16], pid[16];
+static _Noreturn void child_exec(int socket, int supervisor, char *const *environment,
+                                 bool sanitizes) {
+    char fd[16], pid[16], kind[16];
     int end = dup(socket); /* without close-on-exec */
     snprintf(fd, sizeof fd, "%d", end);
     snprintf(pid, sizeof pid, "%d", supervisor);
-    char *argv[] = {(char[]){"upskilld-worker"}, (char[]){VALIDATE_CHILD_ARGUMENT}, fd,
-                    pid, NULL};
+    snprintf(kind, sizeof kind, "%s",
+             sanitizes ? SANITIZE_CHILD_ARGUMENT : VALIDATE_CHILD_ARGUMENT);
+    char *argv[] = {(char[]){"upskilld-worker"}, kind, fd, pid, NULL};
     execve("/proc/self/exe", argv, environment);
     _exit(VALIDATE_CHILD_BAD_JOB);
 }
@@ -241,20 +362,27 @@ static void validation_run(struct worker *w, struct validation *v) {
     int end = -1;
     struct child *child = child_new(w, NULL, &end);
     if (!child) {
-        rpc_error(validation_free(v), RPC_INTERNAL_ERROR, NULL,
-                  "no process could be made: %s", strerror(errno));
+        if (v->answer) {
+            json_t *answer = sanitized_answer(v, NULL);
+            rpc_reply(validation_free(v), answer);
+        } else {
+            rpc_error(validation_free(v), RPC_INTERNAL_ERROR, NULL,
+                      "no process could be made: %s", strerror(errno));
+        }
         return;
     }
     char **environment = cuda_room_environment();
     int pid = fork();
     if (pid == 0) {
-        child_exec(end, w->pid, environment);
+        child_exec(end, w->pid, v->answer ? environ : environment, v->answer != NULL);
     }
     cuda_room_free(environment);
     close(end);
     child->validation = v;
     v->child = child;
-    v->deadline_ms = clock_ms() + v->limits.wall_ms;
+    if (!v->answer) {
+        v->deadline_ms = clock_ms() + v->limits.wall_ms;
+    }
     child_pid_known(w, child, pid);
     child_give(child, NULL, take(v->text), v->len);
 }

@@ -1,5 +1,6 @@
 /* upskilld-worker: compiles for the daemon, here or at the far end of ssh, srun or
  * kubectl. */
+#include "gpu/worker/sanitize_child.h"
 #include "gpu/worker/validate_child.h"
 #include "gpu/worker/worker.h"
 
@@ -41,6 +42,12 @@ int main(int argc, char **argv) {
     }
     if (argc == 4 && !strcmp(argv[1], VALIDATE_CHILD_ARGUMENT)) {
         validate_child_run(atoi(argv[3]), atoi(argv[2]));
+    }
+    if (argc == 4 && !strcmp(argv[1], SANITIZE_CHILD_ARGUMENT)) {
+        sanitize_child_run(atoi(argv[3]), atoi(argv[2]));
+    }
+    if (argc == 4 && !strcmp(argv[1], SANITIZED_RUN_ARGUMENT)) {
+        sanitized_child_run(argv[2], (unsigned)strtoul(argv[3], NULL, 10));
     }
     if (argc > 1) {
         fputs(usage, strcmp(argv[1], "--help") ? stderr : stdout);

@@ -15,6 +15,7 @@ class StandIn:
         shutil.copy(library, self.path)  # no links: a confined process may read where the library really lies
         shutil.copy(os.path.join(os.path.dirname(library), "libnvml-standin.so"), self.nvml)
         self.env = {"LD_LIBRARY_PATH": self.folder} if in_path else {"UPSKILLD_LIBCUDA": self.path}
+        self.env["UPSKILLD_SANITIZER"] = "off"  # a real one has nothing to watch in a stand-in
         self.set(conf, nvml)
 
     def set(self, conf="", nvml=""):

@@ -200,6 +200,28 @@ Test(cuda_memory, float_poison_is_not_a_number) {
     stop();
 }
 
+/* A tool that watches allocations sees a buffer's end, and what nobody wrote. */
+Test(cuda_memory, bare_buffers_are_allocations_and_stay_unwritten) {
+    /* The second copy to the device would end the process. */
+    struct cuda_context *c = start("crash cuMemcpyHtoDAsync_v2 2 abort\n");
+    struct cuda_memory *m = cuda_memory_new(c, 1 << 20, 3);
+    autojson *findings = json_array();
+    float values[64];
+    cuda_address input, output, empty;
+    memset(values, 0x3f, sizeof values);
+    cuda_memory_make_bare(m);
+    cr_assert_eq(cuda_memory_alloc(m, "x", sizeof values, false, &input, NULL), 0);
+    cr_assert_eq(cuda_memory_alloc(m, "y", sizeof values, true, &output, NULL), 0);
+    cr_assert_eq(cuda_memory_alloc(m, "e", 0, true, &empty, NULL), 0);
+    cr_expect_eq(cuda_memory_write(m, input, values, sizeof values, NULL), 0);
+    cr_expect_eq(cuda_memory_write(m, output, values, sizeof values, NULL), 0);
+    cr_expect_eq(cuda_memory_write(m, empty, values, 0, NULL), 0);
+    cr_expect_eq(cuda_memory_check(m, "k", findings, NULL), 0);
+    cr_expect_eq(json_array_size(findings), 0);
+    cuda_memory_free(m);
+    stop();
+}
+
 Test(cuda_memory, nothing_is_asked_of_a_lost_device) {
     struct cuda_context *c = start("fail cuMemcpyDtoHAsync_v2 1 700\n"
                                    "crash cuMemFree_v2 1 abort\n"

@@ -17,8 +17,11 @@
 #define SHEBANG "#!/bin/sh\n"
 #define VERSION "NVIDIA (R) Compute Sanitizer\nCopyright\nVersion 2025.3.0.0 (build 1)"
 #define ANSWER "if [ \"$1\" = --version ]; then echo '" VERSION "'; exit 0; fi\n"
-/* As the tool is called: the log's name is the fourth, the program begins at the 11th. */
-#define PARTS "tool=$2; log=$4; shift 10\n"
+/* As the tool is called: options with a value each, then the program. */
+#define PARTS                                                                            \
+    "while [ \"${1#--}\" != \"$1\" ]; do case $1 in --tool) tool=$2;; --log-file) "      \
+    "log=$2;; "                                                                          \
+    "esac; shift 2; done\n"
 
 static char folder[] = "/tmp/sanitizer-XXXXXX";
 static char *tool;
@@ -49,7 +52,8 @@ static void leave(void) {
 
 static int find(struct sanitizer *ret, struct err *err) {
     const char *const folders[] = {"/nowhere", folder, NULL};
-    return sanitizer_find(ret, folders, false, err);
+    int r = sanitizer_locate(ret, folders, false, err);
+    return r ? r : sanitizer_try(ret, err);
 }
 
 Test(sanitizer, it_is_found_and_tried, .init = enter, .fini = leave) {
@@ -65,8 +69,10 @@ Test(sanitizer, it_is_found_and_tried, .init = enter, .fini = leave) {
     const char *const none[] = {NULL};
     autofree char *path = xasprintf(".:bin:%s/bin", folder);
     setenv("PATH", path, 1);
-    cr_expect_eq(sanitizer_find(&s, none, true, &err), 0, "%s", err.msg);
-    cr_expect_eq(sanitizer_find(&s, none, false, &err), -ENOENT);
+    cr_expect_eq(sanitizer_locate(&s, none, true, &err), 0, "%s", err.msg);
+    cr_expect_str_eq(s.path, tool);
+    cr_expect_eq(sanitizer_locate(&s, none, false, &err), -ENOENT);
+    cr_expect_str_eq(s.path, "");
 }
 
 Test(sanitizer, one_that_does_not_run, .init = enter, .fini = leave) {
@@ -75,7 +81,6 @@ Test(sanitizer, one_that_does_not_run, .init = enter, .fini = leave) {
     put_tool(SHEBANG "echo 'cannot load libInterceptorInjection' >&2; exit 1\n");
     cr_expect_eq(find(&s, &err), -ENOEXEC);
     cr_expect(strstr(err.msg, "cannot load libInterceptorInjection"), "%s", err.msg);
-    cr_expect_str_eq(s.path, "");
     put_tool(SHEBANG "echo something else\n");
     cr_expect_eq(find(&s, &err), -ENOEXEC);
     put_tool("#!/nowhere/interpreter\n");

@@ -181,6 +181,59 @@ Test(sanitizer_log, shapes) {
          {0, 0, 0},
          1,
          "Stack overflow"},
+        /* The kernel is the outermost frame, and so is a library's caller. */
+        {"frames",
+         0,
+         5,
+         "out_of_bounds",
+         "error",
+         "outer(float *, int)",
+         "r0/part.cuh",
+         39,
+         {3, 0, 0},
+         {1, 0, 0},
+         1,
+         "before the nearest allocation"},
+        {"frames",
+         1,
+         5,
+         "invalid_mask",
+         "error",
+         "warps(int *)",
+         "r0/k.cu",
+         48,
+         {0, 0, 0},
+         {0, 0, 0},
+         1,
+         "Invalid arguments"},
+        {"frames",
+         2,
+         5,
+         "barrier_divergence",
+         "error",
+         "both(int *, int *)",
+         "r0/k.cu",
+         42,
+         {32, 0, 0},
+         {0, 0, 0},
+         1,
+         "Divergent"},
+        {"frames",
+         3,
+         5,
+         "out_of_bounds",
+         "error",
+         "remote(int *, int)",
+         "r0/k.cu",
+         10,
+         {0, 0, 0},
+         {0, 0, 0},
+         1,
+         "Potential invalid __shared__ read"},
+        {"frames", 4, 5, "race", "warning", "raw()", "r0/k.cu", 40, NONE, NONE, 4,
+         "one is a Write"},
+        {"unknown", 0, 1, "launch_error", "error", "", "", 0, NONE, NONE, 1,
+         "3 errors of a kind that is not known here: Something of another kind 5"},
     };
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         check(&all[i]);
@@ -193,6 +246,12 @@ Test(sanitizer_log, the_other_access_is_related) {
         json_array_get(json_object_get(json_array_get(log.findings, 0), "related"), 0);
     cr_expect_eq(json_get_integer(related, "line", 0), 30);
     cr_expect(strstr(json_get_string(related, "message", ""), "Read"));
+    sanitizer_log_finish(&log);
+    log = read_log("frames");
+    related =
+        json_array_get(json_object_get(json_array_get(log.findings, 0), "related"), 0);
+    cr_expect_eq(json_get_integer(related, "line", 0), 44);
+    cr_expect_str_eq(json_get_string(related, "file", ""), "r0/k.cu");
     sanitizer_log_finish(&log);
 }
 
@@ -208,6 +267,10 @@ Test(sanitizer_log, how_it_ended) {
         {"initcheck", true, 1, ""},
         {"others", true, 3, ""},
         {"troubles", false, 0, "Error: No attachable process found"},
+        /* Both as version 2025.3 and 2026.4 wrote them: without a part of the package,
+         * and without a driver. */
+        {"launcher_incomplete", false, 0, "Error: Target application terminated"},
+        {"launcher_crash", false, 0, "Error: process didn't terminate"},
     };
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         struct sanitizer_log log = read_log(all[i].log);
