@@ -2,6 +2,7 @@
 
 #include "gpu/ptx/bind.h"
 #include "gpu/ptx/lower.h"
+#include "gpu/ptx/race.h"
 
 #include <string.h>
 
@@ -295,6 +296,7 @@ static bool access_init(const struct ptx_instruction *i, struct access *a) {
     a->acquire = ptx_has(i, PTX_M_ACQUIRE) || ptx_has(i, PTX_M_VOLATILE);
     a->release = ptx_has(i, PTX_M_RELEASE) || ptx_has(i, PTX_M_VOLATILE);
     a->polls = is_ordered(i);
+    a->race = (uint8_t)race_kind_of(i, a->is_store ? RACE_WRITE : RACE_READ);
     unsigned size = (unsigned)a->bytes * a->count;
     return a->bytes > 0 && a->bytes <= 16 && (a->bytes & (a->bytes - 1)) == 0 &&
            a->count <= 8 && (a->count & (a->count - 1)) == 0 && size <= 32 &&
@@ -336,8 +338,12 @@ enum lower_answer lower_access(struct lowering *l, const struct ptx_instruction 
     a.plain = run;
     bool own = a.space == PTX_SHARED || a.space == PTX_LOCAL;
     l->program->order_sensitive |= load && a.polls && !own;
+    bool watched = a.space == PTX_GLOBAL || a.space == PTX_GENERIC ||
+                   a.space == PTX_SHARED || a.space == PTX_SHARED_CLUSTER;
+    step_run *handler = a.polls ? step_access_ordered : run;
+    a.watched = watched ? handler : NULL;
     uint32_t extra = lower_add_access(l, &a);
-    struct step *s = lower_step(l, i, a.polls ? step_access_ordered : run, true);
+    struct step *s = lower_step(l, i, handler, true);
     s->src[0] = base;
     s->offset = offset;
     s->extra = extra;

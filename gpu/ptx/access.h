@@ -57,6 +57,10 @@ void access_shadow_set(uint8_t *shadow, uint64_t offset, uint64_t bytes);
  * not arrived. NULL: none. */
 const char *block_copies_to(const struct block *b, uint64_t offset, uint64_t bytes);
 
+/* Which variable an offset in shared memory belongs to, and where in it. */
+const char *block_shared_name(const struct run *run, uint64_t offset,
+                              uint64_t *ret_offset);
+
 /* Of a parameter area in the arena: dst/src[0], step->offset within it. */
 step_run *step_area_load(unsigned bytes);
 step_run *step_area_store(unsigned bytes);

@@ -92,9 +92,8 @@ static void fault_global(const struct fault *f) {
     fault_add(f, FINDING_OUT_OF_BOUNDS, near->name, (int64_t)past, text);
 }
 
-/* Which variable an offset in shared memory belongs to. */
-static const char *shared_name(const struct run *run, uint64_t offset,
-                               uint64_t *ret_offset) {
+const char *block_shared_name(const struct run *run, uint64_t offset,
+                              uint64_t *ret_offset) {
     const struct program *p = run->program;
     *ret_offset = offset;
     for (uint32_t k = 0; k < p->shared_count; k++) {
@@ -246,7 +245,7 @@ static struct block *find_shared(struct fault *f, bool reads) {
     if (b->shared_shadow && reads &&
         !shadow_is_set(b->shared_shadow, f->address, f->bytes)) {
         uint64_t offset;
-        const char *name = shared_name(f->warp->worker->run, f->address, &offset);
+        const char *name = block_shared_name(f->warp->worker->run, f->address, &offset);
         tell_uninitialized(f, b, name, offset);
     }
     return b;

@@ -9,6 +9,7 @@
 #include "gpu/ptx/bulk_copies.h"
 #include "gpu/ptx/coalescing.h"
 #include "gpu/ptx/lower.h"
+#include "gpu/ptx/race.h"
 
 #include <string.h>
 
@@ -20,6 +21,7 @@ struct async_copy {
     uint32_t group;                  /* of its lane */
     uint64_t order;                  /* of the warp's copies */
     uint8_t lane, bytes, from_bytes; /* the rest is filled with zeros */
+    uint32_t race;                   /* stamp of the copy (race.h) */
 };
 
 static void copy_arrive(struct warp *w, const struct async_copy *c) {
@@ -36,6 +38,11 @@ static void copy_arrive(struct warp *w, const struct async_copy *c) {
     b->changes++;
 }
 
+static struct race_copy copy_race(const struct warp *w, const struct async_copy *c) {
+    return (struct race_copy){
+        .block = (uint32_t)w->block->number, .warp = w->index, .stamp = c->race};
+}
+
 /* Those of the lanes whose group is older than the lane's limit arrive, in order. */
 static void copies_arrive(struct warp *w, uint32_t lanes,
                           const uint32_t limit[WARP_LANES]) {
@@ -44,6 +51,7 @@ static void copies_arrive(struct warp *w, uint32_t lanes,
         struct async_copy *c = &w->copies[k];
         if ((lanes >> c->lane & 1) && c->group < limit[c->lane]) {
             copy_arrive(w, c);
+            race_copy_seen(w, copy_race(w, c));
         } else {
             w->copies[kept++] = *c;
         }
@@ -79,8 +87,11 @@ static void copy_add(struct warp *w, const struct async_copy *c) {
 }
 
 /* Neither what was there nor what is to come may be read. */
-static void copy_begin(struct warp *w, const struct async_copy *c) {
+static void copy_begin(struct warp *w, const struct step *s, const struct async_copy *c) {
     struct block *b = w->block;
+    struct race_copy race = copy_race(w, c);
+    race_copy_touch(w, s, c->lane, NULL, c->from, c->from_bytes, RACE_READ, race);
+    race_copy_touch(w, s, c->lane, b, c->to, c->bytes, RACE_WRITE, race);
     copy_add(w, c);
     if (b->shared_shadow) {
         memset(b->shared_shadow + c->to / 4, 0, c->bytes / 4u);
@@ -110,12 +121,14 @@ static void step_copy(struct warp *w, const struct step *s, uint32_t mask) {
         s->src[2] == STEP_NO_REGISTER ? NULL : LANES(uint32_t, w, s->src[2]);
     uint64_t sources[WARP_LANES];
     uint32_t reading = 0;
+    struct race_copy race = race_copy_begin(w);
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         struct async_copy c = {.lane = (uint8_t)l,
                                .bytes = s->bytes,
                                .from_bytes = s->bytes,
                                .from = from[l],
+                               .race = race.stamp,
                                .group = w->copy_groups[l]};
         uint64_t offset = to[l] + (uint64_t)s->offset;
         uint8_t *shadow;
@@ -148,7 +161,7 @@ static void step_copy(struct warp *w, const struct step *s, uint32_t mask) {
                 continue;
             }
         }
-        copy_begin(w, &c);
+        copy_begin(w, s, &c);
     }
     if (reading && worker->run->count) {
         coalescing_count(&worker->accesses[s->extra], &worker->patterns[s->extra],

@@ -8,6 +8,7 @@
 #include "gpu/ptx/coalescing.h"
 #include "gpu/ptx/half_bits.h"
 #include "gpu/ptx/lower.h"
+#include "gpu/ptx/race.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -397,6 +398,9 @@ static bool atomic_init(const struct ptx_instruction *i, struct access *a) {
     a->bytes = (uint8_t)ptx_type_bytes(a->type);
     a->count = i->vector ? i->vector : 1;
     a->is_store = a->is_atomic = a->polls = true;
+    a->watched = step_atomic;
+    a->compares = op == ATOMIC_MIN || op == ATOMIC_MAX || op == ATOMIC_CAS;
+    a->race = (uint8_t)race_kind_of(i, RACE_READ | RACE_WRITE | RACE_ATOMIC | RACE_STRONG);
     bool place = a->space == PTX_GENERIC || a->space == PTX_GLOBAL ||
                  a->space == PTX_SHARED || a->space == PTX_SHARED_CLUSTER;
     return place && a->count <= 8 && a->bytes * a->count <= 16 && atomic_exists(a);

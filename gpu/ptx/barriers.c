@@ -6,6 +6,7 @@
 #include "gpu/ptx/block.h"
 #include "gpu/ptx/findings.h"
 #include "gpu/ptx/lower.h"
+#include "gpu/ptx/race.h"
 #include "gpu/ptx/schedule.h"
 #include "gpu/ptx/wgmma.h"
 
@@ -166,6 +167,7 @@ static void barrier_release(struct block *b, unsigned id) {
             }
         }
     }
+    race_barrier_pass(b, id, bar->warps);
     *bar = (struct barrier){.expected = 0};
     b->changes++;
 }
@@ -249,6 +251,7 @@ static void barrier_group(struct warp *w, const struct step *s, unsigned id,
     struct barrier *bar = &b->barriers[id];
     if (AUX_KIND(s->aux) == BARRIER_ARRIVE) {
         b->arrive_lanes[id][w->index] |= lanes;
+        race_barrier_arrive(w, id);
     } else {
         warp_park(w, lanes, s, SPLIT_BARRIER, 0, (uint8_t)id);
     }

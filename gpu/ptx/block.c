@@ -1,6 +1,7 @@
 #include "gpu/ptx/block.h"
 
 #include "gpu/ptx/findings.h"
+#include "gpu/ptx/race.h"
 #include "gpu/ptx/schedule.h"
 #include "gpu/ptx/wgmma.h"
 
@@ -66,6 +67,10 @@ struct block *block_new(struct worker *worker) {
         }
         frame_fill_specials(&b->warps[k], &b->warps[k].root);
     }
+    if (run->race && !race_block_new(b)) {
+        block_free(b);
+        return NULL;
+    }
     return b;
 }
 
@@ -90,6 +95,7 @@ void block_free(struct block *b) {
     free(b->arrivals.items);
     free(b->stores.items);
     mbarriers_finish(&b->mbarriers);
+    race_block_free(b);
     free(b->warps);
     free(b->arena);
     free(b->shared);
@@ -149,6 +155,7 @@ static void block_start(struct block *b) {
     for (uint32_t k = 0; k < b->warp_count; k++) {
         warp_start(&b->warps[k]);
     }
+    race_block_start(b);
 }
 
 void block_start_cluster(struct block *const *blocks, uint64_t number) {

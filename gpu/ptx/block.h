@@ -30,6 +30,7 @@ struct block {
     struct warp *warps;
     uint8_t *arena; /* of all warps' entry frames */
     uint8_t *shared, *shared_shadow;
+    struct race_block *race; /* NULL: nobody looks for races */
     uint64_t shared_bytes;
     struct barrier barriers[BLOCK_BARRIERS];
     uint32_t arrive_lanes[BLOCK_BARRIERS][BLOCK_MAX_THREADS / WARP_LANES];

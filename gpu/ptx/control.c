@@ -3,6 +3,7 @@
 #include "gpu/ptx/block.h"
 #include "gpu/ptx/findings.h"
 #include "gpu/ptx/lower.h"
+#include "gpu/ptx/race.h"
 #include "gpu/ptx/schedule.h"
 
 /* ---- the head of a basic block: counting, turns, meeting ---- */
@@ -202,8 +203,9 @@ void step_nothing(struct warp *w, const struct step *s, uint32_t mask) {
 }
 
 static void step_fence(struct warp *w, const struct step *s, uint32_t mask) {
-    (void)w, (void)s, (void)mask;
+    (void)mask;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    race_fence(w, s->aux != 0);
 }
 
 static void step_sleep(struct warp *w, const struct step *s, uint32_t mask) {
@@ -271,7 +273,8 @@ enum lower_answer lower_control(struct lowering *l, const struct ptx_instruction
         return LOWER_DONE;
     case PTX_OP_MEMBAR:
     case PTX_OP_FENCE:
-        return lower_simple(l, i, step_fence);
+        lower_step(l, i, step_fence, false)->aux = ptx_has(i, PTX_M_CTA);
+        return LOWER_DONE;
     case PTX_OP_NANOSLEEP: {
         uint32_t time = lower_source(l, i, lower_operand(l, i, 0), 4, PTX_U32);
         lower_step(l, i, step_sleep, false)->src[0] = time;

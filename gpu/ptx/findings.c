@@ -9,18 +9,23 @@
 
 #define MAX_KEPT 4096 /* different ones, before they are cut to what was asked for */
 
+enum level { LEVEL_ERROR, LEVEL_WARNING, LEVEL_INFO };
+
 struct finding {
     uint32_t code, function, instruction, launch;
     uint64_t block;
     uint32_t thread;
     uint64_t count;
-    bool warning, has_buffer;
+    uint8_t level; /* enum level */
+    bool has_buffer, has_other;
     uint32_t block_id[3], thread_id[3];
     int64_t offset;
     char buffer[64];
     char message[256];
     char *kernel;
     const struct ptx_module *module;
+    struct finding_other other;
+    uint32_t other_block[3], other_thread[3];
 };
 
 struct findings {
@@ -46,6 +51,7 @@ static const char *const code_names[] = {
     [FINDING_INPUT_MODIFIED] = "input_modified",
     [FINDING_LAUNCH_ERROR] = "launch_error",
     [FINDING_RACE] = "race",
+    [FINDING_GLOBAL_RACE] = "global_race",
     [FINDING_INVALID_MBARRIER] = "invalid_mbarrier",
     [FINDING_INVALID_TENSOR_MAP] = "invalid_tensor_map",
     [FINDING_UNWAITED_COPY] = "unwaited_copy",
@@ -82,11 +88,11 @@ void findings_launch(struct findings *f, const char *label, const uint32_t block
 /* ---- adding ---- */
 
 static struct finding *finding_known(struct findings *f, uint32_t code, uint32_t function,
-                                     uint32_t instruction, bool warning) {
+                                     uint32_t instruction, uint8_t level) {
     for (size_t k = 0; k < f->count; k++) {
         struct finding *x = &f->items[k];
         if (x->code == code && x->function == function && x->instruction == instruction &&
-            x->warning == warning) {
+            x->level == level) {
             return x;
         }
     }
@@ -103,15 +109,23 @@ static bool comes_before(const struct finding *a, const struct finding *b) {
     return a->thread < b->thread;
 }
 
+static void indices_of(uint64_t flat, const uint32_t dim[3], uint32_t to[3]) {
+    to[0] = (uint32_t)(flat % dim[0]);
+    to[1] = (uint32_t)(flat / dim[0] % dim[1]);
+    to[2] = (uint32_t)(flat / dim[0] / dim[1]);
+}
+
 static void finding_describe(const struct findings *f, const struct finding_place *at,
                              struct finding *x) {
     const struct block *b = at->warp->block;
-    const uint32_t *dim = f->block_dim;
     memcpy(x->block_id, b->id, sizeof x->block_id);
-    x->thread_id[0] = x->thread % dim[0];
-    x->thread_id[1] = x->thread / dim[0] % dim[1];
-    x->thread_id[2] = x->thread / dim[0] / dim[1];
-    x->warning = at->warning;
+    indices_of(x->thread, f->block_dim, x->thread_id);
+    x->has_other = at->other != NULL;
+    if (at->other) {
+        x->other = *at->other;
+        indices_of(x->other.block, b->worker->run->launch->grid, x->other_block);
+        indices_of(x->other.thread, f->block_dim, x->other_thread);
+    }
     x->has_buffer = at->buffer != NULL;
     x->offset = at->offset;
     snprintf(x->buffer, sizeof x->buffer, "%s", at->buffer ? at->buffer : "");
@@ -130,9 +144,11 @@ void finding_add(const struct finding_place *at, enum finding_code code, const c
                         .block = at->warp->block->number,
                         .thread = at->warp->index * WARP_LANES + at->lane,
                         .count = 1,
+                        .level = (uint8_t)(at->info      ? LEVEL_INFO
+                                           : at->warning ? LEVEL_WARNING
+                                                         : LEVEL_ERROR),
                         .module = run->program->module};
-    struct finding *known =
-        finding_known(f, x.code, x.function, x.instruction, at->warning);
+    struct finding *known = finding_known(f, x.code, x.function, x.instruction, x.level);
     if (!known && f->count == MAX_KEPT) {
         f->lost++;
         pthread_mutex_unlock(&f->lock);
@@ -165,6 +181,8 @@ void finding_add(const struct finding_place *at, enum finding_code code, const c
 
 /* ---- telling ---- */
 
+static const char *const level_names[] = {"error", "warning", "info"};
+
 static int compare_findings(const void *a, const void *b) {
     const struct finding *x = *(const struct finding *const *)a;
     const struct finding *y = *(const struct finding *const *)b;
@@ -180,16 +198,15 @@ static int compare_findings(const void *a, const void *b) {
     return x->code < y->code ? -1 : x->code > y->code;
 }
 
-static void add_place(json_t *item, const struct finding *x) {
-    const struct ptx_module *m = x->module;
-    const struct ptx_function *f = &m->functions[x->function];
-    if (x->instruction >= f->code_count) {
+static void add_place(json_t *item, const struct ptx_module *m, uint32_t function,
+                      uint32_t instruction) {
+    const struct ptx_function *f = &m->functions[function];
+    if (instruction >= f->code_count) {
         return;
     }
-    uint32_t place = f->code[x->instruction].place;
+    uint32_t place = f->code[instruction].place;
     /* Line 0 marks code that belongs to no line: the nearest one before it will do. */
-    for (uint32_t k = x->instruction;
-         k > 0 && (place == 0 || m->places[place].line == 0);) {
+    for (uint32_t k = instruction; k > 0 && (place == 0 || m->places[place].line == 0);) {
         place = f->code[--k].place;
     }
     if (place == 0 || place >= m->place_count || m->places[place].line == 0) {
@@ -212,13 +229,22 @@ static json_t *triple(const uint32_t v[3]) {
     return a;
 }
 
+static void add_other(json_t *item, const struct finding *x) {
+    json_t *other = json_object();
+    json_object_set_new(other, "message", json_clean_z(x->other.message));
+    add_place(other, x->module, x->other.function, x->other.instruction);
+    json_object_set_new(other, "block", triple(x->other_block));
+    json_object_set_new(other, "thread", triple(x->other_thread));
+    json_object_set_new(item, "related", json_pack("[o]", other));
+}
+
 static json_t *finding_json(const struct finding *x) {
     json_t *item = json_object();
     json_object_set_new(item, "source", json_string("run"));
     json_object_set_new(item, "code", json_string(code_names[x->code]));
-    json_object_set_new(item, "severity", json_string(x->warning ? "warning" : "error"));
+    json_object_set_new(item, "severity", json_string(level_names[x->level]));
     json_object_set_new(item, "message", json_clean_z(x->message));
-    add_place(item, x);
+    add_place(item, x->module, x->function, x->instruction);
     json_object_set_new(item, "kernel", json_clean_z(x->kernel));
     json_object_set_new(item, "block", triple(x->block_id));
     json_object_set_new(item, "thread", triple(x->thread_id));
@@ -227,6 +253,9 @@ static json_t *finding_json(const struct finding *x) {
         json_object_set_new(item, "offset", json_integer(x->offset));
     }
     json_object_set_new(item, "count", json_integer((json_int_t)x->count));
+    if (x->has_other) {
+        add_other(item, x);
+    }
     return item;
 }
 

@@ -21,7 +21,8 @@ enum finding_code {
     FINDING_TRAP,
     FINDING_INPUT_MODIFIED,
     FINDING_LAUNCH_ERROR,
-    FINDING_RACE,
+    FINDING_RACE,        /* through shared memory */
+    FINDING_GLOBAL_RACE, /* through global memory, also inside a block */
     FINDING_INVALID_MBARRIER,
     FINDING_INVALID_TENSOR_MAP,
     FINDING_UNWAITED_COPY, /* a block ended before a bulk copy had */
@@ -36,6 +37,14 @@ void findings_launch(struct findings *f, const char *label, const uint32_t block
 /* All new references. */
 json_t *findings_json(const struct findings *f, uint64_t *ret_omitted);
 
+/* The other side of what takes two. */
+struct finding_other {
+    uint32_t function, instruction; /* of the module */
+    uint64_t block;                 /* x fastest */
+    uint32_t thread;                /* of the block, x fastest */
+    char message[96];
+};
+
 /* The thread is lane `lane` of w; buffer: NULL or a name, with an offset. */
 struct finding_place {
     struct warp *warp;
@@ -43,7 +52,8 @@ struct finding_place {
     unsigned lane;
     const char *buffer;
     int64_t offset;
-    bool warning;
+    bool warning, info;                /* else an error; info goes first */
+    const struct finding_other *other; /* or NULL */
 };
 void finding_add(const struct finding_place *at, enum finding_code code, const char *fmt,
                  ...) __attribute__((format(printf, 3, 4)));

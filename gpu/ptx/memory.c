@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/ptx/machine.h"
+#include "gpu/ptx/race.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,6 +28,8 @@ static void allocation_drop(struct memory *m, struct allocation *a) {
     }
     free(a->host);
     free(a->shadow);
+    race_shadow_free(a->race);
+    a->race = NULL;
     a->host = a->shadow = NULL;
 }
 

@@ -36,6 +36,7 @@ struct allocation {
     uint64_t address, bytes;
     uint8_t *host;   /* NULL once freed */
     uint8_t *shadow; /* (bytes + 3) / 4, or NULL: all initialised, writes not told */
+    struct race_shadow *race; /* who wrote and read what (race.h); NULL: nobody yet */
     char name[64];
     uint8_t kind;
     unsigned flags; /* enum machine_memory */

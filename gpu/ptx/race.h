@@ -33,6 +33,8 @@ enum race_kind { /* bits */
                  RACE_ATOMIC = 8, /* for the words of a finding */
                  RACE_BLOCK_SCOPE =
                      16, /* .cta: strong among the threads of one block only */
+                 RACE_ACQUIRE = 32,
+                 RACE_RELEASE = 64,
 };
 
 /* ---- accesses ---- */
@@ -50,6 +52,12 @@ static inline void race_touch(struct warp *w, const struct step *s, unsigned lan
         race_note(w, s, lane, owner, address, bytes, kind, NULL);
     }
 }
+
+/* The same for a whole step of program->accesses, whose kind says how it synchronises;
+ * the handler that machine_new puts in front of them (race_watch). */
+void race_watch(struct program *p);
+/* `kind` (RACE_READ, RACE_WRITE, RACE_ATOMIC) with what the instruction's words add. */
+unsigned race_kind_of(const struct ptx_instruction *i, unsigned kind);
 
 /* ---- synchronising ---- */
 
@@ -74,8 +82,8 @@ static inline void race_acquire_at(struct warp *w, uint32_t lanes, struct block 
 
 /* Names one copy, or several that are complete together. */
 struct race_copy {
-    uint32_t block; /* that issued it */
-    uint32_t stamp; /* 0: no races are looked for */
+    uint32_t block, warp; /* that issued it */
+    uint32_t stamp;       /* 0: no races are looked for */
 };
 struct race_copy race_copy_new(struct warp *w);
 static inline struct race_copy race_copy_begin(struct warp *w) {
@@ -108,3 +116,27 @@ static inline void race_copy_done_at(struct block *owner, uint64_t address,
         race_copy_publish(owner, address, copy);
     }
 }
+
+/* ---- what the machine itself tells ---- */
+
+struct race_run;
+struct run;
+struct race_run *race_run_new(void); /* of a machine: shadows outlive launches */
+void race_run_free(struct race_run *r);
+void race_run_begin(struct race_run *r, struct run *run);
+void race_run_end(struct race_run *r);
+/* What was left out, in words, or NULL: valid until the next launch. */
+const char *race_run_limits(const struct race_run *r);
+bool race_block_new(struct block *b); /* false: no memory */
+void race_block_start(struct block *b);
+void race_block_free(struct block *b);
+struct race_shadow;
+void race_shadow_free(struct race_shadow *s);
+
+/* The waiting warps (a bit each) pass the barrier; a warp arrives and does not wait. */
+void race_barrier_pass(struct block *b, unsigned id, uint32_t warps);
+void race_barrier_arrive(struct warp *w, unsigned id);
+/* A warp operation of these lanes has been done: orders = bar.warp.sync, which alone
+ * orders memory. */
+void race_meet(struct warp *w, uint32_t lanes, bool orders);
+void race_fence(struct warp *w, bool block_scope);

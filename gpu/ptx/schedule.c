@@ -301,7 +301,8 @@ enum machine_end schedule_run(struct run *run, struct program_counters *counters
         run->workers = (uint32_t)(run->blocks / run->cluster_blocks);
     }
     run->workers = run->workers > THREADS_MAX ? THREADS_MAX : run->workers;
-    if (run->workers == 0 || run->program->order_sensitive || run->launch->cooperative) {
+    if (run->workers == 0 || run->program->order_sensitive || run->launch->cooperative ||
+        run->race) {
         run->workers = 1; /* or results would depend on who comes first */
     }
     struct worker *workers = xcalloc(run->workers, sizeof *workers);

@@ -7,6 +7,7 @@
 #include "gpu/ptx/findings.h"
 #include "gpu/ptx/lower.h"
 #include "gpu/ptx/matrix.h"
+#include "gpu/ptx/race.h"
 #include "gpu/ptx/schedule.h"
 
 #include <string.h>
@@ -246,6 +247,7 @@ static void tell_strange(struct warp *w, const struct step *s, const struct meet
 static void do_alone(struct warp *w, const struct step *s, uint32_t lanes,
                      uint32_t named) {
     struct meeting t = {.lanes = 0, .predicate = 0, .strange = 0};
+    race_meet(w, lanes, s->aux == OP_SYNC);
     meeting_join(&t, w->head.regs, s, lanes);
     meeting_do(&t, (enum warp_operation)s->aux);
     meeting_leave(&t, w->head.regs, s, lanes);
@@ -280,6 +282,7 @@ static bool meet_if_complete(struct warp *w, const struct split *p) {
         }
     }
     meeting_do(&t, (enum warp_operation)key.at->aux);
+    race_meet(w, t.lanes, key.at->aux == OP_SYNC);
     for (uint32_t k = 0; k < w->pending_count; k++) {
         struct split *q = &w->pending[k];
         if (same_meeting(&key, q)) {
@@ -339,6 +342,8 @@ static void step_warp_operation(struct warp *w, const struct step *s, uint32_t m
     if (differ == 0 && (mask & ~named) == 0 && (named & w->live & ~mask) == 0) {
         if (s->aux != OP_SYNC) {
             do_alone(w, s, mask, named);
+        } else {
+            race_meet(w, mask, true);
         }
         return;
     }

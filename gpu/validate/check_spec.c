@@ -322,10 +322,6 @@ static int read_checks(struct spec_reader *r, const json_t *checks) {
         }
         r->spec->checks |= 1u << k;
     }
-    if (r->spec->checks & SPEC_CHECK_RACE) {
-        return err_set(r->err, -EINVAL,
-                       "checks: this version has no race check; leave it out");
-    }
     return json_is_array(checks) ? 0
                                  : err_set(r->err, -EINVAL, "checks: a list of names");
 }

@@ -5,7 +5,7 @@
  *   --entry NAME        mangled; the only one of the file without it
  *   --grid X[,Y[,Z]]    --block X[,Y[,Z]]    --shared BYTES    --cooperative
  *   --threads N         --one-lane           --seed N          --budget LANE_INSTRUCTIONS
- *   --checks all|none|memory,initialized,barrier,counters (default: the machine's)
+ *   --checks all|none|memory,initialized,barrier,race,counters (default: the machine's)
  *   --dump FOLDER       writes every buffer to FOLDER/NAME.bin
  *   --repeat N          launches; the fastest is timed
  *   --counters --findings --printf    print them
@@ -77,6 +77,7 @@ static unsigned read_checks(char *s) {
                 : strcmp(word, "memory") == 0      ? MACHINE_CHECK_MEMORY
                 : strcmp(word, "initialized") == 0 ? MACHINE_CHECK_INITIALIZED
                 : strcmp(word, "barrier") == 0     ? MACHINE_CHECK_BARRIER
+                : strcmp(word, "race") == 0        ? MACHINE_CHECK_RACE
                 : strcmp(word, "counters") == 0    ? MACHINE_COUNTERS
                                                    : 0;
     }

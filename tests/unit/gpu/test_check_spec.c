@@ -458,7 +458,6 @@ Test(check_spec, errors_name_the_field) {
         {"'seed':'xyz'", "seed"},
         {"'seed':' -5'", "seed"}, /* which strtoull would take */
         {"'checks':['leaks']", "checks[0]"},
-        {"'checks':['memory','race']", "no race check"},
         {"'tolerance':{'rtol':-1},'args':[{'name':'x','type':'float32','shape':[1],"
          "'output':true}]",
          "tolerance"},
