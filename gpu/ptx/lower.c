@@ -27,6 +27,13 @@ uint32_t lower_add_access(struct lowering *l, const struct access *a) {
     return p->access_count++;
 }
 
+uint32_t lower_add_image(struct lowering *l, const struct image_access *x) {
+    struct program *p = l->program;
+    GROW(p->images, p->image_count);
+    p->images[p->image_count] = *x;
+    return p->image_count++;
+}
+
 uint32_t lower_add_vector(struct lowering *l, const struct vector_registers *v) {
     struct program *p = l->program;
     GROW(p->vectors, p->vector_count);
@@ -79,6 +86,7 @@ void program_free(struct program *p) {
     }
     free(p->codes);
     free(p->accesses);
+    free(p->images);
     free(p->vectors);
     free(p->calls);
     matrices_free(p->matrices, p->matrix_count);
@@ -199,7 +207,7 @@ static enum lower_answer (*const families[])(struct lowering *,
     lower_mbarrier, lower_bulk_copy, lower_cluster,
     lower_control, lower_call,    lower_move,       lower_access,
     lower_atomic,  lower_barrier, lower_matrix, lower_wgmma, lower_warp,       lower_async_copy,
-    lower_discard, lower_stack,   lower_arithmetic, /* last: it answers for all that is
+    lower_discard, lower_stack, lower_texture,   lower_arithmetic, /* last: it answers for all that is
                                                        left */
 };
 

@@ -84,6 +84,7 @@ bool lower_address(struct lowering *l, const struct ptx_instruction *i,
                    const struct ptx_operand *o, enum ptx_space space, uint32_t *ret_base,
                    int64_t *ret_offset);
 uint32_t lower_add_access(struct lowering *l, const struct access *a);
+uint32_t lower_add_image(struct lowering *l, const struct image_access *x);
 uint32_t lower_add_vector(struct lowering *l, const struct vector_registers *v);
 uint32_t lower_add_call(struct lowering *l, const struct call_site *c);
 uint32_t lower_add_table(struct lowering *l, const struct branch_table *t);
@@ -99,6 +100,7 @@ enum lower_answer lower_barrier(struct lowering *l, const struct ptx_instruction
 enum lower_answer lower_warp(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_async_copy(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_discard(struct lowering *l, const struct ptx_instruction *i);
+enum lower_answer lower_texture(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_stack(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_matrix(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_wgmma(struct lowering *l, const struct ptx_instruction *i);

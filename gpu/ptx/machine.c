@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include "gpu/ptx/counters.h"
 #include "gpu/ptx/findings.h"
+#include "gpu/ptx/images.h"
 #include "gpu/ptx/lower.h"
 #include "gpu/ptx/memory.h"
-#include "gpu/ptx/race.h"
 #include "gpu/ptx/schedule.h"
 
 #include <errno.h>
@@ -26,11 +26,11 @@ struct machine {
     struct machine_config config;
     const struct ptx_module *module;
     struct memory memory;
+    struct images images;
     struct allocation **variables; /* by variable */
     struct program **programs;     /* by function; NULL = no entry that is asked for */
     struct program_counters *counters; /* likewise */
     struct findings *findings;
-    struct race_run *race;
     struct buf printf_text;
     pthread_mutex_t printf_lock;
     uint64_t spent;         /* atomic */
@@ -42,6 +42,9 @@ struct machine {
 
 struct memory *run_memory(const struct run *run) {
     return &run->machine->memory;
+}
+const struct images *run_images(const struct run *run) {
+    return &run->machine->images;
 }
 struct allocation *run_find(const struct run *run, uint64_t address) {
     return memory_find(&run->machine->memory, address);
@@ -160,9 +163,6 @@ static int programs_lower(struct machine *m, const char *const *entries,
         result = rc ? rc : result;
         if (rc == 0) {
             counters_init(&m->counters[k], m->programs[k]);
-            if (m->race) {
-                race_watch(m->programs[k]);
-            }
         }
     }
     return result;
@@ -193,7 +193,6 @@ int machine_new(struct machine **ret, const struct ptx_module *module,
     pthread_mutex_init(&m->printf_lock, NULL);
     m->printf_text = BUF_INIT(m->config.max_printf);
     m->findings = findings_new(m->config.max_findings);
-    m->race = config->checks & MACHINE_CHECK_RACE ? race_run_new() : NULL;
     m->variables = xcalloc(module->variable_count + 1u, sizeof *m->variables);
     m->programs = xcalloc(module->function_count + 1u, sizeof *m->programs);
     m->counters = xcalloc(module->function_count + 1u, sizeof *m->counters);
@@ -220,9 +219,9 @@ void machine_free(struct machine *m) {
         counters_finish(&m->counters[k]);
         program_free(m->programs[k]);
     }
+    images_finish(&m->images);
     memory_finish(&m->memory);
     findings_free(m->findings);
-    race_run_free(m->race);
     buf_finish(&m->printf_text);
     pthread_mutex_destroy(&m->printf_lock);
     free(m->variables);
@@ -247,6 +246,21 @@ int machine_alloc(struct machine *m, const char *name, uint64_t bytes, unsigned 
 
 int machine_release(struct machine *m, uint64_t address) {
     return memory_release(&m->memory, address);
+}
+
+int machine_image(struct machine *m, const struct machine_image *image,
+                  uint64_t *ret_handle, struct err *err) {
+    struct allocation *in = memory_find(&m->memory, image->address);
+    if (!in || in->freed || in->address != image->address) {
+        return err_set(err, -EINVAL, "0x%llx is no allocation",
+                       (unsigned long long)image->address);
+    }
+    struct image own;
+    int rc = image_make(&own, in, image, err);
+    if (rc == 0 && images_add(&m->images, &own, ret_handle) < 0) {
+        rc = err_set(err, -ENOMEM, "more than %u textures and surfaces", IMAGES_MAX);
+    }
+    return rc;
 }
 
 int machine_global(struct machine *m, const char *name, uint64_t *ret_address,
@@ -399,7 +413,6 @@ static void run_init(struct run *run, struct machine *m, const struct program *p
                         .check_barrier = (c->checks & MACHINE_CHECK_BARRIER) != 0,
                         .count = (c->checks & MACHINE_COUNTERS) != 0,
                         .one_lane = c->one_lane,
-                        .race = m->race,
                         .workers = c->threads,
                         .poison = m->memory.poison,
                         .seed = c->seed};
@@ -450,13 +463,7 @@ enum machine_end machine_launch(struct machine *m, const struct machine_launch *
     findings_launch(m->findings, launch->label ? launch->label : launch->entry,
                     launch->block);
     counters->launches++;
-    if (run.race) {
-        race_run_begin(run.race, &run);
-    }
     enum machine_end end = schedule_run(&run, counters, err);
-    if (run.race) {
-        race_run_end(run.race);
-    }
     if (run.workspace) {
         machine_release(m, run.workspace);
     }

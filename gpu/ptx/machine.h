@@ -21,8 +21,7 @@ enum machine_check { /* bits */
                                       bounds are always enforced; without the bit a fault
                                       ends the launch with no further looking */
     MACHINE_CHECK_INITIALIZED = 2, /* global, shared, local */
-    MACHINE_CHECK_RACE = 4,        /* shared and global memory; launches then run on one
-                                      thread */
+    MACHINE_CHECK_RACE = 4,        /* shared memory */
     MACHINE_CHECK_BARRIER = 8,
     MACHINE_COUNTERS = 16,
     MACHINE_CHECK_DEFAULT = 1 | 2 | 8 | 16,
@@ -61,6 +60,33 @@ int machine_release(struct machine *m, uint64_t address); /* later use is a find
 /* A __device__ or __constant__ variable by its PTX name; -ENOENT. Marks it written. */
 int machine_global(struct machine *m, const char *name, uint64_t *ret_address,
                    uint64_t *ret_bytes, void **ret_host);
+enum machine_address_mode { /* CUaddress_mode's values */
+                            MACHINE_WRAP,
+                            MACHINE_CLAMP,
+                            MACHINE_MIRROR,
+                            MACHINE_BORDER, /* 0 outside */
+};
+/* What a texture or surface object shows of an allocation: its elements row after row,
+ * packed, from its first byte. Wrap and mirror count as clamp without normalized
+ * coordinates; filtering wants elements that are read as floats. */
+struct machine_image {
+    uint64_t address;
+    enum ptx_type type; /* PTX_F32, PTX_F16, PTX_U8 to PTX_S32 */
+    unsigned channels;  /* 1, 2, 4: an element has so many values */
+    unsigned rank;      /* 1 to 3 */
+    uint32_t extent[3]; /* elements in x, y, z; what is beyond the rank is ignored */
+    uint32_t layers;    /* 0: not layered; rank 1 and 2 only */
+    bool surface;       /* suld, sust, sured; else tex, and the rest is of those */
+    bool linear;        /* linear memory: rank 1, whole coordinates, 0 outside */
+    enum machine_address_mode mode[3];
+    bool filters;      /* linear between elements, else the nearest */
+    bool normalized;   /* coordinates from 0 to 1 */
+    bool reads_floats; /* 8 and 16 bits: 0 to 1 or -1 to 1 */
+};
+/* *ret_handle: what a kernel takes as cudaTextureObject_t or cudaSurfaceObject_t, valid
+ * for the machine's life. -EINVAL, and err names what does not fit. */
+int machine_image(struct machine *m, const struct machine_image *image,
+                  uint64_t *ret_handle, struct err *err);
 /* Bytes [first, first + count) of an output that no launch wrote: number of bytes, and
  * the first such offset. */
 uint64_t machine_unwritten(const struct machine *m, uint64_t address, uint64_t *ret_first);

@@ -14,16 +14,39 @@ struct access {
     uint8_t count; /* elements: 1, 2, 4, 8 */
     bool is_store;
     bool is_atomic;
-    bool compares; /* an atomic minimum, maximum or compare-and-swap */
     bool acquire, release; /* fences after, before */
-    uint8_t race;          /* enum race_kind */
-    step_run *watched;     /* the step's own handler, if races are looked for in it */
     bool polls;            /* volatile, acquire, relaxed: may be part of a spin wait */
     step_run *plain;       /* the handler between the fences */
     uint8_t operation;     /* of atomics: enum atomic_operation */
     uint8_t type;          /* of atomics: enum ptx_type */
     uint32_t registers[8]; /* of the elements; STEP_NO_REGISTER for `_` */
     uint32_t code, instruction;
+};
+
+/* A texture or surface instruction; step->extra is its index in program->images. */
+enum image_operation { IMAGE_FETCH, IMAGE_LOAD, IMAGE_STORE, IMAGE_REDUCE };
+enum image_outside { IMAGE_TRAP_OUTSIDE, IMAGE_CLAMP_OUTSIDE, IMAGE_ZERO_OUTSIDE };
+enum image_query {
+    IMAGE_QUERY_WIDTH,
+    IMAGE_QUERY_HEIGHT,
+    IMAGE_QUERY_DEPTH,
+    IMAGE_QUERY_LAYERS,
+};
+struct image_access {
+    uint8_t operation; /* enum image_operation */
+    uint8_t type;      /* enum ptx_type of the elements in registers */
+    uint8_t bytes;     /* of an element of a surface access */
+    uint8_t count;     /* elements */
+    uint8_t rank;      /* 1 to 3 */
+    bool is_layered;
+    bool whole;        /* coordinates are integers */
+    bool gathers;      /* tld4, of this component */
+    uint8_t component;
+    uint8_t outside;   /* enum image_outside */
+    uint8_t reduction; /* of sured */
+    uint8_t query;     /* enum image_query */
+    uint32_t coordinates[4]; /* registers of 4 bytes; a layer comes first */
+    uint32_t registers[4];
 };
 
 /* Parts of a vector move; step->extra is its index in program->vectors. */
@@ -88,6 +111,8 @@ struct program {
     struct code **codes; /* by function; NULL = not reached */
     struct access *accesses;
     uint32_t access_count;
+    struct image_access *images;
+    uint32_t image_count;
     struct vector_registers *vectors;
     uint32_t vector_count;
     struct call_site *calls;

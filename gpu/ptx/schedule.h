@@ -44,7 +44,6 @@ struct run { /* one launch */
     uint64_t local_bytes;    /* atomic: local memory and frames */
     bool check_initialized, check_memory, check_barrier, count;
     bool one_lane;
-    struct race_run *race; /* NULL: nobody looks for races */
     int fault; /* atomic: a finding that ends a launch */
     int stuck; /* atomic: a deadlock was told */
     int quit;  /* atomic: all stop */
@@ -74,6 +73,8 @@ struct program_counters;
 enum machine_end schedule_run(struct run *run, struct program_counters *counters,
                               struct err *err);
 struct memory *run_memory(const struct run *run);
+struct images;
+const struct images *run_images(const struct run *run);
 struct allocation *run_find(const struct run *run, uint64_t address);
 struct findings *run_findings(const struct run *run);
 struct buf *run_printf_lock(struct run *run); /* the machine's output; then unlock */
