@@ -7,6 +7,7 @@
 #include "gpu/ptx/images.h"
 #include "gpu/ptx/lower.h"
 #include "gpu/ptx/memory.h"
+#include "gpu/ptx/race.h"
 #include "gpu/ptx/schedule.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ struct machine {
     struct program **programs;     /* by function; NULL = no entry that is asked for */
     struct program_counters *counters; /* likewise */
     struct findings *findings;
+    struct race_run *race;
     struct buf printf_text;
     pthread_mutex_t printf_lock;
     uint64_t spent;         /* atomic */
@@ -163,6 +165,9 @@ static int programs_lower(struct machine *m, const char *const *entries,
         result = rc ? rc : result;
         if (rc == 0) {
             counters_init(&m->counters[k], m->programs[k]);
+            if (m->race) {
+                race_watch(m->programs[k]);
+            }
         }
     }
     return result;
@@ -193,6 +198,7 @@ int machine_new(struct machine **ret, const struct ptx_module *module,
     pthread_mutex_init(&m->printf_lock, NULL);
     m->printf_text = BUF_INIT(m->config.max_printf);
     m->findings = findings_new(m->config.max_findings);
+    m->race = config->checks & MACHINE_CHECK_RACE ? race_run_new() : NULL;
     m->variables = xcalloc(module->variable_count + 1u, sizeof *m->variables);
     m->programs = xcalloc(module->function_count + 1u, sizeof *m->programs);
     m->counters = xcalloc(module->function_count + 1u, sizeof *m->counters);
@@ -222,6 +228,7 @@ void machine_free(struct machine *m) {
     images_finish(&m->images);
     memory_finish(&m->memory);
     findings_free(m->findings);
+    race_run_free(m->race);
     buf_finish(&m->printf_text);
     pthread_mutex_destroy(&m->printf_lock);
     free(m->variables);
@@ -413,6 +420,7 @@ static void run_init(struct run *run, struct machine *m, const struct program *p
                         .check_barrier = (c->checks & MACHINE_CHECK_BARRIER) != 0,
                         .count = (c->checks & MACHINE_COUNTERS) != 0,
                         .one_lane = c->one_lane,
+                        .race = m->race,
                         .workers = c->threads,
                         .poison = m->memory.poison,
                         .seed = c->seed};
@@ -463,7 +471,13 @@ enum machine_end machine_launch(struct machine *m, const struct machine_launch *
     findings_launch(m->findings, launch->label ? launch->label : launch->entry,
                     launch->block);
     counters->launches++;
+    if (run.race) {
+        race_run_begin(run.race, &run);
+    }
     enum machine_end end = schedule_run(&run, counters, err);
+    if (run.race) {
+        race_run_end(run.race);
+    }
     if (run.workspace) {
         machine_release(m, run.workspace);
     }

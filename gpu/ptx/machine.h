@@ -21,7 +21,8 @@ enum machine_check { /* bits */
                                       bounds are always enforced; without the bit a fault
                                       ends the launch with no further looking */
     MACHINE_CHECK_INITIALIZED = 2, /* global, shared, local */
-    MACHINE_CHECK_RACE = 4,        /* shared memory */
+    MACHINE_CHECK_RACE = 4,        /* shared and global memory; launches then run on one
+                                      thread */
     MACHINE_CHECK_BARRIER = 8,
     MACHINE_COUNTERS = 16,
     MACHINE_CHECK_DEFAULT = 1 | 2 | 8 | 16,

@@ -14,7 +14,10 @@ struct access {
     uint8_t count; /* elements: 1, 2, 4, 8 */
     bool is_store;
     bool is_atomic;
+    bool compares; /* an atomic minimum, maximum or compare-and-swap */
     bool acquire, release; /* fences after, before */
+    uint8_t race;          /* enum race_kind */
+    step_run *watched;     /* the step's own handler, if races are looked for in it */
     bool polls;            /* volatile, acquire, relaxed: may be part of a spin wait */
     step_run *plain;       /* the handler between the fences */
     uint8_t operation;     /* of atomics: enum atomic_operation */

@@ -44,6 +44,7 @@ struct run { /* one launch */
     uint64_t local_bytes;    /* atomic: local memory and frames */
     bool check_initialized, check_memory, check_barrier, count;
     bool one_lane;
+    struct race_run *race; /* NULL: nobody looks for races */
     int fault; /* atomic: a finding that ends a launch */
     int stuck; /* atomic: a deadlock was told */
     int quit;  /* atomic: all stop */
