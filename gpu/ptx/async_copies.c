@@ -59,12 +59,14 @@ static void copies_arrive(struct warp *w, uint32_t lanes,
     w->copy_count = kept;
 }
 
-void warp_copies_arrive(struct warp *w, unsigned lane, uint64_t order) {
+void warp_copies_arrive(struct warp *w, unsigned lane, uint64_t order, struct block *b,
+                        uint32_t mbarrier) {
     uint32_t kept = 0;
     for (uint32_t k = 0; k < w->copy_count; k++) {
         struct async_copy *c = &w->copies[k];
         if (c->lane == lane && c->order < order) {
             copy_arrive(w, c);
+            race_copy_done_at(b, mbarrier, copy_race(w, c));
         } else {
             w->copies[kept++] = *c;
         }

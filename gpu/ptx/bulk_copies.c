@@ -5,11 +5,18 @@
 #include "gpu/ptx/access.h"
 #include "gpu/ptx/atomics.h"
 #include "gpu/ptx/mbarrier.h"
+#include "gpu/ptx/race.h"
 #include "gpu/ptx/tensor_copies.h"
 
 #include <string.h>
 
 #define MAX_PENDING 65536 /* of a block; then the oldest arrive early */
+
+unsigned
+bulk_race_kind(const struct bulk_copy *c) { /* reductions are atomic by element */
+    return bulk_reduces(c) ? RACE_READ | RACE_WRITE | RACE_ATOMIC | RACE_STRONG
+                           : RACE_WRITE;
+}
 
 /* ---- arriving ---- */
 
@@ -59,7 +66,7 @@ static void store_arrive(const struct bulk_copy *c) {
     c->block->changes++;
 }
 
-static void copy_arrive(struct bulk_copy *c) {
+static void copy_arrive(struct bulk_copy *c, struct block *owner) {
     switch ((enum bulk_kind)c->kind) {
     case BULK_LOAD:
         load_arrive(c);
@@ -85,7 +92,7 @@ static void copy_arrive(struct bulk_copy *c) {
         c->block->changes++;
         break;
     case BULK_ARRIVE:
-        warp_copies_arrive(c->warp, c->lane, c->order);
+        warp_copies_arrive(c->warp, c->lane, c->order, owner, c->mbarrier);
         break;
     case BULK_NOTHING:
         break;
@@ -96,7 +103,8 @@ static void copy_arrive(struct bulk_copy *c) {
 
 /* b: that owns the mbarrier. */
 static void arrive_at(struct block *b, struct bulk_copy *c) {
-    copy_arrive(c);
+    copy_arrive(c, b);
+    race_copy_done_at(b, c->mbarrier, c->race);
     if (c->kind == BULK_ARRIVE) {
         mbarrier_arrive_async(b, c->mbarrier);
     } else {
@@ -113,7 +121,7 @@ void bulk_add(struct block *b, struct bulk_list *list, const struct bulk_copy *c
         if (list == &b->arrivals) {
             arrive_at(b, &oldest);
         } else {
-            copy_arrive(&oldest);
+            copy_arrive(&oldest, b);
         }
     }
     if (list->count == list->room) {
@@ -149,7 +157,8 @@ void bulk_deliver_groups(struct warp *w, uint32_t lanes, const uint32_t *limit) 
     for (uint32_t k = 0; k < list->count; k++) {
         struct bulk_copy *c = &list->items[k];
         if (c->warp == w && (lanes >> c->lane & 1) && c->group < limit[c->lane]) {
-            copy_arrive(c);
+            copy_arrive(c, w->block);
+            race_copy_seen(w, c->race);
         } else {
             list->items[kept++] = *c;
         }
@@ -191,7 +200,7 @@ static void end_arrivals(struct block *b) {
             tell_unwaited(c, "The block exited before this copy arrived: nobody waited "
                              "for the phase of its mbarrier");
         }
-        copy_arrive(c);
+        copy_arrive(c, b);
     }
     list->count = 0;
 }
@@ -203,7 +212,7 @@ void bulk_end(struct block *b) {
         tell_unwaited(&list->items[k],
                       "The block exited before this copy had read its shared memory: "
                       "cp.async.bulk.commit_group and wait_group are missing");
-        copy_arrive(&list->items[k]);
+        copy_arrive(&list->items[k], b);
     }
     list->count = 0;
 }

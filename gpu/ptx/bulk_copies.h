@@ -9,6 +9,7 @@
  * shows. Addresses are checked when the copy is issued. What nobody has waited for when
  * its block ends is told, and done then. */
 #include "gpu/ptx/program.h"
+#include "gpu/ptx/race_copy.h"
 
 struct block;
 struct warp;
@@ -42,8 +43,15 @@ struct bulk_copy {
     struct block *source;
     struct tensor_copy *tensor; /* owned */
     uint64_t order;             /* ARRIVE: the lane's copies before it */
+    struct race_copy race;
     uint8_t value[16];
 };
+
+static inline bool bulk_reduces(const struct bulk_copy *c) {
+    return c->operation != BULK_NO_OPERATION;
+}
+/* How it writes, in a race detector's words. */
+unsigned bulk_race_kind(const struct bulk_copy *c);
 
 struct bulk_list {
     struct bulk_copy *items;
@@ -72,5 +80,6 @@ void bulk_reset(struct block *b);
  * fence.proxy.async after them, are told. */
 void bulk_check_proxy(struct warp *w, const struct step *s, unsigned lane,
                       const struct block *b, uint64_t offset, uint64_t bytes);
-/* cp.async: those of the lane that came before `order` arrive. */
-void warp_copies_arrive(struct warp *w, unsigned lane, uint64_t order);
+/* cp.async: those of the lane that came before `order` arrive, for an mbarrier. */
+void warp_copies_arrive(struct warp *w, unsigned lane, uint64_t order, struct block *b,
+                        uint32_t mbarrier);

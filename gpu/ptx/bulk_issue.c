@@ -5,6 +5,7 @@
 #include "gpu/ptx/bulk_copies.h"
 #include "gpu/ptx/lower.h"
 #include "gpu/ptx/mbarrier.h"
+#include "gpu/ptx/race.h"
 #include "gpu/ptx/tensor_copies.h"
 
 #include <string.h>
@@ -51,6 +52,7 @@ static struct bulk_copy copy_of(struct warp *w, const struct step *s, unsigned l
                               .code = w->frame->code,
                               .block = w->block,
                               .bytes = (uint32_t)bytes,
+                              .race = race_copy_begin(w),
                               .group = w->bulk_groups[lane]};
 }
 
@@ -66,10 +68,6 @@ static struct access_range range_of(const struct bulk_copy *c, uint64_t address,
                                  .writes = writes};
 }
 
-static bool reduces(const struct bulk_copy *c) {
-    return c->operation != BULK_NO_OPERATION;
-}
-
 /* ---- to shared memory ---- */
 
 /* Offers the copy to one block: places and mbarrier at these addresses. */
@@ -79,7 +77,7 @@ static void send_to(const struct bulk_copy *proto, uint64_t to, uint64_t mbarrie
     struct block *owner;
     uint64_t offset = 0;
     struct mbarrier *m = mbarrier_at(c.warp, c.step, c.lane, mbarrier, true, &owner);
-    struct access_range r = range_of(&c, to, align, reduces(&c), true);
+    struct access_range r = range_of(&c, to, align, bulk_reduces(&c), true);
     c.block = access_shared_range(&r, true, &offset);
     c.shared = (uint32_t)offset;
     if (!m) {
@@ -95,6 +93,8 @@ static void send_to(const struct bulk_copy *proto, uint64_t to, uint64_t mbarrie
             *c.tensor = *proto->tensor;
         }
         bulk_begin(&c);
+        race_copy_touch(c.warp, c.step, c.lane, c.block, c.shared, c.bytes, RACE_WRITE,
+                        c.race);
     }
     bulk_add(owner, &owner->arrivals, &c);
 }
@@ -148,6 +148,9 @@ static void lane_load(struct warp *w, const struct step *s, unsigned lane) {
     } else {
         fine = access_global_range(&r, &offset) && fine;
     }
+    if (fine) {
+        race_copy_touch(w, s, lane, c.source, c.from, c.bytes, RACE_READ, c.race);
+    }
     send(&c, operand(w, s, lane, OPERAND_TO), operand(w, s, lane, OPERAND_MBARRIER), fine,
          16);
 }
@@ -161,13 +164,15 @@ static void lane_store(struct warp *w, const struct step *s, unsigned lane) {
     c.from = operand(w, s, lane, OPERAND_TO);
     struct access_range from =
         range_of(&c, operand(w, s, lane, OPERAND_FROM), 16, true, false);
-    struct access_range to = range_of(&c, c.from, 16, reduces(&c), true);
+    struct access_range to = range_of(&c, c.from, 16, bulk_reduces(&c), true);
     c.block = access_shared_range(&from, false, &offset);
     c.shared = (uint32_t)offset;
     if (!c.block || !access_global_range(&to, &offset) || !fine) {
         return;
     }
     bulk_check_proxy(w, s, lane, c.block, c.shared, size);
+    race_copy_touch(w, s, lane, c.block, c.shared, c.bytes, RACE_READ, c.race);
+    race_copy_touch(w, s, lane, NULL, c.from, c.bytes, bulk_race_kind(&c), c.race);
     bulk_add(w->block, &w->block->stores, &c);
 }
 
@@ -267,7 +272,7 @@ static void tensor_store(struct bulk_copy *c) {
     if (!c->block || !tensor_copy_check(c, true)) {
         return;
     }
-    if (reduces(c)) {
+    if (bulk_reduces(c)) {
         c->type = (uint8_t)map_type(&c->tensor->map);
         if (!atomic_reduces(c->operation, (enum ptx_type)c->type)) {
             tell(w, c->step, c->lane, FINDING_INVALID_TENSOR_MAP,
@@ -277,6 +282,7 @@ static void tensor_store(struct bulk_copy *c) {
         }
     }
     bulk_check_proxy(w, c->step, c->lane, c->block, offset, c->bytes);
+    race_copy_touch(w, c->step, c->lane, c->block, offset, c->bytes, RACE_READ, c->race);
     struct tensor_copy *own = xmalloc(sizeof *own);
     *own = *c->tensor;
     c->tensor = own;

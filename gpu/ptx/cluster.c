@@ -5,9 +5,12 @@
 #include "gpu/ptx/findings.h"
 #include "gpu/ptx/lower.h"
 #include "gpu/ptx/memory.h"
+#include "gpu/ptx/race.h"
 #include "gpu/ptx/schedule.h"
 
 /* ---- the barrier: every thread arrives, then waits; who has exited has arrived ---- */
+
+#define RACE_PLACE (UINT64_C(1) << 40) /* of no memory, in the first block's */
 
 static bool all_arrived(const struct cluster *c) {
     for (uint32_t r = 0; r < c->count; r++) {
@@ -27,6 +30,8 @@ static void warp_release(struct warp *w) {
         if (w->pending[k].state == SPLIT_CLUSTER) {
             w->pending[k].state = SPLIT_READY;
             w->cluster_owed &= ~w->pending[k].lanes;
+            race_acquire_at(w, w->pending[k].lanes, w->block->cluster->blocks[0],
+                            RACE_PLACE);
         }
     }
 }
@@ -70,6 +75,7 @@ static void step_cluster_arrive(struct warp *w, const struct step *s, uint32_t m
     w->cluster_arrived |= mask;
     w->cluster_owed |= mask;
     w->block->cluster->open = true;
+    race_release_at(w, w->block->cluster->blocks[0], RACE_PLACE);
     w->block->changes++;
     cluster_check_barrier(w->block->cluster);
 }
@@ -81,6 +87,7 @@ static void step_cluster_wait(struct warp *w, const struct step *s, uint32_t mas
     }
     uint32_t waiting = mask & w->cluster_arrived & w->cluster_owed;
     w->cluster_owed &= ~(mask & ~waiting);
+    race_acquire_at(w, mask & ~waiting, w->block->cluster->blocks[0], RACE_PLACE);
     if (waiting) {
         warp_park(w, waiting, s, SPLIT_CLUSTER, 0, 0);
     }
@@ -98,7 +105,7 @@ uint64_t cluster_address(const struct block *b, uint64_t address) {
 #define AUX_GENERIC 1u
 #define AUX_WIDE 2u
 
-static uint64_t address_of(struct warp *w, const struct step *s, unsigned lane) {
+static uint64_t address_of(const struct warp *w, const struct step *s, unsigned lane) {
     return s->aux & AUX_WIDE ? LANES(const uint64_t, w, s->src[0])[lane]
                              : LANES(const uint32_t, w, s->src[0])[lane];
 }

@@ -14,8 +14,7 @@ struct block;
 struct warp;
 struct step;
 
-#define CLUSTER_MAX 16
-#define CLUSTER_PORTABLE 8
+#define CLUSTER_MAX 16 /* 8 where the kernel asks for no more than is portable */
 #define CLUSTER_TAG_SHIFT 24
 
 struct cluster {

@@ -371,8 +371,8 @@ static int launch_clusters(const struct machine_launch *l, const struct ptx_func
         }
         blocks *= shape[k];
     }
-    return blocks > CLUSTER_PORTABLE
-               ? refuse(err, "blocks of a cluster", blocks, CLUSTER_PORTABLE)
+    return blocks > CLUSTER_MAX
+               ? refuse(err, "blocks of a cluster", blocks, CLUSTER_MAX)
                : 0;
 }
 

@@ -5,6 +5,7 @@
 #include "gpu/ptx/access.h"
 #include "gpu/ptx/bulk_copies.h"
 #include "gpu/ptx/lower.h"
+#include "gpu/ptx/race.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -216,6 +217,7 @@ static void lane_arrive(struct warp *w, const struct step *s, unsigned lane) {
              m->offset);
         return;
     }
+    race_release_at(w, b, m->offset);
     m->pending -= count;
     if (s->aux & AUX_DROP) {
         m->expected -= count < m->expected ? count : m->expected;
@@ -274,7 +276,9 @@ static void wait_forget(struct warp *w, const struct step *s) {
     }
 }
 
-static bool lane_wait(struct warp *w, const struct step *s, unsigned lane) {
+/* lanes: that are answered with it. */
+static bool lane_wait(struct warp *w, const struct step *s, unsigned lane,
+                      uint32_t lanes) {
     struct block *b;
     struct mbarrier *m = lane_mbarrier(w, s, lane, &b);
     if (!m) {
@@ -289,6 +293,7 @@ static bool lane_wait(struct warp *w, const struct step *s, unsigned lane) {
         m = mbarrier_find(b, offset);
     }
     if ((m->phase & 1) != phase) {
+        race_acquire_at(w, lanes, b, offset);
         return true;
     }
     wait_note(w, &(struct mbarrier_wait){.step = s,
@@ -321,14 +326,17 @@ static bool same_question(struct warp *w, const struct step *s, unsigned a, unsi
 }
 
 static void step_wait(struct warp *w, const struct step *s, uint32_t mask) {
-    unsigned first = (unsigned)__builtin_ctz(mask);
     uint32_t done = 0;
     wait_forget(w, s);
-    bool answer = lane_wait(w, s, first);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
-        bool same = lane == first || same_question(w, s, first, lane);
-        done |= (uint32_t)(same ? answer : lane_wait(w, s, lane)) << lane;
+    for (uint32_t left = mask; left;) {
+        unsigned first = (unsigned)__builtin_ctz(left);
+        uint32_t same = 0;
+        for (uint32_t m = left; m; m &= m - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(m);
+            same |= (uint32_t)same_question(w, s, first, lane) << lane;
+        }
+        done |= lane_wait(w, s, first, same) ? same : 0;
+        left &= ~same;
     }
     if (s->dst != STEP_NO_REGISTER) {
         uint32_t *to = LANES(uint32_t, w, s->dst);
@@ -356,6 +364,7 @@ static void lane_arrive_copies(struct warp *w, const struct step *s, unsigned la
     if (!m) {
         return;
     }
+    race_release_at(w, b, m->offset);
     if (!(s->aux & AUX_NO_INCREMENT)) {
         m->pending++;
         mbarrier_show(b, m);

@@ -59,9 +59,7 @@ bool race_block_new(struct block *b) {
     }
     x->events.most = EVENTS_SHARED;
     x->shadow = (struct race_shadow){.bytes = run->shared_bytes, .grain = 2};
-    for (unsigned k = 0; k < 3; k++) {
-        x->clustered = x->clustered || run->launch->cluster[k] > 1;
-    }
+    x->clustered = run->cluster_blocks > 1;
     for (uint32_t k = 0; k < b->warp_count; k++) {
         b->warps[k].race = &x->warps[k];
     }

@@ -23,6 +23,7 @@
  * all threads of a cluster meet:               race_release_at by each that arrives and
  *                                              race_acquire_at by each that goes on, at
  * one address of no memory */
+#include "gpu/ptx/race_copy.h"
 #include "gpu/ptx/warp.h"
 
 enum race_kind { /* bits */
@@ -80,11 +81,6 @@ static inline void race_acquire_at(struct warp *w, uint32_t lanes, struct block 
 
 /* ---- copies that arrive on their own ---- */
 
-/* Names one copy, or several that are complete together. */
-struct race_copy {
-    uint32_t block, warp; /* that issued it */
-    uint32_t stamp;       /* 0: no races are looked for */
-};
 struct race_copy race_copy_new(struct warp *w);
 static inline struct race_copy race_copy_begin(struct warp *w) {
     return w->race ? race_copy_new(w) : (struct race_copy){.stamp = 0};

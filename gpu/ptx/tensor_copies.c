@@ -1,6 +1,7 @@
 #include "gpu/ptx/tensor_copies.h"
 
 #include "gpu/ptx/access.h"
+#include "gpu/ptx/race.h"
 
 #include <string.h>
 
@@ -157,7 +158,12 @@ static bool row_check(const struct bulk_copy *c, const struct row *row, void *da
                              .bytes = row->high - row->low,
                              .reads = !*writes || c->operation != BULK_NO_OPERATION,
                              .writes = *writes};
-    return row->high == row->low || access_global_range(&r, &offset);
+    if (row->high == row->low) {
+        return true;
+    }
+    race_copy_touch(c->warp, c->step, c->lane, NULL, r.address, (unsigned)r.bytes,
+                    *writes ? bulk_race_kind(c) : RACE_READ, c->race);
+    return access_global_range(&r, &offset);
 }
 
 bool tensor_copy_check(const struct bulk_copy *c, bool writes) {

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "gpu/ptx/bind.h"
 #include "gpu/ptx/machine.h"
+#include "gpu/ptx/tensor_blob.h"
 #include "gpu/validate/backend.h"
 
 #include <errno.h>
@@ -159,6 +160,71 @@ static int emulator_params(struct backend *b, const char *entry, struct kernel_p
     return (int)f->param_count;
 }
 
+static enum tensor_blob_type blob_type(enum tensor_type type) {
+    switch (type) {
+    case TENSOR_UINT16:
+    case TENSOR_INT16:
+        return TENSOR_BLOB_U16;
+    case TENSOR_UINT32:
+        return TENSOR_BLOB_U32;
+    case TENSOR_INT32:
+        return TENSOR_BLOB_S32;
+    case TENSOR_UINT64:
+        return TENSOR_BLOB_U64;
+    case TENSOR_INT64:
+        return TENSOR_BLOB_S64;
+    case TENSOR_FLOAT16:
+        return TENSOR_BLOB_F16;
+    case TENSOR_FLOAT32:
+        return TENSOR_BLOB_F32;
+    case TENSOR_FLOAT64:
+        return TENSOR_BLOB_F64;
+    case TENSOR_BFLOAT16:
+        return TENSOR_BLOB_BF16;
+    default:
+        return TENSOR_BLOB_U8; /* one byte of any meaning */
+    }
+}
+
+/* What is not written down well enough to be imitated. */
+static int map_possible(const struct tensor_map *map, struct err *err) {
+    unsigned row = map->box[0] * (unsigned)tensor_type_bytes(map->type);
+    if (map->interleave != INTERLEAVE_NONE) {
+        return err_set(err, -ENOTSUP,
+                       "interleave: interleaved tensors run on a GPU only");
+    }
+    if (map->swizzle != SWIZZLE_NONE && row != 16u << map->swizzle) {
+        return err_set(err, -ENOTSUP,
+                       "box: rows of %u bytes with a swizzle of %u run on a GPU only",
+                       row, 16u << map->swizzle);
+    }
+    return 0;
+}
+
+static int emulator_tensor_map(struct backend *b, const struct tensor_map *map,
+                               uint64_t address,
+                               unsigned char ret[static TENSOR_MAP_BYTES],
+                               struct err *err) {
+    struct tensor_blob blob = {.address = address,
+                               .type = (uint8_t)blob_type(map->type),
+                               .rank = (uint8_t)map->rank,
+                               .swizzle = (uint8_t)map->swizzle,
+                               .fill_nan = map->fill == FILL_NAN};
+    (void)b;
+    int r = map_possible(map, err);
+    for (unsigned d = 0; r == 0 && d < map->rank; d++) {
+        blob.last[d] = (uint32_t)(map->extents[d] - 1);
+        blob.box[d] = (uint16_t)map->box[d];
+        blob.element_strides[d] = (uint8_t)map->element_strides[d];
+        if (d) {
+            blob.strides[d - 1] = map->strides[d];
+        }
+    }
+    tensor_blob_seal(&blob);
+    memcpy(ret, &blob, sizeof blob);
+    return r;
+}
+
 static enum backend_end
 emulator_launch(struct backend *b, const struct backend_launch *launch, struct err *err) {
     static const enum backend_end ends[] = {
@@ -217,6 +283,7 @@ const struct backend_class backend_emulator = {
     .read = emulator_read,
     .unwritten = emulator_unwritten,
     .params = emulator_params,
+    .tensor_map = emulator_tensor_map,
     .launch = emulator_launch,
     .stop = emulator_stop,
     .findings = emulator_findings,

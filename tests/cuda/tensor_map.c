@@ -1,28 +1,14 @@
-/* Tensor maps: checked as the driver checks them, kept as they were given. */
+/* Tensor maps: checked as the driver checks them, and packed as gpu/ptx reads them. */
+#include "gpu/ptx/tensor_blob.h"
 #include "tests/cuda/standin.h"
 
 #include <string.h>
-
-/* 128 bytes. A device's layout is not public; the fields are all there is to know. */
-struct tensor_map {
-    uint64_t address, strides[4];
-    uint32_t dims[5], box[5];
-    uint8_t element_strides[5], type, rank, interleave, swizzle, promotion, fill;
-    char mark[5]; /* "tmap" */
-    uint8_t rest[32];
-};
-_Static_assert(sizeof(struct tensor_map) == CUDA_TENSOR_MAP_BYTES, "as the driver's");
-
-static unsigned element_bytes(int type) {
-    static const uint8_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
-    return type >= 0 && type < (int)sizeof bytes ? bytes[type] : 0;
-}
 
 /* The rules of cuda.h's description of cuTensorMapEncodeTiled. */
 static int map_check(int type, unsigned rank, const void *address, const uint64_t *dims,
                      const uint64_t *strides, const uint32_t *box,
                      const uint32_t *element_strides, int interleave, int swizzle) {
-    unsigned bytes = element_bytes(type);
+    unsigned bytes = type < 0 ? 0 : tensor_blob_element_bytes((unsigned)type);
     if (!bytes || rank < 1 || rank > 5 ||
         (uintptr_t)address % (interleave == 2 ? 32 : 16)) {
         return CUDA_INVALID_VALUE;
@@ -63,22 +49,24 @@ int cuTensorMapEncodeTiled(void *ret, int type, unsigned rank, void *address,
     if (code) {
         return code;
     }
-    struct tensor_map map = {.address = (uintptr_t)address,
-                             .type = (uint8_t)type,
-                             .rank = (uint8_t)rank,
-                             .interleave = (uint8_t)interleave,
-                             .swizzle = (uint8_t)swizzle,
-                             .promotion = (uint8_t)l2_promotion,
-                             .fill = (uint8_t)out_of_bounds_fill,
-                             .mark = "tmap"};
+    if (interleave != 0 || swizzle > CUDA_SWIZZLE_128B) {
+        return CUDA_NOT_SUPPORTED; /* by what executes it */
+    }
+    struct tensor_blob map = {.address = (uintptr_t)address,
+                              .type = (uint8_t)type,
+                              .rank = (uint8_t)rank,
+                              .swizzle = (uint8_t)swizzle,
+                              .fill_nan = out_of_bounds_fill != 0};
+    (void)l2_promotion;
     for (unsigned k = 0; k < rank; k++) {
-        map.dims[k] = (uint32_t)dims[k];
-        map.box[k] = box[k];
+        map.last[k] = (uint32_t)(dims[k] - 1);
+        map.box[k] = (uint16_t)box[k];
         map.element_strides[k] = (uint8_t)element_strides[k];
         if (k + 1 < rank) {
             map.strides[k] = strides[k];
         }
     }
+    tensor_blob_seal(&map);
     memcpy(ret, &map, sizeof map);
     return CUDA_OK;
 }

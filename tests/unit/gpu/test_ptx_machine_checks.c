@@ -353,8 +353,8 @@ Test(ptx_machine_checks, impossible_launches_are_refused) {
 
 Test(ptx_machine_checks, what_cannot_run_is_named_before_anything_runs) {
     const char *text = ".version 9.0\n.target sm_90a\n.address_size 64\n"
-                       ".visible .entry k() { wgmma.fence.sync.aligned;\n"
-                       "wgmma.fence.sync.aligned; ret; }\n"
+                       ".visible .entry k() { tcgen05.wait::ld.sync.aligned;\n"
+                       "tcgen05.wait::ld.sync.aligned; ret; }\n"
                        ".visible .entry fine() { ret; }\n";
     struct ptx_module *module = NULL;
     struct machine *m = NULL;
@@ -365,7 +365,7 @@ Test(ptx_machine_checks, what_cannot_run_is_named_before_anything_runs) {
     cr_expect_eq(machine_new(&m, module, NULL, &c, &list, &err), -ENOTSUP);
     cr_assert_eq(json_array_size(list), 1);
     json_t *one = json_array_get(list, 0);
-    cr_expect_str_eq(json_get_string(one, "opcode", ""), "wgmma.fence.sync.aligned");
+    cr_expect_str_eq(json_get_string(one, "opcode", ""), "tcgen05.wait::ld.sync.aligned");
     cr_expect_eq(json_get_integer(one, "count", 0), 2);
     cr_expect_eq(json_get_integer(one, "ptx_line", 0), 4);
     json_decref(list);

@@ -1,0 +1,95 @@
+// Asynchronous copies and barriers used as they must not be.
+#include <cuda.h>
+typedef unsigned long long u64;
+
+__device__ unsigned shared(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
+__device__ void bar_init(u64* b, int n) { asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(shared(b)), "r"(n) : "memory"); }
+__device__ void bar_expect(u64* b, int bytes) { asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(shared(b)), "r"(bytes) : "memory"); }
+__device__ void bar_arrive(u64* b) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(shared(b)) : "memory"); }
+__device__ void bar_wait(u64* b, int parity) {
+  asm volatile("{ .reg .pred p;\nW: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@p bra D;\nbra W;\nD: }" :: "r"(shared(b)), "r"(parity) : "memory");
+}
+__device__ void fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ void load(void* to, const void* from, int bytes, u64* b) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" :: "r"(shared(to)), "l"(from), "r"(bytes), "r"(shared(b)) : "memory");
+}
+__device__ void store(void* to, const void* from, int bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" :: "l"(to), "r"(shared(from)), "r"(bytes) : "memory");
+}
+__device__ void finish() { asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;" ::: "memory"); }
+
+// bytes: what expect_tx says (0: plain arrive); parity: what is waited for; init: whether the barrier is.
+template <int BYTES, int PARITY, bool INIT> __device__ void copy(const int* x, int* y) {
+  __shared__ alignas(128) int s[64];
+  __shared__ alignas(8) u64 bar;
+  if (threadIdx.x == 0) {
+    if (INIT) bar_init(&bar, 1);
+    fence_async();
+    if (BYTES) bar_expect(&bar, BYTES); else bar_arrive(&bar);
+    load(s, x, 256, &bar);
+  }
+  __syncthreads();
+  bar_wait(&bar, PARITY);
+  y[threadIdx.x] = s[threadIdx.x];
+}
+extern "C" __global__ void no_expect(const int* x, int* y) { copy<0, 0, true>(x, y); }
+extern "C" __global__ void too_many_bytes(const int* x, int* y) { copy<512, 0, true>(x, y); }
+extern "C" __global__ void too_few_bytes(const int* x, int* y) { copy<128, 0, true>(x, y); }
+extern "C" __global__ void wrong_parity(const int* x, int* y) { copy<256, 1, true>(x, y); }
+extern "C" __global__ void no_init(const int* x, int* y) { copy<256, 0, false>(x, y); }
+
+extern "C" __global__ void store_not_waited(const int* x, int* y) {
+  __shared__ alignas(128) int s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  fence_async();
+  __syncthreads();
+  if (threadIdx.x == 0) store(y, s, 256);
+}
+extern "C" __global__ void no_proxy_fence(const int* x, int* y) {
+  __shared__ alignas(128) int s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  if (threadIdx.x == 0) { store(y, s, 256); finish(); }
+}
+extern "C" __global__ void reused_too_early(const int* x, int* y) {
+  __shared__ alignas(128) int s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  fence_async();
+  __syncthreads();
+  if (threadIdx.x == 0) store(y, s, 256);
+  __syncthreads();
+  s[threadIdx.x] = -1;
+  fence_async();
+  __syncthreads();
+  if (threadIdx.x == 0) finish();
+}
+extern "C" __global__ void odd_bytes(const int* x, int* y) {
+  __shared__ alignas(128) int s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  fence_async();
+  __syncthreads();
+  if (threadIdx.x == 0) { store(y, s, 250); finish(); }
+}
+extern "C" __global__ void no_tensor_map(const int* x, int* y) {
+  __shared__ alignas(128) int s[64];
+  __shared__ alignas(8) u64 bar;
+  if (threadIdx.x == 0) {
+    bar_init(&bar, 1);
+    asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2}], [%3];" :: "r"(shared(s)), "l"(x), "r"(0), "r"(shared(&bar)) : "memory");
+  }
+  y[threadIdx.x] = 0;
+}
+extern "C" __global__ void __cluster_dims__(2, 1, 1) exited_block(const int* x, int* y) {
+  __shared__ int s[64];
+  unsigned rank, at;
+  int v;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  s[threadIdx.x] = x[threadIdx.x];
+  asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+  if (rank == 1) return;
+  for (int i = 0; i < 1500; i++) ((volatile int*)y)[threadIdx.x] = i;
+  __syncthreads();
+  asm("mapa.shared::cluster.u32 %0, %1, 1;" : "=r"(at) : "r"(shared(&s[threadIdx.x])));
+  asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(v) : "r"(at) : "memory");
+  y[threadIdx.x] = v;
+}
