@@ -26,6 +26,7 @@
 
 struct trial {
     const struct worker_command *command;
+    bool compiles_here; /* the worker has no compiler: this machine's has */
     struct connection *connection;
     char folder[64];
     const char *name;
@@ -35,7 +36,7 @@ struct trial {
     bool good;
 };
 
-/* --- a daemon that knows this worker alone --- */
+/* --- a daemon that knows this worker alone, or with it this machine's --- */
 
 static const json_t *configured(const json_t *status, const char *name) {
     const json_t *kernels = json_object_get(status, "kernels"), *worker;
@@ -77,9 +78,9 @@ static int choose_worker(struct trial *t, const json_t *status, struct err *err)
 
 /* JSON is YAML. */
 static int write_config(struct trial *t, struct err *err) {
-    autojson *config =
-        json_pack("{s:b, s:[{s:s, s:O, s:i}]}", "local_worker", 0, "workers", "name",
-                  t->name, "argv", (json_t *)(uintptr_t)t->argv, "start_timeout_s", 120);
+    autojson *config = json_pack("{s:b, s:[{s:s, s:O, s:i}]}", "local_worker",
+                                 t->compiles_here, "workers", "name", t->name, "argv",
+                                 (json_t *)(uintptr_t)t->argv, "start_timeout_s", 120);
     autobuf text = BUF_INIT(64u << 10);
     strcpy(t->folder, "/tmp/upskillctl-XXXXXX");
     if (!mkdtemp(t->folder) || !config || json_write(&text, config) < 0) {
@@ -89,6 +90,17 @@ static int write_config(struct trial *t, struct err *err) {
     autofd int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     int rc = fd < 0 ? -errno : file_write_all(fd, text.data, text.len);
     return rc < 0 ? err_set(err, rc, "%s: %s", path, strerror(-rc)) : 0;
+}
+
+static void close_daemon(struct trial *t) {
+    if (t->connection) {
+        connection_close(t->connection);
+        t->connection = NULL;
+    }
+    if (t->folder[0]) {
+        (void)dir_remove(t->folder, NULL);
+        t->folder[0] = 0;
+    }
 }
 
 static int open_daemon(struct trial *t, struct err *err) {
@@ -186,6 +198,8 @@ static void ask_validation(struct trial *t, const char *backend) {
     json_t *told =
         json_pack("{s:O, s:s, s:f}", "backend", json_object_get(result, "backend"),
                   "verdict", verdict, "ms", (double)(long)(ms * 10) / 10);
+    const json_t *worker = json_object_get(result, "worker");
+    json_object_set_new(told, "worker", json_string(json_get_string(worker, "name", "")));
     json_object_set_new(t->report, run_key(backend), told);
 }
 
@@ -211,9 +225,56 @@ static void note_worker(struct trial *t) {
     }
 }
 
+static void refuse(struct trial *t, const char *why) {
+    t->good = false;
+    json_object_set_new(t->report, "error", json_clean_z(why));
+}
+
+/* It told of itself, and of no toolkit. */
+static bool lacks_compiler(const struct trial *t) {
+    const json_t *toolkits = json_object_get(t->report, "toolkits");
+    return json_object_get(t->report, "host") && json_is_array(toolkits) &&
+           !json_array_size(toolkits);
+}
+
+/* A GPU that is nearer is preferred: then nothing was learnt of this worker. */
+static void expect_worker(struct trial *t) {
+    const char *ran =
+        json_get_string(json_object_get(t->report, "run_gpu"), "worker", "");
+    if (t->good && strcmp(ran, t->name) != 0) {
+        autofree char *why = xasprintf(
+            "the kernel ran on the worker \"%s\": this machine has a GPU itself", ran);
+        refuse(t, why);
+    }
+}
+
+/* What it is there for when others compile: kernels on its GPU, compiled here. */
+static void try_without_compiler(struct trial *t) {
+    struct err err = {0};
+    json_object_del(t->report, "error");
+    if (!json_get_bool(t->report, "cuda", 0)) {
+        refuse(t,
+               "the worker has no CUDA compiler and no NVIDIA driver: it can do nothing");
+        return;
+    }
+    close_daemon(t);
+    t->compiles_here = t->good = true;
+    json_object_set_new(t->report, "compiled_here", json_true());
+    if (open_daemon(t, &err) < 0) {
+        refuse(t, err.msg);
+        return;
+    }
+    ask_validation(t, "cuda");
+    expect_worker(t);
+}
+
 static void try_worker(struct trial *t) {
     bool compiles = ask_checks(t);
     note_worker(t);
+    if (!compiles && lacks_compiler(t)) {
+        try_without_compiler(t);
+        return;
+    }
     if (compiles) {
         ask_validation(t, "emulator");
     }
@@ -273,6 +334,8 @@ static void put_report(const struct terminal *t, const json_t *r) {
                       json_get_string(compiler, "version", "?"),
                       ms_of(r, "first_check_ms"), ms_of(r, "warm_check_ms"));
         put_line(t, "compiler", line);
+    } else if (json_get_bool(r, "compiled_here", 0)) {
+        put_line(t, "compiler", "none there: kernels for it are compiled here");
     }
     put_validation(t, r, "emulator");
     put_validation(t, r, "cuda");
@@ -307,11 +370,8 @@ int worker_check(const struct worker_command *command, const json_t *status) {
         try_worker(&t);
         json_object_set_new(t.report, "ok", json_boolean(t.good));
         code = show(&t);
-        connection_close(t.connection);
     }
-    if (t.folder[0]) {
-        dir_remove(t.folder, NULL);
-    }
+    close_daemon(&t);
     json_decref(t.words);
     json_decref(t.report);
     return code;

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """upskillctl worker pack and worker check, and the workers in upskillctl status, as a person sees them.
 
-usage: ctl_worker.py UPSKILLCTL UPSKILLD WORKER"""
+usage: ctl_worker.py UPSKILLCTL UPSKILLD WORKER [--standin libcuda-standin.so]"""
 import json, os, shutil, subprocess, sys, tarfile, tempfile
+
+from standin import StandIn
 
 CTL, DAEMON, WORKER = map(os.path.abspath, sys.argv[1:4])
 GREETING = '{"jsonrpc":"2.0","method":"worker/hello","params":{"protocol":1,"version":"0","host":"far","machine":"x",' \
@@ -109,7 +111,9 @@ def tries_a_worker(room):
         assert "no CUDA compiler" in err, err
     far = room.script("far", "echo '%s'; exec cat >/dev/null\n" % (GREETING % "false"))
     code, out, err = room.run("worker", "check", far)
-    assert code == 1 and "far (x)" in out and "no CUDA compiler" in err, (code, out, err)
+    assert code == 1 and "far (x)" in out and "no CUDA compiler and no NVIDIA driver" in err, (code, out, err)
+    if "--standin" in sys.argv:
+        tries_a_gpu_without_compiler(room, sys.argv[sys.argv.index("--standin") + 1])
     cases = [((room.script("bad", "echo no such host >&2; exit 9\n"),), "ended with status 9: no such host"),
              (("nosuch",), 'no worker is called "nosuch"'),
              (("/nonexistent/worker",), "could not be started"),
@@ -122,6 +126,27 @@ def tries_a_worker(room):
         assert code == 2 and "usage:" in err, (code, err)
     code, out, err = room.run("worker", "--help")
     assert code == 0 and "worker pack" in out, out
+
+
+def tries_a_gpu_without_compiler(room, library):
+    """The compiler is here, the device there."""
+    standin = StandIn(library)
+    try:
+        words = ["env", "UPSKILLD_CUDA=/nowhere", "HOME=/nowhere", "XDG_DATA_HOME=/nowhere", "CUDA_HOME=/nowhere"]
+        words += ["%s=%s" % item for item in standin.env.items()] + [WORKER]
+        probe = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if json.loads(probe.stdout.splitlines()[0])["params"].get("toolkits") or room.run("worker", "check", "local")[0]:
+            print("# not tried: " + probe.stdout[:200])
+            return  # a compiler in a folder of the system's, or none here
+        code, out, err = room.run("worker", "check", "--json", "--", *words)
+        told = json.loads(out)
+        assert code == 0 and told["ok"] and told["compiled_here"] and "compiler" not in told, (code, out, err)
+        assert told["run_gpu"]["verdict"] == "pass" and told["run_gpu"]["worker"] == "checked", told
+        standin.set("fail cuMemAlloc_v2 * 2\n")
+        code, out, err = room.run("worker", "check", "--", *words)
+        assert code == 1 and "none there" in out and "error on" in out, (code, out, err)
+    finally:
+        standin.close()
 
 
 def shows_workers(room):
