@@ -1,31 +1,24 @@
 #include "gpu/kernel_validate.h"
 
-#include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/array_load.h"
+#include "gpu/array_save.h"
 #include "gpu/check_input.h"
 #include "gpu/pool.h"
 #include "gpu/toolkit.h"
 #include "gpu/validate/check_case.h"
-#include "gpu/validate/launch_limits.h"
 #include "gpu/validate/spec_file.h"
 #include "gpu/validate/validate_result.h"
+#include "gpu/validate_request.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
-#define DEVICE_BYTES ((json_int_t)4 << 30)
-#define MEMORY_BYTES ((json_int_t)12 << 30) /* address space of the runner */
-/* After the limit: the runner stops at it and writes what it has; what does not stop is
- * killed (validate_child.c, validation.c). */
-#define GRACE_MS 650
-enum { MAX_TEMPLATE_ID = 512 };
-#define MAX_REQUEST ((size_t)(64u << 20) - 4096) /* FRAME_MAX_BODY and an envelope */
+enum { MAX_TEMPLATE_ID = 512, TELL_MS = 1000 };
 
 /* One of the two modules. */
 struct module {
@@ -42,7 +35,13 @@ struct kernel_validate {
     struct array_load *load; /* while the spec's files are read */
     json_t *files;           /* then: for the worker */
     struct pool_job *job;
-    uv_timer_t later;
+    struct array_save *save; /* when files are wanted */
+    bool saving;             /* they are waited for */
+    uv_timer_t later; /* repeats what is going on, and comes once more at the end */
+    bool ending;
+    double steps, step;         /* trials and one for compiling; those that are done */
+    const char *words;          /* what is going on; NULL: the worker tells */
+    uint64_t words_ms, told_ms; /* clock_ms: since then; when it was told last */
     json_t *result;
     struct check_refusal refusal;
     bool refused, cancelled;
@@ -62,6 +61,7 @@ static void validate_closed(uv_handle_t *handle) {
     json_decref(v->kernel.result);
     json_decref(v->reference.result);
     json_decref(v->files);
+    array_save_free(v->save);
     free(v);
 }
 
@@ -76,14 +76,65 @@ static void validate_end(struct kernel_validate *v) {
     uv_close((uv_handle_t *)&v->later, validate_closed);
 }
 
+/* --- what is going on --- */
+
+static void tell(struct kernel_validate *v, const char *words) {
+    v->told_ms = clock_ms();
+    if (v->stage) {
+        v->stage(v, v->step, v->steps, words, v->data);
+    }
+}
+
+static void stage(struct kernel_validate *v, const char *words) {
+    v->words = words;
+    v->words_ms = clock_ms();
+    tell(v, words);
+}
+
+static void tell_again(struct kernel_validate *v) {
+    uint64_t now = clock_ms();
+    char text[120];
+    if (v->words && now - v->told_ms >= TELL_MS) {
+        snprintf(text, sizeof text, "%s, %llu s", v->words,
+                 (unsigned long long)((now - v->words_ms + 500) / 1000));
+        tell(v, text);
+    }
+}
+
 static void on_later(uv_timer_t *timer) {
-    validate_end(container_of(timer, struct kernel_validate, later));
+    struct kernel_validate *v = container_of(timer, struct kernel_validate, later);
+    if (v->ending) {
+        validate_end(v);
+    } else {
+        tell_again(v);
+    }
 }
 
 /* Nothing of it may still run. */
 static void end_later(struct kernel_validate *v) {
-    if (!v->kernel.check && !v->reference.check && !v->load && !v->job) {
+    if (!v->kernel.check && !v->reference.check && !v->load && !v->job && !v->saving) {
+        v->ending = true;
         uv_timer_start(&v->later, on_later, 0, 0);
+    }
+}
+
+static void on_note(struct pool_job *job, const json_t *note, void *data) {
+    struct kernel_validate *v = data;
+    const json_t *progress = json_object_get(note, "progress");
+    const json_t *file = json_object_get(note, "file");
+    (void)job;
+    if (v->save && !note) {
+        array_save_again(v->save);
+    } else if (v->save && file) {
+        array_save_part(v->save, file);
+    }
+    if (progress) {
+        double done = json_number_value(json_object_get(progress, "done"));
+        double total = json_number_value(json_object_get(progress, "total"));
+        v->steps = 1 + (total >= 0 ? total : 0);
+        v->step = done >= 0 && done <= total ? 1 + done : v->step;
+        v->words = NULL;
+        tell(v, json_get_string(progress, "message", "running"));
     }
 }
 
@@ -100,6 +151,8 @@ static void stop_all(struct kernel_validate *v) {
     if (v->job) {
         pool_cancel(v->job);
     }
+    array_save_free(take(v->save));
+    v->saving = false;
     end_later(v);
 }
 
@@ -128,100 +181,30 @@ static void conclude(struct kernel_validate *v, const char *stage, const char *c
     }
 }
 
-/* --- kernels by name --- */
-
-/* Equal but for blanks. */
-static bool same_name(const char *a, const char *b) {
-    for (;; a++, b++) {
-        a += strspn(a, " ");
-        b += strspn(b, " ");
-        if (*a != *b) {
-            return false;
-        }
-        if (!*a) {
-            return true;
-        }
-    }
-}
-
-/* "ns::k<float>(int)" by "ns::k<float>", "k<float>" or its symbol. */
-static bool is_named(const json_t *kernel, const char *wanted) {
-    const char *name = json_get_string(kernel, "name", "");
-    const char *last = name;
-    for (const char *c = name; *c && *c != '<' && *c != '('; c++) {
-        last = c[0] == ':' && c[1] == ':' ? c + 2 : last;
-    }
-    return same_name(name, wanted) || same_name(last, wanted) ||
-           !strcmp(json_get_string(kernel, "symbol", ""), wanted);
-}
-
-static const json_t *kernel_find(const json_t *kernels, const char *wanted,
-                                 size_t *ret_count) {
-    const json_t *found = NULL, *kernel;
-    size_t i;
-    *ret_count = 0;
-    json_array_foreach(kernels, i, kernel) {
-        if (!wanted || is_named(kernel, wanted)) {
-            found = kernel;
-            ++*ret_count;
-        }
-    }
-    return found;
-}
-
-static void tell_names(struct buf *out, const json_t *kernels) {
-    const json_t *kernel;
-    size_t i;
-    json_array_foreach(kernels, i, kernel) {
-        if (i < 12) {
-            buf_addf(out, "%s%.80s", i ? ", " : " ",
-                     json_get_string(kernel, "name", "?"));
-        }
-    }
-}
-
-/* The entries of a list of launches; NULL with the verdict set. */
-static json_t *entries_of(struct kernel_validate *v, const struct module *m,
-                          const struct spec_launch *launches, size_t count,
-                          const char *stage) {
-    const json_t *kernels = json_object_get(m->result, "kernels");
-    json_t *entries = json_object();
-    for (size_t i = 0; i < count; i++) {
-        const char *wanted = launches[i].kernel;
-        size_t matches;
-        const json_t *kernel = kernel_find(kernels, wanted, &matches);
-        if (matches != 1) {
-            autobuf text = BUF_INIT(2048);
-            buf_addf(&text, "%s%.200s%s; the source has:",
-                     !wanted   ? "say which kernel is meant with \"kernel\""
-                     : matches ? "more than one kernel is called "
-                               : "there is no kernel ",
-                     wanted ? wanted : "", "");
-            tell_names(&text, kernels);
-            conclude(v, stage, matches ? "ambiguous_kernel" : "unknown_kernel", text.data,
-                     "a template is named with its arguments: \"k<float, 256>\"");
-            json_decref(entries);
-            return NULL;
-        }
-        json_object_set_new(entries, wanted ? wanted : "",
-                            json_pack("{s:O, s:O}", "symbol",
-                                      json_object_get(kernel, "symbol"), "name",
-                                      json_object_get(kernel, "name")));
-    }
-    return entries;
-}
-
 /* --- the run --- */
-
-static void stage(struct kernel_validate *v, double done, const char *words) {
-    if (v->stage) {
-        v->stage(v, done, words, v->data);
-    }
-}
 
 static const char no_gpu_hint[] =
     "look at nvidia-smi and CUDA_VISIBLE_DEVICES, configure a worker on a machine with a "
     "GPU (docs/guide/remote.md), or leave \"backend\" and \"device\" out";
+
+/* --- files that were asked for --- */
+
+static void on_saved(const json_t *written, const struct err *err, void *data) {
+    struct kernel_validate *v = data;
+    v->saving = false;
+    array_save_tell(v->save, v->result, written, err);
+    end_later(v);
+}
+
+static void save_end(struct kernel_validate *v) {
+    if (v->save && !v->cancelled) {
+        v->saving = true;
+        stage(v, "writing files");
+        array_save_end(v->save, on_saved, v);
+    }
+}
+
+/* --- the run's end --- */
 
 static void on_run(struct pool_job *job, int status, const json_t *answer,
                    const json_t *error, const char *why, void *data) {
@@ -235,6 +218,7 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
         v->result = json_deep_copy(answer);
         json_object_set_new(v->result, "worker", pool_job_worker(job));
         json_object_set(v->result, "check", v->kernel.result);
+        save_end(v);
     } else if (error) {
         refuse(v, CALL_INTERNAL, "worker", NULL,
                json_get_string(error, "message", "the worker failed"));
@@ -248,108 +232,16 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
     end_later(v);
 }
 
-/* Bytes that a value takes as text, at most. */
-static size_t text_bytes(const json_t *value) {
-    const char *key, *text = json_string_value(value);
-    size_t i, bytes = json_is_real(value) ? 26 : 22; /* the longest number */
-    json_t *item;
-    for (i = 0; text && i < json_string_length(value); i++) {
-        unsigned char c = (unsigned char)text[i];
-        bytes += c < 0x20 ? 6 : c == '"' || c == '\\' ? 2 : 1;
-    }
-    json_array_foreach(value, i, item) {
-        bytes += text_bytes(item);
-    }
-    json_object_foreach((json_t *)(uintptr_t)value, key, item) {
-        bytes += text_bytes(item) + strlen(key) * 6 + 4;
-    }
-    return bytes;
-}
-
-/* A message of the worker's protocol holds it. */
-static bool request_fits(struct kernel_validate *v, const json_t *request) {
-    const char *key;
-    size_t bytes = text_bytes(request);
-    json_t *file;
-    json_object_foreach(v->files, key, file) {
-        bytes += json_string_length(file) + strlen(key) * 6 + 8; /* base64 */
-    }
-    if (bytes < MAX_REQUEST) {
-        return true;
-    }
-    conclude(
-        v, "spec", "too_large",
-        "the values, the files and the compiled code of this check are more than one "
-        "message to a worker holds (64 MiB)",
-        "write fewer numbers out: an init like normal, or smaller files");
-    return false;
-}
-
-/* Against what the compiled kernels need: a launch that is refused needs no run. */
-static bool launches_are_possible(struct kernel_validate *v) {
-    const struct check_spec *spec = &v->spec;
-    for (size_t i = 0; i < spec->case_count * spec->launch_count; i++) {
-        const struct spec_launch *launch = &spec->launches[i % spec->launch_count];
-        struct check_case c;
-        struct err err = {0};
-        const char *code;
-        size_t matches;
-        const json_t *kernel = kernel_find(json_object_get(v->kernel.result, "kernels"),
-                                           launch->kernel, &matches);
-        if (check_case_resolve(&c, spec, i / spec->launch_count, NULL) < 0) {
-            continue;
-        }
-        int n = launch_limits_check_kernel(&c.launches[i % spec->launch_count],
-                                           launch->cooperative, kernel, spec->arch, 0,
-                                           &code, &err);
-        check_case_finish(&c);
-        if (n < 0) {
-            autofree char *message =
-                xasprintf("case %zu: %s%s", i / spec->launch_count, launch->at, err.msg);
-            conclude(v, "launch", code, message, NULL);
-            return false;
-        }
-    }
-    return true;
-}
+/* --- the run --- */
 
 static json_t *run_request(struct kernel_validate *v) {
-    const struct check_spec *spec = &v->spec;
-    json_t *entries =
-        entries_of(v, &v->kernel, spec->launches, spec->launch_count, "spec");
-    json_t *reference =
-        entries && spec->expect == EXPECT_KERNEL
-            ? entries_of(v, spec->reference_source ? &v->reference : &v->kernel,
-                         spec->reference, spec->reference_count, "reference")
-            : json_null();
-    if (!entries || !reference || !launches_are_possible(v)) {
-        json_decref(entries);
-        json_decref(reference);
-        return NULL;
-    }
-    char seed[24];
-    snprintf(seed, sizeof seed, "0x%016" PRIx64, v->seed);
-    json_t *plain = json_copy(spec->json);
-    json_object_del(plain, "source");
-    json_object_del(plain, "headers");
-    json_t *request =
-        json_pack("{s:o, s:o, s:o, s:s, s:{s:I, s:I, s:I}}", "spec", plain, "entries",
-                  entries, "reference_entries", reference, "seed", seed, "limits",
-                  "wall_ms", (json_int_t)spec->timeout_s * 1000 + GRACE_MS,
-                  "memory_bytes", MEMORY_BYTES, "device_bytes", DEVICE_BYTES);
-    json_object_set(request, "ptx", json_object_get(v->kernel.result, "ptx"));
-    const struct module *m = spec->reference_source ? &v->reference : &v->kernel;
-    json_object_set(request, "reference_ptx", json_object_get(m->result, "ptx"));
-    json_object_set(request, "cubin", json_object_get(v->kernel.result, "cubin"));
-    json_object_set(request, "reference_cubin", json_object_get(m->result, "cubin"));
-    json_object_del(v->kernel.result, "ptx");
-    json_object_del(v->kernel.result, "cubin");
-    if (!request_fits(v, request)) {
-        json_decref(request);
-        return NULL;
-    }
-    if (v->files) {
-        json_object_set_new(request, "files", take(v->files));
+    struct err err = {0};
+    struct request_problem problem = {.err = &err};
+    json_t *request = validate_request(&v->spec, v->kernel.result, v->reference.result,
+                                       v->files, v->seed, &problem);
+    json_decref(take(v->files));
+    if (!request) {
+        conclude(v, problem.stage, problem.code, err.msg, problem.hint);
     }
     return request;
 }
@@ -360,7 +252,8 @@ static void run_begin(struct kernel_validate *v) {
         end_later(v);
         return;
     }
-    stage(v, 0.5, "running");
+    v->step = 1;
+    stage(v, "starting the run");
     const struct pool_needs needs = {
         .gpu = !strcmp(v->spec.backend, "cuda"),
         .prefer_gpu = !strcmp(v->spec.backend, "auto"),
@@ -368,6 +261,7 @@ static void run_begin(struct kernel_validate *v) {
         .device = v->spec.device,
     };
     v->job = pool_submit(gpu_pool(v->gpu), "validate", request, &needs, on_run, v);
+    pool_on_note(v->job, on_note);
 }
 
 static void run_when_ready(struct kernel_validate *v) {
@@ -486,7 +380,7 @@ static void compile_begin(struct kernel_validate *v, const json_t *params,
     const struct check_spec *spec = &v->spec;
     autojson *own = compile_params(params);
     add_launch(v, own);
-    stage(v, 0.1, "compiling");
+    stage(v, "compiling");
     check_begin(&v->kernel, own, spec->launches, spec->launch_count, origin);
     if (spec->reference_source) {
         autojson *reference = json_copy(own);
@@ -521,6 +415,18 @@ static bool cases_are_possible(struct kernel_validate *v) {
         check_case_finish(&c);
     }
     return true;
+}
+
+static bool save_is_possible(struct kernel_validate *v,
+                             const struct call_origin *origin) {
+    struct err err = {0};
+    if (!v->spec.save.dir || array_save_new(&v->save, origin->loop, v->spec.save.dir,
+                                            origin->roots, &err) == 0) {
+        return true;
+    }
+    refuse(v, err.code == -EACCES || err.code == -EXDEV ? CALL_REFUSED : CALL_BAD_PARAMS,
+           "bad_folder", NULL, err.msg);
+    return false;
 }
 
 static void pick_seed(struct kernel_validate *v) {
@@ -558,8 +464,10 @@ struct kernel_validate *kernel_validate_start(struct gpu *gpu, const json_t *par
         return v;
     }
     v->has_spec = true;
+    v->steps = 1 + (double)v->spec.case_count * v->spec.trials;
     pick_seed(v);
-    if (cases_are_possible(v)) {
+    if (cases_are_possible(v) && save_is_possible(v, origin)) {
+        uv_timer_start(&v->later, on_later, TELL_MS, TELL_MS);
         if (v->spec.array_count) {
             v->load = array_load_start(origin->loop, &v->spec, folder, origin->roots,
                                        on_loaded, v);

@@ -11,9 +11,10 @@ struct kernel_validate;
  * NULL and a failure; both NULL when cancelled. */
 typedef void kernel_validate_done(struct kernel_validate *v, json_t *result,
                                   const struct kernel_check_failure *failure, void *data);
-/* What is going on, in a few words, for a progress bar; may be NULL. */
-typedef void kernel_validate_stage(struct kernel_validate *v, double done,
-                                   const char *stage, void *data);
+/* What is going on, in a few words, for a progress bar: done of total steps, which are
+ * the compilation and the trials. At least every second and a half. May be NULL. */
+typedef void kernel_validate_stage(struct kernel_validate *v, double done, double total,
+                                   const char *words, void *data);
 struct kernel_validate *kernel_validate_start(struct gpu *gpu, const json_t *params,
                                               const struct call_origin *origin,
                                               kernel_validate_stage *stage,

@@ -89,7 +89,15 @@ static const char params_schema[] =
     "\"instructions\": {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Budget "
     "of the emulator in instructions of single threads.\"},"
     "\"timeout_s\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 3600,"
-    " \"default\": 30}},"
+    " \"default\": 30},"
+    "\"save\": {\"type\": [\"string\", \"object\"], \"properties\": {"
+    "\"dir\": {\"type\": \"string\"}, \"what\": {\"type\": \"array\", \"items\": "
+    "{\"enum\": [\"outputs\", \"expected\", \"inputs\"]}}, \"cases\": {\"enum\": "
+    "[\"first\", \"failed\", \"all\"], \"default\": \"first\"}}, "
+    "\"additionalProperties\": false, \"required\": [\"dir\"], \"description\": \"A "
+    "folder beneath the workspace for arrays as .npy files: all of \\\"what\\\", of "
+    "each case the first trial and the first that failed, or what \\\"cases\\\" says; "
+    "256 MiB at most.\"}},"
     "\"anyOf\": [{\"required\": [\"source\"]}, {\"required\": [\"path\"]}],"
     "\"additionalProperties\": false}";
 
@@ -132,6 +140,9 @@ static const char result_schema[] =
     "memory|compute, limit_us, percent, method: measured|bound}\"},"
     "\"repeat_check\": {\"type\": \"object\", \"description\": \"one trial launched "
     "again on other inputs: {verdict: pass|fail|skipped, sizes, seed}\"},"
+    "\"saved\": {\"type\": \"object\", \"description\": \"{dir, files, bytes, "
+    "omitted?, error?}; each of cases[].files is {name, what: output|expected|input, "
+    "path, bytes, sha256, dtype, shape, note?}\"},"
     "\"checks\": {\"type\": \"array\", \"description\": \"what was looked for\"},"
     "\"unchecked\": {\"type\": \"array\", \"description\": \"checks that were asked for "
     "and that this backend cannot make\"},"
@@ -157,7 +168,8 @@ static const char tool_help[] =
     "`expect` {expression: {y: \"x[i] * 0.5\"}}, {values: {y: [1, 2]}}, {op: "
     "\"softmax\", dim: 1} (PyTorch's names) or {kernel: "
     "{source, kernel, launch}}: a plain kernel with the same arguments.\n"
-    "Also: launches, globals, compare, trials, checks, timeout_s.";
+    "Also: launches, globals, compare, trials, checks, timeout_s; save: a folder for the "
+    "arrays as .npy.";
 
 static const char example[] =
     "{\"source\": \"__global__ void relu(float *y, const float *x, int n) {\\n"
@@ -178,10 +190,10 @@ static void operation_done(struct kernel_validate *v, json_t *result,
     gpu_call_end(call, result, failure);
 }
 
-static void operation_stage(struct kernel_validate *v, double done, const char *stage,
-                            void *data) {
+static void operation_stage(struct kernel_validate *v, double done, double total,
+                            const char *words, void *data) {
     (void)v;
-    call_report(data, done, 1, "%s", stage);
+    call_report(data, done, total, "%s", words);
 }
 
 static void operation_cancelled(struct call *call, void *data) {
@@ -214,7 +226,6 @@ const struct operation validate_operations[] = {
         .tool_schema = tool_schema,
         .result_schema = result_schema,
         .example = example,
-        .flags = OPERATION_READ_ONLY,
         .start = validate_operation,
         .describe = validate_result_describe,
     },

@@ -148,6 +148,25 @@ void job_run(struct pool_job *job, struct slot *slot) {
     job->request = rpc_request_start(worker_link_peer(slot->link), job->method,
                                      json_incref(job->params), job_answered, job);
     uv_timer_start(&job->timer, job_timer, job->pool->job_ms, 0);
+    if (job->noted) {
+        job->noted(job, NULL, job->data);
+    }
+}
+
+void pool_on_note(struct pool_job *job, pool_noted *noted) {
+    job->noted = noted;
+}
+
+void pool_note(const struct slot *slot, const json_t *note) {
+    const json_t *id = json_object_get(note, "id");
+    for (struct pool_job *job = slot->pool->first; job; job = job->next) {
+        if (job->slot == slot && job->request && job->noted && !job->cancelled &&
+            json_is_integer(id) &&
+            json_integer_value(id) == rpc_request_id(job->request)) {
+            job->noted(job, note, job->data);
+            return;
+        }
+    }
 }
 
 /* --- the interface --- */

@@ -77,6 +77,11 @@ struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *para
 /* {"name", "host"} of the worker that the job ran on last: new reference, NULL before it
  * ran. For `done`, and until it returns. */
 json_t *pool_job_worker(const struct pool_job *job);
+/* What the worker says of the job while it runs ({"id", …}, borrowed), with `done`'s
+ * data; NULL when the job begins anew on another worker (and perhaps when it first
+ * begins). Never after pool_cancel or `done`. */
+typedef void pool_noted(struct pool_job *job, const json_t *note, void *data);
+void pool_on_note(struct pool_job *job, pool_noted *noted); /* right after the submit */
 /* Tells the worker; done follows with -ECANCELED. */
 void pool_cancel(struct pool_job *job);
 /* For daemon/status: [{"name", "argv", "local", "state": "idle|starting|ready|failed",

@@ -310,7 +310,16 @@ static void worker_ended(struct worker_link *link, const char *why, void *data) 
     pool_drop(pool);
 }
 
-static const struct worker_link_events worker_events = {worker_ready, worker_ended};
+static void worker_said(struct worker_link *link, const char *method,
+                        const json_t *params, void *data) {
+    struct slot *slot = data;
+    if (link == slot->link && !strcmp(method, "validate/note")) {
+        pool_note(slot, params);
+    }
+}
+
+static const struct worker_link_events worker_events = {worker_ready, worker_said,
+                                                        worker_ended};
 
 bool slot_may_start(const struct slot *slot) {
     return !slot->link && (slot->failures < MAX_START_FAILURES ||

@@ -55,6 +55,7 @@ struct pool_job {
     json_t *params;
     struct pool_needs needs;
     pool_done *done;
+    pool_noted *noted; /* or NULL */
     void *data;
     /* The job's time; the grace after a cancel; its end from the loop. */
     uv_timer_t timer;
@@ -83,6 +84,8 @@ struct pool {
 
 void pool_drop(struct pool *pool); /* one handle or process less */
 void job_run(struct pool_job *job, struct slot *slot);
+/* A worker's note on the job whose request it names. */
+void pool_note(const struct slot *slot, const json_t *note);
 /* `done` comes from the loop. */
 void job_end_later(struct pool_job *job, int status, const char *why);
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MAX_FINDINGS = 30, MAX_CASES = 16, MAX_SAMPLES = 4 };
+enum { MAX_FINDINGS = 30, MAX_CASES = 16, MAX_SAMPLES = 4, MAX_FILES = 12 };
 #define MAX_TEXT (24u << 10)
 
 static void tell_number(const json_t *value, struct buf *out) {
@@ -255,6 +255,30 @@ static void tell_backend(const json_t *result, struct buf *out) {
     buf_adds(out, json_array_size(unchecked) ? "\n" : "");
 }
 
+static void tell_saved(const json_t *result, struct buf *out) {
+    const json_t *saved = json_object_get(result, "saved"), *of_case, *file;
+    const char *error = json_get_string(saved, "error", NULL);
+    size_t i, k, told = 0;
+    if (!saved) {
+        return;
+    }
+    buf_addf(out, "%lld files in %.400s", (long long)json_get_integer(saved, "files", 0),
+             json_get_string(saved, "dir", "?"));
+    json_array_foreach(json_object_get(result, "cases"), i, of_case) {
+        json_array_foreach(json_object_get(of_case, "files"), k, file) {
+            if (told++ < MAX_FILES) {
+                const char *path = json_get_string(file, "path", "");
+                const char *slash = strrchr(path, '/');
+                buf_addf(out, "%s %s", told > 1 ? "," : ":", slash ? slash + 1 : path);
+            }
+        }
+    }
+    buf_adds(out, told > MAX_FILES ? ", …\n" : "\n");
+    if (error) {
+        buf_addf(out, "not all was saved: %.400s\n", error);
+    }
+}
+
 /* What compute-sanitizer looked at, or why it did not. Its findings are among the others.
  */
 static void tell_sanitizer(const json_t *result, struct buf *out) {
@@ -290,6 +314,7 @@ void validate_result_describe(const json_t *result, struct buf *out) {
     tell_counters(json_object_get(result, "counters"), &text);
     tell_timing(json_object_get(result, "timing"), &text);
     tell_roofline(json_object_get(result, "roofline"), &text);
+    tell_saved(result, &text);
     tell_printed(json_get_string(result, "printf", ""), &text);
     buf_add(out, text.data, text_cut(text.data, text.len, MAX_TEXT));
 }

@@ -121,8 +121,11 @@ static void peer_request(struct rpc_call *call, void *data) {
 
 static void peer_notification(struct rpc_peer *peer, enum frame_mode mode,
                               const char *method, json_t *params, void *data) {
-    (void)peer, (void)mode, (void)params, (void)data;
-    log_debug("notification method=%s", method);
+    struct worker_link *link = data;
+    (void)peer, (void)mode;
+    if (link->events.said) {
+        link->events.said(link, method, params, link->data);
+    }
 }
 
 static void peer_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppable,

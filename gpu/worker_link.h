@@ -32,6 +32,9 @@ struct worker_link_options {
 struct worker_link_events {
     /* It greeted; hello is the greeting's params, borrowed. */
     void (*ready)(struct worker_link *link, const json_t *hello, void *data);
+    /* A notification after the greeting; borrowed. */
+    void (*said)(struct worker_link *link, const char *method, const json_t *params,
+                 void *data);
     /* Once, last: the process is gone and every handle closed. Requests that were still
      * open ended with -ECANCELED before. why: a sentence's end, "ended with status 1".
      * The link is freed after. */

@@ -308,6 +308,22 @@ static void put_again(const struct terminal *t, const json_t *params,
     printf("%s\n", terminal_end(t));
 }
 
+static void put_saved(const json_t *saved) {
+    json_int_t files = json_get_integer(saved, "files", 0);
+    json_int_t omitted = json_get_integer(saved, "omitted", 0);
+    const char *error = json_get_string(saved, "error", NULL);
+    if (saved) {
+        printf("%lld file%s in %s\n", (long long)files, files == 1 ? "" : "s",
+               json_get_string(saved, "dir", "?"));
+    }
+    if (omitted) {
+        printf("%lld more would have been over 256 MiB\n", (long long)omitted);
+    }
+    if (error) {
+        printf("not all was saved: %s\n", error);
+    }
+}
+
 int render_kernel_validate(const struct terminal *t, const json_t *params,
                            const json_t *result, const struct finding_sources *sources) {
     const json_t *check = json_object_get(result, "check");
@@ -324,6 +340,7 @@ int render_kernel_validate(const struct terminal *t, const json_t *params,
     }
     render_measures(t, result);
     put_printed(t, json_get_string(result, "printf", ""));
+    put_saved(json_object_get(result, "saved"));
     put_verdict(t, result);
     put_again(t, params, result);
     return passes(result) ? 0 : 1;

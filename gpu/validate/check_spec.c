@@ -429,6 +429,7 @@ static int read_all(struct spec_reader *r, const json_t *params) {
     n = n < 0 ? n : read_benchmark(r, json_object_get(params, "benchmark"));
     n = n < 0 ? n : read_roofline(r, json_object_get(params, "roofline"));
     n = n < 0 ? n : read_device(r, json_object_get(params, "device"));
+    n = n < 0 ? n : spec_read_save(r, json_object_get(params, "save"));
     n = n < 0 ? n : read_globals(r, json_object_get(params, "globals"));
     n = n < 0 ? n : read_buffers(r, json_object_get(params, "buffers"));
     n = n < 0 ? n : read_launches(r, params);

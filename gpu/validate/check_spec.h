@@ -94,6 +94,24 @@ struct spec_roofline {
     enum tensor_type type; /* of the arithmetic; TENSOR_TYPES when not said */
 };
 
+/* {"save": {"dir": "out", "what": ["outputs", "expected", "inputs"], "cases": "first"}},
+ * or {"save": "out"}: arrays of the run as .npy files (run_save.h). */
+enum spec_save_what { /* bits */
+                      SAVE_OUTPUTS = 1,
+                      SAVE_EXPECTED = 2,
+                      SAVE_INPUTS = 4,
+};
+enum spec_save_cases {
+    SAVE_FIRST,  /* of each case the first trial, and the first that failed */
+    SAVE_FAILED, /* trials that failed */
+    SAVE_ALL,
+};
+struct spec_save {
+    const char *dir; /* NULL: nothing is saved */
+    unsigned what;
+    enum spec_save_cases cases;
+};
+
 enum spec_check { /* bits */
                   SPEC_CHECK_MEMORY = 1,
                   SPEC_CHECK_INITIALIZED = 2,
@@ -129,6 +147,7 @@ struct check_spec {
     const char *device;  /* UUID or ordinal of a CUDA device, NULL = any */
     struct spec_benchmark benchmark;
     struct spec_roofline roofline;
+    struct spec_save save;
     unsigned timeout_s;
     uint64_t instructions; /* lane-instructions; 0 = the backend's default */
 };

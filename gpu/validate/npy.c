@@ -1,5 +1,6 @@
 #include "gpu/validate/npy.h"
 
+#include "base/buf.h"
 #include "base/err.h"
 
 #include <errno.h>
@@ -310,4 +311,52 @@ void npy_copy(const struct npy *npy, const void *file, void *ret) {
     } else if (npy->count) {
         memcpy(to, from, npy->count * npy->item_bytes);
     }
+}
+
+/* --- writing --- */
+
+const char *npy_descr(enum tensor_type type) {
+    static const char *const names[TENSOR_TYPES] = {
+        [TENSOR_FLOAT32] = "<f4",     [TENSOR_FLOAT16] = "<f2",
+        [TENSOR_BFLOAT16] = "<u2",    [TENSOR_FLOAT8_E4M3] = "|u1",
+        [TENSOR_FLOAT8_E5M2] = "|u1", [TENSOR_FLOAT64] = "<f8",
+        [TENSOR_INT8] = "|i1",        [TENSOR_INT16] = "<i2",
+        [TENSOR_INT32] = "<i4",       [TENSOR_INT64] = "<i8",
+        [TENSOR_UINT8] = "|u1",       [TENSOR_UINT16] = "<u2",
+        [TENSOR_UINT32] = "<u4",      [TENSOR_UINT64] = "<u8",
+        [TENSOR_BOOL] = "|b1",
+    };
+    return names[type];
+}
+
+int npy_write_header(struct buf *out, enum tensor_type type, const int64_t *shape,
+                     size_t rank) {
+    enum { PREAMBLE = 10, UNIT = 64 };
+    autobuf text = BUF_INIT(1024);
+    buf_addf(&text, "{'descr': '%s', 'fortran_order': False, 'shape': (",
+             npy_descr(type));
+    for (size_t d = 0; d < rank; d++) {
+        buf_addf(&text, "%s%lld", d ? ", " : "", (long long)shape[d]);
+    }
+    buf_adds(&text, rank == 1 ? ",), }" : "), }");
+    while ((PREAMBLE + text.len + 1) % UNIT) {
+        buf_addc(&text, ' ');
+    }
+    buf_addc(&text, '\n');
+    const unsigned char head[PREAMBLE] = {0x93,
+                                          'N',
+                                          'U',
+                                          'M',
+                                          'P',
+                                          'Y',
+                                          1,
+                                          0,
+                                          (unsigned char)text.len,
+                                          (unsigned char)(text.len >> 8)};
+    size_t before = out->len;
+    if (buf_add(out, head, sizeof head) < 0 || buf_add(out, text.data, text.len) < 0) {
+        out->len = before;
+        return -EMSGSIZE;
+    }
+    return 0;
 }

@@ -7,6 +7,7 @@
  * products for overflow. */
 #include "gpu/validate/tensor_type.h"
 
+struct buf;
 struct err;
 
 #define NPY_MAX_RANK 8
@@ -33,5 +34,11 @@ int npy_read(struct npy *ret, const void *bytes, size_t len, struct err *err);
  * not, unsigned integers and void of the same size (bfloat16: <u2, |V2; float8: |u1,
  * |V1). */
 bool npy_stands_for(const struct npy *npy, enum tensor_type type);
+/* numpy's word for a type: "<f4"; "<u2" and "|u1" for those that numpy has not. */
+const char *npy_descr(enum tensor_type type);
+/* What stands in front of the elements, row by row and little-endian, as numpy.save
+ * writes it (version 1.0); appended. rank <= NPY_MAX_RANK. -EMSGSIZE at out's limit. */
+int npy_write_header(struct buf *out, enum tensor_type type, const int64_t *shape,
+                     size_t rank);
 /* The elements row by row and little-endian: npy->count * npy->item_bytes of them. */
 void npy_copy(const struct npy *npy, const void *file, void *ret);

@@ -33,7 +33,10 @@ static int launch_again(struct run *run, struct trial *t, uint64_t seed,
     if (trials_stopped()) {
         return -EAGAIN;
     }
+    struct run_notes *notes = take(t->notes); /* its phases are a trial's */
+    run_notes_phase(notes, PHASE_AGAIN);
     int r = trial_again(t, seed, &problem);
+    t->notes = notes;
     run->spent += run->class->spent(t->backend) - before;
     json_decref(problem.unsupported);
     if (t->end == BACKEND_STOPPED || t->end == BACKEND_BUDGET) {

@@ -95,6 +95,10 @@ int course_kernel(struct run *run, struct trial *t, size_t i, unsigned k) {
     const struct check_spec *spec = &run->spec;
     struct trial_problem problem = {0};
     run->kernel.instructions = course_budget_left(run);
+    bool added = i >= run->case_count;
+    run_notes_trial(run->notes, &run->cases[i], added ? i - run->case_count : i,
+                    added ? run->added_count : run->case_count, k,
+                    added ? 1 : spec->trials, added);
     int r = trial_run(t, run->class, &run->cases[i], spec->launches,
                       run->cases[i].launches, spec->launch_count,
                       trial_seed(run->seed, i, k), &run->kernel, &problem);
@@ -146,6 +150,7 @@ int course_expect(struct run *run, struct expectation *ret, const struct trial *
     if (run->spec.expect == EXPECT_KERNEL) {
         r = run_reference(run, ret, i, t->seed);
     } else if (run->spec.expect != EXPECT_NONE) {
+        run_notes_phase(run->notes, PHASE_REFERENCE);
         r = expectation_compute(ret, &run->cases[i], t->before, &err);
         if (r < 0) {
             course_end(run, "error", "reference", "expectation", err.msg, NULL);

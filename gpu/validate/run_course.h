@@ -1,6 +1,7 @@
 #pragma once
 /* run_course: a validation on its way, shared by those who carry out its parts. */
 #include "gpu/validate/run_report.h"
+#include "gpu/validate/run_save.h"
 
 struct run {
     const struct backend_class *class;
@@ -10,13 +11,15 @@ struct run {
     size_t added_count; /* cases of odd_sizes.h, behind the others */
     uint64_t seed;
     struct trial_options kernel, reference;
-    void *cubins[2]; /* theirs; owned */
+    void *cubins[2];   /* theirs; owned */
     uint64_t until_ms; /* clock_ms at which everything must have ended */
     uint64_t budget, spent;
     uint64_t cost[SPEC_MAX_CASES]; /* of a case's first trial, reference included */
     unsigned skipped;              /* trials that the budget did not allow */
     bool budget_ended;
     struct run_report report;
+    struct run_save save;
+    struct run_notes *notes; /* or NULL */
     json_t *result;
     bool ended;     /* a verdict stands */
     bool tentative; /* an extra check is made: that it ran out of time is no verdict */

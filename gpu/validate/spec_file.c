@@ -121,6 +121,13 @@ json_t *spec_file_join(const json_t *params, const char *const *roots, char **re
     if (!joined) {
         return NULL;
     }
+    if (json_object_get(joined, "save")) {
+        json_decref(joined);
+        err_set(err, -EINVAL,
+                "%s: save: where files are written is said with the request, not here",
+                spec_path);
+        return NULL;
+    }
     autofree char *kernel = kernel_path(spec_path, joined);
     *ret_folder = folder_of(spec_path);
     json_object_update(joined, (json_t *)(uintptr_t)params);

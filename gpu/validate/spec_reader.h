@@ -38,3 +38,5 @@ int spec_check_scalar(struct spec_reader *r, const json_t *json, const char *at,
                       enum tensor_type *ret);
 /* A member that must be an integer or an expression. */
 int spec_check_size(struct spec_reader *r, const json_t *value, const char *at);
+/* "save"; NULL: it is not there. */
+int spec_read_save(struct spec_reader *r, const json_t *save);

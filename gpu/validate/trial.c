@@ -132,6 +132,7 @@ static int place_buffers(struct trial *t, struct trial_problem *problem) {
     size_t count = t->check->spec->buffer_count;
     t->addresses = xcalloc(count ? count : 1, sizeof *t->addresses);
     t->before = xcalloc(count ? count : 1, sizeof *t->before);
+    run_notes_phase(t->notes, t->is_reference ? PHASE_REFERENCE_INPUTS : PHASE_INPUTS);
     for (size_t i = 0; i < count; i++) {
         int r = place_buffer(t, i, &problem->err);
         r = r < 0 ? r : fill_buffer(t, i, &problem->err);
@@ -272,7 +273,11 @@ int trial_open(struct trial *ret, const struct backend_class *class,
                const struct check_case *check, const struct spec_launch *launches,
                const struct case_launch *shapes, size_t launch_count, uint64_t seed,
                const struct trial_options *options, struct trial_problem *problem) {
-    *ret = (struct trial){.class = class, .check = check, .seed = seed};
+    *ret = (struct trial){.class = class,
+                          .check = check,
+                          .seed = seed,
+                          .notes = options->notes,
+                          .is_reference = options->is_reference};
     if (open_backend(ret, launches, launch_count, options, problem) < 0 ||
         place_buffers(ret, problem) < 0) {
         return -1;
@@ -291,17 +296,19 @@ int trial_open(struct trial *ret, const struct backend_class *class,
 
 int trial_launch(struct trial *t, struct trial_problem *problem) {
     t->end = BACKEND_DONE;
+    run_notes_phase(t->notes, t->is_reference ? PHASE_REFERENCE : PHASE_KERNEL);
+    run_notes_launch(t->notes, t->class, t->backend);
     /* What follows a faulted kernel would run on what that left. */
     for (size_t i = 0; i < t->launch_count && t->end == BACKEND_DONE; i++) {
         running = t;
         t->end = stopped ? BACKEND_STOPPED
                          : t->class->launch(t->backend, &t->launches[i], &problem->err);
         running = NULL;
-        if (t->end == BACKEND_REFUSED) {
-            return backend_problem(t, problem, "launch", launch_code(t->end));
-        }
     }
-    return 0;
+    run_notes_launch(t->notes, NULL, NULL);
+    return t->end == BACKEND_REFUSED
+               ? backend_problem(t, problem, "launch", launch_code(t->end))
+               : 0;
 }
 
 int trial_again(struct trial *t, uint64_t seed, struct trial_problem *problem) {

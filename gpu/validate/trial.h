@@ -3,7 +3,7 @@
  *
  * Both the kernel under test and a reference kernel are run this way. */
 #include "base/err.h"
-#include "gpu/validate/backend.h"
+#include "gpu/validate/run_notes.h"
 
 /* The kernels of a module by the name that the spec gives them. */
 struct trial_entries {
@@ -20,6 +20,8 @@ struct trial {
     struct backend_launch *launches; /* ready to be carried out; blocks owned */
     size_t launch_count;
     enum backend_end end;
+    struct run_notes *notes; /* or NULL */
+    bool is_reference;
 };
 
 struct trial_options {
@@ -32,6 +34,8 @@ struct trial_options {
     bool counters;
     uint64_t instructions, memory;
     unsigned threads;
+    struct run_notes *notes; /* where to tell how far it is, or NULL */
+    bool is_reference;       /* so called there */
 };
 
 /* Where a trial went wrong, for the result's `error`. */

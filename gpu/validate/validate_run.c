@@ -27,14 +27,23 @@ static int run_trial(struct run *run, size_t i, unsigned k) {
     struct expectation expected = {0};
     struct err err = {0};
     uint64_t before = run->spent;
+    size_t told = json_array_size(run->report.cases);
+    bool known_bad = run->report.error_finding;
     int r = course_kernel(run, &t, i, k);
     r = r < 0 ? r : course_expect(run, &expected, &t, i);
     if (r == 0) {
         const struct expectation *e = run->spec.expect != EXPECT_NONE ? &expected : NULL;
+        run_notes_phase(run->notes, PHASE_COMPARE);
         r = run_report_add(&run->report, &t, i, k, e, &err);
         if (r < 0) {
             course_end(run, "error", "compare", "memory", err.msg, NULL);
         }
+    }
+    json_t *of_case = json_array_get(run->report.cases, told);
+    if (of_case) {
+        bool failed = strcmp(json_get_string(of_case, "verdict", "fail"), "pass") != 0 ||
+                      (run->report.error_finding && !known_bad);
+        run_save_trial(&run->save, &t, i, k, failed, &expected, of_case);
     }
     run->cost[i] = run->spent - before;
     expectation_finish(&expected);
@@ -254,6 +263,15 @@ static int resolve_cases(struct run *run, struct err *err) {
     return 0;
 }
 
+/* Trials that notes count: a benchmark is one more. */
+static void plan_notes(struct run *run) {
+    run_notes_plan(run->notes,
+                   (unsigned)(run->case_count * run->spec.trials + run->added_count) +
+                       (run->spec.benchmark.samples > 0));
+    run->kernel.notes = run->reference.notes = run->notes;
+    run->reference.is_reference = true;
+}
+
 static int run_start(struct run *run, const json_t *request, struct err *err) {
     int r = check_spec_read(&run->spec, json_object_get(request, "spec"), err);
     if (r < 0) {
@@ -268,7 +286,12 @@ static int run_start(struct run *run, const json_t *request, struct err *err) {
         return err_set(err, -EINVAL, "the request has no seed");
     }
     r = read_options(run, request, err);
-    return r < 0 ? r : resolve_cases(run, err);
+    r = r < 0 ? r : resolve_cases(run, err);
+    if (r == 0) {
+        run_save_start(&run->save, &run->spec.save);
+        plan_notes(run);
+    }
+    return r;
 }
 
 /* Somewhat less than the process has: it must still write its answer. */
@@ -278,37 +301,51 @@ static uint64_t time_allowed_ms(const json_t *request) {
     return wall > 2 * ANSWER_MS ? (uint64_t)(wall - ANSWER_MS) : ANSWER_MS;
 }
 
-json_t *validate_run(const json_t *request, const struct backend_class *backend) {
+static void run_all(struct run *run) {
+    if (is_self_reference(run, true)) {
+        refuse_self_reference(run);
+        return;
+    }
+    warn_self_reference(run);
+    run_trials(run);
+    validate_timing(run);
+    if (course_is_good(run)) {
+        odd_trials(run);
+    }
+}
+
+static void run_finish(struct run *run) {
+    for (size_t i = 0; i < run->case_count + run->added_count; i++) {
+        check_case_finish(&run->cases[i]);
+    }
+    run_save_finish(&run->save);
+    check_spec_finish(&run->spec);
+    run_report_finish(&run->report);
+    free(run->cubins[0]);
+    free(run->cubins[1]);
+    free(run);
+}
+
+json_t *validate_run(const json_t *request, const struct backend_class *backend,
+                     struct run_notes *notes) {
     struct run *run = xcalloc(1, sizeof *run);
     struct err err = {0};
     run->class = backend;
+    run->notes = notes;
     run->until_ms = clock_ms() + time_allowed_ms(request);
     run->result = json_object();
     run_report_start(&run->report);
     if (run_start(run, request, &err) < 0) {
         course_end(run, "error", "spec", "bad_spec", err.msg, NULL);
     } else {
-        if (is_self_reference(run, true)) {
-            refuse_self_reference(run);
-        } else {
-            warn_self_reference(run);
-            run_trials(run);
-            validate_timing(run);
-            if (course_is_good(run)) {
-                odd_trials(run);
-            }
-        }
+        run_all(run);
     }
     judge(run);
     report_to_result(run);
-    for (size_t i = 0; i < run->case_count + run->added_count; i++) {
-        check_case_finish(&run->cases[i]);
+    json_t *saved = run_save_send(&run->save, notes), *result = run->result;
+    if (saved) {
+        json_object_set_new(result, "saved", saved);
     }
-    check_spec_finish(&run->spec);
-    run_report_finish(&run->report);
-    free(run->cubins[0]);
-    free(run->cubins[1]);
-    json_t *result = run->result;
-    free(run);
+    run_finish(run);
     return result;
 }

@@ -46,6 +46,7 @@ static int measure(struct run *run, struct trial *t, unsigned percent, json_t **
         .warm = run->spec.benchmark.warm,
         .until_ms = share_of_time(run, percent),
     };
+    run_notes_phase(run->notes, PHASE_TIMING);
     return run->class->time(t->backend, &what, ret, err);
 }
 

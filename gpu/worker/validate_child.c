@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "gpu/validate/run_notes.h"
 #include "gpu/validate/validate_result.h"
 #include "gpu/validate/validate_run.h"
 #include "gpu/worker/child_io.h"
@@ -114,7 +115,15 @@ static json_t *no_gpu(const struct choice *choice) {
     return answer;
 }
 
-static json_t *validate(const json_t *request) {
+/* A line each, in front of the answer. */
+static void send_note(const json_t *note, void *data) {
+    autobuf line = BUF_INIT(VALIDATION_MAX_NOTE);
+    if (json_write(&line, note) == 0 && buf_addc(&line, '\n') == 0) {
+        (void)file_write_all(*(const int *)data, line.data, line.len);
+    }
+}
+
+static json_t *validate(const json_t *request, int socket) {
     struct validate_limits limits;
     struct choice choice;
     validate_limits_read(&limits, json_object_get(request, "limits"));
@@ -122,7 +131,9 @@ static json_t *validate(const json_t *request) {
     if (!choice.backend) {
         return no_gpu(&choice);
     }
-    json_t *answer = validate_run(request, choice.backend);
+    struct run_notes *notes = run_notes_new(send_note, &socket);
+    json_t *answer = validate_run(request, choice.backend, notes);
+    run_notes_free(notes);
     tell_choice(&choice, answer);
     return answer;
 }
@@ -136,8 +147,8 @@ _Noreturn void validate_child_run(int supervisor, int socket) {
     }
     autojson *request = json_parse(text.data, text.len, &err);
     buf_finish(&text);
-    autojson *answer =
-        json_get_bool(request, "devices", 0) ? cuda_child_devices() : validate(request);
+    autojson *answer = json_get_bool(request, "devices", 0) ? cuda_child_devices()
+                                                            : validate(request, socket);
     autobuf out = BUF_INIT(VALIDATION_MAX_ANSWER);
     if (json_write(&out, answer) < 0) {
         _exit(VALIDATE_CHILD_BAD_JOB);

@@ -24,6 +24,7 @@ enum {
     MAX_WALL_MS = 3600 * 1000,
     DEVICES_WALL_MS = 20 * 1000, /* a driver that was not in use starts for seconds */
     DEATH_MS = 250,              /* a killed process may be stuck in the driver */
+    TELL_MS = 100,               /* between two notes of progress */
     SOONER_MS = 300,             /* a run under a tool ends before it would be ended */
 };
 
@@ -37,6 +38,7 @@ struct validation {
     struct child *child;
     uint64_t deadline_ms;
     uint64_t killed_ms; /* 0 = not yet */
+    uint64_t told_ms;   /* progress, last */
     bool cancelled, timed_out;
     bool wants_devices; /* it is a `worker/devices` */
     /* While the kernel runs once more, under compute-sanitizer: */
@@ -47,10 +49,13 @@ struct validation {
 void validate_limits_read(struct validate_limits *ret, const json_t *json) {
     json_int_t wall = json_get_integer(json, "wall_ms", 30000);
     json_int_t memory = json_get_integer(json, "memory_bytes", (json_int_t)8 << 30);
+    json_int_t save = json_get_integer(json, "save_ms", 0);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     wall = wall < 1 ? 1 : wall > MAX_WALL_MS ? MAX_WALL_MS : wall;
     memory = memory < (256 << 20) ? 256 << 20 : memory;
+    save = save < 0 ? 0 : save > MAX_WALL_MS ? MAX_WALL_MS : save;
     ret->wall_ms = (unsigned)wall;
+    ret->save_ms = (unsigned)save;
     ret->cpu_s = (unsigned)((wall / 1000 + 2) * (cores > 0 ? cores : 1));
     ret->memory_bytes = (size_t)memory;
 }
@@ -118,6 +123,45 @@ static json_t *answer_of_death(const struct validation *v, int status) {
     json_object_set_new(answer, "findings", json_array());
     json_object_set_new(answer, "omitted", json_integer(0));
     return answer;
+}
+
+/* --- notes --- */
+
+static unsigned take_save_ms(struct validation *v) {
+    unsigned ms = v->limits.save_ms;
+    v->limits.save_ms = 0;
+    return ms;
+}
+
+/* One line of a process that may have been taken over: anything. */
+static void pass_note(struct validation *v, const char *line, size_t len) {
+    autofree char *copy = xstrndup(line, len);
+    json_t *note = json_parse(copy, strlen(copy), NULL);
+    uint64_t now = clock_ms();
+    bool progress = json_object_get(note, "progress") != NULL;
+    if (!json_is_object(note) || (progress && now - v->told_ms < TELL_MS)) {
+        json_decref(note);
+        return;
+    }
+    v->told_ms = progress ? now : v->told_ms;
+    if (json_object_get(note, "file")) { /* once: the run itself has ended */
+        v->deadline_ms += take_save_ms(v);
+    }
+    json_object_set_new(note, "id",
+                        json_loads(rpc_call_id(v->call), JSON_DECODE_ANY, NULL));
+    rpc_notify(v->worker->peer, "validate/note", note);
+}
+
+void validation_child_said(void *validation, struct child *child) {
+    struct validation *v = validation;
+    const char *newline;
+    while (child->out.len && (newline = memchr(child->out.data, '\n', child->out.len))) {
+        size_t len = (size_t)(newline - child->out.data);
+        if (!v->cancelled && !v->timed_out && len <= VALIDATION_MAX_NOTE) {
+            pass_note(v, child->out.data, len);
+        }
+        buf_consume(&child->out, len + 1);
+    }
 }
 
 /* A whole answer, or NULL. */

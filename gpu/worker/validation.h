@@ -13,11 +13,13 @@ struct worker;
 
 #define VALIDATION_MAX_REQUEST (128u << 20) /* bytes of text */
 #define VALIDATION_MAX_ANSWER (16u << 20)
+#define VALIDATION_MAX_NOTE (256u << 10) /* bytes of one note's text */
 enum { VALIDATE_CHILD_BAD_JOB = 93, VALIDATIONS_MAX = 64 };
 
 /* Of one validation; out-of-range values are brought into range. */
 struct validate_limits {
     unsigned wall_ms;    /* 30 000; at most an hour */
+    unsigned save_ms;    /* 0; after wall_ms, for files that are still on their way */
     unsigned cpu_s;      /* of all threads: follows from wall_ms and the cores */
     size_t memory_bytes; /* address space: 8 GiB */
 };
@@ -28,6 +30,10 @@ void validation_start(struct worker *w, struct rpc_call *call);
 void devices_start(struct worker *w, struct rpc_call *call); /* `worker/devices` */
 /* What can start; at most as many run as there are cores. */
 void validations_advance(struct worker *w);
+/* The child said something: whole lines are notes and go on as `validate/note` with the
+ * request's id, progress at most ten times a second; what is left at its end is the
+ * answer. */
+void validation_child_said(void *validation, struct child *child);
 void validation_child_ended(struct worker *w, void *validation,
                             const struct child *child);
 /* The child's answer is whole, though it has not ended yet: true when it was passed on;

@@ -175,7 +175,8 @@ static size_t polls_fill(const struct worker *w, struct pollfd *polls) {
     }
     for (const struct child *c = w->children; c && n < FIXED_POLLS + WORKER_MAX_CHILDREN;
          c = c->next) {
-        short events = (short)(POLLIN | (c->text ? POLLOUT : 0));
+        bool waits = full && c->validation; /* its files, until a slow line has room */
+        short events = (short)((waits ? 0 : POLLIN) | (c->text ? POLLOUT : 0));
         polls[n++] = (struct pollfd){.fd = c->socket, .events = events};
     }
     return n;

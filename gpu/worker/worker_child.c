@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { ENOUGH = 1 << 20 }; /* bytes read before others have their turn */
+
 struct child *child_new(struct worker *w, struct parent *p, int *ret_far_end) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
@@ -97,7 +99,7 @@ void child_write(struct child *c) {
 
 /* An answer over the limit can only come from a child that was taken over. */
 void child_read(struct child *c) {
-    while (c->socket >= 0) {
+    for (size_t taken = 0; c->socket >= 0 && (taken < ENOUGH || c->reaped);) {
         char *at = buf_reserve(&c->out, 65536);
         ssize_t n = at ? recv(c->socket, at, 65536, 0) : 0;
         if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -108,6 +110,10 @@ void child_read(struct child *c) {
             return;
         }
         buf_commit(&c->out, (size_t)n);
+        taken += (size_t)n;
+        if (c->validation) {
+            validation_child_said(c->validation, c);
+        }
     }
 }
 

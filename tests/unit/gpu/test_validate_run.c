@@ -203,7 +203,7 @@ static json_t *run(const char *kernel, const char *spec, const char *ptx) {
     }
     autojson *request = json_loads(text, 0, NULL);
     cr_assert(request != NULL, "%s", text);
-    return validate_run(request, &fake);
+    return validate_run(request, &fake, NULL);
 }
 
 static const char *verdict(const json_t *r) {
