@@ -4,6 +4,7 @@
 #include "gpu/ptx/matrix.h"
 #include "gpu/ptx/memory.h"
 #include "gpu/ptx/warp.h"
+#include "gpu/ptx/wgmma.h"
 
 #include <errno.h>
 #include <string.h>
@@ -287,6 +288,9 @@ static void lower_body(struct lowering *l, json_t *unsupported) {
             open = true;
         }
         l->program->blocks[l->program->block_count - 1].count++;
+        if (l->early && l->early[l->index]) {
+            lower_step(l, i, step_wgmma_early, false);
+        }
         if (!lower_instruction(l, i)) {
             tell_unsupported(l, i, unsupported);
         }
@@ -431,6 +435,7 @@ static int lower_function(struct program *p, uint32_t index,
                          .code = c,
                          .function = f,
                          .shared_extern = dynamic};
+    l.early = wgmma_early(f);
     l.registers = xcalloc(f->register_count + 1u, sizeof *l.registers);
     l.starts = xcalloc(f->code_count + 1u, sizeof *l.starts);
     l.areas = xcalloc(m->variable_count + 1u, sizeof *l.areas);
@@ -454,6 +459,7 @@ static int lower_function(struct program *p, uint32_t index,
     } else {
         build_image(&l, fixed);
     }
+    free(l.early);
     free(l.registers);
     free(l.starts);
     free(l.areas);

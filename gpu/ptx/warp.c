@@ -3,6 +3,7 @@
 #include "gpu/ptx/block.h"
 #include "gpu/ptx/findings.h"
 #include "gpu/ptx/schedule.h"
+#include "gpu/ptx/wgmma.h"
 
 #include <string.h>
 
@@ -108,6 +109,9 @@ void warp_exit_lanes(struct warp *w, uint32_t lanes) {
         }
     }
     w->block->changes++;
+    if (w->wgmma && w->live == 0 && !w->block->ended) {
+        wgmma_exit(w);
+    }
     if (w->pending_count > 0) {
         warp_check_meets(w);
     }

@@ -373,6 +373,16 @@ static void group_retire(struct warp *w, uint64_t number) {
     }
 }
 
+void wgmma_exit(struct warp *w) {
+    struct wgmma_queue *q = w->wgmma;
+    for (uint32_t k = 0; k < q->item_count; k++) {
+        if (!q->items[k].checked) {
+            q->items[k].checked = true;
+            check_operands(w, &q->items[k]);
+        }
+    }
+}
+
 static void tell_uncommitted(struct warp *w) {
     struct wgmma_queue *q = w->wgmma;
     for (uint32_t k = 0; k < q->item_count; k++) {
@@ -445,12 +455,12 @@ void wgmma_describe(const struct warp *w, char *to, size_t room) {
 
 void step_wgmma_early(struct warp *w, const struct step *s, uint32_t mask) {
     const struct wgmma_queue *q = w->wgmma;
+    struct finding_place at = {
+        .warp = w, .step = s, .lane = (unsigned)__builtin_ctz(mask), .warning = true};
     if (q && q->item_count) {
-        finding_add(&(struct finding_place){.warp = w,
-                                            .step = s,
-                                            .lane = (unsigned)__builtin_ctz(mask)},
-                    FINDING_UNINITIALIZED,
-                    "Reads registers that a wgmma.mma_async is still writing: no "
-                    "wgmma.wait_group in between");
+        finding_add(&at, FINDING_UNINITIALIZED,
+                    "Reads registers that a wgmma.mma_async is still writing: undefined "
+                    "without wgmma.wait_group in between; a ptxas that sees it puts one "
+                    "in (C7517)");
     }
 }

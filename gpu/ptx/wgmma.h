@@ -21,5 +21,10 @@ void wgmma_check_group(struct warp *w);
 void wgmma_describe(const struct warp *w, char *to, size_t room);
 
 matrix_run wgmma_run_product, wgmma_run_fence, wgmma_run_commit, wgmma_run_wait;
+/* The last lanes of a warp have left: what it issued and never waited for. */
+void wgmma_exit(struct warp *w);
+/* By instruction of a function: reads accumulators that may be in flight (wgmma_flow.c).
+ * NULL: none does. The caller frees. */
+bool *wgmma_early(const struct ptx_function *f);
 /* In front of an instruction that reads accumulators which may still be written. */
 void step_wgmma_early(struct warp *w, const struct step *s, uint32_t mask);
