@@ -2,6 +2,7 @@
 #include "gpu/ptx/access.h"
 #include "gpu/ptx/coalescing.h"
 #include "gpu/ptx/matrix.h"
+#include "gpu/ptx/race.h"
 
 #include <string.h>
 
@@ -21,6 +22,7 @@ static uint8_t *row_at(struct warp *w, const struct step *s, const struct matrix
     bool inside =
         offset % 16 == 0 && offset < b->shared_bytes && b->shared_bytes - offset >= 16;
     uint32_t set = 0x0f0f0f0f;
+    race_touch(w, s, lane, b, offset, 16, writes ? RACE_WRITE : RACE_READ);
     if (inside && b->shared_shadow) {
         if (writes) {
             memset(b->shared_shadow + offset / 4, 0xff, 4);
@@ -176,6 +178,8 @@ static void lines_load(struct warp *w, const struct step *s, const struct matrix
     for (unsigned k = 0; k < n->count; k++) {
         for (unsigned at = 0; at < n->bytes; at += n->piece) {
             uint8_t *shadow;
+            race_touch_at(w, s, 0, (enum ptx_space)m->space, n->base + k * n->stride + at,
+                          n->piece, RACE_READ);
             const uint8_t *from =
                 access_resolve(w, s, 0, n->base + k * n->stride + at,
                                (enum ptx_space)m->space, n->piece, true, false, &shadow);
@@ -262,6 +266,8 @@ bool matrix_run_wmma_store(struct warp *w, const struct step *s, const struct ma
     for (unsigned k = 0; k < n.count; k++) {
         for (unsigned at = 0; at < n.bytes; at += n.piece) {
             uint8_t *shadow;
+            race_touch_at(w, s, 0, (enum ptx_space)m->space, n.base + k * n.stride + at,
+                          n.piece, RACE_WRITE);
             uint8_t *to =
                 access_resolve(w, s, 0, n.base + k * n.stride + at,
                                (enum ptx_space)m->space, n.piece, false, true, &shadow);

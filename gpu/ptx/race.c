@@ -485,31 +485,54 @@ static void look_place(struct warp *w, const struct step *s, const struct lanes 
     }
 }
 
-static bool is_shared(const struct access *a) {
-    return a->space == PTX_SHARED || a->space == PTX_SHARED_CLUSTER;
+static bool is_shared(enum ptx_space space) {
+    return space == PTX_SHARED || space == PTX_SHARED_CLUSTER;
+}
+
+/* Whose shared memory an address is in, and at which offset; NULL: global. */
+static struct block *owner_of(struct warp *w, enum ptx_space space, uint64_t *address) {
+    bool window = space == PTX_GENERIC && *address - MEMORY_SHARED < MEMORY_WINDOW_BYTES;
+    if (!window && !is_shared(space)) {
+        return NULL;
+    }
+    *address -= window ? MEMORY_SHARED : 0;
+    uint64_t tag = *address >> CLUSTER_TAG_SHIFT;
+    const struct cluster *c = w->block->cluster;
+    if (tag == 0 || tag > c->count) {
+        return w->block;
+    }
+    *address &= (UINT64_C(1) << CLUSTER_TAG_SHIFT) - 1;
+    return c->blocks[tag - 1];
+}
+
+void race_note_at(struct warp *w, const struct step *s, unsigned lane,
+                  enum ptx_space space, uint64_t address, unsigned bytes, unsigned kind) {
+    struct block *owner = owner_of(w, space, &address);
+    race_note(w, s, lane, owner, address, bytes, kind, NULL);
 }
 
 static void step_watched(struct warp *w, const struct step *s, uint32_t mask) {
     const struct access *a = &w->worker->run->program->accesses[s->extra];
     const uint64_t *base = LANES(const uint64_t, w, s->src[0]);
     uint64_t addresses[WARP_LANES];
-    uint32_t shared = 0, global = 0;
+    struct block *owners[WARP_LANES];
+    uint32_t left = 0;
     for (unsigned l = 0; l < WARP_LANES; l++) {
-        uint64_t at = base[l] + (uint64_t)s->offset;
-        bool windows =
-            a->space == PTX_GENERIC && at - MEMORY_SHARED < 4 * MEMORY_WINDOW_BYTES;
-        bool in_shared =
-            is_shared(a) || (windows && at - MEMORY_SHARED < MEMORY_WINDOW_BYTES);
-        addresses[l] = windows && in_shared ? at - MEMORY_SHARED : at;
-        shared |= (uint32_t)in_shared << l;
-        global |= (uint32_t)(!windows && !in_shared) << l;
+        addresses[l] = base[l] + (uint64_t)s->offset;
+        owners[l] = owner_of(w, (enum ptx_space)a->space, &addresses[l]);
+        bool own = !owners[l] && a->space == PTX_GENERIC &&
+                   addresses[l] - MEMORY_LOCAL < 3 * MEMORY_WINDOW_BYTES;
+        left |= (uint32_t)!own << l;
     }
-    struct lanes x = {.access = a, .addresses = addresses};
-    if ((x.mask = mask & shared) != 0) {
-        look_place(w, s, &x, w->block);
-    }
-    if ((x.mask = mask & global) != 0) {
-        look_place(w, s, &x, NULL);
+    for (left &= mask; left;) {
+        struct block *owner = owners[__builtin_ctz(left)];
+        struct lanes x = {.access = a, .addresses = addresses};
+        for (uint32_t m = left; m; m &= m - 1) {
+            unsigned l = (unsigned)__builtin_ctz(m);
+            x.mask |= (uint32_t)(owners[l] == owner) << l;
+        }
+        left &= ~x.mask;
+        look_place(w, s, &x, owner);
     }
     a->watched(w, s, mask);
 }

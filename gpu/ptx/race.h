@@ -54,6 +54,17 @@ static inline void race_touch(struct warp *w, const struct step *s, unsigned lan
     }
 }
 
+/* The same at an address of a space that instructions name: generic, global, shared. */
+void race_note_at(struct warp *w, const struct step *s, unsigned lane,
+                  enum ptx_space space, uint64_t address, unsigned bytes, unsigned kind);
+static inline void race_touch_at(struct warp *w, const struct step *s, unsigned lane,
+                                 enum ptx_space space, uint64_t address, unsigned bytes,
+                                 unsigned kind) {
+    if (w->race) {
+        race_note_at(w, s, lane, space, address, bytes, kind);
+    }
+}
+
 /* The same for a whole step of program->accesses, whose kind says how it synchronises;
  * the handler that machine_new puts in front of them (race_watch). */
 void race_watch(struct program *p);

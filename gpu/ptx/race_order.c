@@ -77,6 +77,10 @@ void race_barrier_arrive(struct warp *w, unsigned id) {
     x->any = true;
 }
 
+static uint32_t warps_of(const struct block *b) {
+    return (uint32_t)((UINT64_C(1) << b->warp_count) - 1);
+}
+
 static uint32_t warps_alive(const struct block *b) {
     uint32_t alive = 0;
     for (uint32_t k = 0; k < b->warp_count; k++) {
@@ -135,8 +139,11 @@ void race_barrier_pass(struct block *b, unsigned id, uint32_t warps) {
         return;
     }
     struct race_barrier *sum = &b->race->barriers[id];
-    bool all = warps == warps_alive(b);
-    if (!all || sum->any || !barrier_is_plain(b)) {
+    /* Who has exited counts as having been there, but not where warps are counted: it
+     * may have gone on after it arrived. */
+    uint32_t there = b->barriers[id].expected ? warps_of(b) : warps_alive(b);
+    bool all = warps == there && !sum->any;
+    if (!all || !barrier_is_plain(b)) {
         pass_some(b, sum, warps);
     }
     barrier_clear(b->worker->run->race, sum);
