@@ -3,11 +3,12 @@
 
 usage: gpu.py BUILD_FOLDER [--standin] [--few] [--results FOLDER]   (TAP on standard output)
 
-Exit status 77 where there is no device of compute capability 9.0. The figures of a run are kept as
-results/DATE-DEVICE.json and printed as a table. --standin: a dry run on the stand-in of libcuda, whose figures mean
-nothing and are kept nowhere but in --results; --few: a few checks of each section.
+Exit status 77, with the reason, where there is no device of compute capability 9.0. At the end one table: the sections
+with what passed, failed and was not tried, each with its reason, and the figures. The same, every check and what the
+machine is, is kept as results/DATE-TIME-DEVICE.json, also when a section breaks. --standin: a dry run on the stand-in of
+libcuda, whose figures mean nothing and are kept nowhere but in --results; --few: a few checks of each section.
 """
-import datetime, json, os, re, statistics, subprocess, sys, time
+import contextlib, datetime, json, os, platform, re, statistics, subprocess, sys, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "e2e"), HERE]
@@ -29,14 +30,62 @@ def add_job(n, words="", **more):
                  "expect": {"expression": {"c": "a[i] + b[i]"}}, "trials": 1}, **more)
 
 
+# Line 5 of this source is the fault's.
+SANITIZED_SOURCE = """extern "C" __global__ void add(float *c, const float *a, const float *b, int n) {
+    __shared__ float s[256];
+    int i = blockIdx.x * blockDim.x + threadIdx.x, t = threadIdx.x;
+    float one = i < n ? a[i] : 0, two = i < n ? b[i] : 0;
+    %s
+    if (i < n) c[i] = one + two;
+}
+"""
+SANITIZED = [
+    ("a read beyond a buffer", "memory", "out_of_bounds", 5, "if (i == n - 1) two += a[n + 3] * 0;"),
+    ("a write beyond a buffer", "memory", "out_of_bounds", 5, "if (i == n - 1) c[n + 2] = 1;"),
+    ("a read of what nobody wrote", "initialized", "uninitialized", 5, "if (i == 7) two += c[i] > 1e30f ? 1 : 0;"),
+    ("a race in shared memory", "race", "race", 5, "s[t] = one; two += s[t ^ 33] > 1e30f ? 1 : 0;"),
+    ("a barrier that half a block reaches", "barrier", "barrier_divergence", 5, "if (t < 16) __syncthreads();"),
+]
+
+
+class Told(Tap):
+    """TAP that also keeps what it says, by section: nothing that was not tried is left out of the table."""
+
+    def __init__(self):
+        super().__init__()
+        self.section, self.checks = "", []
+
+    def keep(self, name, outcome, words):
+        self.checks.append({"section": self.section, "check": name, "outcome": outcome, "words": words})
+
+    def run(self, name, function, *args):
+        kept = []
+
+        def noted():
+            kept.append(function(*args))
+            return kept[0]
+        failed = self.failed
+        super().run(name, noted)
+        words = str(kept[0] or "") if kept else "see the output"
+        self.keep(name, "failed" if self.failed > failed else "not tried" if words.startswith("not tried") else "passed", words)
+
+    def count(self, outcome, section):
+        return sum(c["outcome"] == outcome and c["section"] == section for c in self.checks)
+
+
 class Bench:
     def __init__(self, build, dry, few):
-        self.build, self.dry, self.few, self.tap, self.figures = build, dry, few, Tap(), {}
+        self.build, self.dry, self.few, self.tap, self.figures = build, dry, few, Told(), {}
         self.standin = StandIn(build + "/tests/cuda/libcuda-standin.so") if dry else None
-        self.start()
+        self.daemon = self.start(UPSKILLD_SANITIZER="off")
 
-    def start(self):
-        self.daemon = Daemon(self.build + "/daemon/upskilld", env=self.standin.env if self.dry else {})
+    def start(self, **env):
+        return Daemon(self.build + "/daemon/upskilld", env=dict(self.standin.env if self.dry else {}, **env))
+
+    def one(self, name, function, *args):
+        """A section of one check."""
+        self.tap.section = name
+        self.tap.run(name, function, *args)
 
     def ask(self, params):
         answer = self.daemon.ask("kernel/validate", params)
@@ -51,16 +100,17 @@ class Bench:
     # --- golden results ---
 
     def corpus(self):
+        self.tap.section = "golden results"
         counts = {"pass": 0, "fail": 0, "not told": 0}
 
         def judge(check, result):
             assert result.get("backend", {}).get("kind") == "cuda", short(result)
             if self.dry and (result.get("error") or {}).get("code") == "CUDA_ERROR_NOT_SUPPORTED":
-                return "the stand-in cannot"
+                return "not tried: the stand-in cannot"
             codes, wanted = validate_cuda.codes(result), set(check.get("codes", ()))
             if wanted and wanted <= validate_cuda.EMULATOR_ONLY and not codes & wanted:
                 counts["not told"] += 1
-                return "a device tells nothing of " + " ".join(sorted(wanted))
+                return "not tried: a device alone tells nothing of " + " ".join(sorted(wanted))
             good = {"unsupported": "pass"}.get(check.get("verdict"), check.get("verdict", "pass"))
             assert result["verdict"] == good, short(result)
             assert not wanted or codes & wanted, short(result)
@@ -76,6 +126,8 @@ class Bench:
         self.figures["corpus"] = counts
 
     def honesty(self):
+        self.tap.section = "kernels that cheat"
+
         def told(key, answer):
             cheat = key[1] == "cheat"
             self.tap.run("%s: %s" % key, honesty.judge_cheat if cheat else honesty.judge_honest, *([key[0]] if cheat else []), answer)
@@ -86,7 +138,9 @@ class Bench:
 
     def speed(self):
         """A kernel that was never seen, from the request to the result."""
+        began = time.monotonic()
         self.ask(add_job(1 << 16, "first"))
+        self.figures["first_ms"] = round((time.monotonic() - began) * 1000, 1)
         took = []
         for k in range(3 if self.few else 15):
             began = time.monotonic()
@@ -110,6 +164,73 @@ class Bench:
         assert abs(ours / theirs - 1) < 0.03, self.figures["timing_us"]
         return "%.2f us, in a graph %.2f us" % (ours, theirs)
 
+    # --- under compute-sanitizer ---
+
+    def sanitizer(self):
+        """Faults that only a tool sees, each by its tool with its line; and what that costs."""
+        self.tap.section = "under compute-sanitizer"
+        own = {"UPSKILLD_SANITIZER": self.build + "/tests/cuda/sanitizer-standin"} if self.dry else {}
+        daemon = self.start(**own)
+        try:
+            result = daemon.ask("kernel/validate", add_job(1000, "tool"))["result"]
+            report = result.get("sanitizer") or {}
+            self.figures["sanitizer"] = dict({k: report.get(k) for k in ("version", "path", "absent", "hint", "confinement") if k in report},
+                                             tools={t["tool"]: dict(outcome=t["outcome"], ms=t.get("ms"), reason=t.get("reason", ""))
+                                                    for t in report.get("tools", ())})
+            if report.get("absent"):
+                self.tap.run("the tool is there", lambda: "not tried: %s: %s" % (report["absent"], report.get("hint", "")))
+                return
+            self.tap.run("a right kernel is clean by every tool", self.is_clean, result)
+            for name, check, code, line, body in SANITIZED:
+                self.tap.run(name, self.is_found, daemon, check, code, line, body)
+        finally:
+            self.tap.run("its daemon ends", lambda: self.ended(daemon))
+
+    def is_clean(self, result):
+        tools = result["sanitizer"]["tools"]
+        assert result["verdict"] == "pass" and len(tools) >= 3 and all(t["outcome"] == "clean" for t in tools), result["sanitizer"]
+        assert result["sanitizer"]["confinement"] == result["confinement"], result["sanitizer"]
+        return " ".join("%s %d ms" % (t["tool"], t["ms"]) for t in tools)
+
+    def is_found(self, daemon, check, code, line, body):
+        job = dict(add_job(1000, checks=[check]), source=SANITIZED_SOURCE % body)
+        result = daemon.ask("kernel/validate", job)["result"]
+        tool = result["sanitizer"]["tools"][0]
+        if self.dry:
+            assert tool["outcome"] == "clean", tool
+            return "not tried: the stand-in of the tool looks at nothing"
+        found = [f for f in result["findings"] if f["code"] == code]
+        assert result["verdict"] == "fail" and found and found[0].get("line") == line and found[0].get("thread"), short(result)
+        return "%s, line %d, %d ms" % (tool["tool"], line, tool["ms"])
+
+    # --- what the machine is ---
+
+    def machine(self):
+        """Whatever may matter to who reads the figures later; what is not known is said."""
+        def words(*command):
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+                return done.stdout.strip() or done.stderr.strip()[:200]
+            except (OSError, subprocess.TimeoutExpired) as problem:
+                return "not known: %s" % problem
+        query = "name,driver_version,uuid,pstate,persistence_mode,compute_mode,ecc.mode.current,mig.mode.current,power.limit," \
+                "clocks.max.sm,clocks.max.mem,memory.total"
+        smi = words("nvidia-smi", "--query-gpu=" + query, "--format=csv,noheader")
+        self.figures["machine"] = {"host": platform.node(), "kernel": platform.release(), "machine": platform.machine(),
+                                   "nvidia-smi": dict(zip(query.split(","), smi.split(", "))) if smi.count(",") else smi,
+                                   "visible": os.environ.get("CUDA_VISIBLE_DEVICES", "not set"),
+                                   "commit": words("git", "-C", HERE, "describe", "--always", "--dirty"),
+                                   "dry": self.dry, "few": self.few}
+
+    def device(self):
+        result = self.ask(add_job(256))
+        assert result["verdict"] == "pass", short(result)
+        self.figures["confinement"] = " ".join(result["confinement"])
+        self.figures["compiler"] = "%(name)s %(version)s" % result["check"]["compiler"]
+        self.figures["device"] = result["backend"]
+        return "%s, driver %s, compiled by %s, confined by %s" % (result["backend"]["device"], result["backend"]["driver"],
+                                                                  self.figures["compiler"], self.figures["confinement"])
+
     # --- what is left behind ---
 
     def hung(self):
@@ -119,7 +240,7 @@ class Bench:
         result = self.ask(job)
         took = time.monotonic() - began
         self.figures["hung_s"] = {"limit": 2, "answered": round(took, 2)}
-        assert result["verdict"] == "timeout" and took < 60, (took, short(result))
+        assert result["verdict"] == "timeout" and took < (60 if self.dry else 2 + 2), (took, short(result))
         began = time.monotonic()
         after = self.ask(add_job(256))
         self.figures["hung_s"]["next"] = round(time.monotonic() - began, 2)
@@ -147,55 +268,115 @@ class Bench:
         assert max(grown) < 8192 or faults.sanitized(room.worker), grown
         return "%d validations: descriptors %s, grown by %s KiB" % (count, after[1], grown)
 
-    def end(self):
-        code = self.daemon.close()
+    def ended(self, daemon):
+        code = daemon.close()
         assert code == 0, code
 
-    def device(self):
-        return self.ask(add_job(256))["backend"]
+
+PROBE = """import ctypes, sys
+try:
+    l = ctypes.CDLL("libcuda.so.1")
+except OSError as problem:
+    sys.exit("no driver: %s" % problem)
+i, n = ctypes.c_int, ctypes.create_string_buffer(99)
+major, minor, d = i(), i(), i()
+for what, code in (("cuInit", l.cuInit(0)), ("cuDeviceGet", l.cuDeviceGet(ctypes.byref(d), 0)), ("cuDeviceGetName", l.cuDeviceGetName(n, 99, d)),
+                   ("cuDeviceGetAttribute", l.cuDeviceGetAttribute(ctypes.byref(major), 75, d)),
+                   ("cuDeviceGetAttribute", l.cuDeviceGetAttribute(ctypes.byref(minor), 76, d))):
+    if code:
+        sys.exit("the driver says %d to %s" % (code, what))
+if major.value != 9:
+    sys.exit("%s has compute capability %d.%d" % (n.value.decode(), major.value, minor.value))
+"""
 
 
-def real_device():
-    """The first device's name where it is of compute capability 9.0: asked in another process, which ends."""
-    program = ("import ctypes; l = ctypes.CDLL('libcuda.so.1'); i = ctypes.c_int; m, d, n = i(), i(), ctypes.create_string_buffer(99)\n"
-               "assert l.cuInit(0) == 0 and l.cuDeviceGet(ctypes.byref(d), 0) == 0 and l.cuDeviceGetName(n, 99, d) == 0\n"
-               "assert l.cuDeviceGetAttribute(ctypes.byref(m), 75, d) == 0 and m.value == 9; print(n.value.decode())")
-    found = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    return found.stdout.strip() if found.returncode == 0 else None
+def why_not():
+    """None where the first device is of compute capability 9.0, else why it is not: asked in a process that ends."""
+    try:
+        found = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, timeout=120)
+    except subprocess.TimeoutExpired:
+        return "the driver does not answer within 120 s"
+    return None if found.returncode == 0 else (found.stderr.strip().splitlines() or ["status %d" % found.returncode])[-1]
 
 
-def table(figures, indent=""):
+def rows_of(figures, indent=""):
     for key, value in figures.items():
         if isinstance(value, dict):
-            print("# %s%s" % (indent, key))
-            table(value, indent + "  ")
+            yield "%s%s" % (indent, key), ""
+            yield from rows_of(value, indent + "  ")
         else:
-            print("# %s%-*s %s" % (indent, 24 - len(indent), key, value))
+            yield "%s%s" % (indent, key), value
+
+
+def table(bench):
+    print("#\n# %-28s %8s %8s %10s" % ("section", "passed", "failed", "not tried"))
+    sections = list(dict.fromkeys(c["section"] for c in bench.tap.checks))
+    for section in sections:
+        print("# %-28s %8d %8d %10d" % ((section[:28],) + tuple(bench.tap.count(o, section) for o in ("passed", "failed", "not tried"))))
+    reasons = {}
+    for c in bench.tap.checks:
+        if c["outcome"] == "not tried":
+            reasons[(c["section"], c["words"])] = reasons.get((c["section"], c["words"]), 0) + 1
+    for (section, words), count in reasons.items():
+        print("# not tried, %s (%d): %s" % (section, count, words.replace("not tried: ", "")))
+    for c in bench.tap.checks:
+        if c["outcome"] == "failed":
+            print("# FAILED, %s: %s" % (c["section"], c["check"]))
+    print("#")
+    for key, value in rows_of({k: v for k, v in bench.figures.items() if k != "checks"}):
+        print("# %-28s %s" % (key, value))
+
+
+def save(bench, folder):
+    device = (bench.figures.get("device") or {}).get("device", "no device")
+    when = bench.figures["date"].replace(":", "").replace("Z", "")
+    os.makedirs(folder, exist_ok=True)
+    path = "%s/%s-%s.json" % (folder, when, re.sub(r"[^A-Za-z0-9]+", "-", str(device))[:60])
+    bench.figures["checks"] = bench.tap.checks
+    with open(path, "w") as f:
+        json.dump(bench.figures, f, indent=1)
+        f.write("\n")
+    print("# kept as %s" % path)
+
+
+def sections(bench):
+    tap = bench.tap
+    bench.machine()
+    bench.one("there is a device", bench.device)
+    bench.corpus()
+    bench.honesty()
+    bench.one("a new kernel's way", bench.speed)
+    bench.one("timing against a graph", bench.timing)
+    bench.one("a kernel that never ends", bench.hung)
+    bench.one("many, good and bad", bench.many)
+    bench.sanitizer()
+    tap.section = "the end"
+    tap.run("the daemon ends", lambda: bench.ended(bench.daemon))
 
 
 def main():
     build, dry, few = os.path.abspath(sys.argv[1]), "--standin" in sys.argv, "--few" in sys.argv
     results = sys.argv[sys.argv.index("--results") + 1] if "--results" in sys.argv else None if dry else HERE + "/results"
-    if not dry and not real_device():
-        print("1..0 # SKIP no GPU of compute capability 9.0")
+    lacks = None if dry else why_not()
+    if lacks:
+        print("1..0 # SKIP no GPU of compute capability 9.0: %s" % lacks)
         return 77
     bench = Bench(build, dry, few)
     bench.figures["date"] = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%MZ")
-    bench.tap.run("there is a device", lambda: bench.figures.update(device=bench.device()))
-    bench.corpus()
-    bench.honesty()
-    for section in (bench.speed, bench.timing, bench.hung, bench.many):
-        bench.tap.run(section.__doc__.split("\n")[0] if section.__doc__ else "a kernel that never ends", section)
-    bench.tap.run("the daemon ends", bench.end)
-    if bench.standin:
-        bench.standin.close()
-    table(bench.figures)
-    if results:
-        name = re.sub(r"[^A-Za-z0-9]+", "-", str((bench.figures.get("device") or {}).get("device")))[:60]
-        os.makedirs(results, exist_ok=True)
-        with open("%s/%s-%s.json" % (results, bench.figures["date"][:10], name), "w") as f:
-            json.dump(bench.figures, f, indent=1)
-            f.write("\n")
+    try:
+        bench.tap.section = "all of it"
+        with contextlib.ExitStack() as at_end:
+            if bench.standin:
+                at_end.callback(bench.standin.close)
+            sections(bench)
+    except Exception as problem:  # noqa: BLE001: what was measured until then is kept
+        def broken(problem=problem):
+            raise problem
+        bench.tap.run("every section is run", broken)
+    finally:
+        table(bench)
+        if results:
+            save(bench, results)
     return bench.tap.end()
 
 
