@@ -363,6 +363,7 @@ int check_input_read(struct check_input *ret, const json_t *params,
     }
     struct host_code host = {0};
     host_code_blank_sources(&ret->closure.sources, &host);
+    include_closure_find_prefix(&ret->closure);
     ret->host_stripped = host.has_host_code;
     ret->options.default_device =
         host.needs_default_device || includes_driver(&ret->closure.sources);

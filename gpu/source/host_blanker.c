@@ -95,6 +95,16 @@ static void note_gone_type(struct host_blanker *b, const struct declaration *d) 
     }
 }
 
+/* "at::acc_type" of a library whose other names are the host's. */
+static bool is_torch_device(const struct host_blanker *b, size_t i) {
+    if (word_at(b, i + 2) != WORD_NAME) {
+        return false;
+    }
+    char name[64];
+    token_text(b, i + 2, name, sizeof name);
+    return host_names_torch_device(name);
+}
+
 static bool is_host_name(const struct host_blanker *b, size_t i) {
     char name[64];
     token_text(b, i, name, sizeof name);
@@ -114,7 +124,8 @@ static bool is_host_name(const struct host_blanker *b, size_t i) {
         token_text(b, i + 2, name, sizeof name);
         return strstr(name, "_vector") != NULL;
     }
-    return (qualifies && host_names_namespace(name)) || host_names_plain(name) ||
+    return (qualifies && host_names_namespace(name) && !is_torch_device(b, i)) ||
+           host_names_plain(name) ||
            (b->using_std && !qualifies && host_names_std(name) &&
             word_at(b, i + 1) != WORD_PAREN_OPEN) ||
            is_gone(b, &b->gone_types, i);

@@ -246,6 +246,33 @@ static bool blank_includes(const struct host_blanker *b, bool costly, char *text
     return any;
 }
 
+static bool is_torch_include(const struct host_blanker *b, size_t i) {
+    if (b->tokens.list[i].word != WORD_DIRECTIVE) {
+        return false;
+    }
+    struct cuda_directive d;
+    read_directive(b, i, &d);
+    bool is =
+        strcmp(d.name, "include") == 0 && d.target && host_names_torch_header(d.target);
+    cuda_directive_finish(&d);
+    return is;
+}
+
+/* PyTorch's headers are gone by now; what kernels use of them takes the place of each,
+ * since any may stand beneath an #if. */
+static void write_torch_includes(const struct host_blanker *b, bool needs_std,
+                                 char *text) {
+    const char *line = needs_std ? "#include <torch_std>" : "#include <torch>";
+    size_t len = strlen(line);
+    for (size_t i = 0; i < b->tokens.count; i++) {
+        const struct code_token *t = &b->tokens.list[i];
+        if (is_torch_include(b, i) && t->end - t->start >= len &&
+            !memchr(text + t->start, '\n', len)) {
+            memcpy(text + t->start, line, len);
+        }
+    }
+}
+
 /* text NULL: only look. */
 static void process(const char *source, size_t len, const struct space_macros *known,
                     char *text, struct host_code *ret) {
@@ -257,8 +284,12 @@ static void process(const char *source, size_t len, const struct space_macros *k
     host_blanker_judge(&b);
     tell(&b, ret);
     ret->has_host_code |= blank_includes(&b, false, text);
-    if (text && ret->has_host_code && !device_needs_std(&b)) {
-        blank_includes(&b, true, text);
+    if (text && ret->has_host_code) {
+        bool needs_std = device_needs_std(&b);
+        if (!needs_std) {
+            blank_includes(&b, true, text);
+        }
+        write_torch_includes(&b, needs_std, text);
     }
     if (text && ret->has_host_code) {
         struct host_launches launches;

@@ -170,6 +170,35 @@ bool host_names_header(const char *target) {
            begins(folders, ARRAY_LEN(folders), target);
 }
 
+bool host_names_torch_header(const char *target) {
+    static const char *const folders[] = {"torch/", "ATen/", "c10/"};
+    return begins(folders, ARRAY_LEN(folders), target);
+}
+
+bool host_names_torch_device(const char *name) {
+    static const char *const names[] = {
+        "AccumulateType",
+        "BFloat16",
+        "DefaultPtrTraits",
+        "Float8_e4m3fn",
+        "Float8_e5m2",
+        "GenericPackedTensorAccessor",
+        "Half",
+        "OpMathType",
+        "PackedTensorAccessor",
+        "PackedTensorAccessor32",
+        "PackedTensorAccessor64",
+        "RestrictPtrTraits",
+        "TensorAccessor",
+        "_isnan",
+        "acc_type",
+        "ceil_div",
+        "opmath_type",
+        "round_up",
+    };
+    return listed(names, ARRAY_LEN(names), name);
+}
+
 bool host_names_costly_header(const char *target) {
     static const char *const names[] = {
         "algorithm", "array",  "bit",         "complex", "concepts", "functional",

@@ -7,6 +7,10 @@
 /* "vector", "torch/extension.h": a header whose contents NVRTC can never compile and no
  * kernel needs. */
 bool host_names_header(const char *target);
+/* One of PyTorch's: what device code uses of them comes from the shim <torch>. */
+bool host_names_torch_header(const char *target);
+/* at::NAME, c10::NAME or torch::NAME that the shim gives: acc_type, Half … */
+bool host_names_torch_device(const char *name);
 /* "algorithm", "tuple": a C++ header that device code can use and that costs the compiler
  * half a second: worth leaving out where only host code used it. */
 bool host_names_costly_header(const char *target);

@@ -518,17 +518,17 @@ static void list_include_dirs(struct builder *b) {
 
 /* Whether the unit's include of `target` means one of the files that were found. */
 static bool is_users_header(const char *target, enum include_form form, void *data) {
-    struct visit *v = data;
-    const struct source_set *s = &v->b->ret->sources;
+    const struct include_closure *c = data;
+    const struct source_set *s = &c->sources;
     if (form == INCLUDE_QUOTED) {
-        autofree char *dir = folder_of(s->files[v->file].path);
+        autofree char *dir = folder_of(s->files[0].path);
         autofree char *joined = path_join(dir, target);
         autofree char *path = path_normalize(joined);
         if (source_set_find(s, path)) {
             return true;
         }
     }
-    for (char **dir = v->b->ret->include_dirs; *dir; dir++) {
+    for (char **dir = c->include_dirs; *dir; dir++) {
         autofree char *joined = path_join(*dir, target);
         autofree char *path = path_normalize(joined);
         if (source_set_find(s, path)) {
@@ -536,6 +536,12 @@ static bool is_users_header(const char *target, enum include_form form, void *da
         }
     }
     return false;
+}
+
+void include_closure_find_prefix(struct include_closure *c) {
+    const struct source_file *unit = &c->sources.files[0];
+    free(c->prefix);
+    c->prefix = include_prefix_read(unit->text, unit->len, is_users_header, c);
 }
 
 static void finish_builder(struct builder *b) {
@@ -565,10 +571,6 @@ int include_closure_build(const char *path, const char *display, const char *tex
     if (r == 0) {
         list_include_dirs(&b);
         follow_all(&b);
-        struct visit unit = {&b, 0};
-        ret->prefix =
-            include_prefix_read(ret->sources.files[0].text, ret->sources.files[0].len,
-                                is_users_header, &unit);
     }
     finish_builder(&b);
     if (r < 0) {

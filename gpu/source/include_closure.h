@@ -23,7 +23,7 @@ struct include_closure {
     json_t *findings;    /* refused includes, as errors at their lines; may be empty */
     char *prefix; /* the leading run of includes and macros of the unit as the precompiled
                      header key wants it, or NULL when it begins otherwise or includes
-                     only light headers */
+                     only light headers; set by include_closure_find_prefix */
     char **roots; /* of this machine, by their number in job paths; NULL-terminated */
 };
 
@@ -37,6 +37,8 @@ struct include_closure {
 int include_closure_build(const char *path, const char *display, const char *text,
                           size_t len, const struct include_options *options,
                           struct include_closure *ret, struct err *err);
+/* Set `prefix` by the unit's text as it is now: after host_code has changed it. */
+void include_closure_find_prefix(struct include_closure *c);
 void include_closure_finish(struct include_closure *c);
 /* "r0/…" inside the job -> absolute path on this machine, or NULL; freed by the caller.
  */

@@ -15,9 +15,10 @@ static bool is_heavy(const char *target) {
     static const char *const prefixes[] = {"cooperative_groups", "cuda/", "cub/",
                                            "thrust/", "curand_kernel.h"};
     static const char *const shimmed[] = {
-        "algorithm",  "array",    "bit",     "cmath",           "complex", "concepts",
-        "functional", "iterator", "numeric", "tuple",           "limits",  "type_traits",
-        "utility",    "ratio",    "compare", "initializer_list"};
+        "algorithm",        "array",       "bit",      "cmath",   "complex",
+        "concepts",         "functional",  "iterator", "numeric", "tuple",
+        "limits",           "type_traits", "utility",  "ratio",   "compare",
+        "initializer_list", "torch",       "torch_std"};
     for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
         if (strncmp(target, prefixes[i], strlen(prefixes[i])) == 0) {
             return true;

@@ -236,6 +236,10 @@ const struct shim shims[] = {
     {"type_traits", FROM_CUDA("TYPE_TRAITS", "type_traits")},
     {"utility", FROM_CUDA("UTILITY", "utility")},
     {"variant", FROM_CUDA("VARIANT", "variant")},
+    {"cub/cub.cuh", KEEP_MACROS "#include <cub_device>\n" RESTORE_MACROS},
+    {"cub_device", shim_cub},
+    {"torch", shim_torch},
+    {"torch_std", "#define UPSKILLD_TORCH_STD\n#include <torch>\n"},
 };
 const size_t shim_count = ARRAY_LEN(shims);
 

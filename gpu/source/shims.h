@@ -7,7 +7,9 @@
  * header, brought into std. They are passed to nvrtcCreateProgram beside the source, so
  * the job folder stays the user's; a file of the job or of the toolkit with the same name
  * wins over a shim that the caller leaves out. Headers whose contents are host-only
- * (<vector>, <iostream> …) have no shim: host_code blanks their includes. */
+ * (<vector>, <iostream> …) have no shim: host_code blanks their includes. Two libraries are
+ * half host, half device: <cub/cub.cuh> is here without its launching code, and <torch> and
+ * <torch_std> stand for PyTorch's headers (headers/, texts of their own). */
 #include <stddef.h>
 
 struct shim {
@@ -16,6 +18,7 @@ struct shim {
 };
 
 extern const struct shim shims[];
+extern const char shim_torch[], shim_cub[]; /* headers/NAME.cuh */
 extern const size_t shim_count;
 
 /* The shim of that name, or NULL. */

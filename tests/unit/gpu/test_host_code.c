@@ -87,7 +87,13 @@ Test(host_code, host_code_goes) {
         {"int main() { return 0; }", ""},
         {"int main(int argc, char **argv) try { } catch (...) { }", ""},
         {"#include <vector>\n#include <cuda_fp16.h>", "#include <cuda_fp16.h>"},
-        {"#include <torch/extension.h>\nint x;", ""},
+        {"#include <torch/extension.h>\nint x;", "#include <torch>"},
+        {"#include \"ATen/ATen.h\"\n__device__ float f(float x) { return std::min(x, "
+         "1.f); }",
+         "#include <torch_std> __device__ float f(float x) { return std::min(x, 1.f); "
+         "}"},
+        {"void f(at::Tensor x); template <class T> using wide = at::opmath_type<T>;",
+         "template <class T> using wide = at::opmath_type<T>;"},
         {"static inline auto f(int x = [] { return 1; }()) -> int { return x; }", ""},
         {"template <class T> requires(sizeof(T) > 1) void launch(T *x) { k<<<1, 2>>>(x); "
          "}",
@@ -320,7 +326,7 @@ Test(host_code, extensions_compile_without_their_libraries, .timeout = 60) {
     static const struct {
         const char *name;
         int kernels;
-    } cases[] = {{"torch_extension.cu", 2}, {"gtest_file.cu", 1}};
+    } cases[] = {{"torch_extension.cu", 2}, {"torch_device.cu", 2}, {"gtest_file.cu", 1}};
     if (nvrtc_probe_missing()) {
         cr_skip_test("%s", nvrtc_probe_missing());
     }

@@ -60,8 +60,12 @@ static int build_unit(struct project *p, const char *text) {
     autofree char *path = xasprintf("%s/src/k.cu", p->proj);
     struct err err = {0};
     include_closure_finish(&p->closure);
-    return include_closure_build(path, "src/k.cu", NULL, 0, &p->options, &p->closure,
-                                 &err);
+    int r =
+        include_closure_build(path, "src/k.cu", NULL, 0, &p->options, &p->closure, &err);
+    if (r == 0) {
+        include_closure_find_prefix(&p->closure);
+    }
+    return r;
 }
 
 static const struct source_file *file(const struct project *p, const char *path) {

@@ -65,8 +65,11 @@ Test(shims, live_together_and_with_cuda_std) {
         struct buf source = BUF_INIT(1u << 16);
         buf_adds(&source, backwards ? cuda : "");
         for (size_t i = 0; i < shim_count; i++) {
-            buf_addf(&source, "#include <%s>\n",
-                     shims[backwards ? shim_count - 1 - i : i].name);
+            const char *name = shims[backwards ? shim_count - 1 - i : i].name;
+            if (strncmp(name, "cub", 3) !=
+                0) { /* CUB alone takes seconds: a test of its own */
+                buf_addf(&source, "#include <%s>\n", name);
+            }
         }
         buf_adds(&source, backwards ? "" : cuda);
         buf_adds(
@@ -89,8 +92,10 @@ Test(shims, stand_alone_in_every_language_version) {
     }
     static const char *const standards[] = {"-std=c++17", "-std=c++14", "-std=c++20"};
     for (size_t i = 0; i < shim_count; i++) {
-        if (strstr(shims[i].text, "#include <cuda/std/") &&
-            !strstr(shims[i].name, "int")) {
+        if ((strstr(shims[i].text, "#include <cuda/std/") &&
+             !strstr(shims[i].name, "int")) ||
+            strncmp(shims[i].name, "cub", 3) == 0 ||
+            !strcmp(shims[i].name, "torch_std")) {
             continue;
         }
         autofree char *source = xasprintf("#include <%s>\n#include <%s>\n" KERNEL,
@@ -101,6 +106,30 @@ Test(shims, stand_alone_in_every_language_version) {
         bool needs_17 = strstr(shims[i].text, "<cuda/std/");
         expect_clean(source, needs_17 ? NULL : options, shims[i].name);
     }
+}
+
+/* All that a block or a warp does by CUB, without what launches kernels. */
+Test(shims, cub_is_there_for_device_code) {
+    if (nvrtc_probe_missing()) {
+        cr_skip_test("%s", nvrtc_probe_missing());
+    }
+    expect_clean("#include <cmath>\n#include <cub/cub.cuh>\n"
+                 "__global__ void k(float *x, int *y) {\n"
+                 "  using Reduce = cub::BlockReduce<float, 128>;\n"
+                 "  using Sort = cub::BlockRadixSort<int, 128, 2>;\n"
+                 "  using Scan = cub::WarpScan<int>;\n"
+                 "  __shared__ union { Reduce::TempStorage r; Sort::TempStorage s;\n"
+                 "                     Scan::TempStorage w[4]; } t;\n"
+                 "  float sum = Reduce(t.r).Sum(x[threadIdx.x]);\n"
+                 "  __syncthreads();\n"
+                 "  int keys[2] = {y[threadIdx.x], 7};\n"
+                 "  Sort(t.s).Sort(keys);\n"
+                 "  __syncthreads();\n"
+                 "  Scan(t.w[threadIdx.x / 32]).ExclusiveSum(keys[0], keys[1]);\n"
+                 "  x[threadIdx.x] = fmaxf(sum, -INFINITY);\n"
+                 "  y[threadIdx.x] = keys[1];\n"
+                 "}\n",
+                 NULL, "cub/cub.cuh");
 }
 
 static void assert_integer(struct buf *out, const char *name, unsigned long long value,
