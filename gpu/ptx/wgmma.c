@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "gpu/ptx/access.h"
 #include "gpu/ptx/findings.h"
+#include "gpu/ptx/race.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -85,6 +86,7 @@ static uint64_t operand_sum(const struct block *b, const struct operand *o) {
 static const uint8_t *piece_at(struct warp *w, const struct step *s, uint64_t at) {
     const struct block *b = w->block;
     uint32_t set = 0x0f0f0f0f;
+    race_touch(w, s, 0, w->block, at, 16, RACE_READ);
     if (at + 16 <= b->shared_bytes) {
         if (b->shared_shadow) {
             memcpy(&set, b->shared_shadow + at / 4, 4);
@@ -182,6 +184,12 @@ static struct warp *group_of(const struct warp *w, unsigned *ret_count) {
     uint32_t left = w->block->warp_count - first;
     *ret_count = left < GROUP_WARPS ? left : GROUP_WARPS;
     return &w->block->warps[first];
+}
+
+/* One warp's wait is for the reads of all four: what they know meets at this address of
+ * no memory. */
+static uint64_t race_place(const struct warp *w) {
+    return (UINT64_C(1) << 41) + w->index / GROUP_WARPS;
 }
 
 /* ---- findings ---- */
@@ -303,6 +311,7 @@ bool wgmma_run_product(struct warp *w, const struct step *s, const struct matrix
     } else {
         product_real(w, m, scale_is_on(w, s), a, b);
     }
+    race_release_at(w, w->block, race_place(w));
     check_same(w, x);
     wgmma_check_group(w);
     return true;
@@ -405,6 +414,7 @@ static bool wait_is_over(struct warp *w, const struct matrix *m) {
         return false;
     }
     group_retire(w, number);
+    race_acquire_at(w, UINT32_MAX, w->block, race_place(w));
     uint32_t kept = 0;
     for (uint32_t k = 0; k < q->item_count; k++) {
         if (q->items[k].number > number) {

@@ -3,7 +3,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#define GEMM(name, factor, result, sum, instruction)                                             \
+#define GEMM(name, factor, result, sum, letters, constraint)                                     \
   extern "C" __global__ void name(const factor* A, const factor* B, result* C, int M, int N, int K) { \
     __shared__ alignas(128) unsigned char a[16 * 32], b[8 * 32];                                  \
     int lane = threadIdx.x, top = blockIdx.y * 16, left = blockIdx.x * 8;                         \
@@ -23,28 +23,23 @@
                    : "=r"(fa[0]), "=r"(fa[1]), "=r"(fa[2]), "=r"(fa[3]) : "r"(at));               \
       asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0,%1}, [%2];"                      \
                    : "=r"(fb[0]), "=r"(fb[1]) : "r"(bt));                                         \
-      instruction(d, fa, fb);                                                                     \
+      asm volatile("mma.sync.aligned." letters " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
+                   : "+" constraint(d[0]), "+" constraint(d[1]), "+" constraint(d[2]), "+" constraint(d[3]) \
+                   : "r"(fa[0]), "r"(fa[1]), "r"(fa[2]), "r"(fa[3]), "r"(fb[0]), "r"(fb[1]));     \
       __syncwarp();                                                                               \
     }                                                                                             \
     for (int e = 0; e < 4; e++)                                                                   \
       C[(top + lane / 4 + e / 2 * 8) * N + left + lane % 4 * 2 + e % 2] = (result)d[e];           \
   }
 
-#define MMA(letters, constraint)                                                                  \
-  [](auto& d, unsigned (&a)[4], unsigned (&b)[2]) {                                               \
-    asm volatile("mma.sync.aligned." letters " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
-                 : "+" constraint(d[0]), "+" constraint(d[1]), "+" constraint(d[2]), "+" constraint(d[3]) \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));             \
-  }
-
 typedef unsigned char byte;
-GEMM(gemm_f16, __half, float, float, MMA("m16n8k16.row.col.f32.f16.f16.f32", "f"))
-GEMM(gemm_bf16, __nv_bfloat16, float, float, MMA("m16n8k16.row.col.f32.bf16.bf16.f32", "f"))
-GEMM(gemm_tf32, float, float, float, MMA("m16n8k8.row.col.f32.tf32.tf32.f32", "f"))
-GEMM(gemm_e4m3, byte, float, float, MMA("m16n8k32.row.col.f32.e4m3.e4m3.f32", "f"))
-GEMM(gemm_s8, signed char, int, int, MMA("m16n8k32.row.col.s32.s8.s8.s32", "r"))
-GEMM(gemm_u8, byte, int, int, MMA("m16n8k32.row.col.satfinite.s32.u8.s8.s32", "r"))
-GEMM(gemm_b1, byte, int, int, MMA("m16n8k256.row.col.s32.b1.b1.s32.and.popc", "r"))
+GEMM(gemm_f16, __half, float, float, "m16n8k16.row.col.f32.f16.f16.f32", "f")
+GEMM(gemm_bf16, __nv_bfloat16, float, float, "m16n8k16.row.col.f32.bf16.bf16.f32", "f")
+GEMM(gemm_tf32, float, float, float, "m16n8k8.row.col.f32.tf32.tf32.f32", "f")
+GEMM(gemm_e4m3, byte, float, float, "m16n8k32.row.col.f32.e4m3.e4m3.f32", "f")
+GEMM(gemm_s8, signed char, int, int, "m16n8k32.row.col.s32.s8.s8.s32", "r")
+GEMM(gemm_u8, byte, int, int, "m16n8k32.row.col.satfinite.s32.u8.s8.s32", "r")
+GEMM(gemm_b1, byte, int, int, "m16n8k256.row.col.s32.b1.b1.s32.and.popc", "r")
 
 // B as k by n: its halves come to the threads transposed, the results leave by stmatrix.
 extern "C" __global__ void gemm_trans(const __half* A, const __half* B, __half* C, int N, int K) {
