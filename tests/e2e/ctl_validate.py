@@ -118,10 +118,10 @@ def what_does_not_compile_or_run_is_status_1(room):
     code, out, _ = room.validate("typo.cu")
     same(code, 1)
     holds(out, r"^typo\.cu:3:\d+: error: identifier \"half_of\" is undefined", r"^ +\| +\^", r"^error$")
-    room.kernel("fence", GOOD.replace("if (i", "asm volatile(\"wgmma.fence.sync.aligned;\");\n    if (i"))
-    code, out, _ = room.validate("fence.cu")
+    room.kernel("cast", GOOD.replace("if (i", "asm volatile(\"multimem.red.relaxed.sys.global.add.u32 [%0], 1;\" :: \"l\"(y));\n    if (i"))
+    code, out, _ = room.validate("cast.cu")
     same(code, 1)
-    holds(out, r"^  wgmma\.fence\S* at fence\.cu:3$", r"^hint: ", r"^unsupported")
+    holds(out, r"^  multimem\.red\S* at cast\.cu:3$", r"^hint: ", r"^unsupported")
 
 
 def a_kernel_that_does_not_end_is_a_timeout(room):
