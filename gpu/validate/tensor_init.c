@@ -1,12 +1,14 @@
 #include "gpu/validate/tensor_init.h"
 
+#include "gpu/validate/normal_table.h"
+
 #include <math.h>
 #include <string.h>
 
 /* --- random bits --- */
 
-void philox4x32(const uint32_t counter[static 4], const uint32_t key[static 2],
-                uint32_t ret[static 4]) {
+static inline void philox(const uint32_t counter[static 4], const uint32_t key[static 2],
+                          uint32_t ret[static 4]) {
     uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
     uint32_t k0 = key[0], k1 = key[1];
     for (int round = 0; round < 10; round++) {
@@ -24,17 +26,41 @@ void philox4x32(const uint32_t counter[static 4], const uint32_t key[static 2],
     ret[3] = c3;
 }
 
+void philox4x32(const uint32_t counter[static 4], const uint32_t key[static 2],
+                uint32_t ret[static 4]) {
+    philox(counter, key, ret);
+}
+
 struct draw {
     uint64_t bits[2];
 };
 
-static struct draw draw_at(uint64_t seed, uint32_t stream, uint64_t i) {
+/* retry: 0 for the bits that two elements share, i and i + 1 of an even i; from 1 on of
+ * element i alone. */
+static inline struct draw draw_at(uint64_t seed, uint32_t stream, uint64_t i,
+                                  uint32_t retry) {
     const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
-    const uint32_t counter[4] = {(uint32_t)i, (uint32_t)(i >> 32), stream, 0};
+    const uint32_t counter[4] = {(uint32_t)i, (uint32_t)(i >> 32), stream, retry};
     uint32_t out[4];
-    philox4x32(counter, key, out);
+    philox(counter, key, out);
     return (struct draw){
         {out[0] | (uint64_t)out[1] << 32, out[2] | (uint64_t)out[3] << 32}};
+}
+
+/* 64 bits of each element from `first` on. */
+static void words(uint64_t *ret, uint64_t seed, uint32_t stream, uint64_t first,
+                  size_t count) {
+    size_t i = 0;
+    if (count && first % 2) {
+        ret[i++] = draw_at(seed, stream, first / 2, 0).bits[1];
+    }
+    for (; i + 1 < count; i += 2) {
+        struct draw d = draw_at(seed, stream, (first + i) / 2, 0);
+        memcpy(ret + i, d.bits, sizeof d.bits);
+    }
+    if (i < count) {
+        ret[i] = draw_at(seed, stream, (first + i) / 2, 0).bits[0];
+    }
 }
 
 /* [0, 1), a multiple of 2^-53. */
@@ -42,79 +68,66 @@ static double unit(uint64_t bits) {
     return (double)(int64_t)(bits >> 11) * 0x1p-53;
 }
 
-/* --- the functions that a normal value needs, the same on every machine --- */
-
-/* Two values at once, and choices by masks, not by branching: random numbers are what a
- * processor predicts worst. What is computed, and in which order, must stay as it is: the
- * bytes of every seed depend on it (test_tensor_type.c holds some). */
-typedef double pair __attribute__((vector_size(16)));
-typedef int64_t pair_mask __attribute__((vector_size(16)));
-typedef uint64_t pair_bits __attribute__((vector_size(16)));
-
-static pair choose(pair_mask which, pair yes, pair no) {
-    return (pair)((which & (pair_mask)yes) | (~which & (pair_mask)no));
-}
-
-static pair lesser(pair a, pair b) {
-    return choose(a < b, a, b);
-}
+/* --- normal values --- */
 
 /* log(x), x in [2^-53, 1]: log(2^e m) with m in [sqrt(1/2), sqrt 2) by the series of
- * 2 atanh((m-1)/(m+1)); 1e-15 relative. */
-static pair plain_log(pair x) {
-    static const double parts[12] = {1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17,
-                                     1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9,
-                                     1.0 / 7,  1.0 / 5,  1.0 / 3,  1.0};
-    pair_bits bits = (pair_bits)x;
-    pair_mask e = (pair_mask)(bits >> 52) - 1022;
-    pair m = (pair)((bits & (UINT64_MAX >> 12)) | (uint64_t)1022 << 52); /* [0.5, 1) */
-    pair_mask low = m < 0.70710678118654752;
-    m = choose(low, m * 2, m);
-    e += low; /* -1 where it is */
-    pair s = (m - 1) / (m + 1), square = s * s, sum = {0, 0};
-    for (int k = 0; k < 12; k++) {
-        sum = sum * square + parts[k];
+ * 2 atanh((m-1)/(m+1)); 1e-15 relative. Plain IEEE arithmetic: the same on every machine,
+ * which the C library's is not. */
+static double plain_log(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    int e = (int)(bits >> 52) - 1022;
+    bits = (bits & (UINT64_MAX >> 12)) | (uint64_t)1022 << 52;
+    double m, sum = 0;
+    memcpy(&m, &bits, sizeof m); /* [0.5, 1) */
+    if (m < 0.70710678118654752) {
+        m *= 2;
+        e--;
     }
-    pair exponent = {(double)e[0], (double)e[1]};
-    return 2 * s * sum + exponent * 0.69314718055994531;
+    double s = (m - 1) / (m + 1), square = s * s;
+    for (int k = 23; k >= 1; k -= 2) {
+        sum = sum * square + 1.0 / k;
+    }
+    return 2 * s * sum + e * 0.69314718055994531;
 }
 
-/* cos(2 pi u), u in [0, 1): reduced to an eighth of the circle, then Taylor. */
-static pair plain_cos_turn(pair u) {
-    /* 1/(2n)! or 1/(2n+1)!, Horner from the ninth term: what each is of the one before.
-     */
-#define PART(n) 1.0 / (n) / (n + 1.0)
-    static const double parts[2][9] = {
-        {PART(1), PART(3), PART(5), PART(7), PART(9), PART(11), PART(13), PART(15),
-         PART(17)},
-        {PART(2), PART(4), PART(6), PART(8), PART(10), PART(12), PART(14), PART(16),
-         PART(18)},
-    };
-#undef PART
-    const pair one = {1, 1};
-    pair turn = lesser(u, 1 - u); /* cosine is even: [0, 0.5] */
-    pair sign = choose(turn > 0.25, -one, one);
-    turn = lesser(turn, 0.5 - turn); /* [0, 0.25] */
-    pair_mask swap = turn > 0.125;
-    pair x = lesser(turn, 0.25 - turn) * 6.28318530717958648;
-    pair square = x * x, sum = {0, 0};
-    for (int n = 8; n >= 0; n--) {
-        sum = (1 - sum) * square * choose(swap, one * parts[1][n], one * parts[0][n]);
+/* Beyond the base layer's rectangle (Marsaglia 1964). */
+static double tail_value(uint64_t seed, uint32_t stream, uint64_t i, uint32_t retry) {
+    for (;; retry++) {
+        struct draw d = draw_at(seed, stream, i, retry);
+        double x = -plain_log(1 - unit(d.bits[0])) / TAIL;
+        double y = -plain_log(1 - unit(d.bits[1]));
+        if (2 * y > x * x) {
+            return TAIL + x;
+        }
     }
-    return sign * (choose(swap, x, one) * (1 - sum));
 }
 
-/* count pairs of standard normal values of the elements from `first` on. */
-static void normals(pair *ret, uint64_t seed, uint32_t stream, uint64_t first,
-                    size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        struct draw a = draw_at(seed, stream, first + 2 * i),
-                    b = draw_at(seed, stream, first + 2 * i + 1);
-        pair lengths = {unit(a.bits[0]), unit(b.bits[0])};
-        pair angles = {unit(a.bits[1]), unit(b.bits[1])};
-        lengths = -2 * plain_log(1 - lengths);
-        pair radius = {sqrt(lengths[0]), sqrt(lengths[1])};
-        ret[i] = radius * plain_cos_turn(angles);
+/* A value of element i from its bits: which layer, which sign, where in the layer. Of a
+ * hundred one is not inside for certain and takes bits of its own. */
+static double normal_value(uint64_t bits, uint64_t seed, uint32_t stream, uint64_t i) {
+    for (uint32_t retry = 1;; retry++) {
+        const struct layer *l = &layers[bits & 255];
+        uint64_t place = bits >> 11, sign = bits << 55 & (uint64_t)1 << 63;
+        double x = (double)(int64_t)place * l->width;
+        if (place >= l->inside) {
+            struct draw d;
+            if (l == layers) {
+                x = tail_value(seed, stream, i, retry);
+            } else {
+                d = draw_at(seed, stream, i, retry);
+                double y = l[0].foot + (l[1].foot - l[0].foot) * unit(d.bits[0]);
+                if (plain_log(y) >= -0.5 * x * x) {
+                    bits = d.bits[1];
+                    continue;
+                }
+            }
+        }
+        uint64_t value;
+        memcpy(&value, &x, sizeof value);
+        value |= sign; /* no branch: nothing is predicted worse */
+        memcpy(&x, &value, sizeof x);
+        return x;
     }
 }
 
@@ -136,11 +149,9 @@ static void poison(enum tensor_type type, void *data, uint64_t count) {
     }
 }
 
-static double value_at(const struct tensor_init *init, uint64_t seed, uint32_t stream,
-                       uint64_t i) {
+/* What needs no random bits. */
+static double value_at(const struct tensor_init *init, uint64_t i) {
     switch (init->kind) {
-    case INIT_UNIFORM:
-        return init->a + (init->b - init->a) * unit(draw_at(seed, stream, i).bits[0]);
     case INIT_ARANGE:
         return init->a + (double)i * init->b;
     case INIT_VALUES:
@@ -150,49 +161,88 @@ static double value_at(const struct tensor_init *init, uint64_t seed, uint32_t s
     }
 }
 
-enum { NORMALS = 64 }; /* pairs at a time */
+enum { SOME = 256 }; /* elements at a time */
 
-static void fill_normal(enum tensor_type type, void *data, uint64_t first, uint64_t count,
-                        const struct tensor_init *init, uint64_t seed, uint32_t stream) {
-    pair some[NORMALS];
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t at = i % (2 * NORMALS);
-        if (!at) {
-            uint64_t left = (count - i + 1) / 2;
-            normals(some, seed, stream, first + i, left < NORMALS ? left : NORMALS);
+/* Values of random elements from their bits. */
+static void random_values(double *ret, const uint64_t *bits, size_t count,
+                          const struct tensor_init *init, uint64_t seed, uint32_t stream,
+                          uint64_t first) {
+    for (size_t i = 0; i < count; i++) {
+        ret[i] = init->kind == INIT_NORMAL
+                     ? init->a + init->b * normal_value(bits[i], seed, stream, first + i)
+                     : init->a + (init->b - init->a) * unit(bits[i]);
+    }
+}
+
+static void set_values(enum tensor_type type, void *data, uint64_t at,
+                       const double *values, size_t count) {
+    if (type == TENSOR_FLOAT32) { /* the most of all */
+        for (size_t i = 0; i < count; i++) {
+            ((float *)data)[at + i] = (float)values[i];
         }
-        tensor_set(type, data, i, init->a + init->b * some[at / 2][at % 2]);
+        return;
+    }
+    if (type == TENSOR_FLOAT64) {
+        memcpy((double *)data + at, values, count * sizeof *values);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        tensor_set(type, data, at + i, values[i]);
+    }
+}
+
+static void fill_random(enum tensor_type type, void *data, uint64_t first, uint64_t count,
+                        const struct tensor_init *init, uint64_t seed, uint32_t stream) {
+    uint64_t bits[SOME];
+    double values[SOME];
+    for (uint64_t at = 0; at < count; at += SOME) {
+        size_t n = count - at < SOME ? (size_t)(count - at) : SOME;
+        words(bits, seed, stream, first + at, n);
+        if (init->kind == INIT_INTEGERS) {
+            for (size_t i = 0; i < n; i++) {
+                tensor_set_integer(type, data, at + i,
+                                   integer_in(init->low, init->high, bits[i]));
+            }
+        } else {
+            random_values(values, bits, n, init, seed, stream, first + at);
+            set_values(type, data, at, values, n);
+        }
+    }
+}
+
+static void fill_copy(enum tensor_type type, void *data, uint64_t first, uint64_t count,
+                      const struct tensor_init *init) {
+    size_t size = tensor_type_bytes(type);
+    if (count) {
+        memcpy(data, (const char *)init->elements + first * size, count * size);
     }
 }
 
 void tensor_fill(enum tensor_type type, void *data, uint64_t first, uint64_t count,
                  const struct tensor_init *init, uint64_t seed, uint32_t stream) {
-    if (init->kind == INIT_POISON) {
+    bool whole = init->kind == INIT_VALUES && init->whole && init->value_count &&
+                 !tensor_type_float(type) && tensor_type_bytes(type) == 8;
+    switch (init->kind) {
+    case INIT_POISON:
         poison(type, data, count);
         return;
-    }
-    if (init->kind == INIT_COPY) {
-        size_t size = tensor_type_bytes(type);
-        if (count) {
-            memcpy(data, (const char *)init->elements + first * size, count * size);
-        }
+    case INIT_COPY:
+        fill_copy(type, data, first, count, init);
         return;
-    }
-    if (init->kind == INIT_NORMAL) {
-        fill_normal(type, data, first, count, init, seed, stream);
+    case INIT_NORMAL:
+    case INIT_UNIFORM:
+    case INIT_INTEGERS:
+        fill_random(type, data, first, count, init, seed, stream);
         return;
+    default:
+        break;
     }
-    bool wide = !tensor_type_float(type) && tensor_type_bytes(type) == 8 && init->whole;
     for (uint64_t i = 0; i < count; i++) {
-        if (init->kind == INIT_VALUES && wide && init->value_count) {
+        if (whole) {
             tensor_set_integer(type, data, i,
                                init->whole[(first + i) % init->value_count]);
-        } else if (init->kind == INIT_INTEGERS) {
-            tensor_set_integer(type, data, i,
-                               integer_in(init->low, init->high,
-                                          draw_at(seed, stream, first + i).bits[0]));
         } else {
-            tensor_set(type, data, i, value_at(init, seed, stream, first + i));
+            tensor_set(type, data, i, value_at(init, first + i));
         }
     }
 }

@@ -57,7 +57,19 @@ uint64_t tensor_bits(enum tensor_type type, const void *data, size_t i) {
 }
 
 static void set_bits(enum tensor_type type, void *data, size_t i, uint64_t bits) {
-    memcpy((char *)data + i * types[type].bytes, &bits, types[type].bytes);
+    switch (types[type].bytes) { /* a copy of known size is one instruction */
+    case 1:
+        memcpy((char *)data + i, &bits, 1);
+        break;
+    case 2:
+        memcpy((char *)data + 2 * i, &bits, 2);
+        break;
+    case 4:
+        memcpy((char *)data + 4 * i, &bits, 4);
+        break;
+    default:
+        memcpy((char *)data + 8 * i, &bits, 8);
+    }
 }
 
 /* --- floats of any size --- */
@@ -83,7 +95,13 @@ static double small_float(enum tensor_type type, uint64_t bits) {
  * largest finite number. */
 static uint64_t round_magnitude(enum tensor_type type, double value) {
     int m = types[type].mantissa, bias = (1 << (types[type].exponent - 1)) - 1;
-    int exponent;
+    int exponent, drop = 52 - m;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if ((int)(bits >> 52) - 1023 >= 1 - bias) { /* a normal number there too */
+        bits += ((uint64_t)1 << (drop - 1)) - 1 + (bits >> drop & 1);
+        return (bits >> drop) - ((uint64_t)(1023 - bias) << m);
+    }
     frexp(value, &exponent); /* value = f * 2^exponent, f in [0.5, 1) */
     int lowest = exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
     /* An integer of at most m + 1 bits; nearbyint rounds ties to even. */

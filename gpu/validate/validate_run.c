@@ -151,6 +151,7 @@ static void report_to_result(struct run *run) {
     char seed[24];
     snprintf(seed, sizeof seed, "0x%016" PRIx64, run->seed);
     json_object_set_new(result, "seed", json_string(seed));
+    json_object_set_new(result, "generator", json_integer(TENSOR_GENERATOR));
     json_object_set(result, "cases", r->cases);
     run_report_weakness(r, &weak);
     if (weak.compared) {
