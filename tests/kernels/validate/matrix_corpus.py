@@ -76,6 +76,18 @@ def add(corpus):
     wgmma("gemm_e5m2", "float8_e5m2", 64, 128, sign=-1)
     wgmma("gemm_s8", "int8", 64, 256, "int32", low=-128, high=128)
 
+    # A pipeline by tensor maps, mbarriers and two warpgroups: six stages of k through four buffers.
+    M, N, K = 128, 64, 384
+    a, b = small(76, M, K), small(77, N, K)
+    held = [dict(buf("A", a, type="bfloat16")), dict(buf("B", b, type="bfloat16"))]
+    map_of = lambda name, rows: {"tensor_map": {"of": name, "box": [rows, 64], "swizzle": "128B"}}
+    for kernel, verdict, codes in (("gemm", "pass", ()), ("early", "fail", ("race",))):
+        check("wgmma_pipeline.cu", "%s %dx%dx%d" % (kernel, M, N, K),
+              {"grid": [N // 64, M // 128], "block": [384], "shared_bytes": 4 * 192 * 128 + 64},
+              [map_of("A", 128), map_of("B", 64), out("C", "float32", M, N), i32("N", N), i32("K", K)],
+              values(C=(a @ b.T).astype(F)) if verdict == "pass" else None, kernel=kernel, verdict=verdict, codes=codes,
+              buffers=held, **({"compare": "exact"} if verdict == "pass" else {}))
+
     q, k, v = (corpus.rand(s, 64 * 64, -1, 1).reshape(64, 64).astype(np.float64) for s in (72, 73, 74))
     s = q[:32] @ k.T * 0.5
     p = np.exp(s - s.max(1, keepdims=True))
