@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { EVERY_MS = 1000, CHANGE_MS = 200, LONG_MS = 900, MAX_PLACE = 240 };
+enum { EVERY_MS = 500, CHANGE_MS = 200, LONG_MS = 400, MAX_PLACE = 240 };
 
 struct run_notes {
     run_notes_send *send;
@@ -63,7 +63,7 @@ static void send_progress(struct run_notes *n, uint64_t now) {
         snprintf(where, sizeof where, ", block %llu of %llu", (unsigned long long)begun,
                  (unsigned long long)blocks);
     }
-    if (ms >= LONG_MS) {
+    if (ms >= 2 * EVERY_MS - CHANGE_MS) {
         snprintf(seconds, sizeof seconds, ", %llu s",
                  (unsigned long long)((ms + 500) / 1000));
     }
@@ -92,7 +92,9 @@ static void *repeat(void *data) {
     while (!n->ending) {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += EVERY_MS / 1000;
+        until.tv_nsec += EVERY_MS * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&n->ends, &n->lock, &until);
         uint64_t now = clock_ms();
         if (!n->ending && n->sent_ms && now - n->sent_ms >= LONG_MS) {

@@ -6,7 +6,7 @@
  * "data": base64, "last"}}, a part of a file of NOTES_PART_BYTES at most; the parts of
  * a file follow each other. done and total count trials; what a trial is made of has
  * nominal shares of it. While something takes long a thread of its own repeats the latest
- * note every second, with the seconds it has taken and the share of a launch's blocks
+ * note twice a second, with the seconds it has taken and the share of a launch's blocks
  * that have begun. */
 #include "gpu/validate/backend.h"
 
