@@ -179,3 +179,5 @@ const char *cuda_code_name(int code);
 const char *cuda_code_hint(int code);
 /* After it every call in this process fails: only a new process is clean. */
 bool cuda_code_is_sticky(int code);
+/* A fault of the machine, or of somebody else on the device: not the kernel's. */
+bool cuda_code_is_foreign(int code);

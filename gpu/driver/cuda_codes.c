@@ -182,6 +182,19 @@ const char *cuda_code_hint(int code) {
     return found && found->hint ? found->hint : "";
 }
 
+bool cuda_code_is_foreign(int code) {
+    switch (code) {
+    case CUDA_ECC_UNCORRECTABLE:
+    case CUDA_NVLINK_UNCORRECTABLE:
+    case CUDA_CONTAINED:
+    case CUDA_MPS_CLIENT_TERMINATED:
+    case CUDA_EXTERNAL_DEVICE:
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool cuda_code_is_sticky(int code) {
     switch (code) {
     case CUDA_ECC_UNCORRECTABLE:

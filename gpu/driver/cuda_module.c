@@ -66,6 +66,22 @@ static void nvrtc_version(const char *ptx, char ret[static 16]) {
     }
 }
 
+int cuda_version_check(int driver_version, const char *ptx, struct err *err) {
+    char driver[16], nvrtc[16];
+    nvrtc_version(ptx, nvrtc);
+    cuda_version_text(driver_version, driver);
+    int major = 0;
+    if (sscanf(nvrtc, "%4d.", &major) != 1 || driver_version <= 0 ||
+        major <= driver_version / 1000) {
+        return 0;
+    }
+    return err_set(
+        err, -EINVAL,
+        "the driver is made for CUDA %s and reads nothing that NVRTC %s makes: "
+        "update the driver, or let CUDA_HOME name a toolkit of CUDA %d",
+        driver, nvrtc, driver_version / 1000);
+}
+
 /* --- loading --- */
 
 static int load(struct cuda_context *c, const void *image, char *log,

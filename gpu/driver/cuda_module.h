@@ -18,6 +18,10 @@ struct cuda_image {
 /* Can the device run what this PTX was made for, as a cubin or compiled anew? 0, or
  * -EINVAL with both named in err. */
 int cuda_target_check(const struct cuda_device *device, const char *ptx, struct err *err);
+/* Can a driver of this version (13000) read what the NVRTC that wrote this PTX makes? A
+ * newer minor version's cubins load, a newer major version's nothing does. 0, also where
+ * the PTX does not say, or -EINVAL with both versions in err. */
+int cuda_version_check(int driver_version, const char *ptx, struct err *err);
 /* 0. -EINVAL: the module was made for another architecture than the device's, which err
  * names (c->code is CUDA_NO_BINARY_FOR_GPU); -EIO: the driver takes neither; err has its
  * version, NVRTC's and the assembler's words. */

@@ -321,6 +321,9 @@ static enum backend_end fault(struct backend *b, const struct backend_launch *la
     autobuf said = BUF_INIT(CUDA_OUTPUT_KEPT);
     ended(b, -EIO);
     output_take(b, &said);
+    if (cuda_code_is_foreign(b->code)) {
+        return BACKEND_REFUSED; /* err has the code already */
+    }
     if (!assert_add(b, launch->label, &said)) { /* else the driver has said it better */
         fault_add(b, launch->label);
     }
@@ -445,7 +448,8 @@ static int measure(struct backend *b, const struct backend_timing *what,
     device_lock_close(&lock);
     nvml_close(nvml);
     /* What does not stay is the driver's trouble, not the kernel's. */
-    return r == -EIO && !b->context->lost ? -ENODEV : r;
+    bool own = b->context->lost && !cuda_code_is_foreign(b->code);
+    return r == -EIO && !own ? -ENODEV : r;
 }
 
 /* A timed kernel prints the same again and again. */

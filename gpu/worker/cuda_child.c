@@ -35,7 +35,9 @@ static enum cuda_child_state device_start(struct cuda_child *child,
     uint64_t now = clock_ms();
     uint64_t left = child->deadline_ms > now ? child->deadline_ms - now : 0;
     if (cuda_context_open(&context, api, child->device, now + left / 2, err) < 0 ||
-        (child->ptx && cuda_target_check(&context.device, child->ptx, err) < 0)) {
+        (child->ptx &&
+         (cuda_target_check(&context.device, child->ptx, err) < 0 ||
+          cuda_version_check(context.driver_version, child->ptx, err) < 0))) {
         child->code = context.code;
         return CUDA_CHILD_UNUSABLE;
     }

@@ -157,6 +157,12 @@ def check_fault(room, code, finding):
     return result["findings"][0]["message"][:90]
 
 
+def check_foreign(room):
+    result, _ = room.ask("fault 1 214\n")
+    assert result["verdict"] == "error" and result["error"]["code"] == "CUDA_ERROR_ECC_UNCORRECTABLE", short(result)
+    room.fine()
+
+
 def check_missing(program, library, symbol):
     room = Room(program, library)
     room.standin.without(symbol)
@@ -256,8 +262,9 @@ def main():
     tap.run("a launch that never ends", check_hang, room, "stuck 1\nexit_hangs\n")
     tap.run("a kernel that never ends", check_endless, room)
     tap.run("a flood of printf", check_flood, room, 10 ** 9 if whole else 10 ** 7)
-    for code, finding in ((700, "out_of_bounds"), (716, "misaligned"), (714, "launch_error"), (719, "trap"), (214, "launch_error")):
+    for code, finding in ((700, "out_of_bounds"), (716, "misaligned"), (714, "launch_error"), (719, "trap"), (717, "launch_error")):
         tap.run("a kernel ends in %d" % code, check_fault, room, code, finding)
+    tap.run("the device's memory fails", check_foreign, room)
     tap.run("many in a row", check_many, room, 200 if whole else 30)
     tap.run("the daemon ends", room.close)
     for symbol in [s for s, needed in FUNCTIONS.items() if not needed or whole] if whole else ["cuFuncGetParamInfo", "cuGraphLaunch", "cuMemAlloc_v2"]:

@@ -206,6 +206,18 @@ Test(cuda_worker, uses_more_shared_memory_than_the_default, .timeout = 240) {
 
 /* --- a driver that says no --- */
 
+/* What breaks in the machine is not the kernel's, and nothing is found of it. */
+Test(cuda_worker, a_fault_of_the_machine_is_an_error, .timeout = 240) {
+    room_open("fault 1 214\n", NULL);
+    autojson *ecc = run("twice");
+    expect_verdict(ecc, "error", "CUDA_ERROR_ECC_UNCORRECTABLE");
+    cr_expect_eq(json_array_size(json_object_get(ecc, "findings")), 0);
+    conf_write("fault 1 810\n");
+    autojson *mps = run("twice");
+    expect_verdict(mps, "error", "CUDA_ERROR_MPS_CLIENT_TERMINATED");
+    room_close();
+}
+
 /* Each of twice's runs has one launch: the second is the repeated one. */
 Test(cuda_worker, a_repeated_launch_that_is_refused_is_an_error, .timeout = 240) {
     room_open("fail cuLaunchKernelEx 2 701\n", NULL);
@@ -282,6 +294,10 @@ Test(cuda_worker, a_cancelled_run_is_over, .timeout = 240) {
     }
     worker_notify(&worker, "$/cancelRequest", json_pack("{s:i}", "id", id));
     json_t *response = worker_receive(&worker);
+    while (response && !json_object_get(response, "id")) { /* it tells how far it is */
+        json_decref(response);
+        response = worker_receive(&worker);
+    }
     cr_assert_eq(json_integer_value(json_object_get(response, "id")), id);
     cr_expect_eq(json_get_integer(json_object_get(response, "error"), "code", 0), -32800);
     json_decref(response);
@@ -298,6 +314,7 @@ Test(cuda_worker, the_emulator_never_stands_in_silently, .timeout = 240) {
         {"fail cuInit 1 803\n", "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
         {"compute_mode 2\n", "prohibited"},
         {"capability 8.0\n", "sm_90a"},
+        {"driver 12090\n", "CUDA 12.9 and reads nothing that NVRTC 13.0"},
         {"fail cuDevicePrimaryCtxRetain 1 304\n", "CUDA_ERROR_OPERATING_SYSTEM"},
     };
     room_open("", NULL);
