@@ -19,7 +19,9 @@ typedef struct cuda_stream_object *cuda_stream_ref;
 typedef struct cuda_event_object *cuda_event_ref;
 typedef struct cuda_graph_object *cuda_graph_ref;
 typedef struct cuda_graph_exec_object *cuda_graph_exec_ref;
+typedef struct cuda_array_object *cuda_array_ref;
 typedef uint64_t cuda_address; /* CUdeviceptr */
+typedef unsigned long long cuda_texture, cuda_surface; /* CUtexObject, CUsurfObject */
 
 struct cuda_uuid {
     unsigned char bytes[16];
@@ -161,6 +163,75 @@ enum cuda_tensor_swizzle { /* CUtensorMapSwizzle */
                            CUDA_SWIZZLE_32B,
                            CUDA_SWIZZLE_64B,
                            CUDA_SWIZZLE_128B,
+};
+
+enum cuda_array_format { /* CUarray_format */
+                         CUDA_ARRAY_UINT8 = 1,
+                         CUDA_ARRAY_UINT16 = 2,
+                         CUDA_ARRAY_UINT32 = 3,
+                         CUDA_ARRAY_INT8 = 8,
+                         CUDA_ARRAY_INT16 = 9,
+                         CUDA_ARRAY_INT32 = 10,
+                         CUDA_ARRAY_HALF = 16,
+                         CUDA_ARRAY_FLOAT = 32,
+};
+enum cuda_array_flag {
+    CUDA_ARRAY_LAYERED = 1, /* depth counts layers */
+    CUDA_ARRAY_SURFACE = 2,
+    CUDA_ARRAY_GATHER = 8, /* two dimensions only */
+};
+struct cuda_array_shape { /* CUDA_ARRAY3D_DESCRIPTOR: 0 where there is no dimension */
+    size_t width, height, depth;
+    int format;
+    unsigned channels, flags;
+};
+enum cuda_memory_type { /* CUmemorytype */
+                        CUDA_MEMORYTYPE_DEVICE = 2,
+                        CUDA_MEMORYTYPE_ARRAY = 3,
+};
+struct cuda_box_copy { /* CUDA_MEMCPY3D: two of `end`, and the extents */
+    struct cuda_box_end {
+        size_t x_bytes, y, z, level;
+        int type;
+        void *host;
+        cuda_address device;
+        cuda_array_ref array;
+        void *reserved;
+        size_t pitch, height; /* of device memory: bytes of a row, rows of a slice */
+    } from, to;
+    size_t width_bytes, height, depth;
+};
+enum cuda_resource_type { /* CUresourcetype */
+                          CUDA_RESOURCE_ARRAY = 0,
+                          CUDA_RESOURCE_LINEAR = 2,
+};
+struct cuda_resource { /* CUDA_RESOURCE_DESC */
+    int type;
+    union {
+        cuda_array_ref array;
+        struct {
+            cuda_address address;
+            int format;
+            unsigned channels;
+            size_t bytes;
+        } linear;
+        int reserved[32];
+    } of;
+    unsigned flags;
+};
+struct cuda_resource_view; /* none is made */
+enum cuda_texture_flag {
+    CUDA_TEXTURE_READ_AS_INTEGER = 1,
+    CUDA_TEXTURE_NORMALIZED_COORDINATES = 2,
+};
+struct cuda_texture_modes { /* CUDA_TEXTURE_DESC */
+    int address[3];         /* CUaddress_mode: wrap, clamp, mirror, border */
+    int filter;             /* CUfilter_mode: point, linear */
+    unsigned flags, anisotropy;
+    int mipmap_filter;
+    float mipmap_bias, mipmap_first, mipmap_last;
+    float border[4];
+    int reserved[12];
 };
 
 struct cuda_api {

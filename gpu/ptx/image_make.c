@@ -38,6 +38,7 @@ int image_make(struct image *ret, struct allocation *in, const struct machine_im
         return rc;
     }
     *ret = (struct image){.in = in,
+                          .offset = from->address - in->address,
                           .type = (uint8_t)from->type,
                           .bytes = (uint8_t)(ptx_type_bytes(from->type) * from->channels),
                           .channels = (uint8_t)from->channels,
@@ -59,8 +60,9 @@ int image_make(struct image *ret, struct allocation *in, const struct machine_im
                            from->extent[d]);
         }
     }
-    return bytes <= in->bytes
+    uint64_t room = in->bytes - ret->offset;
+    return bytes <= room
                ? 0
                : err_set(err, -EINVAL, "the image has %llu bytes, its memory %llu",
-                         (unsigned long long)bytes, (unsigned long long)in->bytes);
+                         (unsigned long long)bytes, (unsigned long long)room);
 }

@@ -15,6 +15,7 @@ enum image_address { IMAGE_WRAP, IMAGE_CLAMP, IMAGE_MIRROR, IMAGE_BORDER };
 
 struct image {
     struct allocation *in;
+    uint64_t offset;    /* of its first byte in there */
     uint8_t type;       /* enum ptx_type: F32, F16, U8 … S32 */
     uint8_t bytes;      /* of a texel, all channels */
     uint8_t channels;   /* 1, 2, 4 */
@@ -31,7 +32,7 @@ struct image {
 
 struct machine_image;
 struct err;
-/* -EINVAL: it is none (machine_image). */
+/* in holds from->address. -EINVAL: it is none (machine_image). */
 int image_make(struct image *ret, struct allocation *in, const struct machine_image *from,
                struct err *err);
 
@@ -46,9 +47,9 @@ int images_add(struct images *t, const struct image *image, uint64_t *ret_handle
 const struct image *images_find(const struct images *t, uint64_t handle);
 void images_finish(struct images *t);
 
-/* Where texel (x, y, z) of a layer begins, in the allocation's bytes. */
+/* Where texel (x, y, z) of a layer begins, in the allocation. */
 static inline uint64_t image_offset(const struct image *im, uint64_t layer, uint64_t z,
                                     uint64_t y, uint64_t x) {
     uint64_t slice = layer * im->extent[2] + z;
-    return ((slice * im->extent[1] + y) * im->extent[0] + x) * im->bytes;
+    return im->offset + ((slice * im->extent[1] + y) * im->extent[0] + x) * im->bytes;
 }

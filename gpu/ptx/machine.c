@@ -258,8 +258,8 @@ int machine_release(struct machine *m, uint64_t address) {
 int machine_image(struct machine *m, const struct machine_image *image,
                   uint64_t *ret_handle, struct err *err) {
     struct allocation *in = memory_find(&m->memory, image->address);
-    if (!in || in->freed || in->address != image->address) {
-        return err_set(err, -EINVAL, "0x%llx is no allocation",
+    if (!in || in->freed || image->address % 4) {
+        return err_set(err, -EINVAL, "at 0x%llx there is no image",
                        (unsigned long long)image->address);
     }
     struct image own;

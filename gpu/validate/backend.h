@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "gpu/validate/check_case.h"
 #include "gpu/validate/tensor_map.h"
+#include "gpu/validate/texture.h"
 
 struct backend;
 struct err;
@@ -86,6 +87,11 @@ struct backend_class {
      * rules already. -ENOTSUP; NULL: this backend has none. */
     int (*tensor_map)(struct backend *b, const struct tensor_map *map, uint64_t address,
                       unsigned char ret[static TENSOR_MAP_BYTES], struct err *err);
+    /* A texture or surface object that shows the buffer at `address`. It is read as it is
+     * when a launch begins; what a surface writes is in the buffer when the launch has
+     * ended. -ENOTSUP, -ENOMEM; it lasts until the close. */
+    int (*image)(struct backend *b, const struct texture *texture, uint64_t address,
+                 uint64_t *ret_handle, struct err *err);
     enum backend_end (*launch)(struct backend *b, const struct backend_launch *launch,
                                struct err *err);
     /* Time the launches: 0 with kernel/validate's `timing` (new reference); -ETIMEDOUT; a

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/driver/benchmark.h"
+#include "gpu/driver/cuda_view.h"
 #include "gpu/driver/cuda_memory.h"
 #include "gpu/driver/cuda_module.h"
 #include "gpu/driver/cuda_output.h"
@@ -27,6 +28,7 @@ struct backend {
     struct cuda_context *context;
     struct cuda_module *module;
     struct cuda_memory *memory;
+    struct cuda_views *images;
     struct ptx_module *parsed; /* where the driver cannot tell of parameters */
     unsigned checks;
     int code; /* CUDA's, of what failed last */
@@ -63,6 +65,7 @@ static void cuda_close(struct backend *b) {
     if (!b) {
         return;
     }
+    cuda_views_free(b->images);
     cuda_memory_free(b->memory);
     cuda_module_free(b->module);
     ptx_module_free(b->parsed);
@@ -81,6 +84,7 @@ static int cuda_open(struct backend **ret, const struct backend_options *options
     *b = (struct backend){
         .context = used,
         .memory = cuda_memory_new(used, options->memory, options->seed),
+        .images = cuda_views_new(used),
         .checks = options->checks,
         .findings = json_array(),
         .printed = BUF_INIT(2 * CUDA_OUTPUT_KEPT),
@@ -251,6 +255,62 @@ static int cuda_tensor_map(struct backend *b, const struct tensor_map *map,
     return ended(b, r);
 }
 
+/* --- textures and surfaces --- */
+
+static enum cuda_array_format image_format(enum tensor_type type) {
+    switch (type) {
+    case TENSOR_FLOAT32:
+        return CUDA_ARRAY_FLOAT;
+    case TENSOR_FLOAT16:
+        return CUDA_ARRAY_HALF;
+    case TENSOR_INT8:
+        return CUDA_ARRAY_INT8;
+    case TENSOR_INT16:
+        return CUDA_ARRAY_INT16;
+    case TENSOR_INT32:
+        return CUDA_ARRAY_INT32;
+    case TENSOR_UINT8:
+        return CUDA_ARRAY_UINT8;
+    case TENSOR_UINT16:
+        return CUDA_ARRAY_UINT16;
+    default:
+        return CUDA_ARRAY_UINT32;
+    }
+}
+
+static int cuda_image(struct backend *b, const struct texture *t, uint64_t address,
+                      uint64_t *ret_handle, struct err *err) {
+    bool integers = !tensor_type_float(t->type) && !t->reads_floats;
+    struct cuda_view image = {
+        .address = address,
+        .format = image_format(t->type),
+        .element_bytes = (unsigned)tensor_type_bytes(t->type) * t->channels,
+        .channels = t->channels,
+        .rank = t->rank,
+        .layers = t->layers,
+        .surface = t->is_surface,
+        .linear_memory = t->linear_memory,
+        .modes = {.filter = t->filters,
+                  .flags = (integers ? CUDA_TEXTURE_READ_AS_INTEGER : 0u) |
+                           (t->normalized ? CUDA_TEXTURE_NORMALIZED_COORDINATES : 0u)},
+    };
+    for (unsigned d = 0; d < 3; d++) {
+        image.extent[d] = t->extent[d];
+        image.modes.address[d] = (int)t->mode[d];
+    }
+    begin(b);
+    return ended(b, cuda_views_add(b->images, &image, ret_handle, err));
+}
+
+/* What surfaces hold goes to their buffers. */
+static int surfaces_fetch(struct backend *b, struct err *err) {
+    if (!cuda_views_has_surface(b->images)) {
+        return 0;
+    }
+    int r = cuda_views_fetch(b->images, err);
+    return r < 0 ? r : cuda_context_wait(b->context, "copying a surface back", err);
+}
+
 /* --- launches --- */
 
 /* What is known of a fault when the driver has said only its code. */
@@ -376,8 +436,9 @@ cuda_launch(struct backend *b, const struct backend_launch *launch, struct err *
     if (ended(b, launch_prepare(b, launch, &prepared, err)) < 0) {
         return c->lost ? fault(b, launch) : BACKEND_REFUSED;
     }
-    int code = cuda_prepared_launch(&prepared, c->stream);
-    if (ended(b, cuda_context_check(c, code, "the launch", err)) < 0) {
+    int filled = cuda_views_fill(b->images, err);
+    int code = filled ? CUDA_OK : cuda_prepared_launch(&prepared, c->stream);
+    if (ended(b, filled ? filled : cuda_context_check(c, code, "the launch", err)) < 0) {
         return c->lost ? fault(b, launch) : BACKEND_REFUSED;
     }
     int r = cuda_context_wait(c, "the kernel", err);
@@ -388,6 +449,10 @@ cuda_launch(struct backend *b, const struct backend_launch *launch, struct err *
     if (r < 0 || flushed < 0) { /* the work is done when only the latter failed */
         ended(b, -EIO);
         return r == 0 && !c->lost ? BACKEND_REFUSED : fault(b, launch);
+    }
+    if (surfaces_fetch(b, err) < 0) {
+        ended(b, -EIO);
+        return c->lost ? fault(b, launch) : BACKEND_REFUSED;
     }
     autobuf said = BUF_INIT(CUDA_OUTPUT_KEPT);
     output_take(b, &said);
@@ -469,7 +534,10 @@ static int cuda_time(struct backend *b, const struct backend_timing *what, json_
         r = ended(b, launch_prepare(b, &what->launches[timed.count],
                                     &timed.list[timed.count], err));
     }
+    r = r ? r : ended(b, cuda_views_fill(b->images, err));
+    r = r ? r : cuda_context_wait(c, "filling a texture", err);
     r = r ? r : measure(b, what, &timed, ret, err);
+    r = r ? r : ended(b, surfaces_fetch(b, err));
     free(timed.list);
     output_drop();
     return r;
@@ -508,6 +576,7 @@ const struct backend_class backend_cuda = {
     .read = cuda_read,
     .unwritten = cuda_unwritten,
     .params = cuda_params,
+    .image = cuda_image,
     .tensor_map = cuda_tensor_map,
     .launch = cuda_launch,
     .time = cuda_time,

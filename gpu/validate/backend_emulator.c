@@ -160,6 +160,49 @@ static int emulator_params(struct backend *b, const char *entry, struct kernel_p
     return (int)f->param_count;
 }
 
+static enum ptx_type image_type(enum tensor_type type) {
+    switch (type) {
+    case TENSOR_FLOAT32:
+        return PTX_F32;
+    case TENSOR_FLOAT16:
+        return PTX_F16;
+    case TENSOR_INT8:
+        return PTX_S8;
+    case TENSOR_INT16:
+        return PTX_S16;
+    case TENSOR_INT32:
+        return PTX_S32;
+    case TENSOR_UINT8:
+        return PTX_U8;
+    case TENSOR_UINT16:
+        return PTX_U16;
+    default:
+        return PTX_U32;
+    }
+}
+
+/* The machine's images are views: there is nothing to copy. */
+static int emulator_image(struct backend *b, const struct texture *t, uint64_t address,
+                          uint64_t *ret_handle, struct err *err) {
+    struct machine_image own = {
+        .address = address,
+        .type = image_type(t->type),
+        .channels = t->channels,
+        .rank = t->rank,
+        .layers = t->layers,
+        .surface = t->is_surface,
+        .linear = t->linear_memory,
+        .filters = t->filters,
+        .normalized = t->normalized,
+        .reads_floats = t->reads_floats,
+    };
+    for (unsigned d = 0; d < 3; d++) {
+        own.extent[d] = t->extent[d];
+        own.mode[d] = (enum machine_address_mode)t->mode[d];
+    }
+    return machine_image(b->machine, &own, ret_handle, err);
+}
+
 static enum tensor_blob_type blob_type(enum tensor_type type) {
     switch (type) {
     case TENSOR_UINT16:
@@ -283,6 +326,7 @@ const struct backend_class backend_emulator = {
     .read = emulator_read,
     .unwritten = emulator_unwritten,
     .params = emulator_params,
+    .image = emulator_image,
     .tensor_map = emulator_tensor_map,
     .launch = emulator_launch,
     .stop = emulator_stop,

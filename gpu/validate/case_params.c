@@ -77,6 +77,10 @@ static int pack_arg(struct packing *p, size_t i) {
     case ARG_POINTERS:
         return pack_pointer(p, i,
                             p->places->pointer_arrays[count_before(p, i, ARG_POINTERS)]);
+    case ARG_TEXTURE:
+        return pack_pointer(p, i, p->places->textures[count_before(p, i, ARG_TEXTURE)]);
+    case ARG_SURFACE:
+        return pack_pointer(p, i, p->places->surfaces[count_before(p, i, ARG_SURFACE)]);
     case ARG_TENSOR_MAP:
         if (p->params[i].bytes != TENSOR_MAP_BYTES) {
             return wrong_size(p, i, TENSOR_MAP_BYTES);

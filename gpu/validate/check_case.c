@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "gpu/validate/launch_limits.h"
 #include "gpu/validate/spec_tensor_map.h"
+#include "gpu/validate/spec_texture.h"
 #include "gpu/validate/value_expression.h"
 
 #include <errno.h>
@@ -90,7 +91,11 @@ static int resolve_shape(const struct check_case *c, const struct spec_launch *s
     return n < 0 ? n : launch_limits_check(ret, c->spec->arch, err);
 }
 
-/* Its tensor maps are resolved again when they have an address. */
+static bool is_image(const struct spec_arg *arg) {
+    return arg->kind == ARG_TEXTURE || arg->kind == ARG_SURFACE;
+}
+
+/* Its tensor maps and textures are resolved again when they have an address. */
 static int check_maps(const struct check_case *c, const struct spec_launch *spec,
                       struct err *err) {
     for (size_t i = 0; i < spec->arg_count; i++) {
@@ -98,6 +103,13 @@ static int check_maps(const struct check_case *c, const struct spec_launch *spec
         if (spec->args[i].kind == ARG_TENSOR_MAP &&
             spec_tensor_map_resolve(c, spec->args[i].json, &map, err) < 0) {
             err_wrap(err, "args[%zu].tensor_map", i);
+            return -EINVAL;
+        }
+        struct texture texture;
+        if (is_image(&spec->args[i]) &&
+            spec_texture_resolve(c, &spec->args[i], &texture, err) < 0) {
+            err_wrap(err, "args[%zu].%s", i,
+                     spec->args[i].kind == ARG_TEXTURE ? "texture" : "surface");
             return -EINVAL;
         }
     }

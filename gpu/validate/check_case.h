@@ -49,6 +49,8 @@ struct case_places {
     const uint64_t *addresses;      /* of the spec's buffers */
     const uint64_t *pointer_arrays; /* one per ARG_POINTERS argument, in order */
     const unsigned char (*tensor_maps)[TENSOR_MAP_BYTES]; /* per ARG_TENSOR_MAP */
+    const uint64_t *textures; /* handles, per ARG_TEXTURE */
+    const uint64_t *surfaces; /* likewise, per ARG_SURFACE */
 };
 /* Arguments packed into the kernel's parameter block (param_bytes, zeroed by the caller).
  * -EINVAL when the number or a size of the arguments is not what the kernel takes:

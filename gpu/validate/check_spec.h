@@ -48,7 +48,15 @@ struct spec_array {
     size_t bytes;
 };
 
-enum spec_arg_kind { ARG_BUFFER, ARG_SCALAR, ARG_STRUCT, ARG_POINTERS, ARG_TENSOR_MAP };
+enum spec_arg_kind {
+    ARG_BUFFER,
+    ARG_SCALAR,
+    ARG_STRUCT,
+    ARG_POINTERS,
+    ARG_TENSOR_MAP,
+    ARG_TEXTURE,
+    ARG_SURFACE,
+};
 struct spec_arg {
     enum spec_arg_kind kind;
     const char *name; /* may be "" */
@@ -57,7 +65,8 @@ struct spec_arg {
     const json_t *value; /* number or expression */
     const json_t *list;  /* of ARG_POINTERS: names */
     const json_t *json;  /* of ARG_STRUCT: spec_struct.h; of ARG_TENSOR_MAP: the map,
-                            spec_tensor_map.h */
+                            spec_tensor_map.h; of a texture or surface: what stands
+                            under that name, spec_texture.h */
 };
 
 struct spec_launch {

@@ -71,8 +71,23 @@
     ", \"l2_promotion\": {\"enum\": [\"none\", \"64B\", \"128B\", \"256B\"]}" \
     ", \"fill\": {\"enum\": [\"zeros\", \"nan\"], " TEXT("Outside the tensor.") "}", \
     ", \"required\": [\"of\", \"box\"]"), ", \"required\": [\"tensor_map\"]")
+#define SHOWN "\"of\": {\"type\": \"string\", " TEXT("A buffer that stands before; its shape gives the dimensions.") "}" \
+    ", \"channels\": {\"enum\": [1, 2, 4], " TEXT("The last dimension, when it is not 1.") "}" \
+    ", \"layered\": {\"type\": \"boolean\", " TEXT("The first dimension counts layers.") "}"
+#define MODE "{\"enum\": [\"clamp\", \"border\", \"wrap\", \"mirror\"]}"
+#define TEXTURE_ARG OBJECT("A cudaTextureObject_t.", NAME ", \"texture\": " OBJECT("", SHOWN \
+    ", \"memory\": {\"enum\": [\"array\", \"linear\"], " TEXT("linear: for tex1Dfetch.") "}" \
+    ", \"address\": {\"anyOf\": [" MODE ", {\"type\": \"array\", \"maxItems\": 3, \"items\": " MODE "}], " \
+    TEXT("Outside; wrap and mirror with normalized coordinates.") "}" \
+    ", \"filter\": {\"enum\": [\"point\", \"linear\"]}" \
+    ", \"normalized\": {\"type\": \"boolean\", " TEXT("Coordinates from 0 to 1.") "}" \
+    ", \"read\": {\"enum\": [\"element\", \"normalized_float\"]}", ", \"required\": [\"of\"]"), \
+    ", \"required\": [\"texture\"]")
+#define SURFACE_ARG OBJECT("A cudaSurfaceObject_t.", NAME ", \"surface\": " OBJECT("", SHOWN, \
+    ", \"required\": [\"of\"]"), ", \"required\": [\"surface\"]")
 #define ARGS "{\"type\": \"array\", \"maxItems\": 128, " TEXT("The kernel's parameters in order.") \
     ", \"items\": {\"anyOf\": [" BUFFER_ARG ", " SCALAR_ARG ", " STRUCT_ARG ", " POINTERS_ARG ", " MAP_ARG \
+    ", " TEXTURE_ARG ", " SURFACE_ARG \
     ", {\"type\": \"string\", " TEXT("A buffer that an earlier launch or globals described.") "}]}}"
 
 /* --- launches --- */

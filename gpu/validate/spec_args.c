@@ -4,6 +4,7 @@
 #include "gpu/validate/spec_reader.h"
 #include "gpu/validate/spec_struct.h"
 #include "gpu/validate/spec_tensor_map.h"
+#include "gpu/validate/spec_texture.h"
 
 #include <errno.h>
 #include <math.h>
@@ -55,6 +56,25 @@ int spec_check_members(struct spec_reader *r, const json_t *json, const char *kn
         }
     }
     return 0;
+}
+
+int spec_check_flag(struct spec_reader *r, const json_t *json, const char *name,
+                    const char *at) {
+    const json_t *value = json_object_get(json, name);
+    return !value || json_is_boolean(value)
+               ? 0
+               : err_set(r->err, -EINVAL, "%s%s%s: true or false is expected", at,
+                         *at ? "." : "", name);
+}
+
+int spec_check_text(struct spec_reader *r, const json_t *json, const char *name,
+                    const char *at) {
+    const json_t *value = json_object_get(json, name);
+    size_t len = json_string_length(value);
+    return !value || (json_is_string(value) && strlen(json_string_value(value)) == len)
+               ? 0
+               : err_set(r->err, -EINVAL, "%s%s%s: a text is expected", at,
+                         *at ? "." : "", name);
 }
 
 int spec_check_type(struct spec_reader *r, const json_t *json, const char *at,
@@ -109,53 +129,6 @@ static int read_tolerance(struct spec_reader *r, struct tolerance *ret,
 
 /* --- buffers --- */
 
-static int check_pair(struct spec_reader *r, const json_t *value, const char *at) {
-    bool numbers = json_array_size(value) == 2 &&
-                   json_is_number(json_array_get(value, 0)) &&
-                   json_is_number(json_array_get(value, 1));
-    return numbers ? 0 : err_set(r->err, -EINVAL, "%s: two numbers are expected", at);
-}
-
-static int check_integers(struct spec_reader *r, const json_t *value, const char *at) {
-    const json_t *low = json_array_get(value, 0), *high = json_array_get(value, 1);
-    int n = spec_check_size(r, low, at);
-    n = n < 0 ? n : spec_check_size(r, high, at);
-    return n < 0                         ? n
-           : json_array_size(value) != 2 ? err_set(r->err, -EINVAL, "%s: [low, high)", at)
-                                         : 0;
-}
-
-static int check_range(struct spec_reader *r, enum tensor_type type, const json_t *value,
-                       const char *at) {
-    json_int_t number = json_integer_value(value);
-    return tensor_type_holds(type, number)
-               ? 0
-               : err_set(r->err, -EINVAL, "%s: %lld is no %s", at, (long long)number,
-                         tensor_type_name(type));
-}
-
-int spec_check_values(struct spec_reader *r, enum tensor_type type, const json_t *value,
-                      const char *at) {
-    char path[256];
-    size_t i;
-    json_t *item;
-    r->numbers += json_array_size(value);
-    if (!json_array_size(value) || r->numbers > SPEC_MAX_VALUES) {
-        return err_set(r->err, -EINVAL, "%s: 1 to %u numbers are expected", at,
-                       SPEC_MAX_VALUES);
-    }
-    json_array_foreach(value, i, item) {
-        if (!json_is_number(item) && !json_is_boolean(item) && !spec_is_special(item)) {
-            return err_set(r->err, -EINVAL, "%s[%zu]: a number is expected", at, i);
-        }
-        if (json_is_integer(item) && !tensor_type_holds(type, json_integer_value(item))) {
-            snprintf(path, sizeof path, "%.230s[%zu]", at, i);
-            return check_range(r, type, item, path);
-        }
-    }
-    return 0;
-}
-
 int spec_read_array(struct spec_reader *r, const json_t *path, size_t buffer,
                     bool expected, const char *at) {
     struct check_spec *spec = r->spec;
@@ -174,46 +147,6 @@ int spec_read_array(struct spec_reader *r, const json_t *path, size_t buffer,
     spec->arrays[spec->array_count++] = (struct spec_array){
         .path = text, .buffer = buffer, .expected = expected, .type = TENSOR_TYPES};
     return 0;
-}
-
-static int check_init(struct spec_reader *r, enum tensor_type type, const json_t *init,
-                      const char *at) {
-    if (!init) {
-        return 0;
-    }
-    const char *kind = NULL;
-    json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)init, kind, value) {
-        break;
-    }
-    char path[192];
-    snprintf(path, sizeof path, "%s.init.%.24s", at, kind ? kind : "");
-    if (json_object_size(init) == 1) {
-        if (!strcmp(kind, "normal") || !strcmp(kind, "uniform")) {
-            return check_pair(r, value, path);
-        }
-        if (!strcmp(kind, "integers")) {
-            return check_integers(r, value, path);
-        }
-        if (!strcmp(kind, "values")) {
-            return spec_check_values(r, type, value, path);
-        }
-        if (!strcmp(kind, "fill")) {
-            autojson *one = json_pack("[O]", value);
-            return spec_check_values(r, type, one, path);
-        }
-        if (!strcmp(kind, "arange")) {
-            return json_is_array(value) ? check_pair(r, value, path) : 0;
-        }
-        if (!strcmp(kind, "file")) {
-            /* It becomes buffer_count if all is well. */
-            return spec_read_array(r, value, r->spec->buffer_count, false, path);
-        }
-    }
-    return err_set(r->err, -EINVAL,
-                   "%s.init: one of normal, uniform, integers, fill, arange, values and "
-                   "file",
-                   at);
 }
 
 static int check_shape(struct spec_reader *r, const json_t *shape, const char *at) {
@@ -238,12 +171,17 @@ static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
                            const json_t *json, const char *at) {
     int n = spec_check_type(r, json, at, &ret->type);
     n = n < 0 ? n : check_shape(r, json_object_get(json, "shape"), at);
-    n = n < 0 ? n : check_init(r, ret->type, json_object_get(json, "init"), at);
+    n = n < 0 ? n : spec_check_init(r, ret->type, json_object_get(json, "init"), at);
     if (n < 0) {
         return n;
     }
     ret->shape = json_object_get(json, "shape");
     ret->init = json_object_get(json, "init");
+    n = spec_check_flag(r, json, "output", at);
+    n = n < 0 ? n : spec_check_text(r, json, "compare", at);
+    if (n < 0) {
+        return n;
+    }
     ret->output = json_get_bool(json, "output", 0);
     if (!ret->output && !ret->init && !ret->is_global) {
         return err_set(r->err, -EINVAL,
@@ -299,7 +237,7 @@ int spec_check_value(struct spec_reader *r, enum tensor_type type, const json_t 
         return 0;
     }
     int n = spec_check_size(r, value, at);
-    return n < 0 ? n : check_range(r, type, value, at); /* expressions: by case */
+    return n < 0 ? n : spec_check_range(r, type, value, at); /* expressions: by case */
 }
 
 int spec_check_scalar(struct spec_reader *r, const json_t *json, const char *at,
@@ -340,6 +278,10 @@ static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *j
     if (!json_is_object(json)) {
         return err_set(r->err, -EINVAL, "%s: an object is expected", at);
     }
+    int bad = spec_check_text(r, json, "name", at);
+    if (bad < 0) {
+        return bad;
+    }
     ret->name = json_get_string(json, "name", "");
     ret->value = json_object_get(json, "value");
     if (json_object_get(json, "struct")) {
@@ -350,11 +292,20 @@ static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *j
     }
     if ((ret->list = json_object_get(json, "pointers"))) {
         ret->kind = ARG_POINTERS;
-        return check_pointers(r, ret->list, at);
+        int n = spec_check_members(r, json, "name pointers", at);
+        return n < 0 ? n : check_pointers(r, ret->list, at);
     }
     if ((ret->json = json_object_get(json, "tensor_map"))) {
         ret->kind = ARG_TENSOR_MAP;
-        return spec_tensor_map_check(r, ret->json, at);
+        int n = spec_check_members(r, json, "name tensor_map", at);
+        return n < 0 ? n : spec_tensor_map_check(r, ret->json, at);
+    }
+    if ((ret->json = json_object_get(json, "texture")) ||
+        (ret->json = json_object_get(json, "surface"))) {
+        ret->kind = json_object_get(json, "texture") ? ARG_TEXTURE : ARG_SURFACE;
+        int n = spec_check_members(
+            r, json, ret->kind == ARG_TEXTURE ? "name texture" : "name surface", at);
+        return n < 0 ? n : spec_texture_check(r, ret, at);
     }
     if (ret->value) {
         ret->kind = ARG_SCALAR;
@@ -429,6 +380,21 @@ int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_
     if (spec_check_members(r, launch, "grid block cluster shared_bytes cooperative",
                            path) < 0) {
         return -EINVAL;
+    }
+    char holder[48];
+    snprintf(holder, sizeof holder, "%.*s", (int)(*at ? strlen(at) - 1 : 0), at);
+    if (spec_check_flag(r, launch, "cooperative", path) < 0 ||
+        spec_check_text(r, json, "kernel", holder) < 0) {
+        return -EINVAL;
+    }
+    if (launch && !json_object_get(launch, "block")) {
+        return err_set(r->err, -EINVAL,
+                       "%slaunch.block: say how many threads a block has", at);
+    }
+    if (json_is_array(json_object_get(launch, "shared_bytes"))) {
+        return err_set(r->err, -EINVAL,
+                       "%slaunch.shared_bytes: an integer or an expression is expected",
+                       at);
     }
     ret->cooperative = json_get_bool(launch, "cooperative", 0);
     int n = check_extent(r, launch, "grid", at, &ret->grid);

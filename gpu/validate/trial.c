@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/validate/spec_tensor_map.h"
+#include "gpu/validate/spec_texture.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -207,6 +208,31 @@ static int place_tensor_maps(struct trial *t, const struct spec_launch *launch,
     return 0;
 }
 
+static int place_texture(struct trial *t, const struct spec_arg *arg, uint64_t *ret,
+                         struct err *err) {
+    struct texture own;
+    size_t buffer = check_spec_buffer(t->check->spec, json_get_string(arg->json, "of", ""));
+    int r = spec_texture_resolve(t->check, arg, &own, err);
+    return r < 0 ? r : t->class->image(t->backend, &own, t->addresses[buffer], ret, err);
+}
+
+/* The textures or the surfaces of one launch, in the order of its arguments. */
+static int place_textures(struct trial *t, const struct spec_launch *launch,
+                          enum spec_arg_kind kind, uint64_t *ret, struct err *err) {
+    size_t count = 0;
+    for (size_t i = 0; i < launch->arg_count; i++) {
+        int r = launch->args[i].kind == kind
+                    ? place_texture(t, &launch->args[i], &ret[count++], err)
+                    : 0;
+        if (r < 0) {
+            err_wrap(err, "%sargs[%zu].%s", launch->at, i,
+                     kind == ARG_TEXTURE ? "texture" : "surface");
+            return r;
+        }
+    }
+    return 0;
+}
+
 /* --- launches --- */
 
 /* What a signal handler needs to stop a launch. The threads that could run the handler
@@ -248,8 +274,10 @@ static int prepare_launch(struct trial *t, const struct spec_launch *launch,
     char *block = xcalloc(block_bytes ? block_bytes : 1, 1);
     uint64_t arrays[SPEC_MAX_ARGS];
     unsigned char maps[SPEC_MAX_ARGS][TENSOR_MAP_BYTES];
+    uint64_t textures[SPEC_MAX_ARGS], surfaces[SPEC_MAX_ARGS];
     const struct case_places places = {t->addresses, arrays,
-                                       (const unsigned char(*)[TENSOR_MAP_BYTES])maps};
+                                       (const unsigned char(*)[TENSOR_MAP_BYTES])maps,
+                                       textures, surfaces};
     *ret = (struct backend_launch){
         .entry = symbol,
         .label = json_get_string(entry, "name", symbol),
@@ -260,6 +288,8 @@ static int prepare_launch(struct trial *t, const struct spec_launch *launch,
     };
     int r = place_pointer_arrays(t, launch, arrays, &problem->err);
     r = r < 0 ? r : place_tensor_maps(t, launch, maps, &problem->err);
+    r = r < 0 ? r : place_textures(t, launch, ARG_TEXTURE, textures, &problem->err);
+    r = r < 0 ? r : place_textures(t, launch, ARG_SURFACE, surfaces, &problem->err);
     r = r < 0 ? r
               : check_case_params(t->check, launch, params, (size_t)count, &places, block,
                                   &problem->err);

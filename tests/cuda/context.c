@@ -2,6 +2,7 @@
 
 #include "tests/cuda/conf.h"
 #include "tests/cuda/device_memory.h"
+#include "tests/cuda/images.h"
 #include "tests/cuda/module.h"
 #include "tests/cuda/output.h"
 #include "tests/cuda/queue.h"
@@ -40,6 +41,7 @@ bool context_is_sticky(int code) {
 void context_finish(void) {
     streams_finish();
     modules_finish();
+    device_images_finish();
     device_memory_finish();
     output_finish();
     contexts.current = false;

@@ -69,6 +69,7 @@ enum object_kind {
     OBJECT_EVENT,
     OBJECT_GRAPH,
     OBJECT_GRAPH_EXEC,
+    OBJECT_ARRAY,
     OBJECT_KINDS
 };
 struct object {

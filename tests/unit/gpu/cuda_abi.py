@@ -61,6 +61,23 @@ CONSTANTS = {
     "CUDA_SWIZZLE_64B": "CU_TENSOR_MAP_SWIZZLE_64B",
     "CUDA_SWIZZLE_128B": "CU_TENSOR_MAP_SWIZZLE_128B",
     "CUDA_OK": "CUDA_SUCCESS",
+    "CUDA_ARRAY_UINT8": "CU_AD_FORMAT_UNSIGNED_INT8",
+    "CUDA_ARRAY_UINT16": "CU_AD_FORMAT_UNSIGNED_INT16",
+    "CUDA_ARRAY_UINT32": "CU_AD_FORMAT_UNSIGNED_INT32",
+    "CUDA_ARRAY_INT8": "CU_AD_FORMAT_SIGNED_INT8",
+    "CUDA_ARRAY_INT16": "CU_AD_FORMAT_SIGNED_INT16",
+    "CUDA_ARRAY_INT32": "CU_AD_FORMAT_SIGNED_INT32",
+    "CUDA_ARRAY_LAYERED": "CUDA_ARRAY3D_LAYERED",
+    "CUDA_ARRAY_SURFACE": "CUDA_ARRAY3D_SURFACE_LDST",
+    "CUDA_ARRAY_GATHER": "CUDA_ARRAY3D_TEXTURE_GATHER",
+    "CUDA_ARRAY_HALF": "CU_AD_FORMAT_HALF",
+    "CUDA_ARRAY_FLOAT": "CU_AD_FORMAT_FLOAT",
+    "CUDA_MEMORYTYPE_DEVICE": "CU_MEMORYTYPE_DEVICE",
+    "CUDA_MEMORYTYPE_ARRAY": "CU_MEMORYTYPE_ARRAY",
+    "CUDA_RESOURCE_ARRAY": "CU_RESOURCE_TYPE_ARRAY",
+    "CUDA_RESOURCE_LINEAR": "CU_RESOURCE_TYPE_LINEAR",
+    "CUDA_TEXTURE_READ_AS_INTEGER": "CU_TRSF_READ_AS_INTEGER",
+    "CUDA_TEXTURE_NORMALIZED_COORDINATES": "CU_TRSF_NORMALIZED_COORDINATES",
 }
 PREFIXES = {"CUDA_TENSOR_": "CU_TENSOR_MAP_DATA_TYPE_", "CUDA_": "CUDA_ERROR_"}
 
@@ -83,6 +100,64 @@ _Static_assert(offsetof(struct cuda_launch, attributes) == offsetof(CUlaunchConf
 _Static_assert(offsetof(struct cuda_launch, attribute_count) == offsetof(CUlaunchConfig, numAttrs), "count");
 _Static_assert(sizeof(CUtensorMap) == CUDA_TENSOR_MAP_BYTES, "tensor map");
 _Static_assert(_Alignof(CUtensorMap) <= CUDA_TENSOR_MAP_ALIGN, "tensor map's alignment");
+#define SAME(ours, member, theirs, its) _Static_assert(offsetof(struct ours, member) == offsetof(theirs, its) && \\
+    sizeof(((struct ours *)0)->member) == sizeof(((theirs *)0)->its), #its)
+_Static_assert(sizeof(struct cuda_array_shape) == sizeof(CUDA_ARRAY3D_DESCRIPTOR), "array");
+SAME(cuda_array_shape, width, CUDA_ARRAY3D_DESCRIPTOR, Width);
+SAME(cuda_array_shape, height, CUDA_ARRAY3D_DESCRIPTOR, Height);
+SAME(cuda_array_shape, depth, CUDA_ARRAY3D_DESCRIPTOR, Depth);
+SAME(cuda_array_shape, format, CUDA_ARRAY3D_DESCRIPTOR, Format);
+SAME(cuda_array_shape, channels, CUDA_ARRAY3D_DESCRIPTOR, NumChannels);
+SAME(cuda_array_shape, flags, CUDA_ARRAY3D_DESCRIPTOR, Flags);
+_Static_assert(sizeof(struct cuda_box_copy) == sizeof(CUDA_MEMCPY3D), "box");
+SAME(cuda_box_copy, from.x_bytes, CUDA_MEMCPY3D, srcXInBytes);
+SAME(cuda_box_copy, from.y, CUDA_MEMCPY3D, srcY);
+SAME(cuda_box_copy, from.z, CUDA_MEMCPY3D, srcZ);
+SAME(cuda_box_copy, from.level, CUDA_MEMCPY3D, srcLOD);
+SAME(cuda_box_copy, from.type, CUDA_MEMCPY3D, srcMemoryType);
+SAME(cuda_box_copy, from.host, CUDA_MEMCPY3D, srcHost);
+SAME(cuda_box_copy, from.device, CUDA_MEMCPY3D, srcDevice);
+SAME(cuda_box_copy, from.array, CUDA_MEMCPY3D, srcArray);
+SAME(cuda_box_copy, from.reserved, CUDA_MEMCPY3D, reserved0);
+SAME(cuda_box_copy, from.pitch, CUDA_MEMCPY3D, srcPitch);
+SAME(cuda_box_copy, from.height, CUDA_MEMCPY3D, srcHeight);
+SAME(cuda_box_copy, to.x_bytes, CUDA_MEMCPY3D, dstXInBytes);
+SAME(cuda_box_copy, to.y, CUDA_MEMCPY3D, dstY);
+SAME(cuda_box_copy, to.z, CUDA_MEMCPY3D, dstZ);
+SAME(cuda_box_copy, to.level, CUDA_MEMCPY3D, dstLOD);
+SAME(cuda_box_copy, to.type, CUDA_MEMCPY3D, dstMemoryType);
+SAME(cuda_box_copy, to.host, CUDA_MEMCPY3D, dstHost);
+SAME(cuda_box_copy, to.device, CUDA_MEMCPY3D, dstDevice);
+SAME(cuda_box_copy, to.array, CUDA_MEMCPY3D, dstArray);
+SAME(cuda_box_copy, to.reserved, CUDA_MEMCPY3D, reserved1);
+SAME(cuda_box_copy, to.pitch, CUDA_MEMCPY3D, dstPitch);
+SAME(cuda_box_copy, to.height, CUDA_MEMCPY3D, dstHeight);
+SAME(cuda_box_copy, width_bytes, CUDA_MEMCPY3D, WidthInBytes);
+SAME(cuda_box_copy, height, CUDA_MEMCPY3D, Height);
+SAME(cuda_box_copy, depth, CUDA_MEMCPY3D, Depth);
+_Static_assert(sizeof(struct cuda_resource) == sizeof(CUDA_RESOURCE_DESC), "resource");
+SAME(cuda_resource, type, CUDA_RESOURCE_DESC, resType);
+SAME(cuda_resource, of, CUDA_RESOURCE_DESC, res);
+SAME(cuda_resource, of.array, CUDA_RESOURCE_DESC, res.array.hArray);
+SAME(cuda_resource, of.linear.address, CUDA_RESOURCE_DESC, res.linear.devPtr);
+SAME(cuda_resource, of.linear.format, CUDA_RESOURCE_DESC, res.linear.format);
+SAME(cuda_resource, of.linear.channels, CUDA_RESOURCE_DESC, res.linear.numChannels);
+SAME(cuda_resource, of.linear.bytes, CUDA_RESOURCE_DESC, res.linear.sizeInBytes);
+SAME(cuda_resource, flags, CUDA_RESOURCE_DESC, flags);
+_Static_assert(sizeof(struct cuda_texture_modes) == sizeof(CUDA_TEXTURE_DESC), "texture");
+SAME(cuda_texture_modes, address, CUDA_TEXTURE_DESC, addressMode);
+SAME(cuda_texture_modes, filter, CUDA_TEXTURE_DESC, filterMode);
+SAME(cuda_texture_modes, flags, CUDA_TEXTURE_DESC, flags);
+SAME(cuda_texture_modes, anisotropy, CUDA_TEXTURE_DESC, maxAnisotropy);
+SAME(cuda_texture_modes, mipmap_filter, CUDA_TEXTURE_DESC, mipmapFilterMode);
+SAME(cuda_texture_modes, mipmap_bias, CUDA_TEXTURE_DESC, mipmapLevelBias);
+SAME(cuda_texture_modes, mipmap_first, CUDA_TEXTURE_DESC, minMipmapLevelClamp);
+SAME(cuda_texture_modes, mipmap_last, CUDA_TEXTURE_DESC, maxMipmapLevelClamp);
+SAME(cuda_texture_modes, border, CUDA_TEXTURE_DESC, borderColor);
+SAME(cuda_texture_modes, reserved, CUDA_TEXTURE_DESC, reserved);
+_Static_assert(sizeof(cuda_texture) == sizeof(CUtexObject) && sizeof(cuda_surface) == sizeof(CUsurfObject), "objects");
+_Static_assert(CU_TR_ADDRESS_MODE_WRAP == 0 && CU_TR_ADDRESS_MODE_CLAMP == 1 && CU_TR_ADDRESS_MODE_MIRROR == 2 &&
+    CU_TR_ADDRESS_MODE_BORDER == 3 && CU_TR_FILTER_MODE_POINT == 0 && CU_TR_FILTER_MODE_LINEAR == 1, "modes");
 _Static_assert(CU_LAUNCH_PARAM_END_AS_INT == 0 && CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT == 1 && CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT == 2, "extra");
 """
 
@@ -134,7 +209,7 @@ def kind(parameter, typedefs):
         return "pointer"
     words = p.split()
     plain = {"int": "i32", "unsigned": "i32", "size_t": "i64", "uint64_t": "i64", "cuuint64_t": "i64",
-             "cuda_address": "i64", "float": "float", "char": "i8"}
+             "cuda_address": "i64", "cuda_texture": "i64", "cuda_surface": "i64", "float": "float", "char": "i8"}
     if words[:1] == ["unsigned"]:
         return {"long": "i64", "char": "i8"}.get(words[1] if len(words) > 1 else "", "i32")
     first = words[0]

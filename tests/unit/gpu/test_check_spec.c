@@ -267,7 +267,8 @@ Test(check_spec, structs_have_the_compilers_layout) {
     const struct kernel_param params[] = {
         {0, 8}, {8, sizeof(struct outer)}, {8 + sizeof(struct outer), 8}};
     const uint64_t addresses[] = {0x1000}, arrays[] = {0x3000};
-    const struct case_places places = {addresses, arrays, NULL};
+    const struct case_places places = {.addresses = addresses,
+                                       .pointer_arrays = arrays};
     struct {
         uint64_t a;
         struct outer o;

@@ -314,10 +314,10 @@ Test(ptx_textures, what_is_wrong_is_found) {
 #define WORDS "mov.u32 %r0, 0; mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0;\n"
     check_wrong(HEAD "add.s64 %h, %h, 9;\n"
                      "tex.2d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%h, {%f0,%f1}];\n" TAIL,
-                tex, 0, "launch_error", MACHINE_FAULT);
+                tex, 0, "out_of_bounds", MACHINE_FAULT);
     check_wrong(HEAD "ld.param.u64 %h, [memory];\n"
                      "tex.2d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%h, {%f0,%f1}];\n" TAIL,
-                tex, 0, "launch_error", MACHINE_FAULT);
+                tex, 0, "out_of_bounds", MACHINE_FAULT);
     check_wrong(fetch, surface, 0, "launch_error", MACHINE_FAULT);
     check_wrong(fetch, layered, 0, "launch_error", MACHINE_FAULT);
     check_wrong(fetch, tex, MACHINE_UNINITIALIZED, "uninitialized", MACHINE_DONE);
@@ -350,7 +350,7 @@ Test(ptx_textures, images_that_cannot_be_are_refused) {
     for (size_t k = 0; k < 10; k++) {
         bad[k] = good;
     }
-    bad[0].address += 4;
+    bad[0].address += 2;
     bad[1].type = PTX_F64;
     bad[2].channels = 3;
     bad[3].rank = 4;

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Makes textures.json: what texture fetches give, for test_ptx_textures.c.
-
-The formulas are those of NVIDIA's CUDA C++ Programming Guide, "Texture Fetching", written down as
-they stand there and computed in binary64 with numpy: nearest-point sampling T[floor(x)]; linear
-filtering between floor(xB) and the next texel, xB = x - 0.5, with weights of 8 bits of fraction
-(rounded to the nearest: the guide does not say how); address modes on x, or on the texel's number.
+"""Makes textures.json: what texture fetches give, for test_ptx_textures.c, by
+tests/kernels/texture_reference.py (needs numpy).
 
 usage: make_textures.py > textures.json
 """
-import itertools
 import json
+import os
+import sys
 
 import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../kernels"))
+from texture_reference import as_floats, fetch
 
 THREADS = 32
 rng = np.random.default_rng(20260)
@@ -26,50 +26,6 @@ def texels(kind, shape):
     t = rng.integers(info.min, info.max, shape, endpoint=True).astype(info.dtype)
     t.flat[0], t.flat[-1] = info.min, info.max
     return t
-
-
-def as_read(t, kind, reads):
-    if not reads:
-        return t.astype(np.float64)
-    most = float(np.iinfo(t.dtype).max)
-    return np.maximum(t.astype(np.float64) / most, -1.0)
-
-
-def to_texels(x, n, mode, normalized):
-    """The guide's frac(x) for wrap, and frac(x) or 1 - frac(x) for mirror, then times N."""
-    if not normalized:
-        return x
-    whole = np.floor(x)
-    if mode == "wrap":
-        x = x - whole
-    elif mode == "mirror":
-        x = x - whole if whole % 2 == 0 else 1 - (x - whole)
-    return x * n
-
-
-def one(t, index, modes):
-    """T[i, j, k], outside by the address modes; index and modes from x on, T's axes from z on."""
-    place = []
-    for d, i in enumerate(index):
-        n = t.shape[len(index) - 1 - d]
-        if modes[d] == "border" and not 0 <= i < n:
-            return np.zeros(t.shape[-1])
-        place.append(i % n if modes[d] == "wrap" else min(max(i, 0), n - 1))
-    return t[tuple(reversed(place))]
-
-
-def fetch(t, coords, modes, linear, normalized):
-    xs = [to_texels(float(c), t.shape[len(coords) - 1 - d], modes[d], normalized)
-          for d, c in enumerate(coords)]
-    if not linear:
-        return one(t, [int(np.floor(x)) for x in xs], modes)
-    low = [int(np.floor(x - 0.5)) for x in xs]
-    alpha = [np.rint(((x - 0.5) - np.floor(x - 0.5)) * 256) / 256 for x in xs]
-    total = np.zeros(t.shape[-1])
-    for corner in itertools.product((0, 1), repeat=len(xs)):
-        weight = np.prod([a if c else 1 - a for a, c in zip(alpha, corner)])
-        total = total + weight * one(t, [i + c for i, c in zip(low, corner)], modes)
-    return total
 
 
 def coordinates(extent, normalized):
@@ -89,12 +45,11 @@ def case(kind, channels, extent, modes, linear, normalized, reads=False, layers=
     t = texels(kind, shape)
     coords = coordinates(extent, normalized)
     layer = rng.integers(-2, layers + 2, THREADS) if layers else np.zeros(THREADS, int)
-    value = as_read(t, kind, reads)
+    value = as_floats(t) if reads else t.astype(np.float64)
     out = []
     for i in range(THREADS):
         v = value[min(max(layer[i], 0), layers - 1)] if layers else value
         got = fetch(v, coords[i], modes, linear, normalized)
-        # Channels that there are not: 0, the fourth 1; a border is 0 in all of them.
         out.append([float(g) for g in got])
     flat = [float(x) for x in t.astype(np.float64).ravel()]
     return {"type": kind, "channels": channels, "extent": list(extent), "layers": layers,
