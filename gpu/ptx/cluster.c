@@ -105,7 +105,7 @@ uint64_t cluster_address(const struct block *b, uint64_t address) {
 #define AUX_GENERIC 1u
 #define AUX_WIDE 2u
 
-static uint64_t address_of(const struct warp *w, const struct step *s, unsigned lane) {
+static uint64_t address_of(struct warp *w, const struct step *s, unsigned lane) {
     return s->aux & AUX_WIDE ? LANES(const uint64_t, w, s->src[0])[lane]
                              : LANES(const uint32_t, w, s->src[0])[lane];
 }
