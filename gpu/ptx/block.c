@@ -126,7 +126,7 @@ static void warp_start(struct warp *w) {
     memset(w->bulk_groups, 0, sizeof w->bulk_groups);
     memset(w->waits, 0, sizeof w->waits);
     w->copy_order = 0;
-    w->cluster_arrived = w->cluster_owed = 0;
+    w->cluster_arrived = w->cluster_owed = w->mbarrier_lanes = 0;
     w->pending_count = 1;
     w->pending[0] =
         (struct split){.frame = &w->root, .next = code->steps, .lanes = w->live};

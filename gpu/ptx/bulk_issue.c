@@ -93,8 +93,8 @@ static void send_to(const struct bulk_copy *proto, uint64_t to, uint64_t mbarrie
             *c.tensor = *proto->tensor;
         }
         bulk_begin(&c);
-        race_copy_touch(c.warp, c.step, c.lane, c.block, c.shared, c.bytes, RACE_WRITE,
-                        c.race);
+        race_copy_touch(c.warp, c.step, c.lane, c.block, c.shared, c.bytes,
+                        bulk_race_kind(&c), c.race);
     }
     bulk_add(owner, &owner->arrivals, &c);
 }

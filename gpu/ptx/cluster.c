@@ -24,14 +24,20 @@ static bool all_arrived(const struct cluster *c) {
     return true;
 }
 
+static void race_pass(struct warp *w, uint32_t lanes) {
+    if (lanes) {
+        race_acquire_at(w, lanes, w->block->cluster->blocks[0], RACE_PLACE);
+        race_meet(w, lanes, true);
+    }
+}
+
 static void warp_release(struct warp *w) {
     w->cluster_arrived = 0;
     for (uint32_t k = 0; k < w->pending_count; k++) {
         if (w->pending[k].state == SPLIT_CLUSTER) {
             w->pending[k].state = SPLIT_READY;
             w->cluster_owed &= ~w->pending[k].lanes;
-            race_acquire_at(w, w->pending[k].lanes, w->block->cluster->blocks[0],
-                            RACE_PLACE);
+            race_pass(w, w->pending[k].lanes);
         }
     }
 }
@@ -87,7 +93,7 @@ static void step_cluster_wait(struct warp *w, const struct step *s, uint32_t mas
     }
     uint32_t waiting = mask & w->cluster_arrived & w->cluster_owed;
     w->cluster_owed &= ~(mask & ~waiting);
-    race_acquire_at(w, mask & ~waiting, w->block->cluster->blocks[0], RACE_PLACE);
+    race_pass(w, mask & ~waiting);
     if (waiting) {
         warp_park(w, waiting, s, SPLIT_CLUSTER, 0, 0);
     }

@@ -218,6 +218,7 @@ static void lane_arrive(struct warp *w, const struct step *s, unsigned lane) {
         return;
     }
     race_release_at(w, b, m->offset);
+    w->mbarrier_lanes |= 1u << lane;
     m->pending -= count;
     if (s->aux & AUX_DROP) {
         m->expected -= count < m->expected ? count : m->expected;
@@ -294,6 +295,8 @@ static bool lane_wait(struct warp *w, const struct step *s, unsigned lane,
     }
     if ((m->phase & 1) != phase) {
         race_acquire_at(w, lanes, b, offset);
+        race_meet(w, lanes & w->mbarrier_lanes, true); /* the lanes of a warp meet here */
+        w->mbarrier_lanes &= ~lanes;
         return true;
     }
     wait_note(w, &(struct mbarrier_wait){.step = s,
@@ -365,6 +368,7 @@ static void lane_arrive_copies(struct warp *w, const struct step *s, unsigned la
         return;
     }
     race_release_at(w, b, m->offset);
+    w->mbarrier_lanes |= 1u << lane;
     if (!(s->aux & AUX_NO_INCREMENT)) {
         m->pending++;
         mbarrier_show(b, m);

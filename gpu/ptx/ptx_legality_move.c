@@ -14,6 +14,9 @@ static bool special_fits(uint32_t special, enum ptx_type t) {
     if (ptx_type_float(t)) {
         return false;
     }
+    if (special == PTX_SR_IS_EXPLICIT_CLUSTER) {
+        return t == PTX_PRED;
+    }
     if (special == PTX_SR_GRIDID) {
         return bytes == 4 || bytes == 8;
     }

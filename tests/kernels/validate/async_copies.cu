@@ -1,4 +1,5 @@
-// What Hopper copies on its own: TMA, mbarriers, bulk copies, clusters.
+// What Hopper copies on its own: TMA, mbarriers, bulk copies, clusters. Parameters without a name are the
+// buffers that tensor maps stand for: a check spec passes every buffer.
 #include <cuda.h>
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
@@ -24,7 +25,7 @@ __device__ void commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memor
 template <int N> __device__ void wait_read() { asm volatile("cp.async.bulk.wait_group.read %0;" :: "n"(N) : "memory"); }
 
 // C = A B^T, tiles of 32 x 32 by 32 through a ring of S stages: warp 4 loads, warps 0 to 3 compute.
-extern "C" __global__ void __launch_bounds__(160) tma_gemm(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, float* c, int n, int k) {
+extern "C" __global__ void __launch_bounds__(160) tma_gemm(const float*, const float*, const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, float* c, int n, int k) {
   constexpr int S = 3;
   __shared__ alignas(1024) float as[S][32 * 32];
   __shared__ alignas(1024) float bs[S][32 * 32];
@@ -58,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(160) tma_gemm(const __grid_constant
 }
 
 // out = in^T, tiles of 32 x 32 floats, swizzled in shared memory on both ways; no bank conflicts.
-extern "C" __global__ void swizzled_transpose(const __grid_constant__ CUtensorMap in, const __grid_constant__ CUtensorMap out) {
+extern "C" __global__ void swizzled_transpose(const float*, float*, const __grid_constant__ CUtensorMap in, const __grid_constant__ CUtensorMap out) {
   __shared__ alignas(1024) float from[32 * 32], to[32 * 32];
   __shared__ alignas(8) u64 bar;
   int x = threadIdx.x % 32, y = threadIdx.x / 32;
@@ -74,7 +75,7 @@ extern "C" __global__ void swizzled_transpose(const __grid_constant__ CUtensorMa
 }
 
 // A box that hangs over the edge: zeros come in, nothing goes out there. Two parts of it are added.
-extern "C" __global__ void edge_box(const __grid_constant__ CUtensorMap in, const __grid_constant__ CUtensorMap out, float* seen, int x, int y) {
+extern "C" __global__ void edge_box(const float*, float*, const __grid_constant__ CUtensorMap in, const __grid_constant__ CUtensorMap out, float* seen, int x, int y) {
   __shared__ alignas(128) float tile[8 * 16];
   __shared__ alignas(8) u64 bar;
   if (threadIdx.x == 0) { bar_init(&bar, 1); fence_async(); bar_expect(&bar, sizeof tile); load_2d(tile, &in, x, y, &bar); }
@@ -124,7 +125,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) cluster_sum(const float* x,
 }
 
 // Every block reads a quarter of a tile and sends it to all four: y[b] = the whole tile times b + 1.
-extern "C" __global__ void __cluster_dims__(4, 1, 1) multicast(const __grid_constant__ CUtensorMap x, float* y) {
+extern "C" __global__ void __cluster_dims__(4, 1, 1) multicast(const float*, const __grid_constant__ CUtensorMap x, float* y) {
   __shared__ alignas(128) float tile[16 * 32];
   __shared__ alignas(8) u64 bar;
   cg::cluster_group cluster = cg::this_cluster();
