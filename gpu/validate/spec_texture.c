@@ -47,6 +47,15 @@ static int check_choice(struct spec_reader *r, const struct spec_arg *arg,
 
 /* --- without sizes --- */
 
+static int check_switch(struct spec_reader *r, const struct spec_arg *arg,
+                        const char *name, const char *at) {
+    const json_t *value = json_object_get(arg->json, name);
+    return !value || json_is_boolean(value)
+               ? 0
+               : err_set(r->err, -EINVAL, "%s.%s.%s: true or false", at, kind_of(arg),
+                         name);
+}
+
 static int check_address(struct spec_reader *r, const struct spec_arg *arg,
                          const char *at) {
     const json_t *address = json_object_get(arg->json, "address");
@@ -94,7 +103,9 @@ static int check_buffer(struct spec_reader *r, const struct spec_arg *arg,
                        "to uint32 are possible",
                        at, kind_of(arg), of, tensor_type_name(type));
     }
-    return channels == 1 || channels == 2 || channels == 4
+    const json_t *given = json_object_get(arg->json, "channels");
+    return (!given || json_is_integer(given)) &&
+                   (channels == 1 || channels == 2 || channels == 4)
                ? 0
                : err_set(r->err, -EINVAL, "%s.%s.channels: 1, 2 or 4", at, kind_of(arg));
 }
@@ -145,6 +156,8 @@ int spec_texture_check(struct spec_reader *r, const struct spec_arg *arg,
                                          "normalized read",
                                path);
     n = n < 0 ? n : check_buffer(r, arg, at);
+    n = n < 0 ? n : check_switch(r, arg, "layered", at);
+    n = n < 0 ? n : check_switch(r, arg, "normalized", at);
     if (n < 0 || surface) {
         return n;
     }

@@ -21,6 +21,12 @@
 #define MAP(shape, more)                                                                 \
     ARG("{'name':'x','type':'float32','shape':" shape                                    \
         ",'init':{'fill':1}},{'tensor_map':{'of':'x'," more "}}")
+#define TEX(type, shape, more)                                                           \
+    ARG("{'name':'x','type':'" type "','shape':" shape                                   \
+        ",'init':{'fill':1}},{'texture':{'of':'x'" more "}}")
+#define SURF(shape, more)                                                                \
+    ARG("{'name':'x','type':'float32','shape':" shape                                    \
+        ",'output':true},{'surface':{'of':'x'" more "}}")
 #define STRUCT(members) ARG("{'name':'s','struct':" members "}")
 #define DEEP(text) "{'struct':[" text "]}"
 
@@ -190,6 +196,40 @@ static const struct hostile scalars[] = {
     {ARG("{'pointers':'x'}"), "args[0].pointers"},
     {ARG("{'pointers':['x']}"), "args[0].pointers[0]"},
     {ARG("{'pointers':[5]}"), "args[0].pointers[0]"},
+};
+
+static const struct hostile textures[] = {
+    {ARG("{'texture':5}"), "args[0].texture: an object"},
+    {ARG("{'surface':{'of':'x'}}"), "args[0].surface.of: the name of a buffer"},
+    {ARG("{'texture':{'of':'x'},'value':1}"), "args[0].value: unknown"},
+    {TEX("float64", "[4]", ""), "args[1].texture.of: x holds float64"},
+    {TEX("float32", "[4]", ",'channels':3"), "args[1].texture.channels: 1, 2 or 4"},
+    {TEX("float32", "[4,2]", ",'channels':'2'"), "args[1].texture.channels: 1, 2 or 4"},
+    {TEX("float32", "[4]", ",'channels':2"), "args[1].texture: channels: the last"},
+    {TEX("float32", "[1,1,1,1]", ""), "args[1].texture: of: 'x' leaves 4 dimensions"},
+    {TEX("float32", "[2]", ",'layered':true"), "of: 'x' leaves 0 dimensions"},
+    {TEX("float32", "[2,2,2,2]", ",'layered':true"), "of: 'x' leaves 3 dimensions"},
+    {TEX("float32", "[2]", ",'layered':1"), "args[1].texture.layered: true or false"},
+    {TEX("float32", "[2]", ",'normalized':'yes'"), "texture.normalized: true or false"},
+    {TEX("float32", "[0]", ""), "of: 'x' has 0 elements in x"},
+    {TEX("uint8", "[131073]", ""), "'x' has 131073 elements in x; 1 to 131072"},
+    {TEX("uint8", "[65537,1]", ""), "'x' has 65537 elements in y; 1 to 65536"},
+    {TEX("uint8", "[1,1,16385]", ""), "'x' has 16385 elements in x; 1 to 16384"},
+    {TEX("uint8", "[2049,1]", ",'layered':true"), "'x' has 2049 layers"},
+    {TEX("float32", "[4]", ",'address':'mirror'"), "mirror wants normalized"},
+    {TEX("float32", "[4]", ",'address':'repeat'"), "args[1].texture.address: clamp"},
+    {TEX("float32", "[4]", ",'address':['clamp','clamp']"), "2 words for 1 dimensions"},
+    {TEX("float32", "[4]", ",'address':[5]"), "args[1].texture.address: clamp"},
+    {TEX("float32", "[4]", ",'filter':'cubic'"), "texture.filter: point or linear"},
+    {TEX("uint8", "[4]", ",'filter':'linear'"), "texture.filter: linear is for"},
+    {TEX("uint32", "[4]", ",'read':'normalized_float'"),
+     "texture.read: normalized_float"},
+    {TEX("float32", "[4]", ",'read':'normalized_float'"), "normalized_float is for"},
+    {TEX("float32", "[4]", ",'memory':'linear','filter':'linear'"), "texture.memory"},
+    {TEX("float32", "[4,4]", ",'memory':'linear'"), "memory: linear memory has one"},
+    {TEX("float32", "[4]", ",'adress':'clamp'"), "args[1].texture.adress: unknown"},
+    {SURF("[4]", ",'filter':'point'"), "args[1].surface.filter: unknown"},
+    {SURF("[1,1,1,1]", ""), "args[1].surface: of: 'x' leaves 4 dimensions"},
 };
 
 static const struct hostile maps[] = {
@@ -402,6 +442,9 @@ Test(hostile_spec, scalars) {
 Test(hostile_spec, tensor_maps) {
     REFUSE(maps);
 }
+Test(hostile_spec, textures_and_surfaces) {
+    REFUSE(textures);
+}
 Test(hostile_spec, launches) {
     REFUSE(launches);
 }
@@ -434,6 +477,14 @@ Test(hostile_spec, what_is_right_passes) {
         MAP("[4,64,64]", "'box':[1,8,8],'interleave':'32B','swizzle':'32B'"),
         MAP("[2,2,2,2,4]", "'box':[1,1,1,1,4],'fill':'nan'"),
         LAUNCH("'grid':[2147483647,65535,65535],'block':[16,1,64]"),
+        TEX("float32", "[4]", ""),
+        TEX("uint8", "[3,5,4]",
+            ",'channels':4,'filter':'linear','normalized':true,'read':'normalized_float',"
+            "'address':['wrap','mirror']"),
+        TEX("int32", "[1000,2]", ",'channels':2,'memory':'linear'"),
+        TEX("float16", "[7,5,6]", ",'layered':true,'address':'border'"),
+        SURF("[2,3,4]", ""),
+        SURF("[6,4,2]", ",'layered':true,'channels':2"),
         LAUNCH("'cluster':[16],'grid':[32]"),
         LAUNCH("'shared_bytes':232448"),
         LAUNCH("'block':'n'"),
