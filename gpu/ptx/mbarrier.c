@@ -285,9 +285,10 @@ static bool lane_wait(struct warp *w, const struct step *s, unsigned lane,
     if (!m) {
         return true; /* told; to wait for ever would tell less */
     }
-    uint32_t phase = s->aux & AUX_PARITY
-                         ? LANES(const uint32_t, w, s->src[2])[lane] & 1
-                         : LANES(const uint64_t, w, s->src[2])[lane] >> WORD_PHASE;
+    uint32_t phase =
+        s->aux & AUX_PARITY
+            ? LANES(const uint32_t, w, s->src[2])[lane] & 1
+            : (uint32_t)(LANES(const uint64_t, w, s->src[2])[lane] >> WORD_PHASE);
     uint32_t offset = m->offset;
     if ((m->phase & 1) == phase && b->arrivals.count) {
         bulk_deliver(b, offset);
