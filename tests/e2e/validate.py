@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """kernel/validate on the CPU: every check spec of tests/kernels/validate gives what it should.
 
-usage: validate.py UPSKILLD [WORD …]   (TAP on standard output; only checks whose label has a word)
+usage: validate.py UPSKILLD [--sample | WORD …]   (TAP on standard output)
+With WORDs only checks whose label has one; with --sample one check of each kernel, another one each day.
 """
-import json, os, sys
+import datetime, json, os, sys
 
 from validate_support import Daemon, Tap, ask_all, corpus, params_of, short
 
-WORDS = sys.argv[2:]
+SAMPLE = "--sample" in sys.argv
+WORDS = [word for word in sys.argv[2:] if word != "--sample"]
 
 
 def judge(check, source, result):
@@ -32,10 +34,20 @@ def judge(check, source, result):
     return None
 
 
+def sample(checks):
+    """One of each kernel's."""
+    kernels = {}
+    for check in checks:
+        kernels.setdefault(check[1], []).append(check)
+    day = datetime.date.today().timetuple().tm_yday
+    return [of_one[day % len(of_one)] for of_one in kernels.values()]
+
+
 def main():
     tap = Tap()
     daemon = Daemon(os.path.abspath(sys.argv[1]))
     chosen = [c for c in corpus() if not WORDS or any(w in c[0] for w in WORDS)]
+    chosen = sample(chosen) if SAMPLE else chosen
 
     def told(key, answer):
         label, source, check = key
