@@ -340,6 +340,17 @@ static int cure(struct check_room *room, const char *source) {
     return cured ? fixes : -1;
 }
 
+/* NVIDIA's compiler is not instrumented: under sanitizers every third mistake is enough.
+ */
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define MISTAKES_STEP 3
+#endif
+#endif
+#ifndef MISTAKES_STEP
+#define MISTAKES_STEP 1
+#endif
+
 /* Every fix, applied, makes the compiler accept the file. */
 Test(fixes, cure_what_they_are_for, .timeout = 200) {
     if (!check_room_has_compiler()) {
@@ -348,7 +359,7 @@ Test(fixes, cure_what_they_are_for, .timeout = 200) {
     struct check_room room;
     int incurable = 0;
     check_room_open(&room, NULL);
-    for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(broken); i += MISTAKES_STEP) {
         incurable += cure(&room, broken[i]) <= 0;
     }
     check_room_close(&room);
