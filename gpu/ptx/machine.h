@@ -123,6 +123,8 @@ json_t *machine_findings(const struct machine *m, uint64_t *ret_omitted);
 /* kernel/validate's "counters", all launches together, with "by_line" and "by_kernel". */
 json_t *machine_counters(const struct machine *m);
 const char *machine_printf(const struct machine *m); /* what kernels printed */
+/* What a check left out, in words, or NULL: races where their traces grew too large. */
+const char *machine_unchecked(const struct machine *m);
 uint64_t machine_spent(const struct machine *m);     /* lane-instructions */
 /* Blocks of the latest launch that have begun, of *ret_blocks. From any thread. */
 uint64_t machine_progress(const struct machine *m, uint64_t *ret_blocks);

@@ -36,6 +36,8 @@ enum race_kind { /* bits */
                      16, /* .cta: strong among the threads of one block only */
                  RACE_ACQUIRE = 32,
                  RACE_RELEASE = 64,
+                 RACE_FENCED =
+                     128, /* a plain store, with a fence somewhere in front of it */
 };
 
 /* ---- accesses ---- */
@@ -132,7 +134,7 @@ struct race_run *race_run_new(void); /* of a machine: shadows outlive launches *
 void race_run_free(struct race_run *r);
 void race_run_begin(struct race_run *r, struct run *run);
 void race_run_end(struct race_run *r);
-/* What was left out, in words, or NULL: valid until the next launch. */
+/* What was left out in any launch, in words, or NULL. */
 const char *race_run_limits(const struct race_run *r);
 bool race_block_new(struct block *b); /* false: no memory */
 void race_block_start(struct block *b);

@@ -111,7 +111,7 @@ static void pass_all(struct block *b) {
     for (uint32_t k = 0; k < b->warp_count; k++) {
         x->warps[k].stamp = stamp;
     }
-    if (!x->copies && !x->clustered && x->events.next - x->events.first > 2048) {
+    if (!x->copies && !x->clustered) {
         race_events_void(&x->events);
     }
 }

@@ -22,7 +22,8 @@ struct race_event {
     uint8_t agent, kind, bytes;
 };
 
-#define RACE_LANE_BITS 5
+#define RACE_LANE_BITS 6
+#define RACE_APART 32u /* of a second reader: another warp's than the first */
 #define RACE_MAX_ID (UINT32_C(1) << (32 - RACE_LANE_BITS))
 #define RACE_CACHE 256
 
@@ -33,7 +34,7 @@ struct race_events {
     uint32_t cache[RACE_CACHE];
 };
 
-/* A cell stands for 1 << grain bytes: event id << 5 | lane, 0 = none. Of the readers
+/* A cell stands for 1 << grain bytes: event id << 6 | lane, 0 = none. Of the readers
  * since the last write two are kept, of different blocks or warps if there are such. */
 struct race_shadow {
     uint32_t *write, *read[2]; /* NULL: nothing yet */
@@ -152,6 +153,9 @@ void race_warp_clear(struct race_run *r, struct race_warp *w);
 /* What strong accesses of the lanes do beside reading and writing. */
 void race_synchronise(struct warp *w, uint32_t lanes, struct block *owner,
                       const uint64_t addresses[WARP_LANES], unsigned kind);
+
+/* race_look.c: in front of an access's own handler */
+void race_step(struct warp *w, const struct step *s, uint32_t mask);
 
 /* race_tell.c */
 struct race_conflict {

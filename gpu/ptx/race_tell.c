@@ -46,7 +46,8 @@ static const char *missing(const struct race_conflict *c) {
 /* A flag that is stored plainly and polled as it should be works in practice. */
 static bool is_plain_flag(const struct race_conflict *c) {
     return (c->kind & RACE_STRONG) && !(c->kind & RACE_WRITE) &&
-           !(c->other->kind & RACE_STRONG) && c->other->bytes <= 8 && c->bytes <= 8;
+           (c->other->kind & (RACE_STRONG | RACE_FENCED)) == RACE_FENCED &&
+           c->other->bytes <= 8 && c->bytes <= 8;
 }
 
 void race_tell(const struct race_conflict *c) {

@@ -111,6 +111,8 @@ struct backend_class {
     json_t *(*counters)(const struct backend *b); /* new, or NULL */
     const char *(*printed)(const struct backend *b);
     uint64_t (*spent)(const struct backend *b); /* lane-instructions */
+    /* What of the race check was left out, in words, or NULL. May be NULL. */
+    const char *(*unchecked)(const struct backend *b);
     /* Blocks of the launch that is going on that have begun, of *ret_blocks (0: not
      * known). From any thread between open and close. May be NULL. */
     uint64_t (*progress)(const struct backend *b, uint64_t *ret_blocks);

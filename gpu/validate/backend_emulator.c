@@ -313,6 +313,10 @@ static uint64_t emulator_progress(const struct backend *b, uint64_t *ret_blocks)
     return machine_progress(b->machine, ret_blocks);
 }
 
+static const char *emulator_unchecked(const struct backend *b) {
+    return machine_unchecked(b->machine);
+}
+
 const struct backend_class backend_emulator = {
     .kind = "emulator",
     .checks =
@@ -334,5 +338,6 @@ const struct backend_class backend_emulator = {
     .counters = emulator_counters,
     .printed = emulator_printed,
     .spent = emulator_spent,
+    .unchecked = emulator_unchecked,
     .progress = emulator_progress,
 };

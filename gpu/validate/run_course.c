@@ -91,10 +91,20 @@ uint64_t course_budget_left(const struct run *run) {
     return run->budget > run->spent ? run->budget - run->spent : 1;
 }
 
+static void note_unchecked(struct run *run, const struct trial *t) {
+    const char *left = run->class->unchecked ? run->class->unchecked(t->backend) : NULL;
+    if (left && !run->race_left) {
+        run->race_left = true;
+        run_report_note(&run->report, "unchecked", "warning", NULL, left);
+    }
+}
+
 int course_kernel(struct run *run, struct trial *t, size_t i, unsigned k) {
     const struct check_spec *spec = &run->spec;
     struct trial_problem problem = {0};
     run->kernel.instructions = course_budget_left(run);
+    /* Races hang on inputs less than anything else, and cost the most. */
+    run->kernel.checks = spec->checks & ~(k ? (unsigned)SPEC_CHECK_RACE : 0u);
     bool added = i >= run->case_count;
     run_notes_trial(run->notes, &run->cases[i], added ? i - run->case_count : i,
                     added ? run->added_count : run->case_count, k,
@@ -105,6 +115,7 @@ int course_kernel(struct run *run, struct trial *t, size_t i, unsigned k) {
     if (t->backend) {
         run->spent += run->class->spent(t->backend);
         run_report_observe(&run->report, t, k);
+        note_unchecked(run, t);
         json_object_set_new(run->result, "backend", backend_to_json(run, t));
     }
     if (r < 0) {

@@ -16,6 +16,7 @@ struct run {
     uint64_t budget, spent;
     uint64_t cost[SPEC_MAX_CASES]; /* of a case's first trial, reference included */
     unsigned skipped;              /* trials that the budget did not allow */
+    bool race_left;                /* the race check could not look at everything */
     bool budget_ended;
     struct run_report report;
     struct run_save save;

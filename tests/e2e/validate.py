@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """kernel/validate on the CPU: every check spec of tests/kernels/validate gives what it should.
 
-usage: validate.py UPSKILLD [--sample | WORD …]   (TAP on standard output)
+usage: validate.py UPSKILLD [--races] [--sample | WORD …]   (TAP on standard output)
 With WORDs only checks whose label has one; with --sample one check of each kernel, another one each day.
+--races looks for races in all of them: what is right has none.
 """
 import datetime, json, os, sys
 
 from validate_support import Daemon, Tap, ask_all, corpus, params_of, short
 
-SAMPLE = "--sample" in sys.argv
-WORDS = [word for word in sys.argv[2:] if word != "--sample"]
+SAMPLE, RACES = "--sample" in sys.argv, "--races" in sys.argv
+WORDS = [word for word in sys.argv[2:] if not word.startswith("--")]
+# A thread reads behind its arrival what its neighbour writes behind the wait.
+RACY = {"20_cuda_barrier_pipeline.cu: barrier_arrive": {"verdict": "fail", "codes": ["global_race"]}}
 
 
 def judge(check, source, result):
@@ -29,6 +32,8 @@ def judge(check, source, result):
             return "an opcode without its place: " + short(result)
     if wanted == "fail" and any("line" not in f for f in result["findings"] if f["code"] not in ("unwritten_output", "deadlock")):
         return "a finding without a line: " + short(result)
+    if "race" in check and not any(both_sides(f, check) for f in result["findings"]):
+        return "not both sides of the race: " + short(result)
     if "printf" in check and result.get("printf") != check["printf"]:
         return "printed %r, not %r" % (result.get("printf"), check["printf"])
     return None
@@ -43,10 +48,24 @@ def sample(checks):
     return [of_one[day % len(of_one)] for of_one in kernels.values()]
 
 
+def both_sides(finding, check):
+    """Does it tell the two lines, and whose threads they were?"""
+    other = (finding.get("related") or [{}])[0]
+    return (finding["code"] in check["codes"] and finding["severity"] == "error" and finding["line"] in check["race"]["lines"]
+            and other.get("line") in check["race"]["other"] and len(other.get("thread", ())) == len(other.get("block", ())) == 3
+            and (other["block"], other["thread"]) != (finding["block"], finding["thread"]))
+
+
+def with_races(label, source, check):
+    spec = dict(check["spec"], checks=["memory", "initialized", "race", "barrier"])
+    return label, source, dict(check, spec=spec, **RACY.get(label, {}))
+
+
 def main():
     tap = Tap()
     daemon = Daemon(os.path.abspath(sys.argv[1]))
-    chosen = [c for c in corpus() if not WORDS or any(w in c[0] for w in WORDS)]
+    every = (with_races(*c) if RACES else c for c in corpus())
+    chosen = [c for c in every if not WORDS or any(w in c[0] for w in WORDS)]
     chosen = sample(chosen) if SAMPLE else chosen
 
     def told(key, answer):
