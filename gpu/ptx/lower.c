@@ -208,7 +208,7 @@ static enum lower_answer (*const families[])(struct lowering *,
     lower_mbarrier, lower_bulk_copy, lower_cluster,
     lower_control, lower_call,    lower_move,       lower_access,
     lower_atomic,  lower_barrier, lower_matrix, lower_wgmma, lower_warp,       lower_async_copy,
-    lower_discard, lower_stack, lower_texture,   lower_arithmetic, /* last: it answers for all that is
+    lower_discard, lower_stack, lower_texture, lower_video,   lower_arithmetic, /* last: it answers for all that is
                                                        left */
 };
 

@@ -102,6 +102,7 @@ enum lower_answer lower_warp(struct lowering *l, const struct ptx_instruction *i
 enum lower_answer lower_async_copy(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_discard(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_texture(struct lowering *l, const struct ptx_instruction *i);
+enum lower_answer lower_video(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_stack(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_matrix(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_wgmma(struct lowering *l, const struct ptx_instruction *i);
