@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#define MAX_ROUNDS 256 /* over the blocks: else nothing is said */
 #define MAX_CELLS                                                                        \
     (UINT32_C(1) << 21) /* blocks times words of a set: else nothing is said */
 
@@ -19,7 +20,7 @@ struct flow {
     uint64_t *entry;  /* per block */
     uint32_t *blocks; /* of each instruction */
     uint32_t block_count;
-    bool *queued;
+    bool *queued, *seen;
     bool *early; /* the answer, by instruction */
     bool final;  /* the last round: write it */
 };
@@ -118,7 +119,8 @@ static void flow_step(struct flow *w, uint32_t at, uint64_t *set) {
 
 static void flow_into(struct flow *w, uint32_t to, const uint64_t *set) {
     uint64_t *entry = w->entry + (size_t)w->blocks[to] * w->words;
-    bool more = false;
+    bool more = !w->seen[w->blocks[to]];
+    w->seen[w->blocks[to]] = true;
     for (uint32_t k = 0; k < w->words; k++) {
         more = more || (set[k] & ~entry[k]) != 0;
         entry[k] |= set[k];
@@ -167,24 +169,31 @@ static void flow_block(struct flow *w, uint32_t first, uint64_t *set) {
     }
 }
 
+/* Once over the blocks that wait for it, or over all. */
+static bool flow_round(struct flow *w, uint64_t *set) {
+    bool any = false;
+    for (uint32_t at = 0; at < w->f->code_count; at++) {
+        uint32_t block = w->blocks[at];
+        bool head = at == 0 || w->blocks[at - 1] != block;
+        if (head && (w->queued[block] || w->final)) {
+            w->queued[block] = false;
+            flow_block(w, at, set);
+            any = true;
+        }
+    }
+    return any;
+}
+
 static void flow_run(struct flow *w) {
     uint64_t *set = xcalloc(w->words, sizeof *set);
     w->queued[0] = true;
-    for (bool more = true; more || !w->final;) {
-        w->final = !more; /* once more when nothing changes */
-        more = false;
-        for (uint32_t at = 0; at < w->f->code_count; at++) {
-            uint32_t block = w->blocks[at];
-            if ((at == 0 || w->blocks[at - 1] != block) &&
-                (w->queued[block] || w->final)) {
-                w->queued[block] = false;
-                flow_block(w, at, set);
-                more = true;
-            }
-        }
-        if (w->final) {
-            break;
-        }
+    unsigned rounds = 0;
+    while (rounds < MAX_ROUNDS && flow_round(w, set)) {
+        rounds++;
+    }
+    if (rounds < MAX_ROUNDS) {
+        w->final = true;
+        flow_round(w, set);
     }
     free(set);
 }
@@ -210,9 +219,11 @@ bool *wgmma_early(const struct ptx_function *f) {
         w.early = early;
         w.entry = xcalloc((size_t)w.block_count * w.words, sizeof *w.entry);
         w.queued = xcalloc(w.block_count, sizeof *w.queued);
+        w.seen = xcalloc(w.block_count, sizeof *w.seen);
         flow_run(&w);
         free(w.entry);
         free(w.queued);
+        free(w.seen);
     }
     free(w.blocks);
     return early;
