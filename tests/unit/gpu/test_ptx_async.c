@@ -774,23 +774,25 @@ Test(ptx_async, wrong_tensor_maps_are_told) {
     for (unsigned k = 0; k < 4; k++) {
         uint32_t *out, *tensor, count;
         struct machine_room *r = tensor_room(&x, false, &out, &tensor, &count);
-        struct tensor_blob *map = (struct tensor_blob *)(void *)(r->params + 64);
+        struct tensor_blob map;
+        memcpy(&map, r->params + 64, sizeof map);
         const char *code = "invalid_tensor_map", *words = "No tensor map";
         if (k == 0) {
-            memset(map, 0, sizeof *map);
+            memset(&map, 0, sizeof map);
         } else if (k == 1) {
-            map->box[0]++; /* as a kernel may do */
+            map.box[0]++; /* as a kernel may do */
         } else if (k == 2) {
-            map->rank = 1;
-            tensor_blob_seal(map);
+            map.rank = 1;
+            tensor_blob_seal(&map);
             words = "another number of dimensions than the tensor map has: 1";
         } else {
-            map->last[1] += 100;
-            map->strides[0] = 1 << 20;
-            tensor_blob_seal(map);
+            map.last[1] += 100;
+            map.strides[0] = 1 << 20;
+            tensor_blob_seal(&map);
             code = "out_of_bounds";
             words = "past the end of x";
         }
+        memcpy(r->params + 64, &map, sizeof map);
         cr_expect_neq(room_launch(r, 1, 64), MACHINE_DONE);
         json_t *first = NULL;
         cr_expect(room_found(r, code, &first) > 0, "case %u", k);
