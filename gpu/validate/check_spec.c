@@ -91,7 +91,10 @@ static int read_launch_list(struct spec_reader *r, const json_t *list, const cha
         char path[64];
         snprintf(path, sizeof path, "%s[%zu].", at, *ret_count);
         const json_t *json = json_array_get(list, *ret_count);
-        int n = spec_read_launch(r, *ret + *ret_count, json, path);
+        char holder[64];
+        snprintf(holder, sizeof holder, "%s[%zu]", at, *ret_count);
+        int n = spec_check_members(r, json, "kernel launch args", holder);
+        n = n < 0 ? n : spec_read_launch(r, *ret + *ret_count, json, path);
         n = n < 0 ? n : need_launch(r, json, path);
         if (n < 0) {
             ++*ret_count; /* what it holds is freed */
@@ -101,9 +104,27 @@ static int read_launch_list(struct spec_reader *r, const json_t *list, const cha
     return 0;
 }
 
+/* A list of launches stands instead of the members of one. */
+static int refuse_both(struct spec_reader *r, const json_t *json, const char *at) {
+    static const char *const members[] = {"kernel", "launch", "args"};
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        if (json_object_get(json, members[i])) {
+            return err_set(r->err, -EINVAL,
+                           "%s%s: \"launches\" stands instead of it; each of them has "
+                           "its own",
+                           at, members[i]);
+        }
+    }
+    return 0;
+}
+
 static int read_launches(struct spec_reader *r, const json_t *params) {
     struct check_spec *spec = r->spec;
     const json_t *list = json_object_get(params, "launches");
+    int bad = list ? refuse_both(r, params, "") : 0;
+    if (bad < 0) {
+        return bad;
+    }
     if (list) {
         return read_launch_list(r, list, "launches", &spec->launches,
                                 &spec->launch_count);
@@ -165,8 +186,15 @@ static int read_reference(struct spec_reader *r, const json_t *kernel) {
     if (!json_is_object(kernel)) {
         return err_set(r->err, -EINVAL, "expect.kernel: an object is expected");
     }
-    spec->reference_source = json_get_string(kernel, "source", NULL);
     const json_t *list = json_object_get(kernel, "launches");
+    int bad = spec_check_members(r, kernel, "source kernel launch args launches",
+                                 "expect.kernel");
+    bad = bad < 0 ? bad : spec_check_text(r, kernel, "source", "expect.kernel");
+    bad = bad < 0 || !list ? bad : refuse_both(r, kernel, "expect.kernel.");
+    if (bad < 0) {
+        return bad;
+    }
+    spec->reference_source = json_get_string(kernel, "source", NULL);
     if (list) {
         return read_launch_list(r, list, "expect.kernel.launches", &spec->reference,
                                 &spec->reference_count);
@@ -290,7 +318,7 @@ double spec_number(const json_t *value) {
 int check_seed_read(const json_t *value, uint64_t *ret) {
     if (json_is_integer(value)) {
         *ret = (uint64_t)json_integer_value(value);
-        return 0;
+        return json_integer_value(value) < 0 ? -EINVAL : 0;
     }
     const char *text = json_string_value(value);
     if (!text || *text < '0' || *text > '9' || strlen(text) > 20) {
@@ -326,8 +354,30 @@ static int read_checks(struct spec_reader *r, const json_t *checks) {
                                  : err_set(r->err, -EINVAL, "checks: a list of names");
 }
 
+/* A check spec of a file has passed no schema: what is of the wrong type must not become
+ * a default silently. */
+static int check_types(struct spec_reader *r, const json_t *params) {
+    static const char *const whole[] = {"trials", "timeout_s", "instructions"};
+    static const char *const texts[] = {"arch", "backend", "compare"};
+    int n = spec_check_flag(r, params, "odd_sizes", "");
+    for (size_t i = 0; i < ARRAY_LEN(whole); i++) {
+        const json_t *value = json_object_get(params, whole[i]);
+        if (n == 0 && value && !json_is_integer(value)) {
+            n = err_set(r->err, -EINVAL, "%s: an integer is expected", whole[i]);
+        }
+    }
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        n = n < 0 ? n : spec_check_text(r, params, texts[i], "");
+    }
+    return n;
+}
+
 static int read_numbers(struct spec_reader *r, const json_t *params) {
     struct check_spec *spec = r->spec;
+    int bad = check_types(r, params);
+    if (bad < 0) {
+        return bad;
+    }
     json_int_t trials = json_get_integer(params, "trials", 3);
     json_int_t timeout = json_get_integer(params, "timeout_s", 30);
     json_int_t budget = json_get_integer(params, "instructions", 0);
@@ -369,6 +419,11 @@ static int read_benchmark(struct spec_reader *r, const json_t *json) {
         return err_set(r->err, -EINVAL,
                        "benchmark: {\"samples\", \"cache\"}, or true, is expected");
     }
+    int n = spec_check_members(r, json, "samples cache", "benchmark");
+    n = n < 0 ? n : spec_check_text(r, json, "cache", "benchmark");
+    if (n < 0) {
+        return n;
+    }
     json_int_t count = samples ? json_integer_value(samples) : SPEC_BENCHMARK_SAMPLES;
     if (count < 1 || count > SPEC_MAX_SAMPLES) {
         return err_set(r->err, -EINVAL, "benchmark.samples: 1 to %d", SPEC_MAX_SAMPLES);
@@ -398,6 +453,10 @@ static int read_roofline(struct spec_reader *r, const json_t *json) {
         return err_set(r->err, -EINVAL,
                        "roofline: {\"flops\", \"bytes\", \"type\"} is expected");
     }
+    int bad = spec_check_members(r, json, "flops bytes type", "roofline");
+    if (bad < 0) {
+        return bad;
+    }
     if (json_object_get(json, "type") && ret->type == TENSOR_TYPES) {
         return err_set(r->err, -EINVAL, "roofline.type: a type like float16 is expected");
     }
@@ -423,8 +482,14 @@ static int read_device(struct spec_reader *r, const json_t *device) {
     return 0;
 }
 
+static const char members[] =
+    "$schema path source name arch std defines include_roots headers fast_math options "
+    "kernel sizes launch args launches buffers globals expect tolerance compare trials "
+    "seed benchmark roofline device odd_sizes backend checks instructions timeout_s save";
+
 static int read_all(struct spec_reader *r, const json_t *params) {
-    int n = read_cases(r, json_object_get(params, "sizes"));
+    int n = spec_check_members(r, params, members, "");
+    n = n < 0 ? n : read_cases(r, json_object_get(params, "sizes"));
     n = n < 0 ? n : read_numbers(r, params);
     n = n < 0 ? n : read_benchmark(r, json_object_get(params, "benchmark"));
     n = n < 0 ? n : read_roofline(r, json_object_get(params, "roofline"));

@@ -23,7 +23,7 @@
     "\"minItems\": 2, \"maxItems\": 2, " TEXT("[low, high), expressions too.") "}" \
     ", \"fill\": {\"type\": [\"number\", \"string\", \"boolean\"], " TEXT("The same everywhere; " \
     "\\\"NaN\\\", \\\"Infinity\\\", \\\"-Infinity\\\" too.") "}" \
-    ", \"arange\": {\"type\": [\"array\", \"boolean\", \"null\", \"object\"], " TEXT("[start, step]; true is [0, 1].") "}" \
+    ", \"arange\": {\"type\": [\"array\", \"boolean\"], " TEXT("[start, step]; true is [0, 1].") "}" \
     ", \"values\": " NUMBERS \
     ", \"file\": {\"type\": \"string\", \"pattern\": \"\\\\.npy$\", " TEXT("A .npy file beneath " \
     "the workspace, of this type and shape.") "}", \
@@ -98,7 +98,7 @@
     ", \"block\": " EXTENTS("Threads in x, y, z; at most 1024 in all.") \
     ", \"cluster\": " EXTENTS("Blocks of a cluster.") \
     ", \"shared_bytes\": " SIZE("Dynamic shared memory, at most 232448 on sm_90.") \
-    ", \"cooperative\": {\"type\": \"boolean\", " TEXT("For grid.sync().") "}", "")
+    ", \"cooperative\": {\"type\": \"boolean\", " TEXT("For grid.sync().") "}", ", \"required\": [\"block\"]")
 #define KERNEL "\"kernel\": {\"type\": \"string\", \"minLength\": 1, \"maxLength\": 1024, " \
     TEXT("Name or template-id: k<float, 256>.") "}"
 #define ONE_LAUNCH KERNEL ", \"launch\": " LAUNCH ", \"args\": " ARGS

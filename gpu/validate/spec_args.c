@@ -387,10 +387,6 @@ int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_
         spec_check_text(r, json, "kernel", holder) < 0) {
         return -EINVAL;
     }
-    if (launch && !json_object_get(launch, "block")) {
-        return err_set(r->err, -EINVAL,
-                       "%slaunch.block: say how many threads a block has", at);
-    }
     if (json_is_array(json_object_get(launch, "shared_bytes"))) {
         return err_set(r->err, -EINVAL,
                        "%slaunch.shared_bytes: an integer or an expression is expected",
@@ -401,6 +397,10 @@ int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_
     n = n < 0 ? n : check_extent(r, launch, "block", at, &ret->block);
     n = n < 0 ? n : check_extent(r, launch, "cluster", at, &ret->cluster);
     n = n < 0 ? n : check_extent(r, launch, "shared_bytes", at, &ret->shared_bytes);
+    if (n == 0 && launch && !ret->block) {
+        return err_set(r->err, -EINVAL,
+                       "%slaunch.block: say how many threads a block has", at);
+    }
     return n < 0 ? n : read_args(r, ret, json_object_get(json, "args"), at);
 }
 

@@ -30,6 +30,17 @@ int spec_check_type(struct spec_reader *r, const json_t *json, const char *at,
 /* A number or an expression that a value of this type can be. */
 int spec_check_value(struct spec_reader *r, enum tensor_type type, const json_t *value,
                      const char *at);
+/* An integer that it can be. */
+int spec_check_range(struct spec_reader *r, enum tensor_type type, const json_t *value,
+                     const char *at);
+/* A buffer's "init"; NULL is fine. */
+int spec_check_init(struct spec_reader *r, enum tensor_type type, const json_t *init,
+                    const char *at);
+/* A member that, if it is there, is true or false; a text. */
+int spec_check_flag(struct spec_reader *r, const json_t *json, const char *name,
+                    const char *at);
+int spec_check_text(struct spec_reader *r, const json_t *json, const char *name,
+                    const char *at);
 /* A list of numbers that a type can hold, counted among those that are written out. */
 int spec_check_values(struct spec_reader *r, enum tensor_type type, const json_t *value,
                       const char *at);

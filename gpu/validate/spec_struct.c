@@ -1,6 +1,7 @@
 #include "gpu/validate/spec_struct.h"
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "gpu/validate/spec_reader.h"
 
 #include <errno.h>
@@ -120,6 +121,30 @@ static int check_pointer(struct spec_reader *r, const json_t *member, const char
                          at);
 }
 
+/* One thing at a time: what it would be otherwise is anybody's guess. */
+static int check_kind(struct spec_reader *r, const json_t *member, const char *at) {
+    static const char *const kinds[] = {"value", "values", "of", "struct"};
+    const char *found = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        bool is = json_object_get(member, kinds[i]) != NULL;
+        if (is && found) {
+            return err_set(r->err, -EINVAL, "%s: it has \"%s\" and \"%s\"", at, found,
+                           kinds[i]);
+        }
+        found = is ? kinds[i] : found;
+    }
+    bool typed = found && (!strcmp(found, "value") || !strcmp(found, "values"));
+    static const char *const others[] = {"align", "bytes"};
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        if (found && strcmp(found, "struct") != 0 && json_object_get(member, others[i])) {
+            return err_set(r->err, -EINVAL, "%s.%s: only of a \"struct\"", at, others[i]);
+        }
+    }
+    return found && !typed && json_object_get(member, "type")
+               ? err_set(r->err, -EINVAL, "%s.type: \"%s\" has none", at, found)
+               : 0;
+}
+
 static int check_member(struct spec_reader *r, const json_t *member, const char *at,
                         unsigned depth) {
     enum tensor_type type;
@@ -129,6 +154,7 @@ static int check_member(struct spec_reader *r, const json_t *member, const char 
     int n = spec_check_members(
         r, member, "name type value values count of offset struct bytes align", at);
     n = n < 0 ? n : check_count(r, member, at);
+    n = n < 0 ? n : check_kind(r, member, at);
     if (n < 0) {
         return n;
     }

@@ -267,8 +267,7 @@ Test(check_spec, structs_have_the_compilers_layout) {
     const struct kernel_param params[] = {
         {0, 8}, {8, sizeof(struct outer)}, {8 + sizeof(struct outer), 8}};
     const uint64_t addresses[] = {0x1000}, arrays[] = {0x3000};
-    const struct case_places places = {.addresses = addresses,
-                                       .pointer_arrays = arrays};
+    const struct case_places places = {.addresses = addresses, .pointer_arrays = arrays};
     struct {
         uint64_t a;
         struct outer o;
@@ -339,7 +338,8 @@ Test(check_spec, tensor_maps_are_turned_round) {
 /* --- odd sizes --- */
 
 #define ROWS_COLS(rows, cols)                                                            \
-    "'sizes':[{'rows':64,'cols':1024},{'rows':" rows ",'cols':" cols "}],'launch':{"     \
+    "'sizes':[{'rows':64,'cols':1024},{'rows':" rows ",'cols':" cols                     \
+    "}],'launch':{'block':[1],"                                                          \
     "'grid':['rows'],'block':[256]}"
 #define Y(shape) ",'args':[{'name':'y','type':'float32','shape':" shape ",'output':true}]"
 
@@ -362,10 +362,12 @@ Test(odd_sizes, which_are_added) {
         {"'sizes':{'n':8},'launch':{'block':['n'],'grid':['9 - n']}" Y("['n']"), 1,
          "{\"n\": 7}"},
         /* 'n % 8' says that multiples are meant; seven blocks are no cluster of 8. */
-        {"'sizes':{'n':8},'launch':{'grid':['1 + n % 8']}" Y("['n']"), 0, NULL},
-        {"'sizes':{'n':8},'launch':{'cluster':['n'],'grid':['n']}" Y("['n']"), 1,
-         "{\"n\": 7}"},
-        {"'sizes':{'n':8},'launch':{'cluster':[8],'grid':['n']}" Y("['n']"), 0, NULL},
+        {"'sizes':{'n':8},'launch':{'block':[1],'grid':['1 + n % 8']}" Y("['n']"), 0,
+         NULL},
+        {"'sizes':{'n':8},'launch':{'block':[1],'cluster':['n'],'grid':['n']}" Y("['n']"),
+         1, "{\"n\": 7}"},
+        {"'sizes':{'n':8},'launch':{'block':[1],'cluster':[8],'grid':['n']}" Y("['n']"),
+         0, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct check_spec spec;
@@ -452,7 +454,7 @@ Test(check_spec, errors_name_the_field) {
         {"'sizes':[]", "sizes: the list is empty"},
         {"'sizes':{'n':'2'}", "sizes.n"},
         {"'sizes':{'2n':2}", "sizes.2n"},
-        {"'launch':{'grid':[1,2,3,4]}", "launch.grid"},
+        {"'launch':{'block':[1],'grid':[1,2,3,4]}", "launch.grid"},
         {"'expect':{'op':'nosuch'}", "expect"},
         {"'expect':{'values':{'y':[1]}}", "no output of that name"},
         {"'trials':0", "trials"},
@@ -463,9 +465,11 @@ Test(check_spec, errors_name_the_field) {
          "'output':true}]",
          "tolerance"},
         {"'launches':[]", "launches"},
-        {"'launches':[{'launch':{},'args':[{'name':'x','type':'int32','shape':[1],'"
+        {"'launches':[{'launch':{'block':[1]},'args':[{'name':'x','type':'int32','shape'"
+         ":[1],'"
          "output':true}]},"
-         "{'launch':{},'args':[{'name':'x','type':'int32','shape':[1],'output':true}]}]",
+         "{'launch':{'block':[1]},'args':[{'name':'x','type':'int32','shape':[1],'"
+         "output':true}]}]",
          "two buffers 'x'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -488,9 +492,9 @@ Test(check_spec, impossible_cases) {
          ","
          "'output':true}]",
          "MiB"},
-        {"'launch':{'grid':[0]}", "launch.grid[0] is 0"},
-        {"'launch':{'shared_bytes':-1}", "shared_bytes"},
-        {"'sizes':[{'n':1},{'n':0}],'launch':{'grid':['4 / n']}", "case 1"},
+        {"'launch':{'block':[1],'grid':[0]}", "launch.grid[0] is 0"},
+        {"'launch':{'block':[1],'shared_bytes':-1}", "shared_bytes"},
+        {"'sizes':[{'n':1},{'n':0}],'launch':{'block':[1],'grid':['4 / n']}", "case 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct check_spec spec;
