@@ -34,7 +34,7 @@ enum {
     EARLIER_MS = 400, /* the target stops before its tool is ended */
     ANSWER_MS = 200,
 };
-#define MAX_FILE ((size_t)(256u << 20)) /* of any that is written in the room */
+#define MAX_FILE ((size_t)(32u << 20)) /* of any that is written in the room */
 #define MAX_RAN (1u << 20)
 
 #define HINT                                                                             \
@@ -346,13 +346,13 @@ static json_t *sanitize(const json_t *job) {
     s.until_ms = clock_ms() + (uint64_t)json_get_integer(job, "wall_ms", 0) - ANSWER_MS;
     s.program = realpath("/proc/self/exe", NULL);
     s.environment = environment_new(s.folder);
+    int r = s.program && chdir(s.folder) == 0
+                ? request_write(s.folder, json_object_get(job, "request"))
+                : -EIO;
     unsigned bits = enter_room(job, s.tool.path);
     s.report =
         json_pack("{s:s, s:o, s:o, s:[]}", "path", s.tool.path, "confinement",
                   confinement_to_json(bits), "may", json_loads(may, 0, NULL), "tools");
-    int r = s.program && chdir(s.folder) == 0
-                ? request_write(s.folder, json_object_get(job, "request"))
-                : -EIO;
     if (r < 0) {
         err_set(&err, r, "its folder cannot be written");
     }
