@@ -52,6 +52,8 @@ def compare(emulator, device):
     told = codes(emulator)
     if told & EMULATOR_ONLY and not told - EMULATOR_ONLY:
         return "only the emulator tells of " + " ".join(sorted(told))
+    if "deadlock" in told and device["verdict"] == "timeout":
+        return "a device waits for ever"
     assert device["verdict"] == emulator["verdict"], "emulator %s, device %s" % (short(emulator), short(device))
     if (device.get("error") or {}).get("stage") != "run":  # a fault takes with it what was not yet fetched
         same_part(emulator, device, "printf")
