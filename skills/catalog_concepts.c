@@ -34,32 +34,6 @@ struct candidate {
 
 /* --- stems and rarity --- */
 
-static int keep_stem(void *data, int flags, const char *token, int len, int start,
-                     int end) {
-    char *stem = data;
-    (void)flags;
-    (void)start;
-    (void)end;
-    if (stem[0] || len >= 48) {
-        stem[0] = '\1'; /* no single word */
-        stem[1] = '\0';
-        return SQLITE_OK;
-    }
-    memcpy(stem, token, (size_t)len);
-    stem[len] = '\0';
-    return SQLITE_OK;
-}
-
-void search_stem(void *data, const char *word, char ret[static STEM_SIZE]) {
-    struct ranker *r = data;
-    ret[0] = '\0';
-    r->tokenizer.xTokenize(r->stemmer, ret, FTS5_TOKENIZE_QUERY, word, (int)strlen(word),
-                           keep_stem);
-    if (ret[0] == '\1') {
-        ret[0] = '\0';
-    }
-}
-
 static int keep_frequency(sqlite3_stmt *stmt, void *data) {
     struct frequency *f = data;
     f->documents = sqlite3_column_int64(stmt, 0);
@@ -104,7 +78,7 @@ static size_t read_candidates(struct ranker *r, const struct key_terms *terms,
         struct candidate c = {
             .weight = t->weight, .position = t->position, .optional = t->optional};
         memcpy(c.word, t->word, strlen(t->word) + 1);
-        search_stem(r, c.word, c.stem);
+        stemmer_stem(r->stemmer, c.word, c.stem);
         struct candidate *same = find_candidate(list, count, c.stem);
         if (same) { /* "kernel" and "kernels" */
             same->weight = fmax(same->weight, c.weight) * 1.15;
@@ -200,7 +174,7 @@ static size_t find_names(struct ranker *r, const struct search *q,
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         struct name_found *f = &ret[kept];
-        search_stem(r, names[i].word, f->stem);
+        stemmer_stem(r->stemmer, names[i].word, f->stem);
         if (!f->stem[0] || is_asked(q, f->stem)) {
             continue;
         }
@@ -251,7 +225,7 @@ static void keep_word(void *data, const char *word, size_t len, enum word_kind k
     struct task_words *t = data;
     if (kind != WORD_WHOLE && t->count < TASK_WORDS_MAX) {
         memcpy(t->words[t->count], word, len + 1);
-        search_stem(t->ranker, word, t->stems[t->count++]);
+        stemmer_stem(t->ranker->stemmer, word, t->stems[t->count++]);
     }
 }
 

@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define OPENING 600u /* bytes of a description that tell what it is about */
+#define MEANING_HEADINGS 12
+
 static int read_beneath(const char *folder, const char *file, struct buf *out) {
     struct root root;
     int rc = root_open(&root, folder, NULL);
@@ -46,11 +49,15 @@ static void set_field(struct index_document *d, size_t field, struct buf *words)
     d->fields[field] = buf_detach(words);
 }
 
-static void set_body(struct index_document *d, const struct skill_text *t) {
+static void set_body(struct index_document *d, const struct skill_text *t,
+                     struct buf *about) {
     struct markdown m;
     struct buf headings = BUF_INIT(8u << 10), body = BUF_INIT(CATALOG_BODY_MAX);
     markdown_read(&m, t->text + t->body, t->len - t->body, t->body_line);
     for (size_t i = 0; i < m.heading_count; i++) {
+        if (i < MEANING_HEADINGS) {
+            buf_addf(about, "%s\n", m.headings[i].text);
+        }
         words_index(&headings, m.headings[i].text, strlen(m.headings[i].text));
     }
     if (m.plain) {
@@ -70,7 +77,20 @@ static void set_words(struct index_document *d, size_t field, const char *text) 
     buf_finish(&words);
 }
 
-int document_read(const struct found_skill *skill, struct index_document *ret) {
+/* The description's first sentences say what a skill is for, the rest when not. */
+static void set_meaning(struct index_document *d, struct stemmer *stemmer,
+                        const char *name, const char *headings) {
+    autofree char *opening = xstrndup(
+        d->description, text_cut(d->description, strlen(d->description), OPENING));
+    const char *const texts[] = {name, opening, headings};
+    autobuf bytes = BUF_INIT(MEANING_SIZE_MAX);
+    meaning_write(stemmer, texts, ARRAY_LEN(texts), &bytes);
+    memcpy(d->meaning, bytes.data, bytes.len);
+    d->meaning_size = bytes.len;
+}
+
+int document_read(const struct found_skill *skill, struct stemmer *stemmer,
+                  struct index_document *ret) {
     autobuf text = BUF_INIT(SKILL_MAX_TEXT);
     struct skill_text t;
     *ret = (struct index_document){0};
@@ -84,10 +104,13 @@ int document_read(const struct found_skill *skill, struct index_document *ret) {
     ret->name = shown(t.name, CATALOG_NAME_MAX);
     ret->description = shown(t.description, CATALOG_DESCRIPTION_MAX);
     ret->listed = ret->description[0] != '\0';
-    set_words(ret, 0, ret->name[0] ? ret->name : path_basename(skill->path));
+    const char *name = ret->name[0] ? ret->name : path_basename(skill->path);
+    set_words(ret, 0, name);
     set_words(ret, 1, ret->description);
     if (ret->listed) {
-        set_body(ret, &t);
+        autobuf headings = BUF_INIT(8u << 10);
+        set_body(ret, &t, &headings);
+        set_meaning(ret, stemmer, name, headings.len ? headings.data : "");
     }
     skill_text_finish(&t);
     return 0;

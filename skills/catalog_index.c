@@ -40,6 +40,11 @@ static const char *const migrations[] = {
     /* Lifts by model; -1 has every skill_meta.json read again. */
     "ALTER TABLE place ADD COLUMN lifts TEXT;"
     "UPDATE place SET meta = -1 WHERE meta != 0;",
+    /* What skills are about, for which all are read again. A new table of word vectors
+     * needs the same once more: its places are kept here. */
+    "ALTER TABLE document ADD COLUMN meaning BLOB;"
+    "DELETE FROM place; DELETE FROM text; DELETE FROM document; DELETE FROM term;"
+    "UPDATE counter SET value = value + 1;",
     NULL};
 const struct db_schema catalog_schema = {migrations, true};
 
@@ -106,10 +111,10 @@ static int add_document(struct db *db, const struct index_document *d, int64_t *
     }
     const int64_t *n = d->lengths;
     rc = db_run(db, err,
-                "INSERT INTO document (digest, name, description, listed, n0, n1, n2, n3)"
-                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                "sssiiiii", d->digest, d->name, d->description, (int64_t)d->listed, n[0],
-                n[1], n[2], n[3]);
+                "INSERT INTO document (digest, name, description, listed, n0, n1, n2, n3,"
+                " meaning) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                "sssiiiiib", d->digest, d->name, d->description, (int64_t)d->listed, n[0],
+                n[1], n[2], n[3], d->meaning, d->meaning_size);
     *ret = sqlite3_last_insert_rowid(db_handle(db));
     return rc < 0 || !d->listed ? rc : add_text(db, d, *ret, err);
 }
@@ -221,14 +226,15 @@ static int put_place(struct db *db, int64_t root, const struct found_skill *f,
 }
 
 /* Read first, then write: no file is waited for inside a transaction. */
-static int put_batch(struct db *db, int64_t root, const struct found_skill *const *list,
-                     size_t count, const atomic_bool *stop, struct err *err) {
+static int put_batch(struct db *db, struct stemmer *stemmer, int64_t root,
+                     const struct found_skill *const *list, size_t count,
+                     const atomic_bool *stop, struct err *err) {
     struct fresh fresh[BATCH];
     size_t asked = count;
     for (count = 0; count < asked && !atomic_load(stop); count++) {
         size_t i = count;
         fresh[i].mtime = trusted_mtime(list[i]->stamp.mtime_ns);
-        fresh[i].readable = document_read(list[i], &fresh[i].document) == 0;
+        fresh[i].readable = document_read(list[i], stemmer, &fresh[i].document) == 0;
         fresh[i].lifts = NULL;
         fresh[i].lift =
             list[i]->meta_ns ? lifts_read(list[i]->path, &fresh[i].lifts) : NAN;
@@ -278,14 +284,15 @@ static int drop_gone(struct db *db, const struct plan *plan, struct err *err) {
 
 static int carry_out(struct db *db, int64_t root, const struct plan *plan,
                      const atomic_bool *stop, struct err *err) {
-    int rc = 0;
+    struct stemmer *stemmer = NULL;
+    int rc = plan->read_count ? stemmer_new(db, &stemmer, err) : 0;
     for (size_t at = 0; rc == 0 && at < plan->read_count; at += BATCH) {
-        if (atomic_load(stop)) {
-            return err_set(err, -ECANCELED, "the index is being closed");
-        }
         size_t count = plan->read_count - at < BATCH ? plan->read_count - at : BATCH;
-        rc = put_batch(db, root, plan->read + at, count, stop, err);
+        rc = atomic_load(stop)
+                 ? err_set(err, -ECANCELED, "the index is being closed")
+                 : put_batch(db, stemmer, root, plan->read + at, count, stop, err);
     }
+    stemmer_free(stemmer);
     return rc == 0 && (plan->gone_count || plan->read_count) ? drop_gone(db, plan, err)
                                                              : rc;
 }

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "skills/catalog.h"
+#include "skills/catalog_meaning.h"
 
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -54,9 +55,11 @@ extern const struct db_schema catalog_schema;
 struct index_document {
     int64_t id;
     char digest[72];
-    char *name, *description;        /* as shown */
-    char *fields[CATALOG_FIELDS];    /* as searched */
-    int64_t lengths[CATALOG_FIELDS]; /* in words */
+    char *name, *description;          /* as shown */
+    char *fields[CATALOG_FIELDS];      /* as searched */
+    int64_t lengths[CATALOG_FIELDS];   /* in words */
+    uint8_t meaning[MEANING_SIZE_MAX]; /* of meaning_write */
+    size_t meaning_size;
     bool listed; /* it has a description, without which it is no skill */
 };
 /* Bring the index up to date with one folder. *changed: it was written to. */
@@ -67,7 +70,8 @@ int index_folder(struct db *db, const char *path, const struct found *found,
 int index_tidy(struct db *db, struct err *err);
 int64_t index_generation(struct db *db);
 /* Read SKILL.md of a found skill; -ENOENT and others when it cannot be read. */
-int document_read(const struct found_skill *skill, struct index_document *ret);
+int document_read(const struct found_skill *skill, struct stemmer *stemmer,
+                  struct index_document *ret);
 void document_finish(struct index_document *d);
 
 /* --- measured lifts (catalog_lift.c) --- */
@@ -96,6 +100,8 @@ struct snapshot_document {
     const char *name, *description;
     char digest[17]; /* its first 16 digits */
     uint16_t lengths[CATALOG_FIELDS];
+    uint16_t meaning_size;
+    const uint8_t *meaning; /* NULL: none of its words is known */
 };
 struct snapshot_place {
     const char *path, *name;
@@ -210,6 +216,7 @@ struct ranked {
         described; /* share of the task in its name; there or in its description */
     double mentioned, adjacent; /* share of it anywhere, less in a long body; and as
                                    neighbours */
+    struct meaning meaning;     /* what its words are near to */
     double foreign;             /* share of the task's products that it is not about */
     uint8_t fields[RANK_CONCEPTS_MAX]; /* per concept a bit for each field it stands in */
     uint8_t by[RANK_CONCEPTS_MAX];     /* 0: by its own word, else 1 + place in names */
@@ -222,7 +229,10 @@ struct ranking {
     size_t product_count; /* concepts that name one */
     double unknown; /* share of the task in words that no skill holds, 0…1; in a small
                        collection, where most words are such, less */
-    char names[RANK_NAMES_MAX][48]; /* that were asked for */
+    struct task_meaning task;
+    const struct snapshot *snapshot; /* must outlive the ranking, and so must */
+    struct stemmer *stemmer;         /* the ranker */
+    char names[RANK_NAMES_MAX][48];  /* that were asked for */
     double content; /* what the task says, in words as rare as words get */
 };
 /* allowed: per document of the snapshot. */

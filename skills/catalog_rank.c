@@ -3,7 +3,8 @@
  * One FTS5 query over the task's words and their other names; a function of ours sees
  * every row and weighs it: per word a saturating, length-normalised count with field
  * weights (BM25F), summed by rarity, and divided by what a perfect match would have got,
- * so that scores of different tasks compare. */
+ * so that scores of different tasks compare. What a skill is about counts beside its
+ * words (catalog_near.c). */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "skills/catalog_search.h"
@@ -118,19 +119,19 @@ static double order_of(const struct ranked *m) {
     return m->cover + 0.25 * m->adjacent + 0.1 * m->named + 0.15 * m->described;
 }
 
-/* Fitted on the development halves of tests/unit/skills/data/lookup and of a set of tasks
+/* Fitted on the development halves of tests/unit/skills/data/lookup and of sets of tasks
  * over hundreds of public skills: how much was said of what was asked, in rare words; how
  * much of the task appears at all; whether its words stand together as they do in the
  * task; how much of it name and description speak of, and the name alone; how many of the
- * products it names are others than the skill's; and how much of the task is in words
- * that no skill at all holds. */
+ * products it names are others than the skill's; how much of the task is in words that no
+ * skill at all holds; and what both are about: as a whole, and word by word. */
 static double score_of(const struct ranking *k, const struct ranked *m) {
     double evidence = m->cover * k->content;
-    double x = -1.35 + 3.8 * log(0.05 + evidence) + 4.4 * m->mentioned +
-               1.5 * m->adjacent + 2 * m->described + 2.4 * m->named - 3 * m->foreign -
-               5 * k->unknown;
+    double x = -3 + 0.25 * log(0.05 + evidence) + 3.9 * m->mentioned +
+               3.3 * m->adjacent + 0.6 * m->described + 1.85 * m->named - 4 * m->foreign -
+               4.8 * k->unknown + 3.6 * m->meaning.direction + 1.65 * m->meaning.spoken;
     if (k->content > LONG_CONTENT) { /* no skill speaks of all that a story tells */
-        x += 2.9 * log(k->content / LONG_CONTENT);
+        x += 3.5 * log(k->content / LONG_CONTENT);
     }
     return 1 / (1 + exp(-x));
 }
@@ -177,7 +178,11 @@ static void see_row(const Fts5ExtensionApi *api, Fts5Context *context,
     }
     struct ranked m = {.document = (uint32_t)(d - q->snapshot->documents)};
     weigh_concepts(q, d, seen, &m);
-    keep_best(q, &m);
+    if (q->one) {
+        *q->one = m;
+    } else {
+        keep_best(q, &m);
+    }
 }
 
 /* --- searching --- */
@@ -220,22 +225,19 @@ static void write_match(const struct search *q, struct buf *match) {
     }
 }
 
-/* What the common words add for the documents that the rare ones found. */
-static int look_closer(struct ranker *r, struct search *q, struct err *err) {
+int search_look_at(struct ranker *r, struct search *q, struct ranked *m,
+                   struct err *err) {
     autobuf match = BUF_INIT(PHRASES_MAX * 64);
-    struct ranked found[KEPT_MAX];
-    size_t count = q->ranking->count;
-    memcpy(found, q->ranking->list, count * sizeof *found);
-    q->ranking->count = 0;
     choose_asked(q, INT64_MAX);
     write_match(q, &match);
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = db_query(r->db, err, skip_row, NULL,
-                      "SELECT skill_see(text) FROM text WHERE text MATCH ?1"
-                      " AND rowid = ?2",
-                      "si", match.data, q->snapshot->documents[found[i].document].id);
-    }
+    q->one = m;
+    int rc = match.len
+                 ? db_query(r->db, err, skip_row, NULL,
+                            "SELECT skill_see(text) FROM text WHERE text MATCH ?1"
+                            " AND rowid = ?2",
+                            "si", match.data, q->snapshot->documents[m->document].id)
+                 : 0;
+    q->one = NULL;
     return rc;
 }
 
@@ -247,27 +249,32 @@ static int search(struct ranker *r, struct search *q, struct err *err) {
     if (!match.len) {
         return 0;
     }
-    r->search = q;
     int rc =
         db_query(r->db, err, skip_row, NULL,
                  "SELECT skill_see(text) FROM text WHERE text MATCH ?1", "s", match.data);
-    if (rc == 0 && q->asked_count < q->phrase_count) {
-        rc = look_closer(r, q, err);
+    /* What the common words add for the documents that the rare ones found. */
+    bool closer = q->asked_count < q->phrase_count;
+    for (size_t i = 0; rc == 0 && closer && i < q->ranking->count; i++) {
+        rc = search_look_at(r, q, &q->ranking->list[i], err);
     }
-    r->search = NULL;
     return rc;
 }
 
 int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
                 const bool *allowed, size_t limit, struct ranking *ret, struct err *err) {
-    *ret = (struct ranking){0};
+    *ret = (struct ranking){.snapshot = s, .stemmer = r->stemmer};
     limit = limit < CLOSER_MIN ? CLOSER_MIN : limit < KEPT_MAX ? limit : KEPT_MAX;
-    ret->list = xcalloc(limit + 1, sizeof *ret->list);
+    ret->list = xcalloc(limit + NEAR_KEPT + 1, sizeof *ret->list);
     struct search *q = xcalloc(1, sizeof *q);
     *q = (struct search){
         .snapshot = s, .allowed = allowed, .ranking = ret, .limit = limit};
     search_choose_concepts(r, q, task);
+    task_meaning_read(r->stemmer, task, &ret->task);
+    q->meaning = &ret->task;
+    r->search = q;
     int rc = search(r, q, err);
+    rc = rc < 0 ? rc : search_add_near(r, q, err);
+    r->search = NULL;
     for (size_t i = 0; i < q->phrase_count; i++) {
         memcpy(ret->names[i], q->phrases[i].word, sizeof ret->names[i]);
     }
@@ -288,89 +295,27 @@ void ranking_finish(struct ranking *r) {
     *r = (struct ranking){0};
 }
 
-/* --- in words --- */
-
-static void add_words(struct buf *out, const struct ranking *r, const struct ranked *m,
-                      unsigned mask, unsigned not_mask) {
-    unsigned count = 0;
-    for (size_t i = 0; i < r->concept_count; i++) {
-        bool in = mask ? (m->fields[i] & mask) && !(m->fields[i] & not_mask)
-                       : !(m->fields[i] & not_mask);
-        if (in && count++ < 6) {
-            buf_addf(out, "%s\"%s\"", count > 1 ? ", " : "", r->concepts[i].word);
-            if (mask && m->by[i]) {
-                buf_addf(out, " (\"%s\")", r->names[m->by[i] - 1]);
-            }
-        }
-    }
-}
-
-char *ranking_why(const struct ranking *r, const struct ranked *m) {
-    static const char *const names[CATALOG_FIELDS] = {"name", "description", "headings",
-                                                      "body"};
-    struct buf out = BUF_INIT(2048);
-    for (unsigned field = 0; field < CATALOG_FIELDS; field++) {
-        autobuf words = BUF_INIT(1024);
-        add_words(&words, r, m, 1u << field, (1u << field) - 1);
-        if (words.len) {
-            buf_addf(&out, "%s%s in its %s", out.len ? "; " : "", words.data,
-                     names[field]);
-        }
-    }
-    return buf_detach(&out);
-}
-
-char *ranking_why_not(const struct ranking *r, const struct ranked *m) {
-    autofree char *why = ranking_why(r, m);
-    struct buf out = BUF_INIT(4096);
-    autobuf missing = BUF_INIT(1024);
-    add_words(&missing, r, m, 0, 15);
-    buf_addf(&out, "%s", why);
-    if (missing.len) {
-        buf_addf(&out, ", but nothing about %s", missing.data);
-    } else {
-        buf_adds(&out, ", but only in passing");
-    }
-    return buf_detach(&out);
-}
-
 /* --- life --- */
 
-/* FTS5 hands its interface out through a pointer bound to a query. */
-static fts5_api *find_api(sqlite3 *handle) {
-    fts5_api *api = NULL;
-    sqlite3_stmt *stmt = NULL;
-    if (sqlite3_prepare_v2(handle, "SELECT fts5(?1)", -1, &stmt, NULL) == SQLITE_OK) {
-        sqlite3_bind_pointer(stmt, 1, (void *)&api, "fts5_api_ptr", NULL);
-        sqlite3_step(stmt);
-    }
-    sqlite3_finalize(stmt);
-    return api;
-}
-
 int ranker_new(struct db *reader, struct ranker **ret, struct err *err) {
-    static const char *arguments[] = {"unicode61", "remove_diacritics", "2"};
     struct ranker *r = xcalloc(1, sizeof *r);
-    void *context = NULL;
-    fts5_api *api = find_api(db_handle(reader));
     r->db = reader;
-    if (!api ||
-        api->xFindTokenizer(api, "porter", &context, &r->tokenizer) != SQLITE_OK ||
-        r->tokenizer.xCreate(context, arguments, 3, &r->stemmer) != SQLITE_OK ||
-        api->xCreateFunction(api, "skill_see", r, see_row, NULL) != SQLITE_OK) {
-        ranker_free(r);
-        return err_set(err, -ENOTSUP, "this SQLite has no full-text search (FTS5)");
+    int rc = stemmer_new(reader, &r->stemmer, err);
+    if (rc == 0) {
+        rc = stemmer_function(r->stemmer, "skill_see", r, see_row, err);
     }
-    r->thesaurus = thesaurus_new(search_stem, r);
+    if (rc < 0) {
+        ranker_free(r);
+        return rc;
+    }
+    r->thesaurus = thesaurus_new(stemmer_stem, r->stemmer);
     *ret = r;
     return 0;
 }
 
 void ranker_free(struct ranker *r) {
-    if (r && r->stemmer) {
-        r->tokenizer.xDelete(r->stemmer);
-    }
     if (r) {
+        stemmer_free(r->stemmer);
         thesaurus_free(r->thesaurus);
     }
     free(r);

@@ -3,6 +3,8 @@
  * (catalog_concepts.c) and what the documents say (catalog_rank.c). */
 #include "skills/catalog_internal.h"
 
+#include "skills/catalog_meaning.h"
+#include "skills/stemmer.h"
 #include "skills/thesaurus.h"
 
 #define NAMES_MAX 8 /* other names of one word that are asked for */
@@ -27,18 +29,24 @@ struct search {
     size_t asked_count;
     unsigned positions[RANK_CONCEPTS_MAX]; /* of concepts in the task */
     size_t limit;
+    struct ranked *one; /* the only document that is asked about, or NULL */
+    const struct task_meaning *meaning;
     bool is_long; /* the task */
 };
 
 struct ranker {
     struct db *db;
-    fts5_tokenizer tokenizer;
-    Fts5Tokenizer *stemmer;
+    struct stemmer *stemmer;
     struct thesaurus *thesaurus;
     struct search *search;
 };
 
-/* As the index does it. "" when the word is none there. data: struct ranker *. */
-void search_stem(void *data, const char *word, char ret[static STEM_SIZE]);
+/* What all words of the task say about m->document; m is left alone when no word of the
+ * task stands there. */
+int search_look_at(struct ranker *r, struct search *q, struct ranked *m, struct err *err);
+/* Adds to the ranking at most NEAR_KEPT documents that are near and were not found by
+ * their words, and tells of all how near they are. */
+#define NEAR_KEPT 12
+int search_add_near(struct ranker *r, struct search *q, struct err *err);
 /* The words of the task that say most, in the task's order, and their other names. */
 void search_choose_concepts(struct ranker *r, struct search *q, const char *task);

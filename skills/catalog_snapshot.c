@@ -18,8 +18,7 @@ struct chunk {
     char bytes[];
 };
 
-static char *keep(struct snapshot *s, const char *text) {
-    size_t len = strlen(text) + 1;
+static char *keep_bytes(struct snapshot *s, const void *bytes, size_t len) {
     struct chunk *c = s->chunks;
     if (!c || c->size - c->used < len) {
         size_t size = len > CHUNK_SIZE ? len : CHUNK_SIZE;
@@ -28,9 +27,13 @@ static char *keep(struct snapshot *s, const char *text) {
         s->chunks = c;
     }
     char *to = c->bytes + c->used;
-    memcpy(to, text, len);
+    memcpy(to, bytes, len);
     c->used += len;
     return to;
+}
+
+static char *keep(struct snapshot *s, const char *text) {
+    return keep_bytes(s, text, strlen(text) + 1);
 }
 
 void snapshot_free(struct snapshot *s) {
@@ -75,6 +78,12 @@ static int keep_document(sqlite3_stmt *stmt, void *data) {
     }
     for (int i = 0; i < CATALOG_FIELDS; i++) {
         d->lengths[i] = cut16(sqlite3_column_int64(stmt, 4 + i));
+    }
+    const void *meaning = sqlite3_column_blob(stmt, 8);
+    size_t size = (size_t)sqlite3_column_bytes(stmt, 8);
+    if (meaning && size > VECTOR_SIZE && size <= MEANING_SIZE_MAX) {
+        d->meaning = (const uint8_t *)keep_bytes(s, meaning, size);
+        d->meaning_size = (uint16_t)size;
     }
     return 0;
 }
@@ -134,7 +143,7 @@ static int load_rows(struct db *db, const struct catalog_folders *folders,
                       "");
     rc = rc < 0 ? rc
                 : db_query(db, err, keep_document, s,
-                           "SELECT id, digest, name, description, n0, n1, n2, n3"
+                           "SELECT id, digest, name, description, n0, n1, n2, n3, meaning"
                            " FROM document WHERE listed ORDER BY id",
                            "");
     for (size_t i = 0; rc == 0 && i < folders->count; i++) {

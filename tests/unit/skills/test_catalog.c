@@ -321,7 +321,7 @@ Test(catalog, closes_at_once_while_another_process_writes) {
     open_with(&f, user_scope);
     cr_assert(
         zero(int, db_open(f.db,
-                          &(struct db_schema){(const char *const[]){"", "", NULL}, false},
+                          &(struct db_schema){(const char *const[]){"", "", "", NULL}, false},
                           &other, NULL)));
     cr_assert(zero(int, db_run(other, NULL, "BEGIN IMMEDIATE", "")));
     fixture_skill(&f, "user", "two", "A second skill.", "");
