@@ -39,7 +39,7 @@ struct matrix {
     uint8_t part;         /* wmma: 'a', 'b', 'c' */
     uint16_t rows, row_bytes; /* wmma: of the packed matrix */
     /* Of wgmma. */
-    bool a_shared, scale_negated, a_transposed, b_transposed;
+    bool a_shared, a_transposed, b_transposed;
     uint32_t groups; /* wait_group: those that may stay away */
 };
 

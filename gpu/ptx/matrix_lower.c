@@ -108,11 +108,6 @@ struct step *lower_matrix_step(struct lowering *l, const struct ptx_instruction 
     return s;
 }
 
-enum lower_answer matrix_refused(struct matrix *m) {
-    free(m->registers);
-    return LOWER_REFUSED;
-}
-
 /* ---- mma, wmma.mma ---- */
 
 /* The layouts as written: modifiers are a set, that of .row.col and .col.row is one. */

@@ -12,5 +12,3 @@ struct matrix_registers lower_fragment(struct lowering *l,
 /* The step; m becomes the program's. */
 struct step *lower_matrix_step(struct lowering *l, const struct ptx_instruction *i,
                                struct matrix *m);
-/* LOWER_REFUSED, what m holds is freed. */
-enum lower_answer matrix_refused(struct matrix *m);

@@ -376,9 +376,9 @@ Test(ptx_matrix, accumulators_in_flight) {
         {FENCE FIRST COMMIT SECOND COMMIT WAIT(1) USE("%d0") WAIT(0), 0},
         {FENCE FIRST COMMIT USE("%d4") WAIT(0), 0},
         {FENCE FIRST FIRST COMMIT WAIT(0) USE("%d0"), 0},
-        {FENCE "mov.u32 %r6, 0;\nround:\n" FIRST COMMIT
-             WAIT(0) "add.u32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, 3; @%p1 bra "
-                     "round;\n" USE("%d0"),
+        {FENCE "mov.u32 %r6, 0;\nround:\n" FIRST COMMIT WAIT(
+             0) "add.u32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, 3; @%p1 bra "
+                "round;\n" USE("%d0"),
          0},
         {FENCE "mov.u32 %r6, 0;\nround:\n" USE("%d0") FIRST COMMIT
          "add.u32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, 3; @%p1 bra round;\n" WAIT(0),
