@@ -4,8 +4,8 @@
  * The folders are the truth; the index (SQLite FTS5 in
  * $XDG_CACHE_HOME/upskilld/skills.db, shared by the daemons of a user) is a cache that
  * builds on first use, follows changes and rebuilds itself when damaged. Search is BM25
- * with field weights over the key phrases of the task; it abstains when nothing fits and
- * can say why. */
+ * with field weights over the key phrases of the task, and nearness in meaning; it
+ * abstains when nothing fits and can say why. */
 #include "base/json.h"
 
 #include <stdbool.h>

@@ -8,8 +8,8 @@ MODEL: a folder with model.safetensors and vocab.txt of all-MiniLM-L6-v2 (Apache
 WORDS: lines "word<TAB>count", commonest first: the words that the table may hold.
 TEXTS: a text a line, short ones: what the words mean is learned from how they stand there.
 
-The table in the repository was made on 2026-11-22 from 60,000 words and 76,000 texts drawn
-by chance: WordNet 3.0 synsets with their glosses (Debian's wordnet-base, WordNet licence),
+The table in the repository was made on 2026-11-22 from 60,000 words and 76,000 texts, the
+commonest and others drawn by chance: WordNet 3.0 synsets with their glosses (Debian's wordnet-base, WordNet licence),
 the one-line descriptions of Debian 12's packages, and summaries of packages for Python and
 JavaScript. None of these texts is in the table, only 96 numbers per word. The network ran
 with its weights rounded to 8 bits there (cosine 0.99 to this script's): a second run gives
