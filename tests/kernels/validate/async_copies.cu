@@ -83,7 +83,6 @@ extern "C" __global__ void edge_box(const float*, float*, const __grid_constant_
   bar_wait(&bar, 0);
   seen[threadIdx.x] = tile[threadIdx.x];
   fence_async();
-  __syncthreads();
   if (threadIdx.x == 0) {
     asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%1, %2}], [%3];" :: "l"(&out), "r"(x), "r"(y), "r"(shared(tile)) : "memory");
     commit();
