@@ -85,7 +85,9 @@ static void set_meaning(struct index_document *d, struct stemmer *stemmer,
     const char *const texts[] = {name, opening, headings};
     autobuf bytes = BUF_INIT(MEANING_SIZE_MAX);
     meaning_write(stemmer, texts, ARRAY_LEN(texts), &bytes);
-    memcpy(d->meaning, bytes.data, bytes.len);
+    if (bytes.len) {
+        memcpy(d->meaning, bytes.data, bytes.len);
+    }
     d->meaning_size = bytes.len;
 }
 
