@@ -14,6 +14,7 @@ import mutate  # noqa: E402
 
 BUDGET = 20_000_000  # lane-instructions: far more than any original needs
 AT_ONCE = 4
+LOOSE = ("race_free.cu",)  # about the order of accesses: not all of its results are expected
 SLOW = ("cub_", "cg_", "atomics", "grid_sum", "41_grid", "20_", "21_")  # C++ headers: seconds to compile
 
 
@@ -21,7 +22,7 @@ def load():
     """{source: [checks that pass]}"""
     by_source = collections.OrderedDict()
     for _, source, check in corpus():
-        if check.get("verdict", "pass") == "pass":
+        if check.get("verdict", "pass") == "pass" and os.path.basename(source) not in LOOSE:
             by_source.setdefault(source, []).append(check)
     return by_source
 
