@@ -63,9 +63,39 @@ static void name_buffer(json_t *finding) {
     }
 }
 
+/* "r0/k.cu" is how the compiler knows a file of the first root, and so __FILE__. */
+static const char *skip_root(const char *file) {
+    const char *at = file + (*file == 'r');
+    size_t digits = strspn(at, "0123456789");
+    return at > file && digits && at[digits] == '/' ? at + digits + 1 : file;
+}
+
+/* File, line and kernel stand in members of their own: the words are the same on every
+ * backend. */
+static void name_assertion(json_t *finding) {
+    static const char mark[] = ": assertion `", end[] = "' failed";
+    const char *message = json_get_string(finding, "message", "");
+    const char *file = json_get_string(finding, "file", NULL);
+    const char *words = strstr(message, mark);
+    size_t len = words ? strlen(words += sizeof mark - 1) : 0;
+    if (strcmp(json_get_string(finding, "code", ""), "assert") != 0) {
+        return;
+    }
+    if (len >= sizeof end - 1 && !strcmp(words + len - (sizeof end - 1), end)) {
+        autofree char *text =
+            xasprintf("assertion `%.*s` failed", (int)(len - (sizeof end - 1)), words);
+        json_object_set_new(finding, "message", json_clean_z(text));
+    }
+    if (file && skip_root(file) != file) {
+        autofree char *name = xstrdup(skip_root(file));
+        json_object_set_new(finding, "file", json_clean_z(name));
+    }
+}
+
 static void add_finding(struct run_report *r, json_t *finding) {
     size_t i;
     name_buffer(finding);
+    name_assertion(finding);
     json_t *known;
     r->error_finding |= !strcmp(json_get_string(finding, "severity", "error"), "error");
     json_array_foreach(r->findings, i, known) {
