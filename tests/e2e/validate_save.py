@@ -193,6 +193,15 @@ def full_folder(daemon):
     return result["saved"]["error"][-40:]
 
 
+def assertion(daemon):
+    """People's names, not the job's."""
+    source = "#include <cassert>\n" + RELU % "0; assert(x[i] < 100)"
+    result = validate(daemon, spec(source, init={"fill": 200}, name="mine.cu", trials=1))
+    found = [f for f in result["findings"] if f["code"] == "assert"]
+    assert len(found) == 1 and found[0]["message"] == "assertion `x[i] < 100` failed", result["findings"]
+    assert found[0]["file"] == "mine.cu" and found[0]["line"] == 4, found
+
+
 def too_much(daemon):
     n = 30 << 20  # 120 MiB each
     result = validate(daemon, spec(n=(n,), trials=1, timeout_s=300, instructions=1 << 40, init={"fill": 1}, odd_sizes=False,
@@ -235,7 +244,8 @@ def main():
     for what, test in (("what is saved is what was there", contents), ("what was saved can be given again", again),
                        ("which arrays, which trials", choices), ("types that numpy has, and those that it has not", types),
                        ("folders that are refused", places), ("links and older files", links_and_old_files),
-                       ("not from a spec's file", from_a_spec_file), ("a name that cannot be written", full_folder)):
+                       ("not from a spec's file", from_a_spec_file), ("a name that cannot be written", full_folder),
+                       ("an assertion's words", assertion)):
         tap.run(what, test, daemon)
     if "--all" in sys.argv:
         tap.run("256 MiB and no more", too_much, daemon)
