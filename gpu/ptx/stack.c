@@ -43,6 +43,14 @@ static void overflow(struct warp *w, const struct step *s, unsigned lane, uint64
     run_fault(w->worker->run);
 }
 
+/* Twice as much as there was, where that may be: many small blocks cost no more copies.
+ */
+static bool reserve(struct warp *w, uint64_t bytes) {
+    uint64_t twice = 2 * w->local_bytes;
+    bool more = bytes > w->local_bytes && twice > bytes && twice <= LOCAL_MAX_BYTES;
+    return (more && warp_local_reserve(w, twice)) || warp_local_reserve(w, bytes);
+}
+
 /* false: there is no room. */
 static bool lane_take(struct warp *w, const struct step *s, unsigned lane) {
     struct frame *f = w->frame;
@@ -53,7 +61,7 @@ static bool lane_take(struct warp *w, const struct step *s, unsigned lane) {
     uint64_t to =
         (from + (size > LOCAL_MAX_BYTES ? LOCAL_MAX_BYTES : size) + STACK_ALIGN - 1) &
         ~(uint64_t)(STACK_ALIGN - 1);
-    if (size > LOCAL_MAX_BYTES || !warp_local_reserve(w, to)) {
+    if (size > LOCAL_MAX_BYTES || !reserve(w, to)) {
         overflow(w, s, lane, size);
         return false;
     }
