@@ -313,3 +313,20 @@ Test(ptx_race, launches_follow_each_other) {
     free(all);
     room_free(r);
 }
+
+/* Every shuffle begins a new time, so every load is an event of its own. */
+Test(ptx_race, what_is_too_much_is_told) {
+    struct machine_config config = {.checks = MACHINE_CHECK_RACE, .threads = 1};
+    struct machine_room *r =
+        room_new(HEAD WRITE "mov.u32 %r5, 0;\n"
+                            "AGAIN: shfl.sync.bfly.b32 %r9, %t, 1, 31, -1;\n"
+                            "ld.shared.u32 %r4, [%r1]; add.u32 %r5, %r5, 1;\n"
+                            "setp.lt.u32 %p0, %r5, 270000; @%p0 bra AGAIN;\n" END,
+                 &config);
+    room_buffer(r, "out", 8192, 0);
+    cr_expect_null(machine_unchecked(r->machine));
+    room_launch(r, 1, 32);
+    cr_expect_eq(r->end, MACHINE_DONE);
+    cr_expect(machine_unchecked(r->machine));
+    room_free(r);
+}
