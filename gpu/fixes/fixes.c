@@ -101,6 +101,37 @@ static bool is_host_header(const char *name, size_t len) {
     return false;
 }
 
+/* Libraries that kernels include and that come by themselves. */
+static const char *package_of(const char *name, size_t len) {
+    static const struct {
+        const char *begins, *package;
+    } libraries[] = {
+        {"curand",
+         "NVIDIA's cuRAND (in the CUDA toolkit, or the Python package nvidia-curand)"},
+        {"cutlass/", "CUTLASS (Python package nvidia-cutlass)"},
+        {"cute/", "CUTLASS (Python package nvidia-cutlass)"},
+        {"cuda/", "CUDA's C++ core libraries (Python package nvidia-cuda-cccl)"},
+        {"cub/", "CUDA's C++ core libraries (Python package nvidia-cuda-cccl)"},
+        {"flashinfer/", "FlashInfer (Python package flashinfer-python)"},
+        {"cublasdx", "MathDx (Python package nvidia-mathdx)"},
+        {"cufftdx", "MathDx (Python package nvidia-mathdx)"},
+        {"nvshmem", "NVSHMEM (Python package nvidia-nvshmem-cu13)"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(libraries); i++) {
+        size_t n = strlen(libraries[i].begins);
+        if (len >= n && memcmp(name, libraries[i].begins, n) == 0) {
+            return libraries[i].package;
+        }
+    }
+    return NULL;
+}
+
+static void tell_package(struct mistake *m, const char *package) {
+    autofree char *more = xasprintf(
+        "it belongs to %s: name the folder that holds it in \"include_roots\"", package);
+    mistake_say(m, more);
+}
+
 static void fix_header(struct mistake *m) {
     struct fix_text *t = m->text;
     size_t line = (size_t)json_get_integer(m->finding, "line", 1) - 1;
@@ -114,7 +145,10 @@ static void fix_header(struct mistake *m) {
         mistake_edit(m, title, at, at + m->word_len, near);
         return;
     }
-    if (name && is_host_header(m->word, m->word_len)) {
+    const char *package = package_of(m->word, m->word_len);
+    if (name && package) {
+        tell_package(m, package);
+    } else if (name && is_host_header(m->word, m->word_len)) {
         mistake_edit(m, "remove the #include", start, end, "");
         mistake_say(m, "it is for host code and not needed to compile kernels");
     } else if (name && name > t->text && name[-1] == '"') {

@@ -144,6 +144,19 @@ Test(fixes, tell_the_way_out) {
     }
 }
 
+/* A library's header is not cured by an edit; the message says whose it is. */
+Test(fixes, tell_which_package_has_a_header) {
+    json_t *finding;
+    autofree char *got =
+        fixed("#include <curand_kernel.h>\n",
+              "cannot open source file \"curand_kernel.h\"", 1, 10, &finding);
+    const char *message = json_get_string(finding, "message", "");
+    cr_expect_null(got);
+    cr_expect_not_null(strstr(message, "nvidia-curand"), "%s", message);
+    cr_expect_not_null(strstr(message, "include_roots"), "%s", message);
+    json_decref(finding);
+}
+
 /* Whatever a compiler says of whatever text, the edits stay inside it. */
 Test(fixes, survive_any_message) {
     static const char *const messages[] = {
