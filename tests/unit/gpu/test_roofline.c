@@ -85,7 +85,7 @@ static void one_product(const json_t *item) {
     struct roofline_device device;
     struct made m;
     autofree char *spec =
-        xasprintf("{'sizes':{'m':%d,'n':%d,'k':%d},'launch':{},'args':["
+        xasprintf("{'sizes':{'m':%d,'n':%d,'k':%d},'launch':{'block':[256]},'args':["
                   "{'name':'c','type':'%s','shape':['m','n'],'output':true},"
                   "{'name':'a','type':'%s','shape':['m','k'],'init':{'normal':[0,1]}},"
                   "{'name':'b','type':'%s','shape':['k','n'],'init':{'normal':[0,1]}}]}",
@@ -123,7 +123,7 @@ Test(roofline, products_on_known_devices) {
 }
 
 #define ARGS                                                                             \
-    "'launch':{},'args':["                                                               \
+    "'launch':{'block':[256]},'args':["                                                  \
     "{'name':'y','type':'float32','shape':['n'],'output':true},"                         \
     "{'name':'h','type':'int32','shape':[256],'init':{'fill':0},'output':true},"         \
     "{'name':'x','type':'float16','shape':['n'],'init':{'normal':[0,1]}},"               \
