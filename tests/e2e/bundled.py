@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """The bundled skills keep their word: each CUDA block compiles alone for the H100 without a
-warning or a spill, each build.toml is a valid one, links lead somewhere, and the texts are
-short enough to be read.
+warning or a spill and computes on the emulator what it should, each build.toml is a valid one,
+links lead somewhere, and the texts are short enough to be read.
 
-usage: bundled.py UPSKILLD FOLDER [ANSWERS]   (TAP on standard output)
+usage: bundled.py UPSKILLD FOLDER [ANSWERS] [--compile-only | --all]   (TAP on standard output)
 FOLDER holds the bundled skills, ANSWERS a good answer to each of their tests: the CUDA code of
-those that must compile does.
+those that must compile does. With --compile-only no kernel is run; with --all each is with more
+inputs, and with the faults that tests/kernels/bundled puts into it, which must be told.
 """
 import json, os, re, subprocess, sys, tempfile
 
+import bundled_runs
+
+RUNS = "--compile-only" not in sys.argv
 SKILL_TOKENS, REFERENCE_TOKENS, CATALOGUE_TOKENS = 700, 2500, 120
 FENCE = re.compile(r"^```([\w-]*)\n(.*?)^```$", re.M | re.S)
 FRONTMATTER = re.compile(r"\A---\n(.*?)^---\n", re.M | re.S)
@@ -75,11 +79,10 @@ def tokens(text):
             + 0.359 * signs + 1.365 * ends + 2.12 * sum(c > "\x7f" for c in text))
 
 
-def blocks(text, *languages):
-    """(line of the first line inside, text) of each fenced block in one of the languages."""
+def all_blocks(text):
+    """(line of the first line inside, language, text) of each fenced block."""
     for found in FENCE.finditer(text):
-        if found.group(1) in languages:
-            yield text.count("\n", 0, found.start(2)) + 1, found.group(2)
+        yield text.count("\n", 0, found.start(2)) + 1, found.group(1), found.group(2)
 
 
 def build_toml_problems(text):
@@ -165,11 +168,21 @@ def evals_problems(path, name):
 
 def check_block(daemon, tap, name, text, arch="sm_90a"):
     answer = daemon.call("kernel/check", source=text, name="block.cu", arch=arch)
-    if "error" in answer:
-        if answer["error"].get("data", {}).get("reason") == "no_compiler":
-            return tap.skip(name, "no CUDA compiler")
-        return tap.result(name, [answer["error"]["message"]])
-    result = answer["result"]
+    if not refused(tap, name, answer.get("error")):
+        tap.result(name, compile_problems(answer["result"]))
+
+
+def refused(tap, name, error):
+    """Was there no answer? Then that is the result."""
+    if error and error.get("data", {}).get("reason") == "no_compiler":
+        tap.skip(name, "no CUDA compiler")
+    elif error:
+        tap.result(name, [error["message"]])
+    return bool(error)
+
+
+def compile_problems(result):
+    """What is wrong in an answer of kernel/check, or in that part of one of kernel/validate."""
     problems = ["%(line)s: %(severity)s: %(message)s" % dict({"line": 0}, **d)
                 for d in result["diagnostics"] if d["severity"] != "info"]
     if not result["ok"]:
@@ -179,7 +192,60 @@ def check_block(daemon, tap, name, text, arch="sm_90a"):
     for kernel in result["kernels"]:
         problems += ["%s: %s %d" % (kernel["name"], key, kernel[key])
                      for key in ("spill_store_bytes", "spill_load_bytes", "stack_bytes") if kernel[key]]
-    tap.result(name, problems)
+    return problems
+
+
+def run_block(daemon, tap, name, text, known, everything):
+    """Compiles a block and runs its kernels, `known` being what is expected of each."""
+    kernels = bundled_runs.kernels_of(text)
+    compiled = False
+    for kernel in kernels:
+        for i, spec in enumerate(known.get(kernel, {}).get("checks", [])):
+            result = bundled_runs.validate(daemon, kernel, text, spec, 3 if everything else 1)
+            if not compiled and "check" not in result and refused(tap, name + " compiles", result.get("error")):
+                return
+            if not compiled:
+                tap.result(name + " compiles", compile_problems(result["check"]))
+                compiled = True
+            tap.result("%s %s is right (%d)" % (name, kernel, i + 1), list(bundled_runs.problems(result)))
+        for fault in known.get(kernel, {}).get("faults", []) if everything else []:
+            tap.result("%s %s: %s" % (name, kernel, " ".join((fault["put"] or "no " + fault["find"]).split()).replace("#", "")),
+                       bundled_runs.fault_problems(daemon, kernel, text, known[kernel], fault))
+    if not compiled:
+        check_block(daemon, tap, name + " compiles", text)
+
+
+def run_spec(daemon, tap, name, skill, spec):
+    """A check spec as a text shows it, of a kernel that some text of the skill has."""
+    texts = [os.path.join(at, f) for at, _, files in os.walk(skill) for f in files if f.endswith(".md")]
+    found = []
+    for path in texts:
+        with open(path, encoding="utf-8") as f:
+            found += [block for _, _, block in all_blocks(f.read()) if spec["kernel"] in bundled_runs.kernels_of(block)]
+    if len(found) != 1:
+        return tap.result(name, ["%d blocks have %s" % (len(found), spec["kernel"])])
+    result = bundled_runs.validate(daemon, spec["kernel"], found[0], spec, 1)
+    if not refused(tap, name, result.get("error") if "check" not in result else None):
+        tap.result(name, list(bundled_runs.problems(result)))
+
+
+def check_text(daemon, tap, skill, short, text):
+    """The blocks of one text."""
+    known = bundled_runs.load(short)
+    tap.result("%s: something is expected of each kernel" % short,
+               list(bundled_runs.gaps([block for _, _, block in all_blocks(text)], known)))
+    for line, language, block in all_blocks(text):
+        name = "%s:%d" % (short, line)
+        if language == "toml":
+            tap.result(name + " build.toml", build_toml_problems(block))
+        elif language in ("cuda", "cu") and RUNS:
+            run_block(daemon, tap, name, block, known, "--all" in sys.argv)
+        elif language in ("cuda", "cu"):
+            check_block(daemon, tap, name + " compiles", block)
+        elif bundled_runs.kernels_of(block):
+            tap.result(name, ["a kernel in a block of %r" % language])
+        elif language == "json" and RUNS and '"args"' in block:
+            run_spec(daemon, tap, name + " is a check that its kernel passes", skill, json.loads(block))
 
 
 def check_skill(daemon, tap, root, folder):
@@ -202,10 +268,7 @@ def check_skill(daemon, tap, root, folder):
         tap.result("%s: links" % short, list(link_problems(text, path, skill)))
         if len(re.findall(r"^```", text, re.M)) % 2:
             tap.result("%s: fences are closed" % short, ["one is open"])
-        for line, block in blocks(text, "toml"):
-            tap.result("%s:%d build.toml" % (short, line), build_toml_problems(block))
-        for line, block in blocks(text, "cuda", "cu"):
-            check_block(daemon, tap, "%s:%d compiles" % (short, line), block)
+        check_text(daemon, tap, skill, short, text)
     tap.result("%s: evals" % folder,
                list(evals_problems(os.path.join(skill, "evals", "evals.json"), folder)))
     check_by_daemon(daemon, tap, skill, folder)
@@ -218,7 +281,7 @@ def check_answers(daemon, tap, skill, answers):
         wanted = test["expected"].get("kernel_compiles")
         if wanted:
             with open(os.path.join(answers, test["id"] + ".md"), encoding="utf-8") as f:
-                text = [block for _, block in blocks(f.read(), "cuda")][-1]
+                text = [block for _, language, block in all_blocks(f.read()) if language == "cuda"][-1]
             check_block(daemon, tap, "%s: the good answer compiles" % test["id"], text,
                         wanted.get("arch", "sm_90a"))
 
@@ -238,12 +301,15 @@ def check_by_daemon(daemon, tap, skill, folder):
 
 def main():
     root = os.path.abspath(sys.argv[2])
+    answers = [a for a in sys.argv[3:] if not a.startswith("--")]
     daemon, tap = Daemon(os.path.abspath(sys.argv[1]), root), Tap()
     for folder in sorted(os.listdir(root)):
         if os.path.isdir(os.path.join(root, folder)):
             check_skill(daemon, tap, root, folder)
-            if len(sys.argv) > 3 and os.path.exists(os.path.join(root, folder, "skill_meta.json")):
-                check_answers(daemon, tap, os.path.join(root, folder), sys.argv[3])
+            if answers and os.path.exists(os.path.join(root, folder, "skill_meta.json")):
+                check_answers(daemon, tap, os.path.join(root, folder), answers[0])
+    tap.result("each text that something is expected of is there",
+               [path for path in bundled_runs.paths() if not os.path.exists(os.path.join(root, path))])
     tap.result("the daemon ends with status 0", ["it did not"] if daemon.close() else [])
     print("1..%d" % tap.number)
 
