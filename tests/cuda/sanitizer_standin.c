@@ -23,6 +23,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Where all is instrumented: LeakSanitizer traces its process, which the room forbids. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) {
+    return "detect_leaks=0";
+}
+
 static char conf[1024];
 static const char *own_path;
 

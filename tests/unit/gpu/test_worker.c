@@ -371,8 +371,11 @@ Test(worker, leaves_nothing_behind_when_its_input_ends_in_the_middle) {
     pid_t pid = w.pid;
     uint64_t start = clock_ms();
     cr_assert_eq(worker_end(&w), 0);
-    cr_expect_lt(clock_ms() - start, 1000);
+    cr_expect_lt(clock_ms() - start, 10000);
     for (size_t i = 0; i < count; i++) {
+        for (int tries = 0; tries < 1000 && !process_is_gone(pids[i]); tries++) {
+            usleep(10000); /* killed; the kernel takes it down in its own time */
+        }
         cr_expect(process_is_gone(pids[i]));
     }
     cr_expect_eq(folders_left(pid), 0);
