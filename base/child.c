@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/launch.h"
 #include "base/mem.h"
+#include "base/rope.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -18,7 +19,7 @@
 
 #define DRAIN_MS 200
 #define READ_SIZE (64u << 10)
-#define MAX_STDIN_QUEUED (64u << 20)
+#define MAX_STDIN_COPIED (64u << 20)
 
 struct child {
     uv_loop_t *loop;
@@ -32,6 +33,7 @@ struct child {
     bool close_stdin;          /* once the queue is empty */
     bool exited, ended, killed;
     size_t output; /* bytes read so far */
+    size_t copied; /* of what is queued for stdin */
     uint64_t started_us;
     struct child_end end;
     char buffer[READ_SIZE];
@@ -40,6 +42,8 @@ struct child {
 struct stdin_write {
     uv_write_t uv;
     struct child *child;
+    struct rope rope;
+    size_t copied;
     char bytes[];
 };
 
@@ -205,28 +209,72 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes) {
 static void on_written(uv_write_t *uv, int status) {
     struct stdin_write *request = container_of(uv, struct stdin_write, uv);
     struct child *child = request->child;
+    child->copied -= request->copied;
+    rope_finish(&request->rope);
     free(request);
     if (status < 0 || (child->close_stdin && !child_write_queued(child))) {
         close_handle(&child->in); /* it reads no more, or shall see the end */
     }
 }
 
-void child_write(struct child *child, const char *bytes, size_t len) {
-    if (!len || child->close_stdin || uv_is_closing((uv_handle_t *)&child->in)) {
-        return;
+/* What is borrowed costs nothing more for its waiting. */
+static bool takes_more(struct child *child, size_t copied) {
+    if (child->close_stdin || uv_is_closing((uv_handle_t *)&child->in)) {
+        return false;
     }
-    if (len > MAX_STDIN_QUEUED || child_write_queued(child) > MAX_STDIN_QUEUED - len) {
+    if (copied > MAX_STDIN_COPIED || child->copied > MAX_STDIN_COPIED - copied) {
         close_handle(&child->in);
+        return false;
+    }
+    return true;
+}
+
+static void write_start(struct stdin_write *request, const uv_buf_t *pieces,
+                        size_t count) {
+    struct child *child = request->child;
+    child->copied += request->copied;
+    if (uv_write(&request->uv, (uv_stream_t *)&child->in, pieces, (unsigned)count,
+                 on_written) < 0) {
+        child->copied -= request->copied;
+        rope_finish(&request->rope);
+        free(request);
+        close_handle(&child->in);
+    }
+}
+
+void child_write(struct child *child, const char *bytes, size_t len) {
+    if (!len || !takes_more(child, len)) {
         return;
     }
     struct stdin_write *request = xmalloc(sizeof *request + len);
     request->child = child;
+    request->rope = ROPE_INIT(0);
+    request->copied = len;
     memcpy(request->bytes, bytes, len);
     uv_buf_t piece = uv_buf_init(request->bytes, (unsigned)len);
-    if (uv_write(&request->uv, (uv_stream_t *)&child->in, &piece, 1, on_written) < 0) {
-        free(request);
-        close_handle(&child->in);
+    write_start(request, &piece, 1);
+}
+
+void child_write_rope(struct child *child, struct rope *rope) {
+    if (!rope_len(rope) || !takes_more(child, rope->own.len)) {
+        rope_finish(rope);
+        return;
     }
+    struct stdin_write *request = xmalloc(sizeof *request);
+    request->child = child;
+    request->rope = *rope;
+    request->copied = rope->own.len;
+    *rope = ROPE_INIT(0);
+    size_t room = 2 * request->rope.count + 1;
+    autofree struct rope_piece *pieces = xcalloc(room, sizeof *pieces);
+    autofree uv_buf_t *bufs = xcalloc(room, sizeof *bufs);
+    size_t count = rope_cut(&request->rope, pieces);
+    for (size_t i = 0; i < count; i++) {
+        /* libuv's type has no const; it only reads them. */
+        bufs[i] =
+            uv_buf_init((char *)(uintptr_t)pieces[i].bytes, (unsigned)pieces[i].len);
+    }
+    write_start(request, bufs, count);
 }
 
 size_t child_write_queued(const struct child *child) {

@@ -15,6 +15,7 @@
 #include <uv.h>
 
 struct err;
+struct rope;
 struct child;
 
 struct child_end {
@@ -60,7 +61,10 @@ void child_kill(struct child *child); /* SIGKILL to its group, now */
 void child_leave(struct child *child);
 int child_pid(const struct child *child);
 /* Queue bytes for its stdin (copied). Dropped when it no longer reads; with more than 64
- * MiB unread its stdin is closed. */
+ * MiB of copies unread its stdin is closed. */
 void child_write(struct child *child, const char *bytes, size_t len);
+/* The same without a copy of its texts: rope is moved away, and its release called when
+ * they are written or dropped, from inside or later from the loop. */
+void child_write_rope(struct child *child, struct rope *rope);
 size_t child_write_queued(const struct child *child);
 void child_close_stdin(struct child *child); /* after what is queued */

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/json_hold.h"
 #include "base/mem.h"
 #include "gpu/validate/spec_file.h"
 #include "gpu/validate/spec_npy.h"
@@ -64,6 +65,9 @@ static void on_thread(uv_work_t *work) {
         l->status = atomic_load(&l->cancelled) ? err_set(&l->err, -ECANCELED, "cancelled")
                                                : load_one(l, i);
     }
+    if (l->status < 0) {
+        json_decref(take(l->files)); /* here: it may be much */
+    }
 }
 
 /* --- on the loop --- */
@@ -83,9 +87,11 @@ static void on_end(uv_work_t *work, int status) {
         l->status = err_set(&l->err, -ECANCELED, "cancelled");
     }
     if (l->status < 0) {
-        json_decref(take(l->files));
+        json_decref(l->files); /* empty, or gone */
+        l->done(NULL, &l->err, l->data);
+    } else {
+        l->done(json_hold_new(work->loop, l->files), NULL, l->data);
     }
-    l->done(l->files, l->status < 0 ? &l->err : NULL, l->data);
     load_free(l);
 }
 

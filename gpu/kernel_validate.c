@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/json_hold.h"
 #include "base/mem.h"
 #include "gpu/array_load.h"
 #include "gpu/array_save.h"
@@ -33,7 +34,7 @@ struct kernel_validate {
     bool has_spec;
     struct module kernel, reference;
     struct array_load *load; /* while the spec's files are read */
-    json_t *files;           /* then: for the worker */
+    struct json_hold *files; /* then: for the worker */
     struct pool_job *job;
     struct array_save *save; /* when files are wanted */
     bool saving;             /* they are waited for */
@@ -60,7 +61,7 @@ static void validate_closed(uv_handle_t *handle) {
     }
     json_decref(v->kernel.result);
     json_decref(v->reference.result);
-    json_decref(v->files);
+    json_hold_unref(v->files);
     array_save_free(v->save);
     free(v);
 }
@@ -238,8 +239,7 @@ static json_t *run_request(struct kernel_validate *v) {
     struct err err = {0};
     struct request_problem problem = {.err = &err};
     json_t *request = validate_request(&v->spec, v->kernel.result, v->reference.result,
-                                       v->files, v->seed, &problem);
-    json_decref(take(v->files));
+                                       json_hold_value(v->files), v->seed, &problem);
     if (!request) {
         conclude(v, problem.stage, problem.code, err.msg, problem.hint);
     }
@@ -260,7 +260,9 @@ static void run_begin(struct kernel_validate *v) {
         .arch = json_get_string(v->kernel.result, "arch", NULL),
         .device = v->spec.device,
     };
-    v->job = pool_submit(gpu_pool(v->gpu), "validate", request, &needs, on_run, v);
+    v->job = pool_submit_files(gpu_pool(v->gpu), "validate", request, v->files, &needs,
+                               on_run, v);
+    json_hold_unref(take(v->files));
     pool_on_note(v->job, on_note);
 }
 
@@ -272,7 +274,7 @@ static void run_when_ready(struct kernel_validate *v) {
 
 /* --- the spec's files --- */
 
-static void on_loaded(json_t *files, const struct err *err, void *data) {
+static void on_loaded(struct json_hold *files, const struct err *err, void *data) {
     struct kernel_validate *v = data;
     v->load = NULL;
     v->files = files;

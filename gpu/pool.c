@@ -1,6 +1,7 @@
 #define LOG_MODULE "pool"
 #include "gpu/pool.h"
 
+#include "base/json_hold.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "gpu/pool_state.h"
@@ -52,6 +53,7 @@ static void job_closed(uv_handle_t *handle) {
     struct pool_job *job = container_of(handle, struct pool_job, timer);
     struct pool *pool = job->pool;
     json_decref(job->params);
+    json_hold_unref(job->files);
     free(job->method);
     free(job->arch);
     free(job->device);
@@ -136,6 +138,25 @@ static void job_answered(struct rpc_request *request, int status, const json_t *
     pool_schedule(pool);
 }
 
+static void files_release(void *files) {
+    json_hold_unref(files);
+}
+
+static struct rpc_request *job_send(struct pool_job *job, struct rpc_peer *peer) {
+    if (!job->files) {
+        return rpc_request_start(peer, job->method, json_incref(job->params),
+                                 job_answered, job);
+    }
+    const struct rpc_texts files = {
+        .member = "files",
+        .values = json_hold_value(job->files),
+        .release = files_release,
+        .owner = json_hold_ref(job->files),
+    };
+    return rpc_request_start_with(peer, job->method, json_incref(job->params), &files,
+                                  job_answered, job);
+}
+
 void job_run(struct pool_job *job, struct slot *slot) {
     job_dequeue(job);
     job->slot = slot;
@@ -145,8 +166,7 @@ void job_run(struct pool_job *job, struct slot *slot) {
     if (!slot->asking) {
         uv_timer_stop(&slot->timer);
     }
-    job->request = rpc_request_start(worker_link_peer(slot->link), job->method,
-                                     json_incref(job->params), job_answered, job);
+    job->request = job_send(job, worker_link_peer(slot->link));
     uv_timer_start(&job->timer, job_timer, job->pool->job_ms, 0);
     if (job->noted) {
         job->noted(job, NULL, job->data);
@@ -234,10 +254,12 @@ static struct pool_job *job_new(struct pool *pool, const char *method, json_t *p
     return job;
 }
 
-struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *params,
-                             const struct pool_needs *needs, pool_done *done,
-                             void *data) {
+struct pool_job *pool_submit_files(struct pool *pool, const char *method, json_t *params,
+                                   struct json_hold *files,
+                                   const struct pool_needs *needs, pool_done *done,
+                                   void *data) {
     struct pool_job *job = job_new(pool, method, params, needs);
+    job->files = files ? json_hold_ref(files) : NULL;
     job->done = done;
     job->data = data;
     job_append(pool, job);
@@ -253,6 +275,12 @@ struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *para
         pool_schedule(pool);
     }
     return job;
+}
+
+struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *params,
+                             const struct pool_needs *needs, pool_done *done,
+                             void *data) {
+    return pool_submit_files(pool, method, params, NULL, needs, done, data);
 }
 
 json_t *pool_job_worker(const struct pool_job *job) {

@@ -16,6 +16,7 @@
 #include <uv.h>
 
 struct err;
+struct json_hold;
 struct pool;
 struct pool_job;
 
@@ -74,6 +75,13 @@ typedef void pool_done(struct pool_job *job, int status, const json_t *result,
 /* params stolen; needs (NULL = none) and its strings are copied. */
 struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *params,
                              const struct pool_needs *needs, pool_done *done, void *data);
+/* The same with params' member "files", {"name": "text without escapes"}, which is sent
+ * from where it is: tens of megabytes of it do not hold up the loop. files (NULL = none)
+ * gets one more holder. */
+struct pool_job *pool_submit_files(struct pool *pool, const char *method, json_t *params,
+                                   struct json_hold *files,
+                                   const struct pool_needs *needs, pool_done *done,
+                                   void *data);
 /* {"name", "host"} of the worker that the job ran on last: new reference, NULL before it
  * ran. For `done`, and until it returns. */
 json_t *pool_job_worker(const struct pool_job *job);

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+struct json_hold;
 struct rpc_request;
 
 #define POOL_SENTENCE 600
@@ -53,6 +54,7 @@ struct pool_job {
     struct rpc_request *request;
     char *method, *arch, *device;
     json_t *params;
+    struct json_hold *files; /* or NULL */
     struct pool_needs needs;
     pool_done *done;
     pool_noted *noted; /* or NULL */

@@ -47,12 +47,12 @@ static size_t text_bytes(const json_t *value) {
     return bytes;
 }
 
-static bool request_fits(const json_t *request, json_t *files,
+static bool request_fits(const json_t *request, const json_t *files,
                          struct request_problem *problem) {
     const char *key;
     size_t bytes = text_bytes(request);
     json_t *file;
-    json_object_foreach(files, key, file) {
+    json_object_foreach((json_t *)(uintptr_t)files, key, file) {
         bytes += json_string_length(file) + strlen(key) * 6 + 8; /* base64 */
     }
     if (bytes < MAX_REQUEST) {
@@ -137,7 +137,8 @@ static void move_code(json_t *request, json_t *kernel, json_t *reference) {
 }
 
 json_t *validate_request(const struct check_spec *spec, json_t *kernel, json_t *reference,
-                         json_t *files, uint64_t seed, struct request_problem *problem) {
+                         const json_t *files, uint64_t seed,
+                         struct request_problem *problem) {
     json_t *other = spec->reference_source ? reference : kernel;
     autojson *entries =
         entries_of(kernel, spec->launches, spec->launch_count, "spec", problem);
@@ -158,9 +159,6 @@ json_t *validate_request(const struct check_spec *spec, json_t *kernel, json_t *
     if (!request_fits(request, files, problem)) {
         json_decref(request);
         return NULL;
-    }
-    if (files) {
-        json_object_set(request, "files", files);
     }
     return request;
 }

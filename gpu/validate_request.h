@@ -10,8 +10,10 @@ struct request_problem {
 };
 
 /* kernel, reference: kernel/check's results with "ptx" and "cubin", which are taken out
- * of them; reference NULL: the kernel's own source. files: of array_load, or NULL;
- * borrowed. New reference; NULL with *problem: a kernel that there is not, a launch that
- * cannot be, more than a message holds. */
+ * of them; reference NULL: the kernel's own source. files: what array_load read, or NULL;
+ * it counts, and is sent beside the request (pool_submit_files). New reference; NULL with
+ * *problem: a kernel that there is not, a launch that cannot be, more than a message
+ * holds. */
 json_t *validate_request(const struct check_spec *spec, json_t *kernel, json_t *reference,
-                         json_t *files, uint64_t seed, struct request_problem *problem);
+                         const json_t *files, uint64_t seed,
+                         struct request_problem *problem);

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/rope.h"
 #include "base/text.h"
 #include "gpu/compile.h"
 #include "protocol/rpc.h"
@@ -138,10 +139,21 @@ static void peer_send(struct rpc_peer *peer, char *bytes, size_t len, bool dropp
     free(bytes);
 }
 
+static void peer_send_rope(struct rpc_peer *peer, struct rope *rope, void *data) {
+    (void)peer;
+    struct worker_link *link = data;
+    if (link->child) {
+        child_write_rope(link->child, rope);
+    } else {
+        rope_finish(rope);
+    }
+}
+
 static const struct rpc_events peer_events = {
     .request = peer_request,
     .notification = peer_notification,
     .send = peer_send,
+    .send_rope = peer_send_rope,
 };
 
 /* --- the greeting --- */

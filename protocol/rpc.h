@@ -26,6 +26,7 @@ enum rpc_code {
     RPC_REQUEST_CANCELLED = -32800, /* LSP; also our plain methods */
 };
 
+struct rope;
 struct rpc_peer;
 struct rpc_call;    /* a request that came in; lives until it is answered */
 struct rpc_request; /* a request that went out; lives until its response */
@@ -42,6 +43,11 @@ struct rpc_events {
      * what may be left out when the reader is slow. Must not free the peer. */
     void (*send)(struct rpc_peer *peer, char *bytes, size_t len, bool droppable,
                  void *data);
+    /* Optional. A message with long texts (rpc_request_start_with), framed as a line:
+     * what rope holds is the callee's, who moves it away or finishes it. NULL, other
+     * framing or a trace: it is joined and goes through `send`. Must not free the peer.
+     */
+    void (*send_rope)(struct rpc_peer *peer, struct rope *rope, void *data);
     /* Optional. A large body (over RPC_INLINE_PARSE bytes) is to be parsed off the loop:
      * run rpc_parse_run(parse) on any thread, then rpc_parse_done(parse) on the peer's.
      * The peer takes no further message until then. NULL = parse inline. */
@@ -115,6 +121,20 @@ typedef void rpc_response(struct rpc_request *request, int status, const json_t 
  * be larger than a message may be. */
 struct rpc_request *rpc_request_start(struct rpc_peer *peer, const char *method,
                                       json_t *params, rpc_response *cb, void *data);
+/* Long texts that are sent from where they are: one more member of params, {"name":
+ * "text"}. Writing and copying tens of megabytes would hold up the loop. */
+struct rpc_texts {
+    const char *member;   /* a plain name that params does not have */
+    const json_t *values; /* strings in which nothing needs an escape, such as base64;
+                             unchanged until the release */
+    void (*release)(void *owner);
+    void *owner;
+};
+/* The same with texts; params (an object) is stolen. release is called exactly once, from
+ * inside this call, when it fails too, or later from the loop. */
+struct rpc_request *rpc_request_start_with(struct rpc_peer *peer, const char *method,
+                                           json_t *params, const struct rpc_texts *texts,
+                                           rpc_response *cb, void *data);
 /* Forget it: cb is called with -ECANCELED from inside this call, and a late response is
  * ignored. Telling the other side is the caller's: `$/cancelRequest`, for example. */
 void rpc_request_abandon(struct rpc_request *request);

@@ -2,6 +2,7 @@
 #include "protocol/rpc_peer.h"
 
 #include "base/log.h"
+#include "base/rope.h"
 
 #include <errno.h>
 #include <string.h>
@@ -53,10 +54,14 @@ static struct rpc_request *request_add(struct rpc_peer *peer, rpc_response *cb,
     return request;
 }
 
-static void add_call(struct buf *out, const char *method, json_t *params) {
+static void add_method(struct buf *out, const char *method) {
     json_t *name = json_text(method, strlen(method));
     rpc_write_member(out, "method", name);
     json_decref(name);
+}
+
+static void add_call(struct buf *out, const char *method, json_t *params) {
+    add_method(out, method);
     if (params) {
         rpc_write_member(out, "params", params);
     }
@@ -79,6 +84,78 @@ struct rpc_request *rpc_request_start(struct rpc_peer *peer, const char *method,
     }
     struct rpc_request *request = request_add(peer, cb, data);
     rpc_write_send(peer, peer->mode, &out, false);
+    return request;
+}
+
+/* --- with long texts --- */
+
+static void add_name(struct buf *out, const char *name) {
+    json_t *text = json_text(name, strlen(name));
+    json_write(out, text);
+    buf_addc(out, ':');
+    json_decref(text);
+}
+
+/* As the last member of an object that is not closed yet. */
+static void add_texts(struct rope *rope, const struct rpc_texts *texts) {
+    const char *name, *separator = "{";
+    const json_t *text;
+    add_name(&rope->own, texts->member);
+    /* Jansson's iterator takes no const. */
+    json_object_foreach((json_t *)(uintptr_t)texts->values, name, text) {
+        buf_adds(&rope->own, separator);
+        separator = ",";
+        add_name(&rope->own, name);
+        buf_addc(&rope->own, '"');
+        rope_add_text(rope, json_string_value(text), json_string_length(text));
+        buf_addc(&rope->own, '"');
+    }
+    buf_adds(&rope->own, *separator == '{' ? "{}" : "}");
+}
+
+static struct rope rope_begin(json_int_t id, const char *method, json_t *params,
+                              const struct rpc_texts *texts) {
+    struct rope rope = ROPE_INIT(FRAME_MAX_BODY);
+    rope.release = texts->release;
+    rope.owner = texts->owner;
+    buf_addf(&rope.own, "{\"jsonrpc\":\"2.0\",\"id\":%" JSON_INTEGER_FORMAT, id);
+    add_method(&rope.own, method);
+    rpc_write_member(&rope.own, "params", params);
+    if (!rope.own.full) {
+        rope.own.len--; /* the brace that closes params */
+        buf_adds(&rope.own, json_object_size(params) ? "," : "");
+        add_texts(&rope, texts);
+        buf_adds(&rope.own, "}}");
+    }
+    return rope;
+}
+
+static void rope_send(struct rpc_peer *peer, struct rope *rope) {
+    if (peer->events.send_rope && peer->mode == FRAME_LINES && !peer->events.trace) {
+        rope->own.max++; /* the newline is not the body's */
+        buf_addc(&rope->own, '\n');
+        peer->events.send_rope(peer, rope, peer->data);
+        return;
+    }
+    struct buf out = BUF_INIT(RPC_HEADER_ROOM + FRAME_MAX_BODY + 1);
+    buf_reserve(&out, RPC_HEADER_ROOM + rope_len(rope) + 1);
+    buf_commit(&out, RPC_HEADER_ROOM);
+    rope_write(rope, &out);
+    rope_finish(rope);
+    rpc_write_send(peer, peer->mode, &out, false);
+}
+
+struct rpc_request *rpc_request_start_with(struct rpc_peer *peer, const char *method,
+                                           json_t *params, const struct rpc_texts *texts,
+                                           rpc_response *cb, void *data) {
+    struct rope rope = rope_begin(peer->next_id + 1, method, params, texts);
+    json_decref(params);
+    if (rope.own.full || peer->dead || peer->request_count >= RPC_MAX_PENDING) {
+        rope_finish(&rope);
+        return NULL;
+    }
+    struct rpc_request *request = request_add(peer, cb, data);
+    rope_send(peer, &rope);
     return request;
 }
 

@@ -125,7 +125,29 @@ def large_files(daemon, tap):
         assert result.get("verdict") == "timeout", short(result)  # the budget: it came as far as the kernel
         return "slowest of %d answers %d ms" % (asked, slowest * 1000)
 
-    tap.run("36 MiB are read beside the loop", meanwhile)
+    def two():
+        """More than may wait for a worker as copies."""
+        params = spec("large.npy", n=n, expect={"expression": {"y": "1"}}, instructions=1000, timeout_s=60)
+        for number in [daemon.send("kernel/validate", params) for _ in range(2)]:
+            result = daemon.receive(number).get("result", {})
+            assert result.get("verdict") == "timeout", short(result)
+
+    def cancelled(pings):
+        """However far it has come: it ends, and the daemon goes on."""
+        number = daemon.send("kernel/validate", spec("large.npy", n=n, expect={"expression": {"y": "1"}},
+                                                     instructions=1000, timeout_s=60))
+        for _ in range(pings):
+            assert "result" in daemon.ask("daemon/status")
+        daemon.process.stdin.write(b'{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":%d}}\n' % number)
+        daemon.process.stdin.flush()
+        answer = daemon.receive(number)
+        was_faster = pings and answer.get("result", {}).get("verdict") == "timeout"
+        assert was_faster or answer.get("error", {}).get("code") == -32800, short(answer)
+
+    tap.run("36 MiB are read and sent beside the loop", meanwhile)
+    tap.run("two at once", two)
+    for pings in (0, 60, 150):
+        tap.run("cancelled after %d answers to others" % pings, cancelled, pings)
     write(daemon, "larger.npy", npy([11 << 20], b"\0" * (44 << 20)))
     tap.run("44 MiB are too many", refused, daemon, spec("larger.npy", n=11 << 20), "bad_file", "40 MiB in all")
 

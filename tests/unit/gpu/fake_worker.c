@@ -16,7 +16,8 @@
  *
  * Methods: `echo` answers with params; `pid`; `fail` with an error; `die` kills the
  * process; `die_once` only when the file params.mark is not there yet (and makes it);
- * `wait` answers when it is cancelled; `stubborn` never answers. */
+ * `sleep` reads nothing any more; `wait` answers when it is cancelled; `stubborn` never
+ * answers. */
 #include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
@@ -80,6 +81,10 @@ static void handle(const char *method, json_int_t id, json_t *params) {
         raise(SIGKILL);
     } else if (strcmp(method, "die_once") == 0) {
         die_once(id, json_string_value(json_object_get(params, "mark")));
+    } else if (strcmp(method, "sleep") == 0) {
+        for (;;) {
+            pause();
+        }
     } else if (strcmp(method, "wait") == 0 && waiting_count < MAX_WAITING) {
         waiting[waiting_count++] = id;
     } else if (strcmp(method, "$/cancelRequest") == 0) {
@@ -154,8 +159,9 @@ int main(int argc, char **argv) {
     if (status || strcmp(mode, "fleeting") == 0) {
         return status;
     }
-    static char line[1 << 20];
-    while (fgets(line, sizeof line, stdin)) {
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, stdin) > 0) {
         json_t *message = json_loads(line, 0, NULL);
         const char *method = json_string_value(json_object_get(message, "method"));
         if (method) {
@@ -164,6 +170,7 @@ int main(int argc, char **argv) {
         }
         json_decref(message);
     }
+    free(line);
     if (strcmp(mode, "linger") == 0) {
         log_word("eof");
         term_block(SIG_UNBLOCK);

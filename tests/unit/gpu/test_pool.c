@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/json_hold.h"
 #include "base/mem.h"
 #include "gpu/pool.h"
 
@@ -217,6 +218,77 @@ Test(pool, retries_a_lost_job_once) {
     json_decref(a[0].result);
     json_decref(a[2].result);
     room_close(&room);
+}
+
+enum { FILE_BYTES = 8 << 20 }; /* far more than a pipe holds */
+
+static json_t *make_files(void) {
+    autofree char *text = xmalloc(FILE_BYTES);
+    for (size_t i = 0; i < FILE_BYTES; i++) {
+        text[i] = (char)('A' + i % 26);
+    }
+    return json_pack("{s:s%, s:s}", "x.npy", text, (size_t)FILE_BYTES, "y.npy", "QUJD");
+}
+
+static struct pool_job *submit_files(struct room *room, const char *method, json_t *files,
+                                     struct answer *a) {
+    *a = (struct answer){0};
+    struct json_hold *hold = json_hold_new(&room->loop, files);
+    struct pool_job *job = pool_submit_files(
+        room->pool, method, json_pack("{s:i}", "n", 1), hold, NULL, on_done, a);
+    json_hold_unref(hold); /* the job is the other holder */
+    return job;
+}
+
+/* Files come whole, in order with other messages, and once more to the second worker
+ * when the first dies before it has read them. */
+Test(pool, sends_files_beside_the_params) {
+    struct room room = {0};
+    struct answer a[3];
+    autojson *want = json_pack("{s:i, s:o}", "n", 1, "files", make_files());
+    room_open(&room, "plain", 3, (struct pool_config){0});
+    submit(&room, "die_once", json_pack("{s:s}", "mark", room.mark), &a[0]);
+    submit_files(&room, "echo", make_files(), &a[1]);
+    submit(&room, "echo", json_integer(5), &a[2]);
+    run_until(&room, a, 3);
+    cr_assert_eq(starts(&room), 2);
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(a[i].status, 0, "%s", a[i].why);
+    }
+    cr_assert(json_equal(a[1].result, want));
+    cr_assert_eq(json_integer_value(a[2].result), 5);
+    for (int i = 0; i < 3; i++) {
+        json_decref(a[i].result);
+    }
+    room_close(&room);
+}
+
+/* A worker that has stopped reading: the job is cancelled, or its worker dies, or the
+ * pool is closed, while the pipe is full. */
+Test(pool, ends_while_files_are_being_sent) {
+    for (int way = 0; way < 3; way++) {
+        struct room room = {0};
+        struct answer a[2];
+        room_open(&room, "plain", 2, (struct pool_config){0});
+        struct pool_job *sleeper = submit(&room, "sleep", NULL, &a[0]);
+        json_t *files = make_files();
+        struct pool_job *job = submit_files(&room, "echo", json_incref(files), &a[1]);
+        run_until_running(&room, 2);
+        if (way == 0) {
+            pool_cancel(job);
+            pool_cancel(sleeper);
+            run_until(&room, a, 2);
+        } else if (way == 1) {
+            pool_kill(room.pool);
+            run_until(&room, a, 2);
+        }
+        room_close(&room);
+        cr_assert_eq(a[0].status, -ECANCELED);
+        cr_assert_eq(a[1].status, -ECANCELED, "%s", a[1].why);
+        cr_assert_eq(a[1].calls, 1);
+        cr_assert_eq(files->refcount, 1, "the pool holds it no longer");
+        json_decref(files);
+    }
 }
 
 /* A worker that keeps a job beyond its time is killed; the job is run once more, and

@@ -1,4 +1,5 @@
 #include "base/buf.h"
+#include "base/rope.h"
 #include "protocol/rpc.h"
 
 #include <criterion/criterion.h>
@@ -19,6 +20,8 @@ struct end {
     unsigned cancelled, droppable;
     struct rpc_parse *parse;
     const char *feed_on_send;
+    const char *borrowed; /* the last text of the last rope */
+    unsigned released;
 };
 
 static void on_cancelled(struct rpc_call *call, void *data) {
@@ -68,6 +71,19 @@ static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppab
     }
 }
 
+static void on_send_rope(struct rpc_peer *peer, struct rope *rope, void *data) {
+    struct end *end = data;
+    (void)peer;
+    rope_write(rope, &end->sent);
+    end->borrowed = rope->count ? rope->texts[rope->count - 1].text : NULL;
+    cr_assert(zero(uint, end->released));
+    rope_finish(rope);
+}
+
+static void on_release(void *owner) {
+    ((struct end *)owner)->released++;
+}
+
 static void on_parse(struct rpc_peer *peer, struct rpc_parse *parse, void *data) {
     (void)peer;
     ((struct end *)data)->parse = parse;
@@ -79,6 +95,11 @@ static const struct rpc_events threaded_events = {.request = on_request,
                                                   .notification = on_notification,
                                                   .send = on_send,
                                                   .parse = on_parse};
+
+static const struct rpc_events rope_events = {.request = on_request,
+                                              .notification = on_notification,
+                                              .send = on_send,
+                                              .send_rope = on_send_rope};
 
 static void open_end(struct end *end, const struct rpc_events *events) {
     *end = (struct end){.sent = BUF_INIT(64u << 20), .told = BUF_INIT(1u << 20)};
@@ -489,6 +510,88 @@ Test(rpc, each_outgoing_request_ends_exactly_once) {
         cr_assert(eq(uint, o[i].count, 1));
     }
     close_end(&end);
+}
+
+/* The bytes are those of a message that was written as a whole, whoever sends them. */
+static void send_texts(const struct rpc_events *events, enum frame_mode mode,
+                       const char *params, const json_t *values, const char *want) {
+    struct end end;
+    struct outcome o = {0};
+    char head[64] = "";
+    open_end(&end, events);
+    rpc_peer_free(end.peer);
+    end.peer = rpc_peer_new(mode, FRAME_MAX_BODY, events, &end);
+    const struct rpc_texts texts = {"files", values, on_release, &end};
+    struct rpc_request *r = rpc_request_start_with(
+        end.peer, "run", json_loads(params, 0, NULL), &texts, on_response, &o);
+    cr_assert(not(zero(ptr, r)));
+    cr_assert(eq(uint, end.released, 1));
+    if (mode == FRAME_HEADERS) {
+        snprintf(head, sizeof head, "Content-Length: %zu\r\n\r\n", strlen(want));
+    }
+    autofree char *all = xasprintf("%s%s%s", head, want, *head ? "" : "\n");
+    cr_assert(eq(str, end.sent.data, all));
+    cr_assert(zero(uint, o.count));
+    if (mode == FRAME_LINES) {
+        feed(&end, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":7}\n");
+        cr_assert_str_eq(o.text, "7");
+    }
+    if (events->send_rope && mode == FRAME_LINES && json_object_size(values)) {
+        const json_t *last = json_object_get(values, "y");
+        cr_assert(eq(ptr, (void *)(uintptr_t)end.borrowed,
+                     (void *)(uintptr_t)json_string_value(last)));
+    }
+    close_end(&end);
+    cr_assert(eq(uint, o.count, 1));
+    cr_assert(eq(uint, end.released, 1));
+}
+
+Test(rpc, long_texts_are_sent_from_where_they_are) {
+#define HEAD "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"run\",\"params\":{"
+    static const struct {
+        const char *params, *values, *want;
+    } cases[] = {
+        {"{\"n\":1}", "{\"a \\\"b\\\"\":\"QUJD\",\"x\":\"\",\"y\":\"+/8=\"}",
+         HEAD "\"n\":1,\"files\":{\"a \\\"b\\\"\":\"QUJD\",\"x\":\"\",\"y\":\"+/8=\"}}}"},
+        {"{}", "{\"y\":\"QQ==\"}", HEAD "\"files\":{\"y\":\"QQ==\"}}}"},
+        {"{\"a\":{}}", "{}", HEAD "\"a\":{},\"files\":{}}}"},
+    };
+#undef HEAD
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        json_t *values = json_loads(cases[i].values, 0, NULL);
+        send_texts(&rope_events, FRAME_LINES, cases[i].params, values, cases[i].want);
+        send_texts(&inline_events, FRAME_LINES, cases[i].params, values, cases[i].want);
+        send_texts(&rope_events, FRAME_HEADERS, cases[i].params, values, cases[i].want);
+        json_decref(values);
+    }
+}
+
+/* {"jsonrpc":"2.0","id":1,"method":"run","params":{"files":{"a":"…","b":"…"}}} */
+#define AROUND_TWO 74u
+
+Test(rpc, long_texts_have_the_limit_of_a_message) {
+    for (unsigned over = 0; over < 2; over++) {
+        struct end end;
+        struct outcome o = {0};
+        open_end(&end, &rope_events);
+        size_t len = (FRAME_MAX_BODY - AROUND_TWO) / 2,
+               rest = (FRAME_MAX_BODY - AROUND_TWO) % 2;
+        autofree char *many = xmalloc(len + 2);
+        memset(many, 'A', len + 2);
+        json_t *values = json_object();
+        json_object_set_new(values, "a", json_stringn(many, len));
+        json_object_set_new(values, "b", json_stringn(many, len + rest + over));
+        end.sent.max = SIZE_MAX / 4;
+        const struct rpc_texts texts = {"files", values, on_release, &end};
+        struct rpc_request *r = rpc_request_start_with(end.peer, "run", json_object(),
+                                                       &texts, on_response, &o);
+        cr_assert(eq(int, r != NULL, !over));
+        cr_assert(eq(sz, end.sent.len, over ? 0 : FRAME_MAX_BODY + 1));
+        cr_assert(eq(uint, end.released, 1));
+        close_end(&end);
+        cr_assert(eq(uint, o.count, !over));
+        json_decref(values);
+    }
 }
 
 Test(rpc, messages_to_others_are_framed_and_marked) {
