@@ -27,6 +27,9 @@ static char *name_of(const char *path, const char *folder,
             return xasprintf("<%s>", header);
         }
     }
+    if (*path != '/') { /* a stand-in that the compiler got as text */
+        return xasprintf("<%s>", path);
+    }
     const char *slash = strrchr(path, '/');
     return xstrdup(slash ? slash + 1 : path);
 }

@@ -3,7 +3,8 @@
  *
  * The compiler writes absolute paths of the job's private folder into `.file` lines. Here
  * they become what findings call the files: a source's display name, <header> for one of
- * the toolkit's, the last component for anything else. */
+ * the toolkit's or of the stand-ins that have no path, the last component for anything
+ * else. */
 #include "gpu/source/source_set.h"
 
 /* The PTX with its `.file` lines rewritten; malloc'ed, NUL-terminated. folder: where the

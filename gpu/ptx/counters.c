@@ -133,8 +133,7 @@ static const struct ptx_place *place_of(const struct program *p, uint32_t code,
                                         uint32_t instruction) {
     const struct ptx_module *m = p->module;
     const struct ptx_function *f = &m->functions[code];
-    uint32_t place = f->code[instruction].place;
-    return place < m->place_count && m->places[place].line ? &m->places[place] : NULL;
+    return ptx_place_told(m, f->code[instruction].place);
 }
 
 static struct line *line_of(struct lines *l, const struct program *p, uint32_t code,

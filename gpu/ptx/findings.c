@@ -209,10 +209,10 @@ static void add_place(json_t *item, const struct ptx_module *m, uint32_t functio
     for (uint32_t k = instruction; k > 0 && (place == 0 || m->places[place].line == 0);) {
         place = f->code[--k].place;
     }
-    if (place == 0 || place >= m->place_count || m->places[place].line == 0) {
+    const struct ptx_place *at = ptx_place_told(m, place);
+    if (!at) {
         return;
     }
-    const struct ptx_place *at = &m->places[place];
     const char *file = at->file < m->file_count ? m->files[at->file] : NULL;
     json_object_set_new(item, "file", json_clean_z(file ? file : ""));
     json_object_set_new(item, "line", json_integer(at->line));

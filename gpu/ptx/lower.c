@@ -205,11 +205,11 @@ static uint64_t place_shared(struct program *p, const struct reach *r) {
 
 static enum lower_answer (*const families[])(struct lowering *,
                                              const struct ptx_instruction *) = {
-    lower_mbarrier, lower_bulk_copy, lower_cluster,
-    lower_control, lower_call,    lower_move,       lower_access,
-    lower_atomic,  lower_barrier, lower_matrix, lower_wgmma, lower_warp,       lower_async_copy,
-    lower_discard, lower_stack, lower_texture, lower_video,   lower_arithmetic, /* last: it answers for all that is
-                                                       left */
+    lower_mbarrier, lower_bulk_copy, lower_cluster,    lower_control, lower_call,
+    lower_move,     lower_access,    lower_atomic,     lower_barrier, lower_matrix,
+    lower_wgmma,    lower_warp,      lower_async_copy, lower_discard, lower_stack,
+    lower_texture,  lower_video,     lower_arithmetic, /* last: it answers for all that is
+                              left */
 };
 
 static bool lower_instruction(struct lowering *l, const struct ptx_instruction *i) {
@@ -266,8 +266,8 @@ static void tell_unsupported(const struct lowering *l, const struct ptx_instruct
     }
     json_t *item = json_object();
     json_object_set(item, "opcode", opcode);
-    const struct ptx_place *at = &m->places[i->place];
-    if (i->place > 0 && i->place < m->place_count && at->line > 0) {
+    const struct ptx_place *at = ptx_place_told(m, i->place);
+    if (at) {
         const char *file = at->file < m->file_count ? m->files[at->file] : "";
         json_object_set_new(item, "file", json_clean_z(file));
         json_object_set_new(item, "line", json_integer(at->line));

@@ -286,6 +286,11 @@ struct ptx_module {
     struct ptx_names *names; /* owns the names above; the reader's */
 };
 
+/* The place to tell of for `place`, an index of module->places: of code inlined from a
+ * header of the toolkit (its name is in angle brackets) the nearest caller that is in no
+ * such header, if there is one. NULL when it belongs to no line. */
+const struct ptx_place *ptx_place_told(const struct ptx_module *m, uint32_t place);
+
 /* What holds for every instruction of a module that was read, so that later stages index
  * operands without checking them again (the table is ptx_forms.def):
  * - Indices are in range: registers, variables, functions, tables, elements. A LABEL is

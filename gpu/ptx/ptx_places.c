@@ -178,3 +178,18 @@ bool ptx_parse_section(struct ptx_reader *r) {
     }
     return ptx_expect(r, '}');
 }
+
+static bool is_in_header(const struct ptx_module *m, const struct ptx_place *at) {
+    return at->file < m->file_count && m->files[at->file] && m->files[at->file][0] == '<';
+}
+
+const struct ptx_place *ptx_place_told(const struct ptx_module *m, uint32_t place) {
+    if (!place || place >= m->place_count || !m->places[place].line) {
+        return NULL;
+    }
+    uint32_t at = place;
+    while (is_in_header(m, &m->places[at]) && m->places[at].caller) {
+        at = m->places[at].caller;
+    }
+    return is_in_header(m, &m->places[at]) ? &m->places[place] : &m->places[at];
+}

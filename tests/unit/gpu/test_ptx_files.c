@@ -18,7 +18,8 @@ Test(ptx_files, names) {
                          "\t.file\t3 \"/opt/cuda/include/cuda/barrier\"\n"
                          "\t.file\t4 \"/tmp/job-12/k.cu\"\n"
                          "\t.file\t5 unquoted\n"
-                         "\t.file\t6 \"r0/a/h.cuh\"",
+                         "\t.file\t6 \"r0/a/h.cuh\"\n"
+                         "\t.file\t7 \"torch/extension.h\"",
                          "/tmp/job-1", &set, dirs);
     cr_assert_str_eq(out, "one\n"
                           "\t.file\t1 \"src/k?.cu\"\n"
@@ -26,6 +27,7 @@ Test(ptx_files, names) {
                           "\t.file\t3 \"<cuda/barrier>\"\n"
                           "\t.file\t4 \"k.cu\"\n"
                           "\t.file\t5 unquoted\n"
-                          "\t.file\t6 \"a/h.cuh\"");
+                          "\t.file\t6 \"a/h.cuh\"\n"
+                          "\t.file\t7 \"<torch/extension.h>\"");
     source_set_finish(&set);
 }

@@ -190,6 +190,31 @@ Test(ptx_module, places) {
     ptx_module_free(m);
 }
 
+/* What stands in a header of the toolkit is told where the user's code called it. */
+Test(ptx_module, places_that_are_told) {
+    struct ptx_module *m = read_text(
+        HEAD
+        ".entry e() {\n.loc 1 3 5\n.loc 2 9 1, function_name $L__s, inlined_at 1 3 5\n"
+        ".loc 3 7 2, function_name $L__s+4, inlined_at 2 9 1\ntrap;\n"
+        ".loc 4 6 1, function_name $L__s, inlined_at 1 3 5\ntrap;\n"
+        ".loc 3 8 2\ntrap;\nret;\n}\n"
+        ".file 1 \"a.cu\"\n.file 2 \"<b.h>\"\n.file 3 \"<c.h>\"\n.file 4 \"own.h\"\n");
+    static const struct {
+        const char *file;
+        uint32_t line;
+    } want[] = {{"a.cu", 3}, {"own.h", 6}, {"<c.h>", 8}};
+    const struct ptx_function *f = ptx_find_entry(m, "e");
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        const struct ptx_place *at = ptx_place_told(m, f->code[i].place);
+        cr_assert_not_null(at);
+        cr_assert_str_eq(m->files[at->file], want[i].file);
+        cr_assert_eq(at->line, want[i].line);
+    }
+    cr_assert_null(ptx_place_told(m, 0));
+    cr_assert_null(ptx_place_told(m, m->place_count));
+    ptx_module_free(m);
+}
+
 #define BODY(text) HEAD ".entry k() {\n.reg .pred p; .reg .b32 r<4>; .reg .b64 d;\n" text
 
 Test(ptx_module, bad_text) {
