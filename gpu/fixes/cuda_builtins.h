@@ -15,7 +15,3 @@ const struct cuda_builtin *cuda_builtin_find(const char *name, size_t len);
 /* The one built-in name that a misspelt one is nearest to, or NULL when none is near or
  * several are equally near. */
 const char *cuda_builtin_nearest(const char *name, size_t len);
-/* Edits (insert, delete, change, swap neighbours) from a to b; `limit` + 1 when more than
- * limit. Names of up to 63 bytes. */
-unsigned edit_distance(const char *a, size_t a_len, const char *b, size_t b_len,
-                       unsigned limit);

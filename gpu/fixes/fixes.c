@@ -4,6 +4,7 @@
 #include "gpu/fixes/cuda_builtins.h"
 #include "gpu/fixes/fix_names.h"
 #include "gpu/fixes/fixes_table.h"
+#include "gpu/source/edit_distance.h"
 
 #include <string.h>
 

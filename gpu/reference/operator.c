@@ -185,6 +185,10 @@ static int unknown_attribute(const struct operator_call *c, const char *name,
         len += (size_t)snprintf(known + len, sizeof known - len, "%s%s", i ? ", " : "",
                                 c->op->attributes[i].name);
     }
+    if (operator_input(c->op, name) >= 0 || operator_output(c->op, name) >= 0) {
+        return err_set(err, -EINVAL, "%s.%.64s: it belongs into \"%s\"", c->at, name,
+                       operator_input(c->op, name) >= 0 ? "inputs" : "outputs");
+    }
     return err_set(err, -EINVAL,
                    "%s.%.64s: '%s' has no attribute of that name; it has %s", c->at, name,
                    c->op->name, len ? known : "none");

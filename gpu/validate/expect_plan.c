@@ -1,6 +1,7 @@
 #include "gpu/validate/expect_plan.h"
 
 #include "base/err.h"
+#include "gpu/validate/spec_words.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -81,8 +82,12 @@ static int read_inputs(struct expect_plan *plan, size_t k) {
     struct expect_step *s = &plan->steps[k];
     const json_t *inputs = json_object_get(s->json, "inputs");
     if (inputs && !json_is_object(inputs)) {
-        return err_set(plan->err, -EINVAL,
-                       "%s.inputs: an object by input name is expected", s->at);
+        char known[256];
+        return err_set(
+            plan->err, -EINVAL,
+            "%s.inputs: an object by input name is expected; '%s' has %s", s->at,
+            s->op->name,
+            role_list(s->op->inputs, OPERATOR_MAX_INPUTS, known, sizeof known));
     }
     const char *name;
     json_t *value;
@@ -248,7 +253,9 @@ static int read_outputs(struct expect_plan *plan, size_t k) {
     const json_t *outputs = json_object_get(s->json, "outputs");
     if (outputs && !json_is_object(outputs)) {
         return err_set(plan->err, -EINVAL,
-                       "%s.outputs: an object by output name is expected", s->at);
+                       "%s.outputs: an object by output name is expected, like "
+                       "{\"%s\": \"y\"}",
+                       s->at, s->op->outputs[0].name);
     }
     const char *name;
     json_t *value;
@@ -270,10 +277,9 @@ static int read_name(struct expect_plan *plan, struct expect_step *s) {
         s->buffers[i] = SIZE_MAX;
     }
     if (name && !s->op) {
-        return err_set(
-            plan->err, -EINVAL,
-            "%s: there is no operator '%.64s'; the guide to operators lists all", s->at,
-            name);
+        char hint[160];
+        return err_set(plan->err, -EINVAL, "%s: there is no operator '%.64s'%s", s->at,
+                       name, spec_words_operator(name, hint, sizeof hint));
     }
     return name
                ? 0

@@ -1,6 +1,7 @@
 #include "gpu/validate/run_course.h"
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "gpu/validate/validate_result.h"
 
 #include <string.h>
@@ -56,6 +57,24 @@ static void end_of_fault(struct run *run, const struct trial *t) {
                hint);
 }
 
+/* What the reference did, for the findings of the answer are the kernel's. */
+static void end_of_reference(struct run *run, const struct trial *t) {
+    uint64_t omitted = 0;
+    autojson *findings = t->class->findings(t->backend, &omitted);
+    const char *what = json_get_string(json_array_get(findings, 0), "message", NULL);
+    json_int_t line =
+        json_integer_value(json_object_get(json_array_get(findings, 0), "line"));
+    autofree char *text =
+        what ? xasprintf("the reference kernel itself does not run cleanly: %s, in its "
+                         "line %" JSON_INTEGER_FORMAT,
+                         what, line)
+             : xstrdup("the reference kernel itself does not run cleanly");
+    course_end(
+        run, "error", "reference", "reference_faulted", text,
+        "without \"args\" it gets the kernel's arguments: its parameters must have "
+        "the same types as the buffers");
+}
+
 /* A launch that did not come to its end. */
 static void end_of_launch(struct run *run, const struct trial *t, bool reference) {
     if (t->end == BACKEND_BUDGET) {
@@ -66,8 +85,7 @@ static void end_of_launch(struct run *run, const struct trial *t, bool reference
     } else if (t->end == BACKEND_STOPPED) {
         time_is_up(run);
     } else if (reference) {
-        course_end(run, "error", "reference", "reference_faulted",
-                   "the reference kernel itself does not run cleanly", NULL);
+        end_of_reference(run, t);
     } else {
         end_of_fault(run, t);
     }

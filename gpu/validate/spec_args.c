@@ -5,6 +5,7 @@
 #include "gpu/validate/spec_struct.h"
 #include "gpu/validate/spec_tensor_map.h"
 #include "gpu/validate/spec_texture.h"
+#include "gpu/validate/spec_words.h"
 
 #include <errno.h>
 #include <math.h>
@@ -51,8 +52,9 @@ int spec_check_members(struct spec_reader *r, const json_t *json, const char *kn
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)json, name, value) {
         if (!is_known(known, name)) {
-            return err_set(r->err, -EINVAL, "%s%s%.40s: unknown; it may have %s", at,
-                           *at ? "." : "", name, known);
+            char hint[512];
+            return err_set(r->err, -EINVAL, "%s%s%.40s: unknown%s", at, *at ? "." : "",
+                           name, spec_words_member(name, known, hint, sizeof hint));
         }
     }
     return 0;
@@ -82,10 +84,11 @@ int spec_check_type(struct spec_reader *r, const json_t *json, const char *at,
     const char *name = json_get_string(json, "type", NULL);
     *ret = name ? tensor_type_find(name) : TENSOR_TYPES;
     if (*ret == TENSOR_TYPES) {
+        char hint[96] = "";
         return err_set(r->err, -EINVAL,
                        "%s.type: float32, float16, bfloat16, float8_e4m3, float8_e5m2, "
-                       "float64, int8 to int64, uint8 to uint64 or bool",
-                       at);
+                       "float64, int8 to int64, uint8 to uint64 or bool%s",
+                       at, name ? spec_words_type(name, hint, sizeof hint) : hint);
     }
     return 0;
 }
@@ -150,6 +153,12 @@ int spec_read_array(struct spec_reader *r, const json_t *path, size_t buffer,
 }
 
 static int check_shape(struct spec_reader *r, const json_t *shape, const char *at) {
+    if (!shape) {
+        return err_set(r->err, -EINVAL,
+                       "%s.shape: a buffer has a list of extents; a scalar has a "
+                       "\"value\" instead",
+                       at);
+    }
     if (!json_is_array(shape) || json_array_size(shape) > COMPARE_MAX_RANK) {
         return err_set(r->err, -EINVAL, "%s.shape: a list of up to %d extents", at,
                        COMPARE_MAX_RANK);
@@ -169,7 +178,9 @@ static int check_shape(struct spec_reader *r, const json_t *shape, const char *a
 
 static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
                            const json_t *json, const char *at) {
-    int n = spec_check_type(r, json, at, &ret->type);
+    int n =
+        spec_check_members(r, json, "name type shape init output tolerance compare", at);
+    n = n < 0 ? n : spec_check_type(r, json, at, &ret->type);
     n = n < 0 ? n : check_shape(r, json_object_get(json, "shape"), at);
     n = n < 0 ? n : spec_check_init(r, ret->type, json_object_get(json, "init"), at);
     if (n < 0) {
@@ -190,10 +201,6 @@ static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
                        at);
     }
     ret->tolerance = tolerance_default(ret->type);
-    n = spec_check_members(r, json, "name type shape init output tolerance compare", at);
-    if (n < 0) {
-        return n;
-    }
     char path[192];
     snprintf(path, sizeof path, "%s.", at);
     n = read_tolerance(r, &ret->tolerance, r->tolerance, r->compare, "");
@@ -272,7 +279,9 @@ static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *j
         ret->buffer = check_spec_buffer(r->spec, ret->name);
         return ret->buffer != SIZE_MAX
                    ? 0
-                   : err_set(r->err, -EINVAL, "%s: there is no buffer '%.64s' before it",
+                   : err_set(r->err, -EINVAL,
+                             "%s: there is no buffer '%.64s' before it; a scalar is "
+                             "{\"type\": …, \"value\": …} in every launch",
                              at, ret->name);
     }
     if (!json_is_object(json)) {

@@ -2,12 +2,14 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/validate/spec_words.h"
 #include "gpu/validate/value_functions.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -15,6 +17,7 @@ enum {
     MAX_NODES = 1024,
     MAX_DEPTH = 64,
     MAX_VARIABLES = 8, /* i and the indices of nested sums */
+    MAX_KEYS = 4,      /* what a remembered sum hangs on */
 };
 
 enum node_kind {
@@ -30,7 +33,10 @@ enum node_kind {
 
 struct node {
     enum node_kind kind;
-    bool whole; /* an index, a size, a whole constant, or made of such */
+    bool whole;              /* an index, a size, a whole constant, or made of such */
+    uint8_t uses;            /* the variables that it hangs on, a bit each */
+    uint16_t keys[MAX_KEYS]; /* a fold's value hangs on these alone, */
+    unsigned key_count;      /* or on too many */
     double number;
     unsigned slot;
     const struct value_input *input;
@@ -57,7 +63,8 @@ struct reader {
     } variables[MAX_VARIABLES];
     unsigned variable_count, depth;
     const char *why;
-    char name[64]; /* the error is about this */
+    char name[64];  /* the error is about this */
+    char hint[128]; /* and what to write instead, or "" */
 };
 
 static uint16_t read_choice(struct reader *r);
@@ -88,6 +95,10 @@ static uint16_t add_node(struct reader *r, struct node node) {
     return (uint16_t)r->e->count++;
 }
 
+static uint8_t uses(const struct reader *r, uint16_t node) {
+    return r->e->nodes[node].uses;
+}
+
 static bool is_whole(const struct reader *r, uint16_t node) {
     return r->e->nodes[node].whole;
 }
@@ -112,6 +123,53 @@ static void expect(struct reader *r, const char *word, const char *why) {
 
 static bool same_word(const char *name, size_t len, const char *word) {
     return strlen(word) == len && !memcmp(name, word, len);
+}
+
+static unsigned arg_count(const struct node *n) {
+    switch (n->kind) {
+    case NODE_ELEMENT:
+        return 1;
+    case NODE_FUNCTION:
+        return n->function->args;
+    case NODE_AND:
+    case NODE_OR:
+        return 2;
+    case NODE_CHOICE:
+    case NODE_FOLD:
+        return 3;
+    default:
+        return 0;
+    }
+}
+
+static bool reads_elements(const struct reader *r, uint16_t at) {
+    const struct node *n = &r->e->nodes[at];
+    bool reads = n->kind == NODE_ELEMENT || n->kind == NODE_FOLD;
+    for (unsigned k = 0; !reads && k < arg_count(n); k++) {
+        reads = reads_elements(r, n->args[k]);
+    }
+    return reads;
+}
+
+/* The largest parts below `at` that hang on variables outside the fold alone: equal ones
+ * give the fold an equal value. Parts that could fail are no keys, their indices are. */
+static void find_keys(const struct reader *r, struct node *fold, uint16_t at,
+                      unsigned inner) {
+    const struct node *n = &r->e->nodes[at];
+    if (!n->uses || fold->key_count > MAX_KEYS) {
+        return;
+    }
+    if (!(n->uses & inner) && !reads_elements(r, at)) {
+        if (fold->key_count < MAX_KEYS) {
+            fold->keys[fold->key_count] = at;
+        }
+        fold->key_count++;
+        return;
+    }
+    unsigned own = n->kind == NODE_FOLD ? 1u << n->slot : 0;
+    for (unsigned k = 0; k < arg_count(n); k++) {
+        find_keys(r, fold, n->args[k], inner | (k == 2 ? own : 0));
+    }
 }
 
 static uint16_t read_fold(struct reader *r, const struct value_fold *fold) {
@@ -139,6 +197,14 @@ static uint16_t read_fold(struct reader *r, const struct value_fold *fold) {
     r->variable_count--;
     expect(r, ")", "a closing parenthesis is missing");
     node.whole = is_whole(r, node.args[2]);
+    if (r->why) {
+        return 0;
+    }
+    node.uses = (uint8_t)(uses(r, node.args[0]) | uses(r, node.args[1]) |
+                          (uses(r, node.args[2]) & ~(1u << node.slot)));
+    for (unsigned k = 0; k < 3; k++) {
+        find_keys(r, &node, node.args[k], k == 2 ? 1u << node.slot : 0);
+    }
     return add_node(r, node);
 }
 
@@ -149,7 +215,9 @@ static uint16_t read_function(struct reader *r, const char *name, size_t len) {
     }
     const struct value_function *function = value_function_find(name, len);
     if (!function) {
-        return fail_name(r, "unknown function", name, len);
+        fail_name(r, "unknown function", name, len);
+        spec_words_expression(r->name, r->hint, sizeof r->hint);
+        return 0;
     }
     struct node node = {.kind = NODE_FUNCTION, .function = function, .whole = true};
     for (unsigned i = 0; i < function->args && !r->why; i++) {
@@ -158,6 +226,7 @@ static uint16_t read_function(struct reader *r, const char *name, size_t len) {
         }
         node.args[i] = read_choice(r);
         node.whole = node.whole && is_whole(r, node.args[i]);
+        node.uses |= uses(r, node.args[i]);
     }
     expect(r, ")", "a function has too many arguments, or a parenthesis is missing");
     node.whole = function->makes_whole || (function->keeps_whole && node.whole);
@@ -176,6 +245,7 @@ static uint16_t read_element(struct reader *r, const char *name, size_t len) {
     }
     node.whole = !tensor_type_float(node.input->type);
     node.args[0] = read_choice(r);
+    node.uses = uses(r, node.args[0]);
     expect(r, "]", "a closing bracket is missing");
     return add_node(r, node);
 }
@@ -183,8 +253,10 @@ static uint16_t read_element(struct reader *r, const char *name, size_t len) {
 static uint16_t read_variable(struct reader *r, const char *name, size_t len) {
     for (unsigned i = r->variable_count; i-- > 0;) {
         if (r->variables[i].len == len && !memcmp(r->variables[i].name, name, len)) {
-            return add_node(
-                r, (struct node){.kind = NODE_VARIABLE, .slot = i, .whole = true});
+            return add_node(r, (struct node){.kind = NODE_VARIABLE,
+                                             .slot = i,
+                                             .whole = true,
+                                             .uses = (uint8_t)(1u << i)});
         }
     }
     for (size_t i = 0; r->sizes && i < r->sizes->count; i++) {
@@ -197,6 +269,13 @@ static uint16_t read_variable(struct reader *r, const char *name, size_t len) {
     double constant;
     if (value_constant_find(name, len, &constant)) {
         return add_node(r, (struct node){.kind = NODE_NUMBER, .number = constant});
+    }
+    for (size_t i = 0; i < r->inputs->count && !r->why; i++) {
+        if (same_word(name, len, r->inputs->list[i].name)) {
+            snprintf(r->hint, sizeof r->hint, ": an element of the buffer is %.40s[i]",
+                     r->inputs->list[i].name);
+            return fail_name(r, "one number is expected, not the buffer", name, len);
+        }
     }
     return fail_name(r, "unknown name", name, len);
 }
@@ -222,7 +301,7 @@ static uint16_t read_number(struct reader *r) {
     for (const char *c = r->at; c < end; c++) {
         whole = whole && isdigit((unsigned char)*c);
     }
-    r->at = end;
+    r->at = end + (!whole && (*end == 'f' || *end == 'F')); /* as in C */
     return add_node(r,
                     (struct node){.kind = NODE_NUMBER, .number = value, .whole = whole});
 }
@@ -237,6 +316,7 @@ static uint16_t call_node(struct reader *r, const char *function, uint16_t a,
     return add_node(r, (struct node){.kind = NODE_FUNCTION,
                                      .function = f,
                                      .whole = f->makes_whole || (f->keeps_whole && whole),
+                                     .uses = uses(r, a) | uses(r, b),
                                      .args = {a, b}});
 }
 
@@ -304,6 +384,7 @@ static uint16_t read_logic(struct reader *r, bool any) {
             any ? read_logic(r, false) : read_level(r, (int)ARRAY_LEN(levels) - 1);
         left = add_node(r, (struct node){.kind = any ? NODE_OR : NODE_AND,
                                          .whole = true,
+                                         .uses = uses(r, left) | uses(r, right),
                                          .args = {left, right}});
     }
     return left;
@@ -318,9 +399,11 @@ static uint16_t read_choice(struct reader *r) {
         uint16_t yes = read_choice(r);
         expect(r, ":", "a colon is missing");
         uint16_t no = read_choice(r);
-        node = add_node(r, (struct node){.kind = NODE_CHOICE,
-                                         .whole = is_whole(r, yes) && is_whole(r, no),
-                                         .args = {node, yes, no}});
+        node =
+            add_node(r, (struct node){.kind = NODE_CHOICE,
+                                      .whole = is_whole(r, yes) && is_whole(r, no),
+                                      .uses = uses(r, node) | uses(r, yes) | uses(r, no),
+                                      .args = {node, yes, no}});
     }
     r->depth--;
     return node;
@@ -344,8 +427,8 @@ int value_expression_new(struct value_expression **ret, const char *text,
         fail(&r, "an operator is missing or unknown");
     }
     if (r.why) {
-        err_set(err, -EINVAL, "cannot read '%s': %s%s%s", text, r.why, *r.name ? " " : "",
-                r.name);
+        err_set(err, -EINVAL, "cannot read '%s': %s%s%s%s", text, r.why,
+                *r.name ? " " : "", r.name, r.hint);
         value_expression_free(e);
         return -EINVAL;
     }
@@ -362,8 +445,16 @@ void value_expression_free(struct value_expression *e) {
 
 /* --- evaluation --- */
 
+/* The last value of a fold: rows share a maximum, and all elements a sum of all. */
+struct memory {
+    bool known;
+    double keys[MAX_KEYS];
+    double value;
+};
+
 struct run {
     const struct value_expression *e;
+    struct memory *memories; /* by node */
     double variables[MAX_VARIABLES];
     uint64_t steps;
     int error; /* -ETIME, -ERANGE */
@@ -386,13 +477,30 @@ static double element(struct run *run, const struct node *n) {
     return tensor_get(n->input->type, n->input->data, (size_t)index);
 }
 
+static bool remembers(struct run *run, const struct node *n, struct memory *m) {
+    bool same = m->known;
+    for (unsigned k = 0; k < n->key_count; k++) {
+        double key = evaluate(run, n->keys[k]);
+        same = same && m->keys[k] == key;
+        m->keys[k] = key;
+    }
+    return same;
+}
+
 static double fold(struct run *run, const struct node *n) {
+    struct memory *m = &run->memories[n - run->e->nodes];
+    bool can = n->key_count <= MAX_KEYS;
+    if (can && remembers(run, n, m)) {
+        return m->value;
+    }
     double from = trunc(evaluate(run, n->args[0])), to = evaluate(run, n->args[1]);
     double value = n->fold->start;
     for (double k = from; k < to && !run->error; k++) {
         run->variables[n->slot] = k;
         value = n->fold->add(value, evaluate(run, n->args[2]));
     }
+    m->known = can;
+    m->value = value;
     return value;
 }
 
@@ -433,7 +541,8 @@ static double evaluate(struct run *run, uint16_t at) {
 
 int value_expression_evaluate(const struct value_expression *e, uint64_t count,
                               double *ret, uint64_t *steps, struct err *err) {
-    struct run run = {.e = e, .steps = *steps};
+    autofree struct memory *memories = xcalloc(e->count ? e->count : 1, sizeof *memories);
+    struct run run = {.e = e, .memories = memories, .steps = *steps};
     for (uint64_t i = 0; i < count && !run.error; i++) {
         run.variables[0] = (double)i;
         ret[i] = evaluate(&run, e->root);

@@ -113,6 +113,18 @@ Test(value_expression, values) {
         {"fma(2, 3, 4) + pow(2, 10) + round(2.5)", 0, 1036},
         {"2 - 3 - 4", 0, -5},
         {"cos(pi)", 0, -1},
+        {"0.5f * x[i] + 1e1F", 1, 9},
+        /* A sum is kept for as long as what it hangs on is the same: */
+        {"sum(j, 0, 6, x[j])", 5, 7},                     /* on nothing, */
+        {"sum(j, 0, i, x[j])", 3, 2},                     /* a bound, */
+        {"sum(j, 0, 3, x[i / 3 * 3 + j])", 2, 2},         /* the row, */
+        {"sum(j, 0, 3, x[i / 3 * 3 + j])", 3, 5},         /* and the next, */
+        {"sum(j, 0, 3, x[k[j]] * (i % 2))", 2, 0},        /* the index's parity, */
+        {"sum(j, 0, 3, x[k[j]] * (i % 2))", 3, 2},        /* */
+        {"sum(a, 0, 3, sum(b, 0, 2, a * b + i))", 4, 27}, /* the outer sum's index, */
+        {"sum(a, 0, 2, x[k[i % 3] + a])", 1, -1},         /* what an index says, */
+        {"sum(a, 0, 2, i + i * i + (i + 2) / 3 + i % 5 + (i - 1) * a)", 3,
+         34}, /* a lot. */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err err = {0};
@@ -134,6 +146,11 @@ Test(value_expression, errors) {
         {"sum(j, 0, 1e9, 1)", "too long"},
         {"sum(0, 1, 2)", "index name"},
         {"frob(1)", "unknown function frob"},
+        {"fmaxf(x[0], 0)", "unknown function fmaxf; did you mean \"max\"?"},
+        {"expf(x[0])", "unknown function expf; did you mean \"exp\"?"},
+        {"relu(x[0])", "whole tensors: \"expect\": {\"op\": \"relu\"}"},
+        {"x + 1", "not the buffer x: an element of the buffer is x[i]"},
+        {"sum(j, 0, 9, x[j])", "the index 6 lies outside 'x'"},
         {"x[0", "bracket"},
         {"1 ? 2", "colon"},
         {"", "ends too early"},
@@ -432,14 +449,30 @@ Test(check_spec, errors_name_the_field) {
         {"'args':[{'name':'x','type':'float32','shape':['n'],'output':true}]",
          "args[0].shape[0]: cannot evaluate 'n': unknown size 'n'"},
         {"'args':[{'name':'x','type':'float','shape':[1],'output':true}]",
-         "args[0].type"},
+         "bool; did you mean \"float32\"?"},
+        {"'args':[{'name':'x','type':'const int *','shape':[1],'output':true}]",
+         "bool; did you mean \"int32\"?"},
+        {"'args':[{'name':'x','type':'torch.bfloat16','shape':[1],'output':true}]",
+         "did you mean \"bfloat16\"?"},
+        {"'args':[{'name':'x','dtype':'int32','shape':[1],'output':true}]",
+         "args[0].dtype: unknown; did you mean \"type\"?"},
+        {"'args':[{'name':'n','type':'int32'}]", "a scalar has a \"value\" instead"},
+        {"'grid':[1]", "grid: unknown; it belongs into \"launch\""},
+        {"'rtol':0.1", "rtol: unknown; it belongs into \"tolerance\""},
+        {"'trails':1", "trails: unknown; did you mean \"trials\"?"},
+        {"'launch':{'block':[1],'smem':4}",
+         "launch.smem: unknown; did you mean \"shared_bytes\"?"},
+        {"'launch':{'block':[1],'colour':4}",
+         "launch.colour: unknown; it may have grid block"},
+        {"'launches':[{'grid':[1],'block':[32],'args':[]}]",
+         "launches[0].grid: unknown; it belongs into \"launch\""},
         {"'args':[{'name':'x','type':'float32','shape':[1]}]", "say what it holds"},
         {"'args':[{'type':'float32','shape':[1],'output':true}]", "args[0].name"},
         {"'args':[{'name':'x','type':'float32','shape':[1],'init':{'ones':1}}]",
          "args[0].init"},
         {"'args':[{'name':'x','type':'float32','shape':[1],'init':{'normal':[1]}}]",
          "args[0].init.normal"},
-        {"'args':['x']", "no buffer 'x'"},
+        {"'args':['x']", "no buffer 'x' before it; a scalar is"},
         {"'args':[{'name':'n','type':'int32','value':1.5}]", "args[0].value"},
         {"'args':[{'name':'n','type':'int32','value':4294967296}]",
          "args[0].value: 4294967296 is no int32"},

@@ -128,6 +128,27 @@ Test(expect_operator, steps) {
 Test(expect_operator, refuses) {
     refused(ARGS_ONE ARGS_Y, "{\"op\": \"softmacks\"}",
             "expect.op: there is no operator 'softmacks'");
+    static const char *const meant[][2] = {
+        {"softmaxx", "softmax"},
+        {"attention", "scaled_dot_product_attention"},
+        {"torch.nn.functional.layernorm", "layer_norm"},
+        {"nn.RMSNorm", "rms_norm"},
+        {"fused_add_rms_norm", "rms_norm"},
+        {"GEMM", "matmul"},
+        {"top_k", "topk"},
+        {"batchnorm2d", "batch_norm"},
+        {"silu_and_mul", "swiglu"},
+    };
+    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++) {
+        char expect[96], words[160];
+        snprintf(expect, sizeof expect, "{\"op\": \"%s\"}", meant[i][0]);
+        snprintf(words, sizeof words, "no operator '%s'; did you mean \"%s\"?",
+                 meant[i][0], meant[i][1]);
+        refused(ARGS_ONE ARGS_Y, expect, words);
+    }
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"qwxyzv\"}", "the guide to operators lists all");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"input\": \"x\"}",
+            "expect.op.input: it belongs into \"inputs\"");
     refused(ARGS_ONE ARGS_Y, "{\"op\": 1}", "expect.op: an operator's name is expected");
     refused(ARGS_ONE ARGS_Y, "{\"op\": \"softmax\", \"dim\": 3}",
             "expect.op.dim: 3 is outside the rank 2 of 'x'");
