@@ -1,36 +1,17 @@
 #include "base/http.h"
 
-#include "base/buf.h"
-#include "base/curl_table.h"
 #include "base/err.h"
+#include "base/http_state.h"
 #include "base/mem.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/queue.h>
 
-#define CONNECT_TIMEOUT_MS 10000
-#define STALL_TIMEOUT_S 60
 #define MAX_BODY (16u << 20)
 #define MAX_HEADERS (256u << 10)
 #define TURN_MAX (64u << 10) /* bytes of bodies that one turn of the loop takes */
-
-struct http {
-    uv_loop_t *loop;
-    const struct curl_table *curl; /* NULL before the first request */
-    CURLM *multi;
-    uv_timer_t timer;  /* curl's */
-    uv_timer_t chores; /* what must not happen inside curl's or a caller's call */
-    LIST_HEAD(, http_request) requests;
-    LIST_HEAD(, watch) watches;
-    size_t taken;     /* bytes of bodies since the loop last turned */
-    unsigned handles; /* close callbacks still to come */
-    bool closing;
-    void (*closed)(void *data);
-    void *closed_data;
-};
 
 /* A socket of curl's on the loop. */
 struct watch {
@@ -38,24 +19,6 @@ struct watch {
     struct http *http;
     curl_socket_t fd;
     uv_poll_t poll;
-};
-
-struct http_request {
-    LIST_ENTRY(http_request) link; /* http::requests */
-    struct http *http;
-    CURL *easy;
-    struct curl_slist *headers;
-    char *sent_body;
-    struct buf body;
-    struct buf answer; /* header lines, each NUL-terminated */
-    size_t max_body, received;
-    bool added, paused, cancelled, too_large, refused;
-    char why[CURL_ERROR_SIZE];
-    bool (*allow_address)(const struct sockaddr *address);
-    int (*chunk)(struct http_request *request, const char *bytes, size_t len, void *data);
-    void (*end)(struct http_request *request, const struct http_response *response,
-                void *data);
-    void *data;
 };
 
 /* --- how a request ends --- */
@@ -430,119 +393,6 @@ static int load(struct http *http, struct err *err) {
     return 0;
 }
 
-static bool fits_in_line(const char *s) {
-    return !strpbrk(s, "\r\n");
-}
-
-static int set_headers(struct http_request *request, const struct http_options *options,
-                       struct err *err) {
-    const struct curl_table *curl = request->http->curl;
-    /* Empty: no "Expect: 100-continue", which costs a round trip or a second. */
-    request->headers = curl->slist_append(NULL, "Expect:");
-    for (const char *const *at = options->headers; at && *at; at++) {
-        if (!fits_in_line(*at)) {
-            return err_set(err, -EINVAL, "a header value holds a line break");
-        }
-        request->headers = curl->slist_append(request->headers, *at);
-    }
-    curl->easy_setopt(request->easy, CURLOPT_HTTPHEADER, request->headers);
-    return 0;
-}
-
-static int set_method(struct http_request *request, const struct http_options *options,
-                      struct err *err) {
-    const struct curl_table *curl = request->http->curl;
-    CURL *easy = request->easy;
-    if (!options->method || strspn(options->method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") !=
-                                strlen(options->method)) {
-        return err_set(err, -EINVAL, "not an HTTP method");
-    }
-    if (options->body) {
-        request->sent_body = xmalloc(options->body_len);
-        memcpy(request->sent_body, options->body, options->body_len);
-        curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
-                          (curl_off_t)options->body_len);
-        curl->easy_setopt(easy, CURLOPT_POSTFIELDS, request->sent_body);
-    } else if (strcmp(options->method, "HEAD") == 0) {
-        curl->easy_setopt(easy, CURLOPT_NOBODY, 1L);
-        return 0;
-    } else if (strcmp(options->method, "POST") == 0) {
-        curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
-        curl->easy_setopt(easy, CURLOPT_POSTFIELDS, "");
-    }
-    curl->easy_setopt(easy, CURLOPT_CUSTOMREQUEST, options->method);
-    return 0;
-}
-
-static void set_limits(struct http_request *request, const struct http_options *options) {
-    const struct curl_table *curl = request->http->curl;
-    CURL *easy = request->easy;
-    unsigned connect = options->connect_timeout_ms;
-    unsigned stall = options->stall_timeout_s;
-    curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl->easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* do not wait for a name's answer */
-    curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
-                      connect ? (long)connect : CONNECT_TIMEOUT_MS);
-    curl->easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl->easy_setopt(easy, CURLOPT_LOW_SPEED_TIME,
-                      stall ? (long)stall : STALL_TIMEOUT_S);
-    curl->easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)options->timeout_ms);
-    curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    curl->easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
-    curl->easy_setopt(easy, CURLOPT_USERAGENT, "upskilld/" UPSKILLD_VERSION);
-}
-
-/* A model on this machine is not asked through the environment's proxy. */
-static bool is_local(const char *url) {
-    static const char *const hosts[] = {"localhost", "127.0.0.1", "[::1]"};
-    const char *host = strstr(url, "://");
-    for (size_t i = 0; host && i < ARRAY_LEN(hosts); i++) {
-        size_t len = strlen(hosts[i]);
-        if (strncasecmp(host + 3, hosts[i], len) == 0 &&
-            (host[3 + len] == '\0' || strchr(":/?#", host[3 + len]))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int set_url(struct http_request *request, const struct http_options *options,
-                   struct err *err) {
-    const struct curl_table *curl = request->http->curl;
-    if (!options->url || curl->easy_setopt(request->easy, CURLOPT_URL, options->url) ||
-        !fits_in_line(options->url)) {
-        return err_set(err, -EINVAL, "not a URL");
-    }
-    if (is_local(options->url)) {
-        curl->easy_setopt(request->easy, CURLOPT_PROXY, "");
-    }
-    if (curl->easy_setopt(request->easy, CURLOPT_PROTOCOLS_STR, "http,https") !=
-        CURLE_OK) {
-        return err_set(err, -ENOSYS, "libcurl is too old: 7.85 or newer is needed");
-    }
-    return 0;
-}
-
-static curl_socket_t on_open(void *data, curlsocktype purpose,
-                             struct curl_sockaddr *address) {
-    struct http_request *request = data;
-    if (purpose != CURLSOCKTYPE_IPCXN || !request->allow_address(&address->addr)) {
-        request->refused = true;
-        return CURL_SOCKET_BAD;
-    }
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-}
-
-/* A kept connection or a proxy would reach what the question was not asked about. */
-static void set_watch_over_addresses(struct http_request *request) {
-    const struct curl_table *curl = request->http->curl;
-    curl->easy_setopt(request->easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
-    curl->easy_setopt(request->easy, CURLOPT_OPENSOCKETDATA, request);
-    curl->easy_setopt(request->easy, CURLOPT_PROXY, "");
-    curl->easy_setopt(request->easy, CURLOPT_FRESH_CONNECT, 1L);
-    curl->easy_setopt(request->easy, CURLOPT_FORBID_REUSE, 1L);
-}
-
 static void set_callbacks(struct http_request *request) {
     const struct curl_table *curl = request->http->curl;
     CURL *easy = request->easy;
@@ -575,16 +425,10 @@ int http_start(struct http *http, const struct http_options *options,
         .chunk = options->chunk,
         .end = options->end,
         .data = options->data};
-    rc = request->easy ? set_url(request, options, err) : -ENOMEM;
-    rc = rc < 0 ? rc : set_method(request, options, err);
-    rc = rc < 0 ? rc : set_headers(request, options, err);
+    rc = request->easy ? http_request_setup(request, options, err) : -ENOMEM;
     if (rc < 0) {
         free_request(request);
         return rc;
-    }
-    set_limits(request, options);
-    if (options->allow_address) {
-        set_watch_over_addresses(request);
     }
     set_callbacks(request);
     LIST_INSERT_HEAD(&http->requests, request, link);
