@@ -4,17 +4,15 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/driver/benchmark.h"
-#include "gpu/driver/cuda_view.h"
 #include "gpu/driver/cuda_memory.h"
 #include "gpu/driver/cuda_module.h"
 #include "gpu/driver/cuda_output.h"
-#include "gpu/driver/device_lock.h"
-#include "gpu/driver/nvml.h"
+#include "gpu/driver/cuda_view.h"
 #include "gpu/ptx/module.h"
 #include "gpu/ptx/ptx_reader.h"
 #include "gpu/validate/backend.h"
-#include "gpu/validate/trial.h"
+#include "gpu/validate/cuda_fault.h"
+#include "gpu/validate/cuda_timing.h"
 #include "protocol/finding.h"
 
 #include <errno.h>
@@ -313,49 +311,6 @@ static int surfaces_fetch(struct backend *b, struct err *err) {
 
 /* --- launches --- */
 
-/* What is known of a fault when the driver has said only its code. */
-static const struct {
-    int code;
-    const char *finding, *words;
-} faults[] = {
-    {CUDA_ILLEGAL_ADDRESS, "out_of_bounds",
-     "read or wrote an address that belongs to no memory of the device"},
-    {CUDA_MISALIGNED_ADDRESS, "misaligned",
-     "accessed an address that is not a multiple of the access's size"},
-    {CUDA_ASSERT, "assert", "failed an assertion"},
-    {CUDA_LAUNCH_FAILED, "trap",
-     "trapped: __trap(), an access outside of shared memory, or an exception"},
-    {CUDA_ILLEGAL_INSTRUCTION, "trap", "ran into an illegal instruction, or trapped"},
-    {CUDA_LAUNCH_TIMEOUT, "deadlock", "was ended by the display's watchdog"},
-    {CUDA_HARDWARE_STACK_ERROR, "launch_error", "overflowed or damaged its call stack"},
-    {CUDA_INVALID_ADDRESS_SPACE, "launch_error",
-     "used an address of another memory space than the instruction's"},
-    {CUDA_INVALID_PC, "launch_error", "jumped to an address that holds no code"},
-};
-
-static void finding_add(struct backend *b, const char *code, enum finding_severity how,
-                        const char *label, const char *words) {
-    struct finding_span nowhere = {0};
-    autofree char *message = xasprintf("%.100s %s", label, words);
-    json_t *f = finding_new("run", code, how, message, NULL, &nowhere);
-    json_object_set_new(f, "kernel", json_clean_z(label));
-    json_array_append_new(b->findings, f);
-}
-
-static void fault_add(struct backend *b, const char *label) {
-    const char *name = cuda_code_name(b->code);
-    for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
-        if (faults[i].code != b->code) {
-            continue;
-        }
-        autofree char *words = xasprintf("%s (%s)", faults[i].words, name);
-        finding_add(b, faults[i].finding, FINDING_ERROR, label, words);
-        return;
-    }
-    autofree char *words = xasprintf("was ended by the device (%s)", name);
-    finding_add(b, "launch_error", FINDING_ERROR, label, words);
-}
-
 /* What the kernel printed, and in said what the driver did. */
 static void output_take(struct backend *b, struct buf *said) {
     uint64_t lost = 0;
@@ -385,7 +340,7 @@ static enum backend_end fault(struct backend *b, const struct backend_launch *la
         return BACKEND_REFUSED; /* err has the code already */
     }
     if (!assert_add(b, launch->label, &said)) { /* else the driver has said it better */
-        fault_add(b, launch->label);
+        cuda_fault_add(b->findings, b->code, launch->label);
     }
     return BACKEND_FAULT;
 }
@@ -393,9 +348,10 @@ static enum backend_end fault(struct backend *b, const struct backend_launch *la
 /* Of a kernel that still runs: nothing of it can be read any more. */
 static enum backend_end still_running(struct backend *b,
                                       const struct backend_launch *launch) {
-    finding_add(b, "unfinished", FINDING_WARNING, launch->label,
-                "was still running when the time was up: an endless loop, a barrier that "
-                "some threads never reach, or too much work");
+    cuda_finding_add(
+        b->findings, "unfinished", FINDING_WARNING, launch->label,
+        "was still running when the time was up: an endless loop, a barrier that "
+        "some threads never reach, or too much work");
     return BACKEND_STOPPED;
 }
 
@@ -468,55 +424,6 @@ static void cuda_stop(struct backend *b) {
 
 /* --- time --- */
 
-struct timed {
-    struct cuda_prepared *list;
-    size_t count;
-};
-
-static int launch_all(void *data, cuda_stream_ref stream) {
-    const struct timed *t = data;
-    int code = CUDA_OK;
-    for (size_t i = 0; i < t->count && code == CUDA_OK; i++) {
-        code = cuda_prepared_launch(&t->list[i], stream);
-    }
-    return code;
-}
-
-static int measure(struct backend *b, const struct backend_timing *what,
-                   struct timed *timed, json_t **ret, struct err *err) {
-    const struct cuda_device *d = &b->context->device;
-    struct device_lock lock = DEVICE_LOCK_NONE;
-    struct nvml *nvml = NULL;
-    struct err no_nvml = {0}, no_lock = {0};
-    bool stuck = false;
-    bool has_nvml = nvml_open(&nvml, NULL, d->uuid_bytes, &no_nvml) == 0;
-    bool has_lock = device_lock_open(&lock, NULL, d->uuid, &no_lock) == 0;
-    const struct cuda_benchmark bench = {
-        .api = b->context->api,
-        .launch = launch_all,
-        .data = timed,
-        .launches = (unsigned)timed->count,
-        .samples = what->samples,
-        .warm = what->warm,
-        .l2_bytes = (uint64_t)(d->l2_bytes > 0 ? d->l2_bytes : 0),
-        .until_ms = what->until_ms,
-        .nvml = has_nvml ? nvml : NULL,
-        .nvml_absent = no_nvml.msg,
-        .lock = has_lock ? &lock : NULL,
-        .lock_absent = no_lock.msg,
-        .stopped = trials_stopped,
-        .stuck = &stuck,
-    };
-    int r = cuda_benchmark(&bench, ret, &b->code, err);
-    b->context->code = b->code ? b->code : b->context->code;
-    b->context->lost |= stuck || cuda_code_is_sticky(b->code);
-    device_lock_close(&lock);
-    nvml_close(nvml);
-    /* What does not stay is the driver's trouble, not the kernel's. */
-    bool own = b->context->lost && !cuda_code_is_foreign(b->code);
-    return r == -EIO && !own ? -ENODEV : r;
-}
-
 /* A timed kernel prints the same again and again. */
 static void output_drop(void) {
     autobuf printed = BUF_INIT(CUDA_OUTPUT_KEPT);
@@ -527,18 +434,18 @@ static void output_drop(void) {
 
 static int cuda_time(struct backend *b, const struct backend_timing *what, json_t **ret,
                      struct err *err) {
-    struct timed timed = {.list = xcalloc(what->count + 1, sizeof *timed.list)};
+    struct cuda_prepared *list = xcalloc(what->count + 1, sizeof *list);
+    size_t count = 0;
     struct cuda_context *c = begin(b);
     int r = cuda_context_usable(c, err);
-    for (; r == 0 && timed.count < what->count; timed.count++) {
-        r = ended(b, launch_prepare(b, &what->launches[timed.count],
-                                    &timed.list[timed.count], err));
+    for (; r == 0 && count < what->count; count++) {
+        r = ended(b, launch_prepare(b, &what->launches[count], &list[count], err));
     }
     r = r ? r : ended(b, cuda_views_fill(b->images, err));
     r = r ? r : cuda_context_wait(c, "filling a texture", err);
-    r = r ? r : measure(b, what, &timed, ret, err);
+    r = r ? r : cuda_timing(c, what, list, count, ret, &b->code, err);
     r = r ? r : ended(b, surfaces_fetch(b, err));
-    free(timed.list);
+    free(list);
     output_drop();
     return r;
 }

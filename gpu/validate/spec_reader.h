@@ -14,6 +14,11 @@ struct spec_reader {
 int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_t *json,
                      const char *at);
 void spec_launch_finish(struct spec_launch *launch);
+/* A list of them; what was read belongs to the spec, on failure too. */
+int spec_read_launch_list(struct spec_reader *r, const json_t *list, const char *at,
+                          struct spec_launch **ret, size_t *ret_count);
+/* -EINVAL when members of a single launch stand beside "launches". */
+int spec_refuse_launch(struct spec_reader *r, const json_t *json, const char *at);
 /* The index of a buffer that may be written anew ({"name", "type", "shape", …}) or name
  * one that exists; negative errno. */
 int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
@@ -51,3 +56,8 @@ int spec_check_scalar(struct spec_reader *r, const json_t *json, const char *at,
 int spec_check_size(struct spec_reader *r, const json_t *value, const char *at);
 /* "save"; NULL: it is not there. */
 int spec_read_save(struct spec_reader *r, const json_t *save);
+/* "expect"; NULL is fine. Launches and buffers were read before. */
+int spec_read_expect(struct spec_reader *r, const json_t *expect);
+/* trials, seed, timeout_s, instructions, arch, backend, checks, benchmark, roofline and
+ * device of the spec. */
+int spec_read_course(struct spec_reader *r, const json_t *params);
