@@ -15,6 +15,9 @@ import mutate  # noqa: E402
 BUDGET = 20_000_000  # lane-instructions: far more than any original needs
 AT_ONCE = 4
 LOOSE = ("race_free.cu",)  # about the order of accesses: not all of its results are expected
+# Loops over arrays in registers, entries that are wrong on purpose: most of what nobody reports is undefined and
+# gone from the PTX. With --all they are there.
+NOT_SAMPLED = ("16_wmma", "23_wgmma", "39_texture", "async_", "matrix_", "mma_", "race", "texture", "wgmma_", "wmma_")
 SLOW = ("cub_", "cg_", "atomics", "grid_sum", "41_grid", "20_", "21_")  # C++ headers: seconds to compile
 
 
@@ -157,7 +160,7 @@ def whole(program, words):
 
 def sample(program, seed, count):
     tap, daemon, known = Tap(), Daemon(program), equivalents()
-    pool = [t for t in everything([]) if t.name() not in known and not os.path.basename(t.source).startswith(SLOW)]
+    pool = [t for t in everything([]) if t.name() not in known and not os.path.basename(t.source).startswith(SLOW + NOT_SAMPLED)]
     chosen = random.Random(seed).sample(pool, min(count, len(pool)))
     print("# seed %d: %d of %d mutants" % (seed, len(chosen), len(pool)))
 
