@@ -4,6 +4,7 @@
 #include "check_room.h"
 #include "gpu/fixes/cuda_builtins.h"
 #include "gpu/fixes/fixes.h"
+#include "gpu/source/edit_distance.h"
 #include "protocol/finding.h"
 
 #include <criterion/criterion.h>
