@@ -108,7 +108,7 @@ static bool read_place(const char *text, struct place *ret) {
     } else if (!begins(text, "0x")) {
         return false;
     }
-    if (in && (size_t)(in - text) < len) {
+    if (in && (size_t)(in - text) + 4 <= len) {
         const char *rest = in + 4;
         size_t rest_len = len - (size_t)(rest - text);
         if (!read_file_line(rest, rest_len, ret) && !*ret->kernel) {
