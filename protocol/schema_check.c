@@ -1,4 +1,5 @@
 #include "base/buf.h"
+#include "base/edit_distance.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "protocol/schema.h"
@@ -146,46 +147,19 @@ static void add_value(struct buf *out, const json_t *value) {
 
 /* --- a name that was probably meant --- */
 
-static size_t smallest(size_t a, size_t b, size_t c) {
-    size_t least = a < b ? a : b;
-    return least < c ? least : c;
-}
-
-/* Levenshtein's distance, for names of up to 64 bytes. */
-static size_t distance(const char *a, const char *b) {
-    size_t row[65], n = strlen(b);
-    for (size_t j = 0; j <= n; j++) {
-        row[j] = j;
+static const char *meant_name(const struct schema *s, const char *said) {
+    size_t third = strlen(said) / 3;
+    struct nearest_name near = {.said = said,
+                                .limit = third < 2 ? (unsigned)third + 1 : 3};
+    for (size_t i = 0; i < s->property_count; i++) {
+        nearest_name_try(&near, s->properties[i].name);
     }
-    for (size_t i = 0; a[i]; i++) {
-        size_t corner = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < n; j++) {
-            size_t next = smallest(row[j] + 1, row[j + 1] + 1, corner + (a[i] != b[j]));
-            corner = row[j + 1];
-            row[j + 1] = next;
-        }
-    }
-    return row[n];
-}
-
-static const char *nearest_name(const struct schema *s, const char *name) {
-    const char *best = NULL;
-    size_t len = strlen(name), least = len / 3 + 1 < 3 ? len / 3 + 1 : 3;
-    for (size_t i = 0; len <= 64 && i < s->property_count; i++) {
-        const char *known = s->properties[i].name;
-        size_t d = strlen(known) <= 64 ? distance(name, known) : SIZE_MAX;
-        if (d <= least && d < strlen(known)) {
-            best = known;
-            least = d ? d - 1 : 0;
-        }
-    }
-    return best;
+    return near.best;
 }
 
 static bool complain_unknown(const struct schema *s, const char *name,
                              const struct place *up, struct complaint *c) {
-    const char *meant = nearest_name(s, name);
+    const char *meant = meant_name(s, name);
     autobuf hint = BUF_INIT(MAX_TEXT);
     if (meant) {
         buf_addf(&hint, "; did you mean \"%s\"?", meant);

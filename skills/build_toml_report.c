@@ -1,6 +1,7 @@
 #include "skills/build_toml_report.h"
 
 #include "base/buf.h"
+#include "base/edit_distance.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -152,34 +153,10 @@ void build_toml_fix_move(const struct build_toml_report *r, json_t *finding,
     }
 }
 
-/* Levenshtein's distance of words up to 40 bytes, two rows. */
-static size_t distance(const char *a, const char *b) {
-    size_t n = strlen(b), row[41];
-    for (size_t j = 0; j <= n; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 0; a[i]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < n; j++) {
-            size_t change = diagonal + (a[i] != b[j]);
-            size_t step = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
-            diagonal = row[j + 1];
-            row[j + 1] = change < step ? change : step;
-        }
-    }
-    return row[n];
-}
-
 const char *build_toml_nearest(const char *word, const char *const *words) {
-    const char *nearest = NULL;
-    size_t len = strlen(word), best = len > 4 ? 3 : 2;
-    for (size_t i = 0; len <= 40 && words[i]; i++) {
-        size_t d = strlen(words[i]) <= 40 ? distance(word, words[i]) : SIZE_MAX;
-        if (d < best) {
-            best = d;
-            nearest = words[i];
-        }
+    struct nearest_name near = {.said = word, .limit = strlen(word) > 4 ? 2 : 1};
+    for (size_t i = 0; words[i]; i++) {
+        nearest_name_try(&near, words[i]);
     }
-    return nearest;
+    return near.best;
 }

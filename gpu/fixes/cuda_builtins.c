@@ -1,7 +1,7 @@
 #include "gpu/fixes/cuda_builtins.h"
 
+#include "base/edit_distance.h"
 #include "base/mem.h"
-#include "gpu/source/edit_distance.h"
 
 #include <stdbool.h>
 #include <string.h>

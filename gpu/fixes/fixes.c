@@ -1,10 +1,10 @@
 #include "gpu/fixes/fixes.h"
 
+#include "base/edit_distance.h"
 #include "base/mem.h"
 #include "gpu/fixes/cuda_builtins.h"
 #include "gpu/fixes/fix_names.h"
 #include "gpu/fixes/fixes_table.h"
-#include "gpu/source/edit_distance.h"
 
 #include <string.h>
 

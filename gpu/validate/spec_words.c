@@ -1,8 +1,8 @@
 #include "gpu/validate/spec_words.h"
 
+#include "base/edit_distance.h"
 #include "base/mem.h"
 #include "gpu/reference/operator.h"
-#include "gpu/source/edit_distance.h"
 #include "gpu/validate/tensor_type.h"
 #include "gpu/validate/value_functions.h"
 
@@ -315,10 +315,10 @@ const char *spec_words_operator(const char *name, char *ret, size_t size) {
 /* --- expressions --- */
 
 static const struct word functions[] = {
-    {"fabs", "abs"},     {"fmax", "max"},    {"fmin", "min"},  {"powf", "pow"},
-    {"__expf", "exp"},   {"__logf", "log"},  {"fabsf", "abs"}, {"fmaxf", "max"},
-    {"fminf", "min"},   {"log2f", "log"}, {"rsqrtf", "rsqrt"},
-    {"roundf", "round"}, {"rintf", "round"}, {"int", "trunc"},
+    {"fabs", "abs"},    {"fmax", "max"},   {"fmin", "min"},     {"powf", "pow"},
+    {"__expf", "exp"},  {"__logf", "log"}, {"fabsf", "abs"},    {"fmaxf", "max"},
+    {"fminf", "min"},   {"log2f", "log"},  {"rsqrtf", "rsqrt"}, {"roundf", "round"},
+    {"rintf", "round"}, {"int", "trunc"},
 };
 
 static const char *function_meant(const char *name) {

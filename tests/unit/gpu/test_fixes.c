@@ -4,7 +4,6 @@
 #include "check_room.h"
 #include "gpu/fixes/cuda_builtins.h"
 #include "gpu/fixes/fixes.h"
-#include "gpu/source/edit_distance.h"
 #include "protocol/finding.h"
 
 #include <criterion/criterion.h>
@@ -255,10 +254,6 @@ Test(fixes, know_near_names) {
                      near ? near : "-");
         cr_assert(!near || strcmp(near, cases[i].near) == 0, "%s", near);
     }
-    cr_assert_eq(edit_distance("kitten", 6, "sitting", 7, 9), 3);
-    cr_assert_eq(edit_distance("ab", 2, "ba", 2, 9), 1);
-    cr_assert_eq(edit_distance("", 0, "abc", 3, 9), 3);
-    cr_assert_eq(edit_distance("abcdef", 6, "uvwxyz", 6, 2), 3);
 }
 
 static json_t *check_source(struct check_room *room, const char *source) {

@@ -1,4 +1,6 @@
-#include "gpu/source/edit_distance.h"
+#include "base/edit_distance.h"
+
+#include <string.h>
 
 enum { MAX_NAME = 63 };
 
@@ -31,4 +33,17 @@ unsigned edit_distance(const char *a, size_t a_len, const char *b, size_t b_len,
     }
     unsigned distance = rows[a_len % 3][b_len];
     return distance > limit ? limit + 1 : distance;
+}
+
+void nearest_name_try(struct nearest_name *n, const char *candidate) {
+    size_t len = strlen(candidate);
+    unsigned most = n->best ? n->distance : n->limit + 1;
+    if (most == 0) {
+        return; /* said as it is */
+    }
+    unsigned distance = edit_distance(n->said, strlen(n->said), candidate, len, most - 1);
+    if (distance < most && distance < len) {
+        n->best = candidate;
+        n->distance = distance;
+    }
 }
