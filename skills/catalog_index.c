@@ -89,21 +89,18 @@ static int bump(struct db *db, struct err *err) {
 
 /* --- one document --- */
 
-static int add_text(struct db *db, const struct index_document *d, int64_t id,
-                    struct err *err) {
-    int rc = db_run(db, err,
-                    "INSERT INTO text (rowid, name, description, headings, body)"
-                    " VALUES (?1, ?2, ?3, ?4, ?5)",
-                    "issss", id, d->fields[0], d->fields[1], d->fields[2], d->fields[3]);
-    return rc < 0 ? rc
-                  : db_run(db, err,
-                           "UPDATE counter SET value = value + 1 WHERE name = 'changes'",
-                           "");
+static int add_text(struct db *db, const struct index_document *d, struct err *err) {
+    return db_run(db, err,
+                  "INSERT INTO text (rowid, name, description, headings, body)"
+                  " VALUES (?1, ?2, ?3, ?4, ?5)",
+                  "issss", d->id, d->fields[0], d->fields[1], d->fields[2], d->fields[3]);
 }
 
-static int add_document(struct db *db, const struct index_document *d, int64_t *ret,
+/* d->id: the row whose text is still to be added, 0 when there is none to add. */
+static int add_document(struct db *db, struct index_document *d, int64_t *ret,
                         struct err *err) {
     *ret = 0;
+    d->id = 0;
     int rc = db_query(db, err, keep_number, ret,
                       "SELECT id FROM document WHERE digest = ?1", "s", d->digest);
     if (rc < 0 || *ret) {
@@ -116,7 +113,8 @@ static int add_document(struct db *db, const struct index_document *d, int64_t *
                 "sssiiiiib", d->digest, d->name, d->description, (int64_t)d->listed, n[0],
                 n[1], n[2], n[3], d->meaning, d->meaning_size);
     *ret = sqlite3_last_insert_rowid(db_handle(db));
-    return rc < 0 || !d->listed ? rc : add_text(db, d, *ret, err);
+    d->id = rc == 0 && d->listed ? *ret : 0;
+    return rc;
 }
 
 /* --- the places of one folder --- */
@@ -208,7 +206,7 @@ struct fresh {
 };
 
 static int put_place(struct db *db, int64_t root, const struct found_skill *f,
-                     const struct fresh *fresh, struct err *err) {
+                     struct fresh *fresh, struct err *err) {
     int64_t document = 0;
     int rc = fresh->readable ? add_document(db, &fresh->document, &document, err) : 0;
     return rc < 0
@@ -225,6 +223,37 @@ static int put_place(struct db *db, int64_t root, const struct found_skill *f,
                         f->stamp.inode, f->meta_ns, fresh->lift, document, fresh->lifts);
 }
 
+/* A transaction's texts are written after all else of it: FTS5 collects them in memory,
+ * and every statement that may have to be undone by itself makes it write what it has,
+ * a segment for each document, which then are merged again and again. */
+static int put_texts(struct db *db, const struct fresh *fresh, size_t count,
+                     struct err *err) {
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        rc = fresh[i].readable && fresh[i].document.id
+                 ? add_text(db, &fresh[i].document, err)
+                 : 0;
+    }
+    return rc;
+}
+
+static int put_all(struct db *db, int64_t root, const struct found_skill *const *list,
+                   struct fresh *fresh, size_t count, struct err *err) {
+    int64_t added = 0;
+    int rc = begin(db, err);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        rc = put_place(db, root, list[i], &fresh[i], err);
+        added += fresh[i].readable && fresh[i].document.id;
+    }
+    rc = rc < 0 ? rc
+                : db_run(db, err,
+                         "UPDATE counter SET value = value + ?1 WHERE name = 'changes'",
+                         "i", added);
+    rc = rc < 0 ? rc : bump(db, err);
+    rc = rc < 0 ? rc : put_texts(db, fresh, count, err);
+    return end(db, rc, err);
+}
+
 /* Read first, then write: no file is waited for inside a transaction. */
 static int put_batch(struct db *db, struct stemmer *stemmer, int64_t root,
                      const struct found_skill *const *list, size_t count,
@@ -239,12 +268,7 @@ static int put_batch(struct db *db, struct stemmer *stemmer, int64_t root,
         fresh[i].lift =
             list[i]->meta_ns ? lifts_read(list[i]->path, &fresh[i].lifts) : NAN;
     }
-    int rc = begin(db, err);
-    for (size_t i = 0; rc == 0 && i < count; i++) {
-        rc = put_place(db, root, list[i], &fresh[i], err);
-    }
-    rc = rc < 0 ? rc : bump(db, err);
-    rc = end(db, rc, err);
+    int rc = put_all(db, root, list, fresh, count, err);
     for (size_t i = 0; i < count; i++) {
         document_finish(&fresh[i].document);
         free(fresh[i].lifts);

@@ -53,7 +53,7 @@ void found_finish(struct found *f);
 extern const struct db_schema catalog_schema;
 
 struct index_document {
-    int64_t id;
+    int64_t id; /* where its text is still to be added, 0: nowhere */
     char digest[72];
     char *name, *description;          /* as shown */
     char *fields[CATALOG_FIELDS];      /* as searched */
