@@ -149,8 +149,8 @@ static void job_list_start(struct call *call, const json_t *params) {
 }
 
 #define JOB_ID                                                                           \
-    "\"job\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{32}$\","                       \
-    "\"description\":\"the id that was answered when the job started\"}"
+    "\"job\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64,"                     \
+    "\"description\":\"The id that was answered when the job started.\"}"
 #define JOB_STATE                                                                        \
     "\"enum\":[\"queued\",\"running\",\"input_required\",\"succeeded\",\"failed\","      \
     "\"cancelled\",\"interrupted\"]"
@@ -166,7 +166,7 @@ static const struct operation daemon_operations[] = {
         .params_schema = "{\"type\":\"object\",\"additionalProperties\":false,"
                          "\"required\":[\"job\"],\"properties\":{" JOB_ID ","
                          "\"wait_s\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":45,"
-                         "\"description\":\"wait up to so many seconds for the end\"}}}",
+                         "\"description\":\"Wait up to so many seconds for the end.\"}}}",
         .result_schema =
             "{\"type\":\"object\",\"required\":[\"job\",\"operation\",\"state\","
             "\"created\","
@@ -200,9 +200,9 @@ static const struct operation daemon_operations[] = {
         .summary = "The newest jobs of this user, of any daemon.",
         .params_schema =
             "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
-            "\"state\":{" JOB_STATE "},"
+            "\"state\":{" JOB_STATE ",\"description\":\"Only jobs in this state.\"},"
             "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000,"
-            "\"default\":50}}}",
+            "\"default\":50,\"description\":\"So many at the most.\"}}}",
         .result_schema = "{\"type\":\"object\",\"required\":[\"jobs\"],\"properties\":{"
                          "\"jobs\":{\"type\":\"array\",\"items\":" ANY_OBJECT "}}}",
         .example = "{\"state\":\"running\"}",

@@ -245,7 +245,8 @@ static void get_start(struct call *call, const json_t *params) {
     "{\"type\":\"string\",\"minLength\":1,\"maxLength\":64},\"description\":\"claude-code, codex, " \
     "cursor, gemini-cli, opencode …\"}"
 #define SCOPE_AND_ROOT \
-    "\"scope\":{\"enum\":[\"project\",\"user\"],\"default\":\"project\"}," \
+    "\"scope\":{\"enum\":[\"project\",\"user\"],\"default\":\"project\",\"description\":\"The agents' " \
+    "folders in the project, or those of the user.\"}," \
     "\"root\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"The project's " \
     "folder; the first folder of the workspace by default.\"}," \
     "\"force\":{\"type\":\"boolean\",\"default\":false,\"description\":\"Replace or remove what was changed " \
@@ -278,7 +279,8 @@ const struct operation skills_operations[] = {
         .params_schema = OBJECT "\"required\":[\"task\"],\"properties\":{"
             "\"task\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":262144,\"description\":\"What is to "
             "be done.\"},"
-            "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,\"default\":5},"
+            "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,\"default\":5,\"description\":"
+            "\"So many matches at the most.\"},"
             SCOPES ","
             "\"model\":{\"type\":\"string\",\"maxLength\":200,\"description\":\"Whose measured lift "
             "orders the matches.\"}}}",
@@ -381,7 +383,8 @@ const struct operation skills_operations[] = {
             "ask the user before `force`. `remove` takes an installed skill out.",
         .params_schema = OBJECT "\"required\":[\"agents\"],\"properties\":{" PATH_OF_SKILL "," URI ","
             AGENTS "," SCOPE_AND_ROOT ","
-            "\"remove\":{\"type\":\"boolean\",\"default\":false}," SUPPRESS "},"
+            "\"remove\":{\"type\":\"boolean\",\"default\":false,\"description\":\"Take it out, as "
+            "skill/uninstall does.\"}," SUPPRESS "},"
             "\"anyOf\":[{\"required\":[\"path\"]},{\"required\":[\"uri\"]}]}",
         .tool_schema = OBJECT "\"required\":[\"agents\"],\"properties\":{"
             "\"path\":{\"type\":\"string\",\"description\":\"The skill's folder, or a known skill's name.\"},"
@@ -401,7 +404,8 @@ const struct operation skills_operations[] = {
         .title = "Take a skill out of agents' folders",
         .summary = "Remove an installed skill from agents' folders, unless it was changed there.",
         .params_schema = OBJECT "\"required\":[\"agents\"],\"properties\":{" PATH_OF_SKILL ","
-            "\"name\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64},"
+            "\"name\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64,\"description\":\"The name that it "
+            "is installed under.\"},"
             AGENTS "," SCOPE_AND_ROOT "},"
             "\"anyOf\":[{\"required\":[\"path\"]},{\"required\":[\"name\"]}]}",
         .result_schema = TARGETS,

@@ -9,22 +9,13 @@
  * are NAME=VALUE (repeated; --budget tokens=9,minutes=5) or JSON. Plain words fill `path`
  * when there is one, else the required properties in order; a long text (the task of
  * skill find) takes all the words that are left, and `task` those that nothing
- * required wants. --from is a trace, or a skill's folder. "-" as path reads standard input into
- * `source`, or `text` where there is no source. */
+ * required wants. --from is a trace, or a skill's folder. "-" as path reads standard
+ * input into `source`, or `text` where there is no source. */
 #include "base/json.h"
 
 struct err;
 
-/* The method entry of an rpc.discover document for words such as "kernel check"; used
- * receives how many words it took. NULL when none fits. */
-const json_t *arguments_method(const json_t *discover, const char **words, int count,
-                               int *used);
-
-/* params: a new object. -EINVAL with a sentence. */
+/* method: its entry in the table (clients/ctl/method.h). params: a new object. -EINVAL
+ * with a sentence, which names the option that was probably meant. */
 int arguments_read(const json_t *method, const char **words, int count, json_t **params,
                    struct err *err);
-/* Help for one method, and for all, on standard output. */
-void arguments_help(const json_t *method);
-void arguments_help_all(const json_t *discover);
-/* A completion script for bash. */
-void arguments_completion(const json_t *discover);

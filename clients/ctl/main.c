@@ -5,7 +5,9 @@
 #include "base/mem.h"
 #include "clients/ctl/arguments.h"
 #include "clients/ctl/connection.h"
+#include "clients/ctl/help.h"
 #include "clients/ctl/live_progress.h"
+#include "clients/ctl/method.h"
 #include "clients/ctl/render.h"
 #include "clients/ctl/shell.h"
 #include "clients/ctl/terminal.h"
@@ -18,7 +20,8 @@
 #include <unistd.h>
 
 #define DAEMON_ARGS_MAX 60
-#define EXIT_INTERRUPTED 130 /* as shells have it: 128 + SIGINT */
+#define INVALID_PARAMS (-32602) /* JSON-RPC 2.0 */
+#define EXIT_INTERRUPTED 130    /* as shells have it: 128 + SIGINT */
 
 struct ctl {
     struct terminal terminal;
@@ -32,6 +35,8 @@ struct ctl {
     bool keep_stderr;
     struct connection *connection;
     struct live_progress *progress;
+    json_t *discover; /* the daemon's table; NULL before it was asked for */
+    char *command;    /* "kernel check", for hints; NULL before it is known */
 };
 
 static void daemon_arg(struct ctl *c, const char *flag, const char *value) {
@@ -58,8 +63,11 @@ static void grant(struct ctl *c, const char *word) {
 }
 
 static int usage_error(const struct ctl *c, const char *text) {
+    autofree char *hint =
+        c->command ? xasprintf("upskillctl help %s tells its options", c->command)
+                   : xstrdup("upskillctl --help");
     terminal_error(&c->terminal, "%s", text);
-    terminal_hint(&c->terminal, "upskillctl --help");
+    terminal_hint(&c->terminal, hint);
     return 2;
 }
 
@@ -106,15 +114,20 @@ static void on_interrupted(void *data) {
 static int show_error(const struct ctl *c, const json_t *error) {
     const json_t *data = json_object_get(error, "data");
     const char *hint = json_get_string(data, "hint", NULL);
+    const char *message = json_get_string(error, "message", "?");
     if (c->json) {
         autobuf text = BUF_INIT(1u << 20);
         json_write(&text, error);
         puts(text.data);
         return 2;
     }
-    terminal_error(&c->terminal, "%s", json_get_string(error, "message", "?"));
+    if (!hint && json_get_integer(error, "code", 0) == INVALID_PARAMS) {
+        return usage_error(c, message);
+    }
+    terminal_error(&c->terminal, "%s", message);
     if (hint) {
-        terminal_hint(&c->terminal, hint);
+        autofree char *said = help_hint(c->discover, hint);
+        terminal_hint(&c->terminal, said);
     }
     return 2;
 }
@@ -205,33 +218,63 @@ static int command_call(struct ctl *c) {
     return ask_and_show(c, c->words[1], params);
 }
 
-static int command_operation(struct ctl *c, const json_t *discover) {
-    int used = 0;
-    struct err err = {0};
-    json_t *params;
-    const json_t *method = arguments_method(discover, c->words, c->count, &used);
-    if (!method) {
-        terminal_error(&c->terminal, "there is no command \"%s%s%s\"", c->words[0],
-                       c->count > 1 ? " " : "", c->count > 1 ? c->words[1] : "");
-        terminal_hint(&c->terminal, "upskillctl --help lists the commands");
-        return 2;
-    }
-    if (c->help) {
-        arguments_help(method);
-        return 0;
-    }
-    if (arguments_read(method, c->words + used, c->count - used, &params, &err) < 0) {
-        return usage_error(c, err.msg);
-    }
-    const json_t *flags = json_object_get(method, "x-flags");
+static int no_such_command(const struct ctl *c) {
+    autofree char *meant = help_meant(c->discover, c->words, c->count);
+    autofree char *hint =
+        meant ? xasprintf("did you mean upskillctl %s? upskillctl --help lists them all",
+                          meant)
+              : xstrdup("upskillctl --help lists the commands");
+    terminal_error(&c->terminal, "there is no command \"%s%s%s\"", c->words[0],
+                   c->count > 1 ? " " : "", c->count > 1 ? c->words[1] : "");
+    terminal_hint(&c->terminal, hint);
+    return 2;
+}
+
+/* A person waits for what takes long; others get a job's id. */
+static void wait_for_long(const json_t *method, json_t *params) {
     size_t i;
     const json_t *flag;
-    json_array_foreach(flags, i, flag) {
+    json_array_foreach(json_object_get(method, "x-flags"), i, flag) {
         if (strcmp(json_string_value(flag), "long") == 0) {
             json_object_set_new(params, "wait", json_true());
         }
     }
+}
+
+static int command_operation(struct ctl *c) {
+    int used = 0;
+    struct err err = {0};
+    json_t *params;
+    const json_t *method = method_find(c->discover, c->words, c->count, &used);
+    if (!method) {
+        /* "skill" alone is a question what there is, as no word at all is. */
+        bool told = c->count == 1 && help_words(&c->terminal, c->discover, c->words, 1);
+        return told ? 2 : no_such_command(c);
+    }
+    c->command = method_command(method);
+    if (arguments_read(method, c->words + used, c->count - used, &params, &err) < 0) {
+        return usage_error(c, err.msg);
+    }
+    wait_for_long(method, params);
     return ask_and_show(c, json_get_string(method, "name", ""), params);
+}
+
+static int command_help(const struct ctl *c) {
+    if (!c->count) {
+        help_all(&c->terminal, c->discover);
+        return 0;
+    }
+    return help_words(&c->terminal, c->discover, c->words, c->count) ? 0
+                                                                     : no_such_command(c);
+}
+
+/* "help kernel check" is "kernel check --help". */
+static void take_help(struct ctl *c) {
+    if (c->count && strcmp(c->words[0], "help") == 0) {
+        c->help = true;
+        memmove(c->words, c->words + 1, (size_t)(c->count - 1) * sizeof *c->words);
+        c->count--;
+    }
 }
 
 /* Short names for what people ask most. */
@@ -252,23 +295,25 @@ static void expand_alias(struct ctl *c) {
 }
 
 static int run_connected(struct ctl *c) {
-    autojson *discover = NULL;
     if (c->count && strcmp(c->words[0], "call") == 0 && !c->help) {
         return command_call(c);
     }
-    int status = ask(c, "rpc.discover", NULL, &discover);
+    int status = ask(c, "rpc.discover", NULL, &c->discover);
     if (status) {
         return status;
     }
-    if (!c->count || strcmp(c->words[0], "help") == 0 || (c->help && c->count < 2)) {
-        arguments_help_all(discover);
-        return c->count || c->help ? 0 : 2;
+    if (c->help) {
+        return command_help(c);
+    }
+    if (!c->count) {
+        help_all(&c->terminal, c->discover);
+        return 2;
     }
     if (strcmp(c->words[0], "completion") == 0) {
-        arguments_completion(discover);
+        help_completion(c->discover);
         return 0;
     }
-    return command_operation(c, discover);
+    return command_operation(c);
 }
 
 static int run_daemon(struct ctl *c) {
@@ -310,6 +355,8 @@ static void finish(struct ctl *c) {
         free(c->granted[i]);
     }
     free((void *)c->words);
+    json_decref(c->discover);
+    free(c->command);
 }
 
 int main(int argc, char **argv) {
@@ -317,6 +364,7 @@ int main(int argc, char **argv) {
     terminal_init(&c.terminal);
     int status = split_words(&c, argc, argv);
     if (status < 0) {
+        take_help(&c);
         expand_alias(&c);
         bool shell = c.count == 1 && strcmp(c.words[0], "shell") == 0 && !c.help;
         bool worker = c.count && strcmp(c.words[0], "worker") == 0;

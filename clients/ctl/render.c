@@ -212,27 +212,6 @@ int render_value(const struct terminal *t, const json_t *value) {
     return 0;
 }
 
-int render_status(const struct terminal *t, const json_t *result) {
-    const json_t *missing = json_object_get(result, "missing");
-    autojson *rest = json_copy((json_t *)(uintptr_t)result);
-    json_object_del(rest, "missing");
-    autojson *kernels = json_copy(json_object_get(rest, "kernels"));
-    json_object_del(kernels, "workers");
-    json_object_set(rest, "kernels", kernels);
-    outline(t, rest, 0);
-    render_workers(t, json_object_get(json_object_get(result, "kernels"), "workers"));
-    size_t i;
-    const json_t *one;
-    json_array_foreach(missing, i, one) {
-        terminal_put(t, STYLE_YELLOW, "missing: ");
-        terminal_put(t, STYLE_PLAIN, json_get_string(one, "what", ""));
-        fputs("\n  ", stdout);
-        terminal_put(t, STYLE_PLAIN, json_get_string(one, "hint", ""));
-        putchar('\n');
-    }
-    return 0;
-}
-
 int render_jobs(const struct terminal *t, const json_t *result) {
     static const char *const titles[] = {"job",    "operation", "state",
                                          "client", "created",   NULL};

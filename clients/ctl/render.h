@@ -44,6 +44,8 @@ void render_refinement(const struct terminal *t, const json_t *refinement);
 int render_runs(const struct terminal *t, const char *operation, const json_t *result);
 /* The workers of daemon/status: a table, and below it what went wrong. */
 void render_workers(const struct terminal *t, const json_t *workers);
+/* daemon/status: a line for each part, the workers, and what is missing with the way to
+ * get it. */
 int render_status(const struct terminal *t, const json_t *result);
 int render_jobs(const struct terminal *t, const json_t *result);
 /* Anything else: an indented outline of the JSON value. */

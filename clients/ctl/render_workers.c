@@ -71,5 +71,4 @@ void render_workers(const struct terminal *t, const json_t *workers) {
     json_array_foreach(workers, i, worker) {
         put_trouble(t, worker);
     }
-    putchar('\n');
 }

@@ -46,7 +46,8 @@ static void fail(struct call *call, const struct err *err) {
                   "%s", err->msg);
     } else if (err->code == -ENOENT) {
         call_fail(call, CALL_NOT_FOUND, "unknown_run",
-                  "run/list shows the runs there are", "%s", err->msg);
+                  "run/list shows the runs there are, skill/evaluate makes one", "%s",
+                  err->msg);
     } else if (err->code == -EINVAL) {
         call_fail(call, CALL_BAD_PARAMS, "bad_run", NULL, "%s", err->msg);
     } else if (err->code == -EMSGSIZE) {
@@ -129,17 +130,29 @@ static const char *newest(const json_t *names) {
     return json_string_value(json_array_get(names, 0));
 }
 
+static void none_yet(struct asking *a) {
+    err_set(&a->err, -ENOENT, "no evaluation is on record in %s yet", a->dir);
+}
+
 static json_t *read_batch(struct asking *a) {
     const char *run = json_get_string(call_params(a->call), "run", "");
     struct root dir;
     int rc = root_open(&dir, a->dir, &a->err);
     if (rc < 0) {
+        if (rc == -ENOENT && a->dir_is_default) {
+            none_yet(a);
+        }
         return NULL;
     }
     size_t omitted;
-    autojson *names = strcmp(run, "latest") == 0 ? run_names(&dir, &omitted) : NULL;
-    run = names && newest(names) ? newest(names) : run;
-    json_t *batch = run_read(&dir, run, RUN_READ_CELLS, &a->err);
+    bool latest = strcmp(run, "latest") == 0;
+    autojson *names = latest ? run_names(&dir, &omitted) : NULL;
+    if (latest && !newest(names)) {
+        none_yet(a);
+        root_close(&dir);
+        return NULL;
+    }
+    json_t *batch = run_read(&dir, latest ? newest(names) : run, RUN_READ_CELLS, &a->err);
     if (batch) {
         json_object_set_new(batch, "rows", run_rows(batch));
     }
@@ -304,7 +317,8 @@ const struct operation run_operations[] = {
         .summary = "Evaluations on record, newest first, and the newest of each skill and model as a matrix.",
         .params_schema = OBJECT "\"properties\":{" DIR ","
             NAME("skill", "Only of this skill.") "," NAME("model", "Only with this model.") ","
-            "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50}}}",
+            "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50,\"description\":"
+            "\"So many at the most.\"}}}",
         .result_schema = "{\"type\":\"object\",\"required\":[\"runs\",\"matrix\"],\"properties\":{"
             "\"runs\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"run\",\"folder\","
             "\"origin\",\"state\",\"skill\",\"model\",\"verdict\",\"lift\"],\"properties\":{"

@@ -104,6 +104,13 @@ def what_cannot_be_asked_is_status_2(room):
                            (["kernel", "frobnicate"], r"no command \"kernel frobnicate\""),
                            (["job", "status", "x"], r"job"),
                            (["job", "status", "0" * 32], r"no job"),
+                           (["skill", "find", "--limt", "1", "x"], r"--limt: no such option; did you mean --limit\?"),
+                           (["skil", "find", "x"], r"hint: did you mean upskillctl skill find\?"),
+                           (["stauts"], r"did you mean upskillctl status\?"),
+                           (["validate", "good.cu"], r"did you mean upskillctl kernel validate\?"),
+                           (["skill", "find"], r"task.*\nhint: upskillctl help skill find"),
+                           (["skill", "get", "nope"], r"hint: upskillctl skill find .*; upskillctl skill list "),
+                           (["run", "show", "latest"], r"no evaluation is on record.*upskillctl skill evaluate makes"),
                            (["--log"], r"--log"),
                            (["call"], r"call METHOD"),
                            (["call", "kernel/check", "{\"source\":"], r"no JSON")):
@@ -197,10 +204,34 @@ def help_of_every_command(room):
     commands = re.findall(r"^  ([a-z]+ [a-z]+)  ", out, re.M)
     assert "kernel check" in commands and "daemon status" in commands, commands
     for command in commands:
-        for words in ([*command.split(), "--help"], ["--help", *command.split()]):
+        pages = []
+        for words in ([*command.split(), "--help"], ["--help", *command.split()], ["help", *command.split()]):
             code, out, err = room.run(*words)
             same((command, code, err), (command, 0, ""))
             holds(out, "^usage: upskillctl " + command, r"--json")
+            assert max(map(len, out.split("\n"))) <= 100 or "\nexample: " in out, out
+            pages.append(out)
+        same(pages[0], pages[1])
+        same(pages[0], pages[2])
+
+
+def help_says_what_schemas_know(room):
+    """The usage's words, choices, ranges and defaults are those of the daemon's table."""
+    out = room.run("help", "skill", "install")[1]
+    holds(out, r"^usage: upskillctl skill install NAME\|FOLDER --agents VALUE \[options\]",
+          r"--scope project\|user .*\(default\s+project\)", r"--agents VALUE .*\(required;",
+          r"\nexample: upskillctl skill install h100-cuda-kernels --agents claude-code --scope project\n")
+    holds(room.run("help", "kernel", "validate")[1], r"--odd-sizes .*\(on unless --no-odd-sizes\)",
+          r"--trials N +\(1 to 16; default 3\)", r"--checks VALUE +\(of memory, initialized, race, barrier;")
+    holds(room.run("help", "skill", "find")[1], r"^usage: upskillctl skill find TASK… \[options\]")
+
+
+def a_group_lists_its_commands(room):
+    listed = re.findall(r"^  (skill [a-z]+)  ", room.run("--help")[1], re.M)
+    for words, status in ((["skill"], 2), (["help", "skill"], 0), (["skill", "--help"], 0)):
+        code, out, err = room.run(*words)
+        same((words, code, err), (words, status, ""))
+        same(re.findall(r"^  (\S+ \S+)  ", out, re.M), listed)
 
 
 def help_needs_no_compiler(room):
@@ -360,6 +391,7 @@ TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line
          what_cannot_be_asked_is_status_2, no_command_shows_the_usage, json_is_the_raw_result,
          json_keeps_the_exit_status, a_dash_reads_standard_input, options_reach_the_daemon,
          a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash, help_of_every_command,
+         help_says_what_schemas_know, a_group_lists_its_commands,
          help_needs_no_compiler, the_completion_is_bash, call_asks_anything, the_shell_takes_a_pipe,
          a_daemon_that_is_none_is_said, a_broken_configuration_is_told,
          a_task_needs_no_quotes_and_no_skill_is_status_1, skills_are_listed_and_read_by_name,

@@ -1,0 +1,223 @@
+#include "clients/ctl/help.h"
+
+#include "base/buf.h"
+#include "base/edit_distance.h"
+#include "base/mem.h"
+#include "clients/ctl/method.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COMMAND_COLUMN 22 /* where what a command does begins */
+#define HINT_MAX 4096
+
+/* Commands that no operation stands behind, or whose name is a short one. */
+static const struct own_command {
+    const char *name, *usage, *summary;
+} own_commands[] = {
+    {"status", "status",
+     "the daemon: versions, workers, what is missing (daemon status)"},
+    {"jobs", "jobs", "the newest jobs (job list)"},
+    {"runs", "runs", "past evaluations (run list)"},
+    {"worker pack|check", "worker pack|check …",
+     "workers on other machines: make an archive, try one"},
+    {"call METHOD [JSON]", "call METHOD [JSON]",
+     "any request by hand; - reads the params from standard input"},
+    {"shell", "shell", "a prompt on a live daemon: every message both ways"},
+    {"completion", "completion",
+     "a completion script for bash: source <(upskillctl "
+     "completion)"},
+};
+
+static void put_entry(const struct terminal *t, const char *name, const char *summary) {
+    int width = (int)strlen(name) + 2;
+    fputs("  ", stdout);
+    terminal_put(t, STYLE_BOLD, name);
+    printf("%*s", width < COMMAND_COLUMN ? COMMAND_COLUMN - width : 1, "");
+    terminal_put_wrapped(t, STYLE_PLAIN, summary, COMMAND_COLUMN, COMMAND_COLUMN);
+}
+
+static void put_method(const struct terminal *t, const json_t *method) {
+    autofree char *command = method_command(method);
+    put_entry(t, command, json_get_string(method, "description", ""));
+}
+
+void help_all(const struct terminal *t, const json_t *discover) {
+    size_t i;
+    const json_t *method;
+    puts("usage: upskillctl COMMAND [options]\n\ncommands:");
+    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+        put_method(t, method);
+    }
+    for (i = 0; i < ARRAY_LEN(own_commands); i++) {
+        put_entry(t, own_commands[i].name, own_commands[i].summary);
+    }
+    puts("\noptions, anywhere:");
+    put_entry(t, "--json", "the raw result, on one line");
+    put_entry(t, "--log LEVEL",
+              "the daemon's log on standard error: error, warning, "
+              "info or debug");
+    put_entry(t, "--help, --version",
+              "upskillctl help COMMAND tells a command's options");
+    putchar('\n');
+    terminal_put_wrapped(
+        t, STYLE_PLAIN,
+        "Exit status: 0 good, 1 the answer is no, 2 it could not be asked.", 0, 0);
+}
+
+/* --- groups, and the client's own --- */
+
+static bool is_in_group(const json_t *method, const char *group) {
+    const char *name = json_get_string(method, "name", "");
+    size_t len = strlen(group);
+    return strncmp(name, group, len) == 0 && name[len] == '/';
+}
+
+static bool help_group(const struct terminal *t, const json_t *discover,
+                       const char *group) {
+    bool any = false;
+    size_t i;
+    const json_t *method;
+    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+        if (is_in_group(method, group)) {
+            if (!any) {
+                printf("usage: upskillctl %s COMMAND [options]\n\ncommands:\n", group);
+            }
+            any = true;
+            put_method(t, method);
+        }
+    }
+    if (any) {
+        printf("\nupskillctl help %s COMMAND tells a command's options.\n", group);
+    }
+    return any;
+}
+
+static bool help_own(const struct terminal *t, const char *word) {
+    for (size_t i = 0; i < ARRAY_LEN(own_commands); i++) {
+        const struct own_command *own = &own_commands[i];
+        if (strncmp(own->name, word, strlen(word)) == 0 &&
+            strchr(" ", own->name[strlen(word)])) {
+            printf("usage: upskillctl %s\n\n", own->usage);
+            terminal_put_wrapped(t, STYLE_PLAIN, own->summary, 0, 0);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool help_words(const struct terminal *t, const json_t *discover, const char **words,
+                int count) {
+    int used = 0;
+    const json_t *method = method_find(discover, words, count, &used);
+    if (method) {
+        help_method(t, method);
+        return true;
+    }
+    return count && *words[0] &&
+           ((count == 1 && help_group(t, discover, words[0])) || help_own(t, words[0]));
+}
+
+/* --- what was meant --- */
+
+/* "check" alone: the first command of that name in any group. */
+static char *with_group(const json_t *discover, const char *verb) {
+    size_t i;
+    const json_t *method;
+    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+        const char *slash = strchr(json_get_string(method, "name", ""), '/');
+        if (slash && strcmp(slash + 1, verb) == 0) {
+            return method_command(method);
+        }
+    }
+    return NULL;
+}
+
+char *help_meant(const json_t *discover, const char **words, int count) {
+    autofree char *said =
+        xasprintf("%s%s%s", words[0], count > 1 ? " " : "", count > 1 ? words[1] : "");
+    struct nearest_name near = {.said = said, .limit = 3},
+                        one = {.said = words[0], .limit = 2};
+    size_t i;
+    json_t *method;
+    autojson *names = json_array();
+    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+        autofree char *command = method_command(method);
+        json_array_append_new(names, json_string(command));
+    }
+    json_array_foreach(names, i, method) {
+        nearest_name_try(&near, json_string_value(method));
+    }
+    for (i = 0; i < ARRAY_LEN(own_commands); i++) {
+        nearest_name_try(&one, own_commands[i].name);
+    }
+    const char *best = near.best ? near.best : one.best;
+    return best ? xstrdup(best) : with_group(discover, words[0]);
+}
+
+/* --- hints --- */
+
+/* The method whose name, or whose tool's name, begins here and ends here. */
+static const json_t *named_at(const json_t *discover, const char *at, size_t *len) {
+    size_t i;
+    const json_t *method;
+    *len = strspn(at, "abcdefghijklmnopqrstuvwxyz_/.");
+    while (*len && at[*len - 1] == '.') {
+        (*len)--;
+    }
+    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+        const char *name = json_get_string(method, "name", "");
+        const char *tool = json_get_string(method, "x-tool", "");
+        if ((strlen(name) == *len && strncmp(at, name, *len) == 0) ||
+            (strlen(tool) == *len && strncmp(at, tool, *len) == 0)) {
+            return method;
+        }
+    }
+    return NULL;
+}
+
+char *help_hint(const json_t *discover, const char *hint) {
+    autobuf out = BUF_INIT(HINT_MAX);
+    for (const char *at = hint; *at;) {
+        size_t len = 0;
+        const json_t *method =
+            islower((unsigned char)*at) ? named_at(discover, at, &len) : NULL;
+        autofree char *command = method ? method_command(method) : NULL;
+        len = len ? len : 1;
+        if (command) {
+            buf_addf(&out, "upskillctl %s", command);
+        } else {
+            buf_add(&out, at, len);
+        }
+        at += len;
+    }
+    return buf_detach(&out);
+}
+
+/* --- completion --- */
+
+void help_completion(const json_t *discover) {
+    size_t i, k;
+    const json_t *method, *parameter;
+    puts("_upskillctl() {\n"
+         "    local words=\"${COMP_WORDS[*]:1:2}\" now=\"${COMP_WORDS[COMP_CWORD]}\"\n"
+         "    case \"$words\" in");
+    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+        autofree char *command = method_command(method);
+        printf("    '%s'*) COMPREPLY=($(compgen -f -W '--json --help", command);
+        json_array_foreach(json_object_get(method, "params"), k, parameter) {
+            autofree char *option = method_option_name(parameter);
+            printf(" %s", option);
+        }
+        puts("' -- \"$now\"));;");
+    }
+    printf(
+        "    *) COMPREPLY=($(compgen -W 'status jobs runs worker pack worker check call "
+        "shell completion help");
+    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+        autofree char *command = method_command(method);
+        printf(" %s", command);
+    }
+    puts("' -- \"$now\"));;\n    esac\n}\ncomplete -o default -F _upskillctl upskillctl");
+}

@@ -1,0 +1,23 @@
+#pragma once
+/* help: what upskillctl can be asked, from the daemon's own table and the few commands
+ * that are the client's own. All but help_meant write to standard output. */
+#include "base/json.h"
+#include "clients/ctl/terminal.h"
+
+/* Every command, and what stands behind all of them. */
+void help_all(const struct terminal *t, const json_t *discover);
+/* One command: usage, options with what their schemas say, an example. */
+void help_method(const struct terminal *t, const json_t *method);
+/* What the words name: a command with its options, a group such as "skill" with its
+ * commands, or a command of the client's own. False when they name nothing; then nothing
+ * is written. */
+bool help_words(const struct terminal *t, const json_t *discover, const char **words,
+                int count);
+/* The command that somebody meant whose words name none: "kernel check" for "kernel
+ * chek", "check". NULL when there is nothing near. Freed by the caller. */
+char *help_meant(const json_t *discover, const char **words, int count);
+/* A hint of the daemon's for people: "skill/list shows all" becomes "upskillctl skill
+ * list shows all". Freed by the caller. */
+char *help_hint(const json_t *discover, const char *hint);
+/* A completion script for bash. */
+void help_completion(const json_t *discover);

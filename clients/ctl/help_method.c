@@ -1,0 +1,269 @@
+#include "base/buf.h"
+#include "base/mem.h"
+#include "clients/ctl/help.h"
+#include "clients/ctl/method.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OPTION_COLUMN 28 /* where what an option does begins */
+
+/* "a|b|c" for a short list of choices, else NULL. Freed by the caller. */
+static char *short_choices(const json_t *choices) {
+    autobuf out = BUF_INIT(25);
+    size_t i;
+    const json_t *one;
+    json_array_foreach(choices, i, one) {
+        if (!json_is_string(one) ||
+            buf_addf(&out, "%s%s", i ? "|" : "", json_string_value(one)) < 0) {
+            return NULL;
+        }
+    }
+    return i ? buf_detach(&out) : NULL;
+}
+
+/* What stands behind the option: "N", "user|project", "NAME=VALUE"; "" for a switch. In
+ * brackets when the option may stand alone. Freed by the caller. */
+static char *value_words(const json_t *parameter) {
+    const json_t *schema = json_object_get(parameter, "schema");
+    autofree char *choices = short_choices(json_object_get(schema, "enum"));
+    const char *word =
+        choices ? choices
+        : method_has_type(parameter, "integer") || method_has_type(parameter, "number")
+            ? "N"
+        : method_has_type(parameter, "string") ? "VALUE"
+        : method_has_type(parameter, "object") ? "NAME=VALUE"
+                                               : "VALUE";
+    if (!method_has_type(parameter, "boolean")) {
+        return xasprintf(" %s", word);
+    }
+    bool only = json_is_string(json_object_get(schema, "type"));
+    return only ? xstrdup("") : xasprintf(" [%s]", word);
+}
+
+static void add_fact(struct buf *out, const char *fact) {
+    buf_adds(out, out->len ? "; " : "");
+    buf_adds(out, fact);
+}
+
+static void add_list(struct buf *out, const char *lead, const json_t *words) {
+    size_t i;
+    const json_t *word;
+    json_array_foreach(words, i, word) {
+        buf_adds(out, i ? ", " : out->len ? "; " : "");
+        buf_adds(out, i ? "" : lead);
+        buf_adds(out, json_string_value(word));
+    }
+}
+
+static void add_range(struct buf *out, const json_t *schema) {
+    const json_t *low = json_object_get(schema, "minimum");
+    const json_t *high = json_object_get(schema, "maximum");
+    if (json_is_integer(low) && json_is_integer(high)) {
+        autofree char *range =
+            xasprintf("%" JSON_INTEGER_FORMAT " to %" JSON_INTEGER_FORMAT,
+                      json_integer_value(low), json_integer_value(high));
+        add_fact(out, range);
+    }
+}
+
+static void add_default(struct buf *out, const json_t *parameter) {
+    const json_t *value =
+        json_object_get(json_object_get(parameter, "schema"), "default");
+    if (json_is_true(value)) {
+        autofree char *option = method_option_name(parameter);
+        autofree char *fact = xasprintf("on unless --no-%s", option + 2);
+        add_fact(out, fact);
+    } else if (json_is_string(value)) {
+        autofree char *fact = xasprintf("default %s", json_string_value(value));
+        add_fact(out, fact);
+    } else if (json_is_integer(value)) {
+        autofree char *fact =
+            xasprintf("default %" JSON_INTEGER_FORMAT, json_integer_value(value));
+        add_fact(out, fact);
+    }
+}
+
+/* Names of an object's members. */
+static void add_members(struct buf *out, const json_t *schema) {
+    autojson *names = json_array();
+    const char *name;
+    json_t *member;
+    json_object_foreach(json_object_get(schema, "properties"), name, member) {
+        json_array_append_new(names, json_string(name));
+    }
+    add_list(out, "NAME: ", names);
+}
+
+/* What the schema knows and its description does not say. */
+static void add_facts(struct buf *out, const json_t *parameter) {
+    const json_t *schema = json_object_get(parameter, "schema");
+    const json_t *choices = json_object_get(schema, "enum");
+    autofree char *shown = short_choices(choices);
+    if (json_is_true(json_object_get(parameter, "required"))) {
+        add_fact(out, "required");
+    }
+    if (choices && !shown) {
+        add_list(out, "one of ", choices);
+    }
+    add_list(out, "of ", json_object_get(json_object_get(schema, "items"), "enum"));
+    if (method_has_type(parameter, "object")) {
+        add_members(out, schema);
+    }
+    if (method_has_type(parameter, "array")) {
+        add_fact(out, "may be repeated");
+    }
+    add_range(out, schema);
+    add_default(out, parameter);
+}
+
+static void put_option(const struct terminal *t, const char *option, const char *text) {
+    int column = (int)strlen(option) + 2, start = OPTION_COLUMN;
+    fputs("  ", stdout);
+    terminal_put(t, STYLE_BOLD, option);
+    if (column + 2 > start && *text) {
+        putchar('\n');
+        column = 0;
+    }
+    printf("%*s", *text ? start - column : 0, "");
+    terminal_put_wrapped(t, STYLE_PLAIN, text, start, start);
+}
+
+static void put_parameter(const struct terminal *t, const json_t *parameter) {
+    autobuf facts = BUF_INIT(4096), text = BUF_INIT(16u << 10);
+    autofree char *option = method_option_name(parameter);
+    autofree char *value = value_words(parameter);
+    autofree char *flag = xasprintf("%s%s", option, value);
+    add_facts(&facts, parameter);
+    buf_adds(&text,
+             json_get_string(json_object_get(parameter, "schema"), "description", ""));
+    if (facts.len) {
+        buf_addf(&text, "%s(%s)", text.len ? " " : "", facts.data);
+    }
+    put_option(t, flag, text.data);
+}
+
+/* What stands for the plain words: the same rules as in arguments.c. */
+static const char *path_word(const json_t *method) {
+    bool kernel = strncmp(json_get_string(method, "name", ""), "kernel/", 7) == 0;
+    return kernel ? "FILE" : "NAME|FOLDER";
+}
+
+static void put_usage(const json_t *method) {
+    autofree char *command = method_command(method);
+    bool path = method_parameter(method, "path", 4) != NULL;
+    size_t i;
+    const json_t *parameter;
+    printf("usage: upskillctl %s%s%s", command, path ? " " : "",
+           path ? path_word(method) : "");
+    json_array_foreach(json_object_get(method, "params"), i, parameter) {
+        const char *name = json_get_string(parameter, "name", "");
+        if (!json_is_true(json_object_get(parameter, "required")) &&
+            strcmp(name, "task")) {
+            continue;
+        }
+        if (path) {
+            autofree char *option = method_option_name(parameter);
+            printf(" %s VALUE", option);
+            continue;
+        }
+        putchar(' ');
+        for (; *name; name++) {
+            putchar(toupper((unsigned char)*name));
+        }
+        fputs(method_is_prose(parameter) ? "…" : "", stdout);
+    }
+    puts(" [options]");
+}
+
+static void put_word(const char *word) {
+    bool safe = *word != '\0';
+    for (const char *c = word; *c; c++) {
+        safe = safe && (isalnum((unsigned char)*c) || strchr("-_./:,=@%+", *c));
+    }
+    printf(safe ? " %s" : " '%s'", word);
+}
+
+/* An example's value as words of a command line; true needs no more than the option. */
+static void put_value(const char *option, const json_t *value) {
+    size_t i;
+    const json_t *one;
+    json_array_foreach(value, i, one) {
+        put_value(option, one);
+    }
+    if (json_is_array(value)) {
+        return;
+    }
+    if (*option) {
+        put_word(option);
+    }
+    if (json_is_integer(value)) {
+        printf(" %" JSON_INTEGER_FORMAT, json_integer_value(value));
+    } else if (json_is_string(value)) {
+        put_word(json_string_value(value));
+    }
+}
+
+/* Whether a person would type it. */
+static bool is_typed(const json_t *value) {
+    size_t i;
+    const json_t *one;
+    json_array_foreach(value, i, one) {
+        if (json_is_array(one) || !is_typed(one)) {
+            return false;
+        }
+    }
+    return json_is_string(value) ? !strpbrk(json_string_value(value), "\n'")
+                                 : !json_is_object(value) && !json_is_real(value);
+}
+
+static bool all_typed(const json_t *params) {
+    size_t i;
+    const json_t *one;
+    json_array_foreach(params, i, one) {
+        if (!is_typed(json_object_get(one, "value"))) {
+            return false;
+        }
+    }
+    return json_array_size(params) > 0;
+}
+
+/* The table's example as a person types it. Where a file's text is the example, there is
+ * none. */
+static void put_example(const json_t *method) {
+    const json_t *example = json_array_get(json_object_get(method, "examples"), 0);
+    const json_t *params = json_object_get(example, "params"), *one;
+    size_t i;
+    if (!all_typed(params)) {
+        return;
+    }
+    autofree char *command = method_command(method);
+    printf("\nexample: upskillctl %s", command);
+    json_array_foreach(params, i, one) {
+        const char *name = json_get_string(one, "name", "");
+        const json_t *parameter = method_parameter(method, name, strlen(name));
+        bool required = json_is_true(json_object_get(parameter, "required"));
+        bool path = method_parameter(method, "path", 4) != NULL;
+        bool plain =
+            !strcmp(name, "path") || !strcmp(name, "task") || (required && !path);
+        autofree char *option = method_option_name(one);
+        put_value(plain ? "" : option, json_object_get(one, "value"));
+    }
+    putchar('\n');
+}
+
+void help_method(const struct terminal *t, const json_t *method) {
+    size_t i;
+    const json_t *parameter;
+    put_usage(method);
+    putchar('\n');
+    terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(method, "description", ""), 0,
+                         0);
+    puts("\noptions:");
+    json_array_foreach(json_object_get(method, "params"), i, parameter) {
+        put_parameter(t, parameter);
+    }
+    put_option(t, "--json", "the raw result");
+    put_example(method);
+}

@@ -1,0 +1,101 @@
+#include "clients/ctl/method.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+#define PROSE_LENGTH 65536
+
+const json_t *method_find(const json_t *discover, const char **words, int count,
+                          int *used) {
+    size_t i;
+    const json_t *method;
+    json_array_foreach(json_object_get(discover, "methods"), i, method) {
+        const char *name = json_get_string(method, "name", "");
+        const char *slash = strchr(name, '/');
+        if (count > 0 && strcmp(words[0], name) == 0) {
+            *used = 1;
+            return method;
+        }
+        if (slash && count > 1 && strlen(words[0]) == (size_t)(slash - name) &&
+            strncmp(words[0], name, (size_t)(slash - name)) == 0 &&
+            strcmp(words[1], slash + 1) == 0) {
+            *used = 2;
+            return method;
+        }
+    }
+    return NULL;
+}
+
+char *method_command(const json_t *method) {
+    char *command = xstrdup(json_get_string(method, "name", ""));
+    for (char *c = command; *c; c++) {
+        *c = *c == '/' ? ' ' : *c;
+    }
+    return command;
+}
+
+char *method_option_name(const json_t *parameter) {
+    char *option = xasprintf("--%s", json_get_string(parameter, "name", ""));
+    for (char *c = option; *c; c++) {
+        *c = *c == '_' ? '-' : *c;
+    }
+    return option;
+}
+
+bool method_has_type(const json_t *parameter, const char *type) {
+    const json_t *is = json_object_get(json_object_get(parameter, "schema"), "type");
+    size_t i;
+    const json_t *one;
+    if (json_is_string(is)) {
+        return strcmp(json_string_value(is), type) == 0;
+    }
+    json_array_foreach(is, i, one) {
+        if (strcmp(json_string_value(one), type) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "--define N=4" also names the list "defines". */
+static bool is_named(const json_t *parameter, const char *name, size_t len) {
+    const char *is = json_get_string(parameter, "name", "");
+    size_t k = 0;
+    while (k < len && is[k] && (is[k] == name[k] || (is[k] == '_' && name[k] == '-'))) {
+        k++;
+    }
+    bool many =
+        method_has_type(parameter, "array") || method_has_type(parameter, "object");
+    return k == len && (!is[k] || (many && strcmp(is + k, "s") == 0));
+}
+
+const json_t *method_parameter(const json_t *method, const char *name, size_t len) {
+    size_t i;
+    const json_t *parameter;
+    json_array_foreach(json_object_get(method, "params"), i, parameter) {
+        if (is_named(parameter, name, len)) {
+            return parameter;
+        }
+    }
+    return NULL;
+}
+
+/* upskill's names for the same things work where ours has no option of that name. */
+const json_t *method_option(const json_t *method, const char *name, size_t len) {
+    static const char *const others[][2] = {{"eval-base-url", "base_url"},
+                                            {"model", "students"}};
+    const json_t *parameter = method_parameter(method, name, len);
+    for (size_t i = 0; !parameter && i < ARRAY_LEN(others); i++) {
+        if (strlen(others[i][0]) == len && strncmp(others[i][0], name, len) == 0) {
+            parameter = method_parameter(method, others[i][1], strlen(others[i][1]));
+        }
+    }
+    return parameter;
+}
+
+bool method_is_prose(const json_t *parameter) {
+    const json_t *schema = json_object_get(parameter, "schema");
+    return method_has_type(parameter, "string") &&
+           json_get_integer(schema, "maxLength", 0) >= PROSE_LENGTH;
+}

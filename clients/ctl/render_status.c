@@ -1,0 +1,129 @@
+#include "base/buf.h"
+#include "base/mem.h"
+#include "clients/ctl/render.h"
+
+#include <string.h>
+
+#define LABEL_COLUMN 15
+
+static void put_line(const struct terminal *t, const char *label, enum style style,
+                     const char *text) {
+    terminal_put(t, STYLE_BOLD, label);
+    printf("%*s", LABEL_COLUMN - (int)strlen(label), "");
+    terminal_put_wrapped(t, style, text, LABEL_COLUMN, LABEL_COLUMN);
+}
+
+/* A line for each text; its label stands on the first. */
+static void put_texts(const struct terminal *t, const char *label, const json_t *texts,
+                      enum style style, const char *none) {
+    size_t i;
+    const json_t *text;
+    json_array_foreach(texts, i, text) {
+        put_line(t, i ? "" : label, style, json_string_value(text));
+    }
+    if (!json_array_size(texts) && none) {
+        put_line(t, label, STYLE_DIM, none);
+    }
+}
+
+static void put_compilers(const struct terminal *t, const json_t *kernels) {
+    const json_t *toolkits = json_object_get(kernels, "toolkits"), *one;
+    const json_t *cache = json_object_get(kernels, "cache");
+    size_t i;
+    json_array_foreach(toolkits, i, one) {
+        autofree char *text =
+            xasprintf("CUDA %d in %s", (int)json_get_integer(one, "major", 0),
+                      json_get_string(one, "root", "?"));
+        put_line(t, i ? "" : "compiler", STYLE_PLAIN, text);
+    }
+    if (!json_array_size(toolkits)) {
+        put_line(t, "compiler", STYLE_YELLOW, "none");
+    }
+    if (json_get_integer(cache, "entries", 0)) {
+        autofree char *text =
+            xasprintf("%d checks kept, %.1f MB; %d of %d questions answered from there",
+                      (int)json_get_integer(cache, "entries", 0),
+                      (double)json_get_integer(cache, "bytes", 0) / 1e6,
+                      (int)json_get_integer(cache, "hits", 0),
+                      (int)(json_get_integer(cache, "hits", 0) +
+                            json_get_integer(cache, "misses", 0)));
+        put_line(t, "", STYLE_PLAIN, text);
+    }
+}
+
+static void add_agents(struct buf *out, const json_t *agents) {
+    size_t i;
+    const json_t *agent;
+    json_array_foreach(agents, i, agent) {
+        buf_addf(out, "%s%s", i ? ", " : "", json_get_string(agent, "name", "?"));
+    }
+}
+
+static void put_skills(const struct terminal *t, const json_t *skills) {
+    const json_t *catalog = json_object_get(skills, "catalog");
+    const char *bundled = json_get_string(skills, "bundled", NULL);
+    const char *problem = json_get_string(skills, "problem", NULL);
+    autobuf agents = BUF_INIT(4096);
+    int known = (int)json_get_integer(catalog, "skills", 0);
+    autofree char *text = known ? xasprintf("%d known", known)
+                                : xstrdup("looked for at the first question");
+    put_line(t, "skills", known ? STYLE_PLAIN : STYLE_DIM, text);
+    if (bundled) {
+        autofree char *place = xasprintf("bundled in %s", bundled);
+        put_line(t, "", STYLE_PLAIN, place);
+    }
+    if (problem) {
+        put_line(t, "", STYLE_YELLOW, problem);
+    }
+    add_agents(&agents, json_object_get(skills, "agents"));
+    put_line(t, "agents", agents.len ? STYLE_PLAIN : STYLE_DIM,
+             agents.len ? agents.data : "none on this machine");
+}
+
+static void put_endpoint(const struct terminal *t, const char *label, const json_t *one) {
+    autofree char *text = json_dumps(one, JSON_COMPACT);
+    put_line(t, label, STYLE_PLAIN,
+             json_get_string(one, "base_url", json_get_string(one, "url", text)));
+}
+
+static void put_models(const struct terminal *t, const json_t *models) {
+    const json_t *endpoints = json_object_get(models, "endpoints"), *one;
+    const char *problem = json_get_string(models, "answers", NULL);
+    size_t i;
+    json_array_foreach(endpoints, i, one) {
+        put_endpoint(t, i ? "" : "models", one);
+    }
+    if (problem) {
+        put_line(t, "answers", STYLE_YELLOW, problem);
+    }
+}
+
+static void put_missing(const struct terminal *t, const json_t *missing) {
+    size_t i;
+    const json_t *one;
+    json_array_foreach(missing, i, one) {
+        terminal_put(t, STYLE_YELLOW, "missing: ");
+        terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(one, "what", ""), 9, 9);
+        fputs("  ", stdout);
+        terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(one, "hint", ""), 2, 2);
+    }
+}
+
+int render_status(const struct terminal *t, const json_t *result) {
+    const json_t *kernels = json_object_get(result, "kernels");
+    const json_t *configuration = json_object_get(result, "configuration");
+    autofree char *version =
+        xasprintf("upskilld %s", json_get_string(result, "version", "?"));
+    terminal_put(t, STYLE_BOLD, version);
+    puts("\n");
+    put_texts(t, "workspace", json_object_get(result, "roots"), STYLE_PLAIN, "none");
+    put_texts(t, "configuration", json_object_get(configuration, "files"), STYLE_PLAIN,
+              "no file: everything by default");
+    put_texts(t, "", json_object_get(configuration, "warnings"), STYLE_YELLOW, NULL);
+    put_compilers(t, kernels);
+    put_skills(t, json_object_get(result, "skills"));
+    put_models(t, json_object_get(result, "models"));
+    render_workers(t, json_object_get(kernels, "workers"));
+    put_missing(t, json_object_get(result, "missing"));
+    return 0;
+}
