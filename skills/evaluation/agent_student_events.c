@@ -49,6 +49,9 @@ static void fail(struct agent_events *e, const char *message) {
     e->failed = true;
     buf_reset(&e->why);
     text_clean(&e->why, message, text_cut(message, len, 300));
+    if (!e->why.len) {
+        buf_adds(&e->why, "it failed and did not say why");
+    }
 }
 
 static uint64_t count(const json_t *usage, const char *key) {
