@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define OCCUPANCY_WORDS 66 /* columns beside its bars */
+
 static json_int_t number(const json_t *object, const char *key) {
     return json_get_integer(object, key, 0);
 }
@@ -76,17 +78,19 @@ static enum style occupancy_style(double percent) {
 
 static void occupancy_bar(const struct terminal *t, const json_t *one) {
     double percent = json_number_value(json_object_get(one, "percent"));
-    printf("  %5" JSON_INTEGER_FORMAT " threads ", number(one, "block_threads"));
-    terminal_bar(t, percent / 100, 24, occupancy_style(percent));
-    printf(" %5.1f %%  %" JSON_INTEGER_FORMAT " blocks an SM, limited by", percent,
-           number(one, "blocks_per_sm"));
+    autobuf limits = BUF_INIT(1024);
+    buf_addf(&limits, "%" JSON_INTEGER_FORMAT " blocks an SM, limited by",
+             number(one, "blocks_per_sm"));
     size_t i;
     const json_t *limit;
     json_array_foreach(json_object_get(one, "limited_by"), i, limit) {
-        printf("%s ", i ? "," : "");
-        terminal_put(t, STYLE_PLAIN, json_string_value(limit));
+        buf_addf(&limits, "%s %s", i ? "," : "", json_string_value(limit));
     }
-    putchar('\n');
+    printf("  %5" JSON_INTEGER_FORMAT " threads ", number(one, "block_threads"));
+    int cells = render_bar_cells(t, OCCUPANCY_WORDS);
+    terminal_bar(t, percent / 100, cells, occupancy_style(percent));
+    printf(" %5.1f %%  ", percent);
+    terminal_put_wrapped(t, STYLE_PLAIN, limits.data, 27 + cells, 27 + cells);
 }
 
 /* Bars only where there are few kernels: the table has the best figure of each. */

@@ -12,18 +12,9 @@
 
 /* --- skill/find --- */
 
-/* 0 to 1 as a bar, in eighths of a cell. */
-static void add_bar(struct table *table, double part) {
-    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    int filled = part <= 0 ? 0 : part >= 1 ? 8 * BAR_CELLS : (int)(part * 8 * BAR_CELLS);
+static void add_score(struct table *table, double part) {
     autobuf bar = BUF_INIT(256);
-    for (int i = 0; i < filled / 8; i++) {
-        buf_adds(&bar, "█");
-    }
-    buf_adds(&bar, eighths[filled % 8]);
-    for (int i = (filled + 7) / 8; i < BAR_CELLS; i++) {
-        buf_addc(&bar, ' ');
-    }
+    terminal_add_bar(&bar, part, BAR_CELLS);
     table_cellf(table, "%s %.2f", bar.data, part);
 }
 
@@ -34,7 +25,7 @@ static void match_table(const struct terminal *t, const json_t *matches) {
     size_t i;
     json_array_foreach(matches, i, match) {
         table_cell(table, json_get_string(match, "name", ""));
-        add_bar(table, json_number_value(json_object_get(match, "score")));
+        add_score(table, json_number_value(json_object_get(match, "score")));
         table_cell(table, json_get_string(match, "scope", ""));
         table_cell(table, json_get_string(match, "why", ""));
     }

@@ -7,6 +7,10 @@
 #include <stdarg.h>
 #include <string.h>
 
+#define CELL_MAX 1000   /* bytes */
+#define COLUMN_LEAST 12 /* a column of text is not made narrower */
+#define GAP 2           /* blanks between columns */
+
 struct table {
     const char *const *titles;
     size_t columns, count;
@@ -24,8 +28,10 @@ struct table *table_new(const char *const *titles) {
 }
 
 void table_cell(struct table *t, const char *text) {
-    autobuf clean = BUF_INIT(1024);
-    text_clean(&clean, text, text_cut(text, strlen(text), 200));
+    autobuf clean = BUF_INIT(4 * CELL_MAX);
+    size_t len = strlen(text), cut = text_cut(text, len, CELL_MAX);
+    text_clean(&clean, text, cut);
+    buf_adds(&clean, cut < len ? "…" : "");
     t->cells = xreallocarray(t->cells, t->count + 1, sizeof *t->cells);
     t->styles = xreallocarray(t->styles, t->count + 1, sizeof *t->styles);
     t->styles[t->count] = STYLE_PLAIN;
@@ -49,6 +55,14 @@ static bool is_number(const char *s) {
     return isdigit((unsigned char)*s) || strcmp(s, "–") == 0;
 }
 
+/* How the columns stand. */
+struct layout {
+    int width; /* 0 = not shown: nothing is in it */
+    int cells; /* the widest cell, without the title */
+    int least; /* it can be made as narrow as this */
+    bool right;
+};
+
 /* A column is right-aligned when all its cells look like numbers. */
 static bool is_numeric(const struct table *t, size_t column) {
     for (size_t i = column; i < t->count; i += t->columns) {
@@ -59,53 +73,170 @@ static bool is_numeric(const struct table *t, size_t column) {
     return true;
 }
 
-static int column_width(const struct table *t, size_t column) {
-    size_t width = text_width(t->titles[column], strlen(t->titles[column]));
-    for (size_t i = column; i < t->count; i += t->columns) {
-        size_t w = text_width(t->cells[i], strlen(t->cells[i]));
-        width = w > width ? w : width;
-    }
-    return (int)width;
+static int width_of(const char *text) {
+    return (int)text_width(text, strlen(text));
 }
 
-static void put_cell(const char *text, int width, bool right, bool last,
-                     const struct terminal *terminal, enum style style) {
-    int pad = width - (int)text_width(text, strlen(text));
-    printf("%*s%s%s%s%*s", right ? pad : 0, "", terminal_start(terminal, style), text,
-           style == STYLE_PLAIN ? "" : terminal_end(terminal), right || last ? 0 : pad,
-           "");
-    fputs(last ? "\n" : "  ", stdout);
+static int cells_width(const struct table *t, size_t column) {
+    int width = 0;
+    for (size_t i = column; i < t->count; i += t->columns) {
+        int w = width_of(t->cells[i]);
+        width = w > width ? w : width;
+    }
+    return width;
+}
+
+static int longest_word(const char *text) {
+    int longest = 0;
+    while (*text) {
+        size_t len = strcspn(text, " ");
+        int w = (int)text_width(text, len);
+        longest = w > longest ? w : longest;
+        text += len + strspn(text + len, " ");
+    }
+    return longest;
+}
+
+/* Numbers are not broken, their titles may be. */
+static struct layout layout_of(const struct table *t, size_t column) {
+    const char *title = t->titles[column];
+    int cells = cells_width(t, column), word = longest_word(title),
+        named = width_of(title);
+    bool right = is_numeric(t, column);
+    int least = right || cells < COLUMN_LEAST ? cells : COLUMN_LEAST;
+    return (struct layout){
+        .width = !cells && t->count ? 0
+                 : cells > named    ? cells
+                                    : named,
+        .cells = cells,
+        .least = least > word ? least : word,
+        .right = right,
+    };
+}
+
+static int total_width(const struct layout *columns, size_t count) {
+    int total = -GAP;
+    for (size_t i = 0; i < count; i++) {
+        total += columns[i].width ? columns[i].width + GAP : 0;
+    }
+    return total;
+}
+
+/* The column that gives way next, or NULL: of those whose title alone makes them wide,
+ * else of all, the widest. */
+static struct layout *next_to_give(struct layout *columns, size_t count) {
+    struct layout *best = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct layout *c = &columns[i];
+        bool titled = c->width > c->cells;
+        if (c->width > c->least &&
+            (!best || (titled && best->width <= best->cells) ||
+             (titled == (best->width > best->cells) && c->width > best->width))) {
+            best = c;
+        }
+    }
+    return best;
+}
+
+/* What cannot be made to fit runs over the edge. */
+static void fit(struct layout *columns, size_t count, int room) {
+    for (int over = total_width(columns, count) - room; over > 0; over--) {
+        struct layout *column = next_to_give(columns, count);
+        if (!column) {
+            return;
+        }
+        column->width--;
+    }
+}
+
+/* Bytes of text that fit into so many columns: up to a blank, or behind a mark where a
+ * path or a name can be broken, or as many as there is room for. At least one character.
+ */
+static size_t line_length(const char *text, int room) {
+    size_t len = strlen(text), at = 0, good = 0;
+    int width = 0;
+    while (at < len) {
+        uint32_t cp;
+        size_t n = text_decode(text + at, len - at, &cp);
+        width += (int)text_width(text + at, n);
+        if (text[at] == ' ') {
+            good = at;
+        }
+        if (width > room) {
+            return good ? good : at ? at : n;
+        }
+        at += n;
+        if (at < len && strchr("/-_,;", text[at - 1])) {
+            good = at;
+        }
+    }
+    return len;
+}
+
+/* One line of a row: what fits of each cell's rest, which moves on. False when nothing is
+ * left. */
+static bool put_line(const struct terminal *terminal, const struct layout *columns,
+                     size_t count, const char **rest, const enum style *styles) {
+    int owed = 0; /* blanks before the next text */
+    bool more = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct layout *c = &columns[i];
+        size_t len = line_length(rest[i], c->width);
+        int pad = c->width - (int)text_width(rest[i], len);
+        if (len) {
+            printf("%*s%s%.*s%s", owed + (c->right ? pad : 0), "",
+                   terminal_start(terminal, styles[i]), (int)len, rest[i],
+                   styles[i] == STYLE_PLAIN ? "" : terminal_end(terminal));
+            owed = 0;
+        }
+        owed +=
+            (c->right || !len ? 0 : pad) + (len ? 0 : c->width) + (c->width ? GAP : 0);
+        rest[i] += len + strspn(rest[i] + len, " ");
+        more = more || *rest[i];
+    }
+    putchar('\n');
+    return more;
+}
+
+static void put_row(const struct terminal *terminal, const struct layout *columns,
+                    size_t count, const char *const *cells, const enum style *styles) {
+    autofree const char **rest = xcalloc(count, sizeof *rest);
+    memcpy(rest, cells, count * sizeof *rest);
+    while (put_line(terminal, columns, count, rest, styles)) {}
 }
 
 static void put_titles(const struct terminal *terminal, const struct table *t,
-                       const int *widths, const bool *right) {
-    fputs(terminal_start(terminal, STYLE_BOLD), stdout);
+                       const struct layout *columns) {
+    autofree enum style *styles = xcalloc(t->columns, sizeof *styles);
+    autofree const char **titles = xcalloc(t->columns, sizeof *titles);
     for (size_t i = 0; i < t->columns; i++) {
-        put_cell(t->titles[i], widths[i], right[i], i + 1 == t->columns, terminal,
-                 STYLE_PLAIN);
+        styles[i] = STYLE_BOLD;
+        titles[i] = columns[i].width ? t->titles[i] : "";
     }
-    fputs(terminal_end(terminal), stdout);
+    put_row(terminal, columns, t->columns, titles, styles);
 }
 
-void table_print_and_free(const struct terminal *terminal, struct table *t) {
-    int *widths = xcalloc(t->columns, sizeof *widths);
-    bool *right = xcalloc(t->columns, sizeof *right);
-    for (size_t i = 0; i < t->columns; i++) {
-        widths[i] = column_width(t, i);
-        right[i] = is_numeric(t, i);
-    }
-    put_titles(terminal, t, widths, right);
-    for (size_t i = 0; i < t->count; i++) {
-        size_t column = i % t->columns;
-        put_cell(t->cells[i], widths[column], right[column], column + 1 == t->columns,
-                 terminal, t->styles[i]);
-    }
+static void table_free(struct table *t) {
     for (size_t i = 0; i < t->count; i++) {
         free(t->cells[i]);
     }
     free(t->cells);
     free(t->styles);
-    free(widths);
-    free(right);
     free(t);
+}
+
+void table_print_and_free(const struct terminal *terminal, struct table *t) {
+    autofree struct layout *columns = xcalloc(t->columns, sizeof *columns);
+    for (size_t i = 0; i < t->columns; i++) {
+        columns[i] = layout_of(t, i);
+    }
+    if (terminal->tty) {
+        fit(columns, t->columns, terminal->width);
+    }
+    put_titles(terminal, t, columns);
+    for (size_t i = 0; i + t->columns <= t->count; i += t->columns) {
+        put_row(terminal, columns, t->columns, (const char *const *)t->cells + i,
+                t->styles + i);
+    }
+    table_free(t);
 }

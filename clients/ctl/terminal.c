@@ -9,7 +9,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define WRAP_MAX 100 /* longer lines are hard to read */
+#define WRAP_MAX 100  /* longer lines are hard to read */
+#define WRAP_LEAST 16 /* columns that a wrapped text needs, or it goes to the left */
+#define INDENT_NARROW 4
 
 static bool wants_color(int fd) {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -20,6 +22,7 @@ void terminal_init(struct terminal *t) {
     struct winsize size = {0};
     setlocale(LC_CTYPE, "C.UTF-8");
     *t = (struct terminal){
+        .tty = isatty(STDOUT_FILENO),
         .color = wants_color(STDOUT_FILENO),
         .err_tty = isatty(STDERR_FILENO),
         .err_color = wants_color(STDERR_FILENO),
@@ -73,6 +76,7 @@ void terminal_put_wrapped(const struct terminal *t, enum style style, const char
                           int column, int indent) {
     autobuf clean = BUF_INIT(1u << 20);
     int room = t->width < WRAP_MAX ? t->width : WRAP_MAX;
+    indent = room - indent < WRAP_LEAST ? INDENT_NARROW : indent;
     text_clean(&clean, text, strlen(text));
     fputs(terminal_start(t, style), stdout);
     bool first = true; /* on its line */
@@ -110,19 +114,25 @@ void terminal_progress_clear(const struct terminal *t) {
     }
 }
 
-void terminal_bar(const struct terminal *t, double part, int cells, enum style style) {
+void terminal_add_bar(struct buf *out, double part, int cells) {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     part = part < 0 ? 0 : part > 1 ? 1 : part;
-    int units = (int)(part * cells * 8 + 0.5), drawn = units / 8;
-    fputs(terminal_start(t, style), stdout);
-    for (int i = 0; i < drawn; i++) {
-        fputs("█", stdout);
+    int units = (int)(part * cells * 8 + 0.5), drawn = (units + 7) / 8;
+    for (int i = 0; i < units / 8; i++) {
+        buf_adds(out, "█");
     }
-    if (units % 8) {
-        fputs(eighths[units % 8], stdout);
-        drawn++;
+    buf_adds(out, eighths[units % 8]);
+    for (int i = drawn; i < cells; i++) {
+        buf_addc(out, ' ');
     }
-    printf("%s%*s", terminal_end(t), cells - drawn, "");
+}
+
+void terminal_bar(const struct terminal *t, double part, int cells, enum style style) {
+    autobuf bar = BUF_INIT(4096);
+    terminal_add_bar(&bar, part, cells);
+    size_t drawn = strcspn(bar.data, " ");
+    printf("%s%.*s%s%s", terminal_start(t, style), (int)drawn, bar.data, terminal_end(t),
+           bar.data + drawn);
 }
 
 void terminal_error(const struct terminal *t, const char *fmt, ...) {

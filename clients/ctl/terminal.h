@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct buf;
+
 enum style {
     STYLE_PLAIN,
     STYLE_BOLD,
@@ -19,6 +21,7 @@ enum style {
 };
 
 struct terminal {
+    bool tty;     /* standard output is one: tables fit its width */
     bool color;   /* of standard output */
     bool err_tty; /* progress may be drawn on standard error */
     bool err_color;
@@ -47,7 +50,9 @@ void terminal_put_wrapped(const struct terminal *t, enum style style, const char
 void terminal_progress(const struct terminal *t, const char *text);
 void terminal_progress_clear(const struct terminal *t);
 
-/* A bar of `cells` cells, filled by `part` (0 to 1), in eighths. */
+/* A bar of `cells` cells, filled by `part` (0 to 1), in eighths; and its text alone, for
+ * a table. */
+void terminal_add_bar(struct buf *out, double part, int cells);
 void terminal_bar(const struct terminal *t, double part, int cells, enum style style);
 
 /* "error: …" on standard error. */

@@ -3,7 +3,7 @@
 
 usage: ctl.py UPSKILLCTL UPSKILLD   (TAP on standard output)
 """
-import json, os, re, shutil, subprocess, sys, tempfile
+import fcntl, json, os, pty, re, shutil, struct, subprocess, sys, tempfile, termios, unicodedata
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEMO = os.path.join(os.path.dirname(HERE), "kernels", "demo")
@@ -372,6 +372,49 @@ def past_evaluations_are_a_table_and_a_report(room):
     same(room.run("runs")[1], "no evaluations on record\n")
 
 
+def on_terminal(room, width, *words):
+    """The lines on a terminal of so many columns, without colours."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 40, width, 0, 0))
+    child = subprocess.Popen([room.ctl, *words], stdin=subprocess.DEVNULL, stdout=theirs,
+                             stderr=subprocess.DEVNULL, cwd=room.dir, env=room.env)
+    os.close(theirs)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    except OSError:  # EIO: the other end is closed
+        pass
+    os.close(ours)
+    child.wait(60)
+    return re.sub(r"\x1b\[[0-9;]*m", "", shown.decode()).replace("\r\n", "\n").split("\n")
+
+
+def columns_of(line):
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+
+
+LONG = "a-skill-whose-name-is-as-long-as-the-rules-allow-it-to-be-ever"
+
+
+def tables_fit_the_terminal(room):
+    """Nothing runs over the edge and nothing is lost: the words are those of the wide table."""
+    for name in (LONG, "表を作る技能とても長い名前"):
+        room.write("skills/%s/SKILL.md" % name, "---\nname: %s\ndescription: Fits wide tables, also 広い表. Use "
+                   "when a wide table is to fit a narrow terminal.\n---\n# Fit\nFit it.\n" % name)
+    commands = [("skill", "list"), ("skill", "find", "fit", "a", "wide", "table"), ("status",)]
+    commands += [("kernel", "check", "rms_norm.cu")] if room.compiler else []
+    for words in commands:
+        wide, narrow = on_terminal(room, 250, *words), on_terminal(room, 80, *words)
+        assert max(map(columns_of, narrow)) <= 80, narrow
+        assert not any(line != line.rstrip() for line in narrow), narrow
+        if "skill" in words:
+            assert any(LONG in line for line in wide), wide
+            same(sorted(re.findall(r"[\w\"]", "".join(wide))), sorted(re.findall(r"[\w\"]", "".join(narrow))))
+    for name in (LONG, "表を作る技能とても長い名前"):
+        shutil.rmtree(os.path.join(room.dir, "skills", name))
+
+
 def all_tools_together_are_short(room):
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {}}
@@ -396,7 +439,7 @@ TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line
          a_daemon_that_is_none_is_said, a_broken_configuration_is_told,
          a_task_needs_no_quotes_and_no_skill_is_status_1, skills_are_listed_and_read_by_name,
          a_checked_skill_has_findings_at_their_lines, installing_says_the_outcome_for_each_agent,
-         past_evaluations_are_a_table_and_a_report, all_tools_together_are_short]
+         past_evaluations_are_a_table_and_a_report, tables_fit_the_terminal, all_tools_together_are_short]
 
 
 def main():
