@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "gpu/facts/log_reader.h"
+#include "gpu/source/shims.h"
 
 #include <string.h>
 
@@ -181,10 +182,11 @@ static void emit_in_job(struct parser *p, struct group *g) {
     }
 }
 
-/* About precompiled headers, or about a header of CUDA's that defines INFINITY again: our
- * own means, none of the user's doing. */
+/* About precompiled headers, or about a macro that is defined again over ours or by
+ * CUDA's headers: our own means, none of the user's doing. */
 static bool is_noise(const struct group *g) {
-    if (g->place.origin == LOG_CUDA && strcmp(g->code, "47") == 0) {
+    if (strcmp(g->code, "47") == 0 &&
+        (g->place.origin == LOG_CUDA || strstr(g->text, " of " SHIM_AS_NVCC))) {
         return true;
     }
     return strcmp(g->code, "629") == 0 || strcmp(g->code, "630") == 0 ||

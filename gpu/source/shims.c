@@ -82,8 +82,8 @@
     "#if __cplusplus >= 201703L && __has_include(<cuda/std/" header ">)\n"               \
     "#include <cuda/std/" header ">\n#endif\n"
 
-#define LIMITS                                                                           \
-    CUDA_FIRST("climits")                                                                \
+#define LIMITS CUDA_FIRST("climits") LIMIT_MACROS
+#define LIMIT_MACROS                                                                     \
     DEFINE(CHAR_BIT, "8")                                                                \
     DEFINE(SCHAR_MIN, "(-128)")                                                          \
     DEFINE(SCHAR_MAX, "127")                                                             \
@@ -180,6 +180,19 @@
  * heeds NDEBUG where it is used. */
 #define ASSERT "\n"
 
+/* nvcc reads <cuda_runtime.h> before any file, and with it <cmath>, <climits> and
+ * <sys/types.h> of the host; sources rely on that. Not uint32_t, FLT_MAX or assert, which
+ * nvcc wants included as well. */
+#define HOST_TYPES                                                                       \
+    GUARDED("HOST_TYPES",                                                                \
+            "typedef signed char int8_t; typedef signed short int16_t;\n"                \
+            "typedef signed int int32_t; typedef signed long long int64_t;\n"            \
+            "typedef unsigned short ushort; typedef unsigned int uint;\n"                \
+            "typedef unsigned long ulong;\n")
+#define AS_NVCC                                                                          \
+    MATH LIMIT_MACROS STDDEF HOST_TYPES IN_STD(MATH_FUNCTIONS(USE) USE(size_t)           \
+                                                   USE(ptrdiff_t) USE(nullptr_t))
+
 static const char algorithm_text[] =
     GUARDED("ALGORITHM", KEEP_MACROS "#if __has_include(<cuda/std/algorithm>)\n"
                                      "#include <cuda/std/algorithm>\n"
@@ -239,6 +252,7 @@ const struct shim shims[] = {
     {"cub/cub.cuh", KEEP_MACROS "#include <cub_device>\n" RESTORE_MACROS},
     {"cub_device", shim_cub},
     {"torch", shim_torch},
+    {SHIM_AS_NVCC, AS_NVCC},
     {"torch_std", "#define UPSKILLD_TORCH_STD\n#include <torch>\n"},
 };
 const size_t shim_count = ARRAY_LEN(shims);

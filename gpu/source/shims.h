@@ -7,15 +7,19 @@
  * header, brought into std. They are passed to nvrtcCreateProgram beside the source, so
  * the job folder stays the user's; a file of the job or of the toolkit with the same name
  * wins over a shim that the caller leaves out. Headers whose contents are host-only
- * (<vector>, <iostream> …) have no shim: host_code blanks their includes. Two libraries are
- * half host, half device: <cub/cub.cuh> is here without its launching code, and <torch> and
- * <torch_std> stand for PyTorch's headers (headers/, texts of their own). */
+ * (<vector>, <iostream> …) have no shim: host_code blanks their includes. Two libraries
+ * are half host, half device: <cub/cub.cuh> is here without its launching code, and
+ * <torch> and <torch_std> stand for PyTorch's headers (headers/, texts of their own). */
 #include <stddef.h>
 
 struct shim {
     const char *name; /* as included: "cstdint" */
     const char *text;
 };
+
+/* What nvcc has read before a source's first line; to be included before anything else.
+ */
+#define SHIM_AS_NVCC "upskilld_as_nvcc"
 
 extern const struct shim shims[];
 extern const char shim_torch[], shim_cub[]; /* headers/NAME.cuh */

@@ -89,6 +89,7 @@ static char **argv_new(const struct compile_room *room, const struct compile_job
         }
     }
     compile_argv_free(options);
+    argv_add(&argv, &count, xstrdup("--pre-include=" SHIM_AS_NVCC));
     for (char **dir = job->include_dirs; dir && *dir; dir++) {
         argv_add(&argv, &count, xasprintf("-I%s", *dir));
     }
