@@ -1,6 +1,7 @@
 #include "skills/agents.h"
 
 #include "base/buf.h"
+#include "base/edit_distance.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/yaml.h"
@@ -9,6 +10,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 #include <yaml.h>
 
@@ -330,6 +332,25 @@ const struct agent *agents_find(const struct agents *a, const char *name) {
         }
     }
     return NULL;
+}
+
+/* The first part of its name, or its title. */
+static bool is_called(const struct agent *a, const char *word) {
+    size_t len = strlen(word);
+    return strcasecmp(a->title, word) == 0 ||
+           (strncasecmp(a->name, word, len) == 0 && a->name[len] == '-');
+}
+
+const struct agent *agents_meant(const struct agents *a, const char *word) {
+    size_t third = strlen(word) / 3;
+    struct nearest_name near = {.said = word, .limit = third < 2 ? (unsigned)third : 2};
+    for (size_t i = 0; i < a->count; i++) {
+        if (is_called(&a->list[i], word)) {
+            return &a->list[i];
+        }
+        nearest_name_try(&near, a->list[i].name);
+    }
+    return near.best ? agents_find(a, near.best) : NULL;
 }
 
 bool agent_is_installed(const struct agent *a) {

@@ -29,6 +29,9 @@ int agents_load(struct agents *ret, struct err *err);
 void agents_builtin(struct agents *ret); /* without the user's */
 void agents_finish(struct agents *a);
 const struct agent *agents_find(const struct agents *a, const char *name);
+/* The agent that somebody meant whose word names none ("claude", "Gemini CLI", "curser"),
+ * or NULL. */
+const struct agent *agents_meant(const struct agents *a, const char *word);
 bool agent_is_installed(const struct agent *a);
 /* The folder for a scope ("project" beneath root, "user"); NULL when the agent has none.
  */

@@ -82,6 +82,19 @@ static const char **agent_names(struct installing *in, const struct agents *agen
     return names;
 }
 
+static void say_unknown(const struct agents *agents, const char *word, struct err *err) {
+    const struct agent *meant = agents_meant(agents, word);
+    if (meant) {
+        err_set(err, -EINVAL, "no agent is named \"%.64s\"; did you mean \"%s\"?", word,
+                meant->name);
+    } else {
+        err_set(err, -EINVAL,
+                "no agent is named \"%.64s\"; known are %s, %s, %s, %s, %s and %zu more",
+                word, agents->list[0].name, agents->list[1].name, agents->list[2].name,
+                agents->list[3].name, agents->list[4].name, agents->count - 5);
+    }
+}
+
 static void install_all(struct installing *in) {
     struct agents agents;
     if (agents_load(&agents, &in->err) < 0) {
@@ -97,7 +110,7 @@ static void install_all(struct installing *in) {
         .force = json_get_bool(in->params, "force", 0),
     };
     if (in->unknown_agent) {
-        err_set(&in->err, -EINVAL, "no agent is named \"%.64s\"", in->unknown_agent);
+        say_unknown(&agents, in->unknown_agent, &in->err);
     } else if (in->remove) {
         in->results = uninstall_skill(&agents, &request);
     } else {
@@ -155,8 +168,7 @@ static void install_done(uv_work_t *work, int status) {
     } else if (in->unsafe) {
         refuse_unsafe(in->call, in->unsafe);
     } else if (in->unknown_agent) {
-        call_fail_param(in->call, "/agents", "%s; docs/guide/skills.md lists them",
-                        in->err.msg);
+        call_fail_param(in->call, "/agents", "%s", in->err.msg);
     } else {
         skills_fail(in->call, &in->err);
     }

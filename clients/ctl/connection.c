@@ -192,8 +192,7 @@ static int start_daemon(struct connection *c, struct err *err) {
         .end = on_end,
         .data = c,
     };
-    int rc = child_start(&c->loop, &child, &c->child, err);
-    return rc < 0 ? err_wrap(err, "cannot start %s", program) : 0;
+    return child_start(&c->loop, &child, &c->child, err);
 }
 
 int connection_open(const struct connection_options *options, struct connection **ret,

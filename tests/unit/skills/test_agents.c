@@ -115,6 +115,14 @@ Test(agents, the_documented_agents_have_their_documented_folders) {
         expect_folder(&agents, rows[i].name, "user", rows[i].user);
     }
     cr_expect(agents_find(&agents, "no-such-agent") == NULL);
+    static const char *const meant[][2] = {
+        {"claude", "claude-code"}, {"Gemini CLI", "gemini-cli"}, {"curser", "cursor"},
+        {"Kimi", "kimi-code-cli"}, {"no-such-agent", NULL},      {"x", NULL}};
+    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++) {
+        const struct agent *a = agents_meant(&agents, meant[i][0]);
+        cr_expect(a ? meant[i][1] && !strcmp(a->name, meant[i][1]) : !meant[i][1],
+                  "%s: %s", meant[i][0], a ? a->name : "-");
+    }
     agents_finish(&agents);
 }
 
@@ -127,7 +135,8 @@ Test(agents, names_are_unique_and_folders_stay_inside) {
         cr_expect(strspn(a->name, "abcdefghijklmnopqrstuvwxyz0123456789-") ==
                   strlen(a->name));
         cr_expect(a->project && a->project[0] != '/' && !strstr(a->project, ".."));
-        cr_expect(a->user == NULL || path_is_beneath(a->user, home), "%s: %s", a->name, a->user);
+        cr_expect(a->user == NULL || path_is_beneath(a->user, home), "%s: %s", a->name,
+                  a->user);
         cr_expect(a->title && a->title[0] && a->reads);
     }
     agents_finish(&agents);
