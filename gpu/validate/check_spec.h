@@ -151,6 +151,7 @@ struct check_spec {
     bool has_seed;
     uint64_t seed;
     unsigned checks;
+    bool default_checks; /* the spec names none */
     const char *arch;    /* "sm_90a" */
     const char *backend; /* "auto", "cuda", "emulator" */
     const char *device;  /* UUID or ordinal of a CUDA device, NULL = any */

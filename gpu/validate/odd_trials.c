@@ -54,8 +54,7 @@ static int one_trial(struct run *run, size_t i) {
     return ended ? -1 : course_is_good(run);
 }
 
-static void note(struct run_report *report, const struct run *run, size_t i,
-                 const char *why) {
+static void note(struct run *run, size_t i, const char *why) {
     json_int_t was, is;
     char message[640];
     const char *name = odd_sizes_name(&run->spec, i, &was, &is);
@@ -64,32 +63,22 @@ static void note(struct run_report *report, const struct run *run, size_t i,
              "fails, with %lld it does not: %.320s. If only such sizes are meant, say "
              "\"odd_sizes\": false",
              name, (long long)is, (long long)was, why);
-    run_report_note(report, "odd_size", "warning", NULL, message);
+    run_report_note(&run->report, "odd_size", "warning", NULL, message);
 }
 
-/* In a report of its own: nothing of it may change the verdict. */
 static const char *run_added(struct run *run, size_t i) {
-    struct run_report kept = run->report;
-    json_t *kept_result = run->result;
-    uint64_t budget = run->budget, cost = run->cost[run->spec.added_base];
+    struct course_aside aside;
     char why[512];
-    run_report_start(&run->report);
-    run->result = json_object();
-    run->tentative = true;
-    if (cost && cost < course_budget_left(run) / MANY_TIMES) {
-        run->budget = run->spent + MANY_TIMES * cost;
-    }
+    course_aside_begin(run, &aside, MANY_TIMES * run->cost[run->spec.added_base]);
     int good = trials_stopped() ? -1 : one_trial(run, i);
     if (good == 0) {
         tell_why(run, why, sizeof why);
-        note(&kept, run, i, why);
     }
-    run_report_finish(&run->report);
-    json_decref(run->result);
-    run->report = kept;
-    run->result = kept_result;
-    run->budget = budget;
-    run->ended = run->tentative = false;
+    struct run_report own = course_aside_end(run, &aside);
+    run_report_finish(&own);
+    if (good == 0) {
+        note(run, i, why);
+    }
     return good > 0 ? "pass" : good == 0 ? "fail" : "skipped";
 }
 

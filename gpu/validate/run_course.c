@@ -109,6 +109,28 @@ uint64_t course_budget_left(const struct run *run) {
     return run->budget > run->spent ? run->budget - run->spent : 1;
 }
 
+void course_aside_begin(struct run *run, struct course_aside *ret, uint64_t budget) {
+    *ret = (struct course_aside){run->report, run->result, run->budget, run->ended};
+    run_report_start(&run->report);
+    run->result = json_object();
+    run->tentative = true;
+    run->ended = false;
+    if (budget && budget < course_budget_left(run)) {
+        run->budget = run->spent + budget;
+    }
+}
+
+struct run_report course_aside_end(struct run *run, struct course_aside *aside) {
+    struct run_report ret = run->report;
+    json_decref(run->result);
+    run->report = aside->report;
+    run->result = aside->result;
+    run->budget = aside->budget;
+    run->ended = aside->ended;
+    run->tentative = false;
+    return ret;
+}
+
 static void note_unchecked(struct run *run, const struct trial *t) {
     const char *left = run->class->unchecked ? run->class->unchecked(t->backend) : NULL;
     if (left && !run->race_left) {

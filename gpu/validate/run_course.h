@@ -22,6 +22,7 @@ struct run {
     struct run_save save;
     struct run_notes *notes; /* or NULL */
     json_t *result;
+    size_t suspect; /* the case of the first trial that failed, or SIZE_MAX */
     bool ended;     /* a verdict stands */
     bool tentative; /* an extra check is made: that it ran out of time is no verdict */
 };
@@ -36,6 +37,18 @@ uint64_t course_budget_left(const struct run *run);
 /* The seed of a case's launches after its trials: of a stream that no trial takes from.
  */
 uint64_t course_repeat_seed(const struct run *run, size_t i, unsigned k);
+
+/* An extra check: in a report and a result of its own, so that nothing of it changes the
+ * verdict by itself, and with at most `budget` instructions (0: all that is left). */
+struct course_aside {
+    struct run_report report;
+    json_t *result;
+    uint64_t budget;
+    bool ended;
+};
+void course_aside_begin(struct run *run, struct course_aside *ret, uint64_t budget);
+/* What stood before stands again; run_report_finish what comes back. */
+struct run_report course_aside_end(struct run *run, struct course_aside *aside);
 
 /* A trial of the kernel under test; what it shows besides its outputs is reported. 0 when
  * it came to its end; -1 with the verdict set. Finish the trial in both cases. */

@@ -92,7 +92,7 @@ static void name_assertion(json_t *finding) {
     }
 }
 
-static void add_finding(struct run_report *r, json_t *finding) {
+void run_report_finding(struct run_report *r, json_t *finding) {
     size_t i;
     name_buffer(finding);
     name_assertion(finding);
@@ -126,7 +126,7 @@ static void add_unwritten(struct run_report *r, const struct trial *t, size_t bu
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "source", "run", "code",
                   "unwritten_output", "severity", "error", "message", message, "buffer",
                   spec->name, "offset", (json_int_t)first, "count", (json_int_t)elements);
-    add_finding(r, finding);
+    run_report_finding(r, finding);
 }
 
 void run_report_note(struct run_report *r, const char *code, const char *severity,
@@ -136,7 +136,7 @@ void run_report_note(struct run_report *r, const char *code, const char *severit
     if (buffer) {
         json_object_set_new(finding, "buffer", json_string(buffer));
     }
-    add_finding(r, finding);
+    run_report_finding(r, finding);
 }
 
 /* --- what a trial showed besides its outputs --- */
@@ -147,7 +147,7 @@ void run_report_observe(struct run_report *r, const struct trial *t, unsigned tr
     size_t i;
     json_t *finding;
     json_array_foreach(findings, i, finding) {
-        add_finding(r, finding);
+        run_report_finding(r, finding);
     }
     r->omitted += omitted;
     const char *printed = t->class->printed(t->backend);

@@ -29,6 +29,8 @@ void run_report_finish(struct run_report *r);
  * nothing is). */
 int run_report_add(struct run_report *r, const struct trial *t, size_t check_case,
                    unsigned trial, const struct expectation *expected, struct err *err);
+/* One finding; equal ones are counted. Not stolen. */
+void run_report_finding(struct run_report *r, json_t *finding);
 /* A finding of the run itself: of no file, no thread. */
 void run_report_note(struct run_report *r, const char *code, const char *severity,
                      const char *buffer, const char *message);

@@ -26,6 +26,7 @@ int check_seed_read(const json_t *value, uint64_t *ret) {
 static int read_checks(struct spec_reader *r, const json_t *checks) {
     static const char *const names[] = {"memory", "initialized", "race", "barrier"};
     if (!checks) {
+        r->spec->default_checks = true;
         r->spec->checks = SPEC_CHECK_MEMORY | SPEC_CHECK_INITIALIZED | SPEC_CHECK_BARRIER;
         return 0;
     }

@@ -6,6 +6,7 @@
 #include "gpu/cubin_text.h"
 #include "gpu/validate/odd_sizes.h"
 #include "gpu/validate/odd_trials.h"
+#include "gpu/validate/race_trial.h"
 #include "gpu/validate/repeat_check.h"
 #include "gpu/validate/self_reference.h"
 #include "gpu/validate/spec_npy.h"
@@ -46,6 +47,9 @@ static int run_trial(struct run *run, size_t i, unsigned k) {
         run_save_trial(&run->save, &t, i, k, failed, &expected, of_case);
     }
     run->cost[i] = run->spent - before;
+    if (run->suspect == SIZE_MAX && !course_is_good(run)) {
+        run->suspect = i;
+    }
     expectation_finish(&expected);
     if (r == 0) {
         repeat_trial(run, &t, i, k);
@@ -311,6 +315,7 @@ static void run_all(struct run *run) {
     warn_self_reference(run);
     run_trials(run);
     validate_timing(run);
+    race_trial(run);
     if (course_is_good(run)) {
         odd_trials(run);
     }
@@ -334,6 +339,7 @@ json_t *validate_run(const json_t *request, const struct backend_class *backend,
     struct err err = {0};
     run->class = backend;
     run->notes = notes;
+    run->suspect = SIZE_MAX;
     run->until_ms = clock_ms() + time_allowed_ms(request);
     run->result = json_object();
     run_report_start(&run->report);

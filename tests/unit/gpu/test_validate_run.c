@@ -22,6 +22,7 @@ struct backend {
     struct area areas[8];
     size_t count;
     uint64_t budget, spent;
+    unsigned checks;
     json_t *findings;
 };
 
@@ -34,6 +35,7 @@ static int fake_open(struct backend **ret, const struct backend_options *o,
     }
     struct backend *b = xcalloc(1, sizeof *b);
     b->budget = o->instructions;
+    b->checks = o->checks;
     b->findings = json_array();
     *ret = b;
     return 0;
@@ -108,10 +110,17 @@ static int fake_params(struct backend *b, const char *entry, struct kernel_param
     return 3;
 }
 
-static void fault(struct backend *b) {
+static void add(struct backend *b, const char *code, enum finding_severity severity) {
     struct finding_span at = {.line = 7};
-    json_array_append_new(b->findings, finding_new("run", "out_of_bounds", FINDING_ERROR,
-                                                   "outside x", "k.cu", &at));
+    json_array_append_new(b->findings,
+                          finding_new("run", code, severity, "so it is", "k.cu", &at));
+}
+
+static void add_races(struct backend *b) {
+    add(b, "race", FINDING_ERROR);
+    add(b, "global_race", FINDING_WARNING);
+    add(b, "global_race", FINDING_INFO);
+    add(b, "out_of_bounds", FINDING_ERROR);
 }
 
 static enum backend_end fake_launch(struct backend *b, const struct backend_launch *l,
@@ -131,7 +140,7 @@ static enum backend_end fake_launch(struct backend *b, const struct backend_laun
         return BACKEND_REFUSED;
     }
     if (!strcmp(l->entry, "fault")) {
-        fault(b);
+        add(b, "out_of_bounds", FINDING_ERROR);
         return BACKEND_FAULT;
     }
     int last = !strcmp(l->entry, "short") ? n - 1 : n;
@@ -141,7 +150,11 @@ static enum backend_end fake_launch(struct backend *b, const struct backend_laun
         memset(y->written + 4 * i, 1, 4);
     }
     if (!strcmp(l->entry, "noted")) {
-        fault(b);
+        add(b, "out_of_bounds", FINDING_ERROR);
+    }
+    if (!strcmp(l->entry, "racy") && (b->checks & SPEC_CHECK_RACE)) {
+        add_races(b);
+        return BACKEND_FAULT;
     }
     return BACKEND_DONE;
 }
@@ -166,6 +179,8 @@ static uint64_t fake_spent(const struct backend *b) {
 
 static const struct backend_class fake = {
     .kind = "fake",
+    .checks =
+        SPEC_CHECK_MEMORY | SPEC_CHECK_INITIALIZED | SPEC_CHECK_RACE | SPEC_CHECK_BARRIER,
     .open = fake_open,
     .close = fake_close,
     .device = fake_device,
@@ -221,7 +236,8 @@ Test(validate_run, a_right_kernel_passes) {
     cr_assert_eq(json_array_size(json_object_get(r, "cases")), 6);
     cr_assert_eq(json_array_size(json_object_get(r, "findings")), 0);
     cr_assert_str_eq(json_get_string(r, "printf", ""), "hello\nhello\n");
-    cr_assert_eq(json_get_integer(json_object_get(r, "budget"), "spent", 0), 3 * 38);
+    /* Three trials of 5 and 33, and one that looks for races. */
+    cr_assert_eq(json_get_integer(json_object_get(r, "budget"), "spent", 0), 3 * 38 + 33);
     cr_assert_eq(json_get_integer(json_object_get(r, "counters"), "lane_instructions", 0),
                  33);
     autojson *with_kernel = run("good", ",'expect':{'kernel':{}}", "ptx");
@@ -278,6 +294,46 @@ Test(validate_run, findings_fail_a_right_result) {
     json_t *findings = json_object_get(r, "findings");
     cr_assert_eq(json_array_size(findings), 1);
     cr_assert_eq(json_get_integer(json_array_get(findings, 0), "count", 0), 6);
+}
+
+static bool looked_for_races(const json_t *r) {
+    size_t i;
+    const json_t *check;
+    json_array_foreach(json_object_get(r, "checks"), i, check) {
+        if (!strcmp(json_string_value(check), "race")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nobody need ask; of that trial only the races count, and not what is harmless. */
+Test(validate_run, races_are_looked_for_once_where_no_checks_are_named) {
+    autojson *r = run("racy", TWICE, "ptx");
+    json_t *findings = json_object_get(r, "findings");
+    cr_assert_str_eq(verdict(r), "fail");
+    cr_assert(looked_for_races(r));
+    cr_assert_eq(json_array_size(findings), 2);
+    cr_assert_str_eq(json_get_string(json_array_get(findings, 0), "code", ""), "race");
+    cr_assert_str_eq(json_get_string(json_array_get(findings, 1), "severity", ""),
+                     "warning");
+    cr_assert(!json_object_get(r, "error"), "the trial's own end is nobody's");
+    cr_assert_eq(json_array_size(json_object_get(r, "cases")), 6);
+
+    autojson *good = run("good", TWICE, "ptx");
+    cr_assert(looked_for_races(good));
+    autojson *faulty = run("fault", TWICE, "ptx");
+    cr_assert_eq(json_array_size(json_object_get(faulty, "findings")), 1);
+
+    static const char *const without[] = {
+        TWICE ",'checks':['memory']", /* they are named */
+        TWICE ",'instructions':115",  /* three trials, and no more */
+    };
+    for (size_t i = 0; i < ARRAY_LEN(without); i++) {
+        autojson *none = run("racy", without[i], "ptx");
+        cr_assert_str_eq(verdict(none), "pass", "%s", without[i]);
+        cr_assert(!looked_for_races(none), "%s", without[i]);
+    }
 }
 
 static const char *added_verdict(const json_t *r, size_t i) {
