@@ -1,6 +1,7 @@
 #include "gpu/ptx/access.h"
 
 #include "gpu/ptx/bind.h"
+#include "gpu/ptx/cluster_life.h"
 #include "gpu/ptx/lower.h"
 #include "gpu/ptx/race.h"
 
@@ -147,6 +148,8 @@ static void step_access_ordered(struct warp *w, const struct step *s, uint32_t m
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     }
     w->polled = true;
+    life_strong(w, s, a, mask);
+    warp_synced(w);
 }
 
 /* ---- lowering ---- */

@@ -1,5 +1,7 @@
 /* Loads and stores lane by lane: everything that is not plain, and every finding. */
 #include "gpu/ptx/access.h"
+#include "gpu/ptx/cluster_life.h"
+#include "gpu/ptx/proxy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -230,6 +232,7 @@ static struct block *find_block(struct fault *f) {
         return NULL;
     }
     f->address &= (UINT64_C(1) << CLUSTER_TAG_SHIFT) - 1;
+    life_touch(f->warp, f->step, f->lane, b, f->address);
     return b;
 }
 
@@ -259,6 +262,7 @@ static uint8_t *resolve_shared(struct fault *f, bool reads, uint8_t **ret_shadow
     if (b->shared_shadow) {
         if (f->writes) {
             access_shadow_set(b->shared_shadow, f->address, f->bytes);
+            proxy_wrote(f->warp, f->step, f->lane, b, f->address, f->bytes);
         }
         *ret_shadow = b->shared_shadow + f->address / 4;
     }

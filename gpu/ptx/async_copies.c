@@ -9,6 +9,7 @@
 #include "gpu/ptx/bulk_copies.h"
 #include "gpu/ptx/coalescing.h"
 #include "gpu/ptx/lower.h"
+#include "gpu/ptx/proxy.h"
 #include "gpu/ptx/race.h"
 
 #include <string.h>
@@ -34,6 +35,7 @@ static void copy_arrive(struct warp *w, const struct async_copy *c) {
     memcpy(b->shared + c->to, bytes, c->bytes);
     if (b->shared_shadow) {
         memset(b->shared_shadow + c->to / 4, 0xff, c->bytes / 4u);
+        proxy_wrote(w, NULL, c->lane, b, c->to, c->bytes);
     }
     b->changes++;
 }

@@ -5,6 +5,7 @@
 #include "gpu/ptx/atomics.h"
 
 #include "gpu/ptx/access.h"
+#include "gpu/ptx/cluster_life.h"
 #include "gpu/ptx/coalescing.h"
 #include "gpu/ptx/half_bits.h"
 #include "gpu/ptx/lower.h"
@@ -315,6 +316,8 @@ static void step_atomic(struct warp *w, const struct step *s, uint32_t mask) {
         }
     }
     w->polled = true;
+    life_strong(w, s, a, mask);
+    warp_synced(w);
 }
 
 /* ---- lowering ---- */
@@ -400,7 +403,8 @@ static bool atomic_init(const struct ptx_instruction *i, struct access *a) {
     a->is_store = a->is_atomic = a->polls = true;
     a->watched = step_atomic;
     a->compares = op == ATOMIC_MIN || op == ATOMIC_MAX || op == ATOMIC_CAS;
-    a->race = (uint8_t)race_kind_of(i, RACE_READ | RACE_WRITE | RACE_ATOMIC | RACE_STRONG);
+    a->race =
+        (uint8_t)race_kind_of(i, RACE_READ | RACE_WRITE | RACE_ATOMIC | RACE_STRONG);
     bool place = a->space == PTX_GENERIC || a->space == PTX_GLOBAL ||
                  a->space == PTX_SHARED || a->space == PTX_SHARED_CLUSTER;
     return place && a->count <= 8 && a->bytes * a->count <= 16 && atomic_exists(a);

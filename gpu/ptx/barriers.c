@@ -4,6 +4,7 @@
  * then its warp counts as arrived. Without a number of threads all warps that live are
  * expected. */
 #include "gpu/ptx/block.h"
+#include "gpu/ptx/cluster_life.h"
 #include "gpu/ptx/findings.h"
 #include "gpu/ptx/lower.h"
 #include "gpu/ptx/race.h"
@@ -168,6 +169,10 @@ static void barrier_release(struct block *b, unsigned id) {
         }
     }
     race_barrier_pass(b, id, bar->warps);
+    life_block_barrier(b);
+    for (uint32_t m = bar->warps; m; m &= m - 1) {
+        warp_synced(&b->warps[__builtin_ctz(m)]);
+    }
     *bar = (struct barrier){.expected = 0};
     b->changes++;
 }

@@ -1,6 +1,8 @@
 #include "gpu/ptx/block.h"
 
+#include "gpu/ptx/cluster_life.h"
 #include "gpu/ptx/findings.h"
+#include "gpu/ptx/proxy.h"
 #include "gpu/ptx/race.h"
 #include "gpu/ptx/schedule.h"
 #include "gpu/ptx/wgmma.h"
@@ -67,7 +69,7 @@ struct block *block_new(struct worker *worker) {
         }
         frame_fill_specials(&b->warps[k], &b->warps[k].root);
     }
-    if (run->race && !race_block_new(b)) {
+    if ((run->race && !race_block_new(b)) || !proxy_new(b)) {
         block_free(b);
         return NULL;
     }
@@ -96,6 +98,8 @@ void block_free(struct block *b) {
     free(b->stores.items);
     mbarriers_finish(&b->mbarriers);
     race_block_free(b);
+    proxy_free(b);
+    life_free(b->life);
     free(b->warps);
     free(b->arena);
     free(b->shared);
@@ -127,6 +131,7 @@ static void warp_start(struct warp *w) {
     memset(w->waits, 0, sizeof w->waits);
     w->copy_order = 0;
     w->cluster_arrived = w->cluster_owed = w->mbarrier_lanes = 0;
+    w->synced = w->met = 0;
     w->pending_count = 1;
     w->pending[0] =
         (struct split){.frame = &w->root, .next = code->steps, .lanes = w->live};
@@ -146,6 +151,7 @@ static void block_start(struct block *b) {
     b->clock = number * 64;
     b->changes = 0;
     b->ended = false;
+    b->released = 0;
     if (b->shared_bytes) {
         memset(b->shared, run->poison, b->shared_bytes);
         if (b->shared_shadow) {
@@ -156,6 +162,7 @@ static void block_start(struct block *b) {
         warp_start(&b->warps[k]);
     }
     race_block_start(b);
+    proxy_start(b);
 }
 
 void block_start_cluster(struct block *const *blocks, uint64_t number) {
@@ -165,7 +172,8 @@ void block_start_cluster(struct block *const *blocks, uint64_t number) {
     const uint64_t at[3] = {number % many[0], number / many[0] % many[1],
                             number / many[0] / many[1]};
     struct cluster *c = &blocks[0]->own;
-    *c = (struct cluster){.count = run->cluster_blocks, .left = run->cluster_blocks};
+    *c = (struct cluster){
+        .count = run->cluster_blocks, .left = run->cluster_blocks, .time = 1};
     for (uint32_t r = 0; r < c->count; r++) {
         const uint32_t in[3] = {r % dim[0], r / dim[0] % dim[1], r / dim[0] / dim[1]};
         struct block *b = c->blocks[r] = blocks[r];
@@ -176,6 +184,7 @@ void block_start_cluster(struct block *const *blocks, uint64_t number) {
         }
         block_start(b);
     }
+    c->life = life_start(blocks, c->count);
 }
 
 void block_end(struct block *b) {

@@ -30,7 +30,10 @@ struct block {
     struct warp *warps;
     uint8_t *arena; /* of all warps' entry frames */
     uint8_t *shared, *shared_shadow;
-    struct race_block *race; /* NULL: nobody looks for races */
+    struct race_block *race;   /* NULL: nobody looks for races */
+    struct proxy *proxy;       /* proxy.h; NULL: nobody asks */
+    struct cluster_life *life; /* of clusters that it is the first block of */
+    uint32_t released; /* cluster->time of the latest fence or releasing arrival */
     uint64_t shared_bytes;
     struct barrier barriers[BLOCK_BARRIERS];
     uint32_t arrive_lanes[BLOCK_BARRIERS][BLOCK_MAX_THREADS / WARP_LANES];
@@ -61,5 +64,14 @@ void block_tell_stuck(struct block *b);
 /* After lanes arrived or exited: complete what can be completed. */
 void block_check_barriers(struct block *b);
 void block_end(struct block *b); /* all lanes leave */
+
+/* What is known of order without the race check: the warp passed a barrier, a wait or a
+ * strong read, so that all that was done before may be known to it; its lanes met. */
+static inline void warp_synced(struct warp *w) {
+    w->synced = w->met = ++w->block->cluster->time;
+}
+static inline void warp_met(struct warp *w) {
+    w->met = ++w->block->cluster->time;
+}
 
 void step_barrier(struct warp *w, const struct step *s, uint32_t mask);

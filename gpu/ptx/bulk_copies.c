@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "gpu/ptx/access.h"
 #include "gpu/ptx/atomics.h"
+#include "gpu/ptx/cluster_life.h"
 #include "gpu/ptx/mbarrier.h"
 #include "gpu/ptx/race.h"
 #include "gpu/ptx/tensor_copies.h"
@@ -103,7 +104,11 @@ static void copy_arrive(struct bulk_copy *c, struct block *owner) {
 
 /* b: that owns the mbarrier. */
 static void arrive_at(struct block *b, struct bulk_copy *c) {
+    struct mbarrier *m = mbarrier_find(b, c->mbarrier);
     copy_arrive(c, b);
+    if (m) {
+        life_complete_at(c->warp, c->time, m);
+    }
     race_copy_done_at(b, c->mbarrier, c->race);
     if (c->kind == BULK_ARRIVE) {
         mbarrier_arrive_async(b, c->mbarrier);
@@ -201,6 +206,7 @@ static void end_arrivals(struct block *b) {
                              "for the phase of its mbarrier");
         }
         copy_arrive(c, b);
+        life_told(b, c->warp, c->time);
     }
     list->count = 0;
 }
@@ -227,35 +233,4 @@ static void list_reset(struct bulk_list *list) {
 void bulk_reset(struct block *b) {
     list_reset(&b->arrivals);
     list_reset(&b->stores);
-}
-
-/* ---- between the threads' writes and an engine's reads ---- */
-
-void bulk_check_proxy(struct warp *w, const struct step *s, unsigned lane,
-                      const struct block *b, uint64_t offset, uint64_t bytes) {
-    uint8_t plain = 0;
-    for (uint64_t k = offset / 4; b->shared_shadow && k < (offset + bytes + 3) / 4; k++) {
-        plain |= b->shared_shadow[k];
-    }
-    if (plain & 0xf0) {
-        finding_add(&(struct finding_place){.warp = w,
-                                            .step = s,
-                                            .lane = lane,
-                                            .buffer = "shared memory",
-                                            .offset = (int64_t)offset},
-                    FINDING_MISSING_FENCE,
-                    "The copy reads %llu bytes at offset %llu of shared memory that "
-                    "threads have written, with no fence.proxy.async after that",
-                    (unsigned long long)bytes, (unsigned long long)offset);
-    }
-}
-
-void bulk_proxy_fence(struct warp *w) {
-    struct cluster *c = w->block->cluster;
-    for (uint32_t r = 0; r < c->count; r++) {
-        struct block *b = c->blocks[r];
-        for (uint64_t k = 0; b->shared_shadow && k < (b->shared_bytes + 3) / 4; k++) {
-            b->shared_shadow[k] &= 0x0f;
-        }
-    }
 }

@@ -43,6 +43,7 @@ struct bulk_copy {
     struct block *source;
     struct tensor_copy *tensor; /* owned */
     uint64_t order;             /* ARRIVE: the lane's copies before it */
+    uint32_t time;              /* of the cluster, when it was issued */
     struct race_copy race;
     uint8_t value[16];
 };
@@ -66,8 +67,6 @@ void bulk_deliver_groups(struct warp *w, uint32_t lanes, const uint32_t *limit);
 /* Bytes by the copy's operation, or as they are. */
 void bulk_combine(const struct bulk_copy *c, uint8_t *to, const uint8_t *from,
                   uint64_t bytes);
-/* fence.proxy.async: what threads wrote may be read by an engine. */
-void bulk_proxy_fence(struct warp *w);
 /* Makes the destination of a copy count as not initialised. */
 void bulk_begin(const struct bulk_copy *c);
 /* What completes at this mbarrier is done. true: there was something. */
@@ -76,10 +75,6 @@ bool bulk_copies_to(const struct block *b, uint64_t offset, uint64_t bytes);
 /* A block has ended: findings for what nobody waited for, which is done now. */
 void bulk_end(struct block *b);
 void bulk_reset(struct block *b);
-/* Bytes that a copy reads while they were last written by plain stores, with no
- * fence.proxy.async after them, are told. */
-void bulk_check_proxy(struct warp *w, const struct step *s, unsigned lane,
-                      const struct block *b, uint64_t offset, uint64_t bytes);
 /* cp.async: those of the lane that came before `order` arrive, for an mbarrier. */
 void warp_copies_arrive(struct warp *w, unsigned lane, uint64_t order, struct block *b,
                         uint32_t mbarrier);

@@ -3,8 +3,10 @@
 #include "gpu/ptx/access.h"
 #include "gpu/ptx/atomics.h"
 #include "gpu/ptx/bulk_copies.h"
+#include "gpu/ptx/cluster_life.h"
 #include "gpu/ptx/lower.h"
 #include "gpu/ptx/mbarrier.h"
+#include "gpu/ptx/proxy.h"
 #include "gpu/ptx/race.h"
 #include "gpu/ptx/tensor_copies.h"
 
@@ -53,6 +55,7 @@ static struct bulk_copy copy_of(struct warp *w, const struct step *s, unsigned l
                               .block = w->block,
                               .bytes = (uint32_t)bytes,
                               .race = race_copy_begin(w),
+                              .time = w->block->cluster->time,
                               .group = w->bulk_groups[lane]};
 }
 
@@ -66,6 +69,15 @@ static struct access_range range_of(const struct bulk_copy *c, uint64_t address,
                                  .bytes = c->bytes,
                                  .reads = reads,
                                  .writes = writes};
+}
+
+/* What threads have written may not have been seen by the engine yet. */
+static void check_proxy(const struct bulk_copy *c, const struct block *b,
+                        uint64_t offset) {
+    proxy_check(
+        &(struct proxy_reader){
+            .warp = c->warp, .step = c->step, .lane = c->lane, .words = "The copy"},
+        b, offset, c->bytes);
 }
 
 /* ---- to shared memory ---- */
@@ -93,6 +105,9 @@ static void send_to(const struct bulk_copy *proto, uint64_t to, uint64_t mbarrie
             *c.tensor = *proto->tensor;
         }
         bulk_begin(&c);
+        if (c.source && c.block != c.source) {
+            life_copy(c.warp, c.step, c.lane);
+        }
         race_copy_touch(c.warp, c.step, c.lane, c.block, c.shared, c.bytes,
                         bulk_race_kind(&c), c.race);
     }
@@ -143,7 +158,7 @@ static void lane_load(struct warp *w, const struct step *s, unsigned lane) {
         c.from = offset;
         fine = fine && c.source;
         if (fine) {
-            bulk_check_proxy(w, s, lane, c.source, offset, size);
+            check_proxy(&c, c.source, offset);
         }
     } else {
         fine = access_global_range(&r, &offset) && fine;
@@ -170,7 +185,7 @@ static void lane_store(struct warp *w, const struct step *s, unsigned lane) {
     if (!c.block || !access_global_range(&to, &offset) || !fine) {
         return;
     }
-    bulk_check_proxy(w, s, lane, c.block, c.shared, size);
+    check_proxy(&c, c.block, c.shared);
     race_copy_touch(w, s, lane, c.block, c.shared, c.bytes, RACE_READ, c.race);
     race_copy_touch(w, s, lane, NULL, c.from, c.bytes, bulk_race_kind(&c), c.race);
     bulk_add(w->block, &w->block->stores, &c);
@@ -281,7 +296,7 @@ static void tensor_store(struct bulk_copy *c) {
             return;
         }
     }
-    bulk_check_proxy(w, c->step, c->lane, c->block, offset, c->bytes);
+    check_proxy(c, c->block, offset);
     race_copy_touch(w, c->step, c->lane, c->block, offset, c->bytes, RACE_READ, c->race);
     struct tensor_copy *own = xmalloc(sizeof *own);
     *own = *c->tensor;
@@ -348,11 +363,9 @@ static void step_wait_group(struct warp *w, const struct step *s, uint32_t mask)
 }
 
 static void step_proxy_fence(struct warp *w, const struct step *s, uint32_t mask) {
-    (void)s, (void)mask;
+    (void)s;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (w->worker->run->program->engine_reads) {
-        bulk_proxy_fence(w);
-    }
+    proxy_fence(w, mask);
 }
 
 /* ---- lowering ---- */

@@ -2,6 +2,7 @@
 #include "gpu/ptx/cluster.h"
 
 #include "gpu/ptx/block.h"
+#include "gpu/ptx/cluster_life.h"
 #include "gpu/ptx/findings.h"
 #include "gpu/ptx/lower.h"
 #include "gpu/ptx/memory.h"
@@ -10,6 +11,7 @@
 
 /* ---- the barrier: every thread arrives, then waits; who has exited has arrived ---- */
 
+#define AUX_RELAXED 1u /* the arrival releases nothing but what was fenced */
 #define RACE_PLACE (UINT64_C(1) << 40) /* of no memory, in the first block's */
 
 static bool all_arrived(const struct cluster *c) {
@@ -26,6 +28,8 @@ static bool all_arrived(const struct cluster *c) {
 
 static void race_pass(struct warp *w, uint32_t lanes) {
     if (lanes) {
+        warp_synced(w);
+        life_pass(w->block);
         race_acquire_at(w, lanes, w->block->cluster->blocks[0], RACE_PLACE);
         race_meet(w, lanes, true);
     }
@@ -81,6 +85,10 @@ static void step_cluster_arrive(struct warp *w, const struct step *s, uint32_t m
     w->cluster_arrived |= mask;
     w->cluster_owed |= mask;
     w->block->cluster->open = true;
+    life_arrive(w);
+    if (!(s->aux & AUX_RELAXED)) {
+        w->block->released = w->block->cluster->time;
+    }
     race_release_at(w, w->block->cluster->blocks[0], RACE_PLACE);
     w->block->changes++;
     cluster_check_barrier(w->block->cluster);
@@ -180,7 +188,8 @@ static enum lower_answer lower_cluster_barrier(struct lowering *l,
     if (arrive == ptx_has(i, PTX_M_WAIT) || i->operand_count != 0) {
         return LOWER_REFUSED;
     }
-    lower_step(l, i, arrive ? step_cluster_arrive : step_cluster_wait, false);
+    lower_step(l, i, arrive ? step_cluster_arrive : step_cluster_wait, false)->aux =
+        ptx_has(i, PTX_M_RELAXED) ? AUX_RELAXED : 0;
     return LOWER_DONE;
 }
 

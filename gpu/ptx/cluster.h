@@ -20,8 +20,10 @@ struct step;
 struct cluster {
     struct block *blocks[CLUSTER_MAX]; /* by rank */
     uint32_t count;
-    uint32_t left; /* blocks that have not ended */
-    bool open;     /* somebody has arrived at its barrier */
+    uint32_t left;             /* blocks that have not ended */
+    bool open;                 /* somebody has arrived at its barrier */
+    uint32_t time;             /* moves when threads of it synchronise */
+    struct cluster_life *life; /* cluster_life.h; NULL: one block alone */
 };
 
 /* After lanes arrived or exited. */

@@ -1,6 +1,7 @@
 /* control: branches, exits, and what has no effect here. */
 #include "base/mem.h"
 #include "gpu/ptx/block.h"
+#include "gpu/ptx/cluster_life.h"
 #include "gpu/ptx/findings.h"
 #include "gpu/ptx/lower.h"
 #include "gpu/ptx/race.h"
@@ -182,7 +183,7 @@ void step_branch_table(struct warp *w, const struct step *s, uint32_t mask) {
 }
 
 void step_exit(struct warp *w, const struct step *s, uint32_t mask) {
-    (void)s;
+    life_exit(w, s);
     warp_exit_lanes(w, mask);
 }
 
@@ -206,6 +207,7 @@ static void step_fence(struct warp *w, const struct step *s, uint32_t mask) {
     (void)mask;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     race_fence(w, s->aux != 0);
+    life_fence(w);
 }
 
 static void step_sleep(struct warp *w, const struct step *s, uint32_t mask) {

@@ -56,6 +56,7 @@ static const char *const code_names[] = {
     [FINDING_INVALID_TENSOR_MAP] = "invalid_tensor_map",
     [FINDING_UNWAITED_COPY] = "unwaited_copy",
     [FINDING_MISSING_FENCE] = "missing_fence",
+    [FINDING_EARLY_EXIT] = "early_exit",
     [FINDING_UNFINISHED] = "unfinished",
 };
 

@@ -27,6 +27,7 @@ enum finding_code {
     FINDING_INVALID_TENSOR_MAP,
     FINDING_UNWAITED_COPY, /* a block ended before a bulk copy had */
     FINDING_MISSING_FENCE, /* threads wrote what an engine reads, without a proxy fence */
+    FINDING_EARLY_EXIT,    /* of a block whose shared memory others still reach into */
     FINDING_UNFINISHED,    /* where a warp was when budget or time ended the launch */
 };
 

@@ -7,6 +7,7 @@
 #include "gpu/ptx/images.h"
 #include "gpu/ptx/lower.h"
 #include "gpu/ptx/memory.h"
+#include "gpu/ptx/proxy.h"
 #include "gpu/ptx/race.h"
 #include "gpu/ptx/schedule.h"
 
@@ -165,6 +166,9 @@ static int programs_lower(struct machine *m, const char *const *entries,
         result = rc ? rc : result;
         if (rc == 0) {
             counters_init(&m->counters[k], m->programs[k]);
+            if (m->config.checks & MACHINE_CHECK_INITIALIZED) {
+                proxy_watch(m->programs[k]);
+            }
             if (m->race) {
                 race_watch(m->programs[k]);
             }
@@ -371,9 +375,8 @@ static int launch_clusters(const struct machine_launch *l, const struct ptx_func
         }
         blocks *= shape[k];
     }
-    return blocks > CLUSTER_MAX
-               ? refuse(err, "blocks of a cluster", blocks, CLUSTER_MAX)
-               : 0;
+    return blocks > CLUSTER_MAX ? refuse(err, "blocks of a cluster", blocks, CLUSTER_MAX)
+                                : 0;
 }
 
 static int launch_check(const struct machine *m, const struct machine_launch *l,
@@ -442,7 +445,8 @@ static void run_init(struct run *run, struct machine *m, const struct program *p
     const struct code *entry = p->codes[p->entry];
     run->block_bytes = run->shared_window * 2 + sizeof(struct block) +
                        warps * (entry->arena_bytes + sizeof(struct warp) +
-                                entry->local_bytes * 5 / 4 * WARP_LANES);
+                                entry->local_bytes * 5 / 4 * WARP_LANES) +
+                       proxy_bytes(run);
 }
 
 enum machine_end machine_launch(struct machine *m, const struct machine_launch *launch,

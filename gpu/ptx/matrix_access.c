@@ -2,6 +2,7 @@
 #include "gpu/ptx/access.h"
 #include "gpu/ptx/coalescing.h"
 #include "gpu/ptx/matrix.h"
+#include "gpu/ptx/proxy.h"
 #include "gpu/ptx/race.h"
 
 #include <string.h>
@@ -26,6 +27,7 @@ static uint8_t *row_at(struct warp *w, const struct step *s, const struct matrix
     if (inside && b->shared_shadow) {
         if (writes) {
             memset(b->shared_shadow + offset / 4, 0xff, 4);
+            proxy_wrote(w, s, lane, b, offset, 16);
         } else {
             memcpy(&set, b->shared_shadow + offset / 4, 4);
         }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "gpu/ptx/access.h"
 #include "gpu/ptx/bulk_copies.h"
+#include "gpu/ptx/cluster_life.h"
 #include "gpu/ptx/lower.h"
 #include "gpu/ptx/race.h"
 
@@ -15,11 +16,13 @@
 void mbarriers_reset(struct mbarriers *m) {
     for (uint32_t k = 0; k < m->count; k++) {
         m->slots[m->items[k].offset / 8] = 0;
+        free(m->items[k].known);
     }
     m->count = 0;
 }
 
 void mbarriers_finish(struct mbarriers *m) {
+    mbarriers_reset(m);
     free(m->items);
     free(m->slots);
 }
@@ -117,6 +120,34 @@ static struct block *object_place(struct warp *w, const struct step *s, unsigned
     return access_shared_range(&r, remote, ret_offset);
 }
 
+/* Is mbarrier.init known to have been before this? */
+static void check_init(struct warp *w, const struct step *s, unsigned lane,
+                       struct block *b, const struct mbarrier *m) {
+    const struct mbarrier_init *i = &m->init;
+    if (b != w->block) {
+        life_check_init(w, s, lane, b, m);
+        return;
+    }
+    if (i->warp == w->index || i->time < w->synced) {
+        return;
+    }
+    struct finding_other other = {.function = i->function,
+                                  .instruction = i->step->instruction,
+                                  .block = b->number,
+                                  .thread = i->warp * WARP_LANES + i->lane,
+                                  .message = "mbarrier.init by another warp"};
+    finding_add(&(struct finding_place){.warp = w,
+                                        .step = s,
+                                        .lane = lane,
+                                        .buffer = "shared memory",
+                                        .offset = m->offset,
+                                        .other = &other},
+                FINDING_INVALID_MBARRIER,
+                "mbarrier at offset %u: nothing orders mbarrier.init, by another warp, "
+                "before this (__syncthreads() behind it is missing)",
+                m->offset);
+}
+
 struct mbarrier *mbarrier_at(struct warp *w, const struct step *s, unsigned lane,
                              uint64_t address, bool remote, struct block **ret_block) {
     uint64_t offset, word;
@@ -131,6 +162,7 @@ struct mbarrier *mbarrier_at(struct warp *w, const struct step *s, unsigned lane
              offset);
         return NULL;
     }
+    check_init(w, s, lane, b, m);
     memcpy(&word, b->shared + offset, sizeof word);
     if (word != mbarrier_word(m)) {
         tell(w, s, lane, "its bytes were overwritten by a store", offset);
@@ -176,10 +208,15 @@ static void lane_init(struct warp *w, const struct step *s, unsigned lane) {
     }
     struct mbarrier *m = mbarrier_find(b, (uint32_t)offset);
     m = m ? m : mbarrier_add(b, (uint32_t)offset);
-    *m = (struct mbarrier){
-        .offset = (uint32_t)offset, .expected = count, .pending = count, .valid = true};
+    *m = (struct mbarrier){.offset = (uint32_t)offset,
+                           .expected = count,
+                           .pending = count,
+                           .valid = true,
+                           .known = m->known,
+                           .init = {s, w->frame->code->index, ++b->cluster->time,
+                                    (uint16_t)w->index, (uint8_t)lane}};
     if (b->shared_shadow) {
-        memset(b->shared_shadow + offset / 4, 0xff, 2);
+        memset(b->shared_shadow + offset / 4, 0x0f, 2);
     }
     mbarrier_show(b, m);
 }
@@ -217,6 +254,7 @@ static void lane_arrive(struct warp *w, const struct step *s, unsigned lane) {
              m->offset);
         return;
     }
+    life_arrive_at(w, m);
     race_release_at(w, b, m->offset);
     w->mbarrier_lanes |= 1u << lane;
     m->pending -= count;
@@ -295,6 +333,8 @@ static bool lane_wait(struct warp *w, const struct step *s, unsigned lane,
         m = mbarrier_find(b, offset);
     }
     if ((m->phase & 1) != phase) {
+        warp_synced(w);
+        life_pass_at(w->block, m);
         race_acquire_at(w, lanes, b, offset);
         race_meet(w, lanes & w->mbarrier_lanes, true); /* the lanes of a warp meet here */
         w->mbarrier_lanes &= ~lanes;
@@ -368,6 +408,7 @@ static void lane_arrive_copies(struct warp *w, const struct step *s, unsigned la
     if (!m) {
         return;
     }
+    life_arrive_at(w, m);
     race_release_at(w, b, m->offset);
     w->mbarrier_lanes |= 1u << lane;
     if (!(s->aux & AUX_NO_INCREMENT)) {

@@ -19,6 +19,13 @@ struct mbarrier {
     int64_t bytes; /* tx-count: expected and not yet come; negative: came unexpected */
     uint32_t phase;
     bool valid;
+    struct mbarrier_init { /* when it was initialised, by whom */
+        const struct step *step;
+        uint32_t function, time; /* of the cluster */
+        uint16_t warp;
+        uint8_t lane;
+    } init;
+    uint32_t *known; /* of what arrived (cluster_life.h); NULL: nothing */
 };
 
 /* Of a block; empty after mbarriers_reset. */

@@ -14,10 +14,11 @@ struct access {
     uint8_t count; /* elements: 1, 2, 4, 8 */
     bool is_store;
     bool is_atomic;
-    bool compares; /* an atomic minimum, maximum or compare-and-swap */
+    bool compares;         /* an atomic minimum, maximum or compare-and-swap */
     bool acquire, release; /* fences after, before */
     uint8_t race;          /* enum race_kind */
     step_run *watched;     /* the step's own handler, if races are looked for in it */
+    step_run *noted;       /* beneath that, where stores are noted (proxy.h) */
     bool polls;            /* volatile, acquire, relaxed: may be part of a spin wait */
     step_run *plain;       /* the handler between the fences */
     uint8_t operation;     /* of atomics: enum atomic_operation */
@@ -42,12 +43,12 @@ struct image_access {
     uint8_t count;     /* elements */
     uint8_t rank;      /* 1 to 3 */
     bool is_layered;
-    bool whole;        /* coordinates are integers */
-    bool gathers;      /* tld4, of this component */
+    bool whole;   /* coordinates are integers */
+    bool gathers; /* tld4, of this component */
     uint8_t component;
-    uint8_t outside;   /* enum image_outside */
-    uint8_t reduction; /* of sured */
-    uint8_t query;     /* enum image_query */
+    uint8_t outside;         /* enum image_outside */
+    uint8_t reduction;       /* of sured */
+    uint8_t query;           /* enum image_query */
     uint32_t coordinates[4]; /* registers of 4 bytes; a layer comes first */
     uint32_t registers[4];
 };
@@ -131,8 +132,8 @@ struct program {
     uint32_t *shared_variables;
     uint32_t shared_count;
     uint64_t steps;
-    bool engine_reads; /* bulk copies read shared memory: fence.proxy.async has a meaning
-                        */
+    bool engine_reads; /* bulk copies or wgmma read shared memory: fence.proxy.async has a
+                          meaning */
     bool order_sensitive; /* results depend on the order of blocks: one thread then */
 };
 

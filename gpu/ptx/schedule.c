@@ -1,4 +1,5 @@
 #include "gpu/ptx/schedule.h"
+#include "gpu/ptx/cluster_life.h"
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -117,6 +118,7 @@ static void tell_endless(struct worker *w) {
 static void block_finish(struct block *b, bool well) {
     if (well) {
         bulk_end(b);
+        life_end(b);
     }
     b->finished = true;
     b->cluster->left--;

@@ -83,6 +83,8 @@ struct warp {
     uint32_t cluster_owed;            /* lanes that have arrived and not yet waited */
     struct mbarrier_wait waits[MBARRIER_WAITS];
     uint32_t mbarrier_lanes; /* that arrived at one and have not gone on from a wait */
+    /* cluster->time when it took over what other warps know, when its lanes last met */
+    uint32_t synced, met;
     uint32_t copy_groups[WARP_LANES]; /* committed */
     struct wgmma_queue *wgmma;        /* wgmma.h; NULL: none was used */
     uint32_t masks[WARP_LANES] __attribute__((aligned(64)));

@@ -247,6 +247,7 @@ static void tell_strange(struct warp *w, const struct step *s, const struct meet
 static void do_alone(struct warp *w, const struct step *s, uint32_t lanes,
                      uint32_t named) {
     struct meeting t = {.lanes = 0, .predicate = 0, .strange = 0};
+    warp_met(w);
     race_meet(w, lanes, s->aux == OP_SYNC);
     meeting_join(&t, w->head.regs, s, lanes);
     meeting_do(&t, (enum warp_operation)s->aux);
@@ -258,8 +259,8 @@ static void do_alone(struct warp *w, const struct step *s, uint32_t lanes,
 
 static bool same_meeting(const struct split *a, const struct split *b) {
     return b->state == SPLIT_MEET && a->members == b->members &&
-           a->at->run == b->at->run &&
-           a->at->aux == b->at->aux && a->at->bytes == b->at->bytes;
+           a->at->run == b->at->run && a->at->aux == b->at->aux &&
+           a->at->bytes == b->at->bytes;
 }
 
 static bool meet_if_complete(struct warp *w, const struct split *p) {
@@ -282,6 +283,7 @@ static bool meet_if_complete(struct warp *w, const struct split *p) {
         }
     }
     meeting_do(&t, (enum warp_operation)key.at->aux);
+    warp_met(w);
     race_meet(w, t.lanes, key.at->aux == OP_SYNC);
     for (uint32_t k = 0; k < w->pending_count; k++) {
         struct split *q = &w->pending[k];
@@ -343,6 +345,7 @@ static void step_warp_operation(struct warp *w, const struct step *s, uint32_t m
         if (s->aux != OP_SYNC) {
             do_alone(w, s, mask, named);
         } else {
+            warp_met(w);
             race_meet(w, mask, true);
         }
         return;

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "gpu/ptx/access.h"
 #include "gpu/ptx/findings.h"
+#include "gpu/ptx/proxy.h"
 #include "gpu/ptx/race.h"
 
 #include <stdio.h>
@@ -83,6 +84,15 @@ static uint64_t operand_sum(const struct block *b, const struct operand *o) {
     return sum;
 }
 
+/* CUTLASS lets wgmma read what cp.async brought with no fence of the proxy; so may
+ * others. */
+static void check_proxy(struct warp *w, const struct step *s, uint64_t at) {
+    proxy_check(
+        &(struct proxy_reader){
+            .warp = w, .step = s, .words = "wgmma", .passes_copies = true},
+        w->block, at, 16);
+}
+
 static const uint8_t *piece_at(struct warp *w, const struct step *s, uint64_t at) {
     const struct block *b = w->block;
     uint32_t set = 0x0f0f0f0f;
@@ -90,6 +100,9 @@ static const uint8_t *piece_at(struct warp *w, const struct step *s, uint64_t at
     if (at + 16 <= b->shared_bytes) {
         if (b->shared_shadow) {
             memcpy(&set, b->shared_shadow + at / 4, 4);
+        }
+        if (set & 0xf0f0f0f0) {
+            check_proxy(w, s, at);
         }
         if ((set & 0x0f0f0f0f) == 0x0f0f0f0f) {
             return b->shared + at;

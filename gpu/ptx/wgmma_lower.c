@@ -114,6 +114,7 @@ static enum lower_answer lower_mma_async(struct lowering *l,
     uint32_t scale = lower_source(l, i, lower_operand(l, i, 3), 0, PTX_PRED);
     bool turned = lower_operand(l, i, 3)->negated;
     m.d = m.c = lower_fragment(l, i, &m, lower_operand(l, i, 0), 4, true);
+    l->program->engine_reads = true;
     struct step *s = lower_matrix_step(l, i, &m);
     s->src[MATRIX_ADDRESS] = first;
     s->src[MATRIX_SECOND] = second;

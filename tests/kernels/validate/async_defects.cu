@@ -51,6 +51,13 @@ extern "C" __global__ void no_proxy_fence(const int* x, int* y) {
   __syncthreads();
   if (threadIdx.x == 0) { store(y, s, 256); finish(); }
 }
+extern "C" __global__ void fence_of_one(const int* x, int* y) { // which orders only what it wrote itself
+  __shared__ alignas(128) int s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  if (threadIdx.x == 0) fence_async();
+  __syncthreads();
+  if (threadIdx.x == 0) { store(y, s, 256); finish(); }
+}
 extern "C" __global__ void reused_too_early(const int* x, int* y) {
   __shared__ alignas(128) int s[64];
   s[threadIdx.x] = x[threadIdx.x];
@@ -78,6 +85,28 @@ extern "C" __global__ void no_tensor_map(const int* x, int* y) {
     asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2}], [%3];" :: "r"(shared(s)), "l"(x), "r"(0), "r"(shared(&bar)) : "memory");
   }
   y[threadIdx.x] = 0;
+}
+__device__ unsigned cluster_rank() { unsigned r; asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r)); return r; }
+__device__ void cluster_sync() { asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory"); }
+__device__ unsigned mapa(unsigned at, unsigned rank) { unsigned r; asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(at), "r"(rank)); return r; }
+extern "C" __global__ void __cluster_dims__(2, 1, 1) no_last_sync(const int* x, int* y) { // block 1 may be gone
+  __shared__ int s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  cluster_sync();
+  if (cluster_rank() == 0) {
+    int v;
+    asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(v) : "r"(mapa(shared(&s[threadIdx.x]), 1)) : "memory");
+    y[threadIdx.x] = v;
+  }
+}
+extern "C" __global__ void __cluster_dims__(2, 1, 1) not_yet_initialised(const int* x, int* y) { // block 0's is, block 1's may not be
+  __shared__ alignas(8) u64 bar;
+  if (threadIdx.x == 0) bar_init(&bar, 1);
+  __syncthreads();
+  if (threadIdx.x == 0 && cluster_rank() == 1)
+    asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(mapa(shared(&bar), 0)) : "memory");
+  if (cluster_rank() == 0) { bar_wait(&bar, 0); y[threadIdx.x] = x[threadIdx.x]; }
+  cluster_sync();
 }
 extern "C" __global__ void __cluster_dims__(2, 1, 1) exited_block(const int* x, int* y) {
   __shared__ int s[64];

@@ -94,17 +94,21 @@ DEFECTS = {
     "no_init": ("invalid_mbarrier",),
     "store_not_waited": ("unwaited_copy",),
     "no_proxy_fence": ("missing_fence",),
+    "fence_of_one": ("missing_fence",),
     "odd_bytes": ("misaligned",),
     "no_tensor_map": ("invalid_tensor_map",),
     "reused_too_early": ("race",),
+    "no_last_sync": ("early_exit",),
+    "not_yet_initialised": ("invalid_mbarrier",),
     "exited_block": ("out_of_bounds",),
 }
+CLUSTERS = ("no_last_sync", "not_yet_initialised", "exited_block")
 
 
 def defects():
     for kernel, codes in DEFECTS.items():
         x = {"name": "x", "type": "int32", "shape": [64], "init": {"arange": [0, 1]}}
-        one = check(kernel, kernel, [2 if kernel == "exited_block" else 1], [64], [x, out("y", "int32", 64)], None,
+        one = check(kernel, kernel, [2 if kernel in CLUSTERS else 1], [64], [x, out("y", "int32", 64)], None,
                     verdict="fail", codes=sorted(codes), emulator_only=True)
         one["spec"]["expect"] = {"expression": {"y": "x[i]"}}
         one["spec"]["checks"] = ["memory", "initialized", "race", "barrier"]

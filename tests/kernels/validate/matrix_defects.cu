@@ -35,6 +35,14 @@ extern "C" __global__ void no_fence(const __half* x, float* out) {
   product(d, descriptor(tile), descriptor(tile + 2048)); COMMIT; WAIT;
   STORE;
 }
+extern "C" __global__ void no_proxy_fence(const __half* x, float* out) {
+  __shared__ alignas(1024) __half tile[4096];
+  float d[4] = {};
+  for (int i = threadIdx.x; i < 4096; i += blockDim.x) tile[i] = x[i % 64];
+  __syncthreads();
+  FENCE; product(d, descriptor(tile), descriptor(tile + 2048)); COMMIT; WAIT;
+  STORE;
+}
 extern "C" __global__ void overwritten(const __half* x, float* out) {
   SETUP;
   FENCE; product(d, descriptor(tile), descriptor(tile + 2048)); COMMIT;
