@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_NAME = 200 };
+enum { MAX_NAME = 200, BATCH_MAX = 64 };
 static const char magic[] = "\x93NUMPY";
 
 struct array_save {
@@ -156,6 +156,16 @@ static void really_free(struct array_save *s) {
     free(s);
 }
 
+/* What comes faster than the disk takes it waits; no more of it at once than a turn of
+ * the loop can give back. */
+static void take_batch(struct array_save *s) {
+    s->batched = s->queued < BATCH_MAX ? s->queued : BATCH_MAX;
+    s->batch = xcalloc(s->batched, sizeof *s->batch);
+    memcpy(s->batch, s->queue, s->batched * sizeof *s->batch);
+    s->queued -= s->batched;
+    memmove(s->queue, s->queue + s->batched, s->queued * sizeof *s->queue);
+}
+
 static void advance(struct array_save *s);
 
 static void on_end(uv_work_t *work, int status) {
@@ -185,9 +195,7 @@ static void advance(struct array_save *s) {
         return;
     }
     if (s->queued) {
-        s->batch = take(s->queue);
-        s->batched = s->queued;
-        s->queued = 0;
+        take_batch(s);
         s->working = true;
         uv_queue_work(s->loop, &s->work, on_thread, on_end);
     }
