@@ -60,7 +60,7 @@ static void fault_misaligned(const struct fault *f, unsigned align) {
 static void fault_global(const struct fault *f) {
     struct allocation *before, *after;
     memory_around(run_memory(f->warp->worker->run), f->address, &before, &after);
-    char text[192];
+    char text[2304]; /* names of variables are symbols, of templates long ones */
     uint64_t past = before ? f->address - before->address : 0;
     uint64_t gap = after ? after->address - f->address : UINT64_MAX;
     const struct allocation *near = before;

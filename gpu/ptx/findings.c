@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MAX_TEXT 2048 /* of a symbol: a template's is long */
 #define MAX_KEPT 4096 /* different ones, before they are cut to what was asked for */
 
 enum level { LEVEL_ERROR, LEVEL_WARNING, LEVEL_INFO };
@@ -17,11 +18,10 @@ struct finding {
     uint32_t thread;
     uint64_t count;
     uint8_t level; /* enum level */
-    bool has_buffer, has_other;
+    bool has_other;
     uint32_t block_id[3], thread_id[3];
     int64_t offset;
-    char buffer[64];
-    char message[256];
+    char *buffer, *message; /* whole: people get them demangled */
     char *kernel;
     const struct ptx_module *module;
     struct finding_other other;
@@ -68,12 +68,18 @@ struct findings *findings_new(unsigned max) {
     return f;
 }
 
+static void finding_finish(struct finding *x) {
+    free(x->kernel);
+    free(x->buffer);
+    free(x->message);
+}
+
 void findings_free(struct findings *f) {
     if (!f) {
         return;
     }
     for (size_t k = 0; k < f->count; k++) {
-        free(f->items[k].kernel);
+        finding_finish(&f->items[k]);
     }
     free(f->items);
     pthread_mutex_destroy(&f->lock);
@@ -127,9 +133,8 @@ static void finding_describe(const struct findings *f, const struct finding_plac
         indices_of(x->other.block, b->worker->run->launch->grid, x->other_block);
         indices_of(x->other.thread, f->block_dim, x->other_thread);
     }
-    x->has_buffer = at->buffer != NULL;
     x->offset = at->offset;
-    snprintf(x->buffer, sizeof x->buffer, "%s", at->buffer ? at->buffer : "");
+    x->buffer = at->buffer ? xstrndup(at->buffer, MAX_TEXT) : NULL;
 }
 
 void finding_add(const struct finding_place *at, enum finding_code code, const char *fmt,
@@ -161,13 +166,15 @@ void finding_add(const struct finding_place *at, enum finding_code code, const c
         return;
     }
     finding_describe(f, at, &x);
+    char text[MAX_TEXT + 256];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(x.message, sizeof x.message, fmt, args);
+    vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    x.message = xstrdup(text);
     if (known) {
         x.count += known->count;
-        free(known->kernel);
+        finding_finish(known);
     } else {
         if ((f->count & (f->count - 1)) == 0) {
             f->items =
@@ -249,7 +256,7 @@ static json_t *finding_json(const struct finding *x) {
     json_object_set_new(item, "kernel", json_clean_z(x->kernel));
     json_object_set_new(item, "block", triple(x->block_id));
     json_object_set_new(item, "thread", triple(x->thread_id));
-    if (x->has_buffer) {
+    if (x->buffer) {
         json_object_set_new(item, "buffer", json_clean_z(x->buffer));
         json_object_set_new(item, "offset", json_integer(x->offset));
     }

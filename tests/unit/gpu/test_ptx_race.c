@@ -119,6 +119,26 @@ Test(ptx_race, both_sides_are_told) {
 #define CONSUME                                                                          \
     "sub.u32 %r2, %r1, 256; ld.shared.u32 %r4, [%r2]; st.global.u32 [%g], %r4;\n"
 
+/* Whoever shows it demangles it: a template's is longer than a line. */
+Test(ptx_race, a_variables_name_is_whole) {
+    char name[401], body[4096];
+    memset(name, 'q', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    memcpy(name, "_ZZ", 3);
+    snprintf(
+        body, sizeof body,
+        ".visible .entry k(.param .u64 out)\n"
+        "{ .shared .align 4 .b8 %s[1024]; .reg .b32 %%r<4>, %%t; .reg .b64 %%rd<4>;\n"
+        "mov.u32 %%t, %%tid.x; mov.u64 %%rd0, %s; st.shared.u32 [%%rd0], %%t;\n"
+        "ret; }\n",
+        name, name);
+    struct seen s = run_on(body, 1, 64, 1, false);
+    cr_assert_gt(s.races, 0);
+    cr_expect_str_eq(json_get_string(s.first, "buffer", ""), name);
+    cr_expect(strstr(json_get_string(s.first, "message", ""), name));
+    json_decref(s.first);
+}
+
 Test(ptx_race, named_barriers_order_those_who_come) {
     expect_quiet(HEAD PRODUCE "bar.sync 1, 128;\n" CONSUME END, 1, 128);
     expect_race(HEAD PRODUCE CONSUME "bar.sync 1, 128;\n" END, 1, 128, "race", "error",
