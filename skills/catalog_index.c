@@ -45,6 +45,9 @@ static const char *const migrations[] = {
     "ALTER TABLE document ADD COLUMN meaning BLOB;"
     "DELETE FROM place; DELETE FROM text; DELETE FROM document; DELETE FROM term;"
     "UPDATE counter SET value = value + 1;",
+    /* Compounds within compounds are words too. */
+    "DELETE FROM place; DELETE FROM text; DELETE FROM document; DELETE FROM term;"
+    "UPDATE counter SET value = value + 1;",
     NULL};
 const struct db_schema catalog_schema = {migrations, true};
 

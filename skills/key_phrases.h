@@ -3,8 +3,9 @@
  *
  * Text is cut the same way when it is indexed and when it is searched: compounds
  * ("cp.async", "sm_90a", "pre-commit", "useEffect") give their parts and themselves
- * joined ("cpasync"), so that either spelling finds the other; "c++" and "c#" become
- * words. Stemming is left to the index's tokenizer. */
+ * joined ("cpasync"), so that either spelling finds the other, and so do compounds within
+ * them ("SELinux-aware"); "c++" and "c#" become words. Stemming is left to the index's
+ * tokenizer. */
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -83,6 +83,20 @@ static bool is_name(const char *s, size_t count, size_t joints) {
     return joints == 0 && count == 2 && is_upper(s[0]);
 }
 
+/* A compound within a compound is there joined too: "SELinux-aware" holds "selinux". */
+static void emit_inner(const char *s, const struct part *parts, size_t i, size_t count,
+                       word_visit *visit, void *data) {
+    size_t first = i;
+    bool ends = i + 1 == count || parts[i + 1].start != parts[i].end;
+    while (first > 0 && parts[first - 1].end == parts[first].start) {
+        first--;
+    }
+    if (ends && first < i && (first > 0 || i + 1 < count)) {
+        emit(visit, data, s + parts[first].start, parts[i].end - parts[first].start,
+             WORD_WHOLE);
+    }
+}
+
 static void visit_chunk(const char *s, size_t len, word_visit *visit, void *data) {
     struct part parts[PARTS_MAX];
     size_t joints, count = find_parts(s, len, parts, &joints);
@@ -96,6 +110,7 @@ static void visit_chunk(const char *s, size_t len, word_visit *visit, void *data
     }
     for (size_t i = 0; i < count; i++) {
         emit(visit, data, s + parts[i].start, parts[i].end - parts[i].start, WORD_PART);
+        emit_inner(s, parts, i, count, visit, data);
     }
     emit(visit, data, s, len, WORD_WHOLE);
 }
