@@ -29,15 +29,22 @@ static const char *library_of(const struct cuda_api *api) {
     return dladdr(function, &info) ? info.dli_fname : NULL;
 }
 
+/* Codes that a driver gives whatever it may open and call. */
+static bool is_plain(int code) {
+    return code == CUDA_STUB_LIBRARY || code == CUDA_DEVICE_UNAVAILABLE ||
+           code == CUDA_SYSTEM_NOT_READY || code == CUDA_OK;
+}
+
 static enum cuda_child_state device_start(struct cuda_child *child,
                                           const struct cuda_api *api, struct err *err) {
     static struct cuda_context context; /* for the process's life */
     uint64_t now = clock_ms();
     uint64_t left = child->deadline_ms > now ? child->deadline_ms - now : 0;
-    if (cuda_context_open(&context, api, child->device, now + left / 2, err) < 0 ||
-        (child->ptx &&
-         (cuda_target_check(&context.device, child->ptx, err) < 0 ||
-          cuda_version_check(context.driver_version, child->ptx, err) < 0))) {
+    int r = cuda_context_open(&context, api, child->device, now + left / 2, err);
+    child->refused = r < 0 && !is_plain(context.code);
+    if (r < 0 || (child->ptx &&
+                  (cuda_target_check(&context.device, child->ptx, err) < 0 ||
+                   cuda_version_check(context.driver_version, child->ptx, err) < 0))) {
         child->code = context.code;
         return CUDA_CHILD_UNUSABLE;
     }

@@ -24,6 +24,7 @@ struct cuda_child {
     bool is_confined;     /* somebody has seen to that already */
     unsigned confinement; /* out: what is in force */
     int code;             /* out: CUDA's, of what failed */
+    bool refused; /* out: the driver did not start, and its room may be to blame */
 };
 enum cuda_child_state cuda_child_start(struct cuda_child *child, struct err *err);
 extern const struct backend_class *const cuda_child_backend;

@@ -75,7 +75,7 @@ static void names_add(struct names *names, char *owned) {
 static bool is_passed(const char *variable) {
     static const char *const prefixes[] = {
         "CUDA_VISIBLE_DEVICES=", "CUDA_DEVICE_ORDER=", "CUDA_MPS_",
-        "CUDA_DISABLE_PTX_JIT=", "UPSKILLD_LIBCUDA=",  "UPSKILLD_CUDA_CONFINEMENT="};
+        "CUDA_DISABLE_PTX_JIT=", "UPSKILLD_LIBCUDA="};
     for (size_t i = 0; i < ARRAY_LEN(prefixes); i++) {
         if (!strncmp(variable, prefixes[i], strlen(prefixes[i]))) {
             return true;
@@ -99,8 +99,24 @@ static void add_library_path(struct names *names) {
     }
 }
 
-char **cuda_room_environment(void) {
+#define CONFINEMENT_VARIABLE "UPSKILLD_CUDA_CONFINEMENT"
+static const char *const confinement_names[] = {"", "full", "limits"};
+
+enum cuda_confinement cuda_room_confinement(void) {
+    const char *wanted = getenv(CONFINEMENT_VARIABLE);
+    size_t i = ARRAY_LEN(confinement_names);
+    while (wanted && --i > 0 && strcmp(wanted, confinement_names[i]) != 0) {}
+    return wanted ? (enum cuda_confinement)i : CUDA_CONFINEMENT_TRY;
+}
+
+void cuda_room_set_confinement(enum cuda_confinement confinement) {
+    (void)setenv(CONFINEMENT_VARIABLE, confinement_names[confinement], 1);
+}
+
+char **cuda_room_environment(enum cuda_confinement confinement) {
     struct names names = {0};
+    names_add(&names,
+              xasprintf(CONFINEMENT_VARIABLE "=%s", confinement_names[confinement]));
     names_add(&names, xstrdup("CUDA_MODULE_LOADING=EAGER"));
     names_add(&names, xstrdup("CUDA_CACHE_DISABLE=1"));
     for (char **variable = environ; variable && *variable; variable++) {
@@ -201,11 +217,6 @@ static bool has_mps(void) {
     return getenv("CUDA_MPS_PIPE_DIRECTORY") || !access("/tmp/nvidia-mps", F_OK);
 }
 
-static bool limits_only(void) {
-    const char *wanted = getenv("UPSKILLD_CUDA_CONFINEMENT");
-    return wanted && !strcmp(wanted, "limits");
-}
-
 static unsigned enter(unsigned cpu_s, const char *library,
                       const struct cuda_room_tool *tool) {
     struct names readable = {0}, writable = {0}, devices = {0};
@@ -228,7 +239,7 @@ static unsigned enter(unsigned cpu_s, const char *library,
         .may_drive = true,
         .may_reach_mps = has_mps(),
         .may_launch = tool != NULL,
-        .limits_only = limits_only(),
+        .limits_only = cuda_room_confinement() == CUDA_CONFINEMENT_LIMITS,
         .cpu_s = cpu_s,
         .file_bytes = tool ? tool->file_bytes : 0,
     });

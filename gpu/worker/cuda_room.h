@@ -13,15 +13,22 @@
 /* Cheap: is there a driver's library in one of the usual places, the loader's path or
  * $UPSKILLD_LIBCUDA, or the kernel's part of it? Nothing is loaded. */
 bool cuda_room_has_driver(void);
-/* What a driver needs changes with its versions. Where one does not start confined, the
- * environment variable UPSKILLD_CUDA_CONFINEMENT=limits of the worker leaves nothing but
- * resource limits; every result says so. */
+/* What a driver needs changes with its versions. The environment variable
+ * UPSKILLD_CUDA_CONFINEMENT says how a process is to use one: */
+enum cuda_confinement {
+    CUDA_CONFINEMENT_TRY,   /* unset: as full, but say when the driver does not start, and
+                               the supervisor finds out why (driver_trial.h) */
+    CUDA_CONFINEMENT_FULL,  /* "full" */
+    CUDA_CONFINEMENT_LIMITS /* "limits": nothing but resource limits, as results say */
+};
+enum cuda_confinement cuda_room_confinement(void);
+void cuda_room_set_confinement(enum cuda_confinement confinement);
 
 /* For execve: CUDA_VISIBLE_DEVICES, CUDA_DEVICE_ORDER, CUDA_MPS_*, those folders of
- * LD_LIBRARY_PATH that hold a driver, $UPSKILLD_LIBCUDA and the above, and that modules
- * are loaded at once and nothing is kept on disk. NULL-terminated; each freed with
- * cuda_room_free. */
-char **cuda_room_environment(void);
+ * LD_LIBRARY_PATH that hold a driver, $UPSKILLD_LIBCUDA, the confinement, and that
+ * modules are loaded at once and nothing is kept on disk. NULL-terminated; each freed
+ * with cuda_room_free. */
+char **cuda_room_environment(enum cuda_confinement confinement);
 void cuda_room_free(char **environment);
 
 /* Without the device files cuInit runs the driver's setuid helper, which a confined

@@ -315,7 +315,7 @@ static void run_tools(struct sanitizing *s, const json_t *wanted) {
 
 /* Of the tool and its target: as other runs have it, and where temporary files go. */
 static char **environment_new(const char *folder) {
-    char **list = cuda_room_environment();
+    char **list = cuda_room_environment(cuda_room_confinement());
     size_t count = 0;
     while (list[count]) {
         count++;

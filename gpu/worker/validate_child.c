@@ -12,6 +12,8 @@
 #include "gpu/worker/child_io.h"
 #include "gpu/worker/confine.h"
 #include "gpu/worker/cuda_child.h"
+#include "gpu/worker/cuda_room.h"
+#include "gpu/worker/driver_trial.h"
 #include "gpu/worker/validation.h"
 
 #include <errno.h>
@@ -46,7 +48,7 @@ struct choice {
     const struct backend_class *backend; /* NULL: a device was asked for, there is none */
     unsigned confinement;
     enum cuda_child_state state;
-    bool tried_cuda;
+    bool tried_cuda, refused;
     struct err why; /* it is not CUDA */
 };
 
@@ -77,6 +79,10 @@ static void choose(struct choice *ret, const json_t *request,
         ret->tried_cuda = true;
         ret->state = cuda_child_start(&child, &ret->why);
         ret->confinement = child.confinement;
+        ret->refused = child.refused && cuda_room_confinement() == CUDA_CONFINEMENT_TRY;
+    }
+    if (ret->refused) {
+        return;
     }
     if (ret->state == CUDA_CHILD_READY) {
         ret->backend = cuda_child_backend;
@@ -128,6 +134,9 @@ static json_t *validate(const json_t *request, int socket) {
     struct choice choice;
     validate_limits_read(&limits, json_object_get(request, "limits"));
     choose(&choice, request, &limits, alarm_set(limits.wall_ms));
+    if (choice.refused) {
+        return json_pack("{s:o}", "driver_refused", json_clean_z(choice.why.msg));
+    }
     if (!choice.backend) {
         return no_gpu(&choice);
     }
@@ -148,6 +157,7 @@ _Noreturn void validate_child_run(int supervisor, int socket) {
     autojson *request = json_parse(text.data, text.len, &err);
     buf_finish(&text);
     autojson *answer = json_get_bool(request, "devices", 0) ? cuda_child_devices()
+                       : json_get_bool(request, "trial", 0) ? driver_trial()
                                                             : validate(request, socket);
     autobuf out = BUF_INIT(VALIDATION_MAX_ANSWER);
     if (json_write(&out, answer) < 0) {

@@ -1,10 +1,9 @@
-#include "gpu/worker/validation.h"
+#include "gpu/worker/validation_state.h"
 
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpu/validate/sanitizer_merge.h"
 #include "gpu/validate/validate_result.h"
 #include "gpu/worker/cuda_room.h"
 #include "gpu/worker/sanitize_child.h"
@@ -16,7 +15,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,25 +23,7 @@ enum {
     DEVICES_WALL_MS = 20 * 1000, /* a driver that was not in use starts for seconds */
     DEATH_MS = 250,              /* a killed process may be stuck in the driver */
     TELL_MS = 100,               /* between two notes of progress */
-    SOONER_MS = 300,             /* a run under a tool ends before it would be ended */
-};
-
-struct validation {
-    struct validation *next;
-    struct worker *worker;
-    struct rpc_call *call;
-    char *text; /* the request, until a child has it */
-    size_t len;
-    struct validate_limits limits;
-    struct child *child;
-    uint64_t deadline_ms;
-    uint64_t killed_ms; /* 0 = not yet */
-    uint64_t told_ms;   /* progress, last */
-    bool cancelled, timed_out;
-    bool wants_devices; /* it is a `worker/devices` */
-    /* While the kernel runs once more, under compute-sanitizer: */
-    json_t *answer; /* the ordinary run's */
-    char *folder;   /* of that run */
+    TRIAL_WALL_MS = 10 * 1000,
 };
 
 void validate_limits_read(struct validate_limits *ret, const json_t *json) {
@@ -62,8 +42,6 @@ void validate_limits_read(struct validate_limits *ret, const json_t *json) {
 
 /* --- ends --- */
 
-static void validation_run(struct worker *w, struct validation *v);
-
 static void validation_unlink(struct validation *v) {
     struct validation **at = &v->worker->validations;
     while (*at != v) {
@@ -72,7 +50,7 @@ static void validation_unlink(struct validation *v) {
     *at = v->next;
 }
 
-static struct rpc_call *validation_free(struct validation *v) {
+struct rpc_call *validation_free(struct validation *v) {
     struct rpc_call *call = v->call;
     validation_unlink(v);
     if (v->folder) {
@@ -164,105 +142,20 @@ void validation_child_said(void *validation, struct child *child) {
     }
 }
 
-/* A whole answer, or NULL. */
-static json_t *answer_of(const struct child *child) {
-    struct err err;
-    json_t *answer = json_parse(child->out.data, child->out.len, &err);
-    if (answer && !json_is_object(answer)) {
-        json_decref(answer);
-        answer = NULL;
-    }
-    return answer;
-}
-
-/* --- once more, under compute-sanitizer --- */
-
-/* A report of a child that gave none. */
-static json_t *report_of_death(const struct validation *v, int status) {
-    const char *how = v->timed_out || v->killed_ms ? "timeout" : "failed";
-    autofree char *why = v->timed_out ? xstrdup("the time was up")
-                         : WIFSIGNALED(status)
-                             ? xasprintf("the process that watches it died (SIG%s)",
-                                         sigabbrev_np(WTERMSIG(status)))
-                             : xstrdup("the process that watches it gave no answer");
-    json_t *tools = json_array();
-    autojson *wanted = sanitizer_wanted(v->answer);
-    size_t i;
-    const json_t *tool;
-    json_array_foreach(wanted, i, tool) {
-        json_array_append_new(
-            tools, json_pack("{s:O, s:s, s:s, s:s, s:i}", "tool", tool, "check",
-                             sanitizer_check_of(json_string_value(tool)), "outcome", how,
-                             "reason", why, "cases", 0));
-    }
-    return json_pack("{s:o}", "tools", tools);
-}
-
-/* The ordinary answer with what the tool found. child NULL: it lives, and is left. */
-static json_t *sanitized_answer(struct validation *v, const struct child *child) {
-    bool ended_well =
-        child && !v->timed_out && WIFEXITED(child->status) && !WEXITSTATUS(child->status);
-    autojson *report = ended_well ? answer_of(child) : NULL;
-    if (!report) {
-        report = report_of_death(v, child ? child->status : 0);
-    }
-    sanitizer_merge(v->answer, report);
-    return json_incref(v->answer);
-}
-
-static json_t *sanitize_job(const struct validation *v, const json_t *wanted,
-                            const char *path, uint64_t wall_ms) {
-    return json_pack("{s:O, s:s, s:s, s:O, s:I, s:I}", "request",
-                     rpc_call_params(v->call), "path", path, "folder", v->folder, "tools",
-                     wanted, "wall_ms", (json_int_t)wall_ms, "cpu_s",
-                     (json_int_t)v->limits.cpu_s);
-}
-
-/* True when the call is not answered yet: it goes on. Else the answer says why not. */
-static bool sanitize_begin(struct worker *w, struct validation *v, json_t *answer) {
-    autojson *wanted = sanitizer_wanted(answer), *absent = NULL;
-    uint64_t now = clock_ms();
-    if (v->wants_devices || v->answer || !json_array_size(wanted)) {
-        return false;
-    }
-    autofree char *path = sanitize_locate(&absent);
-    if (!path) {
-        sanitizer_merge(answer, absent);
-        return false;
-    }
-    v->answer = json_incref(answer);
-    v->folder = worker_folder_make(w) < 0
-                    ? NULL
-                    : xasprintf("%s/sanitize-%llx", w->folder, (unsigned long long)now);
-    uint64_t left =
-        v->deadline_ms > now + SOONER_MS ? v->deadline_ms - now - SOONER_MS : 0;
-    struct buf text = BUF_INIT(VALIDATION_MAX_REQUEST);
-    bool ready = v->folder && mkdir(v->folder, 0700) == 0;
-    autojson *job = ready ? sanitize_job(v, wanted, path, left) : NULL;
-    if (!ready || json_write(&text, job) < 0) {
-        buf_finish(&text);
-        json_t *failed = sanitized_answer(v, NULL);
-        json_decref(failed); /* the same object, with its warning */
-        return false;
-    }
-    v->len = text.len;
-    v->text = buf_detach(&text);
-    validation_run(w, v);
-    return true;
-}
+/* --- ends of children --- */
 
 /* A child's answer, made whole: NULL when it is not yet to be given. */
 static json_t *next_answer(struct worker *w, struct validation *v,
                            const struct child *child) {
     if (v->answer) {
-        return sanitized_answer(v, child);
+        return validation_sanitized(v, child);
     }
     bool ended_well = WIFEXITED(child->status) && !WEXITSTATUS(child->status);
-    json_t *answer = ended_well ? answer_of(child) : NULL;
+    json_t *answer = ended_well ? child_answer(child) : NULL;
     if (!answer) {
         return answer_of_death(v, child->status);
     }
-    if (!v->timed_out && sanitize_begin(w, v, answer)) {
+    if (!v->timed_out && validation_goes_on(w, v, answer)) {
         json_decref(answer);
         return NULL;
     }
@@ -277,6 +170,11 @@ void validation_child_ended(struct worker *w, void *validation,
         end_cancelled(v);
         return;
     }
+    if (v->in_trial) {
+        autojson *trial = child_answer(child);
+        validation_trial_ended(w, v, trial);
+        return;
+    }
     json_t *answer = next_answer(w, v, child);
     if (answer) {
         rpc_reply(validation_free(v), answer);
@@ -286,11 +184,16 @@ void validation_child_ended(struct worker *w, void *validation,
 bool validation_child_silent(struct worker *w, void *validation,
                              const struct child *child) {
     struct validation *v = validation;
-    json_t *answer = v->cancelled || v->timed_out || v->answer ? NULL : answer_of(child);
+    json_t *answer =
+        v->cancelled || v->timed_out || v->answer ? NULL : child_answer(child);
     if (!answer) {
         return false;
     }
-    if (sanitize_begin(w, v, answer)) {
+    v->child = NULL;
+    if (v->in_trial) {
+        validation_trial_ended(w, v, answer);
+        json_decref(answer);
+    } else if (validation_goes_on(w, v, answer)) {
         json_decref(answer);
     } else {
         rpc_reply(validation_free(v), answer);
@@ -315,9 +218,11 @@ static void leave_behind(struct validation *v) {
     v->child = NULL;
     if (v->cancelled) {
         end_cancelled(v);
+    } else if (v->in_trial) {
+        validation_trial_ended(v->worker, v, NULL);
     } else {
         json_t *answer =
-            v->answer ? sanitized_answer(v, NULL) : answer_of_death(v, SIGKILL);
+            v->answer ? validation_sanitized(v, NULL) : answer_of_death(v, SIGKILL);
         rpc_reply(validation_free(v), answer);
     }
 }
@@ -402,12 +307,12 @@ static _Noreturn void child_exec(int socket, int supervisor, char *const *enviro
     _exit(VALIDATE_CHILD_BAD_JOB);
 }
 
-static void validation_run(struct worker *w, struct validation *v) {
+void validation_run(struct worker *w, struct validation *v) {
     int end = -1;
     struct child *child = child_new(w, NULL, &end);
     if (!child) {
         if (v->answer) {
-            json_t *answer = sanitized_answer(v, NULL);
+            json_t *answer = validation_sanitized(v, NULL);
             rpc_reply(validation_free(v), answer);
         } else {
             rpc_error(validation_free(v), RPC_INTERNAL_ERROR, NULL,
@@ -415,7 +320,10 @@ static void validation_run(struct worker *w, struct validation *v) {
         }
         return;
     }
-    char **environment = cuda_room_environment();
+    enum cuda_confinement confinement = cuda_room_confinement();
+    char **environment = cuda_room_environment(
+        v->is_retried && confinement == CUDA_CONFINEMENT_TRY ? CUDA_CONFINEMENT_FULL
+                                                             : confinement);
     int pid = fork();
     if (pid == 0) {
         child_exec(end, w->pid, v->answer ? environ : environment, v->answer != NULL);
@@ -425,7 +333,7 @@ static void validation_run(struct worker *w, struct validation *v) {
     child->validation = v;
     v->child = child;
     if (!v->answer) {
-        v->deadline_ms = clock_ms() + v->limits.wall_ms;
+        v->deadline_ms = clock_ms() + (v->in_trial ? TRIAL_WALL_MS : v->limits.wall_ms);
     }
     child_pid_known(w, child, pid);
     child_give(child, NULL, take(v->text), v->len);

@@ -30,10 +30,10 @@ struct child {
     struct child *next;    /* worker.children */
     struct parent *parent; /* NULL once that is gone */
     struct compile_run *run;
-    void *validation;      /* then it runs a kernel, and has no parent */
-    int pid;    /* 0 until the parent told it */
-    int socket; /* ours; -1 when closed */
-    char *text; /* the job, still to be written */
+    void *validation; /* then it runs a kernel, and has no parent */
+    int pid;          /* 0 until the parent told it */
+    int socket;       /* ours; -1 when closed */
+    char *text;       /* the job, still to be written */
     size_t len, written;
     struct buf out;
     bool eof, reaped, doomed;
@@ -94,6 +94,8 @@ struct worker {
     struct child *children;
     struct compile_run *runs, **runs_end;
     struct validation *validations; /* oldest first */
+    unsigned driver_trials;         /* that told nothing */
+    char driver_words[208];         /* why it is not confined; "": it is */
     struct stray strays[WORKER_MAX_STRAYS];
     size_t stray_next;
     size_t bytes;  /* of the runs' sources */

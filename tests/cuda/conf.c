@@ -160,6 +160,10 @@ static bool line_read(const char *word, const char *rest) {
         conf.exit_hangs = true;
         return true;
     }
+    if (strcmp(word, "wants_socket") == 0) {
+        conf.wants_socket = true;
+        return true;
+    }
     return value_read(word, rest);
 }
 

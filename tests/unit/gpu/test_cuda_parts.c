@@ -270,7 +270,7 @@ Test(cuda_room, passes_only_what_a_driver_needs) {
     setenv("CUDA_MODULE_LOADING", "LAZY", 1);
     setenv("OPENAI_API_KEY", "secret", 1);
     setenv("LD_LIBRARY_PATH", path, 1);
-    char **environment = cuda_room_environment();
+    char **environment = cuda_room_environment(CUDA_CONFINEMENT_FULL);
     cr_expect_str_eq(value_of(environment, "CUDA_VISIBLE_DEVICES"), "1");
     cr_expect_str_eq(value_of(environment, "CUDA_MPS_PIPE_DIRECTORY"), "/somewhere");
     cr_expect_str_eq(value_of(environment, "CUDA_MODULE_LOADING"), "EAGER");

@@ -343,6 +343,49 @@ Test(cuda_worker, says_when_it_was_told_to_confine_less, .timeout = 240) {
     room_close();
 }
 
+/* A driver to come, which wants what the room forbids: found out without a kernel, told
+ * in every result, and refused where somebody has said so. */
+Test(cuda_worker, a_driver_that_needs_more_room_gets_it_and_that_is_told,
+     .timeout = 240) {
+    room_open("wants_socket\n", NULL);
+    autojson *limits = json_pack("[s]", "rlimits");
+    for (int i = 0; i < 2; i++) {
+        autojson *result = run("twice");
+        expect_verdict(result, "pass", "");
+        cr_expect_str_eq(told(result, "backend", "kind"), "cuda");
+        cr_expect(json_equal(json_object_get(result, "confinement"), limits));
+        const json_t *told_so = finding(result, "unconfined");
+        cr_expect(strstr(json_get_string(told_so, "message", ""),
+                         "CUDA_ERROR_OPERATING_SYSTEM"));
+    }
+    room_close();
+}
+
+Test(cuda_worker, a_driver_gets_no_more_room_than_was_settled, .timeout = 240) {
+    room_open("wants_socket\n", "UPSKILLD_CUDA_CONFINEMENT=full");
+    autojson *refused = run("twice");
+    cr_expect_str_eq(told(refused, "backend", "kind"), "emulator");
+    cr_expect(
+        strstr(told(refused, "backend", "fallback"), "CUDA_ERROR_OPERATING_SYSTEM"));
+    room_close();
+}
+
+/* What does not start anywhere changes nothing for the next. */
+Test(cuda_worker, a_driver_that_starts_nowhere_widens_no_room, .timeout = 240) {
+    room_open("", NULL);
+    for (int i = 0; i < 5; i++) {
+        conf_write("fail cuInit 1 304\n");
+        autojson *without = run("twice");
+        cr_expect_str_eq(told(without, "backend", "kind"), "emulator");
+    }
+    conf_write("");
+    autojson *result = run("twice");
+    cr_expect_str_eq(told(result, "backend", "kind"), "cuda");
+    cr_expect_eq(json_array_size(json_object_get(result, "findings")), 0u);
+    cr_expect_gt(json_array_size(json_object_get(result, "confinement")), 1u);
+    room_close();
+}
+
 Test(cuda_worker, a_device_that_was_asked_for_is_not_replaced, .timeout = 240) {
     room_open("devices 0\n", NULL);
     json_t *spec = spec_of("twice");

@@ -1,0 +1,171 @@
+#include "gpu/worker/validation_state.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/validate/sanitizer_merge.h"
+#include "gpu/worker/cuda_room.h"
+#include "gpu/worker/driver_trial.h"
+#include "gpu/worker/sanitize_child.h"
+#include "gpu/worker/worker_state.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum {
+    SOONER_MS = 300,       /* a run under a tool ends before it would be ended */
+    DRIVER_TRIALS_MAX = 3, /* that may tell nothing */
+};
+
+json_t *child_answer(const struct child *child) {
+    struct err err;
+    json_t *answer = json_parse(child->out.data, child->out.len, &err);
+    if (answer && !json_is_object(answer)) {
+        json_decref(answer);
+        answer = NULL;
+    }
+    return answer;
+}
+
+/* --- a driver that does not start --- */
+
+static bool write_request(struct validation *v, const json_t *request) {
+    struct buf text = BUF_INIT(VALIDATION_MAX_REQUEST);
+    if (json_write(&text, request) < 0) {
+        buf_finish(&text);
+        return false;
+    }
+    v->len = text.len;
+    v->text = buf_detach(&text);
+    return true;
+}
+
+/* True when the call is not answered yet: the driver is tried without the kernel. What
+ * says that it did not start has seen the kernel's text and is not believed. */
+static bool trial_begin(struct worker *w, struct validation *v, const json_t *answer) {
+    autojson *request = json_pack("{s:b}", "trial", 1);
+    if (v->wants_devices || v->answer || v->is_retried ||
+        !json_object_get(answer, "driver_refused") || !write_request(v, request)) {
+        return false;
+    }
+    v->in_trial = true;
+    validation_run(w, v);
+    return true;
+}
+
+/* answer NULL: it came to no end. */
+static void trial_learn(struct worker *w, const json_t *answer) {
+    const char *narrow = json_get_string(answer, "too_narrow", NULL);
+    bool failed = !answer || json_object_get(answer, "failed");
+    if (narrow) {
+        snprintf(w->driver_words, sizeof w->driver_words, "%s", narrow);
+        cuda_room_set_confinement(CUDA_CONFINEMENT_LIMITS);
+    } else if (!failed || ++w->driver_trials >= DRIVER_TRIALS_MAX) {
+        cuda_room_set_confinement(CUDA_CONFINEMENT_FULL);
+    }
+}
+
+void validation_trial_ended(struct worker *w, struct validation *v,
+                            const json_t *answer) {
+    trial_learn(w, answer);
+    v->in_trial = v->timed_out = false;
+    v->killed_ms = 0;
+    v->is_retried = true;
+    if (write_request(v, rpc_call_params(v->call))) {
+        validation_run(w, v);
+    } else {
+        rpc_error(validation_free(v), RPC_INTERNAL_ERROR, NULL,
+                  "the request could not be written again");
+    }
+}
+
+/* A run on a device says that it was not confined, when nobody asked for that. */
+static void tell_unconfined(const struct worker *w, json_t *answer) {
+    const json_t *backend = json_object_get(answer, "backend");
+    json_t *findings = json_object_get(answer, "findings");
+    if (w->driver_words[0] && json_is_array(findings) &&
+        !strcmp(json_get_string(backend, "kind", ""), "cuda")) {
+        json_array_append_new(findings, driver_trial_finding(w->driver_words));
+    }
+}
+
+/* --- once more, under compute-sanitizer --- */
+
+/* A report of a child that gave none. */
+static json_t *report_of_death(const struct validation *v, int status) {
+    const char *how = v->timed_out || v->killed_ms ? "timeout" : "failed";
+    autofree char *why = v->timed_out ? xstrdup("the time was up")
+                         : WIFSIGNALED(status)
+                             ? xasprintf("the process that watches it died (SIG%s)",
+                                         sigabbrev_np(WTERMSIG(status)))
+                             : xstrdup("the process that watches it gave no answer");
+    json_t *tools = json_array();
+    autojson *wanted = sanitizer_wanted(v->answer);
+    size_t i;
+    const json_t *tool;
+    json_array_foreach(wanted, i, tool) {
+        json_array_append_new(
+            tools, json_pack("{s:O, s:s, s:s, s:s, s:i}", "tool", tool, "check",
+                             sanitizer_check_of(json_string_value(tool)), "outcome", how,
+                             "reason", why, "cases", 0));
+    }
+    return json_pack("{s:o}", "tools", tools);
+}
+
+json_t *validation_sanitized(struct validation *v, const struct child *child) {
+    bool ended_well =
+        child && !v->timed_out && WIFEXITED(child->status) && !WEXITSTATUS(child->status);
+    autojson *report = ended_well ? child_answer(child) : NULL;
+    if (!report) {
+        report = report_of_death(v, child ? child->status : 0);
+    }
+    sanitizer_merge(v->answer, report);
+    return json_incref(v->answer);
+}
+
+static json_t *sanitize_job(const struct validation *v, const json_t *wanted,
+                            const char *path, uint64_t wall_ms) {
+    return json_pack("{s:O, s:s, s:s, s:O, s:I, s:I}", "request",
+                     rpc_call_params(v->call), "path", path, "folder", v->folder, "tools",
+                     wanted, "wall_ms", (json_int_t)wall_ms, "cpu_s",
+                     (json_int_t)v->limits.cpu_s);
+}
+
+/* True when the call is not answered yet: it goes on. Else the answer says why not. */
+static bool sanitize_begin(struct worker *w, struct validation *v, json_t *answer) {
+    autojson *wanted = sanitizer_wanted(answer), *absent = NULL;
+    uint64_t now = clock_ms();
+    if (v->wants_devices || v->answer || !json_array_size(wanted)) {
+        return false;
+    }
+    autofree char *path = sanitize_locate(&absent);
+    if (!path) {
+        sanitizer_merge(answer, absent);
+        return false;
+    }
+    v->answer = json_incref(answer);
+    v->folder = worker_folder_make(w) < 0
+                    ? NULL
+                    : xasprintf("%s/sanitize-%llx", w->folder, (unsigned long long)now);
+    uint64_t left =
+        v->deadline_ms > now + SOONER_MS ? v->deadline_ms - now - SOONER_MS : 0;
+    bool ready = v->folder && mkdir(v->folder, 0700) == 0;
+    autojson *job = ready ? sanitize_job(v, wanted, path, left) : NULL;
+    if (!ready || !write_request(v, job)) {
+        json_t *failed = validation_sanitized(v, NULL);
+        json_decref(failed); /* the same object, with its warning */
+        return false;
+    }
+    validation_run(w, v);
+    return true;
+}
+
+bool validation_goes_on(struct worker *w, struct validation *v, json_t *answer) {
+    if (trial_begin(w, v, answer)) {
+        return true;
+    }
+    tell_unconfined(w, answer);
+    return sanitize_begin(w, v, answer);
+}

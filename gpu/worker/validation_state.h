@@ -1,0 +1,41 @@
+#pragma once
+/* validation_state: what validation.c (a request, its child, its time) and
+ * validation_again.c (why it may need another child after the first) share. */
+#include "gpu/worker/validation.h"
+
+struct validation {
+    struct validation *next;
+    struct worker *worker;
+    struct rpc_call *call;
+    char *text; /* the request, until a child has it */
+    size_t len;
+    struct validate_limits limits;
+    struct child *child;
+    uint64_t deadline_ms;
+    uint64_t killed_ms; /* 0 = not yet */
+    uint64_t told_ms;   /* progress, last */
+    bool cancelled, timed_out;
+    bool wants_devices; /* it is a `worker/devices` */
+    bool in_trial;      /* the driver did not start: its child is a driver_trial */
+    bool is_retried;    /* after that */
+    /* While the kernel runs once more, under compute-sanitizer: */
+    json_t *answer; /* the ordinary run's */
+    char *folder;   /* of that run */
+};
+
+/* The next child of v, for v->text. */
+void validation_run(struct worker *w, struct validation *v);
+/* Ends v; its call is still to be answered. */
+struct rpc_call *validation_free(struct validation *v);
+/* The whole answer of a child, or NULL. */
+json_t *child_answer(const struct child *child);
+
+/* --- validation_again.c --- */
+
+/* True when this answer is not yet to be given: another child was begun. */
+bool validation_goes_on(struct worker *w, struct validation *v, json_t *answer);
+/* Of v->in_trial; answer NULL: the trial came to no end. Begins the run once more. */
+void validation_trial_ended(struct worker *w, struct validation *v, const json_t *answer);
+/* The ordinary answer with what the tool found; a new reference. child NULL: it lives,
+ * and is left. */
+json_t *validation_sanitized(struct validation *v, const struct child *child);
