@@ -247,7 +247,8 @@ static void init_pair(struct tensor_init *ret, enum tensor_init_kind kind,
 }
 
 /* *list: the numbers, and behind them what they are as whole numbers. */
-static void init_values(struct tensor_init *ret, const json_t *value, double **list) {
+static int init_values(const struct check_case *c, struct tensor_init *ret,
+                       const json_t *value, double **list, struct err *err) {
     size_t count = json_array_size(value);
     _Static_assert(sizeof(int64_t) == sizeof(double), "one list for both");
     *list = xcalloc(count ? 2 * count : 1, sizeof **list);
@@ -255,14 +256,29 @@ static void init_values(struct tensor_init *ret, const json_t *value, double **l
     bool are_whole = true;
     for (size_t i = 0; i < count; i++) {
         const json_t *number = json_array_get(value, i);
-        (*list)[i] = spec_number(number);
-        whole[i] = json_integer_value(number);
-        are_whole = are_whole && json_is_integer(number);
+        bool sized = json_is_string(number) && !spec_is_special(number);
+        if (sized && case_size_value(c, number, &whole[i], err) < 0) {
+            return -EINVAL;
+        }
+        whole[i] = sized ? whole[i] : json_integer_value(number);
+        (*list)[i] = sized ? (double)whole[i] : spec_number(number);
+        are_whole = are_whole && (sized || json_is_integer(number));
     }
     ret->kind = INIT_VALUES;
     ret->value_count = count;
     ret->values = *list;
     ret->whole = are_whole ? whole : NULL;
+    return 0;
+}
+
+static int init_fill(const struct check_case *c, struct tensor_init *ret,
+                     const json_t *value, struct err *err) {
+    int64_t whole = 0;
+    bool sized = json_is_string(value) && !spec_is_special(value);
+    int n = sized ? case_size_value(c, value, &whole, err) : 0;
+    ret->kind = INIT_FILL;
+    ret->a = sized ? (double)whole : spec_number(value);
+    return n;
 }
 
 static int init_integers(const struct check_case *c, struct tensor_init *ret,
@@ -301,15 +317,14 @@ int check_case_init(const struct check_case *c, size_t buffer, struct tensor_ini
     } else if ((value = json_object_get(init, "integers"))) {
         return init_integers(c, ret, value, err);
     } else if ((value = json_object_get(init, "fill"))) {
-        ret->kind = INIT_FILL;
-        ret->a = spec_number(value);
+        return init_fill(c, ret, value, err);
     } else if ((value = json_object_get(init, "arange"))) {
         *ret = (struct tensor_init){.kind = INIT_ARANGE, .b = 1};
         if (json_is_array(value)) {
             init_pair(ret, INIT_ARANGE, value);
         }
     } else if ((value = json_object_get(init, "values"))) {
-        init_values(ret, value, ret_values);
+        return init_values(c, ret, value, ret_values, err);
     } else if (json_object_get(init, "file")) {
         return init_file(c, buffer, ret, err);
     }

@@ -32,8 +32,10 @@ static int read_case(struct spec_reader *r, const json_t *sizes, const char *at)
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)sizes, name, value) {
         if (!is_name(name) || !json_is_integer(value)) {
-            return err_set(r->err, -EINVAL, "%s.%.64s: a size is a name with an integer",
-                           at, name);
+            return err_set(
+                r->err, -EINVAL, "%s.%.64s: a size is a name with an integer%s", at, name,
+                json_is_array(value) ? "; cases are a list: [{\"n\": 1000}, {\"n\": 1}]"
+                                     : "");
         }
     }
     spec->cases[spec->case_count++] = sizes;

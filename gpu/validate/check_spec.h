@@ -31,7 +31,8 @@ struct spec_buffer {
     enum tensor_type type;
     const json_t *shape; /* array of integers and expressions; rank <= COMPARE_MAX_RANK */
     const json_t *init;  /* object, or NULL: an output without is poisoned */
-    bool output;
+    bool output;    /* the kernel may write it */
+    bool scratch;   /* such a one that nobody compares and that need not be written */
     bool is_global; /* a __device__ or __constant__ variable of the module */
     struct tolerance tolerance;
 };

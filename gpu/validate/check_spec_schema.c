@@ -35,6 +35,7 @@
 #define NAME "\"name\": {\"type\": \"string\", \"minLength\": 1, \"maxLength\": 64}"
 #define CONTENTS "\"type\": " TYPE ", \"shape\": " SHAPE ", \"init\": " INIT \
     ", \"output\": {\"type\": \"boolean\", " TEXT("Compared afterwards; without init it is poisoned first.") \
+    "}, \"scratch\": {\"type\": \"boolean\", " TEXT("Workspace: written, and never compared.") \
     "}, \"tolerance\": " TOLERANCE ", \"compare\": " COMPARE
 
 /* --- arguments --- */
@@ -88,7 +89,7 @@
 #define ARGS "{\"type\": \"array\", \"maxItems\": 128, " TEXT("The kernel's parameters in order.") \
     ", \"items\": {\"anyOf\": [" BUFFER_ARG ", " SCALAR_ARG ", " STRUCT_ARG ", " POINTERS_ARG ", " MAP_ARG \
     ", " TEXTURE_ARG ", " SURFACE_ARG \
-    ", {\"type\": \"string\", " TEXT("A buffer that an earlier launch or globals described.") "}]}}"
+    ", {\"type\": \"string\", " TEXT("A buffer or an argument that an earlier launch or globals described.") "}]}}"
 
 /* --- launches --- */
 #define EXTENTS(words) "{\"anyOf\": [{\"type\": [\"integer\", \"string\"]}, {\"type\": \"array\", " \

@@ -164,6 +164,10 @@ static int find_inputs(struct expect_plan *plan, size_t k) {
 
 /* --- outputs --- */
 
+static bool is_result(const struct expect_plan *plan, size_t buffer) {
+    return plan->spec->buffers[buffer].output && !plan->spec->buffers[buffer].scratch;
+}
+
 static bool is_written(const struct expect_plan *plan, size_t buffer) {
     for (size_t k = 0; k < plan->count; k++) {
         for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS; i++) {
@@ -193,7 +197,7 @@ static int read_output(struct expect_plan *plan, size_t k, const char *role,
                        role);
     }
     size_t buffer = check_spec_buffer(plan->spec, name);
-    bool output = buffer != SIZE_MAX && plan->spec->buffers[buffer].output;
+    bool output = buffer != SIZE_MAX && is_result(plan, buffer);
     if (buffer != SIZE_MAX && !output) {
         return err_set(plan->err, -EINVAL, "%s.outputs.%s: '%.64s' is no output", s->at,
                        role, name);
@@ -215,7 +219,7 @@ static int read_output(struct expect_plan *plan, size_t k, const char *role,
 static size_t only_output_left(const struct expect_plan *plan) {
     size_t found = SIZE_MAX;
     for (size_t i = 0; i < plan->spec->buffer_count; i++) {
-        if (plan->spec->buffers[i].output && !is_written(plan, i)) {
+        if (is_result(plan, i) && !is_written(plan, i)) {
             if (found != SIZE_MAX) {
                 return SIZE_MAX;
             }
@@ -231,7 +235,7 @@ static int find_outputs(struct expect_plan *plan, size_t k) {
     bool any = false;
     for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS && s->op->outputs[i].name; i++) {
         size_t buffer = check_spec_buffer(plan->spec, s->op->outputs[i].name);
-        if (!s->names[i] && buffer != SIZE_MAX && plan->spec->buffers[buffer].output &&
+        if (!s->names[i] && buffer != SIZE_MAX && is_result(plan, buffer) &&
             !is_written(plan, buffer)) {
             s->buffers[i] = buffer;
         }

@@ -171,7 +171,7 @@ int expectation_take(struct expectation *ret, const struct trial *reference,
     const struct check_spec *spec = reference->check->spec;
     expectation_start(ret, reference->check);
     for (size_t i = 0; i < spec->buffer_count; i++) {
-        if (!spec->buffers[i].output) {
+        if (!spec->buffers[i].output || spec->buffers[i].scratch) {
             continue;
         }
         uint64_t first, left = unwritten(reference, i, &first);

@@ -1,10 +1,12 @@
 #include "gpu/validate/integer_expression.h"
 
 #include "base/err.h"
+#include "gpu/validate/spec_words.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_DEPTH = 64 };
@@ -15,6 +17,7 @@ struct reader {
     const char *why;  /* the first thing that went wrong */
     const char *name; /* it is about this name */
     int name_len;
+    char hint[64]; /* what to write instead of it, or "" */
     unsigned depth;
 };
 
@@ -91,6 +94,9 @@ static bool is_word(const char *name, size_t len, const char *word) {
 static int64_t read_call(struct reader *r, const char *name, size_t len) {
     bool divides = is_word(name, len, "ceil_div"), least = is_word(name, len, "min");
     if (!divides && !least && !is_word(name, len, "max")) {
+        char said[32];
+        snprintf(said, sizeof said, "%.*s", (int)len, name);
+        spec_words_size_function(said, r->hint, sizeof r->hint);
         return fail(r, "the functions are ceil_div, min and max");
     }
     int64_t result = read_sum(r);
@@ -158,8 +164,14 @@ static int64_t read_product(struct reader *r) {
     int64_t value = read_atom(r);
     while (!r->why) {
         if (take_char(r, '*')) {
+            if (*r->at == '*') {
+                fail(r, "there is no '**': write the product out, as in n * n");
+            }
             value = checked_multiply(r, value, read_atom(r));
         } else if (take_char(r, '/')) {
+            if (*r->at == '/') {
+                fail(r, "there is no '//': '/' is the quotient of whole numbers");
+            }
             int64_t by = read_atom(r);
             value = can_divide(r, value, by) ? value / by : 0;
         } else if (take_char(r, '%')) {
@@ -203,7 +215,7 @@ int integer_expression(const char *text, const struct size_values *sizes, int64_
                        r.name_len, r.name);
     }
     if (r.why) {
-        return err_set(err, -EINVAL, "cannot evaluate '%s': %s", text, r.why);
+        return err_set(err, -EINVAL, "cannot evaluate '%s': %s%s", text, r.why, r.hint);
     }
     *ret = value;
     return 0;

@@ -117,6 +117,38 @@ static void add_case(struct check_spec *spec, size_t base, const char *name,
     }
 }
 
+/* "kv_heads" and "heads": related sizes have related names. */
+static bool are_related(const char *a, const char *b) {
+    return strcmp(a, b) != 0 && (strstr(a, b) || strstr(b, a));
+}
+
+static bool divides_always(const struct check_spec *spec, size_t cases, const char *by,
+                           const char *name) {
+    for (size_t i = 0; i < cases; i++) {
+        json_int_t b = json_get_integer(spec->cases[i], by, 0);
+        if (b < 1 || json_get_integer(spec->cases[i], name, 0) % b) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What a size may be less by. */
+static json_int_t step_of(const struct check_spec *spec, size_t cases, const char *name) {
+    const char *other;
+    json_t *value;
+    json_int_t step = 1;
+    json_object_foreach((json_t *)(uintptr_t)spec->cases[spec->added_base], other,
+                        value) {
+        json_int_t by = json_integer_value(value);
+        if (by > step && are_related(name, other) &&
+            divides_always(spec, cases, other, name)) {
+            step = by;
+        }
+    }
+    return step;
+}
+
 size_t odd_sizes_add(struct check_spec *spec) {
     size_t given = spec->case_count;
     bool fixed = spec->expect == EXPECT_VALUES || spec->expect == EXPECT_FILES ||
@@ -132,7 +164,11 @@ size_t odd_sizes_add(struct check_spec *spec) {
         json_int_t size = json_integer_value(value);
         if (spec->case_count < SPEC_MAX_CASES &&
             spec->case_count - given < ODD_SIZES_MAX && can_change(spec, name)) {
-            add_case(spec, spec->added_base, name, size < 4 ? 3 : size - 1);
+            json_int_t step = step_of(spec, given, name);
+            json_int_t odd = step > 1 ? size - step : size < 4 ? 3 : size - 1;
+            if (odd > 0) {
+                add_case(spec, spec->added_base, name, odd);
+            }
         }
     }
     return spec->case_count - given;

@@ -4,7 +4,8 @@
  * A kernel that forgets its last partial block passes with 1024 and fails with 1000.
  * Where every size of every case is a multiple of 32 or a power of two, the smallest case
  * is tried again with one size less by one, for each size that a shape or a launch is
- * made of. Nothing is added when the spec says "odd_sizes": false, when numbers or files
+ * made of; or less by another size of its name that divides it in every case: heads stay
+ * a multiple of kv_heads. Nothing is added when the spec says "odd_sizes": false, when numbers or files
  * are expected, or for a size that some expression divides by or divides (the author
  * means a multiple), or when the case would be impossible. */
 #include "gpu/validate/check_spec.h"

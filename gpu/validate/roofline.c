@@ -104,6 +104,9 @@ static bool narrower(enum tensor_type a, enum tensor_type b) {
 static void count_buffer(struct roofline_work *work, const struct spec_buffer *spec,
                          uint64_t bytes, bool *typed) {
     bool is_input = spec->init || !spec->output || spec->is_global;
+    if (spec->scratch) {
+        return; /* a better kernel may do without */
+    }
     work->read_bytes += is_input ? bytes : 0;
     work->written_bytes += spec->output ? bytes : 0;
     work->forced_bytes += is_input ? 0 : bytes;

@@ -113,19 +113,25 @@ void run_report_finding(struct run_report *r, json_t *finding) {
     json_array_append(r->findings, finding);
 }
 
+/* `looked_at`: nothing else tells whether it is right; where `expect` speaks of other
+ * outputs alone, this one may be workspace. */
 static void add_unwritten(struct run_report *r, const struct trial *t, size_t buffer,
-                          uint64_t elements, uint64_t first) {
+                          uint64_t elements, uint64_t first, bool looked_at) {
     const struct spec_buffer *spec = &t->check->spec->buffers[buffer];
-    char message[256];
+    char message[400];
     snprintf(message, sizeof message,
              "%" PRIu64 " of %" PRIu64 " elements of the output '%s' were never written, "
-             "the first is element %" PRIu64,
+             "the first is element %" PRIu64 "%s",
              elements, t->check->buffers[buffer].count, spec->name,
-             first / tensor_type_bytes(spec->type));
+             first / tensor_type_bytes(spec->type),
+             looked_at ? ""
+                       : ". \"expect\" says nothing of it: if it is workspace, say "
+                         "\"scratch\": true instead of \"output\"");
     autojson *finding =
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "source", "run", "code",
-                  "unwritten_output", "severity", "error", "message", message, "buffer",
-                  spec->name, "offset", (json_int_t)first, "count", (json_int_t)elements);
+                  "unwritten_output", "severity", looked_at ? "error" : "warning",
+                  "message", message, "buffer", spec->name, "offset", (json_int_t)first,
+                  "count", (json_int_t)elements);
     run_report_finding(r, finding);
 }
 
@@ -217,7 +223,7 @@ static int compare_buffer(struct run_report *r, const struct trial *t, size_t i,
         return n;
     }
     if (unwritten) {
-        add_unwritten(r, t, i, unwritten, first);
+        add_unwritten(r, t, i, unwritten, first, true);
     }
     note_strength(r, &result, i, t->check->buffers[i].count);
     note_change(r, t, i, expected);
@@ -289,17 +295,18 @@ static int check_input(struct run_report *r, const struct trial *t, size_t i,
     return changed < 0 ? (int)changed : 0;
 }
 
-/* Outputs that nothing is said about still must be written. */
-static void check_written(struct run_report *r, const struct trial *t, size_t i) {
+/* Outputs that nothing is said about are still to be written. */
+static void check_written(struct run_report *r, const struct trial *t, size_t i,
+                          bool others_expected) {
     const struct spec_buffer *spec = &t->check->spec->buffers[i];
     uint64_t first, size = tensor_type_bytes(spec->type);
-    if (spec->init || spec->is_global) {
+    if (spec->init || spec->is_global || spec->scratch) {
         return;
     }
     r->does_something |= t->check->buffers[i].count > 0;
     uint64_t bytes = t->class->unwritten(t->backend, t->addresses[i], &first);
     if (bytes) {
-        add_unwritten(r, t, i, (bytes + size - 1) / size, first);
+        add_unwritten(r, t, i, (bytes + size - 1) / size, first, !others_expected);
     }
 }
 
@@ -319,7 +326,7 @@ int run_report_add(struct run_report *r, const struct trial *t, size_t check_cas
             continue;
         }
         if (!expected || !expected->outputs[i].data) {
-            check_written(r, t, i);
+            check_written(r, t, i, expected != NULL);
             continue;
         }
         int n = compare_buffer(r, t, i, &expected->outputs[i], outputs, &pass, err);

@@ -95,6 +95,18 @@ int spec_check_type(struct spec_reader *r, const json_t *json, const char *at,
 
 /* --- tolerances --- */
 
+static int refuse_tolerance(struct spec_reader *r, const json_t *json, const char *at) {
+    char meant[64] = "";
+    if (json_is_number(json)) {
+        snprintf(meant, sizeof meant, "; did you mean {\"rtol\": %g}?",
+                 json_number_value(json));
+    }
+    return err_set(r->err, -EINVAL,
+                   "%stolerance: {\"rtol\": 1e-3, \"atol\": 1e-5} is expected, numbers "
+                   "that are not negative; what is left out is 0%s",
+                   at, meant);
+}
+
 static int read_tolerance(struct spec_reader *r, struct tolerance *ret,
                           const json_t *json, const char *compare, const char *at) {
     if (compare) {
@@ -118,8 +130,7 @@ static int read_tolerance(struct spec_reader *r, struct tolerance *ret,
         (atol && (!json_is_number(atol) || json_number_value(atol) < 0)) ||
         !json_is_object(json) ||
         json_object_size(json) != (rtol ? 1u : 0) + (atol ? 1u : 0)) {
-        return err_set(r->err, -EINVAL, "%stolerance: {\"rtol\", \"atol\"}, not negative",
-                       at);
+        return refuse_tolerance(r, json, at);
     }
     if (ret->mode == COMPARE_EXACT && !compare) {
         ret->mode = COMPARE_ELEMENTWISE; /* a tolerance for integers was asked for */
@@ -160,7 +171,8 @@ static int check_shape(struct spec_reader *r, const json_t *shape, const char *a
                        at);
     }
     if (!json_is_array(shape) || json_array_size(shape) > COMPARE_MAX_RANK) {
-        return err_set(r->err, -EINVAL, "%s.shape: a list of up to %d extents", at,
+        return err_set(r->err, -EINVAL,
+                       "%s.shape: a list of up to %d extents, like [\"n\"]", at,
                        COMPARE_MAX_RANK);
     }
     size_t i;
@@ -178,8 +190,8 @@ static int check_shape(struct spec_reader *r, const json_t *shape, const char *a
 
 static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
                            const json_t *json, const char *at) {
-    int n =
-        spec_check_members(r, json, "name type shape init output tolerance compare", at);
+    int n = spec_check_members(
+        r, json, "name type shape init output scratch tolerance compare", at);
     n = n < 0 ? n : spec_check_type(r, json, at, &ret->type);
     n = n < 0 ? n : check_shape(r, json_object_get(json, "shape"), at);
     n = n < 0 ? n : spec_check_init(r, ret->type, json_object_get(json, "init"), at);
@@ -189,15 +201,17 @@ static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
     ret->shape = json_object_get(json, "shape");
     ret->init = json_object_get(json, "init");
     n = spec_check_flag(r, json, "output", at);
+    n = n < 0 ? n : spec_check_flag(r, json, "scratch", at);
     n = n < 0 ? n : spec_check_text(r, json, "compare", at);
     if (n < 0) {
         return n;
     }
-    ret->output = json_get_bool(json, "output", 0);
+    ret->scratch = json_get_bool(json, "scratch", 0);
+    ret->output = ret->scratch || json_get_bool(json, "output", 0);
     if (!ret->output && !ret->init && !ret->is_global) {
         return err_set(r->err, -EINVAL,
-                       "%s: say what it holds (\"init\") or that it is an output "
-                       "(\"output\": true)",
+                       "%s: say what it holds (\"init\"), that it is an output "
+                       "(\"output\": true) or workspace (\"scratch\": true)",
                        at);
     }
     ret->tolerance = tolerance_default(ret->type);
@@ -272,17 +286,41 @@ static int check_pointers(struct spec_reader *r, const json_t *names, const char
     return 0;
 }
 
+/* One of any kind that a launch before described. */
+static const struct spec_arg *earlier_arg(const struct check_spec *spec,
+                                          const char *name) {
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        for (size_t k = 0; k < spec->launches[i].arg_count; k++) {
+            if (!strcmp(spec->launches[i].args[k].name, name)) {
+                return &spec->launches[i].args[k];
+            }
+        }
+    }
+    return NULL;
+}
+
+static int read_named(struct spec_reader *r, struct spec_arg *ret, const char *name,
+                      const char *at) {
+    const struct spec_arg *known = earlier_arg(r->spec, name);
+    size_t buffer = check_spec_buffer(r->spec, name);
+    if (buffer != SIZE_MAX) {
+        ret->name = name;
+        ret->buffer = buffer;
+    } else if (known && *name) {
+        *ret = *known;
+    } else {
+        return err_set(r->err, -EINVAL,
+                       "%s: no buffer and no argument of a launch before it is called "
+                       "'%.64s'; a scalar is {\"name\", \"type\", \"value\"}",
+                       at, name);
+    }
+    return 0;
+}
+
 static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *json,
                     const char *at) {
-    if (json_is_string(json)) { /* a buffer that an earlier launch described */
-        ret->name = json_string_value(json);
-        ret->buffer = check_spec_buffer(r->spec, ret->name);
-        return ret->buffer != SIZE_MAX
-                   ? 0
-                   : err_set(r->err, -EINVAL,
-                             "%s: there is no buffer '%.64s' before it; a scalar is "
-                             "{\"type\": …, \"value\": …} in every launch",
-                             at, ret->name);
+    if (json_is_string(json)) {
+        return read_named(r, ret, json_string_value(json), at);
     }
     if (!json_is_object(json)) {
         return err_set(r->err, -EINVAL, "%s: an object is expected", at);

@@ -67,7 +67,8 @@ static int read_expected(struct spec_reader *r, const json_t *expected,
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)expected, name, value) {
         size_t buffer = check_spec_buffer(spec, name);
-        if (buffer == SIZE_MAX || !spec->buffers[buffer].output) {
+        if (buffer == SIZE_MAX || !spec->buffers[buffer].output ||
+            spec->buffers[buffer].scratch) {
             return err_set(r->err, -EINVAL,
                            "expect.%s.%.64s: there is no output of that name", word,
                            name);
@@ -100,6 +101,11 @@ static int read_operator(struct spec_reader *r, const json_t *expect) {
 int spec_read_expect(struct spec_reader *r, const json_t *expect) {
     if (!expect || json_is_null(expect)) {
         return 0;
+    }
+    if (json_is_string(expect)) {
+        return err_set(r->err, -EINVAL,
+                       "expect: an object is expected; did you mean {\"op\": \"%.64s\"}?",
+                       json_string_value(expect));
     }
     const json_t *value = json_object_get(expect, "op");
     if (value) {

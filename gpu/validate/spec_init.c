@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/validate/spec_reader.h"
+#include "gpu/validate/spec_words.h"
 
 #include <errno.h>
 #include <math.h>
@@ -112,10 +113,28 @@ static int check_integers(struct spec_reader *r, enum tensor_type type,
                : n;
 }
 
+/* Among the numbers may stand expressions over the sizes, which are seen case by case. */
+static int check_values(struct spec_reader *r, enum tensor_type type, const json_t *value,
+                        const char *at) {
+    autojson *numbers = json_array();
+    size_t i;
+    json_t *item;
+    char path[192];
+    json_array_foreach(value, i, item) {
+        snprintf(path, sizeof path, "%s[%zu]", at, i);
+        bool expression = json_is_string(item) && !spec_is_special(item);
+        if (expression && spec_check_size(r, item, path) < 0) {
+            return -EINVAL;
+        }
+        json_array_append_new(numbers, expression ? json_integer(0) : json_incref(item));
+    }
+    return spec_check_values(r, type, numbers, at);
+}
+
 static int check_fill(struct spec_reader *r, enum tensor_type type, const json_t *value,
                       const char *at) {
     autojson *one = json_pack("[O]", value);
-    return spec_check_values(r, type, one, at);
+    return check_values(r, type, one, at);
 }
 
 static int check_arange(struct spec_reader *r, enum tensor_type type, const json_t *value,
@@ -138,7 +157,7 @@ int spec_check_init(struct spec_reader *r, enum tensor_type type, const json_t *
         int (*check)(struct spec_reader *r, enum tensor_type type, const json_t *value,
                      const char *at);
     } kinds[] = {{"normal", check_normal},     {"uniform", check_uniform},
-                 {"integers", check_integers}, {"values", spec_check_values},
+                 {"integers", check_integers}, {"values", check_values},
                  {"fill", check_fill},         {"arange", check_arange},
                  {"file", check_file}};
     char path[192];
@@ -152,8 +171,9 @@ int spec_check_init(struct spec_reader *r, enum tensor_type type, const json_t *
             return kinds[i].check(r, type, value, path);
         }
     }
+    char hint[96];
     return err_set(r->err, -EINVAL,
-                   "%s.init: one of normal, uniform, integers, fill, arange, values and "
-                   "file",
-                   at);
+                   "%s.init: an object with one of normal, uniform, integers, fill, "
+                   "arange, values and file is expected%s",
+                   at, spec_words_init(init, hint, sizeof hint));
 }

@@ -204,6 +204,53 @@ const char *spec_words_type(const char *name, char *ret, size_t size) {
     return ret;
 }
 
+/* --- first contents --- */
+
+static const struct word inits[] = {
+    {"randn", "{\"normal\": [0, 1]}"},
+    {"normal", "{\"normal\": [0, 1]}"},
+    {"gaussian", "{\"normal\": [0, 1]}"},
+    {"random", "{\"uniform\": [0, 1]}"},
+    {"rand", "{\"uniform\": [0, 1]}"},
+    {"uniform", "{\"uniform\": [0, 1]}"},
+    {"randint", "{\"integers\": [0, 10]}"},
+    {"integers", "{\"integers\": [0, 10]}"},
+    {"int", "{\"integers\": [0, 10]}"},
+    {"zeros", "{\"fill\": 0}"},
+    {"zero", "{\"fill\": 0}"},
+    {"ones", "{\"fill\": 1}"},
+    {"one", "{\"fill\": 1}"},
+    {"constant", "{\"fill\": 1}"},
+    {"const", "{\"fill\": 1}"},
+    {"full", "{\"fill\": 1}"},
+    {"value", "{\"fill\": 1}"},
+    {"iota", "{\"arange\": true}"},
+    {"arange", "{\"arange\": true}"},
+    {"range", "{\"arange\": true}"},
+    {"sequence", "{\"arange\": true}"},
+    {"data", "{\"values\": [1, 2, 3]}"},
+    {"list", "{\"values\": [1, 2, 3]}"},
+    {"npy", "{\"file\": \"x.npy\"}"},
+};
+
+const char *spec_words_init(const json_t *init, char *ret, size_t size) {
+    const char *said = json_string_value(init);
+    if (json_object_size(init) == 1) {
+        said = json_object_iter_key(json_object_iter((json_t *)(uintptr_t)init));
+    }
+    const char *meant = said                   ? meant_by(inits, ARRAY_LEN(inits), said)
+                        : json_is_array(init)  ? "{\"values\": [1, 2, 3]}"
+                        : json_is_number(init) ? "{\"fill\": 0}"
+                                               : NULL;
+    ret[0] = '\0';
+    if (meant) {
+        snprintf(ret, size, "; did you mean %s?", meant);
+    } else if (json_object_size(init) > 1) {
+        snprintf(ret, size, "; only one member is expected");
+    }
+    return ret;
+}
+
 /* --- operators --- */
 
 static const struct word operators[] = {
@@ -315,10 +362,10 @@ const char *spec_words_operator(const char *name, char *ret, size_t size) {
 /* --- expressions --- */
 
 static const struct word functions[] = {
-    {"fabs", "abs"},    {"fmax", "max"},   {"fmin", "min"},     {"powf", "pow"},
-    {"__expf", "exp"},  {"__logf", "log"}, {"fabsf", "abs"},    {"fmaxf", "max"},
-    {"fminf", "min"},   {"log2f", "log"},  {"rsqrtf", "rsqrt"}, {"roundf", "round"},
-    {"rintf", "round"}, {"int", "trunc"},
+    {"fabs", "abs"},   {"fmax", "max"},     {"fmin", "min"},     {"powf", "pow"},
+    {"__expf", "exp"}, {"__logf", "log"},   {"fabsf", "abs"},    {"fmaxf", "max"},
+    {"fminf", "min"},  {"rsqrtf", "rsqrt"}, {"roundf", "round"}, {"rintf", "round"},
+    {"int", "trunc"},
 };
 
 static const char *function_meant(const char *name) {
@@ -341,6 +388,24 @@ const char *spec_words_expression(const char *name, char *ret, size_t size) {
                  "; it is a built-in operator of whole tensors: \"expect\": "
                  "{\"op\": \"%s\"}",
                  name);
+    }
+    return ret;
+}
+
+static const struct word size_functions[] = {
+    {"cdiv", "ceil_div"},        {"ceildiv", "ceil_div"},
+    {"div_up", "ceil_div"},      {"divup", "ceil_div"},
+    {"ceil", "ceil_div"},        {"div_ceil", "ceil_div"},
+    {"idivup", "ceil_div"},      {"divide_round_up", "ceil_div"},
+    {"ceiling_div", "ceil_div"}, {"maximum", "max"},
+    {"minimum", "min"},
+};
+
+const char *spec_words_size_function(const char *name, char *ret, size_t size) {
+    const char *meant = meant_by(size_functions, ARRAY_LEN(size_functions), name);
+    ret[0] = '\0';
+    if (meant) {
+        snprintf(ret, size, "; did you mean \"%s\"?", meant);
     }
     return ret;
 }

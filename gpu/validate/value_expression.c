@@ -320,6 +320,11 @@ static uint16_t call_node(struct reader *r, const char *function, uint16_t a,
                                      .args = {a, b}});
 }
 
+/* The second star of Python's operator is where a number should be. */
+static bool is_power(const struct reader *r) {
+    return *r->at == '*' && r->at > r->e->text && r->at[-1] == '*';
+}
+
 static uint16_t read_atom(struct reader *r) {
     r->at += strspn(r->at, " \t\r\n");
     uint16_t node;
@@ -331,7 +336,9 @@ static uint16_t read_atom(struct reader *r) {
         node = read_choice(r);
         expect(r, ")", "a closing parenthesis is missing");
     } else {
-        node = fail(r, *r->at ? "a number or a name is expected" : "it ends too early");
+        node = fail(r, is_power(r) ? "there is no '**': write pow(a, b)"
+                       : *r->at    ? "a number or a name is expected"
+                                   : "it ends too early");
     }
     return node;
 }
@@ -358,7 +365,22 @@ static uint16_t read_unary(struct reader *r) {
 
 /* Operators of one level, left to right; longer ones first. */
 static const char *const levels[][5] = {
-    {"*", "/", "%"}, {"+", "-"}, {"<=", ">=", "<", ">"}, {"==", "!="}};
+    {"*", "/", "%"}, {"+", "-"}, {"<<", ">>"}, {"<=", ">=", "<", ">"},
+    {"==", "!="},    {"&"},      {"^"},        {"|"}};
+
+/* Not the first half of && or ||. */
+static bool next_operator(struct reader *r, const char *op) {
+    r->at += strspn(r->at, " \t\r\n");
+    bool half = (*op == '&' || *op == '|') && r->at[0] == *op && r->at[1] == *op;
+    return !half && next_is(r, op);
+}
+
+static uint16_t operation(struct reader *r, const char *op, uint16_t a, uint16_t b) {
+    bool of_bits = strpbrk(op, "&|^") || !strcmp(op, "<<") || !strcmp(op, ">>");
+    return of_bits && !(is_whole(r, a) && is_whole(r, b))
+               ? fail(r, "bits are of whole numbers: floor(a) makes one")
+               : call_node(r, op, a, b);
+}
 
 static uint16_t read_level(struct reader *r, int level) {
     if (level < 0) {
@@ -366,8 +388,8 @@ static uint16_t read_level(struct reader *r, int level) {
     }
     uint16_t left = read_level(r, level - 1);
     for (const char *const *op = levels[level]; *op && !r->why;) {
-        if (next_is(r, *op)) {
-            left = call_node(r, *op, left, read_level(r, level - 1));
+        if (next_operator(r, *op)) {
+            left = operation(r, *op, left, read_level(r, level - 1));
             op = levels[level];
         } else {
             op++;

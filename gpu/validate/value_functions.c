@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #define UNARY(name, expression)                                                          \
@@ -24,7 +25,30 @@ BINARY(f_greater_equal, a[0] >= a[1])
 BINARY(f_equal, a[0] == a[1])
 BINARY(f_not_equal, a[0] != a[1])
 UNARY(f_not, a[0] == 0)
+/* What is no int64 has no bits. */
+static int64_t bits(double x) {
+    return fabs(x) < 0x1p63 ? (int64_t)x : 0;
+}
+BINARY(f_and, (double)(bits(a[0]) & bits(a[1])))
+BINARY(f_or, (double)(bits(a[0]) | bits(a[1])))
+BINARY(f_xor, (double)(bits(a[0]) ^ bits(a[1])))
+BINARY(f_left, (double)(int64_t)((uint64_t)bits(a[0]) << (bits(a[1]) & 63)))
+BINARY(f_right, (double)(bits(a[0]) >> (bits(a[1]) & 63)))
 UNARY(f_exp, exp(a[0]))
+UNARY(f_exp2, exp2(a[0]))
+UNARY(f_expm1, expm1(a[0]))
+UNARY(f_log2, log2(a[0]))
+UNARY(f_log10, log10(a[0]))
+UNARY(f_log1p, log1p(a[0]))
+UNARY(f_asin, asin(a[0]))
+UNARY(f_acos, acos(a[0]))
+UNARY(f_atan, atan(a[0]))
+UNARY(f_sinh, sinh(a[0]))
+UNARY(f_cosh, cosh(a[0]))
+UNARY(f_erfc, erfc(a[0]))
+UNARY(f_cbrt, cbrt(a[0]))
+UNARY(f_isnan, isnan(a[0]) != 0)
+BINARY(f_atan2, atan2(a[0], a[1]))
 UNARY(f_log, log(a[0]))
 UNARY(f_sqrt, sqrt(a[0]))
 UNARY(f_rsqrt, 1 / sqrt(a[0]))
@@ -58,6 +82,25 @@ static const struct value_function functions[] = {
     {"==", 2, true, true, f_equal},
     {"!=", 2, true, true, f_not_equal},
     {"not", 1, true, true, f_not},
+    {"&", 2, true, true, f_and},
+    {"|", 2, true, true, f_or},
+    {"^", 2, true, true, f_xor},
+    {"<<", 2, true, true, f_left},
+    {">>", 2, true, true, f_right},
+    {"exp2", 1, false, false, f_exp2},
+    {"expm1", 1, false, false, f_expm1},
+    {"log2", 1, false, false, f_log2},
+    {"log10", 1, false, false, f_log10},
+    {"log1p", 1, false, false, f_log1p},
+    {"asin", 1, false, false, f_asin},
+    {"acos", 1, false, false, f_acos},
+    {"atan", 1, false, false, f_atan},
+    {"atan2", 2, false, false, f_atan2},
+    {"sinh", 1, false, false, f_sinh},
+    {"cosh", 1, false, false, f_cosh},
+    {"erfc", 1, false, false, f_erfc},
+    {"cbrt", 1, false, false, f_cbrt},
+    {"isnan", 1, true, true, f_isnan},
     {"exp", 1, false, false, f_exp},
     {"log", 1, false, false, f_log},
     {"sqrt", 1, false, false, f_sqrt},

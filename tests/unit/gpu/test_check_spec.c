@@ -53,6 +53,9 @@ Test(integer_expression, errors) {
         {"1.5", "whole"},
         {"ceil_div(1, 2, 3)", "two arguments"},
         {"", "ends too early"},
+        {"rows ** 2", "write the product out"},
+        {"rows // 2", "'/' is the quotient"},
+        {"cdiv(rows, 2)", "did you mean \"ceil_div\"?"},
     };
     static const struct size_value sizes[] = {{"rows", 7}};
     const struct size_values list = {sizes, 1};
@@ -113,6 +116,14 @@ Test(value_expression, values) {
         {"fma(2, 3, 4) + pow(2, 10) + round(2.5)", 0, 1036},
         {"2 - 3 - 4", 0, -5},
         {"cos(pi)", 0, -1},
+        /* As C has them: shifts before comparisons, those before the bits. */
+        {"(k[0] << 4 | 5) >> 1 & 7 ^ 1", 0, 3},
+        {"1 | 2 == 2 && 4 & 4", 0, 1},
+        {"k[i] << 2 < 9", 0, 1},
+        {"floor(-7.5) >> 1", 0, -4},
+        {"log2(8) + exp2(3) + expm1(0) + log1p(0) + log10(100) + cbrt(27)", 0, 16},
+        {"atan2(1, 1) * 4 - pi + asin(0) + acos(1) + atan(0) + sinh(0) + cosh(0)", 0, 1},
+        {"erf(1) + erfc(1) + isnan(nan) + isnan(1)", 0, 2},
         {"0.5f * x[i] + 1e1F", 1, 9},
         /* A sum is kept for as long as what it hangs on is the same: */
         {"sum(j, 0, 6, x[j])", 5, 7},                     /* on nothing, */
@@ -154,6 +165,8 @@ Test(value_expression, errors) {
         {"x[0", "bracket"},
         {"1 ? 2", "colon"},
         {"", "ends too early"},
+        {"x[0] ** 2", "write pow(a, b)"},
+        {"x[0] >> 1", "bits are of whole numbers: floor(a) makes one"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err err = {0};
@@ -216,6 +229,36 @@ Test(check_spec, reads_and_resolves) {
     cr_assert_lt(check_case_params(&c, &spec.launches[0], wider, 3, &places, block, &err),
                  0);
     cr_assert_str_eq(err.msg, "args[2] cols has 4 bytes, the kernel's parameter 8");
+    check_case_finish(&c);
+    check_spec_finish(&spec);
+}
+
+/* Once described, an argument is its name: a buffer, a scalar, a struct. */
+Test(check_spec, later_launches_name_arguments) {
+    struct check_spec spec;
+    struct check_case c;
+    struct err err = {0};
+    int r = read_spec(
+        &spec,
+        "'sizes':{'n':5},'launches':[{'launch':{'block':32},'args':["
+        "{'name':'x','type':'int32','shape':[3],'init':{'values':['n * 2',1,'n']}},"
+        "{'name':'w','type':'float32','shape':['n'],'scratch':true},"
+        "{'name':'n','type':'int32','value':'n'}]},"
+        "{'launch':{'block':32},'args':['n','x',"
+        "{'name':'y','type':'float32','shape':['n'],'output':true}]}],"
+        "'expect':{'op':'relu','inputs':{'input':'x'}}",
+        &err);
+    cr_assert_eq(r, 0, "%s", err.msg);
+    const struct spec_arg *n = &spec.launches[1].args[0];
+    cr_assert(n->kind == ARG_SCALAR && n->type == TENSOR_INT32);
+    cr_assert_eq(spec.launches[1].args[1].buffer, 0);
+    cr_assert(spec.buffers[1].output && spec.buffers[1].scratch);
+    cr_assert_eq(check_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
+    struct tensor_init init;
+    autofree double *values = NULL;
+    cr_assert_eq(check_case_init(&c, 0, &init, &values, &err), 0, "%s", err.msg);
+    cr_assert_eq(init.whole[0], 10);
+    cr_assert_eq(init.whole[2], 5);
     check_case_finish(&c);
     check_spec_finish(&spec);
 }
@@ -372,6 +415,12 @@ Test(odd_sizes, which_are_added) {
         {ROWS_COLS("32", "96") Y("['rows','cols / 4']"), 1,
          "{\"rows\": 31, \"cols\": 96}"},
         {ROWS_COLS("32", "100") Y("['rows','cols']"), 0, NULL},
+        /* Heads stay a multiple of kv_heads, and those a divisor. */
+        {"'sizes':[{'heads':8,'kv_heads':2},{'heads':16,'kv_heads':4}],'launch':{'block':"
+         "32}" Y("['heads']"),
+         1, "{\"heads\": 6, \"kv_heads\": 2}"},
+        {"'sizes':{'heads':4,'kv_heads':4},'launch':{'block':32}" Y("['heads']"), 0,
+         NULL},
         {ROWS_COLS("32", "96") Y("['rows','cols']") ",'odd_sizes':false", 0, NULL},
         {ROWS_COLS("32", "96") Y("['rows','cols']") ",'expect':{'values':{'y':[1]}}", 0,
          NULL},
@@ -472,7 +521,7 @@ Test(check_spec, errors_name_the_field) {
          "args[0].init"},
         {"'args':[{'name':'x','type':'float32','shape':[1],'init':{'normal':[1]}}]",
          "args[0].init.normal"},
-        {"'args':['x']", "no buffer 'x' before it; a scalar is"},
+        {"'args':['x']", "is called 'x'; a scalar is"},
         {"'args':[{'name':'n','type':'int32','value':1.5}]", "args[0].value"},
         {"'args':[{'name':'n','type':'int32','value':4294967296}]",
          "args[0].value: 4294967296 is no int32"},

@@ -139,7 +139,8 @@ static enum backend_end fake_launch(struct backend *b, const struct backend_laun
         err_set(err, -EINVAL, "2000 threads in a block");
         return BACKEND_REFUSED;
     }
-    if (!strcmp(l->entry, "fault")) {
+    bool picky = !strcmp(l->entry, "picky") || !strcmp(l->entry, "picky_too");
+    if (!strcmp(l->entry, "fault") || (picky && n % 32)) {
         add(b, "out_of_bounds", FINDING_ERROR);
         return BACKEND_FAULT;
     }
@@ -211,6 +212,7 @@ static json_t *run(const char *kernel, const char *spec, const char *ptx) {
         "{'spec':{'sizes':[{'n':5},{'n':33}]," ARGS "%s},'ptx':'%s','entries':{'':{"
         "'symbol':'%s','name':'%s'}},'reference_ptx':'ref','reference_entries':{'':{"
         "'symbol':'ref','name':'ref'},'bad':{'symbol':'fault','name':'bad'},"
+        "'picky_too':{'symbol':'picky_too','name':'picky_too'},"
         "'part':{'symbol':'short','name':'part'}},'seed':'0x1'}",
         spec, ptx, kernel, kernel);
     for (char *c = text; *c; c++) {
@@ -286,6 +288,23 @@ Test(validate_run, what_is_not_written_is_told) {
     /* Nothing else is known to be wrong without a reference. */
     autojson *alone = run("short", "", "ptx");
     cr_assert_str_eq(verdict(alone), "fail");
+}
+
+/* What nobody looks at may be workspace: that is no verdict, and need not even be told.
+ */
+Test(validate_run, what_is_not_expected_need_not_be_written) {
+#define ONLY_X(more)                                                                     \
+    ",'args':[{'name':'y','type':'float32','shape':['n']," more "},"                     \
+    "{'name':'x','type':'float32','shape':['n'],'init':{'normal':[0,1]},'output':true}," \
+    "{'name':'n','type':'int32','value':'n'}],'expect':{'expression':{'x':'x[i]'}}"
+    autojson *r = run("short", ONLY_X("'output':true"), "ptx");
+    const json_t *finding = json_array_get(json_object_get(r, "findings"), 0);
+    cr_assert_str_eq(verdict(r), "pass");
+    cr_assert_str_eq(json_get_string(finding, "code", ""), "unwritten_output");
+    cr_assert_str_eq(json_get_string(finding, "severity", ""), "warning");
+    cr_assert(strstr(json_get_string(finding, "message", ""), "\"scratch\": true"));
+    autojson *scratch = run("short", ONLY_X("'init':{'fill':0},'scratch':true"), "ptx");
+    cr_assert_eq(json_array_size(json_object_get(scratch, "findings")), 0);
 }
 
 Test(validate_run, findings_fail_a_right_result) {
@@ -368,6 +387,12 @@ Test(validate_run, odd_sizes_are_tried_where_all_are_round) {
         autojson *none = run("round", without[i], "ptx");
         cr_assert(!json_object_get(none, "added_cases"), "%s", without[i]);
     }
+    /* A size that the reference cannot be of either is no fault of the kernel's. */
+    autojson *picky = run(
+        "picky", ",'sizes':{'n':64},'expect':{'kernel':{'kernel':'picky_too'}}", "ptx");
+    cr_assert_str_eq(verdict(picky), "pass");
+    cr_assert_str_eq(added_verdict(picky, 0), "skipped");
+    cr_assert_eq(json_array_size(json_object_get(picky, "findings")), 0);
     autojson *unchecked = run("round", without[2], "ptx"); /* only findings could tell */
     cr_assert_str_eq(added_verdict(unchecked, 0), "pass");
 }
