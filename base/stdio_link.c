@@ -40,6 +40,9 @@ struct stdio_link {
     bool ended, paused, closing, reading_file;
     void (*closed)(void *data);
     void *closed_data;
+    unsigned flush_ms;  /* for which the reader may take nothing */
+    size_t flush_left;  /* what was queued when that was looked at last */
+    uint64_t flush_end; /* of the loop's clock, however much it takes */
     uv_fs_t file_read;
     char buffer[READ_SIZE];
 };
@@ -138,10 +141,18 @@ static void break_link(struct stdio_link *link, int status) {
 }
 
 static void on_flush_timeout(uv_timer_t *timer) {
-    close_handles(container_of(timer, struct stdio_link, timer));
+    struct stdio_link *link = container_of(timer, struct stdio_link, timer);
+    size_t left = stdio_link_queued(link);
+    bool moves = left < link->flush_left;
+    link->flush_left = left;
+    if (moves && uv_now(link->loop) < link->flush_end) {
+        uv_timer_start(timer, on_flush_timeout, link->flush_ms, 0);
+    } else {
+        close_handles(link);
+    }
 }
 
-void stdio_link_close(struct stdio_link *link, unsigned timeout_ms,
+void stdio_link_close(struct stdio_link *link, unsigned flush_ms,
                       void (*closed)(void *data), void *data) {
     if (link->closing) {
         return;
@@ -154,7 +165,10 @@ void stdio_link_close(struct stdio_link *link, unsigned timeout_ms,
     if (link->broken || !stdio_link_queued(link)) {
         close_handles(link);
     } else {
-        uv_timer_start(&link->timer, on_flush_timeout, timeout_ms, 0);
+        link->flush_ms = flush_ms;
+        link->flush_left = stdio_link_queued(link);
+        link->flush_end = uv_now(link->loop) + STDIO_LINK_FLUSH_MOST_MS;
+        uv_timer_start(&link->timer, on_flush_timeout, flush_ms, 0);
     }
 }
 

@@ -19,6 +19,8 @@ struct stdio_link;
 /* Two messages of the largest size and some. */
 #define STDIO_LINK_HARD_LIMIT (160u << 20)
 
+#define STDIO_LINK_FLUSH_MOST_MS 1500
+
 struct stdio_link_events {
     /* Bytes arrived; they are valid only during the call. */
     void (*bytes)(struct stdio_link *link, const char *bytes, size_t len, void *data);
@@ -46,7 +48,9 @@ bool stdio_link_congested(const struct stdio_link *link);
 void stdio_link_pause(struct stdio_link *link); /* stop reading; nestable is not needed */
 void stdio_link_resume(struct stdio_link *link);
 
-/* Flush what is queued, for `timeout_ms` at most, then close and free. No callback of
- * stdio_link_events runs any more; `closed` runs once, from the loop (may be NULL). */
-void stdio_link_close(struct stdio_link *link, unsigned timeout_ms,
+/* Flush what is queued, then close and free. A reader that takes nothing for `flush_ms`
+ * is not waited for; one that takes its time is, for STDIO_LINK_FLUSH_MOST_MS. No
+ * callback of stdio_link_events runs any more; `closed` runs once, from the loop (may be
+ * NULL). */
+void stdio_link_close(struct stdio_link *link, unsigned flush_ms,
                       void (*closed)(void *data), void *data);

@@ -245,6 +245,11 @@ static void close_handle(uv_handle_t *handle) {
 
 static void on_limit(uv_timer_t *timer) {
     struct daemon *d = container_of(timer, struct daemon, limit);
+    if (d->session &&
+        session_is_flushing(d->session)) { /* which has a limit of its own */
+        uv_timer_start(timer, on_limit, FLUSH_MS, 0);
+        return;
+    }
     log_error("handles did not close in %d ms", STOP_LIMIT_MS);
     _exit(d->exit_code ? d->exit_code : 1);
 }

@@ -12,8 +12,13 @@
 
 #include <string.h>
 
+/* What comes in one turn of the loop may take so long; then timers and others have their
+ * turn. */
+#define TURN_MS 4
+
 struct session {
     uv_loop_t *loop;
+    uv_idle_t later; /* goes on with what was too much for one turn */
     struct stdio_link *link;
     struct rpc_peer *peer;
     struct face_host host;
@@ -22,8 +27,8 @@ struct session {
     struct mcp *mcp;
     struct lsp *lsp;
     bool ended; /* told the owner */
-    /* session_close: freed once the link is closed and no thread parses for us. */
-    bool closing, link_closed, parsing;
+    /* session_close: freed once all handles are closed and no thread parses for us. */
+    bool closing, link_closed, later_closed, parsing;
     void (*closed)(void *data);
     void *closed_data;
 };
@@ -118,14 +123,45 @@ static void run_parse(uv_work_t *work) {
     rpc_parse_run(container_of(work, struct offload, work)->parse);
 }
 
+static void go_on(uv_idle_t *idle);
+
 static void free_when_done(struct session *s) {
-    if (!s->link_closed || s->parsing) {
+    if (!s->link_closed || !s->later_closed || s->parsing) {
         return;
     }
     if (s->closed) {
         s->closed(s->closed_data);
     }
     free(s);
+}
+
+/* Read on when the peer can take more; else stop, and go on in the next turn if all it
+ * needs is time. */
+static void settle(struct session *s) {
+    if (s->closing) {
+        return;
+    }
+    if (!rpc_peer_busy(s->peer)) {
+        stdio_link_resume(s->link);
+        return;
+    }
+    stdio_link_pause(s->link);
+    if (!s->parsing) {
+        uv_idle_start(&s->later, go_on);
+    }
+}
+
+static void go_on(uv_idle_t *idle) {
+    struct session *s = container_of(idle, struct session, later);
+    uv_idle_stop(idle);
+    rpc_peer_resume(s->peer);
+    settle(s);
+}
+
+static bool on_enough(struct rpc_peer *peer, void *data) {
+    (void)peer;
+    const struct session *s = data;
+    return uv_hrtime() / 1000000 >= uv_now(s->loop) + TURN_MS;
 }
 
 static void parse_ran(uv_work_t *work, int status) {
@@ -137,8 +173,8 @@ static void parse_ran(uv_work_t *work, int status) {
     free(o);
     if (s->closing) {
         free_when_done(s);
-    } else if (!rpc_peer_busy(s->peer)) {
-        stdio_link_resume(s->link);
+    } else {
+        settle(s);
     }
 }
 
@@ -155,9 +191,10 @@ static void on_parse(struct rpc_peer *peer, struct rpc_parse *parse, void *data)
 
 static void on_bytes(struct stdio_link *link, const char *bytes, size_t len, void *data) {
     struct session *s = data;
+    (void)link;
     rpc_feed(s->peer, bytes, len);
     if (!s->closing && rpc_peer_busy(s->peer)) {
-        stdio_link_pause(link);
+        settle(s);
     }
 }
 
@@ -166,6 +203,12 @@ static void on_ended(struct stdio_link *link, int status, void *data) {
     struct session *s = data;
     log_debug("client gone status=%d", status);
     end(s, s->lsp ? lsp_exit_code(s->lsp) : 0);
+}
+
+static void on_later_closed(uv_handle_t *handle) {
+    struct session *s = container_of((uv_idle_t *)handle, struct session, later);
+    s->later_closed = true;
+    free_when_done(s);
 }
 
 static void on_link_closed(void *data) {
@@ -182,6 +225,7 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
         .notification = on_notification,
         .send = on_send,
         .parse = on_parse,
+        .enough = on_enough,
     };
     static const struct stdio_link_events link_events = {.bytes = on_bytes,
                                                          .ended = on_ended};
@@ -201,12 +245,17 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
         free(s);
         return rc;
     }
+    uv_idle_init(loop, &s->later);
     *ret = s;
     return 0;
 }
 
 bool session_is_parsing(const struct session *s) {
     return s->parsing;
+}
+
+bool session_is_flushing(const struct session *s) {
+    return s->closing && !s->link_closed;
 }
 
 void session_resources_changed(struct session *s) {
@@ -227,5 +276,6 @@ void session_close(struct session *s, unsigned flush_ms, void (*closed)(void *da
     mcp_free(s->mcp);
     lsp_free(s->lsp);
     rpc_peer_free(s->peer);
+    uv_close((uv_handle_t *)&s->later, on_later_closed);
     stdio_link_close(s->link, flush_ms, on_link_closed, s);
 }

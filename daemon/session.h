@@ -24,8 +24,10 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
                 struct err *err);
 /* Resources, or the list of them, changed: tell an MCP client that wants to hear. */
 void session_resources_changed(struct session *session);
-/* Answers open subscriptions, drops what runs, flushes for at most flush_ms and frees. */
+/* Answers open subscriptions, drops what runs, flushes (stdio_link_close) and frees. */
 void session_close(struct session *session, unsigned flush_ms, void (*closed)(void *data),
                    void *data);
+/* Between session_close and its end: answers are still being written. */
+bool session_is_flushing(const struct session *session);
 /* A large body is being read on another thread, which nothing can stop. */
 bool session_is_parsing(const struct session *session);

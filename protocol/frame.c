@@ -107,7 +107,7 @@ static void deliver(struct frame_decoder *d, enum frame_mode mode, size_t len,
     body[len] = '\0';
     bool go_on = d->events.message(mode, body, len, d->data);
     body[len] = after;
-    d->paused = !go_on;
+    d->paused = d->paused || !go_on;
     consume(d, used);
     enter(d, AT_START);
 }
@@ -485,6 +485,10 @@ void frame_feed(struct frame_decoder *d, const char *bytes, size_t len) {
             return;
         }
     }
+}
+
+void frame_pause(struct frame_decoder *d) {
+    d->paused = true;
 }
 
 void frame_resume(struct frame_decoder *d) {

@@ -42,7 +42,10 @@ void frame_decoder_free(struct frame_decoder *d); /* NULL is a no-op */
 /* From inside an event it only stores the bytes, which then come after the event; the
  * decoder may be freed there, too. */
 void frame_feed(struct frame_decoder *d, const char *bytes, size_t len);
-/* Go on after `message` returned false. May call it again. */
+/* From inside an event: deliver nothing more after it, as when `message` returns false.
+ */
+void frame_pause(struct frame_decoder *d);
+/* Go on after `message` returned false, or after frame_pause. May call them again. */
 void frame_resume(struct frame_decoder *d);
 
 /* The message with its frame, in one malloc'ed piece (LINES: plus "\n"). */

@@ -168,6 +168,14 @@ static void start_parse(struct rpc_peer *peer, enum frame_mode mode, const char 
     peer->events.parse(peer, parse, peer->data);
 }
 
+/* False when nothing more is to be taken for now. */
+static bool goes_on(struct rpc_peer *peer) {
+    if (!peer->dead && !peer->parse && peer->events.enough) {
+        peer->held = peer->events.enough(peer, peer->data);
+    }
+    return !peer->dead && !peer->parse && !peer->held;
+}
+
 static bool on_message(enum frame_mode mode, char *text, size_t len, void *data) {
     struct rpc_peer *peer = data;
     if (peer->dead) {
@@ -184,7 +192,7 @@ static bool on_message(enum frame_mode mode, char *text, size_t len, void *data)
         rpc_body_read(text, len, &body);
         take_body(peer, mode, &body, len);
     }
-    return !peer->dead && !peer->parse;
+    return goes_on(peer);
 }
 
 /* A message too large to read: if it was an answer to us, its request must still end. */
@@ -225,6 +233,9 @@ static void on_fault(enum frame_mode mode, enum frame_fault fault, const char *h
         refuse(peer, from, NULL, RPC_PARSE_ERROR,
                "neither a JSON object on one line nor a Content-Length header");
         break;
+    }
+    if (!goes_on(peer)) {
+        frame_pause(peer->decoder);
     }
 }
 
@@ -312,7 +323,16 @@ void rpc_feed(struct rpc_peer *peer, const char *bytes, size_t len) {
 }
 
 bool rpc_peer_busy(const struct rpc_peer *peer) {
-    return peer->parse;
+    return peer->parse || peer->held;
+}
+
+void rpc_peer_resume(struct rpc_peer *peer) {
+    if (peer->held && !peer->dead) {
+        peer->held = false;
+        rpc_peer_enter(peer);
+        frame_resume(peer->decoder);
+        rpc_peer_leave(peer);
+    }
 }
 
 enum frame_mode rpc_peer_mode(const struct rpc_peer *peer) {

@@ -52,6 +52,11 @@ struct rpc_events {
      * run rpc_parse_run(parse) on any thread, then rpc_parse_done(parse) on the peer's.
      * The peer takes no further message until then. NULL = parse inline. */
     void (*parse)(struct rpc_peer *peer, struct rpc_parse *parse, void *data);
+    /* Optional. Asked after every message, also after one that was refused: true = take
+     * no more until rpc_peer_resume. So a host bounds what it does in one turn of its
+     * loop.
+     */
+    bool (*enough)(struct rpc_peer *peer, void *data);
     /* Optional: a look at every message, framed bodies both ways, for a protocol log. */
     void (*trace)(struct rpc_peer *peer, bool outgoing, const char *body, size_t len,
                   void *data);
@@ -69,8 +74,11 @@ struct rpc_peer *rpc_peer_new(enum frame_mode mode, size_t max_body,
 void rpc_peer_free(struct rpc_peer *peer);
 void *rpc_peer_data(const struct rpc_peer *peer);
 void rpc_feed(struct rpc_peer *peer, const char *bytes, size_t len);
-/* True while a large body is parsed elsewhere: the host should stop reading. */
+/* True while a large body is parsed elsewhere, and after `enough` until rpc_peer_resume:
+ * the host should stop reading. */
 bool rpc_peer_busy(const struct rpc_peer *peer);
+/* Go on after `enough`; a no-op otherwise. May ask it again. */
+void rpc_peer_resume(struct rpc_peer *peer);
 /* The framing of the latest message received (or the one given to rpc_peer_new). Outgoing
  * requests and notifications use it; a response uses its request's. */
 enum frame_mode rpc_peer_mode(const struct rpc_peer *peer);

@@ -60,6 +60,7 @@ struct rpc_peer {
     bool dead;        /* rpc_peer_free was called: nothing is sent or told any more */
     unsigned entered; /* functions of ours on the stack; freed when it falls to 0 */
     struct rpc_parse *parse;
+    bool held; /* the host has had enough for now */
     struct rpc_call *calls[RPC_BUCKETS];
     struct rpc_request *requests[RPC_BUCKETS];
     struct rpc_batch *open_batches;

@@ -8,7 +8,7 @@ is being made. Each daemon carries a word of its own in its environment, which i
 their children inherit: two seconds after the end no process of this machine may carry it.
 Bounds are generous, for busy machines and sanitizers; the measured times are printed.
 """
-import json, os, shutil, signal, subprocess, sys, tempfile, time
+import json, os, shutil, signal, subprocess, sys, tempfile, threading, time
 
 END_S = 2.0       # a daemon may take so long to end
 LEFT_S = 2.0      # after that nothing of it may be alive
@@ -431,6 +431,33 @@ def test_flood(report, program):
     report.tell("a flood of %d checks is answered" % count, problems, str(codes))
 
 
+def test_piped(report, program):
+    """All requests at once, then the end of input: every answer comes, to a reader that takes its time."""
+    daemon = Daemon(program)
+    problems, count, got = [], 20000, b""
+    asked = b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"job/status","params":{"job":"none"}}\n' % i
+                     for i in range(count))
+    try:
+        def ask():
+            daemon.process.stdin.write(asked)
+            daemon.process.stdin.close()
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        while data := os.read(daemon.process.stdout.fileno(), 1 << 16):
+            got += data
+            time.sleep(0.01)
+        asking.join()
+        ids = [json.loads(line)["id"] for line in got.splitlines()]
+        if ids != list(range(count)):
+            problems.append("%d of %d answers, the last %s" % (len(ids), count, got[-200:]))
+        if daemon.await_exit()[1] != 0:
+            problems.append("it did not end well")
+    finally:
+        daemon.finish()
+    report.tell("%d piped requests are answered after the end of input" % count, problems)
+
+
 def test_idle_worker(report, program):
     """A worker ends after worker_idle_s, and a later check starts another."""
     daemon = Daemon(program, config="worker_idle_s: 1\n")
@@ -564,6 +591,7 @@ def main():
                 test_end(report, program, way, state)
             else:
                 report.skip("%s, %s" % (way[0], state[0]), "no CUDA compiler")
+    test_piped(report, program)
     for name, test in (("checks leave nothing behind", test_steady),
                        ("a cancelled compile dies", test_cancelled),
                        ("a flood of checks is answered", test_flood),

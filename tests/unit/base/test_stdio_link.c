@@ -264,6 +264,35 @@ Test(stdio_link, closing_flushes_but_waits_no_longer_than_told) {
     free(piece);
 }
 
+/* 2 MiB at 64 KiB each 10 ms: far longer than the time in which nothing is taken. */
+Test(stdio_link, a_reader_that_takes_its_time_gets_everything) {
+    uv_loop_t loop;
+    struct seen seen;
+    int in[2], out[2], status = 1;
+    enum { MIB = 1 << 20 };
+    char *piece = calloc(1, MIB);
+    cr_assert(zero(int, pipe(in) + pipe(out)));
+    pid_t reader = fork();
+    if (reader == 0) {
+        size_t total = 0;
+        close(out[1]);
+        for (ssize_t n; (n = read(out[0], piece, 65536)) > 0; total += (size_t)n) {
+            usleep(10000);
+        }
+        _exit(total == 2 * MIB ? 0 : 1);
+    }
+    start(&loop, in[0], out[1], &seen);
+    send_copy(seen.link, piece, MIB);
+    send_copy(seen.link, piece, MIB);
+    stdio_link_close(seen.link, 100, on_closed, &seen);
+    finish(&loop, &seen);
+    waitpid(reader, &status, 0);
+    cr_assert(zero(int, status));
+    free(piece);
+    close(in[1]);
+    close(out[0]);
+}
+
 Test(stdio_link, pausing_stops_the_bytes_and_resuming_brings_them) {
     uv_loop_t loop;
     struct seen seen;

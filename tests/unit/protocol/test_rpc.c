@@ -656,6 +656,42 @@ Test(rpc, a_large_body_is_parsed_elsewhere_and_the_order_is_kept) {
     close_end(&end);
 }
 
+/* --- no more than a turn can take --- */
+
+static bool always_enough(struct rpc_peer *peer, void *data) {
+    (void)peer, (void)data;
+    return true;
+}
+
+/* Good messages, broken ones and junk, in both framings: one a turn, each answered as
+ * when all come at once, and nothing is lost. */
+Test(rpc, a_host_that_has_enough_gets_the_rest_later) {
+    static const char all[] =
+        REQUEST("1") "\n{]\n" REQUEST("2") "\njunk\n[]\n"
+                                           "Content-Length: 0\r\n\r\n" REQUEST("3") "\n";
+    struct rpc_events slow_events = threaded_events;
+    struct end whole, slow;
+    slow_events.enough = always_enough;
+    open_end(&whole, &threaded_events);
+    open_end(&slow, &slow_events);
+    feed(&whole, all);
+    feed(&slow, all);
+    unsigned turns = 1;
+    for (size_t sent = 0; rpc_peer_busy(slow.peer); turns++) {
+        cr_assert(slow.sent.len > sent, "turn %u brought nothing", turns);
+        sent = slow.sent.len;
+        feed(&slow, "\n"); /* what comes meanwhile waits */
+        cr_assert(eq(sz, slow.sent.len, sent));
+        rpc_peer_resume(slow.peer);
+    }
+    cr_assert_str_eq(slow.sent.data, whole.sent.data);
+    cr_assert(starts(strstr(whole.sent.data, "\"id\":3"), "\"id\":3,\"result\""));
+    cr_assert(gt(uint, turns, 6));
+    rpc_peer_resume(slow.peer); /* nothing is held: no harm */
+    close_end(&whole);
+    close_end(&slow);
+}
+
 /* --- speed --- */
 
 static void on_send_nowhere(struct rpc_peer *peer, char *bytes, size_t len,
