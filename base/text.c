@@ -285,6 +285,19 @@ size_t text_cut(const char *s, size_t len, size_t max) {
     return max;
 }
 
+/* All bytes but those that continue one (10xxxxxx), eight at a time. */
+size_t text_code_points(const char *s, size_t len) {
+    size_t count = len, i = 0;
+    for (uint64_t word; i + sizeof word <= len; i += sizeof word) {
+        memcpy(&word, s + i, sizeof word);
+        count -= (((word >> 7) & ~(word >> 6) & ONES) * ONES) >> 56;
+    }
+    for (; i < len; i++) {
+        count -= (s[i] & 0xc0) == 0x80;
+    }
+    return count;
+}
+
 size_t text_utf16_units(const char *s, size_t len) {
     size_t units = 0;
     uint32_t cp;

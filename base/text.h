@@ -33,6 +33,9 @@ size_t text_encode(uint32_t cp, char out[4]);
 /* The longest prefix of s of at most max bytes that ends on a code point boundary. */
 size_t text_cut(const char *s, size_t len, size_t max);
 
+/* Code points in the UTF-8 text s. */
+size_t text_code_points(const char *s, size_t len);
+
 /* UTF-16 code units in the UTF-8 text s, and back: the byte offset at which `units` units
  * have passed (a unit inside a surrogate pair rounds down; past the end gives len). */
 size_t text_utf16_units(const char *s, size_t len);

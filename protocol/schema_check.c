@@ -1,182 +1,19 @@
 #include "base/buf.h"
-#include "base/edit_distance.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "protocol/schema.h"
+#include "protocol/schema_complaint.h"
 #include "protocol/schema_tree.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MATCH_LIMIT 200000u /* steps of one pattern match: some ms */
 #define MATCH_DEPTH 500u
 #define MATCH_HEAP_KIB 4096u
-#define SHOWN 40u     /* bytes of a refused string that a message repeats */
-#define MAX_NAMES 12u /* of known parameters in a message */
-#define MAX_TEXT 400u
 
-/* Where a value stands: a list from the leaf up, on the stack of the check. */
-struct place {
-    const struct place *up; /* NULL: this is the root */
-    const char *key;        /* NULL: index is meant */
-    size_t index;
-};
-
-/* The first thing that is wrong. */
-struct complaint {
-    char text[MAX_TEXT];
-    char *pointer; /* malloc'ed JSON Pointer */
-    size_t depth;
-};
-
-static bool check(const struct schema *s, const json_t *value, const struct place *at,
-                  struct complaint *c);
-
-/* --- saying what is wrong --- */
-
-static size_t place_depth(const struct place *at) {
-    size_t depth = 0;
-    for (; at->up; at = at->up) {
-        depth++;
-    }
-    return depth;
-}
-
-static void add_pointer(struct buf *out, const struct place *at) {
-    if (!at->up) {
-        return;
-    }
-    add_pointer(out, at->up);
-    buf_addc(out, '/');
-    if (!at->key) {
-        buf_addf(out, "%zu", at->index);
-    }
-    for (const char *p = at->key; p && *p; p++) {
-        buf_adds(out, *p == '~' ? "~0" : *p == '/' ? "~1" : (char[]){*p, '\0'});
-    }
-}
-
-/* As in a program: launch.block[1] */
-static void add_words(struct buf *out, const struct place *at) {
-    if (!at->up) {
-        return;
-    }
-    add_words(out, at->up);
-    if (!at->key) {
-        buf_addf(out, "[%zu]", at->index);
-        return;
-    }
-    if (at->up->up) {
-        buf_addc(out, '.');
-    }
-    text_clean(out, at->key, text_cut(at->key, strlen(at->key), 80));
-}
-
-/* Returns false, so that `return complain(…)` is one line. */
-__attribute__((format(printf, 3, 4))) static bool
-complain(struct complaint *c, const struct place *at, const char *fmt, ...) {
-    autobuf words = BUF_INIT(MAX_TEXT / 2), pointer = BUF_INIT(16u << 10);
-    char text[MAX_TEXT];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    add_words(&words, at);
-    add_pointer(&pointer, at);
-    snprintf(c->text, sizeof c->text, "%.199s%s%.190s", words.data, words.len ? ": " : "",
-             text);
-    free(c->pointer);
-    c->pointer = buf_detach(&pointer);
-    c->depth = place_depth(at);
-    return false;
-}
-
-static const char *type_words(unsigned type) {
-    switch (type) {
-    case SCHEMA_NULL:
-        return "null";
-    case SCHEMA_BOOLEAN:
-        return "true or false";
-    case SCHEMA_INTEGER:
-        return "an integer";
-    case SCHEMA_NUMBER:
-        return "a number";
-    case SCHEMA_STRING:
-        return "a string";
-    case SCHEMA_ARRAY:
-        return "an array";
-    default:
-        return "an object";
-    }
-}
-
-static void add_types(struct buf *out, unsigned types) {
-    const char *separator = "";
-    types &= types & SCHEMA_NUMBER ? ~(unsigned)SCHEMA_INTEGER : ~0u;
-    for (unsigned bit = 1; bit < SCHEMA_ANY; bit <<= 1) {
-        if (types & bit) {
-            types &= ~bit;
-            buf_adds(out, separator);
-            buf_adds(out, type_words(bit));
-            separator = types & (types - 1) ? ", " : " or ";
-        }
-    }
-}
-
-/* What was given, cut: the string "x", the number 1.5, an array */
-static void add_value(struct buf *out, const json_t *value) {
-    if (json_is_array(value) || json_is_object(value)) {
-        buf_adds(out, json_is_array(value) ? "an array" : "an object");
-        return;
-    }
-    buf_adds(out, json_is_string(value)   ? "the string "
-                  : json_is_number(value) ? "the number "
-                                          : "");
-    if (!json_is_string(value)) {
-        json_write(out, value);
-        return;
-    }
-    const char *text = json_string_value(value);
-    size_t len = json_string_length(value), cut = text_cut(text, len, SHOWN);
-    autojson *shown = json_clean(text, cut);
-    json_write(out, shown);
-    buf_adds(out, cut < len ? "…" : "");
-}
-
-/* --- a name that was probably meant --- */
-
-static const char *meant_name(const struct schema *s, const char *said) {
-    size_t third = strlen(said) / 3;
-    struct nearest_name near = {.said = said,
-                                .limit = third < 2 ? (unsigned)third + 1 : 3};
-    for (size_t i = 0; i < s->property_count; i++) {
-        nearest_name_try(&near, s->properties[i].name);
-    }
-    return near.best;
-}
-
-static bool complain_unknown(const struct schema *s, const char *name,
-                             const struct place *up, struct complaint *c) {
-    const char *meant = meant_name(s, name);
-    autobuf hint = BUF_INIT(MAX_TEXT);
-    if (meant) {
-        buf_addf(&hint, "; did you mean \"%s\"?", meant);
-    }
-    for (size_t i = 0; !meant && i < s->property_count && i < MAX_NAMES; i++) {
-        buf_addf(&hint, "%s%s", i ? ", " : "; known: ", s->properties[i].name);
-    }
-    buf_adds(&hint, !meant && s->property_count > MAX_NAMES ? ", …" : "");
-    autobuf shown = BUF_INIT(128);
-    text_clean(&shown, name, text_cut(name, strlen(name), 80));
-    complain(c, up, "unknown parameter \"%s\"%s", shown.data, hint.data);
-    autobuf pointer = BUF_INIT(16u << 10);
-    add_pointer(&pointer, &(struct place){.up = up, .key = name});
-    free(c->pointer);
-    c->pointer = buf_detach(&pointer);
-    return false;
-}
+static bool check(const struct schema *s, const json_t *value,
+                  const struct schema_place *at, struct schema_complaint *c);
 
 /* --- checking --- */
 
@@ -201,27 +38,14 @@ static unsigned type_of(const json_t *value) {
     return 0;
 }
 
-static bool complain_type(unsigned types, const json_t *value, const struct place *at,
-                          struct complaint *c) {
-    autobuf words = BUF_INIT(MAX_TEXT);
-    if (!types) {
-        return complain(c, at, "is not allowed here");
-    }
-    buf_adds(&words, "expected ");
-    add_types(&words, types);
-    buf_adds(&words, ", got ");
-    add_value(&words, value);
-    return complain(c, at, "%s", words.data);
-}
-
 static bool check_choices(const struct schema *s, const json_t *value,
-                          const struct place *at, struct complaint *c) {
+                          const struct schema_place *at, struct schema_complaint *c) {
     size_t i;
     json_t *choice;
-    autobuf list = BUF_INIT(MAX_TEXT);
+    autobuf list = BUF_INIT(SCHEMA_COMPLAINT_MAX);
     if (s->fixed && !json_equal(s->fixed, value)) {
         json_write(&list, s->fixed);
-        return complain(c, at, "must be %s", list.data);
+        return schema_complain(c, at, "must be %s", list.data);
     }
     json_array_foreach(s->choices, i, choice) {
         if (json_equal(choice, value)) {
@@ -233,9 +57,10 @@ static bool check_choices(const struct schema *s, const json_t *value,
     if (!s->choices) {
         return true;
     }
-    autobuf given = BUF_INIT(MAX_TEXT);
-    add_value(&given, value);
-    return complain(c, at, "expected one of %.120s, got %s", list.data, given.data);
+    autobuf given = BUF_INIT(SCHEMA_COMPLAINT_MAX);
+    schema_add_value(&given, value);
+    return schema_complain(c, at, "expected one of %.120s, got %s", list.data,
+                           given.data);
 }
 
 static long double number_of(const json_t *value) {
@@ -244,46 +69,40 @@ static long double number_of(const json_t *value) {
 }
 
 static bool check_number(const struct schema *s, const json_t *value,
-                         const struct place *at, struct complaint *c) {
+                         const struct schema_place *at, struct schema_complaint *c) {
     long double n = number_of(value);
     if (s->minimum.set && n < s->minimum.value) {
-        return complain(c, at, "must be at least %.15Lg, got %.15Lg", s->minimum.value,
-                        n);
+        return schema_complain(c, at, "must be at least %.15Lg, got %.15Lg",
+                               s->minimum.value, n);
     }
     if (s->maximum.set && n > s->maximum.value) {
-        return complain(c, at, "must be at most %.15Lg, got %.15Lg", s->maximum.value, n);
+        return schema_complain(c, at, "must be at most %.15Lg, got %.15Lg",
+                               s->maximum.value, n);
     }
     if (s->above.set && n <= s->above.value) {
-        return complain(c, at, "must be more than %.15Lg, got %.15Lg", s->above.value, n);
+        return schema_complain(c, at, "must be more than %.15Lg, got %.15Lg",
+                               s->above.value, n);
     }
     if (s->below.set && n >= s->below.value) {
-        return complain(c, at, "must be less than %.15Lg, got %.15Lg", s->below.value, n);
+        return schema_complain(c, at, "must be less than %.15Lg, got %.15Lg",
+                               s->below.value, n);
     }
     return true;
 }
 
 /* what: "character", "item" or "member" */
 static bool check_count(const struct schema_bound *low, const struct schema_bound *high,
-                        size_t count, const char *what, const struct place *at,
-                        struct complaint *c) {
+                        size_t count, const char *what, const struct schema_place *at,
+                        struct schema_complaint *c) {
     if (low->set && (long double)count < low->value) {
-        return complain(c, at, "needs at least %.15Lg %s%s, has %zu", low->value, what,
-                        low->value == 1 ? "" : "s", count);
+        return schema_complain(c, at, "needs at least %.15Lg %s%s, has %zu", low->value,
+                               what, low->value == 1 ? "" : "s", count);
     }
     if (high->set && (long double)count > high->value) {
-        return complain(c, at, "may have at most %.15Lg %s%s, has %zu", high->value, what,
-                        high->value == 1 ? "" : "s", count);
+        return schema_complain(c, at, "may have at most %.15Lg %s%s, has %zu",
+                               high->value, what, high->value == 1 ? "" : "s", count);
     }
     return true;
-}
-
-static size_t code_points(const json_t *string) {
-    const char *s = json_string_value(string);
-    size_t count = 0;
-    for (size_t i = 0; i < json_string_length(string); i++) {
-        count += ((unsigned char)s[i] & 0xc0) != 0x80;
-    }
-    return count;
 }
 
 /* Returns pcre2_match's: negative for no match or a limit. */
@@ -301,18 +120,20 @@ static int match(const struct schema *s, const json_t *string) {
 }
 
 static bool check_string(const struct schema *s, const json_t *value,
-                         const struct place *at, struct complaint *c) {
+                         const struct schema_place *at, struct schema_complaint *c) {
     if ((s->min_length.set || s->max_length.set) &&
-        !check_count(&s->min_length, &s->max_length, code_points(value), "character", at,
-                     c)) {
+        !check_count(
+            &s->min_length, &s->max_length,
+            text_code_points(json_string_value(value), json_string_length(value)),
+            "character", at, c)) {
         return false;
     }
     int rc = s->pattern ? match(s, value) : 0;
     if (rc == PCRE2_ERROR_NOMATCH) {
-        return complain(c, at, "does not match the pattern %s", s->pattern_text);
+        return schema_complain(c, at, "does not match the pattern %s", s->pattern_text);
     }
-    return rc >= 0 ||
-           complain(c, at, "is too long or involved for the pattern %s", s->pattern_text);
+    return rc >= 0 || schema_complain(c, at, "is too long or involved for the pattern %s",
+                                      s->pattern_text);
 }
 
 static int compare_texts(const void *a, const void *b) {
@@ -339,7 +160,7 @@ static bool all_different(const json_t *array) {
 }
 
 static bool check_array(const struct schema *s, const json_t *value,
-                        const struct place *at, struct complaint *c) {
+                        const struct schema_place *at, struct schema_complaint *c) {
     size_t i;
     json_t *item;
     if (!check_count(&s->min_items, &s->max_items, json_array_size(value), "item", at,
@@ -348,12 +169,12 @@ static bool check_array(const struct schema *s, const json_t *value,
     }
     json_array_foreach(value, i, item) {
         const struct schema *own = i < s->prefix.count ? s->prefix.items[i] : s->items;
-        if (own && !check(own, item, &(struct place){.up = at, .index = i}, c)) {
+        if (own && !check(own, item, &(struct schema_place){.up = at, .index = i}, c)) {
             return false;
         }
     }
     return !s->unique || all_different(value) ||
-           complain(c, at, "holds the same item twice");
+           schema_complain(c, at, "holds the same item twice");
 }
 
 static const struct schema_property *find_property(const struct schema *s,
@@ -367,8 +188,8 @@ static const struct schema_property *find_property(const struct schema *s,
 }
 
 static bool check_member(const struct schema *s, const char *name, const json_t *value,
-                         const struct place *up, struct complaint *c) {
-    struct place at = {.up = up, .key = name};
+                         const struct schema_place *up, struct schema_complaint *c) {
+    struct schema_place at = {.up = up, .key = name};
     const struct schema_property *property = find_property(s, name);
     if (s->names) {
         autojson *key = json_string(name);
@@ -380,13 +201,13 @@ static bool check_member(const struct schema *s, const char *name, const json_t 
         return check(property->schema, value, &at, c);
     }
     if (s->additional && !s->additional->types) {
-        return complain_unknown(s, name, up, c);
+        return schema_complain_unknown(s, name, up, c);
     }
     return !s->additional || check(s->additional, value, &at, c);
 }
 
 static bool check_object(const struct schema *s, const json_t *value,
-                         const struct place *at, struct complaint *c) {
+                         const struct schema_place *at, struct schema_complaint *c) {
     json_t *object = (json_t *)(uintptr_t)value, *member, *needed;
     const char *name;
     size_t i;
@@ -398,14 +219,15 @@ static bool check_object(const struct schema *s, const json_t *value,
     }
     json_array_foreach(s->required, i, needed) {
         if (!json_object_get(value, json_string_value(needed))) {
-            return complain(c, at, "missing parameter \"%s\"", json_string_value(needed));
+            return schema_complain(c, at, "missing parameter \"%s\"",
+                                   json_string_value(needed));
         }
     }
     return check_count(&s->min_members, &s->max_members, json_object_size(value),
                        "member", at, c);
 }
 
-static void complaint_move(struct complaint *to, struct complaint *from) {
+static void complaint_move(struct schema_complaint *to, struct schema_complaint *from) {
     free(to->pointer);
     *to = *from;
     from->pointer = NULL;
@@ -413,26 +235,26 @@ static void complaint_move(struct complaint *to, struct complaint *from) {
 
 /* Of the forms that were tried, the one that got furthest tells most. */
 static bool complain_forms(const struct schema_list *forms, const json_t *value,
-                           const struct place *at, struct complaint *best,
-                           struct complaint *c) {
+                           const struct schema_place *at, struct schema_complaint *best,
+                           struct schema_complaint *c) {
     unsigned types = 0;
     for (size_t i = 0; i < forms->count; i++) {
         types |= forms->items[i]->types;
     }
     if (!(types & type_of(value))) {
-        return complain_type(types, value, at, c);
+        return schema_complain_type(types, value, at, c);
     }
     complaint_move(c, best);
     return false;
 }
 
 static bool check_forms(const struct schema_list *forms, bool only_one,
-                        const json_t *value, const struct place *at,
-                        struct complaint *c) {
-    struct complaint best = {.text = ""};
+                        const json_t *value, const struct schema_place *at,
+                        struct schema_complaint *c) {
+    struct schema_complaint best = {.text = ""};
     size_t fits = 0;
     for (size_t i = 0; i < forms->count; i++) {
-        struct complaint one = {.text = ""};
+        struct schema_complaint one = {.text = ""};
         const struct schema *form = forms->items[i];
         bool fit = check(form, value, at, &one);
         bool apt = form->types & type_of(value);
@@ -446,14 +268,14 @@ static bool check_forms(const struct schema_list *forms, bool only_one,
     if (!fits) {
         complain_forms(forms, value, at, &best, c);
     } else if (!good) {
-        complain(c, at, "fits more than one of the forms it may have");
+        schema_complain(c, at, "fits more than one of the forms it may have");
     }
     free(best.pointer);
     return good;
 }
 
 static bool check_combined(const struct schema *s, const json_t *value,
-                           const struct place *at, struct complaint *c) {
+                           const struct schema_place *at, struct schema_complaint *c) {
     for (size_t i = 0; i < s->all.count; i++) {
         if (!check(s->all.items[i], value, at, c)) {
             return false;
@@ -464,18 +286,18 @@ static bool check_combined(const struct schema *s, const json_t *value,
         return false;
     }
     if (s->negated) {
-        struct complaint unused = {.text = ""};
+        struct schema_complaint unused = {.text = ""};
         bool fits = check(s->negated, value, at, &unused);
         free(unused.pointer);
-        return !fits || complain(c, at, "has a form that is not allowed here");
+        return !fits || schema_complain(c, at, "has a form that is not allowed here");
     }
     return true;
 }
 
-static bool check(const struct schema *s, const json_t *value, const struct place *at,
-                  struct complaint *c) {
+static bool check(const struct schema *s, const json_t *value,
+                  const struct schema_place *at, struct schema_complaint *c) {
     if (!(s->types & type_of(value))) {
-        return complain_type(s->types, value, at, c);
+        return schema_complain_type(s->types, value, at, c);
     }
     bool good = check_choices(s, value, at, c);
     if (good && json_is_number(value)) {
@@ -492,21 +314,22 @@ static bool check(const struct schema *s, const json_t *value, const struct plac
 
 /* --- strings that C would cut short, wherever they stand --- */
 
-static bool check_nul(const json_t *value, const struct place *at, struct complaint *c) {
+static bool check_nul(const json_t *value, const struct schema_place *at,
+                      struct schema_complaint *c) {
     size_t i;
     const char *name;
     json_t *member;
     if (json_is_string(value)) {
         return !memchr(json_string_value(value), '\0', json_string_length(value)) ||
-               complain(c, at, "holds the character U+0000");
+               schema_complain(c, at, "holds the character U+0000");
     }
     json_array_foreach(value, i, member) {
-        if (!check_nul(member, &(struct place){.up = at, .index = i}, c)) {
+        if (!check_nul(member, &(struct schema_place){.up = at, .index = i}, c)) {
             return false;
         }
     }
     json_object_foreach((json_t *)(uintptr_t)value, name, member) {
-        if (!check_nul(member, &(struct place){.up = at, .key = name}, c)) {
+        if (!check_nul(member, &(struct schema_place){.up = at, .key = name}, c)) {
             return false;
         }
     }
@@ -515,8 +338,8 @@ static bool check_nul(const json_t *value, const struct place *at, struct compla
 
 int schema_check(const struct schema *s, const json_t *value, char **path,
                  struct err *err) {
-    const struct place root = {.up = NULL};
-    struct complaint c = {.text = ""};
+    const struct schema_place root = {.up = NULL};
+    struct schema_complaint c = {.text = ""};
     if (check_nul(value, &root, &c) && check(s, value, &root, &c)) {
         return 0;
     }

@@ -1,6 +1,6 @@
 #pragma once
-/* schema_tree: a compiled schema's inside, shared by schema.c (which makes it) and
- * schema_check.c (which walks it). */
+/* schema_tree: a compiled schema's inside, shared by schema.c (which makes it),
+ * schema_check.c (which walks it) and schema_complaint.c (which says what it refused). */
 #include "base/json.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8

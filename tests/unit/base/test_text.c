@@ -157,6 +157,20 @@ Test(text, a_cut_never_splits_a_code_point) {
     }
 }
 
+Test(text, code_points_are_counted_from_every_offset) {
+    static const char s[] =
+        "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z 0123456789 \xe6\x97\xa5\xe6\x9c\xac";
+    for (size_t from = 0; from < sizeof s; from++) {
+        for (size_t to = from; to < sizeof s; to++) {
+            size_t starts = 0;
+            for (size_t i = from; i < to; i++) {
+                starts += ((unsigned char)s[i] < 0x80) || ((unsigned char)s[i] >= 0xc0);
+            }
+            cr_assert(eq(sz, text_code_points(s + from, to - from), starts));
+        }
+    }
+}
+
 Test(text, utf16_positions_count_surrogate_pairs_as_two) {
     const char *s = "a\xc3\xa9\xf0\x9f\x98\x80z"; /* 1 + 1 + 2 + 1 units */
     static const size_t offsets[] = {0, 1, 3, 3, 7, 8, 8};
