@@ -2,6 +2,7 @@
  * another daemon. */
 #include "base/clock.h"
 #include "base/db.h"
+#include "skills/catalog_internal.h"
 #include "tests/unit/skills/lookup.h"
 
 #include <criterion/criterion.h>
@@ -319,10 +320,7 @@ Test(catalog, closes_at_once_while_another_process_writes) {
     fixture_make(&f);
     fixture_skill(&f, "user", "one", "A skill.", "");
     open_with(&f, user_scope);
-    cr_assert(
-        zero(int, db_open(f.db,
-                          &(struct db_schema){(const char *const[]){"", "", "", NULL}, false},
-                          &other, NULL)));
+    cr_assert(zero(int, db_open(f.db, &catalog_schema, &other, NULL)));
     cr_assert(zero(int, db_run(other, NULL, "BEGIN IMMEDIATE", "")));
     fixture_skill(&f, "user", "two", "A second skill.", "");
     catalog_when_current(f.catalog, fixture_ready, &f);
