@@ -128,14 +128,15 @@ static void check_init(struct warp *w, const struct step *s, unsigned lane,
         life_check_init(w, s, lane, b, m);
         return;
     }
-    if (i->warp == w->index || i->time < w->synced) {
+    bool same = i->warp == w->index;
+    if (same ? i->lane == lane || i->time < w->met : i->time < w->synced) {
         return;
     }
     struct finding_other other = {.function = i->function,
                                   .instruction = i->step->instruction,
                                   .block = b->number,
                                   .thread = i->warp * WARP_LANES + i->lane,
-                                  .message = "mbarrier.init by another warp"};
+                                  .message = "mbarrier.init before it"};
     finding_add(&(struct finding_place){.warp = w,
                                         .step = s,
                                         .lane = lane,
@@ -143,9 +144,10 @@ static void check_init(struct warp *w, const struct step *s, unsigned lane,
                                         .offset = m->offset,
                                         .other = &other},
                 FINDING_INVALID_MBARRIER,
-                "mbarrier at offset %u: nothing orders mbarrier.init, by another warp, "
-                "before this (__syncthreads() behind it is missing)",
-                m->offset);
+                "mbarrier at offset %u: nothing orders mbarrier.init, by another %s, "
+                "before this (%s behind it is missing)",
+                m->offset, same ? "lane" : "warp",
+                same ? "__syncwarp()" : "__syncthreads()");
 }
 
 struct mbarrier *mbarrier_at(struct warp *w, const struct step *s, unsigned lane,
