@@ -4,89 +4,9 @@
 #include "protocol/finding.h"
 #include "skills/toml_reader.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* --- the reader's basics --- */
-
-bool toml_fail(struct toml_reader *r, size_t at, const char *fmt, ...) {
-    if (!r->error[0]) {
-        va_list args;
-        va_start(args, fmt);
-        vsnprintf(r->error, sizeof r->error, fmt, args);
-        va_end(args);
-        r->error_at = at;
-    }
-    return false;
-}
-
-int toml_peek(const struct toml_reader *r, size_t ahead) {
-    return ahead < r->len - r->at ? (unsigned char)r->text[r->at + ahead] : -1;
-}
-
-bool toml_eat(struct toml_reader *r, const char *prefix) {
-    size_t n = strlen(prefix);
-    bool there = r->len - r->at >= n && memcmp(r->text + r->at, prefix, n) == 0;
-    r->at += there ? n : 0;
-    return there;
-}
-
-size_t toml_newline(const struct toml_reader *r) {
-    if (toml_peek(r, 0) == '\n') {
-        return 1;
-    }
-    return toml_peek(r, 0) == '\r' && toml_peek(r, 1) == '\n' ? 2 : 0;
-}
-
-static void skip_blanks(struct toml_reader *r) {
-    while (toml_peek(r, 0) == ' ' || toml_peek(r, 0) == '\t') {
-        r->at++;
-    }
-}
-
-static bool skip_comment(struct toml_reader *r) {
-    if (toml_peek(r, 0) != '#') {
-        return true;
-    }
-    for (int c = toml_peek(r, 0); c >= 0 && !toml_newline(r); c = toml_peek(r, 0)) {
-        if ((c < 0x20 && c != '\t') || c == 0x7f) {
-            return toml_fail(r, r->at, "control character 0x%02x in a comment", c);
-        }
-        r->at++;
-    }
-    return true;
-}
-
-/* Blanks, comments and line ends. */
-static bool skip_space(struct toml_reader *r) {
-    for (;;) {
-        skip_blanks(r);
-        if (!skip_comment(r)) {
-            return false;
-        }
-        size_t newline = toml_newline(r);
-        if (!newline) {
-            return true;
-        }
-        r->at += newline;
-    }
-}
-
-static bool end_line(struct toml_reader *r, const char *what) {
-    skip_blanks(r);
-    if (!skip_comment(r)) {
-        return false;
-    }
-    if (r->at == r->len) {
-        return true;
-    }
-    size_t newline = toml_newline(r);
-    r->at += newline;
-    return newline || toml_fail(r, r->at, "nothing may follow %s on its line", what);
-}
 
 /* --- nodes --- */
 
@@ -216,7 +136,7 @@ static bool read_key(struct toml_reader *r, struct key *key) {
 static bool read_key_path(struct toml_reader *r, struct key_path *path) {
     path->count = 0;
     do {
-        skip_blanks(r);
+        toml_skip_blanks(r);
         if (path->count == MAX_PARTS) {
             return toml_fail(r, r->at, "a key of more than %d parts", MAX_PARTS);
         }
@@ -224,7 +144,7 @@ static bool read_key_path(struct toml_reader *r, struct key_path *path) {
             return false;
         }
         path->count++;
-        skip_blanks(r);
+        toml_skip_blanks(r);
     } while (toml_eat(r, "."));
     return true;
 }
@@ -264,14 +184,14 @@ static bool read_value(struct toml_reader *r, size_t parent, const struct key *k
 static bool read_array(struct toml_reader *r, size_t array) {
     size_t start = r->at++;
     for (bool first = true;; first = false) {
-        if (!skip_space(r)) {
+        if (!toml_skip_space(r)) {
             return false;
         }
         if (!first && !toml_eat(r, ",") && toml_peek(r, 0) != ']') {
             return r->at == r->len ? toml_fail(r, start, "this array has no closing ]")
                                    : toml_fail(r, r->at, "a comma or ] is missing here");
         }
-        if (!skip_space(r)) {
+        if (!toml_skip_space(r)) {
             return false;
         }
         if (toml_eat(r, "]")) {
@@ -290,12 +210,12 @@ static bool read_pair(struct toml_reader *r, size_t table);
 
 static bool read_inline_table(struct toml_reader *r, size_t table) {
     size_t start = r->at++;
-    skip_blanks(r);
+    toml_skip_blanks(r);
     if (toml_eat(r, "}")) {
         return true;
     }
     do {
-        skip_blanks(r);
+        toml_skip_blanks(r);
         if (toml_peek(r, 0) == '}') {
             return toml_fail(r, r->at,
                              "no comma may stand before the } of a table in "
@@ -304,7 +224,7 @@ static bool read_inline_table(struct toml_reader *r, size_t table) {
         if (!read_pair(r, table)) {
             return false;
         }
-        skip_blanks(r);
+        toml_skip_blanks(r);
     } while (toml_eat(r, ","));
     if (toml_eat(r, "}")) {
         return true;
@@ -354,7 +274,7 @@ static bool read_pair_path(struct toml_reader *r, size_t table, struct key_path 
         return toml_fail(r, r->at, "an = is missing after the key \"%.100s\"",
                          path->parts[path->count - 1].name);
     }
-    skip_blanks(r);
+    toml_skip_blanks(r);
     for (size_t i = 0; i + 1 < path->count; i++) {
         table = enter_dotted(r, table, &path->parts[i]);
         if (!table) {
@@ -459,14 +379,14 @@ static bool read_header(struct toml_reader *r, size_t *ret_table) {
     struct key_path path = {.count = 0};
     *ret_table = read_header_path(r, &path);
     key_path_finish(&path);
-    return *ret_table && end_line(r, "a table's header");
+    return *ret_table && toml_end_line(r, "a table's header");
 }
 
 static bool read_all(struct toml_reader *r) {
     size_t table = 0;
     toml_eat(r, "\xef\xbb\xbf");
     for (;;) {
-        if (!skip_space(r)) {
+        if (!toml_skip_space(r)) {
             return false;
         }
         if (r->at == r->len) {
@@ -474,7 +394,7 @@ static bool read_all(struct toml_reader *r) {
         }
         bool good = toml_peek(r, 0) == '['
                         ? read_header(r, &table)
-                        : read_pair(r, table) && end_line(r, "a value");
+                        : read_pair(r, table) && toml_end_line(r, "a value");
         if (!good) {
             return false;
         }
@@ -536,82 +456,4 @@ struct toml_document *toml_read(const char *file, const char *text, size_t len,
                                                     error.msg, file, &span));
     }
     return doc;
-}
-
-void toml_free(struct toml_document *t) {
-    if (!t) {
-        return;
-    }
-    for (size_t i = 0; i < t->count; i++) {
-        json_decref(t->nodes[i].children);
-    }
-    free(t->nodes);
-    lines_finish(&t->lines);
-    json_decref(t->json);
-    free(t);
-}
-
-const json_t *toml_json(const struct toml_document *t) {
-    return t->json;
-}
-
-int toml_place(const struct toml_document *t, size_t offset, int *ret_column) {
-    size_t line = lines_at(&t->lines, offset);
-    if (ret_column) {
-        *ret_column = (int)(offset - t->lines.starts[line]) + 1;
-    }
-    return (int)line + 1;
-}
-
-static const struct toml_node *node_of(const struct toml_document *t,
-                                       const json_t *index) {
-    return json_is_integer(index) ? &t->nodes[json_integer_value(index)] : NULL;
-}
-
-const struct toml_node *toml_member(const struct toml_document *t,
-                                    const struct toml_node *table, const char *key) {
-    return node_of(t, json_object_get(table->children, key));
-}
-
-const struct toml_node *toml_item(const struct toml_document *t,
-                                  const struct toml_node *array, size_t index) {
-    return node_of(t, json_array_get(array->children, index));
-}
-
-size_t toml_count(const struct toml_node *node) {
-    return json_object_size(node->children) + json_array_size(node->children);
-}
-
-/* One step of a JSON Pointer, "~1" and "~0" undone. */
-static char *pointer_step(const char **pointer) {
-    size_t n = strcspn(*pointer, "/");
-    char *step = xstrndup(*pointer, n), *to = step;
-    for (const char *from = step; *from; from++) {
-        bool escaped = *from == '~' && (from[1] == '0' || from[1] == '1');
-        *to++ = escaped ? (from[1] == '1' ? '/' : '~') : *from;
-        from += escaped;
-    }
-    *to = '\0';
-    *pointer += n;
-    return step;
-}
-
-const struct toml_node *toml_find(const struct toml_document *t, const char *pointer) {
-    const struct toml_node *node = &t->nodes[0];
-    while (node && *pointer == '/') {
-        pointer++;
-        autofree char *step = pointer_step(&pointer);
-        node = json_is_array(node->children) ? toml_item(t, node, strtoul(step, NULL, 10))
-                                             : toml_member(t, node, step);
-    }
-    return *pointer ? NULL : node;
-}
-
-int toml_line(const struct toml_document *t, const char *pointer, int *ret_column) {
-    const struct toml_node *node = toml_find(t, pointer);
-    if (!node) {
-        return 0;
-    }
-    bool keyed = node->key_end > node->key_start;
-    return toml_place(t, keyed ? node->key_start : node->start, ret_column);
 }

@@ -1,5 +1,7 @@
 #pragma once
-/* toml_reader: what toml.c and toml_scalar.c share. */
+/* toml_reader: a place in a TOML text that moves on, and the document it fills. toml.c
+ * reads the structure with it, toml_scalar.c strings, numbers and times; toml_document.c
+ * answers what was read. */
 #include "base/buf.h"
 #include "base/lines.h"
 #include "skills/toml.h"
@@ -34,6 +36,12 @@ int toml_peek(const struct toml_reader *r, size_t ahead);
 bool toml_eat(struct toml_reader *r, const char *prefix);
 /* "\n" or "\r\n" comes next: its length, else 0. */
 size_t toml_newline(const struct toml_reader *r);
+
+void toml_skip_blanks(struct toml_reader *r);
+/* Blanks, comments and line ends. False after an error, as everything below. */
+bool toml_skip_space(struct toml_reader *r);
+/* Nothing but a comment may follow on this line; what: "a value", for the message. */
+bool toml_end_line(struct toml_reader *r, const char *what);
 
 /* A string at r->at, quotes included, into out. many_lines: the """ and ''' forms too. */
 bool toml_read_string(struct toml_reader *r, struct buf *out, bool many_lines);

@@ -9,26 +9,15 @@
 #include "skills/evaluation/evaluation_record.h"
 #include "skills/evaluation/grade.h"
 #include "skills/evaluation/run_record.h"
+#include "skills/evaluation/standing.h"
 #include "skills/evaluation/suite.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define MAX_WHY 300 /* bytes of a sentence that a cell keeps */
-/* So many questions without any answer, and a student is given up. */
-#define UNREACHABLE_IS_GONE 6
-#define SILENT_IS_GONE 12
 /* Cells that are started in one turn of the loop: each copies and hashes its prompt. */
 #define STARTS_PER_TURN 16
-
-/* What is known of a student beside its cells. */
-struct standing {
-    char *problem; /* why it cannot be asked at all */
-    char *hint;    /* the cure of its last error */
-    size_t answered, unreachable, unanswered;
-    uint64_t first_ms; /* when its first cell was asked */
-    json_t *served;    /* {name: count} */
-};
 
 /* One cell on its way. */
 struct asking {
@@ -157,71 +146,15 @@ static void grade_answer(struct asking *a, const char *text) {
 
 /* --- answers of models --- */
 
-/* These end the same way however often they are asked. */
-static bool is_one_of(const char *reason, const char *const *list) {
-    for (; *list; list++) {
-        if (strcmp(reason, *list) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool ends_student(const char *reason) {
-    static const char *const list[] = {
-        "unauthorized", "model_not_found", "out_of_money",  "no_http",
-        "insecure",     "redirected",      "price_unknown", NULL};
-    return is_one_of(reason, list);
-}
-
-/* The student is not there, or (from gateways) this one question is not to be asked. */
-static bool may_end_student(const char *reason) {
-    static const char *const list[] = {"forbidden", "not_found", NULL};
-    return is_one_of(reason, list);
-}
-
-static bool is_final(const char *reason) {
-    static const char *const list[] = {"context_too_long", "context_cut", "bad_request",
-                                       "answer_too_large", NULL};
-    return ends_student(reason) || may_end_student(reason) || is_one_of(reason, list);
-}
-
 static void note_failure(struct evaluation *e, struct cell *c, const char *reason,
                          const char *message, const char *hint) {
     struct standing *s = &e->standings[c->student];
-    c->again_useful = !is_final(reason);
+    c->again_useful = standing_note_failure(s, reason, message, hint);
     set_why(c, message);
-    if (hint && *hint) {
-        free(s->hint);
-        s->hint = xstrndup(hint, MAX_WHY);
-    }
-    s->unreachable += strcmp(reason, "unreachable") == 0;
-    s->unanswered++;
-    bool gone =
-        !s->answered && (s->unreachable >= UNREACHABLE_IS_GONE ||
-                         s->unanswered >= SILENT_IS_GONE || may_end_student(reason));
-    if (!s->problem && (gone || ends_student(reason))) {
-        s->problem = xstrndup(message ? message : reason, MAX_WHY);
-    }
 }
 
 static void note_served(struct evaluation *e, const struct cell *c, const char *model) {
-    const char *student = e->o.students[c->student].name;
-    json_t *list = json_object_get(e->served, student);
-    size_t i;
-    const json_t *one;
-    if (!list) {
-        list = json_array();
-        json_object_set_new(e->served, student, list);
-    }
-    json_array_foreach(list, i, one) {
-        if (strcmp(json_string_value(one), model) == 0) {
-            return;
-        }
-    }
-    if (*model && json_array_size(list) < 16) {
-        json_array_append_new(list, json_clean_z(model));
-    }
+    standing_note_served(e->served, e->o.students[c->student].name, model);
 }
 
 static void count_answer(struct evaluation *e, struct cell *c,
@@ -546,8 +479,7 @@ static void on_closed(uv_handle_t *handle) {
 
 void evaluation_free(struct evaluation *e) {
     for (size_t i = 0; i < e->o.student_count; i++) {
-        free(e->standings[i].problem);
-        free(e->standings[i].hint);
+        standing_finish(&e->standings[i]);
     }
     free(e->standings);
     free(e->record_problem);

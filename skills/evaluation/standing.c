@@ -1,0 +1,84 @@
+#include "skills/evaluation/standing.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+#define MAX_WORDS 300 /* bytes kept of a sentence */
+#define SERVED_MAX 16
+/* So many questions without any answer, and a student is given up. */
+#define UNREACHABLE_IS_GONE 6
+#define SILENT_IS_GONE 12
+
+void standing_finish(struct standing *s) {
+    free(s->problem);
+    free(s->hint);
+}
+
+static char *cut(const char *text) {
+    return xstrndup(text, text_cut(text, strlen(text), MAX_WORDS));
+}
+
+/* These end the same way however often they are asked. */
+static bool is_one_of(const char *reason, const char *const *list) {
+    for (; *list; list++) {
+        if (strcmp(reason, *list) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool ends_student(const char *reason) {
+    static const char *const list[] = {
+        "unauthorized", "model_not_found", "out_of_money",  "no_http",
+        "insecure",     "redirected",      "price_unknown", NULL};
+    return is_one_of(reason, list);
+}
+
+/* The student is not there, or (from gateways) this one question is not to be asked. */
+static bool may_end_student(const char *reason) {
+    static const char *const list[] = {"forbidden", "not_found", NULL};
+    return is_one_of(reason, list);
+}
+
+static bool is_final(const char *reason) {
+    static const char *const list[] = {"context_too_long", "context_cut", "bad_request",
+                                       "answer_too_large", NULL};
+    return ends_student(reason) || may_end_student(reason) || is_one_of(reason, list);
+}
+
+bool standing_note_failure(struct standing *s, const char *reason, const char *message,
+                           const char *hint) {
+    if (hint && *hint) {
+        free(s->hint);
+        s->hint = cut(hint);
+    }
+    s->unreachable += strcmp(reason, "unreachable") == 0;
+    s->unanswered++;
+    bool gone =
+        !s->answered && (s->unreachable >= UNREACHABLE_IS_GONE ||
+                         s->unanswered >= SILENT_IS_GONE || may_end_student(reason));
+    if (!s->problem && (gone || ends_student(reason))) {
+        s->problem = cut(message ? message : reason);
+    }
+    return !is_final(reason);
+}
+
+void standing_note_served(json_t *served, const char *student, const char *model) {
+    json_t *list = json_object_get(served, student);
+    size_t i;
+    const json_t *one;
+    if (!list) {
+        list = json_array();
+        json_object_set_new(served, student, list);
+    }
+    json_array_foreach(list, i, one) {
+        if (strcmp(json_string_value(one), model) == 0) {
+            return;
+        }
+    }
+    if (*model && json_array_size(list) < SERVED_MAX) {
+        json_array_append_new(list, json_clean_z(model));
+    }
+}
