@@ -7,9 +7,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define CELL_MAX 1000   /* bytes */
-#define COLUMN_LEAST 12 /* a column of text is not made narrower */
-#define GAP 2           /* blanks between columns */
+#define CELL_MAX 1000  /* bytes */
+#define COLUMN_LEAST 8 /* a column of text is not made narrower */
+#define GAP 2          /* blanks between columns */
 
 struct table {
     const char *const *titles;
@@ -166,7 +166,7 @@ static size_t line_length(const char *text, int room) {
             return good ? good : at ? at : n;
         }
         at += n;
-        if (at < len && strchr("/-_,;", text[at - 1])) {
+        if (at < len && strchr("/-_.,;", text[at - 1])) {
             good = at;
         }
     }
