@@ -296,7 +296,8 @@ void plain_free(struct plain *p) {
         watch_free(w);
         if (rpc) {
             rpc_call_on_cancel(rpc, NULL, NULL);
-            answer_cancelled(rpc, "the connection is closing");
+            answer_cancelled(rpc, "the connection is closing; keep the input open until "
+                                  "the answer has come");
         }
         if (!call_kept(call)) {
             call_cancel(call);

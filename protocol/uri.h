@@ -3,6 +3,10 @@
 
 #define URI_MAX (16u << 10) /* bytes of a path in one */
 
-/* The normalised absolute path of a file: URI on this machine, or NULL. */
+/* The normalised absolute path of a file: URI on this machine; NULL when it is another
+ * kind of URI, another machine's, holds a NUL or is longer than URI_MAX. Freed by the
+ * caller. */
 char *uri_to_path(const char *uri);
+/* The file: URI of an absolute path, with everything escaped that RFC 3986 wants escaped.
+ * Freed by the caller. */
 char *uri_of_path(const char *path);

@@ -410,9 +410,10 @@ Test(plain, a_closing_connection_cancels_what_nobody_kept) {
     json_array_clear(b.got);
     hang_up(&b);
     cr_assert(eq(uint, cancels, 1), "the job goes on");
-    hear(&b,
-         "{\"id\":1,\"error\":{\"code\":-32800,\"message\":\"the connection is closing\","
-         "\"data\":{\"reason\":\"cancelled\"}}}");
+    hear(&b, "{\"id\":1,\"error\":{\"code\":-32800,\"message\":\"the connection is "
+             "closing; keep the input open until the answer "
+             "has come\","
+             "\"data\":{\"reason\":\"cancelled\"}}}");
     hear_nothing(&b);
     call_reply(job, NULL);
     close_bench(&b);
