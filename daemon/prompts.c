@@ -90,10 +90,11 @@ static int get_find(void *data, const json_t *arguments, json_t **ret, struct er
     buf_addf(
         &text,
         "Find a skill for this task, then do the task with it: %s\n\n"
-        "Call skill_find with the task in its own words. When skills fit, read the best "
-        "one with skill_get, say which one you follow and why, and read its further "
-        "files only when its instructions call for them. When none fits, say so and go "
-        "on without one.\n",
+        "Call skill_find with the task and, behind a colon, two to four other names for "
+        "it: the kind of work, the thing, its formats, its tools. When skills fit, read "
+        "the best one with skill_get, say which one you follow and why, and read its "
+        "further files only when its instructions call for them. When none fits, say so "
+        "and go on without one.\n",
         task);
     *ret = message_of("Find a skill and follow it", &text);
     return 0;

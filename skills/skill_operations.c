@@ -273,21 +273,24 @@ const struct operation skills_operations[] = {
         .summary = "The skills that fit a task, best first, with score and reason; none when none fits.",
         .tool_help =
             "Search the skills of the project, the user, the agents and those bundled here for ones that "
-            "fit a task. Describe the task in your own words; long texts are fine. Empty `matches` means "
-            "that no skill fits (`nearest` says what came closest and why not): go on without one. Read a "
-            "match with skill_get, or its SKILL.md at `path`.",
+            "fit a task. Say in `task` what is to be done, then behind a colon two to four other names for "
+            "it: the kind of work, the thing, its formats, its tools. Skills are found by the words of their "
+            "authors, so this finds more. Long texts are fine. Empty `matches` means that no skill fits "
+            "(`nearest` says what came closest and why not): go on without one. Read a match with skill_get, "
+            "or its SKILL.md at `path`.",
         .params_schema = OBJECT "\"required\":[\"task\"],\"properties\":{"
             "\"task\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":262144,\"description\":\"What is to "
-            "be done.\"},"
+            "be done; other names for it behind a colon find more.\"},"
             "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,\"default\":5,\"description\":"
             "\"So many matches at the most.\"},"
             SCOPES ","
             "\"model\":{\"type\":\"string\",\"maxLength\":200,\"description\":\"Whose measured lift "
             "orders the matches.\"}}}",
         .tool_schema = OBJECT "\"required\":[\"task\"],\"properties\":{"
-            "\"task\":{\"type\":\"string\",\"description\":\"What is to be done.\"},"
+            "\"task\":{\"type\":\"string\",\"description\":\"What is to be done: other names for it.\"},"
             "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,\"default\":5}},"
-            "\"examples\":[{\"task\":\"make this softmax kernel faster on an H100\"}]}",
+            "\"examples\":[{\"task\":\"make this softmax kernel faster on an H100: CUDA, GPU performance\"},"
+            "{\"task\":\"cut our cloud bill: cost optimization, FinOps, rightsizing\"}]}",
         .result_schema = "{\"type\":\"object\",\"required\":[\"matches\"],\"properties\":{\"matches\":"
             MATCH_LIST ",\"nearest\":" MATCH_LIST "}}",
         .example = "{\"task\":\"make this softmax kernel faster on an H100\"}",
