@@ -17,7 +17,8 @@ struct finding {
     uint64_t block;
     uint32_t thread;
     uint64_t count;
-    uint8_t level; /* enum level */
+    uint8_t level;        /* enum level */
+    const bool *harmless; /* until the launch ends */
     bool has_other;
     uint32_t block_id[3], thread_id[3];
     int64_t offset;
@@ -94,16 +95,26 @@ void findings_launch(struct findings *f, const char *label, const uint32_t block
 
 /* ---- adding ---- */
 
-static struct finding *finding_known(struct findings *f, uint32_t code, uint32_t function,
-                                     uint32_t instruction, uint8_t level) {
+static struct finding *finding_known(struct findings *f, const struct finding *as) {
     for (size_t k = 0; k < f->count; k++) {
         struct finding *x = &f->items[k];
-        if (x->code == code && x->function == function && x->instruction == instruction &&
-            x->level == level) {
+        if (x->code == as->code && x->function == as->function &&
+            x->instruction == as->instruction && x->level == as->level &&
+            x->harmless == as->harmless) {
             return x;
         }
     }
     return NULL;
+}
+
+void findings_settle(struct findings *f) {
+    for (size_t k = 0; k < f->count; k++) {
+        struct finding *x = &f->items[k];
+        if (x->harmless) {
+            x->level = *x->harmless ? LEVEL_WARNING : x->level;
+            x->harmless = NULL;
+        }
+    }
 }
 
 static bool comes_before(const struct finding *a, const struct finding *b) {
@@ -153,8 +164,9 @@ void finding_add(const struct finding_place *at, enum finding_code code, const c
                         .level = (uint8_t)(at->info      ? LEVEL_INFO
                                            : at->warning ? LEVEL_WARNING
                                                          : LEVEL_ERROR),
+                        .harmless = at->warning || at->info ? NULL : at->harmless,
                         .module = run->program->module};
-    struct finding *known = finding_known(f, x.code, x.function, x.instruction, x.level);
+    struct finding *known = finding_known(f, &x);
     if (!known && f->count == MAX_KEPT) {
         f->lost++;
         pthread_mutex_unlock(&f->lock);

@@ -35,6 +35,8 @@ struct findings *findings_new(unsigned max);
 void findings_free(struct findings *f);
 /* In front of the next launch. label: borrowed until the next call. */
 void findings_launch(struct findings *f, const char *label, const uint32_t block_dim[3]);
+/* A launch has ended: what was harmless is a warning. */
+void findings_settle(struct findings *f);
 /* All new references. */
 json_t *findings_json(const struct findings *f, uint64_t *ret_omitted);
 
@@ -53,7 +55,9 @@ struct finding_place {
     unsigned lane;
     const char *buffer;
     int64_t offset;
-    bool warning, info;                /* else an error; info goes first */
+    bool warning, info;   /* else an error; info goes first */
+    const bool *harmless; /* NULL, or what says when the launch ends that an error is
+                             only a warning */
     const struct finding_other *other; /* or NULL */
 };
 void finding_add(const struct finding_place *at, enum finding_code code, const char *fmt,

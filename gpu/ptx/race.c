@@ -23,6 +23,7 @@ struct race_run *race_run_new(void) {
 void race_run_free(struct race_run *r) {
     if (r) {
         race_events_finish(&r->events);
+        free(r->stores);
         free(r);
     }
 }
@@ -35,6 +36,9 @@ void race_run_begin(struct race_run *r, struct run *run) {
     }
     race_tick(r);
     race_events_void(&r->events);
+    r->findings = run_findings(run);
+    free(r->stores);
+    r->stores = xcalloc(run->program->access_count + 1, sizeof *r->stores);
     if (run->blocks > UINT32_MAX) {
         r->coarse = true;
         snprintf(r->limits, sizeof r->limits, "races: there are over 2^32 blocks");
@@ -49,6 +53,7 @@ void race_run_end(struct race_run *r) {
             "were compared");
     }
     race_objects_clear(r, &r->objects);
+    findings_settle(r->findings);
 }
 
 const char *race_run_limits(const struct race_run *r) {
@@ -114,6 +119,31 @@ void race_block_free(struct block *b) {
     free(x->warps);
     free(x);
     b->race = NULL;
+}
+
+/* ---- what stores store ---- */
+
+void race_store_note(struct warp *w, const struct step *s, uint32_t mask) {
+    const struct access *a = &w->worker->run->program->accesses[s->extra];
+    struct race_store *x = &race_of(w)->stores[s->extra];
+    if (x->varied) {
+        return;
+    }
+    if (a->count > 1 || a->bytes > sizeof x->value ||
+        a->registers[0] == STEP_NO_REGISTER) {
+        x->varied = true;
+        x->harmless = false;
+        return;
+    }
+    const char *values = LANES(const char, w, a->registers[0]);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t value = 0;
+        memcpy(&value, values + (size_t)__builtin_ctz(m) * a->bytes, a->bytes);
+        x->varied |= x->seen && value != x->value;
+        x->harmless = x->seen && !x->varied;
+        x->seen = true;
+        x->value = value;
+    }
 }
 
 /* ---- which steps are watched ---- */

@@ -488,6 +488,9 @@ static void look_place(struct warp *w, const struct step *s, struct lanes x,
         return;
     }
     uint32_t mask = x.mask;
+    if (!owner && x.access->is_store && !(k.kind & RACE_STRONG)) {
+        race_store_note(w, s, mask);
+    }
     x.mask = k.kind & RACE_WRITE ? mask : some_of(&x);
     look_lanes(&k, &x);
     if ((k.kind & RACE_STRONG) || w->race->fenced || w->race->fenced_block) {

@@ -73,7 +73,17 @@ struct race_objects {
     uint32_t count, room; /* power of two */
 };
 
+/* What a plain store to global memory has stored in this launch. One value alone, as the
+ * level of a search or `changed = 1`, does mostly no harm to who reads beside it. */
+struct race_store {
+    uint64_t value;
+    bool seen, varied;
+    bool harmless; /* so far: more than once, and always the same */
+};
+
 struct race_run {
+    struct findings *findings; /* borrowed */
+    struct race_store *stores; /* by the program's accesses */
     uint32_t time;
     uint32_t levels;           /* of struct race_know */
     struct race_events events; /* global memory */
@@ -156,6 +166,9 @@ void race_synchronise(struct warp *w, uint32_t lanes, struct block *owner,
 
 /* race_look.c: in front of an access's own handler */
 void race_step(struct warp *w, const struct step *s, uint32_t mask);
+
+/* In front of a plain store of the lanes to global memory. */
+void race_store_note(struct warp *w, const struct step *s, uint32_t mask);
 
 /* race_tell.c */
 struct race_conflict {

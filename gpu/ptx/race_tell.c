@@ -50,6 +50,19 @@ static bool is_plain_flag(const struct race_conflict *c) {
            c->other->bytes <= 8 && c->bytes <= 8;
 }
 
+/* Between a plain load and a plain store to global memory: what is known of the store. */
+static const bool *store_is_harmless(const struct race_conflict *c) {
+    const struct race_event *e = c->other;
+    const struct step *store = c->kind & RACE_WRITE ? c->step : e->step;
+    const struct program *p = c->warp->worker->run->program;
+    bool one_writes = ((c->kind ^ e->kind) & RACE_WRITE) != 0;
+    bool plain = !((c->kind | e->kind) & (RACE_STRONG | RACE_ATOMIC));
+    return !c->owner && one_writes && plain && e->agent < RACE_COPIES &&
+                   store->extra < p->access_count && p->accesses[store->extra].is_store
+               ? &race_of(c->warp)->stores[store->extra].harmless
+               : NULL;
+}
+
 void race_tell(const struct race_conflict *c) {
     struct warp *w = c->warp;
     const struct race_event *e = c->other;
@@ -67,6 +80,7 @@ void race_tell(const struct race_conflict *c) {
                                .warning =
                                    c->same_instruction || c->met || is_plain_flag(c),
                                .info = c->same_value,
+                               .harmless = store_is_harmless(c),
                                .other = &other};
     uint64_t offset = c->address;
     if (c->owner) {

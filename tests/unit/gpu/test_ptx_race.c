@@ -215,6 +215,24 @@ Test(ptx_race, two_blocks_write_one_place) {
                 2, 1, "global_race", "error", "write after read");
 }
 
+/* A level of a search, or `changed = 1`: who reads beside such a store sees the old or
+ * the new, and published kernels rely on that. One store by one thread is no such. */
+Test(ptx_race, a_store_of_one_value_alone_is_a_warning) {
+#define READ_OTHER                                                                       \
+    "xor.b32 %r2, %r0, 128; cvt.u64.u32 %rd1, %r2; add.u64 %rd2, %o, %rd1;\n"            \
+    "ld.global.u32 %r4, [%rd2]; st.global.u32 [%g+4096], %r4;\n"
+    expect_race(HEAD "mov.u32 %r5, 7; st.global.u32 [%g], %r5;\n" READ_OTHER END, 1, 64,
+                "global_race", "warning", "no barrier");
+    expect_race(HEAD "st.global.u32 [%g], %t;\n" READ_OTHER END, 1, 64, "global_race",
+                "error", "no barrier");
+    expect_race(HEAD "setp.ne.u32 %p0, %t, 0; @!%p0 st.global.u32 [%g], 7;\n"
+                     "ld.global.u32 %r4, [%o]; st.global.u32 [%g+4096], %r4;\n" END,
+                1, 64, "global_race", "error", "read after write");
+    /* Shared memory that is set to zero is to be waited for all the same. */
+    expect_race(HEAD "st.shared.u32 [%r1], 0;\n" READ_FAR END, 1, 64, "race", "error",
+                "no barrier");
+}
+
 Test(ptx_race, one_instruction_of_a_warp_writes_two_values) {
     expect_race(HEAD "st.shared.u32 [%a], %t;\n" END, 1, 32, "race", "warning",
                 "one instruction");
