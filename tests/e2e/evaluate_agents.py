@@ -19,7 +19,7 @@ class Room:
         home = tempfile.mkdtemp(prefix="evaluate-")
         self.log = home + "/agents.log"
         students = {"%s-%s" % (f, b): {"cli": cli, "timeout_s": 2 if b == "hang" else 60,
-                                       "argv": [sys.executable, HERE + "/fake_agent.py", f, self.log, b]}
+                                       "argv": [sys.executable, "-IS", HERE + "/fake_agent.py", f, self.log, b]}
                     for f, cli in CLIS.items() for b in BEHAVIOURS}
         students["absent"] = {"cli": "custom", "argv": ["/no/such/agent"]}
         self.daemon = Daemon(PROGRAM, home=home, config=json.dumps({"students": students}),

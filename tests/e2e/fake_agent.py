@@ -7,11 +7,11 @@ BEHAVIOUR: good (answers by the skill when it finds one), blind (never opens it)
 garbage, fail, leak (prints its key wherever it can). Appends to LOG one JSON object: its environment's names, home, working directory,
 files and question. `hang` leaves a child of its own behind, to be killed with it.
 """
-import glob, json, os, subprocess, sys, time
+import json, os, sys, time  # and nothing slow to load: it starts some 300 times
 
 FORMAT, LOG, BEHAVIOUR = sys.argv[1:4]
 QUESTION = sys.stdin.read()
-FILES = sorted(p for p in glob.glob("**/*", recursive=True, include_hidden=True) if os.path.isfile(p))
+FILES = sorted(os.path.normpath(os.path.join(d, f)) for d, _, files in os.walk(".") for f in files)
 with open(LOG, "a") as f:
     f.write(json.dumps({"env": sorted(os.environ), "home": os.environ["HOME"], "cwd": os.getcwd(), "files": FILES,
                         "home_files": os.listdir(os.environ["HOME"]), "question": QUESTION,
@@ -33,7 +33,7 @@ if BEHAVIOUR == "crash":
     print("panic: out of coffee", file=sys.stderr, flush=True)
     os.abort()
 if BEHAVIOUR == "hang":
-    subprocess.Popen(["sleep", "600"])
+    os.spawnvp(os.P_NOWAIT, "sleep", ["sleep", "600"])
     time.sleep(600)
 if BEHAVIOUR == "garbage":
     sys.stdout.buffer.write(b"\xff\xfe{{{]]\n[1,2\n\x00\x00\n" * 100)
