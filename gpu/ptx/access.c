@@ -249,6 +249,26 @@ bool lower_address(struct lowering *l, const struct ptx_instruction *i,
     return true;
 }
 
+bool lower_address_register(struct lowering *l, const struct ptx_instruction *i,
+                            unsigned k, enum ptx_space space, uint32_t *ret) {
+    const struct ptx_operand *o = lower_operand(l, i, k);
+    uint32_t base;
+    int64_t offset;
+    if (o->kind != PTX_OPERAND_ADDRESS ||
+        !lower_address(l, i, o, space, &base, &offset)) {
+        return false;
+    }
+    *ret = base;
+    if (offset != 0) {
+        *ret = lower_temporary(l, 8);
+        struct step *add = lower_step(l, i, step_add_offset, true);
+        add->src[0] = base;
+        add->dst = *ret;
+        add->offset = offset;
+    }
+    return !l->failed;
+}
+
 /* A .param variable by name: its area, or the launch's block. */
 static enum lower_answer lower_param(struct lowering *l, const struct ptx_instruction *i,
                                      const struct ptx_operand *o,

@@ -152,6 +152,7 @@ static void block_start(struct block *b) {
     b->changes = 0;
     b->ended = false;
     b->released = 0;
+    b->maps.count = 0;
     if (b->shared_bytes) {
         memset(b->shared, run->poison, b->shared_bytes);
         if (b->shared_shadow) {

@@ -6,6 +6,7 @@
 #include "gpu/ptx/bulk_copies.h"
 #include "gpu/ptx/cluster.h"
 #include "gpu/ptx/mbarrier.h"
+#include "gpu/ptx/tensor_maps.h"
 #include "gpu/ptx/warp.h"
 
 #define BLOCK_BARRIERS 16
@@ -44,6 +45,7 @@ struct block {
     struct mbarriers mbarriers;
     struct bulk_list arrivals; /* that complete at its mbarriers */
     struct bulk_list stores;   /* of its threads' groups */
+    struct tensor_maps maps;   /* that its threads have acquired */
     uint64_t clock;            /* virtual: warp instructions of the block */
     uint64_t changes;          /* stores and the like since the launch began */
     bool ended;                /* trapped: nobody runs on */

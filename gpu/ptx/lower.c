@@ -205,11 +205,11 @@ static uint64_t place_shared(struct program *p, const struct reach *r) {
 
 static enum lower_answer (*const families[])(struct lowering *,
                                              const struct ptx_instruction *) = {
-    lower_mbarrier, lower_bulk_copy, lower_cluster,    lower_control, lower_call,
-    lower_move,     lower_access,    lower_atomic,     lower_barrier, lower_matrix,
-    lower_wgmma,    lower_warp,      lower_async_copy, lower_discard, lower_stack,
-    lower_texture,  lower_video,     lower_arithmetic, /* last: it answers for all that is
-                              left */
+    lower_tensor_map, lower_mbarrier, lower_bulk_copy, lower_cluster,    lower_control,
+    lower_call,       lower_move,     lower_access,    lower_atomic,     lower_barrier,
+    lower_matrix,     lower_wgmma,    lower_warp,      lower_async_copy, lower_discard,
+    lower_stack,      lower_texture,  lower_video,     lower_arithmetic, /* last: it
+                                                answers for all that is left */
 };
 
 static bool lower_instruction(struct lowering *l, const struct ptx_instruction *i) {

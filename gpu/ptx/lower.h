@@ -84,6 +84,9 @@ bool lower_variable_address(const struct lowering *l, uint32_t variable, uint64_
 bool lower_address(struct lowering *l, const struct ptx_instruction *i,
                    const struct ptx_operand *o, enum ptx_space space, uint32_t *ret_base,
                    int64_t *ret_offset);
+/* The final address of operand k as a register of 8 bytes a lane. */
+bool lower_address_register(struct lowering *l, const struct ptx_instruction *i,
+                            unsigned k, enum ptx_space space, uint32_t *ret);
 uint32_t lower_add_access(struct lowering *l, const struct access *a);
 uint32_t lower_add_image(struct lowering *l, const struct image_access *x);
 uint32_t lower_add_vector(struct lowering *l, const struct vector_registers *v);
@@ -107,6 +110,7 @@ enum lower_answer lower_stack(struct lowering *l, const struct ptx_instruction *
 enum lower_answer lower_matrix(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_wgmma(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_bulk_copy(struct lowering *l, const struct ptx_instruction *i);
+enum lower_answer lower_tensor_map(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_mbarrier(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_cluster(struct lowering *l, const struct ptx_instruction *i);
 enum lower_answer lower_arithmetic(struct lowering *l, const struct ptx_instruction *i);

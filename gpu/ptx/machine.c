@@ -38,7 +38,8 @@ struct machine {
     pthread_mutex_t printf_lock;
     uint64_t spent;         /* atomic */
     uint64_t begun, blocks; /* atomic: of the latest launch */
-    int stop;               /* atomic */
+    uint32_t launches;
+    int stop; /* atomic */
 };
 
 /* ---- what a launch asks the machine ---- */
@@ -425,6 +426,7 @@ static void run_init(struct run *run, struct machine *m, const struct program *p
                         .one_lane = c->one_lane,
                         .race = m->race,
                         .workers = c->threads,
+                        .number = ++m->launches,
                         .poison = m->memory.poison,
                         .seed = c->seed};
     run->blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];

@@ -37,7 +37,7 @@ struct allocation {
     uint8_t *host;   /* NULL once freed */
     uint8_t *shadow; /* (bytes + 3) / 4, or NULL: all initialised, writes not told */
     struct race_shadow *race; /* who wrote and read what (race.h); NULL: nobody yet */
-    char name[64];
+    char name[256];           /* a variable's is a symbol */
     uint8_t kind;
     unsigned flags; /* enum machine_memory */
     bool freed, writable;

@@ -45,10 +45,12 @@ struct run { /* one launch */
     bool check_initialized, check_memory, check_barrier, count;
     bool one_lane;
     struct race_run *race; /* NULL: nobody looks for races */
-    int fault; /* atomic: a finding that ends a launch */
-    int stuck; /* atomic: a deadlock was told */
-    int quit;  /* atomic: all stop */
+    int fault;             /* atomic: a finding that ends a launch */
+    int stuck;             /* atomic: a deadlock was told */
+    int quit;              /* atomic: all stop */
     uint32_t workers;
+    uint32_t number;      /* of the launch */
+    uint32_t map_changes; /* atomic: tensor maps that were changed */
     uint8_t poison;
     uint64_t seed; /* of the order in which a block's warps take turns */
 };

@@ -37,16 +37,20 @@ struct tensor_blob {
     uint8_t
         element_strides[TENSOR_BLOB_RANK]; /* 1 to 8; that of dimension 0 is ignored */
     uint8_t type, rank, swizzle, fill_nan; /* swizzle: 0 none, 1 32B, 2 64B, 3 128B */
-    uint8_t rest[33];
-    uint64_t check; /* over all before it */
+    uint8_t rest[29];
+    uint32_t change; /* 0: nothing but the host has written it (tensor_map.h) */
+    uint64_t check;  /* over all before it */
 };
 _Static_assert(sizeof(struct tensor_blob) == TENSOR_BLOB_BYTES, "as a CUtensorMap");
 
 unsigned tensor_blob_element_bytes(unsigned type); /* 0: no type */
 /* Fills magic and check of a map whose other fields stand. */
 void tensor_blob_seal(struct tensor_blob *map);
-/* false: the bytes are no map of this machine, or one that has been written to. */
-bool tensor_blob_read(const void *bytes, struct tensor_blob *ret);
+/* false: the bytes are no map of this machine, or one that has been written to. Zeros are
+ * one, of no fields. */
+bool tensor_blob_open(const void *bytes, struct tensor_blob *ret);
+/* Its fields go together. */
+bool tensor_blob_is_sound(const struct tensor_blob *map);
 /* Bytes of a row of the box, of the whole box. */
 uint32_t tensor_blob_row_bytes(const struct tensor_blob *map);
 uint32_t tensor_blob_box_bytes(const struct tensor_blob *map);

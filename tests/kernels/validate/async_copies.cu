@@ -153,3 +153,36 @@ extern "C" __global__ void __cluster_dims__(2, 2, 1) ring(int* y) {
   y[(blockIdx.y * gridDim.x + blockIdx.x) * 64 + threadIdx.x] = got[threadIdx.x];
   cg::this_cluster().sync();
 }
+
+// Groups of rows, each by a map of its own that its block makes of the host's: column sums. What is behind a group's
+// last row is outside of its tensor, and 0.
+__device__ void replace(CUtensorMap* m, const float* rows, int count) {
+  asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" :: "r"(shared(m)), "l"(rows) : "memory");
+  asm volatile("tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 1, %1;" :: "r"(shared(m)), "r"(count) : "memory");
+  asm volatile("tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], 0, %1;" :: "r"(shared(m)), "l"(64ull) : "memory");
+}
+extern "C" __global__ void grouped(const float* x, const __grid_constant__ CUtensorMap pattern, CUtensorMap* maps, const int* first, float* sums) {
+  __shared__ alignas(128) float tile[8 * 16];
+  __shared__ alignas(128) CUtensorMap map;
+  __shared__ alignas(8) u64 bar;
+  CUtensorMap* own = maps + blockIdx.x;
+  int begin = first[blockIdx.x], count = first[blockIdx.x + 1] - begin;
+  ((int*)&map)[threadIdx.x] = ((const int*)&pattern)[threadIdx.x];
+  if (threadIdx.x == 0) bar_init(&bar, 1);
+  __syncwarp();
+  if (threadIdx.x == 0) replace(&map, x + begin * 16, count);
+  __syncwarp();
+  asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" :: "l"(own), "r"(shared(&map)) : "memory");
+  float s = 0;
+  for (int row = 0; row < count; row += 8) {
+    if (threadIdx.x == 0) {
+      if (row == 0) asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" :: "l"(own) : "memory");
+      bar_expect(&bar, sizeof tile);
+      load_2d(tile, own, 0, row, &bar);
+    }
+    bar_wait(&bar, row / 8 & 1);
+    for (int k = 0; k < 8; k++) s += tile[k * 16 + threadIdx.x % 16];
+    __syncwarp();
+  }
+  if (threadIdx.x < 16) sums[blockIdx.x * 16 + threadIdx.x] = s;
+}

@@ -76,6 +76,12 @@ def copies():
     x, xv = given("x", "float32", (32, 32), head(7, 0, 1000))
     yield check("multicast", "multicast", [8], [64], [x, tensor_map("x", 4, 32), out("y", "float32", 8, 512)],
                 {"y": [xv[blk // 4 * 16:blk // 4 * 16 + 16].reshape(-1) * (blk % 4 + 1) for blk in range(8)]})
+    x, xv = given("x", "float32", (40, 16), head(8, 0, 1000))
+    first = [0, 13, 16, 40]
+    yield check("grouped", "grouped", [3], [32],
+                [x, tensor_map("x", 8, 16), {"name": "maps", "type": "uint8", "shape": [3, 128], "scratch": True},
+                 {"name": "first", "type": "int32", "shape": [4], "init": {"values": first}}, out("sums", "float32", 3, 16)],
+                {"sums": [xv[a:b].sum(0) for a, b in zip(first, first[1:])]})
     # Blocks of a 4 x 2 grid in clusters of 2 x 2; ranks run along x first.
     y = np.zeros((2, 4, 64), int)
     for row in range(2):

@@ -185,7 +185,6 @@ Test(ptx_async, what_does_not_run_is_named) {
         "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::"
         "bytes "
         "[tile], [%rd2, {0, 0, 0}], [bar], {%h0};",
-        "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [tile], %rd2;",
         "multimem.red.relaxed.gpu.global.add.u32 [%rd2], %r2;",
     };
     for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
