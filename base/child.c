@@ -31,7 +31,7 @@ struct child {
     unsigned handles;          /* close callbacks still to come */
     bool out_open, error_open; /* not at their end yet */
     bool close_stdin;          /* once the queue is empty */
-    bool exited, ended, killed;
+    bool exited, ended, killed, paused;
     size_t output; /* bytes read so far */
     size_t copied; /* of what is queued for stdin */
     uint64_t started_us;
@@ -106,7 +106,12 @@ static void finish_if_done(struct child *child) {
 }
 
 static void on_drained(uv_timer_t *timer) {
-    finish(container_of(timer, struct child, timer));
+    struct child *child = container_of(timer, struct child, timer);
+    if (child->paused && child->out_open && !child->killed) {
+        uv_timer_start(timer, on_drained, DRAIN_MS, 0);
+    } else {
+        finish(child);
+    }
 }
 
 static void note_exit(struct child *child, const siginfo_t *info) {
@@ -201,6 +206,18 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes) {
         uv_read_stop(stream);
         *(is_out ? &child->out_open : &child->error_open) = false;
         finish_if_done(child);
+    }
+}
+
+void child_pause(struct child *child) {
+    child->paused = true;
+    uv_read_stop((uv_stream_t *)&child->out);
+}
+
+void child_resume(struct child *child) {
+    child->paused = false;
+    if (child->out_open && !child->ended) {
+        uv_read_start((uv_stream_t *)&child->out, on_alloc, on_read);
     }
 }
 

@@ -68,3 +68,7 @@ void child_write(struct child *child, const char *bytes, size_t len);
 void child_write_rope(struct child *child, struct rope *rope);
 size_t child_write_queued(const struct child *child);
 void child_close_stdin(struct child *child); /* after what is queued */
+/* Read its standard output no further until child_resume: what it says waits in the pipe,
+ * and `end` waits for that. */
+void child_pause(struct child *child);
+void child_resume(struct child *child);

@@ -14,6 +14,7 @@
 #include "daemon/skill_serving.h"
 #include "daemon/validator.h"
 #include "gpu/kernel_check.h"
+#include "protocol/rpc.h"
 #include "skills/catalog.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/evaluation/run_record.h"
@@ -256,7 +257,7 @@ static void on_limit(uv_timer_t *timer) {
 
 static void on_parse_limit(uv_timer_t *timer) {
     struct daemon *d = container_of(timer, struct daemon, limit);
-    if (d->session && session_is_parsing(d->session)) {
+    if (rpc_parses_running() && !(d->session && session_is_flushing(d->session))) {
         _exit(d->exit_code);
     }
     uv_timer_start(timer, on_limit, STOP_LIMIT_MS - PARSE_LIMIT_MS, 0);

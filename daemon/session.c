@@ -250,10 +250,6 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
     return 0;
 }
 
-bool session_is_parsing(const struct session *s) {
-    return s->parsing;
-}
-
 bool session_is_flushing(const struct session *s) {
     return s->closing && !s->link_closed;
 }

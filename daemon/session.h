@@ -29,5 +29,3 @@ void session_close(struct session *session, unsigned flush_ms, void (*closed)(vo
                    void *data);
 /* Between session_close and its end: answers are still being written. */
 bool session_is_flushing(const struct session *session);
-/* A large body is being read on another thread, which nothing can stop. */
-bool session_is_parsing(const struct session *session);

@@ -21,6 +21,13 @@
 #define END_GRACE_MS 2000
 #define MAX_WORDS 1024 /* bytes kept of a line on stderr */
 
+/* A large answer on its way through a thread. */
+struct link_parse {
+    uv_work_t work;
+    struct rpc_parse *parse;
+    struct worker_link *link; /* NULL once that is gone */
+};
+
 /* What the timer bounds. */
 enum link_wait { WAIT_HELLO, WAIT_END, WAIT_LEAVE };
 
@@ -30,6 +37,8 @@ struct worker_link {
     bool carrier, stopped;
     struct child *child;
     struct rpc_peer *peer;
+    struct link_parse *parsing; /* or NULL; the child is paused then */
+    bool child_ended;           /* while `parsing`: told when that is done */
     struct buf banner; /* what came before the greeting, from the last line's start */
     size_t skipped;    /* bytes of banner lines */
     struct buf words;  /* an unfinished line of stderr */
@@ -149,11 +158,51 @@ static void peer_send_rope(struct rpc_peer *peer, struct rope *rope, void *data)
     }
 }
 
+/* --- large answers --- */
+
+static void end_link(struct worker_link *link);
+
+static void run_parse(uv_work_t *work) {
+    rpc_parse_run(container_of(work, struct link_parse, work)->parse);
+}
+
+static void parse_ran(uv_work_t *work, int status) {
+    (void)status;
+    struct link_parse *p = container_of(work, struct link_parse, work);
+    struct worker_link *link = p->link;
+    if (link) {
+        link->parsing = NULL;
+    }
+    rpc_parse_done(p->parse); /* may start the next one */
+    free(p);
+    if (!link || link->parsing) {
+        return;
+    }
+    if (link->child_ended) {
+        end_link(link);
+    } else if (link->child) {
+        child_resume(link->child);
+    }
+}
+
+static void peer_parse(struct rpc_peer *peer, struct rpc_parse *parse, void *data) {
+    struct worker_link *link = data;
+    struct link_parse *p = xcalloc(1, sizeof *p);
+    (void)peer;
+    *p = (struct link_parse){.parse = parse, .link = link};
+    link->parsing = p;
+    if (link->child) {
+        child_pause(link->child);
+    }
+    uv_queue_work(link->timer.loop, &p->work, run_parse, parse_ran);
+}
+
 static const struct rpc_events peer_events = {
     .request = peer_request,
     .notification = peer_notification,
     .send = peer_send,
     .send_rope = peer_send_rope,
+    .parse = peer_parse,
 };
 
 /* --- the greeting --- */
@@ -295,6 +344,15 @@ static void why_from_end(struct worker_link *link, const struct child_end *end) 
     }
 }
 
+static void end_link(struct worker_link *link) {
+    if (link->parsing) {
+        link->parsing->link = NULL;
+        link->parsing = NULL;
+    }
+    rpc_peer_free(take(link->peer));
+    uv_close((uv_handle_t *)&link->timer, timer_closed);
+}
+
 static void child_ended(struct child *child, const struct child_end *end, void *data) {
     (void)child;
     struct worker_link *link = data;
@@ -304,8 +362,10 @@ static void child_ended(struct child *child, const struct child_end *end, void *
         why_from_end(link, end);
     }
     log_debug("ended why=\"%s\"", link->why);
-    rpc_peer_free(take(link->peer));
-    uv_close((uv_handle_t *)&link->timer, timer_closed);
+    link->child_ended = true;
+    if (link->stopped || !link->parsing) { /* what it said last still counts */
+        end_link(link);
+    }
 }
 
 static void start_failed(uv_handle_t *handle) {

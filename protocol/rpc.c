@@ -156,6 +156,12 @@ static void take_body(struct rpc_peer *peer, enum frame_mode mode, struct rpc_bo
     rpc_body_finish(body);
 }
 
+static unsigned parses_running;
+
+unsigned rpc_parses_running(void) {
+    return parses_running;
+}
+
 static void start_parse(struct rpc_peer *peer, enum frame_mode mode, const char *text,
                         size_t len) {
     struct rpc_parse *parse = xcalloc(1, sizeof *parse);
@@ -165,6 +171,7 @@ static void start_parse(struct rpc_peer *peer, enum frame_mode mode, const char 
     memcpy(parse->text, text, len + 1);
     parse->len = len;
     peer->parse = parse;
+    parses_running++;
     peer->events.parse(peer, parse, peer->data);
 }
 
@@ -246,6 +253,7 @@ void rpc_parse_run(struct rpc_parse *parse) {
 
 void rpc_parse_done(struct rpc_parse *parse) {
     struct rpc_peer *peer = parse->peer;
+    parses_running--;
     if (peer) {
         rpc_peer_enter(peer);
         peer->parse = NULL;

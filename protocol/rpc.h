@@ -90,6 +90,8 @@ void rpc_peer_omit_null_id(struct rpc_peer *peer, bool omit);
 
 void rpc_parse_run(struct rpc_parse *parse);
 void rpc_parse_done(struct rpc_parse *parse);
+/* Bodies of any peer on their way through another thread, which nothing can stop. */
+unsigned rpc_parses_running(void);
 
 /* --- requests that come in --- */
 

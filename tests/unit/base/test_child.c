@@ -496,3 +496,44 @@ Test(child, many_at_once_are_told_apart) {
     }
     close_loop(&loop);
 }
+
+static void stop_waiting(uv_timer_t *timer) {
+    uv_stop(timer->loop);
+    uv_close((uv_handle_t *)timer, NULL);
+}
+
+static void run_for(uv_loop_t *loop, unsigned ms) {
+    uv_timer_t timer;
+    uv_timer_init(loop, &timer);
+    uv_timer_start(&timer, stop_waiting, ms, 0);
+    uv_run(loop, UV_RUN_DEFAULT);
+    uv_run(loop, UV_RUN_NOWAIT); /* the timer closes */
+}
+
+/* Long after the child's exit: what it said is still to come, and the end with it; unless
+ * it was killed. */
+Test(child, what_is_paused_comes_when_it_is_resumed) {
+    static const char *const argv[] = {"sh", "-c", "printf 'one two three'", NULL};
+    for (int killed = 0; killed <= 1; killed++) {
+        uv_loop_t loop;
+        struct seen seen;
+        struct child *child;
+        cr_assert(zero(int, uv_loop_init(&loop)));
+        struct child_options options = options_for(argv, &seen);
+        cr_assert(zero(int, child_start(&loop, &options, &child, NULL)));
+        child_pause(child);
+        run_for(&loop, 700);
+        cr_assert(zero(uint, seen.ends));
+        cr_assert(zero(sz, seen.out.len));
+        if (killed) {
+            child_kill(child);
+        } else {
+            child_resume(child);
+        }
+        uv_run(&loop, UV_RUN_DEFAULT);
+        cr_assert(eq(uint, seen.ends, 1));
+        cr_assert_str_eq(seen.out.data, killed ? "" : "one two three");
+        close_loop(&loop);
+        seen_finish(&seen);
+    }
+}

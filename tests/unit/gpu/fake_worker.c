@@ -16,6 +16,7 @@
  *
  * Methods: `echo` answers with params; `pid`; `fail` with an error; `die` kills the
  * process; `die_once` only when the file params.mark is not there yet (and makes it);
+ * `large` answers with a text of params.bytes, and ends then if params.last;
  * `sleep` reads nothing any more; `wait` answers when it is cancelled; `stubborn` never
  * answers. */
 #include <fcntl.h>
@@ -68,6 +69,17 @@ static void die_once(json_int_t id, const char *mark) {
     reply(id, json_string("survived"));
 }
 
+static void large(json_int_t id, const json_t *params) {
+    size_t bytes = (size_t)json_integer_value(json_object_get(params, "bytes"));
+    char *text = malloc(bytes);
+    memset(text, 'x', bytes);
+    reply(id, json_stringn(text, bytes));
+    free(text);
+    if (json_is_true(json_object_get(params, "last"))) {
+        _exit(0);
+    }
+}
+
 static void handle(const char *method, json_int_t id, json_t *params) {
     if (strcmp(method, "echo") == 0) {
         reply(id, json_incref(params));
@@ -81,6 +93,8 @@ static void handle(const char *method, json_int_t id, json_t *params) {
         raise(SIGKILL);
     } else if (strcmp(method, "die_once") == 0) {
         die_once(id, json_string_value(json_object_get(params, "mark")));
+    } else if (strcmp(method, "large") == 0) {
+        large(id, params);
     } else if (strcmp(method, "sleep") == 0) {
         for (;;) {
             pause();

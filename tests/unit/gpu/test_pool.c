@@ -157,6 +157,42 @@ Test(pool, answers_after_a_banner) {
     }
 }
 
+static void ask_large(struct room *room, json_int_t bytes, bool last, struct answer *a) {
+    submit(room, "large", json_pack("{s:I, s:b}", "bytes", bytes, "last", (int)last), a);
+}
+
+/* Answers that are read on a thread come whole and in order, also a worker's last one;
+ * and the pool may be closed at any moment of it. */
+Test(pool, large_answers_are_read_elsewhere) {
+    enum { LARGE = 3 << 20 };
+    struct room room = {0};
+    struct answer a[3];
+    room_open(&room, "plain", 4, (struct pool_config){0});
+    ask_large(&room, LARGE, false, &a[0]);
+    submit(&room, "echo", json_pack("{s:s}", "word", "hi"), &a[1]);
+    ask_large(&room, LARGE, true, &a[2]);
+    run_until(&room, a, 3);
+    cr_assert_eq(starts(&room), 1);
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(a[i].status, 0, "%d: %s", i, a[i].why);
+        cr_assert_eq(json_string_length(a[i].result), i == 1 ? 0 : LARGE);
+        json_decref(a[i].result);
+    }
+    room_close(&room);
+    for (int turns = 0; turns < 60; turns += 4) {
+        struct room cut = {0};
+        room_open(&cut, "plain", 4, (struct pool_config){0});
+        ask_large(&cut, LARGE, turns % 8, &a[0]);
+        run_until_running(&cut, 1);
+        for (int i = 0; i < turns && !a[0].calls; i++) {
+            uv_run(&cut.loop, UV_RUN_ONCE);
+        }
+        room_close(&cut);
+        cr_assert_eq(a[0].calls, 1);
+        json_decref(a[0].result);
+    }
+}
+
 /* A worker that cannot be had is tried twice; then the job says why. */
 Test(pool, says_why_no_worker_started) {
     static const struct {
