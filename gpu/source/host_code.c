@@ -2,6 +2,7 @@
 
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/host_blanker.h"
+#include "gpu/source/host_lambdas.h"
 #include "gpu/source/host_names.h"
 #include "gpu/source/source_set.h"
 
@@ -284,6 +285,8 @@ static void process(const char *source, size_t len, const struct space_macros *k
     host_blanker_judge(&b);
     tell(&b, ret);
     ret->has_host_code |= blank_includes(&b, false, text);
+    ret->has_host_code |= host_lambdas_blank(&b.tokens, text);
+    ret->needs_default_device |= host_lambdas_are_generic(&b.tokens);
     if (text && ret->has_host_code) {
         bool needs_std = device_needs_std(&b);
         if (!needs_std) {

@@ -27,8 +27,8 @@ struct host_function {  /* a host function that went */
 
 struct host_code {
     bool has_host_code; /* something had to go */
-    /* constexpr functions without an execution space stay: NVRTC compiles them only with
-     * -default-device */
+    /* constexpr functions without an execution space stay, and generic lambdas: NVRTC
+     * compiles them only with -default-device */
     bool needs_default_device;
     struct kernel_place *kernels;
     size_t kernel_count;

@@ -380,6 +380,9 @@ Test(fixes, nothing_is_said_of_what_nvcc_takes) {
         KERNEL("x[0] = -INFINITY + NAN * M_PI + HUGE_VALF; n = INT_MAX - CHAR_BIT;\n"
                "  uint a = n; int64_t b = a; std::size_t c = b; ptrdiff_t d = c;\n"
                "  x[d] = std::sqrt(x[1]) + std::fabs(x[2]);"),
+        ("template <class F> __device__ void each(float *x, F f) { *x = f(*x); "
+         "}\n" KERNEL("each(x, [=](auto a) { return a * n; });\n"
+                      "  each(x, [] __host__ __device__(float a) { return a + 1; });")),
         ("#define M_PI 3.14159f\n#define INFINITY 1e38f\ntypedef unsigned int uint;\n"
          "#include <cuda/std/cmath>\n#include <climits>\n#include <cstdint>\n"
          "#include <cub/cub.cuh>\n" KERNEL(

@@ -128,6 +128,39 @@ Test(host_code, host_code_goes) {
     check_cases(cases, ARRAY_LEN(cases));
 }
 
+/* nvcc takes these in kernels, with --extended-lambda or without; NVRTC takes neither. */
+Test(host_code, lambdas_lose_their_execution_space) {
+    static const struct blank_case cases[] = {
+        {"__global__ void k(int *p) { auto f = [=] __host__ __device__ (int a) { return "
+         "a; "
+         "}; *p = f(1); }",
+         "__global__ void k(int *p) { auto f = [=] (int a) { return a; }; *p = f(1); }"},
+        {"__global__ void k(int *p) { *p = []<class T> __device__ (T a) { return a; "
+         "}(1); }",
+         "__global__ void k(int *p) { *p = []<class T> (T a) { return a; }(1); }"},
+        {"[[nodiscard]] __device__ int f(int a) { return a; }", NULL},
+        {"__device__ int a[2], *b = a; __device__ int f() { return b[1]; }", NULL},
+    };
+    check_cases(cases, sizeof cases / sizeof *cases);
+    static const struct {
+        const char *text;
+        bool needs;
+    } lambdas[] = {
+        {"__global__ void k(int *p) { auto f = [](const auto &a) { return a; }; }", true},
+        {"__global__ void k(int *p) { auto f = [&]<int N>(int a) { return a; }; }", true},
+        {"__global__ void k(int *p) { auto f = [](int a) { auto b = a; return b; }; }",
+         false},
+        {"__global__ void k(int *p) { p[threadIdx.x] = 1; auto f = p; }", false},
+    };
+    for (size_t i = 0; i < sizeof lambdas / sizeof *lambdas; i++) {
+        struct host_code h;
+        host_code_scan(lambdas[i].text, strlen(lambdas[i].text), &h);
+        cr_expect(eq(int, h.needs_default_device, lambdas[i].needs), "%s",
+                  lambdas[i].text);
+        host_code_finish(&h);
+    }
+}
+
 Test(host_code, directives_stay_and_branches_do_not_derail) {
     static const struct blank_case cases[] = {
         {"#ifdef A\nint f(int x) {\n#else\nint f() {\n#endif\nreturn 1; }\n__device__ "
