@@ -400,6 +400,16 @@ void content_text(struct buf *out, const json_t *content) {
     }
 }
 
+bool build_skip(struct trace_build *b, const char *type, const char *const *known) {
+    for (; *known; known++) {
+        if (is(type, *known)) {
+            b->trace->skipped++;
+            return true;
+        }
+    }
+    return false;
+}
+
 uint64_t build_count(const json_t *object, const char *key) {
     const json_t *n = json_object_get(object, key);
     double value = json_is_number(n) ? json_number_value(n) : 0;

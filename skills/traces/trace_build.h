@@ -5,6 +5,13 @@
  * every long one is cut shorter, so that a long trace keeps all of its events. */
 #include "skills/traces/trace.h"
 
+#include <string.h>
+
+/* What readers ask of nearly every word of a record. */
+static inline bool is(const char *s, const char *word) {
+    return strcmp(s, word) == 0;
+}
+
 struct trace_mark {
     uint32_t record; /* which record of the format the event came from; reader's own */
     uint32_t call;   /* hash of the call id, 0 without */
@@ -66,6 +73,9 @@ void build_filter(struct trace_build *b,
                   bool (*keep)(void *data, const struct trace_event *e,
                                const struct trace_mark *m),
                   void *data);
+/* A record whose type is one of those that are known to say nothing here
+ * (NULL-terminated) is counted as skipped; false for another. */
+bool build_skip(struct trace_build *b, const char *type, const char *const *known);
 /* trace->harness, model, cwd: the first one told. */
 void build_name(char **field, const char *s);
 

@@ -21,10 +21,6 @@ static const char *type_of(const json_t *value) {
     return json_get_string(value, "type", "");
 }
 
-static bool is(const char *s, const char *word) {
-    return strcmp(s, word) == 0;
-}
-
 /* --- the tree --- */
 
 static const char *first_call_answered(const json_t *record) {
@@ -350,36 +346,30 @@ static void take_system(struct trace_build *b, const json_t *record) {
     b->trace->skipped++;
 }
 
-static bool is_known(const char *type) {
-    static const char *const known[] = {
-        "summary",
-        "attachment",
-        "file-history-snapshot",
-        "queue-operation",
-        "custom-title",
-        "agent-name",
-        "ai-title",
-        "last-prompt",
-        "permission-mode",
-        "mode",
-        "pr-link",
-        "result",
-        "stream_event",
-        "rate_limit_event",
-        "progress",
-        "tag",
-        "thinking",
-        "tool_progress",
-        "auth_status",
-        "agent-color",
-    };
-    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-        if (is(type, known[i])) {
-            return true;
-        }
-    }
-    return false;
-}
+/* Records that say nothing here, or what others say again. */
+static const char *const silent_records[] = {
+    "summary",
+    "attachment",
+    "file-history-snapshot",
+    "queue-operation",
+    "custom-title",
+    "agent-name",
+    "ai-title",
+    "last-prompt",
+    "permission-mode",
+    "mode",
+    "pr-link",
+    "result",
+    "stream_event",
+    "rate_limit_event",
+    "progress",
+    "tag",
+    "thinking",
+    "tool_progress",
+    "auth_status",
+    "agent-color",
+    NULL,
+};
 
 static bool claude_record(struct trace_build *b, const char *key, json_t *record) {
     const char *type = type_of(record);
@@ -398,8 +388,7 @@ static bool claude_record(struct trace_build *b, const char *key, json_t *record
     } else if (is(type, "system")) {
         take_system(b, record);
     } else {
-        b->trace->skipped += is_known(type);
-        return is_known(type);
+        return build_skip(b, type, silent_records);
     }
     return true;
 }

@@ -14,10 +14,6 @@ struct codex {
     bool has_items; /* the model's log has messages */
 };
 
-static bool is(const char *s, const char *word) {
-    return strcmp(s, word) == 0;
-}
-
 static void say(struct trace_build *b, enum trace_event_kind kind, const char *s,
                 size_t len) {
     autobuf plain = BUF_INIT(2 * TRACE_MAX_RECORD);
@@ -200,37 +196,40 @@ static void say_tentative(struct trace_build *b, enum trace_event_kind kind,
     b->mark.tentative = false;
 }
 
+/* Events that say nothing here, or what others say again. */
+static const char *const silent_events[] = {"task_started",
+                                            "task_complete",
+                                            "exec_command_begin",
+                                            "patch_apply_begin",
+                                            "agent_reasoning_section_break",
+                                            "turn_aborted",
+                                            "turn_diff",
+                                            "plan_update",
+                                            "exec_command_output_delta",
+                                            "session_configured",
+                                            "agent_message_delta",
+                                            "mcp_tool_call_begin",
+                                            "mcp_tool_call_end",
+                                            "web_search_begin",
+                                            "web_search_end",
+                                            "context_compacted",
+                                            "agent_reasoning_raw_content",
+                                            "background_event",
+                                            "item_started",
+                                            "item_completed",
+                                            "turn_started",
+                                            "turn_complete",
+                                            "entered_review_mode",
+                                            "exited_review_mode",
+                                            "thread_name_updated",
+                                            "warning",
+                                            "stream_error",
+                                            "token_count",
+                                            "undo_completed",
+                                            "view_image_tool_call",
+                                            NULL};
+
 static bool take_event(struct trace_build *b, const json_t *event) {
-    static const char *const known[] = {"task_started",
-                                        "task_complete",
-                                        "exec_command_begin",
-                                        "patch_apply_begin",
-                                        "agent_reasoning_section_break",
-                                        "turn_aborted",
-                                        "turn_diff",
-                                        "plan_update",
-                                        "exec_command_output_delta",
-                                        "session_configured",
-                                        "agent_message_delta",
-                                        "mcp_tool_call_begin",
-                                        "mcp_tool_call_end",
-                                        "web_search_begin",
-                                        "web_search_end",
-                                        "context_compacted",
-                                        "agent_reasoning_raw_content",
-                                        "background_event",
-                                        "item_started",
-                                        "item_completed",
-                                        "turn_started",
-                                        "turn_complete",
-                                        "entered_review_mode",
-                                        "exited_review_mode",
-                                        "thread_name_updated",
-                                        "warning",
-                                        "stream_error",
-                                        "token_count",
-                                        "undo_completed",
-                                        "view_image_tool_call"};
     const char *type = json_get_string(event, "type", "");
     if (is(type, "exec_command_end")) {
         take_exec_end(b, event);
@@ -246,13 +245,7 @@ static bool take_event(struct trace_build *b, const json_t *event) {
         take_tokens(b,
                     json_object_get(json_object_get(event, "info"), "last_token_usage"));
     } else {
-        for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-            if (is(type, known[i])) {
-                b->trace->skipped++;
-                return true;
-            }
-        }
-        return false;
+        return build_skip(b, type, silent_events);
     }
     return true;
 }

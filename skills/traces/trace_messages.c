@@ -7,10 +7,6 @@
 
 #include <string.h>
 
-static bool is(const char *s, const char *word) {
-    return strcmp(s, word) == 0;
-}
-
 static void take_user_text(struct trace_build *b, const json_t *content) {
     autobuf text = BUF_INIT(2 * TRACE_MAX_RECORD), plain = BUF_INIT(2 * TRACE_MAX_RECORD);
     content_text(&text, content);

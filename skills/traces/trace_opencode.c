@@ -7,10 +7,6 @@
 
 #include <string.h>
 
-static bool is(const char *s, const char *word) {
-    return strcmp(s, word) == 0;
-}
-
 static void take_text(struct trace_build *b, enum trace_event_kind kind,
                       const json_t *part) {
     const json_t *text = json_object_get(part, "text");
@@ -67,9 +63,9 @@ static void take_tokens(struct trace_build *b, const json_t *part) {
 
 static bool take_part(struct trace_build *b, enum trace_event_kind speaker,
                       const json_t *part) {
-    static const char *const known[] = {"step-start", "snapshot",  "patch",
-                                        "file",       "agent",     "retry",
-                                        "subtask",    "compaction"};
+    static const char *const known[] = {"step-start", "snapshot",   "patch",
+                                        "file",       "agent",      "retry",
+                                        "subtask",    "compaction", NULL};
     const char *type = json_get_string(part, "type", "");
     if (is(type, "text")) {
         take_text(b, speaker, part);
@@ -80,13 +76,7 @@ static bool take_part(struct trace_build *b, enum trace_event_kind speaker,
     } else if (is(type, "step-finish")) {
         take_tokens(b, part);
     } else {
-        for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-            if (is(type, known[i])) {
-                b->trace->skipped++;
-                return true;
-            }
-        }
-        return false;
+        return build_skip(b, type, known);
     }
     return true;
 }

@@ -16,10 +16,6 @@ struct otlp {
     struct branch said; /* a set of hashes of messages */
 };
 
-static bool is(const char *s, const char *word) {
-    return strcmp(s, word) == 0;
-}
-
 /* --- attributes --- */
 
 static const json_t *attribute(const json_t *span, const char *name) {

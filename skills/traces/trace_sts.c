@@ -11,10 +11,6 @@ struct sts {
     struct branch branch; /* Pi's tree */
 };
 
-static bool is(const char *s, const char *word) {
-    return strcmp(s, word) == 0;
-}
-
 static void take_user(struct trace_build *b, const json_t *content) {
     autobuf text = BUF_INIT(2 * TRACE_MAX_RECORD), plain = BUF_INIT(2 * TRACE_MAX_RECORD);
     content_text(&text, content);
@@ -130,10 +126,10 @@ static void enter(struct trace_build *b, const json_t *record) {
 }
 
 static bool sts_record(struct trace_build *b, const char *key, json_t *record) {
-    static const char *const known[] = {"model_change",   "thinking_level_change",
-                                        "label",          "compaction",
-                                        "branch_summary", "custom",
-                                        "custom_message", "session_info"};
+    static const char *const known[] = {
+        "model_change",   "thinking_level_change", "label",
+        "compaction",     "branch_summary",        "custom",
+        "custom_message", "session_info",          NULL};
     const char *type = json_get_string(record, "type", "");
     (void)key;
     if (is(type, "session")) {
@@ -146,13 +142,7 @@ static bool sts_record(struct trace_build *b, const char *key, json_t *record) {
     if (is(type, "message")) {
         return take_message(b, json_object_get(record, "message"));
     }
-    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-        if (is(type, known[i])) {
-            b->trace->skipped++;
-            return true;
-        }
-    }
-    return false;
+    return build_skip(b, type, known);
 }
 
 static bool is_on_branch(void *data, const struct trace_event *e,
