@@ -14,17 +14,23 @@
 
 extern char **environ;
 
+/* The loader looks into the first of these by itself, into the others only where somebody
+ * configured it. */
 static const char *const library_dirs[] = {
     "/usr/lib/x86_64-linux-gnu",
     "/usr/lib/aarch64-linux-gnu",
     "/usr/lib64",
-    "/usr/lib64/nvidia",
     "/usr/lib",
-    "/usr/local/nvidia/lib64", /* where Kubernetes mounts it */
-    "/usr/local/cuda/compat",
+    /* Red Hat; Kubernetes; WSL; NixOS */
+    "/usr/lib64/nvidia",
+    "/usr/local/nvidia/lib64",
+    "/usr/local/nvidia/lib",
     "/usr/lib/wsl/lib",
-    "/run/opengl-driver/lib", /* NixOS */
+    "/run/opengl-driver/lib",
+    /* Only where LD_LIBRARY_PATH says so. */
+    "/usr/local/cuda/compat",
 };
+enum { FIRST_OTHER = 4, LAST_OTHER = 8, MAX_DIRS = 8 };
 
 static bool holds_driver(const char *dir) {
     autofree char *path = path_join(dir, "libcuda.so.1");
@@ -84,9 +90,24 @@ static bool is_passed(const char *variable) {
     return false;
 }
 
+/* Those of LD_LIBRARY_PATH; else the first of the others, when the loader would find no
+ * driver by itself. */
+static size_t driver_dirs(char **ret) {
+    size_t count = path_dirs(ret, MAX_DIRS), i = 0;
+    while (!count && i < FIRST_OTHER && !holds_driver(library_dirs[i])) {
+        i++;
+    }
+    for (; !count && i >= FIRST_OTHER && i <= LAST_OTHER; i++) {
+        if (holds_driver(library_dirs[i])) {
+            ret[count++] = xstrdup(library_dirs[i]);
+        }
+    }
+    return count;
+}
+
 static void add_library_path(struct names *names) {
-    char *dirs[8];
-    size_t count = path_dirs(dirs, ARRAY_LEN(dirs));
+    char *dirs[MAX_DIRS];
+    size_t count = driver_dirs(dirs);
     autofree char *joined = xstrdup("");
     for (size_t i = 0; i < count; i++) {
         char *longer = xasprintf("%s%s%s", joined, *joined ? ":" : "", dirs[i]);
@@ -171,8 +192,8 @@ static void add_readable(struct names *names, const char *library) {
                                          "/usr/share/nvidia",
                                          "/dev/urandom",
                                          "/usr/lib/os-release"};
-    char *folder = real_folder(library), *dirs[8];
-    size_t count = path_dirs(dirs, ARRAY_LEN(dirs));
+    char *folder = real_folder(library), *dirs[MAX_DIRS];
+    size_t count = path_dirs(dirs, MAX_DIRS);
     for (size_t i = 0; i < ARRAY_LEN(always); i++) {
         names_add(names, xstrdup(always[i]));
     }
