@@ -29,6 +29,7 @@ struct candidate {
     struct frequency frequency;
     unsigned position;
     bool optional;
+    bool in_phrase; /* that has other names: what no skill holds of it is not missing */
     const struct idiom *idiom;
 };
 
@@ -175,7 +176,8 @@ static size_t find_names(struct ranker *r, const struct search *q,
     for (size_t i = 0; i < count; i++) {
         struct name_found *f = &ret[kept];
         stemmer_stem(r->stemmer, names[i].word, f->stem);
-        if (!f->stem[0] || is_asked(q, f->stem)) {
+        if (!f->stem[0] || is_asked(q, f->stem) ||
+            words_are_rivals(c->word, names[i].word)) {
             continue;
         }
         f->documents = find_frequency(r, f->stem).documents;
@@ -205,7 +207,8 @@ static void add_names(struct ranker *r, struct search *q, const struct candidate
         double share = sqrt(fmin(1, rarity(total, found[i].documents) / own));
         if (!is_asked(q, found[i].stem)) {
             add_phrase(q, found[i].name->word, found[i].stem, concept,
-                       pow(found[i].name->quality, 1) * share, found[i].documents);
+                       found[i].name->quality * share, found[i].documents);
+            q->phrases[q->phrase_count - 1].wider = found[i].name->wider;
         }
     }
 }
@@ -271,6 +274,13 @@ static size_t find_idioms(struct ranker *r, const char *task, struct idiom *ret)
     return count;
 }
 
+static void mark_words(const struct idiom *d, struct candidate *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        list[i].in_phrase |=
+            list[i].position >= d->position && list[i].position < d->position + d->length;
+    }
+}
+
 /* A phrase is asked for with the weightiest of its words, or as a word of its own. */
 static size_t add_idioms(struct idiom *idioms, size_t idiom_count, struct candidate *list,
                          size_t count) {
@@ -290,6 +300,7 @@ static size_t add_idioms(struct idiom *idioms, size_t idiom_count, struct candid
             *carrier = (struct candidate){.weight = 1, .position = d->position};
         }
         carrier->idiom = d;
+        mark_words(d, list, count);
     }
     return count;
 }
@@ -345,7 +356,12 @@ void search_choose_concepts(struct ranker *r, struct search *q, const char *task
         add_concept(q, &values[i]);
     }
     for (size_t i = 0; i < kept; i++) {
+        struct concept *k = &q->ranking->concepts[i];
         add_names(r, q, values[i].candidate, i);
+        k->weight =
+            k->known || !values[i].candidate->in_phrase || values[i].candidate->idiom
+                ? k->weight
+                : 0;
     }
     share_weights(q->ranking, rarity(q->snapshot->indexed, 1));
     measure_unknown(q->ranking, q->snapshot->indexed);

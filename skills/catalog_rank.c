@@ -84,12 +84,16 @@ static bool stand_together(const struct seen *a, const struct seen *b) {
     return false;
 }
 
-/* A product that the task names and the skill does not, or only in its body. */
-static double foreign_share(const struct ranking *k, size_t concept, uint8_t fields) {
-    if (!k->concepts[concept].product || (fields & 7)) {
+/* A product that the task names and the skill does not, or only in its body, or only what
+ * it belongs to. */
+static double foreign_share(const struct search *q, size_t concept,
+                            const struct seen *seen) {
+    const struct ranking *k = q->ranking;
+    bool wider = seen->by && q->phrases[seen->by - 1].wider;
+    if (!k->concepts[concept].product || ((seen->fields & 7) && !wider)) {
         return 0;
     }
-    return (fields ? 0.5 : 1) / (double)k->product_count;
+    return (seen->fields ? 0.5 : 1) / (double)k->product_count;
 }
 
 static void weigh_concepts(const struct search *q, const struct snapshot_document *d,
@@ -106,7 +110,7 @@ static void weigh_concepts(const struct search *q, const struct snapshot_documen
                headed = fmax(described, quality[2]);
         m->named += weight * quality[0];
         m->described += weight * described;
-        m->foreign += foreign_share(k, i, seen[i].fields);
+        m->foreign += foreign_share(q, i, &seen[i]);
         m->mentioned += weight * fmax(headed, quality[3] * in_body);
         if (i > 0 && q->positions[i] - q->positions[i - 1] <= 2 &&
             stand_together(&seen[i - 1], &seen[i])) {
@@ -127,9 +131,9 @@ static double order_of(const struct ranked *m) {
  * skill at all holds; and what both are about: as a whole, and word by word. */
 static double score_of(const struct ranking *k, const struct ranked *m) {
     double evidence = m->cover * k->content;
-    double x = -3 + 0.25 * log(0.05 + evidence) + 3.9 * m->mentioned +
-               3.3 * m->adjacent + 0.6 * m->described + 1.85 * m->named - 4 * m->foreign -
-               4.8 * k->unknown + 3.6 * m->meaning.direction + 1.65 * m->meaning.spoken;
+    double x = -3 + 0.25 * log(0.05 + evidence) + 3.9 * m->mentioned + 3.3 * m->adjacent +
+               0.6 * m->described + 1.85 * m->named - 4 * m->foreign - 4.8 * k->unknown +
+               3.6 * m->meaning.direction + 1.65 * m->meaning.spoken;
     if (k->content > LONG_CONTENT) { /* no skill speaks of all that a story tells */
         x += 3.5 * log(k->content / LONG_CONTENT);
     }

@@ -16,6 +16,7 @@ struct phrase { /* one word asked for */
     size_t concept;
     double quality;
     bool own;          /* the task's own word */
+    bool wider;        /* not a name of the concept, but of what it belongs to */
     int64_t documents; /* that hold it */
 };
 

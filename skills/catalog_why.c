@@ -15,6 +15,7 @@ static void add_words(struct buf *out, const struct ranking *r, const struct ran
     for (size_t i = 0; i < r->concept_count; i++) {
         bool in = mask ? (m->fields[i] & mask) && !(m->fields[i] & not_mask)
                        : !(m->fields[i] & not_mask);
+        in = in && (mask || r->concepts[i].weight > 0);
         if (in && count++ < 6) {
             buf_addf(out, "%s\"%s\"", count > 1 ? ", " : "", r->concepts[i].word);
             if (mask && m->by[i]) {

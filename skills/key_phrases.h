@@ -31,6 +31,8 @@ void words_index(struct buf *out, const char *text, size_t len);
 double word_weight(const char *word);
 /* Whether it names a language or a product, of which another will not do. */
 bool word_is_product(const char *word);
+/* Whether two products do the same and who has one has not the other. */
+bool words_are_rivals(const char *a, const char *b);
 #define KEY_TERMS_MAX 24
 #define KEY_TASK_MAX (64u << 10) /* bytes of a task that are read */
 

@@ -81,8 +81,8 @@ static int by_key(const void *a, const void *b) {
 }
 
 struct thesaurus *thesaurus_new(word_stemmer *stem, void *data) {
-    static const char *const *const tables[] = {thesaurus_code_rows,
-                                                thesaurus_office_rows};
+    static const char *const *const tables[] = {
+        thesaurus_code_rows, thesaurus_jargon_rows, thesaurus_office_rows};
     struct thesaurus *t = xcalloc(1, sizeof *t);
     size_t place = 0;
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
@@ -125,6 +125,7 @@ static size_t add_names(const struct entry *e, bool wider, struct other_name *re
                    n <= WORD_MAX && !is_there(ret, count, at, n)) {
             memcpy(ret[count].word, at, n);
             ret[count].word[n] = '\0';
+            ret[count].wider = wider;
             ret[count++].quality = wider ? WIDER_QUALITY : NAME_QUALITY;
         }
         at += n + (at[n] == ' ');

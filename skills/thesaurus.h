@@ -19,6 +19,7 @@ typedef void word_stemmer(void *data, const char *word, char ret[static STEM_SIZ
 struct other_name {
     char word[WORD_MAX + 1];
     double quality; /* 0…1: how much of what was asked for it says */
+    bool wider;     /* not a name of the thing, but of what it belongs to */
 };
 
 struct thesaurus;
@@ -33,3 +34,4 @@ size_t thesaurus_names(const struct thesaurus *t, const char *key, struct other_
 /* The tables, ended by NULL. */
 extern const char *const thesaurus_code_rows[];
 extern const char *const thesaurus_office_rows[];
+extern const char *const thesaurus_jargon_rows[];

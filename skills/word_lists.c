@@ -392,3 +392,42 @@ double word_weight(const char *word) {
 bool word_is_product(const char *word) {
     return is_in(word, product_words, ARRAY_LEN(product_words));
 }
+
+/* Those that the thesaurus gives as names of one kind of thing. */
+static const char *const rivals[][5] = {
+    {"asana", "jira", "linear", "trello"},
+    {"aws", "azure", "gcp"},
+    {"android", "ios"},
+    {"arch", "centos", "debian", "fedora", "ubuntu"},
+    {"chrome", "firefox"},
+    {"cypress", "playwright", "puppeteer", "selenium"},
+    {"elixir", "erlang"},
+    {"esbuild", "rollup", "vite", "webpack"},
+    {"gradle", "maven"},
+    {"kafka", "rabbitmq"},
+    {"npm", "pnpm", "yarn"},
+    {"cloudformation", "pulumi", "terraform"},
+    {"pytorch", "tensorflow"},
+    {"sass", "tailwind"},
+    {"tiktok", "youtube"},
+    {"discord", "slack", "teams"},
+    {"facebook", "instagram", "linkedin", "tiktok", "twitter"},
+};
+
+static bool is_among(const char *word, const char *const list[static 5]) {
+    for (size_t i = 0; i < 5 && list[i]; i++) {
+        if (strcmp(list[i], word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool words_are_rivals(const char *a, const char *b) {
+    for (size_t i = 0; i < ARRAY_LEN(rivals); i++) {
+        if (is_among(a, rivals[i]) && is_among(b, rivals[i])) {
+            return strcmp(a, b) != 0;
+        }
+    }
+    return false;
+}

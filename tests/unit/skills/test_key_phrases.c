@@ -88,6 +88,9 @@ Test(key_phrases, everyday_words_say_little_and_function_words_nothing) {
     cr_expect(epsilon_eq(dbl, word_weight("quality"), 1, 1e-9)); /* a subject too */
     cr_expect(word_is_product("terraform") && word_is_product("yolo"));
     cr_expect(word_is_product("kernel") == false && word_is_product("") == false);
+    cr_expect(words_are_rivals("aws", "azure") && words_are_rivals("azure", "aws"));
+    cr_expect(words_are_rivals("aws", "aws") == false);
+    cr_expect(words_are_rivals("aws", "pnpm") == false);
 }
 
 Test(key_phrases, long_and_hostile_texts_are_bounded) {

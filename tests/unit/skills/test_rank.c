@@ -322,6 +322,26 @@ Test(rank, words_that_no_skill_of_many_holds_count_against_all) {
     }
 }
 
+/* A phrase with another name is known by it, also where no skill holds its words; one of
+ * them alone is not. */
+Test(rank, words_of_a_phrase_with_another_name_are_not_missing) {
+    static const char *const scopes[] = {"user", NULL};
+    struct fixture f;
+    fixture_make(&f);
+    number_skill(&f, 0, "Export survival reports.");
+    for (int i = 1; i < 420; i++) {
+        number_skill(&f, i, "Water plants.");
+    }
+    fixture_open(&f);
+    fixture_folders(&f, scopes);
+    cr_assert(zero(int, fixture_wait(&f)));
+    double phrase = best_score(&f, "export kaplan meier reports"),
+           alone = best_score(&f, "export meier reports");
+    cr_expect(gt(dbl, phrase, alone + 1));
+    cr_expect(zero(int, fixture_close(&f)));
+    fixture_drop(&f);
+}
+
 /* Whatever is asked: an answer, in bounded time. */
 Test(rank, answers_any_bytes) {
     static const char *const scopes[] = {"user", NULL};
@@ -385,6 +405,30 @@ Test(rank, other_names_and_phrases_match_and_another_product_does_not) {
     cr_expect(eq(str, (char *)first_name(same), "oracle-queries"));
     autojson *other = find(&f, "hash join in sybase");
     cr_expect(eq(str, (char *)first_name(other), ""));
+    cr_expect(zero(int, fixture_close(&f)));
+    fixture_drop(&f);
+}
+
+/* Of one kind, and named in one row of the thesaurus, but who has one has not the other;
+ * nor is a product there that only its kind is spoken of. */
+Test(rank, a_rival_or_the_kind_of_a_product_is_not_the_product) {
+    static const char *const scopes[] = {"user", NULL};
+    struct fixture f;
+    fixture_make(&f);
+    fixture_skill(&f, "user", "terraform-modules",
+                  "Write reusable Terraform modules for infrastructure.", "Modules.");
+    fixture_skill(&f, "user", "sql-queries", "Write queries for databases.", "Joins.");
+    fixture_open(&f);
+    fixture_folders(&f, scopes);
+    cr_assert(zero(int, fixture_wait(&f)));
+    autojson *same = find(&f, "iac");
+    cr_expect(eq(str, (char *)first_name(same), "terraform-modules"));
+    autojson *rival = find(&f, "pulumi");
+    cr_expect(eq(str, (char *)first_name(rival), ""));
+    autojson *any = find(&f, "write database queries");
+    cr_expect(eq(str, (char *)first_name(any), "sql-queries"));
+    autojson *kind = find(&f, "mongodb");
+    cr_expect(eq(str, (char *)first_name(kind), ""));
     cr_expect(zero(int, fixture_close(&f)));
     fixture_drop(&f);
 }

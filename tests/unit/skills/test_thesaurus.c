@@ -60,6 +60,7 @@ Test(thesaurus, closest_names_come_first_within_the_limit) {
     for (size_t i = 1; i < count; i++) {
         cr_expect(names[i].quality <= names[i - 1].quality);
         cr_expect(names[i].quality > 0 && names[i].quality < 1);
+        cr_expect(names[i].wider || !names[i - 1].wider);
         cr_expect(find(names, i, names[i].word) == NULL, "%s twice", names[i].word);
     }
     cr_expect(eq(sz, thesaurus_names(t, "slow", names, 2), 2));
@@ -86,6 +87,9 @@ static void check_row(const char *row) {
 
 Test(thesaurus, every_row_has_the_form) {
     for (const char *const *row = thesaurus_code_rows; *row; row++) {
+        check_row(*row);
+    }
+    for (const char *const *row = thesaurus_jargon_rows; *row; row++) {
         check_row(*row);
     }
     for (const char *const *row = thesaurus_office_rows; *row; row++) {
