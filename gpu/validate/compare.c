@@ -121,7 +121,8 @@ static void survey(struct comparing *c) {
     }
     c->finite = finite;
     c->constant = finite ? sum / (double)finite : 0;
-    c->atol = in->tolerance.atol * (in->tolerance.scale ? largest : 1);
+    c->atol = in->tolerance.scale ? fmax(in->tolerance.atol * largest, in->noise)
+                                  : in->tolerance.atol;
 }
 
 /* --- one element --- */

@@ -4,7 +4,8 @@
  * An element passes when |actual - expected| <= atol + rtol * |expected|, both finite;
  * an expected NaN wants a NaN, an expected infinity the same infinity. With `scale` set,
  * atol is atol * (largest finite |expected| of the output) instead: a fixed absolute
- * tolerance lets zeros pass where all values are tiny. Exact compares values of integers
+ * tolerance lets zeros pass where all values are tiny; but not less than `noise`, since
+ * what inputs cancel to is rounded by their size. Exact compares values of integers
  * and bits of floats (any NaN equals any NaN; -0 differs from 0). Multiset compares the
  * sorted elements, exactly for integers, by tolerance for floats. */
 #include "base/json.h"
@@ -32,6 +33,7 @@ struct compare_input {
     const int64_t *shape;
     size_t rank;
     struct tolerance tolerance;
+    double noise; /* with a scaled tolerance: no absolute error below this is one */
     uint64_t unwritten, first_unwritten; /* elements never written: they count as
                                             mismatches even when their value is right */
 };

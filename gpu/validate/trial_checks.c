@@ -3,7 +3,34 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
+
+#define NO_MASK 1e4 /* masks hold -1e9 and the like */
+
+/* The largest magnitude of a buffer's first contents, or 0 where that is no measure. */
+static double size_of_input(const struct trial *t, size_t buffer) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[buffer];
+    double largest = 0;
+    if (!spec->init || spec->scratch || !tensor_type_float(spec->type)) {
+        return 0;
+    }
+    for (uint64_t k = 0; k < t->check->buffers[buffer].count; k++) {
+        double x = fabs(tensor_get(spec->type, t->before[buffer], k));
+        largest = isfinite(x) ? fmax(largest, x) : largest;
+    }
+    return largest < NO_MASK ? largest : 0;
+}
+
+/* Some roundings of terms as large as the inputs: they may cancel, as in the gradient of
+ * a norm over a row of one element. */
+static double rounding_noise(const struct trial *t, enum tensor_type output) {
+    double largest = 0;
+    for (size_t i = 0; i < t->check->spec->buffer_count; i++) {
+        largest = fmax(largest, size_of_input(t, i));
+    }
+    return largest * (output == TENSOR_FLOAT64 ? 0x1p-49 : 0x1p-20);
+}
 
 static struct compare_input input_of(const struct trial *t, size_t buffer,
                                      const struct expected_output *expected,
@@ -20,6 +47,7 @@ static struct compare_input input_of(const struct trial *t, size_t buffer,
         .shape = b->shape,
         .rank = b->rank,
         .tolerance = spec->tolerance,
+        .noise = tensor_type_float(spec->type) ? rounding_noise(t, spec->type) : 0,
     };
 }
 

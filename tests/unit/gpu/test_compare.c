@@ -45,6 +45,24 @@ Test(compare, elementwise) {
     cr_assert(passes(a, e, t) == false);
 }
 
+/* x - x * (1 + eps) is no error of a kernel. What a spec says itself stands. */
+Test(compare, what_inputs_cancel_to_is_rounded_by_their_size) {
+    const float e[6] = {-5.6e-8f, 0, 0, 0, 0, 0}, a[6] = {-6.0e-8f, 2e-8f, 0, 0, 0, 0};
+    for (int k = 0; k < 2; k++) {
+        struct tolerance t = tolerance_default(TENSOR_FLOAT32);
+        t.scale = k == 0;
+        struct compare_input in = input(a, e, t);
+        in.noise = 0x1p-21;
+        t.atol = t.scale ? t.atol : 1e-12;
+        in.tolerance = t;
+        struct compare_result r;
+        compare_output(&r, &in);
+        json_decref(r.json);
+        cr_assert_eq(r.pass, k == 0);
+    }
+    cr_assert(!passes(a, e, tolerance_default(TENSOR_FLOAT32)));
+}
+
 Test(compare, special_values) {
     const float e[6] = {NAN, INFINITY, -INFINITY, 0, -0.0f, 1};
     float a[6] = {NAN, INFINITY, -INFINITY, -0.0f, 0, 1};
