@@ -302,6 +302,17 @@ int root_write(const struct root *r, const char *rel, const void *bytes, size_t 
 
 /* --- folders --- */
 
+char *dir_make_temporary(const char *name, struct err *err) {
+    const char *tmp = getenv("TMPDIR");
+    autofree char *path =
+        xasprintf("%s/upskilld-%s-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp", name);
+    if (!mkdtemp(path)) {
+        err_set(err, -errno, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    return take(path);
+}
+
 int dir_make(const char *path, mode_t mode, struct err *err) {
     autofree char *copy = path_normalize(path);
     for (char *slash = copy; slash;) {

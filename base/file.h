@@ -3,7 +3,8 @@
  *
  * Reads refuse anything that is not a regular file, without ever blocking on a FIFO, and
  * stop at a limit. Paths given by others are opened beneath a directory descriptor with
- * openat2(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS), so neither ".." nor a link leads out. */
+ * openat2(RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS), so neither ".." nor a link leads out.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -25,8 +26,9 @@ void root_close(struct root *r);
 
 /* `rel` is relative; -EXDEV when it leads out of the root. */
 int root_read(const struct root *r, const char *rel, struct buf *out, struct err *err);
-/* Create or replace rel: the bytes are written beside it, fsynced and renamed, so a reader
- * sees the old file or the new one, whole. Missing parent folders are made (mode 0755). */
+/* Create or replace rel: the bytes are written beside it, fsynced and renamed, so a
+ * reader sees the old file or the new one, whole. Missing parent folders are made (mode
+ * 0755). */
 int root_write(const struct root *r, const char *rel, const void *bytes, size_t len,
                mode_t mode, struct err *err);
 /* The same piece by piece. After a begin that succeeded comes one end or one drop; from
@@ -52,6 +54,9 @@ int file_write_all(int fd, const void *bytes, size_t len);
 
 /* mkdir -p for a path of our own choosing (state folders). */
 int dir_make(const char *path, mode_t mode, struct err *err);
+/* A new folder of our own (0700) in $TMPDIR, else in /tmp: "/tmp/upskilld-NAME-…". Its
+ * path, freed by the caller, who removes the folder; NULL with err. */
+char *dir_make_temporary(const char *name, struct err *err);
 /* Remove a folder and all that is in it, never following links. */
 int dir_remove(const char *path, struct err *err);
 
@@ -59,7 +64,8 @@ int dir_remove(const char *path, struct err *err);
 char *path_join(const char *dir, const char *name); /* name alone when it is absolute */
 /* "a/./b/../c" -> "a/c"; "../x" keeps its leading ".."; "" -> ".". */
 char *path_normalize(const char *path);
-/* True when `path` is `dir` or beneath it, by components. Both absolute and normalised. */
+/* True when `path` is `dir` or beneath it, by components. Both absolute and normalised.
+ */
 bool path_is_beneath(const char *path, const char *dir);
 const char *path_basename(const char *path); /* points into path */
 

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "base/yaml.h"
 #include "daemon/config_workers.h"
 #include "protocol/schema.h"
@@ -72,13 +73,6 @@ static const char *const trusted_keys[] = {
 
 static char **strings_new(void) {
     return xcalloc(1, sizeof(char *));
-}
-
-static void strings_free(char **list) {
-    for (char **s = list; s && *s; s++) {
-        free(*s);
-    }
-    free(list);
 }
 
 /* string is taken over. */

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "base/text.h"
 #include "daemon/bundled.h"
 #include "daemon/grader.h"
@@ -78,13 +79,6 @@ static const char instructions[] =
 
 /* --- roots and the client --- */
 
-static void free_strings(char **list) {
-    for (char **s = list; s && *s; s++) {
-        free(*s);
-    }
-    free(list);
-}
-
 static char **copy_roots(char *const *from, const json_t *more) {
     size_t own = 0, n = json_array_size(more);
     while (from[own]) {
@@ -106,7 +100,7 @@ static char **copy_roots(char *const *from, const json_t *more) {
 
 static void set_roots(const json_t *paths, void *data) {
     struct daemon *d = data;
-    free_strings(d->roots);
+    strings_free(d->roots);
     d->roots = copy_roots(d->config->roots, paths);
     d->origin.roots = (const char *const *)d->roots;
     if (d->skills) {
@@ -373,7 +367,7 @@ static void finish(struct daemon *d) {
     }
     tables_finish(&d->tables);
     skill_serving_free(d->serving);
-    free_strings(d->roots);
+    strings_free(d->roots);
     free(d->client);
     free(d->client_version);
 }

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "daemon/daemon.h"
+#include "daemon/skill_serving.h"
 #include "skills/catalog.h"
 #include "skills/skills.h"
 
@@ -161,23 +162,8 @@ static int get_improve(void *data, const json_t *arguments, json_t **ret,
 
 /* --- completion: names of skills, once the catalog is current --- */
 
-struct ready_wait {
-    void (*ready)(void *arg);
-    void *arg;
-};
-
-static void on_current(struct catalog *c, int status, void *data) {
-    (void)c;
-    (void)status; /* without an index there are no names */
-    struct ready_wait *w = data;
-    w->ready(w->arg);
-    free(w);
-}
-
 static void when_ready(void *data, void (*ready)(void *arg), void *arg) {
-    struct ready_wait *w = xcalloc(1, sizeof *w);
-    *w = (struct ready_wait){.ready = ready, .arg = arg};
-    catalog_when_current(skills_catalog(daemon_skills(data)), on_current, w);
+    skill_serving_when_current(daemon_serving(data), ready, arg);
 }
 
 static json_t *complete_name(void *data, const char *name, const char *value) {

@@ -116,10 +116,15 @@ static void on_current(struct catalog *c, int status, void *data) {
     free(w);
 }
 
-static void when_ready(void *data, void (*ready)(void *arg), void *arg) {
+void skill_serving_when_current(struct skill_serving *s, void (*ready)(void *arg),
+                                void *arg) {
     struct ready_wait *w = xcalloc(1, sizeof *w);
     *w = (struct ready_wait){.ready = ready, .arg = arg};
-    catalog_when_current(catalog_of(data), on_current, w);
+    catalog_when_current(catalog_of(s), on_current, w);
+}
+
+static void when_ready(void *data, void (*ready)(void *arg), void *arg) {
+    skill_serving_when_current(data, ready, arg);
 }
 
 /* --- plain resources --- */

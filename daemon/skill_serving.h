@@ -16,5 +16,9 @@ struct skill_serving *skill_serving_new(struct daemon *d);
 void skill_serving_free(struct skill_serving *s);
 const struct resource_provider *skill_serving_resources(const struct skill_serving *s);
 const struct extension *skill_serving_extension(const struct skill_serving *s);
+/* Calls ready(arg) exactly once, from the loop, when what is known of the skills is
+ * current, or cannot become so (without an index there are no names). */
+void skill_serving_when_current(struct skill_serving *s, void (*ready)(void *arg),
+                                void *arg);
 /* The set of skills changed. */
 void skill_serving_changed(struct skill_serving *s);

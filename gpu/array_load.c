@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json_hold.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "gpu/validate/spec_file.h"
 #include "gpu/validate/spec_npy.h"
 
@@ -73,10 +74,7 @@ static void on_thread(uv_work_t *work) {
 /* --- on the loop --- */
 
 static void load_free(struct array_load *l) {
-    for (size_t i = 0; l->roots[i]; i++) {
-        free(l->roots[i]);
-    }
-    free(l->roots);
+    strings_free(l->roots);
     free(l->folder);
     free(l);
 }
@@ -95,18 +93,6 @@ static void on_end(uv_work_t *work, int status) {
     load_free(l);
 }
 
-static char **copy_list(const char *const *list) {
-    size_t count = 0;
-    while (list && list[count]) {
-        count++;
-    }
-    char **copy = xcalloc(count + 1, sizeof *copy);
-    for (size_t i = 0; i < count; i++) {
-        copy[i] = xstrdup(list[i]);
-    }
-    return copy;
-}
-
 struct array_load *array_load_start(uv_loop_t *loop, const struct check_spec *spec,
                                     const char *folder, const char *const *roots,
                                     array_load_done *done, void *data) {
@@ -114,7 +100,7 @@ struct array_load *array_load_start(uv_loop_t *loop, const struct check_spec *sp
     *l = (struct array_load){
         .spec = spec,
         .folder = folder ? xstrdup(folder) : NULL,
-        .roots = copy_list(roots),
+        .roots = strings_copy(roots),
         .files = json_object(),
         .done = done,
         .data = data,

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "gpu/check_cache.h"
 #include "gpu/check_input.h"
 #include "gpu/check_result.h"
@@ -62,25 +63,6 @@ struct gpu {
 };
 
 /* --- the domain's state --- */
-
-static char **strings_copy(const char *const *list) {
-    size_t count = 0;
-    while (list && list[count]) {
-        count++;
-    }
-    char **copy = xcalloc(count + 1, sizeof *copy);
-    for (size_t i = 0; i < count; i++) {
-        copy[i] = xstrdup(list[i]);
-    }
-    return copy;
-}
-
-static void strings_free(char **list) {
-    for (char **s = list; s && *s; s++) {
-        free(*s);
-    }
-    free(list);
-}
 
 static char *workers_identity(const struct pool_config *config) {
     autobuf text = BUF_INIT(64u << 10);
@@ -334,9 +316,9 @@ static struct compile *compile_start(struct gpu *gpu, const struct check_input *
     compile->next = gpu->compiles;
     gpu->compiles = compile;
     gpu->open++;
-    compile->job = pool_submit(gpu->pool, "compile", compile_params(gpu, input),
-                               &(struct pool_needs){.compile = true}, compile_done,
-                               compile);
+    compile->job =
+        pool_submit(gpu->pool, "compile", compile_params(gpu, input),
+                    &(struct pool_needs){.compile = true}, compile_done, compile);
     return compile;
 }
 

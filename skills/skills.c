@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "protocol/call.h"
 #include "skills/agents.h"
 #include "skills/catalog.h"
@@ -115,25 +116,6 @@ static void folders_tell(struct skills *s) {
     }
     catalog_set_folders(s->catalog, l.list, l.count);
     folders_free(&l);
-}
-
-static char **strings_copy(const char *const *list) {
-    size_t count = 0;
-    while (list && list[count]) {
-        count++;
-    }
-    char **copy = xcalloc(count + 1, sizeof *copy);
-    for (size_t i = 0; i < count; i++) {
-        copy[i] = xstrdup(list[i]);
-    }
-    return copy;
-}
-
-static void strings_free(char **list) {
-    for (char **s = list; s && *s; s++) {
-        free(*s);
-    }
-    free(list);
 }
 
 void skills_set_roots(struct skills *s, const char *const *roots) {

@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,7 +27,7 @@ static const char start_script[] =
 
 struct pack {
     const struct worker_command *command;
-    char stage[PATH_MAX]; /* a folder of our own; its one folder is what is packed */
+    char *stage; /* a folder of our own; its one folder is what is packed */
     char *folder, *name, *output;
     char *worker;       /* the program */
     char *root, *nvrtc; /* of the toolkit; NULL = without a compiler */
@@ -268,13 +267,9 @@ static int find_worker(struct pack *p, const json_t *status, struct err *err) {
 }
 
 static int make_stage(struct pack *p, struct err *err) {
-    const char *tmp = getenv("TMPDIR");
-    snprintf(p->stage, sizeof p->stage, "%s/upskilld-pack-XXXXXX",
-             tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(p->stage)) {
-        p->stage[0] = '\0';
-        return err_set(err, -errno, "a folder in %s: %s", tmp ? tmp : "/tmp",
-                       strerror(errno));
+    p->stage = dir_make_temporary("pack", err);
+    if (!p->stage) {
+        return err->code;
     }
     p->name = xasprintf("upskilld-worker-%s-%s", UPSKILLD_VERSION, p->needs.machine);
     p->folder = path_join(p->stage, p->name);
@@ -321,8 +316,9 @@ static void pack_show(const struct pack *p) {
 }
 
 static void pack_finish(struct pack *p) {
-    if (p->stage[0]) {
+    if (p->stage) {
         dir_remove(p->stage, NULL);
+        free(p->stage);
     }
     elf_needs_finish(&p->needs);
     free(p->folder);

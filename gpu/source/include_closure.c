@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/lines.h"
 #include "base/mem.h"
+#include "base/strings.h"
 #include "gpu/source/include_directives.h"
 #include "protocol/finding.h"
 
@@ -579,17 +580,10 @@ int include_closure_build(const char *path, const char *display, const char *tex
     return r;
 }
 
-static void free_list(char **list) {
-    for (char **item = list; item && *item; item++) {
-        free(*item);
-    }
-    free(list);
-}
-
 void include_closure_finish(struct include_closure *c) {
     source_set_finish(&c->sources);
-    free_list(c->include_dirs);
-    free_list(c->roots);
+    strings_free(c->include_dirs);
+    strings_free(c->roots);
     json_decref(c->findings);
     free(c->prefix);
     *c = (struct include_closure){0};

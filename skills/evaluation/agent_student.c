@@ -4,6 +4,7 @@
 #include "base/child.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/strings.h"
 #include "base/text.h"
 #include "skills/agents.h"
 #include "skills/evaluation/suite.h"
@@ -71,13 +72,6 @@ static char **copy_words(const char *const *words, size_t max) {
         copy[i] = xstrdup(words[i]);
     }
     return copy;
-}
-
-static void strings_free(char **list) {
-    for (char **s = list; s && *s; s++) {
-        free(*s);
-    }
-    free(list);
 }
 
 static bool is_word_list(const json_t *list, size_t least) {
@@ -258,20 +252,17 @@ static int install_for(const struct agent_run *run, const char *root, struct err
 
 static int make_folders(struct agent_run *run, struct err *err) {
     static const char *const parts[] = {"home", "work", "tmp"};
-    const char *tmp = getenv("TMPDIR");
-    autofree char *name =
-        xasprintf("%s/upskilld-agent-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
-    if (!mkdtemp(name)) {
-        return err_set(err, -errno, "%s: %s", name, strerror(errno));
-    }
-    run->folder = take(name);
-    int rc = 0;
+    run->folder = dir_make_temporary("agent", err);
+    int rc = run->folder ? 0 : err->code;
     for (size_t i = 0; rc == 0 && i < ARRAY_LEN(parts); i++) {
         autofree char *path = path_join(run->folder, parts[i]);
         rc = dir_make(path, 0700, err);
     }
+    if (rc < 0) {
+        return rc;
+    }
     autofree char *work = path_join(run->folder, "work");
-    rc = rc < 0 ? rc : write_files(run->test, work, err);
+    rc = write_files(run->test, work, err);
     return rc < 0 || !run->skill ? rc : install_for(run, work, err);
 }
 

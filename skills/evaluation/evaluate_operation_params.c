@@ -18,20 +18,6 @@
 
 /* --- students --- */
 
-static int fail_model(struct call *call, const char *path, const struct err *err) {
-    if (err->code == -ENOKEY) {
-        call_fail(call, CALL_UNAVAILABLE, "no_key",
-                  "set the variable in the environment that starts the daemon", "%s",
-                  err->msg);
-    } else if (err->code == -EACCES) {
-        call_fail(call, CALL_REFUSED, "untrusted",
-                  "name it in your own configuration file", "%s", err->msg);
-    } else {
-        call_fail_param(call, path, "%s", err->msg);
-    }
-    return -1;
-}
-
 /* An agent is a name of the configuration's `students`, or an object with "cli". */
 static int read_student(struct evaluate_request *r, struct evaluation_room *room,
                         const json_t *value, const char *base_url, struct err *err) {
@@ -88,7 +74,7 @@ static int read_students(struct evaluate_request *r, struct evaluation_room *roo
         char path[32];
         snprintf(path, sizeof path, "/students/%zu", i);
         if (read_student(r, room, one, base_url, &err) < 0) {
-            return fail_model(call, path, &err);
+            return evaluation_model_fail(call, path, &err);
         }
     }
     const json_t *judge = json_object_get(params, "judge");
@@ -97,7 +83,7 @@ static int read_students(struct evaluate_request *r, struct evaluation_room *roo
     if (judge) {
         if (model_resolve(&r->judge_model, judge, evaluation_room_models(room), NULL,
                           &err) < 0) {
-            return fail_model(call, "/judge", &err);
+            return evaluation_model_fail(call, "/judge", &err);
         }
         r->judge = &r->judge_model;
     }

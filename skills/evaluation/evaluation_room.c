@@ -1,9 +1,12 @@
 #include "skills/evaluation/evaluation_room.h"
 
+#include "base/err.h"
 #include "base/http.h"
 #include "base/mem.h"
 #include "skills/models/answer_cache.h"
 #include "skills/models/model_client.h"
+
+#include <errno.h>
 
 struct evaluation_room {
     uv_loop_t *loop;
@@ -75,6 +78,20 @@ json_t *evaluation_room_status(const struct evaluation_room *room) {
         json_object_set_new(status, "answers", json_clean_z(problem));
     }
     return status;
+}
+
+int evaluation_model_fail(struct call *call, const char *path, const struct err *err) {
+    if (err->code == -ENOKEY) {
+        call_fail(call, CALL_UNAVAILABLE, "no_key",
+                  "set the variable in the environment that starts the daemon", "%s",
+                  err->msg);
+    } else if (err->code == -EACCES) {
+        call_fail(call, CALL_REFUSED, "untrusted",
+                  "name it in your own configuration file", "%s", err->msg);
+    } else {
+        call_fail_param(call, path, "%s", err->msg);
+    }
+    return -1;
 }
 
 /* --- the end --- */

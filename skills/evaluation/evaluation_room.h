@@ -8,6 +8,7 @@
 #include <uv.h>
 
 struct evaluation_room;
+struct err;
 struct model_client;
 struct call_origin;
 
@@ -16,8 +17,8 @@ struct evaluation_room_config {
     const json_t *students; /* its `students`: {name: agent_student.h's object}; kept */
     const json_t *defaults; /* its `default_students`: names, or NULL; kept */
     const char *judge;      /* its `judge`: a name, or NULL; copied */
-    const char *teacher;    /* its `teacher`: a name, "host", "builtin", or NULL; copied */
-    const char *links;      /* its `links`: "public", "none" or "any"; static */
+    const char *teacher; /* its `teacher`: a name, "host", "builtin", or NULL; copied */
+    const char *links;   /* its `links`: "public", "none" or "any"; static */
 };
 struct evaluation_room *evaluation_room_new(uv_loop_t *loop,
                                             const struct evaluation_room_config *config);
@@ -42,6 +43,10 @@ struct evaluation_guest {
 };
 void evaluation_room_enter(struct evaluation_room *room, struct evaluation_guest *guest);
 void evaluation_room_leave(struct evaluation_room *room, struct evaluation_guest *guest);
+
+/* Fail the call because of a model that cannot be asked: err of model_read and its kin
+ * (-ENOKEY, -EACCES, or params that are wrong at `path`). Returns -1. */
+int evaluation_model_fail(struct call *call, const char *path, const struct err *err);
 
 void evaluation_set_locator(struct evaluation_room *(*locate)(void *host));
 struct evaluation_room *evaluation_room_of(const struct call_origin *origin);

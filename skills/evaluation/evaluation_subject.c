@@ -160,13 +160,10 @@ static int copy_skill(const struct skill *skill, const char *root, struct skill 
 }
 
 static int make_copies(struct subject *s, struct err *err) {
-    const char *tmp = getenv("TMPDIR");
-    autofree char *name =
-        xasprintf("%s/upskilld-skill-XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
-    if (!mkdtemp(name)) {
-        return err_set(err, -errno, "%s: %s", name, strerror(errno));
+    s->copies = dir_make_temporary("skill", err);
+    if (!s->copies) {
+        return err->code;
     }
-    s->copies = take(name);
     autofree char *now = path_join(s->copies, "now"), *old = path_join(s->copies, "old");
     int rc = dir_make(now, 0700, err);
     rc = rc < 0 ? rc : copy_skill(&s->skill, now, &s->copy, err);

@@ -159,12 +159,11 @@ void grade_kernel_project(struct answer *answer, const struct test_case *test,
                       "on the line before)");
         return;
     }
-    const char *temp = getenv("TMPDIR");
-    autofree char *folder =
-        xasprintf("%s/upskilld-grade-XXXXXX", temp && temp[0] == '/' ? temp : "/tmp");
-    if (!mkdtemp(folder)) {
+    struct err err = {0};
+    autofree char *folder = dir_make_temporary("grade", &err);
+    if (!folder) {
         assertion_add(out, check, GRADE_ERRORED, kept(expected), NULL,
-                      "no folder to check the project in: %m");
+                      "no folder to check the project in: %s", err.msg);
         return;
     }
     check_files(folder, code, test, check, expected, out);

@@ -70,20 +70,6 @@ static int fail_no_model(struct call *call) {
     return -1;
 }
 
-static int fail_model(struct call *call, const struct err *err) {
-    if (err->code == -ENOKEY) {
-        call_fail(call, CALL_UNAVAILABLE, "no_key",
-                  "set the variable in the environment that starts the daemon", "%s",
-                  err->msg);
-    } else if (err->code == -EACCES) {
-        call_fail(call, CALL_REFUSED, "untrusted",
-                  "name it in your own configuration file", "%s", err->msg);
-    } else {
-        call_fail_param(call, "/teacher", "%s", err->msg);
-    }
-    return -1;
-}
-
 /* Nobody was named. */
 static const json_t *default_teacher(const struct evaluation_room *room,
                                      const struct call_origin *origin, json_t **made) {
@@ -120,7 +106,7 @@ int generate_teacher_read(struct generate_request *ret, struct call *call,
     struct err err = {0};
     if (model_resolve(&ret->model, teacher, room ? evaluation_room_models(room) : NULL,
                       NULL, &err) < 0) {
-        return fail_model(call, &err);
+        return evaluation_model_fail(call, "/teacher", &err);
     }
     ret->teacher = TEACHER_MODEL;
     return 0;
