@@ -70,6 +70,21 @@ static const char *skip_root(const char *file) {
     return at > file && digits && at[digits] == '/' ? at + digits + 1 : file;
 }
 
+/* __FILE__ in what a kernel printed: the same there, where a name with a dot follows. */
+static void name_files(char *text) {
+    static const char path[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                               "0123456789_+-/";
+    char *to = text;
+    bool inside = false; /* a word has begun */
+    for (const char *at = text; *at; inside = strchr(path, *at) != NULL, *to++ = *at++) {
+        const char *name = inside ? at : skip_root(at);
+        if (name != at && name[strspn(name, path)] == '.') {
+            at = name;
+        }
+    }
+    *to = '\0';
+}
+
 /* File, line and kernel stand in members of their own: the words are the same on every
  * backend. */
 static void name_assertion(json_t *finding) {
@@ -160,7 +175,9 @@ void run_report_observe(struct run_report *r, const struct trial *t, unsigned tr
     if (*printed && !trial) {
         const char *before = r->printed ? json_string_value(r->printed) : "";
         size_t room = strlen(before) < MAX_PRINTED ? MAX_PRINTED - strlen(before) : 0;
-        autofree char *text = xasprintf("%s%.*s", before, (int)room, printed);
+        autofree char *named = xstrdup(printed);
+        name_files(named);
+        autofree char *text = xasprintf("%s%.*s", before, (int)room, named);
         json_decref(r->printed);
         r->printed = json_clean_z(text);
     }

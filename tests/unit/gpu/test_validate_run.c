@@ -23,6 +23,7 @@ struct backend {
     size_t count;
     uint64_t budget, spent;
     unsigned checks;
+    const char *printed;
     json_t *findings;
 };
 
@@ -150,6 +151,10 @@ static enum backend_end fake_launch(struct backend *b, const struct backend_laun
         to[i] = wrong && i == 2 ? from[i] : 2 * from[i];
         memset(y->written + 4 * i, 1, 4);
     }
+    if (!strcmp(l->entry, "printing")) {
+        b->printed =
+            "r0/src/k.cu:3 r1/a-b.cuh; r0/x or0/y.z r2/ r/0 r12/q_+.h r0/a/r0/b.c";
+    }
     if (!strcmp(l->entry, "noted")) {
         add(b, "out_of_bounds", FINDING_ERROR);
     }
@@ -171,8 +176,7 @@ static json_t *fake_counters(const struct backend *b) {
     return json_pack("{s:I}", "lane_instructions", (json_int_t)b->spent);
 }
 static const char *fake_printed(const struct backend *b) {
-    (void)b;
-    return "hello\n";
+    return b->printed ? b->printed : "hello\n";
 }
 static uint64_t fake_spent(const struct backend *b) {
     return b->spent;
@@ -267,6 +271,13 @@ Test(validate_run, a_run_and_each_trial_can_be_repeated_by_the_seeds_told) {
         cr_assert_neq(other, seed);
         cr_assert_eq(trial_seed(other, 0, 0), other);
     }
+}
+
+/* __FILE__ is the file that was given, not the compiler's name for it. */
+Test(validate_run, what_is_printed_names_files_as_they_were_given) {
+    autojson *r = run("printing", TWICE ",'sizes':{'n':5},'checks':['memory']", "ptx");
+    cr_assert_str_eq(json_get_string(r, "printf", ""),
+                     "src/k.cu:3 a-b.cuh; r0/x or0/y.z r2/ r/0 q_+.h a/r0/b.c");
 }
 
 Test(validate_run, a_wrong_kernel_fails_where_it_is_wrong) {
