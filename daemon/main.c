@@ -5,10 +5,20 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int complain(const struct err *err) {
     fprintf(stderr, "upskilld: %s\n", err->msg);
     return 2;
+}
+
+/* Who starts it by hand should not wait for a prompt. */
+static void greet_person(void) {
+    if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
+        fputs("upskilld speaks JSON-RPC, one message a line, with agents and editors; a "
+              "person uses upskillctl.\nCtrl-D ends it, upskilld --help tells more.\n",
+              stderr);
+    }
 }
 
 int main(int argc, char **argv) {
@@ -25,6 +35,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     log_set_level(config.log_level);
+    greet_person();
     int in, out, rc = stdio_claim(&in, &out);
     if (rc < 0) {
         fprintf(stderr, "upskilld: standard input or output: %s\n", strerror(-rc));

@@ -415,6 +415,24 @@ def tables_fit_the_terminal(room):
         shutil.rmtree(os.path.join(room.dir, "skills", name))
 
 
+def a_daemon_started_by_hand_says_what_it_is(room):
+    """On standard error, and only where a person sits: what a client reads stays the protocol's."""
+    ours, theirs = pty.openpty()
+    daemon = room.env["UPSKILLD"]
+    child = subprocess.Popen([daemon], stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, cwd=room.dir,
+                             env=room.env)
+    os.write(ours, b'{"id":1,"method":"job/list"}\n')
+    same(json.loads(child.stdout.readline())["result"], {"jobs": []})
+    os.write(ours, b"\x04")  # Ctrl-D
+    same((child.wait(60), child.stdout.read()), (0, b""))
+    holds(os.read(ours, 65536).decode(), "a person uses upskillctl")
+    os.close(ours)
+    os.close(theirs)
+    done = subprocess.run([daemon], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=60, cwd=room.dir, env=room.env)
+    same((done.returncode, done.stdout, done.stderr), (0, b"", b""))
+
+
 def all_tools_together_are_short(room):
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {}}
@@ -439,7 +457,8 @@ TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line
          a_daemon_that_is_none_is_said, a_broken_configuration_is_told,
          a_task_needs_no_quotes_and_no_skill_is_status_1, skills_are_listed_and_read_by_name,
          a_checked_skill_has_findings_at_their_lines, installing_says_the_outcome_for_each_agent,
-         past_evaluations_are_a_table_and_a_report, tables_fit_the_terminal, all_tools_together_are_short]
+         past_evaluations_are_a_table_and_a_report, tables_fit_the_terminal,
+         a_daemon_started_by_hand_says_what_it_is, all_tools_together_are_short]
 
 
 def main():
