@@ -1,6 +1,7 @@
 #include "skills/spec_rules.h"
 
 #include "base/buf.h"
+#include "base/edit_distance.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -11,14 +12,6 @@
 #include <wctype.h>
 
 /* --- helpers --- */
-
-static size_t count_points(const char *s) {
-    size_t n = 0;
-    for (; *s; s++) {
-        n += ((unsigned char)*s & 0xC0) != 0x80;
-    }
-    return n;
-}
 
 static const json_t *value_of(const struct spec *s, const char *field) {
     return json_object_get(s->text->frontmatter, field);
@@ -176,7 +169,7 @@ static void check_name_form(const struct spec *s, const struct yaml_pair *p,
                                              FINDING_ERROR};
     static const struct spec_rule hyphens = {"name_hyphens", FINDING_WARNING,
                                              FINDING_ERROR};
-    size_t points = count_points(name), len = strlen(name);
+    size_t points = text_code_points(name, strlen(name)), len = strlen(name);
     if (points > SKILL_MAX_NAME) {
         json_t *f = spec_add(s, &lengthy, p->at, p->end,
                              "The name has %zu characters; at most %d are allowed.",
@@ -265,7 +258,7 @@ static void check_description_text(const struct spec *s, const struct yaml_pair 
                                              FINDING_ERROR};
     static const struct spec_rule angles = {"description_angle_brackets", FINDING_WARNING,
                                             FINDING_WARNING};
-    size_t points = count_points(text);
+    size_t points = text_code_points(text, strlen(text));
     if (points > SKILL_MAX_DESCRIPTION) {
         spec_add(s, &lengthy, p->at, p->end,
                  "The description has %zu characters; at most %d are allowed. Move the "
@@ -315,10 +308,10 @@ static void check_compatibility(const struct spec *s) {
         if (!is_number_or_bool(value)) {
             fix_remove(s, f, "Remove compatibility", p);
         }
-    } else if (count_points(text) > SKILL_MAX_COMPATIBILITY) {
+    } else if (text_code_points(text, strlen(text)) > SKILL_MAX_COMPATIBILITY) {
         spec_add(s, &lengthy, p->at, p->end,
                  "compatibility has %zu characters; at most %d are allowed.",
-                 count_points(text), SKILL_MAX_COMPATIBILITY);
+                 text_code_points(text, strlen(text)), SKILL_MAX_COMPATIBILITY);
     }
 }
 
@@ -482,31 +475,22 @@ static bool is_listed(const char *name, const char *const *list, size_t count) {
     return false;
 }
 
-/* Equal but for case and the kind of separator, or one letter off. */
-static bool is_near(const char *a, const char *b) {
-    size_t la = strlen(a), lb = strlen(b), head = 0, tail = 0;
-#define SAME(x, y)                                                                       \
-    (tolower((unsigned char)(x)) == tolower((unsigned char)(y)) ||                       \
-     (((x) == '_' || (x) == ' ') && (y) == '-'))
-    while (head < la && head < lb && SAME(a[head], b[head])) {
-        head++;
-    }
-    while (tail < la - head && tail < lb - head &&
-           SAME(a[la - 1 - tail], b[lb - 1 - tail])) {
-        tail++;
-    }
-#undef SAME
-    size_t rest_a = la - head - tail, rest_b = lb - head - tail;
-    return rest_a <= 1 && rest_b <= 1 && la > 3;
-}
-
+/* Equal but for case and the kind of separator, or one edit off. */
 static const char *meant_field(const char *name) {
-    for (size_t i = 0; i < ARRAY_LEN(known_fields); i++) {
-        if (is_near(name, known_fields[i])) {
-            return known_fields[i];
-        }
+    char plain[64];
+    size_t len = strlen(name);
+    struct nearest_name near = {.said = plain, .limit = 1};
+    if (len < 4 || len >= sizeof plain) {
+        return NULL;
     }
-    return NULL;
+    for (size_t i = 0; i <= len; i++) {
+        bool separator = name[i] == '_' || name[i] == ' ';
+        plain[i] = separator ? '-' : (char)tolower((unsigned char)name[i]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(known_fields); i++) {
+        nearest_name_try(&near, known_fields[i]);
+    }
+    return near.best;
 }
 
 static void check_unknown(const struct spec *s, const struct yaml_pair *p) {
