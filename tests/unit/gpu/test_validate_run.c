@@ -439,6 +439,17 @@ Test(validate_run, early_ends) {
     }
 }
 
+/* It is the author's own kernel: what it did, where, and what it may be. */
+Test(validate_run, a_reference_that_faults_is_told_with_its_line) {
+    autojson *r = run("good", ",'expect':{'kernel':{'kernel':'bad'}}", "ptx");
+    cr_assert_str_eq(error_of(r, "message"),
+                     "the reference kernel itself does not run cleanly: so it is, in its "
+                     "line 7");
+    cr_assert(strstr(error_of(r, "hint"), "it gets the kernel's arguments"));
+    cr_assert_eq(json_array_size(json_object_get(r, "findings")), 0,
+                 "findings are the kernel's");
+}
+
 /* The first trial of every case is run; later ones are left out when they do not fit. */
 Test(validate_run, the_budget_leaves_out_later_trials) {
     autojson *r = run("good", ",'instructions':80" TWICE, "ptx");

@@ -1,0 +1,218 @@
+/* Files that a worker sends: whole under their names or not at all, and never outside. */
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "gpu/array_save.h"
+#include "gpu/validate/spec_npy.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct room {
+    char root[64], outside[64];
+    uv_loop_t loop;
+    struct array_save *save;
+    json_t *written;
+    int calls, code;
+};
+
+static void room_open(struct room *r) {
+    *r =
+        (struct room){.root = "/tmp/array_save.XXXXXX", .outside = "/tmp/outside.XXXXXX"};
+    cr_assert(mkdtemp(r->root) && mkdtemp(r->outside));
+    cr_assert_eq(uv_loop_init(&r->loop), 0);
+}
+
+static void room_close(struct room *r) {
+    array_save_free(r->save);
+    uv_run(&r->loop, UV_RUN_DEFAULT);
+    cr_assert_eq(uv_loop_close(&r->loop), 0);
+    json_decref(r->written);
+    (void)dir_remove(r->root, NULL);
+    (void)dir_remove(r->outside, NULL);
+}
+
+static int begin(struct room *r, const char *dir) {
+    const char *roots[] = {r->root, NULL};
+    struct err err;
+    return array_save_new(&r->save, &r->loop, dir, roots, &err);
+}
+
+static void part(struct room *r, const char *name, const char *bytes, size_t len,
+                 bool last) {
+    autojson *json = json_pack("{s:s, s:o, s:b}", "name", name, "data",
+                               spec_array_encode(bytes, len), "last", last);
+    array_save_part(r->save, json);
+}
+
+static void on_done(const json_t *written, const struct err *err, void *data) {
+    struct room *r = data;
+    r->calls++;
+    r->code = err ? err->code : 0;
+    r->written = json_deep_copy(written);
+}
+
+static void end(struct room *r) {
+    array_save_end(r->save, on_done, r);
+    cr_assert_eq(r->calls, 0, "it came from inside");
+    uv_run(&r->loop, UV_RUN_DEFAULT);
+    cr_assert_eq(r->calls, 1);
+}
+
+static bool is_there(const struct room *r, const char *name) {
+    autofree char *path = path_join(r->root, name);
+    struct stat st;
+    return lstat(path, &st) == 0;
+}
+
+#define MAGIC "\x93NUMPY"
+#define TEXT MAGIC "AAAAAAAAAA"
+#define SUM                                                                              \
+    "3cf6a2cba19ebbb67b63602854bd62bc"                                                   \
+    "502ef321d24c3a64987518c1c2d239cb"
+
+/* sha256 is Python's hashlib's. */
+Test(array_save, parts_become_files) {
+    struct room r;
+    room_open(&r);
+    cr_assert_eq(begin(&r, "out/deep"), 0);
+    cr_assert(!is_there(&r, "out"), "made before anything came");
+    part(&r, "x.npy", TEXT, 8, false);
+    part(&r, "x.npy", TEXT + 8, 8, true);
+    part(&r, "y.npy", TEXT, 16, true);
+    part(&r, "z.npy", TEXT, 16, false); /* never whole */
+    end(&r);
+    cr_assert_eq(r.code, -EPIPE);
+    cr_assert_eq(json_object_size(r.written), 2);
+    const json_t *x = json_object_get(r.written, "x.npy");
+    autofree char *path = path_join(r.root, "out/deep/x.npy");
+    cr_assert_str_eq(json_get_string(x, "path", ""), path);
+    cr_assert_eq(json_get_integer(x, "bytes", 0), 16);
+    cr_assert_str_eq(json_get_string(x, "sha256", ""), SUM);
+    cr_assert(is_there(&r, "out/deep/x.npy") && is_there(&r, "out/deep/y.npy"));
+    array_save_free(take(r.save));
+    cr_assert(!is_there(&r, "out/deep/z.npy"));
+    room_close(&r);
+}
+
+Test(array_save, what_lies_is_refused) {
+    static const struct {
+        const char *name, *bytes;
+    } lies[] = {
+        {"../x.npy", TEXT}, {"/tmp/x.npy", TEXT}, {"a/x.npy", TEXT},
+        {".npy", TEXT},     {".x.npy", TEXT},     {"x.txt", TEXT},
+        {"", TEXT},         {"x\n.npy", TEXT},    {"x.npy", "#!/bin/sh\nls"},
+        {"x.npy", ""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(lies); i++) {
+        struct room r;
+        room_open(&r);
+        cr_assert_eq(begin(&r, "."), 0);
+        part(&r, lies[i].name, lies[i].bytes, strlen(lies[i].bytes), true);
+        part(&r, "later.npy", TEXT, 16, true); /* the first thing that is wrong ends it */
+        end(&r);
+        cr_expect_eq(r.code, -EBADMSG, "%s: %d", lies[i].name, r.code);
+        cr_expect_eq(json_object_size(r.written), 0, "%s", lies[i].name);
+        cr_expect(!is_there(&r, "x.npy") && !is_there(&r, "later.npy"));
+        room_close(&r);
+    }
+}
+
+/* Another name before the first file is whole, and what is no base64. */
+Test(array_save, parts_belong_together) {
+    struct room r;
+    room_open(&r);
+    cr_assert_eq(begin(&r, "."), 0);
+    part(&r, "x.npy", TEXT, 16, false);
+    part(&r, "y.npy", TEXT, 16, true);
+    end(&r);
+    cr_assert_eq(r.code, -EBADMSG);
+    cr_assert(!is_there(&r, "x.npy") && !is_there(&r, "y.npy"));
+    room_close(&r);
+    room_open(&r);
+    cr_assert_eq(begin(&r, "."), 0);
+    autojson *json =
+        json_pack("{s:s, s:s, s:b}", "name", "x.npy", "data", "=%%%", "last", 1);
+    array_save_part(r.save, json);
+    end(&r);
+    cr_assert_eq(r.code, -EBADMSG);
+    room_close(&r);
+}
+
+Test(array_save, nothing_is_written_outside) {
+    struct room r;
+    room_open(&r);
+    cr_expect_eq(begin(&r, "../x"), -EACCES);
+    cr_expect_eq(begin(&r, "/tmp"), -EACCES);
+    cr_expect_eq(begin(&r, r.outside), -EACCES);
+    autofree char *link = path_join(r.root, "link"), *file = path_join(r.root, "file");
+    cr_assert_eq(symlink(r.outside, link), 0);
+    cr_expect_lt(begin(&r, "link"), 0);
+    cr_expect_lt(begin(&r, "link/deeper"), 0);
+    FILE *plain = fopen(file, "w");
+    cr_assert(plain != NULL);
+    fclose(plain);
+    cr_expect_lt(begin(&r, "file"), 0);
+    cr_assert(!r.save);
+    /* A link that appears later leads out no less. */
+    cr_assert_eq(begin(&r, "late"), 0);
+    autofree char *late = path_join(r.root, "late");
+    cr_assert_eq(symlink(r.outside, late), 0);
+    part(&r, "x.npy", TEXT, 16, true);
+    end(&r);
+    cr_expect_lt(r.code, 0);
+    autofree char *leaked = path_join(r.outside, "x.npy");
+    cr_expect_neq(access(leaked, F_OK), 0);
+    room_close(&r);
+}
+
+Test(array_save, another_worker_begins_anew) {
+    struct room r;
+    room_open(&r);
+    cr_assert_eq(begin(&r, "."), 0);
+    part(&r, "x.npy", TEXT, 16, true);
+    part(&r, "y.npy", "no array", 8, true);
+    uv_run(&r.loop, UV_RUN_DEFAULT);
+    array_save_again(r.save);
+    part(&r, "x.npy", TEXT, 16, true);
+    end(&r);
+    cr_assert_eq(r.code, 0);
+    cr_assert_eq(json_object_size(r.written), 1);
+    room_close(&r);
+}
+
+Test(array_save, freed_it_says_nothing_more) {
+    struct room r;
+    room_open(&r);
+    cr_assert_eq(begin(&r, "."), 0);
+    part(&r, "x.npy", TEXT, 16, false);
+    array_save_end(r.save, on_done, &r);
+    array_save_free(take(r.save));
+    uv_run(&r.loop, UV_RUN_DEFAULT);
+    cr_assert_eq(r.calls, 0);
+    cr_assert(!is_there(&r, "x.npy"));
+    room_close(&r);
+}
+
+Test(array_save, a_result_tells_what_became_of_its_files) {
+    struct room r;
+    room_open(&r);
+    cr_assert_eq(begin(&r, "out"), 0);
+    autojson *result = json_pack("{s:[{s:[{s:s, s:i},{s:s}]}]}", "cases", "files", "file",
+                                 "x.npy", "rank", 1, "file", "gone.npy");
+    autojson *written = json_pack("{s:{s:s, s:i}}", "x.npy", "path", "/p", "bytes", 5);
+    array_save_tell(r.save, result, written, NULL);
+    const json_t *files =
+        json_object_get(json_array_get(json_object_get(result, "cases"), 0), "files");
+    cr_assert_eq(json_array_size(files), 1);
+    autojson *want = json_pack("{s:s, s:i, s:i}", "path", "/p", "bytes", 5, "rank", 1);
+    cr_assert(json_equal(json_array_get(files, 0), want));
+    const json_t *saved = json_object_get(result, "saved");
+    cr_assert_eq(json_get_integer(saved, "files", 0), 1);
+    cr_assert(strstr(json_get_string(saved, "error", ""), "this worker sends no files"));
+    room_close(&r);
+}
