@@ -1,0 +1,314 @@
+/* Questions about skills whose answers are read from the disk: on another thread, once
+ * the catalog is current. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "daemon/daemon.h"
+#include "daemon/skill_entry.h"
+#include "daemon/skill_serving_state.h"
+
+#include <errno.h>
+#include <string.h>
+#include <uv.h>
+
+#define SKILLS_PAGE 50          /* entries of the extension */
+#define SKILLS_BYTES (8u << 20) /* a page ends after having read so much */
+#define DIRECTORY_PAGE 200
+
+struct candidate {
+    char *base, *folder;
+};
+
+struct asking {
+    struct skill_serving *serving;
+    struct question *question;
+    void (*go)(struct asking *a); /* when the catalog is current */
+    uv_work_t work;
+    struct candidate *list;
+    size_t count;
+    bool more;  /* skills come after the list's last */
+    char *rest; /* of a directory's URI */
+    json_t *found;
+    char *last; /* base of the last one that was looked at */
+    int status;
+    struct err err;
+};
+
+static void asking_free(struct asking *a) {
+    for (size_t i = 0; i < a->count; i++) {
+        free(a->list[i].base);
+        free(a->list[i].folder);
+    }
+    free(a->list);
+    free(a->rest);
+    free(a->last);
+    json_decref(a->found);
+    free(a);
+}
+
+static void asking_refuse(struct asking *a, int status, const char *message) {
+    question_refuse(a->question, status, "%s", message);
+    asking_free(a);
+}
+
+static void on_asking_ready(void *arg) {
+    struct asking *a = arg;
+    if (daemon_skills(a->serving->daemon)) {
+        a->go(a);
+    } else {
+        asking_refuse(a, -ECANCELED, "the daemon is ending");
+    }
+}
+
+static void asking_start(struct skill_serving *s, struct question *q,
+                         void (*go)(struct asking *a)) {
+    struct asking *a = xcalloc(1, sizeof *a);
+    *a = (struct asking){.serving = s, .question = q, .go = go};
+    skill_serving_when_current(s, on_asking_ready, a);
+}
+
+static const char *string_param(const struct asking *a, const char *name) {
+    return json_string_value(json_object_get(question_params(a->question), name));
+}
+
+/* A cursor that is there must be one of ours. */
+static bool cursor_is_sound(const struct asking *a) {
+    const json_t *cursor = json_object_get(question_params(a->question), "cursor");
+    return !cursor ||
+           (json_is_string(cursor) && skill_is_cursor(json_string_value(cursor)));
+}
+
+/* --- skills/list --- */
+
+static void list_work(uv_work_t *work) {
+    struct asking *a = container_of(work, struct asking, work);
+    size_t bytes = 0;
+    a->found = json_array();
+    for (size_t i = 0; i < a->count && bytes < SKILLS_BYTES; i++) {
+        json_t *entry = NULL;
+        size_t read = 0;
+        /* One that cannot be served, or has gone meanwhile, is left out. */
+        if (skill_entry_read(a->list[i].base, a->list[i].folder, &entry, &read, NULL) ==
+            0) {
+            json_array_append_new(a->found, entry);
+        }
+        bytes += read;
+        free(a->last);
+        a->last = xstrdup(a->list[i].base);
+        a->more = a->more || (i + 1 < a->count && bytes >= SKILLS_BYTES);
+    }
+}
+
+static void list_done(uv_work_t *work, int status) {
+    (void)status;
+    struct asking *a = container_of(work, struct asking, work);
+    json_t *result = json_pack("{s:O}", "skills", a->found);
+    if (a->more) {
+        json_object_set_new(result, "nextCursor",
+                            json_sprintf("%s" SKILL_MANIFEST, a->last));
+    }
+    question_answer(a->question, result);
+    asking_free(a);
+}
+
+static void list_go(struct asking *a) {
+    struct err err = {0};
+    const json_t *listing = skill_listing(a->serving, &err);
+    if (!listing) {
+        asking_refuse(a, -EIO, err.msg);
+        return;
+    }
+    size_t first = skill_listing_after(listing, string_param(a, "cursor"));
+    size_t left = json_array_size(listing) - first;
+    a->more = left > SKILLS_PAGE;
+    a->count = a->more ? SKILLS_PAGE : left;
+    a->list = xcalloc(a->count + 1, sizeof *a->list);
+    for (size_t i = 0; i < a->count; i++) {
+        const json_t *entry = json_array_get(listing, first + i);
+        const char *uri = json_get_string(entry, "uri", "");
+        a->list[i].base = xstrndup(uri, strlen(uri) - strlen(SKILL_MANIFEST));
+        a->list[i].folder = xstrdup(json_get_string(entry, "path", ""));
+    }
+    uv_queue_work(daemon_loop(a->serving->daemon), &a->work, list_work, list_done);
+}
+
+static void skills_list(void *data, struct question *q) {
+    const struct asking probe = {.question = q};
+    if (cursor_is_sound(&probe)) {
+        asking_start(data, q, list_go);
+    } else {
+        question_refuse(q, -EINVAL, "unknown cursor");
+    }
+}
+
+/* --- skills/get, resources/directory/read: one skill --- */
+
+/* False after refusing. */
+static bool find_one(struct asking *a) {
+    struct skill_uri u;
+    const char *uri = string_param(a, "uri");
+    if (skill_uri_split(&u, uri, &a->err) < 0) {
+        asking_refuse(a, -EINVAL, a->err.msg);
+        return false;
+    }
+    a->list = xcalloc(1, sizeof *a->list);
+    a->count = 1;
+    a->list[0] =
+        (struct candidate){.base = u.base, .folder = skill_folder_of(a->serving, u.base)};
+    a->rest = u.rest;
+    if (!a->list[0].folder) {
+        asking_refuse(a, -ENOENT, "unknown skill");
+        return false;
+    }
+    return true;
+}
+
+static void get_work(uv_work_t *work) {
+    struct asking *a = container_of(work, struct asking, work);
+    size_t bytes;
+    a->status =
+        skill_entry_read(a->list[0].base, a->list[0].folder, &a->found, &bytes, &a->err);
+}
+
+static void get_done(uv_work_t *work, int status) {
+    (void)status;
+    struct asking *a = container_of(work, struct asking, work);
+    if (a->status < 0) {
+        asking_refuse(a, a->status, a->err.msg);
+        return;
+    }
+    question_answer(a->question, json_pack("{s:O}", "skill", a->found));
+    asking_free(a);
+}
+
+static void get_go(struct asking *a) {
+    if (!find_one(a)) {
+        return;
+    }
+    if (strcmp(a->rest, &SKILL_MANIFEST[1]) != 0) {
+        asking_refuse(a, -ENOENT, "unknown skill: the URI of its SKILL.md is needed");
+        return;
+    }
+    uv_queue_work(daemon_loop(a->serving->daemon), &a->work, get_work, get_done);
+}
+
+static void directory_work(uv_work_t *work) {
+    struct asking *a = container_of(work, struct asking, work);
+    a->status = skill_entry_directory(a->list[0].base, a->list[0].folder, a->rest,
+                                      &a->found, &a->err);
+}
+
+/* The children after the cursor, at most a page of them; NULL for a cursor that is none
+ * of theirs. */
+static json_t *directory_page(const json_t *children, const char *cursor) {
+    json_t *page = json_array(), *child;
+    size_t i;
+    bool after = !cursor;
+    json_array_foreach(children, i, child) {
+        const char *uri = json_get_string(child, "uri", "");
+        if (after && json_array_size(page) == DIRECTORY_PAGE) {
+            const json_t *last = json_array_get(page, DIRECTORY_PAGE - 1);
+            return json_pack("{s:o,s:O}", "resources", page, "nextCursor",
+                             json_object_get(last, "uri"));
+        }
+        if (after) {
+            json_array_append(page, child);
+        }
+        after = after || strcmp(uri, cursor) == 0;
+    }
+    if (!after) {
+        json_decref(page);
+        return NULL;
+    }
+    return json_pack("{s:o}", "resources", page);
+}
+
+static void directory_done(uv_work_t *work, int status) {
+    (void)status;
+    struct asking *a = container_of(work, struct asking, work);
+    if (a->status < 0) {
+        asking_refuse(a, a->status, a->err.msg);
+        return;
+    }
+    json_t *page = directory_page(a->found, string_param(a, "cursor"));
+    if (!page) {
+        asking_refuse(a, -EINVAL, "unknown cursor");
+        return;
+    }
+    question_answer(a->question, page);
+    asking_free(a);
+}
+
+static void directory_go(struct asking *a) {
+    if (find_one(a)) {
+        uv_queue_work(daemon_loop(a->serving->daemon), &a->work, directory_work,
+                      directory_done);
+    }
+}
+
+/* --- resources/read --- */
+
+static void read_work(uv_work_t *work) {
+    struct asking *a = container_of(work, struct asking, work);
+    a->status = skill_entry_file(string_param(a, "uri"), a->list[0].folder, a->rest,
+                                 &a->found, &a->err);
+}
+
+static void read_done(uv_work_t *work, int status) {
+    (void)status;
+    struct asking *a = container_of(work, struct asking, work);
+    if (a->status < 0) {
+        asking_refuse(a, a->status, a->err.msg);
+        return;
+    }
+    question_answer(a->question, json_incref(a->found));
+    asking_free(a);
+}
+
+void skill_read_resource(void *data, const char *uri, struct question *q) {
+    struct skill_serving *s = data;
+    struct skill_uri u;
+    struct asking *a = xcalloc(1, sizeof *a);
+    *a = (struct asking){.serving = s, .question = q};
+    if (skill_uri_split(&u, uri, NULL) < 0) {
+        asking_refuse(a, -ENOENT, "no such resource");
+        return;
+    }
+    a->list = xcalloc(1, sizeof *a->list);
+    a->count = 1;
+    a->list[0] = (struct candidate){.base = u.base, .folder = skill_folder_of(s, u.base)};
+    a->rest = u.rest;
+    if (!a->list[0].folder || !*a->rest) {
+        asking_refuse(a, -ENOENT, "no such resource");
+        return;
+    }
+    uv_queue_work(daemon_loop(s->daemon), &a->work, read_work, read_done);
+}
+
+static bool has_uri(struct question *q) {
+    const struct asking probe = {.question = q};
+    bool sound = json_is_string(json_object_get(question_params(q), "uri"));
+    if (!sound || !cursor_is_sound(&probe)) {
+        question_refuse(q, -EINVAL, sound ? "unknown cursor" : "uri must be a string");
+        return false;
+    }
+    return true;
+}
+
+static void skills_get(void *data, struct question *q) {
+    if (has_uri(q)) {
+        asking_start(data, q, get_go);
+    }
+}
+
+static void directory_read(void *data, struct question *q) {
+    if (has_uri(q)) {
+        asking_start(data, q, directory_go);
+    }
+}
+
+const struct extension_method skill_methods[] = {
+    {"skills/list", skills_list},
+    {"skills/get", skills_get},
+    {"resources/directory/read", directory_read},
+};
+const size_t skill_method_count = ARRAY_LEN(skill_methods);
