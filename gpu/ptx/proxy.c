@@ -130,19 +130,37 @@ void proxy_note(struct warp *w, const struct step *s, unsigned lane, struct bloc
     p->high = end > p->high ? end : p->high;
 }
 
-/* A load or store goes the fast ways, which know nothing of this: in front of them. */
+/* Stores go fast ways, which know nothing of this: in front of them. */
+static void note_lanes(struct warp *w, const struct step *s, const struct access *a,
+                       uint32_t mask) {
+    const uint64_t *base = LANES(const uint64_t, w, s->src[0]);
+    uint64_t add = (uint64_t)s->offset - (a->space == PTX_GENERIC ? MEMORY_SHARED : 0);
+    unsigned size = (unsigned)a->bytes * a->count, more = (size - 1) / 4;
+    struct block *b = w->block;
+    struct proxy *p = b->proxy;
+    uint64_t bytes = b->shared_bytes, low = p->low, high = p->high;
+    uint32_t event = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(m);
+        uint64_t offset = base[lane] + add, first = offset / 4;
+        if (offset >= bytes || size > bytes - offset) {
+            continue;
+        }
+        event = event ? event : event_of(w, s, b);
+        for (unsigned k = 0; k <= more; k++) {
+            p->writers[first + k] = event << LANE_BITS | lane;
+        }
+        low = first < low ? first : low;
+        high = first + more + 1 > high ? first + more + 1 : high;
+    }
+    p->low = low;
+    p->high = high;
+}
+
 static void proxy_step(struct warp *w, const struct step *s, uint32_t mask) {
     const struct access *a = &w->worker->run->program->accesses[s->extra];
-    const uint64_t *base = LANES(const uint64_t, w, s->src[0]);
-    uint64_t window = a->space == PTX_GENERIC ? MEMORY_SHARED : 0;
-    unsigned size = (unsigned)a->bytes * a->count;
-    struct block *b = w->block;
-    for (uint32_t m = b->proxy ? mask : 0; m; m &= m - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(m);
-        uint64_t offset = base[lane] + (uint64_t)s->offset - window;
-        if (offset < b->shared_bytes && size <= b->shared_bytes - offset) {
-            proxy_note(w, s, lane, b, offset, size);
-        }
+    if (w->block->proxy) {
+        note_lanes(w, s, a, mask);
     }
     a->noted(w, s, mask);
 }

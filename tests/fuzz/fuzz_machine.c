@@ -12,10 +12,11 @@ enum { MAX_TEXT = 24576, BUFFER = 4096, BUFFERS = 3 };
 static void launch(struct machine *m, const struct ptx_function *f,
                    const uint64_t *addresses, unsigned shape) {
     static unsigned char params[32768];
+    unsigned cluster = f->reqnctapercluster[0] % 16; /* a grid of whole ones */
     const struct machine_launch l = {
         .entry = f->name,
         .label = f->name,
-        .grid = {1 + shape % 3, 1, 1},
+        .grid = {(1 + shape % 3) * (cluster ? cluster : 1), 1, 1},
         .block = {32 + 17 * (shape % 5), 1 + shape % 2, 1},
         .dynamic_shared = 1024,
         .cooperative = shape % 7 == 0,
@@ -33,7 +34,7 @@ static void launch(struct machine *m, const struct ptx_function *f,
 
 static void run(const struct ptx_module *module, unsigned shape) {
     const struct machine_config config = {
-        .checks = MACHINE_CHECK_DEFAULT,
+        .checks = MACHINE_CHECK_DEFAULT | (shape % 2 ? MACHINE_CHECK_RACE : 0u),
         .threads = 1,
         .instructions = 60000,
         .memory = 4u << 20,
