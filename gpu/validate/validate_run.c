@@ -125,7 +125,7 @@ static void judge(struct run *run) {
     }
 }
 
-/* What was looked for, and what was asked for and needs another backend. */
+/* What was looked for, and what was asked for, or belongs to the default, and was not. */
 static void checks_to_result(struct run *run) {
     static const struct {
         unsigned bit;
@@ -134,10 +134,12 @@ static void checks_to_result(struct run *run) {
                   {SPEC_CHECK_INITIALIZED, "initialized"},
                   {SPEC_CHECK_RACE, "race"},
                   {SPEC_CHECK_BARRIER, "barrier"}};
+    unsigned wanted =
+        run->spec.checks | (run->spec.default_checks ? SPEC_CHECK_RACE : 0u);
     json_t *made = json_array(), *left = json_array();
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
-        if (run->spec.checks & checks[i].bit) {
-            bool done = (run->class->checks & checks[i].bit) &&
+        if (wanted & checks[i].bit) {
+            bool done = (run->class->checks & run->spec.checks & checks[i].bit) &&
                         !(run->race_left && checks[i].bit == SPEC_CHECK_RACE);
             json_array_append_new(done ? made : left, json_string(checks[i].name));
         }

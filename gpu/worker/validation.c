@@ -391,4 +391,5 @@ void validations_free(struct worker *w) {
     while (w->validations) {
         rpc_drop(validation_free(w->validations));
     }
+    sanitize_memory_finish(&w->sanitized);
 }

@@ -120,6 +120,8 @@ json_t *validation_sanitized(struct validation *v, const struct child *child) {
     autojson *report = ended_well ? child_answer(child) : NULL;
     if (!report) {
         report = report_of_death(v, child ? child->status : 0);
+    } else if (v->key[0]) {
+        sanitize_remember(&v->worker->sanitized, v->key, report);
     }
     sanitizer_merge(v->answer, report);
     return json_incref(v->answer);
@@ -141,8 +143,11 @@ static bool sanitize_begin(struct worker *w, struct validation *v, json_t *answe
         return false;
     }
     autofree char *path = sanitize_locate(&absent);
-    if (!path) {
-        sanitizer_merge(answer, absent);
+    autojson *known = path && sanitize_key(rpc_call_params(v->call), v->key)
+                          ? sanitize_recall(&w->sanitized, v->key)
+                          : NULL;
+    if (!path || known) {
+        sanitizer_merge(answer, known ? known : absent);
         return false;
     }
     v->answer = json_incref(answer);

@@ -1,6 +1,7 @@
 #pragma once
 /* validation_state: what validation.c (a request, its child, its time) and
  * validation_again.c (why it may need another child after the first) share. */
+#include "base/hash.h"
 #include "gpu/worker/validation.h"
 
 struct validation {
@@ -19,8 +20,9 @@ struct validation {
     bool in_trial;      /* the driver did not start: its child is a driver_trial */
     bool is_retried;    /* after that */
     /* While the kernel runs once more, under compute-sanitizer: */
-    json_t *answer; /* the ordinary run's */
-    char *folder;   /* of that run */
+    json_t *answer;          /* the ordinary run's */
+    char *folder;            /* of that run */
+    char key[HASH_HEX_SIZE]; /* of the request, in the worker's memory; "": not kept */
 };
 
 /* The next child of v, for v->text. */

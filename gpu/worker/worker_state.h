@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "gpu/compile.h"
+#include "gpu/worker/sanitize_memory.h"
 #include "protocol/rpc.h"
 
 #include <stdint.h>
@@ -96,6 +97,7 @@ struct worker {
     struct validation *validations; /* oldest first */
     unsigned driver_trials;         /* that told nothing */
     char driver_words[208];         /* why it is not confined; "": it is */
+    struct sanitize_memory sanitized;
     struct stray strays[WORKER_MAX_STRAYS];
     size_t stray_next;
     size_t bytes;  /* of the runs' sources */

@@ -152,7 +152,8 @@ Test(sanitize_worker, a_clean_kernel_has_its_checks_made, .timeout = 240) {
     }
     autojson *result = run("twice", NULL, AMPLE_MS);
     const json_t *report = json_object_get(result, "sanitizer");
-    static const char *const tools[] = {"memcheck", "initcheck", "synccheck"};
+    static const char *const tools[] = {"memcheck", "initcheck", "racecheck",
+                                        "synccheck"};
     for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
         const json_t *tool = tool_of(result, tools[i]);
         cr_expect_str_eq(outcome(result, tools[i]), "clean", "%s",
@@ -161,7 +162,7 @@ Test(sanitize_worker, a_clean_kernel_has_its_checks_made, .timeout = 240) {
         cr_expect_eq(json_array_size(json_object_get(tool, "seeds")), 2);
     }
     cr_expect_str_eq(verdict(result), "pass");
-    cr_expect_eq(json_array_size(json_object_get(report, "tools")), 3);
+    cr_expect_eq(json_array_size(json_object_get(report, "tools")), ARRAY_LEN(tools));
     cr_expect_str_eq(json_get_string(report, "version", ""), "2026.4.0.0");
     cr_expect(json_equal(json_object_get(report, "confinement"),
                          json_object_get(result, "confinement")));
@@ -215,10 +216,38 @@ Test(sanitize_worker, findings_join_ours_without_doubles, .timeout = 240) {
         "=========     at twice(float *)+0x90 in r0/kernels.cu:12\n"
         "=========     by thread (7,0,0) in block (0,0,0)\n=========\n"
         "========= ERROR SUMMARY: 1 error\n");
-    autojson *sync = run("twice", "[\"barrier\"]", AMPLE_MS);
+    autojson *sync = run("twice", "[\"memory\", \"barrier\"]", AMPLE_MS);
     cr_expect_str_eq(verdict(sync), "fail");
     cr_expect_eq(json_get_integer(finding(sync, "barrier_divergence", &count), "line", 0),
                  12);
+    room_close();
+}
+
+/* An agent validates the same kernel again and again. */
+Test(sanitize_worker, a_kernel_that_comes_again_has_its_report, .timeout = 240) {
+    static const char log[] =
+        "========= Barrier error detected. Divergent thread(s) in block\n"
+        "=========     at twice(float *)+0x90 in r0/kernels.cu:12\n"
+        "=========     by thread (7,0,0) in block (0,0,0)\n=========\n"
+        "========= ERROR SUMMARY: 1 error\n";
+    size_t count;
+    room_open("", "silent\n", NULL);
+    autojson *unfinished = run("twice", "[\"barrier\"]", AMPLE_MS);
+    cr_expect_str_eq(outcome(unfinished, "synccheck"), "failed");
+    put("compute-sanitizer.conf", "");
+    put("compute-sanitizer.synccheck", log);
+    autojson *first = run("twice", "[\"barrier\"]", AMPLE_MS);
+    cr_expect_null(json_object_get(json_object_get(first, "sanitizer"), "remembered"));
+    put("compute-sanitizer.conf", "die\n"); /* it is not started any more */
+    autojson *again = run("twice", "[\"barrier\"]", AMPLE_MS / 2);
+    cr_expect(
+        json_is_true(json_object_get(json_object_get(again, "sanitizer"), "remembered")));
+    cr_expect_str_eq(verdict(again), "fail");
+    cr_expect_eq(
+        json_get_integer(finding(again, "barrier_divergence", &count), "line", 0), 12);
+    cr_expect_eq(count, 1);
+    autojson *other = run("twice", "[\"memory\", \"barrier\"]", AMPLE_MS);
+    cr_expect_str_eq(outcome(other, "synccheck"), "failed");
     room_close();
 }
 
