@@ -182,6 +182,7 @@ class Bench:
                 self.tap.run("the tool is there", lambda: "not tried: %s: %s" % (report["absent"], report.get("hint", "")))
                 return
             self.tap.run("a right kernel is clean by every tool", self.is_clean, result)
+            self.tap.run("its report is remembered", self.is_remembered, daemon)
             for name, check, code, line, body in SANITIZED:
                 self.tap.run(name, self.is_found, daemon, check, code, line, body)
         finally:
@@ -189,9 +190,16 @@ class Bench:
 
     def is_clean(self, result):
         tools = result["sanitizer"]["tools"]
-        assert result["verdict"] == "pass" and len(tools) >= 3 and all(t["outcome"] == "clean" for t in tools), result["sanitizer"]
+        assert result["verdict"] == "pass" and len(tools) == 4 and all(t["outcome"] == "clean" for t in tools), result["sanitizer"]
         assert result["sanitizer"]["confinement"] == result["confinement"], result["sanitizer"]
         return " ".join("%s %d ms" % (t["tool"], t["ms"]) for t in tools)
+
+    def is_remembered(self, daemon):
+        began = time.monotonic()
+        result = daemon.ask("kernel/validate", add_job(1000, "tool"))["result"]
+        took = self.figures["sanitizer"]["remembered_ms"] = round((time.monotonic() - began) * 1000, 1)
+        assert result["verdict"] == "pass" and result["sanitizer"].get("remembered"), result["sanitizer"]
+        return "%.0f ms" % took
 
     def is_found(self, daemon, check, code, line, body):
         job = dict(add_job(1000, checks=[check]), source=SANITIZED_SOURCE % body)
