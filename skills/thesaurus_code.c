@@ -90,7 +90,7 @@ const char *const thesaurus_code_rows[] = {
     "diagnose diagnosis diagnostic investigate root_cause > debug troubleshoot analyze",
     "find_out_why no_idea_why find_the_cause figure_out_why > diagnose debug root",
     "misbehave misbehaves misbehaving acts_up acting_up > troubleshoot diagnose",
-    "broken breaks broke does_not_work doesn_t_work not_working > fix troubleshoot "
+    "broken breaks broke does_not_work doesn_work not_working > fix troubleshoot "
     "diagnose",
     "heisenbug intermittent sporadic flaky > debug diagnose reproduce",
     "now_and_then every_now_and_then from_time_to_time sometimes_fails > intermittent",

@@ -32,7 +32,7 @@ const char *const thesaurus_office_rows[] = {
     "knowledge_base wiki company_knowledge > knowledge search",
     "summarize summarise summary summaries digest tl_dr > overview",
     "translate translation localization localisation i18n l10n > language",
-    "overview big_picture zoom_out bird_s_eye > context",
+    "overview big_picture zoom_out bird_eye > context",
     "glossary terminology term terms > definition",
     "timesheet time_tracking hours_worked > time",
     "bookmark bookmarks read_later > web",
