@@ -160,3 +160,23 @@ const char *build_toml_nearest(const char *word, const char *const *words) {
     }
     return near.best;
 }
+
+/* --- what is in the file --- */
+
+bool build_toml_is_table(const struct toml_node *node) {
+    return node && (node->kind == TOML_TABLE || node->kind == TOML_INLINE_TABLE);
+}
+
+const struct toml_node *build_toml_table_at(const struct build_toml_report *r,
+                                            const char *pointer) {
+    const struct toml_node *node = toml_find(r->doc, pointer);
+    return build_toml_is_table(node) ? node : NULL;
+}
+
+unsigned build_toml_backend_of(const struct build_toml_report *r,
+                               const struct toml_node *kernel) {
+    const struct toml_node *node = toml_member(r->doc, kernel, "backend");
+    return node && node->kind == TOML_STRING
+               ? build_toml_backend(json_string_value(node->value))
+               : 0;
+}

@@ -56,3 +56,16 @@ const char *build_toml_nearest(const char *word, const char *const *words);
  */
 void build_toml_check_value(struct build_toml_report *r, const struct build_toml_key *key,
                             const struct toml_node *node);
+
+/* What is in the file: a table of either form; the table at a JSON Pointer, or NULL; the
+ * backend of a [kernel.…] (one of BACKEND_…), 0 when it names none that is known. */
+bool build_toml_is_table(const struct toml_node *node);
+const struct toml_node *build_toml_table_at(const struct build_toml_report *r,
+                                            const char *pointer);
+unsigned build_toml_backend_of(const struct build_toml_report *r,
+                               const struct toml_node *kernel);
+
+/* Say what is wrong with a key that the section does not have, and how to cure it. */
+void build_toml_unknown_key(struct build_toml_report *r, const char *section,
+                            const struct toml_node *table, const struct toml_node *node,
+                            const char *name);
