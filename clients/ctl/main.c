@@ -241,6 +241,16 @@ static void wait_for_long(const json_t *method, json_t *params) {
     }
 }
 
+/* The daemon of a person's status has just begun and knows no skills: one question has
+ * them looked for. What goes wrong then, its status says. */
+static void look_for_skills(struct ctl *c) {
+    struct err err = {0};
+    json_t *skills = NULL, *error = NULL;
+    (void)connection_call(c->connection, "skill/list", NULL, &skills, &error, &err);
+    json_decref(skills);
+    json_decref(error);
+}
+
 static int command_operation(struct ctl *c) {
     int used = 0;
     struct err err = {0};
@@ -256,6 +266,9 @@ static int command_operation(struct ctl *c) {
         return usage_error(c, err.msg);
     }
     wait_for_long(method, params);
+    if (strcmp(c->command, "daemon status") == 0) {
+        look_for_skills(c);
+    }
     return ask_and_show(c, json_get_string(method, "name", ""), params);
 }
 

@@ -318,6 +318,9 @@ def skills_are_listed_and_read_by_name(room):
     code, out, _ = room.run("skill", "list", "--scopes", "project")
     same(code, 0)
     holds(out, r"pack-wheels +project +\S+/skills/pack-wheels")
+    listed = json.loads(room.run("skill", "list", "--json")[1])["skills"]
+    shown = re.search(r"^skills +(\d+) known", room.run("status")[1], re.M)
+    same(shown and int(shown[1]), len(listed))
     code, out, _ = room.run("skill", "get", "pack-wheels")
     same(code, 0)
     holds(out, "^pack-wheels\n", "Builds and packs", r"SKILL\.md\n", "# Pack\nPack it")
