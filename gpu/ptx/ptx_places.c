@@ -11,6 +11,8 @@
 struct ptx_place_index {
     uint32_t *slots; /* place numbers, 0 = free; a power of two of them */
     uint32_t room;
+    uint32_t
+        recent[256]; /* of the function's inlined code, by position: the last place */
 };
 
 void ptx_place_index_free(struct ptx_place_index *index) {
@@ -84,22 +86,31 @@ static bool parse_position(struct ptx_reader *r, struct ptx_place *ret) {
     return true;
 }
 
-/* inlined_at names a position. Where that is inlined code itself, its `.loc` has just
- * been read: the last one with that position says by whom. */
+static bool same_position(const struct ptx_place *a, const struct ptx_place *b) {
+    return a->file == b->file && a->line == b->line && a->column == b->column;
+}
+
+static uint32_t *recent_of(const struct ptx_reader *r, struct ptx_place position) {
+    position.caller = 0;
+    return &r->place_index->recent[hash_place(&position) % 256];
+}
+
+/* inlined_at names a position. Where that is inlined code itself, its `.loc` has been
+ * read: mostly just now, else the function's last one with that position says by whom. */
 static uint32_t caller_of(struct ptx_reader *r, struct ptx_place position) {
     const struct ptx_place *last = &r->m->places[r->place];
-    if (r->place && last->file == position.file && last->line == position.line &&
-        last->column == position.column) {
+    if (r->place && same_position(last, &position)) {
         return r->place;
     }
     for (uint32_t at = r->place ? last->caller : 0; at; at = r->m->places[at].caller) {
-        const struct ptx_place *p = &r->m->places[at];
-        if (p->file == position.file && p->line == position.line &&
-            p->column == position.column) {
+        if (same_position(&r->m->places[at], &position)) {
             return at;
         }
     }
-    return place_of(r, position);
+    uint32_t recent = *recent_of(r, position);
+    return recent && same_position(&r->m->places[recent], &position)
+               ? recent
+               : place_of(r, position);
 }
 
 /* `, function_name $L__info_string0 + 4, inlined_at 1 7 3` */
@@ -129,11 +140,15 @@ static bool parse_inlined(struct ptx_reader *r, struct ptx_place *place) {
 bool ptx_parse_loc(struct ptx_reader *r) {
     struct ptx_place place;
     places_start(r);
+    if (!r->place) { /* the function's first */
+        memset(r->place_index->recent, 0, sizeof r->place_index->recent);
+    }
     ptx_next(r);
     if (!parse_position(r, &place) || !parse_inlined(r, &place)) {
         return false;
     }
     r->place = place_of(r, place);
+    *recent_of(r, place) = r->place;
     return true;
 }
 
@@ -179,8 +194,10 @@ bool ptx_parse_section(struct ptx_reader *r) {
     return ptx_expect(r, '}');
 }
 
+/* Of the toolkit, or NVRTC's own. */
 static bool is_in_header(const struct ptx_module *m, const struct ptx_place *at) {
-    return at->file < m->file_count && m->files[at->file] && m->files[at->file][0] == '<';
+    const char *name = at->file < m->file_count ? m->files[at->file] : NULL;
+    return name && (*name == '<' || !strcmp(name, "__nv_nvrtc_builtin_header.h"));
 }
 
 const struct ptx_place *ptx_place_told(const struct ptx_module *m, uint32_t place) {

@@ -197,12 +197,20 @@ Test(ptx_module, places_that_are_told) {
         ".entry e() {\n.loc 1 3 5\n.loc 2 9 1, function_name $L__s, inlined_at 1 3 5\n"
         ".loc 3 7 2, function_name $L__s+4, inlined_at 2 9 1\ntrap;\n"
         ".loc 4 6 1, function_name $L__s, inlined_at 1 3 5\ntrap;\n"
-        ".loc 3 8 2\ntrap;\nret;\n}\n"
-        ".file 1 \"a.cu\"\n.file 2 \"<b.h>\"\n.file 3 \"<c.h>\"\n.file 4 \"own.h\"\n");
+        ".loc 3 8 2\ntrap;\n"
+        /* The outer .loc is not said again when the same call goes on. */
+        ".loc 1 4 5\ntrap;\n.loc 3 6 2, function_name $L__s, inlined_at 2 9 1\ntrap;\n"
+        ".loc 1 5 5\n.loc 2 9 1, function_name $L__s, inlined_at 1 5 5\n.loc 1 6 1\n"
+        ".loc 3 7 2, function_name $L__s, inlined_at 2 9 1\ntrap;\nret;\n}\n"
+        ".entry o() {\n.loc 3 7 2, function_name $L__s, inlined_at 2 9 "
+        "1\ntrap;\nret;\n}\n"
+        ".file 1 \"a.cu\"\n.file 2 \"<b.h>\"\n.file 3 "
+        "\"__nv_nvrtc_builtin_header.h\"\n.file 4 \"own.h\"\n");
     static const struct {
         const char *file;
         uint32_t line;
-    } want[] = {{"a.cu", 3}, {"own.h", 6}, {"<c.h>", 8}};
+    } want[] = {{"a.cu", 3}, {"own.h", 6}, {"__nv_nvrtc_builtin_header.h", 8},
+                {"a.cu", 4}, {"a.cu", 3},  {"a.cu", 5}};
     const struct ptx_function *f = ptx_find_entry(m, "e");
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         const struct ptx_place *at = ptx_place_told(m, f->code[i].place);
@@ -210,6 +218,10 @@ Test(ptx_module, places_that_are_told) {
         cr_assert_str_eq(m->files[at->file], want[i].file);
         cr_assert_eq(at->line, want[i].line);
     }
+    const struct ptx_place *other =
+        ptx_place_told(m, ptx_find_entry(m, "o")->code[0].place);
+    cr_assert_str_eq(m->files[other->file], "__nv_nvrtc_builtin_header.h",
+                     "of another function's call");
     cr_assert_null(ptx_place_told(m, 0));
     cr_assert_null(ptx_place_told(m, m->place_count));
     ptx_module_free(m);
