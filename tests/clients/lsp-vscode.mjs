@@ -199,10 +199,10 @@ async function typing(editor, document, report) {
 }
 
 async function fixing(editor) {
-  const text = "__global__ void fill(float *out) {\n    out[threadIdx.x] = INFINITY;\n}\n";
+  const text = "__global__ void fill(float *out) {\n    out[threadIdx.x] = FLT_MAX;\n}\n";
   const document = await editor.open("fix.cu", text);
   const [error] = errors(await editor.judged(document));
-  must(error, "INFINITY without a header is no error");
+  must(error, "FLT_MAX without a header is no error");
   const actions = await editor.request(CodeActionRequest.type, {
     textDocument: { uri: document.uri }, range: error.range,
     context: { diagnostics: [error] },

@@ -91,11 +91,11 @@ local function facts_are_shown()
 end
 
 local function fixes_cure(client)
-  open("fix.cu", { "__global__ void fill(float *out) {", "    out[threadIdx.x] = INFINITY;", "}" })
+  open("fix.cu", { "__global__ void fill(float *out) {", "    out[threadIdx.x] = FLT_MAX;", "}" })
   vim.lsp.buf_attach_client(0, client)
   wait(function()
     return #errors() > 0
-  end, "INFINITY's diagnostic")
+  end, "FLT_MAX's diagnostic")
   local position = { line = 1, character = 24 }
   local actions = ask("textDocument/codeAction", {
     range = { start = position, ["end"] = position },
