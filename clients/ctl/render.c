@@ -216,9 +216,21 @@ int render_value(const struct terminal *t, const json_t *value) {
     return 0;
 }
 
+/* "01-02 03:04" of "2026-01-02T03:04:05.678Z": the newest thousand are no year old. */
+static void add_minute(struct table *table, const char *time) {
+    bool whole = strlen(time) > strlen("2026-01-02T03:04");
+    table_cellf(table, "%.5s %.5s", whole ? time + 5 : time, whole ? time + 11 : "");
+}
+
+static enum style job_style(const char *state) {
+    return strcmp(state, "failed") == 0 || strcmp(state, "interrupted") == 0 ? STYLE_RED
+           : strcmp(state, "succeeded") == 0                                 ? STYLE_GREEN
+                                             : STYLE_PLAIN;
+}
+
 int render_jobs(const struct terminal *t, const json_t *result) {
-    static const char *const titles[] = {"job",    "operation", "state",
-                                         "client", "created",   NULL};
+    static const char *const titles[] = {"job",    "operation",     "state",
+                                         "client", "created (UTC)", NULL};
     const json_t *jobs = json_object_get(result, "jobs"), *job;
     if (!json_array_size(jobs)) {
         puts("no jobs");
@@ -227,9 +239,13 @@ int render_jobs(const struct terminal *t, const json_t *result) {
     struct table *table = table_new(titles);
     size_t i;
     json_array_foreach(jobs, i, job) {
-        for (size_t k = 0; titles[k]; k++) {
-            table_cell(table, json_get_string(job, titles[k], ""));
-        }
+        const char *state = json_get_string(job, "state", "");
+        table_cell(table, json_get_string(job, "job", ""));
+        table_cell(table, json_get_string(job, "operation", ""));
+        table_cell(table, state);
+        table_style(table, job_style(state));
+        table_cell(table, json_get_string(job, "client", ""));
+        add_minute(table, json_get_string(job, "created", ""));
     }
     table_print_and_free(t, table);
     return 0;

@@ -7,9 +7,11 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define CELL_MAX 1000  /* bytes */
-#define COLUMN_LEAST 8 /* a column of text is not made narrower */
-#define GAP 2          /* blanks between columns */
+#define CELL_MAX 1000        /* bytes */
+#define COLUMN_LEAST 8       /* a column of text is not made narrower */
+#define BREAK_MARKS "/-_.,;" /* behind which a path or a name can be broken */
+#define PIECE_MOST 32        /* columns of an id; a longer piece is broken anywhere */
+#define GAP 2                /* blanks between columns */
 
 struct table {
     const char *const *titles;
@@ -86,10 +88,13 @@ static int cells_width(const struct table *t, size_t column) {
     return width;
 }
 
-static int longest_word(const char *text) {
+/* The widest piece between places where a text may be broken; a mark stays with what it
+ * ends. */
+static int longest_piece(const char *text, const char *marks) {
     int longest = 0;
     while (*text) {
-        size_t len = strcspn(text, " ");
+        size_t len = strcspn(text, marks);
+        len += text[len] && text[len] != ' ';
         int w = (int)text_width(text, len);
         longest = w > longest ? w : longest;
         text += len + strspn(text + len, " ");
@@ -97,20 +102,27 @@ static int longest_word(const char *text) {
     return longest;
 }
 
-/* Numbers are not broken, their titles may be. */
+/* An id is not broken: somebody will copy it. Nor are numbers; their titles may be. */
+static int least_width(const struct table *t, size_t column, int cells) {
+    int least = cells < COLUMN_LEAST ? cells : COLUMN_LEAST;
+    for (size_t i = column; i < t->count; i += t->columns) {
+        int piece = longest_piece(t->cells[i], " " BREAK_MARKS);
+        least = piece <= PIECE_MOST && piece > least ? piece : least;
+    }
+    return is_numeric(t, column) ? cells : least;
+}
+
 static struct layout layout_of(const struct table *t, size_t column) {
     const char *title = t->titles[column];
-    int cells = cells_width(t, column), word = longest_word(title),
-        named = width_of(title);
-    bool right = is_numeric(t, column);
-    int least = right || cells < COLUMN_LEAST ? cells : COLUMN_LEAST;
+    int cells = cells_width(t, column), named = width_of(title);
+    int least = least_width(t, column, cells), word = longest_piece(title, " ");
     return (struct layout){
         .width = !cells && t->count ? 0
                  : cells > named    ? cells
                                     : named,
         .cells = cells,
         .least = least > word ? least : word,
-        .right = right,
+        .right = is_numeric(t, column),
     };
 }
 
@@ -166,7 +178,7 @@ static size_t line_length(const char *text, int room) {
             return good ? good : at ? at : n;
         }
         at += n;
-        if (at < len && strchr("/-_.,;", text[at - 1])) {
+        if (at < len && strchr(BREAK_MARKS, text[at - 1])) {
             good = at;
         }
     }
