@@ -5,6 +5,7 @@
 #include "gpu/facts/kernel_facts.h"
 #include "gpu/fixes/consequences.h"
 #include "gpu/fixes/fixes.h"
+#include "gpu/source/kernel_template.h"
 #include "protocol/finding.h"
 
 #include <stdint.h>
@@ -56,12 +57,14 @@ static struct finding_span span_in(const struct source_file *file, size_t start,
 static json_t *template_note(const struct source_file *file,
                              const struct kernel_place *kernel) {
     struct finding_span span = span_in(file, kernel->offset, kernel->end);
-    autofree char *message = xasprintf("\"%s\" is a template (or inside one) and nothing "
-                                       "instantiates it, so it was parsed "
-                                       "but not compiled: add an explicit instantiation, "
-                                       "for example `template __global__ "
-                                       "void %s<float>(…);` with the kernel's parameters",
-                                       kernel->name, kernel->name);
+    autofree char *example = kernel_template_example(
+        file->text + kernel->signature, kernel->signature_end - kernel->signature);
+    autofree char *message = xasprintf(
+        "\"%s\" is a template (or inside one) and nothing that the compiler sees "
+        "instantiates it, so it was parsed but not compiled: add an explicit "
+        "instantiation, for example `template __global__ void %s<%s>(…);` with the "
+        "kernel's parameters, or name one in a check spec (\"kernel\")",
+        kernel->name, kernel->name, example);
     return finding_new("upskilld", "no_kernels", FINDING_INFO, message, file->display,
                        &span);
 }
@@ -129,8 +132,8 @@ static void drop_unused_functions(json_t *findings) {
     }
 }
 
-/* The assembler's advice on speed is about code of the cheapest optimisation: full checks give
- * the true one. */
+/* The assembler's advice on speed is about code of the cheapest optimisation: full checks
+ * give the true one. */
 static void drop_speed_advice(json_t *findings) {
     for (size_t i = json_array_size(findings); i-- > 0;) {
         const json_t *finding = json_array_get(findings, i);

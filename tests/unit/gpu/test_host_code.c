@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "gpu/source/host_code.h"
 #include "gpu/source/include_directives.h"
+#include "gpu/source/kernel_template.h"
 #include "gpu/source/shims.h"
 #include "gpu/source/source_set.h"
 #include "nvrtc_probe.h"
@@ -247,6 +248,29 @@ Test(host_code, kernels_are_found_with_their_places) {
     cr_expect(eq(str, h.functions[0].name, "host"));
     cr_expect(h.has_host_code);
     host_code_finish(&h);
+}
+
+Test(host_code, a_template_has_an_example) {
+    static const struct {
+        const char *signature, *example;
+    } cases[] = {
+        {"template <typename T, int N, bool B> __global__ void k(T *p)",
+         "float, 128, true"},
+        {"template<class T, class F = plus<T>, int N = 3> __global__ void k()", "float"},
+        {"template <template <class> class C, std::enable_if_t<(N > 1), int> M> void k()",
+         "128, 128"},
+        {"template <class... T> __global__ void k(T... x)", "float"},
+        {"template <int N = 1> __global__ void k()", ""},
+        {"__global__ void k(int *p)", "float"},
+        {"template", "float"},
+        {"template <", ""},
+        {"template <int N >>>>>> (", "128"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        autofree char *got =
+            kernel_template_example(cases[i].signature, strlen(cases[i].signature));
+        cr_expect(eq(str, got, (char *)cases[i].example), "%s", cases[i].signature);
+    }
 }
 
 Test(host_code, files_of_one_compilation_know_each_others_macros) {
