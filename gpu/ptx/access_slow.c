@@ -109,18 +109,30 @@ const char *block_shared_name(const struct run *run, uint64_t offset,
     return "dynamic shared memory";
 }
 
+/* An index below 0 wraps, of 32 bits or of 64: no window is so large. */
+static int64_t window_offset(uint64_t address) {
+    return address >> 31 == 1 ? (int64_t)address - (INT64_C(1) << 32) : (int64_t)address;
+}
+
 static void fault_window(const struct fault *f, uint64_t size) {
     char text[128];
+    int64_t offset = window_offset(f->address);
     uint64_t end = f->address + f->bytes;
-    snprintf(text, sizeof text, "offset %llu, %llu bytes past the end (%llu bytes)",
-             (unsigned long long)f->address,
-             (unsigned long long)(f->address >= size ? f->address - size : end - size),
-             (unsigned long long)size);
+    if (offset < 0) {
+        snprintf(text, sizeof text, "offset %lld, in front of the beginning",
+                 (long long)offset);
+    } else {
+        snprintf(
+            text, sizeof text, "offset %llu, %llu bytes past the end (%llu bytes)",
+            (unsigned long long)f->address,
+            (unsigned long long)(f->address >= size ? f->address - size : end - size),
+            (unsigned long long)size);
+    }
     fault_add(f, FINDING_OUT_OF_BOUNDS,
               f->space == PTX_SHARED
                   ? "shared memory"
                   : (f->space == PTX_LOCAL ? "local memory" : "parameters"),
-              (int64_t)f->address, text);
+              offset, text);
 }
 
 /* b: of shared memory, whose. */

@@ -58,6 +58,12 @@ Test(ptx_machine_checks, out_of_bounds_of_every_space) {
                  "add.u32 %r3, %r3, %r4; st.shared.u32 [%r3], %i;\n" END,
             0),
         MACHINE_FAULT, "out_of_bounds", 48, "shared memory", 64, 16);
+    /* An index below 0, of 32 bits. */
+    expect_finding(
+        run(HEAD ".shared .align 4 .b8 s[64]; mov.u32 %r3, s; add.u32 %r3, %r3, -8;\n"
+                 "st.shared.u32 [%r3], 1;\n" END,
+            0),
+        MACHINE_FAULT, "out_of_bounds", 64, "shared memory", -8, 0);
     expect_finding(
         run(HEAD ".local .align 4 .b8 d[16]; mov.u64 %rd3, d; shl.b32 %r4, %r2, 2;\n"
                  "cvt.u64.u32 %rd4, %r4; add.u64 %rd3, %rd3, %rd4;\n"
