@@ -45,7 +45,8 @@ void skill_find_describe(const json_t *result, struct buf *out) {
                  json_array_size(matches) == 1 ? "" : "s",
                  json_array_size(matches) == 1 ? "s" : "");
     } else {
-        buf_adds(out, "No skill fits this task.\n");
+        buf_adds(out, "No skill fits this task as it is put. If it came without other "
+                      "names, ask once more with some; else go on without a skill.\n");
         buf_adds(out, json_array_size(nearest) ? "Nearest, but not fitting:\n" : "");
         matches = nearest;
     }
