@@ -99,6 +99,8 @@ static void tell(struct warp *w, const struct step *s, unsigned lane, const char
     run_fault(w->worker->run);
 }
 
+#define NOT_SHARED (UINT64_C(1) << 63)
+
 /* The eight bytes of an operand; NULL after a finding. */
 static struct block *object_place(struct warp *w, const struct step *s, unsigned lane,
                                   uint64_t address, bool remote, uint64_t *ret_offset) {
@@ -109,6 +111,15 @@ static struct block *object_place(struct warp *w, const struct step *s, unsigned
                              .address = address,
                              .bytes = 8,
                              .writes = true};
+    if (address & NOT_SHARED) {
+        finding_add(&(struct finding_place){.warp = w, .step = s, .lane = lane},
+                    FINDING_OUT_OF_BOUNDS,
+                    "mbarrier: 0x%" PRIx64 " is no address of "
+                    "shared memory",
+                    address & ~NOT_SHARED);
+        run_fault(w->worker->run);
+        return NULL;
+    }
     return access_shared_range(&r, remote, ret_offset);
 }
 
@@ -171,9 +182,8 @@ static uint64_t lane_address(struct warp *w, const struct step *s, unsigned lane
     if (!(s->aux & AUX_GENERIC)) {
         return address;
     }
-    /* What is no address of shared memory stays far out of its bounds. */
     return address - MEMORY_SHARED < MEMORY_WINDOW_BYTES ? address - MEMORY_SHARED
-                                                         : address | 1ull << 63;
+                                                         : address | NOT_SHARED;
 }
 
 static struct mbarrier *lane_mbarrier(struct warp *w, const struct step *s, unsigned lane,
