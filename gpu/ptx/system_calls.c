@@ -1,11 +1,10 @@
 #include "gpu/ptx/system_calls.h"
 
 #include "gpu/ptx/access.h"
+#include "gpu/ptx/device_printf.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define MAX_STRING 1024 /* of a %s, a format, an assertion's words */
 
 static const struct {
     const char *name;
@@ -120,138 +119,32 @@ struct printing {
     struct warp *warp;
     unsigned lane;
     uint64_t args; /* generic address of the next argument */
-    struct buf *out;
 };
 
-static bool next_argument(struct printing *p, unsigned bytes, uint64_t *ret) {
+static uint64_t next_argument(void *data, unsigned bytes) {
+    struct printing *p = data;
+    uint64_t value = 0;
     p->args = (p->args + bytes - 1) & ~(uint64_t)(bytes - 1);
-    *ret = 0;
-    bool fine = peek(p->warp, p->lane, p->args, ret, bytes);
+    bool fine = peek(p->warp, p->lane, p->args, &value, bytes);
     p->args += bytes;
-    return fine;
+    return fine ? value : 0;
 }
 
-/* One conversion, "%-08.3lf": the length in `spec` is dropped and ours is put in. */
-static void print_conversion(struct printing *p, const char *spec, size_t len) {
-    char clean[40] = "%";
-    size_t n = 1;
-    unsigned longs = 0, digits = 0;
-    char conversion = spec[len - 1];
-    for (size_t k = 1; k + 1 < len; k++) {
-        if (spec[k] == 'l' || spec[k] == 'z' || spec[k] == 'j' || spec[k] == 't') {
-            longs++;
-        } else if (spec[k] == '*') {
-            uint64_t width = 0;
-            next_argument(p, 4, &width);
-            int bounded = (int32_t)width > 512    ? 512
-                          : (int32_t)width < -512 ? -512
-                                                  : (int32_t)width;
-            if (n < 20) {
-                n += (size_t)snprintf(clean + n, sizeof clean - n, "%d", bounded);
-            }
-        } else if (spec[k] != 'h' && n < 20) {
-            bool digit = spec[k] >= '0' && spec[k] <= '9';
-            digits = digit ? digits + 1 : 0;
-            if (digits <= 3) { /* widths under 1000 */
-                clean[n++] = spec[k];
-            }
-        }
-    }
-    char text[2048];
-    uint64_t v = 0;
-    switch (conversion) {
-    case 'd':
-    case 'i':
-        next_argument(p, longs ? 8 : 4, &v);
-        snprintf(clean + n, sizeof clean - n, "ll%c", conversion);
-        v = longs ? v : (uint64_t)(int64_t)(int32_t)v;
-        break;
-    case 'u':
-    case 'x':
-    case 'X':
-    case 'o':
-        next_argument(p, longs ? 8 : 4, &v);
-        snprintf(clean + n, sizeof clean - n, "ll%c", conversion);
-        break;
-    case 'p':
-        next_argument(p, 8, &v);
-        buf_addf(p->out, "0x%llx", (unsigned long long)v);
-        return;
-    case 'c':
-        next_argument(p, 4, &v);
-        buf_addc(p->out, (char)v);
-        return;
-    case 's': {
-        char string[MAX_STRING];
-        next_argument(p, 8, &v);
-        if (!peek_string(p->warp, p->lane, v, string, sizeof string)) {
-            snprintf(string, sizeof string, "(null)");
-        }
-        buf_adds(p->out, string);
-        return;
-    }
-    case 'f':
-    case 'F':
-    case 'e':
-    case 'E':
-    case 'g':
-    case 'G':
-    case 'a':
-    case 'A': {
-        double d;
-        next_argument(p, 8, &v);
-        memcpy(&d, &v, sizeof d);
-        snprintf(clean + n, sizeof clean - n, "%c", conversion);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        snprintf(text, sizeof text, clean, d);
-#pragma GCC diagnostic pop
-        buf_adds(p->out, text);
-        return;
-    }
-    default: /* none of printf's: as it stands */
-        buf_add(p->out, spec, len);
-        return;
-    }
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(text, sizeof text, clean, (long long)v);
-#pragma GCC diagnostic pop
-    buf_adds(p->out, text);
-}
-
-static void print_format(struct printing *p, const char *format) {
-    while (*format) {
-        size_t plain = strcspn(format, "%");
-        buf_add(p->out, format, plain);
-        format += plain;
-        if (*format == 0) {
-            return;
-        }
-        if (format[1] == '%') {
-            buf_addc(p->out, '%');
-            format += 2;
-            continue;
-        }
-        size_t len = 1 + strspn(format + 1, "-+ #0123456789.*hljzt");
-        if (format[len] == 0 || len > 30) {
-            buf_adds(p->out, format);
-            return;
-        }
-        print_conversion(p, format, len + 1);
-        format += len + 1;
-    }
+static bool string_argument(void *data, uint64_t address, char *to, size_t room) {
+    const struct printing *p = data;
+    return peek_string(p->warp, p->lane, address, to, room);
 }
 
 static void call_vprintf(struct warp *w, const struct step *s,
                          const struct call_site *site, unsigned lane) {
     (void)s;
-    char format[MAX_STRING];
+    char format[DEVICE_STRING_MAX];
     struct printing p = {.warp = w, .lane = lane, .args = argument(w, site, 1, lane)};
+    const struct printf_source from = {&p, next_argument, string_argument};
     bool fine = peek_string(w, lane, argument(w, site, 0, lane), format, sizeof format);
-    p.out = run_printf_lock(w->worker->run);
+    struct buf *out = run_printf_lock(w->worker->run);
     if (fine) {
-        print_format(&p, format);
+        device_printf(out, format, &from);
     }
     run_printf_unlock(w->worker->run);
     give(w, site, lane, fine ? 0 : UINT32_MAX);
