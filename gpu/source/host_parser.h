@@ -34,6 +34,10 @@ enum code_word parser_word(const struct parser *p, size_t i); /* WORD_END past t
 enum code_word parser_next_word(const struct parser *p, size_t i); /* no directive */
 /* Valid until the next declaration is added. */
 struct declaration *parser_declaration(const struct parser *p, size_t index);
+/* At p->i; its index. */
+size_t parser_new_declaration(struct parser *p, enum declaration_kind kind);
+/* From p->i, its first token or what follows the } of a class, to behind its end. */
+void parser_read_declaration(struct parser *p, size_t index);
 
 /* The directive at p->i; true when it went back to the depths of its #if. */
 bool parser_pass_directive(struct parser *p);

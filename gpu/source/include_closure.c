@@ -6,7 +6,7 @@
 #include "base/lines.h"
 #include "base/mem.h"
 #include "base/strings.h"
-#include "gpu/source/include_directives.h"
+#include "gpu/source/include_search.h"
 #include "protocol/finding.h"
 
 #include <errno.h>
@@ -15,96 +15,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEPTH_MAX 64
-#define HEADERS "h" /* the folder of the request's headers inside the job */
 #define FINDINGS_MAX 200
 #define LOOKUPS_MAX 20000 /* each may touch the disk, and the daemon waits for it */
 
-struct builder {
-    const struct include_options *options;
-    struct include_closure *ret;
-    struct root *roots; /* as many as ret->roots; opened when first read */
-    bool *root_open;
-    size_t root_count;
-    unsigned *depth; /* of each file */
-    size_t depth_cap;
-    size_t lookups;
-    struct lines lines; /* of the file followed now, once a finding needed them */
-    bool has_lines;
-    bool absolute_names; /* findings name included files by their absolute paths */
-};
-
-/* ---- roots ---- */
-
-static size_t root_of(const struct builder *b, const char *path) {
-    for (size_t i = 0; i < b->root_count; i++) {
-        if (path_is_beneath(path, b->ret->roots[i])) {
-            return i;
-        }
-    }
-    return SIZE_MAX;
-}
-
-static void add_root(struct builder *b, const char *path) {
-    struct include_closure *c = b->ret;
-    c->roots = xreallocarray(c->roots, b->root_count + 2, sizeof *c->roots);
-    c->roots[b->root_count++] = path_normalize(path);
-    c->roots[b->root_count] = NULL;
-}
-
-/* The roots that were given, and the unit's own folder unless it lies beneath one. */
-static void init_roots(struct builder *b, const char *unit_dir) {
-    for (const char *const *r = b->options->roots; r && *r; r++) {
-        if ((*r)[0] == '/') {
-            add_root(b, *r);
-        }
-    }
-    if (unit_dir && root_of(b, unit_dir) == SIZE_MAX) {
-        add_root(b, unit_dir);
-    }
-    b->roots = xcalloc(b->root_count + 1, sizeof *b->roots);
-    b->root_open = xcalloc(b->root_count + 1, sizeof *b->root_open);
-}
-
-static const char *below_root(const struct builder *b, size_t root, const char *path) {
-    const char *rel = path + strlen(b->ret->roots[root]);
-    while (*rel == '/') {
-        rel++;
-    }
-    return rel;
-}
-
-static char *job_path_of(const struct builder *b, const char *path) {
-    size_t root = root_of(b, path);
-    const char *rel = below_root(b, root, path);
-    return *rel ? xasprintf("r%zu/%s", root, rel) : xasprintf("r%zu", root);
-}
-
-static int read_in_root(struct builder *b, const char *path, struct buf *out,
-                        struct err *err) {
-    size_t i = root_of(b, path);
-    if (i == SIZE_MAX) {
-        return err_set(err, -EXDEV, "%s is outside the folders files may come from",
-                       path);
-    }
-    if (!b->root_open[i]) {
-        int r = root_open(&b->roots[i], b->ret->roots[i], err);
-        if (r < 0) {
-            return r;
-        }
-        b->root_open[i] = true;
-    }
-    return root_read(&b->roots[i], below_root(b, i, path), out, err);
-}
-
 /* ---- findings ---- */
 
-static void refuse(struct builder *b, size_t file, const struct file_reference *at,
-                   const char *code, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
-
-static void refuse(struct builder *b, size_t file, const struct file_reference *at,
-                   const char *code, const char *fmt, ...) {
+void include_refuse(struct include_builder *b, size_t file,
+                    const struct file_reference *at, const char *code, const char *fmt,
+                    ...) {
     const struct source_file *f = &b->ret->sources.files[file];
     if (at->skipped || json_array_size(b->ret->findings) >= FINDINGS_MAX) {
         return;
@@ -159,7 +77,7 @@ static void blank_operand(struct source_file *f, const struct file_reference *r)
     }
 }
 
-static void hide(struct builder *b, size_t file, const struct file_reference *r) {
+static void hide(struct include_builder *b, size_t file, const struct file_reference *r) {
     struct source_file *f = &b->ret->sources.files[file];
     if (r->kind == REFERENCE_HAS_INCLUDE) {
         blank_operand(f, r);
@@ -170,7 +88,7 @@ static void hide(struct builder *b, size_t file, const struct file_reference *r)
 
 /* ---- files ---- */
 
-static void note_depth(struct builder *b, size_t file, unsigned depth) {
+static void note_depth(struct include_builder *b, size_t file, unsigned depth) {
     if (file >= b->depth_cap) {
         b->depth_cap = b->depth_cap ? b->depth_cap * 2 : 32;
         b->depth = xreallocarray(b->depth, b->depth_cap, sizeof *b->depth);
@@ -178,8 +96,8 @@ static void note_depth(struct builder *b, size_t file, unsigned depth) {
     b->depth[file] = depth;
 }
 
-static int add_file(struct builder *b, const char *job_path, const char *display,
-                    const char *text, size_t len, unsigned depth, struct err *err) {
+int include_add_file(struct include_builder *b, const char *job_path, const char *display,
+                     const char *text, size_t len, unsigned depth, struct err *err) {
     struct source_set *s = &b->ret->sources;
     int r = source_set_add(s, job_path, display, text, len, err);
     if (r < 0) {
@@ -195,182 +113,39 @@ static int add_file(struct builder *b, const char *job_path, const char *display
     return 0;
 }
 
-/* What findings call a file on this machine. */
-static char *display_of(const struct builder *b, const char *path) {
-    return xstrdup(b->absolute_names ? path : below_root(b, root_of(b, path), path));
-}
+/* ---- what an include means ---- */
 
-/* ---- where an include leads ---- */
-
-enum lookup { FOUND, MISSING, REFUSED };
-
-struct search {
-    struct builder *b;
-    size_t file; /* that holds the reference */
-    const struct file_reference *reference;
-    bool escaped; /* a candidate lay outside every root */
-};
-
-/* One file the reference may mean, by its absolute path. */
-static enum lookup try_path(struct search *s, const char *path) {
-    struct builder *b = s->b;
-    if (root_of(b, path) == SIZE_MAX) {
-        s->escaped = true;
-        return MISSING;
-    }
-    autofree char *job_path = job_path_of(b, path);
-    if (source_set_find(&b->ret->sources, job_path)) {
-        return FOUND;
-    }
-    struct err err = {0};
-    autobuf text = BUF_INIT(SOURCE_SET_MAX_BYTES);
-    int r = read_in_root(b, path, &text, &err);
-    autofree char *display = display_of(b, path);
-    unsigned depth = b->depth[s->file] + 1;
-    if (r == 0 && depth > DEPTH_MAX) {
-        refuse(b, s->file, s->reference, "include_too_deep",
-               "%s is included more than %d levels deep; include it from fewer headers",
-               display, DEPTH_MAX);
-        return REFUSED;
-    }
-    r = r == 0 ? add_file(b, job_path, display, text.data, text.len, depth, &err) : r;
-    switch (r) {
-    case 0:
-        return FOUND;
-    case -ENOENT:
-    case -ENOTDIR:
-        return MISSING;
-    case -EXDEV:
-    case -ELOOP:
-        refuse(b, s->file, s->reference, "include_outside_roots",
-               "%s leads out of the folders files may come from (a link?); copy the file "
-               "in or "
-               "add its real folder to include_roots",
-               display);
-        return REFUSED;
-    case -EFBIG:
-    case -E2BIG:
-    case -EMSGSIZE:
-        refuse(b, s->file, s->reference, "include_too_large",
-               "%s does not fit: one compilation takes at most %u MiB in %d files; leave "
-               "out "
-               "what the kernel does not need",
-               display, SOURCE_SET_MAX_BYTES >> 20, SOURCE_SET_MAX_FILES);
-        return REFUSED;
-    default:
-        refuse(b, s->file, s->reference, "include_not_regular",
-               "%s can't be included: %s; include a regular file that can be read",
-               display, err.msg);
-        return REFUSED;
-    }
-}
-
-/* A file of the request's headers, by its path there. */
-static enum lookup try_header(struct search *s, const char *path) {
-    struct builder *b = s->b;
-    autofree char *normal = path_normalize(path);
-    if (strncmp(normal, "..", 2) == 0 && (normal[2] == '/' || !normal[2])) {
-        return MISSING;
-    }
-    const json_t *text = json_object_get(b->options->headers, normal);
-    text = text ? text : json_object_get(b->options->headers, path);
-    if (!json_is_string(text)) {
-        return MISSING;
-    }
-    autofree char *job_path = xasprintf(HEADERS "/%s", normal);
-    if (source_set_find(&b->ret->sources, job_path)) {
-        return FOUND;
-    }
-    struct err err = {0};
-    int r = add_file(b, job_path, path, json_string_value(text), json_string_length(text),
-                     b->depth[s->file] + 1, &err);
-    if (r < 0) {
-        refuse(b, s->file, s->reference, "include_too_large", "%s does not fit: %s",
-               normal, err.msg);
-        return REFUSED;
-    }
-    return FOUND;
-}
-
-static char *folder_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? xstrndup(path, slash > path ? (size_t)(slash - path) : 1)
-                 : xstrdup("");
-}
-
-/* A quoted name, relative to the file that includes it. */
-static enum lookup try_beside(struct search *s, const char *target) {
-    const char *from = s->b->ret->sources.files[s->file].path;
-    if (strncmp(from, HEADERS "/", strlen(HEADERS "/")) == 0) {
-        autofree char *dir = folder_of(from + strlen(HEADERS "/"));
-        autofree char *path = path_join(dir, target);
-        return try_header(s, path);
-    }
-    autofree char *real = include_closure_real_path(s->b->ret, from);
-    if (!real) {
-        return MISSING;
-    }
-    autofree char *dir = folder_of(real);
-    autofree char *joined = path_join(dir, target);
-    autofree char *path = path_normalize(joined);
-    /* From one root into another the compiler could not follow inside the job. */
-    if (root_of(s->b, path) != root_of(s->b, real)) {
-        s->escaped = true;
-        return MISSING;
-    }
-    return try_path(s, path);
-}
-
-static enum lookup find_target(struct search *s, const char *target,
-                               enum include_form form) {
-    enum lookup r = form == INCLUDE_QUOTED ? try_beside(s, target) : MISSING;
-    r = r == MISSING ? try_header(s, target) : r;
-    for (const char *const *dir = s->b->options->include_dirs;
-         dir && *dir && r == MISSING; dir++) {
-        autofree char *normal_dir = path_normalize(*dir);
-        autofree char *joined = path_join(*dir, target);
-        autofree char *path = path_normalize(joined);
-        if (root_of(s->b, normal_dir) == SIZE_MAX) {
-            continue;
-        }
-        if (root_of(s->b, path) != root_of(s->b, normal_dir)) {
-            s->escaped = true;
-            continue;
-        }
-        r = try_path(s, path);
-    }
-    return r;
-}
-
-static void refuse_outside(struct builder *b, size_t file,
+static void refuse_outside(struct include_builder *b, size_t file,
                            const struct file_reference *r) {
     if (r->target[0] == '/') {
-        refuse(b, file, r, "include_outside_roots",
-               "absolute includes are not followed; name %s relative to this file or to "
-               "one of "
-               "include_roots",
-               r->target);
+        include_refuse(
+            b, file, r, "include_outside_roots",
+            "absolute includes are not followed; name %s relative to this file or to "
+            "one of "
+            "include_roots",
+            r->target);
     } else {
-        refuse(b, file, r, "include_outside_roots",
-               "%s leads out of the folders files may come from; add the folder that "
-               "holds both "
-               "files to include_roots",
-               r->target);
+        include_refuse(
+            b, file, r, "include_outside_roots",
+            "%s leads out of the folders files may come from; add the folder that "
+            "holds both "
+            "files to include_roots",
+            r->target);
     }
 }
 
-static void refuse_computed(struct builder *b, size_t file,
+static void refuse_computed(struct include_builder *b, size_t file,
                             const struct file_reference *r) {
-    refuse(
+    include_refuse(
         b, file, r, "include_computed",
         "an include whose name is computed by macros is not followed; write \"name\" or "
         "<name>");
 }
 
-static void refuse_missing(struct builder *b, size_t file,
+static void refuse_missing(struct include_builder *b, size_t file,
                            const struct file_reference *r) {
     if (r->kind == REFERENCE_INCLUDE) {
-        refuse(
+        include_refuse(
             b, file, r, "include_not_found",
             "%s is nowhere in the folders files may come from; correct the path or add "
             "the folder that holds the file to include_roots",
@@ -385,7 +160,7 @@ static bool leads_up(const char *target) {
 }
 
 struct visit {
-    struct builder *b;
+    struct include_builder *b;
     size_t file;
 };
 
@@ -401,35 +176,37 @@ static void visit_reference(const struct file_reference *r, void *data) {
         return;
     }
     if (++v->b->lookups > LOOKUPS_MAX) {
-        refuse(v->b, v->file, r, "include_too_large",
-               "more than %d includes in one compilation; leave out what the kernel does "
-               "not "
-               "need",
-               LOOKUPS_MAX);
+        include_refuse(
+            v->b, v->file, r, "include_too_large",
+            "more than %d includes in one compilation; leave out what the kernel does "
+            "not "
+            "need",
+            LOOKUPS_MAX);
         hide(v->b, v->file, r);
         return;
     }
-    struct search s = {.b = v->b, .file = v->file, .reference = r};
-    enum lookup found = MISSING;
+    struct include_search s = {.b = v->b, .file = v->file, .reference = r};
+    enum include_lookup found = INCLUDE_MISSING;
     bool up = leads_up(r->target);
     if (r->target[0] == '/' || !*r->target) {
         s.escaped = true;
     } else if (!r->skipped || up) {
-        found = find_target(&s, r->target, r->form);
+        found = include_search_target(&s, r->target, r->form);
     }
-    if (found == MISSING && s.escaped) {
+    if (found == INCLUDE_MISSING && s.escaped) {
         refuse_outside(v->b, v->file, r);
-    } else if (found == MISSING && up) { /* the compiler must not try its own folders */
+    } else if (found == INCLUDE_MISSING &&
+               up) { /* the compiler must not try its own folders */
         refuse_missing(v->b, v->file, r);
     }
-    if (found == REFUSED || (found == MISSING && (s.escaped || up))) {
+    if (found == INCLUDE_REFUSED || (found == INCLUDE_MISSING && (s.escaped || up))) {
         hide(v->b, v->file, r);
     }
 }
 
 /* Every file's references in turn; the set grows on the way. The text that is read stays
  * as it is while its file's own copy is blanked. */
-static void follow_all(struct builder *b) {
+static void follow_all(struct include_builder *b) {
     for (size_t i = 0; i < b->ret->sources.count; i++) {
         struct visit v = {b, i};
         size_t len = b->ret->sources.files[i].len;
@@ -467,38 +244,38 @@ static char *plain_name(const char *display) {
     return name;
 }
 
-static int add_unit(struct builder *b, const char *job_path, const char *display,
+static int add_unit(struct include_builder *b, const char *job_path, const char *display,
                     const char *text, size_t len, struct err *err) {
     if (is_header_name(job_path)) {
         autofree char *unit = xasprintf("#include \"%s\"\n", job_path);
-        int r = add_file(b, "unit.cu", display, unit, strlen(unit), 0, err);
+        int r = include_add_file(b, "unit.cu", display, unit, strlen(unit), 0, err);
         if (r < 0) {
             return r;
         }
     }
-    return add_file(b, job_path, display, text, len, 0, err);
+    return include_add_file(b, job_path, display, text, len, 0, err);
 }
 
-static int add_unit_file(struct builder *b, const char *path, const char *display,
+static int add_unit_file(struct include_builder *b, const char *path, const char *display,
                          struct err *err) {
     autobuf text = BUF_INIT(SOURCE_SET_MAX_BYTES);
-    int r = read_in_root(b, path, &text, err);
+    int r = include_read(b, path, &text, err);
     if (r < 0) {
         return r;
     }
-    autofree char *job_path = job_path_of(b, path);
+    autofree char *job_path = include_job_path(b, path);
     return add_unit(b, job_path, display, text.data, text.len, err);
 }
 
-static int add_unit_text(struct builder *b, const char *dir, const char *display,
+static int add_unit_text(struct include_builder *b, const char *dir, const char *display,
                          const char *text, size_t len, struct err *err) {
     autofree char *name = plain_name(display);
     autofree char *whole = dir ? path_join(dir, name) : NULL;
-    autofree char *job_path = dir ? job_path_of(b, whole) : xasprintf("u/%s", name);
+    autofree char *job_path = dir ? include_job_path(b, whole) : xasprintf("u/%s", name);
     return add_unit(b, job_path, display, text, len, err);
 }
 
-static void list_include_dirs(struct builder *b) {
+static void list_include_dirs(struct include_builder *b) {
     struct include_closure *c = b->ret;
     size_t n = 0;
     for (const char *const *dir = b->options->include_dirs; dir && *dir; dir++) {
@@ -507,12 +284,12 @@ static void list_include_dirs(struct builder *b) {
     c->include_dirs = xcalloc(n + 2, sizeof *c->include_dirs);
     n = 0;
     if (json_object_size(b->options->headers) > 0) {
-        c->include_dirs[n++] = xstrdup(HEADERS);
+        c->include_dirs[n++] = xstrdup(INCLUDE_HEADERS);
     }
     for (const char *const *dir = b->options->include_dirs; dir && *dir; dir++) {
         autofree char *normal = path_normalize(*dir);
-        if (root_of(b, normal) != SIZE_MAX) {
-            c->include_dirs[n++] = job_path_of(b, normal);
+        if (include_root_of(b, normal) != SIZE_MAX) {
+            c->include_dirs[n++] = include_job_path(b, normal);
         }
     }
 }
@@ -522,7 +299,7 @@ static bool is_users_header(const char *target, enum include_form form, void *da
     const struct include_closure *c = data;
     const struct source_set *s = &c->sources;
     if (form == INCLUDE_QUOTED) {
-        autofree char *dir = folder_of(s->files[0].path);
+        autofree char *dir = include_folder(s->files[0].path);
         autofree char *joined = path_join(dir, target);
         autofree char *path = path_normalize(joined);
         if (source_set_find(s, path)) {
@@ -545,7 +322,7 @@ void include_closure_find_prefix(struct include_closure *c) {
     c->prefix = include_prefix_read(unit->text, unit->len, is_users_header, c);
 }
 
-static void finish_builder(struct builder *b) {
+static void finish_builder(struct include_builder *b) {
     for (size_t i = 0; i < b->root_count; i++) {
         if (b->root_open[i]) {
             root_close(&b->roots[i]);
@@ -560,13 +337,13 @@ int include_closure_build(const char *path, const char *display, const char *tex
                           size_t len, const struct include_options *options,
                           struct include_closure *ret, struct err *err) {
     *ret = (struct include_closure){.findings = json_array()};
-    struct builder b = {.options = options, .ret = ret};
+    struct include_builder b = {.options = options, .ret = ret};
     autofree char *normal = path ? path_normalize(path) : NULL;
-    autofree char *dir = normal && !text ? folder_of(normal)
+    autofree char *dir = normal && !text ? include_folder(normal)
                          : normal        ? xstrdup(normal)
                                          : NULL;
     b.absolute_names = display[0] == '/';
-    init_roots(&b, dir);
+    include_roots_init(&b, dir);
     int r = text ? add_unit_text(&b, dir, display, text, len, err)
                  : add_unit_file(&b, normal, display, err);
     if (r == 0) {

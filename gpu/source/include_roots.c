@@ -1,0 +1,82 @@
+/* The folders that files may come from, and their names inside the job. */
+#include "gpu/source/include_search.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+size_t include_root_of(const struct include_builder *b, const char *path) {
+    for (size_t i = 0; i < b->root_count; i++) {
+        if (path_is_beneath(path, b->ret->roots[i])) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+static void add_root(struct include_builder *b, const char *path) {
+    struct include_closure *c = b->ret;
+    c->roots = xreallocarray(c->roots, b->root_count + 2, sizeof *c->roots);
+    c->roots[b->root_count++] = path_normalize(path);
+    c->roots[b->root_count] = NULL;
+}
+
+void include_roots_init(struct include_builder *b, const char *unit_dir) {
+    for (const char *const *r = b->options->roots; r && *r; r++) {
+        if ((*r)[0] == '/') {
+            add_root(b, *r);
+        }
+    }
+    if (unit_dir && include_root_of(b, unit_dir) == SIZE_MAX) {
+        add_root(b, unit_dir);
+    }
+    b->roots = xcalloc(b->root_count + 1, sizeof *b->roots);
+    b->root_open = xcalloc(b->root_count + 1, sizeof *b->root_open);
+}
+
+static const char *below_root(const struct include_builder *b, size_t root,
+                              const char *path) {
+    const char *rel = path + strlen(b->ret->roots[root]);
+    while (*rel == '/') {
+        rel++;
+    }
+    return rel;
+}
+
+char *include_job_path(const struct include_builder *b, const char *path) {
+    size_t root = include_root_of(b, path);
+    const char *rel = below_root(b, root, path);
+    return *rel ? xasprintf("r%zu/%s", root, rel) : xasprintf("r%zu", root);
+}
+
+int include_read(struct include_builder *b, const char *path, struct buf *out,
+                 struct err *err) {
+    size_t i = include_root_of(b, path);
+    if (i == SIZE_MAX) {
+        return err_set(err, -EXDEV, "%s is outside the folders files may come from",
+                       path);
+    }
+    if (!b->root_open[i]) {
+        int r = root_open(&b->roots[i], b->ret->roots[i], err);
+        if (r < 0) {
+            return r;
+        }
+        b->root_open[i] = true;
+    }
+    return root_read(&b->roots[i], below_root(b, i, path), out, err);
+}
+
+char *include_display(const struct include_builder *b, const char *path) {
+    return xstrdup(b->absolute_names ? path
+                                     : below_root(b, include_root_of(b, path), path));
+}
+
+char *include_folder(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? xstrndup(path, slash > path ? (size_t)(slash - path) : 1)
+                 : xstrdup("");
+}
