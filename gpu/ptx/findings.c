@@ -58,6 +58,7 @@ static const char *const code_names[] = {
     [FINDING_UNWAITED_COPY] = "unwaited_copy",
     [FINDING_MISSING_FENCE] = "missing_fence",
     [FINDING_EARLY_EXIT] = "early_exit",
+    [FINDING_INVALID_METADATA] = "invalid_metadata",
     [FINDING_UNFINISHED] = "unfinished",
 };
 

@@ -28,7 +28,8 @@ enum finding_code {
     FINDING_UNWAITED_COPY, /* a block ended before a bulk copy had */
     FINDING_MISSING_FENCE, /* threads wrote what an engine reads, without a proxy fence */
     FINDING_EARLY_EXIT,    /* of a block whose shared memory others still reach into */
-    FINDING_UNFINISHED,    /* where a warp was when budget or time ended the launch */
+    FINDING_INVALID_METADATA, /* of a sparse matrix */
+    FINDING_UNFINISHED,       /* where a warp was when budget or time ended the launch */
 };
 
 struct findings *findings_new(unsigned max);

@@ -31,7 +31,11 @@ struct matrix {
     uint32_t *registers;    /* offsets in the arena */
     uint32_t register_count;
     struct matrix_registers d, a, b, c;
-    uint32_t access; /* of loads and stores: for the counters */
+    /* Of a sparse product; product.k is half of its k. */
+    struct matrix_registers metadata; /* one register */
+    bool sparse, ordered;
+    uint8_t selector; /* which pair of four lanes holds the metadata */
+    uint32_t access;  /* of loads and stores: for the counters */
     /* Of loads and stores. */
     uint8_t space;        /* enum ptx_space */
     bool transposed;      /* ldmatrix, stmatrix; wmma: lines run across fragments' rows */
@@ -80,9 +84,20 @@ static inline bool matrix_is_whole(enum ptx_type t) {
 }
 
 /* The runs; lowering: matrix_lower.c. */
-matrix_run matrix_run_mma, matrix_run_quads;
+matrix_run matrix_run_mma, matrix_run_quads, matrix_run_sparse;
 matrix_run matrix_run_load, matrix_run_store, matrix_run_move;
 matrix_run matrix_run_wmma_load, matrix_run_wmma_store;
+
+/* matrix_sparse.c: rows of what stays of a warp's first factor, and of the second, to the
+ * two dense factors of a sparse product; both products. */
+#define SPARSE_ROW_BYTES 32
+void sparse_spread(struct warp *w, const struct step *s, const struct matrix *m,
+                   const uint8_t *a, uint8_t *halves[2]);
+void sparse_split(const uint8_t *b, unsigned rows, uint8_t *halves[2]);
+void sparse_real(const struct matrix *m, uint8_t *const a[2], uint8_t *const b[2],
+                 double *sums);
+void sparse_whole(const struct matrix *m, uint8_t *const a[2], uint8_t *const b[2],
+                  int32_t *sums, int32_t *room);
 
 /* Bits of an element of a matrix. */
 unsigned matrix_bits(enum ptx_type t);

@@ -176,6 +176,66 @@ static void types_of(const struct ptx_instruction *i, struct matrix *m) {
     m->type_c = i->types[two ? 1 : 3];
 }
 
+/* mma.sp with 64 bytes of k, of which the metadata's places are known. */
+static const struct shape sparse_shapes[] = {
+    {F16, 16, 8, 32}, {BF16, 16, 8, 32}, {TF32, 16, 8, 16},
+    {F8, 16, 8, 64},  {I8, 16, 8, 64},
+};
+
+static bool sparse_modifiers(const struct ptx_instruction *i, enum factor_kind kind,
+                             struct matrix *m) {
+    struct alu_modifiers left = alu_modifiers_of(i);
+    bool ordered = alu_take(&left, PTX_M_SP_ORDERED_METADATA);
+    bool known = (alu_take(&left, PTX_M_SP) || ordered) && alu_take(&left, PTX_M_SYNC) &&
+                 alu_take(&left, PTX_M_ALIGNED) && alu_take(&left, PTX_M_ROW) &&
+                 alu_take(&left, PTX_M_COL);
+    m->sparse = true;
+    m->ordered = ordered;
+    m->saturate = kind == I8 && alu_take(&left, PTX_M_SATFINITE);
+    return known && alu_nothing_left(&left);
+}
+
+bool lower_metadata(struct lowering *l, const struct ptx_instruction *i, struct matrix *m,
+                    unsigned operand) {
+    const struct ptx_operand *selector = lower_operand(l, i, operand + 1);
+    bool bytes = matrix_bits((enum ptx_type)m->product.a) == 8;
+    if (selector->kind != PTX_OPERAND_IMMEDIATE || selector->bits > (bytes ? 0 : 1)) {
+        return false;
+    }
+    m->selector = (uint8_t)selector->bits;
+    m->metadata = lower_fragment(l, i, m, lower_operand(l, i, operand), 4, false);
+    return !l->failed;
+}
+
+static enum lower_answer lower_sparse(struct lowering *l,
+                                      const struct ptx_instruction *i) {
+    struct matrix m = {.run = matrix_run_sparse};
+    if (i->operand_count != 6 || i->type_count != 4) {
+        return LOWER_REFUSED;
+    }
+    types_of(i, &m);
+    enum factor_kind kind = factor_of((enum ptx_type)m.product.a);
+    const uint16_t *s = i->shape;
+    if (!shape_exists(sparse_shapes, ARRAY_LEN(sparse_shapes), kind, s) ||
+        factor_of((enum ptx_type)m.product.b) != kind ||
+        (kind != F8 && kind != I8 && m.product.a != m.product.b) ||
+        !results_exist(kind, (enum ptx_type)m.type_d, (enum ptx_type)m.type_c) ||
+        !sparse_modifiers(i, kind, &m)) {
+        return LOWER_REFUSED;
+    }
+    m.product.m = s[0], m.product.n = s[1], m.product.k = s[2] / 2;
+    m.a = lower_fragment(l, i, &m, lower_operand(l, i, 1), 4, false);
+    m.b = lower_fragment(l, i, &m, lower_operand(l, i, 2), 4, false);
+    m.c = lower_fragment(l, i, &m, lower_operand(l, i, 3), 4, false);
+    if (!lower_metadata(l, i, &m, 4)) {
+        free(m.registers);
+        return LOWER_REFUSED;
+    }
+    m.d = lower_fragment(l, i, &m, lower_operand(l, i, 0), 4, true);
+    lower_matrix_step(l, i, &m);
+    return LOWER_DONE;
+}
+
 static enum lower_answer lower_product(struct lowering *l,
                                        const struct ptx_instruction *i) {
     bool wmma = i->opcode == PTX_OP_WMMA;
@@ -348,7 +408,9 @@ static enum lower_answer lower_wmma_memory(struct lowering *l,
 enum lower_answer lower_matrix(struct lowering *l, const struct ptx_instruction *i) {
     switch (i->opcode) {
     case PTX_OP_MMA:
-        return lower_product(l, i);
+        return ptx_has(i, PTX_M_SP) || ptx_has(i, PTX_M_SP_ORDERED_METADATA)
+                   ? lower_sparse(l, i)
+                   : lower_product(l, i);
     case PTX_OP_LDMATRIX:
     case PTX_OP_STMATRIX:
         return lower_rows(l, i);

@@ -1,137 +1,15 @@
 #include "gpu/ptx/wgmma.h"
 
 #include "base/mem.h"
-#include "gpu/ptx/access.h"
 #include "gpu/ptx/findings.h"
-#include "gpu/ptx/proxy.h"
 #include "gpu/ptx/race.h"
+#include "gpu/ptx/wgmma_operand.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define GROUP_WARPS 4
-#define ROW_BYTES 32    /* of an operand: k is always that much */
 #define MAX_ISSUED 4096 /* not waited for, of one warp; then the oldest are forgotten */
-
-/* ---- descriptors of operands in shared memory (PTX ISA, matrix descriptor) ---- */
-
-struct operand {
-    uint64_t start, lead, stride; /* bytes */
-    unsigned base;                /* of the pattern, in 128 bytes */
-    unsigned swizzle;             /* 16-byte pieces that change places: 1, 2, 4 or 8 */
-    unsigned rows;                /* of m or n */
-    unsigned first;               /* row */
-    bool transposed;              /* rows run along memory, not k */
-};
-
-static struct operand operand_of(uint64_t descriptor, unsigned first, unsigned rows,
-                                 bool transposed) {
-    static const uint8_t swizzles[4] = {1, 8, 4, 2};
-    return (struct operand){.start = (descriptor & 0x3fff) << 4,
-                            .lead = (descriptor >> 16 & 0x3fff) << 4,
-                            .stride = (descriptor >> 32 & 0x3fff) << 4,
-                            .base = descriptor >> 49 & 7,
-                            .swizzle = swizzles[descriptor >> 62],
-                            .first = first,
-                            .rows = rows,
-                            .transposed = transposed};
-}
-
-/* Pieces of 16 bytes: two of each row or, transposed, 16 lines of k with a piece for each
- * eight rows. */
-static unsigned piece_count(const struct operand *o) {
-    return o->transposed ? o->rows / 8 * 16 : o->rows * 2;
-}
-
-/* In units of 16 bytes, canonical layouts: along k ((8,m),2):((W,SBO),1 or LBO), across
- * it
- * ((W,m),(8,2)):((1,LBO),(W,SBO)), without swizzle ((1,m),(8,2)):((-,SBO),(1,LBO)); then
- * bits 4-6 of the address are changed by its bits 7-9. */
-static uint64_t piece_offset(const struct operand *o, unsigned piece) {
-    unsigned w = o->swizzle;
-    uint64_t at = o->start;
-    if (o->transposed) {
-        unsigned k = piece % 16, unit = o->first / 8 + piece / 16;
-        at += w == 1 ? unit * o->stride + k / 8 * o->lead
-                     : unit % w * 16 + unit / w * o->lead + k / 8 * o->stride;
-        at += (uint64_t)(k % 8) * w * 16;
-    } else {
-        unsigned row = o->first + piece / 2;
-        at += (uint64_t)(row % 8) * w * 16 + row / 8 * o->stride;
-        at += piece % 2 * (w == 1 ? o->lead : 16);
-    }
-    uint64_t line = (at >> 7) - o->base;
-    return at ^ (line & (w - 1)) << 4;
-}
-
-static uint64_t mix(uint64_t sum, const uint8_t *piece) {
-    uint64_t x[2];
-    memcpy(x, piece, sizeof x);
-    sum = (sum ^ x[0]) * UINT64_C(0x9e3779b97f4a7c15);
-    sum = (sum ^ x[1] ^ sum >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-    return sum ^ sum >> 32;
-}
-
-/* Of what is there now; what lies outside counts for nothing. */
-static uint64_t operand_sum(const struct block *b, const struct operand *o) {
-    uint64_t sum = 0;
-    for (unsigned k = 0; k < piece_count(o); k++) {
-        uint64_t at = piece_offset(o, k);
-        if (at + 16 <= b->shared_bytes) {
-            sum = mix(sum, b->shared + at);
-        }
-    }
-    return sum;
-}
-
-/* CUTLASS lets wgmma read what cp.async brought with no fence of the proxy; so may
- * others. */
-static void check_proxy(struct warp *w, const struct step *s, uint64_t at) {
-    proxy_check(
-        &(struct proxy_reader){
-            .warp = w, .step = s, .words = "wgmma", .passes_copies = true},
-        w->block, at, 16);
-}
-
-static const uint8_t *piece_at(struct warp *w, const struct step *s, uint64_t at) {
-    const struct block *b = w->block;
-    uint32_t set = 0x0f0f0f0f;
-    race_touch(w, s, 0, w->block, at, 16, RACE_READ);
-    if (at + 16 <= b->shared_bytes) {
-        if (b->shared_shadow) {
-            memcpy(&set, b->shared_shadow + at / 4, 4);
-        }
-        if (set & 0xf0f0f0f0) {
-            check_proxy(w, s, at);
-        }
-        if ((set & 0x0f0f0f0f) == 0x0f0f0f0f) {
-            return b->shared + at;
-        }
-    }
-    uint8_t *shadow;
-    return access_resolve(w, s, 0, at, PTX_SHARED, 16, true, false, &shadow);
-}
-
-/* To rows of packed elements; the checksum on the way. */
-static uint64_t operand_take(struct warp *w, const struct step *s,
-                             const struct operand *o, uint8_t *to) {
-    static const uint8_t nothing[16];
-    uint64_t sum = 0;
-    for (unsigned k = 0; k < piece_count(o); k++) {
-        const uint8_t *from = piece_at(w, s, piece_offset(o, k));
-        sum = from ? mix(sum, from) : sum;
-        from = from ? from : nothing;
-        if (!o->transposed) {
-            memcpy(to + (size_t)k * 16, from, 16);
-            continue;
-        }
-        for (unsigned r = 0; r < 8; r++) { /* a piece is eight rows of one k: halves */
-            memcpy(to + ((size_t)k / 16 * 8 + r) * ROW_BYTES + (size_t)k % 16 * 2,
-                   from + (size_t)r * 2, 2);
-        }
-    }
-    return sum;
-}
 
 /* ---- what is issued ---- */
 
@@ -143,7 +21,7 @@ struct issued {
     bool committed_late; /* told */
     bool checked;        /* some warp has waited for it */
     uint8_t operands;
-    struct operand operand[2];
+    struct wgmma_operand operand[2];
     uint64_t sum[2];
 };
 
@@ -285,26 +163,54 @@ static void product_whole(struct warp *w, const struct matrix *m, bool add,
     accumulators_add_whole(w, m, c, sums);
 }
 
+static void product_sparse(struct warp *w, const struct step *s, const struct matrix *m,
+                           const uint8_t *a, const uint8_t *b) {
+    uint8_t spread[2][16 * ROW_BYTES], split[2][MATRIX_MAX_N * ROW_BYTES];
+    uint8_t *as[2] = {spread[0], spread[1]}, *bs[2] = {split[0], split[1]};
+    size_t count = (size_t)m->product.m * m->product.n;
+    bool add = scale_is_on(w, s);
+    sparse_spread(w, s, m, a, as);
+    sparse_split(b, m->product.n, bs);
+    if (matrix_is_whole((enum ptx_type)m->type_d)) {
+        int32_t c[MATRIX_MAX_SUMS], sums[MATRIX_MAX_SUMS];
+        sparse_whole(m, as, bs, sums, c);
+        memset(c, 0, count * sizeof *c);
+        if (add) {
+            accumulators_take_whole(w, m, c);
+        }
+        accumulators_add_whole(w, m, c, sums);
+        return;
+    }
+    double sums[MATRIX_MAX_SUMS] __attribute__((aligned(64)));
+    memset(sums, 0, count * sizeof *sums);
+    if (add) {
+        accumulators_take(w, m, sums);
+    }
+    sparse_real(m, as, bs, sums);
+    accumulators_give(w, m, sums);
+}
+
 static void take_operands(struct warp *w, const struct step *s, const struct matrix *m,
                           struct issued *x, uint8_t *a, uint8_t *b) {
     unsigned rank = w->index % GROUP_WARPS;
     uint64_t second = LANES(const uint64_t, w, s->src[MATRIX_SECOND])[0];
     if (m->a_shared) {
         uint64_t first = LANES(const uint64_t, w, s->src[MATRIX_ADDRESS])[0];
-        x->operand[0] = operand_of(first, rank * 16, 16, m->a_transposed);
-        x->sum[0] = operand_take(w, s, &x->operand[0], a);
+        x->operand[0] = wgmma_operand_of(first, rank * 16, 16, m->a_transposed);
+        x->sum[0] = wgmma_operand_take(w, s, &x->operand[0], a);
         x->operands = 1;
     } else {
         struct matrix_tiles t = matrix_tiles_a(m);
         fragment_pack(w, m->registers + m->a.first, &t, a);
     }
-    x->operand[x->operands] = operand_of(second, 0, m->product.n, m->b_transposed);
-    x->sum[x->operands] = operand_take(w, s, &x->operand[x->operands], b);
+    x->operand[x->operands] = wgmma_operand_of(second, 0, m->product.n, m->b_transposed);
+    x->operand[x->operands].wide = m->sparse ? 2 : 1;
+    x->sum[x->operands] = wgmma_operand_take(w, s, &x->operand[x->operands], b);
     x->operands++;
 }
 
 bool wgmma_run_product(struct warp *w, const struct step *s, const struct matrix *m) {
-    uint8_t a[16 * ROW_BYTES], b[MATRIX_MAX_N * ROW_BYTES];
+    uint8_t a[16 * ROW_BYTES], b[MATRIX_MAX_N * 2 * ROW_BYTES];
     if (!group_is_whole(w, s)) {
         return true;
     }
@@ -319,10 +225,13 @@ bool wgmma_run_product(struct warp *w, const struct step *s, const struct matrix
                 "not have been written yet");
     }
     take_operands(w, s, m, x, a, b);
-    if (matrix_is_whole((enum ptx_type)m->type_d)) {
-        product_whole(w, m, scale_is_on(w, s), a, b);
+    bool add = scale_is_on(w, s), whole = matrix_is_whole((enum ptx_type)m->type_d);
+    if (m->sparse) {
+        product_sparse(w, s, m, a, b);
+    } else if (whole) {
+        product_whole(w, m, add, a, b);
     } else {
-        product_real(w, m, scale_is_on(w, s), a, b);
+        product_real(w, m, add, a, b);
     }
     race_release_at(w, w->block, race_place(w));
     check_same(w, x);
@@ -371,7 +280,7 @@ static bool group_has_issued(const struct warp *w, uint64_t number) {
 
 static void check_operands(struct warp *w, struct issued *x) {
     for (unsigned k = 0; k < x->operands; k++) {
-        if (operand_sum(w->block, &x->operand[k]) != x->sum[k]) {
+        if (wgmma_operand_sum(w->block, &x->operand[k]) != x->sum[k]) {
             tell_at(w, x, FINDING_RACE, false,
                     "Shared memory that this wgmma reads was written before "
                     "wgmma.wait_group: which bytes it saw is undefined");

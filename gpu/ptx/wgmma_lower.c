@@ -1,4 +1,5 @@
 /* wgmma becomes steps. */
+#include "base/mem.h"
 #include "gpu/ptx/alu.h"
 #include "gpu/ptx/matrix_lower.h"
 #include "gpu/ptx/wgmma.h"
@@ -44,18 +45,24 @@ static bool columns_exist(const struct form *f, unsigned n) {
     return f->scales || n % 16 == 0 || n == 8 || n == 24;
 }
 
+static bool is_sparse(const struct ptx_instruction *i) {
+    return ptx_has(i, PTX_M_SP);
+}
+
 static bool types_exist(const struct ptx_instruction *i, const struct form *f) {
     uint8_t d = i->types[0], a = i->types[1], b = i->types[2];
     bool pair = a == b || (is_byte(a) && is_byte(b)) || (is_small(a) && is_small(b));
     bool sums = f->scales ? d == PTX_F32 || (d == PTX_F16 && f->half_sums) : d == PTX_S32;
-    return pair && sums && i->shape[0] == 64 && i->shape[2] == f->k &&
-           columns_exist(f, i->shape[1]);
+    return pair && sums && i->shape[0] == 64 &&
+           i->shape[2] == f->k * (is_sparse(i) ? 2 : 1) &&
+           (f->type != PTX_B1 || !is_sparse(i)) && columns_exist(f, i->shape[1]);
 }
 
 static bool modifiers_exist(const struct ptx_instruction *i, struct matrix *m) {
     struct alu_modifiers left = alu_modifiers_of(i);
     bool known = alu_take(&left, PTX_M_MMA_ASYNC) && alu_take(&left, PTX_M_SYNC) &&
                  alu_take(&left, PTX_M_ALIGNED);
+    m->sparse = alu_take(&left, PTX_M_SP);
     if (m->product.a == PTX_B1) {
         known = known && alu_take(&left, PTX_M_AND) && alu_take(&left, PTX_M_POPC);
         alu_take(&left, PTX_M_B1); /* video instructions have a word of that name */
@@ -69,21 +76,23 @@ static bool modifiers_exist(const struct ptx_instruction *i, struct matrix *m) {
 /* The immediates behind scale-d. */
 static bool take_immediates(struct lowering *l, const struct ptx_instruction *i,
                             const struct form *f, struct matrix *m) {
-    unsigned want = 4 + (f->scales ? 2 : 0) + (f->transposes ? 1 + m->a_shared : 0);
+    unsigned scale_d = m->sparse ? 5 : 3; /* behind metadata and selector */
+    unsigned want =
+        scale_d + 1 + (f->scales ? 2 : 0) + (f->transposes ? 1 + m->a_shared : 0);
     bool transposes = i->operand_count == want && f->transposes;
     if (i->operand_count != want) {
         return false;
     }
-    for (unsigned k = 4; k < want; k++) {
+    for (unsigned k = scale_d + 1; k < want; k++) {
         int64_t v = (int64_t)lower_operand(l, i, k)->bits;
-        bool scale = k < 6;
+        bool scale = k < scale_d + 3;
         if (scale ? v != 1 && v != -1 : v != 0 && v != 1) {
             return false;
         }
         m->product.negated ^= scale && v == -1;
     }
     if (transposes) {
-        m->a_transposed = m->a_shared && lower_operand(l, i, 6)->bits == 1;
+        m->a_transposed = m->a_shared && lower_operand(l, i, scale_d + 3)->bits == 1;
         m->b_transposed = lower_operand(l, i, want - 1)->bits == 1;
     }
     return true;
@@ -111,8 +120,13 @@ static enum lower_answer lower_mma_async(struct lowering *l,
         m.a = lower_fragment(l, i, &m, a, 4, false);
     }
     uint32_t second = lower_source(l, i, lower_operand(l, i, 2), 8, PTX_B64);
-    uint32_t scale = lower_source(l, i, lower_operand(l, i, 3), 0, PTX_PRED);
-    bool turned = lower_operand(l, i, 3)->negated;
+    const struct ptx_operand *scale_d = lower_operand(l, i, m.sparse ? 5 : 3);
+    uint32_t scale = lower_source(l, i, scale_d, 0, PTX_PRED);
+    bool turned = scale_d->negated;
+    if (m.sparse && !lower_metadata(l, i, &m, 3)) {
+        free(m.registers);
+        return LOWER_REFUSED;
+    }
     m.d = m.c = lower_fragment(l, i, &m, lower_operand(l, i, 0), 4, true);
     l->program->engine_reads = true;
     struct step *s = lower_matrix_step(l, i, &m);

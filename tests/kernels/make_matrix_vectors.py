@@ -12,6 +12,7 @@ holds only the instruction, what its words are, and a checksum of the resulting 
 
 A line: m INSTRUCTION|registers d a b c|kinds of words a b c|seed|checksum
         w INSTRUCTION|registers d a c|kinds a b c|operands behind|descriptors a b|seed|checksum
+Behind a sparse INSTRUCTION stand # and the selector; its metadata are the last word of each thread.
 """
 import fractions
 import itertools
@@ -317,18 +318,107 @@ def warps(found):
                       threads=8, lane_of=lambda t: quad(t))
 
 
+# --- sparse factors ---
+
+PAIRS = (0x4, 0x8, 0xc, 0x9, 0xd, 0xe)  # two places of four, in order; the lower two bits are the first one's
+
+
+class Sparse:
+    """Where metadata stand, from CuTe's ELayouts: of 64 rows, of which a warp has 16."""
+
+    def __init__(self, folder):
+        text = re.sub(r"//[^\n]*", "", (folder / "atom/mma_traits_sm90_gmma_sparse.hpp").read_text())
+        found = {int(k): layout(body, {}) for k, body in
+                 re.findall(r"using ELayout_64x(\d+)\s*=\s*(.*?);", text, re.S)}
+        self.layouts = {16: found[32], 32: found[16], 8: found[64]}  # by bits of an element
+
+    def word(self, words, kind):
+        x = words.word()
+        nibbles = [x >> s & 15 for s in range(0, 32, 4)]
+        return sum(((0xe if n % 2 else 0x4) if kind == "tf32" else PAIRS[n % 6]) << 4 * i for i, n in enumerate(nibbles))
+
+    def spread(self, kind, kept, words, selector):
+        """Rows of what is kept to whole rows. words: of each thread."""
+        lay, columns = self.layouts[BITS[kind]], 2 * len(kept[0])
+        values = pycute.size(lay) // 128
+        size, chunk = 32 // values, 2 if kind == "tf32" else 4
+        bits = [[None] * columns for _ in kept]
+        for t, word in enumerate(words):
+            if BITS[kind] != 8 and t // 2 % 2 != selector:
+                continue
+            for v in range(values):
+                at = lay(t, v)
+                if at % 64 < len(kept):
+                    bits[at % 64][at // 64] = word >> v * size & ((1 << size) - 1)
+        out = []
+        for row, marks in zip(kept, bits):
+            whole, rest = [0] * columns, iter(row)
+            for c in range(0, columns, chunk):
+                nibble = sum(marks[c + i] << i * size for i in range(chunk))
+                for place in ([nibble >> 3] if kind == "tf32" else [nibble & 3, nibble >> 2]):
+                    whole[c + place] = next(rest)
+            out.append(whole)
+        return out
+
+
+def twice(lay, threads, n, k):
+    """A dense layout of b (n by k) and the same again behind it."""
+    values = pycute.size(lay) // threads
+    return lambda t, v: lay(t, v % values) + v // values * n * k
+
+
+def sparse_warps(found, sparse):
+    seeds = itertools.count(777, 7919)
+
+    def case(name, a, b, c, selector, ordered=False, saturate=False):
+        m, n, k, la, lb, lc, _ = found[name]
+        seed = next(seeds)
+        words = Words(seed)
+        per = [pycute.size(x) // 32 * BITS[kind] // 32 * times for x, kind, times in ((la, a, 1), (lb, b, 2), (lc, c, 1))]
+        held = [[[words.take(kind) for _ in range(per[f])] for f, kind in enumerate((a, b, c))] +
+                [sparse.word(words, a)] for _ in range(32)]
+        kept = matrix(la, 32, lambda t: t, m, k, a, [h[0] for h in held])
+        am = sparse.spread(a, kept, [h[3] for h in held], selector)
+        lb2, bm = twice(lb, 32, n, k), [[0] * 2 * k for _ in range(n)]
+        for t in range(32):
+            for v in range(per[1] * 32 // BITS[b]):
+                at = lb2(t, v)
+                bm[at % n][at // n] = value(b, element(b, held[t][1], v))
+        cm = matrix(lc, 32, lambda t: t, m, n, c, [h[2] for h in held])
+        d = product((a, b, c), am, bm, cm, None, saturate)
+        result = [[0] * per[2] for _ in range(32)]
+        for t in range(32):
+            for v in range(pycute.size(lc) // 32):
+                at = lc(t, v)
+                result[t][v * BITS[c] // 32] |= bits_of(c, d[at % m][at // m], saturate) << (v * BITS[c] % 32)
+        flat = [w for line in result for w in line]
+        text = (f"mma.sp{'::ordered_metadata' if ordered else ''}.sync.aligned.m{m}n{n}k{2 * k}.row.col"
+                f"{'.satfinite' if saturate else ''}.{c}.{a}.{b}.{c}")
+        print(f"m {text}#{selector}|{per[2]} {per[0]} {per[1]} {per[2]}|{a} {b} {c}|{seed}|{checksum(flat):016x}")
+
+    for selector in (0, 1):
+        for ordered in (False, True):
+            case("SM80_16x8x16_F32F16F16F32_TN", "f16", "f16", "f32", selector, ordered)
+            case("SM80_16x8x8_F32TF32TF32F32_TN", "tf32", "tf32", "f32", selector, ordered)
+        case("SM80_16x8x16_F16F16F16F16_TN", "f16", "f16", "f16", selector)
+        case("SM80_16x8x16_F32BF16BF16F32_TN", "bf16", "bf16", "f32", selector)
+    case("SM80_16x8x32_S32S8S8S32_TN", "s8", "s8", "s32", 0)
+    case("SM80_16x8x32_S32U8S8S32_TN", "u8", "s8", "s32", 0, ordered=True, saturate=True)
+    case("SM89_16x8x32_F32E4M3E5M2F32_TN", "e4m3", "e5m2", "f32", 0, ordered=True)
+
+
 # --- warpgroups ---
 
 SHARED = 49152
 
 
-def canonical(bits, swizzle, transposed, rows, lead, stride):
+def canonical(bits, swizzle, transposed, rows, lead, stride, wide=1):
     """Element (row, k) of an operand to its place in elements, without the start."""
     t, w = 128 // bits, {0: 1, 1: 2, 2: 4, 3: 8}[swizzle]
-    k = 2 * t
+    k = 2 * t * wide
     if not transposed:
         if swizzle == 0:
-            return pycute.Layout(((8, rows // 8), (t, 2)), ((t, stride), (1, lead)))
+            return pycute.Layout(((8, rows // 8), (t, 2 * wide)), ((t, stride), (1, lead)))
         return pycute.Layout(((8, rows // 8), (t, 8)), ((w * t, stride), (1, t)))
     if swizzle == 0:
         return pycute.Layout(((t, 1, rows // t), (8, k // 8)), ((1, t, stride), (t, lead)))
@@ -342,6 +432,7 @@ def gmma_layouts(folder):
 
 class Group:
     def __init__(self, folder):
+        self.sparse = Sparse(folder)
         self.texts = gmma_layouts(folder)
         self.seeds = itertools.count(99991, 104729)
 
@@ -351,7 +442,7 @@ class Group:
     def factor(self, k):
         return layout(self.texts[f"ALayout_64x{k}"], {})
 
-    def operand(self, kind, swizzle, transposed, rows, start, piece):
+    def operand(self, kind, swizzle, transposed, rows, start, piece, wide=1):
         """(descriptor, place of (row, k) in bytes)"""
         bits = BITS[kind]
         t, w = 128 // bits, {0: 1, 1: 2, 2: 4, 3: 8}[swizzle]
@@ -360,8 +451,8 @@ class Group:
         elif swizzle == 0:
             lead, stride = 8 * t * (rows // t), 8 * t
         else:
-            lead, stride = 2 * 8 * w * t, 8 * w * t
-        lay = canonical(bits, swizzle, transposed, rows, lead, stride)
+            lead, stride = 2 * wide * 8 * w * t, 8 * w * t
+        lay = canonical(bits, swizzle, transposed, rows, lead, stride, wide)
         sw = pycute.Swizzle(swizzle, 4, 3)
         skip = piece * 2 * t  # elements of k in front, inside a row of a swizzled tile
 
@@ -381,8 +472,9 @@ class Group:
         return (at >> 4 | int(lead * size) >> 4 << 16 | int(stride * size) >> 4 << 32 | kinds[swizzle] << 62), place
 
     def case(self, n, a, b, d, swizzle_a, swizzle_b, ta=False, tb=False, registers=False, scale=1,
-             signs=(1, 1), piece=0, saturate=False):
+             signs=(1, 1), piece=0, saturate=False, selector=None):
         k = 256 // BITS[a]
+        wide = 1 if selector is None else 2
         seed = next(self.seeds)
         words = Words(seed)
         shared_kind = b
@@ -391,7 +483,8 @@ class Group:
         fd = BITS[d]
         nd = 64 * n // 128 * fd // 32
         na = 4 if registers else 0
-        held = [[[words.take(a) for _ in range(na)], [words.take(d) for _ in range(nd)]] for _ in range(128)]
+        held = [[[words.take(a) for _ in range(na)], [words.take(d) for _ in range(nd)],
+                 self.sparse.word(words, a) if wide == 2 else 0] for _ in range(128)]
 
         def read(place, kind):
             at, bit = place
@@ -406,8 +499,10 @@ class Group:
         else:
             da, place = self.operand(a, swizzle_a, ta, 64, 0, piece)
             am = [[read(place(r, i), a) for i in range(k)] for r in range(64)]
-        db, place = self.operand(b, swizzle_b, tb, n, 8192, piece if not tb else 0)
-        bm = [[read(place(r, i), b) for i in range(k)] for r in range(n)]
+        if wide == 2:
+            am = self.sparse.spread(a, am, [h[2] for h in held], selector)
+        db, place = self.operand(b, swizzle_b, tb, n, 8192, piece if not tb else 0, wide)
+        bm = [[read(place(r, i), b) for i in range(k * wide)] for r in range(n)]
         lc = self.sums(n)
         cm = matrix(lc, 128, lambda t: t, 64, n, d, [h[1] for h in held])
         if not scale:
@@ -425,8 +520,9 @@ class Group:
             tail += [str(s) for s in signs]
         if a in ("f16", "bf16"):
             tail += ([] if registers else [str(int(ta))]) + [str(int(tb))]
-        text = (f"wgmma.mma_async.sync.aligned.m64n{n}k{k}{'.satfinite' if saturate else ''}.{d}.{a}.{b}"
-                f"{'.and.popc' if a == 'b1' else ''}")
+        text = (f"wgmma.mma_async{'.sp' if wide == 2 else ''}.sync.aligned.m64n{n}k{k * wide}"
+                f"{'.satfinite' if saturate else ''}.{d}.{a}.{b}{'.and.popc' if a == 'b1' else ''}"
+                f"{f'#{selector}' if wide == 2 else ''}")
         flat = [w for line in result for w in line]
         print(f"w {text}|{nd} {na} {nd}|{a} {b} {d}|{' '.join(tail)}|{da:x} {db:x}|{seed}|{checksum(flat):016x}")
 
@@ -457,10 +553,26 @@ class Group:
         self.case(32, "s8", "s8", "s32", 3, 3, scale=0)
 
 
+    def run_sparse(self):
+        for selector in (0, 1):
+            self.case(64, "f16", "f16", "f32", 3, 3, selector=selector)
+            self.case(24, "bf16", "bf16", "f32", 2, 2, selector=selector, registers=selector == 1)
+            self.case(16, "f16", "f16", "f16", 0, 0, selector=selector, signs=(-1, 1))
+            self.case(32, "tf32", "tf32", "f32", 3, 2, selector=selector, registers=selector == 0)
+            self.case(64, "bf16", "bf16", "f32", 3, 3, selector=selector, tb=True, ta=selector == 1)
+        self.case(128, "s8", "u8", "s32", 3, 3, selector=0)
+        self.case(48, "u8", "u8", "s32", 2, 3, selector=0, registers=True, saturate=True)
+        self.case(256, "e4m3", "e5m2", "f32", 3, 3, selector=0)
+        self.case(8, "e5m2", "e4m3", "f16", 0, 0, selector=0, scale=0)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
-    warps(traits(folder))
-    Group(folder).run()
+    found, group = traits(folder), Group(folder)
+    warps(found)
+    group.run()
+    sparse_warps(found, group.sparse)
+    group.run_sparse()
 
 
 main()
