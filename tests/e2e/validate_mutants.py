@@ -83,8 +83,10 @@ class Trial:
         return "finding" if self.codes - {"unwritten_output"} else "mismatch"
 
     def right_line(self):
-        """Findings stand where the mutant's fault shows: at its line, or behind it where what it guards is used."""
-        if self.mutant.rule in ("branch",):
+        """Findings stand where the mutant's fault shows: at its line, or behind it where what it guards is used.
+        What a macro holds stands at the lines that use it."""
+        in_macro = self.mutant.source.split("\n")[self.mutant.line - 1].rstrip().endswith("\\")
+        if self.mutant.rule == "branch" and not in_macro:
             return self.mutant.line in self.lines
         return any(l >= self.mutant.line for l in self.lines)
 
