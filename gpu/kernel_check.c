@@ -56,6 +56,8 @@ struct gpu {
     unsigned wall_ms;
     char *compiler; /* what tells this machine's compiler from another */
     uint64_t compiler_seen_ms;
+    json_t *places; /* {"toolkits", "missing"}, as last looked for; NULL: never */
+    uint64_t places_ms;
     size_t open; /* checks and the pool */
     bool closing;
     void (*closed)(void *data);
@@ -135,6 +137,7 @@ static void gpu_drop(struct gpu *gpu) {
     free(gpu->default_arch);
     free(gpu->workers);
     free(gpu->compiler);
+    json_decref(gpu->places);
     free(gpu);
     if (closed) {
         closed(data);
@@ -160,7 +163,7 @@ struct pool *gpu_pool(struct gpu *gpu) {
     return gpu->pool;
 }
 
-json_t *gpu_status(const struct gpu *gpu) {
+static json_t *places_look(void) {
     size_t count;
     struct toolkit *toolkits = toolkits_find(&count);
     json_t *list = json_array(), *missing = json_array();
@@ -175,9 +178,21 @@ json_t *gpu_status(const struct gpu *gpu) {
                                                  "hint", TOOLKIT_HINT));
     }
     toolkits_free(toolkits, count);
-    return json_pack("{s:o, s:o, s:o, s:o}", "workers", pool_status(gpu->pool),
-                     "toolkits", list, "cache", check_cache_status(gpu->cache), "missing",
-                     missing);
+    return json_pack("{s:o, s:o}", "toolkits", list, "missing", missing);
+}
+
+/* Looking asks the disk a hundred times: who polls the status gets an answer that may be
+ * two seconds old. */
+json_t *gpu_status(struct gpu *gpu) {
+    if (!gpu->places || clock_ms() - gpu->places_ms >= TOOLKIT_FRESH_MS) {
+        json_decref(gpu->places);
+        gpu->places = places_look();
+        gpu->places_ms = clock_ms();
+    }
+    return json_pack("{s:o, s:O, s:o, s:O}", "workers", pool_status(gpu->pool),
+                     "toolkits", json_object_get(gpu->places, "toolkits"), "cache",
+                     check_cache_status(gpu->cache), "missing",
+                     json_object_get(gpu->places, "missing"));
 }
 
 /* --- the end of a check --- */

@@ -26,7 +26,7 @@ void gpu_kill(struct gpu *gpu); /* every child, at once; before a fast exit */
 struct pool *gpu_pool(struct gpu *gpu);
 /* {"workers", "toolkits", "cache": {"entries", "bytes", "hits", "misses"}, "missing":
  * [{"what", "hint"}]}: new reference; part of daemon/status. */
-json_t *gpu_status(const struct gpu *gpu);
+json_t *gpu_status(struct gpu *gpu);
 
 struct kernel_check;
 struct call;

@@ -1,5 +1,6 @@
 #include "skills/skills.h"
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -13,12 +14,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define INSTALLED_MS 2000
+
 struct skills {
     struct catalog *catalog;
     struct agents agents;
     struct err agents_problem; /* the user's file of agents; the built-in ones are used */
     char *bundled;
     char **roots;
+    json_t *installed; /* agents on this machine, as last looked for; NULL: never */
+    uint64_t installed_ms;
 };
 
 struct folder_list {
@@ -154,6 +159,7 @@ void skills_close(struct skills *s, void (*closed)(void *data), void *data) {
     agents_finish(&s->agents);
     strings_free(s->roots);
     free(s->bundled);
+    json_decref(s->installed);
     free(s);
 }
 
@@ -173,15 +179,25 @@ static json_t *agent_json(const struct agent *a) {
     return one;
 }
 
-json_t *skills_status(struct skills *s) {
+static json_t *agents_look(const struct skills *s) {
     json_t *installed = json_array();
     for (size_t i = 0; i < s->agents.count; i++) {
         if (agent_is_installed(&s->agents.list[i])) {
             json_array_append_new(installed, agent_json(&s->agents.list[i]));
         }
     }
-    json_t *all = json_pack("{s:o,s:o}", "catalog", catalog_status(s->catalog), "agents",
-                            installed);
+    return installed;
+}
+
+/* Each agent is a question to the disk: what is told may be two seconds old. */
+json_t *skills_status(struct skills *s) {
+    if (!s->installed || clock_ms() - s->installed_ms >= INSTALLED_MS) {
+        json_decref(s->installed);
+        s->installed = agents_look(s);
+        s->installed_ms = clock_ms();
+    }
+    json_t *all = json_pack("{s:o,s:O}", "catalog", catalog_status(s->catalog), "agents",
+                            s->installed);
     if (s->bundled) {
         json_object_set_new(all, "bundled", json_clean_z(s->bundled));
     }
