@@ -45,6 +45,12 @@ extern const struct operator operators_activations[], operators_attention[],
     operators_quantization[], operators_reductions[], operators_scans[],
     operators_shapes[];
 
+/* Of cat and stack, which shapes.c lists (joins.c). */
+int join_cat_infer(struct operator_call *c);
+int join_cat(struct operator_call *c);
+int join_stack_infer(struct operator_call *c);
+int join_stack(struct operator_call *c);
+
 /* --- attributes: the operator declares them, or the process ends --- */
 
 const struct operator_value *call_attribute(const struct operator_call *c,
