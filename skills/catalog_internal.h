@@ -233,6 +233,7 @@ struct ranking {
     const struct snapshot *snapshot; /* must outlive the ranking, and so must */
     struct stemmer *stemmer;         /* the ranker */
     char names[RANK_NAMES_MAX][48];  /* that were asked for */
+    bool wider[RANK_NAMES_MAX];      /* what it belongs to, not a name of it */
     double content; /* what the task says, in words as rare as words get */
 };
 /* allowed: per document of the snapshot. */

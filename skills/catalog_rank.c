@@ -131,9 +131,9 @@ static double order_of(const struct ranked *m) {
  * skill at all holds; and what both are about: as a whole, and word by word. */
 static double score_of(const struct ranking *k, const struct ranked *m) {
     double evidence = m->cover * k->content;
-    double x = -2.8 + 0.25 * log(0.05 + evidence) + 3.9 * m->mentioned + 3.3 * m->adjacent +
-               0.6 * m->described + 1.85 * m->named - 4 * m->foreign - 4.8 * k->unknown +
-               3.6 * m->meaning.direction + 1.65 * m->meaning.spoken;
+    double x = -2.8 + 0.25 * log(0.05 + evidence) + 3.9 * m->mentioned +
+               3.3 * m->adjacent + 0.6 * m->described + 1.85 * m->named - 4 * m->foreign -
+               4.8 * k->unknown + 3.6 * m->meaning.direction + 1.65 * m->meaning.spoken;
     if (k->content > LONG_CONTENT) { /* no skill speaks of all that a story tells */
         x += 3.5 * log(k->content / LONG_CONTENT);
     }
@@ -281,6 +281,7 @@ int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
     r->search = NULL;
     for (size_t i = 0; i < q->phrase_count; i++) {
         memcpy(ret->names[i], q->phrases[i].word, sizeof ret->names[i]);
+        ret->wider[i] = q->phrases[i].wider;
     }
     free(q);
     if (rc < 0) {

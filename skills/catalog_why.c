@@ -9,13 +9,19 @@
 #define NEAR_ENOUGH 0.5 /* to be called near */
 #define NEAR_WORDS_MAX 3
 
+/* A product of which only the kind is spoken of is not there. */
+static bool is_missing(const struct ranking *r, const struct ranked *m, size_t i) {
+    bool kind = r->concepts[i].product && m->by[i] && r->wider[m->by[i] - 1];
+    return r->concepts[i].weight > 0 && (!m->fields[i] || kind);
+}
+
+/* mask: the fields, not_mask: those told before; mask 0: what is missing. */
 static void add_words(struct buf *out, const struct ranking *r, const struct ranked *m,
                       unsigned mask, unsigned not_mask) {
     unsigned count = 0;
     for (size_t i = 0; i < r->concept_count; i++) {
         bool in = mask ? (m->fields[i] & mask) && !(m->fields[i] & not_mask)
-                       : !(m->fields[i] & not_mask);
-        in = in && (mask || r->concepts[i].weight > 0);
+                       : is_missing(r, m, i);
         if (in && count++ < 6) {
             buf_addf(out, "%s\"%s\"", count > 1 ? ", " : "", r->concepts[i].word);
             if (mask && m->by[i]) {
@@ -77,7 +83,7 @@ char *ranking_why_not(const struct ranking *r, const struct ranked *m) {
     autofree char *why = ranking_why(r, m);
     struct buf out = BUF_INIT(8192);
     autobuf missing = BUF_INIT(1024);
-    add_words(&missing, r, m, 0, 15);
+    add_words(&missing, r, m, 0, 0);
     buf_addf(&out, "%s", why);
     if (missing.len) {
         buf_addf(&out, ", but nothing about %s", missing.data);

@@ -342,6 +342,27 @@ Test(rank, words_of_a_phrase_with_another_name_are_not_missing) {
     fixture_drop(&f);
 }
 
+/* What the tool asks of agents: the task's own words may all be missing. */
+Test(rank, other_names_behind_the_task_find_what_the_task_does_not) {
+    static const char *const scopes[] = {"user", NULL};
+    struct fixture f;
+    fixture_make(&f);
+    number_skill(&f, 0, "Rightsizing and cost optimization of cloud resources.");
+    for (int i = 1; i < 420; i++) {
+        number_skill(&f, i, i % 2 ? "Water plants." : "Shave sheep, tidy the garage.");
+    }
+    fixture_open(&f);
+    fixture_folders(&f, scopes);
+    cr_assert(zero(int, fixture_wait(&f)));
+    autojson *alone = find(&f, "tidy up after the hyperscaler's invoice");
+    autojson *named = find(
+        &f, "tidy up after the hyperscaler's invoice: cost optimization, cloud, finops");
+    cr_expect(ne(str, (char *)first_name(alone), "skill-0"));
+    cr_expect(eq(str, (char *)first_name(named), "skill-0"));
+    cr_expect(zero(int, fixture_close(&f)));
+    fixture_drop(&f);
+}
+
 /* Whatever is asked: an answer, in bounded time. */
 Test(rank, answers_any_bytes) {
     static const char *const scopes[] = {"user", NULL};
@@ -429,6 +450,9 @@ Test(rank, a_rival_or_the_kind_of_a_product_is_not_the_product) {
     cr_expect(eq(str, (char *)first_name(any), "sql-queries"));
     autojson *kind = find(&f, "mongodb");
     cr_expect(eq(str, (char *)first_name(kind), ""));
+    const json_t *nearest = json_array_get(json_object_get(kind, "nearest"), 0);
+    const char *why = json_get_string(nearest, "why", "");
+    cr_expect(strstr(why, "but nothing about \"mongodb\"") != NULL, "%s", why);
     cr_expect(zero(int, fixture_close(&f)));
     fixture_drop(&f);
 }
