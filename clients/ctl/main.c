@@ -71,14 +71,26 @@ static int usage_error(const struct ctl *c, const char *text) {
     return 2;
 }
 
+/* Behind "--" there are no options: another program's words (which it shall not be told
+ * as ours), or ours that only look like options. */
+static void take_rest(struct ctl *c, char **rest, int count) {
+    bool program = c->count && strcmp(c->words[0], "worker") == 0;
+    for (int i = program; i < count; i++) {
+        if (!program && i) {
+            grant(c, rest[i]);
+        }
+        c->words[c->count++] = rest[i];
+    }
+}
+
 static int split_words(struct ctl *c, int argc, char **argv) {
     c->words = xcalloc((size_t)argc + 1, sizeof *c->words);
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--") == 0) { /* the rest is another program's */
-            while (++i < argc) {
-                c->words[c->count++] = argv[i];
-            }
-        } else if (strcmp(argv[i], "--json") == 0) {
+        if (strcmp(argv[i], "--") == 0) {
+            take_rest(c, argv + i, argc - i);
+            break;
+        }
+        if (strcmp(argv[i], "--json") == 0) {
             c->json = true;
         } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             c->help = true;

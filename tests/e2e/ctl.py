@@ -306,6 +306,8 @@ def a_task_needs_no_quotes_and_no_skill_is_status_1(room):
     same(code, 0)
     plain(out)
     holds(out, r"pack-wheels +█+.* [01]\.\d\d +project")
+    code, out, _ = room.run("skill", "find", "--json", "--", "--pack", "a", "python", "wheel", "--json")
+    same((code, json.loads(out)["matches"][0]["name"]), (0, "pack-wheels"))
     code, out, _ = room.run("skill", "find", "translate", "a", "sonnet", "into", "Welsh")
     same(code, 1)
     holds(out, "no skill fits")
