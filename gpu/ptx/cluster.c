@@ -86,10 +86,12 @@ static void step_cluster_arrive(struct warp *w, const struct step *s, uint32_t m
     w->cluster_owed |= mask;
     w->block->cluster->open = true;
     life_arrive(w);
-    if (!(s->aux & AUX_RELAXED)) {
+    if (s->aux & AUX_RELAXED) {
+        race_publish_fenced(w, w->block->cluster->blocks[0], RACE_PLACE);
+    } else {
         w->block->released = w->block->cluster->time;
+        race_release_at(w, w->block->cluster->blocks[0], RACE_PLACE);
     }
-    race_release_at(w, w->block->cluster->blocks[0], RACE_PLACE);
     w->block->changes++;
     cluster_check_barrier(w->block->cluster);
 }

@@ -79,6 +79,8 @@ unsigned race_kind_of(const struct ptx_instruction *i, unsigned kind);
  * has done and knows to the object; an acquire of the lanes takes all that is there. */
 void race_publish(struct warp *w, struct block *owner, uint64_t address);
 void race_learn(struct warp *w, uint32_t lanes, struct block *owner, uint64_t address);
+/* A relaxed arrival hands on what was known at the last fence. */
+void race_publish_fenced(struct warp *w, struct block *owner, uint64_t address);
 static inline void race_release_at(struct warp *w, struct block *owner,
                                    uint64_t address) {
     if (w->race) {

@@ -238,6 +238,12 @@ void race_publish(struct warp *w, struct block *owner, uint64_t address) {
     race_know_drop(race_of(w), &view);
 }
 
+void race_publish_fenced(struct warp *w, struct block *owner, uint64_t address) {
+    if (w->race && w->race->fenced) {
+        object_add(w, owner, address, w->race->fenced, NULL);
+    }
+}
+
 static void learn(struct warp *w, uint32_t lanes, struct race_know *from) {
     struct race_run *r = race_of(w);
     struct race_warp *x = w->race;

@@ -148,6 +148,30 @@ Test(ptx_async, the_barrier_of_a_cluster) {
                   "barrier.cluster.wait: 32 threads");
 }
 
+#define EXCHANGE(fence, arrive)                                                          \
+    CLUSTER("2")                                                                         \
+    MINE "st.shared.u32 [%rd3], %i;\n" fence "barrier.cluster.arrive" arrive             \
+         "; barrier.cluster.wait;\n"                                                     \
+         "mov.u32 %r2, %cluster_ctarank; xor.b32 %r2, %r2, 1;\n"                         \
+         "mapa.shared::cluster.u64 %rd4, %rd3, %r2;\n"                                   \
+         "ld.shared::cluster.u32 %r3, [%rd4];\n" MEET TAIL("%r3")
+
+static uint32_t swapped(uint32_t i) {
+    return i / 32 % 2 ? i - 32 : i + 32;
+}
+
+/* By the ISA it guarantees no order of memory: that is the fence's. */
+Test(ptx_async, a_relaxed_arrival_hands_on_what_was_fenced) {
+    check_all_ways(EXCHANGE("", ""), 4, 32, swapped);
+    check_all_ways(EXCHANGE("fence.acq_rel.cluster;", ".relaxed"), 4, 32, swapped);
+    struct machine_config c = {.checks = ALL_CHECKS, .threads = 1};
+    struct machine_room *r = room_new(EXCHANGE("", ".relaxed"), &c);
+    room_buffer(r, "out", 512, OUT_FLAGS);
+    cr_expect_eq(room_launch(r, 4, 32), MACHINE_DONE);
+    cr_expect_eq(room_found(r, "race", NULL), 128);
+    room_free(r);
+}
+
 Test(ptx_async, launches_of_clusters) {
     struct machine_room *r = room_new(CLUSTER("4") "ret; }\n", NULL);
     room_buffer(r, "out", 4, 0);
