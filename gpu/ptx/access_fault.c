@@ -1,0 +1,137 @@
+#include "gpu/ptx/access_fault.h"
+
+#include "gpu/ptx/access.h"
+
+#include <stdio.h>
+
+static const char *space_word(enum ptx_space space) {
+    switch (space) {
+    case PTX_SHARED:
+    case PTX_SHARED_CLUSTER:
+        return "shared";
+    case PTX_LOCAL:
+        return "local";
+    case PTX_PARAM:
+        return "parameter";
+    case PTX_CONST:
+        return "constant";
+    default:
+        return "global";
+    }
+}
+
+void access_fault(const struct access_fault *f, enum finding_code code,
+                  const char *buffer, int64_t offset, const char *text) {
+    struct finding_place at = {.warp = f->warp,
+                               .step = f->step,
+                               .lane = f->lane,
+                               .buffer = buffer,
+                               .offset = offset};
+    finding_add(&at, code, "Invalid %s %s of %llu bytes: %s", space_word(f->space),
+                f->writes ? "write" : "read", (unsigned long long)f->bytes, text);
+    run_fault(f->warp->worker->run);
+}
+
+void access_fault_misaligned(const struct access_fault *f, unsigned align) {
+    char text[96];
+    snprintf(text, sizeof text, "address 0x%llx is not a multiple of %u",
+             (unsigned long long)f->address, align);
+    access_fault(f, FINDING_MISALIGNED, NULL, 0, text);
+}
+
+#define FAR (UINT64_C(1) << 34) /* bytes beyond which an address is not near a buffer */
+
+/* Which allocation was meant: the one it begins in, else the nearest. */
+void access_fault_global(const struct access_fault *f) {
+    struct allocation *before, *after;
+    memory_around(run_memory(f->warp->worker->run), f->address, &before, &after);
+    char text[2304]; /* names of variables are symbols, of templates long ones */
+    uint64_t past = before ? f->address - before->address : 0;
+    uint64_t gap = after ? after->address - f->address : UINT64_MAX;
+    const struct allocation *near = before;
+    uint64_t behind = before && past >= before->bytes ? past - before->bytes : 0;
+    if ((!before && gap > FAR) || (behind > FAR && gap > FAR)) {
+        snprintf(text, sizeof text, "0x%llx is no address of device memory%s",
+                 (unsigned long long)f->address,
+                 f->address < 4096 ? " (null pointer)" : "");
+        access_fault(f, FINDING_OUT_OF_BOUNDS, NULL, 0, text);
+        return;
+    }
+    if (!before || (past >= before->bytes && gap < past - before->bytes)) {
+        near = after;
+        snprintf(text, sizeof text, "%llu bytes in front of %s (%llu bytes)",
+                 (unsigned long long)gap, near->name, (unsigned long long)near->bytes);
+        access_fault(f, FINDING_OUT_OF_BOUNDS, near->name, -(int64_t)gap, text);
+        return;
+    }
+    if (past < near->bytes && near->freed) {
+        snprintf(text, sizeof text, "offset %llu of %s, which has been freed",
+                 (unsigned long long)past, near->name);
+    } else if (past < near->bytes && past + f->bytes <= near->bytes) {
+        snprintf(text, sizeof text, "%s is constant memory", near->name);
+    } else {
+        snprintf(text, sizeof text, "%llu bytes past the end of %s (%llu bytes)",
+                 (unsigned long long)(past >= near->bytes
+                                          ? past - near->bytes
+                                          : past + f->bytes - near->bytes),
+                 near->name, (unsigned long long)near->bytes);
+    }
+    access_fault(f, FINDING_OUT_OF_BOUNDS, near->name, (int64_t)past, text);
+}
+
+const char *block_shared_name(const struct run *run, uint64_t offset,
+                              uint64_t *ret_offset) {
+    const struct program *p = run->program;
+    *ret_offset = offset;
+    for (uint32_t k = 0; k < p->shared_count; k++) {
+        const struct ptx_variable *v = &p->module->variables[p->shared_variables[k]];
+        uint64_t at = p->shared_offsets[p->shared_variables[k]];
+        if (offset >= at && offset - at < v->size) {
+            *ret_offset = offset - at;
+            return v->name;
+        }
+    }
+    return "dynamic shared memory";
+}
+
+/* An index below 0 wraps, of 32 bits or of 64: no window is so large. */
+static int64_t window_offset(uint64_t address) {
+    return address >> 31 == 1 ? (int64_t)address - (INT64_C(1) << 32) : (int64_t)address;
+}
+
+void access_fault_window(const struct access_fault *f, uint64_t size) {
+    char text[128];
+    int64_t offset = window_offset(f->address);
+    uint64_t end = f->address + f->bytes;
+    if (offset < 0) {
+        snprintf(text, sizeof text, "offset %lld, in front of the beginning",
+                 (long long)offset);
+    } else {
+        snprintf(
+            text, sizeof text, "offset %llu, %llu bytes past the end (%llu bytes)",
+            (unsigned long long)f->address,
+            (unsigned long long)(f->address >= size ? f->address - size : end - size),
+            (unsigned long long)size);
+    }
+    access_fault(f, FINDING_OUT_OF_BOUNDS,
+                 f->space == PTX_SHARED
+                     ? "shared memory"
+                     : (f->space == PTX_LOCAL ? "local memory" : "parameters"),
+                 offset, text);
+}
+
+void access_fault_uninitialized(const struct access_fault *f, const struct block *b,
+                                const char *buffer, uint64_t offset) {
+    const char *copied = b ? block_copies_to(b, f->address, f->bytes) : NULL;
+    struct finding_place at = {.warp = f->warp,
+                               .step = f->step,
+                               .lane = f->lane,
+                               .buffer = buffer,
+                               .offset = (int64_t)offset};
+    finding_add(&at, FINDING_UNINITIALIZED,
+                "Uninitialized %s read of %llu bytes: offset %llu of %s %s%s%s",
+                space_word(f->space), (unsigned long long)f->bytes,
+                (unsigned long long)offset, buffer,
+                copied ? "is being written by a " : "was never written",
+                copied ? copied : "", copied ? " that nobody has waited for" : "");
+}
