@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "skills/generation/builtin_skill.h"
+#include "skills/generation/builtin_wanted.h"
 #include "skills/generation/builtin_words.h"
 
 #include <ctype.h>
@@ -162,72 +163,11 @@ static void ask_run(struct making *m, const struct lesson_fix *f,
 
 /* --- an edit --- */
 
-static bool is_token(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* The tokens of the new lines that no old line, and nothing that is asked, has. */
-static void want_tokens(json_t *contains, const char *lines, const char *asked) {
-    autobuf old = BUF_INIT(64u << 10);
-    for (const char *s = lines; *s;) {
-        size_t len = strcspn(s, "\n");
-        if (*s == '-') {
-            buf_add(&old, s, len);
-            buf_addc(&old, '\n');
-        }
-        s += len + (s[len] == '\n');
-    }
-    for (const char *s = lines; *s && json_array_size(contains) < 3;) {
-        size_t line = strcspn(s, "\n");
-        for (size_t i = 1; *s == '+' && i < line && json_array_size(contains) < 3;) {
-            size_t len = 0;
-            while (i + len < line && is_token(s[i + len])) {
-                len++;
-            }
-            autofree char *token = xstrndup(s + i, len);
-            if (len >= 3 && len <= 60 && !strstr(old.data, token) &&
-                !strcasestr(asked, token)) {
-                bool known = false;
-                for (size_t k = 0; k < json_array_size(contains); k++) {
-                    known |= strcmp(json_string_value(json_array_get(contains, k)),
-                                    token) == 0;
-                }
-                if (!known) {
-                    json_array_append_new(contains, json_string(token));
-                }
-            }
-            i += len ? len : 1;
-        }
-        s += line + (s[line] == '\n');
-    }
-}
-
-/* The old lines as they stood, without their marks. */
-static char *old_lines(const char *lines) {
-    struct buf out = BUF_INIT(64u << 10);
-    for (const char *s = lines; *s;) {
-        size_t len = strcspn(s, "\n");
-        if (*s == '-') {
-            buf_addf(&out, "    %.*s\n", (int)(len - 1), s + 1);
-        }
-        s += len + (s[len] == '\n');
-    }
-    return buf_detach(&out);
-}
-
-static size_t new_lines(const char *lines) {
-    size_t n = *lines == '+';
-    for (const char *s = lines; (s = strstr(s, "\n+")); s++) {
-        n++;
-    }
-    return n;
-}
-
 static void ask_edit(struct making *m, const struct lesson_fix *f,
                      const struct lesson_change *c, size_t i, size_t variant) {
     const char *name = next_name(m);
-    autofree char *old = old_lines(c->to);
-    size_t lines = new_lines(c->to) + 4;
+    autofree char *old = wanted_old_lines(c->to);
+    size_t lines = wanted_new_lines(c->to) + 4;
     if (!*old || lines > 20 || strlen(old) > 1500) {
         return;
     }
@@ -238,7 +178,7 @@ static void ask_edit(struct making *m, const struct lesson_fix *f,
                   "Answer with the corrected lines alone, at most %zu.",
                   name, context, failure, path_basename(c->path), old, lines);
     autojson *expected = json_object(), *contains = json_array();
-    want_tokens(contains, c->to, input);
+    wanted_tokens(contains, c->to, input);
     if (json_array_size(contains)) {
         autofree char *length =
             xasprintf("\\A\\s*+(?:[^\\n]*+\\n){0,%zu}+[^\\n]*+\\z", lines + 4);
@@ -250,33 +190,6 @@ static void ask_edit(struct making *m, const struct lesson_fix *f,
 
 /* --- why --- */
 
-static bool is_technical(const char *word) {
-    size_t len = strlen(word);
-    bool inner = false;
-    for (size_t i = 1; i < len; i++) {
-        inner |= strchr("_.:-", word[i]) || isupper((unsigned char)word[i]) ||
-                 isdigit((unsigned char)word[i]);
-    }
-    return len >= 4 && len <= 60 && inner;
-}
-
-static void want_technical(json_t *contains, const char *cause, const char *asked) {
-    struct words w;
-    words_read(&w, cause);
-    for (size_t k = 0; k < w.count && json_array_size(contains) < 2; k++) {
-        char *word = w.list[k];
-        size_t len = strlen(word);
-        while (len && strchr(".,:;!?()`", word[len - 1])) {
-            word[--len] = '\0';
-        }
-        const char *bare = word + strspn(word, "(`");
-        if (is_technical(bare) && !strcasestr(asked, bare)) {
-            json_array_append_new(contains, json_string(bare));
-        }
-    }
-    words_free(&w);
-}
-
 static void ask_cause(struct making *m, const struct lesson_fix *f, size_t i) {
     if (!f->cause || !builtin_is_safe(f->cause)) {
         return;
@@ -287,7 +200,7 @@ static void ask_cause(struct making *m, const struct lesson_fix *f, size_t i) {
                             "one sentence on one line.",
                             context, f->quote);
     autojson *contains = json_array(), *expected = json_object();
-    want_technical(contains, f->cause, input);
+    wanted_terms(contains, f->cause, input);
     if (json_array_size(contains)) {
         json_object_set(expected, "contains", contains);
         json_object_set_new(expected, "regex",
