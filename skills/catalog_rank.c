@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "skills/catalog_search.h"
+#include "skills/key_phrases.h"
 
 #include <errno.h>
 #include <math.h>
@@ -84,16 +85,21 @@ static bool stand_together(const struct seen *a, const struct seen *b) {
     return false;
 }
 
-/* A product that the task names and the skill does not, or only in its body, or only what
- * it belongs to. */
+/* How much of a product that the task names is not the skill's: half of it where only the
+ * body has it, or where another thing of its kind stands; all where only the kind does.
+ */
 static double foreign_share(const struct search *q, size_t concept,
                             const struct seen *seen) {
     const struct ranking *k = q->ranking;
-    bool wider = seen->by && q->phrases[seen->by - 1].wider;
-    if (!k->concepts[concept].product || ((seen->fields & 7) && !wider)) {
+    const struct concept *c = &k->concepts[concept];
+    if (!c->product) {
         return 0;
     }
-    return (seen->fields ? 0.5 : 1) / (double)k->product_count;
+    const struct phrase *p = seen->by ? &q->phrases[seen->by - 1] : NULL;
+    bool own = !p || words_are_aliases(c->word, p->word), named = seen->fields & 7;
+    bool absent = !seen->fields || (!own && (p->wider || !named));
+    double share = absent ? 1 : own && named ? 0 : 0.5;
+    return share / (double)k->product_count;
 }
 
 static void weigh_concepts(const struct search *q, const struct snapshot_document *d,

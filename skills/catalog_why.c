@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "skills/catalog_internal.h"
+#include "skills/key_phrases.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,10 @@
 
 /* A product of which only the kind is spoken of is not there. */
 static bool is_missing(const struct ranking *r, const struct ranked *m, size_t i) {
-    bool kind = r->concepts[i].product && m->by[i] && r->wider[m->by[i] - 1];
-    return r->concepts[i].weight > 0 && (!m->fields[i] || kind);
+    const struct concept *c = &r->concepts[i];
+    bool kind = c->product && m->by[i] && r->wider[m->by[i] - 1] &&
+                !words_are_aliases(c->word, r->names[m->by[i] - 1]);
+    return c->weight > 0 && (!m->fields[i] || kind);
 }
 
 /* mask: the fields, not_mask: those told before; mask 0: what is missing. */

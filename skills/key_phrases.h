@@ -33,6 +33,8 @@ double word_weight(const char *word);
 bool word_is_product(const char *word);
 /* Whether two products do the same and who has one has not the other. */
 bool words_are_rivals(const char *a, const char *b);
+/* Whether they name the same product, or one and its files. */
+bool words_are_aliases(const char *a, const char *b);
 #define KEY_TERMS_MAX 24
 #define KEY_TASK_MAX (64u << 10) /* bytes of a task that are read */
 

@@ -393,7 +393,8 @@ bool word_is_product(const char *word) {
     return is_in(word, product_words, ARRAY_LEN(product_words));
 }
 
-/* Those that the thesaurus gives as names of one kind of thing. */
+/* Of those that the thesaurus gives as names of one kind of thing: other things, and the
+ * same thing. */
 static const char *const rivals[][5] = {
     {"asana", "jira", "linear", "trello"},
     {"aws", "azure", "gcp"},
@@ -414,6 +415,28 @@ static const char *const rivals[][5] = {
     {"facebook", "instagram", "linkedin", "tiktok", "twitter"},
 };
 
+static const char *const aliases[][5] = {
+    {"bash", "shell", "sh"},
+    {"cplusplus", "cpp", "cxx"},
+    {"csharp", "dotnet", "fsharp"},
+    {"docker", "container", "dockerfile"},
+    {"excel", "xlsx", "xls", "spreadsheet", "workbook"},
+    {"github", "gh"},
+    {"gitlab", "glab"},
+    {"jupyter", "notebook", "ipynb"},
+    {"k8s", "kubernetes", "kubectl"},
+    {"latex", "tex"},
+    {"nodejs", "node", "npm"},
+    {"postgres", "postgresql", "psql"},
+    {"powerpoint", "pptx", "ppt", "slides"},
+    {"powershell", "pwsh"},
+    {"python", "py"},
+    {"rails", "ruby"},
+    {"react", "jsx"},
+    {"swift", "swiftui"},
+    {"typescript", "ts", "tsx"},
+};
+
 static bool is_among(const char *word, const char *const list[static 5]) {
     for (size_t i = 0; i < 5 && list[i]; i++) {
         if (strcmp(list[i], word) == 0) {
@@ -423,11 +446,21 @@ static bool is_among(const char *word, const char *const list[static 5]) {
     return false;
 }
 
-bool words_are_rivals(const char *a, const char *b) {
-    for (size_t i = 0; i < ARRAY_LEN(rivals); i++) {
-        if (is_among(a, rivals[i]) && is_among(b, rivals[i])) {
-            return strcmp(a, b) != 0;
+static bool share_row(const char *const rows[][5], size_t count, const char *a,
+                      const char *b) {
+    for (size_t i = 0; i < count; i++) {
+        if (is_among(a, rows[i]) && is_among(b, rows[i])) {
+            return true;
         }
     }
     return false;
+}
+
+bool words_are_rivals(const char *a, const char *b) {
+    return strcmp(a, b) != 0 && share_row(rivals, ARRAY_LEN(rivals), a, b);
+}
+
+bool words_are_aliases(const char *a, const char *b) {
+    return strncmp(a, b, strlen(a)) == 0 || strncmp(a, b, strlen(b)) == 0 ||
+           share_row(aliases, ARRAY_LEN(aliases), a, b);
 }

@@ -91,6 +91,9 @@ Test(key_phrases, everyday_words_say_little_and_function_words_nothing) {
     cr_expect(words_are_rivals("aws", "azure") && words_are_rivals("azure", "aws"));
     cr_expect(words_are_rivals("aws", "aws") == false);
     cr_expect(words_are_rivals("aws", "pnpm") == false);
+    cr_expect(words_are_aliases("k8s", "kubernetes") &&
+              words_are_aliases("mongo", "mongodb"));
+    cr_expect(words_are_aliases("jenkins", "pipeline") == false);
 }
 
 Test(key_phrases, long_and_hostile_texts_are_bounded) {

@@ -439,6 +439,8 @@ Test(rank, a_rival_or_the_kind_of_a_product_is_not_the_product) {
     fixture_skill(&f, "user", "terraform-modules",
                   "Write reusable Terraform modules for infrastructure.", "Modules.");
     fixture_skill(&f, "user", "sql-queries", "Write queries for databases.", "Joins.");
+    fixture_skill(&f, "user", "pptx-maker", "Make pptx files.", "Layouts.");
+    fixture_skill(&f, "user", "azure-delivery", "Run pipelines on Azure.", "Stages.");
     fixture_open(&f);
     fixture_folders(&f, scopes);
     cr_assert(zero(int, fixture_wait(&f)));
@@ -446,6 +448,10 @@ Test(rank, a_rival_or_the_kind_of_a_product_is_not_the_product) {
     cr_expect(eq(str, (char *)first_name(same), "terraform-modules"));
     autojson *rival = find(&f, "pulumi");
     cr_expect(eq(str, (char *)first_name(rival), ""));
+    autojson *files = find(&f, "powerpoint");
+    cr_expect(eq(str, (char *)first_name(files), "pptx-maker"));
+    autojson *another = find(&f, "jenkins stages fail");
+    cr_expect(eq(str, (char *)first_name(another), ""));
     autojson *any = find(&f, "write database queries");
     cr_expect(eq(str, (char *)first_name(any), "sql-queries"));
     autojson *kind = find(&f, "mongodb");
