@@ -2,7 +2,7 @@
 """Figures and ratios against a peer measured in the same run. Prints; never judges.
 
 usage: bench.py BUILD_FOLDER [SECTION …]
-sections: start latency exit check heavy cached parallel edit document models emulator
+sections: start latency exit check heavy cached parallel edit document models emulator turns
 """
 import json, os, re, shutil, signal, statistics, subprocess, sys, tempfile, time
 
@@ -487,8 +487,37 @@ def bench_emulator():
     server.close()
 
 
+def floods():
+    """What a hostile or careless client may send at once: name, bytes."""
+    def many(count, text):
+        return b"".join(text % i + b"\n" for i in range(count))
+    return (("100,000 lookups of a job", many(100000, b'{"id":%d,"method":"job/status","params":{"job":"x"}}')),
+            ("10,000 questions for the status", many(10000, b'{"id":%d,"method":"daemon/status"}')),
+            ("100,000 notifications", b'{"method":"notifications/x"}\n' * 100000),
+            ("100,000 broken messages", b"{]\n" * 100000),
+            ("100,000 lines of junk", b"xyz\n" * 100000),
+            ("one text of 16 MiB", b'{"id":1,"method":"skill/check","params":{"text":"%s"}}\n' % (b"a" * (16 << 20))),
+            ("8 million numbers in one message", b'{"id":1,"method":"job/list","x":[%s1]}\n' % (b"1," * (8 << 20))),
+            ("16 MiB of brackets", b"[" * (16 << 20) + b"\n"))
+
+
+def bench_turns():
+    """The longest turns of the loop in processor time; what else would run waits for so long."""
+    meter = BUILD + "/tests/bench/loop_turns.so"
+    print("turns of the loop: the three longest while a client sends all at once (no peer)")
+    with tempfile.TemporaryDirectory() as folder:
+        env = dict(os.environ, LD_PRELOAD=meter, LOOP_TURNS=folder + "/turns", XDG_STATE_HOME=folder)
+        for name, data in floods():
+            start = time.perf_counter()
+            subprocess.run([DAEMON], input=data, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env,
+                           cwd=folder, timeout=300)
+            seconds = time.perf_counter() - start
+            with open(folder + "/turns") as f:
+                row(name, f.read().strip().replace(" ", ", ") + " ms", "%.2f s in all" % seconds)
+
+
 def main():
-    sections = ["start", "latency", "exit", "check", "heavy", "cached", "parallel", "edit", "document", "models", "emulator"]
+    sections = ["start", "latency", "exit", "check", "heavy", "cached", "parallel", "edit", "document", "models", "emulator", "turns"]
     for name in sys.argv[2:] or sections:
         globals()["bench_" + name]()
     return 0
