@@ -186,3 +186,44 @@ extern "C" __global__ void grouped(const float* x, const __grid_constant__ CUten
   }
   if (threadIdx.x < 16) sums[blockIdx.x * 16 + threadIdx.x] = s;
 }
+
+// A ring of stages that both blocks of a cluster fill: each sends its half of a row to both. Who has read a stage
+// tells both producers, and a producer leaves when all of that has come.
+__device__ unsigned other(const void* p, unsigned rank) {
+  unsigned at;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"(shared(p)), "r"(rank));
+  return at;
+}
+extern "C" __global__ void __cluster_dims__(2, 1, 1) multicast_ring(const int* x, int* y, int rows) {
+  constexpr int S = 3;
+  __shared__ alignas(128) int stage[S][128];
+  __shared__ alignas(8) u64 full[S];
+  __shared__ alignas(8) u64 empty[S];
+  unsigned rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < S; s++) { bar_init(&full[s], 1); bar_init(&empty[s], 2); }
+    bars_ready();
+  }
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+  if (threadIdx.x == 128) {
+    for (int k = 0; k < rows; k++) {
+      int s = k % S;
+      bar_wait(&empty[s], k / S & 1 ^ 1);
+      bar_expect(&full[s], 512);
+      asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;"
+                   :: "r"(shared(&stage[s][rank * 64])), "l"(x + k * 128 + rank * 64), "r"(256), "r"(shared(&full[s])), "h"((short)3) : "memory");
+    }
+    for (int k = rows; k < rows + S; k++) bar_wait(&empty[k % S], k / S & 1 ^ 1);
+  } else if (threadIdx.x < 128) {
+    int sum = 0;
+    for (int k = 0; k < rows; k++) {
+      bar_wait(&full[k % S], k / S & 1);
+      sum += stage[k % S][threadIdx.x] * (int)(rank + 1);
+      asm volatile("bar.sync 1, 128;" ::: "memory");
+      if (threadIdx.x < 2)
+        asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(other(&empty[k % S], threadIdx.x)) : "memory");
+    }
+    y[blockIdx.x * 128 + threadIdx.x] = sum;
+  }
+}

@@ -122,3 +122,38 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) exited_block(const int* x, 
   asm volatile("ld.shared::cluster.s32 %0, [%1];" : "=r"(v) : "r"(at) : "memory");
   y[threadIdx.x] = v;
 }
+
+// As in async_copies.cu, but a producer leaves while the other block still tells it what was read.
+extern "C" __global__ void __cluster_dims__(2, 1, 1) ring_without_tail(const int* x, int* y) {
+  const int rows = 5;
+  constexpr int S = 3;
+  __shared__ alignas(128) int stage[S][64];
+  __shared__ alignas(8) u64 full[S];
+  __shared__ alignas(8) u64 empty[S];
+  unsigned rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < S; s++) { bar_init(&full[s], 1); bar_init(&empty[s], 2); }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+  if (threadIdx.x == 32) {
+    for (int k = 0; k < rows; k++) {
+      int s = k % S;
+      bar_wait(&empty[s], k / S & 1 ^ 1);
+      bar_expect(&full[s], 256);
+      asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;"
+                   :: "r"(shared(&stage[s][rank * 32])), "l"(x + rank * 32), "r"(128), "r"(shared(&full[s])), "h"((short)3) : "memory");
+    }
+  } else if (threadIdx.x < 32) {
+    int sum = 0;
+    for (int k = 0; k < rows; k++) {
+      bar_wait(&full[k % S], k / S & 1);
+      sum += stage[k % S][threadIdx.x];
+      __syncwarp();
+      if (threadIdx.x < 2)
+        asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(mapa(shared(&empty[k % S]), threadIdx.x)) : "memory");
+    }
+    y[blockIdx.x * 32 + threadIdx.x] = sum;
+  }
+}

@@ -82,6 +82,9 @@ def copies():
                 [x, tensor_map("x", 8, 16), {"name": "maps", "type": "uint8", "shape": [3, 128], "scratch": True},
                  {"name": "first", "type": "int32", "shape": [4], "init": {"values": first}}, out("sums", "float32", 3, 16)],
                 {"sums": [xv[a:b].sum(0) for a, b in zip(first, first[1:])]})
+    x, xv = given("x", "int32", (10, 128), head(9, 0, 1000))
+    yield check("multicast_ring", "multicast_ring", [4], [160], [x, out("y", "int32", 4, 128), i32("rows", 10)],
+                {"y": [xv.sum(0) * (blk % 2 + 1) for blk in range(4)]})
     # Blocks of a 4 x 2 grid in clusters of 2 x 2; ranks run along x first.
     y = np.zeros((2, 4, 64), int)
     for row in range(2):
@@ -107,8 +110,9 @@ DEFECTS = {
     "no_last_sync": ("early_exit",),
     "not_yet_initialised": ("invalid_mbarrier",),
     "exited_block": ("out_of_bounds",),
+    "ring_without_tail": ("early_exit",),
 }
-CLUSTERS = ("no_last_sync", "not_yet_initialised", "exited_block")
+CLUSTERS = ("no_last_sync", "not_yet_initialised", "exited_block", "ring_without_tail")
 
 
 def defects():
