@@ -25,7 +25,9 @@ struct evaluation_room *evaluation_room_new(uv_loop_t *loop,
 /* Stops what runs, closes the connections, then frees. */
 void evaluation_room_close(struct evaluation_room *room);
 
+/* Made when it is first asked for; the room's. NULL once the room is closing. */
 struct model_client *evaluation_room_client(struct evaluation_room *room);
+/* What the configuration says, borrowed; NULL where it says nothing (links: "public"). */
 const json_t *evaluation_room_models(const struct evaluation_room *room);
 const json_t *evaluation_room_students(const struct evaluation_room *room);
 const json_t *evaluation_room_defaults(const struct evaluation_room *room);
@@ -41,6 +43,7 @@ struct evaluation_guest {
     void (*stop)(struct evaluation_guest *guest);
     struct evaluation_guest *next, **link;
 };
+/* guest is embedded by its owner. A room that closes is freed when the last has left. */
 void evaluation_room_enter(struct evaluation_room *room, struct evaluation_guest *guest);
 void evaluation_room_leave(struct evaluation_room *room, struct evaluation_guest *guest);
 
@@ -48,6 +51,8 @@ void evaluation_room_leave(struct evaluation_room *room, struct evaluation_guest
  * (-ENOKEY, -EACCES, or params that are wrong at `path`). Returns -1. */
 int evaluation_model_fail(struct call *call, const char *path, const struct err *err);
 
+/* The daemon says once how a call's host leads to its room; without that, and for a NULL
+ * origin, evaluation_room_of gives NULL. It gives NULL too when the daemon is ending. */
 void evaluation_set_locator(struct evaluation_room *(*locate)(void *host));
 struct evaluation_room *evaluation_room_of(const struct call_origin *origin);
 

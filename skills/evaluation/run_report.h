@@ -4,5 +4,8 @@
 
 struct buf;
 
+/* Appended: a line for each run, and the matrix of skills and models. */
 void run_list_describe(const json_t *result, struct buf *out);
+/* Appended: the verdict and a row for each model, without its cells; for CSV and HTML the
+ * text itself, or where it was written. */
 void run_show_describe(const json_t *result, struct buf *out);

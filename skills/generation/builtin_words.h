@@ -15,7 +15,9 @@ struct words {
 /* Separated by blanks and quotes; those behind the last are left out. */
 void words_read(struct words *w, const char *text);
 void words_free(struct words *w);
-bool words_have(const struct words *w, const char *word);
+bool words_have(const struct words *w, const char *word); /* to the letter */
+/* Looks like a file's name: an ending of up to five characters, no option, nothing that a
+ * shell would expand. The disk is not asked. */
 bool word_is_file(const char *word);
 /* The command with its files called otherwise; malloc'ed. */
 char *words_rename_files(const char *command, const char *name);
