@@ -224,8 +224,9 @@ const struct operation validate_operations[] = {
         .name = "kernel/validate",
         .tool = "kernel_validate",
         .title = "Run a CUDA kernel against a reference",
-        .summary = "Compile a CUDA kernel, run it on the CPU backend, compare it with a "
-                   "reference: results, memory and barrier findings, counters.",
+        .summary =
+            "Compile a CUDA kernel, run it on a GPU or else on the CPU, compare it with "
+            "a reference: results, memory, race and barrier findings, counters.",
         .tool_help = tool_help,
         .params_schema = params_schema,
         .tool_schema = tool_schema,
