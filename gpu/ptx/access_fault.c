@@ -100,18 +100,22 @@ static int64_t window_offset(uint64_t address) {
 }
 
 void access_fault_window(const struct access_fault *f, uint64_t size) {
-    char text[128];
+    char text[160], dynamic[48] = "";
     int64_t offset = window_offset(f->address);
     uint64_t end = f->address + f->bytes;
+    if (f->space == PTX_SHARED) {
+        snprintf(dynamic, sizeof dynamic, ", %u of them dynamic",
+                 f->warp->worker->run->launch->dynamic_shared);
+    }
     if (offset < 0) {
         snprintf(text, sizeof text, "offset %lld, in front of the beginning",
                  (long long)offset);
     } else {
         snprintf(
-            text, sizeof text, "offset %llu, %llu bytes past the end (%llu bytes)",
+            text, sizeof text, "offset %llu, %llu bytes past the end (%llu bytes%s)",
             (unsigned long long)f->address,
             (unsigned long long)(f->address >= size ? f->address - size : end - size),
-            (unsigned long long)size);
+            (unsigned long long)size, dynamic);
     }
     access_fault(f, FINDING_OUT_OF_BOUNDS,
                  f->space == PTX_SHARED

@@ -188,11 +188,15 @@ void step_exit(struct warp *w, const struct step *s, uint32_t mask) {
 }
 
 void step_trap(struct warp *w, const struct step *s, uint32_t mask) {
+    bool no_grid = __atomic_load_n(&w->worker->run->no_grid, __ATOMIC_RELAXED);
     for (uint32_t m = mask; m; m &= m - 1) {
         struct finding_place at = {
             .warp = w, .step = s, .lane = (unsigned)__builtin_ctz(m)};
-        finding_add(&at, FINDING_TRAP, "The kernel executed %s",
-                    s->aux ? "a breakpoint" : "a trap instruction");
+        finding_add(&at, FINDING_TRAP, "The kernel executed %s%s",
+                    s->aux ? "a breakpoint" : "a trap instruction",
+                    no_grid ? ": grid.sync() wants a cooperative launch "
+                              "(\"cooperative\": true)"
+                            : "");
     }
     run_fault(w->worker->run);
     w->block->ended = true;

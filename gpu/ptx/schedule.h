@@ -48,6 +48,8 @@ struct run { /* one launch */
     int fault;             /* atomic: a finding that ends a launch */
     int stuck;             /* atomic: a deadlock was told */
     int quit;              /* atomic: all stop */
+    int no_grid; /* atomic: the grid's workspace was asked for, and there is none:
+                    the launch is not cooperative */
     uint32_t workers;
     uint32_t number;      /* of the launch */
     uint32_t map_changes; /* atomic: tensor maps that were changed */

@@ -240,7 +240,7 @@ static bool fill_lane_special(const struct warp *w, unsigned special, uint32_t *
 }
 
 static uint32_t uniform_special(const struct warp *w, unsigned special) {
-    const struct run *run = w->worker->run;
+    struct run *run = w->worker->run;
     const struct machine_launch *launch = run->launch;
     switch (special) {
     case PTX_SR_NTID_X:
@@ -295,6 +295,9 @@ static uint32_t uniform_special(const struct warp *w, unsigned special) {
     case PTX_SR_DYNAMIC_SMEM_SIZE:
         return launch->dynamic_shared;
     case PTX_SR_ENVREG1: /* cooperative groups: the grid's workspace */
+        if (!run->workspace) {
+            __atomic_store_n(&run->no_grid, 1, __ATOMIC_RELAXED);
+        }
         return (uint32_t)(run->workspace >> 32);
     case PTX_SR_ENVREG2:
         return (uint32_t)run->workspace;

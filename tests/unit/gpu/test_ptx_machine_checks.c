@@ -278,6 +278,12 @@ Test(ptx_machine_checks, asynchronous_copies_arrive_when_waited_for) {
 Test(ptx_machine_checks, traps_asserts_and_printf) {
     expect_finding(run(HEAD "setp.eq.u32 %p1, %r2, 33; @%p1 trap;\n" END, 0),
                    MACHINE_FAULT, "trap", 1, NULL, 0, 33);
+    /* grid.sync() traps where the grid has no workspace. */
+    struct machine_room *grid = run(HEAD "mov.u32 %r3, %envreg1; trap;\n" END, 0);
+    char *told = room_findings(grid);
+    cr_expect(strstr(told, "grid.sync() wants a cooperative launch"), "%s", told);
+    free(told);
+    room_free(grid);
     struct machine_room *r = room_new(
         ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
         ".global .align 1 .b8 f[24] = {105, 61, 37, 53, 100, 32, 37, 46, 50, 102, 32, "

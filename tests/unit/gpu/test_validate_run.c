@@ -111,10 +111,15 @@ static int fake_params(struct backend *b, const char *entry, struct kernel_param
     return 3;
 }
 
-static void add(struct backend *b, const char *code, enum finding_severity severity) {
+static void say(struct backend *b, const char *code, enum finding_severity severity,
+                const char *message) {
     struct finding_span at = {.line = 7};
     json_array_append_new(b->findings,
-                          finding_new("run", code, severity, "so it is", "k.cu", &at));
+                          finding_new("run", code, severity, message, "k.cu", &at));
+}
+
+static void add(struct backend *b, const char *code, enum finding_severity severity) {
+    say(b, code, severity, "so it is");
 }
 
 static void add_races(struct backend *b) {
@@ -150,6 +155,14 @@ static enum backend_end fake_launch(struct backend *b, const struct backend_laun
         bool wrong = !strcmp(l->entry, "wrong") || (!strcmp(l->entry, "round") && n % 32);
         to[i] = wrong && i == 2 ? from[i] : 2 * from[i];
         memset(y->written + 4 * i, 1, 4);
+    }
+    if (!strcmp(l->entry, "stuck")) {
+        say(b, "deadlock", FINDING_ERROR, "waits for who waits in turn");
+        say(b, "deadlock", FINDING_ERROR, "waits for 5 bytes");
+        say(b, "deadlock", FINDING_ERROR, "waits for 5 bytes");
+        say(b, "misaligned", FINDING_ERROR, "at 5");
+        say(b, "misaligned", FINDING_ERROR, "at 6");
+        return BACKEND_DEADLOCK;
     }
     if (!strcmp(l->entry, "printing")) {
         b->printed =
@@ -324,6 +337,15 @@ Test(validate_run, findings_fail_a_right_result) {
     json_t *findings = json_object_get(r, "findings");
     cr_assert_eq(json_array_size(findings), 1);
     cr_assert_eq(json_get_integer(json_array_get(findings, 0), "count", 0), 6);
+}
+
+/* One helper may hold all waits: who is waited for in vain is told beside the others. */
+Test(validate_run, deadlocks_of_one_line_are_told_apart) {
+    autojson *r = run("stuck", TWICE, "ptx");
+    json_t *findings = json_object_get(r, "findings");
+    cr_assert_eq(json_array_size(findings), 3);
+    cr_assert_eq(json_get_integer(json_array_get(findings, 1), "count", 0), 2);
+    cr_assert_eq(json_get_integer(json_array_get(findings, 2), "count", 0), 2);
 }
 
 static bool looked_for_races(const json_t *r) {
