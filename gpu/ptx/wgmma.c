@@ -204,7 +204,7 @@ static void take_operands(struct warp *w, const struct step *s, const struct mat
         fragment_pack(w, m->registers + m->a.first, &t, a);
     }
     x->operand[x->operands] = wgmma_operand_of(second, 0, m->product.n, m->b_transposed);
-    x->operand[x->operands].wide = m->sparse ? 2 : 1;
+    x->operand[x->operands].doubled = m->sparse;
     x->sum[x->operands] = wgmma_operand_take(w, s, &x->operand[x->operands], b);
     x->operands++;
 }

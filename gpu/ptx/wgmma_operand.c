@@ -17,32 +17,33 @@ struct wgmma_operand wgmma_operand_of(uint64_t descriptor, unsigned first, unsig
                                   .first = first,
                                   .rows = rows,
                                   .transposed = transposed,
-                                  .wide = 1};
+                                  .doubled = 0};
 }
 
 /* Pieces of 16 bytes: two of each row or, transposed, 16 lines of k with a piece for each
  * eight rows. */
 static unsigned piece_count(const struct wgmma_operand *o) {
-    return (o->transposed ? o->rows / 8 * 16 : o->rows * 2) * o->wide;
+    return (o->transposed ? o->rows / 8 * 16 : o->rows * 2) << o->doubled;
 }
 
 /* In units of 16 bytes, canonical layouts: along k ((8,m),2):((W,SBO),1 or LBO), across
- * it
- * ((W,m),(8,2)):((1,LBO),(W,SBO)), without swizzle ((1,m),(8,2)):((-,SBO),(1,LBO)); then
- * bits 4-6 of the address are changed by its bits 7-9. */
+ * it ((W,m),(8,2)):((1,LBO),(W,SBO)), without swizzle ((1,m),(8,2)):((-,SBO),(1,LBO));
+ * then bits 4-6 of the address are changed by its bits 7-9. */
 static uint64_t piece_offset(const struct wgmma_operand *o, unsigned piece) {
-    unsigned w = o->swizzle;
+    unsigned w = o->swizzle, turns = (unsigned)__builtin_ctz(w);
     uint64_t at = o->start;
     if (o->transposed) {
-        unsigned lines = 16 * o->wide, k = piece % lines;
-        unsigned unit = o->first / 8 + piece / lines;
-        at += w == 1 ? unit * o->stride + k / 8 * o->lead
-                     : unit % w * 16 + unit / w * o->lead + k / 8 * o->stride;
+        unsigned bits = 4 + o->doubled, k = piece & ((1u << bits) - 1);
+        unsigned unit = o->first / 8 + (piece >> bits);
+        at += w == 1
+                  ? unit * o->stride + k / 8 * o->lead
+                  : (unit & (w - 1)) * 16 + (unit >> turns) * o->lead + k / 8 * o->stride;
         at += (uint64_t)(k % 8) * w * 16;
     } else {
-        unsigned many = 2 * o->wide, row = o->first + piece / many, k = piece % many;
+        unsigned bits = 1 + o->doubled, k = piece & ((1u << bits) - 1);
+        unsigned row = o->first + (piece >> bits);
         at += (uint64_t)(row % 8) * w * 16 + row / 8 * o->stride;
-        at += w == 1 ? k * o->lead : k % w * 16 + k / w * o->lead;
+        at += w == 1 ? k * o->lead : (k & (w - 1)) * 16 + (k >> turns) * o->lead;
     }
     uint64_t line = (at >> 7) - o->base;
     return at ^ (line & (w - 1)) << 4;
@@ -108,9 +109,9 @@ uint64_t wgmma_operand_take(struct warp *w, const struct step *s,
             continue;
         }
         for (unsigned r = 0; r < 8; r++) { /* a piece is eight rows of one k: halves */
-            unsigned lines = 16 * o->wide;
-            memcpy(to + (k / lines * 8 + r) * (size_t)ROW_BYTES * o->wide +
-                       (size_t)k % lines * 2,
+            unsigned bits = 4 + o->doubled;
+            memcpy(to + ((k >> bits) * 8 + r) * ((size_t)ROW_BYTES << o->doubled) +
+                       (size_t)(k & ((1u << bits) - 1)) * 2,
                    from + (size_t)r * 2, 2);
         }
     }

@@ -11,7 +11,7 @@ struct wgmma_operand {
     unsigned rows;                /* of m or n */
     unsigned first;               /* row */
     bool transposed;              /* rows run along memory, not k */
-    unsigned wide;                /* rows of so many times 32 bytes of k: 1, or 2 */
+    unsigned doubled;             /* 1: rows of 64 bytes of k, of a sparse product */
 };
 
 /* rows: of m or n, from row `first` of the matrix on. */
