@@ -323,14 +323,16 @@ Test(rank, words_that_no_skill_of_many_holds_count_against_all) {
 }
 
 /* A phrase with another name is known by it, also where no skill holds its words; one of
- * them alone is not. */
-Test(rank, words_of_a_phrase_with_another_name_are_not_missing) {
+ * them alone is not. And what the tool asks of agents: the task's own words may all be
+ * missing. */
+Test(rank, phrases_are_known_by_their_names_and_tasks_by_those_behind_them) {
     static const char *const scopes[] = {"user", NULL};
     struct fixture f;
     fixture_make(&f);
     number_skill(&f, 0, "Export survival reports.");
-    for (int i = 1; i < 420; i++) {
-        number_skill(&f, i, "Water plants.");
+    number_skill(&f, 1, "Rightsizing and cost optimization of cloud resources.");
+    for (int i = 2; i < 420; i++) {
+        number_skill(&f, i, i % 2 ? "Water plants." : "Shave sheep, tidy the garage.");
     }
     fixture_open(&f);
     fixture_folders(&f, scopes);
@@ -338,27 +340,11 @@ Test(rank, words_of_a_phrase_with_another_name_are_not_missing) {
     double phrase = best_score(&f, "export kaplan meier reports"),
            alone = best_score(&f, "export meier reports");
     cr_expect(gt(dbl, phrase, alone + 1));
-    cr_expect(zero(int, fixture_close(&f)));
-    fixture_drop(&f);
-}
-
-/* What the tool asks of agents: the task's own words may all be missing. */
-Test(rank, other_names_behind_the_task_find_what_the_task_does_not) {
-    static const char *const scopes[] = {"user", NULL};
-    struct fixture f;
-    fixture_make(&f);
-    number_skill(&f, 0, "Rightsizing and cost optimization of cloud resources.");
-    for (int i = 1; i < 420; i++) {
-        number_skill(&f, i, i % 2 ? "Water plants." : "Shave sheep, tidy the garage.");
-    }
-    fixture_open(&f);
-    fixture_folders(&f, scopes);
-    cr_assert(zero(int, fixture_wait(&f)));
-    autojson *alone = find(&f, "tidy up after the hyperscaler's invoice");
+    autojson *task = find(&f, "tidy up after the hyperscaler's invoice");
     autojson *named = find(
         &f, "tidy up after the hyperscaler's invoice: cost optimization, cloud, finops");
-    cr_expect(ne(str, (char *)first_name(alone), "skill-0"));
-    cr_expect(eq(str, (char *)first_name(named), "skill-0"));
+    cr_expect(ne(str, (char *)first_name(task), "skill-1"));
+    cr_expect(eq(str, (char *)first_name(named), "skill-1"));
     cr_expect(zero(int, fixture_close(&f)));
     fixture_drop(&f);
 }
