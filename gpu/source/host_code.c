@@ -322,6 +322,14 @@ void host_code_scan(const char *text, size_t len, struct host_code *ret) {
     process(text, len, NULL, NULL, ret);
 }
 
+/* cuRAND's headers, named beneath include_roots, ask for NVRTC themselves: they need what
+ * looks like the host's. */
+static bool is_made_for_nvrtc(const struct source_file *f) {
+    const char *slash = strrchr(f->path, '/');
+    return strncmp(slash ? slash + 1 : f->path, "curand", 6) == 0 &&
+           memmem(f->text, f->len, "__CUDACC_RTC__", 14);
+}
+
 void host_code_blank_sources(struct source_set *sources, struct host_code *ret) {
     struct space_macros macros = {0};
     for (size_t i = sources->count; i-- > 0;) { /* headers before what includes them */
@@ -336,6 +344,9 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret) 
     bool any = false, needs = false;
     for (size_t i = sources->count; i-- > 0;) {
         struct source_file *f = &sources->files[i];
+        if (i && is_made_for_nvrtc(f)) {
+            continue;
+        }
         autofree char *before = xmalloc(f->len + 1);
         memcpy(before, f->text, f->len + 1);
         host_code_finish(ret);

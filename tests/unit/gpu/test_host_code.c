@@ -293,6 +293,33 @@ Test(host_code, files_of_one_compilation_know_each_others_macros) {
     source_set_finish(&s);
 }
 
+/* cuRAND's ask for NVRTC themselves, and include what looks like the host's. */
+Test(host_code, headers_that_are_made_for_nvrtc_stay) {
+    static const struct {
+        const char *path, *text;
+        bool stays;
+    } headers[] = {
+        {"r1/curand_kernel.h",
+         "#ifdef __CUDACC_RTC__\n#endif\n#include \"curand.h\"\nint f();\n", true},
+        {"r1/curand_mine.h", "#include \"curand.h\"\nint f();\n", false},
+        {"r1/mine.h", "#ifdef __CUDACC_RTC__\n#endif\n#include \"curand.h\"\n", false},
+    };
+    struct source_set s = {0};
+    cr_assert(zero(int, source_set_add(&s, "r0/k.cu", NULL, "int f();\n", 9, NULL)));
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        cr_assert(zero(int, source_set_add(&s, headers[i].path, NULL, headers[i].text,
+                                           strlen(headers[i].text), NULL)));
+    }
+    struct host_code h;
+    host_code_blank_sources(&s, &h);
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        bool same = strcmp(s.files[i + 1].text, headers[i].text) == 0;
+        cr_expect(eq(int, same, headers[i].stays), "%s", headers[i].path);
+    }
+    host_code_finish(&h);
+    source_set_finish(&s);
+}
+
 static void read_source(const char *folder, const char *name, struct buf *out) {
     autofree char *path = xasprintf("%s/%s", folder, name);
     struct err err = {0};
