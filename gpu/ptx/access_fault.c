@@ -26,7 +26,8 @@ void access_fault(const struct access_fault *f, enum finding_code code,
                                .step = f->step,
                                .lane = f->lane,
                                .buffer = buffer,
-                               .offset = offset};
+                               .offset = offset,
+                               .other = f->other};
     finding_add(&at, code, "Invalid %s %s of %llu bytes: %s", space_word(f->space),
                 f->writes ? "write" : "read", (unsigned long long)f->bytes, text);
     run_fault(f->warp->worker->run);

@@ -11,7 +11,8 @@ struct access_fault {
     uint64_t address;
     uint64_t bytes;
     bool writes;
-    bool remote; /* may be another block's shared memory */
+    bool remote;                       /* may be another block's shared memory */
+    const struct finding_other *other; /* or NULL */
 };
 
 void access_fault(const struct access_fault *f, enum finding_code code,

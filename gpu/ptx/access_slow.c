@@ -90,13 +90,18 @@ static struct block *find_block(struct access_fault *f) {
     struct block *b = c->blocks[tag - 1];
     if (b != own && (!f->remote || b->finished)) {
         char text[128];
+        struct finding_other exit;
+        bool gone = b->finished && f->remote;
         snprintf(text, sizeof text,
-                 b->finished && f->remote
-                     ? "block %u of the cluster has exited, its shared memory is gone"
+                 gone
+                     ? "block %u of the cluster has exited, its shared memory is gone (a "
+                       "cluster.sync() before the end is missing)"
                      : "the address is in shared memory of block %u of the cluster, the "
                        "instruction is one for the own",
                  (unsigned)tag - 1);
+        f->other = gone && life_exit_place(b, &exit) ? &exit : NULL;
         access_fault(f, FINDING_OUT_OF_BOUNDS, NULL, 0, text);
+        f->other = NULL;
         return NULL;
     }
     f->address &= (UINT64_C(1) << CLUSTER_TAG_SHIFT) - 1;

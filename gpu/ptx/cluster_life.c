@@ -318,20 +318,26 @@ void life_exit(struct warp *w, const struct step *s) {
     }
 }
 
-static void tell(const struct block *b, const struct life_touch *t) {
-    struct cluster_life *l = life_of(b);
-    const struct life_exit *e = &l->exits[b->rank];
-    struct warp *w = t->warp;
-    struct finding_other other = {.function = e->function,
-                                  .block = b->number,
-                                  .thread = e->thread,
-                                  .message = "here a block leaves that others still read "
-                                             "or write"};
-    struct finding_place at = {.warp = w, .step = t->step, .lane = t->lane};
-    if (e->step) {
-        other.instruction = e->step->instruction;
-        at.other = &other;
+bool life_exit_place(const struct block *b, struct finding_other *ret) {
+    const struct cluster_life *l = life_of(b);
+    const struct life_exit *e = l ? &l->exits[b->rank] : NULL;
+    if (!e || !e->step) {
+        return false;
     }
+    *ret = (struct finding_other){
+        .function = e->function,
+        .instruction = e->step->instruction,
+        .block = b->number,
+        .thread = e->thread,
+        .message = "here a block leaves that others still read or write"};
+    return true;
+}
+
+static void tell(const struct block *b, const struct life_touch *t) {
+    struct warp *w = t->warp;
+    struct finding_other other;
+    struct finding_place at = {.warp = w, .step = t->step, .lane = t->lane};
+    at.other = life_exit_place(b, &other) ? &other : NULL;
     struct frame *running = w->frame,
                  place = {.code = w->worker->run->program->codes[t->function]};
     w->frame = &place;

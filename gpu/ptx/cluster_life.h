@@ -59,5 +59,8 @@ void life_check_init(struct warp *w, const struct step *s, unsigned lane,
                      struct block *owner, const struct mbarrier *m);
 /* The last thread leaves, by this step. */
 void life_exit(struct warp *w, const struct step *s);
+/* Where it did, for a finding about this block; false: it is not known. */
+struct finding_other;
+bool life_exit_place(const struct block *b, struct finding_other *ret);
 /* The block has ended well: findings. */
 void life_end(struct block *b);

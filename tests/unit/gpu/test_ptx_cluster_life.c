@@ -130,6 +130,13 @@ Test(ptx_cluster_life, blocks_that_exit_too_early_are_told) {
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         check_told(&cases[k]);
     }
+    /* and one that has: block 1 runs long */
+    static const struct told late = {
+        BEGIN MEET "@%p1 exit; mov.u32 %r5, 0;\n"
+                   "L: st.volatile.global.u32 [%at], %r5; add.u32 %r5, %r5, 1;\n"
+                   "setp.lt.u32 %p2, %r5, 3000; @%p2 bra L;\n" READ TAIL("%r4"),
+        "out_of_bounds", "block 0 of the cluster has exited", LEAVES};
+    check_told(&late);
 }
 
 /* A copy that nobody waits for is told once. */
