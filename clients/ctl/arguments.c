@@ -117,28 +117,54 @@ static json_t *whole_number(const char *text) {
     return value;
 }
 
+/* A text that is JSON: an object or a list, or one object of a list. 1 when it is none
+ * and may mean itself. */
+static int set_json(json_t *params, const json_t *property, const char *text,
+                    struct err *err) {
+    const char *name = json_get_string(property, "name", "");
+    bool object = method_has_type(property, "object");
+    json_error_t error;
+    if (*text != '{' && *text != '[') {
+        return 1;
+    }
+    json_t *value = json_loads(text, 0, &error);
+    if (!value && object && *text == '{' && !method_has_type(property, "string")) {
+        return err_set(err, -EINVAL, "--%s: this is no JSON: %s (column %d)", name,
+                       error.text, error.column);
+    }
+    if (json_is_object(value) && !object) {
+        append(params, name, value);
+    } else if (value) {
+        json_object_set_new(params, name, value);
+    }
+    return value ? 0 : 1;
+}
+
+static int set_number(json_t *params, const char *name, const char *text,
+                      struct err *err) {
+    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+    if (!json_is_number(value)) {
+        json_decref(value);
+        return err_set(err, -EINVAL, "--%s %s: a number is needed", name, text);
+    }
+    json_object_set_new(params, name, value);
+    return 0;
+}
+
+/* Of several types that a parameter may have, the first that the text can be. */
 static int set_property(json_t *params, const json_t *property, const char *text,
                         struct err *err) {
     const char *name = json_get_string(property, "name", "");
-    if (*text == '{' || *text == '[') {
-        json_error_t error;
-        json_t *value = json_loads(text, 0, &error);
-        if (json_is_object(value) &&
-            !method_has_type(property, "object")) { /* one of a list */
-            append(params, name, value);
-            return 0;
-        }
-        if (value) {
-            json_object_set_new(params, name, value);
-            return 0;
-        }
+    bool whole = method_has_type(property, "integer");
+    int rc = set_json(params, property, text, err);
+    if (rc <= 0) {
+        return rc;
     }
-    if (method_has_type(property,
-                        "string")) { /* or, as JSON above, what else it may be */
+    if (method_has_type(property, "string")) {
         json_object_set_new(params, name, json_text(text, strlen(text)));
         return 0;
     }
-    json_t *count = method_has_type(property, "integer") ? whole_number(text) : NULL;
+    json_t *count = whole ? whole_number(text) : NULL;
     if (count) {
         json_object_set_new(params, name, count);
         return 0;
@@ -150,15 +176,10 @@ static int set_property(json_t *params, const json_t *property, const char *text
         append_words(params, name, text);
         return 0;
     }
-    json_t *value = NULL;
-    if (method_has_type(property, "integer") || method_has_type(property, "number")) {
-        value = json_loads(text, JSON_DECODE_ANY, NULL);
-        if (!json_is_number(value)) {
-            json_decref(value);
-            return err_set(err, -EINVAL, "--%s %s: a number is needed", name, text);
-        }
+    if (whole || method_has_type(property, "number")) {
+        return set_number(params, name, text, err);
     }
-    json_object_set_new(params, name, value ? value : json_text(text, strlen(text)));
+    json_object_set_new(params, name, json_text(text, strlen(text)));
     return 0;
 }
 

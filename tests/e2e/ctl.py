@@ -105,6 +105,7 @@ def what_cannot_be_asked_is_status_2(room):
                            (["job", "status", "x"], r"job"),
                            (["job", "status", "0" * 32], r"no job"),
                            (["skill", "find", "--limt", "1", "x"], r"--limt: no such option; did you mean --limit\?"),
+                           (["kernel", "check", "good.cu", "--launch", '{"block": [128}'], r"--launch: this is no JSON.*column"),
                            (["skil", "find", "x"], r"hint: did you mean upskillctl skill find\?"),
                            (["stauts"], r"did you mean upskillctl status\?"),
                            (["validate", "good.cu"], r"did you mean upskillctl kernel validate\?"),
