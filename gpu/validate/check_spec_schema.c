@@ -152,7 +152,8 @@ static const char schema[] =
     "\"seed\": {\"type\": [\"string\", \"integer\"], " TEXT("Repeats a run: \\\"0x…\\\".") "}, "
     "\"backend\": {\"enum\": [\"auto\", \"cuda\", \"emulator\"], \"default\": \"auto\"}, "
     "\"device\": {\"type\": \"string\", " TEXT("A GPU's UUID, or its number.") "}, "
-    "\"checks\": {\"type\": \"array\", \"items\": {\"enum\": [\"memory\", \"initialized\", \"race\", \"barrier\"]}}, "
+    "\"checks\": {\"type\": \"array\", \"items\": {\"enum\": [\"memory\", \"initialized\", \"race\", \"barrier\"]}, "
+    TEXT("Left out: all, races in one trial of one case.") "}, "
     "\"odd_sizes\": {\"type\": \"boolean\", \"default\": true, " TEXT("Try odd sizes too where all are round.") "}, "
     "\"benchmark\": {\"anyOf\": [{\"type\": \"boolean\"}, " OBJECT("Time the launches (GPU only).",
         "\"samples\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 10000, \"default\": 50}, "
