@@ -25,6 +25,7 @@
 static const double field_weight[CATALOG_FIELDS] = {8, 4, 2, 1};
 static const double field_length[CATALOG_FIELDS] = {0, 0.4, 0.5, 0.75};
 #define LONG_CONTENT 5.5 /* of tasks, in rare words; hardly a short one has more */
+#define CONTENT_MIN 0.5  /* less is one word of everyday English, "write a will" */
 #define BODY_FULL 1000.0 /* words; a longer body mentions much that it is not about */
 
 /* --- one document --- */
@@ -142,6 +143,9 @@ static double score_of(const struct ranking *k, const struct ranked *m) {
                4.8 * k->unknown + 3.6 * m->meaning.direction + 1.65 * m->meaning.spoken;
     if (k->content > LONG_CONTENT) { /* no skill speaks of all that a story tells */
         x += 3.5 * log(k->content / LONG_CONTENT);
+    }
+    if (k->content < CONTENT_MIN) {
+        x -= 10;
     }
     return 1 / (1 + exp(-x));
 }

@@ -150,8 +150,11 @@ Test(rank, works_in_tiny_collections_and_ranks_ties_by_measured_lift) {
     cr_assert(zero(int, fixture_wait(&f)));
     autojson *one = find(&f, "sum reduction kernel in CUDA");
     cr_expect(eq(str, (char *)first_name(one), "cuda-reduction"));
-    autojson *none = find(&f, "bake a chocolate cake");
-    cr_expect(eq(int, (int)json_array_size(json_object_get(none, "matches")), 0));
+    static const char *const others[] = {"bake a chocolate cake", "write a will"};
+    for (size_t i = 0; i < 2; i++) {
+        autojson *none = find(&f, others[i]);
+        cr_expect(eq(int, (int)json_array_size(json_object_get(none, "matches")), 0));
+    }
     fixture_skill(&f, "user", "alpha", "Convert invoices to json.", "Same.");
     fixture_skill(&f, "user", "bravo", "Convert invoices to json.", "Same.");
     fixture_write(&f, "user/bravo/skill_meta.json",
