@@ -92,6 +92,7 @@ const char *block_shared_name(const struct run *run, uint64_t offset,
             return v->name;
         }
     }
+    *ret_offset = offset >= p->shared_bytes ? offset - p->shared_bytes : offset;
     return "dynamic shared memory";
 }
 
@@ -100,10 +101,25 @@ static int64_t window_offset(uint64_t address) {
     return address >> 31 == 1 ? (int64_t)address - (INT64_C(1) << 32) : (int64_t)address;
 }
 
-void access_fault_window(const struct access_fault *f, uint64_t size) {
+/* How far behind the end, of what ends at `high`. */
+static uint64_t past_end(const struct access_fault *f, uint64_t high) {
+    return f->address >= high ? f->address - high : f->address + f->bytes - high;
+}
+
+/* Between variables, or behind them all. */
+static void fault_behind_variable(const struct access_fault *f, const char *name,
+                                  const struct shared_extent *e) {
+    char text[2304]; /* a template's names are long */
+    uint64_t offset = f->address - e->low;
+    snprintf(text, sizeof text, "offset %llu, %llu bytes past the end of %s (%llu bytes)",
+             (unsigned long long)offset, (unsigned long long)past_end(f, e->high), name,
+             (unsigned long long)(e->high - e->low));
+    access_fault(f, FINDING_OUT_OF_BOUNDS, name, (int64_t)offset, text);
+}
+
+static void fault_outside(const struct access_fault *f, const char *name, uint64_t size) {
     char text[160], dynamic[48] = "";
     int64_t offset = window_offset(f->address);
-    uint64_t end = f->address + f->bytes;
     if (f->space == PTX_SHARED) {
         snprintf(dynamic, sizeof dynamic, ", %u of them dynamic",
                  f->warp->worker->run->launch->dynamic_shared);
@@ -112,17 +128,26 @@ void access_fault_window(const struct access_fault *f, uint64_t size) {
         snprintf(text, sizeof text, "offset %lld, in front of the beginning",
                  (long long)offset);
     } else {
-        snprintf(
-            text, sizeof text, "offset %llu, %llu bytes past the end (%llu bytes%s)",
-            (unsigned long long)f->address,
-            (unsigned long long)(f->address >= size ? f->address - size : end - size),
-            (unsigned long long)size, dynamic);
+        snprintf(text, sizeof text, "offset %llu, %llu bytes past the end (%llu bytes%s)",
+                 (unsigned long long)f->address, (unsigned long long)past_end(f, size),
+                 (unsigned long long)size, dynamic);
     }
-    access_fault(f, FINDING_OUT_OF_BOUNDS,
-                 f->space == PTX_SHARED
-                     ? "shared memory"
-                     : (f->space == PTX_LOCAL ? "local memory" : "parameters"),
-                 offset, text);
+    access_fault(f, FINDING_OUT_OF_BOUNDS, name, offset, text);
+}
+
+void access_fault_shared(const struct access_fault *f) {
+    const struct run *run = f->warp->worker->run;
+    struct shared_extent e;
+    const char *name = shared_owner(run, f->address, &e);
+    if (name && window_offset(f->address) >= 0) {
+        fault_behind_variable(f, name, &e);
+    } else {
+        fault_outside(f, "shared memory", run->shared_bytes - run->program->shared_gaps);
+    }
+}
+
+void access_fault_window(const struct access_fault *f, uint64_t size) {
+    fault_outside(f, f->space == PTX_LOCAL ? "local memory" : "parameters", size);
 }
 
 void access_fault_uninitialized(const struct access_fault *f, const struct block *b,

@@ -20,7 +20,9 @@ void access_fault(const struct access_fault *f, enum finding_code code,
 void access_fault_misaligned(const struct access_fault *f, unsigned align);
 /* No allocation holds it, or none that may be accessed so. */
 void access_fault_global(const struct access_fault *f);
-/* It is outside of a window of `size` bytes: shared, local, parameter memory. */
+/* No variable of shared memory has it. */
+void access_fault_shared(const struct access_fault *f);
+/* It is outside of a window of `size` bytes: local, parameter memory. */
 void access_fault_window(const struct access_fault *f, uint64_t size);
 /* b: of shared memory, whose. */
 void access_fault_uninitialized(const struct access_fault *f, const struct block *b,

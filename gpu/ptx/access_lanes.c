@@ -347,13 +347,34 @@ INLINE void access_global(struct warp *w, const struct step *s, uint32_t mask,
     }
 }
 
+/* All within one variable and aligned. */
+INLINE bool lanes_of_extent(const uint64_t *o, const struct shared_extent *e,
+                            const unsigned size) {
+    uint64_t most = 0, least = UINT64_MAX, low = 0;
+    LANES_FOR {
+        most = o[l] > most ? o[l] : most;
+        least = o[l] < least ? o[l] : least;
+        low |= o[l];
+    }
+    return least >= e->low && e->high >= size && most <= e->high - size &&
+           (low & (size - 1)) == 0;
+}
+
+INLINE bool lanes_of_variable(struct worker *worker, uint32_t access, const uint64_t *o,
+                              const unsigned size) {
+    struct shared_extent *last = &worker->extents[access];
+    return __builtin_expect(lanes_of_extent(o, last, size), 1) ||
+           (shared_extent_find(worker->run, o[0], size, last) &&
+            lanes_of_extent(o, last, size));
+}
+
 INLINE void access_shared(struct warp *w, const struct step *s, uint32_t mask,
                           const uint64_t *offsets, const bool store, const unsigned bytes,
                           const unsigned count) {
     struct block *b = w->block;
     const struct access *a = &w->worker->run->program->accesses[s->extra];
     struct window at = {.host = b->shared, .shadow = b->shared_shadow};
-    if (!lanes_inside(offsets, b->shared_bytes, bytes * count) ||
+    if (!lanes_of_variable(w->worker, s->extra, offsets, bytes * count) ||
         !move_lanes(w, s, a, at, offsets, mask, true, store, bytes, count)) {
         access_slow(w, s, mask, offsets, PTX_SHARED);
     }

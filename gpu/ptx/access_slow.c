@@ -114,8 +114,9 @@ static struct block *find_shared(struct access_fault *f, bool reads) {
     if (!b) {
         return NULL;
     }
-    if (f->address >= b->shared_bytes || f->bytes > b->shared_bytes - f->address) {
-        access_fault_window(f, b->shared_bytes);
+    struct shared_extent extent;
+    if (!shared_extent_find(f->warp->worker->run, f->address, f->bytes, &extent)) {
+        access_fault_shared(f);
         return NULL;
     }
     if (b->shared_shadow && reads &&

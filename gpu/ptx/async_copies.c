@@ -142,8 +142,8 @@ static void step_copy(struct warp *w, const struct step *s, uint32_t mask) {
             c.from_bytes = (uint8_t)(size[l] < s->bytes ? size[l] : s->bytes);
         }
         sources[l] = c.from;
-        bool inside = offset % s->bytes == 0 && offset < w->block->shared_bytes &&
-                      s->bytes <= w->block->shared_bytes - offset;
+        bool inside = offset % s->bytes == 0 &&
+                      shared_is_inside(worker, s->extra, offset, s->bytes);
         if (!inside) {
             access_resolve(w, s, l, offset, PTX_SHARED, s->bytes, false, true, &shadow);
             continue;

@@ -88,7 +88,7 @@ int launch_check(const struct machine_launch *l, const struct program *p,
     if (rc) {
         return rc;
     }
-    uint64_t shared = p->shared_bytes + l->dynamic_shared;
+    uint64_t shared = p->shared_bytes - p->shared_gaps + l->dynamic_shared;
     if (shared > MAX_SHARED) {
         return refuse(err, "bytes of shared memory of a block", shared, MAX_SHARED);
     }

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "gpu/ptx/matrix.h"
 #include "gpu/ptx/memory.h"
+#include "gpu/ptx/shared_layout.h"
 #include "gpu/ptx/warp.h"
 #include "gpu/ptx/wgmma.h"
 
@@ -165,40 +166,6 @@ static void reach_all(struct reach *r, uint32_t entry) {
             reach_operand(r, f, &f->elements[k]);
         }
     }
-}
-
-/* Static shared memory: every reached variable of that space has its place. */
-static uint64_t place_shared(struct program *p, const struct reach *r) {
-    const struct ptx_module *m = r->module;
-    uint64_t top = 0, extern_align = 16;
-    p->shared_offsets = xmalloc((m->variable_count + 1) * sizeof *p->shared_offsets);
-    p->shared_variables = xmalloc((m->variable_count + 1) * sizeof *p->shared_variables);
-    for (uint32_t v = 0; v < m->variable_count; v++) {
-        const struct ptx_variable *x = &m->variables[v];
-        p->shared_offsets[v] = UINT64_MAX;
-        if (x->space != PTX_SHARED || !r->variables[v]) {
-            continue;
-        }
-        uint64_t align = x->align ? x->align : 1;
-        if (x->is_unsized) {
-            extern_align = align > extern_align ? align : extern_align;
-            continue;
-        }
-        top = (top + align - 1) / align * align;
-        p->shared_offsets[v] = top;
-        p->shared_variables[p->shared_count++] = v;
-        top += x->size;
-    }
-    p->shared_bytes = top;
-    uint64_t dynamic = (top + extern_align - 1) / extern_align * extern_align;
-    for (uint32_t v = 0; v < m->variable_count; v++) {
-        if (m->variables[v].space == PTX_SHARED && m->variables[v].is_unsized &&
-            r->variables[v]) {
-            p->shared_offsets[v] = dynamic;
-            p->shared_bytes = dynamic;
-        }
-    }
-    return dynamic;
 }
 
 /* ---- one function ---- */
@@ -478,7 +445,7 @@ int program_new(struct program **ret, const struct ptx_module *module, uint32_t 
     r.queue = xcalloc(module->function_count + 1u, sizeof *r.queue);
     r.variables = xcalloc(module->variable_count + 1u, sizeof *r.variables);
     reach_all(&r, entry);
-    uint64_t dynamic = place_shared(p, &r);
+    uint64_t dynamic = shared_place(p, r.variables);
     size_t before = json_array_size(unsupported);
     int rc = 0;
     for (uint32_t k = 0; k < r.queued && rc == 0; k++) {

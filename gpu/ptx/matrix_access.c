@@ -20,8 +20,7 @@ static uint8_t *row_at(struct warp *w, const struct step *s, const struct matrix
                        unsigned lane, uint64_t address, bool writes) {
     struct block *b = w->block;
     uint64_t offset = shared_offset(address, m->space);
-    bool inside =
-        offset % 16 == 0 && offset < b->shared_bytes && b->shared_bytes - offset >= 16;
+    bool inside = offset % 16 == 0 && shared_is_inside(w->worker, m->access, offset, 16);
     uint32_t set = 0x0f0f0f0f;
     race_touch(w, s, lane, b, offset, 16, writes ? RACE_WRITE : RACE_READ);
     if (inside && b->shared_shadow) {

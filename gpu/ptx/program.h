@@ -128,7 +128,8 @@ struct program {
     struct basic_block *blocks;
     uint32_t block_count;
     uint64_t *shared_offsets; /* by variable; UINT64_MAX = none */
-    uint64_t shared_bytes;    /* static; dynamic ones start there, aligned */
+    uint64_t shared_bytes;    /* static, with gaps; dynamic ones start there, aligned */
+    uint64_t shared_gaps;     /* bytes of these that are nobody's (shared_layout.h) */
     uint32_t *shared_variables;
     uint32_t shared_count;
     uint64_t steps;

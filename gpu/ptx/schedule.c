@@ -237,6 +237,7 @@ static void worker_init(struct worker *w, struct run *run) {
     w->blocks = xcalloc(p->block_count + 1u, sizeof *w->blocks);
     w->accesses = xcalloc(p->access_count + 1u, sizeof *w->accesses);
     w->last = xcalloc(p->access_count + 1u, sizeof *w->last);
+    w->extents = xcalloc(p->access_count + 1u, sizeof *w->extents);
     size_t bytes = (p->access_count + 1u) * sizeof *w->patterns;
     w->patterns = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
     if (w->patterns) {
@@ -255,6 +256,7 @@ static void worker_finish(struct worker *w) {
     free(w->blocks);
     free(w->accesses);
     free(w->last);
+    free(w->extents);
     free(w->patterns);
 }
 

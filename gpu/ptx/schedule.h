@@ -9,6 +9,7 @@
 #include "gpu/ptx/findings.h"
 #include "gpu/ptx/machine.h"
 #include "gpu/ptx/memory.h"
+#include "gpu/ptx/shared_layout.h"
 
 /* Offsets of a warp's access relative to its first lane, and what they cost: patterns
  * repeat, so that counting is mostly one comparison. */
@@ -62,6 +63,7 @@ struct worker {
     struct block_count *blocks;    /* by program->blocks */
     struct access_count *accesses; /* by program->accesses */
     struct allocation **last;      /* by access */
+    struct shared_extent *extents; /* by access: in shared memory, the last one */
     struct pattern *patterns;      /* by access */
     uint64_t divergent_count, branch_count;
     uint64_t guarded_off;    /* lanes that a guard left out */

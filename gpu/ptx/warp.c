@@ -291,7 +291,7 @@ static uint32_t uniform_special(const struct warp *w, unsigned special) {
         return (uint32_t)(w->block->number % 132);
     case PTX_SR_TOTAL_SMEM_SIZE:
     case PTX_SR_AGGR_SMEM_SIZE:
-        return (uint32_t)run->shared_bytes;
+        return (uint32_t)(run->shared_bytes - run->program->shared_gaps);
     case PTX_SR_DYNAMIC_SMEM_SIZE:
         return launch->dynamic_shared;
     case PTX_SR_ENVREG1: /* cooperative groups: the grid's workspace */

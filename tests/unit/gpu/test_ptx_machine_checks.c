@@ -45,6 +45,37 @@ static void expect_finding(struct machine_room *r, enum machine_end end, const c
     room_free(r);
 }
 
+#define TWO                                                                              \
+    HEAD ".shared .align 4 .b8 s[64]; .shared .align 4 .b8 t[64];\n"                     \
+         "mov.u32 %r3, s; shl.b32 %r4, %r2, 2; and.b32 %r5, %r4, 60;\n"                  \
+         "mov.u32 %r6, t; add.u32 %r6, %r6, %r5; add.u32 %r5, %r3, %r5;\n"               \
+         "add.u32 %r3, %r3, %r4;\n"
+
+/* What lies behind a variable is nobody's, though on a device the next one is there. */
+Test(ptx_machine_checks, no_shared_variable_reaches_into_the_next) {
+    static const struct {
+        const char *body, *buffer;
+        long count, offset;
+        unsigned thread;
+    } wrong[] = {
+        {TWO "st.shared.u32 [%r3], 1;" END, "s", 48, 64, 16},
+        {TWO "cvt.u64.u32 %rd3, %r3; cvta.shared.u64 %rd3, %rd3; st.u32 [%rd3], 1;" END,
+         "s", 48, 64, 16},
+        {TWO "atom.shared.add.u32 %r7, [%r5+64], 1;" END, "s", 64, 64, 0},
+        {TWO "ld.shared.u32 %r7, [%r6+64];" END, "t", 64, 64, 0},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        expect_finding(run(wrong[i].body, 0), MACHINE_FAULT, "out_of_bounds",
+                       wrong[i].count, wrong[i].buffer, wrong[i].offset, wrong[i].thread);
+    }
+    /* Lanes of one instruction may be in different ones. */
+    expect_finding(run(TWO "st.shared.u32 [%r5], 1; st.shared.u32 [%r6], 2;\n"
+                           "setp.lt.u32 %p1, %r2, 7; selp.b32 %r7, %r5, %r6, %p1;\n"
+                           "ld.shared.u32 %r8, [%r7];" END,
+                       0),
+                   MACHINE_DONE, "out_of_bounds", 0, NULL, 0, 0);
+}
+
 Test(ptx_machine_checks, out_of_bounds_of_every_space) {
     /* Threads 60 to 63 pass the end by 16 bytes. */
     expect_finding(run(HEAD "st.global.u32 [%at+16], %i;\n" END, 0), MACHINE_FAULT,
@@ -57,7 +88,7 @@ Test(ptx_machine_checks, out_of_bounds_of_every_space) {
         run(HEAD ".shared .align 4 .b8 s[64]; mov.u32 %r3, s; shl.b32 %r4, %r2, 2;\n"
                  "add.u32 %r3, %r3, %r4; st.shared.u32 [%r3], %i;\n" END,
             0),
-        MACHINE_FAULT, "out_of_bounds", 48, "shared memory", 64, 16);
+        MACHINE_FAULT, "out_of_bounds", 48, "s", 64, 16);
     /* An index below 0, of 32 bits. */
     expect_finding(
         run(HEAD ".shared .align 4 .b8 s[64]; mov.u32 %r3, s; add.u32 %r3, %r3, -8;\n"
