@@ -8,16 +8,14 @@
  * type is narrowed or widened by steps of its own). NULL: not one of this family's, or
  * not supported: the module is then refused by name before anything runs.
  *
- * operand order in step: dst = first result, dst2 = second; src[0..] = sources as
- * written. Packed types (f16x2 …) are 32-bit registers. f16/bf16 registers are 2 bytes a
- * lane. */
+ * operand order in step: dst = first result, dst2 = second; src[0..] = sources as written.
+ * Packed types (f16x2 …) are 32-bit registers. f16/bf16 registers are 2 bytes a lane. */
 #include "gpu/ptx/step.h"
 
 /* Integer arithmetic, logic, shifts, bit fields, carry chains, dp4a/dp2a, prmt, lop3,
  * video-free. */
 step_run *bind_integer(const struct ptx_instruction *i, struct step *step);
-/* f32, f64: every rounding, .ftz, .sat; min/max/abs/neg/copysign/testp; div, sqrt, rcp.
- */
+/* f32, f64: every rounding, .ftz, .sat; min/max/abs/neg/copysign/testp; div, sqrt, rcp. */
 step_run *bind_float(const struct ptx_instruction *i, struct step *step);
 /* f16, f16x2, bf16, bf16x2. */
 step_run *bind_half(const struct ptx_instruction *i, struct step *step);

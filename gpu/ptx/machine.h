@@ -17,27 +17,26 @@ struct err;
 struct machine;
 
 enum machine_check { /* bits */
-                     MACHINE_CHECK_MEMORY =
-                         1, /* bounds, alignment, read-only: needed for safety, so
-                               bounds are always enforced; without the bit a fault
-                               ends the launch with no further looking */
-                     MACHINE_CHECK_INITIALIZED = 2, /* global, shared, local */
-                     MACHINE_CHECK_RACE = 4, /* shared and global memory; launches then
-                                                run on one thread */
-                     MACHINE_CHECK_BARRIER = 8,
-                     MACHINE_COUNTERS = 16,
-                     MACHINE_CHECK_DEFAULT = 1 | 2 | 8 | 16,
+    MACHINE_CHECK_MEMORY = 1,      /* bounds, alignment, read-only: needed for safety, so
+                                      bounds are always enforced; without the bit a fault
+                                      ends the launch with no further looking */
+    MACHINE_CHECK_INITIALIZED = 2, /* global, shared, local */
+    MACHINE_CHECK_RACE = 4,        /* shared and global memory; launches then run on one
+                                      thread */
+    MACHINE_CHECK_BARRIER = 8,
+    MACHINE_COUNTERS = 16,
+    MACHINE_CHECK_DEFAULT = 1 | 2 | 8 | 16,
 };
 
 struct machine_config {
-    unsigned checks;       /* bits above */
-    unsigned threads;      /* 0 = as many as there are CPUs */
-    uint64_t instructions; /* budget in lane-instructions of all launches; 0 = 2e9 */
-    uint64_t memory;       /* bytes of device memory; 0 = 1 GiB */
-    uint64_t seed;         /* poison patterns and schedules */
-    bool one_lane; /* execute lane after lane: for benches and differential tests */
-    unsigned max_findings; /* kept apart; 0 = 100 */
-    size_t max_printf;     /* bytes; 0 = 64 KiB */
+    unsigned checks;        /* bits above */
+    unsigned threads;       /* 0 = as many as there are CPUs */
+    uint64_t instructions;  /* budget in lane-instructions of all launches; 0 = 2e9 */
+    uint64_t memory;        /* bytes of device memory; 0 = 1 GiB */
+    uint64_t seed;          /* poison patterns and schedules */
+    bool one_lane;          /* execute lane after lane: for benches and differential tests */
+    unsigned max_findings;  /* kept apart; 0 = 100 */
+    size_t max_printf;      /* bytes; 0 = 64 KiB */
 };
 
 /* module is borrowed for the machine's life. -ENOTSUP when it holds instructions that
@@ -49,11 +48,10 @@ int machine_new(struct machine **ret, const struct ptx_module *module,
                 json_t **ret_unsupported, struct err *err);
 void machine_free(struct machine *m);
 
-enum machine_memory {                            /* bits */
-                      MACHINE_READ_ONLY = 1,     /* a write is input_modified */
-                      MACHINE_UNINITIALIZED = 2, /* contents are poison until written */
-                      MACHINE_OUTPUT =
-                          4, /* elements never written are told by machine_unwritten */
+enum machine_memory { /* bits */
+    MACHINE_READ_ONLY = 1,     /* a write is input_modified */
+    MACHINE_UNINITIALIZED = 2, /* contents are poison until written */
+    MACHINE_OUTPUT = 4,        /* elements never written are told by machine_unwritten */
 };
 /* Device memory of `bytes` (may be 0), 256-byte aligned; name: what findings call it
  * (copied). *ret_host: its bytes, valid until freed. -ENOMEM over the budget. */
@@ -92,17 +90,16 @@ int machine_image(struct machine *m, const struct machine_image *image,
                   uint64_t *ret_handle, struct err *err);
 /* Bytes [first, first + count) of an output that no launch wrote: number of bytes, and
  * the first such offset. */
-uint64_t machine_unwritten(const struct machine *m, uint64_t address,
-                           uint64_t *ret_first);
+uint64_t machine_unwritten(const struct machine *m, uint64_t address, uint64_t *ret_first);
 
 struct machine_launch {
-    const char *entry;                      /* mangled name */
+    const char *entry; /* mangled name */
     uint32_t grid[3], block[3], cluster[3]; /* cluster all 0 or 1: none */
     uint32_t dynamic_shared;
     bool cooperative;
     const void *params; /* the parameter block, natural alignment */
     size_t param_bytes;
-    const char *label; /* what findings call the kernel: its demangled name */
+    const char *label;  /* what findings call the kernel: its demangled name */
 };
 enum machine_end {
     MACHINE_DONE,
@@ -128,6 +125,6 @@ json_t *machine_counters(const struct machine *m);
 const char *machine_printf(const struct machine *m); /* what kernels printed */
 /* What a check left out, in words, or NULL: races where their traces grew too large. */
 const char *machine_unchecked(const struct machine *m);
-uint64_t machine_spent(const struct machine *m); /* lane-instructions */
+uint64_t machine_spent(const struct machine *m);     /* lane-instructions */
 /* Blocks of the latest launch that have begun, of *ret_blocks. From any thread. */
 uint64_t machine_progress(const struct machine *m, uint64_t *ret_blocks);

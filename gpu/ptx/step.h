@@ -28,21 +28,21 @@ struct step {
     uint32_t src[4]; /* likewise; of a predicate source the offset of its uint32_t */
     int32_t guard;   /* offset of the guard's predicate, -1 = none */
     uint8_t guard_negated;
-    uint8_t src_negated;  /* bit i: predicate source i is !p */
-    uint8_t vector;       /* 1, 2, 4, 8 */
-    uint8_t bytes;        /* of one element of a memory access */
-    uint32_t aux;         /* the handler's: lop3 table, bfe …, small immediates */
-    uint32_t target;      /* step index of a branch */
-    int64_t offset;       /* of an address */
+    uint8_t src_negated; /* bit i: predicate source i is !p */
+    uint8_t vector;      /* 1, 2, 4, 8 */
+    uint8_t bytes;       /* of one element of a memory access */
+    uint32_t aux;        /* the handler's: lop3 table, bfe …, small immediates */
+    uint32_t target;     /* step index of a branch */
+    int64_t offset;      /* of an address */
     uint32_t instruction; /* index in the function's code */
-    uint32_t extra;       /* index of further data (vector registers, call) */
+    uint32_t extra;      /* index of further data (vector registers, call) */
 };
 #define STEP_NO_REGISTER UINT32_MAX
 
 /* The head that arithmetic may see; the machine's struct warp begins with it. */
 struct warp_head {
-    uint8_t *regs;             /* the current frame's arena */
-    uint32_t carry;            /* CC.CF, a bit per lane */
+    uint8_t *regs;        /* the current frame's arena */
+    uint32_t carry;       /* CC.CF, a bit per lane */
     const uint32_t *lane_mask; /* 32 words, 0 or ~0, for the mask of the running step when
                                   it is not full */
 };
