@@ -9,9 +9,15 @@
     "integers or expressions over the sizes.\"}"
 
 #define LAUNCH                                                                           \
-    "{\"type\": \"object\", \"properties\": {\"grid\": " EXTENTS ", \"block\": " EXTENTS \
-    ", \"shared_bytes\": {\"type\": [\"integer\", \"string\"]}, \"cluster\": " EXTENTS   \
-    ", \"cooperative\": {\"type\": \"boolean\"}}, \"additionalProperties\": false}"
+    "{\"type\": \"object\", \"description\": \"How the kernel is launched; block at "    \
+    "the "                                                                               \
+    "least.\", \"properties\": {\"grid\": " EXTENTS ", \"block\": " EXTENTS              \
+    ", \"shared_bytes\": {\"type\": [\"integer\", \"string\"],"                          \
+    " \"description\": \"Dynamic shared memory of a block; an integer or an "            \
+    "expression.\"},"                                                                    \
+    " \"cluster\": " EXTENTS ", \"cooperative\": {\"type\": \"boolean\","                \
+    " \"description\": \"A cooperative launch: grid.sync() works.\"}},"                  \
+    " \"additionalProperties\": false}"
 
 #define ARGS                                                                             \
     "{\"type\": \"array\", \"maxItems\": 128, \"description\": \"In the kernel's "       \
@@ -26,18 +32,27 @@ static const char params_schema[] =
     "\"path\": {\"type\": \"string\", \"minLength\": 1, \"maxLength\": 4096,"
     " \"description\": \"A .cu file beneath the workspace.\"},"
     "\"name\": {\"type\": \"string\", \"minLength\": 1, \"maxLength\": 255,"
-    " \"pattern\": \"^[^/\\\\x00-\\\\x1f]+$\", \"default\": \"kernel.cu\"},"
-    "\"arch\": {\"type\": \"string\", \"default\": \"sm_90a\"},"
-    "\"std\": {\"type\": \"string\", \"default\": \"c++17\"},"
-    "\"defines\": {\"type\": \"object\", \"additionalProperties\": {\"type\": "
+    " \"pattern\": \"^[^/\\\\x00-\\\\x1f]+$\", \"description\": \"What findings call a "
+    "source without a path.\","
+    " \"default\": \"kernel.cu\"},"
+    "\"arch\": {\"type\": \"string\", \"description\": \"Target. sm_90a is the H100 with "
+    "wgmma, setmaxnreg and TMA.\", \"default\": \"sm_90a\"},"
+    "\"std\": {\"type\": \"string\", \"description\": \"Language standard.\", "
+    "\"default\": \"c++17\"},"
+    "\"defines\": {\"type\": \"object\", \"description\": \"Macros: name to value.\", "
+    "\"additionalProperties\": {\"type\": "
     "[\"string\", \"integer\"]}, \"maxProperties\": 256},"
     "\"include_roots\": {\"type\": \"array\", \"items\": {\"type\": \"string\","
-    " \"minLength\": 1, \"maxLength\": 4096}, \"maxItems\": 64},"
-    "\"headers\": {\"type\": \"object\", \"additionalProperties\": {\"type\": "
+    " \"minLength\": 1, \"maxLength\": 4096}, \"maxItems\": 64,"
+    " \"description\": \"Folders for #include, beneath the workspace.\"},"
+    "\"headers\": {\"type\": \"object\", \"description\": \"Files that the source may "
+    "include: path to text.\", \"additionalProperties\": {\"type\": "
     "\"string\"}, \"maxProperties\": 256},"
-    "\"fast_math\": {\"type\": \"boolean\", \"default\": false},"
+    "\"fast_math\": {\"type\": \"boolean\", \"description\": \"Faster and less exact, as "
+    "nvcc's -use_fast_math.\", \"default\": false},"
     "\"options\": {\"type\": \"array\", \"items\": {\"type\": \"string\","
-    " \"maxLength\": 1024}, \"maxItems\": 64},"
+    " \"maxLength\": 1024}, \"maxItems\": 64, \"description\": \"More compiler options, "
+    "spelled as for nvcc; those that are not allowed are named.\"},"
     "\"kernel\": {\"type\": \"string\", \"minLength\": 1, \"maxLength\": 1024,"
     " \"description\": \"Name or template-id: \\\"k<float, 256>\\\". May be left out "
     "when "
@@ -61,12 +76,18 @@ static const char params_schema[] =
     "{output: \\\"x[i] * 0.5\\\"}}; or {values: {output: [numbers]}}; or {op: "
     "\\\"softmax\\\", dim: "
     "1}, an operator by PyTorch's name.\"},"
-    "\"tolerance\": {\"type\": \"object\", \"properties\": {\"rtol\": {\"type\": "
-    "\"number\", \"minimum\": 0}, \"atol\": {\"type\": \"number\", \"minimum\": 0}}, "
+    "\"tolerance\": {\"type\": \"object\", \"description\": \"An output may differ by "
+    "atol + rtol * |expected|; what is left out is 0. Without it both follow the "
+    "type.\", "
+    "\"properties\": {\"rtol\": {\"type\": \"number\", \"minimum\": 0, \"description\": "
+    "\"Relative.\"}, \"atol\": {\"type\": \"number\", \"minimum\": 0, \"description\": "
+    "\"Absolute.\"}}, "
     "\"additionalProperties\": false},"
-    "\"compare\": {\"enum\": [\"elementwise\", \"exact\", \"multiset\"]},"
-    "\"trials\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 16, \"default\": "
-    "3},"
+    "\"compare\": {\"enum\": [\"elementwise\", \"exact\", \"multiset\"], "
+    "\"description\": \"elementwise within the tolerance, exact bit for bit, multiset in "
+    "any order.\"},"
+    "\"trials\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 16,"
+    " \"description\": \"Runs of each case, each with new inputs.\", \"default\": 3},"
     "\"seed\": {\"type\": [\"string\", \"integer\"], \"description\": \"To repeat a run; "
     "secret and fresh otherwise.\"},"
     "\"benchmark\": {\"type\": [\"object\", \"boolean\"], \"properties\": "
@@ -83,13 +104,16 @@ static const char params_schema[] =
     "\"description\": \"A GPU's UUID or number.\"},"
     "\"odd_sizes\": {\"type\": \"boolean\", \"default\": true, \"description\": \"Add "
     "cases with odd sizes where all are round; a failure there is a warning.\"},"
-    "\"backend\": {\"enum\": [\"auto\", \"cuda\", \"emulator\"], \"default\": \"auto\"},"
+    "\"backend\": {\"enum\": [\"auto\", \"cuda\", \"emulator\"],"
+    " \"description\": \"Where it runs: cuda a GPU, emulator its PTX on the CPU, auto a "
+    "GPU where there is one.\", \"default\": \"auto\"},"
     "\"checks\": {\"type\": \"array\", \"items\": {\"enum\": [\"memory\", "
-    "\"initialized\", \"race\", \"barrier\"]}},"
+    "\"initialized\", \"race\", \"barrier\"]}, \"description\": \"What is "
+    "looked for. Left out: all, races in one trial of one case.\"},"
     "\"instructions\": {\"type\": \"integer\", \"minimum\": 0, \"description\": \"Budget "
     "of the emulator in instructions of single threads.\"},"
     "\"timeout_s\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 3600,"
-    " \"default\": 30},"
+    " \"description\": \"Seconds that the run may take.\", \"default\": 30},"
     "\"save\": {\"type\": [\"string\", \"object\"], \"properties\": {"
     "\"dir\": {\"type\": \"string\"}, \"what\": {\"type\": \"array\", \"items\": "
     "{\"enum\": [\"outputs\", \"expected\", \"inputs\"]}}, \"cases\": {\"enum\": "
