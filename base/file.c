@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,6 +26,11 @@ static int open_failed(struct err *err, const char *path) {
     return err_set(err, code, "%s: %s", path, strerror(-code));
 }
 
+static int too_large(struct err *err, const char *path, size_t limit) {
+    char size[TEXT_SIZE_MAX];
+    return err_set(err, -EFBIG, "%s: larger than %s", path, text_size(size, limit));
+}
+
 /* One byte more than the limit is asked for, to tell a full buffer from a longer file. */
 static int read_step(int fd, struct buf *out, const char *path, struct err *err) {
     char spill;
@@ -36,7 +42,7 @@ static int read_step(int fd, struct buf *out, const char *path, struct err *err)
         return errno == EINTR ? 1 : open_failed(err, path);
     }
     if (got > 0 && (!want || !to)) {
-        return err_set(err, -EFBIG, "%s: larger than %zu bytes", path, out->max);
+        return too_large(err, path, out->max);
     }
     if (got > 0) {
         buf_commit(out, (size_t)got);
@@ -59,7 +65,7 @@ static int read_open_file(int fd_given, const char *path, struct buf *out,
         return err_set(err, -EINVAL, "%s: not a regular file", path);
     }
     if (st.st_size > 0 && (uintmax_t)st.st_size > out->max - out->len) {
-        return err_set(err, -EFBIG, "%s: larger than %zu bytes", path, out->max);
+        return too_large(err, path, out->max);
     }
     size_t before = out->len;
     int rc;

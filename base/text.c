@@ -1,9 +1,11 @@
 #include "base/text.h"
 
 #include "base/buf.h"
+#include "base/mem.h"
 
 #include <locale.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -360,4 +362,18 @@ size_t text_width(const char *s, size_t len) {
         uselocale(before);
     }
     return columns;
+}
+
+/* --- sizes --- */
+
+const char *text_size(char ret[static TEXT_SIZE_MAX], uint64_t bytes) {
+    static const char *const units[] = {"byte", "KiB", "MiB", "GiB", "TiB"};
+    unsigned unit = 0;
+    while (unit + 1 < ARRAY_LEN(units) && bytes && bytes % 1024 == 0) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(ret, TEXT_SIZE_MAX, "%llu %s%s", (unsigned long long)bytes, units[unit],
+             unit == 0 && bytes != 1 ? "s" : "");
+    return ret;
 }

@@ -41,6 +41,11 @@ size_t text_code_points(const char *s, size_t len);
 size_t text_utf16_units(const char *s, size_t len);
 size_t text_utf16_offset(const char *s, size_t len, size_t units);
 
+/* Bytes, exactly, in the largest unit of which they are a whole number: "16 MiB",
+ * "1000 bytes". Returns ret. */
+#define TEXT_SIZE_MAX 32
+const char *text_size(char ret[static TEXT_SIZE_MAX], uint64_t bytes);
+
 /* Columns a terminal needs for s (East Asian wide characters count 2, combining marks 0);
  * tabs count 1. Uses wcwidth with the C.UTF-8 tables. */
 size_t text_width(const char *s, size_t len);

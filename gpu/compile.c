@@ -51,8 +51,8 @@ static int prefix_read(struct compile_job *job, const json_t *prefix, struct err
     const char *text = json_string_value(prefix);
     size_t len = json_string_length(prefix);
     if (!text || len > MAX_PREFIX || strlen(text) != len) {
-        return err_set(err, -EINVAL, "prefix must be a text of at most %u bytes",
-                       MAX_PREFIX);
+        return err_set(err, -EINVAL, "prefix must be a text of at most %u KiB",
+                       MAX_PREFIX >> 10);
     }
     job->prefix = xstrdup(text);
     return 0;

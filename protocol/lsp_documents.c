@@ -1,6 +1,7 @@
 #include "protocol/lsp_internal.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "protocol/uri.h"
 
 #include <string.h>
@@ -128,15 +129,16 @@ static size_t open_bytes(const struct lsp *l) {
 static void document_bound(struct lsp_document *d) {
     const struct face_settings *settings = d->lsp->host->settings;
     size_t all = open_bytes(d->lsp);
+    char limit[TEXT_SIZE_MAX];
     autofree char *why = NULL;
     if (d->text.len > settings->max_document_bytes) {
         why = xasprintf(
-            "this document is too large to be checked: %zu bytes, and the limit is %zu",
-            d->text.len, settings->max_document_bytes);
+            "this document is too large to be checked: %zu bytes, and the limit is %s",
+            d->text.len, text_size(limit, settings->max_document_bytes));
     } else if (all > settings->max_open_bytes) {
         why = xasprintf("this document is not checked: the open documents have %zu bytes "
-                        "together, and the limit is %zu; close some and open it again",
-                        all, settings->max_open_bytes);
+                        "together, and the limit is %s; close some and open it again",
+                        all, text_size(limit, settings->max_open_bytes));
     }
     if (why) {
         document_lose(d, why);

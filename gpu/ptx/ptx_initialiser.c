@@ -29,8 +29,8 @@ static bool make_room(struct ptx_reader *r, struct filler *f, uint64_t at) {
     }
     uint64_t room = f->room * 2 > need ? f->room * 2 : need * 2;
     if (r->initialiser_bytes + (room - f->room) > PTX_MAX_INITIALISER) {
-        return ptx_fail(r, -EFBIG, "more than %u bytes of initial values",
-                        PTX_MAX_INITIALISER);
+        return ptx_fail(r, -EFBIG, "more than %u MiB of initial values",
+                        PTX_MAX_INITIALISER >> 20);
     }
     r->initialiser_bytes += room - f->room;
     f->data = f->v->initialiser = xrealloc(f->v->initialiser, room);
@@ -196,8 +196,8 @@ static bool parse_braces(struct ptx_reader *r, struct filler *f, unsigned level,
             return false;
         }
         if (*at > PTX_MAX_INITIALISER) {
-            return ptx_fail(r, -EFBIG, "more than %u bytes of initial values",
-                            PTX_MAX_INITIALISER);
+            return ptx_fail(r, -EFBIG, "more than %u MiB of initial values",
+                            PTX_MAX_INITIALISER >> 20);
         }
         if (*at > end) {
             return ptx_fail(r, -EINVAL, "more initial values than a row of '%.80s' has",
@@ -228,8 +228,8 @@ bool ptx_parse_initialiser(struct ptx_reader *r, struct ptx_variable *v,
     if (!v->is_unsized) {
         f.room = v->size;
         if (f.room > PTX_MAX_INITIALISER - r->initialiser_bytes) {
-            return ptx_fail(r, -EFBIG, "more than %u bytes of initial values",
-                            PTX_MAX_INITIALISER);
+            return ptx_fail(r, -EFBIG, "more than %u MiB of initial values",
+                            PTX_MAX_INITIALISER >> 20);
         }
         r->initialiser_bytes += f.room;
         f.data = v->initialiser = xcalloc(f.room ? f.room : 1, 1);

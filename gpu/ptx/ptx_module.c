@@ -170,8 +170,8 @@ static void fill_gaps(struct ptx_module *m) {
 int ptx_module_read(struct ptx_module **ret, const char *text, size_t len,
                     struct err *err) {
     if (len > PTX_MAX_TEXT) {
-        return err_set(err, -EFBIG, "PTX of %zu bytes; the limit is %u", len,
-                       PTX_MAX_TEXT);
+        return err_set(err, -EFBIG, "PTX of %zu bytes; the limit is %u MiB", len,
+                       PTX_MAX_TEXT >> 20);
     }
     struct ptx_module *m = xcalloc(1, sizeof *m);
     m->text = xmalloc(len + 1);

@@ -3,6 +3,7 @@
 #include "gpu/ptx/ptx_reader.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -139,8 +140,9 @@ static bool set_size(struct ptx_reader *r, struct ptx_variable *v, uint64_t elem
         uint64_t extent = i == 0 && extents[0] == 0 ? 1 : extents[i];
         if (__builtin_mul_overflow(v->size, extent, &v->size) ||
             v->size > limit_of(v->space)) {
-            return ptx_fail(r, -EFBIG, "'%.80s' is bigger than %llu bytes", v->name,
-                            (unsigned long long)limit_of(v->space));
+            char size[TEXT_SIZE_MAX];
+            return ptx_fail(r, -EFBIG, "'%.80s' is bigger than %s", v->name,
+                            text_size(size, limit_of(v->space)));
         }
     }
     v->is_unsized = count > 0 && extents[0] == 0;
@@ -152,8 +154,9 @@ static bool set_size(struct ptx_reader *r, struct ptx_variable *v, uint64_t elem
 static bool place_in(struct ptx_reader *r, struct ptx_variable *v, uint64_t *bytes) {
     uint64_t at = (*bytes + v->align - 1) & ~(uint64_t)(v->align - 1);
     if (at + v->size > limit_of(v->space)) {
-        return ptx_fail(r, -EFBIG, "more than %llu bytes of %s with '%.80s'",
-                        (unsigned long long)limit_of(v->space),
+        char size[TEXT_SIZE_MAX];
+        return ptx_fail(r, -EFBIG, "more than %s of %s with '%.80s'",
+                        text_size(size, limit_of(v->space)),
                         v->space == PTX_PARAM ? "parameters" : "local memory", v->name);
     }
     v->offset = at;

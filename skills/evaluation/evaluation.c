@@ -289,8 +289,8 @@ static int ask(struct asking *a, struct err *err) {
     autobuf question = BUF_INIT(ARM_MAX_TEXT);
     arm_question(arm, test, !s->agent, &question);
     if (question.full) {
-        return err_set(err, -EMSGSIZE, "the test's input and files are over %u bytes",
-                       ARM_MAX_TEXT);
+        return err_set(err, -EMSGSIZE, "the test's input and files are over %u MiB",
+                       ARM_MAX_TEXT >> 20);
     }
     if (!s->agent) {
         return ask_model(a, arm, question.data, err);

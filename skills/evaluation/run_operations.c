@@ -179,7 +179,7 @@ static json_t *answer_head(const struct asking *a, const json_t *batch) {
 static json_t *write_out(struct asking *a, const json_t *batch) {
     autobuf text = BUF_INIT(FILE_MAX);
     if (format_batch(a, batch, &text) < 0) {
-        err_set(&a->err, -EFBIG, "the run does not fit into %u bytes", FILE_MAX);
+        err_set(&a->err, -EFBIG, "the run does not fit into %u MiB", FILE_MAX >> 20);
         return NULL;
     }
     if (root_write(&a->out, a->out_path, text.data, text.len, 0644, &a->err) < 0) {
@@ -195,7 +195,7 @@ static json_t *write_out(struct asking *a, const json_t *batch) {
 static json_t *answer_text(struct asking *a, const json_t *batch) {
     autobuf text = BUF_INIT(TEXT_MAX);
     if (format_batch(a, batch, &text) < 0) {
-        err_set(&a->err, -EMSGSIZE, "the run is longer than %u bytes as %s", TEXT_MAX,
+        err_set(&a->err, -EMSGSIZE, "the run is longer than %u MiB as %s", TEXT_MAX >> 20,
                 a->format);
         return NULL;
     }

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "skills/evaluation/run_record.h"
 #include "skills/evaluation/run_result.h"
 #include "skills/skill.h"
@@ -172,8 +173,9 @@ static json_t *read_cells(const struct reading *r, int fd, size_t max) {
         add_problem(r, problem);
     }
     if (cut) {
+        char size[TEXT_SIZE_MAX];
         autofree char *problem =
-            xasprintf("cells.jsonl: only the first %zu bytes were read", max);
+            xasprintf("cells.jsonl: only the first %s were read", text_size(size, max));
         add_problem(r, problem);
     }
     return cells;

@@ -213,7 +213,8 @@ int run_writer_cell(struct run_writer *w, const json_t *cell, struct err *err) {
     int rc = json_write(&line, kept);
     rc = rc < 0 ? rc : buf_addc(&line, '\n');
     if (rc < 0) {
-        return err_set(err, -EFBIG, "a cell of more than %u bytes is not kept", CELL_MAX);
+        return err_set(err, -EFBIG, "a cell of more than %u MiB is not kept",
+                       CELL_MAX >> 20);
     }
     rc = append_line(w, &line, err);
     if (rc == 0) {

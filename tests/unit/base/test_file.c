@@ -73,6 +73,7 @@ Test(file, only_regular_files_within_the_limit_are_read, .init = make_folder,
     cr_assert(eq(str, out.data, "1234512345"));
     cr_assert(zero(int, file_read("empty", &out, &err)));
     cr_assert(eq(int, file_read("five", &out, &err), -EFBIG));
+    cr_expect(eq(str, err.msg, "five: larger than 10 bytes"));
     cr_assert(eq(str, out.data, "1234512345"));
     buf_reset(&out);
     cr_assert(zero(int, file_read("ten", &out, &err)));

@@ -188,3 +188,29 @@ Test(text, width_counts_columns) {
     cr_assert(eq(sz, text_width("a\tb", 3), 3));
     cr_assert(eq(sz, text_width("\xe2\x94\x80", 3), 1));
 }
+
+Test(text, sizes_are_told_whole_in_the_largest_unit) {
+    static const struct {
+        uint64_t bytes;
+        const char *want;
+    } cases[] = {
+        {0, "0 bytes"},
+        {1, "1 byte"},
+        {1023, "1023 bytes"},
+        {1024, "1 KiB"},
+        {1025, "1025 bytes"},
+        {1536, "1536 bytes"},
+        {65536, "64 KiB"},
+        {16777216, "16 MiB"},
+        {16777217, "16777217 bytes"},
+        {16778240, "16385 KiB"},
+        {UINT64_C(3221225472), "3 GiB"},
+        {UINT64_C(1099511627776), "1 TiB"},
+        {UINT64_C(18446744073709551615), "18446744073709551615 bytes"},
+        {UINT64_C(9223372036854775808), "8388608 TiB"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char got[TEXT_SIZE_MAX];
+        cr_expect(eq(str, (char *)text_size(got, cases[i].bytes), (char *)cases[i].want));
+    }
+}

@@ -245,9 +245,9 @@ Test(ptx_module, bad_text) {
         {HEAD ".global .b8 x[3] = {1,2,3,4};", -EINVAL, "line 4: more initial values"},
         {HEAD ".global .b8 x[9999999999999];", -EFBIG, "line 4: 9999999999999 is out of"},
         {HEAD ".global .b8 x[1000000][1000000][1000000];", -EFBIG,
-         "line 4: 'x' is bigger"},
+         "line 4: 'x' is bigger than 1 TiB"},
         {HEAD ".global .b8 x[99999999] = {1};", -EFBIG,
-         "line 4: more than 67108864 bytes"},
+         "line 4: more than 64 MiB of initial values"},
         {HEAD ".global .align 3 .b8 x;", -EINVAL, "line 4: an alignment of 3"},
         {HEAD ".global .b32 x = y;", -EINVAL, "line 4: 'y' is no variable or function"},
         {HEAD ".global .b32 x; .global .b32 x;", -EINVAL,
@@ -273,7 +273,7 @@ Test(ptx_module, bad_text) {
         {BODY("mov.u32 r0, 0f3F;\n}"), -EINVAL, "line 6: '0f3F' is no number"},
         {BODY(".reg .b32 q<2000000>;\n}"), -EFBIG,
          "line 6: no count of registers, or more"},
-        {BODY(".local .b8 q[99999999];\n}"), -EFBIG, "line 6: 'q' is bigger than"},
+        {BODY(".local .b8 q[99999999];\n}"), -EFBIG, "line 6: 'q' is bigger than 16 MiB"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct ptx_module *m = NULL;
