@@ -14,6 +14,9 @@
 
 #define LOOK_AGAIN_MS 2000 /* at most this often where changes are not reported */
 #define SETTLE_MS 200      /* changes come in bursts */
+/* What those who waited ask may take so long in one turn of the loop, and at least one of
+ * them has his answer; the others have to wait for theirs a little longer. */
+#define TURN_US 3000
 
 static void order_if_needed(struct catalog *c);
 
@@ -75,7 +78,7 @@ static void start_thread(struct catalog *c) {
 }
 
 static void hold_loop(struct catalog *c) {
-    if (c->waiters) {
+    if (c->closing || c->waiting.first || c->due.first) {
         uv_ref((uv_handle_t *)&c->wake);
     } else {
         uv_unref((uv_handle_t *)&c->wake);
@@ -84,24 +87,70 @@ static void hold_loop(struct catalog *c) {
 
 /* --- those who wait --- */
 
-static void answer_waiters(struct catalog *c, uint64_t done, int status) {
-    struct waiter **at = &c->waiters, *ready = NULL, **end = &ready;
-    while (*at) {
-        struct waiter *w = *at;
-        if (w->need <= done && (w->need || w->turns > 1)) {
-            *at = w->next;
-            w->next = NULL;
-            *end = w;
-            end = &w->next;
-        } else {
-            at = &w->next;
-        }
+static void waiters_add(struct waiters *l, struct waiter *w) {
+    w->next = NULL;
+    *(l->last ? &l->last->next : &l->first) = w;
+    l->last = w;
+}
+
+static struct waiter *waiters_take(struct waiters *l) {
+    struct waiter *w = l->first;
+    if (w) {
+        l->first = w->next;
+        l->last = l->first ? l->last : NULL;
     }
+    return w;
+}
+
+static void note_due(struct catalog *c, uint64_t done, int status) {
+    struct waiters all = c->waiting;
+    c->waiting = (struct waiters){0};
+    for (struct waiter *w; (w = waiters_take(&all));) {
+        bool due = w->need <= done && (w->need || w->turns > 1);
+        w->status = w->need ? status : 0;
+        waiters_add(due ? &c->due : &c->waiting, w);
+    }
+}
+
+static void answer(struct catalog *c, struct waiter *w, int status) {
+    w->ready(c, status, w->data);
+    free(w);
+}
+
+/* An answer may close the catalog, or give it other folders: then the rest wait. */
+static void answer_due(struct catalog *c) {
+    uint64_t until = clock_us() + TURN_US;
+    struct waiter *w;
+    do {
+        w = c->closing ? NULL : waiters_take(&c->due);
+        if (w) {
+            answer(c, w, w->status);
+        }
+    } while (w && clock_us() < until);
     hold_loop(c);
-    for (struct waiter *w = ready, *next; w; w = next) {
-        next = w->next;
-        w->ready(c, w->need ? status : 0, w->data);
-        free(w);
+    if (c->due.first) {
+        uv_async_send(&c->wake);
+    }
+}
+
+/* Whoever has no answer yet. */
+static struct waiters take_all(struct catalog *c) {
+    struct waiters all = c->due;
+    for (struct waiter *w; (w = waiters_take(&c->waiting));) {
+        waiters_add(&all, w);
+    }
+    c->due = (struct waiters){0};
+    return all;
+}
+
+/* Other folders: what is known, or on its way, is no answer. */
+static void wait_again(struct catalog *c) {
+    for (struct waiter *w = c->due.first; w; w = w->next) {
+        w->need = 1;
+    }
+    c->waiting = take_all(c);
+    for (struct waiter *w = c->waiting.first; w; w = w->next) {
+        w->need = w->need ? c->ordered + 1 : 0;
     }
 }
 
@@ -109,7 +158,7 @@ static void answer_waiters(struct catalog *c, uint64_t done, int status) {
  * loop brings it in. What is then not current needs a look that begins after it. */
 static void poll_for_waiters(struct catalog *c) {
     bool again = false;
-    for (struct waiter *w = c->waiters; w; w = w->next) {
+    for (struct waiter *w = c->waiting.first; w; w = w->next) {
         if (!w->need && w->turns++ == 0) {
             again = true;
         } else if (!w->need && (c->in_flight || !is_current(c))) {
@@ -122,12 +171,9 @@ static void poll_for_waiters(struct catalog *c) {
 }
 
 void catalog_when_current(struct catalog *c, catalog_ready *ready, void *data) {
-    struct waiter *w = xcalloc(1, sizeof *w), **end = &c->waiters;
+    struct waiter *w = xcalloc(1, sizeof *w);
     *w = (struct waiter){.ready = ready, .data = data};
-    while (*end) {
-        end = &(*end)->next;
-    }
-    *end = w;
+    waiters_add(&c->waiting, w);
     uv_async_send(&c->wake); /* never from inside */
     hold_loop(c);
 }
@@ -135,7 +181,7 @@ void catalog_when_current(struct catalog *c, catalog_ready *ready, void *data) {
 /* --- orders and outcomes --- */
 
 static bool is_waited_for(const struct catalog *c) {
-    for (const struct waiter *w = c->waiters; w; w = w->next) {
+    for (const struct waiter *w = c->waiting.first; w; w = w->next) {
         if (w->need > c->ordered) {
             return true;
         }
@@ -246,7 +292,8 @@ static void on_wake(uv_async_t *wake) {
     }
     c->failed_order = false;
     poll_for_waiters(c);
-    answer_waiters(c, c->in_flight ? c->ordered - 1 : c->ordered, status);
+    note_due(c, c->in_flight ? c->ordered - 1 : c->ordered, status);
+    answer_due(c);
     order_if_needed(c);
 }
 
@@ -344,9 +391,7 @@ void catalog_set_folders(struct catalog *c, const struct catalog_folder *folders
     snapshot_free(take(c->snapshot)); /* it names folders by number */
     watches_clear(c->watches);
     c->refolded = true;
-    for (struct waiter *w = c->waiters; w; w = w->next) { /* not by what is on its way */
-        w->need = w->need ? c->ordered + 1 : 0;
-    }
+    wait_again(c);
 }
 
 /* --- life --- */
@@ -399,11 +444,10 @@ static void close_handles(struct catalog *c) {
     if (c->indexer) {
         indexer_free(take(c->indexer));
     }
-    uint64_t all = UINT64_MAX;
-    for (struct waiter *w = c->waiters; w; w = w->next) {
-        w->need = w->need ? w->need : 1;
+    struct waiters all = take_all(c);
+    for (struct waiter *w; (w = waiters_take(&all));) {
+        answer(c, w, -ECANCELED);
     }
-    answer_waiters(c, all, -ECANCELED);
     uv_close((uv_handle_t *)&c->wake, handle_closed);
     uv_close((uv_handle_t *)&c->settle, handle_closed);
     watches_close(c->watches, watches_closed, c);

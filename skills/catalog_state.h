@@ -8,6 +8,10 @@ struct waiter {
     void *data;
     uint64_t need;  /* the order that must be done; 0: none */
     unsigned turns; /* of the loop since the question */
+    int status;     /* of those that are due */
+};
+struct waiters {
+    struct waiter *first, *last; /* first come first */
 };
 struct folder_look {
     bool dirty; /* changed since it was looked at */
@@ -24,7 +28,8 @@ struct catalog {
     struct folder_look *looks;      /* per folder */
     struct watches *watches;
     struct indexer *indexer; /* NULL until somebody asks */
-    struct waiter *waiters;  /* first come first */
+    struct waiters waiting;  /* for the index to be current */
+    struct waiters due;      /* it is: to be answered, some in each turn of the loop */
     uint64_t ordered;        /* orders given so far */
     bool in_flight, failed_order;
     bool follow;   /* look without being asked: something changed */

@@ -233,23 +233,6 @@ Test(catalog, answers_about_the_present_when_asked_to_wait) {
     close_and_drop(&f);
 }
 
-Test(catalog, waits_for_other_folders_that_are_named_meanwhile) {
-    struct fixture f;
-    fixture_make(&f);
-    fixture_skill(&f, "user", "one", "A skill.", "");
-    fixture_skill(&f, "project", "two", "Another skill.", "");
-    fixture_open(&f);
-    fixture_folders(&f, user_scope);
-    catalog_when_current(f.catalog, fixture_ready, &f);
-    fixture_folders(&f, all_scopes);
-    while (!f.answers) {
-        uv_run(&f.loop, UV_RUN_ONCE);
-    }
-    cr_expect(zero(int, f.status));
-    cr_expect(eq(sz, count(&f), 2));
-    close_and_drop(&f);
-}
-
 /* Milliseconds of the loop's time. */
 static uint64_t list_ms(struct fixture *f) {
     uint64_t began = clock_ms();
@@ -331,23 +314,6 @@ Test(catalog, closes_at_once_while_another_process_writes) {
     cr_expect(zero(int, fixture_close(&f)));
     cr_expect(lt(u64, clock_ms() - began, 100));
     db_close(other);
-    fixture_drop(&f);
-}
-
-Test(catalog, waiting_ends_when_the_catalog_closes) {
-    struct fixture f;
-    fixture_make(&f);
-    fixture_open(&f);
-    fixture_folders(&f, user_scope);
-    catalog_when_current(f.catalog, fixture_ready, &f);
-    cr_expect(eq(int, f.answers, 0));
-    cr_expect(zero(int, fixture_close(&f)));
-    cr_expect(eq(int, f.answers, 1));
-    cr_expect(eq(int, f.status, -ECANCELED));
-    fixture_open(&f); /* and without anybody ever asking, no thread, no file */
-    fixture_folders(&f, user_scope);
-    cr_expect(zero(int, fixture_close(&f)));
-    cr_expect(eq(int, access(f.db, F_OK), -1));
     fixture_drop(&f);
 }
 
