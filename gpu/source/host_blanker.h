@@ -40,7 +40,10 @@ struct host_launches {
     struct host_launch *list;
     size_t count;
 };
-void host_launches_collect(struct host_launches *ret, const struct host_blanker *b);
+struct host_macros;
+/* known: macros of the other files, may be NULL. */
+void host_launches_collect(struct host_launches *ret, const struct host_blanker *b,
+                           const struct host_macros *known);
 /* Write them as static assertions into text, blanked by now; what has no room is left. */
 void host_launches_write(const struct host_launches *launches,
                          const struct host_blanker *b, char *text);

@@ -3,6 +3,7 @@
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/host_blanker.h"
 #include "gpu/source/host_lambdas.h"
+#include "gpu/source/host_macros.h"
 #include "gpu/source/host_names.h"
 #include "gpu/source/source_set.h"
 
@@ -274,12 +275,18 @@ static void write_torch_includes(const struct host_blanker *b, bool needs_std,
     }
 }
 
-/* text NULL: only look. */
-static void process(const char *source, size_t len, const struct space_macros *known,
+/* Of all files of a compilation. */
+struct known_macros {
+    struct space_macros spaces;
+    struct host_macros launches;
+};
+
+/* text NULL: only look. known may be NULL. */
+static void process(const char *source, size_t len, const struct known_macros *known,
                     char *text, struct host_code *ret) {
     *ret = (struct host_code){0};
     struct host_blanker b;
-    if (host_blanker_init(&b, source, len, known) < 0) {
+    if (host_blanker_init(&b, source, len, known ? &known->spaces : NULL) < 0) {
         return;
     }
     host_blanker_judge(&b);
@@ -296,7 +303,7 @@ static void process(const char *source, size_t len, const struct space_macros *k
     }
     if (text && ret->has_host_code) {
         struct host_launches launches;
-        host_launches_collect(&launches, &b);
+        host_launches_collect(&launches, &b, known ? &known->launches : NULL);
         for (size_t i = 0; i < b.declarations.count; i++) {
             const struct declaration *d = &b.declarations.list[i];
             if (b.goes[i]) {
@@ -331,12 +338,13 @@ static bool is_made_for_nvrtc(const struct source_file *f) {
 }
 
 void host_code_blank_sources(struct source_set *sources, struct host_code *ret) {
-    struct space_macros macros = {0};
+    struct known_macros macros = {.launches = {.count = 0}};
     for (size_t i = sources->count; i-- > 0;) { /* headers before what includes them */
         struct code_tokens tokens;
         if (code_tokens_read(&tokens, sources->files[i].text, sources->files[i].len) ==
             0) {
-            space_macros_read(&macros, &tokens);
+            space_macros_read(&macros.spaces, &tokens);
+            host_macros_read(&macros.launches, &tokens);
             code_tokens_finish(&tokens);
         }
     }
@@ -359,7 +367,8 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret) 
     }
     ret->has_host_code = any;
     ret->needs_default_device = needs;
-    space_macros_finish(&macros);
+    space_macros_finish(&macros.spaces);
+    host_macros_finish(&macros.launches);
 }
 
 void host_code_finish(struct host_code *h) {

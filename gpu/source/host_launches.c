@@ -1,162 +1,19 @@
+#include "gpu/source/host_bindings.h"
 #include "gpu/source/host_blanker.h"
+#include "gpu/source/host_macros.h"
 
-#include "base/buf.h"
 #include "base/mem.h"
 
 #include <string.h>
 
 #define LAUNCHES_MAX 256
-#define EXPRESSION_MAX 2048 /* bytes */
-#define BINDINGS_MAX 256
-
-/* A name that stands for a text: a local constant or alias, or a template parameter. */
-struct binding {
-    uint64_t name;
-    char *text;
-};
-struct bindings {
-    struct binding list[BINDINGS_MAX];
-    size_t count;
-};
-
-static void bind(struct bindings *s, uint64_t name, char *text) {
-    if (text && s->count < BINDINGS_MAX) {
-        s->list[s->count++] = (struct binding){name, text};
-    } else {
-        free(text);
-    }
-}
-
-static void bindings_finish(struct bindings *s) {
-    for (size_t i = 0; i < s->count; i++) {
-        free(s->list[i].text);
-    }
-    s->count = 0;
-}
-
-static const char *bound(const struct bindings *s, uint64_t name) {
-    for (size_t i = s->count; i-- > 0;) {
-        if (s->list[i].name == name) {
-            return s->list[i].text;
-        }
-    }
-    return NULL;
-}
+#define USES_MAX 8            /* of one macro, in one file */
+#define EXPANSIONS_MAX 256    /* of all macros in one file */
+#define NESTED_MAX 6          /* macros that expand to macros */
+#define GROUPS_MAX (1u << 22) /* tokens that the arguments of macros may have in all */
 
 static enum code_word word_at(const struct code_tokens *t, size_t i) {
     return t->list[i < t->count ? i : t->count].word;
-}
-
-/* The tokens [from, to) as text with single blanks, bound names replaced; NULL when it
- * grows too long. */
-static char *expand(const struct code_tokens *t, size_t from, size_t to,
-                    const struct bindings *names) {
-    autobuf out = BUF_INIT(EXPRESSION_MAX);
-    for (size_t i = from; i < to; i++) {
-        const struct code_token *token = &t->list[i];
-        if (token->word == WORD_DIRECTIVE) {
-            return NULL;
-        }
-        enum code_word before = i > from ? word_at(t, i - 1) : WORD_NONE;
-        const char *text = token->word == WORD_NAME && before != WORD_SCOPE
-                               ? bound(names, code_token_hash(t, i))
-                               : NULL;
-        if (i > from && token->start > t->list[i - 1].end) {
-            buf_addc(&out, ' ');
-        }
-        if (text) {
-            buf_adds(&out, text);
-        } else {
-            buf_add(&out, t->text + token->start, token->end - token->start);
-        }
-    }
-    if (out.full || memchr(out.data, '\n', out.len) || memchr(out.data, '\r', out.len)) {
-        return NULL;
-    }
-    return buf_detach(&out);
-}
-
-static char *expand_text(const char *text, const struct bindings *names) {
-    struct code_tokens t;
-    if (code_tokens_read(&t, text, strlen(text)) < 0) {
-        return NULL;
-    }
-    char *ret = expand(&t, 0, t.count, names);
-    code_tokens_finish(&t);
-    return ret;
-}
-
-/* ---- local constants and aliases ---- */
-
-/* The end of an initialiser or type from i on: its ';' or ',' outside brackets. */
-static size_t value_end(const struct code_tokens *t, size_t i, size_t limit) {
-    int depth = 0;
-    for (size_t n = 0; i < limit && n < 64; i++, n++) {
-        enum code_word w = word_at(t, i);
-        depth += w == WORD_PAREN_OPEN || w == WORD_BRACKET_OPEN || w == WORD_BRACE_OPEN ||
-                 w == WORD_LESS;
-        depth -= w == WORD_PAREN_CLOSE || w == WORD_BRACKET_CLOSE ||
-                 w == WORD_BRACE_CLOSE || w == WORD_GREATER;
-        if (depth <= 0 && (w == WORD_SEMICOLON || w == WORD_COMMA)) {
-            return i;
-        }
-    }
-    return 0;
-}
-
-static char *in_parens(char *text) {
-    char *ret = text ? xasprintf("(%s)", text) : NULL;
-    free(text);
-    return ret;
-}
-
-/* constexpr int A = 1, B = 2; from its specifier at i on. */
-static void bind_constants(const struct code_tokens *t, size_t i, size_t limit,
-                           struct bindings *names) {
-    size_t at = i + 1;
-    for (; at < limit && at < i + 12 && word_at(t, at + 1) != WORD_ASSIGN; at++) {}
-    while (at < limit && word_at(t, at) == WORD_NAME &&
-           word_at(t, at + 1) == WORD_ASSIGN) {
-        size_t end = value_end(t, at + 2, limit);
-        if (!end) {
-            return;
-        }
-        bind(names, code_token_hash(t, at), in_parens(expand(t, at + 2, end, names)));
-        at = word_at(t, end) == WORD_COMMA ? end + 1 : limit;
-    }
-}
-
-static void bind_alias(const struct code_tokens *t, size_t i, size_t limit,
-                       struct bindings *names) {
-    if (word_at(t, i) == WORD_USING && word_at(t, i + 1) == WORD_NAME &&
-        word_at(t, i + 2) == WORD_ASSIGN) {
-        size_t end = value_end(t, i + 3, limit);
-        if (end) {
-            bind(names, code_token_hash(t, i + 1), expand(t, i + 3, end, names));
-        }
-    } else if (word_at(t, i) == WORD_TYPEDEF) {
-        size_t end = value_end(t, i + 1, limit);
-        if (end > i + 2 && word_at(t, end - 1) == WORD_NAME) {
-            bind(names, code_token_hash(t, end - 1), expand(t, i + 1, end - 1, names));
-        }
-    }
-}
-
-static void bind_locals(const struct code_tokens *t, const struct declaration *d,
-                        struct bindings *names) {
-    for (size_t i = d->body; i < d->body_end; i++) {
-        enum code_word w = word_at(t, i);
-        if (w == WORD_CONSTEXPR || w == WORD_CONST) {
-            bind_constants(t, i, d->body_end, names);
-        } else if (w == WORD_USING || w == WORD_TYPEDEF) {
-            bind_alias(t, i, d->body_end, names);
-        } else if (w == WORD_NAME && code_token_is(t, i, "scalar_t") &&
-                   !bound(names, code_token_hash(t, i))) {
-            /* AT_DISPATCH_FLOATING_TYPES and its like name the type so: one of them will
-             * do */
-            bind(names, code_token_hash(t, i), xstrdup("float"));
-        }
-    }
 }
 
 /* A variable or parameter of the host function: what depends on it is no constant. */
@@ -277,6 +134,11 @@ struct collector {
     const struct host_blanker *b;
     struct host_launches *ready;
     struct host_launches waiting; /* expressions in a host template's own parameters */
+    struct host_macros macros;
+    unsigned expansions; /* made so far */
+    size_t groups;       /* tokens of macros' arguments looked at so far */
+    uint64_t *kernels;   /* names of the template kernels */
+    size_t kernel_count;
 };
 
 static void add_launch(struct host_launches *l, char *expression, size_t declaration,
@@ -311,8 +173,8 @@ static void place(struct collector *c, char *expression, size_t index, size_t of
     }
 }
 
-static const struct declaration *kernel_template(const struct host_blanker *b, size_t i) {
-    uint64_t name = code_token_hash(&b->tokens, i);
+static const struct declaration *kernel_template(const struct host_blanker *b,
+                                                 uint64_t name) {
     for (size_t k = 0; k < b->declarations.count; k++) {
         const struct declaration *d = &b->declarations.list[k];
         if (d->kind == DECLARATION_FUNCTION && d->has_global && d->has_template &&
@@ -323,33 +185,81 @@ static const struct declaration *kernel_template(const struct host_blanker *b, s
     return NULL;
 }
 
-/* The kernels<arguments> in one host function. */
-static void collect_from(struct collector *c, size_t index, const uint64_t *kernels,
-                         size_t kernel_count) {
-    const struct host_blanker *b = c->b;
-    const struct code_tokens *t = &b->tokens;
-    const struct declaration *d = &b->declarations.list[index];
-    struct bindings names = {.count = 0};
-    bind_locals(t, d, &names);
-    for (size_t i = d->body; i < d->body_end; i++) {
-        if (word_at(t, i) != WORD_NAME || word_at(t, i + 1) != WORD_LESS) {
-            continue;
+/* ---- walking host functions ---- */
+
+/* A walk over a host function, or over what a macro in it expands to. */
+struct walk {
+    struct collector *c;
+    const struct code_tokens *t;
+    size_t from, to;
+    size_t index;  /* of the declaration it is in */
+    size_t offset; /* of the macro's use in the source; SIZE_MAX in the source itself */
+    unsigned depth;
+    const struct walk *outer; /* that the macro's use was met in, NULL at depth 0 */
+    struct bindings *names;
+    const struct host_launch *waiting; /* whose callers are looked for; NULL: kernels */
+};
+
+static void walk(struct walk *w);
+
+static size_t walk_offset(const struct walk *w, size_t i) {
+    return w->offset != SIZE_MAX ? w->offset : w->t->list[i].start;
+}
+
+/* The ')' of a macro's arguments at `open`; 0 when it has none, or too much was looked at
+ * by now. */
+static size_t arguments_end(struct walk *w, size_t open, bool *code) {
+    int depth = 0;
+    *code = false;
+    for (size_t i = open; i < w->to && w->c->groups < GROUPS_MAX; i++, w->c->groups++) {
+        enum code_word word = word_at(w->t, i);
+        *code |= word == WORD_BRACE_OPEN;
+        depth += word == WORD_PAREN_OPEN;
+        depth -= word == WORD_PAREN_CLOSE;
+        if (depth == 0) {
+            return i;
         }
-        uint64_t name = code_token_hash(t, i);
-        bool known = false;
-        for (size_t k = 0; k < kernel_count && !known; k++) {
-            known = kernels[k] == name;
-        }
-        size_t close = known ? code_angles_end(t, i + 1) : i + 1;
-        const struct declaration *kernel = close > i + 1 ? kernel_template(b, i) : NULL;
-        autofree char *arguments = kernel ? expand(t, i + 1, close + 1, &names) : NULL;
-        if (!arguments) {
-            continue;
-        }
-        autofree char *qualified = host_qualified_name(b, kernel);
-        place(c, xasprintf("%s%s", qualified, arguments), index, t->list[i].start);
     }
-    bindings_finish(&names);
+    return 0;
+}
+
+static void walk_expansion(const struct walk *w, const struct host_macro *macro, size_t i,
+                           size_t close) {
+    autofree char *text = host_macro_expand(macro, w->t, i + 1, close);
+    struct code_tokens tokens;
+    if (!text || code_tokens_read(&tokens, text, strlen(text)) < 0) {
+        return;
+    }
+    struct walk inner = *w;
+    inner.t = &tokens;
+    inner.from = 0;
+    inner.to = tokens.count;
+    inner.offset = walk_offset(w, i);
+    inner.depth++;
+    inner.outer = w;
+    walk(&inner);
+    code_tokens_finish(&tokens);
+}
+
+/* NAME( at token i: a macro of the files' own that holds launches, or takes code that
+ * may, is looked into. Returns the last token of what was dealt with. */
+static size_t walk_macro(struct walk *w, size_t i) {
+    struct host_macro *macro =
+        w->depth < NESTED_MAX
+            ? host_macros_find(&w->c->macros, code_token_hash(w->t, i), walk_offset(w, i))
+            : NULL;
+    bool code = false;
+    size_t close = macro ? arguments_end(w, i + 1, &code) : 0;
+    if (!close || !(macro->launches || code)) {
+        bindings_read_dispatch(w->t, i, w->names);
+        return i;
+    }
+    if (macro->uses < USES_MAX && w->c->expansions < EXPANSIONS_MAX) {
+        macro->uses++;
+        w->c->expansions++;
+        walk_expansion(w, macro, i, close);
+    }
+    return close;
 }
 
 struct call {
@@ -364,39 +274,142 @@ static void bind_argument(const struct code_tokens *t, size_t from, size_t to,
     struct call *call = data;
     if (call->at < call->parameters->count) {
         const struct parameter *p = &call->parameters->list[call->at++];
-        char *text = expand(t, from, to, call->locals);
-        bind(call->ret, p->name, p->is_type ? text : in_parens(text));
+        char *text = bindings_expand(t, from, to, call->locals);
+        bindings_add(call->ret, p->name, p->is_type ? text : bindings_in_parens(text));
     }
 }
 
-/* host_template<arguments> at token i of a host function: what waits for it, with the
- * arguments in place. */
-static void answer_call(struct collector *c, size_t index, size_t i,
-                        const struct host_launch *waiting) {
-    const struct code_tokens *t = &c->b->tokens;
-    const struct declaration *callee = &c->b->declarations.list[waiting->declaration];
-    size_t open = i + 1, close = code_angles_end(t, open);
+/* Whether an expression depends on a variable that a macro's body declares. */
+static bool is_running(const struct walk *w, const char *expression) {
+    struct code_tokens words;
+    bool ret = code_tokens_read(&words, expression, strlen(expression)) < 0;
+    for (; w->depth && !ret; w = w->outer) {
+        const struct declaration all = {.body = 1, .body_end = w->to};
+        for (size_t i = 0; i < words.count && !ret; i++) {
+            ret = words.list[i].word == WORD_NAME &&
+                  is_local(w->t, &all, code_token_hash(&words, i));
+        }
+    }
+    code_tokens_finish(&words);
+    return ret;
+}
+
+/* What waits for a host template, when that is called with arguments at token i. */
+static void answer_call(struct walk *w, size_t i) {
+    const struct code_tokens *t = w->t, *own = &w->c->b->tokens;
+    const struct declaration *callee =
+        &w->c->b->declarations.list[w->waiting->declaration];
+    size_t open = i + 1;
+    if (code_token_hash(t, i) != code_token_hash(own, callee->name)) {
+        return;
+    }
+    size_t close = code_angles_end(t, open);
     struct parameters parameters;
-    parameters_read(t, callee, &parameters);
+    parameters_read(own, callee, &parameters);
     if (close == open || parameters.bad) {
         return;
     }
-    struct bindings locals = {.count = 0}, arguments = {.count = 0};
-    bind_locals(t, &c->b->declarations.list[index], &locals);
-    struct call call = {&locals, &parameters, &arguments, 0};
+    struct bindings arguments = {.count = 0};
+    struct call call = {w->names, &parameters, &arguments, 0};
     split_angles(t, open, close, bind_argument, &call);
     while (call.at < parameters.count && parameters.list[call.at].fallback) {
         const struct parameter *p = &parameters.list[call.at];
-        bind_argument(t, p->fallback, p->fallback_end, &call);
+        bind_argument(own, p->fallback, p->fallback_end, &call);
     }
-    char *expression = expand_text(waiting->expression, &arguments);
-    if (expression && !mentions(expression, &parameters)) {
-        place(c, expression, index, t->list[i].start);
+    char *expression = bindings_expand_text(w->waiting->expression, &arguments);
+    if (expression && !mentions(expression, &parameters) && !is_running(w, expression)) {
+        place(w->c, expression, w->index, walk_offset(w, i));
     } else {
         free(expression);
     }
-    bindings_finish(&locals);
     bindings_finish(&arguments);
+}
+
+static void take_kernel(struct walk *w, size_t i) {
+    const struct host_blanker *b = w->c->b;
+    uint64_t name = code_token_hash(w->t, i);
+    bool known = false;
+    for (size_t k = 0; k < w->c->kernel_count && !known; k++) {
+        known = w->c->kernels[k] == name;
+    }
+    size_t close = known ? code_angles_end(w->t, i + 1) : i + 1;
+    const struct declaration *kernel = close > i + 1 ? kernel_template(b, name) : NULL;
+    autofree char *arguments =
+        kernel ? bindings_expand(w->t, i + 1, close + 1, w->names) : NULL;
+    if (arguments && !is_running(w, arguments)) {
+        autofree char *qualified = host_qualified_name(b, kernel);
+        place(w->c, xasprintf("%s%s", qualified, arguments), w->index, walk_offset(w, i));
+    }
+}
+
+static void walk(struct walk *w) {
+    for (size_t i = w->from; i < w->to; i++) {
+        if (w->depth) {
+            bindings_read_at(w->t, i, w->to, w->names);
+        }
+        if (word_at(w->t, i) != WORD_NAME) {
+            continue;
+        }
+        if (word_at(w->t, i + 1) == WORD_PAREN_OPEN) {
+            i = walk_macro(w, i);
+        } else if (word_at(w->t, i + 1) == WORD_LESS && w->waiting) {
+            answer_call(w, i);
+        } else if (word_at(w->t, i + 1) == WORD_LESS) {
+            take_kernel(w, i);
+        }
+    }
+}
+
+static void walk_declaration(struct collector *c, size_t index,
+                             const struct host_launch *waiting) {
+    const struct declaration *d = &c->b->declarations.list[index];
+    struct bindings names = {.count = 0};
+    bindings_read_locals(&c->b->tokens, d, &names);
+    struct walk w = {.c = c,
+                     .t = &c->b->tokens,
+                     .from = d->body ? d->body : d->first,
+                     .to = d->body ? d->body_end : d->last + 1,
+                     .index = index,
+                     .offset = SIZE_MAX,
+                     .names = &names,
+                     .waiting = waiting};
+    walk(&w);
+    bindings_finish(&names);
+}
+
+/* ---- collecting from all ---- */
+
+/* Macros whose bodies name the host template that is looked for are looked into. */
+static void note_callers(struct collector *c, const struct code_token *name) {
+    size_t len = name->end - name->start;
+    for (size_t i = 0; i < c->macros.count; i++) {
+        struct host_macro *m = &c->macros.list[i];
+        m->uses = 0;
+        m->launches |= memmem(m->body, strlen(m->body), c->b->tokens.text + name->start,
+                              len) != NULL;
+    }
+}
+
+/* Whether a call of the host template may be in a declaration. */
+static bool may_call(struct collector *c, const struct declaration *d, uint64_t name) {
+    const struct code_tokens *t = &c->b->tokens;
+    size_t from = d->body ? d->body : d->first, to = d->body ? d->body_end : d->last;
+    for (size_t i = from; i < to; i++) {
+        enum code_word after = word_at(t, i + 1);
+        if (word_at(t, i) != WORD_NAME ||
+            (after != WORD_LESS && after != WORD_PAREN_OPEN)) {
+            continue;
+        }
+        uint64_t hash = code_token_hash(t, i);
+        const struct host_macro *m =
+            after == WORD_PAREN_OPEN
+                ? host_macros_find(&c->macros, hash, t->list[i].start)
+                : NULL;
+        if ((after == WORD_LESS && hash == name) || (m && m->launches)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Find who calls the host templates that expressions wait for; what they answer may wait
@@ -405,120 +418,55 @@ static void collect_calls(struct collector *c) {
     const struct host_blanker *b = c->b;
     for (size_t w = 0; w < c->waiting.count && w < 64; w++) {
         struct host_launch waiting = c->waiting.list[w];
-        uint64_t name =
-            code_token_hash(&b->tokens, b->declarations.list[waiting.declaration].name);
+        size_t name = b->declarations.list[waiting.declaration].name;
+        note_callers(c, &b->tokens.list[name]);
         for (size_t k = 0; k < b->declarations.count; k++) {
             const struct declaration *d = &b->declarations.list[k];
-            size_t from = d->body ? d->body : d->first;
-            size_t to = d->body ? d->body_end : d->last;
-            bool calls =
-                b->goes[k] && d->kind != DECLARATION_CLASS && k != waiting.declaration;
-            for (size_t i = from; calls && i < to; i++) {
-                if (word_at(&b->tokens, i) == WORD_NAME &&
-                    word_at(&b->tokens, i + 1) == WORD_LESS &&
-                    code_token_hash(&b->tokens, i) == name) {
-                    answer_call(c, k, i, &waiting);
-                }
+            if (b->goes[k] && d->kind != DECLARATION_CLASS && k != waiting.declaration &&
+                may_call(c, d, code_token_hash(&b->tokens, name))) {
+                walk_declaration(c, k, &waiting);
             }
         }
     }
 }
 
-void host_launches_collect(struct host_launches *ret, const struct host_blanker *b) {
-    *ret = (struct host_launches){0};
-    struct collector c = {.b = b, .ready = ret};
-    autofree uint64_t *kernels = NULL;
-    size_t count = 0;
-    for (size_t i = 0; i < b->declarations.count && count < 1024; i++) {
+#define KERNELS_MAX 1024
+
+static void read_kernels(struct collector *c) {
+    const struct host_blanker *b = c->b;
+    for (size_t i = 0; i < b->declarations.count && c->kernel_count < KERNELS_MAX; i++) {
         const struct declaration *d = &b->declarations.list[i];
         if (d->kind == DECLARATION_FUNCTION && d->has_global && d->has_template &&
             d->name) {
-            kernels = xreallocarray(kernels, count + 1, sizeof *kernels);
-            kernels[count++] = code_token_hash(&b->tokens, d->name);
+            c->kernels =
+                xreallocarray(c->kernels, c->kernel_count + 1, sizeof *c->kernels);
+            c->kernels[c->kernel_count++] = code_token_hash(&b->tokens, d->name);
         }
     }
-    for (size_t i = 0; count > 0 && i < b->declarations.count; i++) {
+}
+
+void host_launches_collect(struct host_launches *ret, const struct host_blanker *b,
+                           const struct host_macros *known) {
+    *ret = (struct host_launches){0};
+    struct collector c = {.b = b, .ready = ret};
+    read_kernels(&c);
+    if (c.kernel_count > 0) {
+        if (known) {
+            host_macros_copy(&c.macros, known);
+        }
+        host_macros_read(&c.macros, &b->tokens);
+    }
+    for (size_t i = 0; c.kernel_count > 0 && i < b->declarations.count; i++) {
         const struct declaration *d = &b->declarations.list[i];
-        if (b->goes[i] && d->body && d->kind != DECLARATION_CLASS) {
-            collect_from(&c, i, kernels, count);
+        if (b->goes[i] && d->kind != DECLARATION_CLASS &&
+            (d->body || d->kind == DECLARATION_MACRO)) {
+            walk_declaration(&c, i, NULL);
         }
     }
     collect_calls(&c);
     host_launches_finish(&c.waiting);
-}
-
-/* ---- writing ---- */
-
-static bool is_duplicate(const struct host_launches *l, size_t i) {
-    for (size_t k = 0; k < i; k++) {
-        if (strcmp(l->list[k].expression, l->list[i].expression) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Lay the tokens out over the blanks and newlines from `at` on. Returns 0 when they found
- * room, else the offset that was in the way. */
-static size_t lay_out(const struct code_tokens *statement, char *text, size_t at,
-                      size_t to, bool write) {
-    for (size_t i = 0; i < statement->count; i++) {
-        const struct code_token *token = &statement->list[i];
-        size_t gap = i > 0 && token->start > statement->list[i - 1].end;
-        size_t need = token->end - token->start + gap, run = 0;
-        for (; run < need; at++) {
-            if (at >= to || !strchr(" \n\r", text[at])) {
-                return at < to ? at : to;
-            }
-            run = text[at] == ' ' ? run + 1 : 0;
-        }
-        if (write) {
-            memcpy(text + at - need + gap, statement->text + token->start, need - gap);
-        }
-    }
-    return 0;
-}
-
-static bool write_between(const struct code_tokens *statement, char *text, size_t from,
-                          size_t to) {
-    while (from < to) {
-        size_t blocked = lay_out(statement, text, from, to, false);
-        if (blocked == 0) {
-            lay_out(statement, text, from, to, true);
-            return true;
-        }
-        from = blocked + 1;
-    }
-    return false;
-}
-
-/* On the launch's own line where it fits, else from there on, else anywhere in what went.
- */
-static void write_launch(const struct host_launch *launch, const struct host_blanker *b,
-                         char *text) {
-    const struct declaration *d = &b->declarations.list[launch->declaration];
-    size_t from = b->tokens.list[d->first].start, to = b->tokens.list[d->last].end;
-    autofree char *statement = xasprintf("static_assert(&%s,\"\");", launch->expression);
-    struct code_tokens tokens;
-    size_t line = launch->offset;
-    while (line > from && text[line - 1] != '\n') {
-        line--;
-    }
-    if (code_tokens_read(&tokens, statement, strlen(statement)) == 0) {
-        if (!write_between(&tokens, text, line, to)) {
-            write_between(&tokens, text, from, to);
-        }
-        code_tokens_finish(&tokens);
-    }
-}
-
-void host_launches_write(const struct host_launches *launches,
-                         const struct host_blanker *b, char *text) {
-    for (size_t i = 0; i < launches->count; i++) {
-        if (!is_duplicate(launches, i)) {
-            write_launch(&launches->list[i], b, text);
-        }
-    }
+    host_macros_finish(&c.macros);
+    free(c.kernels);
 }
 
 void host_launches_finish(struct host_launches *launches) {

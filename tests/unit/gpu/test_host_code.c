@@ -220,6 +220,126 @@ Test(host_code, instantiations_that_host_code_asks_for_are_written_in_its_place)
     check_cases(cases, ARRAY_LEN(cases));
 }
 
+/* The kernels that are asked for in what is left of a file: "k<float>;k<int>;". */
+static char *asked(const char *text) {
+    bool has_host = false;
+    autofree char *left = blank(text, &has_host);
+    struct buf out = BUF_INIT(1u << 16);
+    for (const char *at = left; (at = strstr(at, "static_assert(&"));) {
+        at += strlen("static_assert(&");
+        buf_add(&out, at, strcspn(at, "\""));
+        out.data[out.len - 1] = ';';
+    }
+    return buf_detach(&out);
+}
+
+#define KERNELS                                                                          \
+    "template <class T, int N> __global__ void k(T *p) {}\n"                             \
+    "template <class T> __global__ void q(T *p) {}\n"
+#define ROOM "/*                                                                    */"
+
+Test(host_code, launches_through_macros_of_the_file_ask_for_instantiations) {
+    static const struct {
+        const char *text, *asked;
+    } cases[] = {
+        {KERNELS "#define LAUNCH(N) k<float, N><<<grid, N>>>(p)\n"
+                 "void f(float *p, int n) { switch (n) { case 64: LAUNCH(64); break;\n"
+                 "case 128: LAUNCH(128); break; default: LAUNCH(n); } }",
+         "k<float, 64>;k<float, 128>;"},
+        {KERNELS "#define RUN(T, N, ...) do { \\\n  k<T, N><<<1, N>>>(__VA_ARGS__); "
+                 "\\\n} while (0)\n#define BOTH(T) RUN(T, 1, p); RUN(T, 2, p)\n"
+                 "void f(void *p) { BOTH(unsigned char); " ROOM "}",
+         "k<unsigned char, 1>;k<unsigned char, 2>;"},
+        {KERNELS "#define L(KERNEL, n) KERNEL##_##n<<<1, n>>>(#n), q<KERNEL##_t><<<1, "
+                 "n>>>(0)\nvoid f() { L(int, 8); " ROOM "}",
+         "q<int_t>;"},
+        {KERNELS "#define SWITCH(C, NAME, ...) [&] { if (C) { constexpr static int NAME "
+                 "= 1; return __VA_ARGS__(); } else { constexpr static int NAME = 2; "
+                 "return __VA_ARGS__(); } }()\n"
+                 "template <class T> void run(T *p, bool c) { SWITCH(c, N, [&] { k<T, "
+                 "N><<<1, 1>>>(p); }); }\nvoid f() { run<int>(0, 1); " ROOM "}",
+         "k<int, 1>;k<int, 2>;"},
+        {KERNELS "template <int N> void run(int *p) { k<int, N><<<1, 1>>>(p); }\n"
+                 "#define CASE(n) case n: run<n>(p); break\n"
+                 "void f(int *p, int n) { switch (n) { CASE(32); CASE(64); } }",
+         "k<int, 32>;k<int, 64>;"},
+        {KERNELS "#define L(N) k<int, N><<<1, 1>>>(p)\nvoid f(int *p) { L(1); " ROOM "}\n"
+                 "#undef L\n#define L(N) k<float, N><<<1, 1>>>(p)\n"
+                 "void g(float *p) { L(1); " ROOM "}",
+         "k<int, 1>;k<float, 1>;"},
+        {KERNELS "#define LAUNCHER(NAME, T) void NAME(T *p) { q<T><<<1, 1>>>(p); }\n"
+                 "LAUNCHER(launch_the_forward_pass_in_single_precision, float)\n",
+         "q<float>;"},
+        /* depends on what only runs */
+        {KERNELS "#define V(f) visit([&](auto v) { k<int, v.value><<<1, 1>>>(0); }, f)\n"
+                 "void f(int n) { V(n); " ROOM "}",
+         ""},
+        /* no end of nesting */
+        {KERNELS "#define A(x) B(x) q<x><<<1, 1>>>()\n#define B(x) A(x) q<x><<<1, "
+                 "1>>>()\nvoid f() { A(int); " ROOM "}",
+         "q<int>;"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *got = asked(cases[i].text);
+        cr_expect(eq(str, got, (char *)cases[i].asked), "of: %s", cases[i].text);
+    }
+}
+
+Test(host_code, dispatched_types_are_instantiated_with_one_that_is_among_them) {
+    static const struct {
+        const char *code, *asked;
+    } cases[] = {
+        {"AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), \"f\", ([&] { q<scalar_t><<<1, "
+         "1>>>(p); }))",
+         "q<float>;"},
+        {"AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, x.scalar_type(), "
+         "\"f\", [&] { k<scalar_t, 4><<<1, 1>>>(p); })",
+         "k<float, 4>;"},
+        {"AT_DISPATCH_INTEGRAL_TYPES(x.scalar_type(), \"f\", [&] { q<scalar_t><<<1, "
+         "1>>>(p); })",
+         "q<int>;"},
+        {"AT_DISPATCH_REDUCED_FLOATING_TYPES(t, \"f\", [&] { q<scalar_t><<<1, 1>>>(p); "
+         "})",
+         "q<at::Half>;"},
+        {"AT_DISPATCH_INDEX_TYPES(t, \"f\", [&] { q<index_t><<<1, 1>>>(p); })",
+         "q<int>;"},
+        {"AT_DISPATCH_SWITCH(t, \"f\", AT_DISPATCH_CASE(at::kDouble, [&] { "
+         "q<scalar_t><<<1, 1>>>(p); }) AT_DISPATCH_CASE(at::ScalarType::Half, [&] { "
+         "q<scalar_t><<<1, 1>>>(p); }))",
+         "q<double>;"},
+        {"VLLM_DISPATCH_FLOATING_TYPES(x.scalar_type(), \"f\", [&] { q<scalar_t><<<1, "
+         "1>>>(p); })",
+         "q<float>;"},
+        /* which types these are is not known */
+        {"AT_DISPATCH_COMPLEX_TYPES(t, \"f\", [&] { q<scalar_t><<<1, 1>>>(p); })", ""},
+        {"VLLM_DISPATCH_FP8_TYPES(t, \"f\", [&] { q<scalar_t><<<1, 1>>>(p); })", ""},
+        {"DISPATCH_DTYPE(t, c_type, [&] { q<c_type><<<1, 1>>>(p); })", ""},
+        {"HEADDIM_SWITCH(d, kHeadDim, [&] { constexpr int B = 2 * kHeadDim; k<int, "
+         "B><<<1, 1>>>(p); })",
+         ""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *text =
+            xasprintf("%svoid f(at::Tensor x) { %s; }", KERNELS, cases[i].code);
+        autofree char *got = asked(text);
+        cr_expect(eq(str, got, (char *)cases[i].asked), "of: %s", text);
+    }
+}
+
+Test(host_code, a_macro_is_expanded_a_bounded_number_of_times) {
+    struct buf text = BUF_INIT(1u << 16);
+    buf_adds(&text, KERNELS "#define L(N) k<int, N><<<1, 1>>>(p)\nvoid f(int *p) {\n");
+    for (int i = 0; i < 100; i++) {
+        buf_addf(&text, "    L(%d); %s\n", i, ROOM);
+    }
+    buf_adds(&text, "}\n");
+    autofree char *got = asked(text.data);
+    cr_expect(eq(str, got,
+                 "k<int, 0>;k<int, 1>;k<int, 2>;k<int, 3>;k<int, 4>;k<int, 5>;k<int, "
+                 "6>;k<int, 7>;"));
+    buf_finish(&text);
+}
+
 Test(host_code, kernels_are_found_with_their_places) {
     const char *text =
         "namespace a { namespace { namespace b {\n"
@@ -289,6 +409,28 @@ Test(host_code, files_of_one_compilation_know_each_others_macros) {
     cr_expect_null(strstr(s.files[1].text, "h()"));
     cr_expect(eq(str, s.files[0].original, (char *)unit));
     cr_expect(eq(str, s.files[1].original, (char *)header));
+    host_code_finish(&h);
+    source_set_finish(&s);
+}
+
+/* The macro that dispatches is most often in a header. */
+Test(host_code, files_of_one_compilation_know_each_others_dispatch) {
+    struct source_set s = {0};
+    const char *unit =
+        "#include \"d.h\"\ntemplate <class T> __global__ void q(T *p) {}\n"
+        "void f(int t) { DISPATCH(t, c_type, [&] { q<c_type><<<1, 1>>>(nullptr); }); }\n";
+    const char *header =
+        "#define DISPATCH(t, c_type, ...) \\\n  switch (t) { \\\n"
+        "    case 1: { using c_type = short; __VA_ARGS__(); break; } \\\n"
+        "    case 2: { using c_type = long; __VA_ARGS__(); break; } }\n";
+    cr_assert(zero(int, source_set_add(&s, "r0/k.cu", NULL, unit, strlen(unit), NULL)));
+    cr_assert(
+        zero(int, source_set_add(&s, "r0/d.h", NULL, header, strlen(header), NULL)));
+    struct host_code h;
+    host_code_blank_sources(&s, &h);
+    cr_expect_not_null(strstr(s.files[0].text, "static_assert(&q<short>,\"\");"));
+    cr_expect_not_null(strstr(s.files[0].text, "static_assert(&q<long>,\"\");"));
+    cr_expect_null(strstr(s.files[0].text, "c_type"));
     host_code_finish(&h);
     source_set_finish(&s);
 }
@@ -452,7 +594,13 @@ Test(host_code, long_hostile_texts_take_linear_time, .timeout = 300) {
         ":a{",
         "k<a>",
         "template<class T>__global__ void k(){}int f(){k<T>();}",
-        "using A=std::vector<int>;"};
+        "using A=std::vector<int>;",
+        "template<class T>__global__ void k(){}\n#define A(x) k<x><<<1,1>>>()\nint "
+        "f(){A(A(A(int;}",
+        "template<class T>__global__ void k(){}\n#define A(x) k<x><<<x>>>(A(x))\nint "
+        "f(){A(A(int));}",
+        "template<class T>__global__ void k(){}template<class T>int f(){k<T><<<1>>>();}\n"
+        "#define B(x) {f<x>();}\nint g(){B(int)X_DISPATCH(a,b,{f<b>();})}"};
     for (size_t i = 0; i < ARRAY_LEN(units); i++) {
         struct buf text = BUF_INIT(1u << 24);
         while (text.len < 1u << 20) {

@@ -1,0 +1,267 @@
+#include "gpu/source/host_bindings.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+#define EXPRESSION_MAX 2048 /* bytes */
+
+static enum code_word word_at(const struct code_tokens *t, size_t i) {
+    return t->list[i < t->count ? i : t->count].word;
+}
+
+void bindings_add(struct bindings *s, uint64_t name, char *text) {
+    if (s->count < BINDINGS_MAX) {
+        s->list[s->count++] = (struct binding){name, text ? text : xstrdup("\n")};
+    } else {
+        free(text);
+    }
+}
+
+void bindings_finish(struct bindings *s) {
+    for (size_t i = 0; i < s->count; i++) {
+        free(s->list[i].text);
+    }
+    s->count = 0;
+}
+
+const char *bindings_text(const struct bindings *s, uint64_t name) {
+    for (size_t i = s->count; i-- > 0;) {
+        if (s->list[i].name == name) {
+            return s->list[i].text;
+        }
+    }
+    return NULL;
+}
+
+char *bindings_expand(const struct code_tokens *t, size_t from, size_t to,
+                      const struct bindings *names) {
+    autobuf out = BUF_INIT(EXPRESSION_MAX);
+    for (size_t i = from; i < to; i++) {
+        const struct code_token *token = &t->list[i];
+        if (token->word == WORD_DIRECTIVE) {
+            return NULL;
+        }
+        enum code_word before = i > from ? word_at(t, i - 1) : WORD_NONE;
+        const char *text = token->word == WORD_NAME && before != WORD_SCOPE
+                               ? bindings_text(names, code_token_hash(t, i))
+                               : NULL;
+        if (i > from && token->start > t->list[i - 1].end) {
+            buf_addc(&out, ' ');
+        }
+        if (text) {
+            buf_adds(&out, text);
+        } else {
+            buf_add(&out, t->text + token->start, token->end - token->start);
+        }
+    }
+    if (out.full || memchr(out.data, '\n', out.len) || memchr(out.data, '\r', out.len)) {
+        return NULL;
+    }
+    return buf_detach(&out);
+}
+
+char *bindings_expand_text(const char *text, const struct bindings *names) {
+    struct code_tokens t;
+    if (code_tokens_read(&t, text, strlen(text)) < 0) {
+        return NULL;
+    }
+    char *ret = bindings_expand(&t, 0, t.count, names);
+    code_tokens_finish(&t);
+    return ret;
+}
+
+/* ---- local constants and aliases ---- */
+
+/* The end of an initialiser or type from i on: its ';' or ',' outside brackets. */
+static size_t value_end(const struct code_tokens *t, size_t i, size_t limit) {
+    int depth = 0;
+    for (size_t n = 0; i < limit && n < 64; i++, n++) {
+        enum code_word w = word_at(t, i);
+        depth += w == WORD_PAREN_OPEN || w == WORD_BRACKET_OPEN || w == WORD_BRACE_OPEN ||
+                 w == WORD_LESS;
+        depth -= w == WORD_PAREN_CLOSE || w == WORD_BRACKET_CLOSE ||
+                 w == WORD_BRACE_CLOSE || w == WORD_GREATER;
+        if (depth <= 0 && (w == WORD_SEMICOLON || w == WORD_COMMA)) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+char *bindings_in_parens(char *text) {
+    if (!text || text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                   "0123456789_")] == '\0') {
+        return text;
+    }
+    char *ret = xasprintf("(%s)", text);
+    free(text);
+    return ret;
+}
+
+/* constexpr int A = 1, B = 2; from its specifier at i on. */
+static void bind_constants(const struct code_tokens *t, size_t i, size_t limit,
+                           struct bindings *names) {
+    size_t at = i + 1;
+    for (; at < limit && at < i + 12 && word_at(t, at + 1) != WORD_ASSIGN; at++) {}
+    while (at < limit && word_at(t, at) == WORD_NAME &&
+           word_at(t, at + 1) == WORD_ASSIGN) {
+        size_t end = value_end(t, at + 2, limit);
+        if (!end) {
+            return;
+        }
+        bindings_add(names, code_token_hash(t, at),
+                     bindings_in_parens(bindings_expand(t, at + 2, end, names)));
+        at = word_at(t, end) == WORD_COMMA ? end + 1 : limit;
+    }
+}
+
+static void bind_alias(const struct code_tokens *t, size_t i, size_t limit,
+                       struct bindings *names) {
+    if (word_at(t, i) == WORD_USING && word_at(t, i + 1) == WORD_NAME &&
+        word_at(t, i + 2) == WORD_ASSIGN) {
+        size_t end = value_end(t, i + 3, limit);
+        if (end) {
+            bindings_add(names, code_token_hash(t, i + 1),
+                         bindings_expand(t, i + 3, end, names));
+        }
+    } else if (word_at(t, i) == WORD_TYPEDEF) {
+        size_t end = value_end(t, i + 1, limit);
+        if (end > i + 2 && word_at(t, end - 1) == WORD_NAME) {
+            bindings_add(names, code_token_hash(t, end - 1),
+                         bindings_expand(t, i + 1, end - 1, names));
+        }
+    }
+}
+
+void bindings_read_at(const struct code_tokens *t, size_t i, size_t limit,
+                      struct bindings *names) {
+    enum code_word w = word_at(t, i);
+    if (w == WORD_CONSTEXPR || w == WORD_CONST) {
+        bind_constants(t, i, limit, names);
+    } else if (w == WORD_USING || w == WORD_TYPEDEF) {
+        bind_alias(t, i, limit, names);
+    }
+}
+
+void bindings_read_locals(const struct code_tokens *t, const struct declaration *d,
+                          struct bindings *names) {
+    for (size_t i = d->body; i < d->body_end; i++) {
+        bindings_read_at(t, i, d->body_end, names);
+        if (word_at(t, i) == WORD_NAME && code_token_is(t, i, "scalar_t") &&
+            !bindings_text(names, code_token_hash(t, i))) {
+            /* AT_DISPATCH_FLOATING_TYPES and its like name the type so: one of them will
+             * do */
+            bindings_add(names, code_token_hash(t, i), xstrdup("float"));
+        }
+    }
+}
+
+/* ---- dispatch macros ---- */
+
+#define ARGUMENT_TOKENS_MAX 64 /* of a dispatch macro, before the code it takes */
+
+/* The type of a dispatch case, "at::ScalarType::Half" or "at::kHalf", with its name at
+ * token i; NULL when it is none of these. */
+static const char *type_of_case(const struct code_tokens *t, size_t i) {
+    static const char *const types[][3] = {
+        {"Float", "kFloat", "float"},
+        {"Double", "kDouble", "double"},
+        {"Half", "kHalf", "at::Half"},
+        {"BFloat16", "kBFloat16", "at::BFloat16"},
+        {"Int", "kInt", "int"},
+        {"Long", "kLong", "int64_t"},
+        {"Short", "kShort", "short"},
+        {"Char", "kChar", "signed char"},
+        {"Byte", "kByte", "unsigned char"},
+        {"Bool", "kBool", "bool"},
+    };
+    for (size_t k = 0; k < ARRAY_LEN(types); k++) {
+        if (code_token_is(t, i, types[k][0]) || code_token_is(t, i, types[k][1])) {
+            return types[k][2];
+        }
+    }
+    return NULL;
+}
+
+/* What scalar_t is in a dispatch of this name: "\n" for what is not known, NULL when the
+ * name tells nothing. */
+static const char *type_by_name(const char *name) {
+    static const char *const known[][2] = {
+        {"REDUCED", "\n"},     {"FP8", "\n"},          {"FLOAT8", "\n"},
+        {"FLOATING", "float"}, {"ALL_TYPES", "float"}, {"INTEGRAL", "int"},
+        {"COMPLEX", "\n"},     {"QINT", "\n"},         {"HALF", "\n"},
+        {"QUANT", "\n"},
+    };
+    for (size_t k = 0; k < ARRAY_LEN(known); k++) {
+        if (strstr(name, known[k][0])) {
+            /* reduced floating types: Half is among them */
+            bool reduced = k == 0 && strncmp(name, "AT_", 3) == 0;
+            return reduced ? "at::Half" : known[k][1];
+        }
+    }
+    return NULL;
+}
+
+static void bind_name(struct bindings *names, const char *name, const char *text) {
+    if (text) {
+        bindings_add(names, code_hash(name, strlen(name)), xstrdup(text));
+    }
+}
+
+/* Bound to other than "" once a case of a switch was taken: one of them will do, and the
+ * kernels take long to compile. */
+static const char case_taken[] = "AT_DISPATCH_CASE";
+
+static void bind_case(struct bindings *names, const char *type) {
+    const char *taken = bindings_text(names, code_hash(case_taken, strlen(case_taken)));
+    if (type && (!taken || !*taken)) {
+        bind_name(names, "scalar_t", type);
+        bind_name(names, case_taken, type);
+    }
+}
+
+/* A bare name among the arguments is most often one that the macro declares. */
+static void bind_bare_arguments(const struct code_tokens *t, size_t open,
+                                struct bindings *names) {
+    int depth = 0;
+    for (size_t i = open; i < open + ARGUMENT_TOKENS_MAX; i++) {
+        enum code_word w = word_at(t, i), before = i > 0 ? word_at(t, i - 1) : WORD_NONE;
+        depth += w == WORD_PAREN_OPEN;
+        depth -= w == WORD_PAREN_CLOSE;
+        if (depth <= 0 || w == WORD_BRACE_OPEN || w == WORD_BRACKET_OPEN) {
+            return;
+        }
+        if (w == WORD_NAME && depth == 1 && word_at(t, i + 1) == WORD_COMMA &&
+            (before == WORD_COMMA || before == WORD_PAREN_OPEN) &&
+            !code_token_is(t, i, "scalar_t") &&
+            !bindings_text(names, code_token_hash(t, i))) {
+            bindings_add(names, code_token_hash(t, i), NULL);
+        }
+    }
+}
+
+void bindings_read_dispatch(const struct code_tokens *t, size_t i,
+                            struct bindings *names) {
+    char name[64];
+    size_t len = t->list[i].end - t->list[i].start;
+    if (len >= sizeof name) {
+        return;
+    }
+    memcpy(name, t->text + t->list[i].start, len);
+    name[len] = '\0';
+    if (strcmp(name, "AT_DISPATCH_CASE") == 0) {
+        size_t last = i + 2;
+        for (; last < i + 8 && word_at(t, last + 1) != WORD_COMMA; last++) {}
+        bind_name(names, "scalar_t", "\n");
+        bind_case(names, type_of_case(t, last));
+    } else if (strstr(name, "DISPATCH") || strstr(name, "SWITCH")) {
+        bind_name(names, "scalar_t", type_by_name(name));
+        bind_name(names, "index_t", strstr(name, "INDEX_TYPES") ? "int" : NULL);
+        bind_bare_arguments(t, i + 1, names);
+    }
+    if (strcmp(name, "AT_DISPATCH_SWITCH") == 0) {
+        bind_name(names, case_taken, "");
+    }
+}
