@@ -38,17 +38,22 @@ static const uint8_t *param_bytes(struct warp *w, const struct step *s, unsigned
     return NULL;
 }
 
+static struct access_range map_range(struct warp *w, const struct step *s, unsigned lane,
+                                     uint64_t address, bool reads, bool writes) {
+    return (struct access_range){.warp = w,
+                                 .step = s,
+                                 .lane = lane,
+                                 .align = 1,
+                                 .address = address,
+                                 .bytes = TENSOR_BLOB_BYTES,
+                                 .reads = reads,
+                                 .writes = writes};
+}
+
 static uint8_t *global_bytes(struct warp *w, const struct step *s, unsigned lane,
                              uint64_t address, bool reads, bool writes) {
     uint64_t offset;
-    struct access_range r = {.warp = w,
-                             .step = s,
-                             .lane = lane,
-                             .align = 1,
-                             .address = address,
-                             .bytes = TENSOR_BLOB_BYTES,
-                             .reads = reads,
-                             .writes = writes};
+    struct access_range r = map_range(w, s, lane, address, reads, writes);
     struct allocation *in = access_global_range(&r, &offset);
     if (in && writes && in->shadow) {
         access_shadow_set(in->shadow, offset, TENSOR_BLOB_BYTES);
@@ -204,14 +209,7 @@ static uint8_t *map_bytes(struct warp *w, const struct step *s, unsigned lane,
         race_touch(w, s, lane, NULL, address, TENSOR_BLOB_BYTES, kind);
         return global_bytes(w, s, lane, address, reads, writes);
     }
-    struct access_range r = {.warp = w,
-                             .step = s,
-                             .lane = lane,
-                             .align = 1,
-                             .address = address,
-                             .bytes = TENSOR_BLOB_BYTES,
-                             .reads = reads,
-                             .writes = writes};
+    struct access_range r = map_range(w, s, lane, address, reads, writes);
     struct block *b = access_shared_range(&r, false, &offset);
     if (!b) {
         return NULL;
