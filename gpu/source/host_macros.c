@@ -100,20 +100,12 @@ static void read_define(struct host_macros *m, const char *text,
 }
 
 void host_macros_read(struct host_macros *m, const struct code_tokens *t) {
-    struct cuda_lexer l;
-    cuda_lexer_init(&l, t->text, t->len);
+    struct cuda_directive d;
     for (size_t i = 0; i < t->count && m->count < HOST_MACROS_MAX; i++) {
-        if (t->list[i].word != WORD_DIRECTIVE) {
-            continue;
-        }
-        struct cuda_token token = {
-            .kind = CUDA_DIRECTIVE, .start = t->list[i].start, .end = t->list[i].end};
-        struct cuda_directive d;
-        cuda_directive_read(&l, &token, &d);
-        if (strcmp(d.name, "define") == 0) {
+        if (code_token_define(t, i, &d)) {
             read_define(m, t->text, &d);
+            cuda_directive_finish(&d);
         }
-        cuda_directive_finish(&d);
     }
 }
 

@@ -223,6 +223,23 @@ void code_tokens_finish(struct code_tokens *t) {
     t->count = 0;
 }
 
+bool code_token_define(const struct code_tokens *t, size_t i,
+                       struct cuda_directive *ret) {
+    if (t->list[i].word != WORD_DIRECTIVE) {
+        return false;
+    }
+    struct cuda_lexer l;
+    struct cuda_token token = {
+        .kind = CUDA_DIRECTIVE, .start = t->list[i].start, .end = t->list[i].end};
+    cuda_lexer_init(&l, t->text, t->len);
+    cuda_directive_read(&l, &token, ret);
+    if (strcmp(ret->name, "define") != 0) {
+        cuda_directive_finish(ret);
+        return false;
+    }
+    return true;
+}
+
 bool code_token_is(const struct code_tokens *t, size_t i, const char *text) {
     char s[64];
     return i < t->count && spell_token(t, &t->list[i], s, sizeof s) < sizeof s - 1 &&

@@ -80,6 +80,7 @@ struct code_token {
 
 #define HOST_TOKENS_MAX (1u << 20)
 
+struct cuda_directive;
 struct code_tokens {
     const char *text;
     size_t len;
@@ -94,6 +95,8 @@ void code_tokens_finish(struct code_tokens *t);
 /* Whether token i is spelt so; false past the end. */
 bool code_token_is(const struct code_tokens *t, size_t i, const char *text);
 /* An identifier without small letters, as macros are named. */
+/* The directive that token i is, when it is a #define: cuda_directive_finish it. */
+bool code_token_define(const struct code_tokens *t, size_t i, struct cuda_directive *ret);
 bool code_token_is_capital(const struct code_tokens *t, size_t i);
 /* A spelling's hash, equal for equal spellings (splices aside). */
 uint64_t code_token_hash(const struct code_tokens *t, size_t i);

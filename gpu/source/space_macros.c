@@ -60,19 +60,13 @@ static uint64_t read_define(const struct space_macros *m, const char *text,
 #define SPACE_MACROS_MAX 512 /* each #define is compared with those before it */
 
 void space_macros_read(struct space_macros *m, const struct code_tokens *t) {
-    struct cuda_lexer l;
-    cuda_lexer_init(&l, t->text, t->len);
+    struct cuda_directive d;
     for (size_t i = 0; i < t->count && m->count < SPACE_MACROS_MAX; i++) {
-        if (t->list[i].word != WORD_DIRECTIVE) {
+        if (!code_token_define(t, i, &d)) {
             continue;
         }
-        struct cuda_token token = {
-            .kind = CUDA_DIRECTIVE, .start = t->list[i].start, .end = t->list[i].end};
-        struct cuda_directive d;
-        cuda_directive_read(&l, &token, &d);
         struct macro_facts facts = {0};
-        uint64_t name =
-            strcmp(d.name, "define") == 0 ? read_define(m, t->text, &d, &facts) : 0;
+        uint64_t name = read_define(m, t->text, &d, &facts);
         cuda_directive_finish(&d);
         if (name != 0 && (facts.global || facts.device || facts.host_only)) {
             m->list = xreallocarray(m->list, m->count + 1, sizeof *m->list);
