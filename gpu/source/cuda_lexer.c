@@ -51,14 +51,21 @@ static size_t past_splices(const struct cuda_lexer *l, size_t at) {
     return at;
 }
 
-/* The byte at `at` behind any splices, -1 at the end of the text. */
-static int peek(const struct cuda_lexer *l, size_t at) {
+/* The byte at `at` behind any splices, -1 at the end of the text. Nearly all bytes are no
+ * backslash: that case is short enough to be inlined, here and in step(). */
+static inline int peek(const struct cuda_lexer *l, size_t at) {
+    if (at < l->len && l->text[at] != '\\') {
+        return (unsigned char)l->text[at];
+    }
     at = past_splices(l, at);
     return at < l->len ? (unsigned char)l->text[at] : -1;
 }
 
 /* The offset behind that byte. */
-static size_t step(const struct cuda_lexer *l, size_t at) {
+static inline size_t step(const struct cuda_lexer *l, size_t at) {
+    if (at < l->len && l->text[at] != '\\') {
+        return at + 1;
+    }
     at = past_splices(l, at);
     return at < l->len ? at + 1 : at;
 }
@@ -86,7 +93,7 @@ static size_t spell(const struct cuda_lexer *l, size_t start, size_t end, char *
 /* ---- white space and comments ---- */
 
 static size_t line_comment_end(const struct cuda_lexer *l, size_t at) {
-    while (peek(l, at) >= 0 && !at_newline(l, at)) {
+    for (int c; (c = peek(l, at)) >= 0 && c != '\n' && c != '\r';) {
         at = step(l, at);
     }
     return at;
@@ -122,10 +129,10 @@ static size_t past_comment(const struct cuda_lexer *l, size_t at) {
 /* Blanks and comments, but not a newline outside a comment. */
 static size_t past_blanks(const struct cuda_lexer *l, size_t at) {
     for (;;) {
-        size_t before = at;
         while (is_blank(peek(l, at))) {
             at = step(l, at);
         }
+        size_t before = at;
         at = past_comment(l, at);
         if (at == before) {
             return at;
@@ -230,14 +237,23 @@ static struct cuda_token word(const struct cuda_lexer *l, size_t start) {
     return t;
 }
 
-/* Longest first within a length. */
+/* Of more than one character: longest first. */
 static const char *const punctuators[] = {
     "%:%:", "<<<", ">>>", "<<=", ">>=", "<=>", "...", "->*", "::", "->", "++", "--",
     "<<",   ">>",  "<=",  ">=",  "==",  "!=",  "&&",  "||",  "+=", "-=", "*=", "/=",
     "%=",   "&=",  "|=",  "^=",  "##",  ".*",  "<:",  ":>",  "<%", "%>", "%:",
 };
 
+/* Whether any of them goes on with this character. */
+static bool goes_on(int c) {
+    return c > 0 && strchr("=:<>&|+-*.#%", c);
+}
+
 static size_t punctuator_end(const struct cuda_lexer *l, size_t start) {
+    size_t second = step(l, start);
+    if (!goes_on(peek(l, second))) {
+        return second;
+    }
     char next[5] = "";
     size_t ends[4] = {0}, n = 0;
     for (size_t at = start; n < 4 && peek(l, at) >= 0; n++) {

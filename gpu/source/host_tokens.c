@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct {
+struct spelling {
     const char *text;
     enum code_word word;
-} words[] = {
+};
+
+static const struct spelling punctuators[] = {
     {"{", WORD_BRACE_OPEN},
     {"}", WORD_BRACE_CLOSE},
     {"(", WORD_PAREN_OPEN},
@@ -38,70 +40,69 @@ static const struct {
     {"&&", WORD_AND_AND},
     {"||", WORD_OR_OR},
     {"!", WORD_NOT},
-    {"namespace", WORD_NAMESPACE},
-    {"inline", WORD_INLINE},
-    {"extern", WORD_EXTERN},
-    {"template", WORD_TEMPLATE},
-    {"typename", WORD_TYPENAME},
-    {"class", WORD_CLASS},
-    {"struct", WORD_STRUCT},
-    {"union", WORD_UNION},
-    {"enum", WORD_ENUM},
-    {"using", WORD_USING},
-    {"typedef", WORD_TYPEDEF},
-    {"static_assert", WORD_STATIC_ASSERT},
-    {"friend", WORD_FRIEND},
-    {"operator", WORD_OPERATOR},
-    {"requires", WORD_REQUIRES},
-    {"concept", WORD_CONCEPT},
-    {"constexpr", WORD_CONSTEXPR},
-    {"consteval", WORD_CONSTEXPR},
-    {"const", WORD_CONST},
-    {"static", WORD_STATIC},
-    {"virtual", WORD_VIRTUAL},
-    {"try", WORD_TRY},
-    {"catch", WORD_CATCH},
-    {"final", WORD_FINAL},
-    {"default", WORD_DEFAULT},
-    {"delete", WORD_DELETE},
-    {"public", WORD_ACCESS},
-    {"private", WORD_ACCESS},
-    {"protected", WORD_ACCESS},
-    {"asm", WORD_ASM},
-    {"__asm__", WORD_ASM},
-    {"__asm", WORD_ASM},
-    {"alignas", WORD_ATTRIBUTE},
-    {"noexcept", WORD_ATTRIBUTE},
-    {"throw", WORD_ATTRIBUTE},
-    {"explicit", WORD_ATTRIBUTE},
-    {"decltype", WORD_ATTRIBUTE},
-    {"typeof", WORD_ATTRIBUTE},
-    {"sizeof", WORD_ATTRIBUTE},
-    {"__global__", WORD_GLOBAL},
-    {"__device__", WORD_DEVICE},
-    {"__constant__", WORD_DEVICE},
-    {"__shared__", WORD_DEVICE},
-    {"__managed__", WORD_DEVICE},
-    {"__host__", WORD_HOST},
-    {"int", WORD_TYPE},
-    {"float", WORD_TYPE},
-    {"double", WORD_TYPE},
-    {"char", WORD_TYPE},
-    {"bool", WORD_TYPE},
-    {"void", WORD_TYPE},
-    {"short", WORD_TYPE},
-    {"long", WORD_TYPE},
-    {"unsigned", WORD_TYPE},
-    {"signed", WORD_TYPE},
-    {"auto", WORD_TYPE},
-    {"volatile", WORD_TYPE},
-    {"mutable", WORD_TYPE},
 };
 
-/* No keyword: a name; "__x" forms take arguments as attributes do. */
-static enum code_word name_word(const char *s) {
-    return s[0] == '_' && s[1] == '_' ? WORD_ATTRIBUTE : WORD_NAME;
-}
+/* In strcmp's order. */
+static const struct spelling keywords[] = {
+    {"__asm", WORD_ASM},
+    {"__asm__", WORD_ASM},
+    {"__constant__", WORD_DEVICE},
+    {"__device__", WORD_DEVICE},
+    {"__global__", WORD_GLOBAL},
+    {"__host__", WORD_HOST},
+    {"__managed__", WORD_DEVICE},
+    {"__shared__", WORD_DEVICE},
+    {"alignas", WORD_ATTRIBUTE},
+    {"asm", WORD_ASM},
+    {"auto", WORD_TYPE},
+    {"bool", WORD_TYPE},
+    {"catch", WORD_CATCH},
+    {"char", WORD_TYPE},
+    {"class", WORD_CLASS},
+    {"concept", WORD_CONCEPT},
+    {"const", WORD_CONST},
+    {"consteval", WORD_CONSTEXPR},
+    {"constexpr", WORD_CONSTEXPR},
+    {"decltype", WORD_ATTRIBUTE},
+    {"default", WORD_DEFAULT},
+    {"delete", WORD_DELETE},
+    {"double", WORD_TYPE},
+    {"enum", WORD_ENUM},
+    {"explicit", WORD_ATTRIBUTE},
+    {"extern", WORD_EXTERN},
+    {"final", WORD_FINAL},
+    {"float", WORD_TYPE},
+    {"friend", WORD_FRIEND},
+    {"inline", WORD_INLINE},
+    {"int", WORD_TYPE},
+    {"long", WORD_TYPE},
+    {"mutable", WORD_TYPE},
+    {"namespace", WORD_NAMESPACE},
+    {"noexcept", WORD_ATTRIBUTE},
+    {"operator", WORD_OPERATOR},
+    {"private", WORD_ACCESS},
+    {"protected", WORD_ACCESS},
+    {"public", WORD_ACCESS},
+    {"requires", WORD_REQUIRES},
+    {"short", WORD_TYPE},
+    {"signed", WORD_TYPE},
+    {"sizeof", WORD_ATTRIBUTE},
+    {"static", WORD_STATIC},
+    {"static_assert", WORD_STATIC_ASSERT},
+    {"struct", WORD_STRUCT},
+    {"template", WORD_TEMPLATE},
+    {"throw", WORD_ATTRIBUTE},
+    {"try", WORD_TRY},
+    {"typedef", WORD_TYPEDEF},
+    {"typename", WORD_TYPENAME},
+    {"typeof", WORD_ATTRIBUTE},
+    {"union", WORD_UNION},
+    {"unsigned", WORD_TYPE},
+    {"using", WORD_USING},
+    {"virtual", WORD_VIRTUAL},
+    {"void", WORD_TYPE},
+    {"volatile", WORD_TYPE},
+};
 
 static size_t spell_token(const struct code_tokens *t, const struct code_token *token,
                           char *out, size_t max) {
@@ -115,6 +116,26 @@ static size_t spell_token(const struct code_tokens *t, const struct code_token *
     }
     out[n] = '\0';
     return n;
+}
+
+static enum code_word punctuator_word(const char *s) {
+    for (size_t i = 0; i < ARRAY_LEN(punctuators); i++) {
+        if (punctuators[i].text[0] == s[0] && strcmp(punctuators[i].text, s) == 0) {
+            return punctuators[i].word;
+        }
+    }
+    return WORD_NONE;
+}
+
+static int compare_spelling(const void *key, const void *spelling) {
+    return strcmp(key, ((const struct spelling *)spelling)->text);
+}
+
+/* No keyword: a name; "__x" forms take arguments as attributes do. */
+static enum code_word identifier_word(const char *s) {
+    const struct spelling *found =
+        bsearch(s, keywords, ARRAY_LEN(keywords), sizeof *keywords, compare_spelling);
+    return found ? found->word : s[0] == '_' && s[1] == '_' ? WORD_ATTRIBUTE : WORD_NAME;
 }
 
 static enum code_word word_of(const struct code_tokens *t,
@@ -134,13 +155,7 @@ static enum code_word word_of(const struct code_tokens *t,
     struct code_token small = {.start = (uint32_t)token->start,
                                .end = (uint32_t)token->end};
     spell_token(t, &small, s, sizeof s);
-    bool name = token->kind == CUDA_IDENTIFIER;
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (words[i].text[0] == s[0] && strcmp(words[i].text, s) == 0) {
-            return words[i].word;
-        }
-    }
-    return name ? name_word(s) : WORD_NONE;
+    return token->kind == CUDA_IDENTIFIER ? identifier_word(s) : punctuator_word(s);
 }
 
 static void add_token(struct code_tokens *t, size_t *cap, struct code_token token) {
