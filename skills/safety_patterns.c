@@ -82,7 +82,7 @@ static bool is_public_address(const char *match, size_t len) {
         }
     }
     bool own = part[0] == 0 || part[0] == 10 || part[0] == 127 || part[0] >= 224 ||
-               (part[0] == 192 && part[1] == 168) ||
+               (part[0] == 192 && part[1] == 168) || (part[0] == 169 && part[1] == 254) ||
                (part[0] == 172 && part[1] >= 16 && part[1] < 32);
     bool document = (part[0] == 192 && part[1] == 0 && part[2] == 2) ||
                     (part[0] == 198 && part[1] == 51 && part[2] == 100) ||
@@ -307,7 +307,7 @@ const struct safety_pattern safety_patterns[] = {
          "show(?:ing)?|notify(?:ing)?|alert(?:ing)?|let(?:ting)?)\\s+(?:this\\s+|it\\s+|"
          "anything\\s+)?(?:to\\s+)?the\\s+user\\b"
          "(?!\\s+(?:to|they|how|what|more\\b|less\\b|all\\b|raw\\b|unless|until|that "
-         "(?:they|you)))",
+         "(?:they|you))|(?<=show the user)\\s+an?\\b)",
          "asks for something to be hidden from the user"),
     RULE("system_prompt_request", WARN, IN_ALL, WINDOW_PARAGRAPH,
          "system prompt|system message",
@@ -315,15 +315,17 @@ const struct safety_pattern safety_patterns[] = {
          "overwrite|modify|append to)\\s+"
          "(?:(?:all|of|your|the|its|full|entire|own)\\s+){0,3}system (?:prompt|message)",
          "reaches for the system prompt"),
-    RULE("remote_instructions", WARN, IN_ALL, WINDOW_PARAGRAPH, "http://|https://",
-         "\\b(?:fetch|download|read|load|get|retrieve|open|visit|follow)\\b[^.\\n]{0,80}"
-         "\\b(?:instructions?|prompt|steps|commands)\\b"
-         "[^.\\n]{0,60}https?://"
-         "|\\b(?:fetch|download|load|retrieve|visit|open)\\b[^\\n]{0,40}https?://"
-         "\\S+[^\\n]{0,60}"
-         "\\b(?:and|then)\\b[^\\n]{0,30}\\b(?:follow|execute|obey|do what|run "
-         "(?:it|them|whatever))\\b",
-         "takes its instructions from the network at run time"),
+    RULE(
+        "remote_instructions", WARN, IN_ALL, WINDOW_PARAGRAPH, "http://|https://",
+        "\\b(?:fetch|download|read|load|get(?! (?:an? )?(?:http|error)\\b)|retrieve|open|"
+        "visit|follow)\\b[^.\\n]{0,80}"
+        "\\b(?:instructions?|prompt|steps|commands)\\b"
+        "[^.\\n]{0,60}https?://"
+        "|\\b(?:fetch|download|load|retrieve|visit|open)\\b[^\\n]{0,40}https?://"
+        "\\S+[^\\n]{0,60}"
+        "\\b(?:and|then)\\b[^\\n]{0,30}\\b(?:follow|execute|obey|do what|run "
+        "(?:it|them|whatever))\\b",
+        "takes its instructions from the network at run time"),
     RULE("updates_itself", WARN, IN_ALL, WINDOW_PARAGRAPH, "skill",
          "\\b(?:update|upgrade|replace|overwrite|rewrite|re-?download|refresh)\\s+(?:"
          "this|the) skill\\b[^.\\n]{0,80}"
@@ -331,7 +333,7 @@ const struct safety_pattern safety_patterns[] = {
          "|\\bfrom (?:the )?(?:web|net|network|internet|server|upstream|repo\\w*|git\\w*|"
          "url|source|registry|hub|marketplace|cloud|main\\b|master\\b)"
          "|every (?:time|run|day|start|session|hour|week|use)|before (?:each|every|using|"
-         "running|use|you)|latest)|\\b(?:auto-?update|self-?update)\\w*\\b[^.\\n]{0,60}"
+         "running|use|you)|latest)|\\b(?:auto-?update|self-?update)\\w*\\b[^.\\n|`]{0,60}"
          "\\bskill|"
          "\\bskill\\b[^.\\n]{0,40}\\b(?:auto-?updates?|self-?updates?|updates itself)\\b|"
          "\\b(?:latest|newest) version of this skill\\b",
@@ -358,9 +360,10 @@ const struct safety_pattern safety_patterns[] = {
     {"unpinned_package", WARN, IN_COMMANDS, WINDOW_LINE,
      "installs whatever version is newest; name one", "install",
      "\\b(?:uv\\s+)?pip[23]?\\s+install\\s+[^\\n;&|`)#]{1,300}", installs_unpinned, NULL},
-    RULE("elevated_rights", WARN, IN_COMMANDS, WINDOW_LINE, "sudo",
-         "(?:^|[`;&|(]|\\$\\s|#\\s)\\s*sudo\\s+[\\w/-]+|\\bwith sudo\\b|\\brun sudo\\b",
-         "asks for administrator rights"),
+    RULE(
+        "elevated_rights", WARN, IN_COMMANDS, WINDOW_LINE, "sudo",
+        "(?:^|[`;&|(]|\\$\\s|#\\s)\\s*\\Ksudo\\s+[\\w/-]+|\\bwith sudo\\b|\\brun sudo\\b",
+        "asks for administrator rights"),
     RULE("open_permissions", WARN, IN_COMMANDS, WINDOW_LINE, "chmod",
          "\\bchmod\\s+(?:-\\w+\\s+)*(?:0?777|a\\+rwx|ugo\\+rwx)\\b",
          "lets everybody write"),
@@ -403,6 +406,9 @@ const struct safety_pattern safety_patterns[] = {
          "(?:sd|nvme|hd)|:\\(\\)\\s*\\{\\s*:\\|:&\\s*\\};:",
          "destroys data beyond the project"),
     /* --- addresses --- */
+    RULE("suspicious_address", WARN, IN_ALL, WINDOW_LINE, "169.254.169.254",
+         "169\\.254\\.169\\.254(?![\\d.])",
+         "the metadata service of a cloud, which hands out credentials"),
     {"suspicious_address", WARN, IN_ALL, WINDOW_LINE, "an address without a name", "://",
      "(?<=://)\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}(?![\\d.])", is_public_address,
      NULL},

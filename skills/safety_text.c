@@ -20,7 +20,7 @@
 
 static struct {
     struct pattern *compiled[MAX_PATTERNS];
-    struct pattern *denial, *order;
+    struct pattern *denial, *order, *quotation;
     struct words_scan *words;
 } tables;
 static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
@@ -35,8 +35,8 @@ static void make_tables(void) {
         words_scan_add(tables.words, safety_patterns[i].words, (unsigned)i);
     }
     words_scan_prepare(tables.words);
-    tables.denial = pattern_new("\\b(?:never|do not|don't|must not|should "
-                                "not|avoid|refuse|reject|flags?|detects?|blocks?|"
+    tables.denial = pattern_new("\\b(?:never|(?:do|must|should)\\W{1,4}not|don't|"
+                                "avoid|refuse|reject|flags?|detects?|blocks?|"
                                 "instead of|rather than|dangerous)\\b[^.!?\\n]{0,80}$");
     tables.order =
         pattern_new("\\b(?:you (?:must|should|are to)|ignore (?:all|any|previous|the)|do "
@@ -44,7 +44,10 @@ static void make_tables(void) {
                     "(?:run|execute|call|invoke|fetch|curl|wget|download|upload|send|"
                     "post|delete|read|write|append)\\s+"
                     "(?:the|this|these|all|any|your|following|~|/"
-                    "|\\$|https?:|`)|assistant|agent[:,])");
+                    "|\\$|https?:|`)|assistant"
+                    "|(?:^\\s*|\\b(?:ai|dear|hey|(?:to|for) the)\\s+)agents?[:,])");
+    tables.quotation = pattern_new("(?:[\"'`]|\xE2\x80[\x98\x9C]|\xC2\xAB|"
+                                   "\\bprompt[ -]injections?\\b[^.!?\\n]{0,60})$");
 }
 
 struct scan {
@@ -179,9 +182,21 @@ static bool is_denied(const struct scan *s, size_t at) {
            pattern_is_in(tables.denial, s->text + start, at - start);
 }
 
+/* "Text such as 'ignore …'" shows what an attack looks like; the frontmatter's quotes are
+ * YAML's, a script's are its language's. */
+static bool is_quoted(const struct scan *s, const struct safety_pattern *p, size_t at) {
+    size_t line = lines_at(&s->lines, at), start = s->lines.starts[line];
+    return strcmp(p->code, "instruction_override") == 0 &&
+           (s->kinds[line] == IN_PROSE || s->kinds[line] == IN_CODE) &&
+           pattern_is_in(tables.quotation, s->text + start, at - start);
+}
+
 /* One step down for what is only said not to be done, or is its maker's own command. */
 static enum finding_severity severity_of(const struct safety_pattern *p, bool denied,
-                                         bool lesser) {
+                                         bool lesser, bool quoted) {
+    if (quoted) {
+        return FINDING_INFO;
+    }
     if (p->block) {
         return denied || lesser ? FINDING_WARNING : FINDING_ERROR;
     }
@@ -191,9 +206,10 @@ static enum finding_severity severity_of(const struct safety_pattern *p, bool de
 static void report(struct scan *s, const struct safety_pattern *p, size_t at, size_t end,
                    bool lesser) {
     enum finding_severity usual = p->block ? FINDING_ERROR : FINDING_WARNING;
-    bool denied = is_denied(s, at);
-    enum finding_severity severity = severity_of(p, denied, lesser);
+    bool denied = is_denied(s, at), quoted = is_quoted(s, p, at);
+    enum finding_severity severity = severity_of(p, denied, lesser, quoted);
     const char *why = severity == usual ? ""
+                      : quoted          ? " (quoted, as an example it seems)"
                       : denied          ? " (said as what not to do)"
                                         : " (its maker's own install command)";
     struct finding_span span = span_of(s, at, end);

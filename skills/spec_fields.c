@@ -147,13 +147,14 @@ static void check_letters(const struct spec *s, const struct yaml_pair *p,
     static const struct spec_rule foreign = {"name_not_ascii", FINDING_INFO,
                                              FINDING_WARNING};
     struct letters found = letters_of(name);
-    if (found.upper) {
+    if (found.upper && !found.wrong) {
         fix_name(s, add_at(s, &lower, p, "The name must be in lower case."), name);
     }
     if (found.wrong) {
         fix_name(s,
                  add_at(s, &wrong, p,
-                        "The name may hold only the letters a to z, digits and hyphens."),
+                        "The name may hold only the letters a to z, in lower case, "
+                        "digits and hyphens."),
                  name);
     } else if (found.foreign) {
         fix_name(s,
@@ -189,7 +190,10 @@ static void check_name_of_folder(const struct spec *s, const struct yaml_pair *p
                                  const char *name) {
     static const struct spec_rule rule = {"name_differs_from_folder", FINDING_WARNING,
                                           FINDING_ERROR};
-    if (!s->folder || strcmp(s->folder, name) == 0) {
+    autofree char *mended = good_name(name);
+    bool mends = strcmp(mended, name) != 0; /* and its fix ends at the folder's name */
+    if (!s->folder || strcmp(s->folder, name) == 0 ||
+        (mends && strcmp(s->folder, mended) == 0)) {
         return;
     }
     json_t *f =

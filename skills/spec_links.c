@@ -21,6 +21,7 @@ struct links {
     const struct spec *spec;
     struct buf texts; /* of all Markdown files that were read, one after the other */
     bool *linked;     /* per file of the skill: SKILL.md links to it or names it */
+    json_t *missing;  /* paths that were said to be missing: {path: true} */
     size_t findings, followed;
 };
 
@@ -181,6 +182,7 @@ static void check_target(struct links *l, const struct page *p, const char *path
     } else if (!skill_find_file(s, path) && !is_folder(s, path)) {
         autofree char *message =
             xasprintf("\"%.120s\" is not there; add the file or correct the link.", path);
+        json_object_set_new(l->missing, path, json_true());
         add_link(l, p, &link_missing, link, message);
     } else {
         check_deep(l, p, path, link);
@@ -226,6 +228,7 @@ static size_t mention_length(const char *s, size_t len) {
     return slash && dot && dot > slash + 1 && dot + 1 < s + n ? n : 0;
 }
 
+/* A file that is missing is told once, however often it is named. */
 static void check_mention(struct links *l, const struct page *p, size_t at, size_t len) {
     const struct skill *s = l->spec->skill;
     autofree char *given = xstrndup(p->text + at, len);
@@ -233,7 +236,9 @@ static void check_mention(struct links *l, const struct page *p, size_t at, size
     autofree char *near = resolve(p, given);
     if (skill_find_file(s, path) || skill_find_file(s, near)) {
         mark_linked(l, skill_find_file(s, path) ? path : near);
-    } else if (!leads_out(path) && !is_folder(s, path)) {
+    } else if (!leads_out(path) && !is_folder(s, path) &&
+               !json_object_get(l->missing, path)) {
+        json_object_set_new(l->missing, path, json_true());
         autofree char *message =
             xasprintf("\"%.120s\" is mentioned but is not there; add the file or correct "
                       "the path.",
@@ -362,7 +367,8 @@ static void check_files(struct links *l) {
 void spec_links_check(const struct spec *s) {
     struct links l = {.spec = s,
                       .texts = BUF_INIT(SKILL_MAX_BYTES),
-                      .linked = xcalloc(s->skill->file_count + 1, sizeof(bool))};
+                      .linked = xcalloc(s->skill->file_count + 1, sizeof(bool)),
+                      .missing = json_object()};
     struct page top = {
         .path = s->file, .text = s->text->text, .len = s->text->len, .top = true};
     read_page(&l, &top, s->text->body, s->text->body_line);
@@ -374,4 +380,5 @@ void spec_links_check(const struct spec *s) {
     lines_finish(&top.lines);
     buf_finish(&l.texts);
     free(l.linked);
+    json_decref(l.missing);
 }

@@ -123,6 +123,8 @@ static const struct {
      "name: my-skill\n" D},
     {"name: my_skill!\n" D, "name_characters", "warning", "error", 2, 7, 2, 16,
      "name: my-skill\n" D},
+    {"name: My Skill\n" D, "name_characters", "warning", "error", 2, 7, 2, 15,
+     "name: my-skill\n" D},
     {"name: ../x\n" D, "name_characters", "warning", "error", 2, 7, 2, 11, "name: x\n" D},
     {"name: caf\xC3\xA9\n" D, "name_not_ascii", "info", "warning", 2, 7, 2, 12,
      "name: caf\n" D},
@@ -325,18 +327,18 @@ Test(spec_rules, links_are_followed_within_the_skill) {
     put("scripts/lost.py", "x\n");
     put("LICENSE", "x\n");
     put("SKILL.md", "---\n" N D "---\n" /* lines 1 to 4 */
-                    "[a](references/a.md#top) [s](references/with%20space.md)\n" /* 5 */
-                    "[no](none.md) and [out](../x.md) [abs](/etc/passwd)\n"      /* 6 */
-                    "[dir](references/) ![i](img.png)\n"                         /* 7 */
-                    "Run `scripts/run.py` and `python scripts/nope.py`.\n"       /* 8 */
-                    "Pattern scripts/<name>.py, see references/.\n");            /* 9 */
+                    "[a](references/a.md#top) [s](references/with%20space.md)\n"   /* 5 */
+                    "[no](none.md) and [out](../x.md) [abs](/etc/passwd)\n"        /* 6 */
+                    "[dir](references/) ![i](img.png)\n"                           /* 7 */
+                    "`scripts/run.py`, `scripts/nope.py`; again scripts/nope.py\n" /* 8 */
+                    "Pattern scripts/<name>.py, see references/.\n");              /* 9 */
     autojson *f = check_folder(SKILL_CHECK_STRICT);
     autofree char *all = json_dumps(f, 0);
     cr_expect(says(f, "link_missing", "SKILL.md", 6, 6), "%s", all);
     cr_expect(says(f, "link_outside", "SKILL.md", 6, 25), "%s", all);
     cr_expect(says(f, "link_outside", "SKILL.md", 6, 40), "%s", all);
     cr_expect(says(f, "link_missing", "SKILL.md", 7, 25), "%s", all);
-    cr_expect(says(f, "link_missing", "SKILL.md", 8, 34), "%s", all);
+    cr_expect(says(f, "link_missing", "SKILL.md", 8, 20), "%s", all);
     cr_expect(says(f, "link_missing", "references/a.md", 1, 18), "%s", all);
     cr_expect(says(f, "reference_too_deep", "references/a.md", 1, 5), "%s", all);
     cr_expect(says(f, "file_not_mentioned", "scripts/lost.py", 1, 0), "%s", all);
