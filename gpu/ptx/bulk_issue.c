@@ -4,6 +4,7 @@
 #include "gpu/ptx/access.h"
 #include "gpu/ptx/atomics.h"
 #include "gpu/ptx/cluster_life.h"
+#include "gpu/ptx/im2col.h"
 #include "gpu/ptx/mbarrier.h"
 #include "gpu/ptx/proxy.h"
 #include "gpu/ptx/race.h"
@@ -237,18 +238,41 @@ static void tensor_store(struct bulk_copy *c) {
     bulk_add(w->block, &w->block->stores, c);
 }
 
-void step_bulk_tensor(struct warp *w, const struct step *s, uint32_t mask) {
+/* The map and the lane's places in it; false after a finding. */
+static bool tensor_of(struct warp *w, const struct step *s, unsigned lane,
+                      struct tensor_copy *ret) {
     bool load = s->aux & AUX_TO_SHARED;
     const struct vector_registers *v = &w->worker->run->program->vectors[s->extra + 1];
+    uint64_t map = operand(w, s, lane, load ? OPERAND_FROM : OPERAND_TO);
+    if (!tensor_map_at(w, s, lane, map, &ret->map)) {
+        return false;
+    }
+    if (ret->map.im2col != !!(s->aux & AUX_IM2COL)) {
+        tell(w, s, lane, FINDING_INVALID_TENSOR_MAP,
+             ret->map.im2col
+                 ? "The tensor map is one for im2col mode, the instruction is "
+                   "not; pixels of the map"
+                 : "The instruction is one of im2col mode, the tensor map is "
+                   "one for tiles; its dimensions",
+             ret->map.im2col ? ret->map.pixels : ret->map.rank);
+        return false;
+    }
+    for (unsigned d = 0; d < s->vector; d++) {
+        ret->at[d] = LANES(const int32_t, w, v->registers[d])[lane];
+    }
+    for (unsigned d = 0; load && ret->map.im2col && d < s->vector - 2u; d++) {
+        ret->offsets[d] = LANES(const uint16_t, w, v[1].registers[d])[lane];
+    }
+    return !ret->map.im2col || im2col_check(w, s, lane, ret, !load);
+}
+
+void step_bulk_tensor(struct warp *w, const struct step *s, uint32_t mask) {
+    bool load = s->aux & AUX_TO_SHARED;
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctz(m);
-        struct tensor_copy t;
-        uint64_t map = operand(w, s, lane, load ? OPERAND_FROM : OPERAND_TO);
-        if (!tensor_map_at(w, s, lane, map, &t.map)) {
+        struct tensor_copy t = {0};
+        if (!tensor_of(w, s, lane, &t)) {
             continue;
-        }
-        for (unsigned d = 0; d < s->vector; d++) {
-            t.at[d] = LANES(const int32_t, w, v->registers[d])[lane];
         }
         struct bulk_copy c =
             copy_of(w, s, lane, load ? BULK_TENSOR_LOAD : BULK_TENSOR_STORE,

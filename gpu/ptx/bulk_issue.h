@@ -9,9 +9,11 @@
 #define AUX_FROM_SHARED (1u << 17)
 #define AUX_MULTICAST (1u << 18)
 #define AUX_GENERIC (1u << 19)
+#define AUX_IM2COL (1u << 20)
 
 /* The instruction's operands: registers of the vector step->extra; a tensor's coordinates
- * are those of the next one. */
+ * are those of the next one, the offsets of a load in im2col mode those of the one after
+ * it. */
 enum { OPERAND_TO, OPERAND_FROM, OPERAND_SIZE, OPERAND_MBARRIER, OPERAND_MASK };
 
 step_run step_bulk, step_bulk_tensor, step_bulk_value;

@@ -12,8 +12,7 @@ static bool is_shared(enum ptx_space space) {
 
 /* What no sm_90 has, or nothing here does. */
 static bool has_strange_words(const struct ptx_instruction *i) {
-    return ptx_has(i, PTX_M_IM2COL) || ptx_has(i, PTX_M_IM2COL_NO_OFFS) ||
-           ptx_has(i, PTX_M_IM2COL_W) || ptx_has(i, PTX_M_IM2COL_W_128) ||
+    return ptx_has(i, PTX_M_IM2COL_W) || ptx_has(i, PTX_M_IM2COL_W_128) ||
            ptx_has(i, PTX_M_TILE_GATHER4) || ptx_has(i, PTX_M_TILE_SCATTER4) ||
            ptx_has(i, PTX_M_CP_MASK) || ptx_has(i, PTX_M_CTA_GROUP_1) ||
            ptx_has(i, PTX_M_CTA_GROUP_2) || ptx_has(i, PTX_M_IGNORE_OOB) ||
@@ -111,16 +110,42 @@ static bool coordinates(struct lowering *l, const struct ptx_instruction *i,
     return !l->failed;
 }
 
+/* .im2col of a load: one operand more, its offsets; .im2col_no_offs of a store. */
+static bool im2col_offsets(struct lowering *l, const struct ptx_instruction *i,
+                           bool store, uint32_t *aux, struct vector_registers *ret) {
+    bool offsets = ptx_has(i, PTX_M_IM2COL);
+    if (!offsets && !ptx_has(i, PTX_M_IM2COL_NO_OFFS)) {
+        return true;
+    }
+    unsigned rank = dimensions(i);
+    *aux |= AUX_IM2COL;
+    if (rank < 3 || offsets == store) {
+        return false;
+    }
+    const struct ptx_operand *o = offsets ? lower_operand(l, i, 3) : NULL;
+    if (o &&
+        (i->operand_count < 4 || o->kind != PTX_OPERAND_VECTOR || o->count != rank - 2)) {
+        return false;
+    }
+    ret->count = o ? (uint8_t)(rank - 2) : 1;
+    for (unsigned d = 0; o && d < rank - 2; d++) {
+        ret->registers[d] = lower_source(l, i, lower_element(l, o, d), 2, PTX_U16);
+    }
+    return !l->failed;
+}
+
 static enum lower_answer lower_tensor(struct lowering *l,
                                       const struct ptx_instruction *i) {
     bool store = ptx_has(i, PTX_M_BULK_GROUP);
     uint32_t aux = store ? AUX_FROM_SHARED : AUX_TO_SHARED, registers[8] = {0};
-    struct vector_registers at = {.bytes = 4};
+    struct vector_registers at = {.bytes = 4}, offsets = {.bytes = 2, .count = 1};
     unsigned map = store ? 0 : 1, shared = store ? 1 : 0;
+    unsigned mask = ptx_has(i, PTX_M_IM2COL) ? 4 : 3;
     if (i->space_count != 2 || i->operand_count < (store ? 2u : 3u) ||
         !reduction(i, false, &aux) || !is_shared((enum ptx_space)i->spaces[shared]) ||
         i->spaces[map] != PTX_GLOBAL ||
-        !coordinates(l, i, lower_operand(l, i, map), &at)) {
+        !coordinates(l, i, lower_operand(l, i, map), &at) ||
+        !im2col_offsets(l, i, store, &aux, &offsets)) {
         return LOWER_REFUSED;
     }
     if (!lower_address_register(l, i, map, PTX_GENERIC,
@@ -131,10 +156,11 @@ static enum lower_answer lower_tensor(struct lowering *l,
     }
     if (!store &&
         (!lower_address_register(l, i, 2, PTX_SHARED, &registers[OPERAND_MBARRIER]) ||
-         !multicast_mask(l, i, 3, &aux, &registers[OPERAND_MASK]))) {
+         !multicast_mask(l, i, mask, &aux, &registers[OPERAND_MASK]))) {
         return LOWER_REFUSED;
     }
     add_copy_step(l, i, step_bulk_tensor, registers, &at, aux);
+    lower_add_vector(l, &offsets);
     return LOWER_DONE;
 }
 

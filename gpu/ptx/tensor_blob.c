@@ -32,6 +32,9 @@ uint32_t tensor_blob_row_bytes(const struct tensor_blob *map) {
 
 uint32_t tensor_blob_box_bytes(const struct tensor_blob *map) {
     uint32_t bytes = tensor_blob_row_bytes(map);
+    if (map->im2col) {
+        return bytes * map->pixels;
+    }
     for (unsigned d = 1; d < map->rank; d++) {
         uint32_t step = map->element_strides[d];
         bytes *= (map->box[d] + step - 1) / step;
@@ -42,15 +45,34 @@ uint32_t tensor_blob_box_bytes(const struct tensor_blob *map) {
     return bytes;
 }
 
+/* Corners as far from the image as its dimensions allow, and room for a filter. */
+static bool corners_are_sound(const struct tensor_blob *map) {
+    static const int32_t most[] = {1 << 15, 1 << 7, 1 << 4}; /* 1, 2, 3 dimensions */
+    if (map->rank < 3 || map->pixels < 1 || map->pixels > 1024) {
+        return false;
+    }
+    int32_t far = most[map->rank - 3];
+    for (unsigned d = 0; d < map->rank - 2u; d++) {
+        if (map->lower[d] < -far || map->lower[d] >= far || map->upper[d] < -far ||
+            map->upper[d] >= far ||
+            (int64_t)map->last[d + 1] + map->upper[d] < map->lower[d]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool tensor_blob_is_sound(const struct tensor_blob *map) {
     if (map->rank < 1 || map->rank > TENSOR_BLOB_RANK || map->swizzle > 3 ||
         !tensor_blob_element_bytes(map->type) || tensor_blob_row_bytes(map) % 16 ||
-        (map->swizzle && tensor_blob_row_bytes(map) != 16u << map->swizzle)) {
+        (map->swizzle && tensor_blob_row_bytes(map) != 16u << map->swizzle) ||
+        (map->im2col && !corners_are_sound(map))) {
         return false;
     }
     for (unsigned d = 0; d < map->rank; d++) {
-        if (map->box[d] < 1 || map->box[d] > 256 || map->element_strides[d] < 1 ||
-            map->element_strides[d] > 8) {
+        bool boxed = d == 0 || !map->im2col;
+        if ((boxed && map->box[d] < 1) || map->box[d] > 256 ||
+            map->element_strides[d] < 1 || map->element_strides[d] > 8) {
             return false;
         }
     }

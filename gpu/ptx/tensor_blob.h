@@ -9,6 +9,7 @@
 #define TENSOR_BLOB_BYTES 128
 #define TENSOR_BLOB_ALIGN 64
 #define TENSOR_BLOB_RANK 5
+#define TENSOR_BLOB_SPATIAL 3 /* width, height, depth of an image */
 
 /* The numbers of CUtensorMapDataType. */
 enum tensor_blob_type {
@@ -33,11 +34,16 @@ struct tensor_blob {
     uint64_t address;
     uint64_t strides[TENSOR_BLOB_RANK - 1]; /* bytes, of dimensions 1 … */
     uint32_t last[TENSOR_BLOB_RANK];        /* extents - 1 */
-    uint16_t box[TENSOR_BLOB_RANK];         /* 1 to 256 */
+    uint16_t box[TENSOR_BLOB_RANK];         /* 1 to 256; im2col: [0], of a pixel */
     uint8_t
         element_strides[TENSOR_BLOB_RANK]; /* 1 to 8; that of dimension 0 is ignored */
     uint8_t type, rank, swizzle, fill_nan; /* swizzle: 0 none, 1 32B, 2 64B, 3 128B */
-    uint8_t rest[29];
+    uint8_t im2col; /* 1: the fields below, in place of box[1 …] */
+    int16_t
+        lower[TENSOR_BLOB_SPATIAL]; /* where filters may stand: from the first pixel */
+    int16_t upper[TENSOR_BLOB_SPATIAL]; /* from the last; [0] is the width's */
+    uint16_t pixels;                    /* 1 to 1024 of a copy */
+    uint8_t rest[14];
     uint32_t change; /* 0: nothing but the host has written it (tensor_map.h) */
     uint64_t check;  /* over all before it */
 };

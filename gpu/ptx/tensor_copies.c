@@ -1,6 +1,7 @@
 #include "gpu/ptx/tensor_copies.h"
 
 #include "gpu/ptx/access.h"
+#include "gpu/ptx/im2col.h"
 #include "gpu/ptx/race.h"
 
 #include <string.h>
@@ -49,7 +50,25 @@ static void row_find(const struct tensor_copy *t, uint32_t number, struct row *r
     row_clip(t, row);
 }
 
+static bool each_pixel(const struct bulk_copy *c, row_visit *visit, void *data) {
+    const struct tensor_copy *t = c->tensor;
+    struct im2col_walk walk = im2col_begin(t);
+    for (uint32_t k = 0; k < t->map.pixels; k++, im2col_next(t, &walk)) {
+        struct row row = {.number = k};
+        if (im2col_pixel(t, &walk, &row.offset)) {
+            row_clip(t, &row);
+        }
+        if (!visit(c, &row, data)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool each_row(const struct bulk_copy *c, row_visit *visit, void *data) {
+    if (c->tensor->map.im2col) {
+        return each_pixel(c, visit, data);
+    }
     uint32_t rows = row_count(&c->tensor->map);
     for (uint32_t k = 0; k < rows; k++) {
         struct row row;

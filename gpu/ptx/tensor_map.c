@@ -236,6 +236,11 @@ static void lane_replace(struct warp *w, const struct step *s, unsigned lane) {
              "tensormap.replace where neither a tensor map nor zeros are", address);
         return;
     }
+    if (map.im2col) {
+        tell(w, s, lane, FINDING_INVALID_TENSOR_MAP,
+             "tensormap.replace.tile on a map for im2col mode; its pixels", map.pixels);
+        return;
+    }
     const char *wrong =
         field_set(&map, (enum field)AUX_FIELD(s->aux), AUX_ORDINAL(s->aux), value);
     if (wrong) {

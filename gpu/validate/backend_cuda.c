@@ -229,24 +229,38 @@ static int map_type(enum tensor_type type) {
     }
 }
 
+/* The driver's code. */
+static int map_encode(const struct cuda_api *api, const struct tensor_map *map, void *at,
+                      unsigned char *own) {
+    int type = map_type(map->type), interleave = (int)map->interleave,
+        swizzle = (int)map->swizzle, promotion = (int)map->promotion,
+        fill = (int)map->fill;
+    const struct tensor_map_im2col *i = &map->im2col;
+    if (tensor_map_is_im2col(map)) {
+        return api->tensor_map_encode_im2col(own, type, map->rank, at, map->extents,
+                                             map->strides + 1, i->lower, i->upper,
+                                             i->channels, i->pixels, map->element_strides,
+                                             interleave, swizzle, promotion, fill);
+    }
+    return api->tensor_map_encode(own, type, map->rank, at, map->extents,
+                                  map->strides + 1, map->box, map->element_strides,
+                                  interleave, swizzle, promotion, fill);
+}
+
 static int cuda_tensor_map(struct backend *b, const struct tensor_map *map,
                            uint64_t address, unsigned char ret[static TENSOR_MAP_BYTES],
                            struct err *err) {
     _Alignas(CUDA_TENSOR_MAP_ALIGN) unsigned char own[CUDA_TENSOR_MAP_BYTES];
     struct cuda_context *c = begin(b);
     void *at = (void *)(uintptr_t)address;
-    if (!c->api->tensor_map_encode) {
-        return err_set(err, -ENOTSUP, "the driver makes no tensor maps");
+    if (tensor_map_is_im2col(map) ? !c->api->tensor_map_encode_im2col
+                                  : !c->api->tensor_map_encode) {
+        return err_set(err, -ENOTSUP, "the driver makes no such tensor maps");
     }
     int r = cuda_context_usable(c, err);
     r = r ? r
-          : cuda_context_check(c,
-                               c->api->tensor_map_encode(
-                                   own, map_type(map->type), map->rank, at, map->extents,
-                                   map->strides + 1, map->box, map->element_strides,
-                                   (int)map->interleave, (int)map->swizzle,
-                                   (int)map->promotion, (int)map->fill),
-                               "making a tensor map", err);
+          : cuda_context_check(c, map_encode(c->api, map, at, own), "making a tensor map",
+                               err);
     if (r == 0) {
         memcpy(ret, own, sizeof own);
     }

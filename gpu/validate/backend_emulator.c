@@ -231,7 +231,12 @@ static enum tensor_blob_type blob_type(enum tensor_type type) {
 
 /* What is not written down well enough to be imitated. */
 static int map_possible(const struct tensor_map *map, struct err *err) {
-    unsigned row = map->box[0] * (unsigned)tensor_type_bytes(map->type);
+    unsigned row = tensor_map_inner(map) * (unsigned)tensor_type_bytes(map->type);
+    if (tensor_map_is_im2col(map) && map->element_strides[map->rank - 1] != 1) {
+        return err_set(err, -ENOTSUP,
+                       "element_strides[0]: im2col with steps over images runs on a GPU "
+                       "only");
+    }
     if (map->interleave != INTERLEAVE_NONE) {
         return err_set(err, -ENOTSUP,
                        "interleave: interleaved tensors run on a GPU only");
@@ -242,6 +247,20 @@ static int map_possible(const struct tensor_map *map, struct err *err) {
                        row, 16u << map->swizzle);
     }
     return 0;
+}
+
+static void set_im2col(struct tensor_blob *blob, const struct tensor_map *map) {
+    const struct tensor_map_im2col *i = &map->im2col;
+    if (!tensor_map_is_im2col(map)) {
+        return;
+    }
+    blob->im2col = 1;
+    blob->box[0] = (uint16_t)i->channels;
+    blob->pixels = (uint16_t)i->pixels;
+    for (unsigned d = 0; d < map->rank - 2; d++) {
+        blob->lower[d] = (int16_t)i->lower[d];
+        blob->upper[d] = (int16_t)i->upper[d];
+    }
 }
 
 static int emulator_tensor_map(struct backend *b, const struct tensor_map *map,
@@ -262,6 +281,9 @@ static int emulator_tensor_map(struct backend *b, const struct tensor_map *map,
         if (d) {
             blob.strides[d - 1] = map->strides[d];
         }
+    }
+    if (r == 0) {
+        set_im2col(&blob, map);
     }
     tensor_blob_seal(&blob);
     memcpy(ret, &blob, sizeof blob);

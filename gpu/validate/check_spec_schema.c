@@ -64,6 +64,12 @@
     ", \"tensor_map\": " OBJECT("Lists go from the outermost dimension to the innermost.", \
     "\"of\": {\"type\": \"string\", " TEXT("A buffer that stands before.") "}" \
     ", \"box\": " SIZES("Elements of a box, 1 to 256 each; the innermost's bytes a multiple of 16.") \
+    ", \"im2col\": " OBJECT("Instead of box: for copies in im2col mode, of [images, depth?, height?, width, " \
+    "channels].", "\"lower\": " SIZES("Where filters may stand, from the first pixel on: [depth?, height?, " \
+    "width]; -padding.") ", \"upper\": " SIZES("Likewise, from the last pixel.") \
+    ", \"channels\": {\"type\": [\"integer\", \"string\"], " TEXT("Of a copy, 1 to 256.") "}" \
+    ", \"pixels\": {\"type\": [\"integer\", \"string\"], " TEXT("Of a copy, 1 to 1024.") "}", \
+    ", \"required\": [\"lower\", \"upper\", \"channels\", \"pixels\"]") \
     ", \"shape\": " SIZES("Instead of the buffer's own.") \
     ", \"strides\": " SIZES("Bytes, of all dimensions but the last: multiples of 16.") \
     ", \"element_strides\": " SIZES("1 to 8 each.") \
@@ -71,7 +77,7 @@
     ", \"interleave\": {\"enum\": [\"none\", \"16B\", \"32B\"]}" \
     ", \"l2_promotion\": {\"enum\": [\"none\", \"64B\", \"128B\", \"256B\"]}" \
     ", \"fill\": {\"enum\": [\"zeros\", \"nan\"], " TEXT("Outside the tensor.") "}", \
-    ", \"required\": [\"of\", \"box\"]"), ", \"required\": [\"tensor_map\"]")
+    ", \"required\": [\"of\"]"), ", \"required\": [\"tensor_map\"]")
 #define SHOWN "\"of\": {\"type\": \"string\", " TEXT("A buffer that stands before; its shape gives the dimensions.") "}" \
     ", \"channels\": {\"enum\": [1, 2, 4], " TEXT("The last dimension, when it is not 1.") "}" \
     ", \"layered\": {\"type\": \"boolean\", " TEXT("The first dimension counts layers.") "}"

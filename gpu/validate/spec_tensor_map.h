@@ -2,6 +2,9 @@
 /* spec_tensor_map: an argument {"tensor_map": {"of": "x", "box": […], "swizzle"?: "none",
  * "shape"?, "strides"?, "element_strides"?, "interleave"?, "l2_promotion"?, "fill"?}}.
  *
+ * In place of "box" an "im2col": {"lower": […], "upper": […], "channels": n, "pixels": n}
+ * makes a map for im2col mode.
+ *
  * Lists are in the order of the buffer's shape, the outermost dimension first. "shape"
  * (elements) stands for the buffer's own, "strides" (bytes, of all dimensions but the
  * last) for those of a packed tensor. */

@@ -3,6 +3,7 @@
 #include "base/err.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #define MAX_STRIDE (1ull << 40)
 #define MAX_EXTENT (1ull << 32)
@@ -73,8 +74,9 @@ static int check_extents(const struct tensor_map *map, struct err *err) {
 }
 
 static int check_box(const struct tensor_map *map, struct err *err) {
+    bool boxed = !tensor_map_is_im2col(map);
     for (unsigned d = 0; d < map->rank; d++) {
-        if (map->box[d] < 1 || map->box[d] > TENSOR_MAP_MAX_BOX) {
+        if (boxed && (map->box[d] < 1 || map->box[d] > TENSOR_MAP_MAX_BOX)) {
             return err_set(err, -EINVAL, "box[%u] is %u: 1 to %d is possible",
                            place(map, d), map->box[d], TENSOR_MAP_MAX_BOX);
         }
@@ -88,23 +90,76 @@ static int check_box(const struct tensor_map *map, struct err *err) {
     return 0;
 }
 
+static int check_corner(const struct tensor_map *map, unsigned d, struct err *err) {
+    static const int32_t far[] = {1 << 15, 1 << 7, 1 << 4}; /* by spatial dimensions */
+    int32_t most = far[map->rank - 3], low = map->im2col.lower[d],
+            high = map->im2col.upper[d];
+    unsigned at = map->rank - 3 - d;
+    if (low < -most || low >= most) {
+        return err_set(err, -EINVAL, "im2col.lower[%u] is %d: %d to %d is possible", at,
+                       low, -most, most - 1);
+    }
+    if (high < -most || high >= most) {
+        return err_set(err, -EINVAL, "im2col.upper[%u] is %d: %d to %d is possible", at,
+                       high, -most, most - 1);
+    }
+    if ((int64_t)map->extents[d + 1] + high - low < 1) {
+        return err_set(err, -EINVAL,
+                       "im2col: no place for a filter is left between lower[%u], %d, and "
+                       "upper[%u], %d, of %llu pixels",
+                       at, low, at, high, (unsigned long long)map->extents[d + 1]);
+    }
+    return 0;
+}
+
+static int check_im2col(const struct tensor_map *map, struct err *err) {
+    const struct tensor_map_im2col *i = &map->im2col;
+    if (!tensor_map_is_im2col(map)) {
+        return 0;
+    }
+    if (map->rank < 3) {
+        return err_set(err, -EINVAL,
+                       "im2col: the tensor has %u dimensions; images, width and channels "
+                       "are wanted, and height and depth may be there",
+                       map->rank);
+    }
+    if (i->channels < 1 || i->channels > TENSOR_MAP_MAX_BOX) {
+        return err_set(err, -EINVAL, "im2col.channels is %u: 1 to %d is possible",
+                       i->channels, TENSOR_MAP_MAX_BOX);
+    }
+    if (i->pixels > TENSOR_MAP_MAX_PIXELS) {
+        return err_set(err, -EINVAL, "im2col.pixels is %u: 1 to %d is possible",
+                       i->pixels, TENSOR_MAP_MAX_PIXELS);
+    }
+    int n = 0;
+    for (unsigned d = 0; n == 0 && d < map->rank - 2; d++) {
+        n = check_corner(map, d, err);
+    }
+    return n;
+}
+
 static int check_inner(const struct tensor_map *map, struct err *err) {
-    uint64_t bytes = map->box[0] * (uint64_t)tensor_type_bytes(map->type);
+    uint64_t bytes = tensor_map_inner(map) * (uint64_t)tensor_type_bytes(map->type);
     unsigned limit = 16u << map->swizzle; /* 32, 64, 128 */
+    char name[32];
+    if (tensor_map_is_im2col(map)) {
+        snprintf(name, sizeof name, "im2col.channels");
+    } else {
+        snprintf(name, sizeof name, "box[%u]", place(map, 0));
+    }
     if (map->interleave != INTERLEAVE_NONE) {
         return 0;
     }
     if (bytes % 16) {
-        return err_set(
-            err, -EINVAL,
-            "box[%u]: %llu bytes of the innermost dimension are no multiple of 16",
-            place(map, 0), (unsigned long long)bytes);
+        return err_set(err, -EINVAL,
+                       "%s: %llu bytes of the innermost dimension are no multiple of 16",
+                       name, (unsigned long long)bytes);
     }
     if (map->swizzle != SWIZZLE_NONE && bytes > limit) {
         return err_set(err, -EINVAL,
-                       "box[%u]: %llu bytes of the innermost dimension are more than the "
+                       "%s: %llu bytes of the innermost dimension are more than the "
                        "%u that are swizzled",
-                       place(map, 0), (unsigned long long)bytes, limit);
+                       name, (unsigned long long)bytes, limit);
     }
     return 0;
 }
@@ -113,6 +168,7 @@ int tensor_map_check(const struct tensor_map *map, struct err *err) {
     int n = check_kind(map, err);
     n = n < 0 ? n : check_extents(map, err);
     n = n < 0 ? n : check_box(map, err);
+    n = n < 0 ? n : check_im2col(map, err);
     return n < 0 ? n : check_inner(map, err);
 }
 

@@ -393,6 +393,14 @@ Test(check_spec, tensor_maps_are_turned_round) {
     cr_assert_lt(tensor_map_check_address(&map, 0x1008, &err), 0);
     map.interleave = INTERLEAVE_32B;
     cr_assert_lt(tensor_map_check_address(&map, 0x1010, &err), 0);
+    resolve_map(MAP("'shape':['n',3,4,32],'im2col':{'lower':[-1,-2],'upper':[0,-3],"
+                    "'channels':8,'pixels':'n * 2'},'element_strides':[1,2,3,1]"),
+                &map);
+    cr_assert(map.rank == 4 && map.extents[3] == 64 && map.im2col.pixels == 128);
+    cr_assert(map.im2col.lower[0] == -2 && map.im2col.lower[1] == -1);
+    cr_assert(map.im2col.upper[0] == -3 && map.im2col.upper[1] == 0);
+    cr_assert(map.element_strides[1] == 3 && map.element_strides[2] == 2);
+    cr_assert_eq(tensor_map_inner(&map), 8u);
 }
 
 /* --- odd sizes --- */

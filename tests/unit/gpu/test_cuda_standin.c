@@ -677,6 +677,40 @@ Test(cuda_standin, tensor_maps) {
     room_end(r);
 }
 
+Test(cuda_standin, im2col_maps) {
+    struct standin_room *r = room_start("", NULL);
+    unsigned char map[128] __attribute__((aligned(128)));
+    cuda_address a = device_words(r, 4096);
+    uint64_t dims[] = {32, 6, 5, 2, 2}, strides[] = {64, 384, 1920, 3840};
+    uint32_t steps[] = {1, 2, 1, 1, 1};
+    int lower[] = {-1, -1, 0}, upper[] = {-1, 0, 0};
+    void *at = (void *)(uintptr_t)a;
+#define IM2COL(rank, channels, pixels, interleave, swizzle, fill)                        \
+    r->api.tensor_map_encode_im2col(map, CUDA_TENSOR_FLOAT16, rank, at, dims, strides,   \
+                                    lower, upper, channels, pixels, steps, interleave,   \
+                                    swizzle, 0, fill)
+    cr_expect_eq(IM2COL(4, 32, 1024, 0, CUDA_SWIZZLE_64B, 1), 0);
+    cr_expect_eq(IM2COL(5, 8, 1, 0, CUDA_SWIZZLE_NONE, 0), 0);
+    cr_expect_eq(IM2COL(3, 8, 1, 0, CUDA_SWIZZLE_NONE, 0), 0);
+    cr_expect_eq(IM2COL(2, 8, 1, 0, CUDA_SWIZZLE_NONE, 0), 1, "two dimensions");
+    cr_expect_eq(IM2COL(4, 257, 1, 0, CUDA_SWIZZLE_NONE, 0), 1, "channels");
+    cr_expect_eq(IM2COL(4, 8, 1025, 0, CUDA_SWIZZLE_NONE, 0), 1, "pixels");
+    cr_expect_eq(IM2COL(4, 32, 8, 0, CUDA_SWIZZLE_32B, 0), 1, "64 bytes of a pixel");
+    cr_expect_eq(IM2COL(4, 16, 8, 2, CUDA_SWIZZLE_NONE, 0), 1, "32B, not swizzled");
+    cr_expect_eq(IM2COL(4, 8, 8, 1, CUDA_SWIZZLE_NONE, 0), 801,
+                 "right, but not run here");
+    lower[0] = -129;
+    cr_expect_eq(IM2COL(4, 8, 8, 0, CUDA_SWIZZLE_NONE, 0), 1, "a corner of 9 bits");
+    cr_expect_eq(IM2COL(3, 8, 8, 0, CUDA_SWIZZLE_NONE, 0), 0, "that are 16 of one");
+    lower[0] = 5;
+    cr_expect_eq(IM2COL(4, 8, 8, 0, CUDA_SWIZZLE_NONE, 0), 1, "a box without an inside");
+    lower[0] = 4;
+    cr_expect_eq(IM2COL(4, 8, 8, 0, CUDA_SWIZZLE_NONE, 0), 0);
+    steps[2] = 9;
+    cr_expect_eq(IM2COL(4, 8, 8, 0, CUDA_SWIZZLE_NONE, 0), 1, "a step");
+    room_end(r);
+}
+
 /* ---- libnvidia-ml's ---- */
 
 Test(nvml_standin, clocks) {

@@ -22,6 +22,7 @@
 #define MAP(shape, more)                                                                 \
     ARG("{'name':'x','type':'float32','shape':" shape                                    \
         ",'init':{'fill':1}},{'tensor_map':{'of':'x'," more "}}")
+#define IM2COL(shape, members) MAP(shape, "'im2col':{" members "}")
 #define TEX(type, shape, more)                                                           \
     ARG("{'name':'x','type':'" type "','shape':" shape                                   \
         ",'init':{'fill':1}},{'texture':{'of':'x'" more "}}")
@@ -367,6 +368,44 @@ static const struct hostile maps[] = {
     {MAP("[]", "'box':[]"), "the tensor has 0 dimensions"},
     {MAP("[64,64]", "'box':[8,8],'interleave':'16B'"), "at least 3 dimensions"},
     {MAP("[4,64,64]", "'box':[1,8,8],'interleave':'32B'"), "swizzle 32B only"},
+    {MAP("[2,9,8]", "'box':[1,1,8],'im2col':{}"), "box, or im2col, are expected"},
+    {MAP("[2,9,8]", "'im2col':5"), "args[1].tensor_map.im2col: {"},
+    {IM2COL("[2,9,8]", "'upper':[0],'channels':8,'pixels':4"), "im2col.lower: a corner"},
+    {IM2COL("[2,9,8]", "'lower':[0],'upper':0,'channels':8,'pixels':4"),
+     "im2col.upper: a list"},
+    {IM2COL("[2,9,8]", "'lower':['q'],'upper':[0],'channels':8,'pixels':4"),
+     "im2col.lower[0]"},
+    {IM2COL("[2,9,8]", "'lower':[0],'upper':[0],'channels':8"),
+     "im2col.pixels: an integer"},
+    {IM2COL("[2,9,8]", "'lower':[0],'upper':[0],'channel':8,'pixels':4"),
+     "im2col.channel: unknown"},
+    {IM2COL("[9,8]", "'lower':[0],'upper':[0],'channels':8,'pixels':4"),
+     "im2col: the tensor has 2 dimensions"},
+    {IM2COL("[2,9,8]", "'lower':[0,0],'upper':[0],'channels':8,'pixels':4"),
+     "lower has 2 numbers"},
+    {IM2COL("[2,9,8]", "'lower':[-32769],'upper':[0],'channels':8,'pixels':4"),
+     "im2col.lower[0] is -32769"},
+    {IM2COL("[2,5,9,8]", "'lower':[0,0],'upper':[128,0],'channels':8,'pixels':4"),
+     "im2col.upper[0] is 128: -128 to 127"},
+    {IM2COL("[2,5,5,9,8]", "'lower':[0,0,-17],'upper':[0,0,0],'channels':8,'pixels':4"),
+     "im2col.lower[2] is -17: -16 to 15"},
+    {IM2COL("[2,5,9,8]", "'lower':[0,0],'upper':[-5,0],'channels':8,'pixels':4"),
+     "no place for a filter is left between lower[0], 0, and upper[0], -5, of 5"},
+    {IM2COL("[2,9,8]", "'lower':[0],'upper':[0],'channels':6,'pixels':4"),
+     "im2col.channels: 24 bytes"},
+    {IM2COL("[2,9,512]", "'lower':[0],'upper':[0],'channels':260,'pixels':4"),
+     "im2col.channels is 260"},
+    {IM2COL("[2,9,8]", "'lower':[0],'upper':[0],'channels':8,'pixels':0"),
+     "im2col.pixels is 0"},
+    {IM2COL("[2,9,8]", "'lower':[0],'upper':[0],'channels':8,'pixels':1025"),
+     "im2col.pixels is 1025"},
+    {MAP("[2,9,8]",
+         "'im2col':{'lower':[0],'upper':[0],'channels':8,'pixels':4},'swizzle':"
+         "'128B','shape':[9,16]"),
+     "im2col: the tensor has 2 dimensions"},
+    {MAP("[2,9,64]", "'im2col':{'lower':[0],'upper':[0],'channels':64,'pixels':4},"
+                     "'swizzle':'128B'"),
+     "im2col.channels: 256 bytes"},
     {ARG("{'name':'x','type':'int32','shape':[64],'init':{'fill':1}},{'tensor_map':{"
          "'of':'x','box':[8],'fill':'nan'}}"),
      "int32 has no NaN"},
@@ -583,6 +622,12 @@ Test(hostile_spec, what_is_right_passes) {
         MAP("[64,64]", "'box':[256,4],'swizzle':'none'"),
         MAP("[4,64,64]", "'box':[1,8,8],'interleave':'32B','swizzle':'32B'"),
         MAP("[2,2,2,2,4]", "'box':[1,1,1,1,4],'fill':'nan'"),
+        IM2COL("['n',9,8]",
+               "'lower':[-32768],'upper':[32767],'channels':8,'pixels':1024"),
+        IM2COL("[2,5,9,8]",
+               "'lower':['0 - n',0],'upper':[127,-8],'channels':'n','pixels':1"),
+        IM2COL("[2,5,9,9,8]",
+               "'lower':[-16,15,0],'upper':[-16,15,0],'channels':4,'pixels':9"),
         LAUNCH("'grid':[2147483647,65535,65535],'block':[16,1,64]"),
         TEX("float32", "[4]", ""),
         TEX("uint8", "[3,5,4]",

@@ -182,9 +182,7 @@ Test(ptx_async, wrong_bulk_copies_are_told) {
 
 Test(ptx_async, what_does_not_run_is_named) {
     static const char *const lines[] = {
-        "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::"
-        "bytes "
-        "[tile], [%rd2, {0, 0, 0}], [bar], {%h0};",
+        "multimem.ld_reduce.relaxed.gpu.global.add.u32 %r2, [%rd2];",
         "multimem.red.relaxed.gpu.global.add.u32 [%rd2], %r2;",
     };
     for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {

@@ -239,3 +239,113 @@ Test(ptx_async, wrong_tensor_maps_are_told) {
         room_free(r);
     }
 }
+
+/* ---- im2col mode: what may not be asked for ---- */
+
+/* A map of 2 images of 4 x 5 pixels of 4 floats; filters stand at 0 to 2 along the
+ * height, -1 to 4 along the width. */
+static struct tensor_blob im2col_map(uint64_t address) {
+    struct tensor_blob b = {.address = address,
+                            .type = TENSOR_BLOB_F32,
+                            .rank = 4,
+                            .im2col = 1,
+                            .pixels = 8,
+                            .box = {4},
+                            .last = {3, 4, 3, 1},
+                            .lower = {-1, 0},
+                            .upper = {0, -1},
+                            .strides = {16, 80, 320},
+                            .element_strides = {1, 1, 1, 1}};
+    return b;
+}
+
+#define IM2COL_LOAD(w, h, offsets)                                                       \
+    "@%q mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 128;\n"                     \
+    "@%q cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::"               \
+    "complete_tx::bytes [tile], [%rd2, {0, " w ", " h ", 0}], [bar], {" offsets "};\n"
+#define IM2COL_STORE(w, h)                                                               \
+    "@%q cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group "          \
+    "[%rd2, {0, " w ", " h ", 0}], [tile];\n"                                            \
+    "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\n"
+
+struct im2col_fault {
+    const char *body, *code, *words;
+    void (*change)(struct tensor_blob *map);
+};
+
+static void to_tiles(struct tensor_blob *map) {
+    map->im2col = 0;
+    map->box[1] = map->box[2] = map->box[3] = 1;
+}
+static void to_no_room(struct tensor_blob *map) {
+    map->upper[1] = -4;
+}
+static void to_far(struct tensor_blob *map) {
+    map->lower[0] = -129;
+}
+static void to_many(struct tensor_blob *map) {
+    map->pixels = 1025;
+}
+static void to_inside(struct tensor_blob *map) {
+    map->lower[0] = 0;
+    map->upper[0] = 1;
+}
+
+static const struct im2col_fault im2col_faults[] = {
+    {IM2COL_LOAD("-2", "0", "0, 0"), "out_of_bounds",
+     "bounding box (width): -2, it must be -1 to 4", NULL},
+    {IM2COL_LOAD("0", "3", "0, 0"), "out_of_bounds",
+     "bounding box (height): 3, it must be 0 to 2", NULL},
+    {IM2COL_LOAD("0", "0", "0, 256"), "out_of_bounds",
+     "(height): 256, it must be 0 to 255", NULL},
+    {IM2COL_LOAD("0", "0", "0, 0"), "invalid_tensor_map",
+     "the tensor map is one for tiles", to_tiles},
+    {IM2COL_LOAD("0", "0", "0, 0"), "invalid_tensor_map", "do not go together",
+     to_no_room},
+    {IM2COL_LOAD("0", "0", "0, 0"), "invalid_tensor_map", "do not go together", to_far},
+    {IM2COL_LOAD("0", "0", "0, 0"), "invalid_tensor_map", "do not go together", to_many},
+    {"@%q mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 128;\n"
+     "@%q "
+     "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+     "[tile], [%rd2, {0, 0, 0, 0}], [bar];\n",
+     "invalid_tensor_map",
+     "one for im2col mode, the instruction is not; pixels of the map: 8", NULL},
+    {IM2COL_STORE("0", "0"), "invalid_tensor_map",
+     "begins outside of the images (width): -1, it must be 0 to 4", NULL},
+    {IM2COL_STORE("0", "0"), "invalid_tensor_map",
+     "ends outside of the images (width): 1, it must be -4 to 0", to_inside},
+    {"mov.u64 %rd4, %rd1; @%q tensormap.replace.tile.rank.global.b1024.b32 [%rd4], 2;\n",
+     "invalid_tensor_map", "tensormap.replace.tile on a map for im2col mode", NULL},
+};
+
+Test(ptx_async, im2col_out_of_its_bounds) {
+    for (size_t k = 0; k < sizeof im2col_faults / sizeof *im2col_faults; k++) {
+        const struct im2col_fault *x = &im2col_faults[k];
+        autobuf body = BUF_INIT(8192);
+        buf_adds(&body,
+                 HEAD_WITH(MAP_PARAM, "", BAR ".shared .align 128 .b8 tile[128];\n")
+                     INIT("1") "mov.b64 %rd3, map; cvta.param.u64 %rd2, %rd3;\n");
+        buf_adds(&body, x->body);
+        buf_adds(&body, "ret; }\n");
+        struct machine_room *r = room_new(
+            body.data, &(struct machine_config){.checks = ALL_CHECKS, .threads = 1});
+        uint8_t *out = room_buffer(r, "out", 1024, MACHINE_OUTPUT);
+        struct tensor_blob map = im2col_map(r->address[0]);
+        if (x->change) {
+            x->change(&map);
+        }
+        tensor_blob_seal(&map);
+        memcpy(out, &map, sizeof map);
+        r->param_bytes = 64;
+        memcpy(r->params + 64, &map, sizeof map);
+        r->param_bytes += sizeof map;
+        room_u32(r, 128);
+        cr_expect_eq(room_launch(r, 1, 32), MACHINE_FAULT, "case %zu: %s", k, r->refused);
+        json_t *first = NULL;
+        cr_expect(room_found(r, x->code, &first) > 0, "case %zu", k);
+        const char *said = json_get_string(first, "message", "");
+        cr_expect(strstr(said, x->words), "case %zu: %s", k, said);
+        json_decref(first);
+        room_free(r);
+    }
+}
