@@ -3,13 +3,17 @@
 #include "base/buf.h"
 #include "base/edit_distance.h"
 #include "base/text.h"
+#include "skills/pattern.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <wctype.h>
+
+#define LEAST_JUDGED 20 /* bytes of a description; shorter ones are sketches */
 
 /* --- helpers --- */
 
@@ -256,12 +260,37 @@ static void miss_description(const struct spec *s, const struct yaml_pair *p) {
         "it, or no agent will ever choose it.");
 }
 
+static struct pattern *when_words;
+static pthread_once_t when_once = PTHREAD_ONCE_INIT;
+
+static void make_when_words(void) {
+    when_words = pattern_new(
+        "\\b(?:when|whenever|while|if|during|upon|once|before|after|always|proactively|"
+        "triggers?|invoked?|asks?|asked|needs?|wants?|must|use[ds]?\\s+(?:this|it|for|to|"
+        "on|"
+        "in|with|after|before|by|as)|for (?:use|when))\\b");
+}
+
+/* Whether it has words enough to be judged, in English as far as letters show, and none
+ * of them says when. */
+static bool says_no_when(const char *text) {
+    size_t len = strlen(text), foreign = 0;
+    for (size_t i = 0; i < len; i++) {
+        foreign += (unsigned char)text[i] >= 0x80;
+    }
+    pthread_once(&when_once, make_when_words);
+    return len >= LEAST_JUDGED && foreign * 10 < len &&
+           !pattern_is_in(when_words, text, len);
+}
+
 static void check_description_text(const struct spec *s, const struct yaml_pair *p,
                                    const char *text) {
     static const struct spec_rule lengthy = {"description_too_long", FINDING_WARNING,
                                              FINDING_ERROR};
     static const struct spec_rule angles = {"description_angle_brackets", FINDING_WARNING,
                                             FINDING_WARNING};
+    static const struct spec_rule timeless = {"description_without_when", FINDING_INFO,
+                                              FINDING_INFO};
     size_t points = text_code_points(text, strlen(text));
     if (points > SKILL_MAX_DESCRIPTION) {
         spec_add(s, &lengthy, p->at, p->end,
@@ -273,6 +302,11 @@ static void check_description_text(const struct spec *s, const struct yaml_pair 
         add_at(s, &angles, p,
                "Angle brackets in a description can be taken for markup by the agents "
                "that show it; write it without them.");
+    }
+    if (says_no_when(text)) {
+        add_at(s, &timeless, p,
+               "The description does not say when to use the skill, and agents choose by "
+               "it; add a sentence such as \"Use when …\".");
     }
 }
 

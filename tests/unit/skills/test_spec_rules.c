@@ -138,6 +138,8 @@ static const struct {
      NULL},
     {N "description: 1.50\n", "description_form", "warning", "error", 3, 14, 3, 18,
      N "description: \"1.50\"\n"},
+    {N "description: Patterns of server management.\n", "description_without_when",
+     "info", "info", 3, 14, 3, 44, NULL},
     {N "description: use <x>\n", "description_angle_brackets", "warning", "warning", 3,
      14, 3, 21, NULL},
     {N D "compatibility: 3\n", "compatibility_form", "warning", "error", 4, 16, 4, 17,
