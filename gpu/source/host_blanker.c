@@ -25,10 +25,10 @@ static void count_device_words(struct host_blanker *b) {
     b->device_words[b->tokens.count] = n;
 }
 
-int host_blanker_init(struct host_blanker *b, const char *text, size_t len,
+int host_blanker_init(struct host_blanker *b, const char *text, size_t len, size_t max,
                       const struct space_macros *known) {
     *b = (struct host_blanker){0};
-    int r = code_tokens_read(&b->tokens, text, len);
+    int r = code_tokens_read_up_to(&b->tokens, text, len, max);
     if (r < 0) {
         return r;
     }

@@ -20,7 +20,7 @@ struct host_blanker {
 
 /* known: macros of the other files, may be NULL. -E2BIG: too many tokens, leave it alone.
  */
-int host_blanker_init(struct host_blanker *b, const char *text, size_t len,
+int host_blanker_init(struct host_blanker *b, const char *text, size_t len, size_t max,
                       const struct space_macros *known);
 void host_blanker_finish(struct host_blanker *b);
 /* Fills goes. */

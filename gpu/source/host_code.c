@@ -286,7 +286,8 @@ static void process(const char *source, size_t len, const struct known_macros *k
                     char *text, struct host_code *ret) {
     *ret = (struct host_code){0};
     struct host_blanker b;
-    if (host_blanker_init(&b, source, len, known ? &known->spaces : NULL) < 0) {
+    size_t max = text ? HOST_TOKENS_MAX : HOST_SCAN_TOKENS_MAX;
+    if (host_blanker_init(&b, source, len, max, known ? &known->spaces : NULL) < 0) {
         return;
     }
     host_blanker_judge(&b);

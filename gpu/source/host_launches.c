@@ -9,6 +9,7 @@
 #define LAUNCHES_MAX 256
 #define USES_MAX 8            /* of one macro, in one file */
 #define EXPANSIONS_MAX 256    /* of all macros in one file */
+#define ANSWERS_MAX 4096      /* calls of host templates that are looked into */
 #define NESTED_MAX 6          /* macros that expand to macros */
 #define GROUPS_MAX (1u << 22) /* tokens that the arguments of macros may have in all */
 
@@ -130,14 +131,20 @@ static bool mentions(const char *text, const struct parameters *p) {
 
 /* ---- collecting ---- */
 
+struct template_kernel {
+    uint64_t name;
+    const struct declaration *declaration;
+};
+
 struct collector {
     const struct host_blanker *b;
     struct host_launches *ready;
     struct host_launches waiting; /* expressions in a host template's own parameters */
     struct host_macros macros;
     unsigned expansions; /* made so far */
+    unsigned answers;    /* calls looked into so far */
     size_t groups;       /* tokens of macros' arguments looked at so far */
-    uint64_t *kernels;   /* names of the template kernels */
+    struct template_kernel *kernels;
     size_t kernel_count;
 };
 
@@ -173,13 +180,12 @@ static void place(struct collector *c, char *expression, size_t index, size_t of
     }
 }
 
-static const struct declaration *kernel_template(const struct host_blanker *b,
+/* The first of this name; NULL when there is none. */
+static const struct declaration *kernel_template(const struct collector *c,
                                                  uint64_t name) {
-    for (size_t k = 0; k < b->declarations.count; k++) {
-        const struct declaration *d = &b->declarations.list[k];
-        if (d->kind == DECLARATION_FUNCTION && d->has_global && d->has_template &&
-            d->name && code_token_hash(&b->tokens, d->name) == name) {
-            return d;
+    for (size_t k = 0; k < c->kernel_count; k++) {
+        if (c->kernels[k].name == name) {
+            return c->kernels[k].declaration;
         }
     }
     return NULL;
@@ -300,7 +306,8 @@ static void answer_call(struct walk *w, size_t i) {
     const struct declaration *callee =
         &w->c->b->declarations.list[w->waiting->declaration];
     size_t open = i + 1;
-    if (code_token_hash(t, i) != code_token_hash(own, callee->name)) {
+    if (code_token_hash(t, i) != code_token_hash(own, callee->name) ||
+        w->c->answers++ >= ANSWERS_MAX) {
         return;
     }
     size_t close = code_angles_end(t, open);
@@ -327,15 +334,12 @@ static void answer_call(struct walk *w, size_t i) {
 
 static void take_kernel(struct walk *w, size_t i) {
     const struct host_blanker *b = w->c->b;
-    uint64_t name = code_token_hash(w->t, i);
-    bool known = false;
-    for (size_t k = 0; k < w->c->kernel_count && !known; k++) {
-        known = w->c->kernels[k] == name;
+    const struct declaration *kernel = kernel_template(w->c, code_token_hash(w->t, i));
+    size_t close = kernel ? code_angles_end(w->t, i + 1) : i + 1;
+    if (close == i + 1) {
+        return;
     }
-    size_t close = known ? code_angles_end(w->t, i + 1) : i + 1;
-    const struct declaration *kernel = close > i + 1 ? kernel_template(b, name) : NULL;
-    autofree char *arguments =
-        kernel ? bindings_expand(w->t, i + 1, close + 1, w->names) : NULL;
+    autofree char *arguments = bindings_expand(w->t, i + 1, close + 1, w->names);
     if (arguments && !is_running(w, arguments)) {
         autofree char *qualified = host_qualified_name(b, kernel);
         place(w->c, xasprintf("%s%s", qualified, arguments), w->index, walk_offset(w, i));
@@ -440,7 +444,8 @@ static void read_kernels(struct collector *c) {
             d->name) {
             c->kernels =
                 xreallocarray(c->kernels, c->kernel_count + 1, sizeof *c->kernels);
-            c->kernels[c->kernel_count++] = code_token_hash(&b->tokens, d->name);
+            c->kernels[c->kernel_count++] =
+                (struct template_kernel){code_token_hash(&b->tokens, d->name), d};
         }
     }
 }

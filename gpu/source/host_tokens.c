@@ -203,6 +203,11 @@ static bool is_dead(struct dead_region *r, const struct cuda_lexer *l,
 }
 
 int code_tokens_read(struct code_tokens *ret, const char *text, size_t len) {
+    return code_tokens_read_up_to(ret, text, len, HOST_TOKENS_MAX);
+}
+
+int code_tokens_read_up_to(struct code_tokens *ret, const char *text, size_t len,
+                           size_t max) {
     *ret = (struct code_tokens){.text = text, .len = len};
     if (len >= UINT32_MAX) {
         return -E2BIG;
@@ -223,7 +228,7 @@ int code_tokens_read(struct code_tokens *ret, const char *text, size_t len) {
         if (is_dead(&dead, &l, &t)) {
             continue;
         }
-        if (ret->count >= HOST_TOKENS_MAX) {
+        if (ret->count >= max) {
             code_tokens_finish(ret);
             return -E2BIG;
         }

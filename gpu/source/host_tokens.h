@@ -78,7 +78,8 @@ struct code_token {
     bool line_start;
 };
 
-#define HOST_TOKENS_MAX (1u << 20)
+#define HOST_TOKENS_MAX (4u << 20)
+#define HOST_SCAN_TOKENS_MAX (1u << 20) /* what the loop itself may wait for */
 
 struct cuda_directive;
 struct code_tokens {
@@ -88,15 +89,17 @@ struct code_tokens {
     size_t count;            /* without it */
 };
 
-/* -E2BIG past HOST_TOKENS_MAX tokens. */
+/* -E2BIG past HOST_TOKENS_MAX tokens, or past `max`. */
 int code_tokens_read(struct code_tokens *ret, const char *text, size_t len);
+int code_tokens_read_up_to(struct code_tokens *ret, const char *text, size_t len,
+                           size_t max);
 void code_tokens_finish(struct code_tokens *t);
 
 /* Whether token i is spelt so; false past the end. */
 bool code_token_is(const struct code_tokens *t, size_t i, const char *text);
-/* An identifier without small letters, as macros are named. */
 /* The directive that token i is, when it is a #define: cuda_directive_finish it. */
 bool code_token_define(const struct code_tokens *t, size_t i, struct cuda_directive *ret);
+/* An identifier without small letters, as macros are named. */
 bool code_token_is_capital(const struct code_tokens *t, size_t i);
 /* A spelling's hash, equal for equal spellings (splices aside). */
 uint64_t code_token_hash(const struct code_tokens *t, size_t i);
