@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/check_cache.h"
-#include "gpu/check_input.h"
+#include "gpu/check_reader.h"
 #include "gpu/check_result.h"
 #include "gpu/compile.h"
 #include "gpu/pool.h"
@@ -33,11 +33,13 @@ struct compile {
 
 struct kernel_check {
     struct gpu *gpu;
+    struct check_reading *reading; /* at first */
+    uint64_t start_us;
     struct check_input input;
     bool has_input;
     struct compile *compile;
     struct kernel_check *next_waiting;
-    uv_timer_t later; /* answers from the loop what was known at the start */
+    uv_timer_t later; /* ends from the loop what ended inside a call */
     json_t *result;
     struct check_refusal refusal;
     bool refused;
@@ -48,6 +50,7 @@ struct kernel_check {
 struct gpu {
     uv_loop_t *loop;
     struct pool *pool;
+    struct check_reader *reader;
     struct check_cache *cache;
     struct compile *compiles;
     char **include_dirs;
@@ -122,6 +125,7 @@ struct gpu *gpu_new(uv_loop_t *loop, const struct gpu_config *config) {
     gpu->wall_ms = config->compile_wall_ms ? config->compile_wall_ms : 30000;
     pool.job_ms = pool.job_ms ? pool.job_ms : job_ms(gpu->wall_ms);
     gpu->pool = pool_new(loop, &pool);
+    gpu->reader = check_reader_new(loop);
     gpu->open = 1;
     return gpu;
 }
@@ -132,6 +136,7 @@ static void gpu_drop(struct gpu *gpu) {
     }
     void (*closed)(void *) = gpu->closed;
     void *data = gpu->closed_data;
+    check_reader_free(gpu->reader);
     check_cache_free(gpu->cache);
     strings_free(gpu->include_dirs);
     free(gpu->default_arch);
@@ -350,6 +355,34 @@ static void check_join(struct kernel_check *check) {
 
 /* --- checks --- */
 
+static void check_read(int r, struct check_input *input,
+                       const struct check_refusal *refusal, void *data) {
+    struct kernel_check *check = data;
+    struct gpu *gpu = check->gpu;
+    check->reading = NULL;
+    check->has_input = r == 0;
+    if (check->has_input) {
+        check->input = *input;
+    }
+    if (r < 0 || gpu->closing) {
+        check->refused = r < 0;
+        check->refusal = *refusal;
+        check_end(check);
+        return;
+    }
+    check->result = check_cache_get(gpu->cache, check->input.key);
+    log_debug("check key=%.12s files=%zu bytes=%zu cached=%d read_us=%llu",
+              check->input.key, check->input.closure.sources.count,
+              check->input.closure.sources.bytes, check->result != NULL,
+              (unsigned long long)(clock_us() - check->start_us));
+    if (check->result) {
+        check_result_complete(check->result, &check->input, true);
+        check_end(check);
+    } else {
+        check_join(check);
+    }
+}
+
 static void check_begin(struct kernel_check *check, const json_t *params,
                         const struct check_wants *wants, const char *const *roots) {
     struct gpu *gpu = check->gpu;
@@ -358,26 +391,9 @@ static void check_begin(struct kernel_check *check, const json_t *params,
         .default_arch = gpu->default_arch,
         .compiler = gpu_compiler(gpu),
     };
-    uint64_t start = clock_us();
-    int r =
-        check_input_read(&check->input, params, wants, roots, &places, &check->refusal);
-    if (r < 0) {
-        check->refused = true;
-        check_end_later(check);
-        return;
-    }
-    check->has_input = true;
-    check->result = check_cache_get(gpu->cache, check->input.key);
-    log_debug("check key=%.12s files=%zu bytes=%zu cached=%d read_us=%llu",
-              check->input.key, check->input.closure.sources.count,
-              check->input.closure.sources.bytes, check->result != NULL,
-              (unsigned long long)(clock_us() - start));
-    if (check->result) {
-        check_result_complete(check->result, &check->input, true);
-        check_end_later(check);
-    } else {
-        check_join(check);
-    }
+    check->start_us = clock_us();
+    check->reading =
+        check_reader_start(gpu->reader, params, wants, roots, &places, check_read, check);
 }
 
 struct kernel_check *kernel_check_start_for(struct gpu *gpu, const json_t *params,
@@ -406,6 +422,9 @@ struct kernel_check *kernel_check_start(struct gpu *gpu, const json_t *params,
 }
 
 void kernel_check_cancel(struct kernel_check *check) {
+    if (check->reading) {
+        check_reading_cancel(take(check->reading));
+    }
     struct compile *compile = take(check->compile);
     if (compile) {
         struct kernel_check **link = &compile->waiting;

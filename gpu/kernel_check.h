@@ -42,7 +42,8 @@ typedef void kernel_check_done(struct kernel_check *check, json_t *result,
 /* Ends a call with what such a callback got; result is stolen, both NULL = stopped. */
 void gpu_call_end(struct call *call, json_t *result,
                   const struct kernel_check_failure *failure);
-/* params: as the operation's (checked against its schema), borrowed during the call. */
+/* params: as the operation's (checked against its schema). The values within it are read
+ * on a thread after this returns: nobody may change them any more. */
 struct kernel_check *kernel_check_start(struct gpu *gpu, const json_t *params,
                                         const struct call_origin *origin,
                                         kernel_check_done *done, void *data);

@@ -501,6 +501,17 @@ def floods():
             ("16 MiB of brackets", b"[" * (16 << 20) + b"\n"))
 
 
+def large_sources():
+    """CUDA sources of 4 MB, as kernel/check gets them: name, text."""
+    def repeated(text, size=4 << 20):
+        return "".join(text.replace("@", str(i)) for i in range(size // len(text)))
+    kernel = "__global__ void k@(float *x, int n) { int i = threadIdx.x; if (i < n) x[i] = x[i] * 2.0f + 1.0f; }\n"
+    host = "void h@(float *x, int n) { std::vector<float> v(n); k0<<<n / 256, 256>>>(x, n); }\n"
+    return (("a 4 MB kernel", "__global__ void k(float *x) {\n%s}\n" % repeated("  x[1] = x[2] + x[3]; // one more\n")),
+            ("4 MB of host code and a kernel", kernel.replace("@", "0") + repeated(host)),
+            ("4 MB with an error", "#error stop\n" + repeated(kernel + host)))
+
+
 def bench_turns():
     """The longest turns of the loop in processor time; what else would run waits for so long."""
     meter = BUILD + "/tests/bench/loop_turns.so"
@@ -514,6 +525,15 @@ def bench_turns():
             seconds = time.perf_counter() - start
             with open(folder + "/turns") as f:
                 row(name, f.read().strip().replace(" ", ", ") + " ms", "%.2f s in all" % seconds)
+        for name, text in large_sources():
+            start = time.perf_counter()
+            server = Server([DAEMON], cwd=folder, env=env)
+            answer = server.ask("kernel/check", {"source": text, "quick": True})
+            seconds = time.perf_counter() - start
+            server.close()
+            with open(folder + "/turns") as f:
+                row(name, f.read().strip().replace(" ", ", ") + " ms", "%.2f s in all, %s" % (
+                    seconds, answer["result"]["mode"] if "result" in answer else answer["error"]["message"]))
 
 
 def main():
