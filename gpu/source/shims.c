@@ -1,6 +1,7 @@
 #include "gpu/source/shims.h"
 
 #include "base/mem.h"
+#include "gpu/source/std_names.h"
 
 #include <string.h>
 
@@ -75,6 +76,15 @@
                                     DEFINE(INTPTR_MAX, "INT64_MAX")                      \
                                         DEFINE(UINTPTR_MAX, "UINT64_MAX")                \
                                             DEFINE(PTRDIFF_MAX, "INT64_MAX")
+
+/* printf's words for them; 64 bits are long long here. */
+#define FORMATS(letter)                                                                  \
+    DEFINE(PRI##letter##8, "\"" #letter "\"")                                            \
+    DEFINE(PRI##letter##16, "\"" #letter "\"")                                           \
+    DEFINE(PRI##letter##32, "\"" #letter "\"")                                           \
+    DEFINE(PRI##letter##64, "\"ll" #letter "\"")                                         \
+    DEFINE(PRI##letter##PTR, "\"ll" #letter "\"")
+#define INTTYPES STDINT FORMATS(d) FORMATS(i) FORMATS(u) FORMATS(o) FORMATS(x) FORMATS(X)
 
 /* cuda/std/climits and cuda/std/cstdint define their macros whatever is defined before,
  * so they go first where they are; they refuse to be read as C++14. */
@@ -189,9 +199,30 @@
             "typedef signed int int32_t; typedef signed long long int64_t;\n"            \
             "typedef unsigned short ushort; typedef unsigned int uint;\n"                \
             "typedef unsigned long ulong;\n")
+/* Of cuda_device_runtime_api.h, which NVRTC's cuda_runtime.h leaves out. Templates, so
+ * that the header's own win where a source includes it. */
+#define DEVICE_RUNTIME                                                                   \
+    GUARDED("DEVICE_RUNTIME",                                                            \
+            "template <typename = void> __device__ __forceinline__ void "                \
+            "cudaGridDependencySynchronize() {\n"                                        \
+            "    asm volatile(\"griddepcontrol.wait;\" ::: \"memory\");\n}\n"            \
+            "template <typename = void> __device__ __forceinline__ void "                \
+            "cudaTriggerProgrammaticLaunchCompletion() {\n"                              \
+            "    asm volatile(\"griddepcontrol.launch_dependents;\");\n}\n")
+/* Words that g++ takes, at the most with a warning. */
+#define HOST_WORDS                                                                       \
+    "#if __cplusplus >= 201703L\n#define register\n#endif\n#define __extension__\n"
 #define AS_NVCC                                                                          \
-    MATH LIMIT_MACROS STDDEF HOST_TYPES IN_STD(MATH_FUNCTIONS(USE) USE(size_t)           \
-                                                   USE(ptrdiff_t) USE(nullptr_t))
+    HOST_WORDS MATH LIMIT_MACROS STDDEF HOST_TYPES DEVICE_RUNTIME IN_STD(                \
+        MATH_FUNCTIONS(USE) USE(size_t) USE(ptrdiff_t) USE(nullptr_t))
+
+/* The traits that kernels ask for most, without the rest of <type_traits>, which takes
+ * ten times as long to read. Where CUDA's libraries have them elsewhere, all of it. */
+#define TRAIT(name) "#include <cuda/std/__type_traits/" #name ".h>\n"
+#define TRAITS                                                                           \
+    "#if __has_include(<cuda/std/__type_traits/is_same.h>) && "                          \
+    "__has_include(<cuda/std/__type_traits/underlying_type.h>)\n" STD_LIGHT_TRAITS(      \
+        TRAIT) "#else\n#include <cuda/std/type_traits>\n#endif\n" BRIDGE
 
 static const char algorithm_text[] =
     GUARDED("ALGORITHM", KEEP_MACROS "#if __has_include(<cuda/std/algorithm>)\n"
@@ -208,8 +239,8 @@ const struct shim shims[] = {
                     BRIDGE IN_STD(USE(size_t) USE(ptrdiff_t) USE(nullptr_t))},
     {"stdint.h", STDINT},
     {"cstdint", STDINT IN_STD(INTEGERS(USE))},
-    {"inttypes.h", STDINT},
-    {"cinttypes", STDINT IN_STD(INTEGERS(USE))},
+    {"inttypes.h", INTTYPES},
+    {"cinttypes", INTTYPES IN_STD(INTEGERS(USE))},
 
     {"limits.h", LIMITS},
     {"climits", LIMITS},
@@ -253,6 +284,7 @@ const struct shim shims[] = {
     {"cub_device", shim_cub},
     {"torch", shim_torch},
     {SHIM_AS_NVCC, AS_NVCC},
+    {STD_NAMES_TRAITS, TRAITS},
     {"torch_std", "#define UPSKILLD_TORCH_STD\n#include <torch>\n"},
 };
 const size_t shim_count = ARRAY_LEN(shims);

@@ -47,15 +47,40 @@ static bool is_understood(const struct compile_room *room, const char *option) {
     return has_fast || strncmp(option, "--Ofast-compile", 15) != 0;
 }
 
-/* Does the job bring a file of this name itself? Then ours must not stand in its way. */
+static bool job_quotes(const struct compile_job *job, const char *name) {
+    autofree char *quoted = xasprintf("\"%s\"", name);
+    for (size_t i = 0; i < job->sources.count; i++) {
+        const struct source_file *f = &job->sources.files[i];
+        if (memmem(f->text, f->len, quoted, strlen(quoted))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_in_include_dirs(const struct compile_job *job, const char *name) {
+    for (char **dir = job->include_dirs; dir && *dir; dir++) {
+        autofree char *path = path_join(*dir, name);
+        if (source_set_find(&job->sources, path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does the job bring a file of this name itself, for <name> or, beside the file that
+ * includes it, for "name"? Then ours must not stand in its way. */
 static bool job_has(const struct compile_job *job, const char *name) {
+    if (is_in_include_dirs(job, name)) {
+        return true;
+    }
     size_t len = strlen(name);
     for (size_t i = 1; i < job->sources.count; i++) {
         const char *path = job->sources.files[i].path;
         size_t path_len = strlen(path);
         if (path_len > len && path[path_len - len - 1] == '/' &&
             !strcmp(path + path_len - len, name)) {
-            return true;
+            return job_quotes(job, name);
         }
     }
     return false;
@@ -89,6 +114,7 @@ static char **argv_new(const struct compile_room *room, const struct compile_job
         }
     }
     compile_argv_free(options);
+    argv_add(&argv, &count, xstrdup("--device-int128")); /* nvcc's default */
     argv_add(&argv, &count, xstrdup("--pre-include=" SHIM_AS_NVCC));
     for (char **dir = job->include_dirs; dir && *dir; dir++) {
         argv_add(&argv, &count, xasprintf("-I%s", *dir));
