@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "clients/ctl/method.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,20 +82,10 @@ static json_t *guess(const char *text) {
     return json_text(text, strlen(text));
 }
 
-/* Lists of plain names take several in one word. Others, compilers' options among them,
- * may hold commas of their own. */
-static bool takes_commas(const char *name) {
-    static const char *const lists[] = {"agents", "arms", "scopes", "students"};
-    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
-        if (strcmp(name, lists[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void append_words(json_t *params, const char *name, const char *text) {
-    while (takes_commas(name) && strchr(text, ',')) {
+static void append_words(json_t *params, const json_t *property, const char *text) {
+    const char *name = json_get_string(property, "name", "");
+    bool several = method_takes_commas(property);
+    while (several && strchr(text, ',')) {
         size_t len = strcspn(text, ",");
         autofree char *word = xstrndup(text, len);
         if (len) {
@@ -102,7 +93,7 @@ static void append_words(json_t *params, const char *name, const char *text) {
         }
         text += len + 1;
     }
-    if (*text || !takes_commas(name)) {
+    if (*text || !several) {
         append(params, name, guess(text));
     }
 }
@@ -173,7 +164,7 @@ static int set_property(json_t *params, const json_t *property, const char *text
         return set_pair(params, property, text, err);
     }
     if (method_has_type(property, "array")) {
-        append_words(params, name, text);
+        append_words(params, property, text);
         return 0;
     }
     if (whole || method_has_type(property, "number")) {
@@ -208,6 +199,15 @@ static int no_such_option(const json_t *method, const char *word, const char *na
                           size_t len, struct err *err) {
     autofree char *said = xasprintf("--%.*s", (int)len, name), *meant = NULL;
     struct nearest_name near = {.said = said, .limit = 3};
+    const char *instead = method_instead(name, len);
+    if (instead) {
+        return err_set(err, -EINVAL, "%s: no such option: %s", word, instead);
+    }
+    if (word[1] != '-') {
+        return err_set(err, -EINVAL,
+                       "%s: no such option; a word that begins so stands behind --",
+                       word);
+    }
     autojson *options = json_array();
     size_t i;
     json_t *one;
@@ -222,18 +222,25 @@ static int no_such_option(const json_t *method, const char *word, const char *na
     return err_set(err, -EINVAL, "%s: no such option%s", word, meant);
 }
 
+/* "--name" or, as upskill has them, "-n". */
+static bool is_flag(const char *word) {
+    return strncmp(word, "--", 2) == 0 ||
+           (*word == '-' && isalpha((unsigned char)word[1]) && !word[2]);
+}
+
 /* Takes one flag and, unless it is boolean, its value; returns how many words, or -errno.
  */
 static int read_flag(const json_t *method, const char **words, int count, json_t *params,
                      struct err *err) {
-    const char *name = words[0] + 2, *equals = strchr(name, '=');
+    const char *name = words[0] + 1 + (words[0][1] == '-'), *equals = strchr(name, '=');
     size_t len = equals ? (size_t)(equals - name) : strlen(name);
     const json_t *property = method_option(method, name, len);
     bool negated = !property && strncmp(name, "no-", 3) == 0;
     if (negated) {
         property = method_option(method, name + 3, len - 3);
     }
-    if (!property && len == 4 && strncmp(name, "from", 4) == 0) {
+    bool from = (len == 4 && strncmp(name, "from", 4) == 0) || (len == 1 && *name == 'f');
+    if (!property && from) {
         property = what_it_is_from(method, equals      ? equals + 1
                                            : count > 1 ? words[1]
                                                        : "");
@@ -326,7 +333,7 @@ int arguments_read(const json_t *method, const char **words, int count, json_t *
         if (!only_words && strcmp(words[i], "--") == 0) {
             only_words = true;
             rc = 1;
-        } else if (!only_words && strncmp(words[i], "--", 2) == 0) {
+        } else if (!only_words && is_flag(words[i])) {
             rc = read_flag(method, words + i, count - i, object, err);
         } else {
             rc = read_word(method, words[i], object, err);

@@ -20,6 +20,8 @@ static const struct own_command {
      "the daemon: versions, workers, what is missing (daemon status)"},
     {"jobs", "jobs", "the newest jobs (job list)"},
     {"runs", "runs", "past evaluations (run list)"},
+    {"generate, eval, list", "generate|eval|benchmark|list …",
+     "as upskill has them: skill generate, skill evaluate, skill list"},
     {"worker pack|check", "worker pack|check …",
      "workers on other machines: make an archive, try one"},
     {"call METHOD [JSON]", "call METHOD [JSON]",

@@ -111,7 +111,7 @@ static void add_facts(struct buf *out, const json_t *parameter) {
     if (method_has_type(parameter, "object")) {
         add_members(out, schema);
     }
-    if (method_has_type(parameter, "array")) {
+    if (method_has_type(parameter, "array") && !method_has_type(parameter, "integer")) {
         add_fact(out, "may be repeated");
     }
     add_range(out, schema);
@@ -130,9 +130,22 @@ static void put_option(const struct terminal *t, const char *option, const char 
     terminal_put_wrapped(t, STYLE_PLAIN, text, start, start);
 }
 
+/* A list's option in the singular, as it is typed once for each: "--trace". */
+static char *shown_name(const json_t *parameter) {
+    char *option = method_option_name(parameter);
+    size_t len = strlen(option);
+    bool list =
+        method_has_type(parameter, "array") && !method_has_type(parameter, "integer");
+    bool simple = option[len - 1] == 's' && strcmp(option + len - 4, "ches") != 0;
+    if (list && simple && !method_takes_commas(parameter)) {
+        option[len - 1] = '\0';
+    }
+    return option;
+}
+
 static void put_parameter(const struct terminal *t, const json_t *parameter) {
     autobuf facts = BUF_INIT(4096), text = BUF_INIT(16u << 10);
-    autofree char *option = method_option_name(parameter);
+    autofree char *option = shown_name(parameter);
     autofree char *value = value_words(parameter);
     autofree char *flag = xasprintf("%s%s", option, value);
     add_facts(&facts, parameter);
@@ -263,6 +276,9 @@ void help_method(const struct terminal *t, const json_t *method) {
     puts("\noptions:");
     json_array_foreach(json_object_get(method, "params"), i, parameter) {
         put_parameter(t, parameter);
+    }
+    if (method_parameter(method, "skill", 5) && method_parameter(method, "traces", 6)) {
+        put_option(t, "--from PATH", "A folder: the skill to improve. A file: a trace.");
     }
     put_option(t, "--json", "the raw result");
     put_example(method);

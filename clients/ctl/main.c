@@ -302,10 +302,13 @@ static void take_help(struct ctl *c) {
     }
 }
 
-/* Short names for what people ask most. */
+/* Short names for what people ask most, and upskill's commands. */
 static void expand_alias(struct ctl *c) {
     static const char *const aliases[][3] = {
-        {"status", "daemon", "status"}, {"runs", "run", "list"}, {"jobs", "job", "list"}};
+        {"status", "daemon", "status"}, {"runs", "run", "list"},
+        {"jobs", "job", "list"},        {"generate", "skill", "generate"},
+        {"eval", "skill", "evaluate"},  {"benchmark", "skill", "evaluate"},
+        {"list", "skill", "list"},      {"plot", "run", "list"}};
     for (size_t i = 0; i < ARRAY_LEN(aliases); i++) {
         if (c->count && strcmp(c->words[0], aliases[i][0]) == 0) {
             c->words = xreallocarray(c->words, (size_t)c->count + 2, sizeof *c->words);

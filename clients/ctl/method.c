@@ -81,17 +81,73 @@ const json_t *method_parameter(const json_t *method, const char *name, size_t le
     return NULL;
 }
 
-/* upskill's names for the same things work where ours has no option of that name. */
+/* upskill's names for the same things, where ours has no option of that name. */
+static const struct {
+    const char *method, *name, *ours;
+} upskills_names[] = {
+    {"skill/generate", "model", "teacher"},
+    {"skill/generate", "m", "teacher"},
+    {"skill/generate", "eval-model", "students"},
+    {"skill/generate", "e", "examples"},
+    {"skill/generate", "o", "output"},
+    {"skill/evaluate", "model", "students"},
+    {"skill/evaluate", "m", "students"},
+    {"skill/evaluate", "eval-base-url", "base_url"},
+    {"skill/evaluate", "t", "tests"},
+    {"skill/evaluate", "log-runs", "record"},
+    {"run/list", "m", "model"},
+    {"run/list", "s", "skill"},
+    {"run/list", "d", "dir"},
+};
+
 const json_t *method_option(const json_t *method, const char *name, size_t len) {
-    static const char *const others[][2] = {{"eval-base-url", "base_url"},
-                                            {"model", "students"}};
     const json_t *parameter = method_parameter(method, name, len);
-    for (size_t i = 0; !parameter && i < ARRAY_LEN(others); i++) {
-        if (strlen(others[i][0]) == len && strncmp(others[i][0], name, len) == 0) {
-            parameter = method_parameter(method, others[i][1], strlen(others[i][1]));
+    const char *of = json_get_string(method, "name", "");
+    for (size_t i = 0; !parameter && i < ARRAY_LEN(upskills_names); i++) {
+        const char *other = upskills_names[i].name, *ours = upskills_names[i].ours;
+        if (strlen(other) == len && strncmp(other, name, len) == 0 &&
+            strcmp(of, upskills_names[i].method) == 0) {
+            parameter = method_parameter(method, ours, strlen(ours));
         }
     }
     return parameter;
+}
+
+/* Options of upskill's that we need none for, or that are another word's. */
+static const char *const instead[][2] = {
+    {"no-eval", "nothing is measured unless --students names models"},
+    {"test-gen-model", "the teacher writes the tests, too"},
+    {"no-log-runs", "--no-record of skill evaluate keeps none"},
+    {"no-baseline", "a verdict needs it; --baseline-from RUN asks nothing of it again"},
+    {"provider",
+     "it is part of a model's name: anthropic.NAME, openai.NAME, generic.NAME"},
+    {"eval-provider",
+     "it is part of a model's name: anthropic.NAME, openai.NAME, generic.NAME"},
+    {"tool", "save the tool's schema as a file and name it with --document"},
+    {"verbose", "run show RUN shows an evaluation's answers, skill get NAME a skill"},
+    {"v", "run show RUN shows an evaluation's answers, skill get NAME a skill"},
+    {"csv", "upskillctl run show RUN --out FILE.csv writes one"},
+    {"metric", "upskillctl run show RUN shows passes and tokens"},
+};
+
+const char *method_instead(const char *name, size_t len) {
+    for (size_t i = 0; i < ARRAY_LEN(instead); i++) {
+        if (strlen(instead[i][0]) == len && strncmp(instead[i][0], name, len) == 0) {
+            return instead[i][1];
+        }
+    }
+    return NULL;
+}
+
+bool method_takes_commas(const json_t *parameter) {
+    static const char *const lists[] = {"agents", "arms", "scopes", "students"};
+    const char *name = json_get_string(parameter, "name", "");
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        if (strcmp(name, lists[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool method_is_prose(const json_t *parameter) {

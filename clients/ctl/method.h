@@ -22,5 +22,10 @@ const json_t *method_option(const json_t *method, const char *name, size_t len);
 char *method_option_name(const json_t *parameter);
 /* Whether its schema allows values of a JSON type. */
 bool method_has_type(const json_t *parameter, const char *type);
+/* Lists of plain names take several in one word. Others, compilers' options among them,
+ * may hold commas of their own. */
+bool method_takes_commas(const json_t *parameter);
+/* What to do instead of an option that only upskill has; NULL for others. */
+const char *method_instead(const char *name, size_t len);
 /* A text that may be long is said in as many words as it takes. */
 bool method_is_prose(const json_t *parameter);

@@ -34,6 +34,8 @@ int render_skills(const struct terminal *t, const char *operation, const json_t 
  * only for the verdict helps, 2 when no student gave a single answer that could be
  * graded. */
 int render_evaluation(const struct terminal *t, const json_t *result);
+/* Marks of tests that prove little, with what each means; nothing where there are none. */
+void render_marks(const struct terminal *t, const json_t *marks);
 /* skill/generate's: where the skill was saved, its sections, what it tells, tests, check,
  * the next commands; or the work order. 1 when there is nothing to teach or a draft is
  * wanted. */

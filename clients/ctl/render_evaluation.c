@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MARK_TESTS_SHOWN 12u
 #define CHANGED_SHOWN 8u
 #define INDENT 11
+#define LIFT_COLUMN (INDENT + PLOT_LIFT_CELLS + 12) /* behind "-100 … +100  " */
 
 static double number(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
@@ -172,6 +172,24 @@ static void arms_table(const struct terminal *t, const json_t *arms, enum style 
 
 /* --- the lift --- */
 
+/* Behind what ends at that column, or below it where there is no room. */
+static void put_p(const struct terminal *t, double p, int column) {
+    char text[32];
+    snprintf(text, sizeof text,
+             p < 0.001 ? "p < 0.001"
+             : p < 0.1 ? "p = %.3f"
+                       : "p = %.2f",
+             p);
+    if (isnan(p) || t->width < 50) {
+        return;
+    }
+    if (column + 2 + (int)strlen(text) <= t->width) {
+        printf(", %s", text);
+    } else {
+        printf("\n%*s%s", INDENT, "", text);
+    }
+}
+
 static void lift_line(const struct terminal *t, const char *label, const json_t *lift,
                       enum style style) {
     double estimate = number(lift, "estimate"), low = number(lift, "low"),
@@ -189,14 +207,13 @@ static void lift_line(const struct terminal *t, const char *label, const json_t 
         terminal_put(t, STYLE_DIM, " +100");
         fputs("  ", stdout);
     }
-    printf("%+.0f points", 100 * estimate);
+    autobuf text = BUF_INIT(1024);
+    buf_addf(&text, "%+.0f points", 100 * estimate);
     if (!isnan(low) && !isnan(high)) {
-        printf(" [%+.0f, %+.0f]", 100 * low, 100 * high);
+        buf_addf(&text, " [%+.0f, %+.0f]", 100 * low, 100 * high);
     }
-    if (!isnan(p) && t->width >= 50) {
-        fputs(", p ", stdout);
-        printf(p < 0.001 ? "< 0.001" : p < 0.1 ? "= %.3f" : "= %.2f", p);
-    }
+    fputs(text.data, stdout);
+    put_p(t, p, (plot.len ? LIFT_COLUMN : INDENT) + (int)text.len);
     putchar('\n');
 }
 
@@ -342,75 +359,6 @@ static void student_lines(const struct terminal *t, const json_t *student, bool 
     error_lines(t, student);
 }
 
-/* --- marks --- */
-
-static bool has_mark(const json_t *test, const char *name) {
-    size_t i;
-    const json_t *mark;
-    json_array_foreach(json_object_get(test, "marks"), i, mark) {
-        if (strcmp(json_string_value(mark), name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The sentence of a test that has no other mark is about this one. */
-static const char *mark_message(const json_t *marks, const char *name) {
-    size_t i;
-    const json_t *test;
-    json_array_foreach(marks, i, test) {
-        if (has_mark(test, name) &&
-            json_array_size(json_object_get(test, "marks")) == 1) {
-            return json_get_string(test, "message", NULL);
-        }
-    }
-    return NULL;
-}
-
-static void mark_line(const struct terminal *t, const json_t *marks, const char *name) {
-    autobuf ids = BUF_INIT(64u << 10);
-    size_t i, count = 0;
-    const json_t *test;
-    json_array_foreach(marks, i, test) {
-        if (has_mark(test, name) && count++ < MARK_TESTS_SHOWN) {
-            buf_addf(&ids, "%s%.60s", ids.len ? ", " : "",
-                     json_get_string(test, "id", ""));
-        }
-    }
-    if (count > MARK_TESTS_SHOWN) {
-        buf_addf(&ids, " and %zu more", count - MARK_TESTS_SHOWN);
-    }
-    const char *message = mark_message(marks, name);
-    autofree char *text = xasprintf("(%zu test%s): %s. %s", count, count == 1 ? "" : "s",
-                                    ids.data, message ? message : "");
-    fputs("  ", stdout);
-    terminal_put(t, STYLE_YELLOW, name);
-    putchar(' ');
-    terminal_put_wrapped(t, STYLE_PLAIN, text, 3 + (int)strlen(name), 4);
-}
-
-static void marks_lines(const struct terminal *t, const json_t *marks) {
-    static const char *const names[] = {"passes_empty", "quotes_skill",  "echoes_input",
-                                        "judge_only",   "always_passes", "never_passes"};
-    bool titled = false;
-    size_t i;
-    const json_t *test;
-    for (size_t k = 0; k < ARRAY_LEN(names); k++) {
-        bool there = false;
-        json_array_foreach(marks, i, test) {
-            there = there || has_mark(test, names[k]);
-        }
-        if (there && !titled) {
-            puts("\ntests that prove little");
-            titled = true;
-        }
-        if (there) {
-            mark_line(t, marks, names[k]);
-        }
-    }
-}
-
 /* --- the end --- */
 
 static double most_tests_needed(const json_t *students) {
@@ -436,6 +384,21 @@ static bool any_errored(const json_t *students) {
     return false;
 }
 
+/* Every student fails most tests with the skill, too. */
+static bool is_too_hard(const json_t *students) {
+    size_t i, k;
+    const json_t *student, *arm;
+    json_array_foreach(students, i, student) {
+        json_array_foreach(json_object_get(student, "arms"), k, arm) {
+            if (strcmp(json_get_string(arm, "name", ""), "skill") == 0 &&
+                !(number(arm, "pass_rate") < 0.5)) {
+                return false;
+            }
+        }
+    }
+    return i > 0;
+}
+
 static void next_line(const struct terminal *t, const json_t *result) {
     const json_t *students = json_object_get(result, "students");
     const char *verdict = json_get_string(result, "verdict", "");
@@ -452,6 +415,11 @@ static void next_line(const struct terminal *t, const json_t *result) {
     } else if (strcmp(verdict, "hurts") == 0) {
         text = xstrdup("upskillctl run show latest --out report.html shows what got "
                        "worse, answer by answer");
+    } else if (strcmp(verdict, "not_measurable") == 0 && is_too_hard(students)) {
+        text =
+            xasprintf("upskillctl skill generate --skill %s --teacher MODEL --students "
+                      "MODEL --refine 4 has a model mend what they fail",
+                      skill);
     } else if (more > 0 && more < 1000) {
         text = xasprintf("add %.0f test%s like these and ask again; the answers that are "
                          "there are not asked for twice",
@@ -491,7 +459,7 @@ int render_evaluation(const struct terminal *t, const json_t *result) {
     json_array_foreach(students, i, student) {
         student_lines(t, student, json_array_size(students) == 1);
     }
-    marks_lines(t, json_object_get(result, "marks"));
+    render_marks(t, json_object_get(result, "marks"));
     record_lines(t, result);
     next_line(t, result);
     return result_exit_status("skill/evaluate", result);

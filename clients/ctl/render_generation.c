@@ -1,18 +1,30 @@
 /* skill/generate's answer: where the skill is, what it tells, its tests, what to do next.
  */
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "clients/ctl/render.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
+
+#define COLUMN 10     /* where what a line says begins */
+#define LEAST_TESTS 6 /* fewer are never judged */
+
+/* "teacher   ": what a line is about, then the line itself, wrapped. */
+static void fact(const struct terminal *t, const char *label, const char *text) {
+    printf("%-*s", COLUMN, label);
+    terminal_put_wrapped(t, STYLE_PLAIN, text, COLUMN, COLUMN);
+}
 
 static json_int_t number(const json_t *object, const char *key) {
     return json_get_integer(object, key, 0);
 }
 
 /* "2 fixes, 1 correction": what there is of each kind. */
-static void print_counts(const json_t *counts) {
+static void print_counts(const struct terminal *t, const json_t *counts) {
     static const struct {
         const char *key, *one, *many;
     } kinds[] = {
@@ -25,25 +37,24 @@ static void print_counts(const json_t *counts) {
         {"links", "link", "links"},
         {"dropped", "piece left out as unsafe", "pieces left out as unsafe"},
     };
-    const char *lead = "tells     ";
+    autobuf text = BUF_INIT(4096);
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         json_int_t n = number(counts, kinds[i].key);
         if (n) {
-            printf("%s%" JSON_INTEGER_FORMAT " %s", lead, n,
-                   n == 1 ? kinds[i].one : kinds[i].many);
-            lead = ", ";
+            buf_addf(&text, "%s%" JSON_INTEGER_FORMAT " %s", text.len ? ", " : "", n,
+                     n == 1 ? kinds[i].one : kinds[i].many);
         }
     }
-    if (*lead == ',') {
-        fputs("\n", stdout);
+    if (text.len) {
+        fact(t, "tells", text.data);
     }
 }
 
 /* The headings of the saved SKILL.md, when it can be read here. */
-static void print_sections(const char *folder) {
+static void print_sections(const struct terminal *t, const char *folder) {
     autofree char *path = xasprintf("%s/SKILL.md", folder);
     FILE *f = fopen(path, "re");
-    const char *lead = "sections  ";
+    autobuf text = BUF_INIT(64u << 10);
     char line[512];
     bool fenced = false;
     while (f && fgets(line, sizeof line, f)) {
@@ -51,74 +62,78 @@ static void print_sections(const char *folder) {
         if (!fenced && strncmp(line, "## ", 3) == 0) {
             line[strcspn(line, "\n")] = '\0';
             autojson *clean = json_clean_z(line + 3);
-            printf("%s%s", lead, json_string_value(clean));
-            lead = ", ";
+            buf_addf(&text, "%s%s", text.len ? ", " : "", json_string_value(clean));
         }
     }
     if (f) {
         fclose(f);
     }
-    if (*lead == ',') {
-        fputs("\n", stdout);
+    if (text.len) {
+        fact(t, "sections", text.data);
     }
 }
 
 /* "contains 24, regex 20": how many of each. */
-static void print_each(const char *lead, const json_t *counts) {
+static void add_each(struct buf *text, const char *lead, const json_t *counts) {
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)counts, key, value) {
-        printf("%s%s %" JSON_INTEGER_FORMAT, lead, key, json_integer_value(value));
+        buf_addf(text, "%s%s %" JSON_INTEGER_FORMAT, lead, key,
+                 json_integer_value(value));
         lead = ", ";
     }
 }
 
-static void print_tests(const json_t *tests) {
+static void print_tests(const struct terminal *t, const json_t *tests) {
     json_int_t count = number(tests, "count"), wanted = number(tests, "wanted");
-    printf("tests     %" JSON_INTEGER_FORMAT, count);
+    autobuf text = BUF_INIT(4096), less = BUF_INIT(64u << 10);
+    buf_addf(&text, "%" JSON_INTEGER_FORMAT, count);
     if (count) {
-        print_each(": ", json_object_get(tests, "splits"));
-        print_each("; ", json_object_get(tests, "kinds"));
+        add_each(&text, ": ", json_object_get(tests, "splits"));
+        add_each(&text, "; ", json_object_get(tests, "kinds"));
     }
-    fputs("\n", stdout);
+    fact(t, "tests", text.data);
     if (number(tests, "kept")) {
-        printf("          %" JSON_INTEGER_FORMAT " of them were there before\n",
+        printf("%*s%" JSON_INTEGER_FORMAT " of them were there before\n", COLUMN, "",
                number(tests, "kept"));
     }
     if (count < wanted) {
-        printf("          %" JSON_INTEGER_FORMAT " were wanted: %s\n", wanted,
-               json_get_string(tests, "reason", "there was no more matter"));
+        buf_addf(&less, "%" JSON_INTEGER_FORMAT " were wanted: %s", wanted,
+                 json_get_string(tests, "reason", "there was no more matter"));
+        fact(t, "", less.data);
     }
     if (number(tests, "marked")) {
-        printf("          %" JSON_INTEGER_FORMAT " left out as too easy\n",
+        printf("%*s%" JSON_INTEGER_FORMAT " left out as too easy\n", COLUMN, "",
                number(tests, "marked"));
     }
 }
 
-static void print_teacher(const json_t *teacher) {
+static void print_teacher(const struct terminal *t, const json_t *teacher) {
     const json_t *model = json_object_get(teacher, "model");
     json_int_t drafts = number(teacher, "drafts");
+    autobuf text = BUF_INIT(4096);
     if (!teacher) {
         return;
     }
-    printf("teacher   %s", json_get_string(teacher, "kind", ""));
+    buf_addf(&text, "%s", json_get_string(teacher, "kind", ""));
     if (model) {
-        printf(" %s", json_get_string(model, "name", ""));
+        buf_addf(&text, " %.200s", json_get_string(model, "name", ""));
     }
     if (drafts > 1) {
-        printf(", %" JSON_INTEGER_FORMAT " drafts", drafts);
+        buf_addf(&text, ", %" JSON_INTEGER_FORMAT " drafts", drafts);
     }
     if (model) {
-        printf("; %" JSON_INTEGER_FORMAT " requests, %" JSON_INTEGER_FORMAT
-               " answers from the cache, %" JSON_INTEGER_FORMAT " tokens",
-               number(teacher, "requests"), number(teacher, "cached"),
-               number(teacher, "tokens"));
+        buf_addf(&text,
+                 "; %" JSON_INTEGER_FORMAT " requests, %" JSON_INTEGER_FORMAT
+                 " answers from the cache, %" JSON_INTEGER_FORMAT " tokens",
+                 number(teacher, "requests"), number(teacher, "cached"),
+                 number(teacher, "tokens"));
         const json_t *cost = json_object_get(teacher, "cost");
         if (json_is_number(cost)) {
-            printf(", cost %.4f", json_number_value(cost));
+            buf_addf(&text, ", cost %.4f", json_number_value(cost));
         }
     }
-    fputs("\n", stdout);
+    fact(t, "teacher", text.data);
 }
 
 static void print_check(const struct terminal *t, const json_t *check) {
@@ -132,26 +147,60 @@ static void print_check(const struct terminal *t, const json_t *check) {
            number(tokens, "catalogue"));
 }
 
-static void print_install(const json_t *install) {
+static void print_install(const struct terminal *t, const json_t *install) {
     size_t i;
     const json_t *one;
     json_array_foreach(install, i, one) {
         const char *reason = json_get_string(one, "reason", NULL);
-        printf("%-9s %s: %s%s%s\n", i ? "" : "install", json_get_string(one, "agent", ""),
-               json_get_string(one, "outcome", ""), reason ? ": " : "",
-               reason ? reason : "");
+        autofree char *text = xasprintf("%s: %s%s%s", json_get_string(one, "agent", ""),
+                                        json_get_string(one, "outcome", ""),
+                                        reason ? ": " : "", reason ? reason : "");
+        fact(t, i ? "" : "install", text);
     }
     if (json_is_object(install)) {
-        printf("install   failed: %s\n", json_get_string(install, "error", ""));
+        autofree char *text =
+            xasprintf("failed: %s", json_get_string(install, "error", ""));
+        fact(t, "install", text);
     }
 }
 
-static void print_next(const char *path, bool installed) {
-    printf("\nnext      upskillctl skill check %s --strict\n", path);
-    if (!installed) {
-        printf("          upskillctl skill install %s --agents claude-code\n", path);
+/* As one would type it here: relative where it lies beneath the working directory. */
+static const char *typed(const char *path) {
+    char here[PATH_MAX];
+    size_t len = getcwd(here, sizeof here) ? strlen(here) : 0;
+    bool beneath = len && path_is_beneath(path, here) && path[len] == '/';
+    return beneath && strchr(path + len + 1, '/') ? path + len + 1 : path;
+}
+
+/* Commands stay on one line each, to be copied. */
+static void print_next(const json_t *result, const char *path) {
+    const json_t *evaluation = json_object_get(result, "evaluation");
+    bool measured = json_object_get(evaluation, "students") != NULL;
+    bool judged = number(json_object_get(result, "tests"), "count") >= LEAST_TESTS;
+    const char *at = typed(path);
+    printf("\nnext      read %s/SKILL.md\n", at);
+    if (!json_array_size(json_object_get(result, "install"))) {
+        printf("%*supskillctl skill install %s --agents claude-code\n", COLUMN, "", at);
     }
-    printf("          upskillctl skill evaluate %s --students MODEL\n", path);
+    if (!measured && judged) {
+        printf("%*supskillctl skill evaluate %s --students MODEL\n", COLUMN, "", at);
+    }
+}
+
+/* Who has no model and no trace learns here what there is. */
+static int render_nothing(const struct terminal *t, const json_t *result) {
+    terminal_put(t, STYLE_YELLOW, "nothing to teach");
+    fputs(": ", stdout);
+    terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(result, "reason", ""), 18, 0);
+    puts(
+        "\nnext      --trace SESSION.jsonl: from what an agent did, without a model\n"
+        "          --document FILE or LINK: from what is written\n"
+        "          --teacher anthropic.NAME, openai.NAME or generic.NAME: a model writes "
+        "it\n"
+        "          or ask your agent for it, through MCP: it writes, skill_generate "
+        "checks\n"
+        "          upskillctl help skill generate tells the rest");
+    return 1;
 }
 
 /* The daemon of a command line ends with it, so nobody can give the draft back here. */
@@ -167,32 +216,31 @@ static int render_order(const json_t *result) {
 
 int render_generation(const struct terminal *t, const json_t *result) {
     const json_t *skill = json_object_get(result, "skill");
-    const json_t *install = json_object_get(result, "install");
     const json_t *evaluation = json_object_get(result, "evaluation");
     const char *path = json_get_string(skill, "path", "");
     if (json_object_get(result, "work_order")) {
         return render_order(result);
     }
     if (!skill) {
-        terminal_put(t, STYLE_YELLOW, "nothing to teach");
-        printf(": %s\n", json_get_string(result, "reason", ""));
-        return 1;
+        return render_nothing(t, result);
     }
     terminal_put(t, STYLE_BOLD, json_get_string(skill, "name", ""));
     printf("\nsaved     %s\n", path);
-    print_teacher(json_object_get(result, "teacher"));
-    print_sections(path);
-    print_counts(json_object_get(result, "lessons"));
-    print_tests(json_object_get(result, "tests"));
+    print_teacher(t, json_object_get(result, "teacher"));
+    print_sections(t, path);
+    print_counts(t, json_object_get(result, "lessons"));
+    print_tests(t, json_object_get(result, "tests"));
     print_check(t, json_object_get(result, "check"));
     render_refinement(t, json_object_get(result, "refinement"));
-    print_install(install);
+    print_install(t, json_object_get(result, "install"));
     if (json_object_get(evaluation, "students")) {
         fputs("\n", stdout);
         (void)render_evaluation(t, evaluation);
     } else if (evaluation) {
-        printf("measured  not: %s\n", json_get_string(evaluation, "error", ""));
+        autofree char *why =
+            xasprintf("not: %s", json_get_string(evaluation, "error", ""));
+        fact(t, "measured", why);
     }
-    print_next(path, json_array_size(install) > 0);
+    print_next(result, path);
     return 0;
 }

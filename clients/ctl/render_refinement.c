@@ -96,7 +96,7 @@ void render_refinement(const struct terminal *t, const json_t *refinement) {
            (int)json_get_integer(refinement, "kept", 0), json_array_size(rounds),
            stop_in_words(json_get_string(refinement, "stopped", "")), problem ? ": " : "",
            problem ? problem : "");
-    if (gate && !isnan(rate_of(gate, "start"))) {
+    if (json_array_size(rounds) && !isnan(rate_of(gate, "start"))) {
         fputs("  gate\n   –  ", stdout);
         put_bar(t, rate_of(gate, "start"), STYLE_BLUE);
         fputs("  as it was\n", stdout);

@@ -53,8 +53,9 @@ void table_cellf(struct table *t, const char *fmt, ...) {
     table_cell(t, text);
 }
 
+/* An id or a date may begin with digits, too. */
 static bool is_number(const char *s) {
-    return isdigit((unsigned char)*s) || strcmp(s, "–") == 0;
+    return (isdigit((unsigned char)*s) && !strchr(s, '_')) || strcmp(s, "–") == 0;
 }
 
 /* How the columns stand. */

@@ -107,6 +107,10 @@ def what_cannot_be_asked_is_status_2(room):
                            (["skill", "find", "--limt", "1", "x"], r"--limt: no such option; did you mean --limit\?"),
                            (["kernel", "check", "good.cu", "--launch", '{"block": [128}'], r"--launch: this is no JSON.*column"),
                            (["skil", "find", "x"], r"hint: did you mean upskillctl skill find\?"),
+                           (["skill", "find", "-q", "x"], r"-q: no such option; a word that begins so stands behind --"),
+                           (["generate", "x", "--no-eval"], r"--no-eval.*nothing is measured unless --students"),
+                           (["eval", "x", "-m"], r"-m: a value is needed"),
+                           (["generate", "x", "-m", "nobody"], r"\"nobody\" is no model"),
                            (["stauts"], r"did you mean upskillctl status\?"),
                            (["validate", "good.cu"], r"did you mean upskillctl kernel validate\?"),
                            (["skill", "find"], r"task.*\nhint: upskillctl help skill find"),
@@ -224,7 +228,7 @@ def help_says_what_schemas_know(room):
           r"\nexample: upskillctl skill install h100-cuda-kernels --agents claude-code --scope project\n")
     holds(room.run("help", "kernel", "validate")[1], r"--odd-sizes .*\(on unless --no-odd-sizes\)",
           r"--trials N .*\(1 to 16; default 3\)",
-          r"--checks VALUE .*\(of\s+memory, initialized, race, barrier;")
+          r"--check VALUE .*\(of\s+memory, initialized, race, barrier;")
     for command in "check", "validate":  # and each says what it is
         page = room.run("help", "kernel", command)[1]
         same(re.findall(r"^  (--\S+)(?: \S+)? *(?:\n  --|\s*\()", page, re.M), [])
