@@ -178,6 +178,7 @@ enum cuda_array_format { /* CUarray_format */
 enum cuda_array_flag {
     CUDA_ARRAY_LAYERED = 1, /* depth counts layers */
     CUDA_ARRAY_SURFACE = 2,
+    CUDA_ARRAY_CUBEMAP = 4, /* depth is 6, or with LAYERED a multiple of 6 */
     CUDA_ARRAY_GATHER = 8, /* two dimensions only */
 };
 struct cuda_array_shape { /* CUDA_ARRAY3D_DESCRIPTOR: 0 where there is no dimension */
@@ -223,6 +224,7 @@ struct cuda_resource_view; /* none is made */
 enum cuda_texture_flag {
     CUDA_TEXTURE_READ_AS_INTEGER = 1,
     CUDA_TEXTURE_NORMALIZED_COORDINATES = 2,
+    CUDA_TEXTURE_SEAMLESS_CUBEMAP = 0x40,
 };
 struct cuda_texture_modes { /* CUDA_TEXTURE_DESC */
     int address[3];         /* CUaddress_mode: wrap, clamp, mirror, border */

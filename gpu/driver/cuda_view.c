@@ -66,6 +66,7 @@ static bool driver_can(const struct cuda_api *api) {
 }
 
 static struct cuda_array_shape shape_of(const struct cuda_view *im) {
+    bool layered = im->layers && (!im->cube || im->layered_cube);
     bool gathers = im->rank == 2 && !im->layers && !im->surface &&
                    im->extent[0] <= MAX_GATHER && im->extent[1] <= MAX_GATHER;
     return (struct cuda_array_shape){.width = im->extent[0],
@@ -75,7 +76,8 @@ static struct cuda_array_shape shape_of(const struct cuda_view *im) {
                                                              : 0,
                                      .format = (int)im->format,
                                      .channels = im->channels,
-                                     .flags = (im->layers ? CUDA_ARRAY_LAYERED : 0u) |
+                                     .flags = (layered ? CUDA_ARRAY_LAYERED : 0u) |
+                                              (im->cube ? CUDA_ARRAY_CUBEMAP : 0u) |
                                               (im->surface ? CUDA_ARRAY_SURFACE : 0u) |
                                               (gathers ? CUDA_ARRAY_GATHER : 0u)};
 }

@@ -12,9 +12,10 @@ struct cuda_view {
     cuda_address address; /* of the buffer: rows one behind the other */
     enum cuda_array_format format;
     unsigned element_bytes, channels;
-    unsigned rank;      /* 1 to 3 */
-    uint32_t extent[3]; /* elements in x, y, z; 0 beyond the rank */
-    uint32_t layers;    /* 0: not layered */
+    unsigned rank;           /* 1 to 3 */
+    uint32_t extent[3];      /* elements in x, y, z; 0 beyond the rank */
+    uint32_t layers;         /* 0: not layered */
+    bool cube, layered_cube; /* whose faces the layers are */
     bool surface, linear_memory;
     struct cuda_texture_modes modes; /* of a texture */
 };

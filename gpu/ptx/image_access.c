@@ -32,17 +32,18 @@ const struct image *image_any(const struct image_lane *at) {
 const struct image *image_of(const struct image_lane *at, bool surface) {
     static const char *const words[2][2] = {{"texture", "layered texture"},
                                             {"surface", "layered surface"}};
+    static const char *const cubes[] = {"", " cubemap"};
     const struct image_access *x = at->access;
     const struct image *im = image_any(at);
     if (!im || (im->is_surface == surface && im->rank == x->rank &&
-                (im->layers > 0) == x->is_layered)) {
+                im->is_layered == x->is_layered && im->is_cube == x->is_cube)) {
         return im;
     }
     struct finding_place place = image_place(at, im, 0);
     finding_add(&place, FINDING_LAUNCH_ERROR,
-                "The object is a %uD %s of %s, the instruction wants a %uD %s", im->rank,
-                words[im->is_surface][im->layers > 0], im->in->name, x->rank,
-                words[surface][x->is_layered]);
+                "The object is a %uD%s %s of %s, the instruction wants a %uD%s %s",
+                im->rank, cubes[im->is_cube], words[im->is_surface][im->is_layered],
+                im->in->name, x->rank, cubes[x->is_cube], words[surface][x->is_layered]);
     run_fault(at->warp->worker->run);
     return NULL;
 }
@@ -69,18 +70,20 @@ void image_check_written(const struct image_lane *at, const struct image *im,
 /* ---- lowering ---- */
 
 bool image_geometry(const struct ptx_instruction *i, struct image_access *ret) {
-    ret->is_layered = ptx_has(i, PTX_M_A1D) || ptx_has(i, PTX_M_A2D);
-    ret->rank = ptx_has(i, PTX_M_D1D) || ptx_has(i, PTX_M_A1D)   ? 1
-                : ptx_has(i, PTX_M_D2D) || ptx_has(i, PTX_M_A2D) ? 2
-                : ptx_has(i, PTX_M_D3D)                          ? 3
-                                                                 : 0;
+    ret->is_cube = ptx_has(i, PTX_M_CUBE) || ptx_has(i, PTX_M_ACUBE);
+    ret->is_layered =
+        ptx_has(i, PTX_M_A1D) || ptx_has(i, PTX_M_A2D) || ptx_has(i, PTX_M_ACUBE);
+    ret->rank = ptx_has(i, PTX_M_D1D) || ptx_has(i, PTX_M_A1D)                   ? 1
+                : ptx_has(i, PTX_M_D2D) || ptx_has(i, PTX_M_A2D) || ret->is_cube ? 2
+                : ptx_has(i, PTX_M_D3D)                                          ? 3
+                                                                                 : 0;
     return ret->rank > 0;
 }
 
 bool image_lower_address(struct lowering *l, const struct ptx_instruction *i,
                          const struct ptx_operand *o, struct image_access *x,
                          uint32_t *ret_handle) {
-    unsigned wanted = x->rank + x->is_layered;
+    unsigned wanted = x->rank + x->is_cube + x->is_layered;
     if (o->kind != PTX_OPERAND_ADDRESS || o->base != PTX_BASE_REGISTER ||
         o->offset != 0 || o->count < wanted) {
         return false;

@@ -27,7 +27,7 @@ void image_check_written(const struct image_lane *at, const struct image *im,
 
 /* ---- lowering ---- */
 
-/* rank and is_layered; false: cubes, multisamples. */
+/* rank, is_layered and is_cube; false: multisamples. */
 bool image_geometry(const struct ptx_instruction *i, struct image_access *ret);
 /* The handle's register and the coordinates'. */
 bool image_lower_address(struct lowering *l, const struct ptx_instruction *i,

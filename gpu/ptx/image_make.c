@@ -31,9 +31,21 @@ static int check_kind(const struct machine_image *from, struct err *err) {
                : err_set(err, -EINVAL, "only what is read as floats is filtered");
 }
 
+static int check_cube(const struct machine_image *from, struct err *err) {
+    bool cube = from->cube || from->cubes;
+    bool fits = from->rank == 2 && from->extent[0] == from->extent[1] && !from->surface &&
+                from->layers && from->layers % 6 == 0 &&
+                (from->cubes || from->layers == 6);
+    if ((cube && !fits) || (!cube && from->seamless)) {
+        return err_set(err, -EINVAL, "a cube has 6 layers that are as wide as high");
+    }
+    return 0;
+}
+
 int image_make(struct image *ret, struct allocation *in, const struct machine_image *from,
                struct err *err) {
     int rc = check_kind(from, err);
+    rc = rc ? rc : check_cube(from, err);
     if (rc) {
         return rc;
     }
@@ -45,6 +57,9 @@ int image_make(struct image *ret, struct allocation *in, const struct machine_im
                           .rank = (uint8_t)from->rank,
                           .extent = {1, 1, 1},
                           .layers = from->layers,
+                          .is_layered = from->cube ? false : from->layers > 0,
+                          .is_cube = from->cube || from->cubes,
+                          .is_seamless = from->seamless,
                           .is_surface = from->surface,
                           .is_linear = from->linear,
                           .filters = from->filters,
@@ -53,7 +68,7 @@ int image_make(struct image *ret, struct allocation *in, const struct machine_im
     uint64_t bytes = (uint64_t)ret->bytes * (from->layers ? from->layers : 1);
     for (unsigned d = 0; d < from->rank; d++) {
         ret->extent[d] = from->extent[d];
-        ret->address[d] = (uint8_t)from->mode[d];
+        ret->address[d] = from->seamless ? IMAGE_CLAMP : (uint8_t)from->mode[d];
         if (from->extent[d] == 0 ||
             __builtin_mul_overflow(bytes, (uint64_t)from->extent[d], &bytes)) {
             return err_set(err, -EINVAL, "extent %u of the image is %u", d,

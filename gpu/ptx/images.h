@@ -21,7 +21,10 @@ struct image {
     uint8_t channels;   /* 1, 2, 4 */
     uint8_t rank;       /* 1 to 3, without layers */
     uint32_t extent[3]; /* texels in x, y, z; 1 beyond the rank */
-    uint32_t layers;    /* 0: it is not layered */
+    uint32_t layers;    /* 0: it is not layered; those of cubes are their faces */
+    bool is_layered;    /* a layer is asked for: of cubes, which one */
+    bool is_cube;       /* of 6 layers, or each 6 are one */
+    bool is_seamless;   /* a cube that is filtered beyond its edges */
     bool is_surface;
     bool is_linear; /* 1D memory, read by whole numbers; outside of it is 0 */
     uint8_t address[3];

@@ -76,7 +76,10 @@ struct machine_image {
     unsigned channels;  /* 1, 2, 4: an element has so many values */
     unsigned rank;      /* 1 to 3 */
     uint32_t extent[3]; /* elements in x, y, z; what is beyond the rank is ignored */
-    uint32_t layers;    /* 0: not layered; rank 1 and 2 only */
+    uint32_t layers;    /* 0: not layered; rank 1 and 2 only; faces of cubes */
+    bool cube;          /* layers are 6, of a texture of rank 2, as wide as high */
+    bool cubes;         /* likewise, several cubes (or one) by number */
+    bool seamless;      /* a cube's filter goes beyond edges; modes do not matter */
     bool surface;       /* suld, sust, sured; else tex, and the rest is of those */
     bool linear;        /* linear memory: rank 1, whole coordinates, 0 outside */
     enum machine_address_mode mode[3];

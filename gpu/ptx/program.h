@@ -41,8 +41,9 @@ struct image_access {
     uint8_t type;      /* enum ptx_type of the elements in registers */
     uint8_t bytes;     /* of an element of a surface access */
     uint8_t count;     /* elements */
-    uint8_t rank;      /* 1 to 3 */
+    uint8_t rank;      /* 1 to 3; of a cube's faces 2, with three coordinates */
     bool is_layered;
+    bool is_cube;
     bool whole;   /* coordinates are integers */
     bool gathers; /* tld4, of this component */
     uint8_t component;

@@ -3,7 +3,11 @@
  * Formulas: NVIDIA, CUDA C++ Programming Guide, "Texture Fetching". The weights of linear
  * filtering have 8 bits of fraction, as there; that they are rounded to the nearest, and
  * that sums are rounded once, is ours. Mipmaps there are none: a level or gradients
- * change nothing. */
+ * change nothing. A cube is filtered within the face, by the address modes, or where
+ * it is seamless with the texels behind the edge; the texel that a corner lacks is the
+ * mean of the three around it (OpenGL 4.6, 8.14: so it recommends, and leaves it open).
+ */
+#include "gpu/ptx/cube_map.h"
 #include "gpu/ptx/half_bits.h"
 #include "gpu/ptx/image_access.h"
 
@@ -111,8 +115,45 @@ static struct texel texel_at(const struct image_lane *at, const struct image *im
                                    (uint64_t)inside[0]));
 }
 
+/* layer: the cube's first; texel: may be outside by one. */
+static struct texel texel_of_cube(const struct image_lane *at, const struct image *im,
+                                  uint32_t layer, struct cube_texel texel) {
+    texel = cube_fold(texel, im->extent[0]);
+    const int64_t place[3] = {texel.x, texel.y, 0};
+    return texel_at(at, im, layer + texel.face, place);
+}
+
+static struct texel texel_seamless(const struct image_lane *at, const struct image *im,
+                                   uint32_t layer, struct cube_texel texel) {
+    int64_t last = im->extent[0] - 1, x = texel.x, y = texel.y;
+    struct cube_texel around[3] = {texel, texel, texel};
+    if ((x >= 0 && x <= last) || (y >= 0 && y <= last)) {
+        return texel_of_cube(at, im, layer, texel);
+    }
+    struct texel mean = {{0, 0, 0, 0}};
+    around[0].x = around[1].x = x < 0 ? 0 : last;
+    around[0].y = around[2].y = y < 0 ? 0 : last;
+    for (unsigned k = 0; k < 3; k++) {
+        struct texel one = texel_of_cube(at, im, layer, around[k]);
+        for (unsigned c = 0; c < 4; c++) {
+            mean.channel[c] += one.channel[c] / 3;
+        }
+    }
+    return mean;
+}
+
+/* layer: the face's, or the first of the cube whose filter knows no edges. */
+static struct texel texel_by_kind(const struct image_lane *at, const struct image *im,
+                                  uint32_t layer, unsigned face, const int64_t place[3]) {
+    if (!im->is_seamless) {
+        return texel_at(at, im, layer + face, place);
+    }
+    struct cube_texel texel = {face, place[0], place[1]};
+    return texel_seamless(at, im, layer, texel);
+}
+
 static struct texel sample(const struct image_lane *at, const struct image *im,
-                           uint32_t layer, const struct axis axes[3]) {
+                           uint32_t layer, unsigned face, const struct axis axes[3]) {
     struct texel sum = {{0, 0, 0, 0}};
     for (unsigned corner = 0; corner < 1u << im->rank; corner++) {
         double weight = 1;
@@ -125,7 +166,7 @@ static struct texel sample(const struct image_lane *at, const struct image *im,
         if (weight == 0) {
             continue;
         }
-        struct texel one = texel_at(at, im, layer, place);
+        struct texel one = texel_by_kind(at, im, layer, face, place);
         for (unsigned c = 0; c < 4; c++) {
             sum.channel[c] += weight == 1 ? one.channel[c] : weight * one.channel[c];
         }
@@ -182,15 +223,27 @@ static double coordinate(const struct image_lane *at, unsigned k) {
     return x->whole ? (double)(int32_t)bits : (double)f;
 }
 
+/* Of cubes the first of the one that is asked for. */
 static uint32_t layer_of(const struct image_lane *at, const struct image *im) {
     const struct image_access *x = at->access;
     if (!x->is_layered) {
         return 0;
     }
+    uint32_t of_one = im->is_cube ? CUBE_FACES : 1, count = im->layers / of_one;
     int32_t layer = LANES(const int32_t, at->warp, x->coordinates[0])[at->lane];
-    return layer < 0                       ? 0
-           : (uint32_t)layer >= im->layers ? im->layers - 1
-                                           : (uint32_t)layer;
+    return (layer < 0                  ? 0
+            : (uint32_t)layer >= count ? count - 1
+                                       : (uint32_t)layer) *
+           of_one;
+}
+
+static void fetch_cube(const struct image_lane *at, const struct image *im) {
+    const double direction[3] = {coordinate(at, 0), coordinate(at, 1), coordinate(at, 2)};
+    struct cube_place place = cube_place(direction);
+    const struct axis axes[3] = {axis_of(im, 0, place.s, im->filters),
+                                 axis_of(im, 1, place.t, im->filters)};
+    struct texel t = sample(at, im, layer_of(at, im), place.face, axes);
+    put(at, im, t.channel);
 }
 
 static void fetch(const struct image_lane *at, const struct image *im) {
@@ -203,7 +256,7 @@ static void fetch(const struct image_lane *at, const struct image *im) {
             axes[d] = axis_of(im, d, coordinate(at, d), filters);
         }
     }
-    struct texel t = sample(at, im, layer_of(at, im), axes);
+    struct texel t = sample(at, im, layer_of(at, im), 0, axes);
     put(at, im, t.channel);
 }
 
@@ -235,7 +288,7 @@ static void step_texture(struct warp *w, const struct step *s, uint32_t mask) {
             continue;
         }
         tell_mixed(&at, im);
-        (x->gathers ? gather : fetch)(&at, im);
+        (x->gathers ? gather : x->is_cube ? fetch_cube : fetch)(&at, im);
     }
     if (s->dst2 != STEP_NO_REGISTER) { /* all memory is resident */
         *LANES(uint32_t, w, s->dst2) |= mask;
@@ -286,7 +339,8 @@ static enum lower_answer lower_fetch(struct lowering *l,
     if (i->has_sampler || i->type_count != 2 || !typed || x.count != 4 || component < 0 ||
         d->kind != PTX_OPERAND_VECTOR || i->operand_count <= first ||
         (i->types[1] != PTX_F32 && !x.whole) || !has_known_operands(i, first) ||
-        !image_geometry(i, &x) || (x.gathers && (x.rank != 2 || x.whole))) {
+        !image_geometry(i, &x) || (x.gathers && (x.rank != 2 || x.whole || x.is_cube)) ||
+        (x.is_cube && x.whole)) {
         return LOWER_REFUSED;
     }
     x.component = (uint8_t)component;

@@ -300,11 +300,14 @@ static int cuda_image(struct backend *b, const struct texture *t, uint64_t addre
         .channels = t->channels,
         .rank = t->rank,
         .layers = t->layers,
+        .cube = t->cube,
+        .layered_cube = t->layered_cube,
         .surface = t->is_surface,
         .linear_memory = t->linear_memory,
         .modes = {.filter = t->filters,
                   .flags = (integers ? CUDA_TEXTURE_READ_AS_INTEGER : 0u) |
-                           (t->normalized ? CUDA_TEXTURE_NORMALIZED_COORDINATES : 0u)},
+                           (t->normalized ? CUDA_TEXTURE_NORMALIZED_COORDINATES : 0u) |
+                           (t->seamless ? CUDA_TEXTURE_SEAMLESS_CUBEMAP : 0u)},
     };
     for (unsigned d = 0; d < 3; d++) {
         image.extent[d] = t->extent[d];

@@ -83,6 +83,8 @@
     ", \"layered\": {\"type\": \"boolean\", " TEXT("The first dimension counts layers.") "}"
 #define MODE "{\"enum\": [\"clamp\", \"border\", \"wrap\", \"mirror\"]}"
 #define TEXTURE_ARG OBJECT("A cudaTextureObject_t.", NAME ", \"texture\": " OBJECT("", SHOWN \
+    ", \"cube\": {\"type\": \"boolean\", " TEXT("A cubemap of [6, n, n]; with layered of [cubes, 6, n, n].") "}" \
+    ", \"seamless\": {\"type\": \"boolean\", " TEXT("A cube's linear filter goes beyond the edges.") "}" \
     ", \"memory\": {\"enum\": [\"array\", \"linear\"], " TEXT("linear: for tex1Dfetch.") "}" \
     ", \"address\": {\"anyOf\": [" MODE ", {\"type\": \"array\", \"maxItems\": 3, \"items\": " MODE "}], " \
     TEXT("Outside; wrap and mirror with normalized coordinates.") "}" \

@@ -20,6 +20,8 @@ static const char *const memories[] = {"array", "linear", NULL};
 #define MAX_3D 16384
 #define MAX_LAYERED 32768
 #define MAX_LAYERS 2048
+#define MAX_CUBE 32768 /* a face's edge */
+#define MAX_CUBE_LAYERS 2046
 #define MAX_LINEAR (1 << 28)
 
 static const char *kind_of(const struct spec_arg *arg) {
@@ -59,7 +61,8 @@ static int check_switch(struct spec_reader *r, const struct spec_arg *arg,
 static int check_address(struct spec_reader *r, const struct spec_arg *arg,
                          const char *at) {
     const json_t *address = json_object_get(arg->json, "address");
-    bool normalized = json_get_bool(arg->json, "normalized", false);
+    bool cube = json_get_bool(arg->json, "cube", false);
+    bool normalized = cube || json_get_bool(arg->json, "normalized", false);
     size_t count = json_is_array(address) ? json_array_size(address) : 1;
     for (size_t d = 0; address && d < count; d++) {
         const json_t *word =
@@ -132,6 +135,16 @@ static int check_sense(struct spec_reader *r, const struct spec_arg *arg,
                        "floats: \"read\": \"normalized_float\"",
                        at);
     }
+    if (json_get_bool(t, "seamless", false) && !json_get_bool(t, "cube", false)) {
+        return err_set(r->err, -EINVAL, "%s.texture.seamless: it is for cubes", at);
+    }
+    if (json_get_bool(t, "cube", false) &&
+        (memory || !json_get_bool(t, "normalized", true))) {
+        return err_set(r->err, -EINVAL,
+                       "%s.texture.cube: a cube is an array, and is asked by directions: "
+                       "without \"memory\" and \"normalized\"",
+                       at);
+    }
     if (memory && (linear || json_get_bool(t, "layered", false) ||
                    json_get_bool(t, "normalized", false))) {
         return err_set(r->err, -EINVAL,
@@ -152,12 +165,14 @@ int spec_texture_check(struct spec_reader *r, const struct spec_arg *arg,
     bool surface = arg->kind == ARG_SURFACE;
     int n = spec_check_members(r, arg->json,
                                surface ? "of channels layered"
-                                       : "of channels layered memory address filter "
-                                         "normalized read",
+                                       : "of channels layered cube seamless memory "
+                                         "address filter normalized read",
                                path);
     n = n < 0 ? n : check_buffer(r, arg, at);
     n = n < 0 ? n : check_switch(r, arg, "layered", at);
     n = n < 0 ? n : check_switch(r, arg, "normalized", at);
+    n = n < 0 ? n : check_switch(r, arg, "cube", at);
+    n = n < 0 ? n : check_switch(r, arg, "seamless", at);
     if (n < 0 || surface) {
         return n;
     }
@@ -170,6 +185,27 @@ int spec_texture_check(struct spec_reader *r, const struct spec_arg *arg,
 
 /* --- with sizes --- */
 
+/* [cubes,] 6, y, x; end: dimensions without channels. */
+static int resolve_cube(const struct case_buffer *b, size_t end, struct texture *ret,
+                        struct err *err) {
+    size_t faces = ret->layered_cube;
+    int64_t cubes = ret->layered_cube && end == 4 ? b->shape[0] : 1;
+    if (end != faces + 3 || b->shape[faces] != 6 ||
+        b->shape[end - 1] != b->shape[end - 2] || cubes < 1 ||
+        cubes > MAX_CUBE_LAYERS / 6 || b->shape[end - 1] < 1 ||
+        b->shape[end - 1] > MAX_CUBE) {
+        return err_set(
+            err, -EINVAL,
+            "of: a cube is shown of [6, n, n], layered ones of [cubes, 6, n, n], n "
+            "up to %d, %d cubes; '%s' has another shape",
+            MAX_CUBE, MAX_CUBE_LAYERS / 6, ret->name);
+    }
+    ret->rank = 2;
+    ret->extent[0] = ret->extent[1] = (uint32_t)b->shape[end - 1];
+    ret->layers = (uint32_t)cubes * 6;
+    return 0;
+}
+
 static int resolve_extents(const struct case_buffer *b, const json_t *t,
                            struct texture *ret, struct err *err) {
     bool layered = json_get_bool(t, "layered", false);
@@ -178,6 +214,9 @@ static int resolve_extents(const struct case_buffer *b, const json_t *t,
         return err_set(err, -EINVAL,
                        "channels: the last dimension of '%s' has to be the %u channels",
                        ret->name, ret->channels);
+    }
+    if (ret->cube) {
+        return resolve_cube(b, end, ret, err);
     }
     if (end <= first || end - first > (layered ? 2u : 3u)) {
         return err_set(err, -EINVAL,
@@ -237,6 +276,7 @@ int spec_texture_resolve(const struct check_case *c, const struct spec_arg *arg,
                          struct texture *ret, struct err *err) {
     const json_t *t = arg->json;
     size_t buffer = check_spec_buffer(c->spec, json_get_string(t, "of", ""));
+    bool cube = json_get_bool(t, "cube", false) && arg->kind == ARG_TEXTURE;
     *ret = (struct texture){
         .name = c->spec->buffers[buffer].name,
         .is_surface = arg->kind == ARG_SURFACE,
@@ -244,7 +284,10 @@ int spec_texture_resolve(const struct check_case *c, const struct spec_arg *arg,
         .channels = (unsigned)json_get_integer(t, "channels", 1),
         .linear_memory = choice_of(json_object_get(t, "memory"), memories) == 1,
         .filters = choice_of(json_object_get(t, "filter"), filters) == 1,
-        .normalized = json_get_bool(t, "normalized", false),
+        .normalized = json_get_bool(t, "normalized", false) || cube,
+        .cube = cube,
+        .layered_cube = cube && json_get_bool(t, "layered", false),
+        .seamless = json_get_bool(t, "seamless", false),
         .reads_floats = choice_of(json_object_get(t, "read"), reads) == 1,
     };
     int n = resolve_extents(&c->buffers[buffer], t, ret, err);

@@ -3,6 +3,7 @@
  * "array", "address"?: "clamp", "filter"?: "point", "normalized"?, "read"?: "element"}}
  * and {"surface": {"of", "channels"?, "layered"?}}: a handle of 8 bytes.
  *
+ * With "cube": true and "seamless"? a texture is a cubemap of [cubes,] 6, y, x.
  * The buffer's shape gives the dimensions, the innermost (x) last: [layers,] [z,] [y,] x
  * [, channels]. "address" may be a list, one word per dimension in the same order. */
 #include "gpu/validate/check_case.h"

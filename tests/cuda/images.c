@@ -91,10 +91,13 @@ static bool shape_fine(const struct cuda_array_shape *s) {
     bool layered = s->flags & CUDA_ARRAY_LAYERED;
     bool gathers = s->flags & CUDA_ARRAY_GATHER;
     bool flat = s->height > 0 && s->depth == 0;
+    bool cube = s->width == s->height && s->width <= 32768 &&
+                (layered ? s->depth % 6 == 0 && s->depth <= 2046 : s->depth == 6);
     return type_of(s->format) != PTX_NONE && s->width > 0 && s->width <= 131072 &&
            s->height <= 65536 && s->depth <= 16384 &&
            (s->channels == 1 || s->channels == 2 || s->channels == 4) &&
            (!layered || s->depth > 0) && (layered || !s->depth || s->height > 0) &&
+           (!(s->flags & CUDA_ARRAY_CUBEMAP) || (cube && !gathers)) &&
            (!gathers || flat) && s->flags < 16;
 }
 
@@ -188,7 +191,10 @@ int cuMemcpy3DAsync_v2(const struct cuda_box_copy *copy, cuda_stream_ref stream)
 
 static void shown_array(const struct array *a, struct machine_image *ret) {
     const struct cuda_array_shape *s = &a->shape;
-    bool layered = s->flags & CUDA_ARRAY_LAYERED;
+    bool cube = s->flags & CUDA_ARRAY_CUBEMAP;
+    bool layered = cube || (s->flags & CUDA_ARRAY_LAYERED);
+    ret->cubes = cube && (s->flags & CUDA_ARRAY_LAYERED);
+    ret->cube = cube && !ret->cubes;
     ret->address = a->in->address;
     ret->type = type_of(s->format);
     ret->channels = s->channels;
@@ -216,6 +222,7 @@ static void read_modes(const struct cuda_texture_modes *modes, struct machine_im
     }
     im->filters = modes->filter == 1;
     im->normalized = modes->flags & CUDA_TEXTURE_NORMALIZED_COORDINATES;
+    im->seamless = modes->flags & CUDA_TEXTURE_SEAMLESS_CUBEMAP;
     im->reads_floats = !(modes->flags & CUDA_TEXTURE_READ_AS_INTEGER) &&
                        !ptx_type_float(im->type) && ptx_type_bytes(im->type) < 4;
 }
@@ -228,7 +235,7 @@ static bool modes_fine(const struct cuda_texture_modes *modes) {
         fine = fine && mode >= 0 && mode <= 3 &&
                (normalized || mode == MACHINE_CLAMP || mode == MACHINE_BORDER);
     }
-    return fine && modes->flags < 4;
+    return fine && !(modes->flags & ~(3u | CUDA_TEXTURE_SEAMLESS_CUBEMAP));
 }
 
 int cuTexObjectCreate(cuda_texture *ret, const struct cuda_resource *resource,
@@ -272,6 +279,7 @@ int cuSurfObjectCreate(cuda_surface *ret, const struct cuda_resource *resource) 
     }
     struct machine_image im = {.surface = true};
     shown_array(a, &im);
+    im.cube = im.cubes = false; /* faces are layers to it */
     return object_make(ret, a->in, &im);
 }
 

@@ -7,7 +7,7 @@ import types
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from texture_reference import as_floats, fetch
+from texture_reference import as_floats, cube_coordinates, fetch, fetch_cube, fetch_seamless
 
 F = np.float32
 
@@ -96,6 +96,57 @@ def surfaces(c):
             buffers=[c.out("v", "int16", 2, 3, 4), c.out("l", "float32", 6, 4, 2)])
 
 
+def directions(rng, count, n):
+    """In the kernels' precision, none of which is near to a place where two texels meet; some of any length."""
+    found = []
+    while len(found) < count:
+        d = (rng.standard_normal(3) * rng.choice([0.1, 1, 40])).astype(F)
+        if len(found) % 2:  # near to an edge
+            big, next_to_it, other = rng.permutation(3)
+            d[big], d[next_to_it], d[other] = d[big], d[big] * rng.choice([-1, 1]) * (1 - rng.uniform(0.01, 0.2) / n), d[big] * rng.uniform(-0.7, 0.7)
+        size = np.sort(np.abs(d))
+        place = np.array(cube_coordinates(d)[1]) * n
+        if size[2] - size[1] > 1e-3 * size[2] and (abs(place - np.rint(place)) > 1e-3).all():
+            found.append(d)
+    return np.array(found)
+
+
+def cubes(c):
+    rng = np.random.default_rng(42)
+    n = 5
+    t = rng.standard_normal((6, n, n)).astype(F)
+    at = directions(rng, 96, n)
+    for modes in (("clamp", "clamp"), ("wrap", "border")):
+        for linear in (False, True):
+            want = np.array([fetch_cube(t[..., None], d, modes, linear)[0] for d in at], F)
+            run(c, "cube", {"grid": [3], "block": [32]},
+                    [image("t", "texture", "x", cube=True, address=list(reversed(modes)), filter="linear" if linear else "point"),
+                     c.buf("at", at), c.out("out", "float32", 96), c.i32("n", 96)],
+                    {"values": {"out": c.plain(want)}}, buffers=[c.buf("x", t)], tolerance={"rtol": 1e-4, "atol": 0.03 if linear else 1e-6})
+    every = [fetch_seamless(t[..., None], d) for d in at]
+    chosen = [k for k in range(len(at)) if every[k] is not None][:64]
+    run(c, "cube", {"grid": [2], "block": [32]},
+            [image("t", "texture", "x", cube=True, seamless=True, filter="linear", address="wrap"), c.buf("at", at[chosen]),
+             c.out("out", "float32", 64), c.i32("n", 64)],
+            {"values": {"out": c.plain(np.array([every[k][0] for k in chosen], F))}}, buffers=[c.buf("x", t)],
+            tolerance={"rtol": 1e-4, "atol": 0.03})
+    several = rng.integers(0, 256, (3, 6, 4, 4, 2), dtype=np.uint8)
+    at = directions(rng, 64, 4)
+    want = np.array([fetch_cube(as_floats(several[k % 3]), d, ("clamp", "clamp"), False) for k, d in enumerate(at)], F)
+    run(c, "cubes", {"grid": [2], "block": [32]},
+            [image("t", "texture", "x", cube=True, layered=True, channels=2, read="normalized_float"), c.buf("at", at),
+             c.out("out", "float32", 64, 2), c.i32("n", 64)],
+            {"values": {"out": c.plain(want)}}, buffers=[c.buf("x", several)], tolerance={"rtol": 1e-5, "atol": 1e-6})
+    t = np.arange(6 * 4 * 4).reshape(6, 4, 4).astype(F)
+    want = np.array([fetch_cube(t[..., None], d, ("clamp", "clamp"), False)[0] for d in at], F)
+    c.check("textures.cu", "faces, then a cube", None, None, {"values": {"f": c.plain(t), "out": c.plain(want)}}, compare="exact",
+            buffers=[c.out("f", "float32", 6, 4, 4), c.buf("at", at)],
+            launches=[{"kernel": "faces", "launch": {"grid": [3], "block": [32]},
+                       "args": [image("s", "surface", "f", layered=True), c.i32("n", 4)]},
+                      {"kernel": "cube", "launch": {"grid": [2], "block": [32]},
+                       "args": [image("t", "texture", "f", cube=True), "at", c.out("out", "float32", 64), c.i32("n", 64)]}])
+
+
 def defects(c):
     run(c, "beyond", {"grid": [1], "block": [32]}, [image("s", "surface", "y"), c.i32("w", 20)],
             {"values": {"y": [1] * 20}}, buffers=[c.out("y", "float32", 20)], verdict="fail", codes=["out_of_bounds"])
@@ -109,4 +160,5 @@ def add(**writers):
     bilinear(c)
     fetches(c)
     surfaces(c)
+    cubes(c)
     defects(c)

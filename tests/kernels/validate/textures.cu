@@ -24,6 +24,24 @@ extern "C" __global__ void corners(cudaTextureObject_t t, float4 *out, int w, in
   if (y < h) out[lane()] = tex2Dgather<float4>(t, x, y, 1);
 }
 
+// Directions from the middle of a cube to its faces, and of several cubes.
+extern "C" __global__ void cube(cudaTextureObject_t t, const float3 *at, float *out, int n) {
+  if (lane() < n) out[lane()] = texCubemap<float>(t, at[lane()].x, at[lane()].y, at[lane()].z);
+}
+extern "C" __global__ void cubes(cudaTextureObject_t t, const float3 *at, float2 *out, int n) {
+  int i = lane();
+  if (i >= n) return;
+  out[i] = texCubemapLayered<float2>(t, at[i].x, at[i].y, at[i].z, i % 3);
+  float2 same = texCubemapLayeredLod<float2>(t, at[i].x, at[i].y, at[i].z, i % 3, 0.f);
+  if (same.x != out[i].x || same.y != out[i].y) out[i].x = -1000;
+}
+
+// The faces of a cube are layers to a surface; the next launch samples them.
+extern "C" __global__ void faces(cudaSurfaceObject_t s, int n) {
+  int x = lane() % n, y = lane() / n % n, f = lane() / (n * n);
+  if (f < 6) surfCubemapwrite((float)lane(), s, x * 4, y, f);
+}
+
 // Colours from one surface to another, turned; a third is read past its edge, where it is 0.
 extern "C" __global__ void turn(cudaSurfaceObject_t from, cudaSurfaceObject_t to, int w, int h) {
   int x = lane() % w, y = lane() / w;

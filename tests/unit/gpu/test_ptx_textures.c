@@ -231,6 +231,31 @@ Test(ptx_textures, gather_takes_four_texels_of_a_channel) {
     room_free(r);
 }
 
+/* Directions to the corner where +x, +y and +z meet: a quarter of each of the three
+ * texels around it, and of their mean, which the fourth is. */
+Test(ptx_textures, a_cubes_corner_is_the_mean_of_three) {
+    struct machine_image im = {.type = PTX_F32,
+                               .channels = 1,
+                               .rank = 2,
+                               .extent = {2, 2},
+                               .layers = 6,
+                               .cube = true,
+                               .seamless = true,
+                               .filters = true,
+                               .normalized = true};
+    static const char body[] = HEAD
+        "tex.cube.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%h, {%f0,%f1,%f2,%f2}];\n"
+        "tex.level.cube.v4.f32.f32 {%r1,_,_,_}, [%h, {%f0,%f1,%f2,%f2}], %f0;\n" TAIL;
+    struct machine_room *r;
+    uint32_t *out = plain_room(&r, body, &im, MACHINE_READ_ONLY);
+    cr_expect_eq(room_launch(r, 1, 4), MACHINE_DONE);
+    for (unsigned i = 0; i < 4; i++) { /* texel 0 of face 0, 3 of 2, 1 of 4 */
+        cr_expect_float_eq(as_float(out[4 * i]), (0 + 11 + 17) / 3.f, 1e-5);
+        cr_expect_eq(out[4 * i + 1], out[4 * i]);
+    }
+    room_free(r);
+}
+
 /* tex1Dfetch: whole numbers, 0 outside; and what the object can be asked. */
 Test(ptx_textures, linear_memory_is_zero_outside) {
     struct machine_image im = {
@@ -311,6 +336,8 @@ Test(ptx_textures, what_is_wrong_is_found) {
     layered.extent[1] = 2;
     static const char fetch[] =
         HEAD "tex.2d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%h, {%f0,%f1}];\n" TAIL;
+    static const char cube_fetch[] =
+        HEAD "tex.cube.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%h, {%f0,%f1,%f2,%f2}];\n" TAIL;
 #define WORDS "mov.u32 %r0, 0; mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0;\n"
     check_wrong(HEAD "add.s64 %h, %h, 9;\n"
                      "tex.2d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%h, {%f0,%f1}];\n" TAIL,
@@ -320,6 +347,15 @@ Test(ptx_textures, what_is_wrong_is_found) {
                 tex, 0, "out_of_bounds", MACHINE_FAULT);
     check_wrong(fetch, surface, 0, "launch_error", MACHINE_FAULT);
     check_wrong(fetch, layered, 0, "launch_error", MACHINE_FAULT);
+    struct machine_image cube = layered;
+    cube.extent[0] = 2;
+    cube.layers = 6;
+    check_wrong(cube_fetch, cube, 0, "launch_error", MACHINE_FAULT);
+    cube.cubes = true;
+    check_wrong(cube_fetch, cube, 0, "launch_error", MACHINE_FAULT);
+    cube.cubes = false;
+    cube.cube = true;
+    check_wrong(fetch, cube, 0, "launch_error", MACHINE_FAULT);
     check_wrong(fetch, tex, MACHINE_UNINITIALIZED, "uninitialized", MACHINE_DONE);
     check_wrong(HEAD "tex.2d.v4.u32.f32 {%r0,%r1,%r2,%r3}, [%h, {%f0,%f1}];\n" TAIL, tex,
                 0, "launch_error", MACHINE_DONE);
@@ -344,12 +380,21 @@ Test(ptx_textures, images_that_cannot_be_are_refused) {
                                        .channels = 4,
                                        .rank = 2,
                                        .extent = {32, 32}};
-    struct machine_image bad[10];
+    struct machine_image bad[14];
     uint64_t handle;
     struct err err = {0};
-    for (size_t k = 0; k < 10; k++) {
+    for (size_t k = 0; k < 14; k++) {
         bad[k] = good;
     }
+    for (size_t k = 10; k < 13; k++) {
+        bad[k].cube = true;
+        bad[k].extent[0] = bad[k].extent[1] = 8;
+        bad[k].layers = 6;
+    }
+    bad[10].extent[1] = 7;
+    bad[11].layers = 12;
+    bad[12].surface = true;
+    bad[13].seamless = true;
     bad[0].address += 2;
     bad[1].type = PTX_F64;
     bad[2].channels = 3;
@@ -363,7 +408,7 @@ Test(ptx_textures, images_that_cannot_be_are_refused) {
     bad[8].linear = true;
     bad[9].type = PTX_BF16;
     cr_assert_eq(machine_image(r->machine, &good, &handle, &err), 0, "%s", err.msg);
-    for (size_t k = 0; k < 10; k++) {
+    for (size_t k = 0; k < 14; k++) {
         cr_expect_lt(machine_image(r->machine, &bad[k], &handle, &err), 0, "%zu", k);
     }
     room_free(r);
