@@ -33,11 +33,41 @@ void access_fault(const struct access_fault *f, enum finding_code code,
     run_fault(f->warp->worker->run);
 }
 
+/* Whose memory the address lies in, whatever else is wrong with it; NULL: nobody's. */
+static const char *global_holder(const struct access_fault *f, uint64_t *ret_offset) {
+    struct allocation *before, *after;
+    memory_around(run_memory(f->warp->worker->run), f->address, &before, &after);
+    *ret_offset = before ? f->address - before->address : 0;
+    return before && *ret_offset < before->bytes ? before->name : NULL;
+}
+
+static const char *shared_holder(const struct access_fault *f, uint64_t *ret_offset) {
+    const struct run *run = f->warp->worker->run;
+    struct shared_extent e;
+    uint64_t offset = f->address;
+    if (f->remote && offset >> CLUSTER_TAG_SHIFT <= f->warp->block->cluster->count) {
+        offset &= (UINT64_C(1) << CLUSTER_TAG_SHIFT) - 1;
+    }
+    return shared_extent_find(run, offset, 1, &e)
+               ? block_shared_name(run, offset, ret_offset)
+               : NULL;
+}
+
 void access_fault_misaligned(const struct access_fault *f, unsigned align) {
-    char text[96];
-    snprintf(text, sizeof text, "address 0x%llx is not a multiple of %u",
-             (unsigned long long)f->address, align);
-    access_fault(f, FINDING_MISALIGNED, NULL, 0, text);
+    char text[2304], place[2200] = ""; /* a template's names are long */
+    uint64_t offset = 0;
+    bool shared = f->space == PTX_SHARED;
+    const char *name = shared ? shared_holder(f, &offset)
+                       : f->space == PTX_LOCAL || f->space == PTX_PARAM
+                           ? NULL
+                           : global_holder(f, &offset);
+    if (name) {
+        snprintf(place, sizeof place, "offset %llu of %s, ", (unsigned long long)offset,
+                 name);
+    }
+    snprintf(text, sizeof text, "%saddress 0x%llx%s is not a multiple of %u", place,
+             (unsigned long long)f->address, name ? "," : "", align);
+    access_fault(f, FINDING_MISALIGNED, name, (int64_t)offset, text);
 }
 
 #define FAR (UINT64_C(1) << 34) /* bytes beyond which an address is not near a buffer */

@@ -258,7 +258,7 @@ static bool look_open(struct look *k, uint64_t address) {
                            .function = w->frame->code->index,
                            .agent = (uint8_t)(w->index + (k->copy ? RACE_COPIES : 0)),
                            .kind = (uint8_t)k->kind,
-                           .bytes = (uint8_t)k->bytes};
+                           .size = race_size(k->bytes)};
     k->id = race_events_add(k->events, &e, &r->forgotten);
     return true;
 }

@@ -19,8 +19,17 @@
 struct race_event {
     const struct step *step;
     uint32_t stamp, block, function;
-    uint8_t agent, kind, bytes;
+    uint8_t agent, kind;
+    uint16_t size; /* race_size */
 };
+/* Bytes of an access in 16 bits: from 32 KiB on, which only copies have, in sixteens. */
+#define RACE_SIXTEENS 0x8000u
+static inline uint16_t race_size(unsigned bytes) {
+    return (uint16_t)(bytes < RACE_SIXTEENS ? bytes : RACE_SIXTEENS | bytes >> 4);
+}
+static inline unsigned race_bytes(const struct race_event *e) {
+    return e->size < RACE_SIXTEENS ? e->size : (e->size & (RACE_SIXTEENS - 1)) << 4;
+}
 
 #define RACE_LANE_BITS 6
 #define RACE_APART 32u /* of a second reader: another warp's than the first */

@@ -47,7 +47,7 @@ static const char *missing(const struct race_conflict *c) {
 static bool is_plain_flag(const struct race_conflict *c) {
     return (c->kind & RACE_STRONG) && !(c->kind & RACE_WRITE) &&
            (c->other->kind & (RACE_STRONG | RACE_FENCED)) == RACE_FENCED &&
-           c->other->bytes <= 8 && c->bytes <= 8;
+           race_bytes(c->other) <= 8 && c->bytes <= 8;
 }
 
 /* Between a plain load and a plain store to global memory: what is known of the store. */
@@ -73,7 +73,7 @@ void race_tell(const struct race_conflict *c) {
                                   .thread = e->agent % RACE_COPIES * WARP_LANES +
                                             c->other_lane};
     snprintf(other.message, sizeof other.message, "the %s of %u bytes before it",
-             verb(e->kind, copy), e->bytes);
+             verb(e->kind, copy), race_bytes(e));
     struct finding_place at = {.warp = w,
                                .step = c->step,
                                .lane = c->lane,

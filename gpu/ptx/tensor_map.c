@@ -1,6 +1,7 @@
 #include "gpu/ptx/tensor_map.h"
 
 #include "gpu/ptx/access.h"
+#include "gpu/ptx/access_fault.h"
 #include "gpu/ptx/lower.h"
 #include "gpu/ptx/proxy.h"
 #include "gpu/ptx/race.h"
@@ -18,6 +19,18 @@ static void tell(struct warp *w, const struct step *s, unsigned lane,
     finding_add(&(struct finding_place){.warp = w, .step = s, .lane = lane}, code,
                 "%s: %llu", words, (unsigned long long)number);
     run_fault(w->worker->run);
+}
+
+static void tell_misaligned(struct warp *w, const struct step *s, unsigned lane,
+                            enum ptx_space space, uint64_t address, bool writes) {
+    struct access_fault f = {.warp = w,
+                             .step = s,
+                             .lane = lane,
+                             .space = space,
+                             .address = address,
+                             .bytes = TENSOR_BLOB_BYTES,
+                             .writes = writes};
+    access_fault_misaligned(&f, TENSOR_BLOB_ALIGN);
 }
 
 /* ---- using one ---- */
@@ -91,8 +104,8 @@ static void check_acquired(struct warp *w, const struct step *s, unsigned lane,
 bool tensor_map_at(struct warp *w, const struct step *s, unsigned lane, uint64_t address,
                    struct tensor_blob *ret) {
     if (address % TENSOR_BLOB_ALIGN) {
-        tell(w, s, lane, FINDING_MISALIGNED,
-             "The address of a tensor map is no multiple of 64", address);
+        tell_misaligned(w, s, lane, in_params(address) ? PTX_PARAM : PTX_GLOBAL, address,
+                        false);
         return false;
     }
     const uint8_t *bytes = in_params(address)
@@ -201,8 +214,7 @@ static uint8_t *map_bytes(struct warp *w, const struct step *s, unsigned lane,
         address -= MEMORY_SHARED;
     }
     if (address % TENSOR_BLOB_ALIGN) {
-        tell(w, s, lane, FINDING_MISALIGNED,
-             "The address of a tensor map is no multiple of 64", address);
+        tell_misaligned(w, s, lane, shared ? PTX_SHARED : PTX_GLOBAL, address, writes);
         return NULL;
     }
     if (!shared) {

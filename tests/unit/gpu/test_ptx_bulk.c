@@ -178,6 +178,37 @@ Test(ptx_async, wrong_bulk_copies_are_told) {
     }
 }
 
+/* A race with a copy says how many bytes it moves, be they more than other accesses have.
+ */
+Test(ptx_async, a_race_with_a_copy_tells_its_bytes) {
+    static const unsigned sizes[] = {16, 256, 4096, 32752, 32768, 40000};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        autobuf body = BUF_INIT(8192);
+        buf_adds(&body, HEAD_WITH("", "", BAR ".shared .align 128 .b8 tile[40960];\n")
+                            INIT("1"));
+        buf_addf(&body,
+                 "@%%q mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], %u;\n"
+                 "@%%q cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::"
+                 "bytes [tile], [%%rd1], %u, [bar];\n",
+                 sizes[k], sizes[k]);
+        buf_adds(&body,
+                 "bar.sync 0; ld.shared.u32 %r4, [tile+12];\n" WAIT("W") TAIL("%r4"));
+        struct machine_room *r =
+            room_new(body.data, &(struct machine_config){.checks = ALL_CHECKS});
+        room_buffer(r, "out", 40960, MACHINE_OUTPUT);
+        room_launch(r, 1, 32);
+        json_t *first = NULL;
+        cr_expect(room_found(r, "race", &first) > 0);
+        const json_t *other = json_array_get(json_object_get(first, "related"), 0);
+        char want[64];
+        snprintf(want, sizeof want, "asynchronous write of %u bytes", sizes[k]);
+        const char *said = json_get_string(other, "message", "");
+        cr_expect(strstr(said, want), "%s: %s", want, said);
+        json_decref(first);
+        room_free(r);
+    }
+}
+
 /* ---- what is refused, by name ---- */
 
 Test(ptx_async, what_does_not_run_is_named) {

@@ -130,12 +130,20 @@ Test(ptx_machine_checks, constants_are_not_written) {
 
 Test(ptx_machine_checks, misaligned_accesses) {
     expect_finding(run(HEAD "add.u64 %at, %at, 2; st.global.u32 [%at], %i;\n" END, 0),
-                   MACHINE_FAULT, "misaligned", 64, NULL, 0, 0);
+                   MACHINE_FAULT, "misaligned", 64, "out", 2, 0);
     expect_finding(run(HEAD "ld.global.v2.u32 {%r3, %r4}, [%rd1+4];\n" END, 0),
+                   MACHINE_FAULT, "misaligned", 64, "out", 4, 0);
+    expect_finding(run(HEAD ".shared .align 8 .b8 s[64], t[64];\n"
+                            "ld.shared.u64 %rd4, [s+4]; ld.shared.u32 %r3, [t];\n" END,
+                       MACHINE_CHECK_MEMORY),
+                   MACHINE_FAULT, "misaligned", 64, "s", 4, 0);
+    /* Behind the end of what is there, and of nothing. */
+    expect_finding(run(HEAD "ld.global.u32 %r3, [%rd1+258];\n" END, 0), MACHINE_FAULT,
+                   "misaligned", 64, NULL, 0, 0);
+    expect_finding(run(HEAD ".shared .align 8 .b8 s[64]; mov.u32 %r3, s;\n"
+                            "ld.shared.u32 %r3, [%r3+66];\n" END,
+                       0),
                    MACHINE_FAULT, "misaligned", 64, NULL, 0, 0);
-    expect_finding(
-        run(HEAD ".shared .align 8 .b8 s[64]; ld.shared.u64 %rd4, [s+4];\n" END, 0),
-        MACHINE_FAULT, "misaligned", 64, NULL, 0, 0);
 }
 
 Test(ptx_machine_checks, uninitialised_reads) {
@@ -299,7 +307,7 @@ Test(ptx_machine_checks, asynchronous_copies_arrive_when_waited_for) {
     expect_finding(run(HEAD ".shared .align 16 .b8 s[64]; mov.u32 %r3, s;\n"
                             "cp.async.cg.shared.global [%r3+56], [%rd1], 16;\n" END,
                        0),
-                   MACHINE_FAULT, "misaligned", 64, NULL, 0, 0);
+                   MACHINE_FAULT, "misaligned", 64, "s", 56, 0);
     expect_finding(run(HEAD ".shared .align 16 .b8 s[64]; mov.u32 %r3, s;\n"
                             "cp.async.cg.shared.global [%r3], [%rd1+256], 16;\n" END,
                        0),
