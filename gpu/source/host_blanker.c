@@ -32,10 +32,8 @@ int host_blanker_init(struct host_blanker *b, const char *text, size_t len, size
     if (r < 0) {
         return r;
     }
-    if (known && known->count > 0) {
-        b->macros.list = xcalloc(known->count, sizeof *known->list);
-        memcpy(b->macros.list, known->list, known->count * sizeof *known->list);
-        b->macros.count = known->count;
+    if (known) {
+        space_macros_copy(&b->macros, known);
     }
     space_macros_read(&b->macros, &b->tokens);
     declarations_read(&b->declarations, &b->tokens, &b->macros);
@@ -194,6 +192,18 @@ static bool instantiates_kept(const struct host_blanker *b, size_t index) {
     return false;
 }
 
+/* Is it kept for a decltype, where it names nothing of the host? "auto f(...) ->
+ * false_type;" counts as a variable. */
+static bool is_asked(struct host_blanker *b, const struct declaration *d) {
+    if (!d->name ||
+        !space_macros_asked(&b->macros, code_token_hash(&b->tokens, d->name)) ||
+        names_host(b, d->first, d->last)) {
+        return false;
+    }
+    b->needs_default_device = true;
+    return true;
+}
+
 static bool function_goes(struct host_blanker *b, size_t index) {
     const struct declaration *d = &b->declarations.list[index];
     if (d->has_global || d->has_device || d->body_has_global) {
@@ -209,7 +219,7 @@ static bool function_goes(struct host_blanker *b, size_t index) {
         b->needs_default_device = true;
         return false;
     }
-    return !has_unknown_space(b, d) && !instantiates_kept(b, index);
+    return !is_asked(b, d) && !has_unknown_space(b, d) && !instantiates_kept(b, index);
 }
 
 static bool is_lambda(const struct host_blanker *b, const struct declaration *d) {
@@ -253,7 +263,7 @@ static bool variable_goes(struct host_blanker *b, size_t index) {
         return names_host(b, d->first, d->last) ||
                (!d->has_constexpr && calls_gone(b, d));
     }
-    return !has_unknown_space(b, d);
+    return !is_asked(b, d) && !has_unknown_space(b, d);
 }
 
 static bool macro_goes(const struct host_blanker *b, size_t index) {

@@ -10,8 +10,8 @@
 
 struct err;
 
-#define SOURCE_SET_MAX_FILES 512
-#define SOURCE_SET_MAX_BYTES (16u << 20)
+#define SOURCE_SET_MAX_FILES 1024
+#define SOURCE_SET_MAX_BYTES (32u << 20) /* all of CUTLASS is 28 MiB */
 
 struct source_file {
     char *path;    /* inside the job: relative, normalised, "r0/src/k.cu" */

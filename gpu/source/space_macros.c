@@ -59,7 +59,51 @@ static uint64_t read_define(const struct space_macros *m, const char *text,
 
 #define SPACE_MACROS_MAX 512 /* each #define is compared with those before it */
 
+#define ASKED_MAX 2048 /* each is compared with those before it */
+
+bool space_macros_asked(const struct space_macros *m, uint64_t name) {
+    for (size_t i = 0; i < m->asked_count; i++) {
+        if (m->asked[i] == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void asked_add(struct space_macros *m, uint64_t name) {
+    if (m->asked_count < ASKED_MAX && !space_macros_asked(m, name)) {
+        m->asked = xreallocarray(m->asked, m->asked_count + 1, sizeof *m->asked);
+        m->asked[m->asked_count++] = name;
+    }
+}
+
+/* The functions between a decltype's parentheses, the first of which is token i. */
+static size_t asked_read(struct space_macros *m, const struct code_tokens *t, size_t i) {
+    size_t depth = 0;
+    for (; i < t->count; i++) {
+        enum code_word word = t->list[i].word, next = t->list[i + 1].word;
+        depth += word == WORD_PAREN_OPEN;
+        depth -= word == WORD_PAREN_CLOSE;
+        if (depth == 0) {
+            break;
+        }
+        if (word == WORD_NAME && (next == WORD_PAREN_OPEN || next == WORD_LESS)) {
+            asked_add(m, code_token_hash(t, i));
+        }
+    }
+    return i;
+}
+
+static void asked_read_all(struct space_macros *m, const struct code_tokens *t) {
+    for (size_t i = 0; i + 1 < t->count; i++) {
+        if (t->list[i + 1].word == WORD_PAREN_OPEN && code_token_is(t, i, "decltype")) {
+            i = asked_read(m, t, i + 1);
+        }
+    }
+}
+
 void space_macros_read(struct space_macros *m, const struct code_tokens *t) {
+    asked_read_all(m, t);
     struct cuda_directive d;
     for (size_t i = 0; i < t->count && m->count < SPACE_MACROS_MAX; i++) {
         if (!code_token_define(t, i, &d)) {
@@ -80,8 +124,21 @@ void space_macros_read(struct space_macros *m, const struct code_tokens *t) {
     }
 }
 
+void space_macros_copy(struct space_macros *to, const struct space_macros *from) {
+    *to = (struct space_macros){.count = from->count, .asked_count = from->asked_count};
+    if (from->count > 0) {
+        to->list = xcalloc(from->count, sizeof *to->list);
+        memcpy(to->list, from->list, from->count * sizeof *to->list);
+    }
+    if (from->asked_count > 0) {
+        to->asked = xcalloc(from->asked_count, sizeof *to->asked);
+        memcpy(to->asked, from->asked, from->asked_count * sizeof *to->asked);
+    }
+}
+
 void space_macros_finish(struct space_macros *m) {
     free(m->list);
+    free(m->asked);
     *m = (struct space_macros){0};
 }
 

@@ -7,29 +7,32 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* g++'s <cmath>, <cstdlib> and <utility>, which nvcc has read, bring these along. They
- * are types and constants: std::max and numeric_limits<T>::max are functions of the host,
- * which nvcc lets kernels call with --expt-relaxed-constexpr alone. A name stands for
- * those with "_t" and "_v" behind it too, one ending in '*' for all that begin so. The
- * first that fits counts. */
+/* g++'s <cmath>, <cstdlib> and <utility>, which nvcc has read, bring these along. Those
+ * of `constant` are functions of the host's: nvcc takes them where a constant is made,
+ * and elsewhere in kernels with --expt-relaxed-constexpr alone. A name stands for those
+ * with
+ * "_t" and "_v" behind it too, one ending in '*' for all that begin so. The first that
+ * fits counts. A header that the source includes all the same is read once. */
 #define QUOTED(name) #name,
 static const struct std_names {
     const char *shim;
-    const char *header; /* a source that includes it needs nothing of ours */
+    bool constant;
     const char *names[32];
 } std_names[] = {
     {STD_NAMES_TRAITS,
-     "<type_traits>",
+     false,
      {STD_LIGHT_TRAITS(QUOTED) "true_type", "false_type", "bool_constant"}},
     {"type_traits",
-     "<type_traits>",
+     false,
      {"is_*", "remove_*", "add_*", "make_signed", "make_unsigned", "common_type",
       "invoke_result", "void_t", "conjunction", "disjunction", "negation", "extent",
       "rank", "alignment_of"}},
     {"utility",
-     "<utility>",
+     false,
      {"declval", "integer_sequence", "index_sequence", "make_integer_sequence",
       "make_index_sequence", "index_sequence_for"}},
+    {"limits", true, {"numeric_limits"}},
+    {"algorithm", true, {"min", "max"}},
 };
 
 static bool name_fits(const char *name, size_t len, const char *pattern) {
@@ -42,11 +45,11 @@ static bool name_fits(const char *name, size_t len, const char *pattern) {
     return (len == n || bare) && strncmp(name, pattern, n) == 0;
 }
 
-static unsigned wanted_for(const char *name, size_t len) {
+static unsigned wanted_for(const char *name, size_t len, bool constant) {
     for (size_t i = 0; i < ARRAY_LEN(std_names); i++) {
         for (const char *const *p = std_names[i].names; *p; p++) {
             if (name_fits(name, len, *p)) {
-                return 1u << i;
+                return std_names[i].constant && !constant ? 0 : 1u << i;
             }
         }
     }
@@ -66,32 +69,45 @@ static bool is_inner(const char *text, const char *at) {
     return at > text && is_word(at[-1]);
 }
 
+/* Does what stands at `at` belong to a constant? Looked for back to the statement's
+ * start.
+ */
+static bool makes_constant(const char *text, const char *at) {
+    static const char *const words[] = {"constexpr", "static_assert"};
+    const char *from = at;
+    while (from > text && at - from < 1024 && !strchr(";{}", from[-1])) {
+        from--;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (memmem(from, (size_t)(at - from), words[i], strlen(words[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static unsigned wanted_in(const char *text, size_t len) {
     static const char scope[] = "std::";
     const char *end = text + len, *at = text;
     unsigned ret = 0;
     while ((at = memmem(at, (size_t)(end - at), scope, sizeof scope - 1))) {
-        bool inner = is_inner(text, at);
-        const char *name = at += sizeof scope - 1;
+        const char *before = at, *name = at += sizeof scope - 1;
         while (at < end && is_word(*at)) {
             at++;
         }
-        ret |= inner ? 0 : wanted_for(name, (size_t)(at - name));
+        if (!is_inner(text, before)) {
+            ret |= wanted_for(name, (size_t)(at - name), makes_constant(text, before));
+        }
     }
     return ret;
 }
 
 unsigned std_names_wanted(const struct source_set *sources) {
-    unsigned wanted = 0, there = 0;
+    unsigned wanted = 0;
     for (size_t i = 0; i < sources->count; i++) {
-        const struct source_file *f = &sources->files[i];
-        wanted |= wanted_in(f->text, f->len);
-        for (size_t k = 0; k < ARRAY_LEN(std_names); k++) {
-            const char *header = std_names[k].header;
-            there |= memmem(f->text, f->len, header, strlen(header)) ? 1u << k : 0;
-        }
+        wanted |= wanted_in(sources->files[i].text, sources->files[i].len);
     }
-    return wanted & ~there;
+    return wanted;
 }
 
 const char *std_names_shim(unsigned bit) {

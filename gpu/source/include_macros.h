@@ -1,0 +1,16 @@
+#pragma once
+/* include_macros: `#include HEADER(name)`, where one macro says what is included. Part of
+ * include_closure.
+ *
+ * CUTLASS names the standard headers so. The compiler shall not be asked: what a macro
+ * makes is known only to it, and could be any file. A macro whose definitions in the
+ * sources are all headers' names is expanded here: by its last, which is the one behind
+ * #else where there are several. */
+#include "gpu/source/include_directives.h"
+#include "gpu/source/source_set.h"
+
+/* The directive of a computed include with the header's name in the macro's place, as
+ * long as the directive in `text` is: blanks fill it up. NULL when the macro is none of
+ * those above, or the name is too long to stand there. Malloc'ed. */
+char *include_macro_expand(const struct source_set *sources, const char *text,
+                           const struct file_reference *r);
