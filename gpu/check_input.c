@@ -362,7 +362,7 @@ int check_input_read(struct check_input *ret, const json_t *params,
         return r;
     }
     struct host_code host = {0};
-    host_code_blank_sources(&ret->closure.sources, &host);
+    host_code_blank_sources(&ret->closure.sources, &host, &ret->guesses);
     include_closure_find_prefix(&ret->closure);
     ret->host_stripped = host.has_host_code;
     ret->options.default_device =
@@ -382,5 +382,6 @@ int check_input_read(struct check_input *ret, const json_t *params,
 void check_input_finish(struct check_input *input) {
     compile_options_finish(&input->options);
     include_closure_finish(&input->closure);
+    host_guesses_finish(&input->guesses);
     json_decref(input->launch);
 }

@@ -6,12 +6,14 @@
 #include "gpu/compile_options.h"
 #include "gpu/kernel_check.h"
 #include "gpu/source/host_code.h"
+#include "gpu/source/host_guesses.h"
 #include "gpu/source/include_closure.h"
 
 struct check_input {
     struct compile_options options;
     struct include_closure closure; /* host parts blanked */
     bool host_stripped;             /* something had to be blanked */
+    struct host_guesses guesses;    /* the first choice is written */
     json_t *launch; /* {"block": [x,y,z], "dynamic_shared_bytes", "cluster": [x,y,z]?} or
                        NULL */
     char key[65];   /* digest of all that decides the answer, launch excepted */

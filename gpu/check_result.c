@@ -176,7 +176,7 @@ static bool answer_is_sound(const json_t *answer) {
 }
 
 json_t *check_result_new(const struct check_input *input, const json_t *answer,
-                         bool *keep) {
+                         json_t *note, bool *keep) {
     if (!answer_is_sound(answer)) {
         return NULL;
     }
@@ -196,7 +196,9 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     warn_static_shared(kernels, findings);
     fixes_add(findings, &input->closure.sources, input->options.arch);
     consequences_fold(findings);
-    if (compiled && !input->options.quick && !json_array_size(kernels)) {
+    if (note) {
+        json_array_append(findings, note);
+    } else if (compiled && !input->options.quick && !json_array_size(kernels)) {
         note_no_kernels(&input->closure.sources, findings);
     }
     json_t *result = json_pack(

@@ -11,9 +11,9 @@ struct buf;
 
 /* A new reference, or NULL when the answer is not of the shape that compile.h tells (a
  * worker elsewhere may be anything). `keep` says whether it may be cached: a crash or a
- * time-out may be this moment's. */
+ * time-out may be this moment's. note: one more finding, or NULL. */
 json_t *check_result_new(const struct check_input *input, const json_t *answer,
-                         bool *keep);
+                         json_t *note, bool *keep);
 /* Adds occupancy and the launch's findings, puts the findings in order. In place. */
 void check_result_complete(json_t *result, const struct check_input *input, bool cached);
 /* kernel/check's result as a compiler would print it; appended. */

@@ -10,6 +10,7 @@
 #include "gpu/check_reader.h"
 #include "gpu/check_result.h"
 #include "gpu/compile.h"
+#include "gpu/guess_attempts.h"
 #include "gpu/pool.h"
 #include "gpu/toolkit.h"
 
@@ -27,6 +28,7 @@ struct compile {
     struct gpu *gpu;
     struct pool_job *job;
     char key[65];
+    struct guess_attempts attempts;
     struct kernel_check *waiting; /* linked by next_waiting */
     struct compile *next;         /* of the gpu's */
 };
@@ -272,22 +274,57 @@ static void fail_from_status(struct kernel_check *check, int status, const char 
     }
 }
 
+static json_t *compile_params(const struct gpu *gpu, const struct check_input *input) {
+    const struct compile_job job = {
+        .sources = input->closure.sources,
+        .include_dirs = input->closure.include_dirs,
+        .options = input->options,
+        .prefix = input->closure.prefix,
+        .limits = {.wall_ms = gpu->wall_ms,
+                   .cpu_s = gpu->wall_ms / 1000 + 10,
+                   .memory_bytes = COMPILE_MEMORY_BYTES},
+    };
+    return compile_job_to_json(&job);
+}
+
+static void compile_done(struct pool_job *job, int status, const json_t *answer,
+                         const json_t *error, const char *why, void *data);
+
+static void compile_submit(struct compile *compile, const struct check_input *input) {
+    struct gpu *gpu = compile->gpu;
+    compile->job =
+        pool_submit(gpu->pool, "compile", compile_params(gpu, input),
+                    &(struct pool_needs){.compile = true}, compile_done, compile);
+}
+
+/* The result that the answer makes; NULL when it makes none. */
+static json_t *compile_result(struct compile *compile, const struct pool_job *job,
+                              const json_t *answer) {
+    struct check_input *input = &compile->waiting->input;
+    autojson *own = guess_attempts_settle(&compile->attempts, input, answer);
+    autojson *note = guess_attempts_note(&compile->attempts, input, answer);
+    bool keep = false;
+    json_t *result = check_result_new(input, own ? own : answer, note, &keep);
+    json_object_set_new(result, "worker", pool_job_worker(job));
+    if (result && keep) {
+        check_cache_put(compile->gpu->cache, compile->key, result);
+    }
+    return result;
+}
+
 static void compile_done(struct pool_job *job, int status, const json_t *answer,
                          const json_t *error, const char *why, void *data) {
     struct compile *compile = data;
     struct gpu *gpu = compile->gpu;
-    compile_unlist(compile);
-    autojson *base = NULL;
-    bool keep = false;
-    if (answer && compile->waiting) {
-        base = check_result_new(&compile->waiting->input, answer, &keep);
-        json_object_set_new(base, "worker", pool_job_worker(job));
-    }
-    if (base && keep) {
-        check_cache_put(gpu->cache, compile->key, base);
-    }
+    struct kernel_check *check = compile->waiting;
     compile->job = NULL;
-    struct kernel_check *check;
+    if (answer && check && !gpu->closing &&
+        guess_attempts_next(&compile->attempts, &check->input, answer)) {
+        compile_submit(compile, &check->input);
+        return;
+    }
+    compile_unlist(compile);
+    autojson *base = answer && check ? compile_result(compile, job, answer) : NULL;
     while ((check = compile->waiting)) { /* a callback may cancel another of them */
         compile->waiting = check->next_waiting;
         check->compile = NULL;
@@ -304,21 +341,9 @@ static void compile_done(struct pool_job *job, int status, const json_t *answer,
         }
         check_end(check);
     }
+    guess_attempts_finish(&compile->attempts);
     free(compile);
     gpu_drop(gpu);
-}
-
-static json_t *compile_params(const struct gpu *gpu, const struct check_input *input) {
-    const struct compile_job job = {
-        .sources = input->closure.sources,
-        .include_dirs = input->closure.include_dirs,
-        .options = input->options,
-        .prefix = input->closure.prefix,
-        .limits = {.wall_ms = gpu->wall_ms,
-                   .cpu_s = gpu->wall_ms / 1000 + 10,
-                   .memory_bytes = COMPILE_MEMORY_BYTES},
-    };
-    return compile_job_to_json(&job);
 }
 
 static struct compile *compile_find(const struct gpu *gpu, const char *key) {
@@ -336,9 +361,7 @@ static struct compile *compile_start(struct gpu *gpu, const struct check_input *
     compile->next = gpu->compiles;
     gpu->compiles = compile;
     gpu->open++;
-    compile->job =
-        pool_submit(gpu->pool, "compile", compile_params(gpu, input),
-                    &(struct pool_needs){.compile = true}, compile_done, compile);
+    compile_submit(compile, input);
     return compile;
 }
 

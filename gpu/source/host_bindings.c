@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "gpu/source/host_guesses.h"
 
 #include <string.h>
 
@@ -147,14 +148,11 @@ void bindings_read_at(const struct code_tokens *t, size_t i, size_t limit,
 
 void bindings_read_locals(const struct code_tokens *t, const struct declaration *d,
                           struct bindings *names) {
+    /* AT_DISPATCH_FLOATING_TYPES and its like name the type so: one of them will do,
+     * unless a declaration says more. */
+    bindings_add(names, code_hash("scalar_t", 8), xstrdup(GUESS_FLOATING));
     for (size_t i = d->body; i < d->body_end; i++) {
         bindings_read_at(t, i, d->body_end, names);
-        if (word_at(t, i) == WORD_NAME && code_token_is(t, i, "scalar_t") &&
-            !bindings_text(names, code_token_hash(t, i))) {
-            /* AT_DISPATCH_FLOATING_TYPES and its like name the type so: one of them will
-             * do */
-            bindings_add(names, code_token_hash(t, i), xstrdup("float"));
-        }
     }
 }
 
@@ -186,19 +184,27 @@ static const char *type_of_case(const struct code_tokens *t, size_t i) {
 }
 
 /* What scalar_t is in a dispatch of this name: "\n" for what is not known, NULL when the
- * name tells nothing. */
+ * name tells nothing. PyTorch's own macros are documented; what others called alike do is
+ * a guess. */
 static const char *type_by_name(const char *name) {
-    static const char *const known[][2] = {
-        {"REDUCED", "\n"},     {"FP8", "\n"},          {"FLOAT8", "\n"},
-        {"FLOATING", "float"}, {"ALL_TYPES", "float"}, {"INTEGRAL", "int"},
-        {"COMPLEX", "\n"},     {"QINT", "\n"},         {"HALF", "\n"},
-        {"QUANT", "\n"},
+    static const struct {
+        const char *word, *torch, *other;
+    } known[] = {
+        {"REDUCED", "at::Half", "\n"},
+        {"FP8", "\n", "\n"},
+        {"FLOAT8", "\n", "\n"},
+        {"FLOATING", "float", GUESS_FLOATING},
+        {"ALL_TYPES", "float", GUESS_FLOATING},
+        {"INTEGRAL", "int", GUESS_INTEGRAL},
+        {"COMPLEX", "\n", "\n"},
+        {"QINT", "\n", "\n"},
+        {"HALF", "\n", "\n"},
+        {"QUANT", "\n", "\n"},
     };
+    bool torch = strncmp(name, "AT_", 3) == 0;
     for (size_t k = 0; k < ARRAY_LEN(known); k++) {
-        if (strstr(name, known[k][0])) {
-            /* reduced floating types: Half is among them */
-            bool reduced = k == 0 && strncmp(name, "AT_", 3) == 0;
-            return reduced ? "at::Half" : known[k][1];
+        if (strstr(name, known[k].word)) {
+            return torch ? known[k].torch : known[k].other;
         }
     }
     return NULL;

@@ -44,7 +44,10 @@ struct host_macros;
 /* known: macros of the other files, may be NULL. */
 void host_launches_collect(struct host_launches *ret, const struct host_blanker *b,
                            const struct host_macros *known);
-/* Write them as static assertions into text, blanked by now; what has no room is left. */
+struct host_guesses;
+/* Write them as static assertions into text, blanked by now; what has no room is left.
+ * Those whose types are to be guessed go to `guesses` instead. */
 void host_launches_write(const struct host_launches *launches,
-                         const struct host_blanker *b, char *text);
+                         const struct host_blanker *b, char *text,
+                         struct host_guesses *guesses);
 void host_launches_finish(struct host_launches *launches);

@@ -2,6 +2,7 @@
 
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/host_blanker.h"
+#include "gpu/source/host_guesses.h"
 #include "gpu/source/host_lambdas.h"
 #include "gpu/source/host_macros.h"
 #include "gpu/source/host_names.h"
@@ -281,9 +282,9 @@ struct known_macros {
     struct host_macros launches;
 };
 
-/* text NULL: only look. known may be NULL. */
+/* text NULL: only look. known may be NULL. guesses are found, not written. */
 static void process(const char *source, size_t len, const struct known_macros *known,
-                    char *text, struct host_code *ret) {
+                    char *text, struct host_code *ret, struct host_guesses *guesses) {
     *ret = (struct host_code){0};
     struct host_blanker b;
     size_t max = text ? HOST_TOKENS_MAX : HOST_SCAN_TOKENS_MAX;
@@ -313,7 +314,7 @@ static void process(const char *source, size_t len, const struct known_macros *k
                 blank_tokens(&b, d->body_end + 1, d->last - 1, text);
             }
         }
-        host_launches_write(&launches, &b, text);
+        host_launches_write(&launches, &b, text, guesses);
         host_launches_finish(&launches);
     }
     host_blanker_finish(&b);
@@ -323,11 +324,17 @@ void host_code_blank(char *text, size_t len, struct host_code *ret) {
     autofree char *source = xmalloc(len + 1);
     memcpy(source, text, len);
     source[len] = '\0';
-    process(source, len, NULL, text, ret);
+    struct host_guesses guesses = {0};
+    process(source, len, NULL, text, ret, &guesses);
+    struct source_file file = {.text = text, .len = len};
+    struct source_set alone = {.files = &file, .count = 1};
+    host_guesses_keep_file(&guesses, 0, text, len);
+    host_guesses_write(&guesses, &alone, 0);
+    host_guesses_finish(&guesses);
 }
 
 void host_code_scan(const char *text, size_t len, struct host_code *ret) {
-    process(text, len, NULL, NULL, ret);
+    process(text, len, NULL, NULL, ret, NULL);
 }
 
 /* cuRAND's headers, named beneath include_roots, ask for NVRTC themselves: they need what
@@ -338,7 +345,22 @@ static bool is_made_for_nvrtc(const struct source_file *f) {
            memmem(f->text, f->len, "__CUDACC_RTC__", 14);
 }
 
-void host_code_blank_sources(struct source_set *sources, struct host_code *ret) {
+/* How device code can name the type of half precision. */
+static const char *name_of_half(const struct source_set *sources) {
+    const char *name = NULL;
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct source_file *f = &sources->files[i];
+        if (memmem(f->text, f->len, "#include <torch", 15)) {
+            return "at::Half";
+        }
+        name = memmem(f->text, f->len, "cuda_fp16.h", 11) ? "__half" : name;
+    }
+    return name;
+}
+
+void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
+                             struct host_guesses *guesses) {
+    *guesses = (struct host_guesses){0};
     struct known_macros macros = {.launches = {.count = 0}};
     for (size_t i = sources->count; i-- > 0;) { /* headers before what includes them */
         struct code_tokens tokens;
@@ -359,7 +381,8 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret) 
         autofree char *before = xmalloc(f->len + 1);
         memcpy(before, f->text, f->len + 1);
         host_code_finish(ret);
-        process(before, f->len, &macros, f->text, ret);
+        process(before, f->len, &macros, f->text, ret, guesses);
+        host_guesses_keep_file(guesses, i, f->text, f->len);
         any |= ret->has_host_code;
         needs |= ret->needs_default_device;
         if (ret->has_host_code && !f->original) {
@@ -368,6 +391,8 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret) 
     }
     ret->has_host_code = any;
     ret->needs_default_device = needs;
+    guesses->half = guesses->count ? name_of_half(sources) : NULL;
+    host_guesses_write(guesses, sources, 0);
     space_macros_finish(&macros.spaces);
     host_macros_finish(&macros.launches);
 }

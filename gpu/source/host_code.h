@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 struct source_set;
+struct host_guesses;
 
 struct kernel_place {
     char *name;         /* qualified as written: "ns::axpy"; no template arguments */
@@ -44,8 +45,10 @@ struct host_code {
 void host_code_blank(char *text, size_t len, struct host_code *ret);
 /* The same for every file of a compilation, which know each other's macros; the text of
  * each file that changes is kept in `original`. ret tells of files[0], its two booleans
- * of all. */
-void host_code_blank_sources(struct source_set *sources, struct host_code *ret);
+ * of all. guesses: the instantiations whose types were guessed; their first choice is
+ * written. */
+void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
+                             struct host_guesses *guesses);
 /* Only look: the kernels' places and whether there is host code. */
 void host_code_scan(const char *text, size_t len, struct host_code *ret);
 void host_code_finish(struct host_code *h);

@@ -1,6 +1,9 @@
 #include "gpu/source/host_bindings.h"
 #include "gpu/source/host_blanker.h"
+#include "gpu/source/host_guesses.h"
+#include "gpu/source/host_launch_text.h"
 #include "gpu/source/host_macros.h"
+#include "gpu/source/host_parameters.h"
 
 #include "base/mem.h"
 
@@ -34,99 +37,6 @@ static bool is_local(const struct code_tokens *t, const struct declaration *d,
         }
     }
     return false;
-}
-
-/* ---- template parameters ---- */
-
-#define PARAMETERS_MAX 32
-
-struct parameter {
-    uint64_t name;
-    bool is_type;
-    size_t fallback, fallback_end; /* tokens of its default, 0 when none */
-};
-struct parameters {
-    struct parameter list[PARAMETERS_MAX];
-    size_t count;
-    bool bad; /* a pack, too many, or no list */
-};
-
-static void read_parameter(const struct code_tokens *t, size_t from, size_t to,
-                           struct parameters *ret) {
-    struct parameter p = {.is_type = word_at(t, from) == WORD_TYPENAME ||
-                                     word_at(t, from) == WORD_CLASS};
-    size_t end = from;
-    for (; end < to && word_at(t, end) != WORD_ASSIGN; end++) {
-        ret->bad |= code_token_is(t, end, "...");
-        if (word_at(t, end) == WORD_NAME) {
-            p.name = code_token_hash(t, end);
-        }
-    }
-    if (end < to) {
-        p.fallback = end + 1;
-        p.fallback_end = to;
-    }
-    if (ret->count == PARAMETERS_MAX) {
-        ret->bad = true;
-        return;
-    }
-    ret->list[ret->count++] = p;
-}
-
-/* Calls `take` for each part of the list in the angles at `open`, split at its commas. */
-static void split_angles(const struct code_tokens *t, size_t open, size_t close,
-                         void (*part)(const struct code_tokens *t, size_t from, size_t to,
-                                      void *data),
-                         void *data) {
-    int depth = 0;
-    size_t from = open + 1;
-    for (size_t i = open + 1; i <= close; i++) {
-        enum code_word w = word_at(t, i);
-        if (i == close || (w == WORD_COMMA && depth == 0)) {
-            if (i > from) {
-                part(t, from, i, data);
-            }
-            from = i + 1;
-        }
-        depth += w == WORD_PAREN_OPEN || w == WORD_LESS || w == WORD_BRACE_OPEN;
-        depth -= w == WORD_PAREN_CLOSE || w == WORD_GREATER || w == WORD_BRACE_CLOSE;
-        depth -= w == WORD_SHIFT_RIGHT && i < close ? 2 : 0;
-    }
-}
-
-static void add_parameter(const struct code_tokens *t, size_t from, size_t to,
-                          void *data) {
-    read_parameter(t, from, to, data);
-}
-
-static void parameters_read(const struct code_tokens *t, const struct declaration *d,
-                            struct parameters *ret) {
-    *ret = (struct parameters){0};
-    size_t i = d->first;
-    while (i < d->name && word_at(t, i) != WORD_TEMPLATE) {
-        i++;
-    }
-    size_t open = i + 1, close = code_angles_end(t, open);
-    if (i >= d->name || word_at(t, open) != WORD_LESS || close == open) {
-        ret->bad = word_at(t, open) == WORD_LESS; /* else an explicit instantiation */
-        return;
-    }
-    split_angles(t, open, close, add_parameter, ret);
-}
-
-static bool mentions(const char *text, const struct parameters *p) {
-    struct code_tokens t;
-    bool found = false;
-    if (code_tokens_read(&t, text, strlen(text)) < 0) {
-        return true;
-    }
-    for (size_t i = 0; i < t.count; i++) {
-        for (size_t k = 0; k < p->count && t.list[i].word == WORD_NAME; k++) {
-            found |= p->list[k].name == code_token_hash(&t, i);
-        }
-    }
-    code_tokens_finish(&t);
-    return found;
 }
 
 /* ---- collecting ---- */
@@ -163,8 +73,8 @@ static void add_launch(struct host_launches *l, char *expression, size_t declara
 static void place(struct collector *c, char *expression, size_t index, size_t offset) {
     const struct code_tokens *t = &c->b->tokens;
     const struct declaration *d = &c->b->declarations.list[index];
-    struct parameters own;
-    parameters_read(t, d, &own);
+    struct template_parameters own;
+    template_parameters_read(t, d, &own);
     struct code_tokens words;
     bool usable = code_tokens_read(&words, expression, strlen(expression)) == 0;
     for (size_t i = 0; usable && i < words.count; i++) {
@@ -175,8 +85,9 @@ static void place(struct collector *c, char *expression, size_t index, size_t of
     if (!usable || own.bad) {
         free(expression);
     } else {
-        add_launch(mentions(expression, &own) ? &c->waiting : c->ready, expression, index,
-                   offset);
+        add_launch(template_parameters_mentioned(expression, &own) ? &c->waiting
+                                                                   : c->ready,
+                   expression, index, offset);
     }
 }
 
@@ -270,7 +181,7 @@ static size_t walk_macro(struct walk *w, size_t i) {
 
 struct call {
     const struct bindings *locals;
-    const struct parameters *parameters;
+    const struct template_parameters *parameters;
     struct bindings *ret;
     size_t at;
 };
@@ -279,7 +190,7 @@ static void bind_argument(const struct code_tokens *t, size_t from, size_t to,
                           void *data) {
     struct call *call = data;
     if (call->at < call->parameters->count) {
-        const struct parameter *p = &call->parameters->list[call->at++];
+        const struct template_parameter *p = &call->parameters->list[call->at++];
         char *text = bindings_expand(t, from, to, call->locals);
         bindings_add(call->ret, p->name, p->is_type ? text : bindings_in_parens(text));
     }
@@ -311,20 +222,21 @@ static void answer_call(struct walk *w, size_t i) {
         return;
     }
     size_t close = code_angles_end(t, open);
-    struct parameters parameters;
-    parameters_read(own, callee, &parameters);
+    struct template_parameters parameters;
+    template_parameters_read(own, callee, &parameters);
     if (close == open || parameters.bad) {
         return;
     }
     struct bindings arguments = {.count = 0};
     struct call call = {w->names, &parameters, &arguments, 0};
-    split_angles(t, open, close, bind_argument, &call);
+    template_list_split(t, open, close, bind_argument, &call);
     while (call.at < parameters.count && parameters.list[call.at].fallback) {
-        const struct parameter *p = &parameters.list[call.at];
+        const struct template_parameter *p = &parameters.list[call.at];
         bind_argument(own, p->fallback, p->fallback_end, &call);
     }
     char *expression = bindings_expand_text(w->waiting->expression, &arguments);
-    if (expression && !mentions(expression, &parameters) && !is_running(w, expression)) {
+    if (expression && !template_parameters_mentioned(expression, &parameters) &&
+        !is_running(w, expression)) {
         place(w->c, expression, w->index, walk_offset(w, i));
     } else {
         free(expression);
@@ -454,7 +366,9 @@ void host_launches_collect(struct host_launches *ret, const struct host_blanker 
                            const struct host_macros *known) {
     *ret = (struct host_launches){0};
     struct collector c = {.b = b, .ready = ret};
-    read_kernels(&c);
+    if (!host_guess_spoils(b->tokens.text, b->tokens.len)) {
+        read_kernels(&c);
+    }
     if (c.kernel_count > 0) {
         if (known) {
             host_macros_copy(&c.macros, known);
@@ -480,4 +394,81 @@ void host_launches_finish(struct host_launches *launches) {
     }
     free(launches->list);
     *launches = (struct host_launches){0};
+}
+
+/* ---- writing ---- */
+
+static bool is_duplicate(const struct host_launches *l, size_t i) {
+    for (size_t k = 0; k < i; k++) {
+        if (strcmp(l->list[k].expression, l->list[i].expression) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* template __global__ void k<half>(…); */
+static bool is_instantiated(const struct host_blanker *b, const struct declaration *d) {
+    size_t i = d->first;
+    while (i < d->name && word_at(&b->tokens, i) != WORD_TEMPLATE) {
+        i++;
+    }
+    return d->kind == DECLARATION_FUNCTION && d->has_global && d->has_template &&
+           !d->body && i < d->name && word_at(&b->tokens, i + 1) != WORD_LESS;
+}
+
+/* Whether the source says elsewhere with which types the kernel is wanted. */
+static bool is_told(const struct host_launches *l, const struct host_blanker *b,
+                    const char *guess) {
+    size_t len = strcspn(guess, "<");
+    for (size_t i = 0; i < l->count; i++) {
+        const char *other = l->list[i].expression;
+        if (strncmp(other, guess, len + 1) == 0 && !host_guess_is(other)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < b->declarations.count; i++) {
+        const struct declaration *d = &b->declarations.list[i];
+        if (is_instantiated(b, d)) {
+            autofree char *name = host_qualified_name(b, d);
+            if (strlen(name) == len && memcmp(name, guess, len) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* On the launch's own line where it fits, else from there on, else anywhere in what went.
+ */
+static struct host_guess room_of(const struct host_launch *launch,
+                                 const struct host_blanker *b, const char *text) {
+    const struct declaration *d = &b->declarations.list[launch->declaration];
+    struct host_guess ret = {.expression = launch->expression,
+                             .offset = launch->offset,
+                             .line = launch->offset,
+                             .from = b->tokens.list[d->first].start,
+                             .to = b->tokens.list[d->last].end};
+    while (ret.line > ret.from && text[ret.line - 1] != '\n') {
+        ret.line--;
+    }
+    return ret;
+}
+
+void host_launches_write(const struct host_launches *launches,
+                         const struct host_blanker *b, char *text,
+                         struct host_guesses *guesses) {
+    for (size_t i = 0; i < launches->count; i++) {
+        struct host_guess room = room_of(&launches->list[i], b, text);
+        if (is_duplicate(launches, i)) {
+            continue;
+        }
+        if (host_guess_is(room.expression)) {
+            if (!is_told(launches, b, room.expression)) {
+                host_guesses_add(guesses, &room);
+            }
+        } else {
+            host_launch_text_write(text, room.expression, room.line, room.from, room.to);
+        }
+    }
 }

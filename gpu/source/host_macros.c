@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "gpu/source/cuda_lexer.h"
+#include "gpu/source/host_guesses.h"
 
 #include <string.h>
 
@@ -64,7 +65,7 @@ static bool is_launching(const struct host_macros *m, uint64_t name) {
 static bool read_body(const struct host_macros *m, struct cuda_lexer *l,
                       struct host_macro *ret) {
     size_t from = l->at;
-    if (l->len - from > BODY_MAX) {
+    if (l->len - from > BODY_MAX || host_guess_spoils(l->text + from, l->len - from)) {
         return false;
     }
     bool brings = false;

@@ -58,7 +58,7 @@ Test(check_result, absurd_figures_do_no_harm) {
         }
         json_object_set_new(answer, "omitted", json_integer(figure));
         bool keep;
-        json_t *result = check_result_new(&input, answer, &keep);
+        json_t *result = check_result_new(&input, answer, NULL, &keep);
         cr_assert_not_null(result);
         check_result_complete(result, &input, false);
         cr_expect_geq(json_get_integer(result, "omitted", -1), 0);
@@ -79,7 +79,7 @@ Test(check_result, floods_are_no_answer) {
     autojson *answer = answer_new("rejected", list);
     bool keep;
     uint64_t start = clock_ms();
-    cr_expect_null(check_result_new(&input, answer, &keep));
+    cr_expect_null(check_result_new(&input, answer, NULL, &keep));
     cr_expect_lt(clock_ms() - start, 1000);
     check_input_finish(&input);
 }
@@ -101,7 +101,7 @@ Test(check_result, long_expressions_take_bounded_time) {
                                                           1, column)));
     bool keep;
     uint64_t start = clock_ms();
-    json_t *result = check_result_new(&input, answer, &keep);
+    json_t *result = check_result_new(&input, answer, NULL, &keep);
     cr_expect_not_null(result);
     cr_expect_lt(clock_ms() - start, 10000);
     json_decref(result);

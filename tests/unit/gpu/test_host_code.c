@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "gpu/source/host_code.h"
+#include "gpu/source/host_guesses.h"
 #include "gpu/source/include_directives.h"
 #include "gpu/source/kernel_template.h"
 #include "gpu/source/shims.h"
@@ -402,7 +403,9 @@ Test(host_code, files_of_one_compilation_know_each_others_macros) {
     cr_assert(
         zero(int, source_set_add(&s, "r0/a.h", NULL, header, strlen(header), NULL)));
     struct host_code h;
-    host_code_blank_sources(&s, &h);
+    struct host_guesses guesses;
+    host_code_blank_sources(&s, &h, &guesses);
+    host_guesses_finish(&guesses);
     cr_expect(h.has_host_code);
     cr_expect_not_null(strstr(s.files[0].text, "ANYWHERE int f() { return 1; }"));
     cr_expect_null(strstr(s.files[0].text, "g()"));
@@ -427,7 +430,9 @@ Test(host_code, files_of_one_compilation_know_each_others_dispatch) {
     cr_assert(
         zero(int, source_set_add(&s, "r0/d.h", NULL, header, strlen(header), NULL)));
     struct host_code h;
-    host_code_blank_sources(&s, &h);
+    struct host_guesses guesses;
+    host_code_blank_sources(&s, &h, &guesses);
+    host_guesses_finish(&guesses);
     cr_expect_not_null(strstr(s.files[0].text, "static_assert(&q<short>,\"\");"));
     cr_expect_not_null(strstr(s.files[0].text, "static_assert(&q<long>,\"\");"));
     cr_expect_null(strstr(s.files[0].text, "c_type"));
@@ -453,7 +458,9 @@ Test(host_code, headers_that_are_made_for_nvrtc_stay) {
                                            strlen(headers[i].text), NULL)));
     }
     struct host_code h;
-    host_code_blank_sources(&s, &h);
+    struct host_guesses guesses;
+    host_code_blank_sources(&s, &h, &guesses);
+    host_guesses_finish(&guesses);
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         bool same = strcmp(s.files[i + 1].text, headers[i].text) == 0;
         cr_expect(eq(int, same, headers[i].stays), "%s", headers[i].path);

@@ -1,0 +1,85 @@
+#include "gpu/source/host_parameters.h"
+
+#include <string.h>
+
+static enum code_word word_at(const struct code_tokens *t, size_t i) {
+    return t->list[i < t->count ? i : t->count].word;
+}
+
+static void read_parameter(const struct code_tokens *t, size_t from, size_t to,
+                           struct template_parameters *ret) {
+    struct template_parameter p = {.is_type = word_at(t, from) == WORD_TYPENAME ||
+                                              word_at(t, from) == WORD_CLASS};
+    size_t end = from;
+    for (; end < to && word_at(t, end) != WORD_ASSIGN; end++) {
+        ret->bad |= code_token_is(t, end, "...");
+        if (word_at(t, end) == WORD_NAME) {
+            p.name = code_token_hash(t, end);
+        }
+    }
+    if (end < to) {
+        p.fallback = end + 1;
+        p.fallback_end = to;
+    }
+    if (ret->count == TEMPLATE_PARAMETERS_MAX) {
+        ret->bad = true;
+        return;
+    }
+    ret->list[ret->count++] = p;
+}
+
+void template_list_split(const struct code_tokens *t, size_t open, size_t close,
+                         void (*part)(const struct code_tokens *t, size_t from, size_t to,
+                                      void *data),
+                         void *data) {
+    int depth = 0;
+    size_t from = open + 1;
+    for (size_t i = open + 1; i <= close; i++) {
+        enum code_word w = word_at(t, i);
+        if (i == close || (w == WORD_COMMA && depth == 0)) {
+            if (i > from) {
+                part(t, from, i, data);
+            }
+            from = i + 1;
+        }
+        depth += w == WORD_PAREN_OPEN || w == WORD_LESS || w == WORD_BRACE_OPEN;
+        depth -= w == WORD_PAREN_CLOSE || w == WORD_GREATER || w == WORD_BRACE_CLOSE;
+        depth -= w == WORD_SHIFT_RIGHT && i < close ? 2 : 0;
+    }
+}
+
+static void add_parameter(const struct code_tokens *t, size_t from, size_t to,
+                          void *data) {
+    read_parameter(t, from, to, data);
+}
+
+void template_parameters_read(const struct code_tokens *t, const struct declaration *d,
+                              struct template_parameters *ret) {
+    *ret = (struct template_parameters){0};
+    size_t i = d->first;
+    while (i < d->name && word_at(t, i) != WORD_TEMPLATE) {
+        i++;
+    }
+    size_t open = i + 1, close = code_angles_end(t, open);
+    if (i >= d->name || word_at(t, open) != WORD_LESS || close == open) {
+        ret->bad = word_at(t, open) == WORD_LESS; /* else an explicit instantiation */
+        return;
+    }
+    template_list_split(t, open, close, add_parameter, ret);
+}
+
+bool template_parameters_mentioned(const char *text,
+                                   const struct template_parameters *p) {
+    struct code_tokens t;
+    bool found = false;
+    if (code_tokens_read(&t, text, strlen(text)) < 0) {
+        return true;
+    }
+    for (size_t i = 0; i < t.count; i++) {
+        for (size_t k = 0; k < p->count && t.list[i].word == WORD_NAME; k++) {
+            found |= p->list[k].name == code_token_hash(&t, i);
+        }
+    }
+    code_tokens_finish(&t);
+    return found;
+}

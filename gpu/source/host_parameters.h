@@ -1,0 +1,28 @@
+#pragma once
+/* host_parameters: the parameters of a template, and lists in angles. Part of host_code.
+ */
+#include "gpu/source/host_declarations.h"
+
+#define TEMPLATE_PARAMETERS_MAX 32
+
+struct template_parameter {
+    uint64_t name;
+    bool is_type;
+    size_t fallback, fallback_end; /* tokens of its default, 0 when none */
+};
+struct template_parameters {
+    struct template_parameter list[TEMPLATE_PARAMETERS_MAX];
+    size_t count;
+    bool bad; /* a pack, too many, or no list */
+};
+
+void template_parameters_read(const struct code_tokens *t, const struct declaration *d,
+                              struct template_parameters *ret);
+/* Whether a text names one of them, or cannot be read. */
+bool template_parameters_mentioned(const char *text, const struct template_parameters *p);
+
+/* Calls `part` for each part of the list in the angles at `open`, split at its commas. */
+void template_list_split(const struct code_tokens *t, size_t open, size_t close,
+                         void (*part)(const struct code_tokens *t, size_t from, size_t to,
+                                      void *data),
+                         void *data);
