@@ -353,6 +353,19 @@ const struct agent *agents_meant(const struct agents *a, const char *word) {
     return near.best ? agents_find(a, near.best) : NULL;
 }
 
+int agents_unknown(const struct agents *a, const char *word, struct err *err) {
+    const struct agent *meant = agents_meant(a, word);
+    if (meant) {
+        return err_set(err, -EINVAL, "no agent is named \"%.64s\"; did you mean \"%s\"?",
+                       word, meant->name);
+    }
+    return err_set(
+        err, -EINVAL,
+        "no agent is named \"%.64s\"; known are %s, %s, %s, %s, %s and %zu more", word,
+        a->list[0].name, a->list[1].name, a->list[2].name, a->list[3].name,
+        a->list[4].name, a->count - 5);
+}
+
 bool agent_is_installed(const struct agent *a) {
     return a->detect && exists(a->detect);
 }

@@ -32,6 +32,8 @@ const struct agent *agents_find(const struct agents *a, const char *name);
 /* The agent that somebody meant whose word names none ("claude", "Gemini CLI", "curser"),
  * or NULL. */
 const struct agent *agents_meant(const struct agents *a, const char *word);
+/* -EINVAL and what was probably meant, or which there are; word names none. */
+int agents_unknown(const struct agents *a, const char *word, struct err *err);
 bool agent_is_installed(const struct agent *a);
 /* The folder for a scope ("project" beneath root, "user"); NULL when the agent has none.
  */

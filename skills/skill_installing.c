@@ -82,19 +82,6 @@ static const char **agent_names(struct installing *in, const struct agents *agen
     return names;
 }
 
-static void say_unknown(const struct agents *agents, const char *word, struct err *err) {
-    const struct agent *meant = agents_meant(agents, word);
-    if (meant) {
-        err_set(err, -EINVAL, "no agent is named \"%.64s\"; did you mean \"%s\"?", word,
-                meant->name);
-    } else {
-        err_set(err, -EINVAL,
-                "no agent is named \"%.64s\"; known are %s, %s, %s, %s, %s and %zu more",
-                word, agents->list[0].name, agents->list[1].name, agents->list[2].name,
-                agents->list[3].name, agents->list[4].name, agents->count - 5);
-    }
-}
-
 static void install_all(struct installing *in) {
     struct agents agents;
     if (agents_load(&agents, &in->err) < 0) {
@@ -110,7 +97,7 @@ static void install_all(struct installing *in) {
         .force = json_get_bool(in->params, "force", 0),
     };
     if (in->unknown_agent) {
-        say_unknown(&agents, in->unknown_agent, &in->err);
+        (void)agents_unknown(&agents, in->unknown_agent, &in->err);
     } else if (in->remove) {
         in->results = uninstall_skill(&agents, &request);
     } else {

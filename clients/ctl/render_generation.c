@@ -108,7 +108,7 @@ static void print_tests(const struct terminal *t, const json_t *tests) {
     }
 }
 
-static void print_teacher(const struct terminal *t, const json_t *teacher) {
+static void print_teacher(const struct terminal *t, const json_t *teacher, bool refined) {
     const json_t *model = json_object_get(teacher, "model");
     json_int_t drafts = number(teacher, "drafts");
     autobuf text = BUF_INIT(4096);
@@ -125,13 +125,14 @@ static void print_teacher(const struct terminal *t, const json_t *teacher) {
     if (model) {
         buf_addf(&text,
                  "; %" JSON_INTEGER_FORMAT " requests, %" JSON_INTEGER_FORMAT
-                 " answers from the cache, %" JSON_INTEGER_FORMAT " tokens",
+                 " answers from the cache; %" JSON_INTEGER_FORMAT " tokens",
                  number(teacher, "requests"), number(teacher, "cached"),
                  number(teacher, "tokens"));
         const json_t *cost = json_object_get(teacher, "cost");
         if (json_is_number(cost)) {
             buf_addf(&text, ", cost %.4f", json_number_value(cost));
         }
+        buf_adds(&text, refined ? ", with those of refining" : "");
     }
     fact(t, "teacher", text.data);
 }
@@ -141,9 +142,10 @@ static void print_check(const struct terminal *t, const json_t *check) {
     const json_t *tokens = json_object_get(check, "tokens");
     fputs("check     ", stdout);
     terminal_put(t, ok ? STYLE_GREEN : STYLE_RED, ok ? "passed" : "failed");
-    printf(", %zu findings; ≈ %" JSON_INTEGER_FORMAT " tokens, %" JSON_INTEGER_FORMAT
+    size_t count = json_array_size(json_object_get(check, "findings"));
+    printf(", %zu finding%s; ≈ %" JSON_INTEGER_FORMAT " tokens, %" JSON_INTEGER_FORMAT
            " in every session\n",
-           json_array_size(json_object_get(check, "findings")), number(tokens, "body"),
+           count, count == 1 ? "" : "s", number(tokens, "body"),
            number(tokens, "catalogue"));
 }
 
@@ -179,6 +181,9 @@ static void print_next(const json_t *result, const char *path) {
     bool judged = number(json_object_get(result, "tests"), "count") >= LEAST_TESTS;
     const char *at = typed(path);
     printf("\nnext      read %s/SKILL.md\n", at);
+    if (json_array_size(json_object_get(json_object_get(result, "check"), "findings"))) {
+        printf("%*supskillctl skill check %s --strict\n", COLUMN, "", at);
+    }
     if (!json_array_size(json_object_get(result, "install"))) {
         printf("%*supskillctl skill install %s --agents claude-code\n", COLUMN, "", at);
     }
@@ -226,7 +231,8 @@ int render_generation(const struct terminal *t, const json_t *result) {
     }
     terminal_put(t, STYLE_BOLD, json_get_string(skill, "name", ""));
     printf("\nsaved     %s\n", path);
-    print_teacher(t, json_object_get(result, "teacher"));
+    print_teacher(t, json_object_get(result, "teacher"),
+                  json_object_get(result, "refinement") != NULL);
     print_sections(t, path);
     print_counts(t, json_object_get(result, "lessons"));
     print_tests(t, json_object_get(result, "tests"));

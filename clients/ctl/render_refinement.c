@@ -72,15 +72,20 @@ static void print_verdict(const struct terminal *t, const json_t *verdict) {
     autobuf plot = BUF_INIT(4096);
     plot_lift(&plot, rate_of(lift, "estimate"), rate_of(lift, "low"),
               rate_of(lift, "high"));
-    fputs("  on tests that decided nothing: ", stdout);
-    terminal_put(t, style, word);
-    printf(", %.0f%% instead of %.0f%%", 100 * rate_of(verdict, "final"),
-           100 * rate_of(verdict, "start"));
+    static const char lead[] = "  on tests that decided nothing: ";
+    autobuf text = BUF_INIT(4096);
+    buf_addf(&text, "%.0f%% instead of %.0f%%", 100 * rate_of(verdict, "final"),
+             100 * rate_of(verdict, "start"));
     if (!isnan(rate_of(lift, "p"))) {
-        printf(" (p = %.3g, %d tests)", rate_of(lift, "p"),
-               (int)json_get_integer(lift, "n_tests", 0));
+        buf_addf(&text, " (p = %.3g, %d tests)", rate_of(lift, "p"),
+                 (int)json_get_integer(lift, "n_tests", 0));
     }
-    printf("\n  -100%% %s +100%%\n", plot.data);
+    fputs(lead, stdout);
+    terminal_put(t, style, word);
+    fputs(", ", stdout);
+    terminal_put_wrapped(t, STYLE_PLAIN, text.data,
+                         (int)(strlen(lead) + strlen(word)) + 2, 2);
+    printf("  -100%% %s +100%%\n", plot.data);
 }
 
 void render_refinement(const struct terminal *t, const json_t *refinement) {

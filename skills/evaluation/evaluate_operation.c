@@ -76,6 +76,11 @@ static void answer(struct evaluating *v) {
     } else if (v->err.code == -EDQUOT) {
         call_fail(call, CALL_REFUSED, "budget_too_small",
                   "raise the budget, or take fewer students", "%s", v->err.msg);
+    } else if (v->err.code == -ENODATA) {
+        call_fail(call, CALL_REFUSED, "no_tests",
+                  "give a file of them as tests; or skill/generate with the skill and a "
+                  "model as teacher writes some and keeps the text",
+                  "%s", v->err.msg);
     } else {
         skills_fail(call, &v->err);
     }

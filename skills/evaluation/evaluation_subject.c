@@ -40,9 +40,7 @@ static int read_suite(struct subject *s, const struct subject_request *r,
     }
     int rc = suite_of_skill(&s->suite, &s->skill, err);
     return rc == -ENOENT
-               ? err_set(err, -ENOENT,
-                         "the skill has no tests; pass `tests`, or let skill/generate "
-                         "write some")
+               ? err_set(err, -ENODATA, "%.100s has no tests", s->skill.text.name)
                : rc;
 }
 

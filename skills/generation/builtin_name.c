@@ -259,7 +259,11 @@ static char *short_error(const char *quote, size_t max) {
         s = colon + 2;
     }
     s += strspn(s, " :");
-    autofree char *sentence = builtin_task_sentence(s, max);
+    const char *tag = strrchr(s, '['); /* who said it: "[nvrtc]" */
+    bool tagged = tag && tag > s && tag[-1] == ' ' && tag[strcspn(tag, "]")] &&
+                  !tag[strcspn(tag, "]") + 1];
+    autofree char *words = xstrndup(s, tagged ? (size_t)(tag - s) - 1 : strlen(s));
+    autofree char *sentence = builtin_task_sentence(words, max);
     for (char *c = sentence; *c; c++) {
         *c = *c == '"' ? '\'' : *c;
     }

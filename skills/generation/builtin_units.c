@@ -18,6 +18,7 @@
 #define MAX_FILES 8u
 #define MAX_STEPS 14u
 #define MAX_DOCUMENT (128u << 10)
+#define DIFF_LINES 64u /* on a side; longer ones are shown as they are */
 
 static struct unit *add_unit(struct units *u, enum section section, struct buf *text,
                              const struct evidence_list *evidence, const char *kind) {
@@ -30,7 +31,53 @@ static struct unit *add_unit(struct units *u, enum section section, struct buf *
 
 /* --- errors and fixes --- */
 
+/* Whether the lines at a and b say the same behind their marks. */
+static bool same_line(const char *a, const char *b) {
+    size_t len = strcspn(a, "\n");
+    return len && len == strcspn(b, "\n") && memcmp(a + 1, b + 1, len - 1) == 0;
+}
+
+static const char *next_line(const char *s) {
+    s += strcspn(s, "\n");
+    return s + (*s == '\n');
+}
+
+/* Lines that go and come again, in a change of "-" lines and then "+" lines, are what
+ * stands around it: " ". */
+static void add_diff(struct buf *out, const char *diff) {
+    const char *old[DIFF_LINES], *now[DIFF_LINES];
+    size_t olds = 0, nows = 0, head = 0, tail = 0;
+    const char *s = diff;
+    for (; *s == '-' && olds < DIFF_LINES; s = next_line(s)) {
+        old[olds++] = s;
+    }
+    for (; *s == '+' && nows < DIFF_LINES; s = next_line(s)) {
+        now[nows++] = s;
+    }
+    if (*s) { /* of another form, or longer */
+        buf_adds(out, diff);
+        return;
+    }
+    size_t least = olds < nows ? olds : nows;
+    while (head < least && same_line(old[head], now[head])) {
+        head++;
+    }
+    while (tail < least - head && same_line(old[olds - 1 - tail], now[nows - 1 - tail])) {
+        tail++;
+    }
+    for (size_t i = 0; i < olds - tail; i++) {
+        buf_addf(out, "%c%.*s\n", i < head ? ' ' : '-', (int)strcspn(old[i] + 1, "\n"),
+                 old[i] + 1);
+    }
+    for (size_t i = head; i < nows; i++) {
+        bool stays = i >= nows - tail;
+        buf_addf(out, "%c%.*s\n", stays ? ' ' : '+', (int)strcspn(now[i] + 1, "\n"),
+                 now[i] + 1);
+    }
+}
+
 static void add_change(struct buf *b, const struct lesson_change *c) {
+    autobuf shown = BUF_INIT(MAX_UNIT);
     switch (c->kind) {
     case CHANGE_COMMAND:
         markdown_command(b, "Instead of", c->from, ",");
@@ -43,7 +90,8 @@ static void add_change(struct buf *b, const struct lesson_change *c) {
         buf_adds(b, c->created ? "Fix: write " : "Fix in ");
         markdown_span(b, c->path, 200);
         buf_adds(b, ":\n\n");
-        markdown_fence(b, "diff", c->to);
+        add_diff(&shown, c->to);
+        markdown_fence(b, "diff", shown.data);
         break;
     }
 }

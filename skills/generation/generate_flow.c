@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "skills/skill_check.h"
 
@@ -249,7 +250,7 @@ static bool may_mend(const struct generating *g) {
 
 static void judge_check(struct generating *g) {
     autojson *errors = errors_of(g->check);
-    if (!json_array_size(errors)) {
+    if (!json_array_size(errors) || g->keeps) {
         generate_step *next = g->after_checking ? g->after_checking : generate_test;
         g->after_checking = NULL;
         next(g);
@@ -329,9 +330,41 @@ static bool has_word(const struct generating *g) {
            !g->material.lessons.nothing || g->material.lessons.task;
 }
 
+/* A skill alone: its tests are what can be added, and what a refinement finds. */
+static bool is_skill_alone(const struct generating *g) {
+    const struct generate_request *r = &g->request;
+    const struct material *m = &g->material;
+    return m->has_base && r->teacher != TEACHER_HOST && !has_more(g) && !r->task &&
+           !r->trace_count && r->folder_name &&
+           (!r->name || strcmp(r->name, r->folder_name) == 0) &&
+           strcmp(r->folder_name, path_basename(m->base.folder)) == 0;
+}
+
+static void keep_text(struct generating *g) {
+    g->keeps = true;
+    if (g->request.teacher == TEACHER_BUILTIN && !generate_refine_rounds(&g->request)) {
+        g->nothing =
+            "nothing says how to improve the skill: give traces, documents or a "
+            "task; a model as teacher, who writes the tests it lacks; or students "
+            "and refine";
+        return;
+    }
+    skill_draft_finish(&g->draft);
+    g->draft = (struct skill_draft){.name = xstrdup(g->request.folder_name),
+                                    .text = xstrdup(g->material.base.text.text),
+                                    .files = json_object(),
+                                    .evidence = json_array(),
+                                    .counts = json_object()};
+    stage_draft(g);
+}
+
 static void read_all(struct generating *g) {
     if (material_read(&g->material, &g->request, &g->cancelled, &g->err) < 0 ||
         g->cancelled) {
+        return;
+    }
+    if (is_skill_alone(g)) {
+        keep_text(g);
         return;
     }
     if (g->request.teacher != TEACHER_BUILTIN) {
@@ -354,6 +387,8 @@ static void read_all(struct generating *g) {
 static void after_reading(struct generating *g) {
     if (generate_is_over(g)) {
         generate_end(g);
+    } else if (g->keeps) {
+        after_staging(g);
     } else if (g->request.teacher == TEACHER_HOST) {
         generate_ask_host(g, NULL);
     } else if (g->request.teacher == TEACHER_MODEL) {

@@ -70,6 +70,7 @@ struct generating {
     unsigned requests, cached; /* of the teacher */
     unsigned round;            /* drafts asked for */
     volatile bool cancelled;
+    bool keeps;          /* the improved skill's text: nothing says how to change it */
     const char *nothing; /* why there is no skill */
     struct skill_check *checking;
     generate_step *after_checking; /* of a text that is not to be mended */

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define DEFAULT_ROUNDS 4
 #define MAX_PROBLEMS 8u /* findings that a teacher is told at once */
 
 struct refining {
@@ -183,14 +182,28 @@ static void teach(void *host, struct refinement *r, const char *system,
     }
 }
 
-/* The errors in words, or NULL. */
-static char *errors_of(const json_t *check) {
+/* Whether a check has a finding of this code and these words, on whatever line. */
+static bool has_finding(const json_t *check, const json_t *wanted) {
+    size_t i;
+    const json_t *one;
+    json_array_foreach(json_object_get(check, "findings"), i, one) {
+        if (json_equal(json_object_get(one, "code"), json_object_get(wanted, "code")) &&
+            json_equal(json_object_get(one, "message"),
+                       json_object_get(wanted, "message"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The errors in words, or NULL; those that `before` has, too, are no edit's fault. */
+static char *errors_of(const json_t *check, const json_t *before) {
     autobuf words = BUF_INIT(8192);
     size_t i, count = 0;
     const json_t *finding;
     json_array_foreach(json_object_get(check, "findings"), i, finding) {
         if (strcmp(json_get_string(finding, "severity", ""), "error") == 0 &&
-            count++ < MAX_PROBLEMS) {
+            !has_finding(before, finding) && count++ < MAX_PROBLEMS) {
             buf_addf(&words, "%sline %d: %s (%s)", count > 1 ? "; " : "",
                      (int)json_get_integer(finding, "line", 0),
                      json_get_string(finding, "message", ""),
@@ -203,7 +216,7 @@ static char *errors_of(const json_t *check) {
 static void on_checked(struct skill_check *check, json_t *result, void *data) {
     struct refining *x = data;
     autojson *owned = result;
-    autofree char *problem = errors_of(owned);
+    autofree char *problem = errors_of(owned, x->g->check);
     (void)check;
     x->checking = NULL;
     refinement_checked(x->refinement, owned ? REFINE_FINE : REFINE_CANCELLED, problem);
@@ -249,13 +262,6 @@ void generate_refine_stop(struct generating *g) {
 static unsigned number_of(const json_t *refine, const char *key, unsigned fallback) {
     const json_t *value = json_is_object(refine) ? json_object_get(refine, key) : NULL;
     return json_is_integer(value) ? (unsigned)json_integer_value(value) : fallback;
-}
-
-static unsigned rounds_of(const json_t *refine) {
-    return json_is_integer(refine)  ? (unsigned)json_integer_value(refine)
-           : json_is_object(refine) ? number_of(refine, "rounds", DEFAULT_ROUNDS)
-           : json_is_true(refine)   ? DEFAULT_ROUNDS
-                                    : 0;
 }
 
 static int find_students(struct refining *x, const json_t *aliases) {
@@ -337,7 +343,7 @@ static void begin(struct generating *g) {
     };
     const struct refinement_options options = {
         .text = g->draft.text,
-        .rounds = rounds_of(g->request.refine),
+        .rounds = generate_refine_rounds(&g->request),
         .runs = number_of(g->request.refine, "runs", 0),
         .hooks = &hooks,
         .host = x,
@@ -348,7 +354,7 @@ static void begin(struct generating *g) {
 }
 
 void generate_refine(struct generating *g, generate_step *next) {
-    if (!rounds_of(g->request.refine) || !json_array_size(g->request.students) ||
+    if (!generate_refine_rounds(&g->request) || !json_array_size(g->request.students) ||
         !g->room) {
         next(g);
         return;

@@ -238,7 +238,8 @@ int generate_request_read(struct generate_request *ret, struct skills *skills,
     rc = rc < 0 ? rc : check_links(ret, call);
     rc = rc < 0 ? rc : check_matter(ret, call);
     rc = rc < 0 ? rc : find_output(ret, call, params);
-    return rc < 0 ? rc : check_name(ret, call);
+    rc = rc < 0 ? rc : check_name(ret, call);
+    return rc < 0 ? rc : generate_measure_check(ret, call);
 }
 
 void generate_request_finish(struct generate_request *r) {

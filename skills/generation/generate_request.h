@@ -50,6 +50,10 @@ struct generate_request {
 int generate_request_read(struct generate_request *ret, struct skills *skills,
                           struct call *call, const json_t *params);
 void generate_request_finish(struct generate_request *r);
+/* Its part about students, editor, prices and agents (generate_measure.c); where refining
+ * is asked for without students, the configured ones become the request's. */
+int generate_measure_check(struct generate_request *r, struct call *call);
+unsigned generate_refine_rounds(const struct generate_request *r); /* 0: none */
 
 /* What the request names, read and distilled (on a thread). */
 struct material {

@@ -174,15 +174,36 @@ static void set_provenance(json_t *meta, const struct generating *g, const char 
     json_object_set_new(meta, "provenance", provenance);
 }
 
+/* A text that is kept stays its author's, whom no later skill of that name replaces:
+ * nothing says that it was generated. */
+static void add_to_provenance(json_t *meta, const struct generating *g, const char *now) {
+    const json_t *old = json_object_get(meta, "provenance");
+    json_t *provenance =
+        json_is_object(old) ? json_copy((json_t *)(uintptr_t)old) : json_object();
+    const char *by = g->request.teacher == TEACHER_MODEL
+                         ? g->request.model.name
+                         : teacher_kind(g->request.teacher);
+    json_object_set_new(provenance, "tests_added",
+                        json_pack("{s:o,s:s}", "by", json_clean_z(by), "at", now));
+    if (g->refinement) {
+        json_object_set(provenance, "refinement", g->refinement);
+    }
+    json_object_set_new(meta, "provenance", provenance);
+}
+
 static json_t *make_meta(struct generating *g) {
     char now[25];
     clock_iso8601(now);
     json_t *meta =
         g->material.has_base ? skill_meta_read(&g->material.base) : json_object();
     json_object_del(meta, "problems");
-    set_metadata(meta, g, now);
     json_object_set(meta, "tests", g->tests);
-    set_provenance(meta, g, now);
+    if (g->keeps) {
+        add_to_provenance(meta, g, now);
+    } else {
+        set_metadata(meta, g, now);
+        set_provenance(meta, g, now);
+    }
     return meta;
 }
 

@@ -278,7 +278,8 @@ static bool ask_model(struct generating *g) {
         json_array_append(there, json_array_get(t->kept, i));
     }
     const struct teacher_tests wish = {.material = &material,
-                                       .skill = g->draft.text,
+                                       .skill = g->keeps ? g->material.base_text
+                                                         : g->draft.text,
                                        .count = count,
                                        .there = there,
                                        .refused = t->refused,
@@ -337,8 +338,11 @@ static void next_source(struct generating *g) {
     } else if (!t->from_traces) {
         t->from_traces = true;
         if (g->request.teacher != TEACHER_BUILTIN && !t->reason) {
-            t->reason = xasprintf("%zu of %zu tests that the teacher wrote were no good",
-                                  t->marked + t->repeated + t->broken, t->seen);
+            t->reason =
+                t->seen
+                    ? xasprintf("%zu of %zu tests that the teacher wrote were no good",
+                                t->marked + t->repeated + t->broken, t->seen)
+                    : xstrdup("the teacher wrote none");
         }
         generate_on_thread(g, make_from_traces, try_batch);
     } else {

@@ -145,8 +145,13 @@ def more(d):
     check(result["tests"]["count"] <= 3, "no more tests than asked for")
     found = d.call("skill/find", task="the rust borrow checker refuses to borrow self.lines as mutable in the parser crate")["result"]
     check([m["name"] for m in found["matches"]][:2].count("rust-lines") == 1, "skill/find finds it")
-    both = d.generate(traces=["axpy-kernel.jsonl", "wgmma-target.jsonl"], output="out/two-kernels", students=["generic.nobody"])["result"]
+    both = d.generate(traces=["axpy-kernel.jsonl", "wgmma-target.jsonl"], output="out/two-kernels",
+                      students=[{"api": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "nobody"}])["result"]
     check(os.path.exists(d.work + "/out/two-kernels/SKILL.md") and any(e["event"].startswith("t2 ") for e in both["evidence"]), "two traces, and the folder that was asked for")
+    early = d.generate(traces=["axpy-kernel.jsonl"], output="out/early", students=["generic.nobody"])
+    check("GENERIC_BASE_URL" in early["error"]["message"] and not os.path.exists(d.work + "/out/early"), "a student that cannot be is found before anything is made")
+    early = d.generate(traces=["axpy-kernel.jsonl"], output="out/early", install=["claude-cod"])
+    check('did you mean "claude-code"' in early["error"]["message"] and not os.path.exists(d.work + "/out/early"), "and so is an agent")
     check(bool(both["evaluation"].get("error") or both["evaluation"].get("verdict")), "an evaluation that cannot be made does not lose the skill")
 
 

@@ -160,8 +160,12 @@ def nothing_to_ask():
     assert r["stopped"] == "unavailable" and r["problem"] and not r["rounds"], r
     w.close()
     w = World(teacher_rules() + student_rules())
-    r = w.generate(refine=3)["refinement"]
-    assert r["stopped"] == "unavailable" and "teacher" in r["problem"], r
+    for more, words in (({"refine": 3}, "a model that edits"), ({"students": []}, "which models are asked"),
+                        ({"refine": {"teacher": "openai.nobody"}}, "OPENAI_API_KEY"),
+                        ({"budget": {"cost": 1}}, "no price")):
+        answer = w.daemon.ask("skill/generate", w.params(wait=True, **more))
+        assert words in answer.get("error", {}).get("message", ""), (more, answer)
+    assert not w.model.get("/requests")
     w.close()
 
 
