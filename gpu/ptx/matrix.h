@@ -34,7 +34,7 @@ struct matrix {
     /* Of a sparse product; product.k is half of its k. */
     struct matrix_registers metadata; /* one register */
     bool sparse, ordered;
-    uint8_t selector; /* which pair of four lanes holds the metadata */
+    uint8_t selector; /* which of four lanes, or which pair, holds the metadata */
     uint32_t access;  /* of loads and stores: for the counters */
     /* Of loads and stores. */
     uint8_t space;        /* enum ptx_space */
@@ -90,10 +90,11 @@ matrix_run matrix_run_wmma_load, matrix_run_wmma_store;
 
 /* matrix_sparse.c: rows of what stays of a warp's first factor, and of the second, to the
  * two dense factors of a sparse product; both products. */
-#define SPARSE_ROW_BYTES 32
+#define SPARSE_ROW_BYTES 32 /* the longest row of what stays */
+unsigned sparse_row_bytes(const struct matrix *m);
 void sparse_spread(struct warp *w, const struct step *s, const struct matrix *m,
                    const uint8_t *a, uint8_t *halves[2]);
-void sparse_split(const uint8_t *b, unsigned rows, uint8_t *halves[2]);
+void sparse_split(const struct matrix *m, const uint8_t *b, uint8_t *halves[2]);
 void sparse_real(const struct matrix *m, uint8_t *const a[2], uint8_t *const b[2],
                  double *sums);
 void sparse_whole(const struct matrix *m, uint8_t *const a[2], uint8_t *const b[2],

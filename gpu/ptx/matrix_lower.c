@@ -176,10 +176,11 @@ static void types_of(const struct ptx_instruction *i, struct matrix *m) {
     m->type_c = i->types[two ? 1 : 3];
 }
 
-/* mma.sp with 64 bytes of k, of which the metadata's places are known. */
+/* mma.sp: 32 or 64 bytes of k. */
 static const struct shape sparse_shapes[] = {
-    {F16, 16, 8, 32}, {BF16, 16, 8, 32}, {TF32, 16, 8, 16},
-    {F8, 16, 8, 64},  {I8, 16, 8, 64},
+    {F16, 16, 8, 16}, {F16, 16, 8, 32},  {BF16, 16, 8, 16}, {BF16, 16, 8, 32},
+    {TF32, 16, 8, 8}, {TF32, 16, 8, 16}, {F8, 16, 8, 64},   {I8, 16, 8, 32},
+    {I8, 16, 8, 64},  {I4, 16, 8, 64},   {I4, 16, 8, 128},
 };
 
 static bool sparse_modifiers(const struct ptx_instruction *i, enum factor_kind kind,
@@ -191,15 +192,21 @@ static bool sparse_modifiers(const struct ptx_instruction *i, enum factor_kind k
                  alu_take(&left, PTX_M_COL);
     m->sparse = true;
     m->ordered = ordered;
-    m->saturate = kind == I8 && alu_take(&left, PTX_M_SATFINITE);
+    m->saturate = (kind == I8 || kind == I4) && alu_take(&left, PTX_M_SATFINITE);
     return known && alu_nothing_left(&left);
+}
+
+/* The highest selector: of four lanes or of two pairs; 0 where all four take part. */
+static unsigned selector_most(const struct matrix *m) {
+    bool bytes = matrix_bits((enum ptx_type)m->product.a) <= 8;
+    bool half = sparse_row_bytes(m) < SPARSE_ROW_BYTES;
+    return half ? (bytes ? 1 : 3) : !bytes;
 }
 
 bool lower_metadata(struct lowering *l, const struct ptx_instruction *i, struct matrix *m,
                     unsigned operand) {
     const struct ptx_operand *selector = lower_operand(l, i, operand + 1);
-    bool bytes = matrix_bits((enum ptx_type)m->product.a) == 8;
-    if (selector->kind != PTX_OPERAND_IMMEDIATE || selector->bits > (bytes ? 0 : 1)) {
+    if (selector->kind != PTX_OPERAND_IMMEDIATE || selector->bits > selector_most(m)) {
         return false;
     }
     m->selector = (uint8_t)selector->bits;
@@ -218,7 +225,7 @@ static enum lower_answer lower_sparse(struct lowering *l,
     const uint16_t *s = i->shape;
     if (!shape_exists(sparse_shapes, ARRAY_LEN(sparse_shapes), kind, s) ||
         factor_of((enum ptx_type)m.product.b) != kind ||
-        (kind != F8 && kind != I8 && m.product.a != m.product.b) ||
+        (kind != F8 && kind != I8 && kind != I4 && m.product.a != m.product.b) ||
         !results_exist(kind, (enum ptx_type)m.type_d, (enum ptx_type)m.type_c) ||
         !sparse_modifiers(i, kind, &m)) {
         return LOWER_REFUSED;

@@ -1,10 +1,12 @@
 /* Products whose first factor has zeros in half of its places, which are left out: 2 of
- * 4, or 1 of 2 of tf32; metadata say which stay.
+ * 4, 1 of 2 of tf32, 2 pairs of 4 of 4-bit elements; metadata say which stay.
  *
  * What stays of a row lies as a dense factor's row of half as many elements. The row is
  * spread out again, in two halves of k, so that two dense products in a row are the
  * sparse one. Metadata: PTX ISA 9.0, "Sparse matrix storage"; which lane holds those of
- * which row is CuTe's ELayout (mma_traits_sm90_gmma_sparse.hpp), of a warp. */
+ * which row are CuTe's ELayouts (mma_traits_sm90_gmma_sparse.hpp, of a warp, and
+ * mma_traits_sm80_sparse.hpp, whose authors say of 4-bit elements that the ISA's picture
+ * is wrong). */
 #include "gpu/ptx/findings.h"
 #include "gpu/ptx/matrix.h"
 
@@ -12,12 +14,26 @@
 
 #define CHUNK_BITS 4
 
+unsigned sparse_row_bytes(const struct matrix *m) {
+    return m->product.k * matrix_bits((enum ptx_type)m->product.a) / 8u;
+}
+
+/* What moves together: an element, or two of 4 bits. */
+static unsigned unit_bytes(const struct matrix *m) {
+    unsigned bits = matrix_bits((enum ptx_type)m->product.a);
+    return bits < 8 ? 1 : bits / 8;
+}
+
 /* Four bits for each chunk of the row, the first chunk lowest. */
 static uint64_t row_metadata(const struct warp *w, const struct matrix *m, unsigned row,
                              unsigned element_bytes) {
     const uint32_t *words =
         (const uint32_t *)(const void *)(w->head.regs + m->registers[m->metadata.first]);
     unsigned g = row % 8, high = row / 8;
+    if (sparse_row_bytes(m) < SPARSE_ROW_BYTES) { /* one lane, a pair for bytes */
+        return element_bytes == 1 ? words[4 * g + 2 * m->selector + high]
+                                  : words[4 * g + m->selector] >> (16 * high) & 0xffff;
+    }
     if (element_bytes == 1) { /* all four lanes, a word for 32 columns */
         return words[4 * g + high] | (uint64_t)words[4 * g + 2 + high] << 32;
     }
@@ -48,16 +64,16 @@ static void tell_metadata(struct warp *w, const struct step *s, unsigned row,
 
 void sparse_spread(struct warp *w, const struct step *s, const struct matrix *m,
                    const uint8_t *a, uint8_t *halves[2]) {
-    unsigned bytes = matrix_bits((enum ptx_type)m->product.a) / 8;
+    unsigned bytes = unit_bytes(m), row_bytes = sparse_row_bytes(m);
     unsigned kept = bytes == 4 ? 1 : 2, wide = 2 * kept; /* of a chunk */
-    unsigned chunks = SPARSE_ROW_BYTES / bytes / kept;
+    unsigned chunks = row_bytes / bytes / kept;
     bool told = false;
     for (unsigned h = 0; h < 2; h++) {
-        memset(halves[h], 0, (size_t)m->product.m * SPARSE_ROW_BYTES);
+        memset(halves[h], 0, (size_t)m->product.m * row_bytes);
     }
     for (unsigned row = 0; row < m->product.m; row++) {
         uint64_t metadata = row_metadata(w, m, row, bytes);
-        const uint8_t *from = a + (size_t)row * SPARSE_ROW_BYTES;
+        const uint8_t *from = a + (size_t)row * row_bytes;
         for (unsigned c = 0; c < chunks; c++) {
             unsigned bits = metadata >> (CHUNK_BITS * c) & 15, places[2];
             if (!chunk_places(bits, bytes, m->ordered, places) && !told) {
@@ -66,19 +82,19 @@ void sparse_spread(struct warp *w, const struct step *s, const struct matrix *m,
             }
             for (unsigned e = 0; e < kept; e++) {
                 unsigned at = (c * wide + places[e]) * bytes;
-                memcpy(halves[at / SPARSE_ROW_BYTES] + (size_t)row * SPARSE_ROW_BYTES +
-                           at % SPARSE_ROW_BYTES,
+                memcpy(halves[at / row_bytes] + (size_t)row * row_bytes + at % row_bytes,
                        from + (size_t)(c * kept + e) * bytes, bytes);
             }
         }
     }
 }
 
-void sparse_split(const uint8_t *b, unsigned rows, uint8_t *halves[2]) {
-    for (unsigned row = 0; row < rows; row++) {
+void sparse_split(const struct matrix *m, const uint8_t *b, uint8_t *halves[2]) {
+    unsigned row_bytes = sparse_row_bytes(m);
+    for (unsigned row = 0; row < m->product.n; row++) {
         for (unsigned h = 0; h < 2; h++) {
-            memcpy(halves[h] + (size_t)row * SPARSE_ROW_BYTES,
-                   b + (size_t)(2 * row + h) * SPARSE_ROW_BYTES, SPARSE_ROW_BYTES);
+            memcpy(halves[h] + (size_t)row * row_bytes,
+                   b + (size_t)(2 * row + h) * row_bytes, row_bytes);
         }
     }
 }
@@ -108,7 +124,7 @@ bool matrix_run_sparse(struct warp *w, const struct step *s, const struct matrix
     fragment_pack(w, m->registers + m->a.first, &ta, a);
     fragment_pack(w, m->registers + m->b.first, &tb, b);
     sparse_spread(w, s, m, a, as);
-    sparse_split(b, m->product.n, bs);
+    sparse_split(m, b, bs);
     if (matrix_is_whole((enum ptx_type)m->type_d)) {
         int32_t c[128], sums[128], room[128];
         sparse_whole(m, as, bs, sums, room);

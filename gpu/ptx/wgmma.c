@@ -170,7 +170,7 @@ static void product_sparse(struct warp *w, const struct step *s, const struct ma
     size_t count = (size_t)m->product.m * m->product.n;
     bool add = scale_is_on(w, s);
     sparse_spread(w, s, m, a, as);
-    sparse_split(b, m->product.n, bs);
+    sparse_split(m, b, bs);
     if (matrix_is_whole((enum ptx_type)m->type_d)) {
         int32_t c[MATRIX_MAX_SUMS], sums[MATRIX_MAX_SUMS];
         sparse_whole(m, as, bs, sums, c);

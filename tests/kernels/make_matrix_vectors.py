@@ -320,6 +320,15 @@ def warps(found):
 
 # --- sparse factors ---
 
+# ELayouts of a warp with 32 bytes of k, and of 4-bit elements: what CUTLASS's own
+# atom/mma_traits_sm80_sparse.hpp says, a header that came after 4.2. Which of four lanes, by selector.
+NARROW = {
+    (16, 16): ("Layout<Shape<Shape<_4,_8>,Shape<_16,_2>>,Stride<Stride<_0,_1>,Stride<_0,_8>>>", lambda t, s: t % 4 == s),
+    (32, 8): ("Layout<Shape<Shape<_4,_8>,Shape<_8,_2>>,Stride<Stride<_0,_1>,Stride<_0,_8>>>", lambda t, s: t % 4 == s),
+    (8, 32): ("Layout<Shape<Shape<_2,_2,_8>,_32>,Stride<Stride<_8,_0,_1>,_0>>", lambda t, s: t // 2 % 2 == s),
+    (4, 64): ("Layout<Shape<Shape<_2,_2,_8>,_64>,Stride<Stride<_8,_0,_1>,_0>>", lambda t, s: t // 2 % 2 == s),
+    (4, 128): ("Layout<Shape<Shape<_2,_2,_8>,_64>,Stride<Stride<_8,_1024,_1>,_0>>", lambda t, s: True),
+}
 PAIRS = (0x4, 0x8, 0xc, 0x9, 0xd, 0xe)  # two places of four, in order; the lower two bits are the first one's
 
 
@@ -337,8 +346,31 @@ class Sparse:
         nibbles = [x >> s & 15 for s in range(0, 32, 4)]
         return sum(((0xe if n % 2 else 0x4) if kind == "tf32" else PAIRS[n % 6]) << 4 * i for i, n in enumerate(nibbles))
 
+    def narrow(self, kind, kept, words, selector):
+        """The same of a warp with 32 bytes of k, and of 4-bit elements, of which pairs stay."""
+        bits, columns, rows = BITS[kind], 2 * len(kept[0]), [[] for _ in kept]
+        text, holds = NARROW[bits, columns]
+        lay, of_row = layout(text, {}), {}
+        values = pycute.size(lay) // 32
+        for t, word in enumerate(words):
+            for v in range(values) if holds(t, selector) else ():
+                of_row.setdefault((lay(t, v) % 16, lay(t, v) // 16, t), []).append(v * 32 // values)
+        for (row, _, t), places in sorted(of_row.items()):
+            rows[row] += [words[t] >> p & 15 for p in sorted(set(places)) if p % 4 == 0]
+        out, pair = [], 2 if bits == 4 else 1
+        for row, nibbles in zip(kept, rows):
+            whole, rest = [0] * columns, iter(row)
+            for c, n in enumerate(nibbles):
+                for place in ([2 * c + (n >> 3)] if kind == "tf32" else [4 * c + (n & 3), 4 * c + (n >> 2)]):
+                    whole[place * pair:place * pair + pair] = [next(rest) for _ in range(pair)]
+            assert next(rest, None) is None
+            out.append(whole)
+        return out
+
     def spread(self, kind, kept, words, selector):
         """Rows of what is kept to whole rows. words: of each thread."""
+        if (BITS[kind], 2 * len(kept[0])) in NARROW:
+            return self.narrow(kind, kept, words, selector)
         lay, columns = self.layouts[BITS[kind]], 2 * len(kept[0])
         values = pycute.size(lay) // 128
         size, chunk = 32 // values, 2 if kind == "tf32" else 4
@@ -405,6 +437,16 @@ def sparse_warps(found, sparse):
     case("SM80_16x8x32_S32S8S8S32_TN", "s8", "s8", "s32", 0)
     case("SM80_16x8x32_S32U8S8S32_TN", "u8", "s8", "s32", 0, ordered=True, saturate=True)
     case("SM89_16x8x32_F32E4M3E5M2F32_TN", "e4m3", "e5m2", "f32", 0, ordered=True)
+    for selector in range(4):
+        case("SM80_16x8x8_F32F16F16F32_TN", "f16", "f16", "f32", selector, selector % 2 == 0)
+        case("SM80_16x8x4_F32TF32TF32F32_TN", "tf32", "tf32", "f32", selector, selector % 2 == 1)
+    case("SM80_16x8x8_F16F16F16F16_TN", "f16", "f16", "f16", 2)
+    case("SM80_16x8x8_F32BF16BF16F32_TN", "bf16", "bf16", "f32", 3, ordered=True)
+    for selector in (0, 1):
+        case("SM80_16x8x16_S32S8U8S32_TN", "s8", "u8", "s32", selector, ordered=selector == 1)
+        case("SM80_16x8x32_S32S4S4S32_TN", "s4", "s4", "s32", selector, saturate=selector == 0)
+    case("SM80_16x8x64_S32S4U4S32_TN", "s4", "u4", "s32", 0)
+    case("SM80_16x8x64_S32U4U4S32_TN", "u4", "u4", "s32", 0, ordered=True)
 
 
 # --- warpgroups ---

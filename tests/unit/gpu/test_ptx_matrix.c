@@ -284,7 +284,7 @@ Test(ptx_matrix, of_a_warp) {
     unsigned usable = 0;
     for (unsigned k = 0; k < 4; k++) {
         if (bind_force_extension(extensions[k]) == 0) {
-            cr_expect_eq(cases_run('m', extensions[k]), 101);
+            cr_expect_eq(cases_run('m', extensions[k]), 117);
             usable++;
         }
     }

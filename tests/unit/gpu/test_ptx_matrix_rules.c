@@ -234,7 +234,11 @@ Test(ptx_matrix, what_does_not_exist_is_refused_by_name) {
         "mma.sync.aligned.m16n8k16.row.col.f16.bf16.bf16.f16 {%d0,%d1}, "
         "{%d0,%d1,%d2,%d3}, {%d0,%d1}, {%d0,%d1};\n",
         "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-        "{%d0,%d1,%d2,%d3}, {%d0,%d1}, {%d0,%d1}, {%d0,%d1,%d2,%d3}, %d0, 0;\n",
+        "{%d0,%d1,%d2,%d3}, {%d0,%d1}, {%d0,%d1}, {%d0,%d1,%d2,%d3}, %d0, 4;\n",
+        "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%d0,%d1,%d2,%d3}, "
+        "{%d0,%d1,%d2,%d3}, {%d0,%d1,%d2,%d3}, {%d0,%d1,%d2,%d3}, %d0, 2;\n",
+        "mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%d0,%d1,%d2,%d3}, "
+        "{%d0,%d1}, {%d0,%d1}, {%d0,%d1,%d2,%d3}, %d0, 2;\n",
         "mma.sync.aligned.m16n8k8.row.col.f32.f16.bf16.f32 {%d0,%d1,%d2,%d3}, {%d0,%d1}, "
         "{%d0}, {%d0,%d1,%d2,%d3};\n",
         "wgmma.mma_async.sync.aligned.m64n8k32.f32.bf16.bf16 {%d0,%d1,%d2,%d3}, 0, 0, "
