@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "gpu/source/std_names.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -367,6 +368,9 @@ int check_input_read(struct check_input *ret, const json_t *params,
     ret->host_stripped = host.has_host_code;
     ret->options.default_device =
         host.needs_default_device || includes_driver(&ret->closure.sources);
+    if (strcmp(ret->options.std, "c++17") >= 0) {
+        ret->options.shims = std_names_wanted(&ret->closure.sources);
+    }
     host_code_finish(&host);
     if (wants) {
         ret->options.want_ptx = wants->ptx;

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "gpu/source/std_names.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -401,6 +402,7 @@ json_t *compile_options_to_json(const struct compile_options *o) {
         json_object_set_new(json, "want_cubin", json_true());
     }
     json_object_set_new(json, "max_registers", json_integer(o->max_registers));
+    json_object_set_new(json, "shims", json_integer(o->shims));
     return json;
 }
 
@@ -422,6 +424,7 @@ int compile_options_from_json(struct compile_options *ret, const json_t *json,
         return r;
     }
     o.max_registers = registers ? (int)registers : o.max_registers;
+    o.shims = (unsigned)json_get_integer(json, "shims", 0);
     *ret = o;
     return 0;
 }
@@ -464,6 +467,11 @@ char **compile_options_argv(const struct compile_options *o, bool ptx) {
     }
     if (o->quick) {
         argv_add(&a, xstrdup("--Ofast-compile=max"));
+    }
+    for (unsigned i = 0; std_names_shim(i); i++) {
+        if (o->shims & 1u << i) {
+            argv_add(&a, xasprintf("--pre-include=%s", std_names_shim(i)));
+        }
     }
     return a.items;
 }

@@ -18,6 +18,7 @@ struct compile_options {
     bool want_ptx;       /* the answer shall hold the PTX */
     bool want_cubin;     /* and the cubin */
     bool default_device; /* functions without an execution space are device code */
+    unsigned shims;      /* std_names_wanted: to be included first */
     int max_registers;   /* 0 = unset */
     json_t *defines;     /* {"NAME": "value"}: checked */
 };

@@ -6,7 +6,9 @@
 #include "base/lines.h"
 #include "base/mem.h"
 #include "base/strings.h"
+#include "gpu/source/include_macros.h"
 #include "gpu/source/include_search.h"
+#include "gpu/source/python_strings.h"
 #include "protocol/finding.h"
 
 #include <errno.h>
@@ -106,7 +108,11 @@ int include_add_file(struct include_builder *b, const char *job_path, const char
     struct source_file *f = &s->files[s->count - 1];
     autofree char *before = xmalloc(len + 1);
     memcpy(before, f->text, len + 1);
-    if (source_text_settle(f->text, len)) {
+    bool is_script = python_strings_is_script(job_path);
+    if (is_script) {
+        python_strings_keep_cuda(f->text, len);
+    }
+    if (source_text_settle(f->text, len) || is_script) {
         f->original = take(before);
     }
     note_depth(b, s->count - 1, depth);
@@ -159,6 +165,15 @@ static bool leads_up(const char *target) {
     return strncmp(normal, "..", 2) == 0 && (normal[2] == '/' || !normal[2]);
 }
 
+static void later_add(struct include_builder *b, size_t file,
+                      const struct file_reference *r) {
+    if (b->later_count == b->later_cap) {
+        b->later_cap = b->later_cap ? b->later_cap * 2 : 16;
+        b->later = xreallocarray(b->later, b->later_cap, sizeof *b->later);
+    }
+    b->later[b->later_count++] = (struct include_later){file, *r};
+}
+
 struct visit {
     struct include_builder *b;
     size_t file;
@@ -171,8 +186,7 @@ static void visit_reference(const struct file_reference *r, void *data) {
         return;
     }
     if (!r->target) {
-        refuse_computed(v->b, v->file, r);
-        hide(v->b, v->file, r);
+        later_add(v->b, v->file, r);
         return;
     }
     if (++v->b->lookups > LOOKUPS_MAX) {
@@ -204,19 +218,68 @@ static void visit_reference(const struct file_reference *r, void *data) {
     }
 }
 
-/* Every file's references in turn; the set grows on the way. The text that is read stays
- * as it is while its file's own copy is blanked. */
-static void follow_all(struct include_builder *b) {
-    for (size_t i = 0; i < b->ret->sources.count; i++) {
-        struct visit v = {b, i};
-        size_t len = b->ret->sources.files[i].len;
+static void forget_lines(struct include_builder *b) {
+    if (b->has_lines) {
+        lines_finish(&b->lines);
+        b->has_lines = false;
+    }
+}
+
+/* Every file's references in turn, from the first that was not followed on; the set grows
+ * on the way. The text that is read stays as it is while its file's own copy is blanked.
+ */
+static void follow_new(struct include_builder *b) {
+    for (; b->followed < b->ret->sources.count; b->followed++) {
+        struct visit v = {b, b->followed};
+        size_t len = b->ret->sources.files[v.file].len;
         autofree char *text = xmalloc(len + 1);
-        memcpy(text, b->ret->sources.files[i].text, len + 1);
+        memcpy(text, b->ret->sources.files[v.file].text, len + 1);
         include_directives_read(text, len, visit_reference, &v);
-        if (b->has_lines) {
-            lines_finish(&b->lines);
-            b->has_lines = false;
+        forget_lines(b);
+    }
+}
+
+/* A computed include whose macro is known by now takes its name and is followed. */
+static bool expand_one(struct include_builder *b, const struct include_later *l) {
+    struct source_file *f = &b->ret->sources.files[l->file];
+    autofree char *directive =
+        include_macro_expand(&b->ret->sources, f->text, &l->reference);
+    if (!directive) {
+        return false;
+    }
+    keep_original(f);
+    memcpy(f->text + l->reference.start, directive, strlen(directive));
+    char *close = strpbrk(directive + strlen("#include") + 1, ">\"");
+    struct file_reference r = l->reference;
+    r.form = *close == '>' ? INCLUDE_ANGLED : INCLUDE_QUOTED;
+    r.target = directive + strlen("#include") + 1;
+    *close = '\0';
+    struct visit v = {b, l->file};
+    visit_reference(&r, &v);
+    forget_lines(b);
+    return true;
+}
+
+/* Until no macro is known that was not before; what is left then is refused. */
+static void follow_all(struct include_builder *b) {
+    follow_new(b);
+    for (size_t before = 0; before != b->later_count && b->later_count;) {
+        before = b->later_count;
+        struct include_later *list = b->later;
+        b->later = NULL;
+        b->later_count = b->later_cap = 0;
+        for (size_t i = 0; i < before; i++) {
+            if (!expand_one(b, &list[i])) {
+                later_add(b, list[i].file, &list[i].reference);
+            }
         }
+        free(list);
+        follow_new(b);
+    }
+    for (size_t i = 0; i < b->later_count; i++) {
+        refuse_computed(b, b->later[i].file, &b->later[i].reference);
+        hide(b, b->later[i].file, &b->later[i].reference);
+        forget_lines(b);
     }
 }
 
@@ -331,6 +394,7 @@ static void finish_builder(struct include_builder *b) {
     free(b->roots);
     free(b->root_open);
     free(b->depth);
+    free(b->later);
 }
 
 int include_closure_build(const char *path, const char *display, const char *text,

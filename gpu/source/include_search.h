@@ -8,6 +8,12 @@
 
 #define INCLUDE_HEADERS "h" /* the folder of the request's headers inside the job */
 
+/* A computed include: its macro may be defined in a file that comes later. */
+struct include_later {
+    size_t file;
+    struct file_reference reference; /* without a target */
+};
+
 struct include_builder {
     const struct include_options *options;
     struct include_closure *ret;
@@ -19,6 +25,9 @@ struct include_builder {
     size_t lookups;
     struct lines lines; /* of the file followed now, once a finding needed them */
     bool has_lines;
+    size_t followed; /* files whose references were looked at */
+    struct include_later *later;
+    size_t later_count, later_cap;
     bool absolute_names; /* findings name included files by their absolute paths */
 };
 

@@ -292,7 +292,6 @@ static const char *const broken[] = {
     KERNEL("x[0] = std::numeric_limits<float>::lowest();"),
     "__global__ void k(const float *x) { x[0] = 1; }\n",
     KERNEL("auto b = cg::this_thread_block(); b.sync();"),
-    KERNEL("x[0] = std::is_same<int, float>::value;"),
     KERNEL("if (__any(x[0] > 0)) x[0] = 1;"),
     KERNEL("x[0] = __ballot(x[1] > 0);"),
     "__global__ void k(const __grid_constant__ CUtensorMap map) {}\n",
@@ -371,7 +370,8 @@ Test(fixes, cure_what_they_are_for, .timeout = 200) {
 }
 
 /* What nvcc 13.0 and g++ 12 take without an include: their <cuda_runtime.h> brings
- * <cmath>, <climits> and <sys/types.h>. A source may have such a macro of its own. */
+ * <cmath>, <climits>, <utility> and <sys/types.h>. A source may have such a macro of its
+ * own. */
 Test(fixes, nothing_is_said_of_what_nvcc_takes) {
     if (!check_room_has_compiler()) {
         cr_skip_test("no CUDA compiler");
@@ -383,6 +383,12 @@ Test(fixes, nothing_is_said_of_what_nvcc_takes) {
         ("template <class F> __device__ void each(float *x, F f) { *x = f(*x); "
          "}\n" KERNEL("each(x, [=](auto a) { return a * n; });\n"
                       "  each(x, [] __host__ __device__(float a) { return a + 1; });")),
+        ("template <class T> __device__ int is() { return std::is_same_v<T, int>; }\n"
+         "struct both { __extension__ union { int i; float f; }; };\n" KERNEL(
+             "register float f = x[0]; both b; b.f = f; __int128 wide = n;\n"
+             "  x[1] = b.i + is<int>() + sizeof(std::make_unsigned_t<int>);\n"
+             "  cudaGridDependencySynchronize(); x[2] = (float)(int)(wide >> 2);\n"
+             "  cudaTriggerProgrammaticLaunchCompletion();")),
         ("#define M_PI 3.14159f\n#define INFINITY 1e38f\ntypedef unsigned int uint;\n"
          "#include <cuda/std/cmath>\n#include <climits>\n#include <cstdint>\n"
          "#include <cub/cub.cuh>\n" KERNEL(
@@ -395,6 +401,30 @@ Test(fixes, nothing_is_said_of_what_nvcc_takes) {
         autofree char *report = report_of(result);
         cr_expect_eq(json_array_size(json_object_get(result, "diagnostics")), 0, "%s",
                      report);
+    }
+    check_room_close(&room);
+}
+
+/* A file beneath a folder of the project is another than the standard header of its
+ * name, but for those who include it from beside it. */
+Test(fixes, a_file_named_like_a_standard_header_is_another) {
+    if (!check_room_has_compiler()) {
+        cr_skip_test("no CUDA compiler");
+    }
+    struct check_room room;
+    check_room_open(&room, NULL);
+    check_room_write(&room, "lib/common/assert.h", "#pragma once\n#define MINE 1\n");
+    check_room_write(&room, "lib/own/float.h", "#pragma once\n#define MINE 1\n");
+    check_room_write(&room, "lib/own/use.h", "#include \"float.h\"\n");
+    static const char *const fine[] = {
+        "#include \"lib/common/assert.h\"\n#include <assert.h>\n"
+        "__global__ void k(int *p) { assert(p); *p = MINE; }\n",
+        "#include \"lib/own/use.h\"\n__global__ void k(int *p) { *p = MINE; }\n"};
+    for (size_t i = 0; i < ARRAY_LEN(fine); i++) {
+        check_room_write(&room, "k.cu", fine[i]);
+        autojson *result = check_room_check(&room, json_pack("{s:s}", "path", "k.cu"));
+        autofree char *report = report_of(result);
+        cr_expect(json_is_true(json_object_get(result, "ok")), "%s", report);
     }
     check_room_close(&room);
 }

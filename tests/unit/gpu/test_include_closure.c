@@ -131,7 +131,7 @@ Test(include_closure, what_leads_out_is_a_finding_and_hidden_from_the_compiler) 
                          "#include \"link.h\" // why\n"
                          "#include \"fifo.h\"\n"
                          "#include \"folder.h\"\n"
-                         "#define NAME \"a.h\"\n"
+                         "#define NAME PRE \"a.h\"\n"
                          "#include NAME\n"
                          "# \\\n include \"/etc/hosts\"\n"
                          "%:include </etc/hostname>\n"
@@ -144,8 +144,8 @@ Test(include_closure, what_leads_out_is_a_finding_and_hidden_from_the_compiler) 
         str, findings,
         "include_outside_roots@1:1 include_outside_roots@2:3 include_outside_roots@3:1 "
         "include_outside_roots@4:1 include_not_regular@5:1 include_not_regular@6:1 "
-        "include_computed@8:1 include_outside_roots@9:1 include_outside_roots@11:1 "
-        "include_outside_roots@14:9 include_outside_roots@15:1"));
+        "include_outside_roots@9:1 include_outside_roots@11:1 "
+        "include_outside_roots@14:9 include_outside_roots@15:1 include_computed@8:1"));
     const struct source_file *unit = &p.closure.sources.files[0];
     cr_expect(eq(sz, p.closure.sources.count, 1));
     cr_expect_null(strstr(unit->text, "passwd\"\n#"));
@@ -154,6 +154,46 @@ Test(include_closure, what_leads_out_is_a_finding_and_hidden_from_the_compiler) 
     cr_expect_null(strstr(unit->text, "include NAME"));
     cr_expect(eq(str, unit->original, (char *)source));
     cr_expect(eq(sz, strlen(unit->text), strlen(source)));
+    project_close(&p);
+}
+
+/* Where sources say in one way what a macro includes, that is included, wherever the
+ * macro is defined; CUTLASS names the standard headers so. */
+Test(include_closure, a_header_that_a_macro_names_is_found) {
+    struct project p;
+    project_open(&p);
+    put(&p, "proj/include/names.h",
+        "#pragma once\n#define STD(x) <sys/x>\n# define  MINE(x) \"x.h\" // here\n"
+        "#if NEW\n#define PICK(x) <new/x>\n#else\n#define PICK(x) <x>\n#endif\n"
+        "#define UP(x) <../x>\n#define TWO(x, y) <x/y>\n#define CODE(x) x + 1\n"
+        "#define PLAIN <plain.h>\n#define LONG <a/rather/long/name/of/a/header.h>\n");
+    put(&p, "proj/include/mine.h", "#include \"names.h\"\n#include MINE(deep)\n");
+    put(&p, "proj/include/deep.h", "int deep;\n");
+    const char *source = "#include STD(cassert) // std\n"
+                         "  #include PICK(cstdint)\n"
+                         "#include \"mine.h\"\n"
+                         "#  include  /* ? */  PLAIN\n";
+    cr_assert(zero(int, build_unit(&p, source)));
+    cr_expect(eq(str, p.closure.sources.files[0].text,
+                 "#include<sys/cassert> // std\n"
+                 "  #include<cstdint>     \n"
+                 "#include \"mine.h\"\n"
+                 "                          \n"));
+    cr_expect_not_null(file(&p, "r0/include/deep.h"));
+    autofree char *findings = spell_findings(&p);
+    cr_expect(eq(str, findings, "include_computed@4:1"));
+
+    /* What leads out, is no header's name, is defined nowhere or has no room is refused.
+     */
+    cr_assert(zero(int, build_unit(&p, "#include \"mine.h\"\n#include UP(s)\n"
+                                       "#include TWO(a, b)\n#include CODE(a)\n"
+                                       "#include LONG\n#include NOWHERE(a)\n"
+                                       "#include STD(a) b\n")));
+    autofree char *refused = spell_findings(&p);
+    cr_expect(eq(str, refused,
+                 "include_not_found@2:1 include_computed@3:1 include_computed@4:1 "
+                 "include_computed@5:1 include_computed@6:1 include_computed@7:1"));
+    cr_expect_null(strstr(p.closure.sources.files[0].text, "#include<"));
     project_close(&p);
 }
 
@@ -474,5 +514,39 @@ Test(include_closure, a_settled_text_stays_as_it_is) {
         cr_assert(source_text_settle(text, len), "%zu", i);
         cr_assert(memmem(text, len, (char[]){'?', '?', '/'}, 3) == NULL, "%zu", i);
         cr_assert(source_text_settle(text, len) == false, "%zu", i);
+    }
+}
+
+/* A script's kernels, as Python hands them on; every offset as it was. */
+Test(include_closure, of_a_python_script_the_cuda_is_kept) {
+    static const struct {
+        const char *script, *cuda;
+    } cases[] = {
+        {"import cupy # it's \"\"\"\nk = RawKernel(r'''\n__global__ void k() {}\n''')\n",
+         "                      \n                  \n__global__ void k() {}\n    \n"},
+        {"s = \"\"\"void host();\"\"\"\nd = f\"\"\"__device__ int n = {{1}};\"\"\"\n",
+         "                      \n        __device__ int n =  {1 };   \n"},
+        {"a = \"\"\"#define A \\\\\n 1 // \\\"\\\"\\\"\n__global__ void k();\"\"\"",
+         "       #define A  \\\n 1 // \\\"\\\"\\\"\n__global__ void k();   "},
+        {"from torch.utils.cpp_extension import load_inline\n"
+         "m = load_inline(cuda_sources='''__global__ void k();''')\n",
+         "#include <torch/extension.h>                     \n"
+         "                                __global__ void k();    \n"},
+        {"x = 'unclosed\ny = \"\"\"__global__ without an end\n",
+         "             \n       __global__ without an end\n"},
+        {"g = '*/*.cu'\nk = '''\n#include <a.h>\n__global__ void k();\n'''\n",
+         "            \n       \n#include <a.h>\n__global__ void k();\n   \n"},
+        {"print('__global__')\n", "                   \n"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct err err = {0};
+        struct include_closure c;
+        const struct include_options none = {0};
+        const char *script = cases[i].script;
+        cr_assert(zero(int, include_closure_build(NULL, "m.py", script, strlen(script),
+                                                  &none, &c, &err)));
+        cr_expect(eq(str, c.sources.files[0].text, (char *)cases[i].cuda));
+        cr_expect(eq(str, c.sources.files[0].original, (char *)script));
+        include_closure_finish(&c);
     }
 }

@@ -2,6 +2,8 @@
 #include "base/mem.h"
 #include "gpu/source/host_names.h"
 #include "gpu/source/shims.h"
+#include "gpu/source/source_set.h"
+#include "gpu/source/std_names.h"
 #include "nvrtc_probe.h"
 
 #include <criterion/criterion.h>
@@ -11,6 +13,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,4 +302,57 @@ Test(shims, std_math_keeps_float_in_float) {
         "  std::memcpy(i, p, 16); assert(i[0] > 0); std::printf(\"%d\\n\", i[0]);\n"
         "}\n",
         NULL, "std::");
+}
+
+/* The words of a 64-bit host's inttypes.h, but "ll" where a type is long long here. */
+Test(shims, printf_has_words_for_the_fixed_integers) {
+    if (nvrtc_probe_missing()) {
+        cr_skip_test("%s", nvrtc_probe_missing());
+    }
+    expect_clean("#include <cinttypes>\n"
+                 "__device__ constexpr char d[] = PRId64, x[] = PRIx32, u[] = PRIu8;\n"
+                 "static_assert(d[0] == 'l' && d[1] == 'l' && d[2] == 'd', \"\");\n"
+                 "static_assert(sizeof x == 2 && x[0] == 'x' && u[0] == 'u', \"\");\n"
+                 "__global__ void k(uint64_t v) { printf(\"%\" PRIu64, v); }\n",
+                 NULL, "inttypes");
+}
+
+/* The shims that one text wants, by name. */
+static void wanted(const char *text, char *out, size_t size) {
+    struct source_set set = {0};
+    cr_assert(zero(int, source_set_add(&set, "k.cu", "k.cu", text, strlen(text), NULL)));
+    unsigned bits = std_names_wanted(&set);
+    out[0] = '\0';
+    for (unsigned i = 0; std_names_shim(i); i++) {
+        if (bits & 1u << i) {
+            size_t at = strlen(out);
+            snprintf(out + at, size - at, "%s ", std_names_shim(i));
+            cr_expect_not_null(shim_find(std_names_shim(i)), "%s", std_names_shim(i));
+        }
+    }
+    source_set_finish(&set);
+}
+
+Test(shims, names_of_std_without_an_include_want_their_header) {
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"int i;", ""},
+        {"std::is_same_v<int, T>", "upskilld_traits "},
+        {"typename std::enable_if<B>::type std::decay_t<T>", "upskilld_traits "},
+        {"std::is_nothrow_swappable_v<T>", "type_traits "},
+        {"x = ::std::make_signed_t<T>(1)", "type_traits "},
+        {"f(std::make_index_sequence<N>{});", "utility "},
+        {"std::min(a, b) + std::numeric_limits<int>::max()", ""},
+        {"cuda::std::is_same_v<A, B> mystd::min(1, 2) std::vector<int>", ""},
+        {"std::minimum std::maximal std::", ""},
+        {"constexpr int n = A +\n  std::max(a, b);", "algorithm "},
+        {"constexpr int n = 1; x = std::max(a, b);", ""},
+        {"static_assert(n < std::numeric_limits<int>::max());", "limits "},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char got[200];
+        wanted(cases[i].text, got, sizeof got);
+        cr_expect_str_eq(got, cases[i].want, "%s", cases[i].text);
+    }
 }

@@ -1,0 +1,17 @@
+#pragma once
+/* python_strings: the CUDA in a Python file.
+ *
+ * torch.utils.cpp_extension.load_inline, cupy.RawKernel and pycuda's SourceModule take
+ * kernels as text, mostly in one triple-quoted string of a script. What stands outside of
+ * such strings is blanked, lengths and lines kept, so that findings are at the script's
+ * own lines. */
+#include <stdbool.h>
+#include <stddef.h>
+
+/* By its name: "model.py". */
+bool python_strings_is_script(const char *name);
+
+/* Keep the triple-quoted strings that hold __global__ or __device__. "\\" becomes " \",
+ * as Python has it but for a blank; "{{" of an f-string likewise. Where load_inline is
+ * called, which reads PyTorch's headers first, so does the text, if a line has room. */
+void python_strings_keep_cuda(char *text, size_t len);
