@@ -2,6 +2,7 @@
 #include "daemon/session.h"
 
 #include "base/err.h"
+#include "base/json_hold.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stdio_link.h"
@@ -187,6 +188,11 @@ static void on_parse(struct rpc_peer *peer, struct rpc_parse *parse, void *data)
     uv_queue_work(o->session->loop, &o->work, run_parse, parse_ran);
 }
 
+static void on_release(json_t *message, void *data) {
+    const struct session *s = data;
+    json_release(s->loop, message);
+}
+
 /* --- the connection --- */
 
 static void on_bytes(struct stdio_link *link, const char *bytes, size_t len, void *data) {
@@ -225,6 +231,7 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
         .notification = on_notification,
         .send = on_send,
         .parse = on_parse,
+        .release = on_release,
         .enough = on_enough,
     };
     static const struct stdio_link_events link_events = {.bytes = on_bytes,

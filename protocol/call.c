@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/json_hold.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "protocol/operation.h"
@@ -114,8 +115,8 @@ void call_unref(struct call *call) {
         return;
     }
     assert(!call->owed);
-    json_decref(call->params);
-    json_decref(call->result);
+    json_release(call->origin.loop, call->params);
+    json_release(call->origin.loop, call->result);
     json_decref(call->partial);
     json_decref(call->work_order);
     failure_finish(&call->failure);

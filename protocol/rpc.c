@@ -19,6 +19,14 @@ void rpc_peer_leave(struct rpc_peer *peer) {
     }
 }
 
+void rpc_peer_release(struct rpc_peer *peer, json_t *message, size_t bytes) {
+    if (peer && !peer->dead && bytes > RPC_INLINE_PARSE && peer->events.release) {
+        peer->events.release(message, peer->data);
+    } else {
+        json_decref(message);
+    }
+}
+
 /* Where a message came from and where its answer goes. */
 struct source {
     enum frame_mode mode;
@@ -153,6 +161,7 @@ static void take_body(struct rpc_peer *peer, enum frame_mode mode, struct rpc_bo
     } else {
         take_message(peer, from, body->root, &body->ids[0]);
     }
+    rpc_peer_release(peer, take(body->root), len);
     rpc_body_finish(body);
 }
 

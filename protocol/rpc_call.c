@@ -53,11 +53,12 @@ struct rpc_call *rpc_call_find(const struct rpc_peer *peer, const char *id) {
 }
 
 static void call_free(struct rpc_call *call) {
+    struct rpc_peer *peer = call->peer;
     rpc_call_unlink(call);
     if (call->batch) {
         rpc_batch_settle(call->batch);
     }
-    json_decref(call->message);
+    rpc_peer_release(peer, call->message, call->bytes);
     free(call->id);
     free(call);
 }

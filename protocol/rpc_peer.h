@@ -68,6 +68,9 @@ struct rpc_peer {
     json_int_t next_id;
 };
 
+/* Drops a message, or a part of one, that came in a body of so many bytes. peer may be
+ * NULL. */
+void rpc_peer_release(struct rpc_peer *peer, json_t *message, size_t bytes);
 /* Around everything that may call out: a peer that is freed meanwhile goes at the last
  * leave. */
 void rpc_peer_enter(struct rpc_peer *peer);

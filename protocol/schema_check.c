@@ -340,7 +340,8 @@ int schema_check(const struct schema *s, const json_t *value, char **path,
                  struct err *err) {
     const struct schema_place root = {.up = NULL};
     struct schema_complaint c = {.text = ""};
-    if (check_nul(value, &root, &c) && check(s, value, &root, &c)) {
+    /* The schema first: it bounds what there is to look through. */
+    if (check(s, value, &root, &c) && check_nul(value, &root, &c)) {
         return 0;
     }
     if (path) {

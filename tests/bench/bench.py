@@ -498,6 +498,7 @@ def floods():
             ("100,000 lines of junk", b"xyz\n" * 100000),
             ("one text of 16 MiB", b'{"id":1,"method":"skill/check","params":{"text":"%s"}}\n' % (b"a" * (16 << 20))),
             ("8 million numbers in one message", b'{"id":1,"method":"job/list","x":[%s1]}\n' % (b"1," * (8 << 20))),
+            ("8 million numbers in its params", b'{"id":1,"method":"job/list","params":{"x":[%s1]}}\n' % (b"1," * (8 << 20))),
             ("16 MiB of brackets", b"[" * (16 << 20) + b"\n"))
 
 

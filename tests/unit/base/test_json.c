@@ -1,6 +1,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/json_hold.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -181,4 +182,29 @@ Test(json, escapes_at_every_place) {
             }
         }
     }
+}
+
+/* What is large is freed on a thread, which the loop waits for; what is small at once. A
+ * part that somebody else holds stays. */
+Test(json, values_are_released) {
+    uv_loop_t loop;
+    cr_assert_eq(uv_loop_init(&loop), 0);
+    for (int large = 0; large < 2; large++) {
+        json_t *part = json_string("mine");
+        json_t *value = json_object();
+        json_t *list = json_array();
+        for (int i = 0; i < (large ? 100000 : 10); i++) {
+            json_array_append_new(list, json_integer(i));
+        }
+        json_object_set_new(value, "list", list);
+        json_object_set(value, "part", part);
+        json_release(&loop, value);
+        cr_assert_eq(uv_loop_alive(&loop) != 0, large);
+        uv_run(&loop, UV_RUN_DEFAULT);
+        cr_assert_eq(part->refcount, 1);
+        cr_assert_str_eq(json_string_value(part), "mine");
+        json_decref(part);
+    }
+    json_release(&loop, NULL);
+    cr_assert_eq(uv_loop_close(&loop), 0);
 }

@@ -17,7 +17,7 @@ struct end {
     struct buf told; /* notifications: "method params;" */
     struct rpc_call *held[8];
     size_t held_count;
-    unsigned cancelled, droppable;
+    unsigned cancelled, droppable, dropped;
     struct rpc_parse *parse;
     const char *feed_on_send;
     const char *borrowed; /* the last text of the last rope */
@@ -89,12 +89,18 @@ static void on_parse(struct rpc_peer *peer, struct rpc_parse *parse, void *data)
     ((struct end *)data)->parse = parse;
 }
 
+static void on_drop(json_t *message, void *data) {
+    ((struct end *)data)->dropped++;
+    json_decref(message);
+}
+
 static const struct rpc_events inline_events = {
     .request = on_request, .notification = on_notification, .send = on_send};
 static const struct rpc_events threaded_events = {.request = on_request,
                                                   .notification = on_notification,
                                                   .send = on_send,
-                                                  .parse = on_parse};
+                                                  .parse = on_parse,
+                                                  .release = on_drop};
 
 static const struct rpc_events rope_events = {.request = on_request,
                                               .notification = on_notification,
@@ -642,6 +648,7 @@ Test(rpc, a_large_body_is_parsed_elsewhere_and_the_order_is_kept) {
     cr_assert(starts(end.sent.data, "{\"jsonrpc\":\"2.0\",\"id\":\"big\",\"result\":"));
     const char *tail = "\"]}\n" RESULT("2");
     cr_assert_str_eq(end.sent.data + end.sent.len - strlen(tail), tail);
+    cr_assert(eq(uint, end.dropped, 2u), "the large one's body and call, no other");
     /* Two in a row; the peer goes while the second is under way. */
     feed(&end, large);
     feed(&end, large);
