@@ -244,11 +244,29 @@ static void answer_call(struct walk *w, size_t i) {
     bindings_finish(&arguments);
 }
 
+static void count_argument(const struct code_tokens *t, size_t from, size_t to,
+                           void *data) {
+    (void)t, (void)from, (void)to;
+    ++*(size_t *)data;
+}
+
+/* "k<4><<<1, 1>>>(x)" of a template <int N, class T>: what is missing is found from the
+ * call's arguments, whose types are not known here. */
+static bool is_deduced(struct walk *w, const struct declaration *kernel, size_t open,
+                       size_t close) {
+    struct template_parameters parameters;
+    size_t given = 0;
+    template_parameters_read(&w->c->b->tokens, kernel, &parameters);
+    template_list_split(w->t, open, close, count_argument, &given);
+    return !parameters.bad && given < parameters.count &&
+           !parameters.list[given].fallback;
+}
+
 static void take_kernel(struct walk *w, size_t i) {
     const struct host_blanker *b = w->c->b;
     const struct declaration *kernel = kernel_template(w->c, code_token_hash(w->t, i));
     size_t close = kernel ? code_angles_end(w->t, i + 1) : i + 1;
-    if (close == i + 1) {
+    if (close == i + 1 || is_deduced(w, kernel, i + 1, close)) {
         return;
     }
     autofree char *arguments = bindings_expand(w->t, i + 1, close + 1, w->names);

@@ -18,11 +18,19 @@ size_t include_root_of(const struct include_builder *b, const char *path) {
     return SIZE_MAX;
 }
 
+/* Before those that lie beneath it: a path is of the first root that it is beneath, and
+ * files of one root may include each other. */
 static void add_root(struct include_builder *b, const char *path) {
     struct include_closure *c = b->ret;
+    char *root = path_normalize(path);
     c->roots = xreallocarray(c->roots, b->root_count + 2, sizeof *c->roots);
-    c->roots[b->root_count++] = path_normalize(path);
-    c->roots[b->root_count] = NULL;
+    size_t at = 0;
+    while (at < b->root_count && !path_is_beneath(c->roots[at], root)) {
+        at++;
+    }
+    memmove(c->roots + at + 1, c->roots + at, (b->root_count - at) * sizeof *c->roots);
+    c->roots[at] = root;
+    c->roots[++b->root_count] = NULL;
 }
 
 void include_roots_init(struct include_builder *b, const char *unit_dir) {

@@ -8,7 +8,28 @@
 
 struct macro_facts {
     bool global, device, host_only, function;
+    bool is_value; /* a number that is named like a space: MAX_DEVICES */
 };
+
+static bool contains(const char *s, const char *part) {
+    return strstr(s, part) != NULL;
+}
+
+/* Names that projects give their macros for execution spaces; their definition may be in
+ * a header that is not in sight. */
+static bool named_for_device(const char *s) {
+    return contains(s, "DEVICE") || contains(s, "CUDA_CALLABLE") ||
+           contains(s, "HOSTDEV") || strcmp(s, "HD") == 0 || contains(s, "_HD_") ||
+           strncmp(s, "HD_", 3) == 0;
+}
+
+static bool is_named_for_device(const char *name, size_t len) {
+    char s[64];
+    len = len < sizeof s ? len : sizeof s - 1;
+    memcpy(s, name, len);
+    s[len] = '\0';
+    return named_for_device(s);
+}
 
 /* Names that only the host's side of CUDA has: cudaMalloc, cudaMemcpyAsync … */
 static bool is_runtime_call(const char *s, size_t len) {
@@ -47,10 +68,15 @@ static uint64_t read_define(const struct space_macros *m, const char *text,
     l.line_start = false;
     struct cuda_token name = cuda_lexer_next(&l);
     ret->function = name.end < d->argument_end && text[name.end] == '(';
+    bool any = false, names = false;
     for (struct cuda_token t = cuda_lexer_next(&l); t.kind != CUDA_END;
          t = cuda_lexer_next(&l)) {
         read_word(m, &l, &t, ret);
+        any = true;
+        names |= t.kind == CUDA_IDENTIFIER;
     }
+    ret->is_value =
+        any && !names && is_named_for_device(text + name.start, name.end - name.start);
     ret->host_only = ret->host_only && !ret->device && !ret->global;
     return name.kind == CUDA_IDENTIFIER
                ? code_hash(text + name.start, name.end - name.start)
@@ -112,7 +138,8 @@ void space_macros_read(struct space_macros *m, const struct code_tokens *t) {
         struct macro_facts facts = {0};
         uint64_t name = read_define(m, t->text, &d, &facts);
         cuda_directive_finish(&d);
-        if (name != 0 && (facts.global || facts.device || facts.host_only)) {
+        if (name != 0 &&
+            (facts.global || facts.device || facts.host_only || facts.is_value)) {
             m->list = xreallocarray(m->list, m->count + 1, sizeof *m->list);
             m->list[m->count].name = name;
             m->list[m->count].global = facts.global;
@@ -142,18 +169,6 @@ void space_macros_finish(struct space_macros *m) {
     *m = (struct space_macros){0};
 }
 
-static bool contains(const char *s, const char *part) {
-    return strstr(s, part) != NULL;
-}
-
-/* Names that projects give their macros for execution spaces; their definition may be in
- * a header that is not in sight. */
-static bool named_for_device(const char *s) {
-    return contains(s, "DEVICE") || contains(s, "CUDA_CALLABLE") ||
-           contains(s, "HOSTDEV") || strcmp(s, "HD") == 0 || contains(s, "_HD_") ||
-           strncmp(s, "HD_", 3) == 0;
-}
-
 struct space_of_name space_of(const struct space_macros *m, const struct code_tokens *t,
                               size_t i) {
     struct space_of_name ret = {0};
@@ -169,11 +184,7 @@ struct space_of_name space_of(const struct space_macros *m, const struct code_to
     if (ret.known || !code_token_is_capital(t, i)) {
         return ret;
     }
-    char s[64];
-    size_t len = t->list[i].end - t->list[i].start;
-    len = len < sizeof s ? len : sizeof s - 1;
-    memcpy(s, t->text + t->list[i].start, len);
-    s[len] = '\0';
-    ret.device = named_for_device(s);
+    const struct code_token *token = &t->list[i];
+    ret.device = is_named_for_device(t->text + token->start, token->end - token->start);
     return ret;
 }

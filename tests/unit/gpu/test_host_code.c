@@ -116,6 +116,17 @@ Test(host_code, host_code_goes) {
         {"namespace x { void f() {} }", "namespace x { }"},
         {"extern \"C\" { int f() { return 1; } }", "extern \"C\" { }"},
         {"struct Timer { std::string name; Timer() {} };", ""},
+        /* A number is no execution space, whatever it is called. */
+        {"#define MAX_DEVICES 16\nstruct Pool { int at[MAX_DEVICES]; std::string name; "
+         "};",
+         "#define MAX_DEVICES 16"},
+        {"void f(); template <class T> int g(T); std::string h(); template <class T> T "
+         "i();"
+         " using A = decltype(g(1)); template <class T> using B = decltype(n::i<T>());",
+         "template <class T> int g(T); template <class T> T i();"
+         " using A = decltype(g(1)); template <class T> using B = decltype(n::i<T>());"},
+        {"auto f(...) -> int; template <class T> struct S : decltype(f((T *)0)) {};",
+         NULL},
         {"using Vec = std::vector<int>; struct Holder { Vec v; }; typedef Holder H;", ""},
         {"struct S { int a; S(int x) : a(x) {} void f() const {} __device__ int g() { "
          "return a; } };",
@@ -203,6 +214,11 @@ Test(host_code, instantiations_that_host_code_asks_for_are_written_in_its_place)
         {"template <class T> __global__ void k(T *p) {} int main() { k<float><<<1, "
          "32>>>(nullptr); return 0; }",
          "template <class T> __global__ void k(T *p) {} static_assert(&k<float>,\"\");"},
+        /* T is found from the call, which is not read. */
+        {"template <int N, class T, int M = 1> __global__ void k(T *p) {} void f(int *p) "
+         "{ k<4><<<1, 1>>>(p); k<4, int><<<1, 1>>>(p); }",
+         "template <int N, class T, int M = 1> __global__ void k(T *p) {} "
+         "static_assert(&k<4, int>,\"\");"},
         {"template <int N> __global__ void k() {} void f() { constexpr int B = 2 * 64; "
          "k<B><<<1, B>>>(); }",
          "template <int N> __global__ void k() {} static_assert(&k<(2 * 64)>,\"\");"},

@@ -157,6 +157,23 @@ Test(include_closure, what_leads_out_is_a_finding_and_hidden_from_the_compiler) 
     project_close(&p);
 }
 
+/* A folder and one around it are one place. */
+Test(include_closure, roots_may_lie_beneath_each_other) {
+    struct project p;
+    project_open(&p);
+    autofree char *inner = xasprintf("%s/src", p.proj);
+    const char *roots[] = {inner, p.proj, NULL}, *dirs[] = {p.proj, NULL};
+    p.options = (struct include_options){.roots = roots, .include_dirs = dirs};
+    put(&p, "proj/src/there.h", "");
+    cr_assert(
+        zero(int, build_unit(&p, "#include \"src/there.h\"\n#include <src/there.h>\n"
+                                 "#include \"../src/there.h\"\n")));
+    autofree char *findings = spell_findings(&p);
+    cr_expect(eq(str, findings, ""));
+    cr_expect(eq(sz, p.closure.sources.count, 2));
+    project_close(&p);
+}
+
 /* Where sources say in one way what a macro includes, that is included, wherever the
  * macro is defined; CUTLASS names the standard headers so. */
 Test(include_closure, a_header_that_a_macro_names_is_found) {
