@@ -18,6 +18,7 @@ struct connection {
     uv_loop_t loop;
     struct connection_options options;
     struct child *child; /* NULL once it ended */
+    int killed_by;       /* the signal that ended it, or 0 */
     struct rpc_peer *peer;
     uv_timer_t tick;
     uv_signal_t interrupt;
@@ -136,9 +137,9 @@ static void on_log(struct child *child, const char *bytes, size_t len, void *dat
 
 static void on_end(struct child *child, const struct child_end *end, void *data) {
     (void)child;
-    (void)end;
     struct connection *c = data;
     c->child = NULL;
+    c->killed_by = end->term_signal;
     uv_stop(&c->loop);
 }
 
@@ -235,6 +236,10 @@ int connection_call(struct connection *c, const char *method, json_t *params,
     uv_timer_stop(&c->tick);
     if (!c->answered) {
         const char *words = c->log.len ? c->log.data : "it said nothing";
+        if (c->killed_by) {
+            return err_set(err, -ECONNABORTED, "the daemon ended: killed by signal %d",
+                           c->killed_by);
+        }
         return err_set(err, -EPIPE, "the daemon ended: %.*s", (int)strcspn(words, "\n"),
                        words);
     }

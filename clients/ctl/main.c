@@ -151,11 +151,17 @@ static int show_interrupted(const struct ctl *c) {
     autofree char *hint =
         run ? xasprintf("upskillctl run show %s shows the answers", run) : NULL;
     bool answers = json_object_get(partial, "students") != NULL;
+    bool generates = c->command && strcmp(c->command, "skill generate") == 0;
     live_progress_end(c->progress, true);
     terminal_error(&c->terminal, "stopped by Ctrl-C");
     if (answers) {
         terminal_hint(&c->terminal, "what was answered is kept: the same command goes on "
                                     "from there and asks only the rest");
+    }
+    if (generates && !answers) {
+        terminal_hint(&c->terminal,
+                      "nothing was saved; what models answered is kept: the "
+                      "same command goes on from there");
     }
     if (hint) {
         terminal_hint(&c->terminal, hint);
@@ -182,6 +188,12 @@ static int ask(struct ctl *c, const char *method, json_t *params, json_t **resul
         show_error(c, error);
     } else {
         terminal_error(&c->terminal, "%s", err.msg);
+        if (err.code == -ECONNABORTED) {
+            terminal_hint(&c->terminal,
+                          "the same command starts another, and goes on from "
+                          "what models have answered; --log info shows its "
+                          "log");
+        }
     }
     json_decref(answer);
     json_decref(error);

@@ -34,6 +34,9 @@ int render_skills(const struct terminal *t, const char *operation, const json_t 
  * only for the verdict helps, 2 when no student gave a single answer that could be
  * graded. */
 int render_evaluation(const struct terminal *t, const json_t *result);
+/* A row for each test that a model was asked: passes of each arm, and the first thing
+ * that was wrong with the skill. cells: as run/show gives them. */
+void render_cells(const struct terminal *t, const json_t *cells, const char *model);
 /* Marks of tests that prove little, with what each means; nothing where there are none. */
 void render_marks(const struct terminal *t, const json_t *marks);
 /* skill/generate's: where the skill was saved, its sections, what it tells, tests, check,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define BAR_CELLS 20
+#define NARROW 100 /* columns */
 
 static double number(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
@@ -45,12 +46,12 @@ static void rates_cell(struct table *table, const json_t *of) {
     }
 }
 
-static void lift_cell(struct table *table, const json_t *lift) {
+static void lift_cell(struct table *table, const json_t *lift, bool narrow) {
     double estimate = number(lift, "estimate"), low = number(lift, "low"),
            high = number(lift, "high");
     if (isnan(estimate)) {
         table_cell(table, "");
-    } else if (isnan(low) || isnan(high)) {
+    } else if (isnan(low) || isnan(high) || narrow) {
         table_cellf(table, "%+ld", percent(estimate));
     } else {
         table_cellf(table, "%+ld [%+ld, %+ld]", percent(estimate), percent(low),
@@ -58,15 +59,18 @@ static void lift_cell(struct table *table, const json_t *lift) {
     }
 }
 
-static void row_cells(struct table *table, const json_t *row) {
+static void row_cells(struct table *table, const json_t *row, bool narrow) {
     const char *state = json_get_string(row, "state", "");
     table_cell(table, json_get_string(row, "run", ""));
     table_cell(table, json_get_string(row, "skill", ""));
     table_cell(table, json_get_string(row, "model", ""));
     table_cell(table, strcmp(state, "complete") == 0 ? verdict_of(row) : state);
     rates_cell(table, row);
-    lift_cell(table, json_object_get(row, "lift"));
+    lift_cell(table, json_object_get(row, "lift"), narrow);
     double tests = number(row, "tests");
+    if (narrow) {
+        return;
+    }
     if (isnan(tests)) {
         table_cell(table, "");
     } else {
@@ -102,9 +106,17 @@ static void matrix(const struct terminal *t, const json_t *m) {
     table_print_and_free(t, table);
 }
 
+/* On a narrow terminal the run's name stays whole, to be copied, and others give way. */
 static int run_list(const struct terminal *t, const json_t *result) {
-    static const char *const titles[] = {
-        "run", "skill", "model", "verdict", "without → with", "lift", "tests", NULL};
+    bool narrow = t->tty && t->width < NARROW;
+    const char *const titles[] = {"run",
+                                  "skill",
+                                  "model",
+                                  "verdict",
+                                  "without → with",
+                                  "lift",
+                                  narrow ? NULL : "tests",
+                                  NULL};
     const json_t *rows = json_object_get(result, "runs"), *row;
     size_t i;
     if (!json_array_size(rows)) {
@@ -113,7 +125,7 @@ static int run_list(const struct terminal *t, const json_t *result) {
     }
     struct table *table = table_new(titles);
     json_array_foreach(rows, i, row) {
-        row_cells(table, row);
+        row_cells(table, row, narrow);
     }
     table_print_and_free(t, table);
     json_int_t more = json_get_integer(result, "omitted", 0);
@@ -156,6 +168,7 @@ static int run_show(const struct terminal *t, const json_t *result) {
     const char *path = json_get_string(result, "path", NULL);
     const char *text = json_get_string(result, "text", NULL);
     const json_t *evaluation = json_object_get(result, "evaluation"), *row;
+    const json_t *cells = json_object_get(result, "cells");
     size_t i;
     if (path) {
         fputs("wrote ", stdout);
@@ -169,15 +182,16 @@ static int run_show(const struct terminal *t, const json_t *result) {
     }
     terminal_put(t, STYLE_BOLD, json_get_string(result, "run", ""));
     putchar('\n');
-    terminal_put(t, STYLE_PLAIN,
-                 json_get_string(evaluation, "sentence", "no evaluation was finished"));
-    putchar('\n');
+    terminal_put_wrapped(
+        t, STYLE_PLAIN,
+        json_get_string(evaluation, "sentence", "no evaluation was finished"), 0, 0);
     json_array_foreach(json_object_get(result, "rows"), i, row) {
         show_row(t, row);
+        render_cells(t, cells, json_get_string(row, "model", ""));
     }
-    printf("\n%zu answers in ", json_array_size(json_object_get(result, "cells")));
+    printf("\n%zu answers in ", json_array_size(cells));
     terminal_put(t, STYLE_PLAIN, json_get_string(result, "folder", ""));
-    putchar('\n');
+    puts("\nall of them, in full: --out report.html, .csv or .json");
     return 0;
 }
 

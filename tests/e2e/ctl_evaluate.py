@@ -369,10 +369,21 @@ def a_daemon_that_dies_is_said():
             os.kill(int(f.read().split()[0]), signal.SIGKILL)
         out, err = p.communicate(timeout=20)
         assert p.returncode == 2 and out == "", (p.returncode, out, err)
-        holds(err, "the daemon ended")
+        holds(err, "the daemon ended: killed by signal 9", "hint: the same command")
 
 
-TESTS = [spellings, result_alone_on_standard_output, exit_statuses, what_may_be_wrong_is_said, narrow_results_fit,
+def answers_test_by_test():
+    """run show: each test's passes in both arms, failures first, and what was wrong with the skill."""
+    with Room({"good": "secret=marigold:correct:wrong", "bad": "answer=wrong"}, tests=12) as r:
+        assert r.run("--students", "bad")[0] == 0
+        code, out, _ = r.run(words=[CTL, "run", "show", "latest"])
+        good, bad = out[out.index("good: "):out.index("bad: ")], out[out.index("bad: "):]
+        assert code == 0 and len(re.findall(r"(?m)^q\d+ +0 of 1 +1 of 1$", good)) == 12, out
+        rows = re.findall(r'(?m)^(q\d+) +0 of 1 +0 of 1 +contains "correct": not found; answered "wrong"$', bad)
+        assert rows == sorted(rows) and len(rows) == 12, out
+
+
+TESTS = [answers_test_by_test, spellings, result_alone_on_standard_output, exit_statuses, what_may_be_wrong_is_said, narrow_results_fit,
          live_display, live_display_resized, live_display_of_many_students, ctrl_c, ctrl_c_without_a_terminal,
          a_daemon_that_dies_is_said]
 
