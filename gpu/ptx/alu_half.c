@@ -7,6 +7,7 @@
  * sum loses by rounding to odd. NaN results are 0x7fff. */
 #define LANES_TWO_LOOPS
 #include "gpu/ptx/lanes_half.h"
+#include "gpu/ptx/tensor_blob.h"
 
 #define F16_INFINITY 0x7c00u
 #define BF16_INFINITY 0x7f80u
@@ -95,6 +96,19 @@ OPERATION3(f16, _relu, KEEP, RELU)
 OPERATION3(f16, _ftz_relu, flush_f16, RELU_FTZ)
 OPERATION3(bf16, _keep, KEEP, KEEP)
 OPERATION3(bf16, _relu, KEEP, BF16_RELU)
+/* .oob: nothing where a factor is what tensor copies fill with, whatever its sign. */
+LANE_INLINE bool is_filled(uint16_t h) {
+    return (h & 0x7fff) == TENSOR_NAN;
+}
+#define FILLED3(type, suffix)                                                            \
+    LANE_INLINE uint16_t type##_fma##suffix##_oob(uint16_t a, uint16_t b, uint16_t c) {  \
+        return is_filled(a) || is_filled(b) ? 0 : type##_fma##suffix(a, b, c);           \
+    }                                                                                    \
+    HALF3(fma_##type##suffix##_oob, type##_fma##suffix##_oob)
+FILLED3(f16, _keep)
+FILLED3(f16, _relu)
+FILLED3(bf16, _keep)
+FILLED3(bf16, _relu)
 
 /* Extremes: the operand that is a number; .NaN: NaN when one is; .xorsign.abs: of the
  * magnitudes, with the sign of the product. */
@@ -183,6 +197,10 @@ static const struct alu_row rows[] = {
     BOTH(FMA, 3, fma_f16_ftz_relu, PTX_M_RN, PTX_M_FTZ, PTX_M_RELU),
     BOTH_B(FMA, 3, fma_bf16_keep, PTX_M_RN),
     BOTH_B(FMA, 3, fma_bf16_relu, PTX_M_RN, PTX_M_RELU),
+    BOTH(FMA, 3, fma_f16_keep_oob, PTX_M_RN, PTX_M_OOB),
+    BOTH(FMA, 3, fma_f16_relu_oob, PTX_M_RN, PTX_M_OOB, PTX_M_RELU),
+    BOTH_B(FMA, 3, fma_bf16_keep_oob, PTX_M_RN, PTX_M_OOB),
+    BOTH_B(FMA, 3, fma_bf16_relu_oob, PTX_M_RN, PTX_M_OOB, PTX_M_RELU),
     EXTREME_ROWS(MIN, min, BOTH, f16_keep),
     EXTREME_ROWS(MIN, min, BOTH, f16_ftz, PTX_M_FTZ),
     EXTREME_ROWS(MIN, min, BOTH_B, bf16_keep),

@@ -9,6 +9,9 @@
 #define TENSOR_BLOB_BYTES 128
 #define TENSOR_BLOB_ALIGN 64
 #define TENSOR_BLOB_RANK 5
+/* The 16 bits, over and over, that fill what is outside with fill_nan: no document of
+ * NVIDIA's says them; two public projects that compared with H100s have found these. */
+#define TENSOR_NAN 0x7ff7u
 #define TENSOR_BLOB_SPATIAL 3 /* width, height, depth of an image */
 
 /* The numbers of CUtensorMapDataType. */

@@ -104,10 +104,10 @@ static void row_move(const struct bulk_copy *c, uint64_t number, uint8_t *bytes,
 /* Zeros, or NaN in each element. */
 static void row_fill(const struct tensor_blob *map, uint8_t *bytes) {
     uint32_t size = tensor_blob_row_bytes(map);
-    unsigned element = tensor_blob_element_bytes(map->type);
-    memset(bytes, map->fill_nan ? 0xff : 0, size);
-    for (uint32_t k = element - 1; map->fill_nan && k < size; k += element) {
-        bytes[k] = 0x7f;
+    memset(bytes, 0, size);
+    for (uint32_t k = 0; map->fill_nan && k < size; k += 2) {
+        bytes[k] = TENSOR_NAN & 0xff;
+        bytes[k + 1] = TENSOR_NAN >> 8;
     }
 }
 

@@ -430,6 +430,28 @@ def halves_book(book):
             for low, high in zip(rows[::2], rows[1::2]):
                 rows2.append(tuple(x | y << 16 for x, y in zip(low, high)))
             book.add(f"{word}.{name}x2", "w" * (sources + 1), rows2)
+    state = random.getstate()
+    filled_book(book)
+    random.setstate(state)
+
+
+def filled_book(book):
+    """fma.oob: 0 where a factor is what a tensor copy fills with, which is 0x7ff7 or 0xfff7."""
+    for name, f in (("f16", F16), ("bf16", BF16)):
+        for tail, end in (("", lambda r: r), (".relu", lambda r: ref.relu(r, f))):
+            def g(a, b, c, f=f, end=end):
+                if a & 0x7FFF == 0x7FF7 or b & 0x7FFF == 0x7FF7:
+                    return 0
+                return end(encode(ref.fma(*(decode(v, f) for v in (a, b, c))), f))
+            rows = []
+            for k in range(64):
+                a = [some_float(f) for _ in range(3)]
+                if k % 2:
+                    a[k // 2 % 3] = (0x7FF7, 0xFFF7, 0x7FFF, 0x7FF6)[k // 6 % 4]
+                rows.append((*a, g(*a)))
+            book.add(f"fma.rn.oob{tail}.{name}", "hhhh", rows)
+            rows2 = [tuple(x | y << 16 for x, y in zip(*pair)) for pair in zip(rows[::2], rows[1::2])]
+            book.add(f"fma.rn.oob{tail}.{name}x2", "wwww", rows2)
 
 
 # Special functions: the correctly rounded value.
