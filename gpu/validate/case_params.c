@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "gpu/validate/check_case.h"
 #include "gpu/validate/spec_struct.h"
+#include "gpu/validate/value_expression.h"
 
 #include <errno.h>
 #include <string.h>
@@ -29,6 +30,13 @@ static int scalar_to(const struct packing *p, enum tensor_type type, const json_
     if (tensor_type_float(type) && (json_is_number(value) || spec_is_special(value))) {
         tensor_set(type, to, 0, spec_number(value));
         return 0;
+    }
+    if (tensor_type_float(type) && json_is_string(value)) {
+        double real = 0;
+        int n = value_expression_number(json_string_value(value), &p->c->size_list, &real,
+                                        p->err);
+        tensor_set(type, to, 0, real);
+        return n;
     }
     int64_t number = json_is_boolean(value) ? json_is_true(value) : 0;
     int n = json_is_boolean(value) ? 0 : case_size_value(p->c, value, &number, p->err);

@@ -40,7 +40,7 @@
 
 /* --- arguments --- */
 #define VALUE "{\"type\": [\"number\", \"string\", \"boolean\"], " TEXT("A number, \\\"NaN\\\", or an " \
-    "expression over the sizes.") "}"
+    "expression over the sizes; a float's may be \\\"1.0 / d\\\" or \\\"rsqrt(d)\\\".") "}"
 #define BUFFER_ARG OBJECT("A pointer to a buffer.", NAME ", " CONTENTS, \
     ", \"required\": [\"name\", \"type\", \"shape\"]")
 #define SCALAR_ARG OBJECT("A scalar.", NAME ", \"type\": " TYPE ", \"value\": " VALUE, \

@@ -6,17 +6,27 @@
 #include "gpu/validate/spec_tensor_map.h"
 #include "gpu/validate/spec_texture.h"
 #include "gpu/validate/spec_words.h"
+#include "gpu/validate/value_expression.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-int spec_check_size(struct spec_reader *r, const json_t *value, const char *at) {
-    struct size_value sizes[SPEC_MAX_SIZES];
+/* Every case must know the names: the first stands for all, values may differ. */
+static struct size_values first_sizes(const struct spec_reader *r,
+                                      struct size_value sizes[static SPEC_MAX_SIZES]) {
     struct size_values list = {.list = sizes};
     const char *name;
     json_t *size;
+    json_object_foreach((json_t *)(uintptr_t)r->spec->cases[0], name, size) {
+        sizes[list.count++] = (struct size_value){name, json_integer_value(size)};
+    }
+    return list;
+}
+
+int spec_check_size(struct spec_reader *r, const json_t *value, const char *at) {
+    struct size_value sizes[SPEC_MAX_SIZES];
     if (json_is_integer(value)) {
         return 0;
     }
@@ -24,10 +34,7 @@ int spec_check_size(struct spec_reader *r, const json_t *value, const char *at) 
         return err_set(r->err, -EINVAL, "%s: an integer or an expression is expected",
                        at);
     }
-    /* Every case must know the names: the first stands for all, values may differ. */
-    json_object_foreach((json_t *)(uintptr_t)r->spec->cases[0], name, size) {
-        sizes[list.count++] = (struct size_value){name, json_integer_value(size)};
-    }
+    struct size_values list = first_sizes(r, sizes);
     int64_t ignored;
     struct err why = {0};
     if (integer_expression(json_string_value(value), &list, &ignored, &why) < 0) {
@@ -251,11 +258,25 @@ int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
 
 /* --- arguments --- */
 
+static int check_number(struct spec_reader *r, const json_t *value, const char *at) {
+    struct size_value sizes[SPEC_MAX_SIZES];
+    struct size_values list = first_sizes(r, sizes);
+    double ignored;
+    struct err why = {0};
+    if (value_expression_number(json_string_value(value), &list, &ignored, &why) < 0) {
+        return err_set(r->err, -EINVAL, "%s: %s", at, why.msg);
+    }
+    return 0;
+}
+
 int spec_check_value(struct spec_reader *r, enum tensor_type type, const json_t *value,
                      const char *at) {
     if (json_is_boolean(value) ||
         (tensor_type_float(type) && (json_is_number(value) || spec_is_special(value)))) {
         return 0;
+    }
+    if (tensor_type_float(type) && json_is_string(value)) {
+        return check_number(r, value, at);
     }
     int n = spec_check_size(r, value, at);
     return n < 0 ? n : spec_check_range(r, type, value, at); /* expressions: by case */

@@ -581,3 +581,24 @@ int value_expression_evaluate(const struct value_expression *e, uint64_t count,
     }
     return 0;
 }
+
+#define NUMBER_STEPS 100000
+
+int value_expression_number(const char *text, const struct size_values *sizes,
+                            double *ret, struct err *err) {
+    struct err whole_only = {0};
+    int64_t whole;
+    if (integer_expression(text, sizes, &whole, &whole_only) == 0) {
+        *ret = (double)whole;
+        return 0;
+    }
+    struct value_expression *e;
+    const struct value_inputs none = {0};
+    uint64_t steps = NUMBER_STEPS;
+    int r = value_expression_new(&e, text, sizes, &none, err);
+    if (r == 0) {
+        r = value_expression_evaluate(e, 1, ret, &steps, err);
+        value_expression_free(e);
+    }
+    return r;
+}

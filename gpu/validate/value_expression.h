@@ -35,3 +35,8 @@ void value_expression_free(struct value_expression *e);
  * for an index outside its buffer. */
 int value_expression_evaluate(const struct value_expression *e, uint64_t count,
                               double *ret, uint64_t *steps, struct err *err);
+
+/* One number over sizes alone, as a float argument has it: "n / 2" of whole numbers as
+ * integer_expression, anything else in double precision, "rsqrt(d)". */
+int value_expression_number(const char *text, const struct size_values *sizes,
+                            double *ret, struct err *err);

@@ -292,6 +292,39 @@ Test(check_spec, values_that_a_scalar_cannot_hold) {
     }
 }
 
+/* A float's expression is one of numbers, of each case's own sizes; whole numbers alone
+ * are divided as in C, as they are in a shape. */
+Test(check_spec, floats_are_expressions_with_decimals) {
+    static const struct {
+        const char *value;
+        float want[2];
+    } cases[] = {{"1.0 / d", {0.25f, 0.0625f}},
+                 {"rsqrt(d)", {0.5f, 0.25f}},
+                 {"d / 3", {1, 5}},
+                 {"-d", {-4, -16}},
+                 {"NaN", {NAN, NAN}},
+                 {"max(d, 6) * 0.5", {3, 8}}};
+    for (size_t i = 0; i < 2 * ARRAY_LEN(cases); i++) {
+        static const struct kernel_param params[] = {{0, 4}};
+        const struct case_places places = {0};
+        autofree char *text = xasprintf(
+            "'sizes':[{'d':4},{'d':16}],'args':[{'type':'float32','value':'%s'}]",
+            cases[i / 2].value);
+        float got = 0, want = cases[i / 2].want[i % 2];
+        struct check_spec spec;
+        struct check_case c;
+        struct err err = {0};
+        cr_assert_eq(read_spec(&spec, text, &err), 0, "%s", err.msg);
+        cr_assert_eq(check_case_resolve(&c, &spec, i % 2, &err), 0, "%s", err.msg);
+        cr_assert_eq(
+            check_case_params(&c, &spec.launches[0], params, 1, &places, &got, &err), 0,
+            "%s", err.msg);
+        cr_expect(isnan(want) ? isnan(got) : got == want, "%s: %g", text, (double)got);
+        check_case_finish(&c);
+        check_spec_finish(&spec);
+    }
+}
+
 /* The compiler that builds this test is the judge of the layout. */
 struct inner {
     int8_t tag;
