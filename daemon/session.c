@@ -17,9 +17,14 @@
  * turn. */
 #define TURN_MS 4
 
+/* With as many unanswered requests as may be, reading waits for an answer this long. Then
+ * it goes on: what comes next may be what they wait for, such as a cancellation. */
+#define FULL_MS 5000
+
 struct session {
     uv_loop_t *loop;
     uv_idle_t later; /* goes on with what was too much for one turn */
+    uv_timer_t full; /* while there is no room for requests */
     struct stdio_link *link;
     struct rpc_peer *peer;
     struct face_host host;
@@ -29,7 +34,7 @@ struct session {
     struct lsp *lsp;
     bool ended; /* told the owner */
     /* session_close: freed once all handles are closed and no thread parses for us. */
-    bool closing, link_closed, later_closed, parsing;
+    bool closing, link_closed, later_closed, full_closed, parsing;
     void (*closed)(void *data);
     void *closed_data;
 };
@@ -125,9 +130,10 @@ static void run_parse(uv_work_t *work) {
 }
 
 static void go_on(uv_idle_t *idle);
+static void on_full(uv_timer_t *timer);
 
 static void free_when_done(struct session *s) {
-    if (!s->link_closed || !s->later_closed || s->parsing) {
+    if (!s->link_closed || !s->later_closed || !s->full_closed || s->parsing) {
         return;
     }
     if (s->closed) {
@@ -147,7 +153,9 @@ static void settle(struct session *s) {
         return;
     }
     stdio_link_pause(s->link);
-    if (!s->parsing) {
+    if (rpc_peer_full(s->peer)) {
+        uv_timer_start(&s->full, on_full, FULL_MS, 0);
+    } else if (!s->parsing) {
         uv_idle_start(&s->later, go_on);
     }
 }
@@ -157,6 +165,22 @@ static void go_on(uv_idle_t *idle) {
     uv_idle_stop(idle);
     rpc_peer_resume(s->peer);
     settle(s);
+}
+
+static void on_full(uv_timer_t *timer) {
+    struct session *s = container_of(timer, struct session, full);
+    log_debug("no request was answered for %d ms: more are refused", FULL_MS);
+    rpc_peer_refuse(s->peer);
+    settle(s);
+}
+
+static void on_room(struct rpc_peer *peer, void *data) {
+    (void)peer;
+    struct session *s = data;
+    if (!s->closing) {
+        uv_timer_stop(&s->full);
+        uv_idle_start(&s->later, go_on);
+    }
 }
 
 static bool on_enough(struct rpc_peer *peer, void *data) {
@@ -217,6 +241,12 @@ static void on_later_closed(uv_handle_t *handle) {
     free_when_done(s);
 }
 
+static void on_full_closed(uv_handle_t *handle) {
+    struct session *s = container_of((uv_timer_t *)handle, struct session, full);
+    s->full_closed = true;
+    free_when_done(s);
+}
+
 static void on_link_closed(void *data) {
     struct session *s = data;
     s->link_closed = true;
@@ -233,6 +263,7 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
         .parse = on_parse,
         .release = on_release,
         .enough = on_enough,
+        .room = on_room,
     };
     static const struct stdio_link_events link_events = {.bytes = on_bytes,
                                                          .ended = on_ended};
@@ -253,6 +284,7 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
         return rc;
     }
     uv_idle_init(loop, &s->later);
+    uv_timer_init(loop, &s->full);
     *ret = s;
     return 0;
 }
@@ -280,5 +312,6 @@ void session_close(struct session *s, unsigned flush_ms, void (*closed)(void *da
     lsp_free(s->lsp);
     rpc_peer_free(s->peer);
     uv_close((uv_handle_t *)&s->later, on_later_closed);
+    uv_close((uv_handle_t *)&s->full, on_full_closed);
     stdio_link_close(s->link, flush_ms, on_link_closed, s);
 }

@@ -21,7 +21,7 @@ struct check_reader {
     uv_work_t work;
     uv_loop_t *loop;
     struct check_reading *waiting, **last; /* the first is read while `reading` */
-    bool reading, freed;
+    bool reading, held, freed;
 };
 
 static void reading_free(struct check_reading *reading) {
@@ -80,7 +80,7 @@ static void on_read(uv_work_t *work, int status) {
 
 /* Reads the next one; frees the reader when that is due. */
 static void go_on(struct check_reader *reader) {
-    if (reader->waiting && !reader->reading) {
+    if (reader->waiting && !reader->reading && !reader->held) {
         reader->reading = true;
         uv_queue_work(reader->loop, &reader->work, on_thread, on_read);
     } else if (reader->freed && !reader->waiting) {
@@ -141,6 +141,14 @@ struct check_reading *check_reader_start(struct check_reader *reader,
     reader->last = &reading->next;
     go_on(reader);
     return reading;
+}
+
+void check_reader_hold(struct check_reader *reader, bool held) {
+    bool was = reader->held;
+    reader->held = held;
+    if (was && !held) {
+        go_on(reader);
+    }
 }
 
 void check_reading_cancel(struct check_reading *reading) {

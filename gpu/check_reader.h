@@ -28,5 +28,7 @@ struct check_reading *check_reader_start(struct check_reader *reader,
                                          const char *const *roots,
                                          const struct check_places *places,
                                          check_reading_done *done, void *data);
+/* While held, nothing more is read: it costs least where it is. */
+void check_reader_hold(struct check_reader *reader, bool held);
 /* `done` does not follow. */
 void check_reading_cancel(struct check_reading *reading);

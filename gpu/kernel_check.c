@@ -22,6 +22,7 @@
 /* The machine's toolkits are looked up again after this. */
 #define TOOLKIT_FRESH_MS 2000
 #define COMPILE_MEMORY_BYTES ((size_t)6 << 30)
+#define MAX_COMPILES 128 /* in the pool; what would be compiled next is not read yet */
 
 /* One compilation on its way, and all the checks that wait for it. */
 struct compile {
@@ -55,6 +56,7 @@ struct gpu {
     struct check_reader *reader;
     struct check_cache *cache;
     struct compile *compiles;
+    unsigned compile_count;
     char **include_dirs;
     char *default_arch;
     char *workers; /* the configured ones, for the cache's key */
@@ -343,6 +345,7 @@ static void compile_done(struct pool_job *job, int status, const json_t *answer,
     }
     guess_attempts_finish(&compile->attempts);
     free(compile);
+    check_reader_hold(gpu->reader, --gpu->compile_count >= MAX_COMPILES);
     gpu_drop(gpu);
 }
 
@@ -360,6 +363,7 @@ static struct compile *compile_start(struct gpu *gpu, const struct check_input *
     memcpy(compile->key, input->key, sizeof compile->key);
     compile->next = gpu->compiles;
     gpu->compiles = compile;
+    check_reader_hold(gpu->reader, ++gpu->compile_count >= MAX_COMPILES);
     gpu->open++;
     compile_submit(compile, input);
     return compile;

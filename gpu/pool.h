@@ -20,7 +20,7 @@ struct json_hold;
 struct pool;
 struct pool_job;
 
-#define POOL_MAX_QUEUED 256 /* jobs that wait; one more ends with -EBUSY */
+#define POOL_MAX_QUEUED 2048 /* jobs that wait; one more ends with -EBUSY */
 #define POOL_HINT                                                                        \
     "upskilld-worker must stand beside upskilld or on PATH; $UPSKILLD_WORKER names it "  \
     "elsewhere; upskillctl worker check NAME tries a configured one"

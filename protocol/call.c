@@ -8,6 +8,7 @@
 #include "base/json_hold.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "protocol/call_queue.h"
 #include "protocol/operation.h"
 #include "protocol/schema.h"
 
@@ -38,6 +39,7 @@ struct call {
     json_t *params;
     struct call_origin origin; /* its client and roots are our own copies */
     enum call_state state;
+    struct call_turn turn;
     bool owed;       /* the operation has not answered; it holds a reference */
     bool cancelling; /* its on_cancel has been called */
     bool kept;
@@ -56,7 +58,6 @@ struct call {
 };
 
 static const struct call_observer *process_observer;
-static unsigned running; /* calls whose operation has not answered */
 
 void call_set_observer(const struct call_observer *observer) {
     process_observer = observer;
@@ -234,7 +235,7 @@ static void finish(struct call *call, enum call_state state) {
 static bool answering(struct call *call) {
     assert(call->owed); /* an operation ends its call once */
     call->owed = false;
-    running--;
+    call_queue_leave(&call->turn);
     return !call_ended(call);
 }
 
@@ -341,7 +342,9 @@ void call_cancel(struct call *call) {
         return;
     }
     call_cancelled *cb = take(call->on_cancelled);
-    if (cb) {
+    if (call->turn.state == CALL_TURN_WAITS) {
+        call_stopped(call); /* for the operation, which never hears of it */
+    } else if (cb) {
         call->cancelling = true;
         call_ref(call);
         cb(call, call->on_cancelled_data);
@@ -362,6 +365,7 @@ void call_require_input(struct call *call, json_t *work_order, call_resumed *cb,
     call->resume = cb;
     call->resume_data = data;
     call->state = CALL_INPUT_REQUIRED;
+    call_queue_ask(&call->turn);
     tell_observer(call);
     tell_progress(call);
 }
@@ -373,6 +377,7 @@ int call_input(struct call *call, const json_t *input) {
     call_ref(call);
     call_resumed *resume = take(call->resume);
     call->state = CALL_RUNNING;
+    call_queue_go_on(&call->turn);
     json_decref(take(call->work_order));
     tell_observer(call);
     tell_progress(call);
@@ -390,12 +395,6 @@ static bool check_start(struct call *call) {
     struct err err = {0};
     autofree char *path = NULL;
     const struct schema *schema = operation_params(NULL, call->op);
-    if (running > CALL_MAX_RUNNING) {
-        call_fail(call, CALL_REFUSED, "too_many_calls",
-                  "wait for some of them to end, or cancel them",
-                  "%u calls are running, which is the limit", CALL_MAX_RUNNING);
-        return false;
-    }
     if (!schema) {
         call_fail(call, CALL_INTERNAL, "no_table", NULL, "%s stands in no table",
                   call->op->name);
@@ -408,6 +407,11 @@ static bool check_start(struct call *call) {
     return true;
 }
 
+static void on_turn(struct call_turn *turn) {
+    struct call *call = container_of(turn, struct call, turn);
+    call->op->start(call, call->params);
+}
+
 struct call *call_start(const struct operation *op, json_t *params,
                         const struct call_origin *origin) {
     struct call *call = xcalloc(1, sizeof *call);
@@ -417,9 +421,18 @@ struct call *call_start(const struct operation *op, json_t *params,
                           .params = params ? params : json_object(),
                           .origin = copy_origin(origin),
                           .started_ms = clock_ms()};
-    running++;
-    if (check_start(call)) {
-        op->start(call, call->params);
+    call->turn.start = on_turn;
+    if (!check_start(call)) {
+        return call;
+    }
+    enum call_turn_state turn = call_queue_enter(&call->turn, origin->loop);
+    if (turn == CALL_TURN_RUNS) {
+        on_turn(&call->turn);
+    } else if (turn == CALL_TURN_NONE) {
+        call_fail(call, CALL_REFUSED, "too_many_calls",
+                  "wait for some of them to end, or cancel them",
+                  "%u calls wait for others to end, which is the limit",
+                  CALL_MAX_WAITING);
     }
     return call;
 }

@@ -18,7 +18,8 @@
 struct call;
 struct operation;
 
-#define CALL_MAX_RUNNING 1024u /* in the process; more are refused */
+#define CALL_MAX_RUNNING 1024u /* operations at once in the process; more wait */
+#define CALL_MAX_WAITING 4096u /* for that, or for their callers; more are refused */
 
 enum call_state {
     CALL_RUNNING,
@@ -102,7 +103,7 @@ struct call_view {
 };
 
 /* Check params (stolen; NULL = {}) against the operation's schema (it must stand in a
- * table) and start it. Bad params end the call as failed. A call may have ended when this
+ * table) and start it, or let it wait while too many run. Bad params end the call as failed. A call may have ended when this
  * returns: look at call_ended, or attach a view, which hears of an end that already was
  * from the loop. origin's client and roots are copied; loop and host must outlive the
  * call. Returns a reference. */

@@ -184,12 +184,26 @@ static void start_parse(struct rpc_peer *peer, enum frame_mode mode, const char 
     peer->events.parse(peer, parse, peer->data);
 }
 
+static bool has_room(const struct rpc_peer *peer) {
+    return peer->call_count < RPC_MAX_PENDING &&
+           peer->call_bytes + peer->max_body <= RPC_MAX_PENDING_BYTES;
+}
+
+void rpc_peer_has_room(struct rpc_peer *peer) {
+    bool was = peer->full || peer->refuses;
+    if (was && has_room(peer) && !peer->dead) {
+        peer->refuses = false;
+        peer->events.room(peer, peer->data);
+    }
+}
+
 /* False when nothing more is to be taken for now. */
 static bool goes_on(struct rpc_peer *peer) {
     if (!peer->dead && !peer->parse && peer->events.enough) {
         peer->held = peer->events.enough(peer, peer->data);
     }
-    return !peer->dead && !peer->parse && !peer->held;
+    peer->full = peer->events.room && !peer->refuses && !has_room(peer);
+    return !peer->dead && !peer->parse && !peer->held && !peer->full;
 }
 
 static bool on_message(enum frame_mode mode, char *text, size_t len, void *data) {
@@ -267,7 +281,7 @@ void rpc_parse_done(struct rpc_parse *parse) {
         rpc_peer_enter(peer);
         peer->parse = NULL;
         take_body(peer, parse->mode, &parse->body, parse->len);
-        if (!peer->dead && !peer->parse) {
+        if (goes_on(peer)) {
             frame_resume(peer->decoder);
         }
         rpc_peer_leave(peer);
@@ -286,6 +300,7 @@ struct rpc_peer *rpc_peer_new(enum frame_mode mode, size_t max_body,
     peer->events = *events;
     peer->data = data;
     peer->mode = mode;
+    peer->max_body = max_body;
     peer->decoder = frame_decoder_new(max_body, &frame_events, peer);
     return peer;
 }
@@ -340,15 +355,33 @@ void rpc_feed(struct rpc_peer *peer, const char *bytes, size_t len) {
 }
 
 bool rpc_peer_busy(const struct rpc_peer *peer) {
-    return peer->parse || peer->held;
+    return peer->parse || peer->held || peer->full;
 }
 
-void rpc_peer_resume(struct rpc_peer *peer) {
-    if (peer->held && !peer->dead) {
-        peer->held = false;
+bool rpc_peer_full(const struct rpc_peer *peer) {
+    return peer->full && !peer->parse && !peer->held;
+}
+
+static void go_on(struct rpc_peer *peer) {
+    peer->held = peer->full = false;
+    if (!peer->parse) {
         rpc_peer_enter(peer);
         frame_resume(peer->decoder);
         rpc_peer_leave(peer);
+    }
+}
+
+void rpc_peer_resume(struct rpc_peer *peer) {
+    bool full = peer->full && !has_room(peer);
+    if ((peer->held || peer->full) && !full && !peer->dead) {
+        go_on(peer);
+    }
+}
+
+void rpc_peer_refuse(struct rpc_peer *peer) {
+    if (peer->full && !peer->dead) {
+        peer->refuses = true;
+        go_on(peer);
     }
 }
 

@@ -61,6 +61,10 @@ struct rpc_events {
      * loop.
      */
     bool (*enough)(struct rpc_peer *peer, void *data);
+    /* Optional. There is room for requests again, after there was none (rpc_peer_busy):
+     * rpc_peer_resume from the loop takes them. NULL = requests without room are refused.
+     */
+    void (*room)(struct rpc_peer *peer, void *data);
     /* Optional: a look at every message, framed bodies both ways, for a protocol log. */
     void (*trace)(struct rpc_peer *peer, bool outgoing, const char *body, size_t len,
                   void *data);
@@ -78,11 +82,16 @@ struct rpc_peer *rpc_peer_new(enum frame_mode mode, size_t max_body,
 void rpc_peer_free(struct rpc_peer *peer);
 void *rpc_peer_data(const struct rpc_peer *peer);
 void rpc_feed(struct rpc_peer *peer, const char *bytes, size_t len);
-/* True while a large body is parsed elsewhere, and after `enough` until rpc_peer_resume:
- * the host should stop reading. */
+/* True while a large body is parsed elsewhere, after `enough` until rpc_peer_resume, and
+ * while there is no room for another request: the host should stop reading. */
 bool rpc_peer_busy(const struct rpc_peer *peer);
-/* Go on after `enough`; a no-op otherwise. May ask it again. */
+/* True when only answers to earlier requests let it go on. */
+bool rpc_peer_full(const struct rpc_peer *peer);
+/* Go on after `enough` and `room`; a no-op otherwise. May ask the former again. */
 void rpc_peer_resume(struct rpc_peer *peer);
+/* Go on without room, refusing requests until there is some: what would be read next may
+ * be what the earlier requests wait for. */
+void rpc_peer_refuse(struct rpc_peer *peer);
 /* The framing of the latest message received (or the one given to rpc_peer_new). Outgoing
  * requests and notifications use it; a response uses its request's. */
 enum frame_mode rpc_peer_mode(const struct rpc_peer *peer);

@@ -61,6 +61,9 @@ static void call_free(struct rpc_call *call) {
     rpc_peer_release(peer, call->message, call->bytes);
     free(call->id);
     free(call);
+    if (peer) {
+        rpc_peer_has_room(peer);
+    }
 }
 
 static bool call_heard(const struct rpc_call *call) {

@@ -60,7 +60,9 @@ struct rpc_peer {
     bool dead;        /* rpc_peer_free was called: nothing is sent or told any more */
     unsigned entered; /* functions of ours on the stack; freed when it falls to 0 */
     struct rpc_parse *parse;
-    bool held; /* the host has had enough for now */
+    bool held;          /* the host has had enough for now */
+    bool full, refuses; /* no room for requests: nothing is read, or they are refused */
+    size_t max_body;
     struct rpc_call *calls[RPC_BUCKETS];
     struct rpc_request *requests[RPC_BUCKETS];
     struct rpc_batch *open_batches;
@@ -71,6 +73,8 @@ struct rpc_peer {
 /* Drops a message, or a part of one, that came in a body of so many bytes. peer may be
  * NULL. */
 void rpc_peer_release(struct rpc_peer *peer, json_t *message, size_t bytes);
+/* After a call has gone: tells the host of room that there was not. */
+void rpc_peer_has_room(struct rpc_peer *peer);
 /* Around everything that may call out: a peer that is freed meanwhile goes at the last
  * leave. */
 void rpc_peer_enter(struct rpc_peer *peer);

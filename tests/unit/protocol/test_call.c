@@ -321,30 +321,88 @@ Test(call, views_hear_that_a_call_goes_on_before_it_gets_its_input) {
     close_bench(&b);
 }
 
-Test(call, so_many_calls_may_run_and_no_more) {
+/* More calls than may run wait, in their order, and begin as others end. */
+Test(call, so_many_calls_run_and_others_wait) {
     static struct call *calls[CALL_MAX_RUNNING], *waiting[CALL_MAX_RUNNING];
     struct bench b;
+    struct witness w = {.ends = 0};
     open_bench(&b);
     for (unsigned i = 0; i < CALL_MAX_RUNNING; i++) {
         calls[i] = start(&b, "later", NULL);
         waiting[i] = started;
     }
-    struct call *more = start(&b, "now", NULL);
-    cr_assert(eq(int, call_state(more), CALL_FAILED));
-    cr_assert(eq(int, call_failure(more)->fault, CALL_REFUSED));
-    cr_assert(zero(int, strcmp(call_failure(more)->reason, "too_many_calls")));
-    call_unref(more);
+    struct call *bad = start(&b, "now", json_pack("{s:s}", "n", "no number"));
+    cr_assert(eq(int, call_state(bad), CALL_FAILED), "that needs no turn");
+    struct call *next = start(&b, "stop", NULL), *more[3];
+    watch(next, &w);
+    for (int i = 0; i < 3; i++) {
+        more[i] = start(&b, "now", json_pack("{s:i}", "n", i));
+    }
+    uv_run(&b.loop, UV_RUN_DEFAULT);
+    cr_assert(eq(int, call_state(next), CALL_RUNNING));
+    cr_assert(eq(int, call_state(more[0]), CALL_RUNNING));
+    call_cancel(more[0]);
+    cr_assert(eq(int, call_state(more[0]), CALL_CANCELLED));
     call_reply(waiting[0], NULL);
-    more = start(&b, "now", NULL);
-    cr_assert(eq(int, call_state(more), CALL_SUCCEEDED), "one ended: there is room");
-    call_unref(more);
+    cr_assert(ne(ptr, started, next), "not from inside");
+    uv_run(&b.loop, UV_RUN_DEFAULT);
+    cr_assert(eq(ptr, started, next));
+    cr_assert(eq(int, call_state(more[1]), CALL_RUNNING), "one ended, one began");
+    call_cancel(next);
+    cr_assert(eq(uint, cancels, 1u), "it runs and hears of it");
+    call_stopped(next);
+    uv_run(&b.loop, UV_RUN_DEFAULT);
+    cr_assert(eq(int, call_state(more[1]), CALL_SUCCEEDED));
+    cr_assert(eq(int, call_state(more[2]), CALL_SUCCEEDED));
+    cr_assert(eq(uint, w.ends, 1));
     for (unsigned i = 0; i < CALL_MAX_RUNNING; i++) {
         if (i) {
             call_reply(waiting[i], NULL);
         }
         call_unref(calls[i]);
     }
+    for (int i = 0; i < 3; i++) {
+        call_unref(more[i]);
+    }
+    call_unref(bad);
+    call_unref(next);
     close_bench(&b);
+}
+
+/* Those that wait for their callers keep nobody from running, and there is a limit to
+ * those that wait for whatever. */
+Test(call, calls_that_wait_are_bounded) {
+    static struct call *calls[CALL_MAX_WAITING + CALL_MAX_RUNNING];
+    for (int asks = 0; asks < 2; asks++) {
+        struct bench b;
+        open_bench(&b);
+        unsigned count = asks ? CALL_MAX_WAITING : ARRAY_LEN(calls);
+        for (unsigned i = 0; i < count; i++) {
+            calls[i] = start(&b, asks ? "ask" : "stop", json_pack("{s:b}", "at_once", 1));
+            cr_assert(not(call_ended(calls[i])));
+        }
+        struct call *more = start(&b, "now", NULL);
+        cr_assert(eq(int, call_state(more), CALL_FAILED));
+        cr_assert(eq(int, call_failure(more)->fault, CALL_REFUSED));
+        cr_assert(zero(int, strcmp(call_failure(more)->reason, "too_many_calls")));
+        call_unref(more);
+        autojson *input = json_object();
+        for (unsigned i = 0; i < count; i++) {
+            if (asks) {
+                cr_assert(zero(int, call_input(calls[i], input)));
+                json_decref(take(resumed_with));
+                more = start(&b, "now", NULL);
+                cr_assert(eq(int, call_state(more), CALL_SUCCEEDED));
+                call_unref(more);
+            } else {
+                call_cancel(calls[i]);
+            }
+            cr_assert(call_ended(calls[i]));
+            call_unref(calls[i]);
+        }
+        cr_assert(eq(uint, cancels, asks ? 0 : CALL_MAX_RUNNING), "those that ran");
+        close_bench(&b);
+    }
 }
 
 static unsigned kept, changed;

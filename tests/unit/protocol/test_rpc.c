@@ -625,6 +625,87 @@ Test(rpc, bytes_may_come_from_inside_send) {
     close_end(&end);
 }
 
+/* --- no room --- */
+
+static unsigned rooms;
+
+static void on_room(struct rpc_peer *peer, void *data) {
+    (void)peer, (void)data;
+    rooms++;
+}
+
+static const struct rpc_events patient_events = {.request = on_request,
+                                                 .notification = on_notification,
+                                                 .send = on_send,
+                                                 .room = on_room};
+
+static char *requests(int from, int to, const char *method) {
+    struct buf out = BUF_INIT(4u << 20);
+    for (int i = from; i < to; i++) {
+        buf_addf(&out, "{\"id\":%d,\"method\":\"%s\",\"params\":[1]}\n", i, method);
+    }
+    return buf_detach(&out);
+}
+
+static unsigned errors_in(const struct end *end) {
+    unsigned n = 0;
+    for (const char *at = end->sent.data; at && (at = strstr(at, "\"error\"")); at++) {
+        n++;
+    }
+    return n;
+}
+
+/* More requests than may be unanswered are read when there is room again, in their order;
+ * or refused, when the host says so. */
+Test(rpc, a_peer_without_room_waits) {
+    static struct rpc_call *calls[RPC_MAX_PENDING];
+    struct end end;
+    open_end(&end, &patient_events);
+    rooms = 0;
+    for (int i = 0; i < RPC_MAX_PENDING; i++) {
+        cr_assert(not(rpc_peer_busy(end.peer)));
+        autofree char *one = requests(i, i + 1, "hold");
+        end.held_count = 0;
+        feed(&end, one);
+        calls[i] = end.held[0];
+    }
+    cr_assert(rpc_peer_full(end.peer));
+    autofree char *more = requests(10000, 10003, "echo");
+    feed(&end, more);
+    rpc_peer_resume(end.peer);
+    cr_assert(eq(sz, end.sent.len, (size_t)0), "nothing is taken, nothing refused");
+    cr_assert(eq(uint, rooms, 0u));
+
+    rpc_reply(calls[0], json_pack("[i]", 1));
+    cr_assert(eq(uint, rooms, 1u));
+    cr_assert(rpc_peer_busy(end.peer), "until it is resumed");
+    rpc_peer_resume(end.peer);
+    cr_assert(not(rpc_peer_busy(end.peer)), "what is answered at once takes no room");
+    const char *all = RESULT("0") RESULT("10000") RESULT("10001") RESULT("10002");
+    cr_assert_str_eq(end.sent.data, all);
+
+    end.held_count = 0;
+    autofree char *last = requests(20000, 20002, "hold");
+    feed(&end, last);
+    calls[0] = end.held[0];
+    cr_assert(rpc_peer_full(end.peer));
+    cr_assert(eq(uint, errors_in(&end), 0u));
+    rpc_peer_refuse(end.peer);
+    cr_assert(not(rpc_peer_busy(end.peer)));
+    cr_assert(eq(uint, errors_in(&end), 1u));
+    feed(&end, "{\"method\":\"is-read\"}\n");
+    cr_assert(starts(end.told.data, "is-read"));
+    for (int i = 0; i < RPC_MAX_PENDING; i++) {
+        rpc_drop(calls[i]);
+    }
+    end.held_count = 0;
+    cr_assert(eq(uint, rooms, 2u));
+    autofree char *again = requests(30000, 30001, "echo");
+    feed(&end, again);
+    cr_assert(eq(uint, errors_in(&end), 1u));
+    close_end(&end);
+}
+
 /* --- bodies parsed elsewhere --- */
 
 static char *large_request(const char *id) {
