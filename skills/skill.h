@@ -16,7 +16,7 @@
 struct buf;
 struct err;
 
-#define SKILL_MAX_FILES 512 /* the limits of Skills over MCP */
+#define SKILL_MAX_FILES 512 /* what clients take of one skill */
 #define SKILL_MAX_BYTES (16u << 20)
 #define SKILL_MAX_TEXT (1u << 20) /* SKILL.md itself */
 #define SKILL_MAX_NAME 64

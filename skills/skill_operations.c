@@ -23,7 +23,7 @@ static void on_current(struct catalog *c, int status, void *data) {
     if (status == -ECANCELED) {
         call_fail(w->call, CALL_UNAVAILABLE, "closing", NULL, "the daemon is ending");
     } else if (status < 0) {
-        call_fail(w->call, CALL_UNAVAILABLE, "no_index", "upskillctl status says more",
+        call_fail(w->call, CALL_UNAVAILABLE, "no_index", "the daemon's status says more",
                   "the index of skills cannot be used: %s", strerror(-status));
     } else if (call_ended(w->call)) { /* cancelled meanwhile */
         call_stopped(w->call);
@@ -43,6 +43,9 @@ void skills_when_current(struct call *call, skills_go *go) {
     }
     struct current_wait *w = xcalloc(1, sizeof *w);
     *w = (struct current_wait){.call = call_ref(call), .skills = s, .go = go};
+    if (!catalog_is_filled(skills_catalog(s))) {
+        call_report(call, 0, 0, "reading the skills of this machine");
+    }
     catalog_when_current(skills_catalog(s), on_current, w);
 }
 
@@ -79,7 +82,7 @@ static void reply_or_fail(struct call *call, json_t *result, const struct err *e
     if (result) {
         call_reply(call, result);
     } else {
-        call_fail(call, CALL_UNAVAILABLE, "no_index", "upskillctl status says more", "%s",
+        call_fail(call, CALL_UNAVAILABLE, "no_index", "the daemon's status says more", "%s",
                   err->msg);
     }
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 const char *const run_table_columns[] = {
+    /* upskill's, by its names */
     "batch_id", "run_number", "model", "task", "timestamp", "passed", "assertions_passed",
     "assertions_total", "input_tokens", "output_tokens", "total_tokens",
     "conversation_span_ms", "llm_time_ms", "tool_time_ms", "turns", "tool_calls",
