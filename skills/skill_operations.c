@@ -43,9 +43,6 @@ void skills_when_current(struct call *call, skills_go *go) {
     }
     struct current_wait *w = xcalloc(1, sizeof *w);
     *w = (struct current_wait){.call = call_ref(call), .skills = s, .go = go};
-    if (!catalog_is_filled(skills_catalog(s))) {
-        call_report(call, 0, 0, "reading the skills of this machine");
-    }
     catalog_when_current(skills_catalog(s), on_current, w);
 }
 
@@ -82,8 +79,8 @@ static void reply_or_fail(struct call *call, json_t *result, const struct err *e
     if (result) {
         call_reply(call, result);
     } else {
-        call_fail(call, CALL_UNAVAILABLE, "no_index", "the daemon's status says more", "%s",
-                  err->msg);
+        call_fail(call, CALL_UNAVAILABLE, "no_index", "the daemon's status says more",
+                  "%s", err->msg);
     }
 }
 
