@@ -50,6 +50,11 @@ char *catalog_locate(struct catalog *c, const char *name_uri_or_path);
  * agent>/<name>/ SKILL.md, for one that is shadowed
  * skill://shadowed/<digest>/<name>/SKILL.md. NULL when unknown. Malloc'ed. */
 char *catalog_uri(struct catalog *c, const char *path);
+/* The name that somebody meant whose word names none, or NULL. The catalog's, until it
+ * changes. */
+const char *catalog_meant(const struct catalog *c, const char *word);
+/* Whether something was found already: the first look takes long. */
+bool catalog_is_filled(const struct catalog *c);
 /* Names that start with a prefix, for completion. */
 json_t *catalog_names(struct catalog *c, const char *prefix, unsigned limit);
 /* {"skills", "indexed_ms", "problem"?} for daemon/status. */

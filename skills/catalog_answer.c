@@ -1,5 +1,6 @@
 /* What the catalog answers: matches for a task, lists, names, places. */
 #include "base/buf.h"
+#include "base/edit_distance.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "skills/catalog_state.h"
@@ -418,6 +419,19 @@ char *catalog_locate(struct catalog *c, const char *given) {
         return locate_uri(c, given + strlen(URI_SCHEME));
     }
     return given[0] == '/' ? locate_path(s, given) : locate_name(s, given, NULL, 0);
+}
+
+const char *catalog_meant(const struct catalog *c, const char *word) {
+    const struct snapshot *s = c->snapshot;
+    struct nearest_name near = {.said = word, .limit = strlen(word) < 6 ? 1 : 2};
+    for (size_t i = 0; s && i < s->place_count; i++) {
+        nearest_name_try(&near, s->places[i].name);
+    }
+    return near.best;
+}
+
+bool catalog_is_filled(const struct catalog *c) {
+    return c->snapshot != NULL;
 }
 
 char *catalog_uri(struct catalog *c, const char *path) {

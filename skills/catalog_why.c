@@ -91,7 +91,9 @@ char *ranking_why_not(const struct ranking *r, const struct ranked *m) {
     if (missing.len) {
         buf_addf(&out, ", but nothing about %s", missing.data);
     } else {
-        buf_adds(&out, ", but only in passing");
+        buf_adds(&out, r->concept_count == 1
+                           ? ", but one such word says too little of a task"
+                           : ", but only in passing");
     }
     return buf_detach(&out);
 }

@@ -43,6 +43,9 @@ void skills_when_current(struct call *call, skills_go *go) {
     }
     struct current_wait *w = xcalloc(1, sizeof *w);
     *w = (struct current_wait){.call = call_ref(call), .skills = s, .go = go};
+    if (!catalog_is_filled(skills_catalog(s))) {
+        call_report(call, 0, 0, "reading the skills of this machine");
+    }
     catalog_when_current(skills_catalog(s), on_current, w);
 }
 

@@ -268,7 +268,9 @@ char *skills_find_folder(struct skills *s, const struct call_origin *origin,
     autofree char *path = skills_resolve(origin, words, err);
     if (!path) {
         if (!strchr(words, '/')) {
-            err_set(err, -ENOENT, "no skill is named %.100s", words);
+            const char *meant = catalog_meant(s->catalog, words);
+            err_set(err, -ENOENT, "no skill is named %.100s%s%.100s%s", words,
+                    meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "");
         }
         return NULL;
     }
