@@ -171,7 +171,11 @@ def a_task_of_the_extension():
         number = face.tool("skill_evaluate", dict(face.arguments, students=[face.student]), **meta)
         made = face.reply(number, 30)[1]["result"]
         assert made.get("resultType") == "task" and made["status"] == "working", made
-        wait_for(lambda: "answers" in task("tasks/get", taskId=made["taskId"]).get("statusMessage", ""), 10)
+        def told():
+            message = task("tasks/get", taskId=made["taskId"]).get("statusMessage", "")
+            return message if "answers" in message else None
+
+        words = wait_for(told, 10)
         done = wait_for(lambda: (lambda t: t if t["status"] != "working" else None)(
             task("tasks/get", taskId=made["taskId"])), 60)
         assert done["status"] == "completed", done
