@@ -1,56 +1,15 @@
-#include "gpu/validate/value_expression.h"
+#include "gpu/validate/value_tree.h"
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/validate/spec_words.h"
-#include "gpu/validate/value_functions.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    MAX_TEXT = 4096,
-    MAX_NODES = 1024,
-    MAX_DEPTH = 64,
-    MAX_VARIABLES = 8, /* i and the indices of nested sums */
-    MAX_KEYS = 4,      /* what a remembered sum hangs on */
-};
-
-enum node_kind {
-    NODE_NUMBER,
-    NODE_VARIABLE, /* slot */
-    NODE_ELEMENT,  /* input[arg 0] */
-    NODE_FUNCTION, /* function->call(args) */
-    NODE_CHOICE,   /* arg 0 ? arg 1 : arg 2 */
-    NODE_AND,
-    NODE_OR,
-    NODE_FOLD, /* fold over slot: from arg 0 to arg 1 of arg 2 */
-};
-
-struct node {
-    enum node_kind kind;
-    bool whole;              /* an index, a size, a whole constant, or made of such */
-    uint8_t uses;            /* the variables that it hangs on, a bit each */
-    uint16_t keys[MAX_KEYS]; /* a fold's value hangs on these alone, */
-    unsigned key_count;      /* or on too many */
-    double number;
-    unsigned slot;
-    const struct value_input *input;
-    const struct value_function *function;
-    const struct value_fold *fold;
-    uint16_t args[3];
-};
-
-struct value_expression {
-    char *text;
-    struct node nodes[MAX_NODES];
-    unsigned count;
-    uint16_t root;
-};
+enum { MAX_TEXT = 4096, MAX_DEPTH = 64 };
 
 struct reader {
     const char *at;
@@ -60,7 +19,7 @@ struct reader {
     struct {
         const char *name;
         size_t len;
-    } variables[MAX_VARIABLES];
+    } variables[VALUE_MAX_VARIABLES];
     unsigned variable_count, depth;
     const char *why;
     char name[64];  /* the error is about this */
@@ -87,8 +46,8 @@ static uint16_t fail_name(struct reader *r, const char *why, const char *name,
     return 0;
 }
 
-static uint16_t add_node(struct reader *r, struct node node) {
-    if (r->e->count == MAX_NODES) {
+static uint16_t add_node(struct reader *r, struct value_node node) {
+    if (r->e->count == VALUE_MAX_NODES) {
         return fail(r, "it is too long");
     }
     r->e->nodes[r->e->count] = node;
@@ -125,7 +84,7 @@ static bool same_word(const char *name, size_t len, const char *word) {
     return strlen(word) == len && !memcmp(name, word, len);
 }
 
-static unsigned arg_count(const struct node *n) {
+static unsigned arg_count(const struct value_node *n) {
     switch (n->kind) {
     case NODE_ELEMENT:
         return 1;
@@ -143,7 +102,7 @@ static unsigned arg_count(const struct node *n) {
 }
 
 static bool reads_elements(const struct reader *r, uint16_t at) {
-    const struct node *n = &r->e->nodes[at];
+    const struct value_node *n = &r->e->nodes[at];
     bool reads = n->kind == NODE_ELEMENT || n->kind == NODE_FOLD;
     for (unsigned k = 0; !reads && k < arg_count(n); k++) {
         reads = reads_elements(r, n->args[k]);
@@ -153,14 +112,14 @@ static bool reads_elements(const struct reader *r, uint16_t at) {
 
 /* The largest parts below `at` that hang on variables outside the fold alone: equal ones
  * give the fold an equal value. Parts that could fail are no keys, their indices are. */
-static void find_keys(const struct reader *r, struct node *fold, uint16_t at,
+static void find_keys(const struct reader *r, struct value_node *fold, uint16_t at,
                       unsigned inner) {
-    const struct node *n = &r->e->nodes[at];
-    if (!n->uses || fold->key_count > MAX_KEYS) {
+    const struct value_node *n = &r->e->nodes[at];
+    if (!n->uses || fold->key_count > VALUE_MAX_KEYS) {
         return;
     }
     if (!(n->uses & inner) && !reads_elements(r, at)) {
-        if (fold->key_count < MAX_KEYS) {
+        if (fold->key_count < VALUE_MAX_KEYS) {
             fold->keys[fold->key_count] = at;
         }
         fold->key_count++;
@@ -178,12 +137,12 @@ static uint16_t read_fold(struct reader *r, const struct value_fold *fold) {
     while (isalnum((unsigned char)*r->at) || *r->at == '_') {
         r->at++;
     }
-    struct node node = {.kind = NODE_FOLD, .fold = fold, .slot = r->variable_count};
+    struct value_node node = {.kind = NODE_FOLD, .fold = fold, .slot = r->variable_count};
     size_t len = (size_t)(r->at - name);
     if (!len || isdigit((unsigned char)*name)) {
         return fail(r, "an index name must come first, as in sum(k, 0, n, x[k])");
     }
-    if (r->variable_count == MAX_VARIABLES) {
+    if (r->variable_count == VALUE_MAX_VARIABLES) {
         return fail(r, "sums nest too deeply");
     }
     expect(r, ",", "a comma is missing");
@@ -219,7 +178,7 @@ static uint16_t read_function(struct reader *r, const char *name, size_t len) {
         spec_words_expression(r->name, r->hint, sizeof r->hint);
         return 0;
     }
-    struct node node = {.kind = NODE_FUNCTION, .function = function, .whole = true};
+    struct value_node node = {.kind = NODE_FUNCTION, .function = function, .whole = true};
     for (unsigned i = 0; i < function->args && !r->why; i++) {
         if (i) {
             expect(r, ",", "a function has too few arguments");
@@ -234,7 +193,7 @@ static uint16_t read_function(struct reader *r, const char *name, size_t len) {
 }
 
 static uint16_t read_element(struct reader *r, const char *name, size_t len) {
-    struct node node = {.kind = NODE_ELEMENT};
+    struct value_node node = {.kind = NODE_ELEMENT};
     for (size_t i = 0; i < r->inputs->count; i++) {
         if (same_word(name, len, r->inputs->list[i].name)) {
             node.input = &r->inputs->list[i];
@@ -253,22 +212,22 @@ static uint16_t read_element(struct reader *r, const char *name, size_t len) {
 static uint16_t read_variable(struct reader *r, const char *name, size_t len) {
     for (unsigned i = r->variable_count; i-- > 0;) {
         if (r->variables[i].len == len && !memcmp(r->variables[i].name, name, len)) {
-            return add_node(r, (struct node){.kind = NODE_VARIABLE,
-                                             .slot = i,
-                                             .whole = true,
-                                             .uses = (uint8_t)(1u << i)});
+            return add_node(r, (struct value_node){.kind = NODE_VARIABLE,
+                                                   .slot = i,
+                                                   .whole = true,
+                                                   .uses = (uint8_t)(1u << i)});
         }
     }
     for (size_t i = 0; r->sizes && i < r->sizes->count; i++) {
         if (same_word(name, len, r->sizes->list[i].name)) {
             double value = (double)r->sizes->list[i].value;
-            return add_node(
-                r, (struct node){.kind = NODE_NUMBER, .number = value, .whole = true});
+            return add_node(r, (struct value_node){
+                                   .kind = NODE_NUMBER, .number = value, .whole = true});
         }
     }
     double constant;
     if (value_constant_find(name, len, &constant)) {
-        return add_node(r, (struct node){.kind = NODE_NUMBER, .number = constant});
+        return add_node(r, (struct value_node){.kind = NODE_NUMBER, .number = constant});
     }
     for (size_t i = 0; i < r->inputs->count && !r->why; i++) {
         if (same_word(name, len, r->inputs->list[i].name)) {
@@ -302,8 +261,8 @@ static uint16_t read_number(struct reader *r) {
         whole = whole && isdigit((unsigned char)*c);
     }
     r->at = end + (!whole && (*end == 'f' || *end == 'F')); /* as in C */
-    return add_node(r,
-                    (struct node){.kind = NODE_NUMBER, .number = value, .whole = whole});
+    return add_node(
+        r, (struct value_node){.kind = NODE_NUMBER, .number = value, .whole = whole});
 }
 
 static uint16_t call_node(struct reader *r, const char *function, uint16_t a,
@@ -313,11 +272,12 @@ static uint16_t call_node(struct reader *r, const char *function, uint16_t a,
         function = "quotient";
     }
     const struct value_function *f = value_function_find(function, strlen(function));
-    return add_node(r, (struct node){.kind = NODE_FUNCTION,
-                                     .function = f,
-                                     .whole = f->makes_whole || (f->keeps_whole && whole),
-                                     .uses = uses(r, a) | uses(r, b),
-                                     .args = {a, b}});
+    return add_node(
+        r, (struct value_node){.kind = NODE_FUNCTION,
+                               .function = f,
+                               .whole = f->makes_whole || (f->keeps_whole && whole),
+                               .uses = uses(r, a) | uses(r, b),
+                               .args = {a, b}});
 }
 
 /* The second star of Python's operator is where a number should be. */
@@ -350,7 +310,7 @@ static uint16_t read_unary(struct reader *r) {
     uint16_t node;
     if (next_is(r, "-")) {
         uint16_t zero = add_node(
-            r, (struct node){.kind = NODE_NUMBER, .number = -0.0, .whole = true});
+            r, (struct value_node){.kind = NODE_NUMBER, .number = -0.0, .whole = true});
         node = read_unary(r);
         node = call_node(r, "-", zero, node);
     } else if (next_is(r, "!")) {
@@ -404,10 +364,10 @@ static uint16_t read_logic(struct reader *r, bool any) {
     while (!r->why && next_is(r, any ? "||" : "&&")) {
         uint16_t right =
             any ? read_logic(r, false) : read_level(r, (int)ARRAY_LEN(levels) - 1);
-        left = add_node(r, (struct node){.kind = any ? NODE_OR : NODE_AND,
-                                         .whole = true,
-                                         .uses = uses(r, left) | uses(r, right),
-                                         .args = {left, right}});
+        left = add_node(r, (struct value_node){.kind = any ? NODE_OR : NODE_AND,
+                                               .whole = true,
+                                               .uses = uses(r, left) | uses(r, right),
+                                               .args = {left, right}});
     }
     return left;
 }
@@ -421,11 +381,11 @@ static uint16_t read_choice(struct reader *r) {
         uint16_t yes = read_choice(r);
         expect(r, ":", "a colon is missing");
         uint16_t no = read_choice(r);
-        node =
-            add_node(r, (struct node){.kind = NODE_CHOICE,
-                                      .whole = is_whole(r, yes) && is_whole(r, no),
-                                      .uses = uses(r, node) | uses(r, yes) | uses(r, no),
-                                      .args = {node, yes, no}});
+        node = add_node(
+            r, (struct value_node){.kind = NODE_CHOICE,
+                                   .whole = is_whole(r, yes) && is_whole(r, no),
+                                   .uses = uses(r, node) | uses(r, yes) | uses(r, no),
+                                   .args = {node, yes, no}});
     }
     r->depth--;
     return node;
@@ -435,7 +395,8 @@ int value_expression_new(struct value_expression **ret, const char *text,
                          const struct size_values *sizes,
                          const struct value_inputs *inputs, struct err *err) {
     if (strlen(text) > MAX_TEXT) {
-        return err_set(err, -EINVAL, "an expression is longer than %d bytes", MAX_TEXT);
+        return err_set(err, -EINVAL, "an expression is longer than %d bytes",
+                       MAX_TEXT);
     }
     struct value_expression *e = xcalloc(1, sizeof *e);
     e->text = xstrdup(text);
@@ -463,142 +424,4 @@ void value_expression_free(struct value_expression *e) {
         free(e->text);
         free(e);
     }
-}
-
-/* --- evaluation --- */
-
-/* The last value of a fold: rows share a maximum, and all elements a sum of all. */
-struct memory {
-    bool known;
-    double keys[MAX_KEYS];
-    double value;
-};
-
-struct run {
-    const struct value_expression *e;
-    struct memory *memories; /* by node */
-    double variables[MAX_VARIABLES];
-    uint64_t steps;
-    int error; /* -ETIME, -ERANGE */
-    const struct value_input *input;
-    double index;
-};
-
-static double evaluate(struct run *run, uint16_t at);
-
-static double element(struct run *run, const struct node *n) {
-    double index = trunc(evaluate(run, n->args[0]));
-    if (!(index >= 0 && index < (double)n->input->count)) {
-        if (!run->error) {
-            run->error = -ERANGE;
-            run->input = n->input;
-            run->index = index;
-        }
-        return NAN;
-    }
-    return tensor_get(n->input->type, n->input->data, (size_t)index);
-}
-
-static bool remembers(struct run *run, const struct node *n, struct memory *m) {
-    bool same = m->known;
-    for (unsigned k = 0; k < n->key_count; k++) {
-        double key = evaluate(run, n->keys[k]);
-        same = same && m->keys[k] == key;
-        m->keys[k] = key;
-    }
-    return same;
-}
-
-static double fold(struct run *run, const struct node *n) {
-    struct memory *m = &run->memories[n - run->e->nodes];
-    bool can = n->key_count <= MAX_KEYS;
-    if (can && remembers(run, n, m)) {
-        return m->value;
-    }
-    double from = trunc(evaluate(run, n->args[0])), to = evaluate(run, n->args[1]);
-    double value = n->fold->start;
-    for (double k = from; k < to && !run->error; k++) {
-        run->variables[n->slot] = k;
-        value = n->fold->add(value, evaluate(run, n->args[2]));
-    }
-    m->known = can;
-    m->value = value;
-    return value;
-}
-
-static double function(struct run *run, const struct node *n) {
-    double args[3] = {0};
-    for (unsigned i = 0; i < n->function->args; i++) {
-        args[i] = evaluate(run, n->args[i]);
-    }
-    return n->function->call(args);
-}
-
-static double evaluate(struct run *run, uint16_t at) {
-    const struct node *n = &run->e->nodes[at];
-    if (!run->steps) {
-        run->error = run->error ? run->error : -ETIME;
-        return NAN;
-    }
-    run->steps--;
-    switch (n->kind) {
-    case NODE_NUMBER:
-        return n->number;
-    case NODE_VARIABLE:
-        return run->variables[n->slot];
-    case NODE_ELEMENT:
-        return element(run, n);
-    case NODE_FUNCTION:
-        return function(run, n);
-    case NODE_CHOICE:
-        return evaluate(run, evaluate(run, n->args[0]) != 0 ? n->args[1] : n->args[2]);
-    case NODE_AND:
-        return evaluate(run, n->args[0]) != 0 && evaluate(run, n->args[1]) != 0;
-    case NODE_OR:
-        return evaluate(run, n->args[0]) != 0 || evaluate(run, n->args[1]) != 0;
-    default:
-        return fold(run, n);
-    }
-}
-
-int value_expression_evaluate(const struct value_expression *e, uint64_t count,
-                              double *ret, uint64_t *steps, struct err *err) {
-    autofree struct memory *memories = xcalloc(e->count ? e->count : 1, sizeof *memories);
-    struct run run = {.e = e, .memories = memories, .steps = *steps};
-    for (uint64_t i = 0; i < count && !run.error; i++) {
-        run.variables[0] = (double)i;
-        ret[i] = evaluate(&run, e->root);
-    }
-    *steps = run.steps;
-    if (run.error == -ETIME) {
-        return err_set(err, -ETIME, "evaluating '%s' takes too long", e->text);
-    }
-    if (run.error) {
-        return err_set(
-            err, -ERANGE,
-            "in '%s' the index %.0f lies outside '%s', which has %llu elements", e->text,
-            run.index, run.input->name, (unsigned long long)run.input->count);
-    }
-    return 0;
-}
-
-#define NUMBER_STEPS 100000
-
-int value_expression_number(const char *text, const struct size_values *sizes,
-                            double *ret, struct err *err) {
-    struct err whole_only = {0};
-    int64_t whole;
-    if (integer_expression(text, sizes, &whole, &whole_only) == 0) {
-        *ret = (double)whole;
-        return 0;
-    }
-    struct value_expression *e;
-    const struct value_inputs none = {0};
-    uint64_t steps = NUMBER_STEPS;
-    int r = value_expression_new(&e, text, sizes, &none, err);
-    if (r == 0) {
-        r = value_expression_evaluate(e, 1, ret, &steps, err);
-        value_expression_free(e);
-    }
-    return r;
 }
