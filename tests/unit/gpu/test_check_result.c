@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "gpu/check_input.h"
 #include "gpu/check_result.h"
+#include "gpu/kernel_entries.h"
 
 #include <criterion/criterion.h>
 #include <stdint.h>
@@ -107,4 +108,47 @@ Test(check_result, long_expressions_take_bounded_time) {
     json_decref(result);
     check_input_finish(&input);
     buf_finish(&text);
+}
+
+/* A template-id is found in the source's spelling as well as in the compiler's; where the
+ * source alone knows which is meant, no wrong one is taken. */
+Test(check_result, kernels_are_found_by_their_arguments_in_any_spelling) {
+    autojson *kernels = json_array();
+    static const char *const names[] = {
+        "k<__half, 3>",          "k<float, 3>",           "k<__half, 4>",
+        "ns::m<float, (E)1>",    "s<128ul, true>",        "s<64ul, true>",
+        "one<(Kind)2, (char)7>", "d<unsigned int, 5, 0>", "plain"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        json_array_append_new(
+            kernels, json_pack("{s:s, s:s}", "name", names[i], "symbol", names[i]));
+    }
+    static const struct {
+        const char *wanted, *name; /* name NULL: not one kernel */
+    } cases[] = {{"k<half, 3>", "k<__half, 3>"},
+                 {"k<half,0x4>", "k<__half, 4>"},
+                 {"k<float, N>", "k<float, 3>"},
+                 {"k<T, 4>", "k<__half, 4>"},
+                 {"k<T, 3>", NULL},
+                 {"k<int, 3>", NULL},
+                 {"m<float, E::B>", "ns::m<float, (E)1>"},
+                 {"ns::m<float, (E)1>", "ns::m<float, (E)1>"},
+                 {"s<128, true>", "s<128ul, true>"},
+                 {"s<64u, 1>", "s<64ul, true>"},
+                 {"s<64, false>", NULL},
+                 {"s<128, true, 1>", NULL},
+                 {"one<Kind::C, 7>", "one<(Kind)2, (char)7>"},
+                 {"d<std::uint32_t, 2 + 3>", "d<unsigned int, 5, 0>"},
+                 {"plain<1>", NULL},
+                 {"k<", NULL},
+                 {"plain", "plain"}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        size_t count;
+        const json_t *found = kernel_entry_find(kernels, cases[i].wanted, &count);
+        if (cases[i].name) {
+            cr_assert_eq(count, 1, "%s: %zu", cases[i].wanted, count);
+            cr_expect_str_eq(json_get_string(found, "name", ""), cases[i].name);
+        } else {
+            cr_expect_neq(count, 1, "%s", cases[i].wanted);
+        }
+    }
 }
