@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "base/yaml_words.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -72,34 +73,6 @@ static int complain_event(struct reader *r, const yaml_event_t *event,
     return complain(r, byte_offset(r, event->start_mark.index), problem, what);
 }
 
-/* What a person can do about libyaml's complaints. */
-static const char *problem_cure(const char *problem) {
-    static const struct {
-        const char *problem, *cure;
-    } cures[] = {
-        {"mapping values are not allowed", " (a value with \": \" in it must be quoted)"},
-        {"could not find expected ':'", " (a line here is no \"key: value\")"},
-        {"cannot start any token",
-         " (indent with spaces; a value that begins with @, ` or % must be quoted)"},
-        {"unexpected end of stream", " (a quote is not closed)"},
-        {"unexpected document indicator", " (a quote is not closed)"},
-        {"did not find expected key",
-         " (indented otherwise than the lines above, or text after a closed quote or "
-         "bracket)"},
-        {"did not find expected ',' or", " (a bracket is not closed)"},
-        {"did not find expected '-' indicator",
-         " (indented otherwise than the lines above)"},
-        {"unknown escape character",
-         " (a backslash within double quotes is written \\\\)"},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cures); i++) {
-        if (strstr(problem, cures[i].problem)) {
-            return cures[i].cure;
-        }
-    }
-    return "";
-}
-
 /* Where a quote, bracket or key began that has no end says more than where the text ends.
  */
 static size_t problem_place(struct reader *r) {
@@ -125,49 +98,10 @@ static int next_event(struct reader *r, yaml_event_t *event) {
     }
     const char *problem = r->parser.problem ? r->parser.problem : "not YAML";
     char what[256];
-    snprintf(what, sizeof what, "%s%s", problem, problem_cure(problem));
+    snprintf(what, sizeof what, "%s%s", problem, yaml_problem_cure(problem));
     return complain(r, problem_place(r),
                     r->parser.error == YAML_READER_ERROR ? YAML_BAD_BYTES : YAML_SYNTAX,
                     what);
-}
-
-static bool is_word(const char *s, const char *const words[]) {
-    for (; *words; words++) {
-        if (strcmp(s, *words) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static json_t *typed_number(const char *s, size_t len) {
-    if (len > 40 || strspn(s, "+-.0123456789eE") != len || !strpbrk(s, "0123456789")) {
-        return NULL;
-    }
-    char *end;
-    errno = 0;
-    if (!strpbrk(s, ".eE")) {
-        long long i = strtoll(s, &end, 10);
-        return *end || errno ? NULL : json_integer(i);
-    }
-    double d = strtod(s, &end);
-    return *end || errno ? NULL : json_real(d);
-}
-
-static json_t *plain_scalar(const char *s, size_t len) {
-    static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
-    static const char *const yes[] = {"true", "True", "TRUE", NULL};
-    static const char *const no[] = {"false", "False", "FALSE", NULL};
-    if (strlen(s) != len) {
-        return NULL;
-    }
-    if (is_word(s, nulls)) {
-        return json_null();
-    }
-    if (is_word(s, yes) || is_word(s, no)) {
-        return json_boolean(is_word(s, yes));
-    }
-    return typed_number(s, len);
 }
 
 static int read_scalar(struct reader *r, const yaml_event_t *event, json_t **ret) {
@@ -178,7 +112,7 @@ static int read_scalar(struct reader *r, const yaml_event_t *event, json_t **ret
     }
     *ret = NULL;
     if (r->scalars == YAML_TYPED && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE) {
-        *ret = plain_scalar(s, len);
+        *ret = yaml_plain_scalar(s, len);
     }
     if (!*ret) {
         *ret = json_text(s, len);

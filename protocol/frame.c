@@ -2,17 +2,16 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "protocol/frame_header.h"
 
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #define HEAD_MAX 4096u              /* bytes of a skipped message shown to `fault` */
 #define HEADER_LINE_MAX (8u << 10)  /* one header line; a longer one is no header */
 #define HEADER_BLOCK_MAX (8u << 10) /* all lines of one header block */
-#define ABSURD_LENGTH (1u << 30)    /* a body this long will not come: resynchronise */
 #define KEEP_CAP (256u << 10)       /* memory kept between messages */
 
 enum state {
@@ -120,26 +119,6 @@ static const char *find_newline(struct frame_decoder *d) {
     return memchr(unread(d) + d->scanned, '\n', available(d) - d->scanned);
 }
 
-static const char CONTENT_LENGTH[] = "content-length";
-
-/* Where a "Content-Length:" begins whose colon is in [from, to); -1 when there is none.
- */
-static ptrdiff_t find_header(const char *text, size_t from, size_t to) {
-    const size_t name = sizeof CONTENT_LENGTH - 1;
-    while (from < to) {
-        const char *colon = memchr(text + from, ':', to - from);
-        if (!colon) {
-            return -1;
-        }
-        size_t at = (size_t)(colon - text);
-        if (at >= name && strncasecmp(colon - name, CONTENT_LENGTH, name) == 0) {
-            return (ptrdiff_t)(at - name);
-        }
-        from = at + 1;
-    }
-    return -1;
-}
-
 static size_t without_cr(const char *line, size_t len) {
     return len && line[len - 1] == '\r' ? len - 1 : len;
 }
@@ -151,7 +130,7 @@ static bool cut_at_header(struct frame_decoder *d, size_t to) {
         return false;
     }
     size_t most = d->max_body + 1; /* behind that it is too large, however it arrived */
-    ptrdiff_t at = find_header(unread(d), d->scanned, to < most ? to : most);
+    ptrdiff_t at = frame_header_find(unread(d), d->scanned, to < most ? to : most);
     if (at < 0) {
         return false;
     }
@@ -197,46 +176,12 @@ static void start_resync(struct frame_decoder *d) {
     enter(d, RESYNC);
 }
 
-static bool is_token_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c && strchr("!#$%&'*+-.^_`|~", c));
-}
-
-/* The length of a header's name, or 0 when the line is no header. */
-static size_t header_name(const char *line, size_t len) {
-    size_t n = 0;
-    while (n < len && is_token_char(line[n])) {
-        n++;
-    }
-    return n < len && line[n] == ':' ? n : 0;
-}
-
-/* Digits only, with white space around them; -1 otherwise. Saturates far above any limit.
- */
-static long long length_value(const char *s, size_t len) {
-    while (len && (*s == ' ' || *s == '\t')) {
-        s++, len--;
-    }
-    while (len && (s[len - 1] == ' ' || s[len - 1] == '\t')) {
-        len--;
-    }
-    long long value = len ? 0 : -1;
-    for (size_t i = 0; i < len; i++) {
-        if (s[i] < '0' || s[i] > '9') {
-            return -1;
-        }
-        value = value > ABSURD_LENGTH ? value : value * 10 + (s[i] - '0');
-    }
-    return value;
-}
-
 static void read_header(struct frame_decoder *d, const char *line, size_t len,
                         size_t name) {
-    if (name != sizeof CONTENT_LENGTH - 1 ||
-        strncasecmp(line, CONTENT_LENGTH, name) != 0) {
+    if (!frame_header_is_length(line, name)) {
         return; /* Content-Type and whatever else: the text is UTF-8 anyway */
     }
-    long long value = length_value(line + name + 1, len - name - 1);
+    long long value = frame_header_length(line + name + 1, len - name - 1);
     if (value < 0 || (d->has_length && d->length != (size_t)value)) {
         d->bad_length = true;
         return;
@@ -253,7 +198,7 @@ static void start_headers(struct frame_decoder *d) {
 
 static void end_headers(struct frame_decoder *d) {
     d->last = FRAME_HEADERS;
-    bool absurd = d->length > ABSURD_LENGTH && d->length > d->max_body;
+    bool absurd = d->length > FRAME_ABSURD_LENGTH && d->length > d->max_body;
     if (d->bad_length || !d->has_length || d->length == 0 || absurd) {
         report(d, FRAME_HEADERS, FRAME_BAD_HEADER, 0);
         start_resync(d);
@@ -286,7 +231,7 @@ static bool step_headers(struct frame_decoder *d) {
     }
     size_t used = len + 1;
     len = without_cr(unread(d), len);
-    size_t name = header_name(unread(d), len);
+    size_t name = frame_header_name(unread(d), len);
     if (len && !name) {
         no_header(d, len);
         return true;
@@ -334,7 +279,7 @@ static bool step_skip_body(struct frame_decoder *d) {
 static bool step_resync(struct frame_decoder *d) {
     const char *newline = find_newline(d);
     size_t to = newline ? (size_t)(newline - unread(d)) : available(d);
-    ptrdiff_t header = find_header(unread(d), d->scanned, to);
+    ptrdiff_t header = frame_header_find(unread(d), d->scanned, to);
     if (header >= 0) {
         consume(d, (size_t)header);
         start_headers(d);
@@ -344,7 +289,7 @@ static bool step_resync(struct frame_decoder *d) {
         d->whole && to && to <= d->max_body && (*unread(d) == '{' || *unread(d) == '[');
     d->scanned = to;
     if (!newline) {
-        const size_t tail = sizeof CONTENT_LENGTH - 1; /* may begin the next header */
+        const size_t tail = FRAME_HEADER_NAME; /* may begin the next header */
         if (!text && to > tail) {
             consume(d, to - tail);
             d->scanned = tail;

@@ -395,8 +395,7 @@ int value_expression_new(struct value_expression **ret, const char *text,
                          const struct size_values *sizes,
                          const struct value_inputs *inputs, struct err *err) {
     if (strlen(text) > MAX_TEXT) {
-        return err_set(err, -EINVAL, "an expression is longer than %d bytes",
-                       MAX_TEXT);
+        return err_set(err, -EINVAL, "an expression is longer than %d bytes", MAX_TEXT);
     }
     struct value_expression *e = xcalloc(1, sizeof *e);
     e->text = xstrdup(text);

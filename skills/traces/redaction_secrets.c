@@ -1,6 +1,7 @@
 #include "skills/traces/redaction_secrets.h"
 
 #include "base/mem.h"
+#include "skills/traces/redaction_shapes.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -8,168 +9,6 @@
 
 #define MAX_NAME 64
 #define MAX_VALUE 2048
-#define MAX_KEY_BLOCK (16u << 10)
-
-/* --- tokens by their shape --- */
-
-enum alphabet {
-    ALNUM,  /* letters and digits */
-    WORD,   /* and '_' '-' */
-    DOTTED, /* and '.' '/' '+' '=' */
-    UPPER,  /* capitals and digits */
-};
-
-static const struct {
-    const char *prefix;
-    size_t min, max; /* characters behind it; max 0: any */
-    enum alphabet alphabet;
-} shapes[] = {
-    {"sk-ant-", 16, 0, WORD},     {"sk-proj-", 16, 0, WORD},
-    {"sk-svcacct-", 16, 0, WORD}, {"sk-or-", 16, 0, WORD},
-    {"sk-lf-", 16, 0, WORD},      {"sk-", 32, 0, ALNUM},
-    {"AKIA", 16, 16, UPPER},      {"ASIA", 16, 16, UPPER},
-    {"ghp_", 30, 0, ALNUM},       {"gho_", 30, 0, ALNUM},
-    {"ghs_", 30, 0, ALNUM},       {"ghu_", 30, 0, ALNUM},
-    {"ghr_", 30, 0, ALNUM},       {"github_pat_", 30, 0, WORD},
-    {"AIza", 35, 0, WORD},        {"ya29.", 20, 0, WORD},
-    {"xoxb-", 10, 0, WORD},       {"xoxp-", 10, 0, WORD},
-    {"xoxa-", 10, 0, WORD},       {"xoxr-", 10, 0, WORD},
-    {"xoxs-", 10, 0, WORD},       {"xapp-", 10, 0, WORD},
-    {"sk_live_", 16, 0, ALNUM},   {"rk_live_", 16, 0, ALNUM},
-    {"sk_test_", 16, 0, ALNUM},   {"rk_test_", 16, 0, ALNUM},
-    {"whsec_", 16, 0, DOTTED},    {"hf_", 30, 0, ALNUM},
-    {"api_org_", 30, 0, ALNUM},   {"glpat-", 16, 0, WORD},
-    {"gldt-", 16, 0, WORD},       {"npm_", 30, 0, ALNUM},
-    {"pypi-", 50, 0, WORD},       {"dop_v1_", 40, 0, ALNUM},
-    {"SG.", 30, 0, DOTTED},       {"r8_", 30, 0, ALNUM},
-    {"gsk_", 30, 0, ALNUM},       {"nvapi-", 30, 0, WORD},
-    {"tvly-", 20, 0, WORD},       {"pplx-", 30, 0, ALNUM},
-    {"lsv2_", 30, 0, WORD},       {"dckr_pat_", 20, 0, WORD},
-    {"shpat_", 30, 0, ALNUM},     {"xai-", 40, 0, ALNUM},
-    {"hvs.", 20, 0, WORD},        {"AGE-SECRET-KEY-1", 30, 0, UPPER},
-    {"sk-admin-", 16, 0, WORD},   {"sk_", 40, 0, ALNUM},
-    {"csk-", 40, 0, ALNUM},       {"jina_", 40, 0, ALNUM},
-    {"rpa_", 30, 0, ALNUM},       {"e2b_", 30, 0, ALNUM},
-    {"dapi", 32, 34, WORD},       {"lin_api_", 30, 0, ALNUM},
-    {"ntn_", 30, 0, ALNUM},       {"secret_", 40, 0, ALNUM},
-    {"figd_", 30, 0, WORD},       {"glsa_", 30, 0, WORD},
-    {"glc_", 40, 0, DOTTED},      {"dp.pt.", 30, 0, ALNUM},
-    {"dp.st.", 30, 0, DOTTED},    {"sbp_", 30, 0, ALNUM},
-    {"sb_secret_", 20, 0, WORD},  {"shpss_", 30, 0, ALNUM},
-    {"shpca_", 30, 0, ALNUM},     {"shppa_", 30, 0, ALNUM},
-    {"sq0atp-", 20, 0, WORD},     {"sq0csp-", 30, 0, WORD},
-    {"NRAK-", 24, 0, UPPER},      {"pscale_tkn_", 30, 0, WORD},
-    {"pscale_pw_", 30, 0, WORD},  {"PMAK-", 40, 0, WORD},
-    {"sntrys_", 40, 0, DOTTED},   {"sntryu_", 40, 0, ALNUM},
-    {"CCIPAT_", 30, 0, WORD},     {"bkua_", 30, 0, ALNUM},
-    {"rubygems_", 40, 0, ALNUM},  {"dckr_oat_", 20, 0, WORD},
-    {"fo1_", 30, 0, WORD},        {"hvb.", 20, 0, WORD},
-    {"ATATT3x", 40, 0, DOTTED},   {"ATBB", 28, 40, ALNUM},
-    {"GOCSPX-", 24, 0, WORD},     {"AKCp", 60, 0, ALNUM},
-    {"nfp_", 30, 0, ALNUM},       {"phx_", 30, 0, ALNUM},
-    {"pat-na1-", 30, 0, WORD},    {"glrt-", 16, 0, WORD},
-    {"glptt-", 30, 0, WORD},      {"glcbt-", 16, 0, WORD},
-    {"tskey-", 20, 0, WORD},      {"syt_", 20, 0, WORD},
-    {"doo_v1_", 40, 0, ALNUM},    {"dor_v1_", 40, 0, ALNUM},
-    {"xoxe-", 20, 0, WORD},       {"xoxe.", 20, 0, DOTTED},
-};
-
-static bool is_of(enum alphabet alphabet, char c) {
-    bool digit = c >= '0' && c <= '9', upper = c >= 'A' && c <= 'Z';
-    bool alnum = digit || upper || (c >= 'a' && c <= 'z');
-    switch (alphabet) {
-    case ALNUM:
-        return alnum;
-    case WORD:
-        return alnum || c == '_' || c == '-';
-    case DOTTED:
-        return alnum || (c && strchr("_-./+=", c));
-    case UPPER:
-        return upper || digit;
-    }
-    return false;
-}
-
-static size_t run_of(enum alphabet alphabet, const char *s, size_t len, size_t at) {
-    size_t i = at;
-    while (i < len && is_of(alphabet, s[i])) {
-        i++;
-    }
-    return i - at;
-}
-
-static bool starts(const char *s, size_t len, size_t at, const char *word) {
-    size_t n = strlen(word);
-    return len - at >= n && memcmp(s + at, word, n) == 0;
-}
-
-static bool token_at(const char *s, size_t len, size_t at, struct secret *ret) {
-    for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
-        if (s[at] != shapes[i].prefix[0] || !starts(s, len, at, shapes[i].prefix)) {
-            continue;
-        }
-        size_t n = strlen(shapes[i].prefix);
-        size_t run = run_of(shapes[i].alphabet, s, len, at + n);
-        if (run >= shapes[i].min && (!shapes[i].max || run <= shapes[i].max)) {
-            *ret = (struct secret){at, at + n + run, "<api-key>"};
-            return true;
-        }
-    }
-    return false;
-}
-
-/* header.payload.signature, each in base64url; the first begins with '{"'. */
-static bool jwt_at(const char *s, size_t len, size_t at, struct secret *ret) {
-    size_t end = at, parts = 0;
-    bool goes_on = at > 0 && s[at - 1] == '-'; /* from an earlier place, looked at then */
-    if (goes_on || !starts(s, len, at, "eyJ")) {
-        return false;
-    }
-    while (parts < 3) {
-        size_t run = run_of(WORD, s, len, end);
-        if (run < 8) {
-            break;
-        }
-        parts++;
-        end += run;
-        if (end >= len || s[end] != '.' || parts == 3) {
-            break;
-        }
-        end++;
-    }
-    *ret = (struct secret){at, end, "<token>"};
-    return parts >= 2;
-}
-
-static bool private_key_at(const char *s, size_t len, size_t at, struct secret *ret) {
-    if (!starts(s, len, at, "-----BEGIN ")) {
-        return false;
-    }
-    size_t most = len - at < MAX_KEY_BLOCK ? len - at : MAX_KEY_BLOCK;
-    const char *head = memmem(s + at, most < 80 ? most : 80, "PRIVATE KEY", 11);
-    if (!head) {
-        return false;
-    }
-    const char *end = memmem(head, most - (size_t)(head - (s + at)), "-----END ", 9);
-    size_t stop;
-    if (end) {
-        stop = (size_t)(end - s) + 9;
-        while (stop < len && (isupper((unsigned char)s[stop]) || s[stop] == ' ')) {
-            stop++;
-        }
-        while (stop < len && s[stop] == '-') {
-            stop++;
-        }
-    } else { /* cut off: all that could be of it */
-        stop = (size_t)(head - s) + 11;
-        while (stop < len &&
-               (is_of(DOTTED, s[stop]) || (s[stop] && strchr(" \n\r\\:,", s[stop])))) {
-            stop++;
-        }
-    }
-    *ret = (struct secret){at, stop, "<private-key>"};
-    return true;
-}
 
 /* --- names --- */
 
@@ -230,7 +69,7 @@ static enum naming naming_of(const char *name, size_t len) {
 
 static bool name_at(const char *s, size_t len, size_t at, struct name *ret) {
     size_t most = len - at > MAX_NAME + 1 ? at + MAX_NAME + 1 : len;
-    size_t n = run_of(WORD, s, most, at);
+    size_t n = secret_run(SECRET_WORD, s, most, at);
     size_t begin = at;
     ret->is_flag = n > 2 && s[at] == '-' && s[at + 1] == '-';
     begin += ret->is_flag ? 2 : 0;
@@ -402,7 +241,7 @@ static bool is_secret_value(const char *s, size_t len, const struct name *name,
 /* "Authorization: Bearer …": the scheme stays. */
 static void take_header(const char *s, size_t len, const struct value *v,
                         struct secret *ret) {
-    size_t stop = v->start, scheme = run_of(ALNUM, s, len, v->start);
+    size_t stop = v->start, scheme = secret_run(SECRET_ALNUM, s, len, v->start);
     size_t at = v->start + scheme;
     while (stop < len && s[stop] != '\n' && s[stop] != '"' && s[stop] != '\'' &&
            s[stop] != '\\' && s[stop] != '`' && stop - v->start < MAX_VALUE) {
@@ -437,7 +276,7 @@ static bool named_at(const char *s, size_t len, size_t at, struct secret *ret) {
 static bool login_at(const char *s, size_t len, size_t at, struct secret *ret) {
     static const char *const heads[] = {"-u ", "--user ", "sshpass -p "};
     for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
-        if (s[at] != heads[i][0] || !starts(s, len, at, heads[i])) {
+        if (s[at] != heads[i][0] || !secret_starts(s, len, at, heads[i])) {
             continue;
         }
         char quote;
@@ -455,10 +294,10 @@ static bool login_at(const char *s, size_t len, size_t at, struct secret *ret) {
 
 /* "Bearer abc…" outside of a header's line. */
 static bool bearer_at(const char *s, size_t len, size_t at, struct secret *ret) {
-    if (!starts(s, len, at, "Bearer ") && !starts(s, len, at, "bearer ")) {
+    if (!secret_starts(s, len, at, "Bearer ") && !secret_starts(s, len, at, "bearer ")) {
         return false;
     }
-    size_t n = run_of(DOTTED, s, len, at + 7);
+    size_t n = secret_run(SECRET_DOTTED, s, len, at + 7);
     struct mix m = mix_of(s + at + 7, n);
     *ret = (struct secret){at + 7, at + 7 + n, "<token>"};
     return n >= 16 && m.digit && (m.lower || m.upper);
@@ -470,9 +309,9 @@ static bool webhook_at(const char *s, size_t len, size_t at, struct secret *ret)
         "hooks.slack.com/services/", "hooks.slack.com/workflows/",
         "discord.com/api/webhooks/", "discordapp.com/api/webhooks/"};
     for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
-        if (s[at] == heads[i][0] && starts(s, len, at, heads[i])) {
+        if (s[at] == heads[i][0] && secret_starts(s, len, at, heads[i])) {
             size_t from = at + strlen(heads[i]);
-            size_t n = run_of(DOTTED, s, len, from);
+            size_t n = secret_run(SECRET_DOTTED, s, len, from);
             *ret = (struct secret){from, from + n, "<token>"};
             return n >= 20;
         }
@@ -482,21 +321,20 @@ static bool webhook_at(const char *s, size_t len, size_t at, struct secret *ret)
 
 /* A bot's token of Telegram: "123456789:AA…", in addresses with "bot" before it. */
 static bool bot_at(const char *s, size_t len, size_t at, struct secret *ret) {
-    size_t from = at + (starts(s, len, at, "bot") ? 3 : 0), i = from;
+    size_t from = at + (secret_starts(s, len, at, "bot") ? 3 : 0), i = from;
     while (i < len && isdigit((unsigned char)s[i]) && i - from < 11) {
         i++;
     }
-    if (i - from < 8 || !starts(s, len, i, ":AA")) {
+    if (i - from < 8 || !secret_starts(s, len, i, ":AA")) {
         return false;
     }
-    size_t n = run_of(WORD, s, len, i + 1);
+    size_t n = secret_run(SECRET_WORD, s, len, i + 1);
     *ret = (struct secret){from, i + 1 + n, "<token>"};
     return n >= 33;
 }
 
 bool secret_at(const char *s, size_t len, size_t at, struct secret *ret) {
-    return token_at(s, len, at, ret) || jwt_at(s, len, at, ret) ||
-           private_key_at(s, len, at, ret) || bearer_at(s, len, at, ret) ||
+    return secret_shape_at(s, len, at, ret) || bearer_at(s, len, at, ret) ||
            webhook_at(s, len, at, ret) || bot_at(s, len, at, ret) ||
            login_at(s, len, at, ret) || named_at(s, len, at, ret);
 }

@@ -1,0 +1,17 @@
+#pragma once
+/* frame_header: the text of header lines. Part of frame. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#define FRAME_ABSURD_LENGTH (1u << 30) /* a body this long will not come */
+
+#define FRAME_HEADER_NAME (sizeof "content-length" - 1)
+/* Where a "Content-Length:" begins whose colon is in [from, to); -1 when there is none.
+ */
+ptrdiff_t frame_header_find(const char *text, size_t from, size_t to);
+/* The length of a header's name, or 0 when the line is no header. */
+size_t frame_header_name(const char *line, size_t len);
+bool frame_header_is_length(const char *line, size_t name);
+/* Digits only, with white space around them; -1 otherwise. Saturates above
+ * FRAME_ABSURD_LENGTH. */
+long long frame_header_length(const char *s, size_t len);
