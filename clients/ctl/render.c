@@ -110,27 +110,10 @@ static void occupancy_bars(const struct terminal *t, const json_t *kernels) {
     }
 }
 
-static unsigned count_severity(const json_t *findings, const char *severity) {
-    unsigned count = 0;
-    size_t i;
-    const json_t *finding;
-    json_array_foreach(findings, i, finding) {
-        count += strcmp(json_get_string(finding, "severity", ""), severity) == 0;
-    }
-    return count;
-}
-
 static void put_verdict(const struct terminal *t, const json_t *result, bool ok) {
     const json_t *findings = json_object_get(result, "diagnostics");
-    unsigned errors = count_severity(findings, "error");
-    unsigned warnings = count_severity(findings, "warning");
     terminal_put(t, ok ? STYLE_GREEN : STYLE_RED, ok ? "ok" : "not ok");
-    if (errors) {
-        printf(", %u error%s", errors, errors == 1 ? "" : "s");
-    }
-    if (warnings) {
-        printf(", %u warning%s", warnings, warnings == 1 ? "" : "s");
-    }
+    (void)render_severities(findings);
     if (number(result, "omitted")) {
         printf(", %" JSON_INTEGER_FORMAT " more not shown", number(result, "omitted"));
     }

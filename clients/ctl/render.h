@@ -12,6 +12,9 @@ struct finding_sources {
 void render_findings(const struct terminal *t, const json_t *findings,
                      const struct finding_sources *sources);
 
+/* ", 2 errors, 1 note": how many of each; false where there are none. */
+bool render_severities(const json_t *findings);
+
 /* kernel/check's result: findings, a table of the kernels, a last line. Returns the exit
  * status: 0 ok, 1 not ok. */
 int render_kernel_check(const struct terminal *t, const json_t *result,

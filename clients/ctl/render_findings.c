@@ -205,6 +205,24 @@ static void put_finding(const struct terminal *t, const json_t *finding, struct 
     put_fixes(t, finding);
 }
 
+bool render_severities(const json_t *findings) {
+    static const char *const names[] = {"error", "warning", "info"};
+    static const char *const words[] = {"error", "warning", "note"};
+    bool any = false;
+    for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+        size_t i, count = 0;
+        const json_t *finding;
+        json_array_foreach(findings, i, finding) {
+            count += strcmp(json_get_string(finding, "severity", ""), names[k]) == 0;
+        }
+        if (count) {
+            printf(", %zu %s%s", count, words[k], count == 1 ? "" : "s");
+            any = true;
+        }
+    }
+    return any;
+}
+
 void render_findings(const struct terminal *t, const json_t *findings,
                      const struct finding_sources *sources) {
     struct quoted q = {.text = BUF_INIT(SOURCE_MAX)};

@@ -135,11 +135,12 @@ static int render_check(const struct terminal *t, const json_t *params,
         .text = json_get_string(params, "text", NULL),
     };
     const json_t *tokens = json_object_get(result, "tokens");
-    size_t count = json_array_size(findings);
     json_int_t omitted = json_get_integer(result, "omitted", 0);
     render_findings(t, findings, &sources);
     terminal_put(t, ok ? STYLE_GREEN : STYLE_RED, ok ? "ok" : "not ok");
-    printf(", %zu finding%s", count, count == 1 ? "" : "s");
+    if (!render_severities(findings)) {
+        fputs(", nothing found", stdout);
+    }
     if (omitted) {
         printf(", %" JSON_INTEGER_FORMAT " more not shown", omitted);
     }

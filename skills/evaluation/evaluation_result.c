@@ -430,9 +430,36 @@ static void describe_arm(const json_t *arm, struct buf *out) {
              (long long)json_get_integer(json_object_get(arm, "tokens"), "total", 0));
 }
 
+/* "never_passes: t1, t2": the tests of each mark on one line. */
+static void describe_marks(const json_t *marks, struct buf *out) {
+    autojson *tests = json_object();
+    size_t i, k;
+    const json_t *mark, *one;
+    json_array_foreach(marks, i, mark) {
+        json_array_foreach(json_object_get(mark, "marks"), k, one) {
+            const char *name = json_string_value(one);
+            json_t *list = json_object_get(tests, name);
+            if (!list) {
+                list = json_array();
+                json_object_set_new(tests, name, list);
+            }
+            json_array_append(list, json_object_get(mark, "id"));
+        }
+    }
+    const char *name;
+    json_t *ids;
+    json_object_foreach(tests, name, ids) {
+        buf_addf(out, "%s:", name);
+        json_array_foreach(ids, k, one) {
+            buf_addf(out, "%s %.100s", k ? "," : "", json_string_value(one));
+        }
+        buf_adds(out, "\n");
+    }
+}
+
 void evaluation_describe(const json_t *result, struct buf *out) {
     size_t i, k;
-    const json_t *student, *arm, *mark;
+    const json_t *student, *arm;
     buf_addf(out, "%s: %s\n", json_get_string(result, "verdict", ""),
              json_get_string(result, "sentence", ""));
     json_array_foreach(json_object_get(result, "students"), i, student) {
@@ -442,13 +469,7 @@ void evaluation_describe(const json_t *result, struct buf *out) {
             describe_arm(arm, out);
         }
     }
-    json_array_foreach(json_object_get(result, "marks"), i, mark) {
-        buf_addf(out, "test %s:", json_get_string(mark, "id", ""));
-        json_array_foreach(json_object_get(mark, "marks"), k, arm) {
-            buf_addf(out, " %s", json_string_value(arm));
-        }
-        buf_adds(out, "\n");
-    }
+    describe_marks(json_object_get(result, "marks"), out);
     if (json_object_get(result, "run")) {
         buf_addf(out, "record: %s\n", json_get_string(result, "run", ""));
     }

@@ -44,6 +44,20 @@ static void generate_start(struct call *call, const json_t *params) {
 
 /* --- the table --- */
 
+static void describe_install(const json_t *install, struct buf *out) {
+    size_t i;
+    const json_t *one;
+    json_array_foreach(install, i, one) {
+        buf_addf(out, "%s: %s %s%s%s\n", json_get_string(one, "agent", ""),
+                 json_get_string(one, "outcome", ""), json_get_string(one, "path", ""),
+                 json_get_string(one, "reason", NULL) ? ": " : "",
+                 json_get_string(one, "reason", ""));
+    }
+    if (json_is_object(install)) {
+        buf_addf(out, "Not installed: %s\n", json_get_string(install, "error", ""));
+    }
+}
+
 static void describe_saved(const json_t *result, struct buf *out) {
     const json_t *skill = json_object_get(result, "skill");
     const json_t *tests = json_object_get(result, "tests");
@@ -72,6 +86,7 @@ static void describe_saved(const json_t *result, struct buf *out) {
         json_get_bool(check, "ok", 0) ? "passed" : "failed",
         (int)json_array_size(json_object_get(check, "findings")));
     refinement_describe(json_object_get(result, "refinement"), out);
+    describe_install(json_object_get(result, "install"), out);
     const json_t *evaluation = json_object_get(result, "evaluation");
     if (evaluation) {
         buf_addf(out, "Evaluation: %s\n",
