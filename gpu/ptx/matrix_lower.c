@@ -157,7 +157,6 @@ static bool modifiers_understood(const struct ptx_instruction *i, enum factor_ki
     } else if (kind == B1) {
         bool exclusive = alu_take(&left, PTX_M_XOR), both = alu_take(&left, PTX_M_AND);
         m->product.is_and = both;
-        alu_take(&left, PTX_M_B1); /* video instructions have a word of that name */
         if (exclusive == both || !alu_take(&left, PTX_M_POPC)) {
             return false;
         }
@@ -341,9 +340,6 @@ static bool wmma_part(const struct ptx_instruction *i, struct matrix *m) {
                                               PTX_M_STORE, PTX_M_GLOBAL,  PTX_M_SHARED};
     for (size_t k = 0; k < ARRAY_LEN(plain); k++) {
         alu_take(&left, plain[k]);
-    }
-    if (i->types[0] == PTX_B1) {
-        alu_take(&left, PTX_M_B1);
     }
     bool row = alu_take(&left, PTX_M_ROW), column = alu_take(&left, PTX_M_COL);
     bool a = alu_take(&left, PTX_M_A), b = alu_take(&left, PTX_M_B);

@@ -146,13 +146,26 @@ struct ptx_operand {
     bool negated;             /* !p (predicate), or -r where the grammar has it */
     bool is_float, is_double; /* of an immediate, as it was written */
     uint32_t index;           /* see kind; of an address: register or variable */
-    uint32_t first; /* of a vector (also inside an address: tensor coordinates) */
+    uint32_t first; /* of a vector (also inside an address: tensor coordinates); of a
+                       register its selector, see ptx_selector_of */
     uint32_t count;
     union {
         uint64_t bits;
         int64_t offset;
     };
 };
+
+/* What stands behind a register of a video instruction: .b0, .h10, .b3210. */
+struct ptx_selector {
+    bool bytes;      /* else halves */
+    unsigned count;  /* of digits; 0: there is none */
+    unsigned digits; /* each 0 to 7 in three bits, the last one written lowest */
+};
+#define PTX_SELECTOR_BYTES (1u << 16)
+static inline struct ptx_selector ptx_selector_of(const struct ptx_operand *o) {
+    uint32_t s = o->kind == PTX_OPERAND_REGISTER ? o->first : 0;
+    return (struct ptx_selector){s & PTX_SELECTOR_BYTES, s >> 12 & 7, s & 0xfff};
+}
 
 struct ptx_instruction {
     uint16_t opcode;  /* enum ptx_opcode */
@@ -300,6 +313,7 @@ const struct ptx_place *ptx_place_told(const struct ptx_module *m, uint32_t plac
  *   only where there is a second result. Guards are predicate registers.
  * - A predicate stands exactly where one belongs; only predicates are negated (-r but in
  *   video instructions is refused). A source predicate may be a constant: bits 0 or 1.
+ *   Selectors of parts stand in video instructions alone.
  * - Other registers have exactly the bytes of the instruction's type, and are no float
  *   where that is an integer or the other way round (.b types take both). ld, ldu, st,
  *   cvt, suld and sust let a register be wider; results are never narrower.

@@ -447,11 +447,25 @@ static bool check_form(const struct ptx_check *c, const char *operands) {
     return true;
 }
 
+static bool is_video(const struct ptx_instruction *i) {
+    return (i->opcode >= PTX_OP_VABSDIFF && i->opcode <= PTX_OP_VMIN4) ||
+           (i->opcode >= PTX_OP_VSET && i->opcode <= PTX_OP_VSUB4);
+}
+
 /* Where nothing is promised of an instruction, its operands still are what they name. */
 static bool is_free(const struct ptx_instruction *i) {
-    return (i->opcode >= PTX_OP_VABSDIFF && i->opcode <= PTX_OP_VMIN4) ||
-           (i->opcode >= PTX_OP_VSET && i->opcode <= PTX_OP_VSUB4) ||
-           i->opcode == PTX_OP_TCGEN05 || i->opcode == PTX_OP_CLUSTERLAUNCHCONTROL;
+    return is_video(i) || i->opcode == PTX_OP_TCGEN05 ||
+           i->opcode == PTX_OP_CLUSTERLAUNCHCONTROL;
+}
+
+/* Parts of registers are chosen by video instructions alone. */
+static bool check_selectors(const struct ptx_check *c) {
+    for (int k = 0; k < c->i->operand_count && !is_video(c->i); k++) {
+        if (ptx_selector_of(&c->operands[k]).count) {
+            return ptx_refuse(c, k, "is a part of a register");
+        }
+    }
+    return true;
 }
 
 /* Two values of f32 make one packed value; everything else is made of one. */
@@ -476,6 +490,9 @@ static bool is_mixed(const struct ptx_instruction *i) {
 bool ptx_check_instruction(struct ptx_reader *r, struct ptx_instruction *i) {
     struct ptx_check c = {r, i, ptx_current(r)->operands + i->operands};
     bool known;
+    if (!check_selectors(&c)) {
+        return false;
+    }
     switch (i->opcode) {
     case PTX_OP_CALL:
         return ptx_check_call(&c);

@@ -114,18 +114,22 @@ static bool parse_vector_register(struct ptx_reader *r, const struct ptx_symbol 
     return true;
 }
 
-/* `a.b0`, `a.h1` of video instructions. */
+/* `a.b0`, `a.h10` of video instructions. */
 static bool parse_selector(struct ptx_reader *r, struct ptx_operand *ret) {
-    struct ptx_word word;
-    struct ptx_token t = r->token;
     if (!ptx_at(r, PTX_TOKEN_WORD)) {
         return true;
     }
-    if (!ptx_word_find(ptx_spelling(r, t), t.len, &word) || word.modifier < PTX_M_H0 ||
-        word.modifier > PTX_M_B3) {
+    const char *word = ptx_spelling(r, r->token);
+    uint32_t count = r->token.len - 1, digits = 0;
+    bool right = count >= 1 && count <= 4 && (*word == 'h' || *word == 'b');
+    for (uint32_t k = 1; right && k <= count; k++) {
+        right = word[k] >= '0' && word[k] <= '7';
+        digits = digits << 3 | (uint32_t)(word[k] - '0');
+    }
+    if (!right) {
         return ptx_fail_expected(r, "','");
     }
-    ret->first = (uint32_t)word.modifier;
+    ret->first = (*word == 'b' ? PTX_SELECTOR_BYTES : 0) | count << 12 | digits;
     ptx_next(r);
     return true;
 }

@@ -65,7 +65,6 @@ static bool modifiers_exist(const struct ptx_instruction *i, struct matrix *m) {
     m->sparse = alu_take(&left, PTX_M_SP);
     if (m->product.a == PTX_B1) {
         known = known && alu_take(&left, PTX_M_AND) && alu_take(&left, PTX_M_POPC);
-        alu_take(&left, PTX_M_B1); /* video instructions have a word of that name */
         m->product.is_and = true;
     } else if (is_byte(m->product.a)) {
         m->saturate = alu_take(&left, PTX_M_SATFINITE);
