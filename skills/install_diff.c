@@ -5,6 +5,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 #define TEXT_MAX (256u << 10) /* of one file */
@@ -297,6 +298,18 @@ char *install_diff(int now, const struct install_tree *is, int source,
         i += order <= 0;
         k += order >= 0;
     }
+    return bounded(&raw);
+}
+
+char *install_text_diff(const char *path, const char *was, const char *now) {
+    const struct buf a = {.data = (char *)(uintptr_t)was, .len = strlen(was)},
+                     b = {.data = (char *)(uintptr_t)now, .len = strlen(now)};
+    autobuf raw = BUF_INIT(2 * INSTALL_DIFF_MAX);
+    if (strcmp(was, now) == 0) {
+        return NULL;
+    }
+    buf_addf(&raw, "--- %s\n+++ %s\n", path, path);
+    add_texts(&raw, &a, &b);
     return bounded(&raw);
 }
 

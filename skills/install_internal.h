@@ -119,5 +119,7 @@ json_t *install_entry_new(const struct install_tree *tree, const char *source,
  * cleaned. Freed by the caller. */
 char *install_diff(int now, const struct install_tree *is, int source,
                    const struct install_tree *shall);
+/* The same for one file's text; NULL when nothing changed. */
+char *install_text_diff(const char *path, const char *was, const char *now);
 /* One line for each file that is not as the entry has it. */
 char *install_changes(const struct install_tree *is, const json_t *entry);

@@ -12,6 +12,7 @@
 
 #define COLUMN 10     /* where what a line says begins */
 #define LEAST_TESTS 6 /* fewer are never judged */
+#define DIFF_SHOWN 40 /* lines */
 
 /* "teacher   ": what a line is about, then the line itself, wrapped. */
 static void fact(const struct terminal *t, const char *label, const char *text) {
@@ -149,6 +150,33 @@ static void print_check(const struct terminal *t, const json_t *check) {
            number(tokens, "catalogue"));
 }
 
+/* What an improved skill's text lost and gained, as far as it is quickly read. */
+static void print_diff(const struct terminal *t, const char *diff) {
+    size_t shown = 0, lines = 0;
+    if (!diff) {
+        return;
+    }
+    puts("\nchanged");
+    for (const char *line = diff; *line; lines++) {
+        size_t len = strcspn(line, "\n");
+        if (shown < DIFF_SHOWN) {
+            autofree char *text = xstrndup(line, len);
+            enum style style = *line == '+'   ? STYLE_GREEN
+                               : *line == '-' ? STYLE_RED
+                               : *line == '@' ? STYLE_BLUE
+                                              : STYLE_PLAIN;
+            fputs("  ", stdout);
+            terminal_put(t, style, text);
+            putchar('\n');
+            shown++;
+        }
+        line += len + (line[len] == '\n');
+    }
+    if (lines > shown) {
+        printf("  … and %zu more lines (--json has them)\n", lines - shown);
+    }
+}
+
 static void print_install(const struct terminal *t, const json_t *install) {
     size_t i;
     const json_t *one;
@@ -239,6 +267,7 @@ int render_generation(const struct terminal *t, const json_t *result) {
     print_check(t, json_object_get(result, "check"));
     render_refinement(t, json_object_get(result, "refinement"));
     print_install(t, json_object_get(result, "install"));
+    print_diff(t, json_get_string(result, "diff", NULL));
     if (json_object_get(evaluation, "students")) {
         fputs("\n", stdout);
         (void)render_evaluation(t, evaluation);

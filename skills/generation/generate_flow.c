@@ -20,6 +20,7 @@ static void free_generating(struct generating *g) {
     skill_draft_finish(&g->draft);
     json_decref(g->aside);
     json_decref(g->check);
+    json_decref(g->base_check);
     json_decref(g->result);
     json_decref(g->tests);
     json_decref(g->refused);
@@ -192,11 +193,26 @@ static void write_and_stage(struct generating *g) {
     stage_draft(g);
 }
 
-static json_t *errors_of(const json_t *check) {
+bool generate_has_finding(const json_t *check, const json_t *finding) {
+    size_t i;
+    const json_t *one;
+    json_array_foreach(json_object_get(check, "findings"), i, one) {
+        if (json_equal(json_object_get(one, "code"), json_object_get(finding, "code")) &&
+            json_equal(json_object_get(one, "message"),
+                       json_object_get(finding, "message"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Those that the improved skill had before are not the draft's. */
+static json_t *errors_of(const json_t *check, const json_t *before) {
     json_t *errors = json_array(), *finding;
     size_t i;
     json_array_foreach(json_object_get(check, "findings"), i, finding) {
-        if (strcmp(json_get_string(finding, "severity", ""), "error") == 0) {
+        if (strcmp(json_get_string(finding, "severity", ""), "error") == 0 &&
+            !generate_has_finding(before, finding)) {
             json_array_append(errors, finding);
         }
     }
@@ -249,7 +265,7 @@ static bool may_mend(const struct generating *g) {
 }
 
 static void judge_check(struct generating *g) {
-    autojson *errors = errors_of(g->check);
+    autojson *errors = errors_of(g->check, g->base_check);
     if (!json_array_size(errors) || g->keeps) {
         generate_step *next = g->after_checking ? g->after_checking : generate_test;
         g->after_checking = NULL;
@@ -384,10 +400,8 @@ static void read_all(struct generating *g) {
     write_and_stage(g);
 }
 
-static void after_reading(struct generating *g) {
-    if (generate_is_over(g)) {
-        generate_end(g);
-    } else if (g->keeps) {
+static void begin_writing(struct generating *g) {
+    if (g->keeps) {
         after_staging(g);
     } else if (g->request.teacher == TEACHER_HOST) {
         generate_ask_host(g, NULL);
@@ -395,6 +409,31 @@ static void after_reading(struct generating *g) {
         generate_ask_model(g, NULL);
     } else {
         after_staging(g);
+    }
+}
+
+static void on_base_checked(struct skill_check *check, json_t *result, void *data) {
+    (void)check;
+    struct generating *g = data;
+    g->checking = NULL;
+    g->base_check = result;
+    if (g->cancelled || !result) {
+        g->cancelled = true;
+        generate_end(g);
+        return;
+    }
+    begin_writing(g);
+}
+
+static void after_reading(struct generating *g) {
+    if (generate_is_over(g)) {
+        generate_end(g);
+    } else if (g->material.has_base && !g->keeps) {
+        g->checking =
+            skill_check_start(call_origin(g->call), g->material.base.folder, NULL, NULL,
+                              0, SKILL_CHECK_STRICT, NULL, on_base_checked, g);
+    } else {
+        begin_writing(g);
     }
 }
 

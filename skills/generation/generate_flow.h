@@ -43,8 +43,9 @@ struct generating {
     struct material material;
     struct skill_draft draft; /* what is staged; the refinement may replace its text */
     struct skill_stage stage;
-    json_t *aside; /* final files that do not compile alone */
-    json_t *check; /* of the staged skill */
+    json_t *aside;      /* final files that do not compile alone */
+    json_t *check;      /* of the staged skill */
+    json_t *base_check; /* of the improved one before; or NULL */
     json_t *result;
     json_t *tests;           /* those that are saved: suite.h's form, with splits */
     struct testing *testing; /* generate_tests.c's own; not NULL while it works */
@@ -94,6 +95,8 @@ bool generate_is_over(const struct generating *g);
 int generate_fail(struct generating *g, enum call_fault fault, const char *reason,
                   const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
+/* Whether a check has a finding of this code and these words, on whatever line. */
+bool generate_has_finding(const json_t *check, const json_t *finding);
 void generate_forgive(struct generating *g); /* it goes on without what failed */
 void generate_report(struct generating *g, enum generate_stage stage, const char *fmt,
                      ...) __attribute__((format(printf, 3, 4)));

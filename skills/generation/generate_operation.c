@@ -87,6 +87,9 @@ static void describe_saved(const json_t *result, struct buf *out) {
         (int)json_array_size(json_object_get(check, "findings")));
     refinement_describe(json_object_get(result, "refinement"), out);
     describe_install(json_object_get(result, "install"), out);
+    if (json_object_get(result, "diff")) {
+        buf_addf(out, "What changed:\n%s", json_get_string(result, "diff", ""));
+    }
     const json_t *evaluation = json_object_get(result, "evaluation");
     if (evaluation) {
         buf_addf(out, "Evaluation: %s\n",
@@ -187,6 +190,7 @@ const struct operation generate_operations[] = {
             "\"skill\":{\"type\":\"object\",\"required\":[\"name\",\"path\"]},"
             "\"refinement\":{\"type\":\"object\",\"description\":\"What the rounds did; see refine.\"},"
             "\"check\":{\"type\":\"object\"},"
+            "\"diff\":{\"type\":\"string\",\"description\":\"What changed in an improved skill's SKILL.md.\"},"
             "\"tests\":{\"type\":\"object\",\"required\":[\"count\",\"path\"],\"properties\":{\"count\":{\"type\":\"integer\"},"
             "\"path\":{\"type\":\"string\"},\"wanted\":{\"type\":\"integer\"},\"marked\":{\"type\":\"integer\",\"description\":"
             "\"left out: an answer that deserves nothing passed\"},\"kinds\":{\"type\":\"object\"},\"splits\":{\"type\":"

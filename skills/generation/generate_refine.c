@@ -182,20 +182,6 @@ static void teach(void *host, struct refinement *r, const char *system,
     }
 }
 
-/* Whether a check has a finding of this code and these words, on whatever line. */
-static bool has_finding(const json_t *check, const json_t *wanted) {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(json_object_get(check, "findings"), i, one) {
-        if (json_equal(json_object_get(one, "code"), json_object_get(wanted, "code")) &&
-            json_equal(json_object_get(one, "message"),
-                       json_object_get(wanted, "message"))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The errors in words, or NULL; those that `before` has, too, are no edit's fault. */
 static char *errors_of(const json_t *check, const json_t *before) {
     autobuf words = BUF_INIT(8192);
@@ -203,7 +189,7 @@ static char *errors_of(const json_t *check, const json_t *before) {
     const json_t *finding;
     json_array_foreach(json_object_get(check, "findings"), i, finding) {
         if (strcmp(json_get_string(finding, "severity", ""), "error") == 0 &&
-            !has_finding(before, finding) && count++ < MAX_PROBLEMS) {
+            !generate_has_finding(before, finding) && count++ < MAX_PROBLEMS) {
             buf_addf(&words, "%sline %d: %s (%s)", count > 1 ? "; " : "",
                      (int)json_get_integer(finding, "line", 0),
                      json_get_string(finding, "message", ""),

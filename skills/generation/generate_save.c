@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/generation/teacher_tests.h"
+#include "skills/install_internal.h"
 #include "skills/skill_operations.h"
 
 #include <string.h>
@@ -248,6 +249,13 @@ static void make_result(struct generating *g) {
     json_object_set_new(g->result, "teacher", teacher_result(g));
     if (g->refinement) {
         json_object_set(g->result, "refinement", g->refinement);
+    }
+    autofree char *diff =
+        g->material.has_base
+            ? install_text_diff("SKILL.md", g->material.base.text.text, g->draft.text)
+            : NULL;
+    if (diff) {
+        json_object_set_new(g->result, "diff", json_clean_z(diff));
     }
     if (json_object_get(g->check, "path")) {
         json_object_set_new(g->check, "path", json_clean_z(folder));

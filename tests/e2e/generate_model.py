@@ -302,6 +302,9 @@ def a_skill_alone_keeps_its_text(t, d):
     assert t.bodies() and all(STOLEN not in json.dumps(body) for body in t.bodies())
     r = generate(d, task="Something else.", teacher=t.teacher("good"), name="mine", tests=0)
     assert r.get("data", {}).get("reason") == "exists" and open(folder + "/SKILL.md").read() == text, r
+    # Rewritten it keeps the field, which a strict check calls wrong; that was there before and refuses nothing.
+    r = generate(d, skill="skills/mine", task="Make it clear.", teacher=t.teacher("good"), tests=0)
+    assert r["outcome"] == "saved" and "mine: x" in open(folder + "/SKILL.md").read() and "HF_TOKEN" in r["diff"], r
     r = generate(d, skill="skills/mine", teacher="builtin")
     assert r["outcome"] == "nothing_to_teach" and "a model as teacher" in r["reason"], r
 

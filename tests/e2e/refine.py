@@ -102,6 +102,7 @@ def reaches_the_whole_gate():
         (0, .25, True), (.25, .5, True), (.5, .75, True), (.75, 1, True)], r
     assert all(FACT[t] in w.text() for t in TOPICS) and "Be brief." in w.text()
     assert r["gate"] == {"start": 0, "final": 1}, r
+    assert [x for x in result["diff"].split("\n") if x.startswith("+- The code")] == ["+- " + FACT[t] for t in TOPICS], result["diff"]
     assert r["verdict"]["verdict"] == "helps" and r["verdict"]["start"] == 0 and r["verdict"]["final"] == 1, r
     # Saved with the skill, and the evaluation afterwards rests on the report split alone.
     assert w.meta()["provenance"]["refinement"] == r
