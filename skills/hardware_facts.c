@@ -2,13 +2,12 @@
 #include "base/lines.h"
 #include "protocol/finding.h"
 #include "skills/hardware_claims.h"
+#include "skills/hardware_numbers.h"
 #include "skills/hardware_text.h"
 #include "skills/skill_check.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <pthread.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,13 +56,6 @@ struct judge {
     size_t count;
 };
 
-/* What a statement is about: bits by index in hardware_devices. */
-struct subject {
-    unsigned devices;
-    char board[8];  /* "sxm", "pcie", "nvl", "80gb", "40gb" or "" */
-    bool inherited; /* named by a heading only */
-};
-
 static bool has_word(const char *words, const char *text, size_t len) {
     for (const char *word = words; *word;) {
         size_t n = strcspn(word, "|");
@@ -99,7 +91,7 @@ static unsigned devices_in(const char *text, size_t len) {
     return found;
 }
 
-static void add_board(struct subject *s, const char *text, size_t len) {
+static void add_board(struct hardware_subject *s, const char *text, size_t len) {
     struct pattern_match m;
     if (!has_word("sxm|pcie|nvl|0gb|0 gb", text, len)) {
         return;
@@ -120,8 +112,8 @@ static void add_board(struct subject *s, const char *text, size_t len) {
     }
 }
 
-static struct subject subject_of(const struct statement *s) {
-    struct subject subject = {0};
+static struct hardware_subject subject_of(const struct statement *s) {
+    struct hardware_subject subject = {0};
     subject.devices = devices_in(s->text, s->len) | devices_in(s->about, s->about_len);
     add_board(&subject, s->text, s->len);
     add_board(&subject, s->about, s->about_len);
@@ -138,166 +130,13 @@ static struct subject subject_of(const struct statement *s) {
 
 /* Nothing in the statement speaks against taking it at its word. Asked last: most
  * statements contradict nothing. */
-static bool is_plain(const struct statement *s, const struct subject *subject) {
+static bool is_plain(const struct statement *s, const struct hardware_subject *subject) {
     return !pattern_is_in(patterns.doubt, s->text, s->len) &&
            !pattern_is_in(patterns.usage, s->text, s->len) &&
            !pattern_is_in(patterns.foreign, s->text, s->len) &&
            !pattern_is_in(patterns.foreign, s->about, s->about_len) &&
            !(subject->inherited &&
              pattern_is_in(patterns.foreign, s->heading, s->heading_len));
-}
-
-/* --- numbers --- */
-
-static double unit_factor(enum claim_unit unit, const char *word) {
-    char c = (char)tolower((unsigned char)word[0]);
-    double thousand = unit == UNIT_BYTES && c != 'g' && c != 't' ? 1024 : 1000;
-    switch (c) {
-    case 'k':
-        return thousand;
-    case 'm':
-        return thousand * thousand;
-    case 'g':
-        return thousand * thousand * thousand;
-    case 't':
-        return thousand * thousand * thousand * thousand;
-    case 'p':
-        return 1e15;
-    default:
-        return 1;
-    }
-}
-
-static double read_number(const struct claim_shape *shape, const char *text,
-                          const struct pattern_match *m) {
-    char digits[40], word[16] = "";
-    size_t n = 0;
-    for (size_t i = m->start[1]; i < m->end[1] && n + 1 < sizeof digits; i++) {
-        if (text[i] != ',') {
-            digits[n++] = text[i];
-        }
-    }
-    digits[n] = '\0';
-    snprintf(word, sizeof word, "%.*s", (int)(m->end[2] - m->start[2]),
-             text + m->start[2]);
-    double value = strtod(digits, NULL);
-    if (shape->quantity == HARDWARE_CAPABILITY) {
-        return shape->unit == UNIT_SM ? value : (double)(int)(value * 10 + 0.5);
-    }
-    if (shape->quantity == HARDWARE_REGISTERS_PER_SM && word[0]) {
-        return value * 1024;
-    }
-    return word[0] ? value * unit_factor(shape->unit, word) : value;
-}
-
-/* How far a rounded number may be off. */
-static double tolerance(enum hardware_quantity quantity) {
-    switch (quantity) {
-    case HARDWARE_BANDWIDTH:
-        return 0.03;
-    case HARDWARE_MEMORY:
-        return 0.08; /* GB and GiB */
-    case HARDWARE_BOOST_CLOCK:
-    case HARDWARE_FP64:
-    case HARDWARE_FP64_TENSOR:
-    case HARDWARE_FP32:
-    case HARDWARE_TF32:
-    case HARDWARE_FP16:
-    case HARDWARE_FP8:
-    case HARDWARE_INT8:
-        return 0.025;
-    case HARDWARE_L2:
-    case HARDWARE_CUDA_CORES:
-        return 0.02;
-    default:
-        return 0.003;
-    }
-}
-
-static bool is_about(const struct hardware_fact *f, const struct hardware_device *d,
-                     const char *board, enum hardware_quantity quantity) {
-    if (f->quantity != quantity ||
-        (strcmp(f->device, d->name) != 0 && strcmp(f->device, d->capability) != 0)) {
-        return false;
-    }
-    if (!f->board[0] || !board[0]) {
-        return true;
-    }
-    char own[8] = "";
-    for (size_t i = 0, n = 0; f->board[i] && n + 1 < sizeof own; i++) {
-        if (f->board[i] != ' ') {
-            own[n++] = (char)tolower((unsigned char)f->board[i]);
-        }
-    }
-    /* A board of another kind of name ("80 GB" for an H100) decides nothing. */
-    bool same_kind = isdigit((unsigned char)own[0]) == isdigit((unsigned char)board[0]);
-    return !same_kind || strcmp(own, board) == 0;
-}
-
-static bool has_value(const struct hardware_fact *f, double value) {
-    for (size_t i = 0; i < HARDWARE_VALUES && f->values[i] > 0; i++) {
-        if (fabs(value - f->values[i]) <= f->values[i] * tolerance(f->quantity)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Related quantities that people name alike: right for one is right. */
-static enum hardware_quantity alike(enum hardware_quantity quantity) {
-    switch (quantity) {
-    case HARDWARE_L1_AND_SHARED:
-        return HARDWARE_SHARED_PER_SM;
-    case HARDWARE_FP64:
-        return HARDWARE_FP64_TENSOR;
-    case HARDWARE_CLUSTER_MAX:
-        return HARDWARE_CLUSTER_PORTABLE;
-    case HARDWARE_TF32:
-        return HARDWARE_FP32;
-    default:
-        return quantity;
-    }
-}
-
-struct verdict {
-    const struct hardware_fact *facts[8]; /* those contradicted */
-    size_t count;
-    const struct hardware_device *device;
-};
-
-/* True when the value is wrong for every device named. */
-static bool contradicts(const struct subject *s, enum hardware_quantity quantity,
-                        double value, bool below_is_fine, struct verdict *ret) {
-    *ret = (struct verdict){0};
-    for (size_t d = 0; d < hardware_device_count; d++) {
-        bool board =
-            strcmp(hardware_devices[d].name, hardware_devices[d].capability) != 0;
-        if (!(s->devices >> d & 1) || (quantity == HARDWARE_CAPABILITY && !board)) {
-            continue;
-        }
-        size_t known = 0;
-        for (size_t i = 0; i < hardware_table_count; i++) {
-            const struct hardware_fact *f = &hardware_table[i];
-            bool same = is_about(f, &hardware_devices[d], s->board, quantity);
-            if (!same && !is_about(f, &hardware_devices[d], s->board, alike(quantity))) {
-                continue;
-            }
-            if (has_value(f, value) || (below_is_fine && value < f->values[0])) {
-                return false;
-            }
-            if (same) {
-                known++;
-                if (ret->count < ARRAY_LEN(ret->facts)) {
-                    ret->facts[ret->count++] = f;
-                }
-            }
-        }
-        if (!known) {
-            return false;
-        }
-        ret->device = &hardware_devices[d];
-    }
-    return ret->count > 0;
 }
 
 /* --- findings --- */
@@ -309,7 +148,7 @@ static struct finding_span span_of(const struct judge *j, size_t at, size_t end)
         j->first_line + (int)last, (int)(end - j->lines.starts[last]) + 1};
 }
 
-static bool single_answer(const struct verdict *v) {
+static bool single_answer(const struct hardware_verdict *v) {
     for (size_t i = 1; i < v->count; i++) {
         if (strcmp(v->facts[i]->shown, v->facts[0]->shown) != 0) {
             return false;
@@ -318,7 +157,7 @@ static bool single_answer(const struct verdict *v) {
     return true;
 }
 
-static void add_right_values(struct buf *out, const struct verdict *v) {
+static void add_right_values(struct buf *out, const struct hardware_verdict *v) {
     for (size_t i = 0; i < v->count; i++) {
         const struct hardware_fact *f = v->facts[i];
         if (i && single_answer(v)) {
@@ -333,8 +172,8 @@ static void add_right_values(struct buf *out, const struct verdict *v) {
     }
 }
 
-static void add_finding(struct judge *j, const struct verdict *v, size_t at, size_t end,
-                        const char *shown_fix) {
+static void add_finding(struct judge *j, const struct hardware_verdict *v, size_t at,
+                        size_t end, const char *shown_fix) {
     autobuf message = BUF_INIT(1000);
     const struct hardware_fact *f = v->facts[0];
     bool capability = strchr(v->device->name, '.') != NULL;
@@ -361,7 +200,7 @@ static bool is_denied(const struct statement *s, size_t at) {
 }
 
 static bool shape_applies(const struct claim_shape *shape, const struct statement *s,
-                          const struct subject *subject) {
+                          const struct hardware_subject *subject) {
     if (subject->inherited && !(shape->flags & CLAIM_UNBOUND)) {
         return false;
     }
@@ -376,14 +215,14 @@ static bool shape_applies(const struct claim_shape *shape, const struct statemen
 }
 
 static void judge_match(struct judge *j, const struct claim_shape *shape,
-                        const struct statement *s, const struct subject *subject,
+                        const struct statement *s, const struct hardware_subject *subject,
                         const struct pattern_match *m) {
     bool limit = s->label > 0 || pattern_is_in(patterns.limit, s->text, s->len);
     bool below_is_fine = (shape->flags & CLAIM_LIMIT) && !limit;
-    double value = read_number(shape, s->text, m);
-    struct verdict v;
+    double value = hardware_number(shape, s->text, m);
+    struct hardware_verdict v;
     if (m->start[1] < s->label || is_denied(s, m->start[1]) || value <= 0 ||
-        !contradicts(subject, shape->quantity, value, below_is_fine, &v) ||
+        !hardware_contradicts(subject, shape->quantity, value, below_is_fine, &v) ||
         !is_plain(s, subject)) {
         return;
     }
@@ -409,7 +248,7 @@ static bool told_already(const struct judge *j, const struct statement *s,
 }
 
 static void judge_numbers(struct judge *j, const struct statement *s,
-                          const struct subject *subject) {
+                          const struct hardware_subject *subject) {
     for (size_t i = 0; i < claim_shape_count && j->count < MAX_FINDINGS; i++) {
         const struct claim_shape *shape = &claim_shapes[i];
         struct pattern_match m;
@@ -515,7 +354,7 @@ static void judge_statement(void *data, const struct statement *s) {
         return;
     }
     judge_features(j, s);
-    struct subject subject = subject_of(s);
+    struct hardware_subject subject = subject_of(s);
     if (subject.devices && has_digit(s)) {
         judge_numbers(j, s, &subject);
     }

@@ -10,239 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <wctype.h>
 
 #define LEAST_JUDGED 20 /* bytes of a description; shorter ones are sketches */
-
-/* --- helpers --- */
-
-static const json_t *value_of(const struct spec *s, const char *field) {
-    return json_object_get(s->text->frontmatter, field);
-}
-
-static json_t *add_at(const struct spec *s, const struct spec_rule *rule,
-                      const struct yaml_pair *p, const char *message) {
-    return spec_add(s, rule, p->at, p->end, "%s", message);
-}
-
-/* Replace a pair's value; the new one is written as YAML, within {…} as JSON, which is
- * YAML there. */
-static void fix_value(const struct spec *s, json_t *finding, const char *title,
-                      const struct yaml_pair *p, const json_t *value) {
-    autobuf text = BUF_INIT(64u << 10);
-    if (s->text->places.flow) {
-        buf_addc(&text, ' ');
-        json_write(&text, value);
-    } else {
-        yaml_write_value(&text, value, 2, "\n");
-    }
-    bool blank_before = p->at > 0 && s->text->text[p->at - 1] == ' ';
-    struct finding_span span = spec_span(s, p->at, p->end);
-    finding_add_fix(finding, title, s->file, &span, text.data + blank_before);
-}
-
-static void fix_string(const struct spec *s, json_t *finding, const char *title,
-                       const struct yaml_pair *p, const char *value) {
-    autojson *string = json_string(value);
-    fix_value(s, finding, title, p, string);
-}
-
-static void fix_remove(const struct spec *s, json_t *finding, const char *title,
-                       const struct yaml_pair *p) {
-    if (s->text->places.flow) {
-        return;
-    }
-    const struct lines *lines = &s->text->lines;
-    size_t last = p->end > p->key_end ? p->end - 1 : p->key_end;
-    size_t first = lines_at(lines, p->key_at), behind = lines_at(lines, last) + 1;
-    size_t end = behind < lines->count ? lines->starts[behind] : s->text->len;
-    struct finding_span span = spec_span(s, lines->starts[first], end);
-    finding_add_fix(finding, title, s->file, &span, "");
-}
-
-static void fix_insert(const struct spec *s, json_t *finding, const char *title,
-                       const char *text) {
-    struct finding_span span = spec_span(s, s->text->yaml, s->text->yaml);
-    if (!s->text->places.flow) {
-        finding_add_fix(finding, title, s->file, &span, text);
-    }
-}
-
-static bool is_number_or_bool(const json_t *value) {
-    return json_is_number(value) || json_is_boolean(value);
-}
-
-/* Quotes around a number or boolean make it the text that was meant. */
-static void fix_quotes(const struct spec *s, json_t *finding, const struct yaml_pair *p,
-                       const json_t *value) {
-    if (is_number_or_bool(value) && p->end - p->at < 100) {
-        autofree char *text = xstrndup(s->text->text + p->at, p->end - p->at);
-        fix_string(s, finding, "Put the value in quotes", p, text);
-    }
-}
-
-/* --- name --- */
-
-static bool is_lower_or_digit(char c) {
-    return islower((unsigned char)c) || isdigit((unsigned char)c);
-}
-
-/* What a name becomes when everything that is not allowed is taken out; "" when nothing
- * is left. Same rule for folders: words in lower case, joined by single hyphens. */
-static char *good_name(const char *name) {
-    char *good = xcalloc(SKILL_MAX_NAME + 1, 1);
-    size_t n = 0;
-    for (const char *c = name; *c && n < SKILL_MAX_NAME; c++) {
-        char lower = (char)tolower((unsigned char)*c);
-        if (is_lower_or_digit(lower)) {
-            good[n++] = lower;
-        } else if (n && good[n - 1] != '-') {
-            good[n++] = '-';
-        }
-    }
-    while (n && good[n - 1] == '-') {
-        good[--n] = '\0';
-    }
-    return good;
-}
-
-static void fix_name(const struct spec *s, json_t *finding, const char *name) {
-    const struct yaml_pair *p = skill_text_pair(s->text, "name");
-    autofree char *good = good_name(name);
-    if (*good && p) {
-        autofree char *title = xasprintf("Rename to \"%s\"", good);
-        fix_string(s, finding, title, p, good);
-    }
-}
-
-struct letters {
-    bool upper, foreign, wrong;
-};
-
-/* U+0061 and so on are what the specification spells out; its reference validator takes
- * lower-case letters of any script. */
-static struct letters letters_of(const char *name) {
-    struct letters found = {0};
-    size_t len = strlen(name);
-    for (size_t i = 0; i < len;) {
-        uint32_t cp;
-        i += text_decode(name + i, len - i, &cp);
-        if (cp < 0x80) {
-            found.upper |= isupper((int)cp) != 0;
-            found.wrong |= !isalnum((int)cp) && cp != '-';
-        } else if (cp >= 0xAA && cp != 0xD7 && cp != 0xF7 && cp != 0xFFFD &&
-                   !(cp >= 0x2000 && cp < 0x2C00) && !(cp >= 0x3000 && cp < 0x3005) &&
-                   cp < 0xE000) {
-            found.foreign = true;
-        } else {
-            found.wrong = true;
-        }
-    }
-    return found;
-}
-
-static void check_letters(const struct spec *s, const struct yaml_pair *p,
-                          const char *name) {
-    static const struct spec_rule lower = {"name_not_lowercase", FINDING_WARNING,
-                                           FINDING_ERROR};
-    static const struct spec_rule wrong = {"name_characters", FINDING_WARNING,
-                                           FINDING_ERROR};
-    static const struct spec_rule foreign = {"name_not_ascii", FINDING_INFO,
-                                             FINDING_WARNING};
-    struct letters found = letters_of(name);
-    if (found.upper && !found.wrong) {
-        fix_name(s, add_at(s, &lower, p, "The name must be in lower case."), name);
-    }
-    if (found.wrong) {
-        fix_name(s,
-                 add_at(s, &wrong, p,
-                        "The name may hold only the letters a to z, in lower case, "
-                        "digits and hyphens."),
-                 name);
-    } else if (found.foreign) {
-        fix_name(s,
-                 add_at(s, &foreign, p,
-                        "Not every agent takes letters outside a to z in a name."),
-                 name);
-    }
-}
-
-static void check_name_form(const struct spec *s, const struct yaml_pair *p,
-                            const char *name) {
-    static const struct spec_rule lengthy = {"name_too_long", FINDING_WARNING,
-                                             FINDING_ERROR};
-    static const struct spec_rule hyphens = {"name_hyphens", FINDING_WARNING,
-                                             FINDING_ERROR};
-    size_t points = text_code_points(name, strlen(name)), len = strlen(name);
-    if (points > SKILL_MAX_NAME) {
-        json_t *f = spec_add(s, &lengthy, p->at, p->end,
-                             "The name has %zu characters; at most %d are allowed.",
-                             points, SKILL_MAX_NAME);
-        fix_name(s, f, name);
-    }
-    if (name[0] == '-' || name[len - 1] == '-' || strstr(name, "--")) {
-        fix_name(s,
-                 add_at(s, &hyphens, p,
-                        "Hyphens in the name may only join words: none at either end, no "
-                        "two in a row."),
-                 name);
-    }
-}
-
-static void check_name_of_folder(const struct spec *s, const struct yaml_pair *p,
-                                 const char *name) {
-    static const struct spec_rule rule = {"name_differs_from_folder", FINDING_WARNING,
-                                          FINDING_ERROR};
-    autofree char *mended = good_name(name);
-    bool mends = strcmp(mended, name) != 0; /* and its fix ends at the folder's name */
-    if (!s->folder || strcmp(s->folder, name) == 0 ||
-        (mends && strcmp(s->folder, mended) == 0)) {
-        return;
-    }
-    json_t *f =
-        spec_add(s, &rule, p->at, p->end,
-                 "The name is \"%.80s\", but the folder is \"%.80s\"; they must be "
-                 "equal. Change one of them.",
-                 name, s->folder);
-    autofree char *good = good_name(s->folder);
-    if (strcmp(good, s->folder) == 0 && *good) {
-        autofree char *title = xasprintf("Name it \"%s\", as the folder", good);
-        fix_string(s, f, title, p, good);
-    }
-}
-
-static void miss_name(const struct spec *s) {
-    static const struct spec_rule rule = {"name_missing", FINDING_ERROR, FINDING_ERROR};
-    const struct yaml_pair *p = skill_text_pair(s->text, "name");
-    size_t at = p ? p->at : s->text->yaml;
-    json_t *f = spec_add(s, &rule, at, p ? p->end : at,
-                         "The skill has no name; add a line \"name: …\" with the name of "
-                         "its folder.");
-    autofree char *good = good_name(s->folder ? s->folder : "");
-    if (*good && p) {
-        fix_string(s, f, "Name it as the folder", p, good);
-    } else if (*good) {
-        autofree char *line = xasprintf("name: %s\n", good);
-        fix_insert(s, f, "Name it as the folder", line);
-    }
-}
-
-static void check_name(const struct spec *s) {
-    static const struct spec_rule form = {"name_form", FINDING_WARNING, FINDING_ERROR};
-    const json_t *value = value_of(s, "name");
-    const struct yaml_pair *p = skill_text_pair(s->text, "name");
-    const char *name = json_string_value(value);
-    if (!p || json_is_null(value) || (name && !*name)) {
-        miss_name(s);
-    } else if (!name) {
-        fix_quotes(s, add_at(s, &form, p, "The name must be a text."), p, value);
-    } else {
-        check_name_form(s, p, name);
-        check_letters(s, p, name);
-        check_name_of_folder(s, p, name);
-    }
-}
 
 /* --- description --- */
 
@@ -299,27 +69,30 @@ static void check_description_text(const struct spec *s, const struct yaml_pair 
                  points, SKILL_MAX_DESCRIPTION);
     }
     if (strpbrk(text, "<>")) {
-        add_at(s, &angles, p,
-               "Angle brackets in a description can be taken for markup by the agents "
-               "that show it; write it without them.");
+        spec_add_at(
+            s, &angles, p,
+            "Angle brackets in a description can be taken for markup by the agents "
+            "that show it; write it without them.");
     }
     if (says_no_when(text)) {
-        add_at(s, &timeless, p,
-               "The description does not say when to use the skill, and agents choose by "
-               "it; add a sentence such as \"Use when …\".");
+        spec_add_at(
+            s, &timeless, p,
+            "The description does not say when to use the skill, and agents choose by "
+            "it; add a sentence such as \"Use when …\".");
     }
 }
 
 static void check_description(const struct spec *s) {
     static const struct spec_rule form = {"description_form", FINDING_WARNING,
                                           FINDING_ERROR};
-    const json_t *value = value_of(s, "description");
+    const json_t *value = spec_value(s, "description");
     const struct yaml_pair *p = skill_text_pair(s->text, "description");
     const char *text = json_string_value(value);
     if (!p || json_is_null(value) || (text && is_only_space(text))) {
         miss_description(s, p);
     } else if (!text) {
-        fix_quotes(s, add_at(s, &form, p, "The description must be a text."), p, value);
+        spec_fix_quotes(s, spec_add_at(s, &form, p, "The description must be a text."), p,
+                        value);
     } else {
         check_description_text(s, p, text);
     }
@@ -332,19 +105,20 @@ static void check_compatibility(const struct spec *s) {
                                           FINDING_ERROR};
     static const struct spec_rule lengthy = {"compatibility_too_long", FINDING_WARNING,
                                              FINDING_ERROR};
-    const json_t *value = value_of(s, "compatibility");
+    const json_t *value = spec_value(s, "compatibility");
     const struct yaml_pair *p = skill_text_pair(s->text, "compatibility");
     const char *text = json_string_value(value);
     if (!p) {
         return;
     }
     if (!text || is_only_space(text)) {
-        json_t *f = add_at(s, &form, p,
-                           "compatibility must be a text that says what the skill needs; "
-                           "leave it out when it needs nothing.");
-        fix_quotes(s, f, p, value);
-        if (!is_number_or_bool(value)) {
-            fix_remove(s, f, "Remove compatibility", p);
+        json_t *f =
+            spec_add_at(s, &form, p,
+                        "compatibility must be a text that says what the skill needs; "
+                        "leave it out when it needs nothing.");
+        spec_fix_quotes(s, f, p, value);
+        if (!spec_is_scalar(value)) {
+            spec_fix_remove(s, f, "Remove compatibility", p);
         }
     } else if (text_code_points(text, strlen(text)) > SKILL_MAX_COMPATIBILITY) {
         spec_add(s, &lengthy, p->at, p->end,
@@ -355,14 +129,15 @@ static void check_compatibility(const struct spec *s) {
 
 static void check_license(const struct spec *s) {
     static const struct spec_rule form = {"license_form", FINDING_WARNING, FINDING_ERROR};
-    const json_t *value = value_of(s, "license");
+    const json_t *value = spec_value(s, "license");
     const struct yaml_pair *p = skill_text_pair(s->text, "license");
     const char *text = json_string_value(value);
     if (p && (!text || is_only_space(text))) {
-        json_t *f = add_at(s, &form, p,
-                           "license must be a text: a short name such as Apache-2.0, or "
-                           "the name of a file in the skill.");
-        fix_quotes(s, f, p, value);
+        json_t *f =
+            spec_add_at(s, &form, p,
+                        "license must be a text: a short name such as Apache-2.0, or "
+                        "the name of a file in the skill.");
+        spec_fix_quotes(s, f, p, value);
     }
 }
 
@@ -392,18 +167,18 @@ static void check_metadata_values(const struct spec *s, const struct yaml_pair *
         }
         json_t *f =
             spec_add(s, &rule, member->at, member->end, "metadata.%.80s must be a text%s",
-                     key, is_number_or_bool(item) ? "; put it in quotes." : ".");
-        fix_quotes(s, f, member, item);
+                     key, spec_is_scalar(item) ? "; put it in quotes." : ".");
+        spec_fix_quotes(s, f, member, item);
     }
 }
 
 static void check_metadata(const struct spec *s) {
     static const struct spec_rule form = {"metadata_form", FINDING_WARNING,
                                           FINDING_ERROR};
-    const json_t *value = value_of(s, "metadata");
+    const json_t *value = spec_value(s, "metadata");
     const struct yaml_pair *p = skill_text_pair(s->text, "metadata");
     if (p && !json_is_object(value)) {
-        add_at(s, &form, p, "metadata must be a list of \"key: value\" lines.");
+        spec_add_at(s, &form, p, "metadata must be a list of \"key: value\" lines.");
     } else if (p) {
         check_metadata_values(s, p, value);
     }
@@ -462,19 +237,19 @@ static char *joined(const json_t *list) {
 static void check_allowed_tools(const struct spec *s) {
     static const struct spec_rule form = {"allowed_tools_form", FINDING_INFO,
                                           FINDING_ERROR};
-    const json_t *value = value_of(s, "allowed-tools");
+    const json_t *value = spec_value(s, "allowed-tools");
     const struct yaml_pair *p = skill_text_pair(s->text, "allowed-tools");
     const char *text = json_string_value(value);
     if (!p || (text && !has_outer_comma(text) && !is_only_space(text))) {
         return;
     }
     json_t *f =
-        add_at(s, &form, p,
-               "allowed-tools must be one text with spaces between the tools, such "
-               "as \"Bash(git:*) Read\".");
+        spec_add_at(s, &form, p,
+                    "allowed-tools must be one text with spaces between the tools, such "
+                    "as \"Bash(git:*) Read\".");
     autofree char *tools = text ? without_commas(text) : joined(value);
     if (tools && *tools) {
-        fix_string(s, f, "Write it with spaces", p, tools);
+        spec_fix_string(s, f, "Write it with spaces", p, tools);
     }
 }
 
@@ -554,7 +329,7 @@ static void check_unknown(const struct spec *s, const struct yaml_pair *p) {
         finding_add_fix(f, rename, s->file, &span, meant);
     }
     autofree char *title = xasprintf("Remove \"%.80s\"", p->key);
-    fix_remove(s, f, title, p);
+    spec_fix_remove(s, f, title, p);
 }
 
 static void check_unknown_fields(const struct spec *s) {
@@ -567,7 +342,7 @@ static void check_unknown_fields(const struct spec *s) {
 }
 
 void spec_fields_check(const struct spec *s) {
-    check_name(s);
+    spec_name_check(s);
     check_description(s);
     check_compatibility(s);
     check_license(s);
