@@ -368,6 +368,9 @@ int check_input_read(struct check_input *ret, const json_t *params,
     ret->host_stripped = host.has_host_code;
     ret->options.default_device =
         host.needs_default_device || includes_driver(&ret->closure.sources);
+    if (!ret->options.std_given && std_names_designators(&ret->closure.sources)) {
+        strcpy(ret->options.std, "c++20");
+    }
     if (strcmp(ret->options.std, "c++17") >= 0) {
         ret->options.shims = std_names_wanted(&ret->closure.sources);
     }

@@ -58,6 +58,7 @@ static int std_set(struct compile_options *o, const char *value, struct err *err
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
         if (!strcmp(value, known[i])) {
             snprintf(o->std, sizeof o->std, "%s", value);
+            o->std_given = true;
             return 0;
         }
     }

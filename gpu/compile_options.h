@@ -12,8 +12,9 @@
 struct err;
 
 struct compile_options {
-    char arch[16]; /* "sm_90a" */
-    char std[8];   /* "c++17" */
+    char arch[16];  /* "sm_90a" */
+    char std[8];    /* "c++17" */
+    bool std_given; /* it was asked for */
     bool fast_math, line_info, quick, relocatable;
     bool want_ptx;       /* the answer shall hold the PTX */
     bool want_cubin;     /* and the cubin */

@@ -110,6 +110,36 @@ unsigned std_names_wanted(const struct source_set *sources) {
     return wanted;
 }
 
+/* ". name =" or ". name {" */
+static bool is_designator(const char *at, const char *end) {
+    const char *name = ++at;
+    while (at < end && is_word(*at)) {
+        at++;
+    }
+    if (at == name || isdigit((unsigned char)*name)) {
+        return false;
+    }
+    while (at < end && isspace((unsigned char)*at)) {
+        at++;
+    }
+    return at < end && (*at == '{' || (*at == '=' && at[1] != '='));
+}
+
+bool std_names_designators(const struct source_set *sources) {
+    for (size_t i = 0; i < sources->count; i++) {
+        const char *text = sources->files[i].text, *end = text + sources->files[i].len;
+        char before = 0; /* the last that is no blank */
+        for (const char *at = text; at < end; at++) {
+            if (*at == '.' && (before == '{' || before == ',') &&
+                is_designator(at, end)) {
+                return true;
+            }
+            before = isspace((unsigned char)*at) ? before : *at;
+        }
+    }
+    return false;
+}
+
 const char *std_names_shim(unsigned bit) {
     return bit < ARRAY_LEN(std_names) ? std_names[bit].shim : NULL;
 }

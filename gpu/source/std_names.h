@@ -5,6 +5,7 @@
  * <cmath>, <cstdlib> and <utility>, which bring std::is_same, std::index_sequence …
  * along. What stands for these headers (shims.h) is read first, but only where
  * device code uses such a name, for reading them takes up to half a second. */
+#include <stdbool.h>
 #include <stddef.h>
 
 struct source_set;
@@ -22,5 +23,7 @@ struct source_set;
 /* Bits of the shims that are wanted; for C++17 and later, cuda/std is not to be had
  * before. Host code must be blanked. */
 unsigned std_names_wanted(const struct source_set *sources);
+/* Whether a source has "{.name = 1}": C++20, which g++ and so nvcc take in C++17 too. */
+bool std_names_designators(const struct source_set *sources);
 /* The shim of a bit, counted from 0; NULL past the last. */
 const char *std_names_shim(unsigned bit);

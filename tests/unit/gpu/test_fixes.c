@@ -384,9 +384,11 @@ Test(fixes, nothing_is_said_of_what_nvcc_takes) {
          "}\n" KERNEL("each(x, [=](auto a) { return a * n; });\n"
                       "  each(x, [] __host__ __device__(float a) { return a + 1; });")),
         ("template <class T> __device__ int is() { return std::is_same_v<T, int>; }\n"
-         "struct both { __extension__ union { int i; float f; }; };\n" KERNEL(
+         "struct both { __extension__ union { int i; float f; }; };\n"
+         "struct pair { int a; float b; };\n"
+         "__device__ pair make(int a) { return {.a = a, .b = 1}; }\n" KERNEL(
              "register float f = x[0]; both b; b.f = f; __int128 wide = n;\n"
-             "  x[1] = b.i + is<int>() + sizeof(std::make_unsigned_t<int>);\n"
+             "  x[1] = b.i + make(n).a + is<int>() + sizeof(std::make_unsigned_t<int>);\n"
              "  cudaGridDependencySynchronize(); x[2] = (float)(int)(wide >> 2);\n"
              "  cudaTriggerProgrammaticLaunchCompletion();")),
         ("#define M_PI 3.14159f\n#define INFINITY 1e38f\ntypedef unsigned int uint;\n"

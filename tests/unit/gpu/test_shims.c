@@ -356,3 +356,26 @@ Test(shims, names_of_std_without_an_include_want_their_header) {
         cr_expect_str_eq(got, cases[i].want, "%s", cases[i].text);
     }
 }
+
+Test(shims, designators_are_told_from_members_and_numbers) {
+    static const struct {
+        const char *text;
+        bool want;
+    } cases[] = {
+        {"P p{.a = 1};", true},
+        {"f(P{1, .b = 2});", true},
+        {"return {\n  .b\n{3}};", true},
+        {"x = {a.b = 1, .5f};", false},
+        {"f(a, .5e1 = b);", false},
+        {"f(x, ...);", false},
+        {"if (p.a == 1) {.b == 2}", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *text = cases[i].text;
+        struct source_set set = {0};
+        cr_assert(
+            zero(int, source_set_add(&set, "k.cu", "k.cu", text, strlen(text), NULL)));
+        cr_expect_eq(std_names_designators(&set), cases[i].want, "%s", text);
+        source_set_finish(&set);
+    }
+}
