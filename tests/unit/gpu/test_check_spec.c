@@ -532,75 +532,77 @@ Test(launch_limits, what_the_compiled_kernel_adds) {
     }
 }
 
+static const struct {
+    const char *text, *words;
+} wrong_fields[] = {
+    {"'args':[{'name':'x','type':'float32','shape':['n'],'output':true}]",
+     "args[0].shape[0]: cannot evaluate 'n': unknown size 'n'"},
+    {"'args':[{'name':'x','type':'float','shape':[1],'output':true}]",
+     "bool; did you mean \"float32\"?"},
+    {"'args':[{'name':'x','type':'const int *','shape':[1],'output':true}]",
+     "bool; did you mean \"int32\"?"},
+    {"'args':[{'name':'x','type':'torch.bfloat16','shape':[1],'output':true}]",
+     "did you mean \"bfloat16\"?"},
+    {"'args':[{'name':'x','dtype':'int32','shape':[1],'output':true}]",
+     "args[0].dtype: unknown; did you mean \"type\"?"},
+    {"'args':[{'name':'n','type':'int32'}]", "a scalar has a \"value\" instead"},
+    {"'grid':[1]", "grid: unknown; it belongs into \"launch\""},
+    {"'rtol':0.1", "rtol: unknown; it belongs into \"tolerance\""},
+    {"'trails':1", "trails: unknown; did you mean \"trials\"?"},
+    {"'launch':{'block':[1],'smem':4}",
+     "launch.smem: unknown; did you mean \"shared_bytes\"?"},
+    {"'launch':{'block':[1],'colour':4}",
+     "launch.colour: unknown; it may have grid block"},
+    {"'launches':[{'grid':[1],'block':[32],'args':[]}]",
+     "launches[0].grid: unknown; it belongs into \"launch\""},
+    {"'args':[{'name':'x','type':'float32','shape':[1]}]", "say what it holds"},
+    {"'args':[{'type':'float32','shape':[1],'output':true}]", "args[0].name"},
+    {"'args':[{'name':'x','type':'float32','shape':[1],'init':{'ones':1}}]",
+     "args[0].init"},
+    {"'args':[{'name':'x','type':'float32','shape':[1],'init':{'normal':[1]}}]",
+     "args[0].init.normal"},
+    {"'args':['x']", "is called 'x'; a scalar is"},
+    {"'args':[{'name':'n','type':'int32','value':1.5}]", "args[0].value"},
+    {"'args':[{'name':'n','type':'int32','value':4294967296}]",
+     "args[0].value: 4294967296 is no int32"},
+    {"'args':[{'struct':[{'type':'uint8','values':[255,-1,256]}]}]",
+     "values[2]: 256 is no uint8"},
+    {"'args':[{'name':'x','type':'int8','shape':[2],'init':{'values':[255,-129]}}]",
+     "args[0].init.values[1]: -129 is no int8"},
+    {"'args':[{'name':'y','type':'int16','shape':[2],'output':true}],"
+     "'expect':{'values':{'y':[1,65536]}}",
+     "expect.values.y[1]: 65536 is no int16"},
+    {"'args':[{'tensor_map':{}}]", "tensor_map"},
+    {"'sizes':[]", "sizes: the list is empty"},
+    {"'sizes':{'n':'2'}", "sizes.n"},
+    {"'sizes':{'2n':2}", "sizes.2n"},
+    {"'launch':{'block':[1],'grid':[1,2,3,4]}", "launch.grid"},
+    {"'expect':{'op':'nosuch'}", "expect"},
+    {"'expect':{'values':{'y':[1]}}", "no output of that name"},
+    {"'trials':0", "trials"},
+    {"'seed':'xyz'", "seed"},
+    {"'seed':' -5'", "seed"}, /* which strtoull would take */
+    {"'checks':['leaks']", "checks[0]"},
+    {"'tolerance':{'rtol':-1},'args':[{'name':'x','type':'float32','shape':[1],"
+     "'output':true}]",
+     "tolerance"},
+    {"'launches':[]", "launches"},
+    {"'launches':[{'launch':{'block':[1]},'args':[{'name':'x','type':'int32','shape'"
+     ":[1],'"
+     "output':true}]},"
+     "{'launch':{'block':[1]},'args':[{'name':'x','type':'int32','shape':[1],'"
+     "output':true}]}]",
+     "two buffers 'x'"},
+};
+
 Test(check_spec, errors_name_the_field) {
-    static const struct {
-        const char *text, *words;
-    } cases[] = {
-        {"'args':[{'name':'x','type':'float32','shape':['n'],'output':true}]",
-         "args[0].shape[0]: cannot evaluate 'n': unknown size 'n'"},
-        {"'args':[{'name':'x','type':'float','shape':[1],'output':true}]",
-         "bool; did you mean \"float32\"?"},
-        {"'args':[{'name':'x','type':'const int *','shape':[1],'output':true}]",
-         "bool; did you mean \"int32\"?"},
-        {"'args':[{'name':'x','type':'torch.bfloat16','shape':[1],'output':true}]",
-         "did you mean \"bfloat16\"?"},
-        {"'args':[{'name':'x','dtype':'int32','shape':[1],'output':true}]",
-         "args[0].dtype: unknown; did you mean \"type\"?"},
-        {"'args':[{'name':'n','type':'int32'}]", "a scalar has a \"value\" instead"},
-        {"'grid':[1]", "grid: unknown; it belongs into \"launch\""},
-        {"'rtol':0.1", "rtol: unknown; it belongs into \"tolerance\""},
-        {"'trails':1", "trails: unknown; did you mean \"trials\"?"},
-        {"'launch':{'block':[1],'smem':4}",
-         "launch.smem: unknown; did you mean \"shared_bytes\"?"},
-        {"'launch':{'block':[1],'colour':4}",
-         "launch.colour: unknown; it may have grid block"},
-        {"'launches':[{'grid':[1],'block':[32],'args':[]}]",
-         "launches[0].grid: unknown; it belongs into \"launch\""},
-        {"'args':[{'name':'x','type':'float32','shape':[1]}]", "say what it holds"},
-        {"'args':[{'type':'float32','shape':[1],'output':true}]", "args[0].name"},
-        {"'args':[{'name':'x','type':'float32','shape':[1],'init':{'ones':1}}]",
-         "args[0].init"},
-        {"'args':[{'name':'x','type':'float32','shape':[1],'init':{'normal':[1]}}]",
-         "args[0].init.normal"},
-        {"'args':['x']", "is called 'x'; a scalar is"},
-        {"'args':[{'name':'n','type':'int32','value':1.5}]", "args[0].value"},
-        {"'args':[{'name':'n','type':'int32','value':4294967296}]",
-         "args[0].value: 4294967296 is no int32"},
-        {"'args':[{'struct':[{'type':'uint8','values':[255,-1,256]}]}]",
-         "values[2]: 256 is no uint8"},
-        {"'args':[{'name':'x','type':'int8','shape':[2],'init':{'values':[255,-129]}}]",
-         "args[0].init.values[1]: -129 is no int8"},
-        {"'args':[{'name':'y','type':'int16','shape':[2],'output':true}],"
-         "'expect':{'values':{'y':[1,65536]}}",
-         "expect.values.y[1]: 65536 is no int16"},
-        {"'args':[{'tensor_map':{}}]", "tensor_map"},
-        {"'sizes':[]", "sizes: the list is empty"},
-        {"'sizes':{'n':'2'}", "sizes.n"},
-        {"'sizes':{'2n':2}", "sizes.2n"},
-        {"'launch':{'block':[1],'grid':[1,2,3,4]}", "launch.grid"},
-        {"'expect':{'op':'nosuch'}", "expect"},
-        {"'expect':{'values':{'y':[1]}}", "no output of that name"},
-        {"'trials':0", "trials"},
-        {"'seed':'xyz'", "seed"},
-        {"'seed':' -5'", "seed"}, /* which strtoull would take */
-        {"'checks':['leaks']", "checks[0]"},
-        {"'tolerance':{'rtol':-1},'args':[{'name':'x','type':'float32','shape':[1],"
-         "'output':true}]",
-         "tolerance"},
-        {"'launches':[]", "launches"},
-        {"'launches':[{'launch':{'block':[1]},'args':[{'name':'x','type':'int32','shape'"
-         ":[1],'"
-         "output':true}]},"
-         "{'launch':{'block':[1]},'args':[{'name':'x','type':'int32','shape':[1],'"
-         "output':true}]}]",
-         "two buffers 'x'"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof wrong_fields / sizeof *wrong_fields; i++) {
         struct check_spec spec;
         struct err err = {0};
-        cr_assert_lt(read_spec(&spec, cases[i].text, &err), 0, "%s", cases[i].text);
-        cr_assert(strstr(err.msg, cases[i].words) != NULL, "%s: %s", cases[i].text,
-                  err.msg);
+        cr_assert_lt(read_spec(&spec, wrong_fields[i].text, &err), 0, "%s",
+                     wrong_fields[i].text);
+        cr_assert(strstr(err.msg, wrong_fields[i].words) != NULL, "%s: %s",
+                  wrong_fields[i].text, err.msg);
     }
 }
 

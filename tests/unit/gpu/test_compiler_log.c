@@ -116,85 +116,84 @@ static json_t *find(const struct reading *r, const struct expected *e) {
     return NULL;
 }
 
+static const struct expected placed_words[] = {
+    {"overloads", "overloads",
+     "no instance of overloaded function \"over\" matches the argument "
+     "list\nargument "
+     "types are: (S)",
+     "error", "", "nvrtc", "src/overloads.cu", 6, "over"},
+    {"overloads", "overloads", "integer conversion resulted in a change of sign",
+     "warning", "68", "nvrtc", "src/overloads.cu", 7, "-"},
+    {"overloads", "overloads", "variable \"unused\" was declared but never referenced",
+     "warning", "177", "nvrtc", "src/overloads.cu", 8, "unused"},
+    {"overloads", "overloads", "identifier \"missing\" is undefined", "error", "",
+     "nvrtc", "src/overloads.cu", 11, "missing"},
+    {"instantiated", "instantiated",
+     "expression must have class type but it has type "
+     "\"float\"",
+     "error", "", "nvrtc", "inc/tmpl.cuh", 6, "x"},
+    {"missing", "missing", "cannot open source file \"nope/thing.h\"", "error", "",
+     "nvrtc", "src/missing.cu", 1, "nope/thing.h"},
+    {"directive", "directive", "#error directive: \"this must not be built\"", "error",
+     "", "nvrtc", "src/directive.cu", 1, "error"},
+    {"unterminated", "unterminated", "expected a \"}\"", "error", "", "nvrtc",
+     "src/unterminated.cu", 3, ""},
+    {"comment", "comment", "missing closing quote", "error", "", "nvrtc",
+     "src/comment.cu", 2, "\"abc;"},
+    {"crlf", "crlf", "identifier \"nope\" is undefined", "error", "", "nvrtc",
+     "src/crlf.cu", 2, "nope"},
+    {"macro", "macro", "identifier \"nope\" is undefined", "error", "", "nvrtc",
+     "src/macro.cu", 4, "TWICE"},
+    {"macro", "macro", "identifier \"spliced_missing\" is undefined", "error", "",
+     "nvrtc", "src/macro.cu", 7, "spliced_missing"},
+    {"macro", "macro", "A function without execution space annotations", "error", "",
+     "nvrtc", "src/macro.cu", 16, "main"},
+    {"several", "several", "static assertion failed with \"a\nb\"", "error", "", "nvrtc",
+     "src/several.cu", 1, "static_assert"},
+    {"several", "several", "unrecognized #pragma", "warning", "161", "nvrtc",
+     "src/several.cu", 3, "nope"},
+    {"warnings", "warnings", "pointless comparison of unsigned integer with zero",
+     "warning", "186", "nvrtc", "src/warnings.cu", 4, ">="},
+    {"parameters", "parameters",
+     "Formal parameter space overflowed (40008 bytes required, max 32764 bytes "
+     "allowed) "
+     "in function k",
+     "error", "", "nvrtc", "src/parameters.cu", 2, ""},
+    {"shared", "shared",
+     "Entry function 'ns::big<75000>' uses too much shared data (300000 bytes, "
+     "232448 "
+     "max)",
+     "error", "", "ptxas", "src/shared.cu", 2, "big"},
+    {"wgmma_sm_90", "wgmma", "Instruction 'wgmma.fence' not supported on .target 'sm_90'",
+     "error", "", "ptxas", "src/wgmma.cu", 4, "asm"},
+    {"wgmma_sm_90", "wgmma", "Instruction 'wgmma.commit_group' not supported", "error",
+     "", "ptxas", "src/wgmma.cu", 5, "asm"},
+    {"wgmma", "wgmma",
+     "warpgroup.wait is injected by compiler to allow use of registers defined by "
+     "GMMA "
+     "in function 'k'",
+     "info", "C7517", "ptxas", "src/wgmma.cu", 2, "k"},
+    {"assembly", "assembly", "Unknown modifier '.u33'", "error", "", "ptxas",
+     "src/assembly.cu", 3, "asm"},
+    {"assembly", "assembly", "Parsing error near '.loc': syntax error", "error", "",
+     "ptxas", "src/assembly.cu", 9, "asm"},
+    {"inlined", "inlined", "Not a name of any known instruction: 'wrong'", "error", "",
+     "ptxas", "inc/asm.cuh", 2, "asm"},
+    {"inlined", "inlined", "Unknown modifier '.op'", "error", "", "ptxas",
+     "src/inlined.cu", 7, "called"},
+    {"tabs", "tabs", "Parsing error near '.global': syntax error", "error", "", "ptxas",
+     "src/tabs.cu", 2, "x"},
+};
+
 /* What the compiler says stands on the very word it is about, in the file it is about.
  * Lines and words were taken from the sources, not from the logs. */
 Test(compiler_log, places_each_message_on_its_word) {
-    static const struct expected cases[] = {
-        {"overloads", "overloads",
-         "no instance of overloaded function \"over\" matches the argument "
-         "list\nargument "
-         "types are: (S)",
-         "error", "", "nvrtc", "src/overloads.cu", 6, "over"},
-        {"overloads", "overloads", "integer conversion resulted in a change of sign",
-         "warning", "68", "nvrtc", "src/overloads.cu", 7, "-"},
-        {"overloads", "overloads",
-         "variable \"unused\" was declared but never referenced", "warning", "177",
-         "nvrtc", "src/overloads.cu", 8, "unused"},
-        {"overloads", "overloads", "identifier \"missing\" is undefined", "error", "",
-         "nvrtc", "src/overloads.cu", 11, "missing"},
-        {"instantiated", "instantiated",
-         "expression must have class type but it has type "
-         "\"float\"",
-         "error", "", "nvrtc", "inc/tmpl.cuh", 6, "x"},
-        {"missing", "missing", "cannot open source file \"nope/thing.h\"", "error", "",
-         "nvrtc", "src/missing.cu", 1, "nope/thing.h"},
-        {"directive", "directive", "#error directive: \"this must not be built\"",
-         "error", "", "nvrtc", "src/directive.cu", 1, "error"},
-        {"unterminated", "unterminated", "expected a \"}\"", "error", "", "nvrtc",
-         "src/unterminated.cu", 3, ""},
-        {"comment", "comment", "missing closing quote", "error", "", "nvrtc",
-         "src/comment.cu", 2, "\"abc;"},
-        {"crlf", "crlf", "identifier \"nope\" is undefined", "error", "", "nvrtc",
-         "src/crlf.cu", 2, "nope"},
-        {"macro", "macro", "identifier \"nope\" is undefined", "error", "", "nvrtc",
-         "src/macro.cu", 4, "TWICE"},
-        {"macro", "macro", "identifier \"spliced_missing\" is undefined", "error", "",
-         "nvrtc", "src/macro.cu", 7, "spliced_missing"},
-        {"macro", "macro", "A function without execution space annotations", "error", "",
-         "nvrtc", "src/macro.cu", 16, "main"},
-        {"several", "several", "static assertion failed with \"a\nb\"", "error", "",
-         "nvrtc", "src/several.cu", 1, "static_assert"},
-        {"several", "several", "unrecognized #pragma", "warning", "161", "nvrtc",
-         "src/several.cu", 3, "nope"},
-        {"warnings", "warnings", "pointless comparison of unsigned integer with zero",
-         "warning", "186", "nvrtc", "src/warnings.cu", 4, ">="},
-        {"parameters", "parameters",
-         "Formal parameter space overflowed (40008 bytes required, max 32764 bytes "
-         "allowed) "
-         "in function k",
-         "error", "", "nvrtc", "src/parameters.cu", 2, ""},
-        {"shared", "shared",
-         "Entry function 'ns::big<75000>' uses too much shared data (300000 bytes, "
-         "232448 "
-         "max)",
-         "error", "", "ptxas", "src/shared.cu", 2, "big"},
-        {"wgmma_sm_90", "wgmma",
-         "Instruction 'wgmma.fence' not supported on .target 'sm_90'", "error", "",
-         "ptxas", "src/wgmma.cu", 4, "asm"},
-        {"wgmma_sm_90", "wgmma", "Instruction 'wgmma.commit_group' not supported",
-         "error", "", "ptxas", "src/wgmma.cu", 5, "asm"},
-        {"wgmma", "wgmma",
-         "warpgroup.wait is injected by compiler to allow use of registers defined by "
-         "GMMA "
-         "in function 'k'",
-         "info", "C7517", "ptxas", "src/wgmma.cu", 2, "k"},
-        {"assembly", "assembly", "Unknown modifier '.u33'", "error", "", "ptxas",
-         "src/assembly.cu", 3, "asm"},
-        {"assembly", "assembly", "Parsing error near '.loc': syntax error", "error", "",
-         "ptxas", "src/assembly.cu", 9, "asm"},
-        {"inlined", "inlined", "Not a name of any known instruction: 'wrong'", "error",
-         "", "ptxas", "inc/asm.cuh", 2, "asm"},
-        {"inlined", "inlined", "Unknown modifier '.op'", "error", "", "ptxas",
-         "src/inlined.cu", 7, "called"},
-        {"tabs", "tabs", "Parsing error near '.global': syntax error", "error", "",
-         "ptxas", "src/tabs.cu", 2, "x"},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(placed_words); i++) {
         struct reading r;
-        read_log(&r, cases[i].log, cases[i].source);
+        read_log(&r, placed_words[i].log, placed_words[i].source);
         autofree char *all = json_dumps(r.log.findings, JSON_INDENT(1));
-        cr_expect(find(&r, &cases[i]) != NULL, "%s: \"%s\" is not in %s", cases[i].log,
-                  cases[i].message, all);
+        cr_expect(find(&r, &placed_words[i]) != NULL, "%s: \"%s\" is not in %s",
+                  placed_words[i].log, placed_words[i].message, all);
         reading_finish(&r);
     }
 }
@@ -246,75 +245,78 @@ static const json_t *related_at(const json_t *finding, size_t i) {
     return json_array_get(json_object_get(finding, "related"), i);
 }
 
+static struct {
+    struct expected e;
+    size_t count, at;
+    const char *message;
+    char file[32];
+    int line;
+    const char *word;
+} related_notes[] = {
+    {{"overloads", "overloads", "no instance of overloaded", "error", "", "nvrtc",
+      "src/overloads.cu", 6, "over"},
+     2,
+     1,
+     "function \"over(int)\" does not match",
+     "src/overloads.cu",
+     2,
+     "over"},
+    {{"unterminated", "unterminated", "expected a \"}\"", "error", "", "nvrtc",
+      "src/unterminated.cu", 3, ""},
+     1,
+     0,
+     "to match this \"{\"",
+     "src/unterminated.cu",
+     2,
+     "{"},
+    {{"instantiated", "instantiated",
+      "expression must have class type but it has type "
+      "\"float\"",
+      "error", "", "nvrtc", "inc/tmpl.cuh", 6, "x"},
+     3,
+     0,
+     "instantiation of \"T inner(T) [with T=float]\"",
+     "inc/tmpl.cuh",
+     7,
+     ""},
+    {{"instantiated", "instantiated",
+      "expression must have class type but it has type "
+      "\"float\"",
+      "error", "", "nvrtc", "inc/tmpl.cuh", 6, "x"},
+     3,
+     2,
+     "instantiation of \"T outer(T) [with T=float]\"",
+     "src/instantiated.cu",
+     9,
+     ""},
+    {{"builtin", "builtin", "no instance of overloaded function \"atomicAdd\"", "error",
+      "", "nvrtc", "src/builtin.cu", 3, "atomicAdd"},
+     7,
+     3,
+     "number of parameters of function \"atomicAdd(float *, float)\" does not",
+     "src/builtin.cu",
+     3,
+     "atomicAdd"},
+};
+
 /* Notes, and the instantiations that led to a template's error, are related places. */
 Test(compiler_log, relates_notes_and_instantiations) {
-    struct {
-        struct expected e;
-        size_t count, at;
-        const char *message;
-        char file[32];
-        int line;
-        const char *word;
-    } cases[] = {
-        {{"overloads", "overloads", "no instance of overloaded", "error", "", "nvrtc",
-          "src/overloads.cu", 6, "over"},
-         2,
-         1,
-         "function \"over(int)\" does not match",
-         "src/overloads.cu",
-         2,
-         "over"},
-        {{"unterminated", "unterminated", "expected a \"}\"", "error", "", "nvrtc",
-          "src/unterminated.cu", 3, ""},
-         1,
-         0,
-         "to match this \"{\"",
-         "src/unterminated.cu",
-         2,
-         "{"},
-        {{"instantiated", "instantiated",
-          "expression must have class type but it has type "
-          "\"float\"",
-          "error", "", "nvrtc", "inc/tmpl.cuh", 6, "x"},
-         3,
-         0,
-         "instantiation of \"T inner(T) [with T=float]\"",
-         "inc/tmpl.cuh",
-         7,
-         ""},
-        {{"instantiated", "instantiated",
-          "expression must have class type but it has type "
-          "\"float\"",
-          "error", "", "nvrtc", "inc/tmpl.cuh", 6, "x"},
-         3,
-         2,
-         "instantiation of \"T outer(T) [with T=float]\"",
-         "src/instantiated.cu",
-         9,
-         ""},
-        {{"builtin", "builtin", "no instance of overloaded function \"atomicAdd\"",
-          "error", "", "nvrtc", "src/builtin.cu", 3, "atomicAdd"},
-         7,
-         3,
-         "number of parameters of function \"atomicAdd(float *, float)\" does not",
-         "src/builtin.cu",
-         3,
-         "atomicAdd"},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(related_notes); i++) {
         struct reading r;
-        read_log(&r, cases[i].e.log, cases[i].e.source);
-        const json_t *finding = find(&r, &cases[i].e);
+        read_log(&r, related_notes[i].e.log, related_notes[i].e.source);
+        const json_t *finding = find(&r, &related_notes[i].e);
         cr_assert(finding != NULL, "%zu", i);
-        const json_t *related = related_at(finding, cases[i].at);
+        const json_t *related = related_at(finding, related_notes[i].at);
         autofree char *at = text_at(&r, related);
         cr_expect(eq(u64, json_array_size(json_object_get(finding, "related")),
-                     cases[i].count));
-        cr_expect(starts(json_get_string(related, "message", ""), cases[i].message),
-                  "%zu", i);
-        cr_expect(eq(str, string_of(related, "file"), cases[i].file));
-        cr_expect(eq(int, (int)json_get_integer(related, "line", 0), cases[i].line));
-        cr_expect(starts(at, cases[i].word), "%zu: %s", i, at);
+                     related_notes[i].count));
+        cr_expect(
+            starts(json_get_string(related, "message", ""), related_notes[i].message),
+            "%zu", i);
+        cr_expect(eq(str, string_of(related, "file"), related_notes[i].file));
+        cr_expect(
+            eq(int, (int)json_get_integer(related, "line", 0), related_notes[i].line));
+        cr_expect(starts(at, related_notes[i].word), "%zu: %s", i, at);
         reading_finish(&r);
     }
 }

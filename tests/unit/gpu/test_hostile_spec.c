@@ -611,68 +611,70 @@ Test(hostile_spec, the_rest) {
     REFUSE(rest);
 }
 
+static const char *const good_specs[] = {
+    N,
+    SHAPE("['n * 2 - 3', 'ceil_div(n, 3)', 'max(m, 1)']"),
+    SHAPE("[]"),
+    SHAPE("['m']"), /* no elements */
+    INIT("{'normal':[0,1]}"),
+    INIT("{'uniform':[-1,1.5]}"),
+    INIT("{'integers':['0 - n','n']}"),
+    INIT("{'fill':'-Infinity'}"),
+    INIT("{'arange':true}"),
+    INIT("{'arange':[1,0.5]}"),
+    INIT("{'values':[1,'NaN',true]}"),
+    INT8("{'values':['n + 1',1]}"),
+    INT8("{'fill':'n'}"),
+    NARG("{'name':'y','type':'float32','shape':[4],'scratch':true}"),
+    INIT("{'file':'a/x.npy'}"),
+    NARG("{'name':'n','type':'float32','value':'NaN'},{'type':'bool','value':true}"),
+    STRUCT("[" DEEP(DEEP("{'type':'int8','value':1,'offset':0}")) "],'bytes':1"),
+    STRUCT("[{'type':'int8','value':1}],'align':16,'bytes':16"),
+    MAP("[64]", "'box':[8]"),
+    "'buffers':[" Y("") "]," ARG("{'tensor_map':{'of':'y','box':[4]}}"),
+    "'buffers':[" Y("") "]," ARG("{'pointers':['y']},{'struct':[{'of':'y'}]}"),
+    MAP("[64,64]", "'box':[256,4],'swizzle':'none'"),
+    MAP("[4,64,64]", "'box':[1,8,8],'interleave':'32B','swizzle':'32B'"),
+    MAP("[2,2,2,2,4]", "'box':[1,1,1,1,4],'fill':'nan'"),
+    IM2COL("['3 * 2',9,8]",
+           "'lower':[-32768],'upper':[32767],'channels':8,'pixels':1024"),
+    IM2COL("[2,5,9,8]",
+           "'lower':['4 - 8',0],'upper':[127,-8],'channels':'2 * 4','pixels':1"),
+    IM2COL("[2,5,9,9,8]",
+           "'lower':[-16,15,0],'upper':[-16,15,0],'channels':4,'pixels':9"),
+    LAUNCH("'grid':[2147483647,65535,65535],'block':[16,1,64]"),
+    TEX("float32", "[4]", ""),
+    TEX("uint8", "[3,5,4]",
+        ",'channels':4,'filter':'linear','normalized':true,'read':'normalized_float',"
+        "'address':['wrap','mirror']"),
+    TEX("int32", "[1000,2]", ",'channels':2,'memory':'linear'"),
+    TEX("float16", "[7,5,6]", ",'layered':true,'address':'border'"),
+    TEX("float16", "[6,5,5]", ",'cube':true,'seamless':true,'filter':'linear'"),
+    TEX("uint8", "[341,6,1,1,2]",
+        ",'cube':true,'layered':true,'channels':2,'address':['wrap','mirror']"),
+    SURF("[2,3,4]", ""),
+    SURF("[6,4,2]", ",'layered':true,'channels':2"),
+    LAUNCH("'cluster':[16],'grid':[32],'block':[1]"),
+    LAUNCH("'shared_bytes':232448,'block':[1]"),
+    LAUNCH("'block':'n'"),
+    "'launches':[{" ARG(Y("")) "},{" L ",'args':['y']}]",
+    WITH("'expect':{'values':{'y':[1,2,3,'NaN']}}"),
+    WITH("'expect':{'expression':{'y':'i'}},'seed':'0xffffffffffffffff'"),
+    WITH("'expect':{'kernel':{}},'trials':16"),
+    WITH("'expect':null,'benchmark':true,'device':'GPU-0-1','roofline':{'flops':1}"),
+};
+
 /* The same shapes without the fault: nothing above is refused for another reason. */
 Test(hostile_spec, what_is_right_passes) {
-    static const char *const good[] = {
-        N,
-        SHAPE("['n * 2 - 3', 'ceil_div(n, 3)', 'max(m, 1)']"),
-        SHAPE("[]"),
-        SHAPE("['m']"), /* no elements */
-        INIT("{'normal':[0,1]}"),
-        INIT("{'uniform':[-1,1.5]}"),
-        INIT("{'integers':['0 - n','n']}"),
-        INIT("{'fill':'-Infinity'}"),
-        INIT("{'arange':true}"),
-        INIT("{'arange':[1,0.5]}"),
-        INIT("{'values':[1,'NaN',true]}"),
-        INT8("{'values':['n + 1',1]}"),
-        INT8("{'fill':'n'}"),
-        NARG("{'name':'y','type':'float32','shape':[4],'scratch':true}"),
-        INIT("{'file':'a/x.npy'}"),
-        NARG("{'name':'n','type':'float32','value':'NaN'},{'type':'bool','value':true}"),
-        STRUCT("[" DEEP(DEEP("{'type':'int8','value':1,'offset':0}")) "],'bytes':1"),
-        STRUCT("[{'type':'int8','value':1}],'align':16,'bytes':16"),
-        MAP("[64]", "'box':[8]"),
-        "'buffers':[" Y("") "]," ARG("{'tensor_map':{'of':'y','box':[4]}}"),
-        "'buffers':[" Y("") "]," ARG("{'pointers':['y']},{'struct':[{'of':'y'}]}"),
-        MAP("[64,64]", "'box':[256,4],'swizzle':'none'"),
-        MAP("[4,64,64]", "'box':[1,8,8],'interleave':'32B','swizzle':'32B'"),
-        MAP("[2,2,2,2,4]", "'box':[1,1,1,1,4],'fill':'nan'"),
-        IM2COL("['3 * 2',9,8]",
-               "'lower':[-32768],'upper':[32767],'channels':8,'pixels':1024"),
-        IM2COL("[2,5,9,8]",
-               "'lower':['4 - 8',0],'upper':[127,-8],'channels':'2 * 4','pixels':1"),
-        IM2COL("[2,5,9,9,8]",
-               "'lower':[-16,15,0],'upper':[-16,15,0],'channels':4,'pixels':9"),
-        LAUNCH("'grid':[2147483647,65535,65535],'block':[16,1,64]"),
-        TEX("float32", "[4]", ""),
-        TEX("uint8", "[3,5,4]",
-            ",'channels':4,'filter':'linear','normalized':true,'read':'normalized_float',"
-            "'address':['wrap','mirror']"),
-        TEX("int32", "[1000,2]", ",'channels':2,'memory':'linear'"),
-        TEX("float16", "[7,5,6]", ",'layered':true,'address':'border'"),
-        TEX("float16", "[6,5,5]", ",'cube':true,'seamless':true,'filter':'linear'"),
-        TEX("uint8", "[341,6,1,1,2]",
-            ",'cube':true,'layered':true,'channels':2,'address':['wrap','mirror']"),
-        SURF("[2,3,4]", ""),
-        SURF("[6,4,2]", ",'layered':true,'channels':2"),
-        LAUNCH("'cluster':[16],'grid':[32],'block':[1]"),
-        LAUNCH("'shared_bytes':232448,'block':[1]"),
-        LAUNCH("'block':'n'"),
-        "'launches':[{" ARG(Y("")) "},{" L ",'args':['y']}]",
-        WITH("'expect':{'values':{'y':[1,2,3,'NaN']}}"),
-        WITH("'expect':{'expression':{'y':'i'}},'seed':'0xffffffffffffffff'"),
-        WITH("'expect':{'kernel':{}},'trials':16"),
-        WITH("'expect':null,'benchmark':true,'device':'GPU-0-1','roofline':{'flops':1}"),
-    };
     struct schema *schema;
     struct err wrong = {0};
     cr_assert_eq(schema_new(check_spec_schema(), &schema, &wrong), 0, "%s", wrong.msg);
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    for (size_t i = 0; i < sizeof good_specs / sizeof *good_specs; i++) {
         struct err err = {0};
-        cr_expect_eq(read_whole(good[i], &err), 0, "%s: %s", good[i], err.msg);
-        autojson *params = params_of(good[i]);
-        cr_expect_eq(schema_check(schema, params, NULL, &err), 0, "%s: %s", good[i],
+        cr_expect_eq(read_whole(good_specs[i], &err), 0, "%s: %s", good_specs[i],
+                     err.msg);
+        autojson *params = params_of(good_specs[i]);
+        cr_expect_eq(schema_check(schema, params, NULL, &err), 0, "%s: %s", good_specs[i],
                      err.msg);
     }
     static const char *const bad[] = {

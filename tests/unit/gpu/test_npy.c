@@ -88,79 +88,80 @@ static size_t make_file(char ret[static 600], const char *header, size_t bytes) 
 #define FLOATS(shape) "{'descr': '<f4', 'fortran_order': False, 'shape': " shape ", }"
 #define TYPED(descr) "{'descr': " descr ", 'fortran_order': False, 'shape': (3,), }"
 
+static const struct {
+    const char *header;
+    size_t bytes;
+    const char *words;
+} bad_headers[] = {
+    {FLOATS("(3,)"), 11, "takes 12 bytes of <f4, 11 follow"},
+    {FLOATS("(3,)"), 13, "13 follow"},
+    {FLOATS("(3,)"), 0, "0 follow"},
+    {FLOATS("()"), 0, "takes 4 bytes"},
+    {FLOATS("(0, 3)"), 1, "takes 0 bytes"},
+    {FLOATS("(-3,)"), 12, "negative"},
+    {FLOATS("(3, -1)"), 12, "negative"},
+    {FLOATS("(99999999999999999999,)"), 12, "beyond 64 bits"},
+    {FLOATS("(9223372036854775807, 2)"), 12, "too many elements"},
+    {FLOATS("(4294967296, 4294967296)"), 12, "too many elements"},
+    {FLOATS("(4611686018427387904,)"), 0, "too many elements"},
+    {FLOATS("(1099511627776,)"), 12, "takes 4398046511104 bytes"},
+    {FLOATS("(1, 1, 1, 1, 1, 1, 1, 1, 1)"), 4, "more than 8"},
+    {FLOATS("(3)"), 12, "no tuple"},
+    {FLOATS("3"), 12, "no tuple"},
+    {FLOATS("[3]"), 12, "no tuple"},
+    {FLOATS("(3 4)"), 12, "lacks a comma"},
+    {FLOATS("(,)"), 12, "whole numbers"},
+    {FLOATS("(3.0,)"), 12, "comma"},
+    {FLOATS("(0x3,)"), 12, "comma"},
+    {FLOATS("(1+2,)"), 12, "comma"},
+    {FLOATS("(3,"), 12, "whole numbers"},
+    {FLOATS("(None,)"), 12, "whole numbers"},
+    {FLOATS("(3,)") "x", 12, "follows"},
+    {"", 12, "does not begin"},
+    {"{", 12, "a text in quotes"},
+    {"{}", 12, "are needed"},
+    {"[]", 12, "does not begin"},
+    {"{'descr': '<f4', 'shape': (3,)}", 12, "are needed"},
+    {"{'descr': '<f4', 'fortran_order': False}", 12, "are needed"},
+    {"{'fortran_order': False, 'shape': (3,)}", 12, "are needed"},
+    {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", 12,
+     "twice"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), 'more': 1}", 12, "a key"},
+    {"{'descr': '<f4' 'fortran_order': False, 'shape': (3,)}", 12, "comma"},
+    {"{'descr' '<f4', 'fortran_order': False, 'shape': (3,)}", 12, "colon"},
+    {"{'descr': '<f4', 'fortran_order': 0, 'shape': (3,)}", 12, "neither True"},
+    {"{'descr': '<f4', 'fortran_order': false, 'shape': (3,)}", 12, "neither True"},
+    {"{'descr': '<f4', 'fortran_order': __import__('os'), 'shape': (3,)}", 12,
+     "neither True"},
+    {"{'descr': '<f4, 'fortran_order': False, 'shape': (3,)}", 12, "comma"},
+    {"{'descr': '<f4", 12, "does not end"},
+    {TYPED("'<\\x66 4'"), 12, "does not end"},
+    {TYPED("<f4"), 12, "in quotes"},
+    {TYPED("None"), 12, "in quotes"},
+    {TYPED("[('a', '<f4'), ('b', '<i4')]"), 24, "structures"},
+    {TYPED("'|O'"), 24, "type '|O'"},
+    {TYPED("'<c8'"), 24, "type '<c8'"},
+    {TYPED("'<U4'"), 48, "type '<U4'"},
+    {TYPED("'|S4'"), 12, "type '|S4'"},
+    {TYPED("'<M8[ns]'"), 24, "type '<M8[ns]'"},
+    {TYPED("'<datetime64[ns]'"), 24, "too long"},
+    {TYPED("'<f16'"), 48, "type '<f16'"},
+    {TYPED("'|V8'"), 24, "type '|V8'"},
+    {TYPED("'f4'"), 12, "type 'f4'"},
+    {TYPED("''"), 12, "type ''"},
+    {TYPED("'<f4\x01'"), 12, "type '<f4?'"},
+};
+
 Test(npy, headers_that_lie_or_are_none) {
-    static const struct {
-        const char *header;
-        size_t bytes;
-        const char *words;
-    } cases[] = {
-        {FLOATS("(3,)"), 11, "takes 12 bytes of <f4, 11 follow"},
-        {FLOATS("(3,)"), 13, "13 follow"},
-        {FLOATS("(3,)"), 0, "0 follow"},
-        {FLOATS("()"), 0, "takes 4 bytes"},
-        {FLOATS("(0, 3)"), 1, "takes 0 bytes"},
-        {FLOATS("(-3,)"), 12, "negative"},
-        {FLOATS("(3, -1)"), 12, "negative"},
-        {FLOATS("(99999999999999999999,)"), 12, "beyond 64 bits"},
-        {FLOATS("(9223372036854775807, 2)"), 12, "too many elements"},
-        {FLOATS("(4294967296, 4294967296)"), 12, "too many elements"},
-        {FLOATS("(4611686018427387904,)"), 0, "too many elements"},
-        {FLOATS("(1099511627776,)"), 12, "takes 4398046511104 bytes"},
-        {FLOATS("(1, 1, 1, 1, 1, 1, 1, 1, 1)"), 4, "more than 8"},
-        {FLOATS("(3)"), 12, "no tuple"},
-        {FLOATS("3"), 12, "no tuple"},
-        {FLOATS("[3]"), 12, "no tuple"},
-        {FLOATS("(3 4)"), 12, "lacks a comma"},
-        {FLOATS("(,)"), 12, "whole numbers"},
-        {FLOATS("(3.0,)"), 12, "comma"},
-        {FLOATS("(0x3,)"), 12, "comma"},
-        {FLOATS("(1+2,)"), 12, "comma"},
-        {FLOATS("(3,"), 12, "whole numbers"},
-        {FLOATS("(None,)"), 12, "whole numbers"},
-        {FLOATS("(3,)") "x", 12, "follows"},
-        {"", 12, "does not begin"},
-        {"{", 12, "a text in quotes"},
-        {"{}", 12, "are needed"},
-        {"[]", 12, "does not begin"},
-        {"{'descr': '<f4', 'shape': (3,)}", 12, "are needed"},
-        {"{'descr': '<f4', 'fortran_order': False}", 12, "are needed"},
-        {"{'fortran_order': False, 'shape': (3,)}", 12, "are needed"},
-        {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", 12,
-         "twice"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), 'more': 1}", 12,
-         "a key"},
-        {"{'descr': '<f4' 'fortran_order': False, 'shape': (3,)}", 12, "comma"},
-        {"{'descr' '<f4', 'fortran_order': False, 'shape': (3,)}", 12, "colon"},
-        {"{'descr': '<f4', 'fortran_order': 0, 'shape': (3,)}", 12, "neither True"},
-        {"{'descr': '<f4', 'fortran_order': false, 'shape': (3,)}", 12, "neither True"},
-        {"{'descr': '<f4', 'fortran_order': __import__('os'), 'shape': (3,)}", 12,
-         "neither True"},
-        {"{'descr': '<f4, 'fortran_order': False, 'shape': (3,)}", 12, "comma"},
-        {"{'descr': '<f4", 12, "does not end"},
-        {TYPED("'<\\x66 4'"), 12, "does not end"},
-        {TYPED("<f4"), 12, "in quotes"},
-        {TYPED("None"), 12, "in quotes"},
-        {TYPED("[('a', '<f4'), ('b', '<i4')]"), 24, "structures"},
-        {TYPED("'|O'"), 24, "type '|O'"},
-        {TYPED("'<c8'"), 24, "type '<c8'"},
-        {TYPED("'<U4'"), 48, "type '<U4'"},
-        {TYPED("'|S4'"), 12, "type '|S4'"},
-        {TYPED("'<M8[ns]'"), 24, "type '<M8[ns]'"},
-        {TYPED("'<datetime64[ns]'"), 24, "too long"},
-        {TYPED("'<f16'"), 48, "type '<f16'"},
-        {TYPED("'|V8'"), 24, "type '|V8'"},
-        {TYPED("'f4'"), 12, "type 'f4'"},
-        {TYPED("''"), 12, "type ''"},
-        {TYPED("'<f4\x01'"), 12, "type '<f4?'"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof bad_headers / sizeof *bad_headers; i++) {
         char file[600];
-        size_t len = make_file(file, cases[i].header, cases[i].bytes);
+        size_t len = make_file(file, bad_headers[i].header, bad_headers[i].bytes);
         struct npy npy;
         struct err err = {0};
-        cr_assert_eq(npy_read(&npy, file, len, &err), -EINVAL, "%s", cases[i].header);
-        cr_assert(strstr(err.msg, cases[i].words) != NULL, "%s: %s", cases[i].header,
-                  err.msg);
+        cr_assert_eq(npy_read(&npy, file, len, &err), -EINVAL, "%s",
+                     bad_headers[i].header);
+        cr_assert(strstr(err.msg, bad_headers[i].words) != NULL, "%s: %s",
+                  bad_headers[i].header, err.msg);
     }
 }
 

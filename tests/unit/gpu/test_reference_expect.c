@@ -125,7 +125,7 @@ Test(expect_operator, steps) {
           sum, 1);
 }
 
-Test(expect_operator, refuses) {
+Test(expect_operator, refuses_names) {
     refused(ARGS_ONE ARGS_Y, "{\"op\": \"softmacks\"}",
             "expect.op: there is no operator 'softmacks'");
     static const char *const meant[][2] = {
@@ -147,6 +147,9 @@ Test(expect_operator, refuses) {
         refused(ARGS_ONE ARGS_Y, expect, words);
     }
     refused(ARGS_ONE ARGS_Y, "{\"op\": \"qwxyzv\"}", "the guide to operators lists all");
+}
+
+Test(expect_operator, refuses_inputs_and_attributes) {
     refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"input\": \"x\"}",
             "expect.op.input: it belongs into \"inputs\"");
     refused(ARGS_ONE ARGS_Y, "{\"op\": 1}", "expect.op: an operator's name is expected");
@@ -163,6 +166,11 @@ Test(expect_operator, refuses) {
             "expect.op.inputs.x: 'relu' has no input of that name; it has input");
     refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"inputs\": [\"x\"]}",
             "expect.op.inputs: an object");
+    refused(ARGS_ONE ARGS_Y, "{\"op\": \"cat\", \"inputs\": {\"tensors\": []}}",
+            "expect.op.inputs.tensors");
+}
+
+Test(expect_operator, refuses_outputs_and_steps) {
     refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"outputs\": {\"y\": \"y\"}}",
             "expect.op.outputs.y: 'relu' has no output of that name; it has output");
     refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"outputs\": {\"output\": \"x\"}}",
@@ -187,8 +195,6 @@ Test(expect_operator, refuses) {
             "\"relu\", \"inputs\": {\"input\": \"x\"}, \"outputs\": {\"output\": "
             "\"y\"}}]}",
             "expect.then[0].outputs.output: 'y' is expected twice");
-    refused(ARGS_ONE ARGS_Y, "{\"op\": \"cat\", \"inputs\": {\"tensors\": []}}",
-            "expect.op.inputs.tensors");
 }
 
 Test(expect_operator, flops) {

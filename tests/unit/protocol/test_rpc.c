@@ -154,75 +154,75 @@ static char *reply_to(const char *text, size_t len) {
 #define RESULT(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":[1]}\n"
 #define ERROR(id, code) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":" code
 
+static const struct {
+    const char *row, *in, *want;
+} hostile_rows[] = {
+    {"broken JSON", "{\"id\":1,", ERROR("null", "-32700")},
+    {"broken JSON", "{]", ERROR("null", "-32700")},
+    {"broken JSON with trailing bytes", "{} {}", ERROR("null", "-32700")},
+    {"junk line", "hello", ERROR("null", "-32700")},
+    {"batch array", "[" REQUEST("1") "]", ERROR("null", "-32600")},
+    {"id null", REQUEST("null"), ERROR("null", "-32600")},
+    {"id of another type", REQUEST("true"), ERROR("null", "-32600")},
+    {"id of another type", REQUEST("[1]"), ERROR("null", "-32600")},
+    {"id of another type", REQUEST("{\"id\":1}"), ERROR("null", "-32600")},
+    {"fractional id", REQUEST("1.5"), ERROR("null", "-32600")},
+    {"fractional id", REQUEST("1e-1"), ERROR("null", "-32600")},
+    {"id over 2^53", REQUEST("9007199254740993"), RESULT("9007199254740993")},
+    {"id over 2^64", REQUEST("123456789012345678901234567890"),
+     RESULT("123456789012345678901234567890")},
+    {"id as real", REQUEST("1.0"), RESULT("1.0")},
+    {"id with exponent", REQUEST("1.5e3"), RESULT("1.5e3")},
+    {"id with exponent", REQUEST("100e-2"), RESULT("100e-2")},
+    {"id with a huge exponent", REQUEST("1e400"), RESULT("1e400")},
+    {"negative id", REQUEST("-3"), RESULT("-3")},
+    {"id 0", REQUEST("0"), RESULT("0")},
+    {"string id", REQUEST("\"9\""), RESULT("\"9\"")},
+    {"empty string id", REQUEST("\"\""), RESULT("\"\"")},
+    {"number id", REQUEST("9"), RESULT("9")},
+    {"number that is none", REQUEST("01"), ERROR("null", "-32700")},
+    {"duplicate key id: the last wins",
+     "{\"id\":1,\"method\":\"echo\",\"params\":[1],\"id\":2}", RESULT("2")},
+    {"duplicate key id", "{\"id\":1,\"method\":\"echo\",\"id\":null}",
+     ERROR("null", "-32600")},
+    {"duplicate key id",
+     "{\"id\":1e400,\"method\":\"echo\",\"params\":[1],\"\\u0069d\":3}", RESULT("3")},
+    {"id inside params is another",
+     "{\"params\":{\"id\":5},\"id\":6,\"method\":\"echo\"}",
+     "{\"jsonrpc\":\"2.0\",\"id\":6,\"result\":{\"id\":5}}\n"},
+    {"lone surrogate", REQUEST("\"\\ud800\""), RESULT("\"\xEF\xBF\xBD\"")},
+    {"invalid UTF-8", REQUEST("\"\xff\""), RESULT("\"\xEF\xBF\xBD\"")},
+    {"CRLF", REQUEST("1") "\r", RESULT("1")},
+    {"blank line", "\r\n \n" REQUEST("1"), RESULT("1")},
+    {"missing jsonrpc", "{\"id\":1,\"method\":\"echo\",\"params\":[1]}", RESULT("1")},
+    {"wrong jsonrpc", "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"echo\"}",
+     ERROR("1", "-32600")},
+    {"jsonrpc comes last",
+     "{\"method\":\"echo\",\"params\":[1],\"id\":0,\"jsonrpc\":\"2.0\"}", RESULT("0")},
+    {"params null", "{\"id\":1,\"method\":\"echo\",\"params\":null}",
+     "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}\n"},
+    {"params of another type", "{\"id\":1,\"method\":\"echo\",\"params\":\"x\"}",
+     ERROR("1", "-32600")},
+    {"method of another type", "{\"id\":1,\"method\":1}", ERROR("1", "-32600")},
+    {"method with U+0000", "{\"id\":1,\"method\":\"a\\u0000b\"}", ERROR("1", "-32600")},
+    {"unknown method", "{\"id\":1,\"method\":\"nope\"}", ERROR("1", "-32601")},
+    {"neither method nor result", "{\"id\":\"a\"}", ERROR("\"a\"", "-32600")},
+    {"neither method nor result", "{}", ERROR("null", "-32600")},
+    {"response to nothing", "{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":1}", ""},
+    {"response without id", "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":1}}", ""},
+    {"unknown notification", "{\"method\":\"nope\"}", ""},
+    {"negative length", "Content-Length: -1\r\n\r\n", "Content-Length: "},
+};
+
 /* The hostile-input table, row by row; expectations from JSON-RPC 2.0 and MCP's schema.
  */
 Test(rpc, every_hostile_input_has_its_answer) {
-    static const struct {
-        const char *row, *in, *want;
-    } rows[] = {
-        {"broken JSON", "{\"id\":1,", ERROR("null", "-32700")},
-        {"broken JSON", "{]", ERROR("null", "-32700")},
-        {"broken JSON with trailing bytes", "{} {}", ERROR("null", "-32700")},
-        {"junk line", "hello", ERROR("null", "-32700")},
-        {"batch array", "[" REQUEST("1") "]", ERROR("null", "-32600")},
-        {"id null", REQUEST("null"), ERROR("null", "-32600")},
-        {"id of another type", REQUEST("true"), ERROR("null", "-32600")},
-        {"id of another type", REQUEST("[1]"), ERROR("null", "-32600")},
-        {"id of another type", REQUEST("{\"id\":1}"), ERROR("null", "-32600")},
-        {"fractional id", REQUEST("1.5"), ERROR("null", "-32600")},
-        {"fractional id", REQUEST("1e-1"), ERROR("null", "-32600")},
-        {"id over 2^53", REQUEST("9007199254740993"), RESULT("9007199254740993")},
-        {"id over 2^64", REQUEST("123456789012345678901234567890"),
-         RESULT("123456789012345678901234567890")},
-        {"id as real", REQUEST("1.0"), RESULT("1.0")},
-        {"id with exponent", REQUEST("1.5e3"), RESULT("1.5e3")},
-        {"id with exponent", REQUEST("100e-2"), RESULT("100e-2")},
-        {"id with a huge exponent", REQUEST("1e400"), RESULT("1e400")},
-        {"negative id", REQUEST("-3"), RESULT("-3")},
-        {"id 0", REQUEST("0"), RESULT("0")},
-        {"string id", REQUEST("\"9\""), RESULT("\"9\"")},
-        {"empty string id", REQUEST("\"\""), RESULT("\"\"")},
-        {"number id", REQUEST("9"), RESULT("9")},
-        {"number that is none", REQUEST("01"), ERROR("null", "-32700")},
-        {"duplicate key id: the last wins",
-         "{\"id\":1,\"method\":\"echo\",\"params\":[1],\"id\":2}", RESULT("2")},
-        {"duplicate key id", "{\"id\":1,\"method\":\"echo\",\"id\":null}",
-         ERROR("null", "-32600")},
-        {"duplicate key id",
-         "{\"id\":1e400,\"method\":\"echo\",\"params\":[1],\"\\u0069d\":3}", RESULT("3")},
-        {"id inside params is another",
-         "{\"params\":{\"id\":5},\"id\":6,\"method\":\"echo\"}",
-         "{\"jsonrpc\":\"2.0\",\"id\":6,\"result\":{\"id\":5}}\n"},
-        {"lone surrogate", REQUEST("\"\\ud800\""), RESULT("\"\xEF\xBF\xBD\"")},
-        {"invalid UTF-8", REQUEST("\"\xff\""), RESULT("\"\xEF\xBF\xBD\"")},
-        {"CRLF", REQUEST("1") "\r", RESULT("1")},
-        {"blank line", "\r\n \n" REQUEST("1"), RESULT("1")},
-        {"missing jsonrpc", "{\"id\":1,\"method\":\"echo\",\"params\":[1]}", RESULT("1")},
-        {"wrong jsonrpc", "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"echo\"}",
-         ERROR("1", "-32600")},
-        {"jsonrpc comes last",
-         "{\"method\":\"echo\",\"params\":[1],\"id\":0,\"jsonrpc\":\"2.0\"}",
-         RESULT("0")},
-        {"params null", "{\"id\":1,\"method\":\"echo\",\"params\":null}",
-         "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}\n"},
-        {"params of another type", "{\"id\":1,\"method\":\"echo\",\"params\":\"x\"}",
-         ERROR("1", "-32600")},
-        {"method of another type", "{\"id\":1,\"method\":1}", ERROR("1", "-32600")},
-        {"method with U+0000", "{\"id\":1,\"method\":\"a\\u0000b\"}",
-         ERROR("1", "-32600")},
-        {"unknown method", "{\"id\":1,\"method\":\"nope\"}", ERROR("1", "-32601")},
-        {"neither method nor result", "{\"id\":\"a\"}", ERROR("\"a\"", "-32600")},
-        {"neither method nor result", "{}", ERROR("null", "-32600")},
-        {"response to nothing", "{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":1}", ""},
-        {"response without id", "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":1}}", ""},
-        {"unknown notification", "{\"method\":\"nope\"}", ""},
-        {"negative length", "Content-Length: -1\r\n\r\n", "Content-Length: "},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        autofree char *got = reply_to(rows[i].in, strlen(rows[i].in));
-        size_t n = strncmp(rows[i].want, "Content", 7) == 0 ? 16 : strlen(got) + 1;
-        cr_assert_eq(strncmp(got, rows[i].want, n), 0, "%s\n%s\ngave %s", rows[i].row,
-                     rows[i].in, got);
+    for (size_t i = 0; i < ARRAY_LEN(hostile_rows); i++) {
+        autofree char *got = reply_to(hostile_rows[i].in, strlen(hostile_rows[i].in));
+        size_t n =
+            strncmp(hostile_rows[i].want, "Content", 7) == 0 ? 16 : strlen(got) + 1;
+        cr_assert_eq(strncmp(got, hostile_rows[i].want, n), 0, "%s\n%s\ngave %s",
+                     hostile_rows[i].row, hostile_rows[i].in, got);
     }
 }
 

@@ -60,59 +60,61 @@ static void expect_folder(const struct agents *agents, const char *name,
     }
 }
 
+static const struct {
+    const char *name, *project, *user;
+} documented_agents[] = {
+    {"claude-code", ".claude/skills", "~/.claude/skills"},
+    {"codex", ".agents/skills", "~/.codex/skills"},
+    {"cursor", ".agents/skills", "~/.cursor/skills"},
+    {"opencode", ".agents/skills", "~/.config/opencode/skills"},
+    {"gemini-cli", ".agents/skills", "~/.gemini/skills"},
+    {"github-copilot", ".agents/skills", "~/.copilot/skills"},
+    {"goose", ".goose/skills", "~/.config/goose/skills"},
+    {"amp", ".agents/skills", "~/.config/agents/skills"},
+    {"replit", ".agents/skills", "~/.config/agents/skills"},
+    {"universal", ".agents/skills", "~/.config/agents/skills"},
+    {"windsurf", ".windsurf/skills", "~/.codeium/windsurf/skills"},
+    {"cline", ".agents/skills", "~/.agents/skills"},
+    {"roo", ".roo/skills", "~/.roo/skills"},
+    {"kilo", ".agents/skills", "~/.kilo/skills"},
+    {"kiro-cli", ".kiro/skills", "~/.kiro/skills"},
+    {"zed", ".agents/skills", "~/.agents/skills"},
+    {"warp", ".agents/skills", "~/.agents/skills"},
+    {"dexto", ".agents/skills", "~/.agents/skills"},
+    {"kimi-code-cli", ".agents/skills", "~/.agents/skills"},
+    {"loaf", ".agents/skills", "~/.agents/skills"},
+    {"droid", ".agents/skills", "~/.factory/skills"},
+    {"antigravity", ".agents/skills", "~/.gemini/antigravity/skills"},
+    {"continue", ".continue/skills", "~/.continue/skills"},
+    {"crush", ".crush/skills", "~/.config/crush/skills"},
+    {"junie", ".junie/skills", "~/.junie/skills"},
+    {"qwen-code", ".qwen/skills", "~/.qwen/skills"},
+    {"trae", ".trae/skills", "~/.trae/skills"},
+    {"augment", ".augment/skills", "~/.augment/skills"},
+    {"openhands", ".openhands/skills", "~/.openhands/skills"},
+    {"pi", ".pi/skills", "~/.pi/agent/skills"},
+    {"qoder", ".qoder/skills", "~/.qoder/skills"},
+    {"mux", ".mux/skills", "~/.mux/skills"},
+    {"mistral-vibe", ".vibe/skills", "~/.vibe/skills"},
+    {"kode", ".kode/skills", "~/.kode/skills"},
+    {"openclaw", "skills", "~/.openclaw/skills"},
+    {"hermes-agent", ".hermes/skills", "~/.hermes/skills"},
+    {"grok", ".grok/skills", "~/.grok/skills"},
+    {"devin", ".devin/skills", "~/.config/devin/skills"},
+    {"tabnine-cli", ".tabnine/agent/skills", "~/.tabnine/agent/skills"},
+    {"rovodev", ".rovodev/skills", "~/.rovodev/skills"},
+    {"bob", ".bob/skills", "~/.bob/skills"},
+    {"eve", "agent/skills", NULL},
+};
+
 /* The folders as the agents' own documentation and the installer people use have them. */
 Test(agents, the_documented_agents_have_their_documented_folders) {
-    static const struct {
-        const char *name, *project, *user;
-    } rows[] = {
-        {"claude-code", ".claude/skills", "~/.claude/skills"},
-        {"codex", ".agents/skills", "~/.codex/skills"},
-        {"cursor", ".agents/skills", "~/.cursor/skills"},
-        {"opencode", ".agents/skills", "~/.config/opencode/skills"},
-        {"gemini-cli", ".agents/skills", "~/.gemini/skills"},
-        {"github-copilot", ".agents/skills", "~/.copilot/skills"},
-        {"goose", ".goose/skills", "~/.config/goose/skills"},
-        {"amp", ".agents/skills", "~/.config/agents/skills"},
-        {"replit", ".agents/skills", "~/.config/agents/skills"},
-        {"universal", ".agents/skills", "~/.config/agents/skills"},
-        {"windsurf", ".windsurf/skills", "~/.codeium/windsurf/skills"},
-        {"cline", ".agents/skills", "~/.agents/skills"},
-        {"roo", ".roo/skills", "~/.roo/skills"},
-        {"kilo", ".agents/skills", "~/.kilo/skills"},
-        {"kiro-cli", ".kiro/skills", "~/.kiro/skills"},
-        {"zed", ".agents/skills", "~/.agents/skills"},
-        {"warp", ".agents/skills", "~/.agents/skills"},
-        {"dexto", ".agents/skills", "~/.agents/skills"},
-        {"kimi-code-cli", ".agents/skills", "~/.agents/skills"},
-        {"loaf", ".agents/skills", "~/.agents/skills"},
-        {"droid", ".agents/skills", "~/.factory/skills"},
-        {"antigravity", ".agents/skills", "~/.gemini/antigravity/skills"},
-        {"continue", ".continue/skills", "~/.continue/skills"},
-        {"crush", ".crush/skills", "~/.config/crush/skills"},
-        {"junie", ".junie/skills", "~/.junie/skills"},
-        {"qwen-code", ".qwen/skills", "~/.qwen/skills"},
-        {"trae", ".trae/skills", "~/.trae/skills"},
-        {"augment", ".augment/skills", "~/.augment/skills"},
-        {"openhands", ".openhands/skills", "~/.openhands/skills"},
-        {"pi", ".pi/skills", "~/.pi/agent/skills"},
-        {"qoder", ".qoder/skills", "~/.qoder/skills"},
-        {"mux", ".mux/skills", "~/.mux/skills"},
-        {"mistral-vibe", ".vibe/skills", "~/.vibe/skills"},
-        {"kode", ".kode/skills", "~/.kode/skills"},
-        {"openclaw", "skills", "~/.openclaw/skills"},
-        {"hermes-agent", ".hermes/skills", "~/.hermes/skills"},
-        {"grok", ".grok/skills", "~/.grok/skills"},
-        {"devin", ".devin/skills", "~/.config/devin/skills"},
-        {"tabnine-cli", ".tabnine/agent/skills", "~/.tabnine/agent/skills"},
-        {"rovodev", ".rovodev/skills", "~/.rovodev/skills"},
-        {"bob", ".bob/skills", "~/.bob/skills"},
-        {"eve", "agent/skills", NULL},
-    };
     struct agents agents = load();
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        autofree char *project = path_join("/desk/project", rows[i].project);
-        expect_folder(&agents, rows[i].name, "project", project);
-        expect_folder(&agents, rows[i].name, "user", rows[i].user);
+    for (size_t i = 0; i < ARRAY_LEN(documented_agents); i++) {
+        autofree char *project = path_join("/desk/project", documented_agents[i].project);
+        expect_folder(&agents, documented_agents[i].name, "project", project);
+        expect_folder(&agents, documented_agents[i].name, "user",
+                      documented_agents[i].user);
     }
     cr_expect(agents_find(&agents, "no-such-agent") == NULL);
     static const char *const meant[][2] = {

@@ -78,35 +78,59 @@ static json_t *member(const json_t *object, const char *path) {
     return value;
 }
 
+static const char *const of_result[] = {"metadata.model",
+                                        "metadata.task",
+                                        "metadata.batch_id",
+                                        "metadata.run_number",
+                                        "metadata.timestamp",
+                                        "stats.conversation_span_ms",
+                                        "stats.llm_time_ms",
+                                        "stats.tool_time_ms",
+                                        "stats.turns",
+                                        "stats.tool_calls",
+                                        "stats.tool_errors",
+                                        "stats.mcp_calls",
+                                        "stats.execute_calls",
+                                        "stats.tool_call_map",
+                                        "stats.tool_error_map",
+                                        "stats.input_tokens",
+                                        "stats.output_tokens",
+                                        "stats.total_tokens",
+                                        "stats.usage_summaries",
+                                        "stats.timing_summaries",
+                                        "passed",
+                                        "assertions_passed",
+                                        "assertions_total",
+                                        "error_message",
+                                        "session_id",
+                                        "session_history_file",
+                                        "run_type",
+                                        "skill_name"};
+
+static const struct run {
+    const char *folder, *type, *model;
+    int passed, total;
+} runs[] = {{"run_1/run_result.json", "baseline", "m", 1, 2},
+            {"run_2/run_result.json", "with_skill", "m", 2, 2},
+            {"run_4/run_result.json", "with_skill", "n", 0, 0},
+            {"run_5/run_result.json", "placebo", "m", 0, 1}};
+
+static void check_run(const char *folder, const struct run *run) {
+    autojson *result = load(folder, run->folder);
+    for (size_t k = 0; k < sizeof of_result / sizeof *of_result; k++) {
+        member(result, of_result[k]);
+    }
+    const char *type = json_string_value(member(result, "run_type"));
+    const char *model = json_string_value(member(result, "metadata.model"));
+    cr_assert(zero(int, strcmp(type, run->type)));
+    cr_assert(zero(int, strcmp(model, run->model)));
+    cr_assert(eq(int, (int)json_integer_value(member(result, "assertions_passed")),
+                 run->passed));
+    cr_assert(
+        eq(int, (int)json_integer_value(member(result, "assertions_total")), run->total));
+}
+
 Test(run_record, a_batch_reads_as_upskill_writes_it) {
-    static const char *const of_result[] = {"metadata.model",
-                                            "metadata.task",
-                                            "metadata.batch_id",
-                                            "metadata.run_number",
-                                            "metadata.timestamp",
-                                            "stats.conversation_span_ms",
-                                            "stats.llm_time_ms",
-                                            "stats.tool_time_ms",
-                                            "stats.turns",
-                                            "stats.tool_calls",
-                                            "stats.tool_errors",
-                                            "stats.mcp_calls",
-                                            "stats.execute_calls",
-                                            "stats.tool_call_map",
-                                            "stats.tool_error_map",
-                                            "stats.input_tokens",
-                                            "stats.output_tokens",
-                                            "stats.total_tokens",
-                                            "stats.usage_summaries",
-                                            "stats.timing_summaries",
-                                            "passed",
-                                            "assertions_passed",
-                                            "assertions_total",
-                                            "error_message",
-                                            "session_id",
-                                            "session_history_file",
-                                            "run_type",
-                                            "skill_name"};
     struct run_writer *w = open_batch();
     autofree char *folder = xstrdup(run_writer_folder(w));
     autofree char *batch = xstrdup(run_writer_batch(w));
@@ -121,26 +145,8 @@ Test(run_record, a_batch_reads_as_upskill_writes_it) {
     struct err err = {0};
     cr_assert(zero(int, run_writer_finish(w, evaluation, &err)), "%s", err.msg);
 
-    static const struct {
-        const char *folder, *type, *model;
-        int passed, total;
-    } runs[] = {{"run_1/run_result.json", "baseline", "m", 1, 2},
-                {"run_2/run_result.json", "with_skill", "m", 2, 2},
-                {"run_4/run_result.json", "with_skill", "n", 0, 0},
-                {"run_5/run_result.json", "placebo", "m", 0, 1}};
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        autojson *result = load(folder, runs[i].folder);
-        for (size_t k = 0; k < sizeof of_result / sizeof *of_result; k++) {
-            member(result, of_result[k]);
-        }
-        const char *type = json_string_value(member(result, "run_type"));
-        const char *model = json_string_value(member(result, "metadata.model"));
-        cr_assert(zero(int, strcmp(type, runs[i].type)));
-        cr_assert(zero(int, strcmp(model, runs[i].model)));
-        cr_assert(eq(int, (int)json_integer_value(member(result, "assertions_passed")),
-                     runs[i].passed));
-        cr_assert(eq(int, (int)json_integer_value(member(result, "assertions_total")),
-                     runs[i].total));
+        check_run(folder, &runs[i]);
     }
     autojson *first = load(folder, "run_1/run_result.json");
     cr_assert(eq(int, (int)json_integer_value(member(first, "stats.total_tokens")), 360));

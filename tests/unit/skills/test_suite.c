@@ -85,77 +85,75 @@ Test(suite, every_shape_becomes_the_same_tests) {
     }
 }
 
+static const struct {
+    const char *given, *want;
+} wrong_suites[] = {
+    {"3", "tests: expected a list of tests"},
+    {"{}", "tests: expected a list of tests"},
+    {"[]", "tests: 0 tests"},
+    {"{\"cases\":[{\"input\":1}]}", "cases[0].input: expected a text"},
+    {"[{\"expected\":\"x\"}]", "tests[0].input: expected a text"},
+    {"[{\"query\":\"x\",\"should_trigger\":true}]", "tests[0].input"},
+    {"[{\"input\":\"\",\"expected\":\"x\"}]", "tests[0].input: expected 1 byte"},
+    {"[{\"input\":\"a\\u0000\",\"expected\":\"x\"}]", "tests[0].input"},
+    {"[1]", "tests[0]: expected a test"},
+    {"[{\"input\":\"i\"}]", "tests[0].expected: expected checks"},
+    {ONE("{}"), "tests[0].expected: expected checks"},
+    {ONE("{\"contain\":[\"x\"]}"), "tests[0].expected.contain: no such check"},
+    {ONE("{\"contains\":[]}"), "tests[0].expected.contains: an empty list"},
+    {ONE("{\"contains\":[\"\"]}"), "tests[0].expected.contains[0]: a text to look"},
+    {ONE("{\"contains\":[\"a\",1]}"), "tests[0].expected.contains[1]: expected a text"},
+    {ONE("{\"regex\":[\"a\",\"(b\"]}"), "tests[0].expected.regex[1]: missing closing"},
+    {ONE("{\"regex\":{\"pattern\":\"a\",\"flags\":\"iq\"}}"),
+     "tests[0].expected.regex[0]: flags are"},
+    {ONE("{\"regex\":{\"pattern\":\"a\",\"flags\":\"ii\"}}"),
+     "tests[0].expected.regex[0]: flags are"},
+    {ONE("{\"regex\":{\"patern\":\"a\"}}"), "tests[0].expected.regex[0]: expected"},
+    {ONE("{\"not_regex\":\"\\\\C\"}"), "tests[0].expected.not_regex[0]: using \\C"},
+    {ONE("{\"json_schema\":true}"), "tests[0].expected.json_schema: expected a JSON"},
+    {ONE("{\"json_schema\":{\"type\":\"object\",\"$ref\":\"#\"}}"),
+     "tests[0].expected.json_schema: "},
+    {ONE("{\"json_schema\":{\"type\":\"objekt\"}}"), "tests[0].expected.json_schema: "},
+    {ONE("{\"equals\":null}"), "tests[0].expected.equals: expected a text, a number"},
+    {ONE("{\"equals\":{\"number\":1,\"tolerance\":-1}}"), "tests[0].expected.equals"},
+    {ONE("{\"equals\":{\"number\":1,\"tol\":1}}"), "tests[0].expected.equals"},
+    {ONE("{\"build_toml\":{\"valid\":false}}"),
+     "tests[0].expected.build_toml.valid: only true"},
+    {ONE("{\"build_toml\":{\"values\":{\"general\":1}}}"),
+     "tests[0].expected.build_toml.values: expected up to 64"},
+    {ONE("{\"kernel_project\":false}"),
+     "tests[0].expected.kernel_project: expected true or an object"},
+    {ONE("{\"kernel_compiles\":{\"entry\":\"\"}}"),
+     "tests[0].expected.kernel_compiles.entry: expected a text"},
+    {ONE("{\"kernel_compiles\":{\"arc\":\"sm_90a\"}}"),
+     "tests[0].expected.kernel_compiles.arc: unknown"},
+    {ONE("{\"kernel_passes\":true}"), "tests[0].expected.kernel_passes.spec"},
+    {ONE("{\"judge\":[]}"), "tests[0].expected.judge: an empty list"},
+    {ONE("{\"judge\":{\"criteria\":[\"c\"],\"model\":{}}}"),
+     "tests[0].expected.judge: expected criteria"},
+    {ONE("{\"judge\":{\"criteria\":[\"\"]}}"), "tests[0].expected.judge[0]"},
+    {"[{\"input\":\"i\",\"expected\":\"x\",\"files\":{\"f\":1}}]",
+     "tests[0].files[\"f\"]: expected the file's text"},
+    {"{\"evals\":[{\"prompt\":\"p\",\"files\":[\"a.txt\"],\"assertions\":[\"c\"]}]}",
+     "evals[0].files: paths can be read from a skill's folder only"},
+    {"{\"evals\":[{\"prompt\":\"p\"}]}", "evals[0].expected.judge: an empty list"},
+    {"[{\"input\":\"i\",\"expected\":\"x\",\"split\":\"train\"}]",
+     "tests[0].split: expected refine, gate or report"},
+    {"[{\"id\":\"a\",\"input\":\"i\",\"expected\":\"x\"},"
+     "{\"id\":\"a\",\"input\":\"j\",\"expected\":\"x\"}]",
+     "tests[1].id: \"a\" is tests[0]'s already"},
+    {"[{\"id\":\"a\\nb\",\"input\":\"i\",\"expected\":\"x\"}]", "tests[0].id"},
+    {"[{\"id\":[],\"input\":\"i\",\"expected\":\"x\"}]", "tests[0].id"},
+};
+
 Test(suite, what_is_wrong_is_named_with_its_place) {
-    static const struct {
-        const char *given, *want;
-    } table[] = {
-        {"3", "tests: expected a list of tests"},
-        {"{}", "tests: expected a list of tests"},
-        {"[]", "tests: 0 tests"},
-        {"{\"cases\":[{\"input\":1}]}", "cases[0].input: expected a text"},
-        {"[{\"expected\":\"x\"}]", "tests[0].input: expected a text"},
-        {"[{\"query\":\"x\",\"should_trigger\":true}]", "tests[0].input"},
-        {"[{\"input\":\"\",\"expected\":\"x\"}]", "tests[0].input: expected 1 byte"},
-        {"[{\"input\":\"a\\u0000\",\"expected\":\"x\"}]", "tests[0].input"},
-        {"[1]", "tests[0]: expected a test"},
-        {"[{\"input\":\"i\"}]", "tests[0].expected: expected checks"},
-        {ONE("{}"), "tests[0].expected: expected checks"},
-        {ONE("{\"contain\":[\"x\"]}"), "tests[0].expected.contain: no such check"},
-        {ONE("{\"contains\":[]}"), "tests[0].expected.contains: an empty list"},
-        {ONE("{\"contains\":[\"\"]}"), "tests[0].expected.contains[0]: a text to look"},
-        {ONE("{\"contains\":[\"a\",1]}"),
-         "tests[0].expected.contains[1]: expected a text"},
-        {ONE("{\"regex\":[\"a\",\"(b\"]}"),
-         "tests[0].expected.regex[1]: missing closing"},
-        {ONE("{\"regex\":{\"pattern\":\"a\",\"flags\":\"iq\"}}"),
-         "tests[0].expected.regex[0]: flags are"},
-        {ONE("{\"regex\":{\"pattern\":\"a\",\"flags\":\"ii\"}}"),
-         "tests[0].expected.regex[0]: flags are"},
-        {ONE("{\"regex\":{\"patern\":\"a\"}}"), "tests[0].expected.regex[0]: expected"},
-        {ONE("{\"not_regex\":\"\\\\C\"}"), "tests[0].expected.not_regex[0]: using \\C"},
-        {ONE("{\"json_schema\":true}"), "tests[0].expected.json_schema: expected a JSON"},
-        {ONE("{\"json_schema\":{\"type\":\"object\",\"$ref\":\"#\"}}"),
-         "tests[0].expected.json_schema: "},
-        {ONE("{\"json_schema\":{\"type\":\"objekt\"}}"),
-         "tests[0].expected.json_schema: "},
-        {ONE("{\"equals\":null}"), "tests[0].expected.equals: expected a text, a number"},
-        {ONE("{\"equals\":{\"number\":1,\"tolerance\":-1}}"), "tests[0].expected.equals"},
-        {ONE("{\"equals\":{\"number\":1,\"tol\":1}}"), "tests[0].expected.equals"},
-        {ONE("{\"build_toml\":{\"valid\":false}}"),
-         "tests[0].expected.build_toml.valid: only true"},
-        {ONE("{\"build_toml\":{\"values\":{\"general\":1}}}"),
-         "tests[0].expected.build_toml.values: expected up to 64"},
-        {ONE("{\"kernel_project\":false}"),
-         "tests[0].expected.kernel_project: expected true or an object"},
-        {ONE("{\"kernel_compiles\":{\"entry\":\"\"}}"),
-         "tests[0].expected.kernel_compiles.entry: expected a text"},
-        {ONE("{\"kernel_compiles\":{\"arc\":\"sm_90a\"}}"),
-         "tests[0].expected.kernel_compiles.arc: unknown"},
-        {ONE("{\"kernel_passes\":true}"), "tests[0].expected.kernel_passes.spec"},
-        {ONE("{\"judge\":[]}"), "tests[0].expected.judge: an empty list"},
-        {ONE("{\"judge\":{\"criteria\":[\"c\"],\"model\":{}}}"),
-         "tests[0].expected.judge: expected criteria"},
-        {ONE("{\"judge\":{\"criteria\":[\"\"]}}"), "tests[0].expected.judge[0]"},
-        {"[{\"input\":\"i\",\"expected\":\"x\",\"files\":{\"f\":1}}]",
-         "tests[0].files[\"f\"]: expected the file's text"},
-        {"{\"evals\":[{\"prompt\":\"p\",\"files\":[\"a.txt\"],\"assertions\":[\"c\"]}]}",
-         "evals[0].files: paths can be read from a skill's folder only"},
-        {"{\"evals\":[{\"prompt\":\"p\"}]}", "evals[0].expected.judge: an empty list"},
-        {"[{\"input\":\"i\",\"expected\":\"x\",\"split\":\"train\"}]",
-         "tests[0].split: expected refine, gate or report"},
-        {"[{\"id\":\"a\",\"input\":\"i\",\"expected\":\"x\"},"
-         "{\"id\":\"a\",\"input\":\"j\",\"expected\":\"x\"}]",
-         "tests[1].id: \"a\" is tests[0]'s already"},
-        {"[{\"id\":\"a\\nb\",\"input\":\"i\",\"expected\":\"x\"}]", "tests[0].id"},
-        {"[{\"id\":[],\"input\":\"i\",\"expected\":\"x\"}]", "tests[0].id"},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-        autojson *value = json(table[i].given);
+    for (size_t i = 0; i < ARRAY_LEN(wrong_suites); i++) {
+        autojson *value = json(wrong_suites[i].given);
         struct suite s = {0};
         struct err err = {0};
         int rc = suite_from_json(&s, value, &err);
-        bool told = strstr(err.msg, table[i].want) == err.msg;
-        cr_expect(rc == -EINVAL && told, "%s: %d %s", table[i].given, rc, err.msg);
+        bool told = strstr(err.msg, wrong_suites[i].want) == err.msg;
+        cr_expect(rc == -EINVAL && told, "%s: %d %s", wrong_suites[i].given, rc, err.msg);
         cr_expect(s.json == NULL);
     }
 }
