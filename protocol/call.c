@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/json_hold.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "base/text.h"
 #include "protocol/call_queue.h"
 #include "protocol/operation.h"
@@ -69,31 +70,10 @@ const char *call_state_name(enum call_state state) {
     return names[state];
 }
 
-/* --- origin --- */
-
-static const char *const *copy_roots(const char *const *roots) {
-    size_t count = 0;
-    while (roots && roots[count]) {
-        count++;
-    }
-    char **copy = xcalloc(count + 1, sizeof *copy);
-    for (size_t i = 0; i < count; i++) {
-        copy[i] = xstrdup(roots[i]);
-    }
-    return (const char *const *)copy;
-}
-
-static void free_roots(const char *const *roots) {
-    for (size_t i = 0; roots[i]; i++) {
-        free((void *)(uintptr_t)roots[i]);
-    }
-    free((void *)(uintptr_t)roots);
-}
-
 static struct call_origin copy_origin(const struct call_origin *from) {
     struct call_origin copy = *from;
     copy.client = xstrdup(from->client ? from->client : "");
-    copy.roots = copy_roots(from->roots);
+    copy.roots = (const char *const *)strings_copy(from->roots);
     return copy;
 }
 
@@ -123,7 +103,7 @@ void call_unref(struct call *call) {
     failure_finish(&call->failure);
     free(call->progress.message);
     free((void *)(uintptr_t)call->origin.client);
-    free_roots(call->origin.roots);
+    strings_free((char **)(uintptr_t)call->origin.roots);
     free(call);
 }
 
