@@ -8,6 +8,8 @@
 void help_all(const struct terminal *t, const json_t *discover);
 /* One command: usage, options with what their schemas say, an example. */
 void help_method(const struct terminal *t, const json_t *method);
+/* "upskillctl skill check NAME|FOLDER [options]". Freed by the caller. */
+char *help_usage(const json_t *method);
 /* What the words name: a command with its options, a group such as "skill" with its
  * commands, or a command of the client's own. False when they name nothing; then nothing
  * is written. */

@@ -163,31 +163,36 @@ static const char *path_word(const json_t *method) {
     return kernel ? "FILE" : "NAME|FOLDER";
 }
 
-static void put_usage(const json_t *method) {
+/* What a parameter that must be given stands as. */
+static void add_required(struct buf *out, const json_t *parameter, bool path) {
+    if (path) {
+        autofree char *option = method_option_name(parameter);
+        buf_addf(out, " %s VALUE", option);
+        return;
+    }
+    buf_addc(out, ' ');
+    for (const char *c = json_get_string(parameter, "name", ""); *c; c++) {
+        buf_addc(out, (char)toupper((unsigned char)*c));
+    }
+    buf_adds(out, method_is_prose(parameter) ? "…" : "");
+}
+
+char *help_usage(const json_t *method) {
+    struct buf out = BUF_INIT(4096);
     autofree char *command = method_command(method);
     bool path = method_parameter(method, "path", 4) != NULL;
     size_t i;
     const json_t *parameter;
-    printf("usage: upskillctl %s%s%s", command, path ? " " : "",
-           path ? path_word(method) : "");
+    buf_addf(&out, "upskillctl %s%s%s", command, path ? " " : "",
+             path ? path_word(method) : "");
     json_array_foreach(json_object_get(method, "params"), i, parameter) {
-        const char *name = json_get_string(parameter, "name", "");
-        if (!json_is_true(json_object_get(parameter, "required")) &&
-            strcmp(name, "task")) {
-            continue;
+        if (json_is_true(json_object_get(parameter, "required")) ||
+            strcmp(json_get_string(parameter, "name", ""), "task") == 0) {
+            add_required(&out, parameter, path);
         }
-        if (path) {
-            autofree char *option = method_option_name(parameter);
-            printf(" %s VALUE", option);
-            continue;
-        }
-        putchar(' ');
-        for (; *name; name++) {
-            putchar(toupper((unsigned char)*name));
-        }
-        fputs(method_is_prose(parameter) ? "…" : "", stdout);
     }
-    puts(" [options]");
+    buf_adds(&out, " [options]");
+    return buf_detach(&out);
 }
 
 static void put_word(const char *word) {
@@ -269,8 +274,8 @@ static void put_example(const json_t *method) {
 void help_method(const struct terminal *t, const json_t *method) {
     size_t i;
     const json_t *parameter;
-    put_usage(method);
-    putchar('\n');
+    autofree char *usage = help_usage(method);
+    printf("usage: %s\n\n", usage);
     terminal_put_wrapped(t, STYLE_PLAIN, json_get_string(method, "description", ""), 0,
                          0);
     puts("\noptions:");

@@ -35,8 +35,10 @@ struct ctl {
     bool keep_stderr;
     struct connection *connection;
     struct live_progress *progress;
-    json_t *discover; /* the daemon's table; NULL before it was asked for */
-    char *command;    /* "kernel check", for hints; NULL before it is known */
+    json_t *discover;     /* the daemon's table; NULL before it was asked for */
+    char *command;        /* "kernel check", for hints; NULL before it is known */
+    const json_t *method; /* likewise, in discover */
+    bool said;            /* words behind the command */
 };
 
 static void daemon_arg(struct ctl *c, const char *flag, const char *value) {
@@ -67,6 +69,17 @@ static int usage_error(const struct ctl *c, const char *text) {
         c->command ? xasprintf("upskillctl help %s tells its options", c->command)
                    : xstrdup("upskillctl --help");
     terminal_error(&c->terminal, "%s", text);
+    terminal_hint(&c->terminal, hint);
+    return 2;
+}
+
+/* Where nothing was said, the parameter that the daemon missed is one of several that
+ * would do. */
+static int missing_error(const struct ctl *c, const char *message) {
+    autofree char *usage = help_usage(c->method);
+    autofree char *hint =
+        xasprintf("%s; upskillctl help %s tells the options", usage, c->command);
+    terminal_error(&c->terminal, "%s", c->said ? message : "something is missing");
     terminal_hint(&c->terminal, hint);
     return 2;
 }
@@ -132,6 +145,10 @@ static int show_error(const struct ctl *c, const json_t *error) {
         json_write(&text, error);
         puts(text.data);
         return 2;
+    }
+    if (c->method &&
+        strncmp(message, "missing parameter", strlen("missing parameter")) == 0) {
+        return missing_error(c, message);
     }
     if (!hint && json_get_integer(error, "code", 0) == INVALID_PARAMS) {
         return usage_error(c, message);
@@ -286,6 +303,8 @@ static int command_operation(struct ctl *c) {
         return told ? 2 : no_such_command(c);
     }
     c->command = method_command(method);
+    c->method = method;
+    c->said = c->count > used;
     if (arguments_read(method, c->words + used, c->count - used, &params, &err) < 0) {
         return usage_error(c, err.msg);
     }

@@ -281,10 +281,14 @@ static int check_budget(struct evaluating *v, const struct evaluate_estimate *e)
     }
     if ((b->max_tokens && e->least_tokens > b->max_tokens) ||
         (b->max_cost > 0 && e->least_cost > b->max_cost)) {
+        char cost[48] = "";
+        if (e->least_cost >= 0) {
+            snprintf(cost, sizeof cost, " and %.4g in money", e->least_cost);
+        }
         return err_set(&v->err, -EDQUOT,
                        "the budget does not cover the 6 tests that a verdict needs: they "
-                       "take about %llu tokens",
-                       (unsigned long long)e->least_tokens);
+                       "take about %llu tokens%s",
+                       (unsigned long long)e->least_tokens, cost);
     }
     return 0;
 }

@@ -31,7 +31,15 @@ static int read_student(struct evaluate_request *r, struct evaluation_room *room
                       : model_resolve(&r->models[i], value, evaluation_room_models(room),
                                       base_url, err);
     if (rc < 0) {
-        return rc;
+        bool agent =
+            name && (strcmp(name, "claude-code") == 0 || strcmp(name, "codex") == 0 ||
+                     strcmp(name, "opencode") == 0);
+        return agent
+                   ? err_set(err, -EINVAL,
+                             "%s is an agent, no model: say \"mode\": \"installed\" and "
+                             "the student {\"cli\": \"%s\"}",
+                             name, name)
+                   : rc;
     }
     if (known) {
         free(r->agents[i].name);

@@ -94,7 +94,9 @@ def the_source_line_and_caret_agree(room):
 
 def what_cannot_be_asked_is_status_2(room):
     for words, message in ((["kernel", "check", "nothing.cu"], r"nothing\.cu.*No such file"),
-                           (["kernel", "check"], r"path"),
+                           (["kernel", "check"], r"hint: upskillctl kernel check FILE \[options\]"),
+                           (["skill", "install", "x"], r'missing parameter "agents"\nhint: upskillctl skill install NAME\|FOLDER --agents'),
+                           (["eval", "h100-cuda-kernels", "-m", "codex"], r"codex is an agent, no model.*installed"),
                            (["kernel", "check", "good.cu", "bad.cu"], r"one word too many"),
                            (["kernel", "check", "--bogus", "good.cu"], r"--bogus.*no such option"),
                            (["kernel", "check", "good.cu", "--arch"], r"--arch.*value"),
@@ -113,7 +115,7 @@ def what_cannot_be_asked_is_status_2(room):
                            (["generate", "x", "-m", "nobody"], r"\"nobody\" is no model"),
                            (["stauts"], r"did you mean upskillctl status\?"),
                            (["validate", "good.cu"], r"did you mean upskillctl kernel validate\?"),
-                           (["skill", "find"], r"task.*\nhint: upskillctl help skill find"),
+                           (["skill", "find"], r"hint: upskillctl skill find TASK…"),
                            (["skill", "get", "nope"], r"hint: upskillctl skill find .*; upskillctl skill list "),
                            (["run", "show", "latest"], r"no evaluation is on record.*upskillctl skill evaluate makes"),
                            (["--log"], r"--log"),
