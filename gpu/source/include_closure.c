@@ -22,18 +22,12 @@
 
 /* ---- findings ---- */
 
-void include_refuse(struct include_builder *b, size_t file,
-                    const struct file_reference *at, const char *code, const char *fmt,
-                    ...) {
+static void tell(struct include_builder *b, size_t file, const struct file_reference *at,
+                 enum finding_severity severity, const char *code, const char *message) {
     const struct source_file *f = &b->ret->sources.files[file];
     if (at->skipped || json_array_size(b->ret->findings) >= FINDINGS_MAX) {
         return;
     }
-    char message[1024];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(message, sizeof message, fmt, args);
-    va_end(args);
     if (!b->has_lines) {
         lines_init(&b->lines, f->text, f->len);
         b->has_lines = true;
@@ -46,8 +40,29 @@ void include_refuse(struct include_builder *b, size_t file,
         .end_line = (int)end_line + 1,
         .end_column = (int)(at->end - lines->starts[end_line]) + 1,
     };
-    json_array_append_new(b->ret->findings, finding_new("upskilld", code, FINDING_ERROR,
+    json_array_append_new(b->ret->findings, finding_new("upskilld", code, severity,
                                                         message, f->display, &span));
+}
+
+void include_refuse(struct include_builder *b, size_t file,
+                    const struct file_reference *at, const char *code, const char *fmt,
+                    ...) {
+    char message[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    tell(b, file, at, FINDING_ERROR, code, message);
+}
+
+void include_note(struct include_builder *b, size_t file, const struct file_reference *at,
+                  const char *code, const char *fmt, ...) {
+    char message[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    tell(b, file, at, FINDING_INFO, code, message);
 }
 
 /* ---- hiding from the compiler ---- */
@@ -206,6 +221,10 @@ static void visit_reference(const struct file_reference *r, void *data) {
         s.escaped = true;
     } else if (!r->skipped || up) {
         found = include_search_target(&s, r->target, r->form);
+    }
+    if (found == INCLUDE_MISSING && !s.escaped && !up && !r->skipped &&
+        r->form == INCLUDE_QUOTED && r->kind == REFERENCE_INCLUDE) {
+        found = include_search_usual(&s, r->target);
     }
     if (found == INCLUDE_MISSING && s.escaped) {
         refuse_outside(v->b, v->file, r);
@@ -395,6 +414,7 @@ static void finish_builder(struct include_builder *b) {
     free(b->root_open);
     free(b->depth);
     free(b->later);
+    strings_free(b->assumed);
 }
 
 int include_closure_build(const char *path, const char *display, const char *text,

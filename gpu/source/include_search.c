@@ -138,5 +138,71 @@ enum include_lookup include_search_target(struct include_search *s, const char *
         }
         r = try_path(s, path);
     }
+    for (size_t i = 0; i < s->b->assumed_count && r == INCLUDE_MISSING; i++) {
+        autofree char *joined = path_join(s->b->assumed[i], target);
+        autofree char *path = path_normalize(joined);
+        r = path_is_beneath(path, s->b->assumed[i]) ? try_path(s, path) : r;
+    }
     return r;
+}
+
+/* ---- folders that nobody named ---- */
+
+#define GUESSES_MAX 4000 /* files looked for; each may touch the disk */
+
+static void assume_folder(struct include_search *s, const char *folder,
+                          const char *target) {
+    struct include_builder *b = s->b;
+    struct include_closure *c = b->ret;
+    b->assumed = xreallocarray(b->assumed, b->assumed_count + 2, sizeof *b->assumed);
+    b->assumed[b->assumed_count++] = xstrdup(folder);
+    b->assumed[b->assumed_count] = NULL;
+    size_t count = 0;
+    while (c->include_dirs[count]) {
+        count++;
+    }
+    c->include_dirs = xreallocarray(c->include_dirs, count + 2, sizeof *c->include_dirs);
+    c->include_dirs[count] = include_job_path(b, folder);
+    c->include_dirs[count + 1] = NULL;
+    include_note(b, s->file, s->reference, "include_folder_assumed",
+                 "%s is taken from %s, which nobody named: give the folder in "
+                 "include_roots where it is the right one",
+                 target, folder);
+}
+
+/* The one above; false at a root. */
+static bool folder_rise(const struct include_builder *b, char **dir) {
+    char *above = include_folder(*dir);
+    bool rises = strcmp(above, *dir) != 0 && include_root_of(b, above) != SIZE_MAX;
+    free(rises ? *dir : above);
+    *dir = rises ? above : *dir;
+    return rises;
+}
+
+enum include_lookup include_search_usual(struct include_search *s, const char *target) {
+    static const char *const usual[] = {"", "include", "inc", "src", "csrc"};
+    struct include_builder *b = s->b;
+    autofree char *real =
+        include_closure_real_path(b->ret, b->ret->sources.files[s->file].path);
+    if (!real) {
+        return INCLUDE_MISSING;
+    }
+    autofree char *dir = include_folder(real);
+    do {
+        for (size_t i = 0; i < ARRAY_LEN(usual); i++) {
+            autofree char *folder = *usual[i] ? path_join(dir, usual[i]) : xstrdup(dir);
+            autofree char *path = path_join(folder, target);
+            if (b->guesses++ >= GUESSES_MAX) {
+                return INCLUDE_MISSING;
+            }
+            enum include_lookup r = try_path(s, path);
+            if (r == INCLUDE_FOUND) {
+                assume_folder(s, folder, target);
+            }
+            if (r != INCLUDE_MISSING) {
+                return r;
+            }
+        }
+    } while (folder_rise(b, &dir));
+    return INCLUDE_MISSING;
 }

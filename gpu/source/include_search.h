@@ -28,6 +28,8 @@ struct include_builder {
     size_t followed; /* files whose references were looked at */
     struct include_later *later;
     size_t later_count, later_cap;
+    char **assumed; /* absolute folders that nobody named, NULL-terminated; NULL: none */
+    size_t assumed_count, guesses; /* guesses: files looked for in such */
     bool absolute_names; /* findings name included files by their absolute paths */
 };
 
@@ -53,6 +55,10 @@ char *include_folder(const char *path);
 void include_refuse(struct include_builder *b, size_t file,
                     const struct file_reference *at, const char *code, const char *fmt,
                     ...) __attribute__((format(printf, 5, 6)));
+/* Likewise, of something that is no error. */
+void include_note(struct include_builder *b, size_t file, const struct file_reference *at,
+                  const char *code, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
 int include_add_file(struct include_builder *b, const char *job_path, const char *display,
                      const char *text, size_t len, unsigned depth, struct err *err);
 
@@ -71,3 +77,7 @@ struct include_search {
  * the set. What is refused has its finding. */
 enum include_lookup include_search_target(struct include_search *s, const char *target,
                                           enum include_form form);
+/* A quoted name that is nowhere else, in the folders that projects have their headers in:
+ * those above the file that includes it, and what is called include, inc, src or csrc
+ * there. Where it is found, the folder is searched from then on, and a note says so. */
+enum include_lookup include_search_usual(struct include_search *s, const char *target);

@@ -93,7 +93,7 @@ Test(include_closure, follows_quoted_and_angled_includes_beneath_the_roots) {
     put(&p, "proj/src/a.h",
         "#pragma once\n#include \"../include/b.h\"\n#include <deep/c.h>\n");
     put(&p, "proj/include/b.h", "int b;\n");
-    put(&p, "proj/include/deep/c.h", "#include \"../b.h\"\n#include \"a.h\"\n");
+    put(&p, "proj/include/deep/c.h", "#include \"../b.h\"\n#include \"z.h\"\n");
     cr_assert(zero(
         int, build_unit(&p, "#include \"a.h\"\n#include <b.h>\n#include <cuda_fp16.h>\n"
                             "#include \"mma.h\"\n#include <nowhere.h>\n")));
@@ -154,6 +154,43 @@ Test(include_closure, what_leads_out_is_a_finding_and_hidden_from_the_compiler) 
     cr_expect_null(strstr(unit->text, "include NAME"));
     cr_expect(eq(str, unit->original, (char *)source));
     cr_expect(eq(sz, strlen(unit->text), strlen(source)));
+    project_close(&p);
+}
+
+/* A build names its folders; where they have the usual names, a source is read without.
+ */
+Test(include_closure, folders_with_the_usual_names_are_looked_into_and_told) {
+    struct project p;
+    project_open(&p);
+    p.options.include_dirs = NULL;
+    put(&p, "proj/inc/common/x.h", "#include \"common/y.h\"\n");
+    put(&p, "proj/inc/common/y.h", "#include <z.h>\n");
+    put(&p, "proj/inc/z.h", "");
+    put(&p, "proj/top.h", "");
+    put(&p, "proj/other/w.h", "");
+    cr_assert(zero(int, build_unit(&p, "#include \"common/x.h\"\n#include \"top.h\"\n"
+                                       "#include \"w.h\"\n#include \"secret.txt\"\n"
+                                       "#include <top2.h>\n#include \"mma.h\"\n")));
+    autofree char *inc = xasprintf("common/x.h is taken from %s/inc, which nobody named: "
+                                   "give the folder in include_roots where it is the "
+                                   "right one",
+                                   p.proj);
+    cr_expect(eq(sz, json_array_size(p.closure.findings), 2));
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *f = json_array_get(p.closure.findings, i);
+        cr_expect(eq(str, (char *)json_get_string(f, "severity", ""), "info"));
+        cr_expect(
+            eq(str, (char *)json_get_string(f, "code", ""), "include_folder_assumed"));
+        cr_expect(eq(int, (int)json_get_integer(f, "line", 0), (int)i + 1));
+    }
+    cr_expect(
+        eq(str,
+           (char *)json_get_string(json_array_get(p.closure.findings, 0), "message", ""),
+           inc));
+    cr_expect(eq(str, p.closure.include_dirs[0], "r0/inc"));
+    cr_expect(eq(str, p.closure.include_dirs[1], "r0"));
+    cr_expect_null(p.closure.include_dirs[2]);
+    cr_expect(eq(sz, p.closure.sources.count, 5)); /* k.cu x.h y.h z.h top.h */
     project_close(&p);
 }
 
