@@ -160,4 +160,5 @@ def main():
         print(f"{result(instruction, a, b, c):08x} {a:08x} {b:08x} {c:08x} {instruction}")
 
 
-main()
+if __name__ == "__main__":
+    main()
