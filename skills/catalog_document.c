@@ -77,14 +77,15 @@ static void set_words(struct index_document *d, size_t field, const char *text) 
     buf_finish(&words);
 }
 
-/* The description's first sentences say what a skill is for, the rest when not. */
+/* The description's first sentences say what a skill is for, the rest when not. Headings
+ * give words, no direction: half of them are "Overview" and "Troubleshooting". */
 static void set_meaning(struct index_document *d, struct stemmer *stemmer,
                         const char *name, const char *headings) {
     autofree char *opening = xstrndup(
         d->description, text_cut(d->description, strlen(d->description), OPENING));
     const char *const texts[] = {name, opening, headings};
     autobuf bytes = BUF_INIT(MEANING_SIZE_MAX);
-    meaning_write(stemmer, texts, ARRAY_LEN(texts), &bytes);
+    meaning_write(stemmer, texts, ARRAY_LEN(texts), 2, &bytes);
     if (bytes.len) {
         memcpy(d->meaning, bytes.data, bytes.len);
     }

@@ -48,6 +48,9 @@ static const char *const migrations[] = {
     /* Compounds within compounds are words too. */
     "DELETE FROM place; DELETE FROM text; DELETE FROM document; DELETE FROM term;"
     "UPDATE counter SET value = value + 1;",
+    /* A direction without headings. */
+    "DELETE FROM place; DELETE FROM text; DELETE FROM document; DELETE FROM term;"
+    "UPDATE counter SET value = value + 1;",
     NULL};
 const struct db_schema catalog_schema = {migrations, true};
 

@@ -63,15 +63,17 @@ static void keep_place(void *data, const char *word, size_t len, enum word_kind 
 }
 
 void meaning_write(struct stemmer *stemmer, const char *const *texts, size_t count,
-                   struct buf *out) {
+                   size_t about, struct buf *out) {
     struct writing w = {.stemmer = stemmer};
+    size_t summed = 0;
     double sum[VECTOR_SIZE] = {0};
     struct word_vector v;
     int8_t direction[VECTOR_SIZE];
     for (size_t i = 0; i < count; i++) {
         words_split(texts[i], strlen(texts[i]), keep_place, &w);
+        summed = i < about || !summed ? w.count : summed;
     }
-    for (size_t i = 0; i < w.count; i++) {
+    for (size_t i = 0; i < summed; i++) {
         word_vectors_read(w.places[i], &v);
         add_vector(sum, &v, sum_weight(&v));
     }

@@ -2,7 +2,7 @@
 /* What skills and tasks are about, for what their words do not have in common.
  *
  * A skill keeps the words of its name, its description and its first headings, and the
- * direction of their sum. A task's words are then compared in two ways: all of them at
+ * direction of the sum of those of name and description. A task's words are then compared in two ways: all of them at
  * once by direction, which is fast and finds candidates, and each with the nearest word
  * of the skill, which tells more. Exact spelling is the index's matter. */
 #include "skills/stemmer.h"
@@ -19,9 +19,11 @@ struct buf;
 #define MEANING_TASK_WORDS 24
 
 /* As the index keeps it: the direction (VECTOR_SIZE numbers of a byte), then the words'
- * places in the table (u16, little-endian). Nothing when no word is known. */
+ * places in the table (u16, little-endian). Nothing when no word is known.
+ * about: how many of the texts, the first ones, the direction is of; when no word of
+ * theirs is known it is of all. */
 void meaning_write(struct stemmer *stemmer, const char *const *texts, size_t count,
-                   struct buf *out);
+                   size_t about, struct buf *out);
 
 struct task_word {
     char word[48];

@@ -138,13 +138,13 @@ static double order_of(const struct ranked *m) {
  * skill at all holds; and what both are about: as a whole, and word by word. */
 static double score_of(const struct ranking *k, const struct ranked *m) {
     double evidence = m->cover * k->content;
-    double x = -2.8 + 0.25 * log(0.05 + evidence) + 3.9 * m->mentioned +
-               3.3 * m->adjacent + 0.6 * m->described + 1.85 * m->named - 4 * m->foreign -
-               4.8 * k->unknown + 3.6 * m->meaning.direction + 1.65 * m->meaning.spoken;
+    double x = -2.5 + 1.9 * log(0.05 + evidence) + 2.1 * m->mentioned +
+               4.7 * m->adjacent + 2 * m->described + 3.2 * m->named - 2.8 * m->foreign -
+               3.5 * k->unknown + 4.2 * m->meaning.direction + 2 * m->meaning.spoken;
     if (k->content > LONG_CONTENT) { /* no skill speaks of all that a story tells */
         x += 3.5 * log(k->content / LONG_CONTENT);
     }
-    if (k->content < CONTENT_MIN) {
+    if (k->concept_count < 2 && k->content < CONTENT_MIN) {
         x -= 10;
     }
     return 1 / (1 + exp(-x));

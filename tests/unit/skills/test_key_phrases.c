@@ -51,6 +51,33 @@ static const struct key_term *term(const struct key_terms *t, const char *word) 
     return NULL;
 }
 
+/* What a clause says behind "for", "about" or "of" weighs less, in that clause only; a
+ * word that is wanted somewhere is no topic. */
+Test(key_phrases, what_a_thing_is_for_weighs_less_than_the_thing) {
+    struct key_terms t;
+    key_terms_read(&t, "changelog for parser: tokenizer, grammar of tokenizer");
+    cr_expect(lt(dbl, term(&t, "parser")->weight, term(&t, "changelog")->weight));
+    cr_expect(eq(dbl, term(&t, "grammar")->weight, term(&t, "changelog")->weight));
+    cr_expect(ge(dbl, term(&t, "tokenizer")->weight, term(&t, "changelog")->weight));
+    key_terms_finish(&t);
+}
+
+Test(key_phrases, names_of_files_name_their_language) {
+    static const char *const cases[][2] = {{"harden deploy.sh", "bash"},
+                                           {"types in main.ts.", "typescript"},
+                                           {"plot.ipynb is slow", "jupyter"}};
+    struct key_terms t;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        key_terms_read(&t, cases[i][0]);
+        cr_expect(ne(ptr, (void *)term(&t, cases[i][1]), NULL), "%s", cases[i][0]);
+        key_terms_finish(&t);
+    }
+    key_terms_read(&t, "tf-idf with three.js and llama.cpp");
+    cr_expect(eq(ptr, (void *)term(&t, "javascript"), NULL));
+    cr_expect(eq(ptr, (void *)term(&t, "cplusplus"), NULL));
+    key_terms_finish(&t);
+}
+
 /* Where a skill holds it, a standard's number is a name; a count or a year is none. */
 Test(key_phrases, numbers_of_standards_say_something) {
     struct key_terms t;

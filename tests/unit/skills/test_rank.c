@@ -352,6 +352,33 @@ Test(rank, phrases_are_known_by_their_names_and_tasks_by_those_behind_them) {
     fixture_drop(&f);
 }
 
+/* Words that half of all skills hold say little each; a skill that speaks of all of them,
+ * side by side, is meant nevertheless. And what is wanted comes before what it is for. */
+Test(rank, common_words_that_are_all_there_and_deeds_before_topics) {
+    static const char *const scopes[] = {"user", NULL};
+    struct fixture f;
+    fixture_make(&f);
+    fixture_skill(&f, "user", "pushing", "Commit changes, push them to GitHub.",
+                  "Steps.");
+    fixture_skill(&f, "user", "decisions", "Write an ADR.", "Steps.");
+    fixture_skill(&f, "user", "streams", "Operate Redpanda.", "Steps.");
+    fixture_skill(&f, "user", "scripts", "Harden bash.", "Steps.");
+    for (int i = 0; i < 300; i++) {
+        number_skill(&f, i, i % 2 ? "Review what others push." : "Search GitHub.");
+    }
+    fixture_open(&f);
+    fixture_folders(&f, scopes);
+    cr_assert(zero(int, fixture_wait(&f)));
+    autojson *common = find(&f, "push this to github");
+    autojson *deed = find(&f, "an adr for redpanda");
+    autojson *file = find(&f, "harden this deploy.sh");
+    cr_expect(eq(str, (char *)first_name(common), "pushing"));
+    cr_expect(eq(str, (char *)first_name(deed), "decisions"));
+    cr_expect(eq(str, (char *)first_name(file), "scripts"));
+    cr_expect(zero(int, fixture_close(&f)));
+    fixture_drop(&f);
+}
+
 /* Whatever is asked: an answer, in bounded time. */
 Test(rank, answers_any_bytes) {
     static const char *const scopes[] = {"user", NULL};

@@ -61,7 +61,7 @@ Test(word_vectors, a_skill_keeps_its_words_once_and_bad_bytes_say_little) {
     int fd = mkstemp(path);
     cr_assert(fd >= 0 && db_open(path, &schema, &db, NULL) == 0);
     cr_assert(zero(int, stemmer_new(db, &stemmer, NULL)));
-    meaning_write(stemmer, texts, 3, &out);
+    meaning_write(stemmer, texts, 3, 3, &out);
     cr_expect(eq(sz, out.len, VECTOR_SIZE + 4u));
     task_meaning_read(stemmer, "a burial", &task);
     meaning_compare(&task, (const uint8_t *)out.data, out.len, &m);
