@@ -322,3 +322,13 @@ int json_get_bool(const json_t *obj, const char *key, int fallback) {
     const json_t *value = json_object_get(obj, key);
     return json_is_boolean(value) ? json_is_true(value) : fallback;
 }
+
+void json_tell(struct buf *out, const json_t *value) {
+    if (json_is_string(value)) {
+        buf_adds(out, json_string_value(value));
+    } else if (json_is_integer(value)) {
+        buf_addf(out, "%lld", (long long)json_integer_value(value));
+    } else {
+        buf_addf(out, "%.9g", json_number_value(value));
+    }
+}

@@ -34,6 +34,9 @@ json_t *json_double(double value);
  * then. */
 int json_write(struct buf *out, const json_t *value);
 
+/* A text as it is, a number in nine digits at most. */
+void json_tell(struct buf *out, const json_t *value);
+
 /* Convenience for reading objects that a schema has already checked: a default for a
  * missing key. The string is borrowed from obj. */
 const char *json_get_string(const json_t *obj, const char *key, const char *fallback);

@@ -279,16 +279,6 @@ static void tell(const struct telling *t, const char *output, const char *code,
                           finding_new("run", code, severity, message, d->path, &span));
 }
 
-static void add_value(struct buf *out, const json_t *value) {
-    if (json_is_string(value)) {
-        buf_adds(out, json_string_value(value));
-    } else if (json_is_integer(value)) {
-        buf_addf(out, "%lld", (long long)json_integer_value(value));
-    } else {
-        buf_addf(out, "%.9g", json_number_value(value));
-    }
-}
-
 static void add_case(struct buf *out, const json_t *item) {
     const char *name, *separator = "";
     json_t *value;
@@ -313,9 +303,9 @@ static void tell_mismatch(const struct telling *t, const json_t *item,
         buf_addf(&text, "%s%lld", i ? ", " : "[", (long long)json_integer_value(at));
     }
     buf_adds(&text, i ? "] is " : " is ");
-    add_value(&text, json_object_get(first, "actual"));
+    json_tell(&text, json_object_get(first, "actual"));
     buf_adds(&text, ", should be ");
-    add_value(&text, json_object_get(first, "expected"));
+    json_tell(&text, json_object_get(first, "expected"));
     buf_addf(&text, "; %lld of %lld elements are wrong",
              (long long)json_get_integer(output, "mismatches", 0),
              (long long)json_get_integer(output, "elements", 0));

@@ -1,6 +1,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "gpu/check_result.h"
+#include "protocol/finding.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,15 +15,6 @@
 
 static void plural(struct buf *out, size_t n, const char *noun) {
     buf_addf(out, "%zu %s%s", n, noun, n == 1 ? "" : "s");
-}
-
-static size_t count_of(const json_t *findings, const char *severity) {
-    const json_t *finding;
-    size_t i, count = 0;
-    json_array_foreach(findings, i, finding) {
-        count += strcmp(json_get_string(finding, "severity", ""), severity) == 0;
-    }
-    return count;
 }
 
 static void tell_compiler(const json_t *result, struct buf *out) {
@@ -42,7 +34,8 @@ static void tell_compiler(const json_t *result, struct buf *out) {
 
 static void tell_verdict(const json_t *result, struct buf *out) {
     const json_t *findings = json_object_get(result, "diagnostics");
-    size_t errors = count_of(findings, "error"), warnings = count_of(findings, "warning");
+    size_t errors = findings_count(findings, FINDING_ERROR),
+           warnings = findings_count(findings, FINDING_WARNING);
     const char *outcome = json_get_string(result, "outcome", NULL);
     if (json_get_bool(result, "ok", 0)) {
         buf_adds(out, "ok: ");

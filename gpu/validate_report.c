@@ -11,22 +11,12 @@
 enum { MAX_FINDINGS = 30, MAX_CASES = 16, MAX_SAMPLES = 4, MAX_FILES = 12 };
 #define MAX_TEXT (24u << 10)
 
-static void tell_number(const json_t *value, struct buf *out) {
-    if (json_is_string(value)) {
-        buf_adds(out, json_string_value(value));
-    } else if (json_is_integer(value)) {
-        buf_addf(out, "%lld", (long long)json_integer_value(value));
-    } else {
-        buf_addf(out, "%.9g", json_number_value(value));
-    }
-}
-
 static void tell_list(const json_t *list, const char *separator, struct buf *out) {
     size_t i;
     const json_t *item;
     json_array_foreach(list, i, item) {
         buf_adds(out, i ? separator : "");
-        tell_number(item, out);
+        json_tell(out, item);
     }
 }
 
@@ -45,9 +35,9 @@ static void tell_mismatch(const json_t *sample, struct buf *out) {
     buf_adds(out, "    [");
     tell_list(json_object_get(sample, "index"), ", ", out);
     buf_adds(out, "] is ");
-    tell_number(json_object_get(sample, "actual"), out);
+    json_tell(out, json_object_get(sample, "actual"));
     buf_adds(out, ", should be ");
-    tell_number(json_object_get(sample, "expected"), out);
+    json_tell(out, json_object_get(sample, "expected"));
     buf_addc(out, '\n');
 }
 
@@ -61,9 +51,9 @@ static void tell_output(const json_t *output, struct buf *out) {
                  (long long)json_get_integer(output, "elements", 0));
     } else {
         buf_adds(out, "largest error ");
-        tell_number(json_object_get(output, "max_abs_error"), out);
+        json_tell(out, json_object_get(output, "max_abs_error"));
         buf_adds(out, " absolute, ");
-        tell_number(json_object_get(output, "max_rel_error"), out);
+        json_tell(out, json_object_get(output, "max_rel_error"));
         buf_adds(out, " relative\n");
     }
     json_array_foreach(json_object_get(output, "samples"), i, sample) {
@@ -180,10 +170,10 @@ static void tell_counters(const json_t *counters, struct buf *out) {
     buf_addf(out, "%lld warp instructions, %lld of single threads, ",
              (long long)json_get_integer(counters, "instructions", 0),
              (long long)json_get_integer(counters, "lane_instructions", 0));
-    tell_number(json_object_get(counters, "global_sectors_per_request"), out);
+    json_tell(out, json_object_get(counters, "global_sectors_per_request"));
     buf_addf(out, " sectors per global request, %lld shared bank conflicts, ",
              (long long)json_get_integer(counters, "shared_bank_conflicts", 0));
-    tell_number(json_object_get(counters, "active_lanes_percent"), out);
+    json_tell(out, json_object_get(counters, "active_lanes_percent"));
     buf_adds(out, " % of lanes active\n");
 }
 

@@ -1,6 +1,7 @@
 #include "protocol/finding.h"
 
-#include <stdbool.h>
+#include "base/buf.h"
+
 #include <string.h>
 
 const char *finding_severity_name(enum finding_severity severity) {
@@ -187,4 +188,30 @@ size_t findings_tidy(json_t *array, size_t max) {
         json_array_append_new(array, entries[i].finding);
     }
     return count - kept;
+}
+
+size_t findings_count(const json_t *array, enum finding_severity severity) {
+    const char *name = finding_severity_name(severity);
+    size_t i, count = 0;
+    const json_t *finding;
+    json_array_foreach(array, i, finding) {
+        count += strcmp(json_get_string(finding, "severity", ""), name) == 0;
+    }
+    return count;
+}
+
+bool findings_tell(const json_t *array, struct buf *out) {
+    static const char *const words[] = {[FINDING_ERROR] = "error",
+                                        [FINDING_WARNING] = "warning",
+                                        [FINDING_INFO] = "note"};
+    bool any = false;
+    for (size_t k = 0; k < ARRAY_LEN(words); k++) {
+        size_t count = findings_count(array, (enum finding_severity)k);
+        if (count) {
+            buf_addf(out, "%s%zu %s%s", any ? ", " : "", count, words[k],
+                     count == 1 ? "" : "s");
+            any = true;
+        }
+    }
+    return any;
 }

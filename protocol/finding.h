@@ -14,6 +14,8 @@
  * All text is cleaned (text_clean) on the way in. */
 #include "base/json.h"
 
+#include <stdbool.h>
+
 enum finding_severity { FINDING_ERROR, FINDING_WARNING, FINDING_INFO };
 const char *finding_severity_name(enum finding_severity severity);
 
@@ -23,7 +25,8 @@ struct finding_span { /* 0 = unknown */
 
 /* A new reference. file NULL or span->line 0: no place. */
 json_t *finding_new(const char *source, const char *code, enum finding_severity severity,
-                    const char *message, const char *file, const struct finding_span *span);
+                    const char *message, const char *file,
+                    const struct finding_span *span);
 void finding_add_related(json_t *finding, const char *message, const char *file, int line,
                          int column);
 /* Adds a fix with one edit: replace span in file by text (an empty span inserts). */
@@ -33,7 +36,11 @@ void finding_add_fix(json_t *finding, const char *title, const char *file,
 void finding_add_edit(json_t *finding, const char *file, const struct finding_span *span,
                       const char *text);
 
-/* Sort by file, line, column, severity; drop repeats; cut to `max` with errors kept before
- * warnings. What has no place comes first when it is an error, else last. Returns how many
- * were left out. */
+/* Sort by file, line, column, severity; drop repeats; cut to `max` with errors kept
+ * before warnings. What has no place comes first when it is an error, else last. Returns
+ * how many were left out. */
 size_t findings_tidy(json_t *array, size_t max);
+size_t findings_count(const json_t *array, enum finding_severity severity);
+struct buf;
+/* Appends "2 errors, 1 note"; false when there are none. */
+bool findings_tell(const json_t *array, struct buf *out);

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "protocol/finding.h"
 
 #include <string.h>
 
@@ -128,31 +129,14 @@ static void tell_finding(struct buf *out, const json_t *finding) {
     tell_fixes(out, finding);
 }
 
-static void add_severities(struct buf *out, const json_t *findings) {
-    static const char *const names[] = {"error", "warning", "info"};
-    static const char *const words[] = {"error", "warning", "note"};
-    bool any = false;
-    for (size_t k = 0; k < ARRAY_LEN(names); k++) {
-        size_t i, count = 0;
-        const json_t *finding;
-        json_array_foreach(findings, i, finding) {
-            count += strcmp(json_get_string(finding, "severity", ""), names[k]) == 0;
-        }
-        if (count) {
-            buf_addf(out, "%s%zu %s%s", any ? ", " : "", count, words[k],
-                     count == 1 ? "" : "s");
-            any = true;
-        }
-    }
-    buf_adds(out, any ? "" : "nothing found");
-}
-
 void skill_check_describe(const json_t *result, struct buf *out) {
     const json_t *findings = json_object_get(result, "findings"), *finding;
     const json_t *tokens = json_object_get(result, "tokens");
     size_t i;
     buf_addf(out, "%s: ", json_get_bool(result, "ok", 0) ? "ok" : "not ok");
-    add_severities(out, findings);
+    if (!findings_tell(findings, out)) {
+        buf_adds(out, "nothing found");
+    }
     if (tokens) {
         buf_addf(out, "; some %lld tokens, %lld of them always in the catalogue",
                  (long long)json_get_integer(tokens, "body", 0),

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "clients/ctl/render.h"
+#include "protocol/finding.h"
 
 #include <string.h>
 
@@ -206,19 +207,10 @@ static void put_finding(const struct terminal *t, const json_t *finding, struct 
 }
 
 bool render_severities(const json_t *findings) {
-    static const char *const names[] = {"error", "warning", "info"};
-    static const char *const words[] = {"error", "warning", "note"};
-    bool any = false;
-    for (size_t k = 0; k < ARRAY_LEN(names); k++) {
-        size_t i, count = 0;
-        const json_t *finding;
-        json_array_foreach(findings, i, finding) {
-            count += strcmp(json_get_string(finding, "severity", ""), names[k]) == 0;
-        }
-        if (count) {
-            printf(", %zu %s%s", count, words[k], count == 1 ? "" : "s");
-            any = true;
-        }
+    autobuf words = BUF_INIT(256);
+    bool any = findings_tell(findings, &words);
+    if (any) {
+        printf(", %s", words.data);
     }
     return any;
 }

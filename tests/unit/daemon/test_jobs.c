@@ -141,20 +141,28 @@ Test(jobs, an_unknown_id_is_unknown) {
     jobs_free(jobs);
 }
 
-/* The child is killed with its job running: the row says running, the process is gone. */
-Test(jobs, a_job_whose_daemon_was_killed_is_interrupted) {
+/* A process that has a job running until it is killed. */
+static pid_t keep_in_child(char id[33]) {
     int fds[2];
-    char id[33] = "";
     cr_assert_eq(pipe(fds), 0);
     pid_t child = fork();
     if (child == 0) {
         jobs_new(path);
         start_kept(id);
-        (void)!write(fds[1], id, sizeof id);
+        (void)!write(fds[1], id, 33);
         pause();
         _exit(0);
     }
-    cr_assert_eq(read(fds[0], id, sizeof id), (ssize_t)sizeof id);
+    cr_assert_eq(read(fds[0], id, 33), 33);
+    close(fds[0]);
+    close(fds[1]);
+    return child;
+}
+
+/* The child is killed with its job running: the row says running, the process is gone. */
+Test(jobs, a_job_whose_daemon_was_killed_is_interrupted) {
+    char id[33] = "";
+    pid_t child = keep_in_child(id);
     struct jobs *jobs = jobs_new(path);
     json_t *status;
     cr_assert_str_eq(state_of(jobs, id, &status), "running");
@@ -164,8 +172,6 @@ Test(jobs, a_job_whose_daemon_was_killed_is_interrupted) {
     cr_assert_str_eq(state_of(jobs, id, &status), "interrupted");
     json_decref(status);
     jobs_free(jobs);
-    close(fds[0]);
-    close(fds[1]);
 }
 
 Test(jobs, a_daemon_that_ends_interrupts_what_it_ran) {
@@ -231,18 +237,8 @@ Test(jobs, what_cannot_be_stored_is_held_up_to_a_limit) {
 /* A parent that does not wait for its children leaves a zombie, which still has a start
  * time. */
 Test(jobs, a_daemon_that_nobody_waited_for_is_gone_all_the_same) {
-    int fds[2];
     char id[33] = "";
-    cr_assert_eq(pipe(fds), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        jobs_new(path);
-        start_kept(id);
-        (void)!write(fds[1], id, sizeof id);
-        pause();
-        _exit(0);
-    }
-    cr_assert_eq(read(fds[0], id, sizeof id), (ssize_t)sizeof id);
+    pid_t child = keep_in_child(id);
     kill(child, SIGKILL);
     siginfo_t info;
     waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
@@ -252,8 +248,6 @@ Test(jobs, a_daemon_that_nobody_waited_for_is_gone_all_the_same) {
     json_decref(status);
     jobs_free(jobs);
     waitpid(child, NULL, 0);
-    close(fds[0]);
-    close(fds[1]);
 }
 
 Test(jobs, the_end_does_not_wait_for_another_writer) {

@@ -114,6 +114,13 @@ Test(ptx_matrix, lanes_that_never_meet_are_told) {
 #define WAIT(n) "wgmma.wait_group.sync.aligned " #n ";\n"
 #define USE(d) "st.global.b32 [%at], " d ";\n"
 
+/* A warpgroup that does this, its shared memory and accumulators set to zero. */
+static struct machine_room *run_group(const char *body) {
+    autobuf text = BUF_INIT(1 << 16);
+    buf_addf(&text, "%s%s%s", GROUP_HEAD, body, END);
+    return run(text.data, 128);
+}
+
 /* Which reads of accumulators are early, along moves and round loops. */
 Test(ptx_matrix, accumulators_in_flight) {
     static const struct {
@@ -136,12 +143,7 @@ Test(ptx_matrix, accumulators_in_flight) {
          256},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-        autobuf text = BUF_INIT(1 << 16);
-        buf_adds(&text, GROUP_HEAD);
-        buf_adds(&text, cases[k].body);
-        buf_adds(&text, END);
-        buf_addc(&text, '\0');
-        struct machine_room *r = run(text.data, 128);
+        struct machine_room *r = run_group(cases[k].body);
         json_t *first = NULL;
         long found = room_found(r, "uninitialized", &first);
         char *all = room_findings(r);
@@ -172,12 +174,7 @@ Test(ptx_matrix, what_a_warpgroup_forgets_is_told) {
          "deadlock", "missing: warp 3 (exited)"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-        autobuf text = BUF_INIT(1 << 16);
-        buf_adds(&text, GROUP_HEAD);
-        buf_adds(&text, cases[k].body);
-        buf_adds(&text, END);
-        buf_addc(&text, '\0');
-        struct machine_room *r = run(text.data, 128);
+        struct machine_room *r = run_group(cases[k].body);
         json_t *first = NULL;
         room_found(r, cases[k].code, &first);
         char *all = room_findings(r);
