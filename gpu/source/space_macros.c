@@ -72,6 +72,8 @@ static uint64_t read_define(const struct space_macros *m, const char *text,
     for (struct cuda_token t = cuda_lexer_next(&l); t.kind != CUDA_END;
          t = cuda_lexer_next(&l)) {
         read_word(m, &l, &t, ret);
+        /* extern "C" void f_##T(…) { … }: a wrapper for another language */
+        ret->host_only |= ret->function && cuda_token_is(&l, &t, "\"C\"");
         any = true;
         names |= t.kind == CUDA_IDENTIFIER;
     }

@@ -116,6 +116,13 @@ Test(host_code, host_code_goes) {
         {"namespace x { void f() {} }", "namespace x { }"},
         {"extern \"C\" { int f() { return 1; } }", "extern \"C\" { }"},
         {"struct Timer { std::string name; Timer() {} };", ""},
+        {"#define WRAP(T) extern \"C\" void add_##T(T *x) { add(x); }\n"
+         "template <class T> void add(T *x) { k<<<1, 1>>>(x); }\nWRAP(int)\nWRAP(float)\n"
+         "#define KERNEL(T) extern \"C\" __global__ void k_##T(T *x) { *x = 1; }\n"
+         "KERNEL(int)",
+         "#define WRAP(T) extern \"C\" void add_##T(T *x) { add(x); } "
+         "#define KERNEL(T) extern \"C\" __global__ void k_##T(T *x) { *x = 1; } "
+         "KERNEL(int)"},
         /* A number is no execution space, whatever it is called. */
         {"#define MAX_DEVICES 16\nstruct Pool { int at[MAX_DEVICES]; std::string name; "
          "};",
