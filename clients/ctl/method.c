@@ -126,7 +126,7 @@ static const char *const instead[][2] = {
     {"tool", "save the tool's schema as a file and name it with --document"},
     {"verbose", "run show RUN shows an evaluation's answers, skill get NAME a skill"},
     {"v", "run show RUN shows an evaluation's answers, skill get NAME a skill"},
-    {"csv", "upskillctl run show RUN --out FILE.csv writes one"},
+    {"csv", "upskillctl run show all --out FILE.csv writes one"},
     {"metric", "upskillctl run show RUN shows passes and tokens"},
 };
 

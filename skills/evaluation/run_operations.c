@@ -176,20 +176,65 @@ static json_t *answer_head(const struct asking *a, const json_t *batch) {
                      a->format);
 }
 
+/* To the file that was asked for; adds it to the answer, which is stolen. */
+static json_t *write_text(struct asking *a, const struct buf *text, json_t *answer) {
+    if (root_write(&a->out, a->out_path, text->data, text->len, 0644, &a->err) < 0) {
+        json_decref(answer);
+        return NULL;
+    }
+    autofree char *path = path_join(a->out.path, a->out_path);
+    json_object_set_new(answer, "path", json_clean_z(path));
+    json_object_set_new(answer, "bytes", json_integer((json_int_t)text->len));
+    return answer;
+}
+
 static json_t *write_out(struct asking *a, const json_t *batch) {
     autobuf text = BUF_INIT(FILE_MAX);
     if (format_batch(a, batch, &text) < 0) {
         err_set(&a->err, -EFBIG, "the run does not fit into %u MiB", FILE_MAX >> 20);
         return NULL;
     }
-    if (root_write(&a->out, a->out_path, text.data, text.len, 0644, &a->err) < 0) {
+    return write_text(a, &text, answer_head(a, batch));
+}
+
+/* --- all runs, in one table --- */
+
+/* Those that cannot be read are left out and counted. */
+static int add_all(struct asking *a, const struct root *dir, struct buf *text,
+                   json_int_t *runs, json_int_t *unread) {
+    size_t i, omitted;
+    const json_t *name;
+    autojson *names = run_names(dir, &omitted);
+    int rc = run_table_begin(text);
+    *unread = (json_int_t)omitted;
+    json_array_foreach(names, i, name) {
+        autojson *batch = run_read(dir, json_string_value(name), RUN_READ_CELLS, NULL);
+        rc = rc < 0 || !batch ? rc : run_table_add(text, batch);
+        *runs += batch != NULL;
+        *unread += batch == NULL;
+    }
+    if (rc < 0) {
+        err_set(&a->err, -EFBIG, "the runs do not fit into %u MiB", FILE_MAX >> 20);
+    }
+    return rc;
+}
+
+static json_t *show_all(struct asking *a) {
+    struct root dir;
+    autobuf text = BUF_INIT(FILE_MAX);
+    json_int_t runs = 0, unread = 0;
+    if (root_open(&dir, a->dir, &a->err) < 0) {
+        if (a->err.code == -ENOENT && a->dir_is_default) {
+            none_yet(a);
+        }
         return NULL;
     }
-    json_t *answer = answer_head(a, batch);
-    autofree char *path = path_join(a->out.path, a->out_path);
-    json_object_set_new(answer, "path", json_clean_z(path));
-    json_object_set_new(answer, "bytes", json_integer((json_int_t)text.len));
-    return answer;
+    int rc = add_all(a, &dir, &text, &runs, &unread);
+    root_close(&dir);
+    return rc < 0 ? NULL
+                  : write_text(a, &text,
+                               json_pack("{s:s,s:s,s:I,s:I}", "run", "all", "format",
+                                         "csv", "runs", runs, "omitted", unread));
 }
 
 static json_t *answer_text(struct asking *a, const json_t *batch) {
@@ -226,8 +271,16 @@ static json_t *answer_json(struct asking *a, const json_t *batch) {
     return answer;
 }
 
+static bool wants_all(const json_t *params) {
+    return strcmp(json_get_string(params, "run", ""), "all") == 0;
+}
+
 static void show_work(uv_work_t *work) {
     struct asking *a = container_of(work, struct asking, work);
+    if (wants_all(call_params(a->call))) {
+        a->result = show_all(a);
+        return;
+    }
     autojson *batch = read_batch(a);
     if (!batch) {
         return;
@@ -284,6 +337,12 @@ static void show_start(struct call *call, const json_t *params) {
         call_fail_param(call, "/out",
                         "the file's name must end as its format: .json, "
                         ".csv or .html");
+        return;
+    }
+    if (wants_all(params) && (!out || strcmp(format, "csv") != 0)) {
+        call_fail_param(call, "/out",
+                        "all runs go into a table alone: name a file that "
+                        "ends in .csv");
         return;
     }
     struct asking *a = asking_new(call, params);
@@ -343,7 +402,7 @@ const struct operation run_operations[] = {
         .title = "Show a past evaluation",
         .summary = "One evaluation with its cells: as JSON, as CSV, or as an HTML report that stands alone.",
         .params_schema = OBJECT "\"required\":[\"run\"],\"properties\":{"
-            NAME("run", "The run's name from run/list, or latest.") "," DIR ","
+            NAME("run", "The run's name from run/list, or latest; all of them, into a .csv that out names.") "," DIR ","
             "\"format\":{\"enum\":[\"json\",\"csv\",\"html\"],\"description\":\"json by default, or what the "
             "ending of out says.\"},"
             "\"out\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"Write it to this "

@@ -163,13 +163,17 @@ static json_t *row_of_cell(const json_t *cell, const json_t *result) {
     return row;
 }
 
-int run_table_write(struct buf *out, const json_t *batch) {
+int run_table_begin(struct buf *out) {
+    add_header(out);
+    return buf_adds(out, "");
+}
+
+int run_table_add(struct buf *out, const json_t *batch) {
     const json_t *runs = json_object_get(batch, "runs");
     const json_t *cells = json_object_get(batch, "cells");
     autojson *index = index_runs(runs);
     size_t i;
     json_t *item;
-    add_header(out);
     json_array_foreach(cells, i, item) {
         autojson *row = row_of_cell(item, run_of(index, item));
         add_row(out, row);
@@ -181,4 +185,9 @@ int run_table_write(struct buf *out, const json_t *batch) {
         }
     }
     return buf_adds(out, "");
+}
+
+int run_table_write(struct buf *out, const json_t *batch) {
+    int rc = run_table_begin(out);
+    return rc < 0 ? rc : run_table_add(out, batch);
 }

@@ -12,5 +12,8 @@ struct buf;
 #define RUN_UPSKILL_COLUMNS 22
 extern const char *const run_table_columns[]; /* NULL-terminated */
 
-/* batch as run_read gives it. Appended; -EMSGSIZE at out's limit. */
-int run_table_write(struct buf *out, const json_t *batch);
+/* The line of the columns' names, once; then any number of batches, each as run_read
+ * gives it. Appended; -EMSGSIZE at out's limit. */
+int run_table_begin(struct buf *out);
+int run_table_add(struct buf *out, const json_t *batch);
+int run_table_write(struct buf *out, const json_t *batch); /* both, for one batch */

@@ -3,7 +3,7 @@
 
 usage: ctl.py UPSKILLCTL UPSKILLD   (TAP on standard output)
 """
-import fcntl, json, os, pty, re, shutil, struct, subprocess, sys, tempfile, termios, unicodedata
+import csv, fcntl, json, os, pty, re, shutil, struct, subprocess, sys, tempfile, termios, unicodedata
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEMO = os.path.join(os.path.dirname(HERE), "kernels", "demo")
@@ -382,6 +382,12 @@ def past_evaluations_are_a_table_and_a_report(room):
     holds(out, r"haiku: not judged, \+40 points\n  without .* 40 %\n  with .* 80 %")
     code, out, _ = room.run("run", "show", "latest", "--dir", "runs", "--out", "report.html")
     same((code, out), (0, "wrote %s/report.html\n" % room.dir))
+    shutil.copytree(room.dir + "/runs/2026_01_22_13_10", room.dir + "/runs/2026_01_22_13_11")
+    same(room.run("run", "show", "all", "--dir", "runs", "--out", "all.csv")[0], 0)
+    with open(room.dir + "/all.csv", newline="") as f:
+        rows = list(csv.DictReader(f))
+    same(sorted((row["run_type"], row["assertions_passed"]) for row in rows), [("baseline", "2")] * 2 + [("with_skill", "4")] * 2)
+    same(room.run("run", "show", "all", "--dir", "runs")[0], 2)
     with open(room.dir + "/report.html") as f:
         holds(f.read(), r"^<!DOCTYPE html>.*good-pr.*</html>\n$")
     same(room.run("run", "show", "none", "--dir", "runs")[0], 2)
