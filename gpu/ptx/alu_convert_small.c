@@ -266,6 +266,8 @@ PACK3(pack_u8, 8, 0, UINT8_MAX)
 PACK3(pack_s8, 8, INT8_MIN, INT8_MAX)
 PACK3(pack_u4, 4, 0, 15)
 PACK3(pack_s4, 4, -8, 7)
+PACK3(pack_u2, 2, 0, 3)
+PACK3(pack_s2, 2, -2, 1)
 
 #define ROW3(handler, T)                                                                 \
     {                                                                                    \
@@ -291,6 +293,8 @@ static const struct alu_row rows[] = {
     ROW3(pack_s8, S8),
     ROW3(pack_u4, U4),
     ROW3(pack_s4, S4),
+    ROW3(pack_u2, U2),
+    ROW3(pack_s2, S2),
 };
 
 static bool is_integer(unsigned type) {

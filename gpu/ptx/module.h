@@ -83,6 +83,8 @@ enum ptx_type {
     PTX_U4,
     PTX_S4,
     PTX_B1, /* of matrix instructions */
+    PTX_U2,
+    PTX_S2, /* of cvt.pack */
     PTX_TEXREF,
     PTX_SAMPLERREF,
     PTX_SURFREF,

@@ -75,6 +75,8 @@ static const struct type_facts {
     [PTX_U4] = {".u4", 0, 0},
     [PTX_S4] = {".s4", 0, SIGNED},
     [PTX_B1] = {".b1", 0, 0},
+    [PTX_U2] = {".u2", 0, 0},
+    [PTX_S2] = {".s2", 0, SIGNED},
     [PTX_TEXREF] = {".texref", 0, 0},
     [PTX_SAMPLERREF] = {".samplerref", 0, 0},
     [PTX_SURFREF] = {".surfref", 0, 0},

@@ -676,7 +676,8 @@ def fp8(book):
 
 
 def packs(book):
-    for t, n in (("u16", 16), ("s16", 16), ("u8", 8), ("s8", 8), ("u4", 4), ("s4", 4)):
+    for t, n in (("u16", 16), ("s16", 16), ("u8", 8), ("s8", 8), ("u4", 4), ("s4", 4),
+                 ("u2", 2), ("s2", 2)):
         low, high = (-(1 << n - 1), (1 << n - 1) - 1) if t[0] == "s" else (0, (1 << n) - 1)
         c = lambda x: min(max(signed(x, 32), low), high) & (1 << n) - 1
         if n == 16:
