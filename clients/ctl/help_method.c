@@ -265,7 +265,7 @@ static void put_example(const json_t *method) {
         bool path = method_parameter(method, "path", 4) != NULL;
         bool plain =
             !strcmp(name, "path") || !strcmp(name, "task") || (required && !path);
-        autofree char *option = method_option_name(one);
+        autofree char *option = shown_name(parameter);
         put_value(plain ? "" : option, json_object_get(one, "value"));
     }
     putchar('\n');
