@@ -24,7 +24,9 @@
 
 static const double field_weight[CATALOG_FIELDS] = {8, 4, 2, 1};
 static const double field_length[CATALOG_FIELDS] = {0, 0.4, 0.5, 0.75};
-#define LONG_CONTENT 5.5 /* of tasks, in rare words; hardly a short one has more */
+#define RICH_CONTENT                                                                     \
+    2.5 /* of tasks, in rare words; with names behind a colon they have more */
+#define LONG_CONTENT 5.5 /* hardly a short one has more */
 #define CONTENT_MIN 0.5  /* less is one word of everyday English, "write a will" */
 #define BODY_FULL 1000.0 /* words; a longer body mentions much that it is not about */
 
@@ -141,8 +143,11 @@ static double score_of(const struct ranking *k, const struct ranked *m) {
     double x = -2.5 + 1.9 * log(0.05 + evidence) + 2.1 * m->mentioned +
                4.7 * m->adjacent + 2 * m->described + 3.2 * m->named - 2.8 * m->foreign -
                3.5 * k->unknown + 4.2 * m->meaning.direction + 2 * m->meaning.spoken;
+    if (k->content > RICH_CONTENT) { /* of much that is said some is met by chance */
+        x -= log(fmin(k->content, LONG_CONTENT) / RICH_CONTENT);
+    }
     if (k->content > LONG_CONTENT) { /* no skill speaks of all that a story tells */
-        x += 3.5 * log(k->content / LONG_CONTENT);
+        x += 4.5 * log(k->content / LONG_CONTENT);
     }
     if (k->concept_count < 2 && k->content < CONTENT_MIN) {
         x -= 10;
