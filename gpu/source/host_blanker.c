@@ -192,6 +192,18 @@ static bool instantiates_kept(const struct host_blanker *b, size_t index) {
     return false;
 }
 
+/* NVRTC takes no throw, wherever it stands; a macro of the host's may hold one. */
+static bool may_throw(const struct host_blanker *b, const struct declaration *d) {
+    for (size_t i = d->body; d->body && i < d->body_end; i++) {
+        if (code_token_is(&b->tokens, i, "throw") ||
+            (word_at(b, i) == WORD_NAME && word_at(b, i + 1) == WORD_PAREN_OPEN &&
+             space_of(&b->macros, &b->tokens, i).host_only)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Is it kept for a decltype, where it names nothing of the host? "auto f(...) ->
  * false_type;" counts as a variable. */
 static bool is_asked(struct host_blanker *b, const struct declaration *d) {
@@ -213,7 +225,7 @@ static bool function_goes(struct host_blanker *b, size_t index) {
         return d->has_virtual; /* NVRTC takes other defaulted members for both sides */
     }
     if (d->has_constexpr) {
-        if (names_host(b, d->first, d->last)) {
+        if (names_host(b, d->first, d->last) || may_throw(b, d)) {
             return true;
         }
         b->needs_default_device = true;

@@ -131,11 +131,29 @@ static int compare_spelling(const void *key, const void *spelling) {
     return strcmp(key, ((const struct spelling *)spelling)->text);
 }
 
-/* No keyword: a name; "__x" forms take arguments as attributes do. */
+/* "__launch_bounds__" and its like, "__restrict", and what compilers have as keywords;
+ * libraries have names with two underscores of their own. */
+static bool is_reserved_word(const char *s) {
+    static const char *const words[] = {"asm",      "attribute", "builtin", "const",
+                                        "declspec", "extension", "inline",  "restrict",
+                                        "signed",   "typeof",    "volatile"};
+    size_t len = strlen(s);
+    if (len < 5 || s[0] != '_' || s[1] != '_') {
+        return false;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (strcmp(s + 2, words[i]) == 0) {
+            return true;
+        }
+    }
+    return s[len - 1] == '_' && s[len - 2] == '_';
+}
+
+/* No keyword: a name; reserved words take arguments as attributes do. */
 static enum code_word identifier_word(const char *s) {
     const struct spelling *found =
         bsearch(s, keywords, ARRAY_LEN(keywords), sizeof *keywords, compare_spelling);
-    return found ? found->word : s[0] == '_' && s[1] == '_' ? WORD_ATTRIBUTE : WORD_NAME;
+    return found ? found->word : is_reserved_word(s) ? WORD_ATTRIBUTE : WORD_NAME;
 }
 
 static enum code_word word_of(const struct code_tokens *t,

@@ -45,7 +45,8 @@ static void read_word(const struct space_macros *m, const struct cuda_lexer *l,
     } else if (cuda_token_is(l, t, "__device__") || cuda_token_is(l, t, "__constant__") ||
                cuda_token_is(l, t, "__shared__") || cuda_token_is(l, t, "__managed__")) {
         ret->device = true;
-    } else if (cuda_token_is(l, t, "<<<") || is_runtime_call(s, len)) {
+    } else if (cuda_token_is(l, t, "<<<") || cuda_token_is(l, t, "throw") ||
+               is_runtime_call(s, len)) {
         ret->host_only = true;
     } else if (t->kind == CUDA_IDENTIFIER) {
         uint64_t name = code_hash(s, len);

@@ -123,6 +123,17 @@ Test(host_code, host_code_goes) {
          "#define WRAP(T) extern \"C\" void add_##T(T *x) { add(x); } "
          "#define KERNEL(T) extern \"C\" __global__ void k_##T(T *x) { *x = 1; } "
          "KERNEL(int)"},
+        {"#define FAIL(s) throw error(s)\nconstexpr int a(int x) { if (x) FAIL(1); "
+         "return x; } "
+         "constexpr int b(int x) { return x ? throw 1 : x; } constexpr int c() { return "
+         "1; }",
+         "#define FAIL(s) throw error(s) constexpr int c() { return 1; }"},
+        {"template <int A, class T> struct __is_it; template <class T> struct __is_it<0, "
+         "T> "
+         "{}; void f(__is_it<0, int> x);",
+         "template <int A, class T> struct __is_it; template <class T> struct __is_it<0, "
+         "T> "
+         "{};"},
         /* A number is no execution space, whatever it is called. */
         {"#define MAX_DEVICES 16\nstruct Pool { int at[MAX_DEVICES]; std::string name; "
          "};",
