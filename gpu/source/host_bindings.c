@@ -118,14 +118,28 @@ static void bind_constants(const struct code_tokens *t, size_t i, size_t limit,
     }
 }
 
+/* "using Config = Config<4>;" in a function names two things alike: what stands for which
+ * is not told apart here, so what uses the name is left. */
+static bool names_itself(const struct code_tokens *t, size_t name, size_t from,
+                         size_t to) {
+    for (size_t i = from; i < to; i++) {
+        if (word_at(t, i) == WORD_NAME &&
+            code_token_hash(t, i) == code_token_hash(t, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void bind_alias(const struct code_tokens *t, size_t i, size_t limit,
                        struct bindings *names) {
     if (word_at(t, i) == WORD_USING && word_at(t, i + 1) == WORD_NAME &&
         word_at(t, i + 2) == WORD_ASSIGN) {
         size_t end = value_end(t, i + 3, limit);
         if (end) {
+            bool twice = names_itself(t, i + 1, i + 3, end);
             bindings_add(names, code_token_hash(t, i + 1),
-                         bindings_expand(t, i + 3, end, names));
+                         twice ? NULL : bindings_expand(t, i + 3, end, names));
         }
     } else if (word_at(t, i) == WORD_TYPEDEF) {
         size_t end = value_end(t, i + 1, limit);

@@ -232,6 +232,11 @@ Test(host_code, instantiations_that_host_code_asks_for_are_written_in_its_place)
         {"template <class T> __global__ void k(T *p) {} int main() { k<float><<<1, "
          "32>>>(nullptr); return 0; }",
          "template <class T> __global__ void k(T *p) {} static_assert(&k<float>,\"\");"},
+        {"template <int A> struct C {}; template <class T> __global__ void k() {} void "
+         "f() "
+         "{ { using C = C<4>; k<C><<<1, 1>>>(); } { using C = C<8>; k<C><<<1, 1>>>(); } "
+         "}",
+         "template <int A> struct C {}; template <class T> __global__ void k() {}"},
         /* T is found from the call, which is not read. */
         {"template <int N, class T, int M = 1> __global__ void k(T *p) {} void f(int *p) "
          "{ k<4><<<1, 1>>>(p); k<4, int><<<1, 1>>>(p); }",
