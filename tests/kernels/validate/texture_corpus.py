@@ -119,7 +119,7 @@ def cubes(c):
     for modes in (("clamp", "clamp"), ("wrap", "border")):
         for linear in (False, True):
             want = np.array([fetch_cube(t[..., None], d, modes, linear)[0] for d in at], F)
-            run(c, "cube", {"grid": [3], "block": [32]},
+            run(c, "cube", {"grid": [4], "block": [32]},
                     [image("t", "texture", "x", cube=True, address=list(reversed(modes)), filter="linear" if linear else "point"),
                      c.buf("at", at), c.out("out", "float32", 96), c.i32("n", 96)],
                     {"values": {"out": c.plain(want)}}, buffers=[c.buf("x", t)], tolerance={"rtol": 1e-4, "atol": 0.03 if linear else 1e-6})
@@ -133,7 +133,7 @@ def cubes(c):
     several = rng.integers(0, 256, (3, 6, 4, 4, 2), dtype=np.uint8)
     at = directions(rng, 64, 4)
     want = np.array([fetch_cube(as_floats(several[k % 3]), d, ("clamp", "clamp"), False) for k, d in enumerate(at)], F)
-    run(c, "cubes", {"grid": [2], "block": [32]},
+    run(c, "cubes", {"grid": [3], "block": [32]},
             [image("t", "texture", "x", cube=True, layered=True, channels=2, read="normalized_float"), c.buf("at", at),
              c.out("out", "float32", 64, 2), c.i32("n", 64)],
             {"values": {"out": c.plain(want)}}, buffers=[c.buf("x", several)], tolerance={"rtol": 1e-5, "atol": 1e-6})
@@ -141,7 +141,7 @@ def cubes(c):
     want = np.array([fetch_cube(t[..., None], d, ("clamp", "clamp"), False)[0] for d in at], F)
     c.check("textures.cu", "faces, then a cube", None, None, {"values": {"f": c.plain(t), "out": c.plain(want)}}, compare="exact",
             buffers=[c.out("f", "float32", 6, 4, 4), c.buf("at", at)],
-            launches=[{"kernel": "faces", "launch": {"grid": [3], "block": [32]},
+            launches=[{"kernel": "faces", "launch": {"grid": [4], "block": [32]},
                        "args": [image("s", "surface", "f", layered=True), c.i32("n", 4)]},
                       {"kernel": "cube", "launch": {"grid": [2], "block": [32]},
                        "args": [image("t", "texture", "f", cube=True), "at", c.out("out", "float32", 64), c.i32("n", 64)]}])
