@@ -331,11 +331,13 @@ static bool judge_one(struct host_blanker *b, size_t index, struct open_class *i
         }
         return variable_goes(b, index);
     case DECLARATION_OTHER:
-        goes = !has_device_words(b, d) &&
-               (names_host(b, d->first, d->last) ||
-                (word_at(b, d->first) == WORD_USING && /* using a::gone; */
-                 word_at(b, d->last - 2) == WORD_SCOPE &&
-                 is_gone(b, &b->gone_values, d->last - 1)));
+        goes =
+            !has_device_words(b, d) &&
+            (names_host(b, d->first, d->last) ||
+             (word_at(b, d->first) == WORD_USING && /* using a::gone; */
+              word_at(b, d->last - 2) == WORD_SCOPE &&
+              (is_gone(b, &b->gone_values, d->last - 1) ||
+               space_macros_gone(&b->macros, code_token_hash(&b->tokens, d->last - 1)))));
         if (goes) {
             note_gone_type(b, d);
         }
@@ -402,4 +404,23 @@ void host_blanker_judge(struct host_blanker *b) {
         close_class(b, &open[--depth]);
     }
     free(open);
+}
+
+static bool has_kept_function(const struct host_blanker *b, uint64_t name) {
+    for (size_t i = 0; i < b->declarations.count; i++) {
+        const struct declaration *d = &b->declarations.list[i];
+        if (d->kind == DECLARATION_FUNCTION && d->name && !b->goes[i] &&
+            code_token_hash(&b->tokens, d->name) == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void host_blanker_tell_gone(const struct host_blanker *b, struct space_macros *to) {
+    for (size_t i = 0; i < b->gone_values.count; i++) {
+        if (!has_kept_function(b, b->gone_values.list[i])) {
+            space_macros_add_gone(to, b->gone_values.list[i]);
+        }
+    }
 }

@@ -283,7 +283,7 @@ struct known_macros {
 };
 
 /* text NULL: only look. known may be NULL. guesses are found, not written. */
-static void process(const char *source, size_t len, const struct known_macros *known,
+static void process(const char *source, size_t len, struct known_macros *known,
                     char *text, struct host_code *ret, struct host_guesses *guesses) {
     *ret = (struct host_code){0};
     struct host_blanker b;
@@ -316,6 +316,9 @@ static void process(const char *source, size_t len, const struct known_macros *k
         }
         host_launches_write(&launches, &b, text, guesses);
         host_launches_finish(&launches);
+        if (known) {
+            host_blanker_tell_gone(&b, &known->spaces);
+        }
     }
     host_blanker_finish(&b);
 }

@@ -37,21 +37,24 @@ struct name_scope {        /* a namespace */
     size_t parent;         /* SIZE_MAX = global */
 };
 
-/* Macros whose replacement holds an execution space: by the hash of their names; and the
- * functions that "decltype(f(0))" asks for their types, which have a say without one. */
+/* What a file is judged by: macros whose replacement holds an execution space, by the
+ * hash of their names; the functions that "decltype(f(0))" asks for their types, which
+ * have a say without one; and what the files before had for the host alone. */
 struct space_macros {
     struct {
         uint64_t name;
         bool global, device, host_only, function;
     } * list;
     size_t count;
-    uint64_t *asked;
-    size_t asked_count;
+    uint64_t *asked, *gone;
+    size_t asked_count, gone_count;
 };
 void space_macros_read(struct space_macros *m, const struct code_tokens *t);
 void space_macros_copy(struct space_macros *to, const struct space_macros *from);
 void space_macros_finish(struct space_macros *m);
 bool space_macros_asked(const struct space_macros *m, uint64_t name);
+void space_macros_add_gone(struct space_macros *m, uint64_t name);
+bool space_macros_gone(const struct space_macros *m, uint64_t name);
 struct space_of_name {
     bool known, global, device, host_only;
 };

@@ -88,22 +88,41 @@ static uint64_t read_define(const struct space_macros *m, const char *text,
 
 #define SPACE_MACROS_MAX 512 /* each #define is compared with those before it */
 
-#define ASKED_MAX 2048 /* each is compared with those before it */
+#define NAMES_MAX 2048 /* each is compared with those before it */
 
-bool space_macros_asked(const struct space_macros *m, uint64_t name) {
-    for (size_t i = 0; i < m->asked_count; i++) {
-        if (m->asked[i] == name) {
+static bool has_name(const uint64_t *list, size_t count, uint64_t name) {
+    for (size_t i = 0; i < count; i++) {
+        if (list[i] == name) {
             return true;
         }
     }
     return false;
 }
 
-static void asked_add(struct space_macros *m, uint64_t name) {
-    if (m->asked_count < ASKED_MAX && !space_macros_asked(m, name)) {
-        m->asked = xreallocarray(m->asked, m->asked_count + 1, sizeof *m->asked);
-        m->asked[m->asked_count++] = name;
+static void add_name(uint64_t **list, size_t *count, uint64_t name) {
+    if (*count < NAMES_MAX && !has_name(*list, *count, name)) {
+        *list = xreallocarray(*list, *count + 1, sizeof **list);
+        (*list)[(*count)++] = name;
     }
+}
+
+static void copy_names(uint64_t **to, const uint64_t *from, size_t count) {
+    if (count > 0) {
+        *to = xcalloc(count, sizeof **to);
+        memcpy(*to, from, count * sizeof **to);
+    }
+}
+
+bool space_macros_asked(const struct space_macros *m, uint64_t name) {
+    return has_name(m->asked, m->asked_count, name);
+}
+
+bool space_macros_gone(const struct space_macros *m, uint64_t name) {
+    return has_name(m->gone, m->gone_count, name);
+}
+
+void space_macros_add_gone(struct space_macros *m, uint64_t name) {
+    add_name(&m->gone, &m->gone_count, name);
 }
 
 /* The functions between a decltype's parentheses, the first of which is token i. */
@@ -117,7 +136,7 @@ static size_t asked_read(struct space_macros *m, const struct code_tokens *t, si
             break;
         }
         if (word == WORD_NAME && (next == WORD_PAREN_OPEN || next == WORD_LESS)) {
-            asked_add(m, code_token_hash(t, i));
+            add_name(&m->asked, &m->asked_count, code_token_hash(t, i));
         }
     }
     return i;
@@ -155,20 +174,21 @@ void space_macros_read(struct space_macros *m, const struct code_tokens *t) {
 }
 
 void space_macros_copy(struct space_macros *to, const struct space_macros *from) {
-    *to = (struct space_macros){.count = from->count, .asked_count = from->asked_count};
+    *to = (struct space_macros){.count = from->count,
+                                .asked_count = from->asked_count,
+                                .gone_count = from->gone_count};
     if (from->count > 0) {
         to->list = xcalloc(from->count, sizeof *to->list);
         memcpy(to->list, from->list, from->count * sizeof *to->list);
     }
-    if (from->asked_count > 0) {
-        to->asked = xcalloc(from->asked_count, sizeof *to->asked);
-        memcpy(to->asked, from->asked, from->asked_count * sizeof *to->asked);
-    }
+    copy_names(&to->asked, from->asked, from->asked_count);
+    copy_names(&to->gone, from->gone, from->gone_count);
 }
 
 void space_macros_finish(struct space_macros *m) {
     free(m->list);
     free(m->asked);
+    free(m->gone);
     *m = (struct space_macros){0};
 }
 

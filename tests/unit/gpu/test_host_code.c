@@ -456,6 +456,29 @@ Test(host_code, files_of_one_compilation_know_each_others_macros) {
 }
 
 /* The macro that dispatches is most often in a header. */
+/* A header's functions of the host are gone from the using-declarations of others, but
+ * those that the device has too. */
+Test(host_code, files_of_one_compilation_know_what_went_from_headers) {
+    struct source_set s = {0};
+    const char *unit = "#include \"a.h\"\nusing n::launch;\nusing n::both;\n"
+                       "using n::fast;\n__device__ int x = both(1);\nvoid f();\n";
+    const char *header = "namespace n { void launch(int); int both(float);\n"
+                         "__device__ int both(int); __device__ int fast(); }\n";
+    cr_assert(zero(int, source_set_add(&s, "r0/k.cu", NULL, unit, strlen(unit), NULL)));
+    cr_assert(
+        zero(int, source_set_add(&s, "r0/a.h", NULL, header, strlen(header), NULL)));
+    struct host_code h;
+    struct host_guesses guesses;
+    host_code_blank_sources(&s, &h, &guesses);
+    host_guesses_finish(&guesses);
+    cr_expect_null(strstr(s.files[0].text, "launch"));
+    cr_expect_not_null(strstr(s.files[0].text, "using n::both;"));
+    cr_expect_not_null(strstr(s.files[0].text, "using n::fast;"));
+    cr_expect_null(strstr(s.files[1].text, "launch"));
+    host_code_finish(&h);
+    source_set_finish(&s);
+}
+
 Test(host_code, files_of_one_compilation_know_each_others_dispatch) {
     struct source_set s = {0};
     const char *unit =
