@@ -15,7 +15,7 @@ SEED = "0x5eed"
 PART = ("01_vector_add", "10_scan", "16_wmma", "18_cp_async", "23_wgmma", "25_dynamic", "36_printf", "39_texture",
         "42_vote", "44_half2", "45_fp8", "async_copies", "bytes.cu", "divergent", "int64", "look_back", "printing", "structs")
 EMULATOR_ONLY = {"uninitialized", "race", "global_race", "barrier_divergence", "invalid_mask",  # a device does not tell
-                 "invalid_mbarrier", "unwaited_copy", "missing_fence", "invalid_tensor_map"}
+                 "invalid_mbarrier", "unwaited_copy", "missing_fence", "invalid_tensor_map", "early_exit"}
 
 
 def part():
