@@ -217,6 +217,16 @@ static int ask(struct ctl *c, const char *method, json_t *params, json_t **resul
     return 2;
 }
 
+/* What measuring a new skill lacked is told in a result, not as an error. */
+static void tell_hint(const struct ctl *c, const json_t *result) {
+    json_t *evaluation = json_object_get(result, "evaluation");
+    const char *hint = json_get_string(evaluation, "hint", NULL);
+    if (hint) {
+        autofree char *said = help_hint(c->discover, hint);
+        json_object_set_new(evaluation, "hint", json_string(said));
+    }
+}
+
 static int show(const struct ctl *c, const char *method, const json_t *params,
                 const json_t *result) {
     struct finding_sources sources = {
@@ -224,6 +234,7 @@ static int show(const struct ctl *c, const char *method, const json_t *params,
         .text = json_get_string(params, "source", NULL),
     };
     if (!c->json) {
+        tell_hint(c, result);
         return render_result(&c->terminal, method, params, result, &sources);
     }
     autobuf text = BUF_INIT(256u << 20);

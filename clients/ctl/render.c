@@ -248,14 +248,36 @@ static bool has_answers(const json_t *result) {
     return false;
 }
 
+static bool any_refused(const json_t *targets) {
+    size_t i;
+    const json_t *target;
+    json_array_foreach(targets, i, target) {
+        if (strcmp(json_get_string(target, "outcome", ""), "refused") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int evaluation_exit_status(const json_t *result) {
     const char *verdict = json_get_string(result, "verdict", "");
     return !has_answers(result) ? 2 : strcmp(verdict, "helps") ? 1 : 0;
 }
 
+/* Measuring that was asked for and could not be done: the skill is there all the same. */
+static int generation_exit_status(const json_t *result) {
+    const json_t *evaluation = json_object_get(result, "evaluation");
+    const json_t *install = json_object_get(result, "install");
+    if (!json_object_get(result, "skill")) {
+        return 1;
+    }
+    if (evaluation && !has_answers(evaluation)) {
+        return 2;
+    }
+    return json_is_object(install) || any_refused(install) ? 1 : 0;
+}
+
 int result_exit_status(const char *operation, const json_t *result) {
-    const json_t *target;
-    size_t i;
     if (strcmp(operation, "skill/find") == 0) {
         return json_array_size(json_object_get(result, "matches")) ? 0 : 1;
     }
@@ -266,12 +288,10 @@ int result_exit_status(const char *operation, const json_t *result) {
         return evaluation_exit_status(result);
     }
     if (strcmp(operation, "skill/generate") == 0) {
-        return json_object_get(result, "skill") ? 0 : 1;
+        return generation_exit_status(result);
     }
-    json_array_foreach(json_object_get(result, "results"), i, target) {
-        if (strcmp(json_get_string(target, "outcome", ""), "refused") == 0) {
-            return 1;
-        }
+    if (any_refused(json_object_get(result, "results"))) {
+        return 1;
     }
     return json_is_false(json_object_get(result, "ok")) ? 1 : 0;
 }

@@ -40,7 +40,8 @@ int render_evaluation(const struct terminal *t, const json_t *result);
 /* A row for each test that a model was asked: passes of each arm, and the first thing
  * that was wrong with the skill. cells: as run/show gives them. */
 void render_cells(const struct terminal *t, const json_t *cells, const char *model);
-/* Marks of tests that prove little, with what each means; nothing where there are none. */
+/* Marks of tests that prove little, with what each means; nothing where there are none.
+ */
 void render_marks(const struct terminal *t, const json_t *marks);
 /* skill/generate's: where the skill was saved, its sections, what it tells, tests, check,
  * the next commands; or the work order. 1 when there is nothing to teach or a draft is
@@ -60,7 +61,8 @@ int render_jobs(const struct terminal *t, const json_t *result);
 int render_value(const struct terminal *t, const json_t *value);
 
 /* 0 good, 1 the answer is no: no skill fits, a check is not ok, a target was refused, a
- * kernel did not pass, a skill was not seen to help. 2: no student could be asked. */
+ * kernel did not pass, a skill was not seen to help. 2: no student could be asked, of a
+ * skill just made neither. */
 int result_exit_status(const char *operation, const json_t *result);
 /* The right one for an operation. */
 int render_result(const struct terminal *t, const char *operation, const json_t *params,

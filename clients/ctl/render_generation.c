@@ -247,6 +247,12 @@ static int render_order(const json_t *result) {
     return 1;
 }
 
+static void print_hint(const struct terminal *t, const char *hint) {
+    if (*hint) {
+        fact(t, "", hint);
+    }
+}
+
 int render_generation(const struct terminal *t, const json_t *result) {
     const json_t *skill = json_object_get(result, "skill");
     const json_t *evaluation = json_object_get(result, "evaluation");
@@ -275,7 +281,8 @@ int render_generation(const struct terminal *t, const json_t *result) {
         autofree char *why =
             xasprintf("not: %s", json_get_string(evaluation, "error", ""));
         fact(t, "measured", why);
+        print_hint(t, json_get_string(evaluation, "hint", ""));
     }
     print_next(result, path);
-    return 0;
+    return result_exit_status("skill/generate", result);
 }

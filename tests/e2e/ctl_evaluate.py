@@ -11,6 +11,7 @@ import unicodedata
 from evaluate_support import Model, Tap, make_skill, make_tests, wait_for
 
 CTL, DAEMON = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+TRACE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../unit/skills/data/traces/lessons/axpy-kernel.jsonl")
 HELPS = "secret=marigold:correct:wrong"
 
 
@@ -383,7 +384,22 @@ def answers_test_by_test():
         assert rows == sorted(rows) and len(rows) == 12, out
 
 
-TESTS = [answers_test_by_test, spellings, result_alone_on_standard_output, exit_statuses, what_may_be_wrong_is_said, narrow_results_fit,
+def made_but_not_measured():
+    """skill generate keeps what it made when its students cannot be asked, and does not end with 0."""
+    with Room({"good": HELPS, "lost": "badkey"}, price=False) as r:
+        shutil.copy(TRACE, r.work + "/session.jsonl")
+        make = [CTL, "skill", "generate", "--trace", "session.jsonl", "--teacher", "builtin"]
+        code, out, err = r.run(words=make + ["--output", "skills/one", "--students", "lost"])
+        assert code == 2 and os.path.exists(r.work + "/skills/one/SKILL.md"), (code, out, err)
+        assert r.run(words=make + ["--output", "skills/one-more", "--students", "good"])[0] == 0
+        code, out, err = r.run(words=make + ["--output", "skills/two", "--students", "good", "--tests", "0"])
+        assert code == 2 and os.path.exists(r.work + "/skills/two/SKILL.md"), (code, out, err)
+        holds(re.sub(r"\s+", " ", out), r"measured not: .*tests", "upskillctl skill generate with the skill and a model")
+        code, out, _ = r.run(words=make + ["--output", "skills/three", "--students", "good", "--tests", "0", "--json"])
+        assert code == 2 and "skill/generate" in json.loads(out)["evaluation"]["hint"], (code, out)
+
+
+TESTS = [made_but_not_measured, answers_test_by_test, spellings, result_alone_on_standard_output, exit_statuses, what_may_be_wrong_is_said, narrow_results_fit,
          live_display, live_display_resized, live_display_of_many_students, ctrl_c, ctrl_c_without_a_terminal,
          a_daemon_that_dies_is_said]
 
