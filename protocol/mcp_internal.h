@@ -70,6 +70,13 @@ enum mcp_cache {
     MCP_VOLATILE,    /* this user's, and true only now */
 };
 
+/* --- mcp_hints.c --- */
+
+/* A hint with the tools' names for those of methods. Freed by the caller. */
+char *mcp_hint(const struct mcp *m, const char *hint);
+/* The result with its hints told that way, a new reference: itself where it has none. */
+json_t *mcp_hinted_result(const struct mcp *m, const json_t *result);
+
 /* --- mcp.c --- */
 
 /* Ends the request. result is stolen; a modern result gets its era's fields. */

@@ -94,24 +94,26 @@ static void describe_job(struct buf *text, const struct mcp *m, const json_t *st
 json_t *mcp_result_success(const struct mcp *m, enum mcp_version version,
                            const struct operation *op, const json_t *result) {
     autobuf text = BUF_INIT(MAX_DESCRIPTION);
+    json_t *told = mcp_hinted_result(m, result);
     if (op && strcmp(op->name, "job/status") == 0) {
-        describe_job(&text, m, result);
+        describe_job(&text, m, told);
     } else {
-        describe(&text, op, result);
+        describe(&text, op, told);
     }
     json_t *all = tool_result(bounded_content(m, version, &text), false);
-    add_structured(all, version, json_incref((json_t *)(uintptr_t)result));
+    add_structured(all, version, told);
     return all;
 }
 
+/* hint: the failure's, as mcp_hint tells it, or NULL. */
 static void describe_failure(struct buf *text, const struct operation *op,
-                             const struct call_failure *failure) {
+                             const struct call_failure *failure, const char *hint) {
     buf_adds(text, failure->message ? failure->message : "The call failed.");
     if (failure->path && *failure->path) {
         buf_addf(text, "\nParameter: %s", failure->path);
     }
-    if (failure->hint) {
-        buf_addf(text, "\nHint: %s", failure->hint);
+    if (hint) {
+        buf_addf(text, "\nHint: %s", hint);
     }
     if (failure->fault == CALL_BAD_PARAMS && op && op->example) {
         buf_addf(text, "\nExample of good arguments: %s", op->example);
@@ -122,12 +124,13 @@ json_t *mcp_result_failure(const struct mcp *m, enum mcp_version version,
                            const struct operation *op,
                            const struct call_failure *failure) {
     autobuf text = BUF_INIT(MAX_DESCRIPTION);
-    describe_failure(&text, op, failure);
+    autofree char *hint = failure->hint ? mcp_hint(m, failure->hint) : NULL;
+    describe_failure(&text, op, failure, hint);
     json_t *all = tool_result(bounded_content(m, version, &text), true);
     json_t *error = json_object();
     const char *const fields[][2] = {{"message", failure->message},
                                      {"reason", failure->reason},
-                                     {"hint", failure->hint},
+                                     {"hint", hint},
                                      {"path", failure->path}};
     for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
         const char *value = fields[i][1];

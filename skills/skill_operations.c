@@ -55,7 +55,7 @@ void skills_fail(struct call *call, const struct err *err) {
                   "name a folder of the workspace, or a known skill", "%s", err->msg);
     } else if (err->code == -ENOENT) {
         call_fail(call, CALL_NOT_FOUND, "unknown_skill",
-                  "skill_find searches by task; skill/list shows all", "%s", err->msg);
+                  "skill/find searches by task; skill/list shows all", "%s", err->msg);
     } else {
         call_fail(call, CALL_UNAVAILABLE, "unreadable", NULL, "%s", err->msg);
     }

@@ -92,9 +92,11 @@ static void describe_saved(const json_t *result, struct buf *out) {
     }
     const json_t *evaluation = json_object_get(result, "evaluation");
     if (evaluation) {
-        buf_addf(out, "Evaluation: %s\n",
+        const char *hint = json_get_string(evaluation, "hint", "");
+        buf_addf(out, "Evaluation: %s%s%s\n",
                  json_get_string(evaluation, "sentence",
-                                 json_get_string(evaluation, "error", "")));
+                                 json_get_string(evaluation, "error", "")),
+                 *hint ? "; " : "", hint);
     }
 }
 

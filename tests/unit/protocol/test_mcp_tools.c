@@ -1,4 +1,6 @@
 /* Tools over MCP: the list, calls, progress, waiting, cancelling. */
+#include "base/mem.h"
+#include "protocol/mcp_internal.h"
 #include "tests/unit/protocol/mcp_bench.h"
 
 #define CALL(id, name, rest)                                                             \
@@ -145,6 +147,66 @@ Test(mcp_tools, a_failed_call_says_why_and_what_next) {
            "'text':'There is no teapot.\\nHint: Buy a teapot.'}],'structuredContent':"
            "{'error':{'message':'There is no teapot.','reason':'no_teapot',"
            "'hint':'Buy a teapot.'}}}}");
+    bench_free(b);
+}
+
+/* 'hint': what an operation says; 'told': what the model reads. */
+Test(mcp_tools, hints_name_tools_and_not_methods) {
+    static const struct {
+        const char *hint, *told;
+    } cases[] = {
+        {"test/slow takes its time", "slow takes its time"},
+        {"wait (test/echo); or test/slow, then test/quick",
+         "wait (echo); or slow, then quick"},
+        {"test/hidden shows all", "`upskillctl test hidden` shows all"},
+        {"test/slowly, a/test/slow, /test/slow and test/slow/x are files",
+         "test/slowly, a/test/slow, /test/slow and test/slow/x are files"},
+        {"", ""},
+        {"no name, and \xc3\xa4", "no name, and \xc3\xa4"},
+    };
+    struct bench *b = bench_new();
+    initialize(b, "2025-11-25");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *told = mcp_hint(b->mcp, cases[i].hint);
+        cr_assert(zero(int, strcmp(told, cases[i].told)), "%s", told);
+        say(b, CALL("1", "slow", ""));
+        call_fail(b->running, CALL_NOT_FOUND, "none", cases[i].hint, "There is none.");
+        bench_run(b, 0);
+        const json_t *result = json_object_get(next(b), "result");
+        autofree char *text = xasprintf("There is none.\nHint: %s", cases[i].told);
+        cr_assert(zero(int, strcmp(text_of(result), text)), "%s", text_of(result));
+        const json_t *error =
+            json_object_get(json_object_get(result, "structuredContent"), "error");
+        cr_assert(zero(int, strcmp(json_get_string(error, "hint", "-"), cases[i].told)));
+    }
+    bench_free(b);
+}
+
+Test(mcp_tools, hints_within_results_name_tools_too) {
+    static const struct {
+        const char *result, *told;
+    } cases[] = {
+        {"{'evaluation':{'error':'x','hint':'test/slow measures'},'hint':'test/slow'}",
+         "{'evaluation':{'error':'x','hint':'slow measures'},'hint':'test/slow'}"},
+        {"{'result':{'evaluation':{'hint':'test/slow'}},'state':'succeeded'}",
+         "{'result':{'evaluation':{'hint':'slow'}},'state':'succeeded'}"},
+        {"{'error':{'message':'m','data':{'hint':'test/slow'}}}",
+         "{'error':{'message':'m','data':{'hint':'slow'}}}"},
+        {"{'evaluation':{'hint':7},'error':'x','result':[1]}",
+         "{'evaluation':{'hint':7},'error':'x','result':[1]}"},
+    };
+    struct bench *b = bench_new();
+    initialize(b, "2025-11-25");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autojson *result = from_text(cases[i].result);
+        say(b, CALL("1", "slow", ""));
+        call_reply(b->running, json_incref(result));
+        bench_run(b, 0);
+        const json_t *answer = json_object_get(next(b), "result");
+        assert_json(json_object_get(answer, "structuredContent"), cases[i].told, "");
+        autojson *as_it_was = from_text(cases[i].result);
+        cr_assert(eq(int, json_equal(result, as_it_was), 1), "others hold it too");
+    }
     bench_free(b);
 }
 
