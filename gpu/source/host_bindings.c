@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "gpu/source/host_guesses.h"
+#include "gpu/source/host_parameters.h"
 
 #include <string.h>
 
@@ -160,11 +161,19 @@ void bindings_read_at(const struct code_tokens *t, size_t i, size_t limit,
     }
 }
 
+/* AT_DISPATCH_FLOATING_TYPES and its like name the type so: one of them will do, unless a
+ * declaration says more. */
+void bindings_add_scalar(struct bindings *names) {
+    bindings_add(names, code_hash("scalar_t", 8), xstrdup(GUESS_FLOATING));
+}
+
 void bindings_read_locals(const struct code_tokens *t, const struct declaration *d,
                           struct bindings *names) {
-    /* AT_DISPATCH_FLOATING_TYPES and its like name the type so: one of them will do,
-     * unless a declaration says more. */
-    bindings_add(names, code_hash("scalar_t", 8), xstrdup(GUESS_FLOATING));
+    struct template_parameters own;
+    template_parameters_read(t, d, &own);
+    if (!template_parameters_mentioned("scalar_t", &own)) {
+        bindings_add_scalar(names);
+    }
     for (size_t i = d->body; i < d->body_end; i++) {
         bindings_read_at(t, i, d->body_end, names);
     }

@@ -33,7 +33,10 @@ char *bindings_in_parens(char *text);
 /* What token i begins, where it is a constant's or an alias's declaration. */
 void bindings_read_at(const struct code_tokens *t, size_t i, size_t limit,
                       struct bindings *names);
-/* All of a function's. */
+/* scalar_t, for a type that is to be guessed. */
+void bindings_add_scalar(struct bindings *names);
+/* All of a function's, and scalar_t unless its own template has a parameter of that name.
+ */
 void bindings_read_locals(const struct code_tokens *t, const struct declaration *d,
                           struct bindings *names);
 

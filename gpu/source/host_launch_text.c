@@ -1,7 +1,8 @@
 #include "gpu/source/host_launch_text.h"
 
 #include "base/mem.h"
-#include "gpu/source/host_tokens.h"
+#include "gpu/source/host_blanker.h"
+#include "gpu/source/host_guesses.h"
 
 #include <string.h>
 
@@ -50,4 +51,81 @@ bool host_launch_text_write(char *text, const char *expression, size_t line, siz
         write_between(&tokens, text, line, to) || write_between(&tokens, text, from, to);
     code_tokens_finish(&tokens);
     return written;
+}
+
+/* ---- those of a file ---- */
+
+static bool is_duplicate(const struct host_launches *l, size_t i) {
+    for (size_t k = 0; k < i; k++) {
+        if (strcmp(l->list[k].expression, l->list[i].expression) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* template __global__ void k<half>(…); */
+static bool is_instantiated(const struct host_blanker *b, const struct declaration *d) {
+    size_t i = d->first;
+    while (i < d->name && b->tokens.list[i].word != WORD_TEMPLATE) {
+        i++;
+    }
+    return d->kind == DECLARATION_FUNCTION && d->has_global && d->has_template &&
+           !d->body && i < d->name && b->tokens.list[i + 1].word != WORD_LESS;
+}
+
+/* Whether the source says elsewhere with which types the kernel is wanted. */
+static bool is_told(const struct host_launches *l, const struct host_blanker *b,
+                    const char *guess) {
+    size_t len = strcspn(guess, "<");
+    for (size_t i = 0; i < l->count; i++) {
+        const char *other = l->list[i].expression;
+        if (strncmp(other, guess, len + 1) == 0 && !host_guess_is(other)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < b->declarations.count; i++) {
+        const struct declaration *d = &b->declarations.list[i];
+        if (is_instantiated(b, d)) {
+            autofree char *name = host_qualified_name(b, d);
+            if (strlen(name) == len && memcmp(name, guess, len) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* On the launch's own line where it fits, else from there on, else anywhere in what went.
+ */
+static struct host_guess room_of(const struct host_launch *launch,
+                                 const struct host_blanker *b, const char *text) {
+    const struct declaration *d = &b->declarations.list[launch->declaration];
+    struct host_guess ret = {.expression = launch->expression,
+                             .offset = launch->offset,
+                             .line = launch->offset,
+                             .from = b->tokens.list[d->first].start,
+                             .to = b->tokens.list[d->last].end};
+    while (ret.line > ret.from && text[ret.line - 1] != '\n') {
+        ret.line--;
+    }
+    return ret;
+}
+
+void host_launches_write(const struct host_launches *launches,
+                         const struct host_blanker *b, char *text,
+                         struct host_guesses *guesses) {
+    for (size_t i = 0; i < launches->count; i++) {
+        struct host_guess room = room_of(&launches->list[i], b, text);
+        if (is_duplicate(launches, i)) {
+            continue;
+        }
+        if (host_guess_is(room.expression)) {
+            if (!is_told(launches, b, room.expression)) {
+                host_guesses_add(guesses, &room);
+            }
+        } else {
+            host_launch_text_write(text, room.expression, room.line, room.from, room.to);
+        }
+    }
 }

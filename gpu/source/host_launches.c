@@ -4,17 +4,19 @@
 #include "gpu/source/host_launch_text.h"
 #include "gpu/source/host_macros.h"
 #include "gpu/source/host_parameters.h"
+#include "gpu/source/launch_types.h"
 
 #include "base/mem.h"
 
 #include <string.h>
 
 #define LAUNCHES_MAX 256
-#define USES_MAX 8            /* of one macro, in one file */
-#define EXPANSIONS_MAX 256    /* of all macros in one file */
-#define ANSWERS_MAX 4096      /* calls of host templates that are looked into */
-#define NESTED_MAX 6          /* macros that expand to macros */
-#define GROUPS_MAX (1u << 22) /* tokens that the arguments of macros may have in all */
+#define USES_MAX 8             /* of one macro, in one file */
+#define EXPANSIONS_MAX 256     /* of all macros in one file */
+#define ANSWERS_MAX 4096       /* calls of host templates that are looked into */
+#define NESTED_MAX 6           /* macros that expand to macros */
+#define LAUNCH_TOKENS_MAX 1024 /* between <<< and >>> */
+#define GROUPS_MAX (1u << 22)  /* tokens that the arguments of macros may have in all */
 
 static enum code_word word_at(const struct code_tokens *t, size_t i) {
     return t->list[i < t->count ? i : t->count].word;
@@ -54,6 +56,7 @@ struct collector {
     unsigned expansions; /* made so far */
     unsigned answers;    /* calls looked into so far */
     size_t groups;       /* tokens of macros' arguments looked at so far */
+    size_t looked;       /* tokens looked at for the types of calls' arguments */
     struct template_kernel *kernels;
     size_t kernel_count;
 };
@@ -211,29 +214,107 @@ static bool is_running(const struct walk *w, const char *expression) {
     return ret;
 }
 
-/* What waits for a host template, when that is called with arguments at token i. */
+static void count_argument(const struct code_tokens *t, size_t from, size_t to,
+                           void *data) {
+    (void)t, (void)from, (void)to;
+    ++*(size_t *)data;
+}
+
+/* What a call at token i leaves to be deduced, given those in the angles up to `close`;
+ * open: the '(' of its arguments. */
+static char *deduce(struct walk *w, const struct declaration *callee, size_t given,
+                    size_t i, size_t open) {
+    struct launch_scope scopes[NESTED_MAX + 2];
+    size_t n = 0;
+    for (const struct walk *at = w; at && n < ARRAY_LEN(scopes); at = at->outer, n++) {
+        const struct declaration *d = &w->c->b->declarations.list[at->index];
+        scopes[n] = (struct launch_scope){.t = at->t,
+                                          .params = at->depth ? 0 : d->params,
+                                          .from = at->from,
+                                          .to = n ? at->to : i,
+                                          .outer = NULL};
+        if (n) {
+            scopes[n - 1].outer = &scopes[n];
+        }
+    }
+    return launch_types_deduce(&w->c->b->tokens, callee, given, scopes, open, w->names,
+                               &w->c->looked);
+}
+
+/* "<float, 4>" of a call of a template at token i: what it says and what its arguments
+ * tell; NULL when that is not all. launches: it is a kernel's. */
+static char *template_arguments(struct walk *w, const struct declaration *callee,
+                                size_t i, bool launches) {
+    struct template_parameters parameters;
+    size_t given = 0, close = i;
+    w->c->looked += callee->params_end - callee->first;
+    if (w->c->looked >= LAUNCH_TYPES_LOOKED_MAX) {
+        return NULL;
+    }
+    template_parameters_read(&w->c->b->tokens, callee, &parameters);
+    if (word_at(w->t, i + 1) == WORD_LESS) {
+        close = code_angles_end(w->t, i + 1);
+        if (close == i + 1) {
+            return NULL;
+        }
+        template_list_split(w->t, i + 1, close, count_argument, &given);
+    }
+    char *said =
+        close > i ? bindings_expand(w->t, i + 1, close + 1, w->names) : xstrdup("<>");
+    bool lacks = !parameters.bad && given < parameters.count;
+    if (!said || (close > i && !(lacks && !parameters.list[given].fallback))) {
+        return said;
+    }
+    size_t open = close + 1;
+    size_t limit = open + LAUNCH_TOKENS_MAX < w->to ? open + LAUNCH_TOKENS_MAX : w->to;
+    while (launches && open < limit && word_at(w->t, open - 1) != WORD_LAUNCH_CLOSE) {
+        open++;
+    }
+    autofree char *rest = word_at(w->t, open) == WORD_PAREN_OPEN && lacks
+                              ? deduce(w, callee, given, i, open)
+                              : NULL;
+    char *ret = rest ? xasprintf("%.*s%s%s>", (int)strlen(said) - 1, said,
+                                 given && *rest ? ", " : "", rest)
+                     : NULL;
+    free(said);
+    return ret;
+}
+
+static void bind_answers(struct collector *c, const char *text,
+                         const struct template_parameters *parameters,
+                         struct bindings *ret) {
+    const struct bindings none = {.count = 0};
+    struct call call = {&none, parameters, ret, 0};
+    struct code_tokens t;
+    /* the blank keeps the last '>' a token of its own */
+    autofree char *list = xasprintf("%.*s >", (int)strlen(text) - 1, text);
+    if (code_tokens_read(&t, list, strlen(list)) == 0) {
+        template_list_split(&t, 0, t.count - 1, bind_argument, &call);
+        code_tokens_finish(&t);
+    }
+    while (call.at < parameters->count && parameters->list[call.at].fallback) {
+        const struct template_parameter *p = &parameters->list[call.at];
+        bind_argument(&c->b->tokens, p->fallback, p->fallback_end, &call);
+    }
+}
+
+/* What waits for a host template, when that is called at token i. */
 static void answer_call(struct walk *w, size_t i) {
     const struct code_tokens *t = w->t, *own = &w->c->b->tokens;
     const struct declaration *callee =
         &w->c->b->declarations.list[w->waiting->declaration];
-    size_t open = i + 1;
     if (code_token_hash(t, i) != code_token_hash(own, callee->name) ||
         w->c->answers++ >= ANSWERS_MAX) {
         return;
     }
-    size_t close = code_angles_end(t, open);
     struct template_parameters parameters;
     template_parameters_read(own, callee, &parameters);
-    if (close == open || parameters.bad) {
+    autofree char *text = template_arguments(w, callee, i, false);
+    if (!text || parameters.bad) {
         return;
     }
     struct bindings arguments = {.count = 0};
-    struct call call = {w->names, &parameters, &arguments, 0};
-    template_list_split(t, open, close, bind_argument, &call);
-    while (call.at < parameters.count && parameters.list[call.at].fallback) {
-        const struct template_parameter *p = &parameters.list[call.at];
-        bind_argument(own, p->fallback, p->fallback_end, &call);
-    }
+    bind_answers(w->c, text, &parameters, &arguments);
     char *expression = bindings_expand_text(w->waiting->expression, &arguments);
     if (expression && !template_parameters_mentioned(expression, &parameters) &&
         !is_running(w, expression)) {
@@ -244,32 +325,10 @@ static void answer_call(struct walk *w, size_t i) {
     bindings_finish(&arguments);
 }
 
-static void count_argument(const struct code_tokens *t, size_t from, size_t to,
-                           void *data) {
-    (void)t, (void)from, (void)to;
-    ++*(size_t *)data;
-}
-
-/* "k<4><<<1, 1>>>(x)" of a template <int N, class T>: what is missing is found from the
- * call's arguments, whose types are not known here. */
-static bool is_deduced(struct walk *w, const struct declaration *kernel, size_t open,
-                       size_t close) {
-    struct template_parameters parameters;
-    size_t given = 0;
-    template_parameters_read(&w->c->b->tokens, kernel, &parameters);
-    template_list_split(w->t, open, close, count_argument, &given);
-    return !parameters.bad && given < parameters.count &&
-           !parameters.list[given].fallback;
-}
-
 static void take_kernel(struct walk *w, size_t i) {
     const struct host_blanker *b = w->c->b;
     const struct declaration *kernel = kernel_template(w->c, code_token_hash(w->t, i));
-    size_t close = kernel ? code_angles_end(w->t, i + 1) : i + 1;
-    if (close == i + 1 || is_deduced(w, kernel, i + 1, close)) {
-        return;
-    }
-    autofree char *arguments = bindings_expand(w->t, i + 1, close + 1, w->names);
+    autofree char *arguments = kernel ? template_arguments(w, kernel, i, true) : NULL;
     if (arguments && !is_running(w, arguments)) {
         autofree char *qualified = host_qualified_name(b, kernel);
         place(w->c, xasprintf("%s%s", qualified, arguments), w->index, walk_offset(w, i));
@@ -284,11 +343,13 @@ static void walk(struct walk *w) {
         if (word_at(w->t, i) != WORD_NAME) {
             continue;
         }
-        if (word_at(w->t, i + 1) == WORD_PAREN_OPEN) {
-            i = walk_macro(w, i);
-        } else if (word_at(w->t, i + 1) == WORD_LESS && w->waiting) {
+        enum code_word after = word_at(w->t, i + 1);
+        if (w->waiting && (after == WORD_LESS || after == WORD_PAREN_OPEN)) {
             answer_call(w, i);
-        } else if (word_at(w->t, i + 1) == WORD_LESS) {
+        }
+        if (after == WORD_PAREN_OPEN) {
+            i = walk_macro(w, i);
+        } else if (!w->waiting && (after == WORD_LESS || after == WORD_LAUNCH_OPEN)) {
             take_kernel(w, i);
         }
     }
@@ -339,11 +400,28 @@ static bool may_call(struct collector *c, const struct declaration *d, uint64_t 
             after == WORD_PAREN_OPEN
                 ? host_macros_find(&c->macros, hash, t->list[i].start)
                 : NULL;
-        if ((after == WORD_LESS && hash == name) || (m && m->launches)) {
+        if (hash == name || (m && m->launches)) {
             return true;
         }
     }
     return false;
+}
+
+/* Nobody says what a host template's own scalar_t is: one of the usual types will do. */
+static void guess_scalar(struct collector *c, const struct host_launch *waiting) {
+    const struct code_tokens *t = &c->b->tokens;
+    struct template_parameters own;
+    struct bindings names = {.count = 0};
+    template_parameters_read(t, &c->b->declarations.list[waiting->declaration], &own);
+    bindings_add_scalar(&names);
+    char *expression = bindings_expand_text(waiting->expression, &names);
+    if (expression && host_guess_is(expression) &&
+        !template_parameters_mentioned(expression, &own)) {
+        add_launch(c->ready, expression, waiting->declaration, waiting->offset);
+    } else {
+        free(expression);
+    }
+    bindings_finish(&names);
 }
 
 /* Find who calls the host templates that expressions wait for; what they answer may wait
@@ -353,6 +431,7 @@ static void collect_calls(struct collector *c) {
     for (size_t w = 0; w < c->waiting.count && w < 64; w++) {
         struct host_launch waiting = c->waiting.list[w];
         size_t name = b->declarations.list[waiting.declaration].name;
+        size_t before = c->ready->count + c->waiting.count;
         note_callers(c, &b->tokens.list[name]);
         for (size_t k = 0; k < b->declarations.count; k++) {
             const struct declaration *d = &b->declarations.list[k];
@@ -360,6 +439,9 @@ static void collect_calls(struct collector *c) {
                 may_call(c, d, code_token_hash(&b->tokens, name))) {
                 walk_declaration(c, k, &waiting);
             }
+        }
+        if (c->ready->count + c->waiting.count == before) {
+            guess_scalar(c, &waiting);
         }
     }
 }
@@ -412,81 +494,4 @@ void host_launches_finish(struct host_launches *launches) {
     }
     free(launches->list);
     *launches = (struct host_launches){0};
-}
-
-/* ---- writing ---- */
-
-static bool is_duplicate(const struct host_launches *l, size_t i) {
-    for (size_t k = 0; k < i; k++) {
-        if (strcmp(l->list[k].expression, l->list[i].expression) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* template __global__ void k<half>(…); */
-static bool is_instantiated(const struct host_blanker *b, const struct declaration *d) {
-    size_t i = d->first;
-    while (i < d->name && word_at(&b->tokens, i) != WORD_TEMPLATE) {
-        i++;
-    }
-    return d->kind == DECLARATION_FUNCTION && d->has_global && d->has_template &&
-           !d->body && i < d->name && word_at(&b->tokens, i + 1) != WORD_LESS;
-}
-
-/* Whether the source says elsewhere with which types the kernel is wanted. */
-static bool is_told(const struct host_launches *l, const struct host_blanker *b,
-                    const char *guess) {
-    size_t len = strcspn(guess, "<");
-    for (size_t i = 0; i < l->count; i++) {
-        const char *other = l->list[i].expression;
-        if (strncmp(other, guess, len + 1) == 0 && !host_guess_is(other)) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < b->declarations.count; i++) {
-        const struct declaration *d = &b->declarations.list[i];
-        if (is_instantiated(b, d)) {
-            autofree char *name = host_qualified_name(b, d);
-            if (strlen(name) == len && memcmp(name, guess, len) == 0) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* On the launch's own line where it fits, else from there on, else anywhere in what went.
- */
-static struct host_guess room_of(const struct host_launch *launch,
-                                 const struct host_blanker *b, const char *text) {
-    const struct declaration *d = &b->declarations.list[launch->declaration];
-    struct host_guess ret = {.expression = launch->expression,
-                             .offset = launch->offset,
-                             .line = launch->offset,
-                             .from = b->tokens.list[d->first].start,
-                             .to = b->tokens.list[d->last].end};
-    while (ret.line > ret.from && text[ret.line - 1] != '\n') {
-        ret.line--;
-    }
-    return ret;
-}
-
-void host_launches_write(const struct host_launches *launches,
-                         const struct host_blanker *b, char *text,
-                         struct host_guesses *guesses) {
-    for (size_t i = 0; i < launches->count; i++) {
-        struct host_guess room = room_of(&launches->list[i], b, text);
-        if (is_duplicate(launches, i)) {
-            continue;
-        }
-        if (host_guess_is(room.expression)) {
-            if (!is_told(launches, b, room.expression)) {
-                host_guesses_add(guesses, &room);
-            }
-        } else {
-            host_launch_text_write(text, room.expression, room.line, room.from, room.to);
-        }
-    }
 }

@@ -237,7 +237,6 @@ Test(host_code, instantiations_that_host_code_asks_for_are_written_in_its_place)
          "{ { using C = C<4>; k<C><<<1, 1>>>(); } { using C = C<8>; k<C><<<1, 1>>>(); } "
          "}",
          "template <int A> struct C {}; template <class T> __global__ void k() {}"},
-        /* T is found from the call, which is not read. */
         {"template <int N, class T, int M = 1> __global__ void k(T *p) {} void f(int *p) "
          "{ k<4><<<1, 1>>>(p); k<4, int><<<1, 1>>>(p); }",
          "template <int N, class T, int M = 1> __global__ void k(T *p) {} "
@@ -323,6 +322,62 @@ Test(host_code, launches_through_macros_of_the_file_ask_for_instantiations) {
         autofree char *got = asked(cases[i].text);
         cr_expect(eq(str, got, (char *)cases[i].asked), "of: %s", cases[i].text);
     }
+}
+
+Test(host_code, launches_without_template_arguments_ask_for_what_plain_types_tell) {
+    static const struct {
+        const char *text, *asked;
+    } cases[] = {
+        {KERNELS "int main() { float *a, *b = nullptr; q<<<1, 1>>>(b); " ROOM "}",
+         "q<float>;"},
+        {KERNELS "void f(const double *x) { q<<<1, 1>>>(x); " ROOM "}",
+         "q<const double>;"},
+        {KERNELS "void f(at::Tensor x) { q<<<1, 1>>>(x.data_ptr<long>()); " ROOM "}",
+         "q<long>;"},
+        {KERNELS "void f(void *x) { q<<<1, 1>>>((unsigned char *)x); " ROOM "}",
+         "q<unsigned char>;"},
+        {KERNELS "#define GO(...) q<<<1, 1>>>(__VA_ARGS__)\nvoid f(int n) { int **x; "
+                 "GO(x + n); " ROOM "}",
+         "q<int*>;"},
+        {"template <class T, class I = int> __global__ void r(const T *__restrict__ x, "
+         "T a, I n) {}\nvoid f(const half *x, half a, size_t n) { r<<<1, 1>>>(x, a, "
+         "n); " ROOM "}",
+         "r<half, size_t>;"},
+        {"template <class T> __global__ void s(T a, int n) {}\n"
+         "void f() { s<<<1, 1>>>(2.0f, 1); s<<<1, 1>>>(1e3, 1); s<<<1, 1>>>(7, 1); " ROOM
+             ROOM "}",
+         "s<float>;s<double>;s<int>;"},
+        /* through a host template that is called without arguments, too */
+        {KERNELS "template <class T> void run(T *x) { q<<<1, 1>>>(x); }\n"
+                 "void f(short *y) { run(y); " ROOM "}",
+         "q<short>;"},
+        /* a number that nothing tells; a product; two variables of one name; void */
+        {KERNELS "void f(float *x) { k<<<1, 1>>>(x); " ROOM "}", ""},
+        {KERNELS "void f(int a, int x) { g(a * x); q<<<1, 1>>>(x); " ROOM "}", ""},
+        {KERNELS "void f() { { int *x; q<<<1, 1>>>(x); } { float *x; h(x); } " ROOM "}",
+         "q<int>;"},
+        {KERNELS "void f() { { int *x; } { float *x; q<<<1, 1>>>(x); } " ROOM "}", ""},
+        {KERNELS "void f(void *x) { auto y = g(x); q<<<1, 1>>>(x); q<<<1, 1>>>(y); " ROOM
+                 "}",
+         ""},
+        /* T is a pointer's element, so a number tells nothing */
+        {KERNELS "void f(int n) { q<<<1, 1>>>(n); return n; " ROOM "}", ""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *got = asked(cases[i].text);
+        cr_expect(eq(str, got, (char *)cases[i].asked), "of: %s", cases[i].text);
+    }
+}
+
+Test(host_code, a_host_template_s_own_scalar_t_is_what_its_callers_say) {
+    autofree char *told = asked(
+        KERNELS "template <class scalar_t> void run(scalar_t *x) { q<scalar_t><<<1, "
+                "1>>>(x); }\nvoid f(void *x) { run<double>((double *)x); " ROOM "}");
+    cr_expect(eq(str, told, "q<double>;"));
+    autofree char *untold = asked(
+        KERNELS "template <class scalar_t> void run(scalar_t *x) { q<scalar_t><<<1, "
+                "1>>>(x); " ROOM "}");
+    cr_expect(eq(str, untold, "q<float>;"));
 }
 
 Test(host_code, dispatched_types_are_instantiated_with_one_that_is_among_them) {
