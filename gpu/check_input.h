@@ -30,7 +30,7 @@ struct check_places {
 struct check_wants {
     bool ptx;   /* result "ptx", with line information */
     bool cubin; /* result "cubin", where it is not too large: compile.h */
-    const char *const *instantiate; /* template-ids of kernels, NULL-terminated, or NULL */
+    const char *const *instantiate; /* kernels' template-ids, NULL-terminated; or NULL */
 };
 
 /* A failure whose words are owned here. */
@@ -40,10 +40,9 @@ struct check_refusal {
     char message[512];
 };
 
-/* 0, or a negative errno with `refusal` filled. wants may be NULL. roots: absolute folders, NULL-terminated,
- * may be NULL. */
+/* 0, or a negative errno with `refusal` filled. wants may be NULL. roots: absolute
+ * folders, NULL-terminated, may be NULL. */
 int check_input_read(struct check_input *ret, const json_t *params,
                      const struct check_wants *wants, const char *const *roots,
-                     const struct check_places *places,
-                     struct check_refusal *refusal);
+                     const struct check_places *places, struct check_refusal *refusal);
 void check_input_finish(struct check_input *input);

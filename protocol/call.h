@@ -103,10 +103,10 @@ struct call_view {
 };
 
 /* Check params (stolen; NULL = {}) against the operation's schema (it must stand in a
- * table) and start it, or let it wait while too many run. Bad params end the call as failed. A call may have ended when this
- * returns: look at call_ended, or attach a view, which hears of an end that already was
- * from the loop. origin's client and roots are copied; loop and host must outlive the
- * call. Returns a reference. */
+ * table) and start it, or let it wait while too many run. Bad params end the call as
+ * failed. A call may have ended when this returns: look at call_ended, or attach a view,
+ * which hears of an end that already was from the loop. origin's client and roots are
+ * copied; loop and host must outlive the call. Returns a reference. */
 struct call *call_start(const struct operation *op, json_t *params,
                         const struct call_origin *origin);
 void call_attach(struct call *call, struct call_view *view); /* embedded by the owner */

@@ -1,4 +1,4 @@
-/* Hints name methods, "skill/get tells more"; who calls tools is told "skill_get". */
+/* Hints name methods, "job/status tells more"; who calls tools is told "job_status". */
 #include "protocol/mcp_internal.h"
 
 #include "base/buf.h"
@@ -69,8 +69,8 @@ static json_t *hinted(const struct mcp *m, const json_t *value, const char *cons
 
 json_t *mcp_hinted_result(const struct mcp *m, const json_t *result) {
     static const char *const ways[][4] = {
-        {"evaluation", "hint"},           /* a skill was made and could not be measured */
-        {"result", "evaluation", "hint"}, /* as a job's */
+        {"evaluation", "hint"},           /* what was made could not be measured */
+        {"result", "evaluation", "hint"}, /* in a job */
         {"error", "data", "hint"},        /* a job that failed */
     };
     json_t *ret = json_incref((json_t *)(uintptr_t)result);

@@ -2,9 +2,10 @@
 /* What skills and tasks are about, for what their words do not have in common.
  *
  * A skill keeps the words of its name, its description and its first headings, and the
- * direction of the sum of those of name and description. A task's words are then compared in two ways: all of them at
- * once by direction, which is fast and finds candidates, and each with the nearest word
- * of the skill, which tells more. Exact spelling is the index's matter. */
+ * direction of the sum of those of name and description. A task's words are then compared
+ * in two ways: all of them at once by direction, which is fast and finds candidates, and
+ * each with the nearest word of the skill, which tells more. Exact spelling is the
+ * index's matter. */
 #include "skills/stemmer.h"
 #include "skills/word_vectors.h"
 

@@ -44,7 +44,7 @@ struct key_term {
     unsigned count;    /* in the task */
     unsigned position; /* of its first occurrence, in words (function words count) */
     enum word_kind kind;
-    bool topic;    /* what the thing wanted is for or about: "an ADR for moving to Kafka" */
+    bool topic; /* what the thing wanted is for or about: "an ADR for moving to Kafka" */
     bool optional; /* the joined form of words that are here too: unknown, it says nothing
                     */
 };

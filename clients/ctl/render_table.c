@@ -7,11 +7,11 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define CELL_MAX 1000        /* bytes */
-#define COLUMN_LEAST 8       /* a column of text is not made narrower */
+#define CELL_MAX 1000       /* bytes */
+#define COLUMN_LEAST 8      /* a column of text is not made narrower */
 #define BREAK_MARKS "/-.,;" /* behind which a path or a name can be broken */
-#define PIECE_MOST 32        /* columns of an id; a longer piece is broken anywhere */
-#define GAP 2                /* blanks between columns */
+#define PIECE_MOST 32       /* columns of an id; a longer piece is broken anywhere */
+#define GAP 2               /* blanks between columns */
 
 struct table {
     const char *const *titles;

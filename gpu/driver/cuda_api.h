@@ -20,7 +20,7 @@ typedef struct cuda_event_object *cuda_event_ref;
 typedef struct cuda_graph_object *cuda_graph_ref;
 typedef struct cuda_graph_exec_object *cuda_graph_exec_ref;
 typedef struct cuda_array_object *cuda_array_ref;
-typedef uint64_t cuda_address; /* CUdeviceptr */
+typedef uint64_t cuda_address;                         /* CUdeviceptr */
 typedef unsigned long long cuda_texture, cuda_surface; /* CUtexObject, CUsurfObject */
 
 struct cuda_uuid {
@@ -179,7 +179,7 @@ enum cuda_array_flag {
     CUDA_ARRAY_LAYERED = 1, /* depth counts layers */
     CUDA_ARRAY_SURFACE = 2,
     CUDA_ARRAY_CUBEMAP = 4, /* depth is 6, or with LAYERED a multiple of 6 */
-    CUDA_ARRAY_GATHER = 8, /* two dimensions only */
+    CUDA_ARRAY_GATHER = 8,  /* two dimensions only */
 };
 struct cuda_array_shape { /* CUDA_ARRAY3D_DESCRIPTOR: 0 where there is no dimension */
     size_t width, height, depth;

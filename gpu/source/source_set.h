@@ -1,8 +1,8 @@
 #pragma once
 /* source_set: the files of one compilation, by their path inside the job.
  *
- * The daemon fills one from what a client sent and what the source includes; it travels to
- * the worker as JSON; the compiler sees nothing else of the user's. Bounded: see
+ * The daemon fills one from what a client sent and what the source includes; it travels
+ * to the worker as JSON; the compiler sees nothing else of the user's. Bounded: see
  * SOURCE_SET_MAX_*. */
 #include "base/json.h"
 
@@ -16,8 +16,8 @@ struct err;
 struct source_file {
     char *path;    /* inside the job: relative, normalised, "r0/src/k.cu" */
     char *display; /* what findings call it: "src/k.cu" as the client would write it */
-    char *text;    /* what the compiler gets (host code blanked, #line removed); NUL-ended */
-    char *original; /* as it was, when that differs; NULL = text. Same length and lines. */
+    char *text; /* what the compiler gets (host code blanked, #line removed); NUL-ended */
+    char *original; /* as it was, as long, where that differs; NULL = text */
     size_t len;
 };
 
