@@ -1,5 +1,6 @@
 #include "gpu/check_result.h"
 
+#include "base/buf.h"
 #include "base/lines.h"
 #include "base/mem.h"
 #include "gpu/facts/kernel_facts.h"
@@ -54,37 +55,100 @@ static struct finding_span span_in(const struct source_file *file, size_t start,
     return span;
 }
 
-static json_t *template_note(const struct source_file *file,
-                             const struct kernel_place *kernel) {
+#define LEFT_NAMED 8   /* kernels that one note names */
+#define NAME_SHOWN 200 /* characters of a name */
+#define LEFT_SCANNED                                                                     \
+    (256u << 10) /* bytes; a note is not worth the loop's wait for more */
+
+/* Whether the compiler's "ns::k<float>" is the template kernel k; scopes that have no
+ * name in the source are left out, so the last part decides. */
+static bool is_instance(const char *compiled, const char *kernel) {
+    const char *scope = strrchr(kernel, ':');
+    const char *name = scope ? scope + 1 : kernel;
+    size_t len = strlen(name), base = strcspn(compiled, "<");
+    return base >= len && memcmp(compiled + base - len, name, len) == 0 &&
+           (base == len || compiled[base - len - 1] == ':');
+}
+
+static bool is_left(const struct source_file *file, const struct kernel_place *kernel,
+                    const json_t *kernels) {
+    const json_t *compiled;
+    size_t i;
+    json_array_foreach(kernels, i, compiled) {
+        if (is_instance(json_get_string(compiled, "name", ""), kernel->name)) {
+            return false;
+        }
+    }
+    return !json_array_size(kernels) ||
+           strncmp(file->text + kernel->signature, "template", 8) == 0;
+}
+
+/* The names of those after the first; how many there are. */
+static size_t add_left(const struct source_file *file, const struct host_code *code,
+                       size_t first, const json_t *kernels, struct buf *names) {
+    size_t count = 0;
+    for (size_t i = first + 1; i < code->kernel_count; i++) {
+        if (is_left(file, &code->kernels[i], kernels)) {
+            if (count < LEFT_NAMED) {
+                buf_addf(names, "%s%.*s", count ? ", " : "", NAME_SHOWN,
+                         code->kernels[i].name);
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+static json_t *template_note(const struct source_file *file, const struct host_code *code,
+                             size_t first, const json_t *kernels) {
+    const struct kernel_place *kernel = &code->kernels[first];
     struct finding_span span = span_in(file, kernel->offset, kernel->end);
     autofree char *example = kernel_template_example(
         file->text + kernel->signature, kernel->signature_end - kernel->signature);
-    autofree char *message = xasprintf(
-        "\"%s\" is a template (or inside one) and nothing that the compiler sees "
-        "instantiates it, so it was parsed but not compiled: add an explicit "
-        "instantiation, for example `template __global__ void %s<%s>(…);` with the "
-        "kernel's parameters, or name one in a check spec (\"kernel\")",
-        kernel->name, kernel->name, example);
-    return finding_new("upskilld", "no_kernels", FINDING_INFO, message, file->display,
+    autobuf names = BUF_INIT(2048), words = BUF_INIT(8192);
+    size_t more = add_left(file, code, first, kernels, &names);
+    buf_addf(&words,
+             "\"%.*s\" is a template (or inside one) and nothing that the compiler sees "
+             "instantiates it, so it was parsed but not compiled: add an explicit "
+             "instantiation, for example `template __global__ void %.*s<%.*s>(…);` with "
+             "the kernel's parameters, or name one in a check spec (\"kernel\")",
+             NAME_SHOWN, kernel->name, NAME_SHOWN, kernel->name, NAME_SHOWN, example);
+    if (more) {
+        buf_addf(&words, ". So it is with %zu more: %s%s", more, names.data,
+                 more > LEFT_NAMED ? " …" : "");
+    }
+    return finding_new("upskilld", "no_kernels", FINDING_INFO, words.data, file->display,
                        &span);
 }
 
-/* A source that compiled to nothing looks like success; say what is missing. A header
- * without kernels is nothing to speak of. */
-static void note_no_kernels(const struct source_set *sources, json_t *findings) {
+/* Of the first template kernel of a file that was not compiled; NULL: all were. */
+static json_t *left_note(const struct source_file *file, const json_t *kernels) {
     json_t *note = NULL;
-    for (size_t i = 0; i < sources->count && !note; i++) {
-        const struct source_file *file = &sources->files[i];
-        struct host_code code = {0};
-        host_code_scan(file->text, file->len, &code);
-        if (code.kernel_count) {
-            note = template_note(file, &code.kernels[0]);
-        }
-        host_code_finish(&code);
+    struct host_code code = {0};
+    host_code_scan(file->text, file->len, &code);
+    for (size_t i = 0; i < code.kernel_count && !note; i++) {
+        note = is_left(file, &code.kernels[i], kernels)
+                   ? template_note(file, &code, i, kernels)
+                   : NULL;
+    }
+    host_code_finish(&code);
+    return note;
+}
+
+/* A source that compiled to nothing, or not to all of its kernels, looks like success;
+ * say what is missing. A header without kernels is nothing to speak of, and what a file
+ * that has some includes is not its own. */
+static void note_no_kernels(const struct source_set *sources, const json_t *kernels,
+                            json_t *findings) {
+    json_t *note = NULL;
+    size_t files = json_array_size(kernels) ? 1 : sources->count;
+    for (size_t i = 0; i < files && !note; i++) {
+        bool scanned = !json_array_size(kernels) || sources->files[i].len <= LEFT_SCANNED;
+        note = scanned ? left_note(&sources->files[i], kernels) : NULL;
     }
     const struct source_file *unit = &sources->files[0];
     bool header = sources->count > 1 && strcmp(unit[0].display, unit[1].display) == 0;
-    if (!note && !header) {
+    if (!note && !header && !json_array_size(kernels)) {
         note = finding_new("upskilld", "no_kernels", FINDING_INFO,
                            "the source defines no __global__ function, so there is no "
                            "kernel to report on",
@@ -198,8 +262,8 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     consequences_fold(findings);
     if (note) {
         json_array_append(findings, note);
-    } else if (compiled && !input->options.quick && !json_array_size(kernels)) {
-        note_no_kernels(&input->closure.sources, findings);
+    } else if (compiled && !input->options.quick) {
+        note_no_kernels(&input->closure.sources, kernels, findings);
     }
     json_t *result = json_pack(
         "{s:b, s:s, s:s, s:o, s:b, s:o, s:o, s:I, s:o, s:o}", "ok", 0, "arch",

@@ -24,9 +24,49 @@ static void nest(struct nesting *n, const struct cuda_lexer *l,
     }
 }
 
-static const char *example_of(const struct cuda_lexer *l, const struct cuda_token *t) {
-    bool type = cuda_token_is(l, t, "typename") || cuda_token_is(l, t, "class");
-    return type ? "float" : cuda_token_is(l, t, "bool") ? "true" : "128";
+/* Types of whole numbers, by what they are mostly called. */
+static bool is_number_type(const struct cuda_lexer *l, const struct cuda_token *t) {
+    static const char *const words[] = {"int",    "unsigned", "signed", "long",  "short",
+                                        "char",   "auto",     "uint",   "uchar", "ushort",
+                                        "size_t", "ulong",    "Index"};
+    size_t len = t->end - t->start;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (cuda_token_is(l, t, words[i])) {
+            return true;
+        }
+    }
+    return len > 2 && memcmp(l->text + t->end - 2, "_t", 2) == 0;
+}
+
+/* "ns::Mode(0)" of an enumeration's parameter "const ns::Mode M", with *t its first
+ * token. */
+static void add_value(struct cuda_lexer peek, struct cuda_token t, struct buf *out) {
+    while (cuda_token_is(&peek, &t, "const") || cuda_token_is(&peek, &t, "enum")) {
+        t = cuda_lexer_next(&peek);
+    }
+    struct cuda_token last = t, next = cuda_lexer_next(&peek);
+    while (cuda_token_is(&peek, &next, "::")) {
+        last = cuda_lexer_next(&peek);
+        next = cuda_lexer_next(&peek);
+    }
+    if (last.kind != CUDA_IDENTIFIER || is_number_type(&peek, &last) ||
+        !(next.kind == CUDA_IDENTIFIER || cuda_token_is(&peek, &next, ",") ||
+          cuda_token_is(&peek, &next, ">"))) {
+        buf_adds(out, "128");
+        return;
+    }
+    buf_addf(out, "%.*s(0)", (int)(last.end - t.start), peek.text + t.start);
+}
+
+static void add_example(const struct cuda_lexer *l, const struct cuda_token *t,
+                        struct buf *out) {
+    if (cuda_token_is(l, t, "typename") || cuda_token_is(l, t, "class")) {
+        buf_adds(out, "float");
+    } else if (cuda_token_is(l, t, "bool")) {
+        buf_adds(out, "true");
+    } else {
+        add_value(*l, *t, out);
+    }
 }
 
 /* With the lexer behind "template <". */
@@ -46,7 +86,8 @@ static void read_parameters(struct cuda_lexer *l, struct buf *out) {
             return;
         }
         if (outermost && first) {
-            buf_addf(out, "%s%s", out->len ? ", " : "", example_of(l, &t));
+            buf_adds(out, out->len ? ", " : "");
+            add_example(l, &t, out);
         }
         first = outermost && cuda_token_is(l, &t, ",");
     }

@@ -480,6 +480,10 @@ Test(host_code, a_template_has_an_example) {
         {"template", "float"},
         {"template <", ""},
         {"template <int N >>>>>> (", "128"},
+        {"template <typename T, const ns::Mode M, size_t N> __global__ void k(T *p)",
+         "float, ns::Mode(0), 128"},
+        {"template <enum Mode M, unsigned long N, std::int64_t S> void k()",
+         "Mode(0), 128, 128"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         autofree char *got =

@@ -367,6 +367,20 @@ Test(kernel_check, advice, .timeout = 60) {
     cr_assert_eq(json_get_integer(finding, "line", 0), 1);
     cr_assert_eq(json_get_integer(finding, "column", 0), 36);
 
+    autojson *some = check_room_check(
+        &room, json_pack("{s:s}", "source",
+                         "__global__ void one(int *x) { *x = 1; }\n"
+                         "template <class T> __global__ void used(T *x) { *x = 1; }\n"
+                         "template __global__ void used<int>(int *);\n"
+                         "enum Mode { A, B };\n"
+                         "template <Mode M> __global__ void left(int *x) { *x = M; }\n"
+                         "template <int N> __global__ void too(int *x) { *x = N; }\n"));
+    finding = find_code(some, "no_kernels");
+    cr_assert_eq(json_array_size(json_object_get(some, "kernels")), 2);
+    cr_assert_eq(json_get_integer(finding, "line", 0), 5);
+    cr_assert_not_null(strstr(json_get_string(finding, "message", ""), "left<Mode(0)>"));
+    cr_assert_not_null(strstr(json_get_string(finding, "message", ""), "1 more: too"));
+
     autojson *none = check_room_check(
         &room, json_pack("{s:s}", "source", "__device__ int f() { return 1; }\n"));
     cr_assert_not_null(find_code(none, "no_kernels"));
