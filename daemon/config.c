@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "base/yaml.h"
 #include "daemon/config_workers.h"
-#include "protocol/schema.h"
+#include "protocol/schema/schema.h"
 #include "skills/models/model.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
  */
 #include "base/json.h"
 #include "base/log.h"
-#include "gpu/pool.h"
+#include "gpu/pool/pool.h"
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/pool.h"
+#include "gpu/pool/pool.h"
 
 #include <errno.h>
 #include <string.h>

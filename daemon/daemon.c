@@ -14,11 +14,11 @@
 #include "daemon/session.h"
 #include "daemon/skill_serving.h"
 #include "daemon/validator.h"
-#include "gpu/kernel_check.h"
-#include "protocol/rpc.h"
-#include "skills/catalog.h"
+#include "gpu/check/kernel_check.h"
+#include "protocol/rpc/rpc.h"
+#include "skills/catalog/catalog.h"
 #include "skills/evaluation/evaluation_room.h"
-#include "skills/evaluation/run_record.h"
+#include "skills/runs/run_record.h"
 #include "skills/skills.h"
 
 #include <limits.h>

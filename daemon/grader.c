@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 #include "daemon/daemon.h"
-#include "gpu/kernel_check.h"
-#include "skills/skill_check.h"
+#include "gpu/check/kernel_check.h"
+#include "skills/check/skill_check.h"
 
 struct grading {
     struct kernel_check *check;

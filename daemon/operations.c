@@ -7,13 +7,13 @@
 #include "daemon/prompts.h"
 #include "daemon/resources.h"
 #include "daemon/skill_serving.h"
-#include "gpu/check_document.h"
-#include "gpu/cuda_document.h"
-#include "gpu/kernel_check.h"
-#include "gpu/kernel_validate.h"
+#include "gpu/check/kernel_check.h"
+#include "gpu/editor/check_document.h"
+#include "gpu/editor/cuda_document.h"
+#include "gpu/validate/kernel_validate.h"
 #include "skills/evaluation/evaluation_room.h"
-#include "skills/evaluation/run_operations.h"
 #include "skills/generation/generation.h"
+#include "skills/runs/run_operations.h"
 #include "skills/skills.h"
 
 #include <string.h>

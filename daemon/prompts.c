@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "daemon/daemon.h"
 #include "daemon/skill_serving.h"
-#include "skills/catalog.h"
+#include "skills/catalog/catalog.h"
 #include "skills/skills.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/validate/check_spec_schema.h"
-#include "protocol/schema.h"
+#include "gpu/spec/check_spec_schema.h"
+#include "protocol/schema/schema.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,10 +6,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stdio_link.h"
-#include "protocol/lsp.h"
-#include "protocol/mcp.h"
+#include "protocol/lsp/lsp.h"
+#include "protocol/mcp/mcp.h"
 #include "protocol/plain.h"
-#include "protocol/rpc.h"
+#include "protocol/rpc/rpc.h"
 
 #include <string.h>
 

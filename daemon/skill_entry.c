@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "skills/skill.h"
+#include "skills/format/skill.h"
 
 #include <ctype.h>
 #include <errno.h>

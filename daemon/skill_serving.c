@@ -6,7 +6,7 @@
 #include "daemon/daemon.h"
 #include "daemon/skill_entry.h"
 #include "daemon/skill_serving_state.h"
-#include "skills/catalog.h"
+#include "skills/catalog/catalog.h"
 #include "skills/skills.h"
 
 #include <errno.h>

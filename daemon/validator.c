@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 #include "daemon/daemon.h"
-#include "gpu/kernel_validate.h"
-#include "skills/evaluation/grade.h"
+#include "gpu/validate/kernel_validate.h"
+#include "skills/grading/grade.h"
 
 struct validation {
     struct kernel_validate *run;

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "protocol/call_queue.h"
 #include "protocol/operation.h"
-#include "protocol/schema.h"
+#include "protocol/schema/schema.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "protocol/schema.h"
+#include "protocol/schema/schema.h"
 
 #include <errno.h>
 #include <string.h>

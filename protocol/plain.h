@@ -17,7 +17,7 @@
  * A failed call is -32602 when the caller can mend it or named what does not exist,
  * -32603 when it is our fault, and one of plain_code otherwise. */
 #include "protocol/face.h"
-#include "protocol/rpc.h"
+#include "protocol/rpc/rpc.h"
 
 enum plain_code {
     PLAIN_UNAVAILABLE = 1001, /* something this machine lacks */

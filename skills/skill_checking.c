@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "protocol/finding.h"
-#include "skills/build_toml.h"
-#include "skills/skill_check.h"
+#include "skills/check/skill_check.h"
+#include "skills/kernel_project/build_toml.h"
 #include "skills/skill_operations.h"
 
 #include <errno.h>

@@ -5,11 +5,11 @@
 #include "base/text.h"
 #include "protocol/document.h"
 #include "protocol/finding.h"
-#include "skills/build_toml.h"
-#include "skills/markdown.h"
-#include "skills/skill_check.h"
+#include "skills/check/skill_check.h"
+#include "skills/format/markdown.h"
+#include "skills/format/tokens.h"
+#include "skills/kernel_project/build_toml.h"
 #include "skills/skill_operations.h"
-#include "skills/tokens.h"
 
 #include <string.h>
 #include <sys/stat.h>

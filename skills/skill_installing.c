@@ -2,12 +2,12 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "skills/agents.h"
-#include "skills/catalog.h"
-#include "skills/install.h"
-#include "skills/skill_check.h"
+#include "base/work_stop.h"
+#include "skills/catalog/catalog.h"
+#include "skills/check/skill_check.h"
+#include "skills/install/agents.h"
+#include "skills/install/install.h"
 #include "skills/skill_operations.h"
-#include "skills/work_stop.h"
 
 #include <errno.h>
 #include <string.h>

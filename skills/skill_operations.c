@@ -3,8 +3,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "skills/catalog.h"
-#include "skills/skill.h"
+#include "skills/catalog/catalog.h"
+#include "skills/format/skill.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "protocol/call.h"
-#include "skills/agents.h"
-#include "skills/catalog.h"
+#include "skills/catalog/catalog.h"
+#include "skills/install/agents.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "protocol/rpc.h"
+#include "protocol/rpc/rpc.h"
 
 #include <errno.h>
 #include <signal.h>

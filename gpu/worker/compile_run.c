@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpu/toolkit.h"
+#include "gpu/compile/toolkit.h"
 #include "gpu/worker/compile_child.h"
 #include "gpu/worker/confine.h"
 #include "protocol/finding.h"

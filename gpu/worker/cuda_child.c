@@ -5,8 +5,8 @@
 #include "gpu/driver/cuda_context.h"
 #include "gpu/driver/cuda_module.h"
 #include "gpu/driver/cuda_output.h"
-#include "gpu/validate/backend.h"
-#include "gpu/validate/backend_cuda.h"
+#include "gpu/run/backend.h"
+#include "gpu/run/backend_cuda.h"
 #include "gpu/worker/cuda_room.h"
 
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "gpu/toolkit.h"
+#include "gpu/compile/toolkit.h"
 #include "gpu/worker/zygote.h"
 
 #include <errno.h>

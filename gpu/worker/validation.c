@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpu/validate/validate_result.h"
+#include "gpu/run/validate_result.h"
 #include "gpu/worker/cuda_room.h"
 #include "gpu/worker/sanitize_child.h"
 #include "gpu/worker/validate_child.h"

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/validate/sanitizer_merge.h"
+#include "gpu/run/sanitizer_merge.h"
 #include "gpu/worker/cuda_room.h"
 #include "gpu/worker/driver_trial.h"
 #include "gpu/worker/sanitize_child.h"

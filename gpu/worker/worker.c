@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/toolkit.h"
+#include "gpu/compile/toolkit.h"
 #include "gpu/worker/confine.h"
 #include "gpu/worker/cuda_room.h"
 #include "gpu/worker/validation.h"

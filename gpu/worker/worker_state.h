@@ -7,9 +7,9 @@
  * Every process is a direct child of the supervisor, also those that a parent forked. */
 #include "base/buf.h"
 #include "base/hash.h"
-#include "gpu/compile.h"
+#include "gpu/compile/compile.h"
 #include "gpu/worker/sanitize_memory.h"
-#include "protocol/rpc.h"
+#include "protocol/rpc/rpc.h"
 
 #include <stdint.h>
 

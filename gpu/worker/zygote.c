@@ -2,8 +2,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/compile.h"
-#include "gpu/toolkit.h"
+#include "gpu/compile/compile.h"
+#include "gpu/compile/toolkit.h"
 #include "gpu/worker/compile_child.h"
 #include "gpu/worker/confine.h"
 #include "gpu/worker/nvrtc.h"

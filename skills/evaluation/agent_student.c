@@ -6,9 +6,9 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/text.h"
-#include "skills/agents.h"
-#include "skills/evaluation/suite.h"
-#include "skills/install.h"
+#include "skills/grading/suite.h"
+#include "skills/install/agents.h"
+#include "skills/install/install.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,9 +4,9 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "skills/evaluation/placebo.h"
-#include "skills/evaluation/suite.h"
-#include "skills/skill.h"
-#include "skills/tokens.h"
+#include "skills/format/skill.h"
+#include "skills/format/tokens.h"
+#include "skills/grading/suite.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "skills/evaluation/cells.h"
-#include "skills/evaluation/run_read.h"
-#include "skills/evaluation/run_record.h"
+#include "skills/runs/run_read.h"
+#include "skills/runs/run_record.h"
 
 #include <errno.h>
 #include <stdio.h>

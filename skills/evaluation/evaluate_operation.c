@@ -7,8 +7,8 @@
 #include "skills/evaluation/baseline.h"
 #include "skills/evaluation/evaluation_result.h"
 #include "skills/evaluation/evaluation_room.h"
-#include "skills/evaluation/grade.h"
-#include "skills/evaluation/run_record.h"
+#include "skills/grading/grade.h"
+#include "skills/runs/run_record.h"
 #include "skills/skill_operations.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
 #include "skills/evaluation/evaluate_operation.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/evaluation/statistics.h"
+#include "skills/format/tokens.h"
 #include "skills/skill_operations.h"
-#include "skills/tokens.h"
 
 #include <errno.h>
 #include <limits.h>

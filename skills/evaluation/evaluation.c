@@ -4,9 +4,9 @@
 #include "base/err.h"
 #include "skills/evaluation/agent_student.h"
 #include "skills/evaluation/baseline.h"
-#include "skills/evaluation/grade.h"
 #include "skills/evaluation/standing.h"
-#include "skills/evaluation/suite.h"
+#include "skills/grading/grade.h"
+#include "skills/grading/suite.h"
 
 /* Cells that are started in one turn of the loop: each copies and hashes its prompt. */
 #define STARTS_PER_TURN 16

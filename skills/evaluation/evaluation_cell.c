@@ -5,10 +5,10 @@
 #include "base/text.h"
 #include "skills/evaluation/agent_student.h"
 #include "skills/evaluation/evaluation_record.h"
-#include "skills/evaluation/grade.h"
-#include "skills/evaluation/run_record.h"
 #include "skills/evaluation/standing.h"
-#include "skills/evaluation/suite.h"
+#include "skills/grading/grade.h"
+#include "skills/grading/suite.h"
+#include "skills/runs/run_record.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "skills/evaluation/agent_student.h"
 #include "skills/evaluation/evaluation.h"
-#include "skills/evaluation/run_record.h"
-#include "skills/evaluation/suite.h"
+#include "skills/grading/suite.h"
+#include "skills/runs/run_record.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
 #include "skills/evaluation/agent_student.h"
 #include "skills/evaluation/evaluation_sentence.h"
 #include "skills/evaluation/injection.h"
-#include "skills/evaluation/quality.h"
 #include "skills/evaluation/statistics.h"
-#include "skills/evaluation/suite.h"
+#include "skills/grading/quality.h"
+#include "skills/grading/suite.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "skills/agents.h"
-#include "skills/install.h"
+#include "skills/install/agents.h"
+#include "skills/install/install.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  * when it is said; otherwise the report split alone when the skill's provenance says that
  * it was refined (its refine and gate tests shaped it), and all tests when it was not. */
 #include "skills/evaluation/arms.h"
-#include "skills/evaluation/suite.h"
-#include "skills/skill.h"
+#include "skills/format/skill.h"
+#include "skills/grading/suite.h"
 
 struct err;
 

@@ -1,7 +1,7 @@
 #include "skills/evaluation/placebo.h"
 
 #include "base/buf.h"
-#include "skills/tokens.h"
+#include "skills/format/tokens.h"
 
 #include <stdbool.h>
 #include <string.h>

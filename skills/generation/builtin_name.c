@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "skills/key_phrases.h"
-#include "skills/tokens.h"
+#include "skills/catalog/key_phrases.h"
+#include "skills/format/tokens.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "skills/check/skill_check.h"
+#include "skills/format/tokens.h"
 #include "skills/generation/markdown_write.h"
-#include "skills/skill_check.h"
-#include "skills/tokens.h"
 
 #include <limits.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * line knows its events. A section is there only when there is something in it. Blocking:
  * for a thread of the pool. */
 #include "base/json.h"
-#include "skills/skill.h"
+#include "skills/format/skill.h"
 #include "skills/traces/lessons.h"
 
 struct builtin_request {

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "skills/generation/draft_files.h"
-#include "skills/install_internal.h"
+#include "skills/install/install_internal.h"
 
 #include <ctype.h>
 #include <errno.h>

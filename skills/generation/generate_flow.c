@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "skills/skill_check.h"
+#include "skills/check/skill_check.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -9,10 +9,10 @@
 #include "base/err.h"
 #include "protocol/call.h"
 #include "skills/evaluation/evaluation_room.h"
-#include "skills/evaluation/suite.h"
 #include "skills/generation/generate_request.h"
 #include "skills/generation/skill_save.h"
 #include "skills/generation/teacher_prompts.h"
+#include "skills/grading/suite.h"
 #include "skills/models/model_client.h"
 
 #define GENERATE_ROUNDS 3u

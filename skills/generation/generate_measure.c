@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "skills/agents.h"
 #include "skills/evaluation/evaluation_room.h"
+#include "skills/install/agents.h"
 
 #include <stdio.h>
 

@@ -3,9 +3,9 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "skills/check/skill_check.h"
 #include "skills/generation/generation.h"
 #include "skills/refinement/refinement_record.h"
-#include "skills/skill_check.h"
 #include "skills/skill_operations.h"
 
 #include <string.h>

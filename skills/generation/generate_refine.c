@@ -2,11 +2,11 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "skills/check/skill_check.h"
 #include "skills/generation/generate_flow.h"
 #include "skills/refinement/line_map.h"
 #include "skills/refinement/patch.h"
 #include "skills/refinement/refine_students.h"
-#include "skills/skill_check.h"
 
 #include <errno.h>
 #include <string.h>

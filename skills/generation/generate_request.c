@@ -7,7 +7,7 @@
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/generation/generate_teacher.h"
 #include "skills/generation/link.h"
-#include "skills/install_internal.h"
+#include "skills/install/install_internal.h"
 #include "skills/skill_operations.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 #pragma once
 /* generate_request: the params of skill/generate, resolved; and what they name, read. */
 #include "protocol/call.h"
+#include "skills/format/skill.h"
 #include "skills/generation/builtin_skill.h"
 #include "skills/models/model.h"
-#include "skills/skill.h"
 #include "skills/traces/lessons.h"
 #include "skills/traces/trace.h"
 

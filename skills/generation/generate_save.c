@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/generation/teacher_tests.h"
-#include "skills/install_internal.h"
+#include "skills/install/install_internal.h"
 #include "skills/skill_operations.h"
 
 #include <string.h>

@@ -4,9 +4,9 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "skills/evaluation/grade.h"
 #include "skills/generation/builtin_tests.h"
 #include "skills/generation/teacher_tests.h"
+#include "skills/grading/grade.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "skills/evaluation/suite.h"
-#include "skills/install_internal.h"
+#include "skills/grading/suite.h"
+#include "skills/install/install_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "skills/tokens.h"
+#include "skills/format/tokens.h"
 
 #include <string.h>
 

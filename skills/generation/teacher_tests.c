@@ -2,8 +2,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "skills/evaluation/suite.h"
 #include "skills/generation/builtin_skill.h"
+#include "skills/grading/suite.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "protocol/schema.h"
+#include "protocol/schema/schema.h"
 #include "skills/models/model_client.h"
 
 #include <errno.h>

@@ -2,11 +2,11 @@
 #define LOG_MODULE "models"
 #include "base/err.h"
 #include "base/log.h"
-#include "protocol/schema.h"
+#include "protocol/schema/schema.h"
+#include "skills/format/tokens.h"
 #include "skills/models/answer_cache.h"
 #include "skills/models/model_call.h"
 #include "skills/models/structured.h"
-#include "skills/tokens.h"
 
 #include <errno.h>
 

@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/text.h"
-#include "protocol/schema.h"
+#include "protocol/schema/schema.h"
+#include "skills/format/tokens.h"
 #include "skills/models/structured.h"
-#include "skills/tokens.h"
 
 #include <errno.h>
 #include <stdarg.h>

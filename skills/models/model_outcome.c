@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "protocol/schema.h"
+#include "protocol/schema/schema.h"
 #include "skills/models/model_call.h"
 #include "skills/models/model_retry.h"
 #include "skills/models/structured.h"

@@ -4,8 +4,8 @@
 #include "base/err.h"
 #include "base/lines.h"
 #include "base/text.h"
-#include "skills/markdown.h"
-#include "skills/skill.h"
+#include "skills/format/markdown.h"
+#include "skills/format/skill.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "skills/evaluation/suite.h"
+#include "skills/grading/suite.h"
 #include "skills/refinement/patch.h"
 #include "skills/refinement/refine_history.h"
 

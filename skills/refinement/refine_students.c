@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "skills/evaluation/suite.h"
+#include "skills/grading/suite.h"
 #include "skills/refinement/refine_prompt.h"
 
 #include <string.h>

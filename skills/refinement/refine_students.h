@@ -5,8 +5,8 @@
  * students. Answers come from the answer cache where they were given before, so a
  * refinement that is started again asks only what it has not asked. */
 #include "skills/evaluation/evaluation.h"
+#include "skills/format/skill.h"
 #include "skills/refinement/refinement.h"
-#include "skills/skill.h"
 
 struct suite;
 

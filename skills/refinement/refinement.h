@@ -12,7 +12,7 @@
  * by HTTP models, by agents, by a simulation. Single-threaded; a request object: done
  * comes exactly once, never from inside refinement_start. */
 #include "base/json.h"
-#include "skills/evaluation/suite.h"
+#include "skills/grading/suite.h"
 #include "skills/refinement/refine_rule.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "skills/tokens.h"
+#include "skills/format/tokens.h"
 
 #include <stdio.h>
 #include <string.h>

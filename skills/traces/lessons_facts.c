@@ -2,7 +2,7 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"
-#include "skills/pattern.h"
+#include "skills/format/pattern.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "skills/pattern.h"
+#include "skills/format/pattern.h"
 #include "skills/traces/redaction.h"
 
 #include <ctype.h>

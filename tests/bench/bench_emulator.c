@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpu/ptx/machine.h"
+#include "gpu/ptx/machine/machine.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/ptx/machine.h"
+#include "gpu/ptx/machine/machine.h"
 #include "tests/cuda/conf.h"
 #include "tests/cuda/queue.h"
 

@@ -1,8 +1,8 @@
 #include "tests/cuda/images.h"
 
 #include "base/mem.h"
-#include "gpu/ptx/images.h"
-#include "gpu/ptx/machine.h"
+#include "gpu/ptx/image/images.h"
+#include "gpu/ptx/machine/machine.h"
 #include "tests/cuda/device_memory.h"
 #include "tests/cuda/queue.h"
 

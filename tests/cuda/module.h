@@ -2,7 +2,7 @@
 /* module: PTX that was loaded, its kernels and variables. */
 #include "tests/cuda/standin.h"
 
-#include "gpu/ptx/machine.h"
+#include "gpu/ptx/machine/machine.h"
 
 struct function {
     struct object object;

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "gpu/ptx/machine.h"
+#include "gpu/ptx/machine/machine.h"
 #include "tests/cuda/conf.h"
 
 #include <string.h>

@@ -12,9 +12,9 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "skills/agents.h"
-#include "skills/install.h"
-#include "skills/skill.h"
+#include "skills/format/skill.h"
+#include "skills/install/agents.h"
+#include "skills/install/install.h"
 
 #include <dirent.h>
 #include <errno.h>

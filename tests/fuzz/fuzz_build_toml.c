@@ -1,8 +1,8 @@
 /* A hostile project file, as TOML, as kernel-builder's, in an editor at any place, and as
  * an operator's schema: findings lie within the text, and so do their edits. */
 #include "base/lines.h"
-#include "skills/build_toml.h"
-#include "skills/torch_schema.h"
+#include "skills/kernel_project/build_toml.h"
+#include "skills/kernel_project/torch_schema.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* Any text as a check spec in an editor: its diagnostics, its places, completion and
  * hover anywhere in it. The first byte says where the cursor stands. */
 #include "base/mem.h"
-#include "gpu/check_completion.h"
-#include "gpu/check_document.h"
-#include "gpu/json_places.h"
+#include "gpu/editor/check_completion.h"
+#include "gpu/editor/check_document.h"
+#include "gpu/editor/json_places.h"
 
 #include <stdint.h>
 #include <stdlib.h>

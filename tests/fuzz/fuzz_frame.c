@@ -1,7 +1,7 @@
 /* Whatever the bytes and however they are split, the same messages and faults come out.
  */
 #include "base/buf.h"
-#include "protocol/frame.h"
+#include "protocol/rpc/frame.h"
 
 #include <stdint.h>
 #include <stdlib.h>

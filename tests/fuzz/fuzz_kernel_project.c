@@ -2,7 +2,7 @@
  * input is cut into them at its 0xff bytes. */
 #include "base/buf.h"
 #include "base/file.h"
-#include "skills/build_toml.h"
+#include "skills/kernel_project/build_toml.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Kernels made of changed PTX, run with small budgets: whatever they do, the machine
  * stays within its own memory and comes to an end. */
 #include "base/err.h"
-#include "gpu/ptx/machine.h"
+#include "gpu/ptx/machine/machine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Any bytes as PTX. Of what is read, everything that module.h promises to later stages
  * must be in range: each index is followed here. */
-#include "gpu/ptx/module.h"
+#include "gpu/ptx/read/module.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * a time sends the same. */
 #include "base/buf.h"
 #include "base/mem.h"
-#include "protocol/rpc.h"
+#include "protocol/rpc/rpc.h"
 
 #include <stdint.h>
 #include <stdlib.h>

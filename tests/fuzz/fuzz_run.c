@@ -2,11 +2,11 @@
  * run_1/run_result.json. The batch is read, listed, and written in every format. */
 #include "base/buf.h"
 #include "base/file.h"
-#include "skills/evaluation/run_html.h"
-#include "skills/evaluation/run_list.h"
-#include "skills/evaluation/run_read.h"
-#include "skills/evaluation/run_report.h"
-#include "skills/evaluation/run_table.h"
+#include "skills/runs/run_html.h"
+#include "skills/runs/run_list.h"
+#include "skills/runs/run_read.h"
+#include "skills/runs/run_report.h"
+#include "skills/runs/run_table.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

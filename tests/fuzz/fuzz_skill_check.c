@@ -1,10 +1,10 @@
 /* A hostile SKILL.md: every rule family ends, findings have a code and a message, and the
  * places they name lie within the text. */
 #include "base/lines.h"
-#include "skills/check_report.h"
-#include "skills/cuda_block.h"
-#include "skills/markdown.h"
-#include "skills/skill_check.h"
+#include "skills/check/check_report.h"
+#include "skills/check/cuda_block.h"
+#include "skills/check/skill_check.h"
+#include "skills/format/markdown.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* A hostile SKILL.md: what is read stands within the text, what is wrong has a place, and
  * what is written says what was wanted. */
-#include "skills/markdown.h"
-#include "skills/skill_check.h"
-#include "skills/tokens.h"
+#include "skills/check/skill_check.h"
+#include "skills/format/markdown.h"
+#include "skills/format/tokens.h"
 
 #include <stdbool.h>
 #include <stdint.h>

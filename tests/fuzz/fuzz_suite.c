@@ -2,8 +2,8 @@
  * in other programs' words, read again, and the answer is graded by every check that runs
  * on a thread. */
 #include "base/err.h"
-#include "skills/evaluation/grade_check.h"
-#include "skills/evaluation/suite.h"
+#include "skills/grading/grade_check.h"
+#include "skills/grading/suite.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "gpu/ptx/module.h"
+#include "gpu/ptx/read/module.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -22,8 +22,8 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "gpu/ptx/bind.h"
-#include "gpu/ptx/machine.h"
+#include "gpu/ptx/machine/bind.h"
+#include "gpu/ptx/machine/machine.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * can be run, "- " when the reader or the lowering refuses it. */
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/ptx/machine.h"
+#include "gpu/ptx/machine/machine.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "alu_room.h"
 
-#include "gpu/ptx/ptx_names.h"
+#include "gpu/ptx/read/ptx_names.h"
 
 #include <string.h>
 

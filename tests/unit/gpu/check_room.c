@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpu/toolkit.h"
+#include "gpu/compile/toolkit.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #pragma once
 /* check_room: kernel/check with the real worker, for tests. */
-#include "gpu/kernel_check.h"
-#include "gpu/pool.h"
+#include "gpu/check/kernel_check.h"
+#include "gpu/pool/pool.h"
 
 struct check_room {
     uv_loop_t loop;

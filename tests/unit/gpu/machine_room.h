@@ -1,6 +1,6 @@
 #pragma once
 /* A machine for a test: a kernel of PTX written in the test, buffers, one launch. */
-#include "gpu/ptx/machine.h"
+#include "gpu/ptx/machine/machine.h"
 
 #define ROOM_BUFFERS 8
 

@@ -2,8 +2,8 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpu/array_save.h"
-#include "gpu/validate/spec_npy.h"
+#include "gpu/spec/spec_npy.h"
+#include "gpu/validate/array_save.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
-#include "gpu/check_cache.h"
+#include "gpu/check/check_cache.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

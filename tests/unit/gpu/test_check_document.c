@@ -1,10 +1,11 @@
 /* Where the diagnostics of a check spec stand, and what may be written at a place. */
 #include "base/mem.h"
-#include "gpu/check_completion.h"
-#include "gpu/check_document.h"
-#include "gpu/check_draft.h"
-#include "gpu/check_lens.h"
-#include "gpu/json_places.h"
+#include "gpu/editor/check_completion.h"
+#include "gpu/editor/check_document.h"
+#include "gpu/editor/check_draft.h"
+#include "gpu/editor/check_lens.h"
+#include "gpu/editor/json_places.h"
+#include "gpu/validate/validate_title.h"
 
 #include <criterion/criterion.h>
 #include <stdint.h>
@@ -228,7 +229,7 @@ Test(check_draft, is_a_check_spec) {
 
 static void expect_title(const char *result, const char *title) {
     autojson *json = json_loads(result, 0, NULL);
-    autofree char *text = check_lens_title(json);
+    autofree char *text = validate_title(json);
     cr_assert_str_eq(text, title);
 }
 

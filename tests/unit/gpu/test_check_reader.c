@@ -2,7 +2,7 @@
  * when it was cancelled, never. */
 #include "base/buf.h"
 #include "base/mem.h"
-#include "gpu/check_reader.h"
+#include "gpu/check/check_reader.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

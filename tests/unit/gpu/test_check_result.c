@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/check_input.h"
-#include "gpu/check_result.h"
-#include "gpu/kernel_entries.h"
+#include "gpu/check/check_input.h"
+#include "gpu/check/check_result.h"
+#include "gpu/check/kernel_entries.h"
 
 #include <criterion/criterion.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* What a check spec may say, and the words for what it may not. */
 #include "base/err.h"
 #include "base/json.h"
-#include "gpu/validate/check_case.h"
-#include "gpu/validate/launch_limits.h"
-#include "gpu/validate/odd_sizes.h"
-#include "gpu/validate/spec_tensor_map.h"
-#include "gpu/validate/value_expression.h"
+#include "gpu/spec/check_case.h"
+#include "gpu/spec/launch_limits.h"
+#include "gpu/spec/odd_sizes.h"
+#include "gpu/spec/spec_tensor_map.h"
+#include "gpu/spec/value_expression.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

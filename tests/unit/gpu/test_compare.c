@@ -1,6 +1,6 @@
 /* When an output is right, and what is said when it is not. */
 #include "base/json.h"
-#include "gpu/validate/compare.h"
+#include "gpu/run/compare.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* compile_options: what is let through, and how it is rebuilt. */
 #include "base/err.h"
-#include "gpu/compile_options.h"
+#include "gpu/compile/compile_options.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

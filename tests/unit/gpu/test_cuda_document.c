@@ -1,7 +1,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "check_room.h"
-#include "gpu/cuda_document.h"
+#include "gpu/editor/cuda_document.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * asserts, output that nobody reads. */
 #include "base/err.h"
 #include "base/json.h"
-#include "gpu/cubin_text.h"
+#include "gpu/compile/cubin_text.h"
 #include "gpu/driver/cuda_device.h"
 #include "gpu/driver/cuda_module.h"
 #include "gpu/driver/cuda_output.h"

@@ -2,9 +2,9 @@
  */
 #include "base/err.h"
 #include "base/json.h"
-#include "gpu/validate/check_case.h"
-#include "gpu/validate/check_spec_schema.h"
-#include "protocol/schema.h"
+#include "gpu/spec/check_case.h"
+#include "gpu/spec/check_spec_schema.h"
+#include "protocol/schema/schema.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

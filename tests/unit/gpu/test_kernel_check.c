@@ -3,9 +3,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "check_room.h"
-#include "gpu/check_result.h"
-#include "gpu/toolkit.h"
-#include "protocol/schema.h"
+#include "gpu/check/check_result.h"
+#include "gpu/compile/toolkit.h"
+#include "protocol/schema/schema.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

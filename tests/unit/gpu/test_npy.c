@@ -1,10 +1,10 @@
 /* .npy files: what numpy wrote, what lies, and how a check spec takes them. */
 #include "base/err.h"
 #include "base/json.h"
-#include "gpu/validate/check_case.h"
-#include "gpu/validate/expectation.h"
-#include "gpu/validate/npy.h"
-#include "gpu/validate/spec_npy.h"
+#include "gpu/run/expectation.h"
+#include "gpu/spec/check_case.h"
+#include "gpu/spec/npy.h"
+#include "gpu/spec/spec_npy.h"
 #include "tests/unit/gpu/test_data.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "base/json_hold.h"
 #include "base/mem.h"
-#include "gpu/pool.h"
+#include "gpu/pool/pool.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "gpu/pool.h"
+#include "gpu/pool/pool.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpu/ptx/module.h"
+#include "gpu/ptx/read/module.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

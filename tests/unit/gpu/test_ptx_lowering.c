@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpu/ptx/machine.h"
+#include "gpu/ptx/machine/machine.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

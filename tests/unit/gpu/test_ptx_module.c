@@ -1,7 +1,7 @@
 /* The structure that PTX is read into, and how bad text is refused. */
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/ptx/module.h"
+#include "gpu/ptx/read/module.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* A kernel's printf against the C library's, which formats the same values. */
 #include "base/buf.h"
-#include "gpu/ptx/device_printf.h"
+#include "gpu/ptx/machine/device_printf.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

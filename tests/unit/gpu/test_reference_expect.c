@@ -2,7 +2,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "gpu/validate/expect_operator.h"
+#include "gpu/spec/expect_operator.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

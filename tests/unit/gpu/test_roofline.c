@@ -1,6 +1,6 @@
 /* Bounds and statistics against data/make_timing.py: exact arithmetic on printed figures,
  * and Python's statistics. */
-#include "gpu/validate/roofline.h"
+#include "gpu/run/roofline.h"
 
 #include "base/err.h"
 #include "gpu/driver/sample_statistics.h"

@@ -1,5 +1,5 @@
 /* What compute-sanitizer found, in a validation's answer: pure. */
-#include "gpu/validate/sanitizer_merge.h"
+#include "gpu/run/sanitizer_merge.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /* When a reference is the kernel itself. */
-#include "gpu/validate/self_reference.h"
+#include "gpu/run/self_reference.h"
 
 #include "base/mem.h"
 

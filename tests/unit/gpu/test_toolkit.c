@@ -2,7 +2,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "gpu/toolkit.h"
+#include "gpu/compile/toolkit.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "gpu/validate/trial.h"
-#include "gpu/validate/validate_run.h"
+#include "gpu/run/trial.h"
+#include "gpu/run/validate_run.h"
 #include "protocol/finding.h"
 
 #include <criterion/criterion.h>

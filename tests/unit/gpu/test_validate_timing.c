@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "gpu/validate/validate_run.h"
+#include "gpu/run/validate_run.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* The worker as a whole: the real binary over pipes. */
 #include "base/clock.h"
-#include "gpu/cubin_text.h"
+#include "gpu/compile/cubin_text.h"
 #include "gpu/worker/confine.h"
 #include "worker_process.h"
 

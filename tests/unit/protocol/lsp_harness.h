@@ -5,7 +5,7 @@
  * The fake kind ("*.fake", language "fake") finds every "BAD" in a text; what it finds
  * can be told otherwise with `findings`. Messages are framed and read here by hand, so
  * that the bytes on the wire are looked at by other code than the one under test. */
-#include "protocol/lsp.h"
+#include "protocol/lsp/lsp.h"
 
 #define URI "file:///desk/a.fake"
 

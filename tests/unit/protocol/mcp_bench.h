@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/json.h"
-#include "protocol/mcp.h"
+#include "protocol/mcp/mcp.h"
 #include "protocol/operation.h"
 
 #include <criterion/criterion.h>

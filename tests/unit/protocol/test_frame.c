@@ -1,6 +1,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
-#include "protocol/frame.h"
+#include "protocol/rpc/frame.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

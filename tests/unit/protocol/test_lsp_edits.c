@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "protocol/lsp_internal.h"
+#include "protocol/lsp/lsp_internal.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 /* Jobs as MCP tasks (the modern extension and revision 2025-11-25), and subscriptions. */
-#include "protocol/mcp_internal.h"
+#include "protocol/mcp/mcp_internal.h"
 #include "tests/unit/protocol/mcp_bench.h"
 
 #define CALL(id, name, meta)                                                             \

@@ -1,6 +1,6 @@
 /* Tools over MCP: the list, calls, progress, waiting, cancelling. */
 #include "base/mem.h"
-#include "protocol/mcp_internal.h"
+#include "protocol/mcp/mcp_internal.h"
 #include "tests/unit/protocol/mcp_bench.h"
 
 #define CALL(id, name, rest)                                                             \

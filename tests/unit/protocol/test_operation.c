@@ -1,6 +1,6 @@
 #include "base/err.h"
 #include "protocol/operation.h"
-#include "protocol/schema.h"
+#include "protocol/schema/schema.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

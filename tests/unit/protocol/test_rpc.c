@@ -1,6 +1,6 @@
 #include "base/buf.h"
 #include "base/rope.h"
-#include "protocol/rpc.h"
+#include "protocol/rpc/rpc.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

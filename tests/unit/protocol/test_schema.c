@@ -1,5 +1,5 @@
 #include "base/err.h"
-#include "protocol/schema.h"
+#include "protocol/schema/schema.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "protocol/call.h"
-#include "skills/evaluation/grade.h"
+#include "skills/grading/grade.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

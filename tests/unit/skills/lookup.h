@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "skills/catalog.h"
+#include "skills/catalog/catalog.h"
 
 #include <stdio.h>
 #include <stdlib.h>

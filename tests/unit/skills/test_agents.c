@@ -1,7 +1,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "skills/agents.h"
+#include "skills/install/agents.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,7 +1,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/lines.h"
-#include "skills/build_toml.h"
+#include "skills/kernel_project/build_toml.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,8 +1,8 @@
 /* The bundled skill's own tests: a good answer passes each of them, a bad one fails, and
  * none proves nothing. Code counts as compiling here whatever it is; tests/e2e/bundled.py
  * compiles the good answers for the test's architecture. */
-#include "skills/skill.h"
-#include "skills/skill_check.h"
+#include "skills/check/skill_check.h"
+#include "skills/format/skill.h"
 #include "tests/unit/skills/grading.h"
 
 #include "base/buf.h"

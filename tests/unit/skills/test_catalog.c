@@ -2,7 +2,7 @@
  * another daemon. */
 #include "base/clock.h"
 #include "base/db.h"
-#include "skills/catalog_internal.h"
+#include "skills/catalog/catalog_internal.h"
 #include "tests/unit/skills/lookup.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 /* Comments that excuse findings, in texts made to cost time. */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "skills/check_report.h"
+#include "skills/check/check_report.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -10,9 +10,9 @@
 #include "skills/evaluation/cells.h"
 #include "skills/evaluation/injection.h"
 #include "skills/evaluation/placebo.h"
-#include "skills/evaluation/suite.h"
-#include "skills/skill.h"
-#include "skills/tokens.h"
+#include "skills/format/skill.h"
+#include "skills/format/tokens.h"
+#include "skills/grading/suite.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

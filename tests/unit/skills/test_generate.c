@@ -3,12 +3,12 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "skills/evaluation/suite.h"
+#include "skills/check/skill_check.h"
 #include "skills/generation/builtin_skill.h"
 #include "skills/generation/builtin_tests.h"
 #include "skills/generation/draft_text.h"
 #include "skills/generation/skill_save.h"
-#include "skills/skill_check.h"
+#include "skills/grading/suite.h"
 #include "skills/traces/redaction.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,4 @@
-#include "skills/evaluation/grade_files.h"
+#include "skills/grading/grade_files.h"
 #include "tests/unit/skills/grading.h"
 
 #include "base/buf.h"

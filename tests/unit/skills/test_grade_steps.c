@@ -1,7 +1,7 @@
 /* The steps of a grading that wait: compiler, validator and judge, each a stand-in that
  * answers from the loop. The judge's is models/model_client.h itself. */
+#include "skills/check/skill_check.h"
 #include "skills/models/model_client.h"
-#include "skills/skill_check.h"
 #include "tests/unit/skills/grading.h"
 
 #include "base/buf.h"

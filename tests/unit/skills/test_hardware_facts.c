@@ -2,7 +2,7 @@
  * hand; the table under test is not read here. */
 #include "base/json.h"
 #include "base/mem.h"
-#include "skills/skill_check.h"
+#include "skills/check/skill_check.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -2,10 +2,10 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "skills/agents.h"
-#include "skills/install.h"
-#include "skills/skill.h"
-#include "skills/work_stop.h"
+#include "base/work_stop.h"
+#include "skills/format/skill.h"
+#include "skills/install/agents.h"
+#include "skills/install/install.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

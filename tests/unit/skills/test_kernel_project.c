@@ -1,8 +1,8 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "skills/build_toml.h"
-#include "skills/torch_schema.h"
+#include "skills/kernel_project/build_toml.h"
+#include "skills/kernel_project/torch_schema.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 #include "base/buf.h"
-#include "skills/key_phrases.h"
+#include "skills/catalog/key_phrases.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 #include "base/mem.h"
-#include "skills/markdown.h"
+#include "skills/format/markdown.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

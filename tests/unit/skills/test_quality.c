@@ -1,4 +1,4 @@
-#include "skills/evaluation/quality.h"
+#include "skills/grading/quality.h"
 #include "tests/unit/skills/grading.h"
 
 #include <math.h>

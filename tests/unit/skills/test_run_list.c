@@ -1,13 +1,13 @@
 /* Batches read back and listed: ours, upskill's, interrupted, damaged and hostile ones.
  */
-#include "skills/evaluation/run_list.h"
+#include "skills/runs/run_list.h"
 
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "skills/evaluation/run_read.h"
-#include "skills/evaluation/run_record.h"
-#include "skills/evaluation/run_table.h"
+#include "skills/runs/run_read.h"
+#include "skills/runs/run_record.h"
+#include "skills/runs/run_table.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -3,11 +3,11 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "protocol/call.h"
-#include "skills/evaluation/run_html.h"
-#include "skills/evaluation/run_list.h"
-#include "skills/evaluation/run_operations.h"
-#include "skills/evaluation/run_read.h"
-#include "skills/evaluation/run_record.h"
+#include "skills/runs/run_html.h"
+#include "skills/runs/run_list.h"
+#include "skills/runs/run_operations.h"
+#include "skills/runs/run_read.h"
+#include "skills/runs/run_record.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,5 +1,5 @@
 /* What a batch leaves on the disk, and what a killed one leaves. */
-#include "skills/evaluation/run_record.h"
+#include "skills/runs/run_record.h"
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -5,9 +5,9 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "skills/safety_text.h"
-#include "skills/skill_check.h"
-#include "skills/work_stop.h"
+#include "base/work_stop.h"
+#include "skills/check/safety_text.h"
+#include "skills/check/skill_check.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -2,7 +2,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "skills/skill.h"
+#include "skills/format/skill.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -2,8 +2,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "skills/cuda_block.h"
-#include "skills/skill_check.h"
+#include "skills/check/cuda_block.h"
+#include "skills/check/skill_check.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

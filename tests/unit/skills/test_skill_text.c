@@ -1,4 +1,4 @@
-#include "skills/skill.h"
+#include "skills/format/skill.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "protocol/call.h"
-#include "protocol/schema.h"
+#include "protocol/schema/schema.h"
 #include "skills/skills.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "skills/skill_check.h"
+#include "skills/check/skill_check.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

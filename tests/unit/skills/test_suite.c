@@ -2,11 +2,11 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "protocol/schema.h"
-#include "skills/evaluation/regex.h"
-#include "skills/evaluation/suite.h"
-#include "skills/markdown.h"
-#include "skills/skill.h"
+#include "protocol/schema/schema.h"
+#include "skills/format/markdown.h"
+#include "skills/format/skill.h"
+#include "skills/grading/regex.h"
+#include "skills/grading/suite.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,6 +1,6 @@
 /* The tables' form, and what is led to from a word or a phrase. Stems here are the words
  * themselves, without a plural's s. */
-#include "skills/thesaurus.h"
+#include "skills/catalog/thesaurus.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,4 +1,4 @@
-#include "skills/tokens.h"
+#include "skills/format/tokens.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

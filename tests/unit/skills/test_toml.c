@@ -1,6 +1,6 @@
 #include "base/buf.h"
 #include "base/file.h"
-#include "skills/toml.h"
+#include "skills/kernel_project/toml.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -152,8 +152,8 @@ Test(toml, size_depth_and_count_are_bounded) {
         struct toml_document *doc =
             toml_parse(cases[i].text, strlen(cases[i].text), &error);
         cr_assert_eq(!!doc, !cases[i].says, "case %zu: %s", i, error.msg);
-        cr_assert(cases[i].says == NULL || strstr(error.msg, cases[i].says), "case %zu: %s", i,
-                  error.msg);
+        cr_assert(cases[i].says == NULL || strstr(error.msg, cases[i].says),
+                  "case %zu: %s", i, error.msg);
         toml_free(doc);
         free(cases[i].text);
     }

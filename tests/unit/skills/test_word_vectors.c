@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/db.h"
 #include "base/file.h"
-#include "skills/catalog_meaning.h"
+#include "skills/catalog/catalog_meaning.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

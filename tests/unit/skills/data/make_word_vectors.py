@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Writes word_vectors.txt: pairs of stems with their cosine, and the first one's length and
-what it says, read from skills/word_vectors.bin by numpy."""
+what it says, read from skills/catalog/word_vectors.bin by numpy."""
 import pathlib
 import numpy as np
 
 HERE = pathlib.Path(__file__).parent
-raw = (HERE / "../../../../skills/word_vectors.bin").read_bytes()
+raw = (HERE / "../../../../skills/catalog/word_vectors.bin").read_bytes()
 assert raw[:4] == b"UPWV"
 _, count, size = np.frombuffer(raw, "<u4", 3, 4)
 hashes = np.frombuffer(raw, "<u4", count, 16)

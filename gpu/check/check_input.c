@@ -1,0 +1,394 @@
+#include "gpu/check/check_input.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "gpu/source/std_names.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OUTSIDE_HINT                                                                     \
+    "send the text itself as \"source\", open the file's folder as a workspace root, "   \
+    "or "                                                                                \
+    "name the folder in include_dirs of the configuration"
+
+/* Growing list of strings, NULL-terminated. */
+struct names {
+    char **list;
+    size_t count;
+};
+
+static void names_add(struct names *names, char *name) {
+    names->list = xreallocarray(names->list, names->count + 2, sizeof *names->list);
+    names->list[names->count++] = name;
+    names->list[names->count] = NULL;
+}
+
+static void names_finish(struct names *names) {
+    for (size_t i = 0; i < names->count; i++) {
+        free(names->list[i]);
+    }
+    free(names->list);
+}
+#define autonames __attribute__((cleanup(names_finish))) struct names
+
+static int refuse(struct check_refusal *refusal, int code, enum call_fault fault,
+                  const char *reason, const char *hint, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
+static int refuse(struct check_refusal *refusal, int code, enum call_fault fault,
+                  const char *reason, const char *hint, const char *fmt, ...) {
+    refusal->fault = fault;
+    refusal->reason = reason;
+    refusal->hint = hint;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(refusal->message, sizeof refusal->message, fmt, ap);
+    va_end(ap);
+    return code;
+}
+
+static int refuse_errno(struct check_refusal *refusal, int code, const char *words) {
+    switch (code) {
+    case -EXDEV:
+    case -EACCES:
+    case -ELOOP:
+        return refuse(refusal, code, CALL_REFUSED, "outside_roots", OUTSIDE_HINT, "%s",
+                      words);
+    case -ENOENT:
+    case -ENOTDIR:
+        return refuse(refusal, code, CALL_NOT_FOUND, "no_file", NULL, "%s", words);
+    case -EFBIG:
+    case -E2BIG:
+    case -EMSGSIZE:
+        return refuse(refusal, code, CALL_BAD_PARAMS, "too_large", NULL, "%s", words);
+    case -EINVAL:
+    case -EEXIST:
+    case -EBADMSG:
+        return refuse(refusal, code, CALL_BAD_PARAMS, "bad_source", NULL, "%s", words);
+    default:
+        return refuse(refusal, code, CALL_INTERNAL, "io", NULL, "%s", words);
+    }
+}
+
+/* --- the launch --- */
+
+/* [x, y, z] of an integer or of a list of one to three; NULL when there is nothing. */
+static json_t *extent_read(const json_t *value) {
+    if (!json_is_integer(value) && json_array_size(value) == 0) {
+        return NULL;
+    }
+    json_t *extent = json_array();
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *n = json_is_array(value) ? json_array_get(value, i)
+                          : i == 0             ? value
+                                               : NULL;
+        json_array_append_new(extent, json_integer(n ? json_integer_value(n) : 1));
+    }
+    return extent;
+}
+
+static json_t *launch_read(const json_t *params) {
+    const json_t *launch = json_object_get(params, "launch");
+    json_t *block = extent_read(json_object_get(launch, "block"));
+    if (!block) {
+        return NULL;
+    }
+    json_t *ret = json_pack("{s:o, s:I}", "block", block, "dynamic_shared_bytes",
+                            json_get_integer(launch, "dynamic_shared_bytes", 0));
+    json_t *cluster = extent_read(json_object_get(launch, "cluster"));
+    if (cluster) {
+        json_object_set_new(ret, "cluster", cluster);
+    }
+    return ret;
+}
+
+/* --- where files come from --- */
+
+static void names_add_all(struct names *names, const char *const *list) {
+    for (; list && *list; list++) {
+        names_add(names, path_normalize(*list));
+    }
+}
+
+static bool is_beneath_any(const char *path, const struct names *roots) {
+    for (size_t i = 0; i < roots->count; i++) {
+        if (path_is_beneath(path, roots->list[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Absolute and normalised; relative ones are meant from the first root. NULL: no root. */
+static char *absolute_path(const char *path, const struct names *roots) {
+    if (path[0] != '/' && !roots->count) {
+        return NULL;
+    }
+    autofree char *joined =
+        path[0] == '/' ? xstrdup(path) : path_join(roots->list[0], path);
+    return path_normalize(joined);
+}
+
+/* The value of an nvcc option that names an include folder, or NULL. *next: it is the
+ * list's next element. */
+static const char *include_option(const char *option, bool *next) {
+    static const char *const names[] = {"-isystem", "--system-include", "--include-path",
+                                        "-I"};
+    *next = false;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        size_t len = strlen(names[i]);
+        if (strncmp(option, names[i], len) == 0) {
+            const char *value = option + len + strspn(option + len, "= ");
+            *next = !*value;
+            return value;
+        }
+    }
+    return NULL;
+}
+
+/* A toolkit's folder: the compiler brings its own headers. */
+static bool has_cuda_headers(const char *dir) {
+    autofree char *header = path_join(dir, "cuda_runtime.h");
+    return access(header, F_OK) == 0;
+}
+
+/* Moves what names an include folder from "options" to "include_roots" of a shallow copy
+ * of the params. */
+static void include_options_move(json_t *asked) {
+    const json_t *options = json_object_get(asked, "options");
+    json_t *left = json_array();
+    json_t *dirs = json_copy(json_object_get(asked, "include_roots"));
+    dirs = dirs ? dirs : json_array();
+    for (size_t i = 0; i < json_array_size(options); i++) {
+        bool next = false;
+        json_t *option = json_array_get(options, i);
+        const char *text = json_string_value(option);
+        const char *dir = text ? include_option(text, &next) : NULL;
+        if (dir && next) {
+            dir = json_string_value(json_array_get(options, ++i));
+        }
+        if (!dir) {
+            json_array_append(left, option);
+        } else if (!has_cuda_headers(dir)) {
+            json_array_append_new(dirs, json_string(dir));
+        }
+    }
+    json_object_set_new(asked, "options", left);
+    json_object_set_new(asked, "include_roots", dirs);
+}
+
+/* The request's own include folders, each beneath a root. */
+static int include_roots_read(const json_t *params, const struct names *roots,
+                              struct names *dirs, struct check_refusal *refusal) {
+    const json_t *list = json_object_get(params, "include_roots");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        autofree char *path = absolute_path(name, roots);
+        if (!path || !is_beneath_any(path, roots)) {
+            return refuse(refusal, -EXDEV, CALL_REFUSED, "outside_roots", OUTSIDE_HINT,
+                          "include_roots: \"%s\" is outside the folders this daemon may "
+                          "read",
+                          name);
+        }
+        names_add(dirs, take(path));
+    }
+    return 0;
+}
+
+/* --- the sources --- */
+
+static char *folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? xstrndup(path, slash > path ? (size_t)(slash - path) : 1) : NULL;
+}
+
+static int closure_from_text(const json_t *params, const struct names *roots,
+                             const struct include_options *options,
+                             struct include_closure *ret, struct err *err) {
+    const json_t *source = json_object_get(params, "source");
+    const char *path = json_get_string(params, "path", NULL);
+    autofree char *whole = path ? absolute_path(path, roots) : NULL;
+    autofree char *dir = whole          ? folder_of(whole)
+                         : roots->count ? xstrdup(roots->list[0])
+                                        : NULL;
+    const char *display = path ? path : json_get_string(params, "name", "kernel.cu");
+    return include_closure_build(dir, display, json_string_value(source),
+                                 json_string_length(source), options, ret, err);
+}
+
+static int closure_from_file(const json_t *params, const struct names *roots,
+                             const struct include_options *options,
+                             struct include_closure *ret, struct check_refusal *refusal) {
+    struct err err = {0};
+    const char *path = json_get_string(params, "path", "");
+    autofree char *whole = absolute_path(path, roots);
+    if (!whole || !is_beneath_any(whole, roots)) {
+        return refuse(refusal, -EXDEV, CALL_REFUSED, "outside_roots", OUTSIDE_HINT,
+                      "\"%s\" is outside the folders this daemon may read", path);
+    }
+    int r = include_closure_build(whole, path, NULL, 0, options, ret, &err);
+    return r < 0 ? refuse_errno(refusal, r, err.msg) : 0;
+}
+
+static int closure_read(struct check_input *ret, const json_t *params,
+                        const char *const *origin_roots,
+                        const struct check_places *places,
+                        struct check_refusal *refusal) {
+    autonames roots = {0};
+    autonames dirs = {0};
+    names_add_all(&roots, origin_roots);
+    names_add_all(&roots, places->include_dirs);
+    int r = include_roots_read(params, &roots, &dirs, refusal);
+    if (r < 0) {
+        return r;
+    }
+    names_add_all(&dirs, places->include_dirs);
+    static const char *const none[] = {NULL};
+    struct include_options options = {
+        .roots = roots.count ? (const char *const *)roots.list : none,
+        .include_dirs = dirs.count ? (const char *const *)dirs.list : none,
+        .headers = json_object_get(params, "headers"),
+    };
+    if (!json_object_get(params, "source")) {
+        return closure_from_file(params, &roots, &options, &ret->closure, refusal);
+    }
+    struct err err = {0};
+    r = closure_from_text(params, &roots, &options, &ret->closure, &err);
+    return r < 0 ? refuse_errno(refusal, r, err.msg) : 0;
+}
+
+/* cuda.h (for CUtensorMap) declares host functions; NVRTC takes it only when functions
+ * without an execution space are device code. Seeing it where it is only mentioned does
+ * no harm. */
+static bool includes_driver(const struct source_set *sources) {
+    static const char *const names[] = {"<cuda.h>", "\"cuda.h\"", "cudaTypedefs.h"};
+    for (size_t i = 0; i < sources->count; i++) {
+        for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+            if (memmem(sources->files[i].text, sources->files[i].len, names[k],
+                       strlen(names[k]))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* --- the digest --- */
+
+static void hash_string(struct hash *h, const char *s) {
+    hash_add_field(h, s ? s : "", s ? strlen(s) : 0);
+}
+
+static void hash_json(struct hash *h, const json_t *value) {
+    char *text =
+        value ? json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY) : NULL;
+    hash_string(h, text);
+    free(text);
+}
+
+static void key_make(struct check_input *input, const char *compiler) {
+    struct hash h;
+    hash_init(&h);
+    hash_string(&h, "kernel/check 1 " UPSKILLD_VERSION);
+    hash_string(&h, compiler);
+    autojson *options = compile_options_to_json(&input->options);
+    hash_json(&h, options);
+    const struct source_set *sources = &input->closure.sources;
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct source_file *file = &sources->files[i];
+        hash_string(&h, file->path);
+        hash_string(&h, file->display);
+        hash_add_field(&h, file->text, file->len);
+        /* What was blanked is quoted in fixes and decides where they go. */
+        hash_add_field(&h, file->original ? file->original : "",
+                       file->original ? file->len : 0);
+    }
+    for (char **dir = input->closure.include_dirs; dir && *dir; dir++) {
+        hash_string(&h, *dir);
+    }
+    hash_json(&h, input->closure.findings);
+    hash_hex(&h, input->key);
+}
+
+/* Text behind the last line of the unit, in both of its forms, so that no place moves. */
+static void unit_append(struct source_file *unit, const char *text) {
+    size_t len = strlen(text);
+    char **forms[] = {&unit->text, &unit->original};
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        if (*forms[i]) {
+            *forms[i] = xrealloc(*forms[i], unit->len + len + 1);
+            memcpy(*forms[i] + unit->len, text, len + 1);
+        }
+    }
+    unit->len += len;
+}
+
+static void instantiate(struct source_set *sources, const char *const *kernels) {
+    for (; kernels && *kernels; kernels++) {
+        autofree char *line = xasprintf("\nstatic_assert(&%s, \"\");", *kernels);
+        unit_append(&sources->files[0], line);
+        sources->bytes += strlen(line);
+    }
+}
+
+int check_input_read(struct check_input *ret, const json_t *params,
+                     const struct check_wants *wants, const char *const *roots,
+                     const struct check_places *places, struct check_refusal *refusal) {
+    struct err err = {0};
+    *ret = (struct check_input){0};
+    const union { /* json_copy changes nothing and lacks the const */
+        const json_t *params;
+        json_t *value;
+    } given = {params};
+    autojson *asked = json_copy(given.value);
+    if (!json_object_get(asked, "arch")) {
+        json_object_set_new(asked, "arch", json_string(places->default_arch));
+    }
+    if (json_array_size(json_object_get(asked, "options"))) {
+        include_options_move(asked);
+    }
+    int r = compile_options_read(&ret->options, asked, &err);
+    if (r < 0) {
+        return refuse(refusal, r, CALL_BAD_PARAMS, "bad_option", NULL, "%s", err.msg);
+    }
+    r = closure_read(ret, asked, roots, places, refusal);
+    if (r < 0) {
+        compile_options_finish(&ret->options);
+        return r;
+    }
+    struct host_code host = {0};
+    host_code_blank_sources(&ret->closure.sources, &host, &ret->guesses);
+    include_closure_find_prefix(&ret->closure);
+    ret->host_stripped = host.has_host_code;
+    ret->options.default_device =
+        host.needs_default_device || includes_driver(&ret->closure.sources);
+    if (!ret->options.std_given && std_names_designators(&ret->closure.sources)) {
+        strcpy(ret->options.std, "c++20");
+    }
+    if (strcmp(ret->options.std, "c++17") >= 0) {
+        ret->options.shims = std_names_wanted(&ret->closure.sources);
+    }
+    host_code_finish(&host);
+    if (wants) {
+        ret->options.want_ptx = wants->ptx;
+        ret->options.want_cubin = wants->cubin;
+        ret->options.line_info |= wants->ptx;
+        instantiate(&ret->closure.sources, wants->instantiate);
+    }
+    ret->launch = launch_read(params);
+    key_make(ret, places->compiler);
+    return 0;
+}
+
+void check_input_finish(struct check_input *input) {
+    compile_options_finish(&input->options);
+    include_closure_finish(&input->closure);
+    host_guesses_finish(&input->guesses);
+    json_decref(input->launch);
+}

@@ -1,0 +1,48 @@
+#pragma once
+/* check_input: kernel/check's params as something that can be compiled.
+ *
+ * Reads the options, gathers the source and what it includes beneath the roots, blanks
+ * host code, and names all of it by one digest. */
+#include "gpu/check/kernel_check.h"
+#include "gpu/compile/compile_options.h"
+#include "gpu/source/host_code.h"
+#include "gpu/source/host_guesses.h"
+#include "gpu/source/include_closure.h"
+
+struct check_input {
+    struct compile_options options;
+    struct include_closure closure; /* host parts blanked */
+    bool host_stripped;             /* something had to be blanked */
+    struct host_guesses guesses;    /* the first choice is written */
+    json_t *launch; /* {"block": [x,y,z], "dynamic_shared_bytes", "cluster": [x,y,z]?} or
+                       NULL */
+    char key[65];   /* digest of all that decides the answer, launch excepted */
+};
+
+/* Where files may come from, beside the request's own roots. */
+struct check_places {
+    const char *const *include_dirs; /* absolute, NULL-terminated; may be NULL */
+    const char *default_arch;
+    const char *compiler; /* what tells one compiler from another, for the key */
+};
+
+/* What a caller inside the daemon wants besides. */
+struct check_wants {
+    bool ptx;   /* result "ptx", with line information */
+    bool cubin; /* result "cubin", where it is not too large: compile.h */
+    const char *const *instantiate; /* kernels' template-ids, NULL-terminated; or NULL */
+};
+
+/* A failure whose words are owned here. */
+struct check_refusal {
+    enum call_fault fault;
+    const char *reason, *hint; /* static; hint may be NULL */
+    char message[512];
+};
+
+/* 0, or a negative errno with `refusal` filled. wants may be NULL. roots: absolute
+ * folders, NULL-terminated, may be NULL. */
+int check_input_read(struct check_input *ret, const json_t *params,
+                     const struct check_wants *wants, const char *const *roots,
+                     const struct check_places *places, struct check_refusal *refusal);
+void check_input_finish(struct check_input *input);

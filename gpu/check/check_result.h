@@ -1,0 +1,20 @@
+#pragma once
+/* check_result: from a worker's answer to kernel/check's result.
+ *
+ * In two steps, because the first is what the cache keeps: everything that the content
+ * decides; then what depends on the single request. */
+#include "gpu/check/check_input.h"
+
+struct buf;
+
+#define CHECK_MAX_FINDINGS 100
+
+/* A new reference, or NULL when the answer is not of the shape that compile.h tells (a
+ * worker elsewhere may be anything). `keep` says whether it may be cached: a crash or a
+ * time-out may be this moment's. note: one more finding, or NULL. */
+json_t *check_result_new(const struct check_input *input, const json_t *answer,
+                         json_t *note, bool *keep);
+/* Adds occupancy and the launch's findings, puts the findings in order. In place. */
+void check_result_complete(json_t *result, const struct check_input *input, bool cached);
+/* kernel/check's result as a compiler would print it; appended. */
+void check_result_describe(const json_t *result, struct buf *out);

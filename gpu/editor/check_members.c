@@ -1,0 +1,133 @@
+#include "gpu/editor/check_members.h"
+
+#include "gpu/spec/check_spec_schema.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { MAX_DEPTH = 24 };
+
+const json_t *check_members_schema(void) {
+    static json_t *schema;
+    if (!schema) {
+        schema = json_loads(check_spec_schema(), 0, NULL);
+    }
+    return schema;
+}
+
+static void add(struct check_members *m, const json_t *schema) {
+    const json_t *any = json_object_get(schema, "anyOf"), *one;
+    size_t i;
+    if (any) {
+        json_array_foreach(any, i, one) {
+            add(m, one);
+        }
+    }
+    if (schema && m->count < CHECK_MEMBERS_MAX &&
+        (!any || json_object_get(schema, "description"))) {
+        m->list[m->count++] = schema;
+    }
+}
+
+/* --- alternatives for an object --- */
+
+static bool names(const json_t *schema, const char *name, size_t len) {
+    const json_t *more = json_object_get(schema, "additionalProperties");
+    return json_object_getn(json_object_get(schema, "properties"), name, len) ||
+           json_is_object(more) || (!more && json_object_get(schema, "required"));
+}
+
+/* Has it all the members that stand there? */
+static bool names_all(const struct json_places *p, size_t object, const json_t *schema) {
+    for (size_t i = object + 1; i < p->count; i++) {
+        size_t len;
+        const char *key = json_place_key(p, i, &len);
+        if (p->list[i].parent == object && p->list[i].key_end && p->list[i].colon &&
+            !names(schema, key, len)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void narrow(const struct json_places *p, size_t object, struct check_members *m) {
+    struct check_members fitting = {0};
+    for (size_t i = 0; i < m->count; i++) {
+        if (names_all(p, object, m->list[i])) {
+            fitting.list[fitting.count++] = m->list[i];
+        }
+    }
+    if (fitting.count) {
+        *m = fitting;
+    }
+}
+
+/* --- from the top to a place --- */
+
+static void named(const struct check_members *from, const char *name, size_t len,
+                  struct check_members *ret) {
+    *ret = (struct check_members){0};
+    for (size_t i = 0; i < from->count; i++) {
+        const json_t *own =
+            json_object_getn(json_object_get(from->list[i], "properties"), name, len);
+        const json_t *more = json_object_get(from->list[i], "additionalProperties");
+        if (own || json_is_object(more)) {
+            add(ret, own ? own : more);
+        }
+    }
+}
+
+static void items(const struct check_members *from, struct check_members *ret) {
+    *ret = (struct check_members){0};
+    for (size_t i = 0; i < from->count; i++) {
+        const json_t *own = json_object_get(from->list[i], "items");
+        if (own) {
+            add(ret, own);
+        }
+    }
+}
+
+void check_members_of(const struct json_places *p, size_t place,
+                      struct check_members *ret) {
+    size_t chain[MAX_DEPTH], depth = 0;
+    for (size_t at = place; depth < MAX_DEPTH; at = p->list[at].parent) {
+        chain[depth++] = at;
+        if (p->list[at].parent == at) {
+            break;
+        }
+    }
+    *ret = (struct check_members){0};
+    if (depth == MAX_DEPTH) {
+        return;
+    }
+    add(ret, check_members_schema());
+    while (--depth) {
+        struct check_members next;
+        size_t child = chain[depth - 1], len;
+        const char *key = json_place_key(p, child, &len);
+        if (p->list[child].key_end) {
+            named(ret, key, len, &next);
+        } else {
+            items(ret, &next);
+        }
+        *ret = next;
+        if (p->list[child].kind == '{') {
+            narrow(p, child, ret);
+        }
+    }
+}
+
+void check_members_named(const struct json_places *p, size_t object, const char *name,
+                         size_t len, struct check_members *ret) {
+    struct check_members own;
+    check_members_of(p, object, &own);
+    named(&own, name, len, ret);
+}
+
+const char *check_members_description(const struct check_members *m) {
+    const char *text = NULL;
+    for (size_t i = 0; i < m->count && !(text && *text); i++) {
+        text = json_get_string(m->list[i], "description", NULL);
+    }
+    return text && *text ? text : NULL;
+}

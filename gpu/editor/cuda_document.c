@@ -1,0 +1,317 @@
+#include "gpu/editor/cuda_document.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "gpu/check/kernel_check.h"
+#include "gpu/editor/check_lens.h"
+#include "gpu/fixes/cuda_builtins.h"
+#include "gpu/source/cuda_lexer.h"
+#include "gpu/source/host_code.h"
+#include "protocol/finding.h"
+
+#include <string.h>
+
+#define MAX_SAME_NAME 4 /* instantiations of one template that are shown */
+#define USUAL_BLOCK 256
+
+/* --- checking --- */
+
+/* What findings call a document without a file: the end of its URI. */
+static char *unsaved_name(const char *uri) {
+    const char *name = strrchr(uri, '/');
+    name = name ? name + 1 : uri;
+    const char *colon = strrchr(name, ':');
+    name = colon ? colon + 1 : name;
+    return *name && strlen(name) < 256 ? xstrdup(name) : xstrdup("untitled.cu");
+}
+
+static json_t *check_params(const struct document *d, enum document_depth depth) {
+    json_t *params = json_object();
+    json_object_set_new(params, "source", json_text(d->text, d->len));
+    if (d->path) {
+        json_object_set_new(params, "path", json_text(d->path, strlen(d->path)));
+    } else {
+        autofree char *name = unsaved_name(d->uri);
+        json_object_set_new(params, "name", json_text(name, strlen(name)));
+    }
+    if (depth == DOCUMENT_QUICK) {
+        json_object_set_new(params, "quick", json_true());
+    }
+    return params;
+}
+
+/* A check that could not be made is told once, at the first line. */
+static json_t *failure_findings(const struct document *d,
+                                const struct kernel_check_failure *failure) {
+    autofree char *message = failure->hint
+                                 ? xasprintf("%s: %s", failure->message, failure->hint)
+                                 : xstrdup(failure->message);
+    autofree char *name = d->path ? NULL : unsaved_name(d->uri);
+    const struct finding_span start = {1, 1, 1, 1};
+    return json_pack("[o]", finding_new("upskilld", failure->reason, FINDING_INFO,
+                                        message, d->path ? d->path : name, &start));
+}
+
+static void checked(struct kernel_check *kernel, json_t *result,
+                    const struct kernel_check_failure *failure, void *data) {
+    (void)kernel;
+    struct document_check *check = data;
+    check->kind_data = NULL;
+    if (failure) {
+        document_check_done(check, failure_findings(check->document, failure), NULL);
+        return;
+    }
+    json_t *findings = json_incref(json_object_get(result, "diagnostics"));
+    if (result && check->depth == DOCUMENT_QUICK) {
+        json_decref(result); /* the last full one says more */
+        result = NULL;
+    }
+    document_check_done(check, findings, result);
+}
+
+static void cancel(struct document_check *check) {
+    if (check->kind_data) {
+        kernel_check_cancel(check->kind_data);
+    }
+}
+
+static void check_document(struct document_check *check) {
+    struct gpu *gpu = gpu_of(check->origin);
+    if (!gpu) {
+        document_check_done(check, NULL, NULL);
+        return;
+    }
+    autojson *params = check_params(check->document, check->depth);
+    check->cancel = cancel;
+    check->kind_data = kernel_check_start(gpu, params, check->origin, checked, check);
+}
+
+/* --- kernels in the text and in the last result --- */
+
+/* The kernels of the result that carry this name; returns how many there are, at most max
+ * of them in found (borrowed). */
+static size_t facts_of(const json_t *result, const char *name, const json_t **found,
+                       size_t max) {
+    const json_t *kernel;
+    size_t i, count = 0;
+    json_array_foreach(json_object_get(result, "kernels"), i, kernel) {
+        if (check_lens_same_kernel(json_get_string(kernel, "name", ""), name)) {
+            if (count < max) {
+                found[count] = kernel;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+/* --- lenses --- */
+
+/* The usual block size's entry, else the best one. */
+static const json_t *telling_occupancy(const json_t *kernel) {
+    const json_t *entry, *best = NULL;
+    size_t i;
+    json_array_foreach(json_object_get(kernel, "occupancy"), i, entry) {
+        if (json_get_integer(entry, "block_threads", 0) == USUAL_BLOCK) {
+            return entry;
+        }
+        double percent = json_number_value(json_object_get(entry, "percent"));
+        if (!best || percent > json_number_value(json_object_get(best, "percent"))) {
+            best = entry;
+        }
+    }
+    return best;
+}
+
+static void add_bytes(struct buf *out, json_int_t bytes) {
+    if (bytes >= 1024 && bytes % 1024 == 0) {
+        buf_addf(out, "%lld KB", (long long)(bytes / 1024));
+    } else if (bytes >= 10240) {
+        buf_addf(out, "%.1f KB", (double)bytes / 1024);
+    } else {
+        buf_addf(out, "%lld B", (long long)bytes);
+    }
+}
+
+/* "sm_90a · 40 regs · 0 spill · 4 KB shared · 75 % occupancy @256" */
+static void lens_title(struct buf *out, const json_t *result, const json_t *kernel) {
+    buf_addf(out, "%s · %lld regs · ", json_get_string(result, "arch", ""),
+             (long long)json_get_integer(kernel, "registers", 0));
+    json_int_t spill = json_get_integer(kernel, "spill_store_bytes", 0) +
+                       json_get_integer(kernel, "spill_load_bytes", 0);
+    if (spill) {
+        add_bytes(out, spill);
+    } else {
+        buf_addc(out, '0');
+    }
+    buf_adds(out, " spill · ");
+    add_bytes(out, json_get_integer(kernel, "static_shared_bytes", 0));
+    buf_adds(out, " shared");
+    const json_t *occupancy = telling_occupancy(kernel);
+    if (occupancy) {
+        buf_addf(out, " · %.0f %% occupancy @%lld",
+                 json_number_value(json_object_get(occupancy, "percent")),
+                 (long long)json_get_integer(occupancy, "block_threads", 0));
+    }
+}
+
+static void add_lenses(json_t *lenses, const struct kernel_place *place,
+                       const json_t *result) {
+    const json_t *found[MAX_SAME_NAME];
+    size_t count = facts_of(result, place->name, found, MAX_SAME_NAME);
+    for (size_t i = 0; i < count && i < MAX_SAME_NAME; i++) {
+        autobuf title = BUF_INIT(1024);
+        if (count > 1) {
+            buf_addf(&title, "%.200s · ", json_get_string(found[i], "name", ""));
+        }
+        lens_title(&title, result, found[i]);
+        json_array_append_new(lenses, json_pack("{s:I, s:I, s:o}", "start",
+                                                (json_int_t)place->offset, "end",
+                                                (json_int_t)place->end, "title",
+                                                json_text(title.data, title.len)));
+    }
+}
+
+static json_t *lenses(const struct document *d, const json_t *result) {
+    json_t *list = json_array();
+    struct host_code code = {0};
+    host_code_scan(d->text, d->len, &code);
+    for (size_t i = 0; result && i < code.kernel_count; i++) {
+        add_lenses(list, &code.kernels[i], result);
+    }
+    check_lens_add(d, &code, list);
+    host_code_finish(&code);
+    return list;
+}
+
+/* --- hover --- */
+
+static void hover_resources(struct buf *out, const json_t *kernel, const json_t *result) {
+    buf_addf(out, "**%.200s** — %s\n\n", json_get_string(kernel, "name", ""),
+             json_get_string(result, "arch", ""));
+    buf_adds(out,
+             "| registers | spilled | stack | static shared | barriers | parameters | "
+             "code |\n|--:|--:|--:|--:|--:|--:|--:|\n");
+    static const char *const sizes[] = {"stack_bytes", "static_shared_bytes", NULL,
+                                        "param_bytes", "code_bytes"};
+    buf_addf(out, "| %lld | ", (long long)json_get_integer(kernel, "registers", 0));
+    add_bytes(out, json_get_integer(kernel, "spill_store_bytes", 0) +
+                       json_get_integer(kernel, "spill_load_bytes", 0));
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        buf_adds(out, " | ");
+        if (sizes[i]) {
+            add_bytes(out, json_get_integer(kernel, sizes[i], 0));
+        } else {
+            buf_addf(out, "%lld", (long long)json_get_integer(kernel, "barriers", 0));
+        }
+    }
+    buf_adds(out, " |\n\n");
+}
+
+static void hover_occupancy(struct buf *out, const json_t *kernel) {
+    const json_t *list = json_object_get(kernel, "occupancy"), *entry;
+    size_t i;
+    if (!json_array_size(list)) {
+        return;
+    }
+    buf_adds(out, "| threads per block | blocks per SM | occupancy | limited by |\n"
+                  "|--:|--:|--:|---|\n");
+    json_array_foreach(list, i, entry) {
+        const json_t *limits = json_object_get(entry, "limited_by");
+        buf_addf(out, "| %lld | %lld | %.0f %% | ",
+                 (long long)json_get_integer(entry, "block_threads", 0),
+                 (long long)json_get_integer(entry, "blocks_per_sm", 0),
+                 json_number_value(json_object_get(entry, "percent")));
+        for (size_t k = 0; k < json_array_size(limits); k++) {
+            const char *limit = json_string_value(json_array_get(limits, k));
+            buf_addf(out, "%s%s", k ? ", " : "", limit ? limit : "");
+        }
+        buf_adds(out, " |\n");
+    }
+    buf_addc(out, '\n');
+}
+
+static char *hover_kernel(const char *name, const json_t *result) {
+    const json_t *found[MAX_SAME_NAME];
+    size_t count = facts_of(result, name, found, MAX_SAME_NAME);
+    if (!count) {
+        return NULL;
+    }
+    autobuf out = BUF_INIT(64u << 10);
+    for (size_t i = 0; i < count && i < MAX_SAME_NAME; i++) {
+        hover_resources(&out, found[i], result);
+        hover_occupancy(&out, found[i]);
+    }
+    if (count > MAX_SAME_NAME) {
+        buf_addf(&out, "… and %zu more instantiations\n", count - MAX_SAME_NAME);
+    }
+    return buf_detach(&out);
+}
+
+static char *hover_builtin(const char *name, size_t len) {
+    const struct cuda_builtin *b = cuda_builtin_find(name, len);
+    if (!b || !b->doc) {
+        return NULL;
+    }
+    return b->signature ? xasprintf("```cuda-cpp\n%s\n```\n%s", b->signature, b->doc)
+                        : xasprintf("`%s`: %s", b->name, b->doc);
+}
+
+/* The identifier at or right before the offset; kind CUDA_END when there is none. */
+static struct cuda_token identifier_at(const struct document *d, size_t offset) {
+    struct cuda_lexer lexer;
+    struct cuda_token token, none = {.kind = CUDA_END};
+    cuda_lexer_init(&lexer, d->text, d->len);
+    while ((token = cuda_lexer_next(&lexer)).kind != CUDA_END && token.start <= offset) {
+        if (token.kind == CUDA_IDENTIFIER && offset <= token.end) {
+            return token;
+        }
+    }
+    return none;
+}
+
+static char *hover(const struct document *d, const json_t *result, size_t offset,
+                   size_t *start, size_t *end) {
+    struct cuda_token token = identifier_at(d, offset);
+    if (token.kind == CUDA_END) {
+        return NULL;
+    }
+    *start = token.start;
+    *end = token.end;
+    autofree char *name = xstrndup(d->text + token.start, token.end - token.start);
+    char *text = hover_kernel(name, result);
+    return text ? text : hover_builtin(name, strlen(name));
+}
+
+/* --- symbols --- */
+
+static json_t *symbols(const struct document *d) {
+    json_t *list = json_array();
+    struct host_code code = {0};
+    host_code_scan(d->text, d->len, &code);
+    for (size_t i = 0; i < code.kernel_count; i++) {
+        const struct kernel_place *k = &code.kernels[i];
+        json_array_append_new(
+            list, json_pack("{s:o, s:s, s:s, s:I, s:I}", "name", json_clean_z(k->name),
+                            "detail", "__global__", "symbol", "function", "start",
+                            (json_int_t)k->offset, "end", (json_int_t)k->end));
+    }
+    host_code_finish(&code);
+    return list;
+}
+
+static const char *const patterns[] = {"*.cu", "*.cuh", NULL};
+static const char *const languages[] = {"cuda-cpp", "cuda", NULL};
+
+const struct document_kind cuda_document_kind = {
+    .name = "cuda",
+    .patterns = patterns,
+    .languages = languages,
+    .check = check_document,
+    .hover = hover,
+    .lenses = lenses,
+    .symbols = symbols,
+    .operation_params = check_lens_params,
+    .operation_outcome = check_lens_outcome,
+};

@@ -1,0 +1,60 @@
+#pragma once
+/* mbarrier: barrier objects in shared memory, as threads and asynchronous copies use
+ * them.
+ *
+ * What an object holds stands beside shared memory; its eight bytes there hold the same,
+ * packed, so that a store over it is noticed. Source: PTX ISA 9.0, "Parallel
+ * Synchronization and Communication Instructions: mbarrier". */
+#include "gpu/ptx/machine/program.h"
+
+struct block;
+struct warp;
+struct finding_place;
+
+#define MBARRIER_MAX_COUNT ((UINT32_C(1) << 20) - 1)
+
+struct mbarrier {
+    uint32_t offset; /* in its block's shared memory */
+    uint32_t expected, pending;
+    int64_t bytes; /* tx-count: expected and not yet come; negative: came unexpected */
+    uint32_t phase;
+    bool valid;
+    struct mbarrier_init { /* when it was initialised, by whom */
+        const struct step *step;
+        uint32_t function, time; /* of the cluster */
+        uint16_t warp;
+        uint8_t lane;
+    } init;
+    uint32_t *known; /* of what arrived (cluster_life.h); NULL: nothing */
+};
+
+/* Of a block; empty after mbarriers_reset. */
+struct mbarriers {
+    struct mbarrier *items;
+    uint32_t count, room;
+    uint16_t *slots; /* 1 + index, by offset / 8; NULL before the first one */
+};
+
+/* The last waits of a warp that found their phase not complete. */
+#define MBARRIER_WAITS 4
+struct mbarrier_wait {
+    const struct step *step; /* NULL: none */
+    const struct code *code;
+    struct block *block;
+    uint32_t offset, phase; /* the phase that was waited for, its lowest bit */
+    uint8_t lane;
+};
+
+void mbarriers_reset(struct mbarriers *m);
+void mbarriers_finish(struct mbarriers *m);
+/* NULL: none was initialised there. */
+struct mbarrier *mbarrier_find(const struct block *b, uint32_t offset);
+/* An asynchronous operation has brought so many bytes, or arrives. */
+void mbarrier_complete_bytes(struct block *b, uint32_t offset, uint64_t bytes);
+void mbarrier_arrive_async(struct block *b, uint32_t offset);
+/* The mbarrier that a lane's address operand means, checked; NULL after a finding.
+ * remote: another block's will do. */
+struct mbarrier *mbarrier_at(struct warp *w, const struct step *s, unsigned lane,
+                             uint64_t address, bool remote, struct block **ret_block);
+/* What the warp's polling lanes wait for, in words; false: no mbarrier. */
+bool mbarriers_tell_waits(struct warp *w);

@@ -1,0 +1,16 @@
+#pragma once
+/* tensor_map: tensor maps as kernels use and change them: tensormap.replace,
+ * tensormap.cp_fenceproxy, fence.proxy.tensormap.
+ *
+ * What a map's fields are called and counted is the ISA's (PTX ISA 9.0,
+ * "tensormap.replace"); its bytes are this machine's (tensor_blob.h). 128 bytes of zeros
+ * are a map whose fields have yet to be set. A map in global memory that this launch has
+ * changed is read by the engine through a proxy of its own: until a thread of the block
+ * has executed fence.proxy.tensormap::generic.acquire on it, its use is told. */
+#include "gpu/ptx/copies/tensor_blob.h"
+#include "gpu/ptx/machine/block.h"
+
+/* The map at a generic address, fit for an instruction of step->vector dimensions; false
+ * after a finding. */
+bool tensor_map_at(struct warp *w, const struct step *s, unsigned lane, uint64_t address,
+                   struct tensor_blob *ret);

@@ -1,0 +1,83 @@
+/* image_make: what may be a texture or a surface. */
+#include "base/err.h"
+#include "gpu/ptx/image/images.h"
+#include "gpu/ptx/machine/machine.h"
+
+#include <errno.h>
+
+static bool type_is_shown(enum ptx_type t) {
+    return t == PTX_F32 || t == PTX_F16 || (t >= PTX_U8 && t <= PTX_U32) ||
+           (t >= PTX_S8 && t <= PTX_S32);
+}
+
+static int check_kind(const struct machine_image *from, struct err *err) {
+    bool floats = from->reads_floats || ptx_type_float(from->type);
+    if (!type_is_shown(from->type) ||
+        (from->channels != 1 && from->channels != 2 && from->channels != 4)) {
+        return err_set(err, -EINVAL, "%u channels of %s: no format of an image",
+                       from->channels, ptx_type_name(from->type));
+    }
+    if (from->rank < 1 || from->rank > 3 || (from->layers && from->rank == 3) ||
+        (from->linear && (from->rank != 1 || from->layers || from->surface))) {
+        return err_set(err, -EINVAL, "an image has no such dimensions");
+    }
+    if (from->reads_floats &&
+        (ptx_type_float(from->type) || ptx_type_bytes(from->type) == 4)) {
+        return err_set(err, -EINVAL, "%s is not read as normalized floats",
+                       ptx_type_name(from->type));
+    }
+    return !from->filters || (floats && !from->linear)
+               ? 0
+               : err_set(err, -EINVAL, "only what is read as floats is filtered");
+}
+
+static int check_cube(const struct machine_image *from, struct err *err) {
+    bool cube = from->cube || from->cubes;
+    bool fits = from->rank == 2 && from->extent[0] == from->extent[1] && !from->surface &&
+                from->layers && from->layers % 6 == 0 &&
+                (from->cubes || from->layers == 6);
+    if ((cube && !fits) || (!cube && from->seamless)) {
+        return err_set(err, -EINVAL, "a cube has 6 layers that are as wide as high");
+    }
+    return 0;
+}
+
+int image_make(struct image *ret, struct allocation *in, const struct machine_image *from,
+               struct err *err) {
+    int rc = check_kind(from, err);
+    rc = rc ? rc : check_cube(from, err);
+    if (rc) {
+        return rc;
+    }
+    *ret = (struct image){.in = in,
+                          .offset = from->address - in->address,
+                          .type = (uint8_t)from->type,
+                          .bytes = (uint8_t)(ptx_type_bytes(from->type) * from->channels),
+                          .channels = (uint8_t)from->channels,
+                          .rank = (uint8_t)from->rank,
+                          .extent = {1, 1, 1},
+                          .layers = from->layers,
+                          .is_layered = from->cube ? false : from->layers > 0,
+                          .is_cube = from->cube || from->cubes,
+                          .is_seamless = from->seamless,
+                          .is_surface = from->surface,
+                          .is_linear = from->linear,
+                          .filters = from->filters,
+                          .is_normalized = from->normalized,
+                          .reads_floats = from->reads_floats};
+    uint64_t bytes = (uint64_t)ret->bytes * (from->layers ? from->layers : 1);
+    for (unsigned d = 0; d < from->rank; d++) {
+        ret->extent[d] = from->extent[d];
+        ret->address[d] = from->seamless ? IMAGE_CLAMP : (uint8_t)from->mode[d];
+        if (from->extent[d] == 0 ||
+            __builtin_mul_overflow(bytes, (uint64_t)from->extent[d], &bytes)) {
+            return err_set(err, -EINVAL, "extent %u of the image is %u", d,
+                           from->extent[d]);
+        }
+    }
+    uint64_t room = in->bytes - ret->offset;
+    return bytes <= room
+               ? 0
+               : err_set(err, -EINVAL, "the image has %llu bytes, its memory %llu",
+                         (unsigned long long)bytes, (unsigned long long)room);
+}

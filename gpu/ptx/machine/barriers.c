@@ -1,0 +1,412 @@
+/* barriers: bar and barrier of a block: sync, arrive, red.
+ *
+ * PTX ISA: a thread at a barrier waits for all threads of its warp that have not exited;
+ * then its warp counts as arrived. Without a number of threads all warps that live are
+ * expected. */
+#include "gpu/ptx/machine/block.h"
+#include "gpu/ptx/machine/cluster_life.h"
+#include "gpu/ptx/machine/findings.h"
+#include "gpu/ptx/machine/lower.h"
+#include "gpu/ptx/machine/schedule.h"
+#include "gpu/ptx/matrix/wgmma.h"
+#include "gpu/ptx/race/race.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum barrier_kind { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_POPC, BARRIER_AND, BARRIER_OR };
+
+#define AUX_KIND(aux) ((aux)&7u)
+#define AUX_ALIGNED 8u
+
+/* ---- completing ---- */
+
+static uint32_t lanes_waiting(const struct warp *w, unsigned id) {
+    uint32_t lanes = 0;
+    for (uint32_t k = 0; k < w->pending_count; k++) {
+        const struct split *p = &w->pending[k];
+        lanes |= p->state == SPLIT_BARRIER && p->barrier == id ? p->lanes : 0;
+    }
+    return lanes;
+}
+
+static bool split_predicate(const struct split *p, unsigned lane) {
+    uint32_t bits = *(const uint32_t *)(const void *)(p->frame->regs + p->at->src[2]);
+    return (bits >> lane & 1) != (p->at->src_negated >> 2 & 1);
+}
+
+struct reduction {
+    uint32_t popc;
+    bool all, any;
+};
+
+static void reduce_split(const struct split *p, struct reduction *r) {
+    if (AUX_KIND(p->at->aux) < BARRIER_POPC) {
+        return;
+    }
+    for (uint32_t m = p->lanes; m; m &= m - 1) {
+        bool on = split_predicate(p, (unsigned)__builtin_ctz(m));
+        r->popc += on;
+        r->all = r->all && on;
+        r->any = r->any || on;
+    }
+}
+
+static void give_result(const struct split *p, const struct reduction *r) {
+    uint8_t *to = p->frame->regs + p->at->dst;
+    switch (AUX_KIND(p->at->aux)) {
+    case BARRIER_POPC:
+        for (uint32_t m = p->lanes; m; m &= m - 1) {
+            ((uint32_t *)(void *)to)[__builtin_ctz(m)] = r->popc;
+        }
+        break;
+    case BARRIER_AND:
+    case BARRIER_OR: {
+        uint32_t *bits = (uint32_t *)(void *)to;
+        bool on = AUX_KIND(p->at->aux) == BARRIER_AND ? r->all : r->any;
+        *bits = (*bits & ~p->lanes) | (on ? p->lanes : 0);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+static void tell_divergence(struct warp *w, const struct split *here,
+                            const struct split *other) {
+    struct frame *running = w->frame;
+    w->frame = here->frame; /* the place is one of that code */
+    finding_add(
+        &(struct finding_place){
+            .warp = w, .step = here->at, .lane = (unsigned)__builtin_ctz(here->lanes)},
+        FINDING_BARRIER_DIVERGENCE,
+        "Divergent threads of a warp are at different barrier instructions: lanes 0x%08x "
+        "here, lanes 0x%08x at another one",
+        here->lanes, other->lanes);
+    w->frame = running;
+}
+
+/* Lanes of one warp that stand at different instructions of an aligned barrier: told at
+ * each of them, for any may be the one too many. */
+static void check_divergence(struct warp *w, unsigned id) {
+    const struct split *first = NULL;
+    bool told = false;
+    for (uint32_t k = 0; k < w->pending_count; k++) {
+        const struct split *p = &w->pending[k];
+        if (p->state != SPLIT_BARRIER || p->barrier != id) {
+            continue;
+        }
+        if (!first) {
+            first = p;
+        } else if (first->at != p->at && (p->at->aux & AUX_ALIGNED)) {
+            if (!told) {
+                tell_divergence(w, first, p);
+                told = true;
+            }
+            tell_divergence(w, p, first);
+        }
+    }
+}
+
+/* Threads that have left do not take part: allowed by PTX, not by CUDA C++. */
+static void check_exited(struct block *b, unsigned id) {
+    uint64_t live = 0;
+    struct warp *some = NULL;
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        live += (unsigned)__builtin_popcount(b->warps[k].live);
+        if (!some && lanes_waiting(&b->warps[k], id)) {
+            some = &b->warps[k];
+        }
+    }
+    if (live == b->worker->run->threads || !some) {
+        return;
+    }
+    for (uint32_t k = 0; k < some->pending_count; k++) {
+        const struct split *p = &some->pending[k];
+        if (p->state == SPLIT_BARRIER && p->barrier == id) {
+            struct frame *running = some->frame;
+            some->frame = p->frame;
+            finding_add(&(struct finding_place){.warp = some,
+                                                .step = p->at,
+                                                .lane = (unsigned)__builtin_ctz(p->lanes),
+                                                .warning = true},
+                        FINDING_BARRIER_DIVERGENCE,
+                        "Barrier %u without %llu threads of the block that have exited",
+                        id, (unsigned long long)(b->worker->run->threads - live));
+            some->frame = running;
+            return;
+        }
+    }
+}
+
+static void barrier_release(struct block *b, unsigned id) {
+    struct barrier *bar = &b->barriers[id];
+    struct reduction r = {.all = true};
+    bool check = b->worker->run->check_barrier;
+    if (check && bar->expected == 0) {
+        check_exited(b, id);
+    }
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        struct warp *w = &b->warps[k];
+        for (uint32_t n = 0; n < w->pending_count; n++) {
+            struct split *p = &w->pending[n];
+            if (p->state == SPLIT_BARRIER && p->barrier == id) {
+                reduce_split(p, &r);
+            }
+        }
+    }
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        struct warp *w = &b->warps[k];
+        if (check && w->pending_count > 1) {
+            check_divergence(w, id);
+        }
+        for (uint32_t n = 0; n < w->pending_count; n++) {
+            struct split *p = &w->pending[n];
+            if (p->state == SPLIT_BARRIER && p->barrier == id) {
+                give_result(p, &r);
+                p->state = SPLIT_READY;
+            }
+        }
+    }
+    race_barrier_pass(b, id, bar->warps);
+    life_block_barrier(b);
+    for (uint32_t m = bar->warps; m; m &= m - 1) {
+        warp_synced(&b->warps[__builtin_ctz(m)]);
+    }
+    *bar = (struct barrier){.expected = 0};
+    b->changes++;
+}
+
+static bool barrier_complete(const struct block *b, const struct barrier *bar) {
+    uint32_t arrived = (uint32_t)__builtin_popcount(bar->warps) + bar->arrived;
+    if (bar->expected) {
+        return arrived >= bar->expected;
+    }
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        if (b->warps[k].live && !(bar->warps >> k & 1)) {
+            return false;
+        }
+    }
+    return bar->warps != 0;
+}
+
+/* All of the warp's lanes that live have come. */
+static void note_warp(struct block *b, struct warp *w, unsigned id) {
+    struct barrier *bar = &b->barriers[id];
+    uint32_t waiting = lanes_waiting(w, id);
+    bool here = waiting && (w->live & ~waiting) == 0;
+    bar->warps = here ? bar->warps | 1u << w->index : bar->warps & ~(1u << w->index);
+    uint32_t *arrives = &b->arrive_lanes[id][w->index];
+    if (*arrives && (w->live & ~*arrives) == 0) {
+        *arrives = 0;
+        bar->arrived++;
+    }
+}
+
+void block_check_barriers(struct block *b) {
+    if (b->ended) {
+        return;
+    }
+    for (unsigned id = 0; id < BLOCK_BARRIERS; id++) {
+        if (!b->barriers[id].open) {
+            continue;
+        }
+        for (uint32_t k = 0; k < b->warp_count; k++) {
+            note_warp(b, &b->warps[k], id);
+        }
+        if (barrier_complete(b, &b->barriers[id])) {
+            barrier_release(b, id);
+        }
+    }
+}
+
+/* ---- arriving ---- */
+
+static bool barrier_expect(struct warp *w, const struct step *s, unsigned id,
+                           uint32_t threads, uint32_t lanes) {
+    struct finding_place at = {
+        .warp = w, .step = s, .lane = (unsigned)__builtin_ctz(lanes)};
+    struct barrier *bar = &w->block->barriers[id < BLOCK_BARRIERS ? id : 0];
+    if (id >= BLOCK_BARRIERS || threads % WARP_LANES || threads > BLOCK_MAX_THREADS) {
+        finding_add(&at, FINDING_LAUNCH_ERROR,
+                    "Barrier %u with %u threads: there are %d barriers, and the threads "
+                    "must be a multiple of %d; the threads stop",
+                    id, threads, BLOCK_BARRIERS, WARP_LANES);
+        run_fault(w->worker->run);
+        warp_exit_lanes(w, lanes);
+        return false;
+    }
+    if (bar->open && bar->expected != threads / WARP_LANES) {
+        finding_add(&at, FINDING_BARRIER_DIVERGENCE,
+                    "Barrier %u is used with %u threads here and %u elsewhere (0: all)",
+                    id, threads, bar->expected * WARP_LANES);
+    }
+    if (!bar->open) {
+        *bar = (struct barrier){.open = true, .expected = threads / WARP_LANES};
+    }
+    return true;
+}
+
+static void barrier_group(struct warp *w, const struct step *s, unsigned id,
+                          uint32_t threads, uint32_t lanes) {
+    if (!barrier_expect(w, s, id, threads, lanes)) {
+        return;
+    }
+    struct block *b = w->block;
+    struct barrier *bar = &b->barriers[id];
+    if (AUX_KIND(s->aux) == BARRIER_ARRIVE) {
+        b->arrive_lanes[id][w->index] |= lanes;
+        race_barrier_arrive(w, id);
+    } else {
+        warp_park(w, lanes, s, SPLIT_BARRIER, 0, (uint8_t)id);
+    }
+    note_warp(b, w, id);
+    if (barrier_complete(b, bar)) {
+        barrier_release(b, id);
+    }
+}
+
+void step_barrier(struct warp *w, const struct step *s, uint32_t mask) {
+    const uint32_t *ids = LANES(const uint32_t, w, s->src[0]);
+    const uint32_t *counts =
+        s->src[1] == STEP_NO_REGISTER ? NULL : LANES(const uint32_t, w, s->src[1]);
+    uint32_t id[WARP_LANES], count[WARP_LANES] = {0};
+    memcpy(id, ids, sizeof id);
+    if (counts) {
+        memcpy(count, counts, sizeof count);
+    }
+    while (mask) {
+        unsigned first = (unsigned)__builtin_ctz(mask);
+        uint32_t group = 0;
+        for (uint32_t m = mask; m; m &= m - 1) {
+            unsigned l = (unsigned)__builtin_ctz(m);
+            group |= (uint32_t)(id[l] == id[first] && count[l] == count[first]) << l;
+        }
+        mask &= ~group;
+        barrier_group(w, s, id[first], count[first], group);
+    }
+}
+
+/* ---- nobody can go on ---- */
+
+static void tell_split(struct warp *w, const struct split *p, const char *missing) {
+    struct frame *running = w->frame;
+    w->frame = p->frame;
+    struct finding_place at = {
+        .warp = w, .step = p->at, .lane = (unsigned)__builtin_ctz(p->lanes)};
+    if (p->state == SPLIT_CLUSTER) {
+        finding_add(&at, FINDING_DEADLOCK,
+                    "Deadlock at barrier.cluster.wait: %u threads wait, others of the "
+                    "cluster have not arrived and cannot",
+                    (unsigned)__builtin_popcount(p->lanes));
+    } else if (p->state == SPLIT_MEET) {
+        uint32_t gone = p->members & w->live & ~p->lanes;
+        finding_add(&at, FINDING_INVALID_MASK,
+                    "Lanes 0x%08x wait for lanes 0x%08x of the mask 0x%08x, which never "
+                    "come here",
+                    p->lanes, gone, p->members);
+    } else if (p->state == SPLIT_GROUP) {
+        finding_add(&at, FINDING_DEADLOCK,
+                    "Deadlock at wgmma.wait_group: other warps of the warpgroup have not "
+                    "issued what this one waits for; %s",
+                    missing);
+    } else {
+        finding_add(&at, FINDING_DEADLOCK, "Deadlock at barrier %u: %u threads wait; %s",
+                    p->barrier, (unsigned)__builtin_popcount(p->lanes), missing);
+    }
+    w->frame = running;
+}
+
+/* Warps that are missing at a barrier, in words. */
+static void describe_missing(const struct block *b, unsigned id, char *to, size_t room) {
+    const struct barrier *bar = &b->barriers[id];
+    size_t len = 0;
+    unsigned told = 0;
+    len += (size_t)snprintf(to, room, "missing:");
+    for (uint32_t k = 0; k < b->warp_count && len < room; k++) {
+        const struct warp *w = &b->warps[k];
+        if (bar->warps >> k & 1) {
+            continue;
+        }
+        if (told++ == 4) {
+            snprintf(to + len, room - len, " …");
+            return;
+        }
+        uint32_t absent = w->live & ~lanes_waiting(w, id);
+        len += (size_t)snprintf(to + len, room - len, "%s warp %u%s", told > 1 ? "," : "",
+                                k, w->live == 0 ? " (exited)" : "");
+        if (absent && absent != w->live && len < room) {
+            len += (size_t)snprintf(to + len, room - len, " lanes 0x%08x", absent);
+        }
+    }
+    if (bar->expected && len < room) {
+        snprintf(to + len, room - len, "; %u warps expected", bar->expected);
+    }
+}
+
+void block_tell_stuck(struct block *b) {
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        struct warp *w = &b->warps[k];
+        for (uint32_t n = 0; n < w->pending_count; n++) {
+            if (w->pending[n].state == SPLIT_READY) {
+                continue;
+            }
+            char missing[160] = "";
+            if (w->pending[n].state == SPLIT_BARRIER) {
+                describe_missing(b, w->pending[n].barrier, missing, sizeof missing);
+            } else if (w->pending[n].state == SPLIT_GROUP) {
+                wgmma_describe(w, missing, sizeof missing);
+            }
+            tell_split(w, &w->pending[n], missing);
+        }
+    }
+}
+
+/* ---- lowering ---- */
+
+static int barrier_kind(const struct ptx_instruction *i) {
+    if (ptx_has(i, PTX_M_RED)) {
+        return ptx_has(i, PTX_M_POPC)  ? BARRIER_POPC
+               : ptx_has(i, PTX_M_AND) ? BARRIER_AND
+               : ptx_has(i, PTX_M_OR)  ? BARRIER_OR
+                                       : -1;
+    }
+    return ptx_has(i, PTX_M_ARRIVE) ? BARRIER_ARRIVE
+           : ptx_has(i, PTX_M_SYNC) ? BARRIER_SYNC
+                                    : -1;
+}
+
+enum lower_answer lower_barrier(struct lowering *l, const struct ptx_instruction *i) {
+    bool bar = i->opcode == PTX_OP_BAR;
+    if ((!bar && i->opcode != PTX_OP_BARRIER) || ptx_has(i, PTX_M_WARP)) {
+        return LOWER_NOT_MINE;
+    }
+    int kind = barrier_kind(i);
+    bool red = kind >= BARRIER_POPC;
+    unsigned first = red ? 1 : 0, left = i->operand_count - first;
+    if (kind < 0 || ptx_has(i, PTX_M_CLUSTER) || i->operand_count <= first ||
+        left > (red ? 3u : 2u) || (red && left < 2)) {
+        return LOWER_REFUSED;
+    }
+    uint32_t src[3] = {STEP_NO_REGISTER, STEP_NO_REGISTER, STEP_NO_REGISTER};
+    src[0] = lower_source(l, i, lower_operand(l, i, first), 4, PTX_U32);
+    if (left == (red ? 3u : 2u)) {
+        src[1] = lower_source(l, i, lower_operand(l, i, first + 1), 4, PTX_U32);
+    }
+    const struct ptx_operand *last = lower_operand(l, i, i->operand_count - 1);
+    uint32_t dst = STEP_NO_REGISTER;
+    if (red) {
+        src[2] = lower_source(l, i, last, 0, PTX_PRED);
+        dst =
+            lower_result(l, lower_operand(l, i, 0), kind == BARRIER_POPC ? 4 : 0, false);
+    }
+    if (red && dst == STEP_NO_REGISTER) {
+        dst = lower_temporary(l, 4);
+    }
+    struct step *s = lower_step(l, i, step_barrier, false);
+    memcpy(s->src, src, sizeof src);
+    s->dst = dst;
+    s->aux = (uint32_t)kind | (bar || ptx_has(i, PTX_M_ALIGNED) ? AUX_ALIGNED : 0);
+    s->src_negated = red && last->negated ? 4 : 0;
+    return LOWER_DONE;
+}

@@ -1,0 +1,21 @@
+#pragma once
+/* counters: what a program's instructions did, summed over launches.
+ *
+ * Instructions are counted per basic block when it is entered; lanes that a guard leaves
+ * out are not taken off. PTX instructions are not the hardware's: ptxas drops moves and
+ * unrolls again. */
+#include "base/json.h"
+#include "gpu/ptx/machine/schedule.h"
+
+struct program_counters {
+    const struct program *program;
+    struct block_count *blocks;
+    struct access_count *accesses;
+    uint64_t branches, divergent, launches;
+};
+
+void counters_init(struct program_counters *c, const struct program *program);
+void counters_finish(struct program_counters *c);
+void counters_add(struct program_counters *c, const struct worker *worker);
+/* Of `count` programs (those without a program are skipped): kernel/validate's shape. */
+json_t *counters_json(const struct program_counters *programs, size_t count);

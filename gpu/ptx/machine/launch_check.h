@@ -1,0 +1,11 @@
+#pragma once
+/* launch_check: does a launch fit the kernel and the device? */
+#include "gpu/ptx/machine/machine.h"
+#include "gpu/ptx/machine/program.h"
+
+/* -EINVAL with what is wrong. */
+int launch_check(const struct machine_launch *l, const struct program *p,
+                 struct err *err);
+/* Blocks of a cluster in each dimension; false: without clusters. */
+bool launch_cluster_shape(const struct machine_launch *l, const struct ptx_function *f,
+                          uint32_t ret[3]);

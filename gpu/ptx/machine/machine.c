@@ -1,0 +1,431 @@
+#include "gpu/ptx/machine/machine.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/ptx/image/images.h"
+#include "gpu/ptx/machine/counters.h"
+#include "gpu/ptx/machine/findings.h"
+#include "gpu/ptx/machine/launch_check.h"
+#include "gpu/ptx/machine/lower.h"
+#include "gpu/ptx/machine/memory.h"
+#include "gpu/ptx/machine/schedule.h"
+#include "gpu/ptx/race/proxy.h"
+#include "gpu/ptx/race/race.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_INSTRUCTIONS UINT64_C(2000000000)
+#define DEFAULT_MEMORY (UINT64_C(1) << 30)
+#define DEFAULT_FINDINGS 100
+#define DEFAULT_PRINTF (64u << 10)
+
+struct machine {
+    struct machine_config config;
+    const struct ptx_module *module;
+    struct memory memory;
+    struct images images;
+    struct allocation **variables; /* by variable */
+    struct program **programs;     /* by function; NULL = no entry that is asked for */
+    struct program_counters *counters; /* likewise */
+    struct findings *findings;
+    struct race_run *race;
+    struct buf printf_text;
+    pthread_mutex_t printf_lock;
+    uint64_t spent;         /* atomic */
+    uint64_t begun, blocks; /* atomic: of the latest launch */
+    uint32_t launches;
+    int stop; /* atomic */
+};
+
+/* ---- what a launch asks the machine ---- */
+
+struct memory *run_memory(const struct run *run) {
+    return &run->machine->memory;
+}
+const struct images *run_images(const struct run *run) {
+    return &run->machine->images;
+}
+struct allocation *run_find(const struct run *run, uint64_t address) {
+    return memory_find(&run->machine->memory, address);
+}
+struct findings *run_findings(const struct run *run) {
+    return run->machine->findings;
+}
+struct buf *run_printf_lock(struct run *run) {
+    pthread_mutex_lock(&run->machine->printf_lock);
+    return &run->machine->printf_text;
+}
+void run_printf_unlock(struct run *run) {
+    pthread_mutex_unlock(&run->machine->printf_lock);
+}
+
+void run_fault(struct run *run) {
+    __atomic_store_n(&run->fault, 1, __ATOMIC_RELAXED);
+    if (!run->check_memory) {
+        __atomic_store_n(&run->quit, 1, __ATOMIC_RELAXED);
+    }
+}
+
+bool run_charge(struct worker *worker) {
+    struct run *run = worker->run;
+    struct machine *m = run->machine;
+    uint64_t spent = __atomic_add_fetch(&m->spent, worker->spent, __ATOMIC_RELAXED);
+    worker->spent = 0;
+    if (spent > m->config.instructions || __atomic_load_n(&m->stop, __ATOMIC_RELAXED)) {
+        __atomic_store_n(&run->quit, 1, __ATOMIC_RELAXED);
+    }
+    return !__atomic_load_n(&run->quit, __ATOMIC_RELAXED);
+}
+
+enum machine_end run_end(const struct run *run) {
+    return __atomic_load_n(&run->machine->stop, __ATOMIC_RELAXED) ? MACHINE_STOPPED
+                                                                  : MACHINE_BUDGET;
+}
+
+/* ---- a module's variables ---- */
+
+static void write_relocation(struct machine *m, uint8_t *host, uint64_t size,
+                             const struct ptx_relocation *r) {
+    uint64_t value = 0;
+    if (r->is_function) {
+        value = MEMORY_CODE + (uint64_t)(r->index + 1) * MEMORY_CODE_STRIDE;
+    } else if (m->variables[r->index]) {
+        value = m->variables[r->index]->address;
+    } else if (m->module->variables[r->index].space == PTX_SHARED) {
+        return; /* has no address before a launch */
+    }
+    value += (uint64_t)r->addend;
+    value >>= r->shift;
+    if (r->bytes <= 8 && r->at <= size && r->bytes <= size - r->at) {
+        memcpy(host + r->at, &value, r->bytes);
+    }
+}
+
+static bool is_reference(const struct ptx_variable *v) {
+    return v->type == PTX_TEXREF || v->type == PTX_SAMPLERREF || v->type == PTX_SURFREF;
+}
+
+static int variables_place(struct machine *m, struct err *err) {
+    const struct ptx_module *module = m->module;
+    for (uint32_t k = 0; k < module->variable_count; k++) {
+        const struct ptx_variable *v = &module->variables[k];
+        bool constant = v->space == PTX_CONST;
+        if (!v->used || (v->space != PTX_GLOBAL && !constant) || is_reference(v)) {
+            continue;
+        }
+        int rc = memory_add(&m->memory, v->name, v->size,
+                            constant ? MEMORY_CONSTANT : MEMORY_VARIABLE, 0,
+                            &m->variables[k], err);
+        if (rc) {
+            return rc;
+        }
+        if (v->initialiser) {
+            memcpy(m->variables[k]->host, v->initialiser, v->size);
+        }
+    }
+    for (uint32_t k = 0; k < module->variable_count; k++) {
+        const struct ptx_variable *v = &module->variables[k];
+        for (uint32_t r = 0; m->variables[k] && r < v->relocation_count; r++) {
+            write_relocation(m, m->variables[k]->host, v->size, &v->relocations[r]);
+        }
+    }
+    return 0;
+}
+
+/* ---- life ---- */
+
+static bool entry_wanted(const char *name, const char *const *entries) {
+    if (!entries) {
+        return true;
+    }
+    for (; *entries; entries++) {
+        if (strcmp(name, *entries) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int programs_lower(struct machine *m, const char *const *entries,
+                          json_t *unsupported, struct err *err) {
+    int result = 0;
+    for (uint32_t k = 0; k < m->module->function_count; k++) {
+        const struct ptx_function *f = &m->module->functions[k];
+        if (!f->is_entry || f->is_declaration || !entry_wanted(f->name, entries)) {
+            continue;
+        }
+        int rc =
+            program_new(&m->programs[k], m->module, k, m->variables, unsupported, err);
+        if (rc && rc != -ENOTSUP) {
+            return rc;
+        }
+        result = rc ? rc : result;
+        if (rc == 0) {
+            counters_init(&m->counters[k], m->programs[k]);
+            if (m->config.checks & MACHINE_CHECK_INITIALIZED) {
+                proxy_watch(m->programs[k]);
+            }
+            if (m->race) {
+                race_watch(m->programs[k]);
+            }
+        }
+    }
+    return result;
+}
+
+static void config_defaults(struct machine_config *c) {
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    c->threads = c->threads ? c->threads : cpus > 0 ? (unsigned)cpus : 1;
+    c->instructions = c->instructions ? c->instructions : DEFAULT_INSTRUCTIONS;
+    c->memory = c->memory ? c->memory : DEFAULT_MEMORY;
+    c->max_findings = c->max_findings ? c->max_findings : DEFAULT_FINDINGS;
+    c->max_printf = c->max_printf ? c->max_printf : DEFAULT_PRINTF;
+}
+
+/* Bytes that make a bad number of every type: a NaN, a huge index. */
+static uint8_t poison_byte(uint64_t seed) {
+    static const uint8_t bytes[] = {0xa5, 0xff, 0x7f, 0xc3};
+    return bytes[seed % sizeof bytes];
+}
+
+int machine_new(struct machine **ret, const struct ptx_module *module,
+                const char *const *entries, const struct machine_config *config,
+                json_t **ret_unsupported, struct err *err) {
+    struct machine *m = xcalloc(1, sizeof *m);
+    m->config = *config;
+    config_defaults(&m->config);
+    m->module = module;
+    pthread_mutex_init(&m->printf_lock, NULL);
+    m->printf_text = BUF_INIT(m->config.max_printf);
+    m->findings = findings_new(m->config.max_findings);
+    m->race = config->checks & MACHINE_CHECK_RACE ? race_run_new() : NULL;
+    m->variables = xcalloc(module->variable_count + 1u, sizeof *m->variables);
+    m->programs = xcalloc(module->function_count + 1u, sizeof *m->programs);
+    m->counters = xcalloc(module->function_count + 1u, sizeof *m->counters);
+    autojson *unsupported = json_array();
+    int rc = memory_init(&m->memory, m->config.memory, poison_byte(m->config.seed), err);
+    rc = rc ? rc : variables_place(m, err);
+    rc = rc ? rc : programs_lower(m, entries, unsupported, err);
+    if (rc == -ENOTSUP && ret_unsupported) {
+        *ret_unsupported = json_incref(unsupported);
+    }
+    if (rc) {
+        machine_free(m);
+        return rc;
+    }
+    *ret = m;
+    return 0;
+}
+
+void machine_free(struct machine *m) {
+    if (!m) {
+        return;
+    }
+    for (uint32_t k = 0; k < m->module->function_count; k++) {
+        counters_finish(&m->counters[k]);
+        program_free(m->programs[k]);
+    }
+    images_finish(&m->images);
+    memory_finish(&m->memory);
+    findings_free(m->findings);
+    race_run_free(m->race);
+    buf_finish(&m->printf_text);
+    pthread_mutex_destroy(&m->printf_lock);
+    free(m->variables);
+    free(m->programs);
+    free(m->counters);
+    free(m);
+}
+
+/* ---- memory ---- */
+
+int machine_alloc(struct machine *m, const char *name, uint64_t bytes, unsigned flags,
+                  uint64_t *ret_address, void **ret_host, struct err *err) {
+    struct allocation *a;
+    int rc = memory_add(&m->memory, name, bytes, MEMORY_BUFFER, flags, &a, err);
+    if (rc) {
+        return rc;
+    }
+    *ret_address = a->address;
+    *ret_host = a->host;
+    return 0;
+}
+
+int machine_release(struct machine *m, uint64_t address) {
+    return memory_release(&m->memory, address);
+}
+
+int machine_image(struct machine *m, const struct machine_image *image,
+                  uint64_t *ret_handle, struct err *err) {
+    struct allocation *in = memory_find(&m->memory, image->address);
+    if (!in || in->freed || image->address % 4) {
+        return err_set(err, -EINVAL, "at 0x%llx there is no image",
+                       (unsigned long long)image->address);
+    }
+    struct image own;
+    int rc = image_make(&own, in, image, err);
+    if (rc == 0 && images_add(&m->images, &own, ret_handle) < 0) {
+        rc = err_set(err, -ENOMEM, "more than %u textures and surfaces", IMAGES_MAX);
+    }
+    return rc;
+}
+
+int machine_global(struct machine *m, const char *name, uint64_t *ret_address,
+                   uint64_t *ret_bytes, void **ret_host) {
+    for (uint32_t k = 0; k < m->module->variable_count; k++) {
+        struct allocation *a = m->variables[k];
+        const struct ptx_variable *v = &m->module->variables[k];
+        if (a && v->function < 0 && strcmp(v->name, name) == 0) {
+            *ret_address = a->address;
+            *ret_bytes = a->bytes;
+            *ret_host = a->host;
+            return 0;
+        }
+    }
+    return -ENOENT;
+}
+
+uint64_t machine_unwritten(const struct machine *m, uint64_t address,
+                           uint64_t *ret_first) {
+    const struct allocation *a = memory_find(&m->memory, address);
+    uint64_t count = 0;
+    if (!a || !a->shadow) {
+        return 0;
+    }
+    for (uint64_t k = 0; k < a->bytes; k++) {
+        if (!(a->shadow[k / 4] >> (4 + k % 4) & 1)) {
+            if (count++ == 0 && ret_first) {
+                *ret_first = k;
+            }
+        }
+    }
+    return count;
+}
+
+/* ---- launches ---- */
+
+/* What cooperative_groups' grid barrier needs: a word of zeros behind a few others. */
+static int launch_workspace(struct machine *m, struct run *run, struct err *err) {
+    if (!run->launch->cooperative) {
+        return 0;
+    }
+    struct allocation *a;
+    int rc = memory_add(&m->memory, "grid workspace", 64, MEMORY_VARIABLE, 0, &a, err);
+    if (rc == 0) {
+        run->workspace = a->address;
+    }
+    return rc;
+}
+
+static void run_init(struct run *run, struct machine *m, const struct program *p,
+                     const struct machine_launch *l) {
+    const struct machine_config *c = &m->config;
+    *run = (struct run){.machine = m,
+                        .program = p,
+                        .launch = l,
+                        .param_bytes = l->param_bytes,
+                        .check_initialized = (c->checks & MACHINE_CHECK_INITIALIZED) != 0,
+                        .check_memory = (c->checks & MACHINE_CHECK_MEMORY) != 0,
+                        .check_barrier = (c->checks & MACHINE_CHECK_BARRIER) != 0,
+                        .count = (c->checks & MACHINE_COUNTERS) != 0,
+                        .one_lane = c->one_lane,
+                        .race = m->race,
+                        .workers = c->threads,
+                        .number = ++m->launches,
+                        .poison = m->memory.poison,
+                        .seed = c->seed};
+    run->blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    run->begun = &m->begun;
+    __atomic_store_n(&m->begun, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&m->blocks, run->blocks, __ATOMIC_RELAXED);
+    run->explicit_cluster =
+        launch_cluster_shape(l, &m->module->functions[p->entry], run->cluster);
+    run->cluster_blocks = run->cluster[0] * run->cluster[1] * run->cluster[2];
+    run->threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    run->shared_bytes = p->shared_bytes + l->dynamic_shared;
+    run->shared_window = (run->shared_bytes + 64 + 255) / 256 * 256;
+    run->params = xcalloc(1, l->param_bytes + 64);
+    if (l->param_bytes) {
+        memcpy(run->params, l->params, l->param_bytes);
+    }
+    uint64_t warps = (run->threads + WARP_LANES - 1) / WARP_LANES;
+    const struct code *entry = p->codes[p->entry];
+    run->block_bytes = run->shared_window * 2 + sizeof(struct block) +
+                       warps * (entry->arena_bytes + sizeof(struct warp) +
+                                entry->local_bytes * 5 / 4 * WARP_LANES) +
+                       proxy_bytes(run);
+}
+
+enum machine_end machine_launch(struct machine *m, const struct machine_launch *launch,
+                                struct err *err) {
+    const struct program *p = NULL;
+    struct program_counters *counters = NULL;
+    for (uint32_t k = 0; k < m->module->function_count; k++) {
+        if (m->programs[k] && strcmp(m->module->functions[k].name, launch->entry) == 0) {
+            p = m->programs[k];
+            counters = &m->counters[k];
+        }
+    }
+    if (!p) {
+        err_set(err, -ENOENT, "no kernel %s in the module", launch->entry);
+        return MACHINE_REFUSED;
+    }
+    if (launch_check(launch, p, err)) {
+        return MACHINE_REFUSED;
+    }
+    struct run run;
+    run_init(&run, m, p, launch);
+    if (launch_workspace(m, &run, err)) {
+        free(run.params);
+        return MACHINE_REFUSED;
+    }
+    findings_launch(m->findings, launch->label ? launch->label : launch->entry,
+                    launch->block);
+    counters->launches++;
+    if (run.race) {
+        race_run_begin(run.race, &run);
+    }
+    enum machine_end end = schedule_run(&run, counters, err);
+    if (run.race) {
+        race_run_end(run.race);
+    }
+    if (run.workspace) {
+        machine_release(m, run.workspace);
+    }
+    memory_sweep(&m->memory);
+    free(run.params);
+    return end;
+}
+
+void machine_stop(struct machine *m) {
+    __atomic_store_n(&m->stop, 1, __ATOMIC_RELAXED);
+}
+
+/* ---- results ---- */
+
+json_t *machine_findings(const struct machine *m, uint64_t *ret_omitted) {
+    return findings_json(m->findings, ret_omitted);
+}
+
+json_t *machine_counters(const struct machine *m) {
+    return counters_json(m->counters, m->module->function_count);
+}
+
+const char *machine_printf(const struct machine *m) {
+    return m->printf_text.data;
+}
+
+const char *machine_unchecked(const struct machine *m) {
+    return race_run_limits(m->race);
+}
+
+uint64_t machine_spent(const struct machine *m) {
+    return __atomic_load_n(&m->spent, __ATOMIC_RELAXED);
+}
+
+uint64_t machine_progress(const struct machine *m, uint64_t *ret_blocks) {
+    *ret_blocks = __atomic_load_n(&m->blocks, __ATOMIC_RELAXED);
+    return __atomic_load_n(&m->begun, __ATOMIC_RELAXED);
+}

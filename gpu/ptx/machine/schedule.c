@@ -1,0 +1,336 @@
+#include "gpu/ptx/machine/schedule.h"
+#include "gpu/ptx/machine/cluster_life.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/ptx/machine/counters.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define RESIDENT_MAX 4096
+#define RESIDENT_BYTES (UINT64_C(2) << 30) /* of all resident blocks */
+#define IDLE_ROUNDS 256                    /* nothing changes: nothing ever will */
+#define THREADS_MAX 256
+
+/* ---- a worker's blocks ---- */
+
+/* Spare blocks for a whole cluster. */
+static bool resident_room(struct worker *w) {
+    struct run *run = w->run;
+    if (w->resident_count + run->cluster_blocks > RESIDENT_MAX) {
+        return false;
+    }
+    while (w->spare_count < run->cluster_blocks) {
+        uint64_t bytes =
+            __atomic_add_fetch(&run->resident_bytes, run->block_bytes, __ATOMIC_RELAXED);
+        struct block *b = NULL;
+        if (bytes <= RESIDENT_BYTES || w->resident_count == 0) {
+            b = block_new(w);
+        }
+        if (!b) {
+            __atomic_sub_fetch(&run->resident_bytes, run->block_bytes, __ATOMIC_RELAXED);
+            return false;
+        }
+        w->spares[w->spare_count++] = b;
+    }
+    return true;
+}
+
+/* Takes the next cluster of the grid in (without clusters: the next block); false when
+ * there is none or no room. */
+static bool resident_add(struct worker *w) {
+    struct run *run = w->run;
+    uint64_t clusters = run->blocks / run->cluster_blocks;
+    if (__atomic_load_n(&run->next_cluster, __ATOMIC_RELAXED) >= clusters ||
+        !resident_room(w)) {
+        return false;
+    }
+    uint64_t number = __atomic_fetch_add(&run->next_cluster, 1, __ATOMIC_RELAXED);
+    if (number >= clusters) {
+        return false;
+    }
+    __atomic_store_n(run->begun, (number + 1) * run->cluster_blocks, __ATOMIC_RELAXED);
+    while (w->resident_count + run->cluster_blocks > w->resident_room) {
+        w->resident_room = w->resident_room ? 2 * w->resident_room : 8;
+        w->resident =
+            xreallocarray(w->resident, w->resident_room, sizeof(struct block *));
+    }
+    struct block **added = &w->resident[w->resident_count];
+    w->resident_count += run->cluster_blocks;
+    w->spare_count -= run->cluster_blocks;
+    memcpy(added, &w->spares[w->spare_count],
+           run->cluster_blocks * sizeof(struct block *));
+    block_start_cluster(added, number);
+    return true;
+}
+
+/* The cluster whose first block stands at index. */
+static void resident_drop(struct worker *w, uint32_t index) {
+    uint32_t count = w->run->cluster_blocks;
+    struct block *blocks[CLUSTER_MAX];
+    memcpy(blocks, &w->resident[index], count * sizeof(struct block *));
+    w->resident_count -= count;
+    memmove(&w->resident[index], &w->resident[index + count],
+            (w->resident_count - index) * sizeof(struct block *));
+    for (uint32_t k = 0; k < count; k++) {
+        if (w->spare_count < count) {
+            w->spares[w->spare_count++] = blocks[k];
+        } else {
+            __atomic_sub_fetch(&w->run->resident_bytes, w->run->block_bytes,
+                               __ATOMIC_RELAXED);
+            block_free(blocks[k]);
+        }
+    }
+}
+
+/* Where the runnable threads of a block stand. */
+static void tell_runnable(struct block *b, enum finding_code code, const char *words) {
+    for (uint32_t n = 0; n < b->warp_count; n++) {
+        struct warp *x = &b->warps[n];
+        bool told = code == FINDING_DEADLOCK && mbarriers_tell_waits(x);
+        for (uint32_t p = 0; p < x->pending_count; p++) {
+            const struct split *s = &x->pending[p];
+            if (s->state != SPLIT_READY || told) {
+                continue;
+            }
+            x->frame = s->frame;
+            finding_add(&(struct finding_place){.warp = x,
+                                                .step = s->next,
+                                                .lane = (unsigned)__builtin_ctz(s->lanes),
+                                                .warning = code == FINDING_UNFINISHED},
+                        code, "%s", words);
+        }
+    }
+}
+
+static void tell_endless(struct worker *w) {
+    for (uint32_t k = 0; k < w->resident_count; k++) {
+        tell_runnable(
+            w->resident[k], FINDING_DEADLOCK,
+            "Deadlock: threads wait in a loop for memory that nobody changes any "
+            "more");
+        block_tell_stuck(w->resident[k]);
+    }
+}
+
+/* The block has ended; of those that ended well nothing may be on its way. */
+static void block_finish(struct block *b, bool well) {
+    if (well) {
+        bulk_end(b);
+        life_end(b);
+    }
+    b->finished = true;
+    b->cluster->left--;
+}
+
+/* Nobody of it can run any more. */
+static void cluster_stop(struct cluster *c) {
+    for (uint32_t r = 0; r < c->count; r++) {
+        if (!c->blocks[r]->finished) {
+            block_tell_stuck(c->blocks[r]);
+        }
+    }
+    for (uint32_t r = 0; r < c->count; r++) {
+        if (!c->blocks[r]->finished) {
+            block_end(c->blocks[r]);
+            block_finish(c->blocks[r], false);
+        }
+    }
+}
+
+/* false: the launch is to end. */
+static bool block_round(struct block *b, bool *changed) {
+    struct run *run = b->worker->run;
+    uint64_t before = b->changes;
+    enum block_state state = block_turn(b);
+    if (__atomic_load_n(&run->quit, __ATOMIC_RELAXED)) {
+        if (!__atomic_load_n(&run->fault, __ATOMIC_RELAXED)) {
+            tell_runnable(b, FINDING_UNFINISHED,
+                          "Threads were still running here when the budget or the time "
+                          "ended the launch: a loop that never ends looks like this");
+        }
+        return false;
+    }
+    *changed = *changed || b->changes != before || state == BLOCK_DONE;
+    if (state == BLOCK_DONE) {
+        block_finish(b, !b->ended);
+    } else if (state == BLOCK_WAITING && cluster_is_stuck(b->cluster)) {
+        cluster_stop(b->cluster);
+        *changed = true;
+        __atomic_store_n(&run->stuck, 1, __ATOMIC_RELAXED);
+    }
+    return true;
+}
+
+/* One turn of every resident block. */
+static bool worker_round(struct worker *w) {
+    bool changed = false;
+    for (uint32_t k = 0; k < w->resident_count;) {
+        struct block *b = w->resident[k];
+        if (!b->finished && !block_round(b, &changed)) {
+            return false;
+        }
+        if (b->cluster->left > 0) {
+            k++;
+        } else {
+            k -= b->rank;
+            resident_drop(w, k);
+        }
+    }
+    return changed;
+}
+
+/* Every warp that can run read, in its last turn, what others may change. */
+static bool all_poll(const struct worker *w) {
+    for (uint32_t k = 0; k < w->resident_count; k++) {
+        const struct block *b = w->resident[k];
+        for (uint32_t n = 0; n < b->warp_count; n++) {
+            const struct warp *x = &b->warps[n];
+            for (uint32_t p = 0; p < x->pending_count; p++) {
+                if (x->pending[p].state == SPLIT_READY && !x->polled) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+static void worker_loop(struct worker *w) {
+    struct run *run = w->run;
+    bool all = run->launch->cooperative;
+    while (!__atomic_load_n(&run->quit, __ATOMIC_RELAXED)) {
+        if (w->resident_count == 0 || all) {
+            while (resident_add(w) && all) {}
+        }
+        if (w->resident_count == 0) {
+            return;
+        }
+        if (worker_round(w)) {
+            w->idle = 0;
+            continue;
+        }
+        w->idle++;
+        if (!all_poll(w)) {
+            w->idle = 0; /* they compute */
+        } else if (w->idle >= 2 && resident_add(w)) {
+            w->idle = 0;
+        } else if (w->idle >= IDLE_ROUNDS) {
+            tell_endless(w);
+            __atomic_store_n(&run->stuck, 1, __ATOMIC_RELAXED);
+            __atomic_store_n(&run->quit, 1, __ATOMIC_RELAXED);
+        }
+    }
+}
+
+static void *worker_main(void *data) {
+    worker_loop(data);
+    return NULL;
+}
+
+/* ---- workers ---- */
+
+static void worker_init(struct worker *w, struct run *run) {
+    const struct program *p = run->program;
+    *w = (struct worker){.run = run};
+    w->blocks = xcalloc(p->block_count + 1u, sizeof *w->blocks);
+    w->accesses = xcalloc(p->access_count + 1u, sizeof *w->accesses);
+    w->last = xcalloc(p->access_count + 1u, sizeof *w->last);
+    w->extents = xcalloc(p->access_count + 1u, sizeof *w->extents);
+    size_t bytes = (p->access_count + 1u) * sizeof *w->patterns;
+    w->patterns = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
+    if (w->patterns) {
+        memset(w->patterns, 0, bytes);
+    }
+}
+
+static void worker_finish(struct worker *w) {
+    for (uint32_t k = 0; k < w->resident_count; k++) {
+        block_free(w->resident[k]);
+    }
+    for (uint32_t k = 0; k < w->spare_count; k++) {
+        block_free(w->spares[k]);
+    }
+    free(w->resident);
+    free(w->blocks);
+    free(w->accesses);
+    free(w->last);
+    free(w->extents);
+    free(w->patterns);
+}
+
+/* The first block is made here, so that a launch that does not fit is refused. */
+static int workers_prepare(struct worker *workers, struct run *run, struct err *err) {
+    for (uint32_t k = 0; k < run->workers; k++) {
+        worker_init(&workers[k], run);
+        if (!workers[k].patterns) {
+            return err_set(err, -ENOMEM, "no memory for a thread of the emulator");
+        }
+    }
+    if (!resident_room(&workers[0])) {
+        return err_set(
+            err, -ENOMEM,
+            "a block of %llu threads with %llu bytes of shared memory does not "
+            "fit into the emulator's memory",
+            (unsigned long long)run->threads, (unsigned long long)run->shared_bytes);
+    }
+    if (run->launch->cooperative &&
+        (run->blocks > RESIDENT_MAX || run->blocks > RESIDENT_BYTES / run->block_bytes)) {
+        return err_set(
+            err, -E2BIG,
+            "%llu blocks of a cooperative launch cannot all be resident: use a "
+            "smaller grid",
+            (unsigned long long)run->blocks);
+    }
+    return 0;
+}
+
+static void workers_run(struct worker *workers, uint32_t count) {
+    pthread_t threads[THREADS_MAX];
+    uint32_t started = 0;
+    while (started + 1 < count && pthread_create(&threads[started], NULL, worker_main,
+                                                 &workers[started + 1]) == 0) {
+        started++;
+    }
+    worker_main(&workers[0]); /* takes over what the others could not */
+    for (uint32_t k = 0; k < started; k++) {
+        pthread_join(threads[k], NULL);
+    }
+}
+
+enum machine_end schedule_run(struct run *run, struct program_counters *counters,
+                              struct err *err) {
+    if (run->workers > run->blocks / run->cluster_blocks) {
+        run->workers = (uint32_t)(run->blocks / run->cluster_blocks);
+    }
+    run->workers = run->workers > THREADS_MAX ? THREADS_MAX : run->workers;
+    if (run->workers == 0 || run->program->order_sensitive || run->launch->cooperative ||
+        run->race) {
+        run->workers = 1; /* or results would depend on who comes first */
+    }
+    struct worker *workers = xcalloc(run->workers, sizeof *workers);
+    enum machine_end end = MACHINE_DONE;
+    if (workers_prepare(workers, run, err)) {
+        end = MACHINE_REFUSED;
+    } else {
+        workers_run(workers, run->workers);
+    }
+    for (uint32_t k = 0; k < run->workers; k++) {
+        if (workers[k].run) {
+            counters_add(counters, &workers[k]);
+            worker_finish(&workers[k]);
+        }
+    }
+    free(workers);
+    if (end == MACHINE_REFUSED) {
+        return end;
+    }
+    if (run->fault) {
+        return MACHINE_FAULT;
+    }
+    if (run->stuck) {
+        return MACHINE_DEADLOCK;
+    }
+    return run->quit ? run_end(run) : MACHINE_DONE;
+}

@@ -1,0 +1,104 @@
+#pragma once
+/* matrix: the instructions of the tensor cores and the loads that feed them.
+ *
+ * A matrix is taken from the registers of a warp (or from shared memory) into rows of
+ * packed elements, both factors with k running along the row; matrix_product.h
+ * multiplies; the results go back. Fragments are made of tiles of 8 rows: lane l holds,
+ * of each tile, the word l % 4 of row l / 4 (a and b; a word is 32 bits, of f64 one
+ * element) or the elements 2 (l % 4) and the next of row l / 4 (c and d). That is the
+ * layout of mma and wgmma in the PTX ISA 9.0 for every shape but m8n8k4 of f16; wmma's is
+ * not documented and is the same here. */
+#include "gpu/ptx/machine/schedule.h"
+#include "gpu/ptx/matrix/matrix_product.h"
+
+/* Registers of a fragment: of matrix->registers. */
+struct matrix_registers {
+    uint16_t first, count;
+};
+
+struct matrix;
+/* Does it for the whole warp, whose registers are WARP_HEAD(w)->regs. false: the warp has
+ * to wait for others of its warpgroup (wgmma_can_go_on says when it has not). */
+typedef bool matrix_run(struct warp *w, const struct step *s, const struct matrix *m);
+
+struct matrix {
+    matrix_run *run;
+    const struct matrix_arithmetic *arithmetic;
+    struct matrix_product product; /* of mma, wmma.mma; of wgmma for one warp */
+    uint8_t type_c, type_d;        /* enum ptx_type */
+    bool saturate;
+    bool a_columns, b_rows; /* m8n8k4 of f16 alone */
+    uint32_t *registers;    /* offsets in the arena */
+    uint32_t register_count;
+    struct matrix_registers d, a, b, c;
+    /* Of a sparse product; product.k is half of its k. */
+    struct matrix_registers metadata; /* one register */
+    bool sparse, ordered;
+    uint8_t selector; /* which of four lanes, or which pair, holds the metadata */
+    uint32_t access;  /* of loads and stores: for the counters */
+    /* Of loads and stores. */
+    uint8_t space;        /* enum ptx_space */
+    bool transposed;      /* ldmatrix, stmatrix; wmma: lines run across fragments' rows */
+    uint8_t element_bits; /* wmma */
+    uint8_t part;         /* wmma: 'a', 'b', 'c' */
+    uint16_t rows, row_bytes; /* wmma: of the packed matrix */
+    /* Of wgmma. */
+    bool a_shared, a_transposed, b_transposed;
+    uint32_t groups; /* wait_group: those that may stay away */
+};
+
+/* What is at src[] of a step: an address or descriptor (8 bytes a lane), a second one or
+ * a stride, a predicate. */
+enum matrix_source { MATRIX_ADDRESS, MATRIX_SECOND, MATRIX_PREDICATE };
+
+void matrices_free(struct matrix *matrices, uint32_t count);
+
+/* The step of every one of them: waits for all lanes of the warp. */
+void step_matrix(struct warp *w, const struct step *s, uint32_t mask);
+/* Lanes that wait at such a step: goes on when all are here. */
+bool matrix_meet(struct warp *w, const struct split *p);
+
+/* Fragments to rows of packed elements, `stride` bytes apart, and back. row_tiles of 8
+ * rows, word_tiles of 4 words; the register of a tile is rows_first ? row + word *
+ * row_tiles : row * word_tiles + word. */
+struct matrix_tiles {
+    uint8_t row_tiles, word_tiles;
+    bool rows_first, wide; /* wide: words of 64 bits */
+    uint16_t stride;
+};
+void fragment_pack(const struct warp *w, const uint32_t *registers,
+                   const struct matrix_tiles *t, uint8_t *to);
+void fragment_unpack(struct warp *w, const uint32_t *registers,
+                     const struct matrix_tiles *t, const uint8_t *from);
+struct matrix_tiles matrix_tiles_a(const struct matrix *m);
+struct matrix_tiles matrix_tiles_b(const struct matrix *m);
+/* c and d: rows x columns values (f16, f32, f64 as double). */
+void accumulators_take(const struct warp *w, const struct matrix *m, double *to);
+void accumulators_give(struct warp *w, const struct matrix *m, const double *from);
+void accumulators_take_whole(const struct warp *w, const struct matrix *m, int32_t *to);
+/* d = c + sum, wrapped or saturated. */
+void accumulators_add_whole(struct warp *w, const struct matrix *m, const int32_t *c,
+                            const int32_t *sum);
+static inline bool matrix_is_whole(enum ptx_type t) {
+    return t == PTX_S32;
+}
+
+/* The runs; lowering: matrix_lower.c. */
+matrix_run matrix_run_mma, matrix_run_quads, matrix_run_sparse;
+matrix_run matrix_run_load, matrix_run_store, matrix_run_move;
+matrix_run matrix_run_wmma_load, matrix_run_wmma_store;
+
+/* matrix_sparse.c: rows of what stays of a warp's first factor, and of the second, to the
+ * two dense factors of a sparse product; both products. */
+#define SPARSE_ROW_BYTES 32 /* the longest row of what stays */
+unsigned sparse_row_bytes(const struct matrix *m);
+void sparse_spread(struct warp *w, const struct step *s, const struct matrix *m,
+                   const uint8_t *a, uint8_t *halves[2]);
+void sparse_split(const struct matrix *m, const uint8_t *b, uint8_t *halves[2]);
+void sparse_real(const struct matrix *m, uint8_t *const a[2], uint8_t *const b[2],
+                 double *sums);
+void sparse_whole(const struct matrix *m, uint8_t *const a[2], uint8_t *const b[2],
+                  int32_t *sums, int32_t *room);
+
+/* Bits of an element of a matrix. */
+unsigned matrix_bits(enum ptx_type t);

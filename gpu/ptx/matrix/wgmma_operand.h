@@ -1,0 +1,24 @@
+#pragma once
+/* wgmma_operand: factors of wgmma in shared memory (PTX ISA, "Matrix descriptor"). */
+#include "gpu/ptx/machine/warp.h"
+
+#define ROW_BYTES 32 /* of a dense factor: k is always that much */
+
+struct wgmma_operand {
+    uint64_t start, lead, stride; /* bytes */
+    unsigned base;                /* of the pattern, in 128 bytes */
+    unsigned swizzle;             /* 16-byte pieces that change places: 1, 2, 4 or 8 */
+    unsigned rows;                /* of m or n */
+    unsigned first;               /* row */
+    bool transposed;              /* rows run along memory, not k */
+    unsigned doubled;             /* 1: rows of 64 bytes of k, of a sparse product */
+};
+
+/* rows: of m or n, from row `first` of the matrix on. */
+struct wgmma_operand wgmma_operand_of(uint64_t descriptor, unsigned first, unsigned rows,
+                                      bool transposed);
+/* A checksum of what is there now; what lies outside counts for nothing. */
+uint64_t wgmma_operand_sum(const struct block *b, const struct wgmma_operand *o);
+/* To rows of packed elements; the checksum on the way. */
+uint64_t wgmma_operand_take(struct warp *w, const struct step *s,
+                            const struct wgmma_operand *o, uint8_t *to);

@@ -1,0 +1,205 @@
+/* The detector's life: machines, launches, blocks; and which steps it watches. */
+#include "gpu/ptx/race/race.h"
+
+#include "base/mem.h"
+#include "gpu/ptx/race/race_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define EVENTS_GLOBAL (UINT32_C(4) << 20)
+#define EVENTS_SHARED (UINT32_C(1) << 18)
+#define GUESS_STEPS 1024 /* how far in front of its atomic a guess is looked for */
+
+/* ---- life ---- */
+
+struct race_run *race_run_new(void) {
+    struct race_run *r = xcalloc(1, sizeof *r);
+    r->events.most = EVENTS_GLOBAL;
+    r->levels = 1;
+    return r;
+}
+
+void race_run_free(struct race_run *r) {
+    if (r) {
+        race_events_finish(&r->events);
+        free(r->stores);
+        free(r);
+    }
+}
+
+void race_run_begin(struct race_run *r, struct run *run) {
+    r->coarse = r->forgotten = false;
+    r->levels = 1;
+    while (r->levels < 8 && run->blocks > UINT64_C(1) << RACE_FAN_BITS * r->levels) {
+        r->levels++;
+    }
+    race_tick(r);
+    race_events_void(&r->events);
+    r->findings = run_findings(run);
+    free(r->stores);
+    r->stores = xcalloc(run->program->access_count + 1, sizeof *r->stores);
+    if (run->blocks > UINT32_MAX) {
+        r->coarse = true;
+        snprintf(r->limits, sizeof r->limits, "races: there are over 2^32 blocks");
+    }
+}
+
+void race_run_end(struct race_run *r) {
+    if (r->forgotten && !r->limits[0]) {
+        snprintf(
+            r->limits, sizeof r->limits,
+            "races: more accesses than are kept; only those that lie near each other "
+            "were compared");
+    }
+    race_objects_clear(r, &r->objects);
+    findings_settle(r->findings);
+}
+
+const char *race_run_limits(const struct race_run *r) {
+    return r && r->limits[0] ? r->limits : NULL;
+}
+
+bool race_block_new(struct block *b) {
+    const struct run *run = b->worker->run;
+    struct race_block *x = b->race = calloc(1, sizeof *x);
+    if (!x || !(x->warps = calloc(b->warp_count, sizeof *x->warps))) {
+        return false;
+    }
+    x->events.most = EVENTS_SHARED;
+    x->shadow = (struct race_shadow){.bytes = run->shared_bytes, .grain = 2};
+    x->clustered = run->cluster_blocks > 1;
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        b->warps[k].race = &x->warps[k];
+    }
+    return true;
+}
+
+static void block_clear(struct block *b) {
+    struct race_block *x = b->race;
+    struct race_run *r = b->worker->run->race;
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        race_warp_clear(r, &x->warps[k]);
+    }
+    for (unsigned k = 0; k < BLOCK_BARRIERS; k++) {
+        race_know_drop(r, &x->barriers[k].foreign);
+        race_know_drop(r, &x->barriers[k].fenced);
+        race_know_drop(r, &x->barriers[k].fenced_block);
+        x->barriers[k] = (struct race_barrier){.any = false};
+    }
+    race_objects_clear(r, &x->objects);
+}
+
+void race_block_start(struct block *b) {
+    struct race_block *x = b->race;
+    if (!x) {
+        return;
+    }
+    struct race_run *r = b->worker->run->race;
+    block_clear(b);
+    race_events_void(&x->events);
+    x->synced = r->time;
+    x->copies = false;
+    uint32_t stamp = race_tick(r);
+    for (uint32_t k = 0; k < b->warp_count; k++) {
+        x->warps[k].stamp = stamp;
+    }
+}
+
+void race_block_free(struct block *b) {
+    struct race_block *x = b->race;
+    if (!x) {
+        return;
+    }
+    if (x->warps) {
+        block_clear(b);
+    }
+    race_shadow_finish(&x->shadow);
+    race_events_finish(&x->events);
+    free(x->warps);
+    free(x);
+    b->race = NULL;
+}
+
+/* ---- what stores store ---- */
+
+void race_store_note(struct warp *w, const struct step *s, uint32_t mask) {
+    const struct access *a = &w->worker->run->program->accesses[s->extra];
+    struct race_store *x = &race_of(w)->stores[s->extra];
+    if (x->varied) {
+        return;
+    }
+    if (a->count > 1 || a->bytes > sizeof x->value ||
+        a->registers[0] == STEP_NO_REGISTER) {
+        x->varied = true;
+        x->harmless = false;
+        return;
+    }
+    const char *values = LANES(const char, w, a->registers[0]);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t value = 0;
+        memcpy(&value, values + (size_t)__builtin_ctz(m) * a->bytes, a->bytes);
+        x->varied |= x->seen && value != x->value;
+        x->harmless = x->seen && !x->varied;
+        x->seen = true;
+        x->value = value;
+    }
+}
+
+/* ---- which steps are watched ---- */
+
+/* The access that a step makes, or NULL. */
+static struct access *access_of(const struct program *p, const struct code *c,
+                                const struct step *s) {
+    struct access *a = s->extra < p->access_count ? &p->accesses[s->extra] : NULL;
+    return a && a->watched && (a->watched == s->run || s->run == race_step) &&
+                   a->code == c->index && a->instruction == s->instruction
+               ? a
+               : NULL;
+}
+
+/* `old = *p` in front of a loop of compare-and-swaps on p, or `if (x < *p)` in front of
+ * an atomicMin: a guess, right whatever it reads. */
+static void watch_guesses(const struct program *p, const struct code *c,
+                          const struct step *atomic) {
+    const struct step *s =
+        atomic - c->steps > GUESS_STEPS ? atomic - GUESS_STEPS : c->steps;
+    for (; s < atomic; s++) {
+        struct access *a = s->src[0] == atomic->src[0] && s->offset == atomic->offset
+                               ? access_of(p, c, s)
+                               : NULL;
+        if (a && !a->is_store) {
+            a->race |= RACE_STRONG;
+        }
+    }
+}
+
+static void watch_code(struct program *p, struct code *c) {
+    for (uint32_t k = 0; k < c->step_count; k++) {
+        struct step *s = &c->steps[k];
+        const struct access *a = access_of(p, c, s);
+        if (a && a->is_atomic && a->compares) {
+            watch_guesses(p, c, s);
+        }
+        s->run = a ? race_step : s->run;
+    }
+}
+
+void race_watch(struct program *p) {
+    for (uint32_t f = 0; f < p->module->function_count; f++) {
+        if (p->codes[f]) {
+            watch_code(p, p->codes[f]);
+        }
+    }
+}
+
+unsigned race_kind_of(const struct ptx_instruction *i, unsigned kind) {
+    bool acq_rel = ptx_has(i, PTX_M_ACQ_REL);
+    bool acquire = acq_rel || ptx_has(i, PTX_M_ACQUIRE);
+    bool release = acq_rel || ptx_has(i, PTX_M_RELEASE);
+    bool strong = acquire || release || ptx_has(i, PTX_M_VOLATILE) ||
+                  ptx_has(i, PTX_M_RELAXED) || ptx_has(i, PTX_M_MMIO);
+    return kind | (strong ? RACE_STRONG : 0u) | (acquire ? RACE_ACQUIRE : 0u) |
+           (release ? RACE_RELEASE : 0u) |
+           (ptx_has(i, PTX_M_CTA) ? RACE_BLOCK_SCOPE : 0u);
+}

@@ -1,0 +1,551 @@
+/* Accesses: what they race with, and the traces that they leave. */
+#include "base/mem.h"
+#include "gpu/ptx/machine/access.h"
+#include "gpu/ptx/race/race_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- one access of some lanes ---- */
+
+enum verdict { VERDICT_ORDERED, VERDICT_LANES, VERDICT_RACE };
+
+struct look {
+    struct warp *warp;
+    const struct step *step;
+    struct block *owner; /* NULL: global */
+    unsigned kind, bytes;
+    struct race_events *events;
+    struct race_shadow *shadow;
+    const uint8_t *host; /* what the shadow is of */
+    uint64_t base;       /* address of its first byte */
+    uint32_t id;         /* of this access */
+    uint32_t judged;     /* the event of the last verdict */
+    enum verdict verdict;
+    uint32_t copy; /* stamp of the copy that accesses, 0: the warp itself */
+};
+
+static const struct race_event *event_of(const struct look *k, uint32_t cell) {
+    return &k->events->items[(cell >> RACE_LANE_BITS) - k->events->first];
+}
+
+static bool is_over(const struct look *k, uint32_t cell) {
+    return cell >> RACE_LANE_BITS < k->events->first;
+}
+
+static enum verdict judge(const struct look *k, const struct race_event *e) {
+    const struct warp *w = k->warp;
+    const struct race_block *b = w->block->race;
+    if (race_of(w)->coarse || (k->copy && e->stamp == k->copy)) {
+        return VERDICT_ORDERED;
+    }
+    if (e->block != (uint32_t)w->block->number) {
+        const struct race_clocks *c =
+            race_know_find(race_of(w), w->race->foreign, e->block);
+        return c && e->stamp <= c->t[e->agent] ? VERDICT_ORDERED : VERDICT_RACE;
+    }
+    if (e->agent < RACE_COPIES && e->stamp <= b->synced) {
+        return VERDICT_ORDERED;
+    }
+    if (e->agent == w->index) {
+        return VERDICT_LANES;
+    }
+    return e->stamp <= w->race->known[e->agent] ? VERDICT_ORDERED : VERDICT_RACE;
+}
+
+static bool lanes_ordered(const struct race_warp *x, const struct race_event *e,
+                          unsigned other, unsigned lane) {
+    return other == lane || e->stamp <= x->all[lane] ||
+           ((x->mask[lane] >> other & 1) && e->stamp <= x->part[lane]);
+}
+
+static inline bool is_ordered(struct look *k, uint32_t cell, unsigned lane) {
+    if (is_over(k, cell)) {
+        return true;
+    }
+    const struct race_event *e = event_of(k, cell);
+    uint32_t id = cell >> RACE_LANE_BITS;
+    if (id != k->judged) {
+        k->judged = id;
+        k->verdict = judge(k, e);
+    }
+    return k->verdict == VERDICT_ORDERED ||
+           (k->verdict == VERDICT_LANES &&
+            lanes_ordered(k->warp->race, e, cell % WARP_LANES, lane));
+}
+
+/* Two strong accesses do not race when each is within the other's scope. */
+static bool both_strong(const struct look *k, const struct race_event *e) {
+    unsigned both = k->kind & e->kind, any = k->kind | e->kind;
+    return (both & RACE_STRONG) &&
+           (!(any & RACE_BLOCK_SCOPE) || e->block == (uint32_t)k->warp->block->number);
+}
+
+static void look_tell(const struct look *k, uint32_t cell, unsigned lane, uint64_t offset,
+                      const uint8_t *value) {
+    const struct race_event *e = event_of(k, cell);
+    const struct race_warp *x = k->warp->race;
+    unsigned other = cell % WARP_LANES;
+    if (both_strong(k, e)) {
+        return;
+    }
+    bool writes = (k->kind & RACE_WRITE) && (e->kind & RACE_WRITE);
+    struct race_conflict c = {
+        .warp = k->warp,
+        .step = k->step,
+        .lane = lane,
+        .bytes = k->bytes,
+        .kind = k->kind,
+        .owner = k->owner,
+        .address = k->base + offset,
+        .other = e,
+        .other_lane = other,
+        .same_value = writes && value && !((k->kind | e->kind) & RACE_ATOMIC) &&
+                      memcmp(k->host + offset, value, k->bytes) == 0,
+        .met = e->block == (uint32_t)k->warp->block->number &&
+               e->agent == k->warp->index && e->stamp <= x->meet[lane] &&
+               e->stamp <= x->meet[other],
+    };
+    race_tell(&c);
+}
+
+/* Is it ordered after all that is in the cells? */
+static inline bool lane_fine(struct look *k, unsigned lane, uint64_t offset) {
+    const struct race_shadow *s = k->shadow;
+    bool reads = (k->kind & RACE_WRITE) && s->read[0];
+    uint64_t first = offset >> s->grain, last = (offset + k->bytes - 1) >> s->grain;
+    for (uint64_t u = first; u <= last; u++) {
+        if (!is_ordered(k, s->write[u], lane) ||
+            (reads && (!is_ordered(k, s->read[0][u], lane) ||
+                       !is_ordered(k, s->read[1][u], lane)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Does the lane's access race with what is in the cells? */
+static void lane_check(struct look *k, unsigned lane, uint64_t offset,
+                       const uint8_t *value) {
+    const struct race_shadow *s = k->shadow;
+    uint64_t first = offset >> s->grain, last = (offset + k->bytes - 1) >> s->grain;
+    for (uint64_t u = first; u <= last; u++) {
+        uint32_t cells[3] = {s->write[u], 0, 0};
+        unsigned count = 1;
+        if ((k->kind & RACE_WRITE) && s->read[0]) {
+            cells[1] = s->read[0][u];
+            cells[2] = s->read[1][u];
+            count = 3;
+        }
+        for (unsigned c = 0; c < count; c++) {
+            if (!is_ordered(k, cells[c], lane)) {
+                look_tell(k, cells[c], lane, offset, value);
+                return;
+            }
+        }
+    }
+}
+
+/* Is it another warp's: in global memory, another block's? */
+static bool is_apart(const struct look *k, uint32_t a, uint32_t b) {
+    const struct race_event *x = event_of(k, a), *y = event_of(k, b);
+    return x->block != y->block || (k->owner && x->agent != y->agent);
+}
+
+/* A word with two readers apart holds enough: no writer is ordered after both by
+ * chance. */
+static inline void read_note(struct look *k, uint64_t u, unsigned lane) {
+    uint32_t *one = &k->shadow->read[0][u], *two = &k->shadow->read[1][u];
+    uint32_t cell = k->id << RACE_LANE_BITS | lane;
+    bool over_two = is_over(k, *two);
+    if ((*one ^ cell) >> RACE_LANE_BITS == 0) {
+        *two = over_two && *one % WARP_LANES != lane ? cell : *two;
+        return;
+    }
+    bool over_one = is_over(k, *one);
+    if ((!over_one && !over_two && (*two & RACE_APART)) ||
+        (*two ^ cell) >> RACE_LANE_BITS == 0) {
+        return;
+    }
+    if (over_one || is_ordered(k, *one, lane)) {
+        *one = cell;
+        *two = over_two ? 0 : (*two & ~RACE_APART);
+    } else if (over_two || is_ordered(k, *two, lane) || is_apart(k, *one, cell)) {
+        *two = cell | (is_apart(k, *one, cell) ? RACE_APART : 0);
+    }
+}
+
+static inline void lane_note(struct look *k, unsigned lane, uint64_t offset) {
+    const struct race_shadow *s = k->shadow;
+    uint64_t first = offset >> s->grain, last = (offset + k->bytes - 1) >> s->grain;
+    for (uint64_t u = first; u <= last; u++) {
+        if (k->kind & RACE_WRITE) {
+            s->write[u] = k->id << RACE_LANE_BITS | lane;
+            if (s->read[0]) {
+                s->read[0][u] = s->read[1][u] = 0;
+            }
+        } else {
+            read_note(k, u, lane);
+        }
+    }
+}
+
+/* ---- where the bytes are ---- */
+
+static unsigned grain_of(unsigned bytes) {
+    return bytes >= 4 ? 2 : bytes >= 2 ? 1 : 0;
+}
+
+static bool look_at_shared(struct look *k, uint64_t offset) {
+    struct block *b = k->owner;
+    if (offset >= b->shared_bytes || k->bytes > b->shared_bytes - offset ||
+        offset % (k->bytes < 4 ? k->bytes : 4)) {
+        return false;
+    }
+    k->shadow = &b->race->shadow;
+    k->events = &b->race->events;
+    k->host = b->shared;
+    k->base = 0;
+    return true;
+}
+
+static bool look_at_global(struct look *k, uint64_t address) {
+    struct run *run = k->warp->worker->run;
+    struct allocation *in = run_find(run, address);
+    uint64_t offset = in ? address - in->address : 0;
+    if (!in || in->freed || !in->writable || k->bytes > in->bytes - offset ||
+        offset % (k->bytes < 4 ? k->bytes : 4)) {
+        return false;
+    }
+    if (!in->race) {
+        in->race = xcalloc(1, sizeof *in->race);
+        *in->race = (struct race_shadow){.bytes = in->bytes, .grain = 2};
+    }
+    k->shadow = in->race;
+    k->events = &run->race->events;
+    k->host = in->host;
+    k->base = in->address;
+    return true;
+}
+
+static void tell_too_large(struct look *k) {
+    struct race_run *r = race_of(k->warp);
+    if (!r->limits[0]) {
+        snprintf(r->limits, sizeof r->limits,
+                 "races: the traces of accesses take too much memory; use smaller sizes");
+    }
+}
+
+/* The cells and the event of an access at address; false: nothing to look at. */
+static bool look_open(struct look *k, uint64_t address) {
+    struct race_run *r = race_of(k->warp);
+    uint64_t offset = address - k->base;
+    if (k->id && offset < k->shadow->bytes && k->bytes <= k->shadow->bytes - offset) {
+        return true;
+    }
+    if (!(k->owner ? look_at_shared(k, address) : look_at_global(k, address))) {
+        return false;
+    }
+    if (!race_shadow_prepare(r, k->shadow, k->events, grain_of(k->bytes),
+                             !(k->kind & RACE_WRITE))) {
+        tell_too_large(k);
+        return false;
+    }
+    struct warp *w = k->warp;
+    struct race_event e = {.step = k->step,
+                           .stamp = k->copy ? k->copy : w->race->stamp,
+                           .block = (uint32_t)w->block->number,
+                           .function = w->frame->code->index,
+                           .agent = (uint8_t)(w->index + (k->copy ? RACE_COPIES : 0)),
+                           .kind = (uint8_t)k->kind,
+                           .size = race_size(k->bytes)};
+    k->id = race_events_add(k->events, &e, &r->forgotten);
+    return true;
+}
+
+static void note_one(struct look *k, unsigned lane, uint64_t address,
+                     const uint8_t *value) {
+    if (look_open(k, address)) {
+        lane_check(k, lane, address - k->base, value);
+        lane_note(k, lane, address - k->base);
+    }
+}
+
+void race_note(struct warp *w, const struct step *s, unsigned lane, struct block *owner,
+               uint64_t address, unsigned bytes, unsigned kind, const void *value) {
+    struct look k = {.warp = w,
+                     .step = s,
+                     .owner = owner,
+                     .kind = kind,
+                     .bytes = bytes,
+                     .judged = UINT32_MAX};
+    note_one(&k, lane, address, value);
+}
+
+void race_copy_note(struct warp *w, const struct step *s, unsigned lane,
+                    struct block *owner, uint64_t address, unsigned bytes, unsigned kind,
+                    struct race_copy copy) {
+    struct look k = {.warp = w,
+                     .step = s,
+                     .owner = owner,
+                     .kind = kind,
+                     .bytes = bytes,
+                     .judged = UINT32_MAX,
+                     .copy = copy.stamp};
+    note_one(&k, lane, address, NULL);
+}
+
+/* ---- a step of program->accesses ---- */
+
+struct lanes {
+    const struct access *access;
+    const uint64_t *addresses;
+    uint32_t mask;
+};
+
+/* What the lane stores, one element behind the other. */
+static void lane_value(const struct look *k, const struct lanes *x, unsigned lane,
+                       uint8_t value[64]) {
+    const struct access *a = x->access;
+    for (unsigned e = 0; e < a->count; e++) {
+        const uint8_t *r = LANES(const uint8_t, k->warp, a->registers[e]);
+        memcpy(value + (size_t)e * a->bytes, r + (size_t)lane * a->bytes, a->bytes);
+    }
+}
+
+static void tell_same_instruction(const struct look *k, unsigned lane, unsigned other,
+                                  uint64_t offset) {
+    struct race_conflict c = {.warp = k->warp,
+                              .step = k->step,
+                              .lane = lane,
+                              .bytes = k->bytes,
+                              .kind = k->kind,
+                              .owner = k->owner,
+                              .address = k->base + offset,
+                              .other = event_of(k, k->id << RACE_LANE_BITS),
+                              .other_lane = other,
+                              .same_instruction = true};
+    race_tell(&c);
+}
+
+/* Lanes of one instruction that store to one place, and not the same. */
+static void check_lanes(const struct look *k, const struct lanes *x, uint32_t done,
+                        unsigned lane, uint64_t offset) {
+    uint32_t cell = k->shadow->write[offset >> k->shadow->grain];
+    unsigned other = cell % WARP_LANES;
+    if (cell >> RACE_LANE_BITS != k->id || !(done >> other & 1) || other == lane ||
+        x->addresses[other] != x->addresses[lane]) {
+        return;
+    }
+    uint8_t here[64], there[64];
+    lane_value(k, x, lane, here);
+    lane_value(k, x, other, there);
+    if (memcmp(here, there, k->bytes) != 0) {
+        tell_same_instruction(k, lane, other, offset);
+    }
+}
+
+/* All lanes at one place: what holds for the first and the last holds for each. */
+static uint32_t some_of(const struct lanes *x) {
+    uint64_t first = x->addresses[__builtin_ctz(x->mask)];
+    for (uint32_t m = x->mask; m; m &= m - 1) {
+        if (x->addresses[__builtin_ctz(m)] != first) {
+            return x->mask;
+        }
+    }
+    return 1u << __builtin_ctz(x->mask) | 1u << (31 - __builtin_clz(x->mask));
+}
+
+/* One lane after the other, with words for what races. */
+static void look_each(struct look *k, const struct lanes *x) {
+    bool stores = !(k->kind & RACE_READ);
+    uint32_t seen = 0, done = 0;
+    for (uint32_t m = x->mask; m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(m);
+        uint8_t value[64];
+        if (look_open(k, x->addresses[lane])) {
+            if (stores) {
+                lane_value(k, x, lane, value);
+            }
+            lane_check(k, lane, x->addresses[lane] - k->base, stores ? value : NULL);
+            seen |= 1u << lane;
+        }
+    }
+    for (uint32_t m = seen; m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(m);
+        if (!look_open(k, x->addresses[lane])) {
+            continue;
+        }
+        uint64_t offset = x->addresses[lane] - k->base;
+        if (stores && done) {
+            check_lanes(k, x, done, lane, offset);
+        }
+        lane_note(k, lane, offset);
+        done |= 1u << lane;
+    }
+}
+
+/* The lanes whose cells hold anything that is not over: mostly none do. */
+static uint32_t lanes_used(const struct look *k, const struct lanes *x) {
+    const struct race_shadow *s = k->shadow;
+    bool writes = (k->kind & RACE_WRITE) && s->read[0];
+    const uint32_t *write = s->write, *one = s->read[0], *two = s->read[1];
+    uint32_t over = k->events->first << RACE_LANE_BITS, used = 0;
+    uint64_t base = k->base;
+    unsigned grain = s->grain, more = (k->bytes - 1) >> grain;
+    for (uint32_t m = x->mask; m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(m);
+        uint64_t u = (x->addresses[lane] - base) >> grain;
+        bool some = false;
+        for (unsigned n = 0; n <= more; n++) {
+            some |= write[u + n] >= over;
+            some |= writes && (one[u + n] >= over || two[u + n] >= over);
+        }
+        used |= (uint32_t)some << lane;
+    }
+    return used;
+}
+
+/* The lanes that read what has not been read enough. */
+static uint32_t lanes_new(const struct look *k, const struct lanes *x) {
+    const struct race_shadow *s = k->shadow;
+    const uint32_t *one = s->read[0], *two = s->read[1];
+    uint32_t over = k->events->first << RACE_LANE_BITS, found = 0;
+    uint64_t base = k->base;
+    unsigned grain = s->grain, more = (k->bytes - 1) >> grain;
+    for (uint32_t m = x->mask; m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(m);
+        uint64_t u = (x->addresses[lane] - base) >> grain;
+        bool some = false;
+        for (unsigned n = 0; n <= more; n++) {
+            some |= !(two[u + n] & RACE_APART) || one[u + n] < over || two[u + n] < over;
+        }
+        found |= (uint32_t)some << lane;
+    }
+    return found;
+}
+
+/* All in one piece of memory, and in order, as nearly always. */
+static bool look_all(struct look *k, const struct lanes *x) {
+    uint64_t low = UINT64_MAX, high = 0;
+    for (uint32_t m = x->mask; m; m &= m - 1) {
+        uint64_t a = x->addresses[__builtin_ctz(m)];
+        low = a < low ? a : low;
+        high = a > high ? a : high;
+    }
+    if (!look_open(k, low) || high - k->base > k->shadow->bytes - k->bytes) {
+        return false;
+    }
+    for (uint32_t m = lanes_used(k, x); m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(m);
+        if (!lane_fine(k, lane, x->addresses[lane] - k->base)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void look_lanes(struct look *k, const struct lanes *x) {
+    if (!look_all(k, x)) {
+        look_each(k, x);
+        return;
+    }
+    bool stores = !(k->kind & RACE_READ);
+    uint32_t mask = k->kind & RACE_WRITE ? x->mask : lanes_new(k, x);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(m);
+        lane_note(k, lane, x->addresses[lane] - k->base);
+    }
+    for (uint32_t m = stores ? mask : 0; m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(m);
+        check_lanes(k, x, mask, lane, x->addresses[lane] - k->base);
+    }
+}
+
+/* A buffer that is only read: nothing to look at. */
+static bool is_constant(struct warp *w, const struct step *s, const struct lanes *x) {
+    const struct allocation *in = w->worker->last[s->extra];
+    if (!in || in->writable) {
+        return false;
+    }
+    for (uint32_t m = x->mask; m; m &= m - 1) {
+        if (x->addresses[__builtin_ctz(m)] - in->address >= in->bytes) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void look_place(struct warp *w, const struct step *s, struct lanes x,
+                       struct block *owner) {
+    struct look k = {.warp = w,
+                     .step = s,
+                     .owner = owner,
+                     .kind = x.access->race | (w->race->fenced ? RACE_FENCED : 0u),
+                     .bytes = (unsigned)x.access->bytes * x.access->count,
+                     .judged = UINT32_MAX};
+    if (!owner && is_constant(w, s, &x)) {
+        return;
+    }
+    uint32_t mask = x.mask;
+    if (!owner && x.access->is_store && !(k.kind & RACE_STRONG)) {
+        race_store_note(w, s, mask);
+    }
+    x.mask = k.kind & RACE_WRITE ? mask : some_of(&x);
+    look_lanes(&k, &x);
+    if ((k.kind & RACE_STRONG) || w->race->fenced || w->race->fenced_block) {
+        race_synchronise(w, mask, owner, x.addresses, k.kind);
+    }
+}
+
+static bool is_shared(enum ptx_space space) {
+    return space == PTX_SHARED || space == PTX_SHARED_CLUSTER;
+}
+
+/* Whose shared memory an address is in, and at which offset; NULL: global. */
+static struct block *owner_of(struct warp *w, enum ptx_space space, uint64_t *address) {
+    bool window = space == PTX_GENERIC && *address - MEMORY_SHARED < MEMORY_WINDOW_BYTES;
+    if (!window && !is_shared(space)) {
+        return NULL;
+    }
+    *address -= window ? MEMORY_SHARED : 0;
+    uint64_t tag = *address >> CLUSTER_TAG_SHIFT;
+    const struct cluster *c = w->block->cluster;
+    if (tag == 0 || tag > c->count) {
+        return w->block;
+    }
+    *address &= (UINT64_C(1) << CLUSTER_TAG_SHIFT) - 1;
+    return c->blocks[tag - 1];
+}
+
+void race_note_at(struct warp *w, const struct step *s, unsigned lane,
+                  enum ptx_space space, uint64_t address, unsigned bytes, unsigned kind) {
+    struct block *owner = owner_of(w, space, &address);
+    race_note(w, s, lane, owner, address, bytes, kind, NULL);
+}
+
+void race_step(struct warp *w, const struct step *s, uint32_t mask) {
+    const struct access *a = &w->worker->run->program->accesses[s->extra];
+    const uint64_t *base = LANES(const uint64_t, w, s->src[0]);
+    uint64_t addresses[WARP_LANES];
+    struct block *owners[WARP_LANES];
+    uint32_t left = 0;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        addresses[l] = base[l] + (uint64_t)s->offset;
+        owners[l] = owner_of(w, (enum ptx_space)a->space, &addresses[l]);
+        bool own = !owners[l] && a->space == PTX_GENERIC &&
+                   addresses[l] - MEMORY_LOCAL < 3 * MEMORY_WINDOW_BYTES;
+        left |= (uint32_t)!own << l;
+    }
+    for (left &= mask; left;) {
+        struct block *owner = owners[__builtin_ctz(left)];
+        struct lanes x = {.access = a, .addresses = addresses};
+        for (uint32_t m = left; m; m &= m - 1) {
+            unsigned l = (unsigned)__builtin_ctz(m);
+            x.mask |= (uint32_t)(owners[l] == owner) << l;
+        }
+        left &= ~x.mask;
+        look_place(w, s, x, owner);
+    }
+    a->watched(w, s, mask);
+}

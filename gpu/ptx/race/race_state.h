@@ -1,0 +1,193 @@
+#pragma once
+/* race_state: what the race detector keeps; private to race*.c.
+ *
+ * Time is one counter that moves when anybody synchronises; a warp stamps its accesses
+ * with the time of its last synchronisation. "Knows a warp up to t" means: all of its
+ * accesses with stamps up to t happened before. Stamps only grow, over launches too, so
+ * that nothing has to be cleared between blocks and launches: what is older than the
+ * beginning counts as never done. */
+#include "gpu/ptx/machine/schedule.h"
+#include "gpu/ptx/race/race.h"
+
+/* Who accesses: the warps of a block, and for each of them the copies that it issued. */
+#define RACE_COPIES 32u
+#define RACE_AGENTS 64u
+
+/* ---- events and shadows ---- */
+
+/* All accesses of an instruction by a warp between two synchronisations. */
+struct race_event {
+    const struct step *step;
+    uint32_t stamp, block, function;
+    uint8_t agent, kind;
+    uint16_t size; /* race_size */
+};
+/* Bytes of an access in 16 bits: from 32 KiB on, which only copies have, in sixteens. */
+#define RACE_SIXTEENS 0x8000u
+static inline uint16_t race_size(unsigned bytes) {
+    return (uint16_t)(bytes < RACE_SIXTEENS ? bytes : RACE_SIXTEENS | bytes >> 4);
+}
+static inline unsigned race_bytes(const struct race_event *e) {
+    return e->size < RACE_SIXTEENS ? e->size : (e->size & (RACE_SIXTEENS - 1)) << 4;
+}
+
+#define RACE_LANE_BITS 6
+#define RACE_APART 32u /* of a second reader: another warp's than the first */
+#define RACE_MAX_ID (UINT32_C(1) << (32 - RACE_LANE_BITS))
+#define RACE_CACHE 256
+
+struct race_events {
+    struct race_event *items; /* of the ids from first to next */
+    uint32_t first, next, room, most;
+    uint32_t generation; /* ids began anew: cells of older ones mean nothing */
+    uint32_t cache[RACE_CACHE];
+};
+
+/* A cell stands for 1 << grain bytes: event id << 6 | lane, 0 = none. Of the readers
+ * since the last write two are kept, of different blocks or warps if there are such. */
+struct race_shadow {
+    uint32_t *write, *read[2]; /* NULL: nothing yet */
+    uint64_t bytes;            /* that it stands for */
+    uint64_t held;             /* bytes of the planes, counted in */
+    struct race_run *run;
+    uint32_t generation;
+    uint8_t grain; /* 2; less after accesses of fewer bytes */
+};
+
+/* ---- knowledge ---- */
+
+struct race_clocks { /* of one block; never changed once others see it */
+    uint32_t refs;
+    uint32_t t[RACE_AGENTS];
+};
+#define RACE_FAN_BITS 4
+#define RACE_FAN (1u << RACE_FAN_BITS)
+/* By block, a tree of fan 16, shared between those who know the same: children are
+ * struct race_clocks on the lowest level. Never changed once others see it. */
+struct race_know {
+    uint32_t refs;
+    void *child[RACE_FAN];
+};
+
+/* An object that threads synchronise through. */
+struct race_object {
+    uint64_t address;
+    struct race_know *all;   /* for everybody */
+    struct race_know *block; /* for the block only */
+    uint32_t of_block;
+    bool used;
+};
+struct race_objects {
+    struct race_object *items;
+    uint32_t count, room; /* power of two */
+};
+
+/* What a plain store to global memory has stored in this launch. One value alone, as the
+ * level of a search or `changed = 1`, does mostly no harm to who reads beside it. */
+struct race_store {
+    uint64_t value;
+    bool seen, varied;
+    bool harmless; /* so far: more than once, and always the same */
+};
+
+struct race_run {
+    struct findings *findings; /* borrowed */
+    struct race_store *stores; /* by the program's accesses */
+    uint32_t time;
+    uint32_t levels;           /* of struct race_know */
+    struct race_events events; /* global memory */
+    struct race_objects objects;
+    uint64_t shadow_bytes, know_bytes;
+    bool coarse;    /* too much to know: blocks count as ordered */
+    bool forgotten; /* events were dropped */
+    char limits[256];
+};
+
+struct race_warp {
+    uint32_t stamp;
+    bool partial;                /* part and mask say something */
+    uint32_t known[RACE_AGENTS]; /* of its own block */
+    struct race_know *foreign;
+    struct race_know *fenced, *fenced_block; /* at the last fence; .cta ones too */
+    /* By lane: knows all of the warp up to all, the lanes of mask up to part; took part
+     * in a warp operation at meet. */
+    uint32_t all[WARP_LANES], part[WARP_LANES], mask[WARP_LANES], meet[WARP_LANES];
+};
+
+struct race_barrier { /* of those who arrived and did not wait */
+    bool any;
+    uint32_t known[RACE_AGENTS];
+    struct race_know *foreign, *fenced, *fenced_block;
+};
+
+struct race_block {
+    uint32_t synced; /* all of the block's warps know each other up to here */
+    bool copies;     /* some were issued */
+    bool clustered;
+    struct race_shadow shadow;
+    struct race_events events;
+    struct race_objects objects;
+    struct race_barrier barriers[BLOCK_BARRIERS];
+    struct race_warp *warps;
+};
+
+static inline uint32_t race_tick(struct race_run *r) {
+    r->time += r->time < UINT32_MAX - 1;
+    return r->time;
+}
+
+/* race_shadow.c */
+void race_events_finish(struct race_events *e);
+/* Everything so far counts as never done. */
+void race_events_void(struct race_events *e);
+/* The id of an event like this; *ret_forgot is set when older ones had to go. */
+uint32_t race_events_add(struct race_events *e, const struct race_event *event,
+                         bool *ret_forgot);
+void race_shadow_finish(struct race_shadow *s);
+/* Cells of at most 1 << grain bytes in the planes asked for; false: no memory. */
+bool race_shadow_prepare(struct race_run *r, struct race_shadow *s,
+                         const struct race_events *e, unsigned grain, bool reads);
+
+/* race_know.c: references are counted; NULL knows nothing. */
+struct race_know *race_know_ref(struct race_know *k);
+void race_know_drop(struct race_run *r, struct race_know **k);
+/* *to knows what `more` does, too. */
+void race_know_join(struct race_run *r, struct race_know **to, struct race_know *more);
+/* Of one block. */
+void race_know_add(struct race_run *r, struct race_know **to, uint32_t block,
+                   const uint32_t t[RACE_AGENTS]);
+const struct race_clocks *race_know_find(const struct race_run *r,
+                                         const struct race_know *k, uint32_t block);
+struct race_object *race_object_find(const struct race_objects *o, uint64_t address);
+/* NULL: there are too many. */
+struct race_object *race_object_add(struct race_objects *o, uint64_t address);
+void race_objects_clear(struct race_run *r, struct race_objects *o);
+
+/* race_order.c */
+static inline struct race_run *race_of(const struct warp *w) {
+    return w->worker->run->race;
+}
+struct race_objects *race_objects_of(struct warp *w, struct block *owner);
+void race_warp_clear(struct race_run *r, struct race_warp *w);
+/* What strong accesses of the lanes do beside reading and writing. */
+void race_synchronise(struct warp *w, uint32_t lanes, struct block *owner,
+                      const uint64_t addresses[WARP_LANES], unsigned kind);
+
+/* race_look.c: in front of an access's own handler */
+void race_step(struct warp *w, const struct step *s, uint32_t mask);
+
+/* In front of a plain store of the lanes to global memory. */
+void race_store_note(struct warp *w, const struct step *s, uint32_t mask);
+
+/* race_tell.c */
+struct race_conflict {
+    struct warp *warp;
+    const struct step *step;
+    unsigned lane, bytes, kind;
+    struct block *owner; /* NULL: global */
+    uint64_t address;
+    const struct race_event *other;
+    unsigned other_lane;
+    bool same_value, same_instruction, met;
+};
+void race_tell(const struct race_conflict *c);

@@ -1,0 +1,108 @@
+/* A race in words. */
+#include "gpu/ptx/machine/access.h"
+#include "gpu/ptx/race/race_state.h"
+
+#include <stdio.h>
+
+static const char *verb(unsigned kind, bool copy) {
+    bool writes = (kind & RACE_WRITE) != 0;
+    return copy                 ? (writes ? "asynchronous write" : "asynchronous read")
+           : kind & RACE_ATOMIC ? "atomic operation"
+           : kind & RACE_STRONG
+               ? (writes ? "volatile or ordered write" : "volatile or ordered read")
+           : writes ? "write"
+                    : "read";
+}
+
+/* By what came first. */
+static const char *hazard(const struct race_conflict *c) {
+    bool now = (c->kind & RACE_WRITE) != 0, before = (c->other->kind & RACE_WRITE) != 0;
+    return now && before ? "write after write"
+           : now         ? "write after read"
+                         : "read after write";
+}
+
+/* What is missing between the two. */
+static const char *missing(const struct race_conflict *c) {
+    const struct race_event *e = c->other;
+    const struct warp *w = c->warp;
+    if (e->agent >= RACE_COPIES) {
+        return "nobody has waited for the copy";
+    }
+    if (e->block != (uint32_t)w->block->number) {
+        return (c->kind | e->kind) & RACE_BLOCK_SCOPE
+                   ? "its scope is one block"
+                   : "nothing orders the two blocks (a fence and a flag, or "
+                     "a grid barrier)";
+    }
+    if (e->agent != w->index) {
+        return "no barrier between them";
+    }
+    return c->met ? "only a warp operation that orders no memory between them: "
+                    "__syncwarp() is missing"
+                  : "no __syncwarp() between them";
+}
+
+/* A flag that is stored plainly and polled as it should be works in practice. */
+static bool is_plain_flag(const struct race_conflict *c) {
+    return (c->kind & RACE_STRONG) && !(c->kind & RACE_WRITE) &&
+           (c->other->kind & (RACE_STRONG | RACE_FENCED)) == RACE_FENCED &&
+           race_bytes(c->other) <= 8 && c->bytes <= 8;
+}
+
+/* Between a plain load and a plain store to global memory: what is known of the store. */
+static const bool *store_is_harmless(const struct race_conflict *c) {
+    const struct race_event *e = c->other;
+    const struct step *store = c->kind & RACE_WRITE ? c->step : e->step;
+    const struct program *p = c->warp->worker->run->program;
+    bool one_writes = ((c->kind ^ e->kind) & RACE_WRITE) != 0;
+    bool plain = !((c->kind | e->kind) & (RACE_STRONG | RACE_ATOMIC));
+    return !c->owner && one_writes && plain && e->agent < RACE_COPIES &&
+                   store->extra < p->access_count && p->accesses[store->extra].is_store
+               ? &race_of(c->warp)->stores[store->extra].harmless
+               : NULL;
+}
+
+void race_tell(const struct race_conflict *c) {
+    struct warp *w = c->warp;
+    const struct race_event *e = c->other;
+    bool copy = e->agent >= RACE_COPIES;
+    struct finding_other other = {.function = e->function,
+                                  .instruction = e->step->instruction,
+                                  .block = e->block,
+                                  .thread = e->agent % RACE_COPIES * WARP_LANES +
+                                            c->other_lane};
+    snprintf(other.message, sizeof other.message, "the %s of %u bytes before it",
+             verb(e->kind, copy), race_bytes(e));
+    struct finding_place at = {.warp = w,
+                               .step = c->step,
+                               .lane = c->lane,
+                               .warning =
+                                   c->same_instruction || c->met || is_plain_flag(c),
+                               .info = c->same_value,
+                               .harmless = store_is_harmless(c),
+                               .other = &other};
+    uint64_t offset = c->address;
+    if (c->owner) {
+        at.buffer = block_shared_name(w->worker->run, c->address, &offset);
+    } else {
+        const struct allocation *in = run_find(w->worker->run, c->address);
+        at.buffer = in ? in->name : NULL;
+        offset -= in ? in->address : 0;
+    }
+    at.offset = (int64_t)offset;
+    enum finding_code code = c->owner ? FINDING_RACE : FINDING_GLOBAL_RACE;
+    const char *buffer = at.buffer ? at.buffer : "memory";
+    if (c->same_instruction) {
+        finding_add(
+            &at, code,
+            "Lanes %u and %u store different values to offset %llu of %s with one "
+            "instruction: which stays is undefined",
+            c->other_lane, c->lane, (unsigned long long)offset, buffer);
+        return;
+    }
+    finding_add(&at, code, "Race, %s%s: %s of %u bytes at offset %llu of %s; %s",
+                hazard(c), c->same_value ? " of the same value" : "",
+                verb(c->kind, false), c->bytes, (unsigned long long)offset, buffer,
+                missing(c));
+}

@@ -1,0 +1,523 @@
+#include "gpu/ptx/read/ptx_legality.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+#define PTX_M_ANY (-1)
+static const struct form {
+    int16_t opcode, a, b;
+    const char *operands;
+} forms[] = {
+#define PTX_FORM(op, a, b, operands) {PTX_OP_##op, PTX_M_##a, PTX_M_##b, operands},
+#include "gpu/ptx/read/ptx_forms.def"
+#undef PTX_FORM
+};
+
+/* The first row of each opcode, ARRAY_LEN(forms) = none. */
+static uint16_t first_forms[PTX_OPCODES];
+static pthread_once_t indexed = PTHREAD_ONCE_INIT;
+
+static void index_forms(void) {
+    for (int i = 0; i < PTX_OPCODES; i++) {
+        first_forms[i] = ARRAY_LEN(forms);
+    }
+    for (size_t i = ARRAY_LEN(forms); i-- > 0;) {
+        first_forms[forms[i].opcode] = (uint16_t)i;
+    }
+}
+
+static bool has(const struct ptx_instruction *i, int modifier) {
+    return modifier < 0 || ptx_has(i, (enum ptx_modifier)modifier);
+}
+
+/* NULL: the opcode has no rows. *ret_known: it has some, none of which fits. */
+static const struct form *form_of(const struct ptx_instruction *i, bool *ret_known) {
+    pthread_once(&indexed, index_forms);
+    size_t at = first_forms[i->opcode];
+    *ret_known = at < ARRAY_LEN(forms);
+    for (; at < ARRAY_LEN(forms) && forms[at].opcode == i->opcode; at++) {
+        if (has(i, forms[at].a) && has(i, forms[at].b)) {
+            return &forms[at];
+        }
+    }
+    return NULL;
+}
+
+bool ptx_refuse(const struct ptx_check *c, int number, const char *what) {
+    const struct ptx_instruction *i = c->i;
+    int len = i->spelling_len > 120 ? 120 : (int)i->spelling_len;
+    const char *spelling = c->r->lexer.text + i->spelling;
+    if (number < 0) {
+        return ptx_fail_at(c->r, i->line, -EINVAL, "'%.*s' %s", len, spelling, what);
+    }
+    return ptx_fail_at(c->r, i->line, -EINVAL, "operand %d of '%.*s' %s", number + 1, len,
+                       spelling, what);
+}
+
+static bool is_bits(enum ptx_type t) {
+    return t >= PTX_B8 && t <= PTX_B128;
+}
+
+/* Types whose values stand in registers without a type of their own: packed ones, and
+ * formats that only matrix instructions and cvt know. */
+static bool is_packed(enum ptx_type t) {
+    return (t >= PTX_F16X2 && t <= PTX_S16X2) || t == PTX_TF32 ||
+           (t >= PTX_E4M3 && t <= PTX_B1024);
+}
+
+bool ptx_register_fits(enum ptx_type reg, enum ptx_type t, bool relaxed) {
+    unsigned have = ptx_type_bytes(reg), need = ptx_type_bytes(t);
+    if (reg == PTX_PRED || t == PTX_PRED) {
+        return reg == t;
+    }
+    if (need == 0 || have < need) {
+        return false;
+    }
+    if (is_bits(reg)) {
+        return have == need || relaxed;
+    }
+    if (is_packed(t)) {
+        return reg == t || (have == need && !ptx_type_float(t) && !ptx_type_float(reg));
+    }
+    if (ptx_type_float(reg)) { /* of a wider float nothing can be a part */
+        return have == need && (reg == t || is_bits(t));
+    }
+    return !ptx_type_float(t) && (have == need || relaxed);
+}
+
+static bool is_relaxed(const struct ptx_instruction *i) {
+    return i->opcode == PTX_OP_LD || i->opcode == PTX_OP_ST || i->opcode == PTX_OP_CVT ||
+           i->opcode == PTX_OP_LDU || i->opcode == PTX_OP_SULD ||
+           i->opcode == PTX_OP_SUST;
+}
+
+static enum ptx_type register_type(const struct ptx_check *c,
+                                   const struct ptx_operand *o) {
+    return ptx_current(c->r)->registers[o->index].type;
+}
+
+struct ptx_operand *ptx_elements_of(const struct ptx_check *c,
+                                    const struct ptx_operand *vector) {
+    return ptx_current(c->r)->elements + vector->first;
+}
+
+bool ptx_check_destination(const struct ptx_check *c, int number,
+                           const struct ptx_operand *o, enum ptx_type t, bool sink) {
+    if (o->kind == PTX_OPERAND_SINK) {
+        return sink || ptx_refuse(c, number, "must be a register, not '_'");
+    }
+    if (o->kind != PTX_OPERAND_REGISTER || o->negated) {
+        return ptx_refuse(c, number, "must be a register");
+    }
+    return ptx_register_fits(register_type(c, o), t, is_relaxed(c->i)) ||
+           ptx_refuse(c, number, "is a register of another size or type");
+}
+
+static uint64_t double_bits(float value) {
+    double wide = (double)value;
+    uint64_t bits;
+    memcpy(&bits, &wide, sizeof bits);
+    return bits;
+}
+
+static uint32_t single_bits(uint64_t bits64) {
+    double wide;
+    memcpy(&wide, &bits64, sizeof wide);
+    float value = (float)wide;
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* A float constant takes the width of its type; .b32 and .b64 take only their own. */
+static bool fit_float(struct ptx_operand *o, enum ptx_type t) {
+    if (t == PTX_F32 && o->is_double) {
+        o->bits = single_bits(o->bits);
+        o->is_double = false;
+    } else if (t == PTX_F64 && !o->is_double) {
+        uint32_t bits = (uint32_t)o->bits;
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        o->bits = double_bits(value);
+        o->is_double = true;
+    }
+    return o->is_double ? t == PTX_F64 || t == PTX_B64 : t == PTX_F32 || t == PTX_B32;
+}
+
+static bool fit_immediate(struct ptx_operand *o, enum ptx_type t) {
+    if (o->is_float) {
+        return fit_float(o, t);
+    }
+    if (t == PTX_PRED) {
+        o->bits = o->bits != 0;
+        return true;
+    }
+    return !ptx_type_float(t) || is_packed(t);
+}
+
+bool ptx_check_source(const struct ptx_check *c, int number, struct ptx_operand *o,
+                      enum ptx_type t) {
+    if (o->kind == PTX_OPERAND_IMMEDIATE) {
+        return fit_immediate(o, t) ||
+               ptx_refuse(c, number,
+                          ptx_type_float(t) && !o->is_float
+                              ? "must be a float constant (0f…, 0d… or 1.0)"
+                              : "is a constant of another type");
+    }
+    if (o->kind != PTX_OPERAND_REGISTER) {
+        return ptx_refuse(c, number, "must be a register or a constant");
+    }
+    if (o->negated && t != PTX_PRED) {
+        return ptx_refuse(c, number, "cannot be negated");
+    }
+    return ptx_register_fits(register_type(c, o), t, is_relaxed(c->i)) ||
+           ptx_refuse(c, number, "is a register of another size or type");
+}
+
+bool ptx_check_vector(const struct ptx_check *c, int number, enum ptx_type t,
+                      unsigned count, bool destination) {
+    struct ptx_operand *o = &c->operands[number];
+    if (o->kind != PTX_OPERAND_VECTOR || o->count != count) {
+        return ptx_refuse(c, number, "is no vector of that many elements");
+    }
+    struct ptx_operand *elements = ptx_elements_of(c, o);
+    for (uint32_t k = 0; k < count; k++) {
+        bool ok = destination ? ptx_check_destination(c, number, &elements[k], t, true)
+                              : ptx_check_source(c, number, &elements[k], t);
+        if (!ok) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A register that is no predicate, or a constant. */
+static bool check_any(const struct ptx_check *c, int number,
+                      const struct ptx_operand *o) {
+    if (o->kind == PTX_OPERAND_IMMEDIATE ||
+        (o->kind == PTX_OPERAND_SYMBOL &&
+         c->r->m->variables[o->index].type == PTX_SAMPLERREF)) {
+        return true;
+    }
+    return (o->kind == PTX_OPERAND_REGISTER && !o->negated &&
+            register_type(c, o) != PTX_PRED) ||
+           ptx_refuse(c, number, "must be a register or a constant");
+}
+
+static bool check_elements(const struct ptx_check *c, int number,
+                           const struct ptx_operand *o) {
+    const struct ptx_operand *elements = ptx_elements_of(c, o);
+    for (uint32_t k = 0; k < o->count; k++) {
+        if (elements[k].kind != PTX_OPERAND_SINK && !check_any(c, number, &elements[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_either(const struct ptx_check *c, int number,
+                         const struct ptx_operand *o) {
+    return o->kind == PTX_OPERAND_VECTOR ? check_elements(c, number, o)
+                                         : check_any(c, number, o);
+}
+
+/* A variable must live where the instruction looks, if it says where. */
+static bool check_space(const struct ptx_check *c, int number,
+                        const struct ptx_operand *o) {
+    const struct ptx_instruction *i = c->i;
+    bool plain = i->opcode == PTX_OP_LD || i->opcode == PTX_OP_ST ||
+                 i->opcode == PTX_OP_LDU || i->opcode == PTX_OP_ATOM ||
+                 i->opcode == PTX_OP_RED;
+    uint8_t space = c->r->m->variables[o->index].space;
+    if (!plain || i->space_count != 1 || i->spaces[0] == space ||
+        (i->spaces[0] == PTX_SHARED_CLUSTER && space == PTX_SHARED)) {
+        return true;
+    }
+    return ptx_refuse(c, number, "names a variable of another state space");
+}
+
+static bool check_address(const struct ptx_check *c, int number, bool coordinates) {
+    const struct ptx_operand *o = &c->operands[number];
+    if (o->kind != PTX_OPERAND_ADDRESS) {
+        return ptx_refuse(c, number, "must be an address in brackets");
+    }
+    if ((o->count > 0) != coordinates) {
+        return ptx_refuse(c, number,
+                          coordinates ? "lacks coordinates" : "takes no coordinates");
+    }
+    if (o->base == PTX_BASE_REGISTER) {
+        enum ptx_type t = register_type(c, o);
+        if (ptx_type_float(t) || (ptx_type_bytes(t) != 4 && ptx_type_bytes(t) != 8)) {
+            return ptx_refuse(c, number, "needs a register of 32 or 64 bits, no float");
+        }
+    } else if (o->base == PTX_BASE_SYMBOL && !check_space(c, number, o)) {
+        return false;
+    }
+    return o->count == 0 || check_elements(c, number, o);
+}
+
+static bool check_constant(const struct ptx_check *c, int number, bool is_float) {
+    const struct ptx_operand *o = &c->operands[number];
+    return (o->kind == PTX_OPERAND_IMMEDIATE && o->is_float == is_float) ||
+           ptx_refuse(c, number,
+                      is_float ? "must be a float constant" : "must be a constant");
+}
+
+static bool check_kind(const struct ptx_check *c, int number, uint8_t kind,
+                       const char *what) {
+    return c->operands[number].kind == kind || ptx_refuse(c, number, what);
+}
+
+static enum ptx_type twice(enum ptx_type t) {
+    switch (t) {
+    case PTX_U16:
+        return PTX_U32;
+    case PTX_S16:
+        return PTX_S32;
+    case PTX_U32:
+        return PTX_U64;
+    case PTX_S32:
+        return PTX_S64;
+    default:
+        return PTX_NONE;
+    }
+}
+
+/* The type that a letter of the table stands for; PTX_NONE: the text lacks it. */
+static enum ptx_type type_of(const struct ptx_check *c, char letter) {
+    const struct ptx_instruction *i = c->i;
+    switch (letter) {
+    case 'p':
+        return PTX_PRED;
+    case 'h':
+        return PTX_B16;
+    case 'u':
+        return PTX_B32;
+    case 'U':
+        return PTX_B64;
+    case 'w':
+        return i->type_count ? twice(i->types[0]) : PTX_NONE;
+    default:
+        return letter - '0' < i->type_count ? i->types[letter - '0'] : PTX_NONE;
+    }
+}
+
+static bool check_symbol(const struct ptx_check *c, int number, enum ptx_type t) {
+    struct ptx_operand *o = &c->operands[number];
+    if (o->kind == PTX_OPERAND_SYMBOL) {
+        return ptx_type_bytes(t) >= 4 ||
+               ptx_refuse(c, number, "does not fit an address of a variable");
+    }
+    return ptx_check_source(c, number, o, t);
+}
+
+/* `s` with the letters that name no single type. */
+static bool check_loose(const struct ptx_check *c, int number, char letter) {
+    struct ptx_operand *o = &c->operands[number];
+    if (letter == 'q' && o->kind == PTX_OPERAND_REGISTER &&
+        register_type(c, o) == PTX_PRED) {
+        return true;
+    }
+    return letter == 'q' ? ptx_check_source(c, number, o, PTX_B32)
+                         : check_any(c, number, o);
+}
+
+static bool check_scalar_or_vector(const struct ptx_check *c, int number, enum ptx_type t,
+                                   char role) {
+    struct ptx_operand *o = &c->operands[number];
+    bool destination = role != 'S';
+    /* `{r}` is what tex, suld and sust write for one element. */
+    if (c->i->vector > 1 || o->kind == PTX_OPERAND_VECTOR) {
+        return ptx_check_vector(c, number, t, c->i->vector, destination);
+    }
+    return destination ? ptx_check_destination(c, number, o, t, role == 'X')
+                       : ptx_check_source(c, number, o, t);
+}
+
+static bool check_typed(const struct ptx_check *c, int number, char role, char letter) {
+    struct ptx_operand *o = &c->operands[number];
+    enum ptx_type t = type_of(c, letter);
+    if (t == PTX_NONE) {
+        return ptx_refuse(c, -1, "lacks a type, or has one that it cannot have");
+    }
+    switch (role) {
+    case 'd':
+    case 'x':
+        return ptx_check_destination(c, number, o, t, role == 'x');
+    case 's':
+        return ptx_check_source(c, number, o, t);
+    case 'y':
+        return check_symbol(c, number, t);
+    default:
+        return check_scalar_or_vector(c, number, t, role);
+    }
+}
+
+/* Fragments: 32-bit registers, as many as the digit says; `*`: ptx_check_matrix counts.
+ */
+static bool check_fragment(const struct ptx_check *c, int number, char role,
+                           char letter) {
+    return letter == '*' ? check_kind(c, number, PTX_OPERAND_VECTOR, "must be a vector")
+                         : ptx_check_vector(c, number, PTX_B32, (unsigned)(letter - '0'),
+                                            role == 'V');
+}
+
+static bool check_one(const struct ptx_check *c, int number, char role, char letter) {
+    switch (role) {
+    case 'a':
+    case 't':
+        return check_address(c, number, role == 't');
+    case 'i':
+    case 'f':
+        return check_constant(c, number, role == 'f');
+    case 'l':
+        return check_kind(c, number, PTX_OPERAND_LABEL, "must be a label");
+    case 'T':
+        return check_kind(c, number, PTX_OPERAND_TABLE, "must be a list of targets") &&
+               (!ptx_current(c->r)->tables[c->operands[number].index].calls ||
+                ptx_refuse(c, number, "lists functions, not labels"));
+    case 'e':
+        return check_either(c, number, &c->operands[number]);
+    case 'V':
+    case 'W':
+        return check_fragment(c, number, role, letter);
+    default:
+        return letter == 'r' || letter == 'q' || letter == '*'
+                   ? check_loose(c, number, letter)
+                   : check_typed(c, number, role, letter);
+    }
+}
+
+/* Past one entry of the table; what it says. */
+static const char *take_slot(const char *at, bool *optional, bool *pair, char *role,
+                             char *letter) {
+    *optional = *at == '?';
+    at += *optional;
+    *pair = *at == '|';
+    at += *pair;
+    *role = *pair ? 'x' : *at++;
+    *letter = *at && *at != ' ' ? *at++ : '\0';
+    return at + (*at == ' ');
+}
+
+static int count_needed(const char *at, bool has_pair) {
+    int needed = 0;
+    while (*at) {
+        bool optional, pair;
+        char role, letter;
+        at = take_slot(at, &optional, &pair, &role, &letter);
+        needed += pair ? has_pair : !optional;
+    }
+    return needed;
+}
+
+/* A left-out operand leaves its place to the next; the count decides which are there. */
+static bool check_form(const struct ptx_check *c, const char *operands) {
+    const struct ptx_instruction *i = c->i;
+    int number = 0, spare = i->operand_count - count_needed(operands, i->has_pair);
+    bool paired = false;
+    if (spare < 0) {
+        return ptx_refuse(c, -1, "has too few operands");
+    }
+    while (*operands) {
+        bool optional, pair;
+        char role, letter;
+        operands = take_slot(operands, &optional, &pair, &role, &letter);
+        if (pair && !i->has_pair && !optional) {
+            return ptx_refuse(c, -1, "needs a second result (r|p)");
+        }
+        if (pair ? !i->has_pair : optional && spare == 0) {
+            continue;
+        }
+        spare -= optional && !pair;
+        paired = paired || pair;
+        if (!check_one(c, number++, role, letter)) {
+            return false;
+        }
+    }
+    if (number != i->operand_count || paired != i->has_pair) {
+        return ptx_refuse(c, -1,
+                          i->has_pair && !paired ? "has no second result (r|p)"
+                                                 : "has too many operands");
+    }
+    return true;
+}
+
+static bool is_video(const struct ptx_instruction *i) {
+    return (i->opcode >= PTX_OP_VABSDIFF && i->opcode <= PTX_OP_VMIN4) ||
+           (i->opcode >= PTX_OP_VSET && i->opcode <= PTX_OP_VSUB4);
+}
+
+/* Where nothing is promised of an instruction, its operands still are what they name. */
+static bool is_free(const struct ptx_instruction *i) {
+    return is_video(i) || i->opcode == PTX_OP_TCGEN05 ||
+           i->opcode == PTX_OP_CLUSTERLAUNCHCONTROL;
+}
+
+/* Parts of registers are chosen by video instructions alone. */
+static bool check_selectors(const struct ptx_check *c) {
+    for (int k = 0; k < c->i->operand_count && !is_video(c->i); k++) {
+        if (ptx_selector_of(&c->operands[k]).count) {
+            return ptx_refuse(c, k, "is a part of a register");
+        }
+    }
+    return true;
+}
+
+/* Two values of f32 make one packed value; everything else is made of one. */
+static bool check_convert(const struct ptx_check *c) {
+    const struct ptx_instruction *i = c->i;
+    if (ptx_has(i, PTX_M_PACK) || ptx_has(i, PTX_M_RS)) {
+        return true;
+    }
+    bool pairs = is_packed(i->types[0]) && i->types[0] != PTX_TF32 &&
+                 ptx_type_bytes(i->types[0]) <= 4 && i->types[1] == PTX_F32;
+    return i->operand_count == (pairs ? 3 : 2) ||
+           ptx_refuse(c, -1, pairs ? "needs two sources" : "has one source");
+}
+
+/* add.f32.bf16, fma.f32.f16: sm_100 adds two types. Known, not checked further. */
+static bool is_mixed(const struct ptx_instruction *i) {
+    return (i->opcode == PTX_OP_ADD || i->opcode == PTX_OP_SUB ||
+            i->opcode == PTX_OP_FMA) &&
+           i->type_count == 2;
+}
+
+bool ptx_check_instruction(struct ptx_reader *r, struct ptx_instruction *i) {
+    struct ptx_check c = {r, i, ptx_current(r)->operands + i->operands};
+    bool known;
+    if (!check_selectors(&c)) {
+        return false;
+    }
+    switch (i->opcode) {
+    case PTX_OP_CALL:
+        return ptx_check_call(&c);
+    case PTX_OP_MOV:
+        return ptx_check_move(&c);
+    case PTX_OP_MMA:
+        return ptx_check_matrix(&c);
+    default:
+        break;
+    }
+    if (is_mixed(i)) {
+        return ptx_fail_at(r, i->line, -ENOTSUP, "'%.*s' of two types is not known",
+                           (int)(i->spelling_len > 120 ? 120 : i->spelling_len),
+                           r->lexer.text + i->spelling);
+    }
+    const struct form *form = form_of(i, &known);
+    if (form && !check_form(&c, form->operands)) {
+        return false;
+    }
+    if (i->opcode == PTX_OP_CVT && !check_convert(&c)) {
+        return false;
+    }
+    if ((i->opcode == PTX_OP_WMMA || i->opcode == PTX_OP_WGMMA) &&
+        (!form || *form->operands == 'V' || strchr(form->operands, 'W'))) {
+        return ptx_check_matrix(&c);
+    }
+    return form || (!known && is_free(i)) || ptx_refuse(&c, -1, "is no known form");
+}

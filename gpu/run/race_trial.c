@@ -1,0 +1,67 @@
+#include "gpu/run/race_trial.h"
+
+#include <string.h>
+
+/* Instructions of single threads: half a second, on the one thread that looks for races.
+ */
+#define CHEAP_ENOUGH 100000000u
+enum {
+    MANY_TIMES = 4
+}; /* what the trial may take of its first run; faults end earlier */
+
+static bool is_cheap(const struct run *run, size_t i) {
+    return run->cost[i] && run->cost[i] <= CHEAP_ENOUGH &&
+           run->cost[i] <= course_budget_left(run);
+}
+
+static size_t chosen_case(const struct run *run) {
+    size_t best = SIZE_MAX;
+    if (run->suspect != SIZE_MAX) {
+        return is_cheap(run, run->suspect) ? run->suspect : SIZE_MAX;
+    }
+    for (size_t i = 0; i < run->case_count; i++) {
+        if (is_cheap(run, i) && (best == SIZE_MAX || run->cost[i] > run->cost[best])) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static bool is_wanted(const struct run *run) {
+    const char *verdict = json_get_string(run->result, "verdict", "fail");
+    return run->spec.default_checks && (run->class->checks & SPEC_CHECK_RACE) &&
+           !strcmp(verdict, "fail") && !trials_stopped();
+}
+
+static void keep_races(struct run_report *to, const struct run_report *from) {
+    size_t i;
+    json_t *finding;
+    json_array_foreach(from->findings, i, finding) {
+        const char *code = json_get_string(finding, "code", "");
+        bool race = !strcmp(code, "race") || !strcmp(code, "global_race");
+        if (race && strcmp(json_get_string(finding, "severity", ""), "info") != 0) {
+            run_report_finding(to, finding);
+        }
+    }
+}
+
+void race_trial(struct run *run) {
+    size_t i = is_wanted(run) ? chosen_case(run) : SIZE_MAX;
+    struct course_aside aside;
+    struct trial t = {0};
+    if (i == SIZE_MAX) {
+        return;
+    }
+    run->spec.checks |= SPEC_CHECK_RACE;
+    course_aside_begin(run, &aside, MANY_TIMES * run->cost[i] + CHEAP_ENOUGH / 100);
+    bool made = course_kernel(run, &t, i, 0) == 0 || t.end == BACKEND_FAULT ||
+                t.end == BACKEND_DEADLOCK;
+    trial_finish(&t);
+    struct run_report own = course_aside_end(run, &aside);
+    keep_races(&run->report, &own);
+    run_report_finish(&own);
+    if (!made || run->race_left) {
+        run->spec.checks &= ~(unsigned)SPEC_CHECK_RACE;
+        run->race_left = false;
+    }
+}

@@ -1,0 +1,365 @@
+#include "gpu/run/run_report.h"
+#include "gpu/run/compare.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "gpu/facts/kernel_index.h"
+#include "gpu/run/trial_checks.h"
+#include "protocol/finding.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MAX_FINDINGS = 100,
+    /* Fewer elements may honestly be right as they are: one is sorted. */
+    UNCHANGED_MANY = 8,
+};
+#define MAX_PRINTED (64u << 10)
+
+void run_report_start(struct run_report *r) {
+    *r = (struct run_report){.cases = json_array(), .findings = json_array()};
+}
+
+void run_report_finish(struct run_report *r) {
+    json_decref(r->cases);
+    json_decref(r->findings);
+    json_decref(r->printed);
+    json_decref(r->counters);
+    *r = (struct run_report){0};
+}
+
+/* --- findings --- */
+
+static bool same_text(const json_t *a, const json_t *b, const char *member) {
+    return !strcmp(json_get_string(a, member, ""), json_get_string(b, member, ""));
+}
+
+/* Those who wait at one line may wait for different things, as in a helper of all waits:
+ * one of them is why the others do. */
+static bool same_place(const json_t *a, const json_t *b) {
+    static const char *const members[] = {"code", "severity", "kernel",
+                                          "file", "line",     "buffer"};
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        const json_t *x = json_object_get(a, members[i]);
+        const json_t *y = json_object_get(b, members[i]);
+        if (x != y && !(x && y && json_equal(x, y))) {
+            return false;
+        }
+    }
+    return strcmp(json_get_string(a, "code", ""), "deadlock") != 0 ||
+           same_text(a, b, "message");
+}
+
+/* "_ZZ1kPfE1s" is s to people; the function is told beside it. */
+static void name_buffer(json_t *finding) {
+    const char *symbol = json_get_string(finding, "buffer", "");
+    autofree char *name = strncmp(symbol, "_Z", 2) ? NULL : kernel_name_new(symbol);
+    const char *last = name ? strrchr(name, ':') : NULL;
+    const char *message = json_get_string(finding, "message", "");
+    const char *at = name ? strstr(message, symbol) : NULL;
+    last = last ? last + 1 : name;
+    if (at) {
+        autofree char *text = xasprintf("%.*s%s%s", (int)(at - message), message, last,
+                                        at + strlen(symbol));
+        json_object_set_new(finding, "message", json_clean_z(text));
+    }
+    if (name) {
+        json_object_set_new(finding, "buffer", json_clean_z(last));
+    }
+}
+
+/* "r0/k.cu" is how the compiler knows a file of the first root, and so __FILE__. */
+static const char *skip_root(const char *file) {
+    const char *at = file + (*file == 'r');
+    size_t digits = strspn(at, "0123456789");
+    return at > file && digits && at[digits] == '/' ? at + digits + 1 : file;
+}
+
+/* __FILE__ in what a kernel printed: the same there, where a name with a dot follows. */
+static void name_files(char *text) {
+    static const char path[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                               "0123456789_+-/";
+    char *to = text;
+    bool inside = false; /* a word has begun */
+    for (const char *at = text; *at; inside = strchr(path, *at) != NULL, *to++ = *at++) {
+        const char *name = inside ? at : skip_root(at);
+        if (name != at && name[strspn(name, path)] == '.') {
+            at = name;
+        }
+    }
+    *to = '\0';
+}
+
+/* File, line and kernel stand in members of their own: the words are the same on every
+ * backend. */
+static void name_assertion(json_t *finding) {
+    static const char mark[] = ": assertion `", end[] = "' failed";
+    const char *message = json_get_string(finding, "message", "");
+    const char *file = json_get_string(finding, "file", NULL);
+    const char *words = strstr(message, mark);
+    size_t len = words ? strlen(words += sizeof mark - 1) : 0;
+    if (strcmp(json_get_string(finding, "code", ""), "assert") != 0) {
+        return;
+    }
+    if (len >= sizeof end - 1 && !strcmp(words + len - (sizeof end - 1), end)) {
+        autofree char *text =
+            xasprintf("assertion `%.*s` failed", (int)(len - (sizeof end - 1)), words);
+        json_object_set_new(finding, "message", json_clean_z(text));
+    }
+    if (file && skip_root(file) != file) {
+        autofree char *name = xstrdup(skip_root(file));
+        json_object_set_new(finding, "file", json_clean_z(name));
+    }
+}
+
+void run_report_finding(struct run_report *r, json_t *finding) {
+    size_t i;
+    name_buffer(finding);
+    name_assertion(finding);
+    json_t *known;
+    r->error_finding |= !strcmp(json_get_string(finding, "severity", "error"), "error");
+    json_array_foreach(r->findings, i, known) {
+        if (same_place(known, finding)) {
+            json_int_t count = json_get_integer(known, "count", 1) +
+                               json_get_integer(finding, "count", 1);
+            json_object_set_new(known, "count", json_integer(count));
+            return;
+        }
+    }
+    if (json_array_size(r->findings) == MAX_FINDINGS) {
+        r->omitted++;
+        return;
+    }
+    json_array_append(r->findings, finding);
+}
+
+/* `looked_at`: nothing else tells whether it is right; where `expect` speaks of other
+ * outputs alone, this one may be workspace. */
+static void add_unwritten(struct run_report *r, const struct trial *t, size_t buffer,
+                          uint64_t elements, uint64_t first, bool looked_at) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[buffer];
+    char message[400];
+    snprintf(message, sizeof message,
+             "%" PRIu64 " of %" PRIu64 " elements of the output '%s' were never written, "
+             "the first is element %" PRIu64 "%s",
+             elements, t->check->buffers[buffer].count, spec->name,
+             first / tensor_type_bytes(spec->type),
+             looked_at ? ""
+                       : ". \"expect\" says nothing of it: if it is workspace, say "
+                         "\"scratch\": true instead of \"output\"");
+    autojson *finding =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "source", "run", "code",
+                  "unwritten_output", "severity", looked_at ? "error" : "warning",
+                  "message", message, "buffer", spec->name, "offset", (json_int_t)first,
+                  "count", (json_int_t)elements);
+    run_report_finding(r, finding);
+}
+
+void run_report_note(struct run_report *r, const char *code, const char *severity,
+                     const char *buffer, const char *message) {
+    autojson *finding = json_pack("{s:s, s:s, s:s, s:o}", "source", "run", "code", code,
+                                  "severity", severity, "message", json_clean_z(message));
+    if (buffer) {
+        json_object_set_new(finding, "buffer", json_string(buffer));
+    }
+    run_report_finding(r, finding);
+}
+
+/* --- what a trial showed besides its outputs --- */
+
+void run_report_observe(struct run_report *r, const struct trial *t, unsigned trial) {
+    uint64_t omitted = 0;
+    autojson *findings = t->class->findings(t->backend, &omitted);
+    size_t i;
+    json_t *finding;
+    json_array_foreach(findings, i, finding) {
+        run_report_finding(r, finding);
+    }
+    r->omitted += omitted;
+    const char *printed = t->class->printed(t->backend);
+    if (*printed && !trial) {
+        const char *before = r->printed ? json_string_value(r->printed) : "";
+        size_t room = strlen(before) < MAX_PRINTED ? MAX_PRINTED - strlen(before) : 0;
+        autofree char *named = xstrdup(printed);
+        name_files(named);
+        autofree char *text = xasprintf("%s%.*s", before, (int)room, named);
+        json_decref(r->printed);
+        r->printed = json_clean_z(text);
+    }
+    uint64_t spent = t->class->spent(t->backend);
+    if (!trial && spent >= r->counted) {
+        json_decref(r->counters);
+        r->counters = t->class->counters(t->backend);
+        r->counted = spent;
+    }
+}
+
+/* --- outputs --- */
+
+static void note_strength(struct run_report *r, const struct compare_result *result,
+                          size_t buffer, uint64_t count) {
+    struct output_strength *s = &r->outputs[buffer];
+    s->compared |= count > 0;
+    s->zero_passes |= result->zero_passes;
+    s->constant_passes |= result->constant_passes;
+    s->zero_fails |= !result->zero_passes;
+    s->constant_fails |= !result->constant_passes;
+    s->finite |= result->finite;
+}
+
+void run_report_weakness(const struct run_report *r, struct report_weakness *ret) {
+    *ret = (struct report_weakness){0};
+    for (size_t i = 0; i < SPEC_MAX_BUFFERS; i++) {
+        const struct output_strength *s = &r->outputs[i];
+        bool zeros = s->zero_passes && !s->zero_fails;
+        bool constant = s->constant_passes && !s->constant_fails;
+        bool nonfinite = s->compared && !s->finite;
+        ret->compared |= s->compared;
+        ret->zeros |= zeros;
+        ret->constant |= constant;
+        ret->nonfinite |= nonfinite;
+        ret->buffer = zeros || constant || nonfinite ? i : ret->buffer;
+    }
+    ret->unchanged = r->stays && !r->does_something;
+}
+
+/* Does what was there before fail as the output? Once is enough. */
+static void note_change(struct run_report *r, const struct trial *t, size_t i,
+                        const struct expected_output *expected) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[i];
+    uint64_t count = t->check->buffers[i].count;
+    bool had = spec->init || spec->is_global;
+    if (!r->does_something && count) {
+        r->does_something = !had || !trial_unchanged_passes(t, i, expected);
+        r->stays |= count >= UNCHANGED_MANY;
+    }
+}
+
+static int compare_buffer(struct run_report *r, const struct trial *t, size_t i,
+                          const struct expected_output *expected, json_t *outputs,
+                          bool *ret_pass, struct err *err) {
+    struct compare_result result;
+    uint64_t unwritten, first;
+    int n = trial_compare_output(t, i, expected, &result, &unwritten, &first, err);
+    if (n < 0) {
+        return n;
+    }
+    if (unwritten) {
+        add_unwritten(r, t, i, unwritten, first, true);
+    }
+    note_strength(r, &result, i, t->check->buffers[i].count);
+    note_change(r, t, i, expected);
+    json_array_append_new(outputs, result.json);
+    *ret_pass = *ret_pass && result.pass;
+    return 0;
+}
+
+json_t *case_sizes_to_json(const struct check_case *c) {
+    json_t *json = json_object();
+    for (size_t i = 0; i < c->size_list.count; i++) {
+        json_object_set_new(json, c->sizes[i].name, json_integer(c->sizes[i].value));
+    }
+    return json;
+}
+
+static json_t *case_json(const struct trial *t, unsigned trial) {
+    const struct check_case *c = t->check;
+    char seed[24];
+    snprintf(seed, sizeof seed, "0x%016" PRIx64, t->seed);
+    json_t *json = json_pack("{s:o, s:s, s:i}", "sizes", case_sizes_to_json(c), "seed",
+                             seed, "trial", (int)trial);
+    if (c->spec->launch_count == 1) {
+        json_object_set_new(json, "launch", case_launch_to_json(&c->launches[0]));
+    } else {
+        json_t *list = json_array();
+        for (size_t i = 0; i < c->spec->launch_count; i++) {
+            json_array_append_new(list, case_launch_to_json(&c->launches[i]));
+        }
+        json_object_set_new(json, "launches", list);
+    }
+    return json;
+}
+
+void run_report_add_ended(struct run_report *r, const struct trial *t, unsigned trial,
+                          const char *verdict) {
+    json_t *json = case_json(t, trial);
+    json_object_set_new(json, "outputs", json_array());
+    json_object_set_new(json, "verdict", json_string(verdict));
+    json_array_append_new(r->cases, json);
+}
+
+static bool is_known(const struct run_report *r, const char *code, const char *buffer) {
+    size_t i;
+    const json_t *f;
+    json_array_foreach(r->findings, i, f) {
+        if (!strcmp(json_get_string(f, "code", ""), code) &&
+            !strcmp(json_get_string(f, "buffer", ""), buffer)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Inputs must be what they were. A backend that saw the store has told its place. */
+static int check_input(struct run_report *r, const struct trial *t, size_t i,
+                       struct err *err) {
+    const char *name = t->check->spec->buffers[i].name;
+    char message[256];
+    uint64_t first = 0;
+    int64_t changed = trial_input_changes(t, i, &first, err);
+    if (changed > 0 && !is_known(r, "input_modified", name)) {
+        snprintf(message, sizeof message,
+                 "the kernel changed %" PRId64 " bytes of the input '%s', the first at "
+                 "offset %" PRIu64,
+                 changed, name, first);
+        run_report_note(r, "input_modified", "error", name, message);
+    }
+    return changed < 0 ? (int)changed : 0;
+}
+
+/* Outputs that nothing is said about are still to be written. */
+static void check_written(struct run_report *r, const struct trial *t, size_t i,
+                          bool others_expected) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[i];
+    uint64_t first, size = tensor_type_bytes(spec->type);
+    if (spec->init || spec->is_global || spec->scratch) {
+        return;
+    }
+    r->does_something |= t->check->buffers[i].count > 0;
+    uint64_t bytes = t->class->unwritten(t->backend, t->addresses[i], &first);
+    if (bytes) {
+        add_unwritten(r, t, i, (bytes + size - 1) / size, first, !others_expected);
+    }
+}
+
+int run_report_add(struct run_report *r, const struct trial *t, size_t check_case,
+                   unsigned trial, const struct expectation *expected, struct err *err) {
+    (void)check_case;
+    json_t *json = case_json(t, trial), *outputs = json_array();
+    json_array_append_new(r->cases, json);
+    json_object_set_new(json, "outputs", outputs);
+    bool pass = true;
+    for (size_t i = 0; i < t->check->spec->buffer_count; i++) {
+        if (!t->check->spec->buffers[i].output) {
+            int n = check_input(r, t, i, err);
+            if (n < 0) {
+                return n;
+            }
+            continue;
+        }
+        if (!expected || !expected->outputs[i].data) {
+            check_written(r, t, i, expected != NULL);
+            continue;
+        }
+        int n = compare_buffer(r, t, i, &expected->outputs[i], outputs, &pass, err);
+        if (n < 0) {
+            return n;
+        }
+    }
+    r->mismatch |= !pass;
+    json_object_set_new(json, "verdict", json_string(pass ? "pass" : "fail"));
+    return 0;
+}

@@ -1,0 +1,51 @@
+#pragma once
+/* run_report: what a validation has found so far, trial by trial, and its verdict. */
+#include "gpu/run/expectation.h"
+
+/* What the values expected of one output, of all cases and trials, can tell apart. */
+struct output_strength {
+    bool compared;                   /* with at least one element */
+    bool zero_fails, constant_fails; /* a trivial output would fail somewhere */
+    bool zero_passes, constant_passes;
+    bool finite; /* somewhere a finite number is expected */
+};
+
+struct run_report {
+    json_t *cases;
+    json_t *findings; /* array; equal ones of several trials are one */
+    uint64_t omitted;
+    json_t *printed;  /* text of the first trial of each case that printed */
+    json_t *counters; /* of the largest case */
+    uint64_t counted; /* its lane-instructions */
+    bool mismatch, error_finding;
+    bool does_something; /* some output was expected to be other than it was before */
+    bool stays;          /* one of more than a few elements was not */
+    struct output_strength outputs[SPEC_MAX_BUFFERS]; /* by the spec's buffers */
+};
+
+void run_report_start(struct run_report *r);
+void run_report_finish(struct run_report *r);
+/* One finished trial of the kernel under test, compared with what is expected (NULL:
+ * nothing is). */
+int run_report_add(struct run_report *r, const struct trial *t, size_t check_case,
+                   unsigned trial, const struct expectation *expected, struct err *err);
+/* One finding; equal ones are counted. Not stolen. */
+void run_report_finding(struct run_report *r, json_t *finding);
+/* A finding of the run itself: of no file, no thread. */
+void run_report_note(struct run_report *r, const char *code, const char *severity,
+                     const char *buffer, const char *message);
+/* A trial of the kernel under test that did not come to its end. */
+void run_report_add_ended(struct run_report *r, const struct trial *t, unsigned trial,
+                          const char *verdict);
+/* Findings, printf and counters of a trial, also of one that faulted. */
+void run_report_observe(struct run_report *r, const struct trial *t, unsigned trial);
+
+/* Outputs that prove nothing: zeros, one constant, or nothing at all would pass. */
+struct report_weakness {
+    bool compared, zeros, constant, nonfinite;
+    bool unchanged; /* all outputs may stay as they were before: no kernel would pass */
+    size_t buffer;  /* of one that is weak, but for `unchanged` */
+};
+void run_report_weakness(const struct run_report *r, struct report_weakness *ret);
+/* The sizes of a case: {"n": 5}. New reference. */
+json_t *case_sizes_to_json(const struct check_case *c);

@@ -1,0 +1,388 @@
+#include "gpu/run/trial.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/spec/spec_tensor_map.h"
+#include "gpu/spec/spec_texture.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_PARAM_BLOCK = 32764 }; /* bytes of a kernel's parameters, PTX 8.1 */
+
+/* splitmix64's finaliser (Steele, Lea, Flood 2014). */
+static uint64_t mix(uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+uint64_t trial_seed(uint64_t seed, size_t check_case, unsigned trial) {
+    uint64_t nth = check_case * SPEC_MAX_TRIALS + trial;
+    return nth ? mix(seed + 0x9e3779b97f4a7c15u * (1 + nth)) : seed;
+}
+
+static int problem_set(struct trial_problem *p, const char *stage, const char *code) {
+    p->stage = stage;
+    snprintf(p->code, sizeof p->code, "%s", code);
+    return -1;
+}
+
+/* The same for what the backend refused: by CUDA's name where it has one. */
+static int backend_problem(const struct trial *t, struct trial_problem *p,
+                           const char *stage, const char *code) {
+    const char *hint = NULL;
+    const char *name =
+        t->backend && t->class->trouble ? t->class->trouble(t->backend, &hint) : NULL;
+    snprintf(p->hint, sizeof p->hint, "%s", hint ? hint : "");
+    return problem_set(p, stage, name ? name : code);
+}
+
+/* --- entries --- */
+
+static const json_t *entry_of(const struct trial_options *o, const char *kernel) {
+    return json_object_get(o->entries.json, kernel ? kernel : "");
+}
+
+const char *trial_symbol(const struct trial_options *o,
+                         const struct spec_launch *launch) {
+    return json_get_string(entry_of(o, launch->kernel), "symbol", NULL);
+}
+
+static int open_backend(struct trial *t, const struct spec_launch *launches, size_t count,
+                        const struct trial_options *o, struct trial_problem *problem) {
+    const char *entries[SPEC_MAX_LAUNCHES + 1] = {0};
+    for (size_t i = 0; i < count; i++) {
+        const char *symbol = trial_symbol(o, &launches[i]);
+        if (!symbol) {
+            err_set(&problem->err, -EINVAL, "the module has no kernel '%s'",
+                    launches[i].kernel ? launches[i].kernel : "");
+            return problem_set(problem, "spec", "unknown_kernel");
+        }
+        entries[i] = symbol;
+    }
+    const struct backend_options options = {
+        .ptx = o->ptx,
+        .ptx_len = strlen(o->ptx),
+        .cubin = o->cubin,
+        .cubin_len = o->cubin_len,
+        .device = o->device,
+        .entries = entries,
+        .checks = o->checks,
+        .counters = o->counters,
+        .instructions = o->instructions,
+        .memory = o->memory,
+        .threads = o->threads,
+        .seed = t->seed,
+    };
+    int r = t->class->open(&t->backend, &options, &problem->unsupported, &problem->err);
+    if (r < 0) {
+        return backend_problem(t, problem, "compile",
+                               r == -ENOTSUP ? "unsupported" : "module_unreadable");
+    }
+    return 0;
+}
+
+/* --- memory --- */
+
+static int place_buffer(struct trial *t, size_t i, struct err *err) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[i];
+    const struct case_buffer *b = &t->check->buffers[i];
+    uint64_t have = 0;
+    if (spec->is_global) {
+        int r = t->class->global(t->backend, spec->name, &t->addresses[i], &have, err);
+        return r < 0 || b->bytes <= have
+                   ? r
+                   : err_set(err, -EINVAL, "globals.%s: the variable has %llu bytes",
+                             spec->name, (unsigned long long)have);
+    }
+    unsigned flags = spec->output ? BACKEND_OUTPUT : BACKEND_READ_ONLY;
+    flags |= spec->init ? 0 : BACKEND_UNINITIALIZED;
+    return t->class->alloc(t->backend, spec->name, b->bytes, flags, &t->addresses[i],
+                           err);
+}
+
+/* Its first contents, kept for the comparison and for expressions; anew for a trial that
+ * is made again. A variable that the spec says nothing of keeps what the module gave it.
+ */
+static int fill_buffer(struct trial *t, size_t i, struct err *err) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[i];
+    const struct case_buffer *b = &t->check->buffers[i];
+    if (spec->is_global && !spec->init) {
+        if (t->before[i]) {
+            return t->class->write(t->backend, t->addresses[i], t->before[i], b->bytes,
+                                   err);
+        }
+        t->before[i] = xcalloc(b->bytes ? b->bytes : 1, 1);
+        return t->class->read(t->backend, t->addresses[i], t->before[i], b->bytes, err);
+    }
+    struct tensor_init init;
+    autofree double *values = NULL;
+    int r = check_case_init(t->check, i, &init, &values, err);
+    if (r < 0) {
+        return r;
+    }
+    t->before[i] = t->before[i] ? t->before[i] : xmalloc(b->bytes ? b->bytes : 1);
+    tensor_fill(spec->type, t->before[i], 0, b->count, &init, t->seed, (uint32_t)i);
+    return t->class->write(t->backend, t->addresses[i], t->before[i], b->bytes, err);
+}
+
+static int place_buffers(struct trial *t, struct trial_problem *problem) {
+    size_t count = t->check->spec->buffer_count;
+    t->addresses = xcalloc(count ? count : 1, sizeof *t->addresses);
+    t->before = xcalloc(count ? count : 1, sizeof *t->before);
+    run_notes_phase(t->notes, t->is_reference ? PHASE_REFERENCE_INPUTS : PHASE_INPUTS);
+    for (size_t i = 0; i < count; i++) {
+        int r = place_buffer(t, i, &problem->err);
+        r = r < 0 ? r : fill_buffer(t, i, &problem->err);
+        if (r < 0) {
+            return backend_problem(t, problem, "spec",
+                                   r == -ENOMEM ? "device_memory" : "buffer");
+        }
+    }
+    return 0;
+}
+
+static int place_pointer_array(struct trial *t, const struct spec_arg *arg, uint64_t *ret,
+                               struct err *err) {
+    uint64_t list[SPEC_MAX_BUFFERS];
+    size_t count = json_array_size(arg->list);
+    if (count > SPEC_MAX_BUFFERS) {
+        return err_set(err, -EINVAL, "a pointer array holds at most %d buffers",
+                       SPEC_MAX_BUFFERS);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(arg->list, i));
+        list[i] = t->addresses[check_spec_buffer(t->check->spec, name)];
+    }
+    const char *name = *arg->name ? arg->name : "pointers";
+    int r = t->class->alloc(t->backend, name, count * sizeof *list, BACKEND_READ_ONLY,
+                            ret, err);
+    return r < 0 ? r : t->class->write(t->backend, *ret, list, count * sizeof *list, err);
+}
+
+/* The pointer arrays of one launch, in the order of its arguments. */
+static int place_pointer_arrays(struct trial *t, const struct spec_launch *launch,
+                                uint64_t *ret, struct err *err) {
+    size_t count = 0;
+    for (size_t i = 0; i < launch->arg_count; i++) {
+        if (launch->args[i].kind == ARG_POINTERS) {
+            int r = place_pointer_array(t, &launch->args[i], &ret[count++], err);
+            if (r < 0) {
+                return r;
+            }
+        }
+    }
+    return 0;
+}
+
+static int place_tensor_map(struct trial *t, const json_t *map,
+                            unsigned char ret[static TENSOR_MAP_BYTES], struct err *err) {
+    struct tensor_map own;
+    size_t buffer = check_spec_buffer(t->check->spec, json_get_string(map, "of", ""));
+    uint64_t address = t->addresses[buffer];
+    int r = spec_tensor_map_resolve(t->check, map, &own, err);
+    r = r < 0 ? r : tensor_map_check_address(&own, address, err);
+    if (r == 0 && !t->class->tensor_map) {
+        r = err_set(err, -ENOTSUP, "this backend has no tensor maps: a GPU does");
+    }
+    return r < 0 ? r : t->class->tensor_map(t->backend, &own, address, ret, err);
+}
+
+/* The tensor maps of one launch, in the order of its arguments. */
+static int place_tensor_maps(struct trial *t, const struct spec_launch *launch,
+                             unsigned char (*ret)[TENSOR_MAP_BYTES], struct err *err) {
+    size_t count = 0;
+    for (size_t i = 0; i < launch->arg_count; i++) {
+        const struct spec_arg *arg = &launch->args[i];
+        int r = arg->kind == ARG_TENSOR_MAP
+                    ? place_tensor_map(t, arg->json, ret[count++], err)
+                    : 0;
+        if (r < 0) {
+            err_wrap(err, "%sargs[%zu].tensor_map", launch->at, i);
+            return r;
+        }
+    }
+    return 0;
+}
+
+static int place_texture(struct trial *t, const struct spec_arg *arg, uint64_t *ret,
+                         struct err *err) {
+    struct texture own;
+    size_t buffer =
+        check_spec_buffer(t->check->spec, json_get_string(arg->json, "of", ""));
+    int r = spec_texture_resolve(t->check, arg, &own, err);
+    return r < 0 ? r : t->class->image(t->backend, &own, t->addresses[buffer], ret, err);
+}
+
+/* The textures or the surfaces of one launch, in the order of its arguments. */
+static int place_textures(struct trial *t, const struct spec_launch *launch,
+                          enum spec_arg_kind kind, uint64_t *ret, struct err *err) {
+    size_t count = 0;
+    for (size_t i = 0; i < launch->arg_count; i++) {
+        int r = launch->args[i].kind == kind
+                    ? place_texture(t, &launch->args[i], &ret[count++], err)
+                    : 0;
+        if (r < 0) {
+            err_wrap(err, "%sargs[%zu].%s", launch->at, i,
+                     kind == ARG_TEXTURE ? "texture" : "surface");
+            return r;
+        }
+    }
+    return 0;
+}
+
+/* --- launches --- */
+
+/* What a signal handler needs to stop a launch. The threads that could run the handler
+ * are joined before `running` is cleared. */
+static struct trial *volatile running;
+static volatile sig_atomic_t stopped;
+
+void trials_stop(void) {
+    stopped = 1;
+    struct trial *t = running;
+    if (t) {
+        t->class->stop(t->backend);
+    }
+}
+
+bool trials_stopped(void) {
+    return stopped;
+}
+
+static const char *launch_code(enum backend_end end) {
+    return end == BACKEND_REFUSED ? "launch_refused" : "launch_error";
+}
+
+/* A launch with its arguments packed: it can be carried out more than once. */
+static int prepare_launch(struct trial *t, const struct spec_launch *launch,
+                          const struct case_launch *shape, const struct trial_options *o,
+                          struct backend_launch *ret, struct trial_problem *problem) {
+    struct kernel_param params[SPEC_MAX_ARGS];
+    const json_t *entry = entry_of(o, launch->kernel);
+    const char *symbol = json_get_string(entry, "symbol", "");
+    size_t block_bytes = 0;
+    int count = t->class->params(t->backend, symbol, params, SPEC_MAX_ARGS, &block_bytes);
+    if (count < 0 || count > SPEC_MAX_ARGS || block_bytes > MAX_PARAM_BLOCK) {
+        err_set(&problem->err, -EINVAL, "the kernel '%s' cannot be launched", symbol);
+        return count < 0 && count != -ENOENT
+                   ? backend_problem(t, problem, "launch", "launch_refused")
+                   : problem_set(problem, "spec", "unknown_kernel");
+    }
+    char *block = xcalloc(block_bytes ? block_bytes : 1, 1);
+    uint64_t arrays[SPEC_MAX_ARGS];
+    unsigned char maps[SPEC_MAX_ARGS][TENSOR_MAP_BYTES];
+    uint64_t textures[SPEC_MAX_ARGS], surfaces[SPEC_MAX_ARGS];
+    const struct case_places places = {t->addresses, arrays,
+                                       (const unsigned char(*)[TENSOR_MAP_BYTES])maps,
+                                       textures, surfaces};
+    *ret = (struct backend_launch){
+        .entry = symbol,
+        .label = json_get_string(entry, "name", symbol),
+        .shape = *shape,
+        .cooperative = launch->cooperative,
+        .params = block,
+        .param_bytes = block_bytes,
+    };
+    int r = place_pointer_arrays(t, launch, arrays, &problem->err);
+    r = r < 0 ? r : place_tensor_maps(t, launch, maps, &problem->err);
+    r = r < 0 ? r : place_textures(t, launch, ARG_TEXTURE, textures, &problem->err);
+    r = r < 0 ? r : place_textures(t, launch, ARG_SURFACE, surfaces, &problem->err);
+    r = r < 0 ? r
+              : check_case_params(t->check, launch, params, (size_t)count, &places, block,
+                                  &problem->err);
+    if (r < 0) {
+        return problem_set(problem, "spec", r == -ENOTSUP ? "unsupported" : "arguments");
+    }
+    return 0;
+}
+
+int trial_open(struct trial *ret, const struct backend_class *class,
+               const struct check_case *check, const struct spec_launch *launches,
+               const struct case_launch *shapes, size_t launch_count, uint64_t seed,
+               const struct trial_options *options, struct trial_problem *problem) {
+    *ret = (struct trial){.class = class,
+                          .check = check,
+                          .seed = seed,
+                          .notes = options->notes,
+                          .is_reference = options->is_reference};
+    if (open_backend(ret, launches, launch_count, options, problem) < 0 ||
+        place_buffers(ret, problem) < 0) {
+        return -1;
+    }
+    ret->launches = xcalloc(launch_count, sizeof *ret->launches);
+    for (; ret->launch_count < launch_count; ret->launch_count++) {
+        size_t i = ret->launch_count;
+        if (prepare_launch(ret, &launches[i], &shapes[i], options, &ret->launches[i],
+                           problem) < 0) {
+            ret->launch_count++; /* its block is freed */
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int trial_launch(struct trial *t, struct trial_problem *problem) {
+    t->end = BACKEND_DONE;
+    run_notes_phase(t->notes, t->is_reference ? PHASE_REFERENCE : PHASE_KERNEL);
+    run_notes_launch(t->notes, t->class, t->backend);
+    /* What follows a faulted kernel would run on what that left. */
+    for (size_t i = 0; i < t->launch_count && t->end == BACKEND_DONE; i++) {
+        running = t;
+        t->end = stopped ? BACKEND_STOPPED
+                         : t->class->launch(t->backend, &t->launches[i], &problem->err);
+        running = NULL;
+    }
+    run_notes_launch(t->notes, NULL, NULL);
+    return t->end == BACKEND_REFUSED
+               ? backend_problem(t, problem, "launch", launch_code(t->end))
+               : 0;
+}
+
+int trial_again(struct trial *t, uint64_t seed, struct trial_problem *problem) {
+    t->seed = seed;
+    for (size_t i = 0; i < t->check->spec->buffer_count; i++) {
+        if (fill_buffer(t, i, &problem->err) < 0) {
+            return backend_problem(t, problem, "run", "buffer");
+        }
+    }
+    return trial_launch(t, problem);
+}
+
+int trial_run(struct trial *ret, const struct backend_class *class,
+              const struct check_case *check, const struct spec_launch *launches,
+              const struct case_launch *shapes, size_t launch_count, uint64_t seed,
+              const struct trial_options *options, struct trial_problem *problem) {
+    int r = trial_open(ret, class, check, launches, shapes, launch_count, seed, options,
+                       problem);
+    return r < 0 ? r : trial_launch(ret, problem);
+}
+
+void *trial_read(const struct trial *t, size_t buffer, struct err *err) {
+    uint64_t bytes = t->check->buffers[buffer].bytes;
+    void *contents = xmalloc(bytes ? bytes : 1);
+    if (t->class->read(t->backend, t->addresses[buffer], contents, bytes, err) < 0) {
+        free(contents);
+        return NULL;
+    }
+    return contents;
+}
+
+void trial_finish(struct trial *t) {
+    if (t->backend) {
+        t->class->close(t->backend);
+    }
+    for (size_t i = 0; t->before && i < t->check->spec->buffer_count; i++) {
+        free(t->before[i]);
+    }
+    for (size_t i = 0; i < t->launch_count; i++) {
+        free((void *)(uintptr_t)t->launches[i].params);
+    }
+    free(t->launches);
+    free(t->before);
+    free(t->addresses);
+    *t = (struct trial){0};
+}

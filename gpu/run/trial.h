@@ -1,0 +1,75 @@
+#pragma once
+/* trial: one case run once on one backend, in memory of its own.
+ *
+ * Both the kernel under test and a reference kernel are run this way. */
+#include "base/err.h"
+#include "gpu/run/run_notes.h"
+
+/* The kernels of a module by the name that the spec gives them. */
+struct trial_entries {
+    const json_t *json; /* {"name or \"\"": {"symbol", "name"}} */
+};
+
+struct trial {
+    const struct backend_class *class;
+    struct backend *backend;
+    const struct check_case *check;
+    uint64_t seed;
+    uint64_t *addresses; /* by the spec's buffers */
+    void **before;       /* their contents before the launches, by buffer; owned */
+    struct backend_launch *launches; /* ready to be carried out; blocks owned */
+    size_t launch_count;
+    enum backend_end end;
+    struct run_notes *notes; /* or NULL */
+    bool is_reference;
+};
+
+struct trial_options {
+    const char *ptx;
+    const void *cubin; /* of the same module, or NULL */
+    size_t cubin_len;
+    const char *device; /* or NULL */
+    struct trial_entries entries;
+    unsigned checks;
+    bool counters;
+    uint64_t instructions, memory;
+    unsigned threads;
+    struct run_notes *notes; /* where to tell how far it is, or NULL */
+    bool is_reference;       /* so called there */
+};
+
+/* Where a trial went wrong, for the result's `error`. */
+struct trial_problem {
+    const char *stage; /* "spec", "compile", "launch", "run" */
+    char code[64];
+    char hint[256]; /* "" = none */
+    struct err err;
+    json_t *unsupported; /* owned */
+};
+
+/* The mangled name of what a launch launches; NULL. Borrowed. */
+const char *trial_symbol(const struct trial_options *o, const struct spec_launch *launch);
+/* Open, allocate, fill and launch. 0 when every launch was carried out to some end
+ * (trial->end of the last one); else -1 with problem filled. Finish it in both cases. */
+int trial_run(struct trial *ret, const struct backend_class *class,
+              const struct check_case *check, const struct spec_launch *launches,
+              const struct case_launch *shapes, size_t launch_count, uint64_t seed,
+              const struct trial_options *options, struct trial_problem *problem);
+/* The first half of it: everything is placed, nothing launched. */
+int trial_open(struct trial *ret, const struct backend_class *class,
+               const struct check_case *check, const struct spec_launch *launches,
+               const struct case_launch *shapes, size_t launch_count, uint64_t seed,
+               const struct trial_options *options, struct trial_problem *problem);
+int trial_launch(struct trial *t, struct trial_problem *problem);
+/* Once more in the same memory and with the same loaded module: first contents are
+ * restored, those of another seed, and the launches carried out. */
+int trial_again(struct trial *t, uint64_t seed, struct trial_problem *problem);
+/* Stops the launch that is going on, and those that would follow. Async-signal-safe. */
+void trials_stop(void);
+bool trials_stopped(void);
+/* The bytes of a buffer now; malloc'ed, NULL with err. */
+void *trial_read(const struct trial *t, size_t buffer, struct err *err);
+void trial_finish(struct trial *t);
+/* Case i, trial k of a run's seed: independent streams. The first trial of the first case
+ * has the run's own, so that any trial can be repeated by its case and seed alone. */
+uint64_t trial_seed(uint64_t seed, size_t check_case, unsigned trial);

@@ -1,0 +1,130 @@
+#include "gpu/run/trial_checks.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define NO_MASK 1e4 /* masks hold -1e9 and the like */
+
+/* The largest magnitude of a buffer's first contents, or 0 where that is no measure. */
+static double size_of_input(const struct trial *t, size_t buffer) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[buffer];
+    double largest = 0;
+    if (!spec->init || spec->scratch || !tensor_type_float(spec->type)) {
+        return 0;
+    }
+    for (uint64_t k = 0; k < t->check->buffers[buffer].count; k++) {
+        double x = fabs(tensor_get(spec->type, t->before[buffer], k));
+        largest = isfinite(x) ? fmax(largest, x) : largest;
+    }
+    return largest < NO_MASK ? largest : 0;
+}
+
+/* Some roundings of terms as large as the inputs: they may cancel, as in the gradient of
+ * a norm over a row of one element. */
+static double rounding_noise(const struct trial *t, enum tensor_type output) {
+    double largest = 0;
+    for (size_t i = 0; i < t->check->spec->buffer_count; i++) {
+        largest = fmax(largest, size_of_input(t, i));
+    }
+    return largest * (output == TENSOR_FLOAT64 ? 0x1p-49 : 0x1p-20);
+}
+
+static struct compare_input input_of(const struct trial *t, size_t buffer,
+                                     const struct expected_output *expected,
+                                     const void *actual) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[buffer];
+    const struct case_buffer *b = &t->check->buffers[buffer];
+    return (struct compare_input){
+        .name = spec->name,
+        .type = spec->type,
+        .expected_type = expected->type,
+        .actual = actual,
+        .expected = expected->data,
+        .count = b->count,
+        .shape = b->shape,
+        .rank = b->rank,
+        .tolerance = spec->tolerance,
+        .noise = tensor_type_float(spec->type) ? rounding_noise(t, spec->type) : 0,
+    };
+}
+
+bool trial_unchanged_passes(const struct trial *t, size_t buffer,
+                            const struct expected_output *expected) {
+    const struct compare_input input = input_of(t, buffer, expected, t->before[buffer]);
+    struct compare_result result;
+    compare_output(&result, &input);
+    json_decref(result.json);
+    return result.pass;
+}
+
+int trial_compare_output(const struct trial *t, size_t buffer,
+                         const struct expected_output *expected,
+                         struct compare_result *ret, uint64_t *ret_unwritten,
+                         uint64_t *ret_first, struct err *err) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[buffer];
+    size_t size = tensor_type_bytes(spec->type);
+    autofree void *actual = trial_read(t, buffer, err);
+    if (!actual) {
+        return -EIO;
+    }
+    *ret_first = *ret_unwritten = 0;
+    if (!spec->init && !spec->is_global) {
+        uint64_t bytes = t->class->unwritten(t->backend, t->addresses[buffer], ret_first);
+        *ret_unwritten = (bytes + size - 1) / size;
+    }
+    struct compare_input input = input_of(t, buffer, expected, actual);
+    input.unwritten = *ret_unwritten;
+    input.first_unwritten = *ret_first / size;
+    compare_output(ret, &input);
+    return 0;
+}
+
+int trial_compare(const struct trial *t, const struct expectation *expected,
+                  struct trial_difference *ret, struct err *err) {
+    *ret = (struct trial_difference){0};
+    for (size_t i = 0; i < expected->count && !ret->output; i++) {
+        const struct spec_buffer *spec = &t->check->spec->buffers[i];
+        struct compare_result result;
+        uint64_t unwritten, first;
+        if (!spec->output || !expected->outputs[i].data) {
+            continue;
+        }
+        int r = trial_compare_output(t, i, &expected->outputs[i], &result, &unwritten,
+                                     &first, err);
+        if (r < 0) {
+            return r;
+        }
+        json_decref(result.json);
+        if (!result.pass) {
+            *ret = (struct trial_difference){spec->name, result.mismatches,
+                                             t->check->buffers[i].count};
+        }
+    }
+    return 0;
+}
+
+int64_t trial_input_changes(const struct trial *t, size_t buffer, uint64_t *ret_first,
+                            struct err *err) {
+    const struct spec_buffer *spec = &t->check->spec->buffers[buffer];
+    uint64_t bytes = t->check->buffers[buffer].bytes;
+    if (spec->output || spec->is_global) {
+        return 0;
+    }
+    autofree unsigned char *now = trial_read(t, buffer, err);
+    const unsigned char *before = t->before[buffer];
+    int64_t count = 0;
+    if (!now) {
+        return -EIO;
+    }
+    if (!bytes || !memcmp(now, before, bytes)) {
+        return 0;
+    }
+    for (uint64_t i = bytes; i-- > 0;) {
+        count += now[i] != before[i];
+        *ret_first = now[i] != before[i] ? i : *ret_first;
+    }
+    return count;
+}

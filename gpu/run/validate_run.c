@@ -1,0 +1,361 @@
+#include "gpu/run/validate_run.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/compile/cubin_text.h"
+#include "gpu/run/odd_trials.h"
+#include "gpu/run/race_trial.h"
+#include "gpu/run/repeat_check.h"
+#include "gpu/run/self_reference.h"
+#include "gpu/run/validate_result.h"
+#include "gpu/run/validate_timing.h"
+#include "gpu/spec/odd_sizes.h"
+#include "gpu/spec/spec_npy.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Lane-instructions of all trials: some seconds of one core. */
+#define DEFAULT_INSTRUCTIONS 8000000000ull
+#define DEFAULT_DEVICE_BYTES (2ull << 30)
+enum { DEFAULT_WALL_MS = 30000, ANSWER_MS = 700 };
+
+static int run_trial(struct run *run, size_t i, unsigned k) {
+    struct trial t = {0};
+    struct expectation expected = {0};
+    struct err err = {0};
+    uint64_t before = run->spent;
+    size_t told = json_array_size(run->report.cases);
+    bool known_bad = run->report.error_finding;
+    int r = course_kernel(run, &t, i, k);
+    r = r < 0 ? r : course_expect(run, &expected, &t, i);
+    if (r == 0) {
+        const struct expectation *e = run->spec.expect != EXPECT_NONE ? &expected : NULL;
+        run_notes_phase(run->notes, PHASE_COMPARE);
+        r = run_report_add(&run->report, &t, i, k, e, &err);
+        if (r < 0) {
+            course_end(run, "error", "compare", "memory", err.msg, NULL);
+        }
+    }
+    json_t *of_case = json_array_get(run->report.cases, told);
+    if (of_case) {
+        bool failed = strcmp(json_get_string(of_case, "verdict", "fail"), "pass") != 0 ||
+                      (run->report.error_finding && !known_bad);
+        run_save_trial(&run->save, &t, i, k, failed, &expected, of_case);
+    }
+    run->cost[i] = run->spent - before;
+    if (run->suspect == SIZE_MAX && !course_is_good(run)) {
+        run->suspect = i;
+    }
+    expectation_finish(&expected);
+    if (r == 0) {
+        repeat_trial(run, &t, i, k);
+    }
+    trial_finish(&t);
+    return r;
+}
+
+/* Later trials of a case are left out when the budget would end them; the first never
+ * are. */
+static void run_trials(struct run *run) {
+    for (unsigned k = 0; k < run->spec.trials; k++) {
+        for (size_t i = 0; i < run->case_count; i++) {
+            if (k && run->cost[i] > course_budget_left(run)) {
+                run->skipped++;
+            } else if (run_trial(run, i, k) < 0) {
+                return;
+            }
+        }
+    }
+}
+
+/* --- the verdict --- */
+
+static void refuse_weak(struct run *run, const struct report_weakness *weak) {
+    const char *name = run->spec.buffers[weak->buffer].name;
+    char message[256];
+    if (weak->nonfinite) {
+        snprintf(message, sizeof message,
+                 "nothing but NaN and infinities is expected of the output '%s': that "
+                 "proves nothing",
+                 name);
+    } else {
+        snprintf(message, sizeof message,
+                 "an output '%s' of %s would pass this check: its tolerance is too wide "
+                 "for the values",
+                 name, weak->zeros ? "zeros" : "one constant value");
+    }
+    course_end(run, "error", "spec", "trivial_check", message,
+               "make the tolerance smaller, or give inputs that make larger and more "
+               "varied outputs");
+}
+
+/* A check that never looks at anything, or that no kernel at all would pass. */
+static void refuse_empty(struct run *run, const struct report_weakness *weak) {
+    if (!weak->compared) {
+        course_end(run, "error", "spec", "trivial_check",
+                   "nothing was compared: the reference writes none of the outputs, or "
+                   "they have no elements",
+                   "let the reference write the same outputs as the kernel");
+    } else {
+        course_end(run, "error", "spec", "trivial_check",
+                   "a kernel that does nothing would pass this check: every output is "
+                   "expected to stay as its \"init\" makes it",
+                   "give inits that the kernel must change");
+    }
+}
+
+static void judge(struct run *run) {
+    struct report_weakness weak;
+    run_report_weakness(&run->report, &weak);
+    if (run->ended) {
+        return;
+    }
+    if (!course_is_good(run)) {
+        json_object_set_new(run->result, "verdict", json_string("fail"));
+    } else if (weak.zeros || weak.constant || weak.nonfinite) {
+        refuse_weak(run, &weak);
+    } else if (run->spec.expect != EXPECT_NONE && (!weak.compared || weak.unchanged)) {
+        refuse_empty(run, &weak);
+    } else {
+        json_object_set_new(run->result, "verdict", json_string("pass"));
+    }
+}
+
+/* What was looked for, and what was asked for, or belongs to the default, and was not. */
+static void checks_to_result(struct run *run) {
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } checks[] = {{SPEC_CHECK_MEMORY, "memory"},
+                  {SPEC_CHECK_INITIALIZED, "initialized"},
+                  {SPEC_CHECK_RACE, "race"},
+                  {SPEC_CHECK_BARRIER, "barrier"}};
+    unsigned wanted =
+        run->spec.checks | (run->spec.default_checks ? SPEC_CHECK_RACE : 0u);
+    json_t *made = json_array(), *left = json_array();
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+        if (wanted & checks[i].bit) {
+            bool done = (run->class->checks & run->spec.checks & checks[i].bit) &&
+                        !(run->race_left && checks[i].bit == SPEC_CHECK_RACE);
+            json_array_append_new(done ? made : left, json_string(checks[i].name));
+        }
+    }
+    json_object_set_new(run->result, "checks", made);
+    if (json_array_size(left)) {
+        json_object_set(run->result, "unchecked", left);
+    }
+    json_decref(left);
+}
+
+static void report_to_result(struct run *run) {
+    struct run_report *r = &run->report;
+    struct report_weakness weak;
+    json_t *result = run->result;
+    char seed[24];
+    snprintf(seed, sizeof seed, "0x%016" PRIx64, run->seed);
+    json_object_set_new(result, "seed", json_string(seed));
+    json_object_set_new(result, "generator", json_integer(TENSOR_GENERATOR));
+    json_object_set(result, "cases", r->cases);
+    run_report_weakness(r, &weak);
+    if (weak.compared) {
+        json_object_set_new(result, "reference_check",
+                            json_pack("{s:b, s:b}", "all_zero_passes", weak.zeros,
+                                      "constant_passes", weak.constant));
+    }
+    json_object_set(result, "findings", r->findings);
+    json_object_set_new(result, "omitted", json_integer((json_int_t)r->omitted));
+    json_object_set_new(result, "printf",
+                        r->printed ? json_incref(r->printed) : json_string(""));
+    if (r->counters) {
+        json_object_set(result, "counters", r->counters);
+    }
+    checks_to_result(run);
+    json_t *budget =
+        json_pack("{s:I, s:I, s:b}", "instructions", (json_int_t)run->budget, "spent",
+                  (json_int_t)run->spent, "ended_run", run->budget_ended);
+    if (run->skipped) {
+        json_object_set_new(budget, "skipped_trials", json_integer(run->skipped));
+    }
+    json_object_set_new(result, "budget", budget);
+}
+
+/* --- start --- */
+
+static int read_options(struct run *run, const json_t *request, struct err *err) {
+    const json_t *limits = json_object_get(request, "limits");
+    const char *ptx = json_get_string(request, "ptx", NULL);
+    const char *reference = json_get_string(request, "reference_ptx", NULL);
+    if (!ptx || strlen(ptx) > VALIDATE_MAX_PTX ||
+        (reference && strlen(reference) > VALIDATE_MAX_PTX)) {
+        return err_set(err, -EINVAL, "the module is missing or over %u MiB",
+                       VALIDATE_MAX_PTX >> 20);
+    }
+    json_int_t memory = json_get_integer(limits, "device_bytes", 0);
+    run->kernel = (struct trial_options){
+        .ptx = ptx,
+        .entries = {json_object_get(request, "entries")},
+        .checks = run->spec.checks,
+        .counters = true,
+        .memory = memory > 0 ? (uint64_t)memory : DEFAULT_DEVICE_BYTES,
+        .threads = (unsigned)json_get_integer(limits, "threads", 0),
+    };
+    run->kernel.cubin = run->cubins[0] =
+        cubin_from_text(json_object_get(request, "cubin"), &run->kernel.cubin_len);
+    run->reference = run->kernel;
+    run->reference.counters = false;
+    run->reference.checks = SPEC_CHECK_MEMORY;
+    if (reference) {
+        run->reference.ptx = reference;
+        run->reference.entries.json = json_object_get(request, "reference_entries");
+        run->reference.cubin = run->cubins[1] = cubin_from_text(
+            json_object_get(request, "reference_cubin"), &run->reference.cubin_len);
+    }
+    return 0;
+}
+
+/* Has each launch of the reference one of the kernel's with the same instructions? */
+static bool is_self_reference(const struct run *run, bool by_name) {
+    const struct check_spec *spec = &run->spec;
+    if (spec->expect != EXPECT_KERNEL) {
+        return false;
+    }
+    for (size_t i = 0; i < spec->reference_count; i++) {
+        const char *symbol = trial_symbol(&run->reference, &spec->reference[i]);
+        bool own = false;
+        for (size_t k = 0; symbol && k < spec->launch_count && !own; k++) {
+            const char *kernel = trial_symbol(&run->kernel, &spec->launches[k]);
+            own = kernel && (!by_name || !strcmp(symbol, kernel)) &&
+                  ptx_entry_is_same(run->kernel.ptx, kernel, run->reference.ptx, symbol);
+        }
+        if (!own) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void refuse_self_reference(struct run *run) {
+    course_end(run, "error", "spec", "self_reference",
+               "the reference is the kernel itself: that proves nothing",
+               "write the reference in the plainest way, as another kernel, or give an "
+               "expression or values");
+}
+
+/* Two plain kernels may be the same honestly: no verdict. */
+static void warn_self_reference(struct run *run) {
+    if (is_self_reference(run, false)) {
+        run_report_note(&run->report, "self_reference", "warning", NULL,
+                        "the reference has another name than the kernel and the same "
+                        "instructions: what both do wrong is not seen");
+    }
+}
+
+void validate_stop(void) {
+    trials_stop();
+}
+
+static int resolve_cases(struct run *run, struct err *err) {
+    size_t given = run->spec.case_count, added = odd_sizes_add(&run->spec);
+    for (size_t i = 0; i < given + added; i++) {
+        int r = check_case_resolve(&run->cases[i], &run->spec, i, err);
+        if (r < 0) {
+            return r;
+        }
+        run->case_count += i < given;
+        run->added_count += i >= given;
+    }
+    return 0;
+}
+
+/* Trials that notes count: a benchmark is one more. */
+static void plan_notes(struct run *run) {
+    run_notes_plan(run->notes,
+                   (unsigned)(run->case_count * run->spec.trials + run->added_count) +
+                       (run->spec.benchmark.samples > 0));
+    run->kernel.notes = run->reference.notes = run->notes;
+    run->reference.is_reference = true;
+}
+
+static int run_start(struct run *run, const json_t *request, struct err *err) {
+    int r = check_spec_read(&run->spec, json_object_get(request, "spec"), err);
+    if (r < 0) {
+        return r;
+    }
+    r = spec_arrays_take(&run->spec, json_object_get(request, "files"), err);
+    if (r < 0) {
+        return r;
+    }
+    run->budget = run->spec.instructions ? run->spec.instructions : DEFAULT_INSTRUCTIONS;
+    if (check_seed_read(json_object_get(request, "seed"), &run->seed) < 0) {
+        return err_set(err, -EINVAL, "the request has no seed");
+    }
+    r = read_options(run, request, err);
+    r = r < 0 ? r : resolve_cases(run, err);
+    if (r == 0) {
+        run_save_start(&run->save, &run->spec.save);
+        plan_notes(run);
+    }
+    return r;
+}
+
+/* Somewhat less than the process has: it must still write its answer. */
+static uint64_t time_allowed_ms(const json_t *request) {
+    json_int_t wall =
+        json_get_integer(json_object_get(request, "limits"), "wall_ms", DEFAULT_WALL_MS);
+    return wall > 2 * ANSWER_MS ? (uint64_t)(wall - ANSWER_MS) : ANSWER_MS;
+}
+
+static void run_all(struct run *run) {
+    if (is_self_reference(run, true)) {
+        refuse_self_reference(run);
+        return;
+    }
+    warn_self_reference(run);
+    run_trials(run);
+    validate_timing(run);
+    race_trial(run);
+    if (course_is_good(run)) {
+        odd_trials(run);
+    }
+}
+
+static void run_finish(struct run *run) {
+    for (size_t i = 0; i < run->case_count + run->added_count; i++) {
+        check_case_finish(&run->cases[i]);
+    }
+    run_save_finish(&run->save);
+    check_spec_finish(&run->spec);
+    run_report_finish(&run->report);
+    free(run->cubins[0]);
+    free(run->cubins[1]);
+    free(run);
+}
+
+json_t *validate_run(const json_t *request, const struct backend_class *backend,
+                     struct run_notes *notes) {
+    struct run *run = xcalloc(1, sizeof *run);
+    struct err err = {0};
+    run->class = backend;
+    run->notes = notes;
+    run->suspect = SIZE_MAX;
+    run->until_ms = clock_ms() + time_allowed_ms(request);
+    run->result = json_object();
+    run_report_start(&run->report);
+    if (run_start(run, request, &err) < 0) {
+        course_end(run, "error", "spec", "bad_spec", err.msg, NULL);
+    } else {
+        run_all(run);
+    }
+    judge(run);
+    report_to_result(run);
+    json_t *saved = run_save_send(&run->save, notes), *result = run->result;
+    if (saved) {
+        json_object_set_new(result, "saved", saved);
+    }
+    run_finish(run);
+    return result;
+}

@@ -1,0 +1,128 @@
+/* The parameter block of a launch. */
+#include "base/err.h"
+#include "gpu/spec/check_case.h"
+#include "gpu/spec/spec_struct.h"
+#include "gpu/spec/value_expression.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct packing {
+    const struct check_case *c;
+    const struct spec_launch *launch;
+    const struct kernel_param *params;
+    const struct case_places *places;
+    size_t index; /* of the argument that is packed */
+    char *to;
+    struct err *err;
+};
+
+static int wrong_size(const struct packing *p, size_t i, size_t given) {
+    const char *name = p->launch->args[i].name;
+    return err_set(p->err, -EINVAL,
+                   "%sargs[%zu]%s%.64s has %zu bytes, the kernel's parameter %llu",
+                   p->launch->at, i, *name ? " " : "", name, given,
+                   (unsigned long long)p->params[i].bytes);
+}
+
+static int scalar_to(const struct packing *p, enum tensor_type type, const json_t *value,
+                     void *to) {
+    if (tensor_type_float(type) && (json_is_number(value) || spec_is_special(value))) {
+        tensor_set(type, to, 0, spec_number(value));
+        return 0;
+    }
+    if (tensor_type_float(type) && json_is_string(value)) {
+        double real = 0;
+        int n = value_expression_number(json_string_value(value), &p->c->size_list, &real,
+                                        p->err);
+        tensor_set(type, to, 0, real);
+        return n;
+    }
+    int64_t number = json_is_boolean(value) ? json_is_true(value) : 0;
+    int n = json_is_boolean(value) ? 0 : case_size_value(p->c, value, &number, p->err);
+    if (n == 0 && !tensor_type_holds(type, number)) {
+        return err_set(p->err, -EINVAL, "%sargs[%zu]: the value %lld is no %s",
+                       p->launch->at, p->index, (long long)number,
+                       tensor_type_name(type));
+    }
+    tensor_set_integer(type, to, 0, number);
+    return n;
+}
+
+static int pack_value(const struct spec_struct_value *value, void *data) {
+    const struct packing *p = data;
+    char *to = p->to + value->offset;
+    if (value->type < TENSOR_TYPES) {
+        return scalar_to(p, value->type, value->value, to);
+    }
+    size_t buffer = check_spec_buffer(p->c->spec, json_string_value(value->value));
+    memcpy(to, &p->places->addresses[buffer], sizeof *p->places->addresses);
+    return 0;
+}
+
+static int pack_pointer(const struct packing *p, size_t i, uint64_t address) {
+    if (p->params[i].bytes != sizeof address) {
+        return wrong_size(p, i, sizeof address);
+    }
+    memcpy(p->to, &address, sizeof address);
+    return 0;
+}
+
+static size_t count_before(const struct packing *p, size_t i, enum spec_arg_kind kind) {
+    size_t count = 0;
+    for (size_t k = 0; k < i; k++) {
+        count += p->launch->args[k].kind == kind;
+    }
+    return count;
+}
+
+static int pack_arg(struct packing *p, size_t i) {
+    const struct spec_arg *arg = &p->launch->args[i];
+    size_t bytes;
+    switch (arg->kind) {
+    case ARG_BUFFER:
+        return pack_pointer(p, i, p->places->addresses[arg->buffer]);
+    case ARG_POINTERS:
+        return pack_pointer(p, i,
+                            p->places->pointer_arrays[count_before(p, i, ARG_POINTERS)]);
+    case ARG_TEXTURE:
+        return pack_pointer(p, i, p->places->textures[count_before(p, i, ARG_TEXTURE)]);
+    case ARG_SURFACE:
+        return pack_pointer(p, i, p->places->surfaces[count_before(p, i, ARG_SURFACE)]);
+    case ARG_TENSOR_MAP:
+        if (p->params[i].bytes != TENSOR_MAP_BYTES) {
+            return wrong_size(p, i, TENSOR_MAP_BYTES);
+        }
+        memcpy(p->to, p->places->tensor_maps[count_before(p, i, ARG_TENSOR_MAP)],
+               TENSOR_MAP_BYTES);
+        return 0;
+    case ARG_STRUCT:
+        bytes = spec_struct_layout(arg->json).bytes;
+        return bytes != p->params[i].bytes ? wrong_size(p, i, bytes)
+                                           : spec_struct_each(arg->json, pack_value, p);
+    default:
+        bytes = tensor_type_bytes(arg->type);
+        return bytes != p->params[i].bytes ? wrong_size(p, i, bytes)
+                                           : scalar_to(p, arg->type, arg->value, p->to);
+    }
+}
+
+int check_case_params(const struct check_case *c, const struct spec_launch *launch,
+                      const struct kernel_param *params, size_t param_count,
+                      const struct case_places *places, void *block, struct err *err) {
+    struct packing p = {c, launch, params, places, 0, NULL, err};
+    if (launch->arg_count != param_count) {
+        return err_set(err, -EINVAL,
+                       "%sargs: the kernel takes %zu arguments, the spec gives %zu",
+                       launch->at, param_count, launch->arg_count);
+    }
+    for (size_t i = 0; i < param_count; i++) {
+        p.index = i;
+        p.to = (char *)block + params[i].offset;
+        int n = pack_arg(&p, i);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}

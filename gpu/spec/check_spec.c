@@ -1,0 +1,272 @@
+#include "gpu/spec/check_spec.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/spec/spec_reader.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- sizes --- */
+
+static bool is_name(const char *text) {
+    size_t len = strlen(text);
+    return len && len <= 64 && !strchr("0123456789", *text) &&
+           strspn(text,
+                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+               len;
+}
+
+static int read_case(struct spec_reader *r, const json_t *sizes, const char *at) {
+    struct check_spec *spec = r->spec;
+    if (!json_is_object(sizes)) {
+        return err_set(r->err, -EINVAL, "%s: an object of sizes is expected", at);
+    }
+    if (spec->case_count == SPEC_MAX_CASES || json_object_size(sizes) > SPEC_MAX_SIZES) {
+        return err_set(r->err, -EINVAL, "sizes: at most %d cases of %d sizes each",
+                       SPEC_MAX_CASES, SPEC_MAX_SIZES);
+    }
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)sizes, name, value) {
+        if (!is_name(name) || !json_is_integer(value)) {
+            return err_set(
+                r->err, -EINVAL, "%s.%.64s: a size is a name with an integer%s", at, name,
+                json_is_array(value) ? "; cases are a list: [{\"n\": 1000}, {\"n\": 1}]"
+                                     : "");
+        }
+    }
+    spec->cases[spec->case_count++] = sizes;
+    return 0;
+}
+
+static int read_cases(struct spec_reader *r, const json_t *sizes) {
+    if (!sizes) {
+        json_t *none = json_object();
+        json_object_set_new(r->spec->json, "sizes", none);
+        return read_case(r, none, "sizes");
+    }
+    if (!json_is_array(sizes)) {
+        return read_case(r, sizes, "sizes");
+    }
+    if (!json_array_size(sizes)) {
+        return err_set(r->err, -EINVAL, "sizes: the list is empty");
+    }
+    size_t i;
+    json_t *item;
+    json_array_foreach(sizes, i, item) {
+        char at[32];
+        snprintf(at, sizeof at, "sizes[%zu]", i);
+        int n = read_case(r, item, at);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* --- launches --- */
+
+/* One block of one thread is hardly what is meant. */
+static int need_launch(struct spec_reader *r, const json_t *json, const char *at) {
+    return json_object_get(json, "launch")
+               ? 0
+               : err_set(r->err, -EINVAL,
+                         "%slaunch: say how the kernel is launched: {\"grid\": …, "
+                         "\"block\": …}",
+                         at);
+}
+
+int spec_read_launch_list(struct spec_reader *r, const json_t *list, const char *at,
+                          struct spec_launch **ret, size_t *ret_count) {
+    size_t count = json_array_size(list);
+    if (!count || count > SPEC_MAX_LAUNCHES) {
+        return err_set(r->err, -EINVAL, "%s: a list of 1 to %d launches is expected", at,
+                       SPEC_MAX_LAUNCHES);
+    }
+    *ret = xcalloc(count, sizeof **ret);
+    for (*ret_count = 0; *ret_count < count; ++*ret_count) {
+        char path[64];
+        snprintf(path, sizeof path, "%s[%zu].", at, *ret_count);
+        const json_t *json = json_array_get(list, *ret_count);
+        char holder[64];
+        snprintf(holder, sizeof holder, "%s[%zu]", at, *ret_count);
+        int n = spec_check_members(r, json, "kernel launch args", holder);
+        n = n < 0 ? n : spec_read_launch(r, *ret + *ret_count, json, path);
+        n = n < 0 ? n : need_launch(r, json, path);
+        if (n < 0) {
+            ++*ret_count; /* what it holds is freed */
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* A list of launches stands instead of the members of one. */
+int spec_refuse_launch(struct spec_reader *r, const json_t *json, const char *at) {
+    static const char *const members[] = {"kernel", "launch", "args"};
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        if (json_object_get(json, members[i])) {
+            return err_set(r->err, -EINVAL,
+                           "%s%s: \"launches\" stands instead of it; each of them has "
+                           "its own",
+                           at, members[i]);
+        }
+    }
+    return 0;
+}
+
+static int read_launches(struct spec_reader *r, const json_t *params) {
+    struct check_spec *spec = r->spec;
+    const json_t *list = json_object_get(params, "launches");
+    int bad = list ? spec_refuse_launch(r, params, "") : 0;
+    if (bad < 0) {
+        return bad;
+    }
+    if (list) {
+        return spec_read_launch_list(r, list, "launches", &spec->launches,
+                                     &spec->launch_count);
+    }
+    spec->launches = xcalloc(1, sizeof *spec->launches);
+    spec->launch_count = 1;
+    int n = spec_read_launch(r, spec->launches, params, "");
+    return n < 0 ? n : need_launch(r, params, "");
+}
+
+static int read_globals(struct spec_reader *r, const json_t *globals) {
+    if (globals && !json_is_object(globals)) {
+        return err_set(r->err, -EINVAL,
+                       "globals: an object by variable name is expected");
+    }
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)globals, name, value) {
+        char at[96];
+        snprintf(at, sizeof at, "globals.%.64s", name);
+        if (!json_is_object(value)) {
+            return err_set(r->err, -EINVAL, "%s: an object is expected", at);
+        }
+        json_object_set_new(value, "name", json_string(name));
+        int n = spec_read_buffer(r, value, at, true);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* Buffers that no parameter points to by itself: those of tensor maps and pointers. */
+static int read_buffers(struct spec_reader *r, const json_t *buffers) {
+    size_t i;
+    json_t *item;
+    if (buffers && !json_is_array(buffers)) {
+        return err_set(r->err, -EINVAL, "buffers: a list of {name, type, shape, …}");
+    }
+    json_array_foreach(buffers, i, item) {
+        char at[32];
+        snprintf(at, sizeof at, "buffers[%zu]", i);
+        if (!json_is_object(item) || !json_object_get(item, "shape")) {
+            return err_set(r->err, -EINVAL, "%s: {name, type, shape, …} is expected", at);
+        }
+        int n = spec_read_buffer(r, item, at, false);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* --- numbers --- */
+
+bool spec_is_special(const json_t *value) {
+    const char *word = json_string_value(value);
+    return word && (!strcmp(word, "NaN") || !strcmp(word, "Infinity") ||
+                    !strcmp(word, "-Infinity"));
+}
+
+double spec_number(const json_t *value) {
+    const char *word = json_string_value(value);
+    return json_is_true(value)    ? 1
+           : !word                ? json_number_value(value) /* -0 stays -0 */
+           : !strcmp(word, "NaN") ? NAN
+           : *word == '-'         ? -INFINITY
+                                  : INFINITY;
+}
+
+/* --- all of it --- */
+
+static const char members[] =
+    "$schema path source name arch std defines include_roots headers fast_math options "
+    "kernel sizes launch args launches buffers globals expect tolerance compare trials "
+    "seed benchmark roofline device odd_sizes backend checks instructions timeout_s save";
+
+static int read_all(struct spec_reader *r, const json_t *params) {
+    int n = spec_check_members(r, params, members, "");
+    n = n < 0 ? n : read_cases(r, json_object_get(params, "sizes"));
+    n = n < 0 ? n : spec_read_course(r, params);
+    n = n < 0 ? n : spec_read_save(r, json_object_get(params, "save"));
+    n = n < 0 ? n : read_globals(r, json_object_get(params, "globals"));
+    n = n < 0 ? n : read_buffers(r, json_object_get(params, "buffers"));
+    n = n < 0 ? n : read_launches(r, params);
+    return n < 0 ? n : spec_read_expect(r, json_object_get(params, "expect"));
+}
+
+int check_spec_read(struct check_spec *ret, const json_t *params, struct err *err) {
+    struct check_spec spec = {.json = json_deep_copy(params)};
+    struct spec_reader r = {
+        .spec = &spec,
+        .err = err,
+        .tolerance = json_object_get(spec.json, "tolerance"),
+        .compare = json_get_string(spec.json, "compare", NULL),
+    };
+    spec.buffers = xcalloc(SPEC_MAX_BUFFERS, sizeof *spec.buffers);
+    int n = read_all(&r, spec.json);
+    if (n < 0) {
+        check_spec_finish(&spec);
+        return n;
+    }
+    *ret = spec;
+    return 0;
+}
+
+static void launches_free(struct spec_launch *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        spec_launch_finish(&list[i]);
+    }
+    free(list);
+}
+
+void check_spec_finish(struct check_spec *spec) {
+    launches_free(spec->launches, spec->launch_count);
+    launches_free(spec->reference, spec->reference_count);
+    free(spec->buffers);
+    for (size_t i = 0; i < spec->array_count; i++) {
+        free(spec->arrays[i].data);
+    }
+    free(spec->arrays);
+    json_decref(spec->added);
+    json_decref(spec->json);
+    *spec = (struct check_spec){0};
+}
+
+size_t check_spec_buffer(const struct check_spec *spec, const char *name) {
+    for (size_t i = 0; i < spec->buffer_count; i++) {
+        if (!strcmp(spec->buffers[i].name, name)) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+const struct spec_array *check_spec_array(const struct check_spec *spec, size_t buffer,
+                                          bool expected) {
+    for (size_t i = 0; i < spec->array_count; i++) {
+        const struct spec_array *a = &spec->arrays[i];
+        if (a->buffer == buffer && a->expected == expected) {
+            return a;
+        }
+    }
+    return NULL;
+}

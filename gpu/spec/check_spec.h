@@ -1,0 +1,179 @@
+#pragma once
+/* check_spec: what kernel/validate is asked to run, read from JSON.
+ *
+ * The shape is the public interface (docs/guide/validate.md). Reading checks everything
+ * that can be checked without a kernel; a case (check_case.h) then fills in the sizes. An
+ * error names its field: "args[2].shape[0]: unknown size 'rowz'". The struct borrows
+ * strings and values from its own copy of the JSON. */
+#include "base/json.h"
+#include "gpu/spec/integer_expression.h"
+#include "gpu/spec/tensor_init.h"
+#include "gpu/spec/tolerance.h"
+
+#include <stdbool.h>
+
+struct err;
+
+enum {
+    SPEC_MAX_CASES = 64,
+    SPEC_MAX_LAUNCHES = 32,
+    SPEC_MAX_ARGS = 128,
+    SPEC_MAX_BUFFERS = 128,
+    SPEC_MAX_ARRAYS = 128, /* .npy files */
+    SPEC_MAX_SIZES = 32,
+    SPEC_MAX_TRIALS = 16,
+};
+#define SPEC_MAX_VALUES (1u << 22)  /* numbers written out, in all */
+#define SPEC_MAX_BYTES (1ull << 32) /* of one case's buffers */
+
+struct spec_buffer {
+    const char *name;
+    enum tensor_type type;
+    const json_t *shape; /* array of integers and expressions; rank <= TENSOR_MAX_RANK */
+    const json_t *init;  /* object, or NULL: an output without is poisoned */
+    bool output;         /* the kernel may write it */
+    bool scratch;   /* such a one that nobody compares and that need not be written */
+    bool is_global; /* a __device__ or __constant__ variable of the module */
+    struct tolerance tolerance;
+};
+
+/* A .npy file: a buffer's first contents ("init": {"file": …}), or what an output is
+ * expected to hold ("expect": {"files": {…}}). */
+struct spec_array {
+    const char *path;
+    size_t buffer;
+    bool expected;
+    /* Once spec_arrays_take (spec_npy.h) has the file: */
+    enum tensor_type type; /* the buffer's, or a wider float's */
+    void *data;            /* owned; row by row */
+    size_t bytes;
+};
+
+enum spec_arg_kind {
+    ARG_BUFFER,
+    ARG_SCALAR,
+    ARG_STRUCT,
+    ARG_POINTERS,
+    ARG_TENSOR_MAP,
+    ARG_TEXTURE,
+    ARG_SURFACE,
+};
+struct spec_arg {
+    enum spec_arg_kind kind;
+    const char *name; /* may be "" */
+    size_t buffer;    /* of ARG_BUFFER */
+    enum tensor_type type;
+    const json_t *value; /* number or expression */
+    const json_t *list;  /* of ARG_POINTERS: names */
+    const json_t *json;  /* of ARG_STRUCT: spec_struct.h; of ARG_TENSOR_MAP: the map,
+                            spec_tensor_map.h; of a texture or surface: what stands
+                            under that name, spec_texture.h */
+};
+
+struct spec_launch {
+    char at[40];        /* "", "launches[1]."; for errors */
+    const char *kernel; /* NULL: the only one */
+    const json_t *grid, *block, *cluster, *shared_bytes; /* NULL = 1, 1, none, 0 */
+    bool cooperative;
+    struct spec_arg *args;
+    size_t arg_count;
+};
+
+enum spec_expect_kind {
+    EXPECT_NONE,
+    EXPECT_KERNEL,
+    EXPECT_EXPRESSION,
+    EXPECT_VALUES,
+    EXPECT_FILES,
+    EXPECT_OPERATOR,
+};
+
+/* {"benchmark": {"samples": 50, "cache": "cold"}}; true stands for both defaults. */
+struct spec_benchmark {
+    unsigned samples; /* 0: nothing is timed */
+    bool warm;        /* L2 keeps what the sample before left */
+};
+#define SPEC_BENCHMARK_SAMPLES 50
+#define SPEC_MAX_SAMPLES 10000
+
+/* {"roofline": {"flops": "2 * m * n * k", "bytes": …, "type": "float16"}}: what the
+ * launches of one case must do at the least, as integers or expressions over its sizes
+ * (case_size_value); NULL where the spec does not say. */
+struct spec_roofline {
+    const json_t *flops, *bytes;
+    enum tensor_type type; /* of the arithmetic; TENSOR_TYPES when not said */
+};
+
+/* {"save": {"dir": "out", "what": ["outputs", "expected", "inputs"], "cases": "first"}},
+ * or {"save": "out"}: arrays of the run as .npy files (run_save.h). */
+enum spec_save_what { /* bits */
+                      SAVE_OUTPUTS = 1,
+                      SAVE_EXPECTED = 2,
+                      SAVE_INPUTS = 4,
+};
+enum spec_save_cases {
+    SAVE_FIRST,  /* of each case the first trial, and the first that failed */
+    SAVE_FAILED, /* trials that failed */
+    SAVE_ALL,
+};
+struct spec_save {
+    const char *dir; /* NULL: nothing is saved */
+    unsigned what;
+    enum spec_save_cases cases;
+};
+
+enum spec_check { /* bits */
+                  SPEC_CHECK_MEMORY = 1,
+                  SPEC_CHECK_INITIALIZED = 2,
+                  SPEC_CHECK_RACE = 4,
+                  SPEC_CHECK_BARRIER = 8,
+};
+
+struct check_spec {
+    json_t *json;                        /* owned */
+    const json_t *cases[SPEC_MAX_CASES]; /* objects name -> integer */
+    size_t case_count;                   /* at least 1: without sizes one empty case */
+    bool odd_sizes;                      /* cases may be added; odd_sizes.h */
+    json_t *added;                       /* those, owned; or NULL */
+    size_t added_base;                   /* the case that they are made from */
+    struct spec_launch *launches;
+    size_t launch_count;
+    struct spec_buffer *buffers;
+    size_t buffer_count;
+    struct spec_array *arrays;
+    size_t array_count;
+    enum spec_expect_kind expect;
+    const json_t *expected;        /* EXPRESSION, VALUES, FILES: object by output */
+    const json_t *expect_operator; /* OPERATOR: {"op": "softmax", …} */
+    struct spec_launch *reference; /* KERNEL: its launches */
+    size_t reference_count;
+    const char *reference_source; /* NULL: the kernel's own source */
+    unsigned trials;
+    bool has_seed;
+    uint64_t seed;
+    unsigned checks;
+    bool default_checks; /* the spec names none */
+    const char *arch;    /* "sm_90a" */
+    const char *backend; /* "auto", "cuda", "emulator" */
+    const char *device;  /* UUID or ordinal of a CUDA device, NULL = any */
+    struct spec_benchmark benchmark;
+    struct spec_roofline roofline;
+    struct spec_save save;
+    unsigned timeout_s;
+    uint64_t instructions; /* lane-instructions; 0 = the backend's default */
+};
+
+/* params: kernel/validate's (other members are ignored). -EINVAL. */
+int check_spec_read(struct check_spec *ret, const json_t *params, struct err *err);
+void check_spec_finish(struct check_spec *spec);
+/* SIZE_MAX when there is none. */
+size_t check_spec_buffer(const struct check_spec *spec, const char *name);
+/* The file of a buffer's first contents, or of what it is expected to hold; NULL. */
+const struct spec_array *check_spec_array(const struct check_spec *spec, size_t buffer,
+                                          bool expected);
+/* "NaN", "Infinity" or "-Infinity"? */
+bool spec_is_special(const json_t *value);
+/* A number, a truth value or one of those words as a number. */
+double spec_number(const json_t *value);
+/* "0x1f…" or a number or decimal digits as a seed; -EINVAL. */
+int check_seed_read(const json_t *value, uint64_t *ret);

@@ -1,0 +1,34 @@
+#pragma once
+/* expect_operator: outputs that a built-in operator computes.
+ *
+ *   {"op": "softmax", "inputs": {"input": "x"}, "outputs": {"output": "y"}, "dim": 1}
+ *   {"op": "linear", "then": [{"op": "gelu", "approximate": "tanh"}, {"op": "add", …}]}
+ *
+ * Members beside op, inputs, outputs and then are the operator's attributes
+ * (gpu/reference/operator.h); where an integer is wanted, an expression over the sizes
+ * may stand. An input is a buffer, a number, or what an operator before it made under a
+ * name that `outputs` gave; a list of them where the operator takes several tensors.
+ *
+ * What `inputs` leaves out is found: the buffer (or the intermediate) of the role's name;
+ * in a later step the first input is the first output of the step before; else, when one
+ * role and one buffer with contents are left, that one. What `outputs` leaves out: the
+ * output of the role's name; else, in the last step, the only output buffer left. */
+#include "gpu/spec/check_case.h"
+
+enum { EXPECT_MAX_STEPS = 16 };
+#define EXPECT_MAX_OPERATOR_STEPS 1000000000ull /* inner steps; some seconds */
+
+/* Everything that needs no sizes: names, attributes, roles. spec->buffers must have been
+ * read. -EINVAL names the field. */
+int expect_operator_read(const struct check_spec *spec, const json_t *expect,
+                         struct err *err);
+/* Of one trial. before: the buffers' contents by buffer. ret: one place per buffer, NULL
+ * on entry; those that the operators say something about get their elements in double
+ * precision, to be freed by the caller also after an error. -EINVAL for shapes and values
+ * that do not fit, -ETIME when it takes too long or stopped() became true. */
+int expect_operator_compute(const struct check_case *c, const json_t *expect,
+                            void *const *before, bool (*stopped)(void), double **ret,
+                            struct err *err);
+/* Floating-point operations of a case, by the operators' own count. */
+int expect_operator_flops(const struct check_case *c, const json_t *expect, double *ret,
+                          struct err *err);

@@ -1,0 +1,33 @@
+#pragma once
+/* expect_plan: the operators of `expect`, and who takes what from where; by names alone,
+ * without sizes. */
+#include "gpu/reference/operator.h"
+#include "gpu/spec/expect_operator.h"
+
+/* Where an input comes from. */
+struct expect_source {
+    enum { FROM_NOWHERE, FROM_BUFFER, FROM_STEP, FROM_NUMBER } kind;
+    size_t buffer;       /* of FROM_BUFFER */
+    size_t step, output; /* of FROM_STEP */
+    double number;
+};
+
+struct expect_step {
+    const struct operator* op;
+    const json_t *json;
+    char at[32]; /* "expect.op", "expect.then[0]" */
+    struct expect_source inputs[OPERATOR_MAX_INPUTS];
+    size_t buffers[OPERATOR_MAX_OUTPUTS]; /* SIZE_MAX: to no buffer */
+    const char *names[OPERATOR_MAX_OUTPUTS];
+};
+
+struct expect_plan {
+    const struct check_spec *spec;
+    struct err *err;
+    size_t count;
+    struct expect_step steps[EXPECT_MAX_STEPS];
+};
+
+/* expect as in a check spec, borrowed for the plan's life. -EINVAL names the field. */
+int expect_plan_start(struct expect_plan *plan, const struct check_spec *spec,
+                      const json_t *expect, struct err *err);

@@ -1,0 +1,190 @@
+#include "gpu/spec/odd_sizes.h"
+
+#include "gpu/spec/check_case.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* --- which sizes --- */
+
+static bool is_round(json_int_t value) {
+    return value > 0 && (value % 32 == 0 || !(value & (value - 1)));
+}
+
+static bool all_round(const struct check_spec *spec) {
+    for (size_t i = 0; i < spec->case_count; i++) {
+        const char *name;
+        json_t *value;
+        json_object_foreach((json_t *)(uintptr_t)spec->cases[i], name, value) {
+            if (!is_round(json_integer_value(value))) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool is_word(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool names(const char *text, const char *name) {
+    size_t len = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)); at += len) {
+        if ((at == text || !is_word(at[-1])) && !is_word(at[len])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct use {
+    const char *name;
+    bool is_used, is_divided;
+};
+
+/* Every text of an expression below `json`. */
+static void look(struct use *use, const json_t *json, bool counts) {
+    size_t i;
+    const char *key;
+    json_t *item;
+    if (json_is_string(json) && names(json_string_value(json), use->name)) {
+        use->is_used |= counts;
+        use->is_divided |= strpbrk(json_string_value(json), "/%") != NULL;
+    }
+    json_array_foreach(json, i, item) {
+        look(use, item, counts);
+    }
+    json_object_foreach((json_t *)(uintptr_t)json, key, item) {
+        look(use, item, counts);
+    }
+}
+
+static bool can_change(const struct check_spec *spec, const char *name) {
+    struct use use = {.name = name};
+    for (size_t i = 0; i < spec->buffer_count; i++) {
+        look(&use, spec->buffers[i].shape, true);
+        look(&use, spec->buffers[i].init, false);
+    }
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        const struct spec_launch *l = &spec->launches[i];
+        look(&use, l->grid, true);
+        look(&use, l->block, true);
+        look(&use, l->cluster, true);
+        look(&use, l->shared_bytes, true);
+        for (size_t k = 0; k < l->arg_count; k++) {
+            look(&use, l->args[k].value, false);
+            look(&use, l->args[k].json, false);
+        }
+    }
+    return use.is_used && !use.is_divided;
+}
+
+/* --- which case --- */
+
+static bool is_possible(const struct check_spec *spec, size_t i, uint64_t *ret_bytes) {
+    struct check_case c;
+    if (check_case_resolve(&c, spec, i, NULL) < 0) {
+        return false;
+    }
+    *ret_bytes = c.bytes;
+    check_case_finish(&c);
+    return true;
+}
+
+static size_t smallest_case(const struct check_spec *spec) {
+    uint64_t least = UINT64_MAX, bytes;
+    size_t found = 0;
+    for (size_t i = 0; i < spec->case_count; i++) {
+        if (is_possible(spec, i, &bytes) && bytes < least) {
+            least = bytes;
+            found = i;
+        }
+    }
+    return found;
+}
+
+static void add_case(struct check_spec *spec, size_t base, const char *name,
+                     json_int_t value) {
+    json_t *sizes = json_copy((json_t *)(uintptr_t)spec->cases[base]);
+    uint64_t bytes;
+    json_object_set_new(sizes, name, json_integer(value));
+    json_array_append_new(spec->added, sizes);
+    spec->cases[spec->case_count++] = sizes;
+    if (!is_possible(spec, spec->case_count - 1, &bytes)) {
+        spec->case_count--;
+        json_array_remove(spec->added, json_array_size(spec->added) - 1);
+    }
+}
+
+/* "kv_heads" and "heads": related sizes have related names. */
+static bool are_related(const char *a, const char *b) {
+    return strcmp(a, b) != 0 && (strstr(a, b) || strstr(b, a));
+}
+
+static bool divides_always(const struct check_spec *spec, size_t cases, const char *by,
+                           const char *name) {
+    for (size_t i = 0; i < cases; i++) {
+        json_int_t b = json_get_integer(spec->cases[i], by, 0);
+        if (b < 1 || json_get_integer(spec->cases[i], name, 0) % b) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What a size may be less by. */
+static json_int_t step_of(const struct check_spec *spec, size_t cases, const char *name) {
+    const char *other;
+    json_t *value;
+    json_int_t step = 1;
+    json_object_foreach((json_t *)(uintptr_t)spec->cases[spec->added_base], other,
+                        value) {
+        json_int_t by = json_integer_value(value);
+        if (by > step && are_related(name, other) &&
+            divides_always(spec, cases, other, name)) {
+            step = by;
+        }
+    }
+    return step;
+}
+
+size_t odd_sizes_add(struct check_spec *spec) {
+    size_t given = spec->case_count;
+    bool fixed = spec->expect == EXPECT_VALUES || spec->expect == EXPECT_FILES ||
+                 spec->array_count;
+    if (!spec->odd_sizes || fixed || spec->added || !all_round(spec)) {
+        return 0;
+    }
+    spec->added = json_array();
+    spec->added_base = smallest_case(spec);
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)spec->cases[spec->added_base], name, value) {
+        json_int_t size = json_integer_value(value);
+        if (spec->case_count < SPEC_MAX_CASES &&
+            spec->case_count - given < ODD_SIZES_MAX && can_change(spec, name)) {
+            json_int_t step = step_of(spec, given, name);
+            json_int_t odd = step > 1 ? size - step : size < 4 ? 3 : size - 1;
+            if (odd > 0) {
+                add_case(spec, spec->added_base, name, odd);
+            }
+        }
+    }
+    return spec->case_count - given;
+}
+
+const char *odd_sizes_name(const struct check_spec *spec, size_t i, json_int_t *ret_was,
+                           json_int_t *ret_is) {
+    const json_t *base = spec->cases[spec->added_base];
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)spec->cases[i], name, value) {
+        *ret_is = json_integer_value(value);
+        *ret_was = json_integer_value(json_object_get(base, name));
+        if (*ret_is != *ret_was) {
+            return name;
+        }
+    }
+    return "";
+}

@@ -1,0 +1,477 @@
+/* The arguments, buffers and launches of a check spec. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/spec/spec_reader.h"
+#include "gpu/spec/spec_struct.h"
+#include "gpu/spec/spec_tensor_map.h"
+#include "gpu/spec/spec_texture.h"
+#include "gpu/spec/spec_words.h"
+#include "gpu/spec/value_expression.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Every case must know the names: the first stands for all, values may differ. */
+static struct size_values first_sizes(const struct spec_reader *r,
+                                      struct size_value sizes[static SPEC_MAX_SIZES]) {
+    struct size_values list = {.list = sizes};
+    const char *name;
+    json_t *size;
+    json_object_foreach((json_t *)(uintptr_t)r->spec->cases[0], name, size) {
+        sizes[list.count++] = (struct size_value){name, json_integer_value(size)};
+    }
+    return list;
+}
+
+int spec_check_size(struct spec_reader *r, const json_t *value, const char *at) {
+    struct size_value sizes[SPEC_MAX_SIZES];
+    if (json_is_integer(value)) {
+        return 0;
+    }
+    if (!json_is_string(value)) {
+        return err_set(r->err, -EINVAL, "%s: an integer or an expression is expected",
+                       at);
+    }
+    struct size_values list = first_sizes(r, sizes);
+    int64_t ignored;
+    struct err why = {0};
+    if (integer_expression(json_string_value(value), &list, &ignored, &why) < 0) {
+        return err_set(r->err, -EINVAL, "%s: %s", at, why.msg);
+    }
+    return 0;
+}
+
+static bool is_known(const char *known, const char *name) {
+    size_t len = strlen(name);
+    for (const char *at = known; len && (at = strstr(at, name)); at += len) {
+        if ((at == known || at[-1] == ' ') && (at[len] == ' ' || !at[len])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int spec_check_members(struct spec_reader *r, const json_t *json, const char *known,
+                       const char *at) {
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)json, name, value) {
+        if (!is_known(known, name)) {
+            char hint[512];
+            return err_set(r->err, -EINVAL, "%s%s%.40s: unknown%s", at, *at ? "." : "",
+                           name, spec_words_member(name, known, hint, sizeof hint));
+        }
+    }
+    return 0;
+}
+
+int spec_check_flag(struct spec_reader *r, const json_t *json, const char *name,
+                    const char *at) {
+    const json_t *value = json_object_get(json, name);
+    return !value || json_is_boolean(value)
+               ? 0
+               : err_set(r->err, -EINVAL, "%s%s%s: true or false is expected", at,
+                         *at ? "." : "", name);
+}
+
+int spec_check_text(struct spec_reader *r, const json_t *json, const char *name,
+                    const char *at) {
+    const json_t *value = json_object_get(json, name);
+    size_t len = json_string_length(value);
+    return !value || (json_is_string(value) && strlen(json_string_value(value)) == len)
+               ? 0
+               : err_set(r->err, -EINVAL, "%s%s%s: a text is expected", at,
+                         *at ? "." : "", name);
+}
+
+int spec_check_type(struct spec_reader *r, const json_t *json, const char *at,
+                    enum tensor_type *ret) {
+    const char *name = json_get_string(json, "type", NULL);
+    *ret = name ? tensor_type_find(name) : TENSOR_TYPES;
+    if (*ret == TENSOR_TYPES) {
+        char hint[96] = "";
+        return err_set(r->err, -EINVAL,
+                       "%s.type: float32, float16, bfloat16, float8_e4m3, float8_e5m2, "
+                       "float64, int8 to int64, uint8 to uint64 or bool%s",
+                       at, name ? spec_words_type(name, hint, sizeof hint) : hint);
+    }
+    return 0;
+}
+
+/* --- tolerances --- */
+
+static int refuse_tolerance(struct spec_reader *r, const json_t *json, const char *at) {
+    char meant[64] = "";
+    if (json_is_number(json)) {
+        snprintf(meant, sizeof meant, "; did you mean {\"rtol\": %g}?",
+                 json_number_value(json));
+    }
+    return err_set(r->err, -EINVAL,
+                   "%stolerance: {\"rtol\": 1e-3, \"atol\": 1e-5} is expected, numbers "
+                   "that are not negative; what is left out is 0%s",
+                   at, meant);
+}
+
+static int read_tolerance(struct spec_reader *r, struct tolerance *ret,
+                          const json_t *json, const char *compare, const char *at) {
+    if (compare) {
+        static const char *const modes[] = {"elementwise", "exact", "multiset"};
+        unsigned mode = 0;
+        while (mode < ARRAY_LEN(modes) && strcmp(compare, modes[mode]) != 0) {
+            mode++;
+        }
+        if (mode == ARRAY_LEN(modes)) {
+            return err_set(r->err, -EINVAL, "%scompare: elementwise, exact or multiset",
+                           at);
+        }
+        ret->mode = (enum compare_mode)mode;
+    }
+    if (!json) {
+        return 0;
+    }
+    const json_t *rtol = json_object_get(json, "rtol"),
+                 *atol = json_object_get(json, "atol");
+    if ((rtol && (!json_is_number(rtol) || json_number_value(rtol) < 0)) ||
+        (atol && (!json_is_number(atol) || json_number_value(atol) < 0)) ||
+        !json_is_object(json) ||
+        json_object_size(json) != (rtol ? 1u : 0) + (atol ? 1u : 0)) {
+        return refuse_tolerance(r, json, at);
+    }
+    if (ret->mode == COMPARE_EXACT && !compare) {
+        ret->mode = COMPARE_ELEMENTWISE; /* a tolerance for integers was asked for */
+    }
+    ret->rtol = rtol ? json_number_value(rtol) : 0;
+    ret->atol = atol ? json_number_value(atol) : 0;
+    ret->scale = false;
+    return 0;
+}
+
+/* --- buffers --- */
+
+int spec_read_array(struct spec_reader *r, const json_t *path, size_t buffer,
+                    bool expected, const char *at) {
+    struct check_spec *spec = r->spec;
+    const char *text = json_string_value(path);
+    size_t len = text ? strlen(text) : 0;
+    if (len <= strlen(".npy") || len > 4096 || len != json_string_length(path) ||
+        strcmp(text + len - strlen(".npy"), ".npy") != 0) {
+        return err_set(r->err, -EINVAL, "%s: the name of a .npy file is expected", at);
+    }
+    if (spec->array_count == SPEC_MAX_ARRAYS) {
+        return err_set(r->err, -EINVAL, "%s: a spec names at most %d files", at,
+                       SPEC_MAX_ARRAYS);
+    }
+    spec->arrays =
+        xreallocarray(spec->arrays, spec->array_count + 1, sizeof *spec->arrays);
+    spec->arrays[spec->array_count++] = (struct spec_array){
+        .path = text, .buffer = buffer, .expected = expected, .type = TENSOR_TYPES};
+    return 0;
+}
+
+static int check_shape(struct spec_reader *r, const json_t *shape, const char *at) {
+    if (!shape) {
+        return err_set(r->err, -EINVAL,
+                       "%s.shape: a buffer has a list of extents; a scalar has a "
+                       "\"value\" instead",
+                       at);
+    }
+    if (!json_is_array(shape) || json_array_size(shape) > TENSOR_MAX_RANK) {
+        return err_set(r->err, -EINVAL,
+                       "%s.shape: a list of up to %d extents, like [\"n\"]", at,
+                       TENSOR_MAX_RANK);
+    }
+    size_t i;
+    json_t *extent;
+    json_array_foreach(shape, i, extent) {
+        char path[192];
+        snprintf(path, sizeof path, "%s.shape[%zu]", at, i);
+        int n = spec_check_size(r, extent, path);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
+                           const json_t *json, const char *at) {
+    int n = spec_check_members(
+        r, json, "name type shape init output scratch tolerance compare", at);
+    n = n < 0 ? n : spec_check_type(r, json, at, &ret->type);
+    n = n < 0 ? n : check_shape(r, json_object_get(json, "shape"), at);
+    n = n < 0 ? n : spec_check_init(r, ret->type, json_object_get(json, "init"), at);
+    if (n < 0) {
+        return n;
+    }
+    ret->shape = json_object_get(json, "shape");
+    ret->init = json_object_get(json, "init");
+    n = spec_check_flag(r, json, "output", at);
+    n = n < 0 ? n : spec_check_flag(r, json, "scratch", at);
+    n = n < 0 ? n : spec_check_text(r, json, "compare", at);
+    if (n < 0) {
+        return n;
+    }
+    ret->scratch = json_get_bool(json, "scratch", 0);
+    ret->output = ret->scratch || json_get_bool(json, "output", 0);
+    if (!ret->output && !ret->init && !ret->is_global) {
+        return err_set(r->err, -EINVAL,
+                       "%s: say what it holds (\"init\"), that it is an output "
+                       "(\"output\": true) or workspace (\"scratch\": true)",
+                       at);
+    }
+    ret->tolerance = tolerance_default(ret->type);
+    char path[192];
+    snprintf(path, sizeof path, "%s.", at);
+    n = read_tolerance(r, &ret->tolerance, r->tolerance, r->compare, "");
+    return n < 0 ? n
+                 : read_tolerance(r, &ret->tolerance, json_object_get(json, "tolerance"),
+                                  json_get_string(json, "compare", NULL), path);
+}
+
+int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
+                     bool is_global) {
+    struct check_spec *spec = r->spec;
+    const char *name = json_get_string(json, "name", "");
+    size_t known = check_spec_buffer(spec, name);
+    if (!*name || strlen(name) > 64) {
+        return err_set(r->err, -EINVAL, "%s.name: a buffer needs a name", at);
+    }
+    if (known != SIZE_MAX) {
+        return json_object_get(json, "shape")
+                   ? err_set(r->err, -EINVAL, "%s.name: there are two buffers '%s'", at,
+                             name)
+                   : (int)known;
+    }
+    if (spec->buffer_count == SPEC_MAX_BUFFERS) {
+        return err_set(r->err, -EINVAL, "%s: more than %d buffers", at, SPEC_MAX_BUFFERS);
+    }
+    struct spec_buffer buffer = {.name = name, .is_global = is_global};
+    int n = read_new_buffer(r, &buffer, json, at);
+    if (n < 0) {
+        return n;
+    }
+    spec->buffers[spec->buffer_count] = buffer;
+    return (int)spec->buffer_count++;
+}
+
+/* --- arguments --- */
+
+static int check_number(struct spec_reader *r, const json_t *value, const char *at) {
+    struct size_value sizes[SPEC_MAX_SIZES];
+    struct size_values list = first_sizes(r, sizes);
+    double ignored;
+    struct err why = {0};
+    if (value_expression_number(json_string_value(value), &list, &ignored, &why) < 0) {
+        return err_set(r->err, -EINVAL, "%s: %s", at, why.msg);
+    }
+    return 0;
+}
+
+int spec_check_value(struct spec_reader *r, enum tensor_type type, const json_t *value,
+                     const char *at) {
+    if (json_is_boolean(value) ||
+        (tensor_type_float(type) && (json_is_number(value) || spec_is_special(value)))) {
+        return 0;
+    }
+    if (tensor_type_float(type) && json_is_string(value)) {
+        return check_number(r, value, at);
+    }
+    int n = spec_check_size(r, value, at);
+    return n < 0 ? n : spec_check_range(r, type, value, at); /* expressions: by case */
+}
+
+int spec_check_scalar(struct spec_reader *r, const json_t *json, const char *at,
+                      enum tensor_type *ret) {
+    char path[256];
+    int n = spec_check_type(r, json, at, ret);
+    snprintf(path, sizeof path, "%.240s.value", at);
+    return n < 0 ? n : spec_check_value(r, *ret, json_object_get(json, "value"), path);
+}
+
+static int check_pointers(struct spec_reader *r, const json_t *names, const char *at) {
+    size_t i;
+    json_t *name;
+    if (!json_is_array(names) || !json_array_size(names)) {
+        return err_set(r->err, -EINVAL, "%s.pointers: a list of buffer names", at);
+    }
+    json_array_foreach(names, i, name) {
+        const char *word = json_string_value(name);
+        if (!word || check_spec_buffer(r->spec, word) == SIZE_MAX) {
+            return err_set(r->err, -EINVAL,
+                           "%s.pointers[%zu]: there is no buffer of that name before it",
+                           at, i);
+        }
+    }
+    return 0;
+}
+
+/* One of any kind that a launch before described. */
+static const struct spec_arg *earlier_arg(const struct check_spec *spec,
+                                          const char *name) {
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        for (size_t k = 0; k < spec->launches[i].arg_count; k++) {
+            if (!strcmp(spec->launches[i].args[k].name, name)) {
+                return &spec->launches[i].args[k];
+            }
+        }
+    }
+    return NULL;
+}
+
+static int read_named(struct spec_reader *r, struct spec_arg *ret, const char *name,
+                      const char *at) {
+    const struct spec_arg *known = earlier_arg(r->spec, name);
+    size_t buffer = check_spec_buffer(r->spec, name);
+    if (buffer != SIZE_MAX) {
+        ret->name = name;
+        ret->buffer = buffer;
+    } else if (known && *name) {
+        *ret = *known;
+    } else {
+        return err_set(r->err, -EINVAL,
+                       "%s: no buffer and no argument of a launch before it is called "
+                       "'%.64s'; a scalar is {\"name\", \"type\", \"value\"}",
+                       at, name);
+    }
+    return 0;
+}
+
+static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *json,
+                    const char *at) {
+    if (json_is_string(json)) {
+        return read_named(r, ret, json_string_value(json), at);
+    }
+    if (!json_is_object(json)) {
+        return err_set(r->err, -EINVAL, "%s: an object is expected", at);
+    }
+    int bad = spec_check_text(r, json, "name", at);
+    if (bad < 0) {
+        return bad;
+    }
+    ret->name = json_get_string(json, "name", "");
+    ret->value = json_object_get(json, "value");
+    if (json_object_get(json, "struct")) {
+        ret->kind = ARG_STRUCT;
+        ret->json = json;
+        int n = spec_check_members(r, json, "name struct bytes align", at);
+        return n < 0 ? n : spec_struct_check(r, json, at);
+    }
+    if ((ret->list = json_object_get(json, "pointers"))) {
+        ret->kind = ARG_POINTERS;
+        int n = spec_check_members(r, json, "name pointers", at);
+        return n < 0 ? n : check_pointers(r, ret->list, at);
+    }
+    if ((ret->json = json_object_get(json, "tensor_map"))) {
+        ret->kind = ARG_TENSOR_MAP;
+        int n = spec_check_members(r, json, "name tensor_map", at);
+        return n < 0 ? n : spec_tensor_map_check(r, ret->json, at);
+    }
+    if ((ret->json = json_object_get(json, "texture")) ||
+        (ret->json = json_object_get(json, "surface"))) {
+        ret->kind = json_object_get(json, "texture") ? ARG_TEXTURE : ARG_SURFACE;
+        int n = spec_check_members(
+            r, json, ret->kind == ARG_TEXTURE ? "name texture" : "name surface", at);
+        return n < 0 ? n : spec_texture_check(r, ret, at);
+    }
+    if (ret->value) {
+        ret->kind = ARG_SCALAR;
+        int n = spec_check_members(r, json, "name type value", at);
+        return n < 0 ? n : spec_check_scalar(r, json, at, &ret->type);
+    }
+    int n = spec_read_buffer(r, json, at, false);
+    ret->buffer = (size_t)n;
+    return n < 0 ? n : 0;
+}
+
+static int read_args(struct spec_reader *r, struct spec_launch *ret, const json_t *args,
+                     const char *at) {
+    size_t count = json_array_size(args);
+    if ((args && !json_is_array(args)) || count > SPEC_MAX_ARGS) {
+        return err_set(r->err, -EINVAL, "%sargs: a list of up to %d arguments", at,
+                       SPEC_MAX_ARGS);
+    }
+    ret->args = xcalloc(count ? count : 1, sizeof *ret->args);
+    for (; ret->arg_count < count; ret->arg_count++) {
+        char path[128];
+        snprintf(path, sizeof path, "%sargs[%zu]", at, ret->arg_count);
+        int n = read_arg(r, &ret->args[ret->arg_count],
+                         json_array_get(args, ret->arg_count), path);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* --- launches --- */
+
+static int check_extent(struct spec_reader *r, const json_t *launch, const char *member,
+                        const char *at, const json_t **ret) {
+    const json_t *value = json_object_get(launch, member);
+    char path[160];
+    *ret = value;
+    if (!value) {
+        return 0;
+    }
+    snprintf(path, sizeof path, "%slaunch.%s", at, member);
+    if (!json_is_array(value)) {
+        return spec_check_size(r, value, path);
+    }
+    if (json_array_size(value) < 1 || json_array_size(value) > 3) {
+        return err_set(r->err, -EINVAL, "%s: one to three extents", path);
+    }
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        snprintf(path, sizeof path, "%slaunch.%s[%zu]", at, member, i);
+        int n = spec_check_size(r, json_array_get(value, i), path);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_t *json,
+                     const char *at) {
+    if (!json_is_object(json)) {
+        return err_set(r->err, -EINVAL, "%slaunch: an object is expected", at);
+    }
+    const json_t *launch = json_object_get(json, "launch");
+    snprintf(ret->at, sizeof ret->at, "%s", at);
+    ret->kernel = json_get_string(json, "kernel", NULL);
+    if (launch && !json_is_object(launch)) {
+        return err_set(r->err, -EINVAL, "%slaunch: {\"grid\", \"block\", …}", at);
+    }
+    char path[64];
+    snprintf(path, sizeof path, "%slaunch", at);
+    if (spec_check_members(r, launch, "grid block cluster shared_bytes cooperative",
+                           path) < 0) {
+        return -EINVAL;
+    }
+    char holder[48];
+    snprintf(holder, sizeof holder, "%.*s", (int)(*at ? strlen(at) - 1 : 0), at);
+    if (spec_check_flag(r, launch, "cooperative", path) < 0 ||
+        spec_check_text(r, json, "kernel", holder) < 0) {
+        return -EINVAL;
+    }
+    if (json_is_array(json_object_get(launch, "shared_bytes"))) {
+        return err_set(r->err, -EINVAL,
+                       "%slaunch.shared_bytes: an integer or an expression is expected",
+                       at);
+    }
+    ret->cooperative = json_get_bool(launch, "cooperative", 0);
+    int n = check_extent(r, launch, "grid", at, &ret->grid);
+    n = n < 0 ? n : check_extent(r, launch, "block", at, &ret->block);
+    n = n < 0 ? n : check_extent(r, launch, "cluster", at, &ret->cluster);
+    n = n < 0 ? n : check_extent(r, launch, "shared_bytes", at, &ret->shared_bytes);
+    if (n == 0 && launch && !ret->block) {
+        return err_set(r->err, -EINVAL,
+                       "%slaunch.block: say how many threads a block has", at);
+    }
+    return n < 0 ? n : read_args(r, ret, json_object_get(json, "args"), at);
+}
+
+void spec_launch_finish(struct spec_launch *launch) {
+    free(launch->args);
+}

@@ -1,0 +1,133 @@
+/* What a check spec expects of its kernel: "expect". */
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/spec/expect_operator.h"
+#include "gpu/spec/spec_reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int read_reference(struct spec_reader *r, const json_t *kernel) {
+    struct check_spec *spec = r->spec;
+    spec->expect = EXPECT_KERNEL;
+    if (!json_is_object(kernel)) {
+        return err_set(r->err, -EINVAL, "expect.kernel: an object is expected");
+    }
+    const json_t *list = json_object_get(kernel, "launches");
+    int bad = spec_check_members(r, kernel, "source kernel launch args launches",
+                                 "expect.kernel");
+    bad = bad < 0 ? bad : spec_check_text(r, kernel, "source", "expect.kernel");
+    bad = bad < 0 || !list ? bad : spec_refuse_launch(r, kernel, "expect.kernel.");
+    if (bad < 0) {
+        return bad;
+    }
+    spec->reference_source = json_get_string(kernel, "source", NULL);
+    if (list) {
+        return spec_read_launch_list(r, list, "expect.kernel.launches", &spec->reference,
+                                     &spec->reference_count);
+    }
+    spec->reference = xcalloc(1, sizeof *spec->reference);
+    spec->reference_count = 1;
+    int n = spec_read_launch(r, spec->reference, kernel, "expect.kernel.");
+    if (n < 0) {
+        return n;
+    }
+    /* Without arguments of its own it takes those of the kernel in its place. */
+    struct spec_launch *own = spec->reference, *first = &spec->launches[0];
+    if (!json_object_get(kernel, "args")) {
+        spec_launch_finish(own);
+        own->args = xcalloc(first->arg_count ? first->arg_count : 1, sizeof *own->args);
+        memcpy(own->args, first->args, first->arg_count * sizeof *own->args);
+        own->arg_count = first->arg_count;
+    }
+    if (!json_object_get(kernel, "launch")) {
+        own->grid = first->grid;
+        own->block = first->block;
+        own->cluster = first->cluster;
+        own->shared_bytes = first->shared_bytes;
+        own->cooperative = first->cooperative;
+    }
+    return 0;
+}
+
+static int read_expected(struct spec_reader *r, const json_t *expected,
+                         enum spec_expect_kind kind) {
+    struct check_spec *spec = r->spec;
+    const char *word = kind == EXPECT_VALUES  ? "values"
+                       : kind == EXPECT_FILES ? "files"
+                                              : "expression";
+    spec->expect = kind;
+    spec->expected = expected;
+    if (!json_is_object(expected) || !json_object_size(expected)) {
+        return err_set(r->err, -EINVAL, "expect.%s: an object by output name is expected",
+                       word);
+    }
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)expected, name, value) {
+        size_t buffer = check_spec_buffer(spec, name);
+        if (buffer == SIZE_MAX || !spec->buffers[buffer].output ||
+            spec->buffers[buffer].scratch) {
+            return err_set(r->err, -EINVAL,
+                           "expect.%s.%.64s: there is no output of that name", word,
+                           name);
+        }
+        bool fits = kind == EXPECT_VALUES ? json_is_array(value) : json_is_string(value);
+        if (!fits) {
+            return err_set(r->err, -EINVAL, "expect.%s.%.64s: %s is expected", word, name,
+                           kind == EXPECT_VALUES ? "a flat list of numbers" : "a text");
+        }
+        char at[96];
+        snprintf(at, sizeof at, "expect.%s.%.64s", word, name);
+        int n = kind == EXPECT_FILES ? spec_read_array(r, value, buffer, true, at)
+                : json_array_size(value)
+                    ? spec_check_values(r, spec->buffers[buffer].type, value, at)
+                    : 0;
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+/* {"op": "softmax", …}: the members beside "op" are the operator's own. */
+static int read_operator(struct spec_reader *r, const json_t *expect) {
+    r->spec->expect = EXPECT_OPERATOR;
+    r->spec->expect_operator = expect;
+    return expect_operator_read(r->spec, expect, r->err);
+}
+
+int spec_read_expect(struct spec_reader *r, const json_t *expect) {
+    if (!expect || json_is_null(expect)) {
+        return 0;
+    }
+    if (json_is_string(expect)) {
+        return err_set(r->err, -EINVAL,
+                       "expect: an object is expected; did you mean {\"op\": \"%.64s\"}?",
+                       json_string_value(expect));
+    }
+    const json_t *value = json_object_get(expect, "op");
+    if (value) {
+        return read_operator(r, expect);
+    }
+    if (json_object_size(expect) != 1) {
+        return err_set(
+            r->err, -EINVAL,
+            "expect: one of kernel, expression, values, files and op is expected");
+    }
+    if ((value = json_object_get(expect, "kernel"))) {
+        return read_reference(r, value);
+    }
+    if ((value = json_object_get(expect, "expression"))) {
+        return read_expected(r, value, EXPECT_EXPRESSION);
+    }
+    if ((value = json_object_get(expect, "values"))) {
+        return read_expected(r, value, EXPECT_VALUES);
+    }
+    if ((value = json_object_get(expect, "files"))) {
+        return read_expected(r, value, EXPECT_FILES);
+    }
+    return err_set(r->err, -EINVAL,
+                   "expect: kernel, expression, values, files or op is expected");
+}

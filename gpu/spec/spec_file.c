@@ -1,0 +1,138 @@
+#include "gpu/spec/spec_file.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SUFFIX ".check.json"
+
+bool spec_file_is_needed(const json_t *params) {
+    return json_object_get(params, "path") && !json_object_get(params, "args") &&
+           !json_object_get(params, "launches") && !json_object_get(params, "launch");
+}
+
+static bool has_suffix(const char *s, const char *suffix) {
+    size_t len = strlen(s), tail = strlen(suffix);
+    return len > tail && !strcmp(s + len - tail, suffix);
+}
+
+/* "a/k.cu" and ".check.json" give "a/k.check.json". */
+static char *beside(const char *path, const char *old, const char *suffix) {
+    size_t stem = strlen(path);
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    if (old && has_suffix(path, old)) {
+        stem -= strlen(old);
+    } else if (dot && (!slash || dot > slash)) {
+        stem = (size_t)(dot - path);
+    }
+    return xasprintf("%.*s%s", (int)stem, path, suffix);
+}
+
+static int read_beneath(const char *root, const char *path, struct buf *out,
+                        struct err *err) {
+    autofree char *joined = *path == '/' ? xstrdup(path) : path_join(root, path);
+    autofree char *whole = path_normalize(joined);
+    if (!path_is_beneath(whole, root) || !strcmp(whole, root)) {
+        return err_set(err, -EACCES, "%s is outside the folders this daemon may read",
+                       path);
+    }
+    struct root r;
+    int rc = root_open(&r, root, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const char *rel = whole + strlen(root);
+    rc = root_read(&r, rel + strspn(rel, "/"), out, err);
+    root_close(&r);
+    return rc;
+}
+
+int spec_file_read(const char *const *roots, const char *path, struct buf *out,
+                   struct err *err) {
+    int rc =
+        err_set(err, -EACCES, "%s is outside the folders this daemon may read", path);
+    for (; roots && *roots; roots++) {
+        struct err own = {0};
+        int r = read_beneath(*roots, path, out, &own);
+        if (r == 0) {
+            return 0;
+        }
+        if (r != -EACCES) {
+            rc = err_set(err, r, "%s", own.msg);
+        }
+        if (r != -EACCES && r != -ENOENT) {
+            return rc;
+        }
+    }
+    return rc;
+}
+
+static char *kernel_path(const char *spec_path, const json_t *spec) {
+    const char *named = json_get_string(spec, "path", NULL);
+    if (!named) {
+        return beside(spec_path, SUFFIX, ".cu");
+    }
+    const char *slash = strrchr(spec_path, '/');
+    if (*named == '/' || !slash) {
+        return xstrdup(named);
+    }
+    autofree char *folder = xstrndup(spec_path, (size_t)(slash - spec_path));
+    return path_join(folder, named);
+}
+
+static json_t *parse(struct buf *text, const char *path, struct err *err) {
+    json_t *spec = json_parse(text->data, text->len, err);
+    if (spec && !json_is_object(spec)) {
+        json_decref(spec);
+        spec = NULL;
+        err_set(err, -EINVAL, "a JSON object is expected");
+    }
+    if (!spec) {
+        err_wrap(err, "%s", path);
+    }
+    return spec;
+}
+
+static char *folder_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? xstrndup(path, slash > path ? (size_t)(slash - path) : 1)
+                 : xstrdup("");
+}
+
+json_t *spec_file_join(const json_t *params, const char *const *roots, char **ret_folder,
+                       struct err *err) {
+    const char *path = json_get_string(params, "path", "");
+    bool is_spec = has_suffix(path, SUFFIX);
+    autofree char *spec_path = is_spec ? xstrdup(path) : beside(path, NULL, SUFFIX);
+    autobuf text = BUF_INIT(SPEC_FILE_MAX);
+    int r = spec_file_read(roots, spec_path, &text, err);
+    if (r == -ENOENT) {
+        err_set(err, -ENOENT,
+                "nothing says how to launch the kernel: give args and launch, or write "
+                "them to %s",
+                spec_path);
+    }
+    json_t *joined = r < 0 ? NULL : parse(&text, spec_path, err);
+    if (!joined) {
+        return NULL;
+    }
+    if (json_object_get(joined, "save")) {
+        json_decref(joined);
+        err_set(err, -EINVAL,
+                "%s: save: where files are written is said with the request, not here",
+                spec_path);
+        return NULL;
+    }
+    autofree char *kernel = kernel_path(spec_path, joined);
+    *ret_folder = folder_of(spec_path);
+    json_object_update(joined, (json_t *)(uintptr_t)params);
+    if (is_spec && !json_object_get(params, "source")) {
+        json_object_set_new(joined, "path", json_text(kernel, strlen(kernel)));
+    }
+    return joined;
+}

@@ -1,0 +1,171 @@
+#include "gpu/spec/spec_npy.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/spec/check_case.h"
+#include "gpu/spec/npy.h"
+
+#include <errno.h>
+#include <nettle/base64.h>
+#include <stdio.h>
+#include <string.h>
+
+void spec_array_name(const struct check_spec *spec, size_t i, char *ret, size_t size) {
+    const struct spec_array *a = &spec->arrays[i];
+    const char *name = spec->buffers[a->buffer].name;
+    if (a->expected) {
+        snprintf(ret, size, "expect.files.%.64s '%.200s'", name, a->path);
+    } else {
+        snprintf(ret, size, "%.64s.init.file '%.200s'", name, a->path);
+    }
+}
+
+/* --- does it fit? --- */
+
+static int check_type(const struct check_spec *spec, const struct spec_array *a,
+                      const struct npy *npy, enum tensor_type *ret, struct err *err) {
+    enum tensor_type type = spec->buffers[a->buffer].type;
+    bool wider = a->expected && tensor_type_float(type) &&
+                 (npy->type == TENSOR_FLOAT32 || npy->type == TENSOR_FLOAT64);
+    *ret = wider ? npy->type : type;
+    if (!wider && !npy_stands_for(npy, type)) {
+        return err_set(err, -EINVAL, "the file's elements are %s, the buffer's %s",
+                       npy->type < TENSOR_TYPES ? tensor_type_name(npy->type)
+                                                : npy->descr,
+                       tensor_type_name(type));
+    }
+    return 0;
+}
+
+static void add_extents(char *text, size_t size, const int64_t *shape, size_t rank) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t d = 0; d < rank && used < size; d++) {
+        used += (size_t)snprintf(text + used, size - used, "%s%lld", d ? ", " : "",
+                                 (long long)shape[d]);
+    }
+}
+
+/* Equal but for extents of 1. */
+static bool same_shape(const int64_t *a, size_t a_rank, const int64_t *b, size_t b_rank) {
+    for (size_t i = 0, k = 0;; i++, k++) {
+        while (i < a_rank && a[i] == 1) {
+            i++;
+        }
+        while (k < b_rank && b[k] == 1) {
+            k++;
+        }
+        if (i >= a_rank || k >= b_rank) {
+            return i >= a_rank && k >= b_rank;
+        }
+        if (a[i] != b[k]) {
+            return false;
+        }
+    }
+}
+
+static int check_shape(const struct check_case *c, size_t at, const struct spec_array *a,
+                       const struct npy *npy, struct err *err) {
+    const struct case_buffer *b = &c->buffers[a->buffer];
+    char have[160], want[160];
+    if (same_shape(npy->shape, npy->rank, b->shape, b->rank)) {
+        return 0;
+    }
+    add_extents(have, sizeof have, npy->shape, npy->rank);
+    add_extents(want, sizeof want, b->shape, b->rank);
+    return err_set(err, -EINVAL, "the file's shape is [%s], case %zu wants [%s]", have,
+                   at, want);
+}
+
+static int check_cases(const struct check_spec *spec, const struct spec_array *a,
+                       const struct npy *npy, struct err *err) {
+    for (size_t k = 0; k < spec->case_count; k++) {
+        struct check_case c;
+        int n = check_case_resolve(&c, spec, k, err);
+        if (n < 0) {
+            return n;
+        }
+        n = check_shape(&c, k, a, npy, err);
+        check_case_finish(&c);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+static int read_array(const struct check_spec *spec, size_t i, const void *bytes,
+                      size_t len, struct npy *npy, enum tensor_type *ret,
+                      struct err *err) {
+    const struct spec_array *a = &spec->arrays[i];
+    int n = npy_read(npy, bytes, len, err);
+    n = n < 0 ? n : check_type(spec, a, npy, ret, err);
+    n = n < 0 ? n : check_cases(spec, a, npy, err);
+    if (n < 0) {
+        char name[300];
+        spec_array_name(spec, i, name, sizeof name);
+        err_wrap(err, "%s", name);
+    }
+    return n;
+}
+
+int spec_array_check(const struct check_spec *spec, size_t i, const void *bytes,
+                     size_t len, struct err *err) {
+    struct npy npy;
+    enum tensor_type type;
+    return read_array(spec, i, bytes, len, &npy, &type, err);
+}
+
+/* --- base64 --- */
+
+json_t *spec_array_encode(const void *bytes, size_t len) {
+    size_t size = BASE64_ENCODE_RAW_LENGTH(len);
+    autofree char *text = xmalloc(size + 1);
+    base64_encode_raw(text, len, bytes);
+    return json_stringn_nocheck(text, size);
+}
+
+/* malloc'ed; NULL when it is no base64. */
+static unsigned char *decode(const json_t *text, size_t *ret_len) {
+    struct base64_decode_ctx context;
+    size_t size = json_string_length(text);
+    *ret_len = BASE64_DECODE_LENGTH(size);
+    unsigned char *bytes = xmalloc(*ret_len + 1);
+    base64_decode_init(&context);
+    if (!json_is_string(text) ||
+        !base64_decode_update(&context, ret_len, bytes, size, json_string_value(text)) ||
+        !base64_decode_final(&context)) {
+        free(bytes);
+        return NULL;
+    }
+    return bytes;
+}
+
+static int take_array(struct check_spec *spec, size_t i, const json_t *text,
+                      struct err *err) {
+    struct spec_array *a = &spec->arrays[i];
+    struct npy npy;
+    size_t len;
+    autofree unsigned char *bytes = decode(text, &len);
+    if (!bytes) {
+        return err_set(err, -EINVAL, "the request lacks the file '%.200s'", a->path);
+    }
+    int n = read_array(spec, i, bytes, len, &npy, &a->type, err);
+    if (n == 0) {
+        size_t size = npy.count * npy.item_bytes;
+        a->data = xmalloc(size ? size : 1);
+        a->bytes = size;
+        npy_copy(&npy, bytes, a->data);
+    }
+    return n;
+}
+
+int spec_arrays_take(struct check_spec *spec, const json_t *files, struct err *err) {
+    for (size_t i = 0; i < spec->array_count; i++) {
+        int n = take_array(spec, i, json_object_get(files, spec->arrays[i].path), err);
+        if (n < 0) {
+            return n;
+        }
+    }
+    return 0;
+}

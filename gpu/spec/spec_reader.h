@@ -1,0 +1,63 @@
+#pragma once
+/* spec_reader: what the parts of check_spec's reading share. */
+#include "gpu/spec/check_spec.h"
+
+struct spec_reader {
+    struct check_spec *spec;
+    struct err *err;
+    const json_t *tolerance; /* the spec's default, or NULL */
+    const char *compare;     /* likewise */
+    size_t numbers;          /* written out so far */
+};
+
+/* One launch: {"kernel"?, "launch", "args"} with `at` as the path in front of errors. */
+int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_t *json,
+                     const char *at);
+void spec_launch_finish(struct spec_launch *launch);
+/* A list of them; what was read belongs to the spec, on failure too. */
+int spec_read_launch_list(struct spec_reader *r, const json_t *list, const char *at,
+                          struct spec_launch **ret, size_t *ret_count);
+/* -EINVAL when members of a single launch stand beside "launches". */
+int spec_refuse_launch(struct spec_reader *r, const json_t *json, const char *at);
+/* The index of a buffer that may be written anew ({"name", "type", "shape", …}) or name
+ * one that exists; negative errno. */
+int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
+                     bool is_global);
+/* Members that nobody reads are mistakes of spelling: -EINVAL names the first that is not
+ * among `known` (words with a blank between them). */
+int spec_check_members(struct spec_reader *r, const json_t *json, const char *known,
+                       const char *at);
+/* A .npy file's path, `expected` or a buffer's first contents. */
+int spec_read_array(struct spec_reader *r, const json_t *path, size_t buffer,
+                    bool expected, const char *at);
+int spec_check_type(struct spec_reader *r, const json_t *json, const char *at,
+                    enum tensor_type *ret);
+/* A number or an expression that a value of this type can be. */
+int spec_check_value(struct spec_reader *r, enum tensor_type type, const json_t *value,
+                     const char *at);
+/* An integer that it can be. */
+int spec_check_range(struct spec_reader *r, enum tensor_type type, const json_t *value,
+                     const char *at);
+/* A buffer's "init"; NULL is fine. */
+int spec_check_init(struct spec_reader *r, enum tensor_type type, const json_t *init,
+                    const char *at);
+/* A member that, if it is there, is true or false; a text. */
+int spec_check_flag(struct spec_reader *r, const json_t *json, const char *name,
+                    const char *at);
+int spec_check_text(struct spec_reader *r, const json_t *json, const char *name,
+                    const char *at);
+/* A list of numbers that a type can hold, counted among those that are written out. */
+int spec_check_values(struct spec_reader *r, enum tensor_type type, const json_t *value,
+                      const char *at);
+/* {"type", "value"} */
+int spec_check_scalar(struct spec_reader *r, const json_t *json, const char *at,
+                      enum tensor_type *ret);
+/* A member that must be an integer or an expression. */
+int spec_check_size(struct spec_reader *r, const json_t *value, const char *at);
+/* "save"; NULL: it is not there. */
+int spec_read_save(struct spec_reader *r, const json_t *save);
+/* "expect"; NULL is fine. Launches and buffers were read before. */
+int spec_read_expect(struct spec_reader *r, const json_t *expect);
+/* trials, seed, timeout_s, instructions, arch, backend, checks, benchmark, roofline and
+ * device of the spec. */
+int spec_read_course(struct spec_reader *r, const json_t *params);

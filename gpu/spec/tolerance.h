@@ -1,0 +1,14 @@
+#pragma once
+/* tolerance: how far an output may be from what is expected; compare.h says how the
+ * numbers are used. */
+#include "gpu/spec/tensor_type.h"
+
+enum compare_mode { COMPARE_ELEMENTWISE, COMPARE_EXACT, COMPARE_MULTISET };
+
+struct tolerance {
+    enum compare_mode mode;
+    double rtol, atol;
+    bool scale; /* atol is relative to the largest expected magnitude */
+};
+/* The default for a type: exact for integers and bool; floats by their precision. */
+struct tolerance tolerance_default(enum tensor_type type);

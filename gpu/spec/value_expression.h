@@ -1,0 +1,42 @@
+#pragma once
+/* value_expression: an expected output as arithmetic over inputs, element by element.
+ *
+ *   "x[i] * 0.5", "max(x[i], 0)", "x[i / cols * cols + (cols - 1 - i % cols)]",
+ *   "sum(k, 0, K, A[i / N * K + k] * B[k * N + i % N])"
+ * i is the element's flat index; a size is its name; a buffer's initial contents are
+ * name[index] (an index outside it is an error). + - * / % with C's precedence,
+ * comparisons and ?:, && || !, exp log sqrt rsqrt sin cos tan tanh erf abs floor ceil
+ * round min max pow fma sign, and sum(k, from, to, term), prod, maximum, minimum over an
+ * inner index. All in double precision; an index is rounded toward zero; i / cols is
+ * whole-number division when both sides are indices, sizes or whole constants. */
+#include "gpu/spec/integer_expression.h"
+#include "gpu/spec/tensor_type.h"
+
+struct value_expression;
+
+struct value_input {
+    const char *name;
+    enum tensor_type type;
+    const void *data;
+    uint64_t count;
+};
+struct value_inputs {
+    const struct value_input *list;
+    size_t count;
+};
+
+/* Names are looked up when it is read: sizes and inputs of one case. -EINVAL with a
+ * sentence. inputs and sizes are borrowed for the expression's life. */
+int value_expression_new(struct value_expression **ret, const char *text,
+                         const struct size_values *sizes,
+                         const struct value_inputs *inputs, struct err *err);
+void value_expression_free(struct value_expression *e);
+/* Elements [0, count) into ret. *steps counts down; -ETIME when it is used up, -ERANGE
+ * for an index outside its buffer. */
+int value_expression_evaluate(const struct value_expression *e, uint64_t count,
+                              double *ret, uint64_t *steps, struct err *err);
+
+/* One number over sizes alone, as a float argument has it: "n / 2" of whole numbers as
+ * integer_expression, anything else in double precision, "rsqrt(d)". */
+int value_expression_number(const char *text, const struct size_values *sizes,
+                            double *ret, struct err *err);

@@ -1,0 +1,25 @@
+#pragma once
+/* array_load: the .npy files of a check spec, read for the worker.
+ *
+ * Reading, checking and encoding run on libuv's threads; the loop only hears of the end.
+ */
+#include "gpu/spec/check_spec.h"
+
+#include <uv.h>
+
+struct err;
+struct json_hold;
+struct array_load;
+
+/* Exactly once, from the loop: {"x.npy": base64} (the receiver is its one holder), or
+ * NULL with err:
+ * -EACCES for a file outside the roots, -ENOENT, -EFBIG, -EINVAL, each with its field;
+ * -ECANCELED. */
+typedef void array_load_done(struct json_hold *files, const struct err *err, void *data);
+/* spec is borrowed until then. folder: relative names are looked up beneath it (it is
+ * absolute, or relative to a root); NULL: beneath each root in turn. Only what lies
+ * beneath roots (absolute, NULL-terminated; copied) is read. */
+struct array_load *array_load_start(uv_loop_t *loop, const struct check_spec *spec,
+                                    const char *folder, const char *const *roots,
+                                    array_load_done *done, void *data);
+void array_load_cancel(struct array_load *load); /* done follows */

@@ -1,0 +1,327 @@
+#include "gpu/validate/array_save.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "gpu/run/run_save.h"
+
+#include <errno.h>
+#include <nettle/base64.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_NAME = 200, BATCH_MAX = 64 };
+static const char magic[] = "\x93NUMPY";
+
+struct array_save {
+    uv_loop_t *loop;
+    uv_work_t work;
+    bool working, freed;
+    json_t **queue, **batch; /* parts; NULL = all is forgotten */
+    size_t queued, batched;
+    array_save_done *done;
+    void *data;
+    char *dir; /* absolute */
+
+    /* Of the thread, while it works: */
+    struct root root;
+    char *rel; /* of dir beneath root */
+    struct root_file file;
+    char name[MAX_NAME + 1]; /* of the file that is being written; "" = none */
+    size_t bytes, all_bytes;
+    struct hash hash;
+    json_t *written;
+    struct err err;
+};
+
+/* --- on a thread --- */
+
+static bool name_is_good(const char *name) {
+    size_t len = name ? strlen(name) : 0;
+    return len > 4 && len <= MAX_NAME && *name != '.' &&
+           !strcmp(name + len - 4, ".npy") &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                        "0123456789_-.") == len;
+}
+
+static void forget(struct array_save *s) {
+    if (*s->name) {
+        root_file_drop(&s->file);
+    }
+    *s->name = '\0';
+    s->all_bytes = 0;
+    json_object_clear(s->written);
+    s->err = (struct err){0};
+}
+
+static int file_begin(struct array_save *s, const char *name) {
+    autofree char *rel = path_join(s->rel, name);
+    int n = root_file_begin(&s->file, &s->root, rel, 0644, &s->err);
+    if (n == 0) {
+        snprintf(s->name, sizeof s->name, "%s", name);
+        s->bytes = 0;
+        hash_init(&s->hash);
+    }
+    return n;
+}
+
+static int file_end(struct array_save *s) {
+    char hex[HASH_HEX_SIZE];
+    int n = root_file_end(&s->file, false);
+    if (n < 0) {
+        return err_set(&s->err, n, "%s/%s: %s", s->dir, s->name, strerror(-n));
+    }
+    hash_hex(&s->hash, hex);
+    autofree char *path = path_join(s->dir, s->name);
+    json_object_set_new(s->written, s->name,
+                        json_pack("{s:o, s:I, s:s}", "path",
+                                  json_text(path, strlen(path)), "bytes",
+                                  (json_int_t)s->bytes, "sha256", hex));
+    *s->name = '\0';
+    return 0;
+}
+
+static int file_add(struct array_save *s, const void *bytes, size_t len) {
+    if (!s->bytes && (len < sizeof magic - 1 || memcmp(bytes, magic, sizeof magic - 1))) {
+        return err_set(&s->err, -EBADMSG, "%s: what the worker sent is no .npy file",
+                       s->name);
+    }
+    int n = root_file_add(&s->file, bytes, len);
+    if (n < 0) {
+        return err_set(&s->err, n, "%s/%s: %s", s->dir, s->name, strerror(-n));
+    }
+    hash_add(&s->hash, bytes, len);
+    s->bytes += len;
+    s->all_bytes += len;
+    return 0;
+}
+
+static int part_write(struct array_save *s, const json_t *part) {
+    const char *name = json_get_string(part, "name", NULL);
+    const json_t *data = json_object_get(part, "data");
+    size_t size = json_string_length(data), len = BASE64_DECODE_LENGTH(size);
+    autofree unsigned char *bytes = xmalloc(len + 1);
+    struct base64_decode_ctx context;
+    base64_decode_init(&context);
+    if (!name_is_good(name) || (*s->name && strcmp(name, s->name) != 0) ||
+        !json_is_string(data) || size > 2 * (size_t)NOTES_PART_BYTES ||
+        !base64_decode_update(&context, &len, bytes, size, json_string_value(data)) ||
+        !base64_decode_final(&context)) {
+        return err_set(&s->err, -EBADMSG, "what the worker sent is no part of a file");
+    }
+    if (len > SAVE_MAX_BYTES - s->all_bytes ||
+        json_object_size(s->written) >= SAVE_MAX_FILES) {
+        return err_set(&s->err, -EFBIG, "the worker sent more than %u MiB or %d files",
+                       SAVE_MAX_BYTES >> 20, SAVE_MAX_FILES);
+    }
+    int n = *s->name ? 0 : file_begin(s, name);
+    n = n < 0 ? n : file_add(s, bytes, len);
+    return n == 0 && json_is_true(json_object_get(part, "last")) ? file_end(s) : n;
+}
+
+static void on_thread(uv_work_t *work) {
+    struct array_save *s = container_of(work, struct array_save, work);
+    for (size_t i = 0; i < s->batched; i++) {
+        if (!s->batch[i]) {
+            forget(s);
+        } else if (!s->err.code && part_write(s, s->batch[i]) < 0 && *s->name) {
+            root_file_drop(&s->file);
+            *s->name = '\0';
+        }
+    }
+}
+
+/* --- on the loop --- */
+
+static void list_clear(json_t ***list, size_t *count) {
+    for (size_t i = 0; i < *count; i++) {
+        json_decref((*list)[i]);
+    }
+    free(*list);
+    *list = NULL;
+    *count = 0;
+}
+
+static void really_free(struct array_save *s) {
+    if (*s->name) {
+        root_file_drop(&s->file);
+    }
+    list_clear(&s->queue, &s->queued);
+    root_close(&s->root);
+    json_decref(s->written);
+    free(s->rel);
+    free(s->dir);
+    free(s);
+}
+
+/* What comes faster than the disk takes it waits; no more of it at once than a turn of
+ * the loop can give back. */
+static void take_batch(struct array_save *s) {
+    s->batched = s->queued < BATCH_MAX ? s->queued : BATCH_MAX;
+    s->batch = xcalloc(s->batched, sizeof *s->batch);
+    memcpy(s->batch, s->queue, s->batched * sizeof *s->batch);
+    s->queued -= s->batched;
+    memmove(s->queue, s->queue + s->batched, s->queued * sizeof *s->queue);
+}
+
+static void advance(struct array_save *s);
+
+static void on_end(uv_work_t *work, int status) {
+    struct array_save *s = container_of(work, struct array_save, work);
+    (void)status;
+    list_clear(&s->batch, &s->batched);
+    s->working = false;
+    if (s->freed) {
+        really_free(s);
+    } else {
+        advance(s);
+    }
+}
+
+/* An end has work of its own, so that `done` never comes from inside array_save_end. */
+static void advance(struct array_save *s) {
+    bool ends = !s->queued && s->done;
+    if (s->working) {
+        return;
+    }
+    if (ends && !s->batched) {
+        array_save_done *done = take(s->done);
+        if (*s->name && !s->err.code) {
+            err_set(&s->err, -EPIPE, "%s: the worker did not send it whole", s->name);
+        }
+        done(s->written, s->err.code ? &s->err : NULL, s->data);
+        return;
+    }
+    if (s->queued) {
+        take_batch(s);
+        s->working = true;
+        uv_queue_work(s->loop, &s->work, on_thread, on_end);
+    }
+}
+
+static void push(struct array_save *s, json_t *part) {
+    s->queue = xreallocarray(s->queue, s->queued + 1, sizeof *s->queue);
+    s->queue[s->queued++] = part;
+}
+
+void array_save_part(struct array_save *s, const json_t *part) {
+    push(s, json_incref((json_t *)(uintptr_t)part));
+    advance(s);
+}
+
+void array_save_again(struct array_save *s) {
+    list_clear(&s->queue, &s->queued);
+    push(s, NULL);
+    advance(s);
+}
+
+void array_save_end(struct array_save *s, array_save_done *done, void *data) {
+    s->done = done;
+    s->data = data;
+    if (!s->working) { /* one more turn of the loop, with nothing to do */
+        s->working = true;
+        uv_queue_work(s->loop, &s->work, on_thread, on_end);
+    }
+}
+
+void array_save_free(struct array_save *s) {
+    if (s && s->working) {
+        s->freed = true;
+    } else if (s) {
+        really_free(s);
+    }
+}
+
+/* --- in a result --- */
+
+/* What a case lists gets its place, or goes. */
+static void place_files(json_t *list, const json_t *written) {
+    size_t i = 0;
+    while (i < json_array_size(list)) {
+        json_t *file = json_array_get(list, i);
+        const char *name = json_get_string(file, "file", "");
+        json_t *facts = json_object_get(written, name);
+        if (json_is_object(file) && facts) {
+            json_object_del(file, "file");
+            json_object_update(file, facts);
+            i++;
+        } else {
+            json_array_remove(list, i);
+        }
+    }
+}
+
+void array_save_tell(const struct array_save *s, json_t *result, const json_t *written,
+                     const struct err *err) {
+    json_t *saved = json_object_get(result, "saved"), *of_case;
+    bool told = json_is_object(saved);
+    size_t i;
+    json_array_foreach(json_object_get(result, "cases"), i, of_case) {
+        place_files(json_object_get(of_case, "files"), written);
+    }
+    if (!told) {
+        saved = json_object();
+        json_object_set_new(result, "saved", saved);
+    }
+    json_object_set_new(saved, "dir", json_text(s->dir, strlen(s->dir)));
+    json_object_set_new(saved, "files",
+                        json_integer((json_int_t)json_object_size(written)));
+    if (err || !told) {
+        json_object_set_new(saved, "error",
+                            json_clean_z(err ? err->msg
+                                             : "this worker sends no files: install the "
+                                               "version of this daemon there"));
+    }
+}
+
+/* --- where --- */
+
+static int outside(const char *dir, struct err *err) {
+    return err_set(err, -EACCES, "save: %s is outside the folders this daemon may use",
+                   dir);
+}
+
+/* What is there must be a folder beneath the root; nothing is fine, too. */
+static int place_check(const struct array_save *s, struct err *err) {
+    struct err own = {0};
+    int fd = root_open_folder(&s->root, s->rel, &own);
+    if (fd >= 0) {
+        fd_close_p(&fd);
+        return 0;
+    }
+    return fd == -ENOENT ? 0 : err_set(err, fd, "save: %s", own.msg);
+}
+
+static int place_find(struct array_save *s, const char *dir, const char *const *roots,
+                      struct err *err) {
+    autofree char *joined =
+        *dir == '/' || !roots || !*roots ? xstrdup(dir) : path_join(*roots, dir);
+    s->dir = path_normalize(joined);
+    for (; roots && *roots; roots++) {
+        if (path_is_beneath(s->dir, *roots)) {
+            const char *rel = s->dir + strlen(*roots);
+            rel += strspn(rel, "/");
+            s->rel = xstrdup(*rel ? rel : ".");
+            int n = root_open(&s->root, *roots, err);
+            return n < 0 ? n : place_check(s, err);
+        }
+    }
+    return outside(dir, err);
+}
+
+int array_save_new(struct array_save **ret, uv_loop_t *loop, const char *dir,
+                   const char *const *roots, struct err *err) {
+    struct array_save *s = xcalloc(1, sizeof *s);
+    s->loop = loop;
+    s->root.fd = -1;
+    s->written = json_object();
+    int n = place_find(s, dir, roots, err);
+    if (n < 0) {
+        really_free(s);
+        return n;
+    }
+    *ret = s;
+    return 0;
+}

@@ -1,0 +1,486 @@
+#include "gpu/validate/kernel_validate.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/json_hold.h"
+#include "base/mem.h"
+#include "gpu/check/check_input.h"
+#include "gpu/compile/toolkit.h"
+#include "gpu/pool/pool.h"
+#include "gpu/run/validate_result.h"
+#include "gpu/spec/check_case.h"
+#include "gpu/spec/spec_file.h"
+#include "gpu/validate/array_load.h"
+#include "gpu/validate/array_save.h"
+#include "gpu/validate/validate_request.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { MAX_TEMPLATE_ID = 512, TELL_MS = 1000 };
+
+/* One of the two modules. */
+struct module {
+    struct kernel_validate *owner;
+    struct kernel_check *check;
+    json_t *result; /* of the check */
+};
+
+struct kernel_validate {
+    struct gpu *gpu;
+    struct check_spec spec;
+    bool has_spec;
+    struct module kernel, reference;
+    struct array_load *load; /* while the spec's files are read */
+    struct json_hold *files; /* then: for the worker */
+    struct pool_job *job;
+    struct array_save *save; /* when files are wanted */
+    bool saving;             /* they are waited for */
+    uv_timer_t later; /* repeats what is going on, and comes once more at the end */
+    bool ending;
+    double steps, step;         /* trials and one for compiling; those that are done */
+    const char *words;          /* what is going on; NULL: the worker tells */
+    uint64_t words_ms, told_ms; /* clock_ms: since then; when it was told last */
+    json_t *result;
+    struct check_refusal refusal;
+    bool refused, cancelled;
+    uint64_t seed;
+    kernel_validate_stage *stage;
+    kernel_validate_done *done;
+    void *data;
+};
+
+/* --- ends --- */
+
+static void validate_closed(uv_handle_t *handle) {
+    struct kernel_validate *v = container_of(handle, struct kernel_validate, later);
+    if (v->has_spec) {
+        check_spec_finish(&v->spec);
+    }
+    json_decref(v->kernel.result);
+    json_decref(v->reference.result);
+    json_hold_unref(v->files);
+    array_save_free(v->save);
+    free(v);
+}
+
+static void validate_end(struct kernel_validate *v) {
+    const struct check_refusal *r = &v->refusal;
+    struct kernel_check_failure failure = {r->fault, r->reason, r->hint, r->message};
+    bool told = v->refused && !v->cancelled;
+    if (v->cancelled) {
+        json_decref(take(v->result));
+    }
+    v->done(v, take(v->result), told ? &failure : NULL, v->data);
+    uv_close((uv_handle_t *)&v->later, validate_closed);
+}
+
+/* --- what is going on --- */
+
+static void tell(struct kernel_validate *v, const char *words) {
+    v->told_ms = clock_ms();
+    if (v->stage) {
+        v->stage(v, v->step, v->steps, words, v->data);
+    }
+}
+
+static void stage(struct kernel_validate *v, const char *words) {
+    v->words = words;
+    v->words_ms = clock_ms();
+    tell(v, words);
+}
+
+static void tell_again(struct kernel_validate *v) {
+    uint64_t now = clock_ms();
+    char text[120];
+    if (v->words && now - v->told_ms >= TELL_MS) {
+        snprintf(text, sizeof text, "%s, %llu s", v->words,
+                 (unsigned long long)((now - v->words_ms + 500) / 1000));
+        tell(v, text);
+    }
+}
+
+static void on_later(uv_timer_t *timer) {
+    struct kernel_validate *v = container_of(timer, struct kernel_validate, later);
+    if (v->ending) {
+        validate_end(v);
+    } else {
+        tell_again(v);
+    }
+}
+
+/* Nothing of it may still run. */
+static void end_later(struct kernel_validate *v) {
+    if (!v->kernel.check && !v->reference.check && !v->load && !v->job && !v->saving) {
+        v->ending = true;
+        uv_timer_start(&v->later, on_later, 0, 0);
+    }
+}
+
+static void on_note(struct pool_job *job, const json_t *note, void *data) {
+    struct kernel_validate *v = data;
+    const json_t *progress = json_object_get(note, "progress");
+    const json_t *file = json_object_get(note, "file");
+    (void)job;
+    if (v->save && !note) {
+        array_save_again(v->save);
+    } else if (v->save && file) {
+        array_save_part(v->save, file);
+    }
+    if (progress) {
+        double done = json_number_value(json_object_get(progress, "done"));
+        double total = json_number_value(json_object_get(progress, "total"));
+        v->steps = 1 + (total >= 0 ? total : 0);
+        v->step = done >= 0 && done <= total ? 1 + done : v->step;
+        v->words = NULL;
+        tell(v, json_get_string(progress, "message", "running"));
+    }
+}
+
+static void stop_all(struct kernel_validate *v) {
+    struct module *modules[] = {&v->kernel, &v->reference};
+    for (size_t i = 0; i < ARRAY_LEN(modules); i++) {
+        if (modules[i]->check) {
+            kernel_check_cancel(modules[i]->check);
+        }
+    }
+    if (v->load) {
+        array_load_cancel(v->load);
+    }
+    if (v->job) {
+        pool_cancel(v->job);
+    }
+    array_save_free(take(v->save));
+    v->saving = false;
+    end_later(v);
+}
+
+static void refuse(struct kernel_validate *v, enum call_fault fault, const char *reason,
+                   const char *hint, const char *message) {
+    if (v->refused) {
+        return;
+    }
+    v->refused = true;
+    v->refusal.fault = fault;
+    v->refusal.reason = reason;
+    v->refusal.hint = hint;
+    snprintf(v->refusal.message, sizeof v->refusal.message, "%s", message);
+}
+
+/* A verdict without a run. */
+static void conclude(struct kernel_validate *v, const char *stage, const char *code,
+                     const char *message, const char *hint) {
+    if (!v->result) {
+        v->result = json_object();
+        validate_set_error(v->result, "error", stage, code, message, hint);
+        json_object_set_new(v->result, "cases", json_array());
+        json_object_set_new(v->result, "findings", json_array());
+        json_object_set_new(v->result, "omitted", json_integer(0));
+        json_object_set(v->result, "check", v->kernel.result);
+    }
+}
+
+/* --- the run --- */
+
+static const char no_gpu_hint[] =
+    "look at nvidia-smi and CUDA_VISIBLE_DEVICES, configure a worker on a machine with a "
+    "GPU (docs/guide/remote.md), or leave \"backend\" and \"device\" out";
+
+/* --- files that were asked for --- */
+
+static void on_saved(const json_t *written, const struct err *err, void *data) {
+    struct kernel_validate *v = data;
+    v->saving = false;
+    array_save_tell(v->save, v->result, written, err);
+    end_later(v);
+}
+
+static void save_end(struct kernel_validate *v) {
+    if (v->save && !v->cancelled) {
+        v->saving = true;
+        stage(v, "writing files");
+        array_save_end(v->save, on_saved, v);
+    }
+}
+
+/* --- the run's end --- */
+
+static void on_run(struct pool_job *job, int status, const json_t *answer,
+                   const json_t *error, const char *why, void *data) {
+    struct kernel_validate *v = data;
+    const json_t *failed = json_object_get(answer, "error");
+    v->job = NULL;
+    if (!strcmp(json_get_string(failed, "code", ""), "no_gpu")) {
+        refuse(v, CALL_UNAVAILABLE, "no_gpu", no_gpu_hint,
+               json_get_string(failed, "message", "there is no CUDA device"));
+    } else if (answer && json_get_string(answer, "verdict", NULL)) {
+        v->result = json_deep_copy(answer);
+        json_object_set_new(v->result, "worker", pool_job_worker(job));
+        json_object_set(v->result, "check", v->kernel.result);
+        save_end(v);
+    } else if (error) {
+        refuse(v, CALL_INTERNAL, "worker", NULL,
+               json_get_string(error, "message", "the worker failed"));
+    } else if (status == -EBUSY) {
+        refuse(v, CALL_UNAVAILABLE, "busy", "try again in some seconds", why);
+    } else if (status == -ENODEV) {
+        refuse(v, CALL_UNAVAILABLE, "no_gpu", no_gpu_hint, why);
+    } else if (status != -ECANCELED) {
+        refuse(v, CALL_UNAVAILABLE, "no_worker", POOL_HINT, why);
+    }
+    end_later(v);
+}
+
+/* --- the run --- */
+
+static json_t *run_request(struct kernel_validate *v) {
+    struct err err = {0};
+    struct request_problem problem = {.err = &err};
+    json_t *request = validate_request(&v->spec, v->kernel.result, v->reference.result,
+                                       json_hold_value(v->files), v->seed, &problem);
+    if (!request) {
+        conclude(v, problem.stage, problem.code, err.msg, problem.hint);
+    }
+    return request;
+}
+
+static void run_begin(struct kernel_validate *v) {
+    json_t *request = run_request(v);
+    if (!request) {
+        end_later(v);
+        return;
+    }
+    v->step = 1;
+    stage(v, "starting the run");
+    const struct pool_needs needs = {
+        .gpu = !strcmp(v->spec.backend, "cuda"),
+        .prefer_gpu = !strcmp(v->spec.backend, "auto"),
+        .arch = json_get_string(v->kernel.result, "arch", NULL),
+        .device = v->spec.device,
+    };
+    v->job = pool_submit_files(gpu_pool(v->gpu), "validate", request, v->files, &needs,
+                               on_run, v);
+    json_hold_unref(take(v->files));
+    pool_on_note(v->job, on_note);
+}
+
+static void run_when_ready(struct kernel_validate *v) {
+    if (!v->kernel.check && !v->reference.check && !v->load) {
+        run_begin(v);
+    }
+}
+
+/* --- the spec's files --- */
+
+static void on_loaded(struct json_hold *files, const struct err *err, void *data) {
+    struct kernel_validate *v = data;
+    v->load = NULL;
+    v->files = files;
+    if (err && err->code != -ECANCELED) {
+        refuse(v,
+               err->code == -EACCES || err->code == -EXDEV ? CALL_REFUSED
+                                                           : CALL_BAD_PARAMS,
+               "bad_file", NULL, err->msg);
+        stop_all(v);
+    } else if (v->refused || v->cancelled || v->result) {
+        end_later(v);
+    } else {
+        run_when_ready(v);
+    }
+}
+
+/* --- compiling --- */
+
+static void on_checked(struct kernel_check *check, json_t *result,
+                       const struct kernel_check_failure *failure, void *data) {
+    struct module *m = data;
+    struct kernel_validate *v = m->owner;
+    (void)check;
+    m->check = NULL;
+    m->result = result;
+    if (failure) {
+        refuse(v, failure->fault, failure->reason, failure->hint, failure->message);
+    }
+    if (v->refused || v->cancelled || v->result) {
+        end_later(v);
+        return;
+    }
+    if (!json_get_bool(result, "ok", 0) || !json_object_get(result, "ptx")) {
+        bool is_kernel = m == &v->kernel;
+        json_object_del(result, "ptx");
+        json_object_del(result, "cubin");
+        conclude(v, is_kernel ? "compile" : "reference", "not_compiled",
+                 is_kernel ? "the source does not compile: see check.diagnostics"
+                           : "the reference kernel does not compile",
+                 NULL);
+        if (!is_kernel) {
+            json_object_set(v->result, "reference_diagnostics",
+                            json_object_get(result, "diagnostics"));
+        }
+        stop_all(v);
+        return;
+    }
+    run_when_ready(v);
+}
+
+static bool is_template_id(const char *name) {
+    size_t len = name ? strlen(name) : 0;
+    return len && len < MAX_TEMPLATE_ID && strchr(name, '<') &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+                        ":<>, *&()-+.'") == len;
+}
+
+static void check_begin(struct module *m, const json_t *params,
+                        const struct spec_launch *launches, size_t count,
+                        const struct call_origin *origin) {
+    const char *ids[SPEC_MAX_LAUNCHES + 1] = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_template_id(launches[i].kernel)) {
+            ids[n++] = launches[i].kernel;
+        }
+    }
+    const struct check_wants wants = {
+        .ptx = true,
+        .cubin = strcmp(m->owner->spec.backend, "emulator") != 0,
+        .instantiate = ids,
+    };
+    m->check =
+        kernel_check_start_for(m->owner->gpu, params, &wants, origin, on_checked, m);
+}
+
+/* kernel/check's part of the params. */
+static json_t *compile_params(const json_t *params) {
+    static const char *const members[] = {
+        "source",  "path",    "name",          "arch",    "std",
+        "defines", "headers", "include_roots", "options", "fast_math"};
+    json_t *own = json_object();
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        json_object_set(own, members[i], json_object_get(params, members[i]));
+    }
+    return own;
+}
+
+/* The first case's launch, for exact occupancy. */
+static void add_launch(const struct kernel_validate *v, json_t *own) {
+    struct check_case first;
+    if (v->spec.launch_count != 1 || check_case_resolve(&first, &v->spec, 0, NULL) < 0) {
+        return;
+    }
+    const struct case_launch *l = &first.launches[0];
+    json_object_set_new(own, "launch",
+                        json_pack("{s:[I,I,I], s:I}", "block", (json_int_t)l->block[0],
+                                  (json_int_t)l->block[1], (json_int_t)l->block[2],
+                                  "dynamic_shared_bytes", (json_int_t)l->shared_bytes));
+    check_case_finish(&first);
+}
+
+static void compile_begin(struct kernel_validate *v, const json_t *params,
+                          const struct call_origin *origin) {
+    const struct check_spec *spec = &v->spec;
+    autojson *own = compile_params(params);
+    add_launch(v, own);
+    stage(v, "compiling");
+    check_begin(&v->kernel, own, spec->launches, spec->launch_count, origin);
+    if (spec->reference_source) {
+        autojson *reference = json_copy(own);
+        json_object_del(reference, "path");
+        json_object_del(reference, "launch");
+        json_object_set_new(reference, "source", json_string(spec->reference_source));
+        json_object_set_new(reference, "name", json_string("reference.cu"));
+        check_begin(&v->reference, reference, spec->reference, spec->reference_count,
+                    origin);
+    } else if (spec->expect == EXPECT_KERNEL) {
+        /* Kernels of the same source: their template-ids too. */
+        for (size_t i = 0; i < spec->reference_count; i++) {
+            if (is_template_id(spec->reference[i].kernel)) {
+                refuse(
+                    v, CALL_BAD_PARAMS, "bad_spec", NULL,
+                    "a reference that is a template needs its own expect.kernel.source");
+            }
+        }
+    }
+}
+
+/* --- start --- */
+
+static bool cases_are_possible(struct kernel_validate *v) {
+    struct err err = {0};
+    for (size_t i = 0; i < v->spec.case_count; i++) {
+        struct check_case c;
+        if (check_case_resolve(&c, &v->spec, i, &err) < 0) {
+            refuse(v, CALL_BAD_PARAMS, "bad_spec", NULL, err.msg);
+            return false;
+        }
+        check_case_finish(&c);
+    }
+    return true;
+}
+
+static bool save_is_possible(struct kernel_validate *v,
+                             const struct call_origin *origin) {
+    struct err err = {0};
+    if (!v->spec.save.dir || array_save_new(&v->save, origin->loop, v->spec.save.dir,
+                                            origin->roots, &err) == 0) {
+        return true;
+    }
+    refuse(v, err.code == -EACCES || err.code == -EXDEV ? CALL_REFUSED : CALL_BAD_PARAMS,
+           "bad_folder", NULL, err.msg);
+    return false;
+}
+
+static void pick_seed(struct kernel_validate *v) {
+    v->seed = v->spec.seed;
+    if (!v->spec.has_seed && getrandom(&v->seed, sizeof v->seed, 0) != sizeof v->seed) {
+        v->seed = (uint64_t)uv_hrtime();
+    }
+}
+
+struct kernel_validate *kernel_validate_start(struct gpu *gpu, const json_t *params,
+                                              const struct call_origin *origin,
+                                              kernel_validate_stage *on_stage,
+                                              kernel_validate_done *done, void *data) {
+    struct kernel_validate *v = xcalloc(1, sizeof *v);
+    struct err err = {0};
+    *v = (struct kernel_validate){
+        .gpu = gpu, .stage = on_stage, .done = done, .data = data};
+    v->kernel.owner = v->reference.owner = v;
+    uv_timer_init(origin->loop, &v->later);
+    autojson *joined = NULL;
+    autofree char *folder = NULL;
+    if (spec_file_is_needed(params)) {
+        joined = spec_file_join(params, origin->roots, &folder, &err);
+        if (!joined) {
+            refuse(v, err.code == -EACCES ? CALL_REFUSED : CALL_BAD_PARAMS, "no_spec",
+                   NULL, err.msg);
+            end_later(v);
+            return v;
+        }
+        params = joined;
+    }
+    if (check_spec_read(&v->spec, params, &err) < 0) {
+        refuse(v, CALL_BAD_PARAMS, "bad_spec", NULL, err.msg);
+        end_later(v);
+        return v;
+    }
+    v->has_spec = true;
+    v->steps = 1 + (double)v->spec.case_count * v->spec.trials;
+    pick_seed(v);
+    if (cases_are_possible(v) && save_is_possible(v, origin)) {
+        uv_timer_start(&v->later, on_later, TELL_MS, TELL_MS);
+        if (v->spec.array_count) {
+            v->load = array_load_start(origin->loop, &v->spec, folder, origin->roots,
+                                       on_loaded, v);
+        }
+        compile_begin(v, params, origin);
+    }
+    end_later(v);
+    return v;
+}
+
+void kernel_validate_cancel(struct kernel_validate *v) {
+    v->cancelled = true;
+    stop_all(v);
+}

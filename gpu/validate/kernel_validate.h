@@ -1,0 +1,28 @@
+#pragma once
+/* kernel_validate: compile a kernel, run it against a reference, say all that is wrong.
+ *
+ * The operation "kernel/validate" and the same thing for other parts of the daemon (an
+ * evaluation's check kernel_passes). Kernel and reference are compiled by kernel_check,
+ * the run is a worker's (gpu/run/validate_run.h). */
+#include "gpu/check/kernel_check.h"
+
+struct kernel_validate;
+/* Exactly once, from the loop: kernel/validate's result (new reference passed on), or
+ * NULL and a failure; both NULL when cancelled. */
+typedef void kernel_validate_done(struct kernel_validate *v, json_t *result,
+                                  const struct kernel_check_failure *failure, void *data);
+/* What is going on, in a few words, for a progress bar: done of total steps, which are
+ * the compilation and the trials. At least every second and a half. May be NULL. */
+typedef void kernel_validate_stage(struct kernel_validate *v, double done, double total,
+                                   const char *words, void *data);
+struct kernel_validate *kernel_validate_start(struct gpu *gpu, const json_t *params,
+                                              const struct call_origin *origin,
+                                              kernel_validate_stage *stage,
+                                              kernel_validate_done *done, void *data);
+void kernel_validate_cancel(struct kernel_validate *v); /* done follows */
+
+/* kernel/validate's result as text for a model or a person; appended. */
+void validate_result_describe(const json_t *result, struct buf *out);
+
+extern const struct operation validate_operations[];
+extern const size_t validate_operation_count;

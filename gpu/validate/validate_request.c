@@ -1,0 +1,164 @@
+#include "gpu/validate/validate_request.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/check/kernel_entries.h"
+#include "gpu/spec/check_case.h"
+#include "gpu/spec/launch_limits.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEVICE_BYTES ((json_int_t)4 << 30)
+#define MEMORY_BYTES ((json_int_t)12 << 30) /* address space of the runner */
+/* After the limit: the runner stops at it and writes what it has; what does not stop is
+ * killed (validate_child.c, validation.c). */
+#define GRACE_MS 650
+#define SAVE_MS 120000                           /* for files, over a slow line */
+#define MAX_REQUEST ((size_t)(64u << 20) - 4096) /* FRAME_MAX_BODY and an envelope */
+
+static json_t *refuse(struct request_problem *p, const char *stage, const char *code,
+                      const char *hint) {
+    p->stage = stage;
+    p->code = code;
+    p->hint = hint;
+    return NULL;
+}
+
+/* --- does a message hold it? --- */
+
+/* Bytes that a value takes as text, at most. */
+static size_t text_bytes(const json_t *value) {
+    const char *key, *text = json_string_value(value);
+    size_t i, bytes = json_is_real(value) ? 26 : 22; /* the longest number */
+    json_t *item;
+    for (i = 0; text && i < json_string_length(value); i++) {
+        unsigned char c = (unsigned char)text[i];
+        bytes += c < 0x20 ? 6 : c == '"' || c == '\\' ? 2 : 1;
+    }
+    json_array_foreach(value, i, item) {
+        bytes += text_bytes(item);
+    }
+    json_object_foreach((json_t *)(uintptr_t)value, key, item) {
+        bytes += text_bytes(item) + strlen(key) * 6 + 4;
+    }
+    return bytes;
+}
+
+static bool request_fits(const json_t *request, const json_t *files,
+                         struct request_problem *problem) {
+    const char *key;
+    size_t bytes = text_bytes(request);
+    json_t *file;
+    json_object_foreach((json_t *)(uintptr_t)files, key, file) {
+        bytes += json_string_length(file) + strlen(key) * 6 + 8; /* base64 */
+    }
+    if (bytes < MAX_REQUEST) {
+        return true;
+    }
+    err_set(problem->err, -EMSGSIZE,
+            "the values, the files and the compiled code of this check are more than one "
+            "message to a worker holds (64 MiB)");
+    refuse(problem, "spec", "too_large",
+           "write fewer numbers out: an init like normal, or smaller files");
+    return false;
+}
+
+/* --- kernels and launches --- */
+
+/* Against what the compiled kernels need: a launch that is refused needs no run. */
+static bool launches_are_possible(const struct check_spec *spec, const json_t *compiled,
+                                  struct request_problem *problem) {
+    for (size_t i = 0; i < spec->case_count * spec->launch_count; i++) {
+        const struct spec_launch *launch = &spec->launches[i % spec->launch_count];
+        struct check_case c;
+        const char *code;
+        size_t matches;
+        const json_t *kernel = kernel_entry_find(json_object_get(compiled, "kernels"),
+                                                 launch->kernel, &matches);
+        if (check_case_resolve(&c, spec, i / spec->launch_count, NULL) < 0) {
+            continue;
+        }
+        int n = launch_limits_check_kernel(&c.launches[i % spec->launch_count],
+                                           launch->cooperative, kernel, spec->arch, 0,
+                                           &code, problem->err);
+        check_case_finish(&c);
+        if (n < 0) {
+            autofree char *message = xstrdup(problem->err->msg);
+            err_set(problem->err, n, "case %zu: %s%s", i / spec->launch_count, launch->at,
+                    message);
+            refuse(problem, "launch", code, NULL);
+            return false;
+        }
+    }
+    return true;
+}
+
+static json_t *entries_of(const json_t *compiled, const struct spec_launch *launches,
+                          size_t count, const char *stage,
+                          struct request_problem *problem) {
+    const char *code;
+    json_t *entries = kernel_entries(json_object_get(compiled, "kernels"), launches,
+                                     count, &code, problem->err);
+    return entries ? entries
+                   : refuse(problem, stage, code,
+                            "a template is named with its arguments: \"k<float, 256>\"");
+}
+
+/* --- the request --- */
+
+static json_t *limits_of(const struct check_spec *spec) {
+    json_t *limits = json_pack(
+        "{s:I, s:I, s:I}", "wall_ms", (json_int_t)spec->timeout_s * 1000 + GRACE_MS,
+        "memory_bytes", MEMORY_BYTES, "device_bytes", DEVICE_BYTES);
+    if (spec->save.dir) {
+        json_object_set_new(limits, "save_ms", json_integer(SAVE_MS));
+    }
+    return limits;
+}
+
+/* The spec without what was compiled from it. */
+static json_t *plain_spec(const struct check_spec *spec) {
+    json_t *plain = json_copy(spec->json);
+    json_object_del(plain, "source");
+    json_object_del(plain, "headers");
+    return plain;
+}
+
+static void move_code(json_t *request, json_t *kernel, json_t *reference) {
+    json_object_set(request, "ptx", json_object_get(kernel, "ptx"));
+    json_object_set(request, "reference_ptx", json_object_get(reference, "ptx"));
+    json_object_set(request, "cubin", json_object_get(kernel, "cubin"));
+    json_object_set(request, "reference_cubin", json_object_get(reference, "cubin"));
+    json_object_del(kernel, "ptx");
+    json_object_del(kernel, "cubin");
+}
+
+json_t *validate_request(const struct check_spec *spec, json_t *kernel, json_t *reference,
+                         const json_t *files, uint64_t seed,
+                         struct request_problem *problem) {
+    json_t *other = spec->reference_source ? reference : kernel;
+    autojson *entries =
+        entries_of(kernel, spec->launches, spec->launch_count, "spec", problem);
+    autojson *reference_entries =
+        entries && spec->expect == EXPECT_KERNEL
+            ? entries_of(other, spec->reference, spec->reference_count, "reference",
+                         problem)
+            : json_null();
+    if (!entries || !reference_entries || !launches_are_possible(spec, kernel, problem)) {
+        return NULL;
+    }
+    char text[24];
+    snprintf(text, sizeof text, "0x%016" PRIx64, seed);
+    json_t *request = json_pack(
+        "{s:o, s:O, s:O, s:s, s:o}", "spec", plain_spec(spec), "entries", entries,
+        "reference_entries", reference_entries, "seed", text, "limits", limits_of(spec));
+    move_code(request, kernel, other);
+    if (!request_fits(request, files, problem)) {
+        json_decref(request);
+        return NULL;
+    }
+    return request;
+}

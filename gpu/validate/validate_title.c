@@ -1,0 +1,74 @@
+#include "gpu/validate/validate_title.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <string.h>
+
+static json_int_t wrong_elements(const json_t *item) {
+    json_int_t wrong = 0;
+    const json_t *output;
+    size_t i;
+    json_array_foreach(json_object_get(item, "outputs"), i, output) {
+        wrong += json_get_integer(output, "mismatches", 0);
+    }
+    return wrong;
+}
+
+const json_t *validate_first_error(const json_t *result) {
+    const json_t *finding;
+    size_t i;
+    json_array_foreach(json_object_get(result, "findings"), i, finding) {
+        if (!strcmp(json_get_string(finding, "severity", ""), "error")) {
+            return finding;
+        }
+    }
+    return NULL;
+}
+
+static char *pass_title(const json_t *result) {
+    const json_t *item, *output;
+    size_t i, k, cases = 0, outputs = 0;
+    double largest = 0;
+    json_array_foreach(json_object_get(result, "cases"), i, item) {
+        cases += !json_get_integer(item, "trial", 0);
+        json_array_foreach(json_object_get(item, "outputs"), k, output) {
+            outputs++;
+            largest = fmax(largest,
+                           json_number_value(json_object_get(output, "max_abs_error")));
+        }
+    }
+    const char *s = cases == 1 ? "" : "s";
+    return outputs ? xasprintf("pass (%zu case%s, max error %.2g)", cases, s, largest)
+                   : xasprintf("pass (%zu case%s, nothing was compared)", cases, s);
+}
+
+static char *fail_title(const json_t *result) {
+    const json_t *item, *finding = validate_first_error(result);
+    json_int_t wrong = 0;
+    size_t i;
+    json_array_foreach(json_object_get(result, "cases"), i, item) {
+        wrong = wrong ? wrong : wrong_elements(item);
+    }
+    const char *code = json_get_string(finding, "code", NULL);
+    autofree char *words = !wrong ? xstrdup(code ? code : "see the findings")
+                                  : xasprintf("%lld wrong element%s", (long long)wrong,
+                                              wrong == 1 ? "" : "s");
+    return wrong && code ? xasprintf("fail: %s, %.60s", words, code)
+                         : xasprintf("fail: %.80s", words);
+}
+
+char *validate_title(const json_t *result) {
+    const char *verdict = json_get_string(result, "verdict", "?");
+    const json_t *error = json_object_get(result, "error");
+    if (!strcmp(verdict, "pass")) {
+        return pass_title(result);
+    }
+    if (!strcmp(verdict, "fail")) {
+        return fail_title(result);
+    }
+    const char *opcode = json_get_string(
+        json_array_get(json_object_get(result, "unsupported"), 0), "opcode", NULL);
+    const char *message = opcode ? opcode : json_get_string(error, "message", "");
+    return *message ? xasprintf("%s: %.80s", verdict, message) : xstrdup(verdict);
+}

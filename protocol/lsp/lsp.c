@@ -1,0 +1,350 @@
+#include "protocol/lsp/lsp_internal.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "protocol/uri.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define MAX_FOLDERS 256
+
+/* --- the pieces all files use --- */
+
+static void timer_fired(uv_timer_t *timer) {
+    struct lsp *l = container_of(timer, struct lsp, timer);
+    uint64_t now = clock_ms();
+    lsp_documents_tick(l, now);
+    lsp_progress_tick(l, now);
+    lsp_timer_update(l);
+}
+
+void lsp_timer_update(struct lsp *l) {
+    uint64_t documents = lsp_documents_due(l);
+    uint64_t progress = lsp_progress_due(l);
+    uint64_t due =
+        !documents || (progress && progress < documents) ? progress : documents;
+    if (!due) {
+        uv_timer_stop(&l->timer);
+        return;
+    }
+    uint64_t now = clock_ms();
+    uv_update_time(l->host->origin->loop);
+    uv_timer_start(&l->timer, timer_fired, due > now ? due - now : 0, 0);
+}
+
+static void handle_closed(uv_handle_t *handle) {
+    struct lsp *l = handle->data;
+    if (--l->open_handles == 0) {
+        free(l);
+    }
+}
+
+void lsp_handle_close(struct lsp *l, uv_handle_t *handle) {
+    handle->data = l;
+    uv_close(handle, handle_closed);
+}
+
+void lsp_log(struct lsp *l, int type, const char *fmt, ...) {
+    autobuf message = BUF_INIT(4096);
+    char *room = buf_reserve(&message, 2048);
+    va_list args;
+    va_start(args, fmt);
+    int len = vsnprintf(room, 2048, fmt, args);
+    va_end(args);
+    buf_commit(&message, len < 2048 ? (size_t)len : 2047);
+    rpc_notify(l->peer, "window/logMessage",
+               json_pack("{s:i, s:o}", "type", type, "message",
+                         json_clean(message.data, message.len)));
+}
+
+static void ignore_response(struct rpc_request *request, int status, const json_t *result,
+                            const json_t *error, void *data) {
+    (void)request;
+    (void)status;
+    (void)result;
+    (void)error;
+    (void)data;
+}
+
+void lsp_tell(struct lsp *l, const char *method, json_t *params) {
+    rpc_request_start(l->peer, method, params, ignore_response, NULL);
+}
+
+void lsp_nudge(struct lsp *l, const char *method) {
+    lsp_tell(l, method, NULL);
+}
+
+/* --- folders --- */
+
+static void folders_changed(struct lsp *l) {
+    if (l->host->set_roots) {
+        l->host->set_roots(l->host->data, l->folders);
+    }
+}
+
+static size_t folder_index(const struct lsp *l, const char *path) {
+    size_t i;
+    json_t *folder;
+    json_array_foreach(l->folders, i, folder) {
+        if (strcmp(json_string_value(folder), path) == 0) {
+            break;
+        }
+    }
+    return i;
+}
+
+static void folder_add(struct lsp *l, const char *path) {
+    size_t count = json_array_size(l->folders);
+    if (path && count < MAX_FOLDERS && folder_index(l, path) == count) {
+        json_array_append_new(l->folders, json_string(path));
+    }
+}
+
+static void folders_add(struct lsp *l, const json_t *list) {
+    size_t i;
+    json_t *folder;
+    json_array_foreach(list, i, folder) {
+        autofree char *path = uri_to_path(json_get_string(folder, "uri", ""));
+        folder_add(l, path);
+    }
+}
+
+static void folders_remove(struct lsp *l, const json_t *list) {
+    size_t i;
+    json_t *folder;
+    json_array_foreach(list, i, folder) {
+        autofree char *path = uri_to_path(json_get_string(folder, "uri", ""));
+        size_t index = path ? folder_index(l, path) : SIZE_MAX;
+        if (index < json_array_size(l->folders)) {
+            json_array_remove(l->folders, index);
+        }
+    }
+}
+
+static void folders_read(struct lsp *l, const json_t *params) {
+    const char *path = json_get_string(params, "rootPath", NULL);
+    autofree char *root = uri_to_path(json_get_string(params, "rootUri", ""));
+    folders_add(l, json_object_get(params, "workspaceFolders"));
+    if (!json_array_size(l->folders)) {
+        folder_add(l, root ? root : path && *path == '/' ? path : NULL);
+    }
+    folders_changed(l);
+}
+
+static void folders_did_change(struct lsp *l, const json_t *params) {
+    const json_t *event = json_object_get(params, "event");
+    folders_remove(l, json_object_get(event, "removed"));
+    folders_add(l, json_object_get(event, "added"));
+    folders_changed(l);
+}
+
+/* --- lifecycle --- */
+
+#define ANY_KIND(l, member)                                                              \
+    ({                                                                                   \
+        bool any_ = false;                                                               \
+        for (const struct document_kind *const *k_ = (l)->host->tables->kinds->list;     \
+             *k_; k_++) {                                                                \
+            any_ = any_ || (*k_)->member;                                                \
+        }                                                                                \
+        any_;                                                                            \
+    })
+
+static void add_kind_capabilities(struct lsp *l, json_t *capabilities) {
+    if (ANY_KIND(l, hover)) {
+        json_object_set_new(capabilities, "hoverProvider", json_true());
+    }
+    if (ANY_KIND(l, lenses)) {
+        json_object_set_new(capabilities, "codeLensProvider", json_object());
+    }
+    if (ANY_KIND(l, symbols)) {
+        json_object_set_new(capabilities, "documentSymbolProvider", json_true());
+    }
+    if (ANY_KIND(l, completions)) {
+        json_object_set_new(capabilities, "completionProvider", json_object());
+    }
+    if (ANY_KIND(l, hints)) {
+        json_object_set_new(capabilities, "inlayHintProvider", json_true());
+    }
+}
+
+static json_t *capabilities(struct lsp *l) {
+    json_t *c = json_pack("{s:s, s:{s:b, s:i, s:{s:b}}, s:{s:o, s:b}, s:{s:{s:b, s:b}}}",
+                          "positionEncoding", lsp_encoding_name(l->client.encoding),
+                          "textDocumentSync", "openClose", 1, "change", 2, "save",
+                          "includeText", 0, "executeCommandProvider", "commands",
+                          lsp_command_names(l), "workDoneProgress", 1, "workspace",
+                          "workspaceFolders", "supported", 1, "changeNotifications", 1);
+    add_kind_capabilities(l, c);
+    if (l->client.action_literals) {
+        json_object_set_new(c, "codeActionProvider",
+                            json_pack("{s:[ss]}", "codeActionKinds", "quickfix",
+                                      "source.fixAll.upskilld"));
+    }
+    if (l->client.pull) {
+        json_object_set_new(c, "diagnosticProvider",
+                            json_pack("{s:s, s:b, s:b}", "identifier", l->host->name,
+                                      "interFileDependencies", 1, "workspaceDiagnostics",
+                                      0));
+    }
+    return c;
+}
+
+static void tell_client(struct lsp *l, const json_t *params) {
+    const json_t *client = json_object_get(params, "clientInfo");
+    const char *name = json_get_string(client, "name", NULL);
+    if (name && l->host->set_client) {
+        l->host->set_client(l->host->data, name, json_get_string(client, "version", ""));
+    }
+}
+
+static void initialize(struct lsp *l, struct rpc_call *call) {
+    const json_t *params = rpc_call_params(call);
+    json_int_t pid = json_get_integer(params, "processId", 0);
+    lsp_client_read(&l->client, json_object_get(params, "capabilities"));
+    l->state = LSP_RUNNING;
+    tell_client(l, params);
+    folders_read(l, params);
+    if (pid > 0 && pid <= INT_MAX) {
+        lsp_parent_watch(l, (int)pid);
+    }
+    rpc_reply(call, json_pack("{s:o, s:{s:s, s:s}}", "capabilities", capabilities(l),
+                              "serverInfo", "name", l->host->name, "version",
+                              l->host->version));
+}
+
+/* Nothing is published after this; what runs is stopped. */
+static void shut_down(struct lsp *l, struct rpc_call *call) {
+    l->state = LSP_SHUT_DOWN;
+    lsp_commands_stop(l, false);
+    lsp_documents_free(l, false);
+    lsp_timer_update(l);
+    rpc_reply(call, NULL);
+}
+
+/* --- dispatch --- */
+
+static const struct {
+    const char *method;
+    void (*handle)(struct lsp *l, struct rpc_call *call);
+} requests[] = {
+    {"shutdown", shut_down},
+    {"textDocument/codeAction", lsp_code_action},
+    {"textDocument/codeLens", lsp_code_lens},
+    {"textDocument/completion", lsp_completion},
+    {"textDocument/diagnostic", lsp_pull},
+    {"textDocument/documentSymbol", lsp_document_symbol},
+    {"textDocument/hover", lsp_hover},
+    {"textDocument/inlayHint", lsp_inlay_hint},
+    {"workspace/executeCommand", lsp_execute_command},
+};
+
+static bool request_running(struct lsp *l, struct rpc_call *call) {
+    const char *method = rpc_call_method(call);
+    if (strcmp(method, "initialize") == 0) {
+        rpc_error(call, RPC_INVALID_REQUEST, NULL, "initialize may be sent only once");
+        return true;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
+        if (strcmp(method, requests[i].method) == 0) {
+            requests[i].handle(l, call);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lsp_request(struct lsp *l, struct rpc_call *call) {
+    switch (l->state) {
+    case LSP_NEW:
+        if (strcmp(rpc_call_method(call), "initialize") == 0) {
+            initialize(l, call);
+        } else {
+            rpc_error(call, LSP_NOT_INITIALIZED, NULL, "the first request is initialize");
+        }
+        return true;
+    case LSP_SHUT_DOWN:
+        rpc_error(call, RPC_INVALID_REQUEST, NULL, "the server was shut down");
+        return true;
+    case LSP_RUNNING:
+        break;
+    }
+    return request_running(l, call);
+}
+
+static void cancel_request(struct lsp *l, const json_t *params) {
+    rpc_cancel(l->peer, json_object_get(params, "id"));
+}
+
+static void cancel_progress(struct lsp *l, const json_t *params) {
+    lsp_progress_cancelled(l, json_object_get(params, "token"));
+}
+
+static void nothing(struct lsp *l, const json_t *params) {
+    (void)l;
+    (void)params;
+}
+
+static const struct {
+    const char *method;
+    void (*handle)(struct lsp *l, const json_t *params);
+} notifications[] = {
+    {"$/cancelRequest", cancel_request},
+    {"initialized", nothing},
+    {"textDocument/didChange", lsp_did_change},
+    {"textDocument/didClose", lsp_did_close},
+    {"textDocument/didOpen", lsp_did_open},
+    {"textDocument/didSave", lsp_did_save},
+    {"window/workDoneProgress/cancel", cancel_progress},
+    {"workspace/didChangeWorkspaceFolders", folders_did_change},
+};
+
+bool lsp_notification(struct lsp *l, const char *method, json_t *params) {
+    if (strcmp(method, "exit") == 0) {
+        l->host->quit(l->host->data, lsp_exit_code(l));
+        return true;
+    }
+    if (l->state != LSP_RUNNING) {
+        return true;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(notifications); i++) {
+        if (strcmp(method, notifications[i].method) == 0) {
+            notifications[i].handle(l, params);
+            return true;
+        }
+    }
+    return strncmp(method, "$/", 2) == 0;
+}
+
+int lsp_exit_code(const struct lsp *l) {
+    return l->state == LSP_SHUT_DOWN ? 0 : 1;
+}
+
+struct lsp *lsp_new(const struct face_host *host, struct rpc_peer *peer) {
+    struct lsp *l = xcalloc(1, sizeof *l);
+    l->host = host;
+    l->peer = peer;
+    l->folders = json_array();
+    l->parent_fd = -1;
+    uv_timer_init(host->origin->loop, &l->timer);
+    uv_timer_init(host->origin->loop, &l->parent_timer);
+    uv_unref((uv_handle_t *)&l->parent_timer);
+    l->open_handles = 2;
+    return l;
+}
+
+void lsp_free(struct lsp *l) {
+    if (!l) {
+        return;
+    }
+    l->peer = NULL;
+    lsp_commands_stop(l, true);
+    lsp_documents_free(l, true);
+    lsp_progress_free(l);
+    json_decref(take(l->folders));
+    lsp_parent_close(l);
+    lsp_handle_close(l, (uv_handle_t *)&l->timer);
+}

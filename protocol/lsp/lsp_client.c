@@ -1,0 +1,88 @@
+#include "protocol/lsp/lsp_internal.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* The value at a path of keys, NULL-terminated. */
+static const json_t *look(const json_t *value, ...) {
+    va_list keys;
+    va_start(keys, value);
+    for (const char *key; value && (key = va_arg(keys, const char *));) {
+        value = json_object_get(value, key);
+    }
+    va_end(keys);
+    return value;
+}
+
+static bool lists(const json_t *array, const char *word) {
+    size_t i;
+    json_t *item;
+    json_array_foreach(array, i, item) {
+        const char *s = json_string_value(item);
+        if (s && strcmp(s, word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool lists_number(const json_t *array, json_int_t number) {
+    size_t i;
+    json_t *item;
+    json_array_foreach(array, i, item) {
+        if (json_is_integer(item) && json_integer_value(item) == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* UTF-8 is what we hold; UTF-16 is what every client must know. */
+static enum lsp_encoding choose_encoding(const json_t *offered) {
+    if (lists(offered, "utf-8")) {
+        return LSP_UTF8;
+    }
+    return lists(offered, "utf-32") && !lists(offered, "utf-16") ? LSP_UTF32 : LSP_UTF16;
+}
+
+#define HAS(...) json_is_true(look(__VA_ARGS__, NULL))
+
+static void read_diagnostics(struct lsp_client *client, const json_t *document) {
+    const json_t *publish = json_object_get(document, "publishDiagnostics");
+    const json_t *pull = json_object_get(document, "diagnostic");
+    const json_t *tags = look(publish, "tagSupport", "valueSet", NULL);
+    client->pull = json_is_object(pull);
+    client->related =
+        HAS(publish, "relatedInformation") || HAS(pull, "relatedInformation");
+    client->code_description = HAS(publish, "codeDescriptionSupport");
+    client->data = HAS(publish, "dataSupport");
+    client->tag_unnecessary = lists_number(tags, 1);
+    client->tag_deprecated = lists_number(tags, 2);
+}
+
+void lsp_client_read(struct lsp_client *client, const json_t *capabilities) {
+    const json_t *document = json_object_get(capabilities, "textDocument");
+    const json_t *workspace = json_object_get(capabilities, "workspace");
+    client->encoding =
+        choose_encoding(look(capabilities, "general", "positionEncodings", NULL));
+    read_diagnostics(client, document);
+    client->refresh_diagnostics = HAS(workspace, "diagnostics", "refreshSupport");
+    client->refresh_lenses = HAS(workspace, "codeLens", "refreshSupport");
+    client->refresh_hints = HAS(workspace, "inlayHint", "refreshSupport");
+    client->document_changes = HAS(workspace, "workspaceEdit", "documentChanges");
+    client->action_literals =
+        json_is_object(look(document, "codeAction", "codeActionLiteralSupport", NULL));
+    client->preferred_actions = HAS(document, "codeAction", "isPreferredSupport");
+    client->symbol_trees =
+        HAS(document, "documentSymbol", "hierarchicalDocumentSymbolSupport");
+    client->markdown_hover =
+        lists(look(document, "hover", "contentFormat", NULL), "markdown");
+    client->markdown_completion =
+        lists(look(document, "completion", "completionItem", "documentationFormat", NULL),
+              "markdown");
+    client->progress = HAS(capabilities, "window", "workDoneProgress");
+    client->apply_edit = HAS(workspace, "applyEdit");
+    client->create_files =
+        client->document_changes &&
+        lists(look(workspace, "workspaceEdit", "resourceOperations", NULL), "create");
+}

@@ -1,0 +1,234 @@
+#include "protocol/lsp/lsp_internal.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+static size_t offset_of(const json_t *obj, const char *key) {
+    json_int_t n = json_get_integer(obj, key, 0);
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* The range of an object with byte offsets "start" and "end". */
+static json_t *range_of(const struct lsp_document *d, const json_t *obj) {
+    struct lsp_view view = lsp_document_view(d);
+    return lsp_range(d->lsp->client.encoding, &view, offset_of(obj, "start"),
+                     offset_of(obj, "end"));
+}
+
+/* The request's document and position. NULL: it has been answered. */
+static struct lsp_document *document_and_offset(struct lsp *l, struct rpc_call *call,
+                                                size_t *ret_offset) {
+    struct lsp_document *d = lsp_request_document(l, call);
+    if (!d) {
+        return NULL;
+    }
+    struct lsp_view view = lsp_document_view(d);
+    if (!lsp_read_position(l->client.encoding, &view,
+                           json_object_get(rpc_call_params(call), "position"),
+                           ret_offset)) {
+        rpc_error(call, RPC_INVALID_PARAMS, NULL,
+                  "position: expected line and character");
+        return NULL;
+    }
+    return d;
+}
+
+static json_t *markup(const char *text, bool markdown) {
+    return json_pack("{s:s, s:o}", "kind", markdown ? "markdown" : "plaintext", "value",
+                     json_text(text, strlen(text)));
+}
+
+void lsp_hover(struct lsp *l, struct rpc_call *call) {
+    size_t offset;
+    struct lsp_document *d = document_and_offset(l, call, &offset);
+    if (!d) {
+        return;
+    }
+    size_t start = offset;
+    size_t end = offset;
+    autofree char *text = d->kind->hover ? d->kind->hover(lsp_document_snapshot(d),
+                                                          d->result, offset, &start, &end)
+                                         : NULL;
+    if (!text) {
+        rpc_reply(call, NULL);
+        return;
+    }
+    struct lsp_view view = lsp_document_view(d);
+    rpc_reply(call,
+              json_pack("{s:o, s:o}", "contents", markup(text, l->client.markdown_hover),
+                        "range", lsp_range(l->client.encoding, &view, start, end)));
+}
+
+/* --- lenses --- */
+
+static void answer_lenses(struct lsp_document *d, struct rpc_call *call) {
+    autojson *lenses =
+        d->kind->lenses ? d->kind->lenses(lsp_document_snapshot(d), d->result) : NULL;
+    json_t *list = json_array();
+    size_t i;
+    json_t *lens;
+    json_array_foreach(lenses, i, lens) {
+        json_t *command = lsp_lens_command(d, lens);
+        if (command) {
+            json_array_append_new(list, json_pack("{s:o, s:o}", "range",
+                                                  range_of(d, lens), "command", command));
+        }
+    }
+    rpc_reply(call, list);
+}
+
+/* Right after a document is opened its facts are on their way; most clients ask just
+ * once. */
+void lsp_code_lens(struct lsp *l, struct rpc_call *call) {
+    struct lsp_document *d = lsp_request_document(l, call);
+    if (!d) {
+        return;
+    }
+    if (d->kind->lenses && !d->result && d->check) {
+        lsp_wait(d, call, answer_lenses);
+    } else {
+        answer_lenses(d, call);
+    }
+}
+
+/* --- hints --- */
+
+static json_t *hint_of(const struct lsp_document *d, const json_t *hint) {
+    struct lsp_view view = lsp_document_view(d);
+    json_t *tooltip = json_object_get(hint, "tooltip");
+    json_t *ret =
+        json_pack("{s:o, s:s, s:b}", "position",
+                  lsp_position(d->lsp->client.encoding, &view, offset_of(hint, "offset")),
+                  "label", json_get_string(hint, "label", ""), "paddingLeft", 1);
+    if (json_is_string(tooltip)) {
+        json_object_set(ret, "tooltip", tooltip);
+    }
+    return ret;
+}
+
+static void answer_hints(struct lsp_document *d, struct rpc_call *call) {
+    struct lsp_view view = lsp_document_view(d);
+    size_t start;
+    size_t end;
+    if (!lsp_read_range(d->lsp->client.encoding, &view,
+                        json_object_get(rpc_call_params(call), "range"), &start, &end)) {
+        rpc_error(call, RPC_INVALID_PARAMS, NULL, "range: expected two positions");
+        return;
+    }
+    autojson *hints =
+        d->kind->hints ? d->kind->hints(lsp_document_snapshot(d), d->result) : NULL;
+    json_t *list = json_array();
+    size_t i;
+    json_t *hint;
+    json_array_foreach(hints, i, hint) {
+        size_t offset = offset_of(hint, "offset");
+        if (offset >= start && offset <= end) {
+            json_array_append_new(list, hint_of(d, hint));
+        }
+    }
+    rpc_reply(call, list);
+}
+
+void lsp_inlay_hint(struct lsp *l, struct rpc_call *call) {
+    struct lsp_document *d = lsp_request_document(l, call);
+    if (!d) {
+        return;
+    }
+    if (d->kind->hints && !d->result && d->check) {
+        lsp_wait(d, call, answer_hints);
+    } else {
+        answer_hints(d, call);
+    }
+}
+
+/* --- symbols --- */
+
+/* LSP's SymbolKind. */
+static int symbol_kind(const char *word) {
+    static const struct {
+        const char *word;
+        int kind;
+    } kinds[] = {
+        {"file", 1},      {"module", 2},    {"namespace", 3}, {"class", 5},
+        {"method", 6},    {"property", 7},  {"field", 8},     {"enum", 10},
+        {"function", 12}, {"variable", 13}, {"constant", 14}, {"string", 15},
+        {"object", 19},   {"key", 20},      {"struct", 23},   {"heading", 15},
+        {"operator", 25},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (strcmp(kinds[i].word, word) == 0) {
+            return kinds[i].kind;
+        }
+    }
+    return 13;
+}
+
+static json_t *symbol_of(const struct lsp_document *d, const json_t *symbol) {
+    const char *name = json_get_string(symbol, "name", "");
+    int kind = symbol_kind(json_get_string(symbol, "symbol", ""));
+    json_t *range = range_of(d, symbol);
+    if (!d->lsp->client.symbol_trees) {
+        return json_pack("{s:s, s:i, s:{s:s, s:o}}", "name", name, "kind", kind,
+                         "location", "uri", d->uri, "range", range);
+    }
+    return json_pack("{s:s, s:i, s:s, s:O, s:o}", "name", name, "kind", kind, "detail",
+                     json_get_string(symbol, "detail", ""), "range", range,
+                     "selectionRange", range);
+}
+
+void lsp_document_symbol(struct lsp *l, struct rpc_call *call) {
+    struct lsp_document *d = lsp_request_document(l, call);
+    if (!d) {
+        return;
+    }
+    autojson *symbols =
+        d->kind->symbols ? d->kind->symbols(lsp_document_snapshot(d)) : NULL;
+    json_t *list = json_array();
+    size_t i;
+    json_t *symbol;
+    json_array_foreach(symbols, i, symbol) {
+        const char *name = json_get_string(symbol, "name", "");
+        if (*name) { /* clients refuse the whole list for a nameless one */
+            json_array_append_new(list, symbol_of(d, symbol));
+        }
+    }
+    rpc_reply(call, list);
+}
+
+/* --- completion --- */
+
+static json_t *completion_of(const struct lsp_document *d, const json_t *item) {
+    const char *label = json_get_string(item, "label", "");
+    const char *documentation = json_get_string(item, "documentation", NULL);
+    json_t *detail = json_object_get(item, "detail");
+    json_t *ret =
+        json_pack("{s:s, s:{s:o, s:s}}", "label", label, "textEdit", "range",
+                  range_of(d, item), "newText", json_get_string(item, "text", label));
+    if (json_is_string(detail)) {
+        json_object_set(ret, "detail", detail);
+    }
+    if (documentation) {
+        json_object_set_new(ret, "documentation",
+                            markup(documentation, d->lsp->client.markdown_completion));
+    }
+    return ret;
+}
+
+void lsp_completion(struct lsp *l, struct rpc_call *call) {
+    size_t offset;
+    struct lsp_document *d = document_and_offset(l, call, &offset);
+    if (!d) {
+        return;
+    }
+    autojson *items = d->kind->completions
+                          ? d->kind->completions(lsp_document_snapshot(d), offset)
+                          : NULL;
+    json_t *list = json_array();
+    size_t i;
+    json_t *item;
+    json_array_foreach(items, i, item) {
+        json_array_append_new(list, completion_of(d, item));
+    }
+    rpc_reply(call, list);
+}

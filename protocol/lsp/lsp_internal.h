@@ -1,0 +1,271 @@
+#pragma once
+/* lsp_internal: what the files of the LSP face share; nobody else includes it.
+ *
+ * lsp.c              lifecycle and dispatch
+ * lsp_client.c       what the client can do
+ * lsp_parent.c       watching the editor's process
+ * lsp_position.c     bytes <-> positions
+ * lsp_text.c         a text that is edited
+ * lsp_documents.c    open documents, edits
+ * lsp_diagnostics.c  checks, push and pull
+ * lsp_findings.c     findings in LSP's terms
+ * lsp_actions.c      fixes as code actions
+ * lsp_features.c     hover, lenses, symbols …
+ * lsp_commands.c     operations as commands
+ * lsp_progress.c     work-done progress
+ *
+ * Everything runs on the loop's thread. */
+#include "base/lines.h"
+#include "protocol/lsp/lsp.h"
+
+enum lsp_code { /* beside those of rpc.h */
+                LSP_NOT_INITIALIZED = -32002,
+                LSP_CONTENT_MODIFIED = -32801,
+                LSP_SERVER_CANCELLED = -32802,
+};
+
+/* --- positions --- */
+
+enum lsp_encoding { LSP_UTF16, LSP_UTF8, LSP_UTF32 };
+const char *lsp_encoding_name(enum lsp_encoding encoding);
+
+/* A text and where its lines begin; borrowed. */
+struct lsp_view {
+    const char *text;
+    size_t len;
+    const struct lines *lines;
+};
+
+/* The byte offset of an LSP position; lines and characters past the end clamp. False when
+ * it is no position. */
+bool lsp_read_position(enum lsp_encoding encoding, const struct lsp_view *view,
+                       const json_t *position, size_t *ret);
+/* The same for a range; the ends are put in order. */
+bool lsp_read_range(enum lsp_encoding encoding, const struct lsp_view *view,
+                    const json_t *range, size_t *ret_start, size_t *ret_end);
+json_t *lsp_position(enum lsp_encoding encoding, const struct lsp_view *view,
+                     size_t offset);
+json_t *lsp_range(enum lsp_encoding encoding, const struct lsp_view *view, size_t start,
+                  size_t end);
+
+/* --- text --- */
+
+/* A text that is edited in place. Zeroed is not valid: lsp_text_init first. */
+struct lsp_text {
+    char *text; /* NUL-terminated */
+    size_t len, cap;
+    struct lines lines;
+    size_t lines_cap;
+};
+void lsp_text_init(struct lsp_text *t, const char *text, size_t len);
+void lsp_text_finish(struct lsp_text *t);
+/* Replace the bytes [start, end). Moves the tail and updates only the lines touched. */
+void lsp_text_splice(struct lsp_text *t, size_t start, size_t end, const char *text,
+                     size_t len);
+struct lsp_view lsp_text_view(const struct lsp_text *t);
+
+/* --- the client --- */
+
+struct lsp_client {
+    enum lsp_encoding encoding;
+    bool related, code_description, data; /* in diagnostics */
+    bool tag_unnecessary, tag_deprecated;
+    bool pull;
+    bool refresh_diagnostics, refresh_lenses, refresh_hints;
+    bool document_changes; /* versioned edits */
+    bool action_literals, preferred_actions;
+    bool symbol_trees;
+    bool markdown_hover, markdown_completion;
+    bool progress;     /* takes window/workDoneProgress/create */
+    bool apply_edit;   /* takes workspace/applyEdit */
+    bool create_files; /* in a workspace edit */
+};
+void lsp_client_read(struct lsp_client *client, const json_t *capabilities);
+
+/* --- the face --- */
+
+enum lsp_state { LSP_NEW, LSP_RUNNING, LSP_SHUT_DOWN };
+
+struct lsp_document;
+struct lsp_command;
+struct lsp_progress;
+
+struct lsp {
+    const struct face_host *host;
+    struct rpc_peer *peer; /* NULL while the face is being freed: nothing is said then */
+    enum lsp_state state;
+    struct lsp_client client;
+    json_t *folders; /* the workspace's, as paths */
+    struct lsp_document *documents;
+    size_t document_count;
+    struct lsp_command *commands;
+    struct lsp_progress *progress;
+    unsigned next_token;
+    uint64_t last_result_id; /* never used twice, also after a document is opened again */
+    uv_timer_t timer;        /* for whatever is due first; see lsp_timer_update */
+    uv_timer_t parent_timer;
+    uv_poll_t parent_poll;
+    int parent_fd; /* pidfd, -1 = none */
+    int parent_pid;
+    unsigned open_handles; /* the struct is freed with the last */
+};
+
+/* Set the timer to the earliest of what the documents and progress bars wait for. */
+void lsp_timer_update(struct lsp *l);
+/* Close a handle of struct lsp. */
+void lsp_handle_close(struct lsp *l, uv_handle_t *handle);
+/* type: 1 error, 2 warning, 3 info. */
+void lsp_log(struct lsp *l, int type, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A request whose answer is of no interest (`workspace/codeLens/refresh`). */
+void lsp_nudge(struct lsp *l, const char *method);
+/* The same with params (stolen). */
+void lsp_tell(struct lsp *l, const char *method, json_t *params);
+
+/* Watch the process that started us; host->quit when it is gone. */
+void lsp_parent_watch(struct lsp *l, int pid);
+void lsp_parent_close(struct lsp *l);
+
+/* --- documents --- */
+
+struct lsp_check;
+struct lsp_waiter;
+
+struct lsp_document {
+    struct lsp_document *next;
+    struct lsp *lsp;
+    const struct document_kind *kind;
+    char *uri, *path, *language; /* path may be NULL */
+    int64_t version;
+    bool versioned; /* the client told a version */
+    bool lost;      /* over a size limit: its text was let go */
+    struct lsp_text text;
+    uint64_t revision;         /* counts changes: what a check's answer must match */
+    struct document *snapshot; /* of this revision, made when needed */
+
+    struct lsp_check *check; /* running, for this revision */
+    uint64_t due_ms;         /* a quick check starts at this clock_ms(); 0 = none */
+    struct lsp_waiter *waiters;
+
+    json_t *checked;     /* the last check's findings, NULL before the first answer */
+    json_t *answered;    /* those of an operation that a lens started, or NULL */
+    json_t *outcome;     /* struct document's */
+    json_t *findings;    /* both, of judged_revision; NULL before the first answer */
+    json_t *diagnostics; /* the same in LSP's terms */
+    uint64_t judged_revision;
+    uint64_t result_id; /* changes with the diagnostics */
+    json_t *result;     /* the latest full check's */
+};
+
+struct lsp_document *lsp_document_find(struct lsp *l, const char *uri);
+struct lsp_document *lsp_document_find_path(struct lsp *l, const char *path);
+struct document *lsp_document_snapshot(struct lsp_document *d); /* borrowed */
+struct lsp_view lsp_document_view(const struct lsp_document *d);
+/* What an operation of a lens said of this text, for the lenses (stolen; NULL: nothing
+ * any more). */
+void lsp_document_set_outcome(struct lsp_document *d, json_t *outcome);
+/* The findings fit the text as it is now. */
+bool lsp_document_judged(const struct lsp_document *d);
+/* The document that a request is about. NULL: the request has been answered (bad params,
+ * or a document that is not ours). */
+struct lsp_document *lsp_request_document(struct lsp *l, struct rpc_call *call);
+
+void lsp_did_open(struct lsp *l, const json_t *params);
+void lsp_did_change(struct lsp *l, const json_t *params);
+void lsp_did_save(struct lsp *l, const json_t *params);
+void lsp_did_close(struct lsp *l, const json_t *params);
+/* Forget them all. drop: who waits gets no answer. */
+void lsp_documents_free(struct lsp *l, bool drop);
+
+/* --- checks and diagnostics --- */
+
+void lsp_check_start(struct lsp_document *d, enum document_depth depth);
+/* Stop what runs or is due; its answer will go nowhere. */
+void lsp_check_stop(struct lsp_document *d);
+/* The text changed: stop the check, turn away who waits, check again soon. */
+void lsp_document_changed(struct lsp_document *d);
+/* What an operation of a lens said of the text as it is; both stolen, NULL: nothing. */
+void lsp_document_answered(struct lsp_document *d, json_t *findings, json_t *outcome);
+/* Its text was let go; why is what its user reads instead of a judgement. */
+void lsp_document_lost(struct lsp_document *d, const char *why);
+uint64_t lsp_documents_due(const struct lsp *l); /* clock_ms(); 0 = nothing */
+void lsp_documents_tick(struct lsp *l, uint64_t now);
+void lsp_publish(struct lsp_document *d, json_t *diagnostics);
+void lsp_pull(struct lsp *l, struct rpc_call *call);
+
+/* Hold a request until the running or due check has ended; then `answer` answers it. It
+ * is turned away with -32801 (a pull: -32802) when an edit comes first, and with -32800
+ * when the client cancels it. */
+typedef void lsp_answer(struct lsp_document *d, struct rpc_call *call);
+void lsp_wait(struct lsp_document *d, struct rpc_call *call, lsp_answer *answer);
+/* drop: without an answer (the connection is ending). */
+void lsp_waiters_end(struct lsp_document *d, bool drop);
+
+/* --- findings --- */
+
+/* Files that findings name: this document, other open ones, or on disk. */
+struct lsp_sources {
+    struct lsp_document *document;
+    char *file, *uri; /* loaded last; uri NULL = cannot be read */
+    char *text;
+    size_t len;
+    struct lines lines;
+};
+void lsp_sources_init(struct lsp_sources *s, struct lsp_document *d);
+void lsp_sources_finish(struct lsp_sources *s);
+/* The document names the file, or something was found in it. */
+bool lsp_document_refers(const struct lsp_document *d, const char *path);
+bool lsp_finding_is_own(const struct lsp_document *d, const json_t *finding);
+
+/* The bytes a finding is about, in the document; first line for another file's. */
+void lsp_finding_span(const struct lsp_document *d, const json_t *finding,
+                      size_t *ret_start, size_t *ret_end);
+json_t *lsp_diagnostic(struct lsp_sources *s, const json_t *finding);
+json_t *lsp_diagnostics(struct lsp_document *d, const json_t *findings);
+/* A WorkspaceEdit from fixes' edits (an array of arrays of edits), or NULL when one of
+ * them lies in a file that cannot be read. */
+json_t *lsp_workspace_edit(struct lsp_document *d, const json_t *edit_lists);
+/* The bytes that an edit replaces in the document itself. */
+void lsp_edit_span(const struct lsp_view *view, const json_t *edit, size_t *ret_start,
+                   size_t *ret_end);
+
+/* --- features --- */
+
+void lsp_hover(struct lsp *l, struct rpc_call *call);
+void lsp_code_lens(struct lsp *l, struct rpc_call *call);
+void lsp_code_action(struct lsp *l, struct rpc_call *call);
+void lsp_document_symbol(struct lsp *l, struct rpc_call *call);
+void lsp_completion(struct lsp *l, struct rpc_call *call);
+void lsp_inlay_hint(struct lsp *l, struct rpc_call *call);
+
+void lsp_execute_command(struct lsp *l, struct rpc_call *call);
+json_t *lsp_command_names(const struct lsp *l);
+/* What a click on a kind's lens does, in LSP's terms; NULL when the client cannot. */
+json_t *lsp_lens_command(const struct lsp_document *d, const json_t *lens);
+/* The document goes: what runs for it has nobody to tell. */
+void lsp_commands_forget(struct lsp *l, const struct lsp_document *d);
+/* Stop them all, except what became a job. drop: without an answer. */
+void lsp_commands_stop(struct lsp *l, bool drop);
+
+/* --- progress --- */
+
+/* Show work under the client's token, or, without one and when the client can, under one
+ * of ours after delay_ms. Returns NULL when the client can show none. `cancel` (may be
+ * NULL) is called when the user stops it; the bar must still be ended. */
+struct lsp_progress_options {
+    const json_t *token; /* the client's, or NULL */
+    unsigned delay_ms;
+    const char *title; /* copied */
+    bool percent;      /* it will be known how much is done */
+    void (*cancel)(void *data);
+    void *data;
+};
+struct lsp_progress *lsp_progress_start(struct lsp *l,
+                                        const struct lsp_progress_options *options);
+void lsp_progress_report(struct lsp_progress *p, double done, double total,
+                         const char *message);
+void lsp_progress_end(struct lsp_progress *p); /* frees; NULL is a no-op */
+void lsp_progress_cancelled(struct lsp *l, const json_t *token);
+uint64_t lsp_progress_due(const struct lsp *l);
+void lsp_progress_tick(struct lsp *l, uint64_t now);
+void lsp_progress_free(struct lsp *l); /* all, saying nothing */

@@ -1,0 +1,172 @@
+/* One bar: delayed -> asked for (window/workDoneProgress/create) -> shown. With a token
+ * of the client's own it is shown from the start. */
+#include "protocol/lsp/lsp_internal.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#define REPORT_EVERY_MS 100
+
+enum bar_state { BAR_DELAYED, BAR_ASKED, BAR_REFUSED, BAR_SHOWN };
+
+struct lsp_progress {
+    struct lsp_progress *next;
+    struct lsp *lsp;
+    json_t *token;
+    enum bar_state state;
+    uint64_t due_ms;            /* BAR_DELAYED: when to ask */
+    struct rpc_request *asking; /* BAR_ASKED */
+    char *title;
+    bool percent;
+    void (*cancel)(void *data);
+    void *data;
+    uint64_t reported_ms;
+};
+
+static void say(struct lsp_progress *p, json_t *value, bool droppable) {
+    if (!p->lsp->peer) {
+        json_decref(value);
+        return;
+    }
+    json_t *params = json_pack("{s:O, s:o}", "token", p->token, "value", value);
+    if (droppable) {
+        rpc_notify_droppable(p->lsp->peer, "$/progress", params);
+    } else {
+        rpc_notify(p->lsp->peer, "$/progress", params);
+    }
+}
+
+static void show(struct lsp_progress *p) {
+    p->state = BAR_SHOWN;
+    json_t *value = json_pack("{s:s, s:s, s:b}", "kind", "begin", "title", p->title,
+                              "cancellable", p->cancel != NULL);
+    if (p->percent) {
+        json_object_set_new(value, "percentage", json_integer(0));
+    }
+    say(p, value, false);
+}
+
+static void asked(struct rpc_request *request, int status, const json_t *result,
+                  const json_t *error, void *data) {
+    struct lsp_progress *p = data;
+    (void)request;
+    (void)result;
+    p->asking = NULL;
+    if (status < 0 || error) {
+        p->state = BAR_REFUSED;
+    } else {
+        show(p);
+    }
+}
+
+static void ask(struct lsp_progress *p) {
+    p->state = BAR_ASKED;
+    p->asking = rpc_request_start(p->lsp->peer, "window/workDoneProgress/create",
+                                  json_pack("{s:O}", "token", p->token), asked, p);
+    if (!p->asking) {
+        p->state = BAR_REFUSED;
+    }
+}
+
+struct lsp_progress *lsp_progress_start(struct lsp *l,
+                                        const struct lsp_progress_options *options) {
+    bool given = json_is_string(options->token) || json_is_integer(options->token);
+    if (!given && !l->client.progress) {
+        return NULL;
+    }
+    struct lsp_progress *p = xcalloc(1, sizeof *p);
+    p->lsp = l;
+    p->token = given ? json_deep_copy(options->token)
+                     : json_sprintf("upskilld-%u", ++l->next_token);
+    p->title = xstrdup(options->title);
+    p->percent = options->percent;
+    p->cancel = options->cancel;
+    p->data = options->data;
+    p->next = l->progress;
+    l->progress = p;
+    if (given) {
+        show(p);
+    } else if (options->delay_ms) {
+        p->due_ms = clock_ms() + options->delay_ms;
+        lsp_timer_update(l);
+    } else {
+        ask(p);
+    }
+    return p;
+}
+
+void lsp_progress_report(struct lsp_progress *p, double done, double total,
+                         const char *message) {
+    uint64_t now = clock_ms();
+    if (p->state != BAR_SHOWN || now < p->reported_ms + REPORT_EVERY_MS) {
+        return;
+    }
+    p->reported_ms = now;
+    json_t *value = json_pack("{s:s}", "kind", "report");
+    if (message) {
+        json_object_set_new(value, "message", json_clean_z(message));
+    }
+    if (p->percent && total > 0 && done >= 0) {
+        int percent = done >= total ? 100 : (int)(100 * done / total);
+        json_object_set_new(value, "percentage", json_integer(percent));
+    }
+    say(p, value, true);
+}
+
+static void progress_drop(struct lsp_progress *p) {
+    struct lsp_progress **at = &p->lsp->progress;
+    while (*at != p) {
+        at = &(*at)->next;
+    }
+    *at = p->next;
+    if (p->asking) {
+        rpc_request_abandon(p->asking);
+    }
+    json_decref(p->token);
+    free(p->title);
+    free(p);
+}
+
+void lsp_progress_end(struct lsp_progress *p) {
+    if (!p) {
+        return;
+    }
+    if (p->state == BAR_SHOWN) {
+        say(p, json_pack("{s:s}", "kind", "end"), false);
+    }
+    progress_drop(p);
+}
+
+void lsp_progress_cancelled(struct lsp *l, const json_t *token) {
+    for (struct lsp_progress *p = l->progress; p; p = p->next) {
+        if (p->cancel && json_equal(p->token, token)) {
+            p->cancel(p->data);
+            return;
+        }
+    }
+}
+
+uint64_t lsp_progress_due(const struct lsp *l) {
+    uint64_t due = 0;
+    for (const struct lsp_progress *p = l->progress; p; p = p->next) {
+        if (p->state == BAR_DELAYED && (!due || p->due_ms < due)) {
+            due = p->due_ms;
+        }
+    }
+    return due;
+}
+
+void lsp_progress_tick(struct lsp *l, uint64_t now) {
+    for (struct lsp_progress *p = l->progress; p; p = p->next) {
+        if (p->state == BAR_DELAYED && p->due_ms <= now) {
+            ask(p);
+        }
+    }
+}
+
+void lsp_progress_free(struct lsp *l) {
+    for (struct lsp_progress *p = l->progress, *next; p; p = next) {
+        next = p->next;
+        progress_drop(p);
+    }
+}

@@ -1,0 +1,199 @@
+/* Resources: what the domains' providers offer, page after page. */
+#include "protocol/mcp/mcp_internal.h"
+
+#include "base/err.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct resource_provider *provider_at(const struct mcp *m, size_t i) {
+    const struct resource_provider *const *list = m->host->tables->resources;
+    return list ? list[i] : NULL;
+}
+
+static size_t provider_count(const struct mcp *m) {
+    size_t n = 0;
+    while (provider_at(m, n)) {
+        n++;
+    }
+    return n;
+}
+
+bool mcp_has_resources(const struct mcp *m) {
+    return provider_count(m) > 0;
+}
+
+bool mcp_resources_change(const struct mcp *m) {
+    for (size_t i = 0; i < provider_count(m); i++) {
+        if (provider_at(m, i)->changes) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The one with the longest prefix. */
+const struct resource_provider *mcp_provider_find(const struct mcp *m, const char *uri) {
+    const struct resource_provider *best = NULL;
+    if (strlen(uri) > MCP_MAX_URI) {
+        return NULL;
+    }
+    for (size_t i = 0; i < provider_count(m); i++) {
+        const struct resource_provider *p = provider_at(m, i);
+        size_t len = strlen(p->prefix);
+        if (strncmp(uri, p->prefix, len) == 0 && (!best || len > strlen(best->prefix))) {
+            best = p;
+        }
+    }
+    return best;
+}
+
+json_t *mcp_resource_stamp(const struct mcp *m, const char *uri) {
+    const struct resource_provider *p = mcp_provider_find(m, uri);
+    autofree char *stamp = p && p->stamp ? p->stamp(p->data, uri) : NULL;
+    return stamp ? json_text(stamp, strlen(stamp)) : json_null();
+}
+
+/* --- resources/list: the providers' pages, one after another --- */
+
+/* A cursor is "<provider>:<the provider's own>"; nothing after the colon is its first
+ * page. Returns false for one that we did not make. */
+static bool cursor_read(const struct mcp *m, const char *cursor, size_t *index,
+                        const char **inner) {
+    char *end;
+    errno = 0;
+    unsigned long n = strtoul(cursor, &end, 10);
+    if (errno || end == cursor || *end != ':' || *cursor < '0' || *cursor > '9' ||
+        n >= provider_count(m)) {
+        return false;
+    }
+    *index = n;
+    *inner = end[1] ? end + 1 : NULL;
+    return true;
+}
+
+struct page {
+    json_t *resources;
+    char *next;
+    int failure;
+    struct err err;
+};
+
+static struct page page_read(const struct mcp *m, size_t index, const char *cursor) {
+    struct page page = {0};
+    autofree char *inner = NULL;
+    const struct resource_provider *p = provider_at(m, index);
+    page.failure = p->list(p->data, cursor, &page.resources, &inner, &page.err);
+    if (page.failure == 0 && inner) {
+        page.next = xasprintf("%zu:%s", index, inner);
+    } else if (page.failure == 0 && index + 1 < provider_count(m)) {
+        page.next = xasprintf("%zu:", index + 1);
+    }
+    return page;
+}
+
+static void refuse_page(const struct mcp_message *msg, const struct page *page) {
+    if (page->failure == -EINVAL) {
+        mcp_refuse(msg, "unknown cursor");
+    } else {
+        rpc_error(msg->call, RPC_INTERNAL_ERROR, NULL, "%s", page->err.msg);
+    }
+}
+
+/* The provider and its cursor that a request asks for; false for a cursor that we did not
+ * make. */
+static bool page_asked(const struct mcp_message *msg, size_t *index, const char **inner) {
+    const json_t *cursor = json_object_get(msg->params, "cursor");
+    *index = 0;
+    *inner = NULL;
+    return !cursor || (json_is_string(cursor) &&
+                       cursor_read(msg->mcp, json_string_value(cursor), index, inner));
+}
+
+static void list_ready(const struct mcp_message *msg) {
+    size_t index;
+    const char *inner;
+    struct page page = {0};
+    page_asked(msg, &index, &inner);
+    if (mcp_has_resources(msg->mcp)) {
+        page = page_read(msg->mcp, index, inner);
+    } else {
+        page.resources = json_array();
+    }
+    if (page.failure < 0) {
+        refuse_page(msg, &page);
+        return;
+    }
+    json_t *result = json_pack("{s:o}", "resources", page.resources);
+    if (page.next) {
+        json_object_set_new(result, "nextCursor", json_string(page.next));
+    }
+    free(page.next);
+    mcp_reply(msg, result, MCP_VOLATILE);
+}
+
+void mcp_resources_list(const struct mcp_message *msg) {
+    size_t index;
+    const char *inner;
+    if (!page_asked(msg, &index, &inner)) {
+        mcp_refuse(msg, "unknown cursor");
+        return;
+    }
+    const struct resource_provider *p = provider_at(msg->mcp, index);
+    mcp_when_ready(msg, p ? p->when_ready : NULL, p ? p->data : NULL, list_ready);
+}
+
+/* All on one page: there are few. */
+void mcp_resources_templates(const struct mcp_message *msg) {
+    const struct mcp *m = msg->mcp;
+    if (json_object_get(msg->params, "cursor")) {
+        mcp_refuse(msg, "unknown cursor: the list of templates has one page");
+        return;
+    }
+    json_t *all = json_array();
+    for (size_t i = 0; i < provider_count(m); i++) {
+        const struct resource_provider *p = provider_at(m, i);
+        autojson *some = p->templates ? p->templates(p->data) : NULL;
+        if (some) {
+            json_array_extend(all, some);
+        }
+    }
+    mcp_reply(msg, json_pack("{s:o}", "resourceTemplates", all), MCP_STATIC);
+}
+
+/* --- resources/read --- */
+
+void mcp_refuse_uri(struct rpc_call *call, enum mcp_era era, const char *uri) {
+    int code = era == MCP_LEGACY ? (int)MCP_RESOURCE_NOT_FOUND : RPC_INVALID_PARAMS;
+    rpc_error(call, code, json_pack("{s:s}", "uri", uri), "Resource not found");
+}
+
+static void read_ready(const struct mcp_message *msg) {
+    const char *uri = json_get_string(msg->params, "uri", "");
+    const struct resource_provider *p = mcp_provider_find(msg->mcp, uri);
+    struct err err = {0};
+    json_t *result = NULL;
+    if (p && p->read_later) {
+        p->read_later(p->data, uri, mcp_question_new(msg, true));
+        return;
+    }
+    int rc = p ? p->read(p->data, uri, &result, &err) : -ENOENT;
+    if (rc == 0) {
+        mcp_reply(msg, result, MCP_VOLATILE);
+    } else if (rc == -ENOENT) {
+        mcp_refuse_uri(msg->call, msg->era, uri);
+    } else if (rc == -EINVAL) {
+        mcp_refuse(msg, "%s", err.msg);
+    } else {
+        rpc_error(msg->call, RPC_INTERNAL_ERROR, NULL, "%s", err.msg);
+    }
+}
+
+void mcp_resources_read(const struct mcp_message *msg) {
+    const char *uri = mcp_string_param(msg, "uri");
+    if (!uri) {
+        return;
+    }
+    const struct resource_provider *p = mcp_provider_find(msg->mcp, uri);
+    mcp_when_ready(msg, p ? p->when_ready : NULL, p ? p->data : NULL, read_ready);
+}

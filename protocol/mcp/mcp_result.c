@@ -1,0 +1,245 @@
+/* What a call looks like as the result of tools/call: text for the model, and the same as
+ * structured content for programs. */
+#include "protocol/mcp/mcp_internal.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_DESCRIPTION (16u << 20) /* before it is cut to max_tool_text */
+
+static json_t *content_of(const char *text, size_t len) {
+    return json_pack("[{s:s,s:o}]", "type", "text", "text", json_text(text, len));
+}
+
+static json_t *tool_result(json_t *content, bool is_error) {
+    return json_pack("{s:o,s:b}", "content", content, "isError", is_error);
+}
+
+/* structured is stolen. Revisions before 2025-06-18 do not know it; legacy ones take
+ * nothing but objects. */
+static void add_structured(json_t *result, enum mcp_version version, json_t *structured) {
+    if (structured && version >= MCP_2025_06_18 &&
+        (version >= MCP_2026_07_28 || json_is_object(structured))) {
+        json_object_set_new(result, "structuredContent", structured);
+    } else {
+        json_decref(structured);
+    }
+}
+
+/* Content of at most max_tool_text bytes, with a last line that says what was cut. */
+static json_t *bounded_content(const struct mcp *m, enum mcp_version version,
+                               const struct buf *text) {
+    size_t max = m->host->settings->max_tool_text;
+    if (text->len <= max && !text->full) {
+        return content_of(text->data, text->len);
+    }
+    char note[160];
+    int note_len = snprintf(
+        note, sizeof note, "\n[cut: this text has %s%zu bytes%s]",
+        text->full ? "more than " : "", text->len,
+        version >= MCP_2025_06_18 ? "; structuredContent has the whole result" : "");
+    size_t room = max > (size_t)note_len ? max - (size_t)note_len : 0;
+    size_t kept = text_cut(text->data, text->len, room);
+    autobuf cut = BUF_INIT(kept + (size_t)note_len);
+    buf_add(&cut, text->data, kept);
+    buf_add(&cut, note, (size_t)note_len);
+    return content_of(cut.data, cut.len);
+}
+
+static void describe(struct buf *text, const struct operation *op, const json_t *result) {
+    if (op && op->describe) {
+        op->describe(result, text);
+    } else {
+        json_write(text, result);
+    }
+}
+
+static const struct operation *operation_of(const struct mcp *m, const json_t *status) {
+    const char *name = json_get_string(status, "operation", NULL);
+    return name ? operation_find(m->host->tables->operations, name) : NULL;
+}
+
+/* A job's status: one line, then what there is of its outcome. A result is told in the
+ * words of the operation that it belongs to. */
+static void describe_job(struct buf *text, const struct mcp *m, const json_t *status) {
+    static const char *const others[] = {"error", "work_order", "partial"};
+    const json_t *result = json_object_get(status, "result");
+    const json_t *progress = json_object_get(status, "progress");
+    const char *message = json_get_string(progress, "message", "");
+    double total = json_number_value(json_object_get(progress, "total"));
+    buf_addf(text, "Job %s: %s", json_get_string(status, "job", ""),
+             json_get_string(status, "state", ""));
+    if (total > 0 && !result) {
+        buf_addf(text, ", %.6g of %.6g",
+                 json_number_value(json_object_get(progress, "done")), total);
+    }
+    buf_addf(text, "%s%s\n", *message && !result ? ": " : "", result ? "" : message);
+    if (result) {
+        describe(text, operation_of(m, status), result);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        const json_t *other = json_object_get(status, others[i]);
+        if (other) {
+            buf_addf(text, "%s: ", others[i]);
+            json_write(text, other);
+            buf_addc(text, '\n');
+        }
+    }
+}
+
+json_t *mcp_result_success(const struct mcp *m, enum mcp_version version,
+                           const struct operation *op, const json_t *result) {
+    autobuf text = BUF_INIT(MAX_DESCRIPTION);
+    json_t *told = mcp_hinted_result(m, result);
+    if (op && strcmp(op->name, "job/status") == 0) {
+        describe_job(&text, m, told);
+    } else {
+        describe(&text, op, told);
+    }
+    json_t *all = tool_result(bounded_content(m, version, &text), false);
+    add_structured(all, version, told);
+    return all;
+}
+
+/* hint: the failure's, as mcp_hint tells it, or NULL. */
+static void describe_failure(struct buf *text, const struct operation *op,
+                             const struct call_failure *failure, const char *hint) {
+    buf_adds(text, failure->message ? failure->message : "The call failed.");
+    if (failure->path && *failure->path) {
+        buf_addf(text, "\nParameter: %s", failure->path);
+    }
+    if (hint) {
+        buf_addf(text, "\nHint: %s", hint);
+    }
+    if (failure->fault == CALL_BAD_PARAMS && op && op->example) {
+        buf_addf(text, "\nExample of good arguments: %s", op->example);
+    }
+}
+
+json_t *mcp_result_failure(const struct mcp *m, enum mcp_version version,
+                           const struct operation *op,
+                           const struct call_failure *failure) {
+    autobuf text = BUF_INIT(MAX_DESCRIPTION);
+    autofree char *hint = failure->hint ? mcp_hint(m, failure->hint) : NULL;
+    describe_failure(&text, op, failure, hint);
+    json_t *all = tool_result(bounded_content(m, version, &text), true);
+    json_t *error = json_object();
+    const char *const fields[][2] = {{"message", failure->message},
+                                     {"reason", failure->reason},
+                                     {"hint", hint},
+                                     {"path", failure->path}};
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+        const char *value = fields[i][1];
+        if (value) {
+            json_object_set_new(error, fields[i][0], json_text(value, strlen(value)));
+        }
+    }
+    add_structured(all, version, json_pack("{s:o}", "error", error));
+    return all;
+}
+
+json_t *mcp_result_cancelled(void) {
+    static const char text[] = "The call was cancelled before it finished.";
+    return tool_result(content_of(text, strlen(text)), true);
+}
+
+/* The error of a job's status, as jobs are stored: {"message", "data": {"reason", …}}. */
+static json_t *stored_failure(const struct mcp *m, enum mcp_version version,
+                              const struct operation *op, const json_t *error) {
+    const json_t *data = json_object_get(error, "data");
+    const char *const fields[] = {
+        json_get_string(error, "message", "The call failed."),
+        json_get_string(data, "reason", NULL),
+        json_get_string(data, "hint", NULL),
+        json_get_string(data, "path", NULL),
+    };
+    struct call_failure failure = {.fault = fields[3] ? CALL_BAD_PARAMS : CALL_INTERNAL,
+                                   .message = (char *)(uintptr_t)fields[0],
+                                   .reason = (char *)(uintptr_t)fields[1],
+                                   .hint = (char *)(uintptr_t)fields[2],
+                                   .path = (char *)(uintptr_t)fields[3]};
+    return mcp_result_failure(m, version, op, &failure);
+}
+
+json_t *mcp_result_stored(const struct mcp *m, enum mcp_version version,
+                          const json_t *status) {
+    const struct operation *op = operation_of(m, status);
+    const json_t *result = json_object_get(status, "result");
+    const json_t *error = json_object_get(status, "error");
+    if (result) {
+        return mcp_result_success(m, version, op, result);
+    }
+    return error ? stored_failure(m, version, op, error) : mcp_result_cancelled();
+}
+
+json_t *mcp_result_ended(const struct mcp *m, enum mcp_version version,
+                         const struct call *call) {
+    switch (call_state(call)) {
+    case CALL_SUCCEEDED:
+        return mcp_result_success(m, version, call_operation(call), call_result(call));
+    case CALL_FAILED:
+        return mcp_result_failure(m, version, call_operation(call), call_failure(call));
+    default:
+        return mcp_result_cancelled();
+    }
+}
+
+/* --- calls that go on --- */
+
+static void describe_progress(struct buf *text, const struct call *call) {
+    const struct call_progress *p = call_progress(call);
+    buf_addf(text, "Still running after %llu s",
+             (unsigned long long)((clock_ms() - call_started_ms(call)) / 1000));
+    if (p->total > 0) {
+        buf_addf(text, ", %.6g of %.6g", p->done, p->total);
+    }
+    if (p->message && *p->message) {
+        buf_addf(text, ": %s", p->message);
+    }
+    buf_addc(text, '\n');
+}
+
+/* How to come back: named only when the tables have such tools. */
+static void describe_return(struct buf *text, const struct mcp *m, const char *job) {
+    const struct operation_table *ops = m->host->tables->operations;
+    buf_addf(text, "It goes on as job %s.", job);
+    if (operation_find_tool(ops, "job_status")) {
+        buf_addf(text,
+                 " Call job_status with {\"job\": \"%s\"} for its progress and its "
+                 "result.",
+                 job);
+    }
+    if (operation_find_tool(ops, "job_cancel")) {
+        buf_adds(text, " job_cancel stops it.");
+    }
+    buf_addc(text, '\n');
+}
+
+json_t *mcp_result_running(const struct mcp *m, enum mcp_version version,
+                           const struct call *call, const char *job) {
+    autobuf text = BUF_INIT(MAX_DESCRIPTION);
+    bool waits = call_state(call) == CALL_INPUT_REQUIRED;
+    const json_t *extra = waits ? call_work_order(call) : call_partial(call);
+    json_t *all =
+        json_pack("{s:s,s:s,s:o}", "job", job, "state", call_state_name(call_state(call)),
+                  "progress", call_progress_json(call));
+    if (waits) {
+        buf_adds(&text, "It needs something from you before it can go on.\n");
+    } else {
+        describe_progress(&text, call);
+    }
+    describe_return(&text, m, job);
+    if (extra) {
+        json_object_set(all, waits ? "work_order" : "partial",
+                        (json_t *)(uintptr_t)extra);
+        buf_adds(&text, waits ? "What it needs: " : "Known so far: ");
+        json_write(&text, extra);
+    }
+    json_t *result = tool_result(bounded_content(m, version, &text), false);
+    add_structured(result, version, all);
+    return result;
+}

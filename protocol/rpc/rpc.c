@@ -1,0 +1,398 @@
+#define LOG_MODULE "rpc"
+#include "protocol/rpc/rpc.h"
+
+#include "base/log.h"
+#include "protocol/rpc/rpc_peer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+void rpc_peer_enter(struct rpc_peer *peer) {
+    peer->entered++;
+}
+
+void rpc_peer_leave(struct rpc_peer *peer) {
+    if (--peer->entered == 0 && peer->dead) {
+        frame_decoder_free(peer->decoder);
+        free(peer);
+    }
+}
+
+void rpc_peer_release(struct rpc_peer *peer, json_t *message, size_t bytes) {
+    if (peer && !peer->dead && bytes > RPC_INLINE_PARSE && peer->events.release) {
+        peer->events.release(message, peer->data);
+    } else {
+        json_decref(message);
+    }
+}
+
+/* Where a message came from and where its answer goes. */
+struct source {
+    enum frame_mode mode;
+    struct rpc_batch *batch;
+    size_t bytes;
+};
+
+static void answer(struct rpc_peer *peer, enum frame_mode mode, struct rpc_batch *batch,
+                   struct buf *message, bool droppable) {
+    if (batch) {
+        rpc_batch_add(batch, message);
+    } else {
+        rpc_write_send(peer, mode, message, droppable);
+    }
+}
+
+static void refuse(struct rpc_peer *peer, struct source from, const char *id, int code,
+                   const char *why) {
+    struct buf out = rpc_write_refusal(peer, id, code, why);
+    answer(peer, from.mode, from.batch, &out, !id);
+}
+
+static void take_response(struct rpc_peer *peer, json_t *value) {
+    const json_t *id = json_object_get(value, "id");
+    struct rpc_request *request =
+        json_is_integer(id) ? rpc_request_find(peer, json_integer_value(id)) : NULL;
+    if (!request) {
+        log_debug("response to no request of ours");
+        return;
+    }
+    const json_t *error = json_object_get(value, "error");
+    if (!error || json_is_null(error)) {
+        json_t *result = json_object_get(value, "result");
+        rpc_request_end(request, 0, result ? result : json_null(), NULL);
+    } else if (json_is_object(error)) {
+        rpc_request_end(request, 0, NULL, error);
+    } else {
+        json_t *made = json_pack("{s:i,s:s}", "code", RPC_INTERNAL_ERROR, "message",
+                                 "the other side failed without a proper error");
+        rpc_request_end(request, 0, NULL, made);
+        json_decref(made);
+    }
+}
+
+/* message is borrowed; *id is taken when it becomes a call's. */
+static void take_request(struct rpc_peer *peer, struct source from, json_t *message,
+                         const struct rpc_message *read, struct rpc_id *id) {
+    if (rpc_call_find(peer, id->text)) {
+        refuse(peer, from, id->text, RPC_INVALID_REQUEST,
+               "a request with this id is still being answered");
+        return;
+    }
+    if (peer->call_count >= RPC_MAX_PENDING ||
+        peer->call_bytes + from.bytes > RPC_MAX_PENDING_BYTES) {
+        refuse(peer, from, id->text, RPC_INTERNAL_ERROR,
+               "too many unanswered requests; wait for answers before sending more");
+        return;
+    }
+    struct rpc_call *call = xcalloc(1, sizeof *call);
+    *call = (struct rpc_call){.peer = peer,
+                              .mode = from.mode,
+                              .batch = from.batch,
+                              .id = take(id->text),
+                              .message = json_incref(message),
+                              .method = read->method,
+                              .params = read->params,
+                              .bytes = from.bytes};
+    if (from.batch) {
+        from.batch->open++;
+    }
+    rpc_call_link(peer, call);
+    peer->events.request(call, peer->data);
+}
+
+static void take_message(struct rpc_peer *peer, struct source from, json_t *value,
+                         struct rpc_id *id) {
+    struct rpc_message read;
+    rpc_message_read(value, id, &read);
+    switch (read.kind) {
+    case RPC_KIND_REQUEST:
+        take_request(peer, from, value, &read, id);
+        break;
+    case RPC_KIND_NOTIFICATION:
+        peer->events.notification(peer, from.mode, read.method, read.params, peer->data);
+        break;
+    case RPC_KIND_RESPONSE:
+        take_response(peer, value);
+        break;
+    case RPC_KIND_BAD:
+        refuse(peer, from, id->text, RPC_INVALID_REQUEST, read.why);
+        break;
+    }
+}
+
+static const char *batch_fault(const struct rpc_peer *peer, const struct rpc_body *body) {
+    size_t size = json_array_size(body->root);
+    return !peer->batches                                ? "batches are not served here"
+           : size == 0                                   ? "the batch is empty"
+           : size > RPC_MAX_BATCH || size != body->count ? "the batch is too long"
+                                                         : NULL;
+}
+
+static void take_batch(struct rpc_peer *peer, enum frame_mode mode, struct rpc_body *body,
+                       size_t len) {
+    struct source from = {.mode = mode};
+    const char *fault = batch_fault(peer, body);
+    if (fault) {
+        refuse(peer, from, NULL, RPC_INVALID_REQUEST, fault);
+        return;
+    }
+    from.bytes = len / body->count;
+    from.batch = xcalloc(1, sizeof *from.batch);
+    *from.batch = (struct rpc_batch){.mode = mode, .open = 1};
+    from.batch->body = BUF_INIT(SIZE_MAX / 4); /* each reply has its own limit */
+    rpc_batch_link(peer, from.batch);
+    for (size_t i = 0; i < body->count && !peer->dead; i++) {
+        take_message(peer, from, json_array_get(body->root, i), &body->ids[i]);
+    }
+    rpc_batch_settle(from.batch);
+}
+
+/* Everything in one body. May end the peer. body is used up. */
+static void take_body(struct rpc_peer *peer, enum frame_mode mode, struct rpc_body *body,
+                      size_t len) {
+    struct source from = {.mode = mode, .bytes = len};
+    if (!body->root) {
+        char why[sizeof body->why + 32];
+        snprintf(why, sizeof why, "not valid JSON: %s", body->why);
+        refuse(peer, from, NULL, RPC_PARSE_ERROR, why);
+    } else if (body->batch) {
+        take_batch(peer, mode, body, len);
+    } else {
+        take_message(peer, from, body->root, &body->ids[0]);
+    }
+    rpc_peer_release(peer, take(body->root), len);
+    rpc_body_finish(body);
+}
+
+static unsigned parses_running;
+
+unsigned rpc_parses_running(void) {
+    return parses_running;
+}
+
+static void start_parse(struct rpc_peer *peer, enum frame_mode mode, const char *text,
+                        size_t len) {
+    struct rpc_parse *parse = xcalloc(1, sizeof *parse);
+    parse->peer = peer;
+    parse->mode = mode;
+    parse->text = xmalloc(len + 1);
+    memcpy(parse->text, text, len + 1);
+    parse->len = len;
+    peer->parse = parse;
+    parses_running++;
+    peer->events.parse(peer, parse, peer->data);
+}
+
+static bool has_room(const struct rpc_peer *peer) {
+    return peer->call_count < RPC_MAX_PENDING &&
+           peer->call_bytes + peer->max_body <= RPC_MAX_PENDING_BYTES;
+}
+
+void rpc_peer_has_room(struct rpc_peer *peer) {
+    bool was = peer->full || peer->refuses;
+    if (was && has_room(peer) && !peer->dead) {
+        peer->refuses = false;
+        peer->events.room(peer, peer->data);
+    }
+}
+
+/* False when nothing more is to be taken for now. */
+static bool goes_on(struct rpc_peer *peer) {
+    if (!peer->dead && !peer->parse && peer->events.enough) {
+        peer->held = peer->events.enough(peer, peer->data);
+    }
+    peer->full = peer->events.room && !peer->refuses && !has_room(peer);
+    return !peer->dead && !peer->parse && !peer->held && !peer->full;
+}
+
+static bool on_message(enum frame_mode mode, char *text, size_t len, void *data) {
+    struct rpc_peer *peer = data;
+    if (peer->dead) {
+        return false;
+    }
+    peer->mode = mode;
+    if (peer->events.trace) {
+        peer->events.trace(peer, false, text, len, peer->data);
+    }
+    if (len > RPC_INLINE_PARSE && peer->events.parse) {
+        start_parse(peer, mode, text, len);
+    } else {
+        struct rpc_body body;
+        rpc_body_read(text, len, &body);
+        take_body(peer, mode, &body, len);
+    }
+    return goes_on(peer);
+}
+
+/* A message too large to read: if it was an answer to us, its request must still end. */
+static void too_large(struct rpc_peer *peer, enum frame_mode mode, const char *bytes,
+                      size_t len) {
+    struct rpc_head head;
+    struct source from = {.mode = mode};
+    rpc_head_read(bytes, len, &head);
+    const char *id = head.id.kind == RPC_ID_GOOD ? head.id.text : NULL;
+    if (head.response && !head.method) {
+        struct rpc_request *request =
+            id && *id != '"' ? rpc_request_find(peer, strtoll(id, NULL, 10)) : NULL;
+        if (request) {
+            rpc_request_end(request, -EMSGSIZE, NULL, NULL);
+        }
+    } else {
+        refuse(peer, from, id, RPC_INVALID_REQUEST, "the message is too large");
+    }
+    free(head.id.text);
+}
+
+static void on_fault(enum frame_mode mode, enum frame_fault fault, const char *head,
+                     size_t len, void *data) {
+    struct rpc_peer *peer = data;
+    struct source from = {.mode = mode};
+    if (peer->dead) {
+        return;
+    }
+    switch (fault) {
+    case FRAME_TOO_LARGE:
+        too_large(peer, mode, head, len);
+        break;
+    case FRAME_BAD_HEADER:
+        refuse(peer, from, NULL, RPC_INVALID_REQUEST,
+               "a header block needs one Content-Length, with the number of bytes");
+        break;
+    case FRAME_JUNK:
+        refuse(peer, from, NULL, RPC_PARSE_ERROR,
+               "neither a JSON object on one line nor a Content-Length header");
+        break;
+    }
+    if (!goes_on(peer)) {
+        frame_pause(peer->decoder);
+    }
+}
+
+void rpc_parse_run(struct rpc_parse *parse) {
+    rpc_body_read(parse->text, parse->len, &parse->body);
+    free(take(parse->text));
+}
+
+void rpc_parse_done(struct rpc_parse *parse) {
+    struct rpc_peer *peer = parse->peer;
+    parses_running--;
+    if (peer) {
+        rpc_peer_enter(peer);
+        peer->parse = NULL;
+        take_body(peer, parse->mode, &parse->body, parse->len);
+        if (goes_on(peer)) {
+            frame_resume(peer->decoder);
+        }
+        rpc_peer_leave(peer);
+    }
+    rpc_body_finish(&parse->body);
+    free(parse->text);
+    free(parse);
+}
+
+/* --- the peer --- */
+
+struct rpc_peer *rpc_peer_new(enum frame_mode mode, size_t max_body,
+                              const struct rpc_events *events, void *data) {
+    static const struct frame_events frame_events = {on_message, on_fault};
+    struct rpc_peer *peer = xcalloc(1, sizeof *peer);
+    peer->events = *events;
+    peer->data = data;
+    peer->mode = mode;
+    peer->max_body = max_body;
+    peer->decoder = frame_decoder_new(max_body, &frame_events, peer);
+    return peer;
+}
+
+static void forget_calls(struct rpc_peer *peer) {
+    for (unsigned i = 0; i < RPC_BUCKETS; i++) {
+        while (peer->calls[i]) {
+            struct rpc_call *call = peer->calls[i];
+            rpc_call_unlink(call);
+            rpc_call_cancel(call);
+        }
+    }
+}
+
+static void end_requests(struct rpc_peer *peer) {
+    for (unsigned i = 0; i < RPC_BUCKETS; i++) {
+        while (peer->requests[i]) {
+            rpc_request_end(peer->requests[i], -ECANCELED, NULL, NULL);
+        }
+    }
+}
+
+void rpc_peer_free(struct rpc_peer *peer) {
+    if (!peer || peer->dead) {
+        return;
+    }
+    rpc_peer_enter(peer);
+    peer->dead = true;
+    if (peer->parse) {
+        peer->parse->peer = NULL;
+        peer->parse = NULL;
+    }
+    while (peer->open_batches) {
+        rpc_batch_unlink(peer->open_batches);
+    }
+    forget_calls(peer);
+    end_requests(peer);
+    rpc_peer_leave(peer);
+}
+
+void *rpc_peer_data(const struct rpc_peer *peer) {
+    return peer->data;
+}
+
+void rpc_feed(struct rpc_peer *peer, const char *bytes, size_t len) {
+    if (peer->dead) {
+        return;
+    }
+    rpc_peer_enter(peer);
+    frame_feed(peer->decoder, bytes, len);
+    rpc_peer_leave(peer);
+}
+
+bool rpc_peer_busy(const struct rpc_peer *peer) {
+    return peer->parse || peer->held || peer->full;
+}
+
+bool rpc_peer_full(const struct rpc_peer *peer) {
+    return peer->full && !peer->parse && !peer->held;
+}
+
+static void go_on(struct rpc_peer *peer) {
+    peer->held = peer->full = false;
+    if (!peer->parse) {
+        rpc_peer_enter(peer);
+        frame_resume(peer->decoder);
+        rpc_peer_leave(peer);
+    }
+}
+
+void rpc_peer_resume(struct rpc_peer *peer) {
+    bool full = peer->full && !has_room(peer);
+    if ((peer->held || peer->full) && !full && !peer->dead) {
+        go_on(peer);
+    }
+}
+
+void rpc_peer_refuse(struct rpc_peer *peer) {
+    if (peer->full && !peer->dead) {
+        peer->refuses = true;
+        go_on(peer);
+    }
+}
+
+enum frame_mode rpc_peer_mode(const struct rpc_peer *peer) {
+    return peer->mode;
+}
+
+void rpc_peer_allow_batches(struct rpc_peer *peer, bool allow) {
+    peer->batches = allow;
+}
+
+void rpc_peer_omit_null_id(struct rpc_peer *peer, bool omit) {
+    peer->omit_null_id = omit;
+}

@@ -1,0 +1,116 @@
+#pragma once
+/* rpc_peer: a peer's inside, shared by rpc.c (what comes in), rpc_call.c (its requests
+ * and their answers), rpc_request.c (what goes out) and rpc_write.c (how it is written).
+ */
+#include "base/buf.h"
+#include "protocol/rpc/rpc.h"
+#include "protocol/rpc/rpc_message.h"
+
+#include <stdint.h>
+
+#define RPC_BUCKETS 256u    /* of each table of unanswered requests */
+#define RPC_HEADER_ROOM 32u /* in front of a body, for its Content-Length */
+
+/* Requests that came as one array: their replies leave as one. */
+struct rpc_batch {
+    struct rpc_peer *peer; /* NULL once it is gone */
+    enum frame_mode mode;
+    size_t open;     /* calls without an answer, and 1 while the batch is being read */
+    struct buf body; /* "[…,…", or empty */
+    struct rpc_batch *prev, *next;
+};
+
+struct rpc_call {
+    struct rpc_peer *peer; /* NULL once it is gone */
+    enum frame_mode mode;
+    struct rpc_batch *batch; /* NULL: on its own */
+    char *id;
+    json_t *message; /* owns method and params */
+    size_t bytes;    /* its part of the body that it came in */
+    const char *method;
+    json_t *params;
+    bool cancelled;
+    rpc_cancelled *on_cancelled;
+    void *on_cancelled_data;
+    struct rpc_call *prev, *next; /* peer->calls[…] */
+};
+
+struct rpc_request {
+    struct rpc_peer *peer;
+    json_int_t id;
+    rpc_response *cb;
+    void *data;
+    struct rpc_request *prev, *next; /* peer->requests[…] */
+};
+
+struct rpc_parse {
+    struct rpc_peer *peer; /* NULL once it is gone */
+    enum frame_mode mode;
+    char *text;
+    size_t len;
+    struct rpc_body body;
+};
+
+struct rpc_peer {
+    struct rpc_events events;
+    void *data;
+    struct frame_decoder *decoder;
+    enum frame_mode mode;
+    bool batches, omit_null_id;
+    bool dead;        /* rpc_peer_free was called: nothing is sent or told any more */
+    unsigned entered; /* functions of ours on the stack; freed when it falls to 0 */
+    struct rpc_parse *parse;
+    bool held;          /* the host has had enough for now */
+    bool full, refuses; /* no room for requests: nothing is read, or they are refused */
+    size_t max_body;
+    struct rpc_call *calls[RPC_BUCKETS];
+    struct rpc_request *requests[RPC_BUCKETS];
+    struct rpc_batch *open_batches;
+    size_t call_count, call_bytes, request_count;
+    json_int_t next_id;
+};
+
+/* Drops a message, or a part of one, that came in a body of so many bytes. peer may be
+ * NULL. */
+void rpc_peer_release(struct rpc_peer *peer, json_t *message, size_t bytes);
+/* After a call has gone: tells the host of room that there was not. */
+void rpc_peer_has_room(struct rpc_peer *peer);
+/* Around everything that may call out: a peer that is freed meanwhile goes at the last
+ * leave. */
+void rpc_peer_enter(struct rpc_peer *peer);
+void rpc_peer_leave(struct rpc_peer *peer);
+
+/* --- rpc_write.c: a message is begun, gets its members and a '}', and is sent --- */
+
+struct buf rpc_write_begin(void);
+/* NULL writes null. A value that cannot be written makes out full. */
+void rpc_write_member(struct buf *out, const char *key, const json_t *value);
+void rpc_write_error(struct buf *out, int code, const char *message, const json_t *data);
+/* id NULL: null, or left out if the peer wants that. */
+void rpc_write_id(const struct rpc_peer *peer, struct buf *out, const char *id);
+/* A whole error message, for what never became a call. */
+struct buf rpc_write_refusal(const struct rpc_peer *peer, const char *id, int code,
+                             const char *why);
+/* Frame what stands behind the header's room, and send it. out is used up. */
+void rpc_write_send(struct rpc_peer *peer, enum frame_mode mode, struct buf *out,
+                    bool droppable);
+
+void rpc_batch_link(struct rpc_peer *peer, struct rpc_batch *batch);
+void rpc_batch_unlink(struct rpc_batch *batch);
+/* Put one whole message into the batch's answer. message is used up. */
+void rpc_batch_add(struct rpc_batch *batch, struct buf *message);
+/* One call of the batch is over, or its reading. The last one sends the replies. */
+void rpc_batch_settle(struct rpc_batch *batch);
+
+/* --- rpc_call.c --- */
+
+void rpc_call_link(struct rpc_peer *peer, struct rpc_call *call);
+void rpc_call_unlink(struct rpc_call *call);
+struct rpc_call *rpc_call_find(const struct rpc_peer *peer, const char *id);
+void rpc_call_cancel(struct rpc_call *call);
+
+/* --- rpc_request.c --- */
+
+struct rpc_request *rpc_request_find(struct rpc_peer *peer, json_int_t id);
+void rpc_request_end(struct rpc_request *request, int status, const json_t *result,
+                     const json_t *error);

@@ -1,0 +1,352 @@
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "protocol/schema/schema.h"
+#include "protocol/schema/schema_complaint.h"
+#include "protocol/schema/schema_tree.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MATCH_LIMIT 200000u /* steps of one pattern match: some ms */
+#define MATCH_DEPTH 500u
+#define MATCH_HEAP_KIB 4096u
+
+static bool check(const struct schema *s, const json_t *value,
+                  const struct schema_place *at, struct schema_complaint *c);
+
+/* --- checking --- */
+
+static unsigned type_of(const json_t *value) {
+    switch (json_typeof(value)) {
+    case JSON_NULL:
+        return SCHEMA_NULL;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return SCHEMA_BOOLEAN;
+    case JSON_INTEGER:
+        return SCHEMA_INTEGER | SCHEMA_NUMBER;
+    case JSON_REAL:
+        return SCHEMA_NUMBER;
+    case JSON_STRING:
+        return SCHEMA_STRING;
+    case JSON_ARRAY:
+        return SCHEMA_ARRAY;
+    case JSON_OBJECT:
+        return SCHEMA_OBJECT;
+    }
+    return 0;
+}
+
+static bool check_choices(const struct schema *s, const json_t *value,
+                          const struct schema_place *at, struct schema_complaint *c) {
+    size_t i;
+    json_t *choice;
+    autobuf list = BUF_INIT(SCHEMA_COMPLAINT_MAX);
+    if (s->fixed && !json_equal(s->fixed, value)) {
+        json_write(&list, s->fixed);
+        return schema_complain(c, at, "must be %s", list.data);
+    }
+    json_array_foreach(s->choices, i, choice) {
+        if (json_equal(choice, value)) {
+            return true;
+        }
+        buf_adds(&list, i ? ", " : "");
+        json_write(&list, choice);
+    }
+    if (!s->choices) {
+        return true;
+    }
+    autobuf given = BUF_INIT(SCHEMA_COMPLAINT_MAX);
+    schema_add_value(&given, value);
+    return schema_complain(c, at, "expected one of %.120s, got %s", list.data,
+                           given.data);
+}
+
+static long double number_of(const json_t *value) {
+    return json_is_integer(value) ? (long double)json_integer_value(value)
+                                  : (long double)json_real_value(value);
+}
+
+static bool check_number(const struct schema *s, const json_t *value,
+                         const struct schema_place *at, struct schema_complaint *c) {
+    long double n = number_of(value);
+    if (s->minimum.set && n < s->minimum.value) {
+        return schema_complain(c, at, "must be at least %.15Lg, got %.15Lg",
+                               s->minimum.value, n);
+    }
+    if (s->maximum.set && n > s->maximum.value) {
+        return schema_complain(c, at, "must be at most %.15Lg, got %.15Lg",
+                               s->maximum.value, n);
+    }
+    if (s->above.set && n <= s->above.value) {
+        return schema_complain(c, at, "must be more than %.15Lg, got %.15Lg",
+                               s->above.value, n);
+    }
+    if (s->below.set && n >= s->below.value) {
+        return schema_complain(c, at, "must be less than %.15Lg, got %.15Lg",
+                               s->below.value, n);
+    }
+    return true;
+}
+
+/* what: "character", "item" or "member" */
+static bool check_count(const struct schema_bound *low, const struct schema_bound *high,
+                        size_t count, const char *what, const struct schema_place *at,
+                        struct schema_complaint *c) {
+    if (low->set && (long double)count < low->value) {
+        return schema_complain(c, at, "needs at least %.15Lg %s%s, has %zu", low->value,
+                               what, low->value == 1 ? "" : "s", count);
+    }
+    if (high->set && (long double)count > high->value) {
+        return schema_complain(c, at, "may have at most %.15Lg %s%s, has %zu",
+                               high->value, what, high->value == 1 ? "" : "s", count);
+    }
+    return true;
+}
+
+/* Returns pcre2_match's: negative for no match or a limit. */
+static int match(const struct schema *s, const json_t *string) {
+    pcre2_match_data *data = pcre2_match_data_create(1, NULL);
+    pcre2_match_context *limits = pcre2_match_context_create(NULL);
+    pcre2_set_match_limit(limits, MATCH_LIMIT);
+    pcre2_set_depth_limit(limits, MATCH_DEPTH);
+    pcre2_set_heap_limit(limits, MATCH_HEAP_KIB);
+    int rc = pcre2_match(s->pattern, (PCRE2_SPTR)json_string_value(string),
+                         json_string_length(string), 0, PCRE2_NO_UTF_CHECK, data, limits);
+    pcre2_match_context_free(limits);
+    pcre2_match_data_free(data);
+    return rc;
+}
+
+static bool check_string(const struct schema *s, const json_t *value,
+                         const struct schema_place *at, struct schema_complaint *c) {
+    if ((s->min_length.set || s->max_length.set) &&
+        !check_count(
+            &s->min_length, &s->max_length,
+            text_code_points(json_string_value(value), json_string_length(value)),
+            "character", at, c)) {
+        return false;
+    }
+    int rc = s->pattern ? match(s, value) : 0;
+    if (rc == PCRE2_ERROR_NOMATCH) {
+        return schema_complain(c, at, "does not match the pattern %s", s->pattern_text);
+    }
+    return rc >= 0 || schema_complain(c, at, "is too long or involved for the pattern %s",
+                                      s->pattern_text);
+}
+
+static int compare_texts(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Sorted as text: a long list must not cost its square. */
+static bool all_different(const json_t *array) {
+    size_t count = json_array_size(array), i;
+    json_t *item;
+    bool different = true;
+    autofree char **texts = xcalloc(count, sizeof *texts);
+    json_array_foreach(array, i, item) {
+        texts[i] = json_dumps(item, JSON_ENCODE_ANY | JSON_SORT_KEYS | JSON_COMPACT);
+    }
+    qsort(texts, count, sizeof *texts, compare_texts);
+    for (i = 1; i < count; i++) {
+        different = different && strcmp(texts[i - 1], texts[i]) != 0;
+    }
+    for (i = 0; i < count; i++) {
+        free(texts[i]);
+    }
+    return different;
+}
+
+static bool check_array(const struct schema *s, const json_t *value,
+                        const struct schema_place *at, struct schema_complaint *c) {
+    size_t i;
+    json_t *item;
+    if (!check_count(&s->min_items, &s->max_items, json_array_size(value), "item", at,
+                     c)) {
+        return false;
+    }
+    json_array_foreach(value, i, item) {
+        const struct schema *own = i < s->prefix.count ? s->prefix.items[i] : s->items;
+        if (own && !check(own, item, &(struct schema_place){.up = at, .index = i}, c)) {
+            return false;
+        }
+    }
+    return !s->unique || all_different(value) ||
+           schema_complain(c, at, "holds the same item twice");
+}
+
+static const struct schema_property *find_property(const struct schema *s,
+                                                   const char *name) {
+    for (size_t i = 0; i < s->property_count; i++) {
+        if (strcmp(s->properties[i].name, name) == 0) {
+            return &s->properties[i];
+        }
+    }
+    return NULL;
+}
+
+static bool check_member(const struct schema *s, const char *name, const json_t *value,
+                         const struct schema_place *up, struct schema_complaint *c) {
+    struct schema_place at = {.up = up, .key = name};
+    const struct schema_property *property = find_property(s, name);
+    if (s->names) {
+        autojson *key = json_string(name);
+        if (!check(s->names, key, &at, c)) {
+            return false;
+        }
+    }
+    if (property) {
+        return check(property->schema, value, &at, c);
+    }
+    if (s->additional && !s->additional->types) {
+        return schema_complain_unknown(s, name, up, c);
+    }
+    return !s->additional || check(s->additional, value, &at, c);
+}
+
+static bool check_object(const struct schema *s, const json_t *value,
+                         const struct schema_place *at, struct schema_complaint *c) {
+    json_t *object = (json_t *)(uintptr_t)value, *member, *needed;
+    const char *name;
+    size_t i;
+    /* First: an unknown name is often a needed one misspelt. */
+    json_object_foreach(object, name, member) {
+        if (!check_member(s, name, member, at, c)) {
+            return false;
+        }
+    }
+    json_array_foreach(s->required, i, needed) {
+        if (!json_object_get(value, json_string_value(needed))) {
+            return schema_complain(c, at, "missing parameter \"%s\"",
+                                   json_string_value(needed));
+        }
+    }
+    return check_count(&s->min_members, &s->max_members, json_object_size(value),
+                       "member", at, c);
+}
+
+static void complaint_move(struct schema_complaint *to, struct schema_complaint *from) {
+    free(to->pointer);
+    *to = *from;
+    from->pointer = NULL;
+}
+
+/* Of the forms that were tried, the one that got furthest tells most. */
+static bool complain_forms(const struct schema_list *forms, const json_t *value,
+                           const struct schema_place *at, struct schema_complaint *best,
+                           struct schema_complaint *c) {
+    unsigned types = 0;
+    for (size_t i = 0; i < forms->count; i++) {
+        types |= forms->items[i]->types;
+    }
+    if (!(types & type_of(value))) {
+        return schema_complain_type(types, value, at, c);
+    }
+    complaint_move(c, best);
+    return false;
+}
+
+static bool check_forms(const struct schema_list *forms, bool only_one,
+                        const json_t *value, const struct schema_place *at,
+                        struct schema_complaint *c) {
+    struct schema_complaint best = {.text = ""};
+    size_t fits = 0;
+    for (size_t i = 0; i < forms->count; i++) {
+        struct schema_complaint one = {.text = ""};
+        const struct schema *form = forms->items[i];
+        bool fit = check(form, value, at, &one);
+        bool apt = form->types & type_of(value);
+        fits += fit;
+        if (!fit && (!best.pointer || (apt && one.depth >= best.depth))) {
+            complaint_move(&best, &one);
+        }
+        free(one.pointer);
+    }
+    bool good = only_one ? fits == 1 : fits > 0;
+    if (!fits) {
+        complain_forms(forms, value, at, &best, c);
+    } else if (!good) {
+        schema_complain(c, at, "fits more than one of the forms it may have");
+    }
+    free(best.pointer);
+    return good;
+}
+
+static bool check_combined(const struct schema *s, const json_t *value,
+                           const struct schema_place *at, struct schema_complaint *c) {
+    for (size_t i = 0; i < s->all.count; i++) {
+        if (!check(s->all.items[i], value, at, c)) {
+            return false;
+        }
+    }
+    if ((s->any.count && !check_forms(&s->any, false, value, at, c)) ||
+        (s->one.count && !check_forms(&s->one, true, value, at, c))) {
+        return false;
+    }
+    if (s->negated) {
+        struct schema_complaint unused = {.text = ""};
+        bool fits = check(s->negated, value, at, &unused);
+        free(unused.pointer);
+        return !fits || schema_complain(c, at, "has a form that is not allowed here");
+    }
+    return true;
+}
+
+static bool check(const struct schema *s, const json_t *value,
+                  const struct schema_place *at, struct schema_complaint *c) {
+    if (!(s->types & type_of(value))) {
+        return schema_complain_type(s->types, value, at, c);
+    }
+    bool good = check_choices(s, value, at, c);
+    if (good && json_is_number(value)) {
+        good = check_number(s, value, at, c);
+    } else if (good && json_is_string(value)) {
+        good = check_string(s, value, at, c);
+    } else if (good && json_is_array(value)) {
+        good = check_array(s, value, at, c);
+    } else if (good && json_is_object(value)) {
+        good = check_object(s, value, at, c);
+    }
+    return good && check_combined(s, value, at, c);
+}
+
+/* --- strings that C would cut short, wherever they stand --- */
+
+static bool check_nul(const json_t *value, const struct schema_place *at,
+                      struct schema_complaint *c) {
+    size_t i;
+    const char *name;
+    json_t *member;
+    if (json_is_string(value)) {
+        return !memchr(json_string_value(value), '\0', json_string_length(value)) ||
+               schema_complain(c, at, "holds the character U+0000");
+    }
+    json_array_foreach(value, i, member) {
+        if (!check_nul(member, &(struct schema_place){.up = at, .index = i}, c)) {
+            return false;
+        }
+    }
+    json_object_foreach((json_t *)(uintptr_t)value, name, member) {
+        if (!check_nul(member, &(struct schema_place){.up = at, .key = name}, c)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int schema_check(const struct schema *s, const json_t *value, char **path,
+                 struct err *err) {
+    const struct schema_place root = {.up = NULL};
+    struct schema_complaint c = {.text = ""};
+    /* The schema first: it bounds what there is to look through. */
+    if (check(s, value, &root, &c) && check_nul(value, &root, &c)) {
+        return 0;
+    }
+    if (path) {
+        *path = take(c.pointer);
+    }
+    free(c.pointer);
+    return err_set(err, -EINVAL, "%s", c.text);
+}

@@ -1,0 +1,445 @@
+/* What the catalog answers: matches for a task, lists, names, places. */
+#include "base/buf.h"
+#include "base/edit_distance.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "skills/catalog/catalog_state.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIND_LIMIT_MAX 50u
+#define NEAREST_MAX 3
+#define URI_SCHEME "skill://"
+#define URI_END "/SKILL.md"
+
+/* --- places --- */
+
+static const struct catalog_folder *folder_of(const struct catalog *c,
+                                              const struct snapshot_place *p) {
+    return &c->folders.list[p->folder];
+}
+
+static bool in_scopes(const struct catalog *c, const struct snapshot_place *p,
+                      const json_t *scopes) {
+    const json_t *scope;
+    size_t i;
+    if (!json_array_size(scopes)) {
+        return true;
+    }
+    json_array_foreach(scopes, i, scope) {
+        const char *name = json_string_value(scope);
+        if (name && strcmp(name, folder_of(c, p)->scope) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Agents whose folder it is: the same folder may stand for several. */
+static void add_agents(const struct catalog *c, const struct snapshot_place *p,
+                       json_t *list) {
+    const char *path = folder_of(c, p)->path;
+    for (size_t i = p->folder; i < c->folders.count; i++) {
+        const struct catalog_folder *f = &c->folders.list[i];
+        bool had = !f->agent || strcmp(f->path, path) != 0;
+        for (size_t k = 0; !had && k < json_array_size(list); k++) {
+            had = strcmp(json_string_value(json_array_get(list, k)), f->agent) == 0;
+        }
+        if (!had) {
+            json_array_append_new(list, json_clean_z(f->agent));
+        }
+    }
+}
+
+static void add_encoded(struct buf *out, const char *name) {
+    for (const char *c = name; *c; c++) {
+        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                     (*c >= '0' && *c <= '9') || strchr("-._~", *c);
+        buf_addf(out, plain ? "%c" : "%%%02X", (unsigned char)*c);
+    }
+}
+
+/* The first segment of the URI: the scope, or the agent whose own folder it is. */
+static const char *label_of(const struct catalog *c, const struct snapshot_place *p) {
+    const struct catalog_folder *f = folder_of(c, p);
+    return f->agent && strcmp(f->scope, "agent") == 0 ? f->agent : f->scope;
+}
+
+/* skill://<label>/<name>/SKILL.md; one that another of its name hides is told apart by
+ * its digest. */
+static char *uri_of(const struct catalog *c, const struct snapshot_place *p) {
+    autobuf out = BUF_INIT(4096);
+    const struct snapshot *s = c->snapshot;
+    const struct snapshot_place *winner = &s->places[p->winner];
+    buf_adds(&out, URI_SCHEME);
+    if (winner->document != p->document) {
+        buf_addf(&out, "shadowed/%s/", s->documents[p->document].digest);
+    } else {
+        add_encoded(&out, label_of(c, winner));
+        buf_addc(&out, '/');
+    }
+    add_encoded(&out, p->name);
+    buf_adds(&out, URI_END);
+    return buf_detach(&out);
+}
+
+/* The next place of the same name and text, or NULL. */
+static const struct snapshot_place *next_place(const struct snapshot *s,
+                                               const struct snapshot_place *p) {
+    return p->next == UINT32_MAX ? NULL : &s->places[p->next];
+}
+
+/* Other places of the same text, and the agents of them all. */
+static void add_places(const struct catalog *c, const struct snapshot_place *p,
+                       json_t *result, const char *agents_key) {
+    const struct snapshot *s = c->snapshot;
+    json_t *agents = json_array(), *duplicates = json_array();
+    add_agents(c, p, agents);
+    while ((p = next_place(s, p))) {
+        add_agents(c, p, agents);
+        json_array_append_new(duplicates, json_clean_z(p->path));
+    }
+    if (agents_key) {
+        json_object_set(result, agents_key, agents);
+    }
+    if (json_array_size(duplicates)) {
+        json_object_set(result, "duplicates", duplicates);
+    }
+    json_decref(agents);
+    json_decref(duplicates);
+}
+
+static json_t *describe(const struct catalog *c, const struct snapshot_place *p) {
+    const struct snapshot *s = c->snapshot;
+    autofree char *uri = uri_of(c, p);
+    return json_pack("{s:o, s:o, s:o, s:o, s:s}", "name", json_clean_z(p->name),
+                     "description", json_clean_z(s->documents[p->document].description),
+                     "uri", json_clean_z(uri), "path", json_clean_z(p->path), "scope",
+                     folder_of(c, p)->scope);
+}
+
+/* --- finding --- */
+
+/* The first place of the document within the scopes; NULL when it is hidden or elsewhere.
+ */
+static const struct snapshot_place *shown_place(const struct catalog *c,
+                                                uint32_t document, const json_t *scopes) {
+    const struct snapshot *s = c->snapshot;
+    if (s->shown[document] == UINT32_MAX) {
+        return NULL;
+    }
+    const struct snapshot_place *p = &s->places[s->shown[document]];
+    for (const struct snapshot_place *at = p; at; at = next_place(s, at)) {
+        if (in_scopes(c, at, scopes)) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+/* The best measured among the places of a document. */
+static double lift_of(const struct snapshot *s, const struct snapshot_place *p) {
+    double lift = NAN;
+    for (; p; p = next_place(s, p)) {
+        lift = fmax(lift, (double)p->lift);
+    }
+    return lift;
+}
+
+/* What was measured for the model that asks, at any place of the document. */
+static bool model_lift_of(const struct snapshot *s, const struct ranked *m,
+                          const char *model, struct model_lift *ret) {
+    for (const struct snapshot_place *p = &s->places[s->shown[m->document]]; p;
+         p = next_place(s, p)) {
+        if (lifts_of_model(p->lifts, model, ret)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Among those that fit, the model's own measurements come before fine differences of
+ * the words. */
+static void rank_for_model(const struct snapshot *s, struct ranking *r,
+                           const char *model) {
+    double *order = xcalloc(r->count + 1, sizeof *order);
+    for (size_t i = 0; model && i < r->count; i++) {
+        const struct ranked moved = r->list[i];
+        struct model_lift lift;
+        double own = moved.score;
+        if (own >= RANK_THRESHOLD && model_lift_of(s, &moved, model, &lift)) {
+            own = lifts_order(own, &lift);
+        }
+        size_t k = i;
+        for (; moved.score >= RANK_THRESHOLD && k > 0 && order[k - 1] < own; k--) {
+            order[k] = order[k - 1];
+            r->list[k] = r->list[k - 1];
+        }
+        order[k] = own;
+        r->list[k] = moved;
+    }
+    free(order);
+}
+
+/* Scores closer than what they can tell apart are ranked by what was measured. */
+static void rank_ties(const struct snapshot *s, struct ranking *r) {
+    for (size_t i = 1; i < r->count; i++) {
+        for (size_t k = i; k > 0 && r->list[k - 1].score - r->list[k].score < 0.02; k--) {
+            const struct ranked moved = r->list[k];
+            double low = lift_of(s, &s->places[s->shown[r->list[k - 1].document]]);
+            double high = lift_of(s, &s->places[s->shown[moved.document]]);
+            if ((isnan(high) ? 0 : high) <= (isnan(low) ? 0 : low)) {
+                break;
+            }
+            r->list[k] = r->list[k - 1];
+            r->list[k - 1] = moved;
+        }
+    }
+}
+
+static json_t *match(const struct catalog *c, const struct ranking *r,
+                     const struct ranked *m, const char *model, bool fits) {
+    const struct snapshot *s = c->snapshot;
+    const struct snapshot_place *p = &s->places[s->shown[m->document]];
+    double lift = lift_of(s, p);
+    struct model_lift own;
+    autofree char *words = fits ? ranking_why(r, m) : ranking_why_not(r, m);
+    autobuf explained = BUF_INIT(8192);
+    buf_adds(&explained, words);
+    if (model && model_lift_of(s, m, model, &own)) {
+        lift = own.lift;
+        lifts_explain(&explained, &own, model);
+    }
+    const char *why = explained.len ? explained.data : "";
+    json_t *result = describe(c, p);
+    json_object_set_new(result, "score", json_real(round(m->score * 1000) / 1000));
+    json_object_set_new(result, "why", json_clean_z(why));
+    add_places(c, p, result, "installed_for");
+    json_object_set_new(result, "lift", isnan(lift) ? json_null() : json_real(lift));
+    return result;
+}
+
+static json_t *find_result(const struct catalog *c, const struct ranking *r,
+                           unsigned limit, const char *model) {
+    json_t *matches = json_array(), *nearest = json_array();
+    for (size_t i = 0; i < r->count && json_array_size(matches) < limit; i++) {
+        if (r->list[i].score >= RANK_THRESHOLD) {
+            json_array_append_new(matches, match(c, r, &r->list[i], model, true));
+        }
+    }
+    for (size_t i = 0; i < r->count && i < NEAREST_MAX && !json_array_size(matches);
+         i++) {
+        json_array_append_new(nearest, match(c, r, &r->list[i], model, false));
+    }
+    return json_pack("{s:o, s:o}", "matches", matches, "nearest", nearest);
+}
+
+json_t *catalog_find(struct catalog *c, const char *task, unsigned limit,
+                     const json_t *scopes, const char *model, struct err *err) {
+    const struct snapshot *s = c->snapshot;
+    struct ranking r;
+    if (!s || !c->ranker) {
+        err_set(err, -EAGAIN, "the index of skills is not ready: %s",
+                c->problem[0] ? c->problem : "it is being built");
+        return NULL;
+    }
+    bool *allowed = xcalloc(s->document_count + 1, sizeof *allowed);
+    for (uint32_t i = 0; i < s->document_count; i++) {
+        allowed[i] = s->shown[i] != UINT32_MAX &&
+                     (!json_array_size(scopes) || shown_place(c, i, scopes));
+    }
+    limit = limit == 0 ? 5 : limit > FIND_LIMIT_MAX ? FIND_LIMIT_MAX : limit;
+    int rc = ranker_rank(c->ranker, s, task, allowed, limit + NEAREST_MAX, &r, err);
+    free(allowed);
+    if (rc < 0) {
+        c->damaged |= rc == -EBADMSG;
+        return NULL;
+    }
+    rank_ties(s, &r);
+    rank_for_model(s, &r, model);
+    json_t *result = find_result(c, &r, limit, model);
+    ranking_finish(&r);
+    return result;
+}
+
+/* --- listing --- */
+
+json_t *catalog_list(struct catalog *c, const json_t *scopes, struct err *err) {
+    const struct snapshot *s = c->snapshot;
+    if (!s) {
+        err_set(err, -EAGAIN, "the index of skills is not ready: %s",
+                c->problem[0] ? c->problem : "it is being built");
+        return NULL;
+    }
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->place_count; i++) {
+        const struct snapshot_place *p = &s->places[i];
+        if (p->first != i || !in_scopes(c, p, scopes)) {
+            continue;
+        }
+        json_t *entry = describe(c, p);
+        const char *agent = folder_of(c, p)->agent;
+        if (agent) {
+            json_object_set_new(entry, "agent", json_clean_z(agent));
+        }
+        if (s->places[p->winner].document != p->document) {
+            json_object_set_new(entry, "shadowed_by",
+                                json_clean_z(s->places[p->winner].path));
+        }
+        add_places(c, p, entry, "installed_for");
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
+/* The first place whose name is not before `name`. */
+static size_t lower_bound(const struct snapshot *s, const char *name) {
+    size_t low = 0, high = s->place_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(s->places[middle].name, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+json_t *catalog_names(struct catalog *c, const char *prefix, unsigned limit) {
+    const struct snapshot *s = c->snapshot;
+    json_t *names = json_array();
+    size_t len = strlen(prefix);
+    for (size_t i = s ? lower_bound(s, prefix) : 0;
+         s && i < s->place_count && json_array_size(names) < limit; i++) {
+        const struct snapshot_place *p = &s->places[i];
+        if (strncmp(p->name, prefix, len) != 0) {
+            break;
+        }
+        if (p->winner == i) {
+            json_array_append_new(names, json_clean_z(p->name));
+        }
+    }
+    return names;
+}
+
+/* --- locating --- */
+
+static int hex_value(char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+static char *decode(const char *s, size_t len) {
+    char *out = xmalloc(len + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++) {
+        int high = s[i] == '%' && i + 2 < len ? hex_value(s[i + 1]) : -1;
+        int low = high >= 0 ? hex_value(s[i + 2]) : -1;
+        if (low >= 0 && (high || low)) {
+            out[n++] = (char)(high << 4 | low);
+            i += 2;
+        } else {
+            out[n++] = s[i];
+        }
+    }
+    out[n] = '\0';
+    return out;
+}
+
+static char *locate_name(const struct snapshot *s, const char *name, const char *digest,
+                         size_t digest_len) {
+    for (size_t i = lower_bound(s, name);
+         i < s->place_count && strcmp(s->places[i].name, name) == 0; i++) {
+        const char *own = s->documents[s->places[i].document].digest;
+        if (!digest || (strlen(own) == digest_len && !memcmp(own, digest, digest_len))) {
+            return xstrdup(s->places[i].path);
+        }
+    }
+    return NULL;
+}
+
+static char *locate_winner(const struct catalog *c, const char *label, size_t label_len,
+                           const char *name) {
+    const struct snapshot *s = c->snapshot;
+    for (size_t i = lower_bound(s, name);
+         i < s->place_count && strcmp(s->places[i].name, name) == 0; i++) {
+        const char *own = label_of(c, &s->places[i]);
+        if (s->places[i].winner == i && strlen(own) == label_len &&
+            memcmp(own, label, label_len) == 0) {
+            return xstrdup(s->places[i].path);
+        }
+    }
+    return NULL;
+}
+
+/* rest: "<label>/<name>" or "shadowed/<digest>/<name>", with or without "/SKILL.md". */
+static char *locate_uri(const struct catalog *c, const char *rest) {
+    static const char shadowed[] = "shadowed/";
+    size_t len = strlen(rest), end = strlen(URI_END);
+    len -= len > end && strcmp(rest + len - end, URI_END) == 0 ? end : 0;
+    bool hidden = strncmp(rest, shadowed, strlen(shadowed)) == 0;
+    const char *label = hidden ? rest + strlen(shadowed) : rest;
+    size_t label_len = strcspn(label, "/");
+    const char *name = label + label_len + 1;
+    if (name >= rest + len) {
+        return NULL;
+    }
+    autofree char *decoded = decode(name, (size_t)(rest + len - name));
+    autofree char *decoded_label = decode(label, label_len);
+    return hidden ? locate_name(c->snapshot, decoded, label, label_len)
+                  : locate_winner(c, decoded_label, strlen(decoded_label), decoded);
+}
+
+static char *locate_path(const struct snapshot *s, const char *given) {
+    autofree char *path = path_normalize(given);
+    size_t len = strlen(path), end = strlen(URI_END);
+    if (len > end && strcmp(path + len - end, URI_END) == 0) {
+        path[len - end] = '\0';
+    }
+    for (size_t i = 0; i < s->place_count; i++) {
+        if (strcmp(s->places[i].path, path) == 0) {
+            return xstrdup(path);
+        }
+    }
+    return NULL;
+}
+
+char *catalog_locate(struct catalog *c, const char *given) {
+    const struct snapshot *s = c->snapshot;
+    if (!s) {
+        return NULL;
+    }
+    if (strncmp(given, URI_SCHEME, strlen(URI_SCHEME)) == 0) {
+        return locate_uri(c, given + strlen(URI_SCHEME));
+    }
+    return given[0] == '/' ? locate_path(s, given) : locate_name(s, given, NULL, 0);
+}
+
+const char *catalog_meant(const struct catalog *c, const char *word) {
+    const struct snapshot *s = c->snapshot;
+    struct nearest_name near = {.said = word, .limit = strlen(word) < 6 ? 1 : 2};
+    for (size_t i = 0; s && i < s->place_count; i++) {
+        nearest_name_try(&near, s->places[i].name);
+    }
+    return near.best;
+}
+
+bool catalog_is_filled(const struct catalog *c) {
+    return c->snapshot != NULL;
+}
+
+char *catalog_uri(struct catalog *c, const char *path) {
+    const struct snapshot *s = c->snapshot;
+    for (size_t i = 0; s && i < s->place_count; i++) {
+        if (strcmp(s->places[i].path, path) == 0) {
+            return uri_of(c, &s->places[i]);
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,129 @@
+/* SKILL.md as the index holds it. */
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "skills/catalog/catalog_internal.h"
+#include "skills/catalog/key_phrases.h"
+#include "skills/format/markdown.h"
+#include "skills/format/skill.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define OPENING 600u /* bytes of a description that tell what it is about */
+#define MEANING_HEADINGS 12
+
+static int read_beneath(const char *folder, const char *file, struct buf *out) {
+    struct root root;
+    int rc = root_open(&root, folder, NULL);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = root_read(&root, file, out, NULL);
+    root_close(&root);
+    return rc;
+}
+
+/* Outside text on one line, fit to be shown. */
+static char *shown(const char *s, size_t max) {
+    autobuf out = BUF_INIT(CATALOG_DESCRIPTION_MAX * 4);
+    size_t len = s ? strlen(s) : 0;
+    text_clean(&out, s ? s : "", text_cut(s ? s : "", len, CATALOG_DESCRIPTION_MAX));
+    out.len = text_cut(out.data, out.len, max);
+    while (out.len && strchr(" \t\n", out.data[out.len - 1])) {
+        out.len--;
+    }
+    char *result = xstrndup(out.data, out.len);
+    for (char *c = result; (c = strpbrk(c, "\t\n"));) {
+        *c = ' ';
+    }
+    return result;
+}
+
+static void set_field(struct index_document *d, size_t field, struct buf *words) {
+    for (size_t i = 0; i < words->len; i++) {
+        d->lengths[field] += words->data[i] == ' ';
+    }
+    d->fields[field] = buf_detach(words);
+}
+
+static void set_body(struct index_document *d, const struct skill_text *t,
+                     struct buf *about) {
+    struct markdown m;
+    struct buf headings = BUF_INIT(8u << 10), body = BUF_INIT(CATALOG_BODY_MAX);
+    markdown_read(&m, t->text + t->body, t->len - t->body, t->body_line);
+    for (size_t i = 0; i < m.heading_count; i++) {
+        if (i < MEANING_HEADINGS) {
+            buf_addf(about, "%s\n", m.headings[i].text);
+        }
+        words_index(&headings, m.headings[i].text, strlen(m.headings[i].text));
+    }
+    if (m.plain) {
+        words_index(&body, m.plain, strnlen(m.plain, CATALOG_BODY_MAX * 2));
+    }
+    set_field(d, 2, &headings);
+    set_field(d, 3, &body);
+    buf_finish(&headings);
+    buf_finish(&body);
+    markdown_finish(&m);
+}
+
+static void set_words(struct index_document *d, size_t field, const char *text) {
+    struct buf words = BUF_INIT(CATALOG_DESCRIPTION_MAX * 2);
+    words_index(&words, text, strlen(text));
+    set_field(d, field, &words);
+    buf_finish(&words);
+}
+
+/* The description's first sentences say what a skill is for, the rest when not. Headings
+ * give words, no direction: half of them are "Overview" and "Troubleshooting". */
+static void set_meaning(struct index_document *d, struct stemmer *stemmer,
+                        const char *name, const char *headings) {
+    autofree char *opening = xstrndup(
+        d->description, text_cut(d->description, strlen(d->description), OPENING));
+    const char *const texts[] = {name, opening, headings};
+    autobuf bytes = BUF_INIT(MEANING_SIZE_MAX);
+    meaning_write(stemmer, texts, ARRAY_LEN(texts), 2, &bytes);
+    if (bytes.len) {
+        memcpy(d->meaning, bytes.data, bytes.len);
+    }
+    d->meaning_size = bytes.len;
+}
+
+int document_read(const struct found_skill *skill, struct stemmer *stemmer,
+                  struct index_document *ret) {
+    autobuf text = BUF_INIT(SKILL_MAX_TEXT);
+    struct skill_text t;
+    *ret = (struct index_document){0};
+    int rc = read_beneath(skill->path, skill->file, &text);
+    if (rc < 0) {
+        return rc;
+    }
+    memcpy(ret->digest, "sha256:", 7);
+    hash_bytes_hex(text.data, text.len, ret->digest + 7);
+    skill_text_read(&t, text.data, text.len);
+    ret->name = shown(t.name, CATALOG_NAME_MAX);
+    ret->description = shown(t.description, CATALOG_DESCRIPTION_MAX);
+    ret->listed = ret->description[0] != '\0';
+    const char *name = ret->name[0] ? ret->name : path_basename(skill->path);
+    set_words(ret, 0, name);
+    set_words(ret, 1, ret->description);
+    if (ret->listed) {
+        autobuf headings = BUF_INIT(8u << 10);
+        set_body(ret, &t, &headings);
+        set_meaning(ret, stemmer, name, headings.len ? headings.data : "");
+    }
+    skill_text_finish(&t);
+    return 0;
+}
+
+void document_finish(struct index_document *d) {
+    free(d->name);
+    free(d->description);
+    for (size_t i = 0; i < CATALOG_FIELDS; i++) {
+        free(d->fields[i]);
+    }
+    *d = (struct index_document){0};
+}

@@ -1,0 +1,342 @@
+/* Which documents speak of a task, and how much of it.
+ *
+ * One FTS5 query over the task's words and their other names; a function of ours sees
+ * every row and weighs it: per word a saturating, length-normalised count with field
+ * weights (BM25F), summed by rarity, and divided by what a perfect match would have got,
+ * so that scores of different tasks compare. What a skill is about counts beside its
+ * words (catalog_near.c). */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "skills/catalog/catalog_search.h"
+#include "skills/catalog/key_phrases.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SATURATION 2.0
+#define POSITIONS_MAX 6 /* of a word per field, to tell neighbours */
+#define KEPT_MAX 64
+#define ROWS_BUDGET 1500 /* rows of the rarest words that are weighed, some 1 us each */
+#define CLOSER_MIN 16    /* of the best are weighed again with the common words */
+
+static const double field_weight[CATALOG_FIELDS] = {8, 4, 2, 1};
+static const double field_length[CATALOG_FIELDS] = {0, 0.4, 0.5, 0.75};
+#define RICH_CONTENT                                                                     \
+    2.5 /* of tasks, in rare words; with names behind a colon they have more */
+#define LONG_CONTENT 5.5 /* hardly a short one has more */
+#define CONTENT_MIN 0.5  /* less is one word of everyday English, "write a will" */
+#define BODY_FULL 1000.0 /* words; a longer body mentions much that it is not about */
+
+/* --- one document --- */
+
+struct seen { /* of one concept in one document */
+    double strength;
+    double quality[CATALOG_FIELDS]; /* of the best of its words in each field */
+    double best;                    /* quality of the best of its words */
+    uint8_t by;                     /* that word, as in struct ranked */
+    uint8_t fields;
+    uint8_t position_count[CATALOG_FIELDS - 1];
+    int positions[CATALOG_FIELDS - 1][POSITIONS_MAX];
+};
+
+static void see_phrase(const Fts5ExtensionApi *api, Fts5Context *context, int number,
+                       const struct phrase *p, const struct search *q,
+                       const struct snapshot_document *d, struct seen *seen) {
+    Fts5PhraseIter iterator;
+    unsigned counts[CATALOG_FIELDS] = {0};
+    int column, offset;
+    if (api->xPhraseFirst(context, number, &iterator, &column, &offset) != SQLITE_OK) {
+        return;
+    }
+    for (; column >= 0 && column < CATALOG_FIELDS;
+         api->xPhraseNext(context, &iterator, &column, &offset)) {
+        counts[column]++;
+        if (column < CATALOG_FIELDS - 1 && seen->position_count[column] < POSITIONS_MAX) {
+            seen->positions[column][seen->position_count[column]++] = offset;
+        }
+    }
+    double weight = 0;
+    for (int i = 0; i < CATALOG_FIELDS; i++) {
+        double b = field_length[i];
+        weight += field_weight[i] * counts[i] /
+                  (1 - b + b * d->lengths[i] / q->snapshot->averages[i]);
+        seen->fields |= counts[i] ? (uint8_t)(1u << i) : 0;
+        seen->quality[i] =
+            counts[i] ? fmax(seen->quality[i], p->quality) : seen->quality[i];
+    }
+    if (weight > 0 && p->quality > seen->best) {
+        seen->best = p->quality;
+        seen->by = p->own ? 0 : (uint8_t)(1 + (p - q->phrases));
+    }
+    seen->strength = fmax(seen->strength, p->quality * weight / (weight + SATURATION));
+}
+
+static bool stand_together(const struct seen *a, const struct seen *b) {
+    for (int field = 0; field < CATALOG_FIELDS - 1; field++) {
+        for (int i = 0; i < a->position_count[field]; i++) {
+            for (int k = 0; k < b->position_count[field]; k++) {
+                int distance = b->positions[field][k] - a->positions[field][i];
+                if (distance >= -2 && distance <= 3 && distance != 0) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+/* How much of a product that the task names is not the skill's: half of it where only the
+ * body has it, or where another thing of its kind stands; all where only the kind does.
+ */
+static double foreign_share(const struct search *q, size_t concept,
+                            const struct seen *seen) {
+    const struct ranking *k = q->ranking;
+    const struct concept *c = &k->concepts[concept];
+    if (!c->product) {
+        return 0;
+    }
+    const struct phrase *p = seen->by ? &q->phrases[seen->by - 1] : NULL;
+    bool own = !p || words_are_aliases(c->word, p->word), named = seen->fields & 7;
+    bool absent = !seen->fields || (!own && (p->wider || !named));
+    double share = absent ? 1 : own && named ? 0 : 0.5;
+    return share / (double)k->product_count;
+}
+
+static void weigh_concepts(const struct search *q, const struct snapshot_document *d,
+                           const struct seen *seen, struct ranked *m) {
+    const struct ranking *k = q->ranking;
+    double in_body = fmin(1, sqrt(BODY_FULL / (d->lengths[CATALOG_FIELDS - 1] + 1)));
+    for (size_t i = 0; i < k->concept_count; i++) {
+        double weight = k->concepts[i].weight;
+        m->fields[i] = seen[i].fields;
+        m->by[i] = seen[i].by;
+        m->cover += weight * seen[i].strength;
+        const double *quality = seen[i].quality;
+        double described = fmax(quality[0], quality[1]),
+               headed = fmax(described, quality[2]);
+        m->named += weight * quality[0];
+        m->described += weight * described;
+        m->foreign += foreign_share(q, i, &seen[i]);
+        m->mentioned += weight * fmax(headed, quality[3] * in_body);
+        if (i > 0 && q->positions[i] - q->positions[i - 1] <= 2 &&
+            stand_together(&seen[i - 1], &seen[i])) {
+            m->adjacent += fmin(weight, k->concepts[i - 1].weight);
+        }
+    }
+}
+
+static double order_of(const struct ranked *m) {
+    return m->cover + 0.25 * m->adjacent + 0.1 * m->named + 0.15 * m->described;
+}
+
+/* Fitted on the development halves of tests/unit/skills/data/lookup and of sets of tasks
+ * over hundreds of public skills: how much was said of what was asked, in rare words; how
+ * much of the task appears at all; whether its words stand together as they do in the
+ * task; how much of it name and description speak of, and the name alone; how many of the
+ * products it names are others than the skill's; how much of the task is in words that no
+ * skill at all holds; and what both are about: as a whole, and word by word. */
+static double score_of(const struct ranking *k, const struct ranked *m) {
+    double evidence = m->cover * k->content;
+    double x = -2.5 + 1.9 * log(0.05 + evidence) + 2.1 * m->mentioned +
+               4.7 * m->adjacent + 2 * m->described + 3.2 * m->named - 2.8 * m->foreign -
+               3.5 * k->unknown + 4.2 * m->meaning.direction + 2 * m->meaning.spoken;
+    if (k->content > RICH_CONTENT) { /* of much that is said some is met by chance */
+        x -= log(fmin(k->content, LONG_CONTENT) / RICH_CONTENT);
+    }
+    if (k->content > LONG_CONTENT) { /* no skill speaks of all that a story tells */
+        x += 4.5 * log(k->content / LONG_CONTENT);
+    }
+    if (k->concept_count < 2 && k->content < CONTENT_MIN) {
+        x -= 10;
+    }
+    return 1 / (1 + exp(-x));
+}
+
+static void keep_best(struct search *q, const struct ranked *m) {
+    struct ranking *k = q->ranking;
+    size_t at = k->count;
+    while (at > 0 && order_of(&k->list[at - 1]) < order_of(m)) {
+        at--;
+    }
+    if (at == q->limit) {
+        return;
+    }
+    k->count += k->count < q->limit;
+    memmove(k->list + at + 1, k->list + at, (k->count - at - 1) * sizeof *k->list);
+    k->list[at] = *m;
+}
+
+/* Called by SQLite for every row that holds a word of the task. */
+static void see_row(const Fts5ExtensionApi *api, Fts5Context *context,
+                    sqlite3_context *result, int argument_count, sqlite3_value **args) {
+    const struct ranker *r = api->xUserData(context);
+    struct search *q = r->search;
+    (void)argument_count;
+    (void)args;
+    sqlite3_result_null(result);
+    const struct snapshot_document *d =
+        q ? snapshot_document(q->snapshot, api->xRowid(context)) : NULL;
+    if (!d || !q->allowed[d - q->snapshot->documents]) {
+        return;
+    }
+    struct seen seen[RANK_CONCEPTS_MAX];
+    for (size_t i = 0; i < q->ranking->concept_count; i++) {
+        seen[i].strength = 0;
+        seen[i].fields = 0;
+        seen[i].best = 0;
+        seen[i].by = 0;
+        memset(seen[i].quality, 0, sizeof seen[i].quality);
+        memset(seen[i].position_count, 0, sizeof seen[i].position_count);
+    }
+    for (size_t i = 0; i < q->asked_count; i++) {
+        const struct phrase *p = &q->phrases[q->asked[i]];
+        see_phrase(api, context, (int)i, p, q, d, &seen[p->concept]);
+    }
+    struct ranked m = {.document = (uint32_t)(d - q->snapshot->documents)};
+    weigh_concepts(q, d, seen, &m);
+    if (q->one) {
+        *q->one = m;
+    } else {
+        keep_best(q, &m);
+    }
+}
+
+/* --- searching --- */
+
+static int skip_row(sqlite3_stmt *stmt, void *data) {
+    (void)stmt;
+    (void)data;
+    return 0;
+}
+
+static int by_score(const void *a, const void *b) {
+    double x = ((const struct ranked *)a)->score, y = ((const struct ranked *)b)->score;
+    return (x < y) - (x > y);
+}
+
+/* The rarest phrases, whose documents together are at most `budget`; at least one. */
+static void choose_asked(struct search *q, int64_t budget) {
+    bool in[PHRASES_MAX] = {false};
+    q->asked_count = 0;
+    while (q->asked_count < q->phrase_count) {
+        size_t best = q->phrase_count;
+        for (size_t i = 0; i < q->phrase_count; i++) {
+            if (!in[i] && (best == q->phrase_count ||
+                           q->phrases[i].documents < q->phrases[best].documents)) {
+                best = i;
+            }
+        }
+        if (q->asked_count && q->phrases[best].documents > budget) {
+            break;
+        }
+        budget -= q->phrases[best].documents;
+        in[best] = true;
+        q->asked[q->asked_count++] = (uint8_t)best;
+    }
+}
+
+static void write_match(const struct search *q, struct buf *match) {
+    for (size_t i = 0; i < q->asked_count; i++) {
+        buf_addf(match, "%s\"%s\"", i ? " OR " : "", q->phrases[q->asked[i]].word);
+    }
+}
+
+int search_look_at(struct ranker *r, struct search *q, struct ranked *m,
+                   struct err *err) {
+    autobuf match = BUF_INIT(PHRASES_MAX * 64);
+    choose_asked(q, INT64_MAX);
+    write_match(q, &match);
+    q->one = m;
+    int rc = match.len
+                 ? db_query(r->db, err, skip_row, NULL,
+                            "SELECT skill_see(text) FROM text WHERE text MATCH ?1"
+                            " AND rowid = ?2",
+                            "si", match.data, q->snapshot->documents[m->document].id)
+                 : 0;
+    q->one = NULL;
+    return rc;
+}
+
+static int search(struct ranker *r, struct search *q, struct err *err) {
+    autobuf match = BUF_INIT(PHRASES_MAX * 64);
+    /* A row is weighed once, for all its words. */
+    choose_asked(q, q->snapshot->indexed <= ROWS_BUDGET ? INT64_MAX : ROWS_BUDGET);
+    write_match(q, &match);
+    if (!match.len) {
+        return 0;
+    }
+    int rc =
+        db_query(r->db, err, skip_row, NULL,
+                 "SELECT skill_see(text) FROM text WHERE text MATCH ?1", "s", match.data);
+    /* What the common words add for the documents that the rare ones found. */
+    bool closer = q->asked_count < q->phrase_count;
+    for (size_t i = 0; rc == 0 && closer && i < q->ranking->count; i++) {
+        rc = search_look_at(r, q, &q->ranking->list[i], err);
+    }
+    return rc;
+}
+
+int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
+                const bool *allowed, size_t limit, struct ranking *ret, struct err *err) {
+    *ret = (struct ranking){.snapshot = s, .stemmer = r->stemmer};
+    limit = limit < CLOSER_MIN ? CLOSER_MIN : limit < KEPT_MAX ? limit : KEPT_MAX;
+    ret->list = xcalloc(limit + NEAR_KEPT + 1, sizeof *ret->list);
+    struct search *q = xcalloc(1, sizeof *q);
+    *q = (struct search){
+        .snapshot = s, .allowed = allowed, .ranking = ret, .limit = limit};
+    search_choose_concepts(r, q, task);
+    task_meaning_read(r->stemmer, task, &ret->task);
+    q->meaning = &ret->task;
+    r->search = q;
+    int rc = search(r, q, err);
+    rc = rc < 0 ? rc : search_add_near(r, q, err);
+    r->search = NULL;
+    for (size_t i = 0; i < q->phrase_count; i++) {
+        memcpy(ret->names[i], q->phrases[i].word, sizeof ret->names[i]);
+        ret->wider[i] = q->phrases[i].wider;
+    }
+    free(q);
+    if (rc < 0) {
+        ranking_finish(ret);
+        return rc;
+    }
+    for (size_t i = 0; i < ret->count; i++) {
+        ret->list[i].score = score_of(ret, &ret->list[i]);
+    }
+    qsort(ret->list, ret->count, sizeof *ret->list, by_score);
+    return 0;
+}
+
+void ranking_finish(struct ranking *r) {
+    free(r->list);
+    *r = (struct ranking){0};
+}
+
+/* --- life --- */
+
+int ranker_new(struct db *reader, struct ranker **ret, struct err *err) {
+    struct ranker *r = xcalloc(1, sizeof *r);
+    r->db = reader;
+    int rc = stemmer_new(reader, &r->stemmer, err);
+    if (rc == 0) {
+        rc = stemmer_function(r->stemmer, "skill_see", r, see_row, err);
+    }
+    if (rc < 0) {
+        ranker_free(r);
+        return rc;
+    }
+    r->thesaurus = thesaurus_new(stemmer_stem, r->stemmer);
+    *ret = r;
+    return 0;
+}
+
+void ranker_free(struct ranker *r) {
+    if (r) {
+        stemmer_free(r->stemmer);
+        thesaurus_free(r->thesaurus);
+    }
+    free(r);
+}

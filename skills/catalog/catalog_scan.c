@@ -1,0 +1,187 @@
+/* Walking a folder of skills: bounded, following no link, opening nothing that blocks. */
+#include "base/file.h"
+#include "base/mem.h"
+#include "skills/catalog/catalog_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+struct walk {
+    struct found *found;
+    const atomic_bool *stop;
+    size_t searched;
+};
+
+static int64_t nanoseconds(const struct timespec *t) {
+    return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+/* Their events tell of this machine's changes only. */
+static bool is_remote(int fd) {
+    static const unsigned long magics[] = {
+        0x6969 /* NFS */,        0x517b /* SMB */,
+        0xff534d42 /* CIFS */,   0xfe534d42 /* SMB2 */,
+        0x65735546 /* FUSE */,   0x01021997 /* 9P */,
+        0x00c36400 /* Ceph */,   0x5346414f /* AFS */,
+        0x0bd00bd0 /* Lustre */, 0x47504653 /* GPFS */};
+    struct statfs fs;
+    if (fstatfs(fd, &fs) < 0) {
+        return true;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(magics); i++) {
+        if (((unsigned long)fs.f_type & 0xffffffffu) == magics[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_directory(struct found *f, const char *path, ino_t inode,
+                          enum directory_kind kind) {
+    if (f->directory_count % 64 == 0) {
+        f->directories = xreallocarray(f->directories, f->directory_count + 64,
+                                       sizeof *f->directories);
+    }
+    f->directories[f->directory_count++] =
+        (struct found_directory){xstrdup(path), inode, kind};
+}
+
+/* Fills *ret when the folder holds SKILL.md as a regular file, or by a link that stays in
+ * the folder (reading refuses others). */
+static bool find_skill(int folder, struct found_skill *ret) {
+    static const char *const names[] = {"SKILL.md", "skill.md"};
+    struct stat st;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (fstatat(folder, names[i], &st, 0) == 0 && S_ISREG(st.st_mode)) {
+            *ret = (struct found_skill){
+                .file = names[i],
+                .stamp = {nanoseconds(&st.st_mtim), st.st_size, (int64_t)st.st_ino}};
+            if (fstatat(folder, "skill_meta.json", &st, AT_SYMLINK_NOFOLLOW) == 0) {
+                ret->meta_ns = nanoseconds(&st.st_mtim);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_skill(struct walk *w, const char *path, const struct found_skill *skill) {
+    struct found *f = w->found;
+    if (f->skill_count == CATALOG_MAX_SKILLS) {
+        f->truncated = true;
+        return;
+    }
+    if (f->skill_count % 64 == 0) {
+        f->skills = xreallocarray(f->skills, f->skill_count + 64, sizeof *f->skills);
+    }
+    f->skills[f->skill_count] = *skill;
+    f->skills[f->skill_count++].path = xstrdup(path);
+}
+
+/* Version control, packages, and what an install left half-way. */
+static bool is_skipped(const char *name) {
+    static const char *const names[] = {".",   "..",   ".git",       "node_modules",
+                                        ".hg", ".svn", "__pycache__"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return strncmp(name, ".upskilld-", 10) == 0;
+}
+
+static void walk_folder(struct walk *w, int parent, const char *name, const char *path,
+                        unsigned depth);
+
+static void walk_entries(struct walk *w, int folder, const char *path, unsigned depth) {
+    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
+    if (!stream) {
+        fd_close_p(&copy);
+        return;
+    }
+    for (const struct dirent *e; !atomic_load(w->stop) && (e = readdir(stream));) {
+        if ((e->d_type == DT_DIR || e->d_type == DT_UNKNOWN) && !is_skipped(e->d_name)) {
+            autofree char *child = path_join(path, e->d_name);
+            walk_folder(w, folder, e->d_name, child, depth + 1);
+        }
+    }
+    closedir(stream);
+}
+
+static void walk_folder(struct walk *w, int parent, const char *name, const char *path,
+                        unsigned depth) {
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (depth ? O_NOFOLLOW : 0);
+    autofd int folder = openat(parent, name, flags);
+    struct found_skill skill;
+    struct stat st;
+    if (folder < 0 || fstat(folder, &st) < 0) {
+        w->found->missing = depth == 0;
+        return;
+    }
+    if (find_skill(folder, &skill)) { /* skills inside a skill are its own business */
+        add_directory(w->found, path, st.st_ino, DIRECTORY_SKILL);
+        add_skill(w, path, &skill);
+        return;
+    }
+    if (w->searched++ == CATALOG_MAX_DIRECTORIES || w->found->truncated) {
+        w->found->truncated = true;
+        w->searched--;
+        return;
+    }
+    add_directory(w->found, path, st.st_ino, DIRECTORY_SEARCHED);
+    if (depth == 0) {
+        w->found->remote = is_remote(folder);
+    }
+    if (depth < CATALOG_MAX_DEPTH) {
+        walk_entries(w, folder, path, depth);
+    }
+}
+
+/* So that the folder is seen when it comes to be. */
+static void add_parent(struct found *f, const char *path) {
+    autofree char *parent = xstrdup(path);
+    char *slash = strrchr(parent, '/');
+    struct stat st;
+    if (slash && slash > parent) {
+        *slash = '\0';
+        if (stat(parent, &st) == 0 && S_ISDIR(st.st_mode)) {
+            add_directory(f, parent, st.st_ino, DIRECTORY_PARENT);
+        }
+    }
+}
+
+static int by_path(const void *a, const void *b) {
+    return strcmp(((const struct found_skill *)a)->path,
+                  ((const struct found_skill *)b)->path);
+}
+
+void folder_walk(const char *path, const atomic_bool *stop, struct found *ret) {
+    *ret = (struct found){0};
+    struct walk w = {.found = ret, .stop = stop};
+    walk_folder(&w, AT_FDCWD, path, path, 0);
+    if (ret->missing) {
+        add_parent(ret, path);
+    }
+    if (ret->skill_count) {
+        qsort(ret->skills, ret->skill_count, sizeof *ret->skills, by_path);
+    }
+}
+
+void found_finish(struct found *f) {
+    for (size_t i = 0; i < f->skill_count; i++) {
+        free(f->skills[i].path);
+    }
+    for (size_t i = 0; i < f->directory_count; i++) {
+        free(f->directories[i].path);
+    }
+    free(f->skills);
+    free(f->directories);
+    *f = (struct found){0};
+}

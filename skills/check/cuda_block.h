@@ -1,0 +1,11 @@
+#pragma once
+/* cuda_block: CUDA code in a skill, and whether it is a whole or a fragment. */
+#include "skills/format/markdown.h"
+
+#include <stdbool.h>
+
+/* By the fence's language, or C++ that holds CUDA's keywords. */
+bool cuda_block_is(const struct markdown_code *code);
+/* Why it cannot be compiled by itself ("no kernel or device function", …), or NULL when
+ * it is whole. */
+const char *cuda_block_fragment(const char *code);

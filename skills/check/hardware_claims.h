@@ -1,0 +1,36 @@
+#pragma once
+/* hardware_claims: what a text says about hardware, found by shape.
+ *
+ * A claim is a number with its unit beside the quantity it is about, in one sentence or
+ * in one cell of a table. Patterns are written for text in lower case with emphasis
+ * blanked. */
+#include "skills/check/hardware_table.h"
+#include "skills/format/pattern.h"
+
+enum claim_unit { UNIT_NONE, UNIT_BYTES, UNIT_BANDWIDTH, UNIT_CLOCK, UNIT_RATE, UNIT_SM };
+enum claim_flags {
+    CLAIM_LIMIT = 1,   /* a smaller number is wrong only where the text says "at most" */
+    CLAIM_ASSERTS = 2, /* only where the text says "has", "with", ":" */
+    CLAIM_PEAK = 4,    /* not where the text speaks of what was reached */
+    CLAIM_UNBOUND = 8, /* may be about the device that the heading names */
+    CLAIM_BOARD = 16,  /* the whole GPU: not where an SM or a block is meant */
+};
+struct claim_shape {
+    enum hardware_quantity quantity;
+    enum claim_unit unit;
+    unsigned flags;
+    const char *words; /* one of them, separated by '|', must occur; cheap to look for */
+    const char *regex; /* group 1: the number, group 2: its unit */
+};
+extern const struct claim_shape claim_shapes[];
+extern const size_t claim_shape_count;
+
+/* Groups 1 and on: the capability as written, "9.0" "90a" "hopper". */
+extern const char claim_requirement[];
+extern const char claim_doubt[];   /* the sentence quotes a mistake or a possibility */
+extern const char claim_usage[];   /* … tells what a program uses, not what there is */
+extern const char claim_limit[];   /* … speaks of a maximum */
+extern const char claim_asserts[]; /* … tells what there is */
+extern const char claim_reached[]; /* … tells what was measured */
+extern const char claim_part[];    /* … is about a part of the GPU */
+extern const char claim_foreign[]; /* names hardware that the table has not */

@@ -1,0 +1,290 @@
+#include "skills/check/hardware_text.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/work_stop.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define MAX_STATEMENT 1000u /* longer ones are no sentences */
+#define MAX_HEADING 300u
+#define MAX_CELLS 32
+#define HEADING_LEVELS 7
+
+struct span {
+    size_t at, end;
+};
+struct reader {
+    char *text; /* the whole text in lower case, emphasis blanked */
+    size_t len, at;
+    statement_found *found;
+    void *data;
+    struct span headings[HEADING_LEVELS];
+    struct buf heading; /* joined */
+    struct span columns[MAX_CELLS];
+    size_t column_count; /* of the table we are in */
+    bool fenced;
+    char fence;
+};
+
+/* Same length, so that offsets stay. */
+static char *make_plain(const char *text, size_t len) {
+    char *plain = xmalloc(len + 1);
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+        plain[i] =
+            c == '*' || c == '`' || c == '~' ? ' ' : (char)tolower((unsigned char)c);
+        if (i > 0 && (unsigned char)text[i - 1] == 0xC2 && (unsigned char)c == 0xA0) {
+            plain[i - 1] = plain[i] = ' '; /* a no-break space */
+        }
+    }
+    plain[len] = '\0';
+    return plain;
+}
+
+static struct span trim(const struct reader *r, size_t at, size_t end) {
+    while (at < end && isspace((unsigned char)r->text[at])) {
+        at++;
+    }
+    while (end > at && isspace((unsigned char)r->text[end - 1])) {
+        end--;
+    }
+    return (struct span){at, end};
+}
+
+static void tell(struct reader *r, size_t at, size_t end) {
+    struct span s = trim(r, at, end);
+    if (s.end > s.at && s.end - s.at <= MAX_STATEMENT) {
+        r->found(r->data, &(struct statement){.text = r->text + s.at,
+                                              .len = s.end - s.at,
+                                              .offset = s.at,
+                                              .about = "",
+                                              .heading = r->heading.data,
+                                              .heading_len = r->heading.len});
+    }
+}
+
+static bool is_cut(const struct reader *r, size_t i, size_t end) {
+    char c = r->text[i];
+    if (c == ';') {
+        return true;
+    }
+    return (c == '.' || c == '!' || c == '?') &&
+           (i + 1 == end || isspace((unsigned char)r->text[i + 1]));
+}
+
+/* A paragraph's sentences. */
+static void tell_sentences(struct reader *r, size_t at, size_t end) {
+    for (size_t i = at; i < end && !work_is_stopped(); i++) {
+        if (is_cut(r, i, end)) {
+            tell(r, at, i + 1);
+            at = i + 1;
+        }
+    }
+    tell(r, at, end);
+}
+
+static size_t line_end(const struct reader *r, size_t at) {
+    const char *nl = memchr(r->text + at, '\n', r->len - at);
+    return nl ? (size_t)(nl - r->text) : r->len;
+}
+
+static size_t split_cells(const struct reader *r, size_t at, size_t end,
+                          struct span cells[static MAX_CELLS]) {
+    struct span row = trim(r, at, end);
+    size_t count = 0, start = row.at + (r->text[row.at] == '|');
+    for (size_t i = start; i < row.end && count < MAX_CELLS; i++) {
+        if (r->text[i] == '|') {
+            cells[count++] = trim(r, start, i);
+            start = i + 1;
+        }
+    }
+    if (start < row.end && count < MAX_CELLS) {
+        cells[count++] = trim(r, start, row.end);
+    }
+    return count;
+}
+
+static bool is_rule(const struct reader *r, struct span row) {
+    for (size_t i = row.at; i < row.end; i++) {
+        if (!strchr("|-: \t\r", r->text[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool names_device(const char *s, size_t len) {
+    static const char *const marks[] = {"100",    "200", "sm_", "capability",
+                                        "hopper", "40",  "90"};
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+        if (memmem(s, len, marks[i], strlen(marks[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One cell: "label: cell", about the column's device or the row's. */
+static void tell_cell(struct reader *r, struct span first, struct span column,
+                      struct span cell) {
+    bool by_row =
+        names_device(r->text + first.at, first.end - first.at) && column.end > column.at;
+    struct span label = by_row ? column : first, about = by_row ? first : column;
+    autobuf text = BUF_INIT(MAX_STATEMENT);
+    buf_add(&text, r->text + label.at, label.end - label.at);
+    buf_adds(&text, " : ");
+    size_t prefix = text.len;
+    buf_add(&text, r->text + cell.at, cell.end - cell.at);
+    if (!text.full) {
+        r->found(r->data, &(struct statement){.text = text.data,
+                                              .len = text.len,
+                                              .label = prefix,
+                                              .offset = cell.at,
+                                              .about = r->text + about.at,
+                                              .about_len = about.end - about.at,
+                                              .heading = r->heading.data,
+                                              .heading_len = r->heading.len});
+    }
+}
+
+static void read_row(struct reader *r, size_t at, size_t end) {
+    struct span cells[MAX_CELLS];
+    if (is_rule(r, (struct span){at, end})) {
+        return;
+    }
+    size_t count = split_cells(r, at, end, cells);
+    if (r->column_count == 0) {
+        memcpy(r->columns, cells, count * sizeof *cells);
+        r->column_count = count;
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        struct span column = i < r->column_count ? r->columns[i] : (struct span){0, 0};
+        tell_cell(r, cells[0], column, cells[i]);
+    }
+}
+
+static void read_heading(struct reader *r, size_t at, size_t end) {
+    size_t level = strspn(r->text + at, "#");
+    level = level < HEADING_LEVELS ? level : HEADING_LEVELS - 1;
+    r->headings[level] = trim(r, at + level, end);
+    for (size_t deeper = level + 1; deeper < HEADING_LEVELS; deeper++) {
+        r->headings[deeper] = (struct span){0, 0};
+    }
+    buf_reset(&r->heading);
+    for (size_t i = 1; i < HEADING_LEVELS; i++) {
+        struct span h = r->headings[i];
+        if (h.end > h.at) {
+            buf_add(&r->heading, r->text + h.at, h.end - h.at);
+            buf_addc(&r->heading, '\n');
+        }
+    }
+}
+
+/* In code only comments are statements. */
+static void read_code(struct reader *r, size_t at, size_t end) {
+    for (size_t i = at; i < end; i++) {
+        bool slashes = r->text[i] == '/' && i + 1 < end &&
+                       (r->text[i + 1] == '/' || r->text[i + 1] == ' ');
+        bool hash = r->text[i] == '#' && i + 1 < end && r->text[i + 1] == ' ';
+        if (slashes || hash) {
+            tell_sentences(r, i + (slashes ? 2 : 1), end);
+            return;
+        }
+    }
+}
+
+/* Emphasis was blanked, so fences are looked for in the original. */
+static bool is_fence(const char *line, size_t len, char *ret) {
+    size_t i = 0;
+    while (i < len && (line[i] == ' ' || line[i] == '\t' || line[i] == '>')) {
+        i++;
+    }
+    if (len - i < 3 || (line[i] != '`' && line[i] != '~')) {
+        return false;
+    }
+    *ret = line[i];
+    return line[i + 1] == line[i] && line[i + 2] == line[i];
+}
+
+static bool starts_item(const struct reader *r, size_t at, size_t end,
+                        const char *original) {
+    struct span s = trim(r, at, end);
+    size_t i = at;
+    while (i < end && isspace((unsigned char)original[i])) {
+        i++;
+    }
+    bool bullet = i + 1 < end && strchr("-*+", original[i]) && original[i + 1] == ' ';
+    return bullet ||
+           (s.end > s.at && isdigit((unsigned char)r->text[s.at]) &&
+            memmem(r->text + s.at, s.end - s.at < 5 ? s.end - s.at : 5, ". ", 2));
+}
+
+enum line_kind { LINE_BLANK, LINE_HEADING, LINE_ROW, LINE_ITEM, LINE_PROSE };
+static enum line_kind kind_of(const struct reader *r, size_t at, size_t end,
+                              const char *original) {
+    struct span s = trim(r, at, end);
+    if (s.at == s.end) {
+        return LINE_BLANK;
+    }
+    if (r->text[s.at] == '#') {
+        return LINE_HEADING;
+    }
+    if (r->text[s.at] == '|') {
+        return LINE_ROW;
+    }
+    return starts_item(r, at, end, original) ? LINE_ITEM : LINE_PROSE;
+}
+
+static void read_line(struct reader *r, size_t at, size_t end, const char *original,
+                      size_t *paragraph) {
+    enum line_kind kind = kind_of(r, at, end, original);
+    if (kind != LINE_PROSE && *paragraph != SIZE_MAX) {
+        tell_sentences(r, *paragraph, at);
+        *paragraph = SIZE_MAX;
+    }
+    if (kind != LINE_ROW) {
+        r->column_count = 0;
+    }
+    if (kind == LINE_HEADING) {
+        read_heading(r, trim(r, at, end).at, end);
+    } else if (kind == LINE_ROW) {
+        read_row(r, at, end);
+    } else if (kind != LINE_BLANK && *paragraph == SIZE_MAX) {
+        *paragraph = at;
+    }
+}
+
+void hardware_text_read(const char *text, size_t len, statement_found *found,
+                        void *data) {
+    autofree char *plain = make_plain(text, len);
+    struct reader r = {.text = plain,
+                       .len = len,
+                       .found = found,
+                       .data = data,
+                       .heading = BUF_INIT(MAX_HEADING)};
+    size_t paragraph = SIZE_MAX;
+    for (size_t at = 0, end; at < len && !work_is_stopped(); at = end + 1) {
+        end = line_end(&r, at);
+        char mark = 0;
+        if (is_fence(text + at, end - at, &mark) && (!r.fenced || mark == r.fence)) {
+            if (paragraph != SIZE_MAX) {
+                tell_sentences(&r, paragraph, at);
+                paragraph = SIZE_MAX;
+            }
+            r.fenced = !r.fenced;
+            r.fence = mark;
+        } else if (r.fenced) {
+            read_code(&r, at, end);
+        } else {
+            read_line(&r, at, end, text, &paragraph);
+        }
+    }
+    if (paragraph != SIZE_MAX) {
+        tell_sentences(&r, paragraph, len);
+    }
+    buf_finish(&r.heading);
+}

@@ -1,0 +1,331 @@
+#include "skills/check/safety_text.h"
+#include "base/lines.h"
+#include "base/work_stop.h"
+#include "protocol/finding.h"
+#include "skills/check/safety_patterns.h"
+#include "skills/format/pattern.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <string.h>
+
+#define MAX_PATTERNS 96
+#define WINDOW_COST 256  /* bytes that the smallest window counts for */
+#define MAX_MATCHES 20   /* findings per pattern and file */
+#define LINE_REACH 2048u /* bytes of a long line on both sides of a word */
+#define PARAGRAPH_REACH 1200u
+#define UNIT_REACH 4096u
+#define CONTINUED_LINES 12
+#define COMMENT_MAX 4096u
+
+static struct {
+    struct pattern *compiled[MAX_PATTERNS];
+    struct pattern *denial, *order, *quotation;
+    struct words_scan *words;
+} tables;
+static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
+
+static void make_tables(void) {
+    if (safety_pattern_count > MAX_PATTERNS) {
+        abort();
+    }
+    tables.words = words_scan_new();
+    for (size_t i = 0; i < safety_pattern_count; i++) {
+        tables.compiled[i] = pattern_new(safety_patterns[i].regex);
+        words_scan_add(tables.words, safety_patterns[i].words, (unsigned)i);
+    }
+    words_scan_prepare(tables.words);
+    tables.denial = pattern_new("\\b(?:never|(?:do|must|should)\\W{1,4}not|don't|"
+                                "avoid|refuse|reject|flags?|detects?|blocks?|"
+                                "instead of|rather than|dangerous)\\b[^.!?\\n]{0,80}$");
+    tables.order =
+        pattern_new("\\b(?:you (?:must|should|are to)|ignore (?:all|any|previous|the)|do "
+                    "not (?:tell|mention|reveal|show|inform)|"
+                    "(?:run|execute|call|invoke|fetch|curl|wget|download|upload|send|"
+                    "post|delete|read|write|append)\\s+"
+                    "(?:the|this|these|all|any|your|following|~|/"
+                    "|\\$|https?:|`)|assistant"
+                    "|(?:^\\s*|\\b(?:ai|dear|hey|(?:to|for) the)\\s+)agents?[:,])");
+    tables.quotation = pattern_new("(?:[\"'`]|\xE2\x80[\x98\x9C]|\xC2\xAB|"
+                                   "\\bprompt[ -]injections?\\b[^.!?\\n]{0,60})$");
+}
+
+struct scan {
+    const char *file, *text;
+    size_t len;
+    struct lines lines;
+    unsigned char *kinds; /* of every line: an enum safety_where */
+    json_t *findings;
+    struct {
+        size_t next, matches;
+    } state[MAX_PATTERNS];
+    size_t *left; /* bytes that may still be searched */
+    bool incomplete;
+};
+
+/* --- which lines are what --- */
+
+static bool is_marker(const char *line, size_t len, const char *marker) {
+    size_t n = strlen(marker);
+    return len >= n && memcmp(line, marker, n) == 0 &&
+           strspn(line + n, " \t\r") >= len - n;
+}
+
+static char fence_of(const char *line, size_t len) {
+    size_t i = 0;
+    while (i < len && strchr(" \t>", line[i])) {
+        i++;
+    }
+    bool fence = len - i >= 3 && (line[i] == '`' || line[i] == '~') &&
+                 line[i + 1] == line[i] && line[i + 2] == line[i];
+    return fence ? line[i] : '\0';
+}
+
+static void mark_markdown(struct scan *s) {
+    bool front = false;
+    char fence = '\0';
+    for (size_t i = 0; i < s->lines.count; i++) {
+        const char *line = s->text + s->lines.starts[i];
+        size_t len = lines_end(&s->lines, s->text, i) - s->lines.starts[i];
+        char mark = fence_of(line, len);
+        if (is_marker(line, len, "---") && (i == 0 || front)) {
+            front = i == 0;
+            s->kinds[i] = IN_FRONTMATTER;
+        } else if (front) {
+            s->kinds[i] = IN_FRONTMATTER;
+        } else if (mark && (!fence || mark == fence)) {
+            fence = fence ? '\0' : mark;
+            s->kinds[i] = IN_CODE;
+        } else {
+            s->kinds[i] = fence ? IN_CODE : IN_PROSE;
+        }
+    }
+}
+
+/* --- windows --- */
+
+struct window {
+    size_t at, end;
+};
+
+static bool continues(const struct scan *s, size_t line) {
+    size_t end = lines_end(&s->lines, s->text, line);
+    while (end > s->lines.starts[line] && strchr(" \t", s->text[end - 1])) {
+        end--;
+    }
+    return end > s->lines.starts[line] && strchr("\\|", s->text[end - 1]) != NULL;
+}
+
+static struct window clip(struct window w, size_t hit, size_t reach) {
+    if (hit - w.at > reach) {
+        w.at = hit - reach;
+    }
+    if (w.end > hit && w.end - hit > reach) {
+        w.end = hit + reach;
+    }
+    return w;
+}
+
+static struct window lines_window(const struct scan *s, size_t first, size_t last) {
+    return (struct window){s->lines.starts[first], lines_end(&s->lines, s->text, last)};
+}
+
+static struct window window_of(const struct scan *s, const struct safety_pattern *p,
+                               size_t hit) {
+    size_t line = lines_at(&s->lines, hit), first = line, last = line;
+    size_t before = p->window == WINDOW_LINE ? CONTINUED_LINES : 2, after = before;
+    bool whole = p->window == WINDOW_UNIT || s->kinds[line] == IN_FRONTMATTER;
+    size_t reach = p->window == WINDOW_LINE ? LINE_REACH
+                   : whole                  ? UNIT_REACH
+                                            : PARAGRAPH_REACH;
+    if (whole && p->window != WINDOW_LINE) {
+        before = after = 200;
+    }
+    while (first > 0 && before-- > 0 && s->kinds[first - 1] == s->kinds[line] &&
+           (p->window != WINDOW_LINE || continues(s, first - 1))) {
+        first--;
+    }
+    while (last + 1 < s->lines.count && after-- > 0 &&
+           s->kinds[last + 1] == s->kinds[line] &&
+           (p->window != WINDOW_LINE || continues(s, last))) {
+        last++;
+    }
+    return clip(lines_window(s, first, last), hit, reach);
+}
+
+/* A command that goes on in the next line is one line to a shell. */
+static char *join_lines(const struct scan *s, struct window w) {
+    char *joined = xstrndup(s->text + w.at, 0);
+    joined = xrealloc(joined, w.end - w.at + 1);
+    for (size_t i = w.at; i < w.end; i++) {
+        bool ending = s->text[i] == '\n' || s->text[i] == '\r';
+        bool slash =
+            s->text[i] == '\\' && i + 1 < w.end && strchr("\r\n", s->text[i + 1]);
+        joined[i - w.at] = ending || slash ? ' ' : s->text[i];
+    }
+    joined[w.end - w.at] = '\0';
+    return joined;
+}
+
+/* --- matches --- */
+
+static struct finding_span span_of(const struct scan *s, size_t at, size_t end) {
+    size_t line = lines_at(&s->lines, at), last = lines_at(&s->lines, end);
+    return (struct finding_span){(int)line + 1, (int)(at - s->lines.starts[line]) + 1,
+                                 (int)last + 1, (int)(end - s->lines.starts[last]) + 1};
+}
+
+/* "Never run `…`" teaches; it asks for nothing. */
+static bool is_denied(const struct scan *s, size_t at) {
+    size_t line = lines_at(&s->lines, at), start = s->lines.starts[line];
+    return s->kinds[line] == IN_PROSE &&
+           pattern_is_in(tables.denial, s->text + start, at - start);
+}
+
+/* "Text such as 'ignore …'" shows what an attack looks like; the frontmatter's quotes are
+ * YAML's, a script's are its language's. */
+static bool is_quoted(const struct scan *s, const struct safety_pattern *p, size_t at) {
+    size_t line = lines_at(&s->lines, at), start = s->lines.starts[line];
+    return strcmp(p->code, "instruction_override") == 0 &&
+           (s->kinds[line] == IN_PROSE || s->kinds[line] == IN_CODE) &&
+           pattern_is_in(tables.quotation, s->text + start, at - start);
+}
+
+/* One step down for what is only said not to be done, or is its maker's own command. */
+static enum finding_severity severity_of(const struct safety_pattern *p, bool denied,
+                                         bool lesser, bool quoted) {
+    if (quoted) {
+        return FINDING_INFO;
+    }
+    if (p->block) {
+        return denied || lesser ? FINDING_WARNING : FINDING_ERROR;
+    }
+    return denied && p->where == IN_COMMANDS ? FINDING_INFO : FINDING_WARNING;
+}
+
+static void report(struct scan *s, const struct safety_pattern *p, size_t at, size_t end,
+                   bool lesser) {
+    enum finding_severity usual = p->block ? FINDING_ERROR : FINDING_WARNING;
+    bool denied = is_denied(s, at), quoted = is_quoted(s, p, at);
+    enum finding_severity severity = severity_of(p, denied, lesser, quoted);
+    const char *why = severity == usual ? ""
+                      : quoted          ? " (quoted, as an example it seems)"
+                      : denied          ? " (said as what not to do)"
+                                        : " (its maker's own install command)";
+    struct finding_span span = span_of(s, at, end);
+    autofree char *message = xasprintf("%s%s", p->message, why);
+    json_array_append_new(
+        s->findings, finding_new("skill", p->code, severity, message, s->file, &span));
+}
+
+static void search_window(struct scan *s, unsigned id, struct window w) {
+    const struct safety_pattern *p = &safety_patterns[id];
+    autofree char *joined = p->window == WINDOW_LINE ? join_lines(s, w) : NULL;
+    const char *text = joined ? joined : s->text + w.at;
+    struct pattern_match m;
+    size_t len = w.end - w.at, at = 0;
+    while (at <= len && s->state[id].matches < MAX_MATCHES) {
+        int rc = pattern_find(tables.compiled[id], text, len, at, &m);
+        s->incomplete |= rc < 0;
+        if (rc <= 0) {
+            return;
+        }
+        const char *match = text + m.start[0];
+        size_t match_len = m.end[0] - m.start[0];
+        if (!p->is_real || p->is_real(match, match_len)) {
+            report(s, p, w.at + m.start[0], w.at + m.end[0],
+                   p->is_lesser && p->is_lesser(match, match_len));
+            s->state[id].matches++;
+        }
+        at = m.end[0] > at ? m.end[0] : at + 1;
+    }
+}
+
+static bool on_word(void *data, unsigned id, size_t end) {
+    struct scan *s = data;
+    size_t hit = end - 1;
+    if (hit < s->state[id].next || s->state[id].matches >= MAX_MATCHES ||
+        !(safety_patterns[id].where & s->kinds[lines_at(&s->lines, hit)])) {
+        return true;
+    }
+    if (*s->left == 0) {
+        s->incomplete = true;
+        return true;
+    }
+    if (work_is_stopped()) {
+        return false;
+    }
+    struct window w = window_of(s, &safety_patterns[id], hit);
+    size_t size = w.end - w.at + WINDOW_COST;
+    *s->left -= size < *s->left ? size : *s->left;
+    search_window(s, id, w);
+    /* What stood at a clipped end is seen again by the next window. */
+    bool whole = w.end == lines_end(&s->lines, s->text, lines_at(&s->lines, hit));
+    s->state[id].next = whole ? w.end : hit + (w.end - hit) / 2 + 1;
+    return true;
+}
+
+/* --- comments --- */
+
+static bool is_tool_comment(const char *text, size_t len) {
+    static const char *const marks[] = {"upskilld-allow", "markdownlint",  "prettier",
+                                        "cspell",         "eslint",        "vale ",
+                                        "SPDX",           "Copyright",     "toc",
+                                        "auto-generated", "autogenerated", "generated "};
+    while (len > 0 && isspace((unsigned char)*text)) {
+        text++;
+        len--;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+        size_t n = strlen(marks[i]);
+        if (len >= n && strncasecmp(text, marks[i], n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_comments(struct scan *s) {
+    size_t reported = 0;
+    const char *end = s->text + s->len, *at = s->text;
+    while (reported < MAX_MATCHES && (at = memmem(at, (size_t)(end - at), "<!--", 4))) {
+        size_t offset = (size_t)(at - s->text);
+        const char *close = memmem(at, (size_t)(end - at), "-->", 3);
+        size_t len = (size_t)((close ? close : end) - at) - 4;
+        len = len > COMMENT_MAX ? COMMENT_MAX : len;
+        if (s->kinds[lines_at(&s->lines, offset)] == IN_PROSE &&
+            !is_tool_comment(at + 4, len) && pattern_is_in(tables.order, at + 4, len)) {
+            struct finding_span span = span_of(s, offset, offset + 4 + len);
+            json_array_append_new(
+                s->findings, finding_new("skill", "comment_with_orders", FINDING_WARNING,
+                                         "a comment that readers do not see gives orders",
+                                         s->file, &span));
+            reported++;
+        }
+        at = close ? close + 3 : end;
+    }
+}
+
+void safety_text_check(const char *file, const char *text, size_t len, bool markdown,
+                       size_t *left, json_t *findings) {
+    pthread_once(&tables_once, make_tables);
+    struct scan s = {
+        .file = file, .text = text, .len = len, .findings = findings, .left = left};
+    lines_init(&s.lines, text, len);
+    s.kinds = xmalloc(s.lines.count);
+    memset(s.kinds, IN_SCRIPT, s.lines.count);
+    if (markdown) {
+        mark_markdown(&s);
+        check_comments(&s);
+    }
+    words_scan_run(tables.words, text, len, on_word, &s);
+    safety_unicode_check(file, text, len, &s.lines, findings);
+    if (s.incomplete) {
+        json_array_append_new(
+            findings, finding_new("skill", "safety_scan_incomplete", FINDING_ERROR,
+                                  "too much here looks suspicious to be looked at fully",
+                                  file, &(struct finding_span){.line = 1}));
+    }
+    free(s.kinds);
+    lines_finish(&s.lines);
+}

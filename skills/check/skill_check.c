@@ -1,0 +1,433 @@
+#include "skills/check/skill_check.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "base/work_stop.h"
+#include "protocol/finding.h"
+#include "skills/check/check_report.h"
+#include "skills/check/cuda_block.h"
+#include "skills/format/markdown.h"
+#include "skills/format/tokens.h"
+#include "skills/kernel_project/build_toml.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_CUDA_BLOCKS 64        /* compiled per skill */
+#define MAX_AT_ONCE 4             /* the workers' own queue does the rest */
+#define MAX_READ_BYTES (4u << 20) /* of one file besides SKILL.md */
+
+static const struct skill_grader *grader;
+
+void skill_set_grader(const struct skill_grader *g) {
+    grader = g;
+}
+
+const struct skill_grader *skill_get_grader(void) {
+    return grader;
+}
+
+enum block_state { BLOCK_WAITING, BLOCK_RUNNING, BLOCK_ENDED };
+struct cuda_block {
+    struct skill_check *check;
+    char *file, *source;
+    int line; /* of the source's first line in the file */
+    enum block_state state;
+    void *handle;
+};
+
+struct skill_check {
+    uv_work_t work;
+    void *host;
+    char *folder, *name, *text;
+    size_t len;
+    enum skill_check_mode mode;
+    bool typing;
+    json_t *suppress;
+    skill_check_done *done;
+    void *data;
+
+    atomic_bool cancelled; /* set by the loop, read by both */
+    json_t *findings, *allowed;
+    size_t body_tokens, catalogue_tokens;
+    struct cuda_block *blocks;
+    size_t block_count, blocks_left_out, running, next;
+    bool starting; /* inside start_blocks */
+};
+
+/* --- on a thread of the pool --- */
+
+static void add_finding(struct skill_check *c, const char *code,
+                        enum finding_severity severity, const char *file, int line,
+                        const char *message) {
+    json_array_append_new(c->findings, finding_new("skill", code, severity, message, file,
+                                                   &(struct finding_span){.line = line}));
+}
+
+static bool has_suffix(const char *path, const char *suffix) {
+    size_t len = strlen(path), n = strlen(suffix);
+    return len >= n && strcasecmp(path + len - n, suffix) == 0;
+}
+
+static bool is_markdown(const char *path) {
+    return has_suffix(path, ".md") || has_suffix(path, ".markdown") ||
+           has_suffix(path, ".mdx");
+}
+
+static bool is_prose(const char *path) {
+    return is_markdown(path) || has_suffix(path, ".txt") || has_suffix(path, ".rst");
+}
+
+static bool looks_like_build_toml(const char *text) {
+    static const char *const heads[] = {"[general", "[torch", "[kernel.", "[tvm-ffi"};
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += strspn(line, "\r\n \t");
+        for (size_t i = 0; i < ARRAY_LEN(heads); i++) {
+            if (strncmp(line, heads[i], strlen(heads[i])) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void add_cuda_block(struct skill_check *c, const char *file,
+                           const struct markdown_code *code) {
+    const char *fragment = cuda_block_fragment(code->text);
+    if (fragment) {
+        autofree char *message = xasprintf("not compiled: a fragment (%s)", fragment);
+        add_finding(c, "cuda_block_fragment", FINDING_INFO, file, code->fence_line,
+                    message);
+    } else if (c->block_count == MAX_CUDA_BLOCKS) {
+        c->blocks_left_out++;
+    } else {
+        c->blocks = xreallocarray(c->blocks, c->block_count + 1, sizeof *c->blocks);
+        c->blocks[c->block_count++] = (struct cuda_block){.check = c,
+                                                          .file = xstrdup(file),
+                                                          .source = xstrdup(code->text),
+                                                          .line = code->line};
+    }
+}
+
+static void check_markdown(struct skill_check *c, const char *file, const char *text,
+                           size_t len, int first_line) {
+    struct markdown m;
+    markdown_read(&m, text, len, first_line);
+    for (size_t i = 0; i < m.code_count && !c->cancelled; i++) {
+        const struct markdown_code *code = &m.codes[i];
+        if (cuda_block_is(code)) {
+            if (!c->typing) {
+                add_cuda_block(c, file, code);
+            }
+        } else if (strcmp(code->language, "toml") == 0 &&
+                   looks_like_build_toml(code->text)) {
+            build_toml_check(file, code->text, strlen(code->text), code->line,
+                             c->findings);
+        }
+    }
+    markdown_finish(&m);
+}
+
+static void check_prose(struct skill_check *c, const char *file, const char *text,
+                        size_t len) {
+    check_read_allowances(file, text, len, c->allowed, c->findings);
+    hardware_facts_check(file, text, len, 1, c->findings);
+}
+
+static void check_skill_text(struct skill_check *c, const struct skill *s) {
+    const struct skill_text *t = &s->text;
+    autobuf catalogue = BUF_INIT(1u << 20);
+    check_prose(c, "SKILL.md", t->text, t->len);
+    check_markdown(c, "SKILL.md", t->text + t->body, t->len - t->body, t->body_line);
+    buf_addf(&catalogue, "%s: %s", t->name ? t->name : "",
+             t->description ? t->description : "");
+    c->body_tokens = tokens_estimate(t->text + t->body, t->len - t->body);
+    c->catalogue_tokens = tokens_estimate(catalogue.data, catalogue.len);
+}
+
+static void check_file(struct skill_check *c, const struct root *root, const char *path) {
+    bool toml = strcmp(path_basename(path), "build.toml") == 0;
+    /* A project at the top was checked as a whole. */
+    if ((!is_prose(path) && !toml) || (toml && strcmp(path, "build.toml") == 0)) {
+        return;
+    }
+    autobuf text = BUF_INIT(MAX_READ_BYTES);
+    struct err err = {0};
+    if (root_read(root, path, &text, &err) < 0) {
+        add_finding(c, "file_unreadable", FINDING_WARNING, path, 1, err.msg);
+    } else if (toml) {
+        build_toml_check(path, text.data, text.len, 1, c->findings);
+    } else {
+        check_prose(c, path, text.data, text.len);
+        if (is_markdown(path)) {
+            check_markdown(c, path, text.data, text.len, 1);
+        }
+    }
+}
+
+static void check_files(struct skill_check *c, const struct skill *s) {
+    struct root root;
+    struct err err = {0};
+    if (root_open(&root, s->folder, &err) < 0) {
+        add_finding(c, "skill_unreadable", FINDING_ERROR, NULL, 0, err.msg);
+        return;
+    }
+    for (size_t i = 0; i < s->file_count && !c->cancelled; i++) {
+        const char *path = s->files[i].path;
+        if (strcmp(path, "build.toml") == 0) {
+            kernel_project_check(s->folder, c->findings);
+        } else if (strcasecmp(path, "SKILL.md") != 0) {
+            check_file(c, &root, path);
+        }
+    }
+    root_close(&root);
+}
+
+static void rename_text(json_t *findings, const char *name) {
+    size_t i;
+    json_t *finding;
+    json_array_foreach(findings, i, finding) {
+        if (strcmp(json_get_string(finding, "file", ""), "SKILL.md") == 0) {
+            json_object_set_new(finding, "file", json_clean_z(name));
+        }
+        size_t k, e;
+        json_t *fix, *edit;
+        json_array_foreach(json_object_get(finding, "fixes"), k, fix) {
+            json_array_foreach(json_object_get(fix, "edits"), e, edit) {
+                if (strcmp(json_get_string(edit, "file", ""), "SKILL.md") == 0) {
+                    json_object_set_new(edit, "file", json_clean_z(name));
+                }
+            }
+        }
+    }
+}
+
+static void check_all(struct skill_check *c, const struct skill *s) {
+    spec_rules_check(s, c->mode, c->findings);
+    if (!c->cancelled) {
+        const struct skill text_alone = {.text = s->text};
+        safety_rules_check(c->typing ? &text_alone : s, c->findings);
+    }
+    if (!c->cancelled) {
+        check_skill_text(c, s);
+    }
+    if (s->folder && !c->typing && !c->cancelled) {
+        check_files(c, s);
+    }
+}
+
+static void read_and_check(struct skill_check *c) {
+    struct skill skill = {0};
+    struct err err = {0};
+    if (c->folder) {
+        int rc = skill_open(&skill, c->folder, false, &err);
+        if (rc < 0) {
+            add_finding(c, rc == -ENOENT ? "skill_md_missing" : "skill_unreadable",
+                        FINDING_ERROR, NULL, 0, err.msg);
+            return;
+        }
+    }
+    if (c->text) {
+        skill_text_finish(&skill.text);
+        skill_text_read(&skill.text, c->text, c->len);
+    }
+    check_all(c, &skill);
+    skill_finish(&skill);
+}
+
+static void work(uv_work_t *req) {
+    struct skill_check *c = container_of(req, struct skill_check, work);
+    work_stop_watch(&c->cancelled);
+    read_and_check(c);
+    work_stop_watch(NULL);
+}
+
+/* --- on the loop --- */
+
+static void check_free(struct skill_check *c) {
+    for (size_t i = 0; i < c->block_count; i++) {
+        free(c->blocks[i].file);
+        free(c->blocks[i].source);
+    }
+    free(c->blocks);
+    free(c->folder);
+    free(c->name);
+    free(c->text);
+    json_decref(c->suppress);
+    json_decref(c->findings);
+    json_decref(c->allowed);
+    free(c);
+}
+
+static void finish(struct skill_check *c) {
+    json_t *result = NULL;
+    if (!c->cancelled) {
+        if (c->blocks_left_out) {
+            autofree char *message =
+                xasprintf("%zu more CUDA blocks were not compiled: over %d in one skill",
+                          c->blocks_left_out, MAX_CUDA_BLOCKS);
+            add_finding(c, "cuda_blocks_left_out", FINDING_WARNING, NULL, 0, message);
+        }
+        result = check_result(take(c->findings), c->allowed, c->suppress, c->mode,
+                              c->body_tokens, c->catalogue_tokens);
+        if (!c->folder && c->name) {
+            rename_text(json_object_get(result, "findings"), c->name);
+        }
+    }
+    c->done(c, result, c->data);
+    check_free(c);
+}
+
+static void shift_place(json_t *object, const char *file, int shift) {
+    static const char *const keys[] = {"line", "end_line"};
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        json_int_t line = json_get_integer(object, keys[i], 0);
+        if (line > 0) {
+            json_object_set_new(object, keys[i], json_integer(line + shift));
+        }
+    }
+    json_object_set_new(object, "file", json_clean_z(file));
+}
+
+static void shift_fixes(json_t *finding, const char *file, int shift) {
+    size_t i, k;
+    json_t *fix, *edit;
+    json_array_foreach(json_object_get(finding, "fixes"), i, fix) {
+        json_array_foreach(json_object_get(fix, "edits"), k, edit) {
+            shift_place(edit, file, shift);
+        }
+    }
+}
+
+static bool is_of_block(const json_t *object, const char *name) {
+    const char *file = json_get_string(object, "file", name);
+    return strcmp(file, name) == 0;
+}
+
+static void take_block_finding(struct cuda_block *b, json_t *finding) {
+    struct skill_check *c = b->check;
+    int shift = b->line - 1;
+    size_t i;
+    json_t *related;
+    json_array_foreach(json_object_get(finding, "related"), i, related) {
+        if (is_of_block(related, "block.cu")) {
+            shift_place(related, b->file, shift);
+        }
+    }
+    shift_fixes(finding, b->file, shift);
+    if (json_get_integer(finding, "line", 0) == 0) {
+        json_object_set_new(finding, "line", json_integer(1));
+    }
+    shift_place(finding, b->file, shift);
+    bool error = strcmp(json_get_string(finding, "severity", ""), "error") == 0;
+    if (error && c->mode == SKILL_CHECK_LENIENT) {
+        json_object_set_new(finding, "severity",
+                            json_string(finding_severity_name(FINDING_WARNING)));
+    }
+    json_array_append(c->findings, finding);
+}
+
+static void start_blocks(struct skill_check *c);
+
+static void on_graded(void *data, json_t *findings, const char *why) {
+    struct cuda_block *b = data;
+    struct skill_check *c = b->check;
+    size_t i;
+    json_t *finding;
+    b->state = BLOCK_ENDED;
+    b->handle = NULL;
+    c->running--;
+    if (!c->cancelled && !findings) {
+        autofree char *message = xasprintf("not compiled: %s", why ? why : "no answer");
+        add_finding(c, "cuda_block_not_compiled", FINDING_INFO, b->file, b->line,
+                    message);
+    }
+    json_array_foreach(findings, i, finding) {
+        take_block_finding(b, finding);
+    }
+    json_decref(findings);
+    if (!c->starting) {
+        start_blocks(c);
+    }
+}
+
+static void start_block(struct skill_check *c, struct cuda_block *b) {
+    b->state = BLOCK_RUNNING;
+    c->running++;
+    void *handle =
+        grader ? grader->start(c->host, "block.cu", b->source, NULL, on_graded, b) : NULL;
+    if (b->state == BLOCK_RUNNING) {
+        b->handle = handle;
+        if (!handle) {
+            on_graded(b, NULL, "no compiler here");
+        }
+    }
+}
+
+/* Ends the check when nothing is left to wait for. */
+static void start_blocks(struct skill_check *c) {
+    c->starting = true;
+    while (!c->cancelled && c->next < c->block_count && c->running < MAX_AT_ONCE) {
+        start_block(c, &c->blocks[c->next++]);
+    }
+    c->starting = false;
+    if (c->running == 0) {
+        finish(c);
+    }
+}
+
+static void after_work(uv_work_t *req, int status) {
+    struct skill_check *c = container_of(req, struct skill_check, work);
+    if (status < 0) {
+        c->cancelled = true;
+    }
+    start_blocks(c);
+}
+
+struct skill_check *skill_check_start(const struct call_origin *origin,
+                                      const char *folder, const char *name,
+                                      const char *text, size_t len,
+                                      enum skill_check_mode mode, const json_t *suppress,
+                                      skill_check_done *done, void *data) {
+    struct skill_check *c = xcalloc(1, sizeof *c);
+    c->host = origin->host;
+    c->folder = folder ? xstrdup(folder) : NULL;
+    c->name = name ? xstrdup(name) : NULL;
+    if (text) {
+        c->text = xmalloc(len + 1);
+        memcpy(c->text, text, len);
+        c->text[len] = '\0';
+        c->len = len;
+    }
+    c->typing = mode == SKILL_CHECK_TYPING;
+    c->mode = c->typing ? SKILL_CHECK_LENIENT : mode;
+    c->suppress = suppress ? json_deep_copy(suppress) : NULL;
+    c->done = done;
+    c->data = data;
+    c->findings = json_array();
+    c->allowed = json_array();
+    if (uv_queue_work(origin->loop, &c->work, work, after_work) < 0) {
+        abort(); /* only for a missing callback */
+    }
+    return c;
+}
+
+void skill_check_cancel(struct skill_check *c) {
+    if (c->cancelled) {
+        return;
+    }
+    c->cancelled = true;
+    uv_cancel(
+        (uv_req_t *)&c->work); /* refused once it runs; after_work comes either way */
+    c->starting = true; /* a grader that answers at once must not end the check in here */
+    for (size_t i = 0; i < c->block_count && c->running > 0; i++) {
+        if (c->blocks[i].state == BLOCK_RUNNING && c->blocks[i].handle) {
+            grader->cancel(c->blocks[i].handle);
+        }
+    }
+    c->starting = false;
+}

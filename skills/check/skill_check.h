@@ -1,0 +1,51 @@
+#pragma once
+/* skill_check: everything that is wrong with a skill, as findings.
+ *
+ * Rules live in tables by family (spec_rules.c, safety_rules.c, hardware_facts.c,
+ * build_toml.c, kernel_project.c). Code blocks in CUDA are compiled by a grader that the
+ * daemon hands in, so that this room names no compiler. */
+#include "protocol/call.h"
+#include "skills/format/skill.h"
+
+/* Judge one CUDA source for an architecture (NULL: the default); `done` later, exactly
+ * once, with an array of findings whose lines count from 1 in `source` (stolen), or NULL
+ * when it could not be judged (`why`, borrowed). */
+typedef void skill_kernel_done(void *data, json_t *findings, const char *why);
+struct skill_grader {
+    /* returns a handle, or NULL (done does not follow) */
+    void *(*start)(void *host, const char *name, const char *source, const char *arch,
+                   skill_kernel_done *done, void *data);
+    void (*cancel)(void *handle); /* done still follows, not from inside */
+};
+/* The daemon's; NULL: CUDA blocks are reported as not compiled. */
+void skill_set_grader(const struct skill_grader *grader);
+const struct skill_grader *skill_get_grader(void);
+
+enum skill_check_mode {
+    SKILL_CHECK_LENIENT, /* for what others wrote: the specification's client guide */
+    SKILL_CHECK_STRICT,  /* for what we write: every rule */
+    SKILL_CHECK_TYPING,  /* lenient, of SKILL.md alone, and nothing is compiled */
+};
+
+struct skill_check;
+/* result: {"ok", "findings", "omitted", "suppressed", "tokens": {"body", "catalogue"}}
+ * (stolen). */
+typedef void skill_check_done(struct skill_check *check, json_t *result, void *data);
+/* A folder, a text (folder NULL; name: what findings call it), or both: the folder as it
+ * will be with that text as its SKILL.md. suppress: array of {"code", "reason"} or NULL.
+ * Strings are copied. */
+struct skill_check *skill_check_start(const struct call_origin *origin,
+                                      const char *folder, const char *name,
+                                      const char *text, size_t len,
+                                      enum skill_check_mode mode, const json_t *suppress,
+                                      skill_check_done *done, void *data);
+void skill_check_cancel(struct skill_check *check); /* done follows, from the loop, with
+                                                       NULL */
+
+/* The families, synchronous, each appending findings (paths relative to the folder). */
+/* spec_rules_check begins with s->problems; a text alone is a skill without a folder. */
+void spec_rules_check(const struct skill *s, enum skill_check_mode mode,
+                      json_t *findings);
+void safety_rules_check(const struct skill *s, json_t *findings);
+void hardware_facts_check(const char *file, const char *text, size_t len, int first_line,
+                          json_t *findings);

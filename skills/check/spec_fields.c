@@ -1,0 +1,352 @@
+#include "skills/check/spec_rules.h"
+
+#include "base/buf.h"
+#include "base/edit_distance.h"
+#include "base/text.h"
+#include "skills/format/pattern.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <wctype.h>
+
+#define LEAST_JUDGED 20 /* bytes of a description; shorter ones are sketches */
+
+/* --- description --- */
+
+static bool is_only_space(const char *s) {
+    return s[strspn(s, " \t\r\n")] == '\0';
+}
+
+static void miss_description(const struct spec *s, const struct yaml_pair *p) {
+    static const struct spec_rule rule = {"description_missing", FINDING_ERROR,
+                                          FINDING_ERROR};
+    size_t at = p ? p->at : s->text->yaml;
+    spec_add(
+        s, &rule, at, p ? p->end : at,
+        "The skill has no description; add one that says what it does and when to use "
+        "it, or no agent will ever choose it.");
+}
+
+static struct pattern *when_words;
+static pthread_once_t when_once = PTHREAD_ONCE_INIT;
+
+static void make_when_words(void) {
+    when_words = pattern_new(
+        "\\b(?:when|whenever|while|if|during|upon|once|before|after|always|proactively|"
+        "triggers?|invoked?|asks?|asked|needs?|wants?|must|use[ds]?\\s+(?:this|it|for|to|"
+        "on|"
+        "in|with|after|before|by|as)|for (?:use|when))\\b");
+}
+
+/* Whether it has words enough to be judged, in English as far as letters show, and none
+ * of them says when. */
+static bool says_no_when(const char *text) {
+    size_t len = strlen(text), foreign = 0;
+    for (size_t i = 0; i < len; i++) {
+        foreign += (unsigned char)text[i] >= 0x80;
+    }
+    pthread_once(&when_once, make_when_words);
+    return len >= LEAST_JUDGED && foreign * 10 < len &&
+           !pattern_is_in(when_words, text, len);
+}
+
+static void check_description_text(const struct spec *s, const struct yaml_pair *p,
+                                   const char *text) {
+    static const struct spec_rule lengthy = {"description_too_long", FINDING_WARNING,
+                                             FINDING_ERROR};
+    static const struct spec_rule angles = {"description_angle_brackets", FINDING_WARNING,
+                                            FINDING_WARNING};
+    static const struct spec_rule timeless = {"description_without_when", FINDING_INFO,
+                                              FINDING_INFO};
+    size_t points = text_code_points(text, strlen(text));
+    if (points > SKILL_MAX_DESCRIPTION) {
+        spec_add(s, &lengthy, p->at, p->end,
+                 "The description has %zu characters; at most %d are allowed. Move the "
+                 "rest into the body.",
+                 points, SKILL_MAX_DESCRIPTION);
+    }
+    if (strpbrk(text, "<>")) {
+        spec_add_at(
+            s, &angles, p,
+            "Angle brackets in a description can be taken for markup by the agents "
+            "that show it; write it without them.");
+    }
+    if (says_no_when(text)) {
+        spec_add_at(
+            s, &timeless, p,
+            "The description does not say when to use the skill, and agents choose by "
+            "it; add a sentence such as \"Use when …\".");
+    }
+}
+
+static void check_description(const struct spec *s) {
+    static const struct spec_rule form = {"description_form", FINDING_WARNING,
+                                          FINDING_ERROR};
+    const json_t *value = spec_value(s, "description");
+    const struct yaml_pair *p = skill_text_pair(s->text, "description");
+    const char *text = json_string_value(value);
+    if (!p || json_is_null(value) || (text && is_only_space(text))) {
+        miss_description(s, p);
+    } else if (!text) {
+        spec_fix_quotes(s, spec_add_at(s, &form, p, "The description must be a text."), p,
+                        value);
+    } else {
+        check_description_text(s, p, text);
+    }
+}
+
+/* --- the optional fields --- */
+
+static void check_compatibility(const struct spec *s) {
+    static const struct spec_rule form = {"compatibility_form", FINDING_WARNING,
+                                          FINDING_ERROR};
+    static const struct spec_rule lengthy = {"compatibility_too_long", FINDING_WARNING,
+                                             FINDING_ERROR};
+    const json_t *value = spec_value(s, "compatibility");
+    const struct yaml_pair *p = skill_text_pair(s->text, "compatibility");
+    const char *text = json_string_value(value);
+    if (!p) {
+        return;
+    }
+    if (!text || is_only_space(text)) {
+        json_t *f =
+            spec_add_at(s, &form, p,
+                        "compatibility must be a text that says what the skill needs; "
+                        "leave it out when it needs nothing.");
+        spec_fix_quotes(s, f, p, value);
+        if (!spec_is_scalar(value)) {
+            spec_fix_remove(s, f, "Remove compatibility", p);
+        }
+    } else if (text_code_points(text, strlen(text)) > SKILL_MAX_COMPATIBILITY) {
+        spec_add(s, &lengthy, p->at, p->end,
+                 "compatibility has %zu characters; at most %d are allowed.",
+                 text_code_points(text, strlen(text)), SKILL_MAX_COMPATIBILITY);
+    }
+}
+
+static void check_license(const struct spec *s) {
+    static const struct spec_rule form = {"license_form", FINDING_WARNING, FINDING_ERROR};
+    const json_t *value = spec_value(s, "license");
+    const struct yaml_pair *p = skill_text_pair(s->text, "license");
+    const char *text = json_string_value(value);
+    if (p && (!text || is_only_space(text))) {
+        json_t *f =
+            spec_add_at(s, &form, p,
+                        "license must be a text: a short name such as Apache-2.0, or "
+                        "the name of a file in the skill.");
+        spec_fix_quotes(s, f, p, value);
+    }
+}
+
+/* The pairs of the mapping that `holder` holds stand behind it, one level deeper. */
+static const struct yaml_pair *
+member_pair(const struct spec *s, const struct yaml_pair *holder, const char *key) {
+    const struct yaml_map *m = &s->text->places;
+    size_t i = (size_t)(holder - m->pairs) + 1;
+    for (; i < m->count && m->pairs[i].depth > holder->depth; i++) {
+        if (m->pairs[i].depth == holder->depth + 1 && strcmp(m->pairs[i].key, key) == 0) {
+            return &m->pairs[i];
+        }
+    }
+    return NULL;
+}
+
+static void check_metadata_values(const struct spec *s, const struct yaml_pair *p,
+                                  const json_t *value) {
+    static const struct spec_rule rule = {"metadata_not_strings", FINDING_INFO,
+                                          FINDING_ERROR};
+    const char *key;
+    json_t *item;
+    json_object_foreach((json_t *)(uintptr_t)value, key, item) {
+        const struct yaml_pair *member = member_pair(s, p, key);
+        if (json_is_string(item) || !member) {
+            continue;
+        }
+        json_t *f =
+            spec_add(s, &rule, member->at, member->end, "metadata.%.80s must be a text%s",
+                     key, spec_is_scalar(item) ? "; put it in quotes." : ".");
+        spec_fix_quotes(s, f, member, item);
+    }
+}
+
+static void check_metadata(const struct spec *s) {
+    static const struct spec_rule form = {"metadata_form", FINDING_WARNING,
+                                          FINDING_ERROR};
+    const json_t *value = spec_value(s, "metadata");
+    const struct yaml_pair *p = skill_text_pair(s->text, "metadata");
+    if (p && !json_is_object(value)) {
+        spec_add_at(s, &form, p, "metadata must be a list of \"key: value\" lines.");
+    } else if (p) {
+        check_metadata_values(s, p, value);
+    }
+}
+
+/* --- allowed-tools --- */
+
+/* A comma outside parentheses separates as some agents have it, not the specification. */
+static char *without_commas(const char *tools) {
+    char *text = xstrdup(tools);
+    size_t n = 0;
+    int depth = 0;
+    for (const char *c = tools; *c; c++) {
+        depth += (*c == '(') - (*c == ')');
+        bool comma = *c == ',' && depth <= 0;
+        if ((comma || *c == ' ') && depth <= 0) {
+            if (n && text[n - 1] != ' ') {
+                text[n++] = ' ';
+            }
+        } else {
+            text[n++] = *c;
+        }
+    }
+    while (n && text[n - 1] == ' ') {
+        n--;
+    }
+    text[n] = '\0';
+    return text;
+}
+
+static bool has_outer_comma(const char *tools) {
+    int depth = 0;
+    for (const char *c = tools; *c; c++) {
+        depth += (*c == '(') - (*c == ')');
+        if (*c == ',' && depth <= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* NULL when the list holds something else than texts. */
+static char *joined(const json_t *list) {
+    autobuf text = BUF_INIT(16u << 10);
+    size_t i;
+    json_t *item;
+    json_array_foreach(list, i, item) {
+        if (!json_is_string(item)) {
+            return NULL;
+        }
+        buf_addf(&text, "%s%s", i ? " " : "", json_string_value(item));
+    }
+    return text.len ? buf_detach(&text) : NULL;
+}
+
+static void check_allowed_tools(const struct spec *s) {
+    static const struct spec_rule form = {"allowed_tools_form", FINDING_INFO,
+                                          FINDING_ERROR};
+    const json_t *value = spec_value(s, "allowed-tools");
+    const struct yaml_pair *p = skill_text_pair(s->text, "allowed-tools");
+    const char *text = json_string_value(value);
+    if (!p || (text && !has_outer_comma(text) && !is_only_space(text))) {
+        return;
+    }
+    json_t *f =
+        spec_add_at(s, &form, p,
+                    "allowed-tools must be one text with spaces between the tools, such "
+                    "as \"Bash(git:*) Read\".");
+    autofree char *tools = text ? without_commas(text) : joined(value);
+    if (tools && *tools) {
+        spec_fix_string(s, f, "Write it with spaces", p, tools);
+    }
+}
+
+/* --- other fields --- */
+
+static const char *const known_fields[] = {"name",     "description",   "license",
+                                           "metadata", "compatibility", "allowed-tools"};
+
+/* What single agents read. */
+static const char *const agent_fields[] = {"disable-model-invocation",
+                                           "user-invocable",
+                                           "argument-hint",
+                                           "arguments",
+                                           "hooks",
+                                           "model",
+                                           "context",
+                                           "agent",
+                                           "version",
+                                           "when_to_use",
+                                           "paths",
+                                           "effort",
+                                           "shell",
+                                           "disallowed-tools",
+                                           "tools",
+                                           "tags",
+                                           "author",
+                                           "homepage",
+                                           "mode"};
+
+static bool is_listed(const char *name, const char *const *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Equal but for case and the kind of separator, or one edit off. */
+static const char *meant_field(const char *name) {
+    char plain[64];
+    size_t len = strlen(name);
+    struct nearest_name near = {.said = plain, .limit = 1};
+    if (len < 4 || len >= sizeof plain) {
+        return NULL;
+    }
+    for (size_t i = 0; i <= len; i++) {
+        bool separator = name[i] == '_' || name[i] == ' ';
+        plain[i] = separator ? '-' : (char)tolower((unsigned char)name[i]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(known_fields); i++) {
+        nearest_name_try(&near, known_fields[i]);
+    }
+    return near.best;
+}
+
+static void check_unknown(const struct spec *s, const struct yaml_pair *p) {
+    static const struct spec_rule rule = {"field_unknown", FINDING_INFO, FINDING_ERROR};
+    bool agent = is_listed(p->key, agent_fields, ARRAY_LEN(agent_fields));
+    const char *meant = agent ? NULL : meant_field(p->key);
+    json_t *f;
+    if (agent) {
+        f = spec_add(s, &rule, p->key_at, p->key_end,
+                     "\"%.80s\" is an extension that only some agents read; the "
+                     "specification does not have it.",
+                     p->key);
+    } else {
+        f = spec_add(s, &rule, p->key_at, p->key_end,
+                     "The specification has no field \"%.80s\"%s%s%s.", p->key,
+                     meant ? "; \"" : "", meant ? meant : "",
+                     meant ? "\" may be meant"
+                           : "; what is your own belongs in metadata");
+    }
+    if (meant && !skill_text_pair(s->text, meant)) {
+        autofree char *rename = xasprintf("Rename to \"%s\"", meant);
+        struct finding_span span = spec_span(s, p->key_at, p->key_end);
+        finding_add_fix(f, rename, s->file, &span, meant);
+    }
+    autofree char *title = xasprintf("Remove \"%.80s\"", p->key);
+    spec_fix_remove(s, f, title, p);
+}
+
+static void check_unknown_fields(const struct spec *s) {
+    for (size_t i = 0; i < s->text->places.count; i++) {
+        const struct yaml_pair *p = &s->text->places.pairs[i];
+        if (p->depth == 0 && !is_listed(p->key, known_fields, ARRAY_LEN(known_fields))) {
+            check_unknown(s, p);
+        }
+    }
+}
+
+void spec_fields_check(const struct spec *s) {
+    spec_name_check(s);
+    check_description(s);
+    check_compatibility(s);
+    check_license(s);
+    check_metadata(s);
+    check_allowed_tools(s);
+    check_unknown_fields(s);
+}

@@ -1,0 +1,69 @@
+#include "skills/check/spec_rules.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+const json_t *spec_value(const struct spec *s, const char *field) {
+    return json_object_get(s->text->frontmatter, field);
+}
+
+json_t *spec_add_at(const struct spec *s, const struct spec_rule *rule,
+                    const struct yaml_pair *p, const char *message) {
+    return spec_add(s, rule, p->at, p->end, "%s", message);
+}
+
+/* Replace a pair's value; the new one is written as YAML, within {…} as JSON, which is
+ * YAML there. */
+static void spec_fix_value(const struct spec *s, json_t *finding, const char *title,
+                           const struct yaml_pair *p, const json_t *value) {
+    autobuf text = BUF_INIT(64u << 10);
+    if (s->text->places.flow) {
+        buf_addc(&text, ' ');
+        json_write(&text, value);
+    } else {
+        yaml_write_value(&text, value, 2, "\n");
+    }
+    bool blank_before = p->at > 0 && s->text->text[p->at - 1] == ' ';
+    struct finding_span span = spec_span(s, p->at, p->end);
+    finding_add_fix(finding, title, s->file, &span, text.data + blank_before);
+}
+
+void spec_fix_string(const struct spec *s, json_t *finding, const char *title,
+                     const struct yaml_pair *p, const char *value) {
+    autojson *string = json_string(value);
+    spec_fix_value(s, finding, title, p, string);
+}
+
+void spec_fix_remove(const struct spec *s, json_t *finding, const char *title,
+                     const struct yaml_pair *p) {
+    if (s->text->places.flow) {
+        return;
+    }
+    const struct lines *lines = &s->text->lines;
+    size_t last = p->end > p->key_end ? p->end - 1 : p->key_end;
+    size_t first = lines_at(lines, p->key_at), behind = lines_at(lines, last) + 1;
+    size_t end = behind < lines->count ? lines->starts[behind] : s->text->len;
+    struct finding_span span = spec_span(s, lines->starts[first], end);
+    finding_add_fix(finding, title, s->file, &span, "");
+}
+
+void spec_fix_insert(const struct spec *s, json_t *finding, const char *title,
+                     const char *text) {
+    struct finding_span span = spec_span(s, s->text->yaml, s->text->yaml);
+    if (!s->text->places.flow) {
+        finding_add_fix(finding, title, s->file, &span, text);
+    }
+}
+
+bool spec_is_scalar(const json_t *value) {
+    return json_is_number(value) || json_is_boolean(value);
+}
+
+void spec_fix_quotes(const struct spec *s, json_t *finding, const struct yaml_pair *p,
+                     const json_t *value) {
+    if (spec_is_scalar(value) && p->end - p->at < 100) {
+        autofree char *text = xstrndup(s->text->text + p->at, p->end - p->at);
+        spec_fix_string(s, finding, "Put the value in quotes", p, text);
+    }
+}

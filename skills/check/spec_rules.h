@@ -1,0 +1,48 @@
+#pragma once
+/* spec_rules: the rules of the specification; shared by spec_rules.c, spec_fields.c,
+ * spec_name.c and spec_links.c. docs/architecture/skills.md lists every rule. */
+#include "protocol/finding.h"
+#include "skills/check/skill_check.h"
+
+struct spec {
+    const struct skill *skill;
+    const struct skill_text *text;
+    enum skill_check_mode mode;
+    const char *file;   /* what findings call the text: "SKILL.md" */
+    const char *folder; /* name of the skill's folder, or NULL */
+    json_t *findings;
+};
+
+/* A rule's severity when reading what others wrote, and when writing. */
+struct spec_rule {
+    const char *code;
+    enum finding_severity lenient, strict;
+};
+
+/* Adds the finding; borrowed, for related places and fixes. The span is in bytes of the
+ * text. */
+json_t *spec_add(const struct spec *s, const struct spec_rule *rule, size_t at,
+                 size_t end, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+struct finding_span spec_span(const struct spec *s, size_t at, size_t end);
+
+/* --- fields and what mends them (spec_fixes.c) --- */
+
+const json_t *spec_value(const struct spec *s, const char *field);
+/* spec_add for a field's value. */
+json_t *spec_add_at(const struct spec *s, const struct spec_rule *rule,
+                    const struct yaml_pair *p, const char *message);
+/* Fixes of a finding: the field gets this text, goes, or lines come before all fields. */
+void spec_fix_string(const struct spec *s, json_t *finding, const char *title,
+                     const struct yaml_pair *p, const char *value);
+void spec_fix_remove(const struct spec *s, json_t *finding, const char *title,
+                     const struct yaml_pair *p);
+void spec_fix_insert(const struct spec *s, json_t *finding, const char *title,
+                     const char *text);
+bool spec_is_scalar(const json_t *value); /* a number or boolean */
+/* Quotes around one of these make it the text that was meant. */
+void spec_fix_quotes(const struct spec *s, json_t *finding, const struct yaml_pair *p,
+                     const json_t *value);
+
+void spec_fields_check(const struct spec *s);
+void spec_name_check(const struct spec *s);
+void spec_links_check(const struct spec *s);

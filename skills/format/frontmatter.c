@@ -1,0 +1,259 @@
+#include "skills/format/frontmatter.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <string.h>
+
+#define REPAIR_MAX (256u << 10)
+
+/* --- the two lines --- */
+
+/* Behind the line ending of the line that begins at `at`. */
+static size_t next_line(const char *text, size_t len, size_t at) {
+    while (at < len && text[at] != '\n' && text[at] != '\r') {
+        at++;
+    }
+    if (at + 1 < len && text[at] == '\r' && text[at + 1] == '\n') {
+        at++;
+    }
+    return at < len ? at + 1 : len;
+}
+
+static bool is_blank(const char *text, size_t at, size_t end) {
+    while (at < end && isspace((unsigned char)text[at])) {
+        at++;
+    }
+    return at == end;
+}
+
+static bool is_marker(const char *text, size_t at, size_t end) {
+    return end - at >= 3 && memcmp(text + at, "---", 3) == 0 &&
+           is_blank(text, at + 3, end);
+}
+
+static bool opens_late(const char *text, size_t len, size_t at) {
+    while (at < len) {
+        size_t end = next_line(text, len, at);
+        if (!is_blank(text, at, end)) {
+            return is_marker(text, at, end);
+        }
+        at = end;
+    }
+    return false;
+}
+
+void frontmatter_find(struct frontmatter *ret, const char *text, size_t len) {
+    *ret = (struct frontmatter){0};
+    size_t at = len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    size_t end = next_line(text, len, at);
+    ret->opened = is_marker(text, at, end);
+    if (!ret->opened) {
+        ret->body = at;
+        ret->late = opens_late(text, len, at);
+        return;
+    }
+    ret->at = ret->end = ret->body = end;
+    for (at = end; at < len; at = end) {
+        end = next_line(text, len, at);
+        if (is_marker(text, at, end)) {
+            ret->closed = true;
+            ret->end = at;
+            ret->body = end;
+            return;
+        }
+    }
+    ret->end = len;
+}
+
+/* --- quoting --- */
+
+struct repairer {
+    const char *yaml;
+    size_t len;
+    struct buf out;
+    size_t *inserted;
+    size_t count, capacity;
+};
+
+static void insert(struct repairer *r, char c) {
+    if (r->count == r->capacity) {
+        r->capacity = r->capacity ? r->capacity * 2 : 16;
+        r->inserted = xreallocarray(r->inserted, r->capacity, sizeof *r->inserted);
+    }
+    r->inserted[r->count++] = r->out.len;
+    buf_addc(&r->out, c);
+}
+
+static size_t indent_of(const struct repairer *r, size_t at) {
+    size_t n = 0;
+    while (at + n < r->len && r->yaml[at + n] == ' ') {
+        n++;
+    }
+    return n;
+}
+
+/* The line ending at `end` is not counted. */
+static size_t trim(const struct repairer *r, size_t at, size_t end) {
+    while (end > at && isspace((unsigned char)r->yaml[end - 1])) {
+        end--;
+    }
+    return end;
+}
+
+/* Where the value of "key: value" begins on this line; 0 when it is no such line. */
+static size_t value_of_line(const struct repairer *r, size_t at, size_t end) {
+    at += indent_of(r, at);
+    while (at + 1 < end && r->yaml[at] == '-' && r->yaml[at + 1] == ' ') {
+        at += 2;
+    }
+    size_t key = at;
+    while (at < end &&
+           (isalnum((unsigned char)r->yaml[at]) || strchr("_-.", r->yaml[at]))) {
+        at++;
+    }
+    if (at == key || at >= end || r->yaml[at] != ':') {
+        return 0;
+    }
+    size_t value = ++at;
+    while (at < end && (r->yaml[at] == ' ' || r->yaml[at] == '\t')) {
+        at++;
+    }
+    return at > value && at < trim(r, at, end) ? at : 0;
+}
+
+/* A line belongs to the value above when it is indented deeper or blank. */
+static size_t extent_of(const struct repairer *r, size_t next, size_t indent) {
+    size_t extent = next;
+    while (next < r->len) {
+        size_t end = next_line(r->yaml, r->len, next);
+        bool blank = is_blank(r->yaml, next, end);
+        if (!blank && indent_of(r, next) <= indent) {
+            break;
+        }
+        next = end;
+        extent = blank ? extent : end;
+    }
+    return extent;
+}
+
+/* "[a] [b]" and "{a} b": the first bracket is closed before the end. */
+static bool bracket_ends_early(const char *s, size_t len) {
+    int depth = 0;
+    size_t i = 0;
+    do {
+        depth += (s[i] == '[' || s[i] == '{') - (s[i] == ']' || s[i] == '}');
+        i++;
+    } while (i < len && depth > 0);
+    while (i < len && isspace((unsigned char)s[i])) {
+        i++;
+    }
+    return i < len && s[i] != '#';
+}
+
+static bool has_colon(const char *s, size_t len) {
+    for (size_t i = 0; i < len; i++) {
+        if (s[i] == ':' && (i + 1 == len || isspace((unsigned char)s[i + 1]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool needs_quotes(const char *s, size_t len) {
+    switch (*s) {
+    case '"':
+    case '\'':
+    case '|':
+    case '>':
+    case '&':
+    case '*':
+    case '!':
+    case '#':
+        return false;
+    case '[':
+    case '{':
+        return bracket_ends_early(s, len);
+    case '@':
+    case '`':
+    case '%':
+        return true;
+    default:
+        return has_colon(s, len);
+    }
+}
+
+static void copy_quoted(struct repairer *r, size_t at, size_t end) {
+    insert(r, '"');
+    for (; at < end; at++) {
+        char c = r->yaml[at];
+        if (c == '"' || c == '\\') {
+            insert(r, '\\');
+        }
+        buf_addc(&r->out, c);
+    }
+    insert(r, '"');
+}
+
+static void copy(struct repairer *r, size_t at, size_t end) {
+    buf_add(&r->out, r->yaml + at, end - at);
+}
+
+/* Copies the field or line at `at`; returns where the next begins. */
+static size_t repair_line(struct repairer *r, size_t at) {
+    size_t end = next_line(r->yaml, r->len, at);
+    size_t value = value_of_line(r, at, end);
+    if (!value) {
+        copy(r, at, end);
+        return end;
+    }
+    size_t extent = extent_of(r, end, indent_of(r, at));
+    size_t stop = trim(r, value, extent);
+    copy(r, at, value);
+    if (needs_quotes(r->yaml + value, stop - value)) {
+        copy_quoted(r, value, stop);
+    } else {
+        copy(r, value, stop);
+    }
+    copy(r, stop, extent);
+    return extent;
+}
+
+bool frontmatter_repair(struct frontmatter_repair *ret, const char *yaml, size_t len) {
+    struct repairer r = {.yaml = yaml, .len = len, .out = BUF_INIT(REPAIR_MAX)};
+    for (size_t at = 0; at < len;) {
+        at = repair_line(&r, at);
+    }
+    *ret = (struct frontmatter_repair){0};
+    if (!r.count || r.out.full) {
+        buf_finish(&r.out);
+        free(r.inserted);
+        return false;
+    }
+    ret->len = r.out.len;
+    ret->yaml = buf_detach(&r.out);
+    ret->inserted = r.inserted;
+    ret->inserted_count = r.count;
+    return true;
+}
+
+void frontmatter_repair_finish(struct frontmatter_repair *r) {
+    free(r->yaml);
+    free(r->inserted);
+    *r = (struct frontmatter_repair){0};
+}
+
+size_t frontmatter_repair_origin(const struct frontmatter_repair *r, size_t offset) {
+    size_t low = 0, high = r->inserted_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->inserted[middle] < offset) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return offset - low;
+}

@@ -1,0 +1,176 @@
+#include "skills/format/skill.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "skills/format/skill_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *absolute_path(const char *folder) {
+    autofree char *cwd = *folder == '/' ? NULL : getcwd(NULL, 0);
+    autofree char *joined = path_join(cwd ? cwd : "/", folder);
+    return path_normalize(joined);
+}
+
+static int open_folder(const char *folder, struct err *err) {
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOTDIR) {
+        return err_set(err, -EINVAL, "%s: not a folder", folder);
+    }
+    if (fd < 0) {
+        int code = -errno;
+        return err_set(err, code, "%s: %s", folder, strerror(-code));
+    }
+    return fd;
+}
+
+/* Why there is no SKILL.md: perhaps it is there but may not be read. */
+static int missing_text(const struct skill *s, struct err *err) {
+    size_t i;
+    json_t *problem;
+    json_array_foreach(s->problems, i, problem) {
+        const char *file = json_get_string(problem, "file", "");
+        if (strcasecmp(file, "SKILL.md") == 0) {
+            return err_set(err, -ENOENT, "%s/%s: %s", s->folder, file,
+                           json_get_string(problem, "message", "cannot be read"));
+        }
+    }
+    return err_set(err, -ENOENT, "%s: there is no SKILL.md in this folder", s->folder);
+}
+
+int skill_open(struct skill *ret, const char *folder, bool digests, struct err *err) {
+    *ret = (struct skill){0};
+    autofd int fd = open_folder(folder, err);
+    if (fd < 0) {
+        return fd;
+    }
+    ret->folder = absolute_path(folder);
+    ret->problems = json_array();
+    autobuf text = BUF_INIT(SKILL_MAX_TEXT);
+    if (!skill_files_read(ret, fd, digests, &text)) {
+        int rc = missing_text(ret, err);
+        skill_finish(ret);
+        return rc;
+    }
+    skill_text_read(&ret->text, text.data, text.len);
+    return 0;
+}
+
+void skill_finish(struct skill *s) {
+    for (size_t i = 0; i < s->file_count; i++) {
+        free(s->files[i].path);
+    }
+    free(s->files);
+    free(s->folder);
+    skill_text_finish(&s->text);
+    json_decref(s->problems);
+    *s = (struct skill){0};
+}
+
+const struct skill_file *skill_find_file(const struct skill *s, const char *path) {
+    size_t low = 0, high = s->file_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(s->files[middle].path, path);
+        if (order == 0) {
+            return &s->files[middle];
+        }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
+    }
+    return NULL;
+}
+
+void skill_digest(const struct skill *s, char ret[static 72]) {
+    struct hash hash;
+    hash_init(&hash);
+    for (size_t i = 0; i < s->file_count; i++) {
+        const struct skill_file *f = &s->files[i];
+        uint8_t executable = (f->mode & 0111) != 0;
+        hash_add_field(&hash, f->path, strlen(f->path));
+        hash_add_field(&hash, &executable, 1);
+        hash_add_field(&hash, f->digest, strlen(f->digest));
+    }
+    memcpy(ret, "sha256:", sizeof "sha256:");
+    hash_hex(&hash, ret + 7);
+}
+
+/* --- one file of a folder --- */
+
+static bool is_normal_path(const char *path) {
+    autofree char *normal = path_normalize(path);
+    return *path && *path != '/' && strcmp(normal, path) == 0 &&
+           strncmp(path, "..", 2) != 0 && strcmp(path, ".") != 0;
+}
+
+/* Opens each component relative to the one before, none of them a link. */
+static int open_beneath(int folder, const char *path) {
+    int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    autofd int parent = fcntl(folder, F_DUPFD_CLOEXEC, 3);
+    const char *slash;
+    while (parent >= 0 && (slash = strchr(path, '/'))) {
+        autofree char *name = xstrndup(path, (size_t)(slash - path));
+        int next = openat(parent, name, flags | O_DIRECTORY);
+        fd_close_p(&parent);
+        parent = next;
+        path = slash + 1;
+    }
+    return parent < 0 ? -1 : openat(parent, path, flags);
+}
+
+int skill_open_file(int folder, const char *path) {
+    if (!is_normal_path(path)) {
+        errno = EINVAL;
+        return -1;
+    }
+    return open_beneath(folder, path);
+}
+
+static int read_all(int fd, struct buf *out) {
+    for (;;) {
+        size_t room = out->max - out->len;
+        size_t want = room < (64u << 10) ? room + 1 : (64u << 10);
+        char step[64u << 10];
+        ssize_t got = read(fd, step, want < sizeof step ? want : sizeof step);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return got < 0 ? -errno : 0;
+        }
+        if (buf_add(out, step, (size_t)got) < 0) {
+            return -EFBIG;
+        }
+    }
+}
+
+int skill_read_file(const char *folder, const char *path, struct buf *out,
+                    struct err *err) {
+    if (!is_normal_path(path)) {
+        return err_set(err, -EINVAL, "%s: not a path within a skill", path);
+    }
+    autofd int root = open_folder(folder, err);
+    if (root < 0) {
+        return root;
+    }
+    autofd int fd = open_beneath(root, path);
+    struct stat st;
+    int rc = fd < 0 || fstat(fd, &st) < 0 ? -errno
+             : !S_ISREG(st.st_mode)       ? -EINVAL
+                                          : read_all(fd, out);
+    if (rc == -ELOOP || rc == -ENOTDIR) {
+        return err_set(err, -ELOOP, "%s: links are not followed", path);
+    }
+    return rc < 0 ? err_set(err, rc, "%s: %s", path,
+                            rc == -EINVAL ? "not a regular file" : strerror(-rc))
+                  : 0;
+}

@@ -1,0 +1,239 @@
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "skills/format/frontmatter.h"
+#include "skills/format/skill.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- places --- */
+
+int skill_text_line(const struct skill_text *t, size_t offset, int *ret_column) {
+    size_t line = lines_at(&t->lines, offset);
+    if (ret_column) {
+        *ret_column = (int)(offset - t->lines.starts[line]) + 1;
+    }
+    return (int)line + 1;
+}
+
+const struct skill_field *skill_text_field(const struct skill_text *t, const char *name) {
+    for (size_t i = 0; i < t->field_count; i++) {
+        if (strcmp(t->fields[i].name, name) == 0) {
+            return &t->fields[i];
+        }
+    }
+    return NULL;
+}
+
+const struct yaml_pair *skill_text_pair(const struct skill_text *t, const char *name) {
+    for (size_t i = 0; i < t->places.count; i++) {
+        if (t->places.pairs[i].depth == 0 && strcmp(t->places.pairs[i].key, name) == 0) {
+            return &t->places.pairs[i];
+        }
+    }
+    return NULL;
+}
+
+static void add_field(struct skill_text *t, const struct yaml_pair *pair) {
+    struct skill_field *f = &t->fields[t->field_count++];
+    f->name = xstrdup(pair->key);
+    f->line = skill_text_line(t, pair->key_at, NULL);
+    skill_text_line(t, pair->at, &f->column);
+    size_t last = pair->end > pair->key_at ? pair->end - 1 : pair->key_at;
+    f->end_line = skill_text_line(t, last, NULL) + 1;
+}
+
+static void list_fields(struct skill_text *t) {
+    t->fields = xcalloc(t->places.count + 1, sizeof *t->fields);
+    for (size_t i = 0; i < t->places.count; i++) {
+        if (t->places.pairs[i].depth == 0) {
+            add_field(t, &t->places.pairs[i]);
+        }
+    }
+}
+
+/* --- problems --- */
+
+static void set_problem(struct skill_text *t, const char *rule, size_t at,
+                        const char *message) {
+    t->problem.rule = rule;
+    t->problem.at = at;
+    t->problem.line = skill_text_line(t, at, &t->problem.column);
+    snprintf(t->problem.message, sizeof t->problem.message, "%.255s", message);
+}
+
+static const char *rule_of(enum yaml_problem problem) {
+    switch (problem) {
+    case YAML_DUPLICATE:
+        return "yaml_duplicate_key";
+    case YAML_UNSUPPORTED:
+        return "yaml_unsupported";
+    case YAML_TOO_DEEP:
+        return "yaml_too_deep";
+    case YAML_TOO_LARGE:
+        return "frontmatter_too_long";
+    case YAML_BAD_BYTES:
+        return "control_character";
+    default:
+        return "yaml_invalid";
+    }
+}
+
+/* The YAML reader counts lines from the frontmatter's first; ours are the file's. */
+static const char *without_line(const char *message) {
+    const char *colon = strstr(message, ": ");
+    return strncmp(message, "line ", 5) == 0 && colon ? colon + 2 : message;
+}
+
+static void describe(struct skill_text *t, const struct yaml_map *map,
+                     const struct err *err) {
+    char message[256];
+    size_t at = t->yaml + map->problem_at;
+    if (map->problem == YAML_DUPLICATE) {
+        t->problem.first_line = skill_text_line(t, t->yaml + map->first_at, NULL);
+        snprintf(message, sizeof message,
+                 "The key is there twice, first on line %d; keep one of them.",
+                 t->problem.first_line);
+    } else {
+        snprintf(message, sizeof message,
+                 "The frontmatter is no YAML that we read: %.180s",
+                 without_line(err->msg));
+    }
+    set_problem(t, rule_of(map->problem), at, message);
+    if (map->problem == YAML_BAD_BYTES &&
+        !text_is_utf8(t->text + t->yaml, t->yaml_end - t->yaml)) {
+        t->problem.rule = "not_utf8";
+    }
+}
+
+/* --- reading --- */
+
+static void shift_places(struct skill_text *t, const struct frontmatter_repair *repair) {
+    for (size_t i = 0; i < t->places.count; i++) {
+        struct yaml_pair *p = &t->places.pairs[i];
+        size_t *offsets[] = {&p->key_at, &p->key_end, &p->at, &p->end};
+        for (size_t k = 0; k < ARRAY_LEN(offsets); k++) {
+            *offsets[k] =
+                t->yaml +
+                (repair ? frontmatter_repair_origin(repair, *offsets[k]) : *offsets[k]);
+        }
+    }
+}
+
+static void move_problem_to_repair(struct skill_text *t) {
+    t->repaired = true;
+    t->repair.line = t->problem.line;
+    t->repair.column = t->problem.column;
+    snprintf(t->repair.message, sizeof t->repair.message, "%s", t->problem.message);
+    memset(&t->problem, 0, sizeof t->problem);
+}
+
+/* Read again with values quoted; the first complaint stays when that does not help. */
+static void read_repaired(struct skill_text *t, json_t **ret) {
+    struct frontmatter_repair repair;
+    if (!frontmatter_repair(&repair, t->text + t->yaml, t->yaml_end - t->yaml)) {
+        return;
+    }
+    struct yaml_map map;
+    if (yaml_parse_map(repair.yaml, repair.len, YAML_TYPED, ret, &map, NULL) == 0) {
+        yaml_map_finish(&t->places);
+        t->places = map;
+        shift_places(t, &repair);
+        move_problem_to_repair(t);
+        t->repair.yaml = xstrndup(repair.yaml, repair.len);
+    } else {
+        yaml_map_finish(&map);
+    }
+    frontmatter_repair_finish(&repair);
+}
+
+static json_t *read_yaml(struct skill_text *t) {
+    struct err err = {0};
+    json_t *value = NULL;
+    const char *yaml = t->text + t->yaml;
+    size_t len = t->yaml_end - t->yaml;
+    if (yaml_parse_map(yaml, len, YAML_TYPED, &value, &t->places, &err) == 0) {
+        shift_places(t, NULL);
+        return value;
+    }
+    describe(t, &t->places, &err);
+    if (t->places.problem == YAML_SYNTAX) {
+        read_repaired(t, &value);
+    }
+    if (!value) {
+        yaml_map_finish(&t->places);
+    }
+    return value;
+}
+
+static void accept(struct skill_text *t, json_t *value) {
+    if (json_is_null(value)) {
+        json_decref(value);
+        value = json_object();
+    }
+    if (!json_is_object(value)) {
+        set_problem(t, "frontmatter_not_mapping", t->yaml,
+                    "The frontmatter must be a list of \"key: value\" lines, such as "
+                    "\"name: my-skill\".");
+        json_decref(value);
+        return;
+    }
+    t->frontmatter = value;
+    t->name = json_string_value(json_object_get(value, "name"));
+    t->description = json_string_value(json_object_get(value, "description"));
+    list_fields(t);
+}
+
+static void refuse_frontmatter(struct skill_text *t, const struct frontmatter *f) {
+    if (!f->opened) {
+        set_problem(t, "frontmatter_missing", 0,
+                    f->late ? "The frontmatter must begin on the first line; remove what "
+                              "stands before \"---\"."
+                            : "The first line must be \"---\", followed by the "
+                              "frontmatter with name and description and another "
+                              "\"---\".");
+    } else {
+        set_problem(t, "frontmatter_unclosed", 0,
+                    "The frontmatter has no end; put a line \"---\" behind its last "
+                    "field.");
+    }
+}
+
+void skill_text_read(struct skill_text *ret, const char *text, size_t len) {
+    *ret = (struct skill_text){0};
+    ret->len = len < SKILL_MAX_TEXT ? len : text_cut(text, len, SKILL_MAX_TEXT);
+    ret->text = xmalloc(ret->len + 1);
+    memcpy(ret->text, text, ret->len);
+    ret->text[ret->len] = '\0';
+    lines_init(&ret->lines, ret->text, ret->len);
+    struct frontmatter f;
+    frontmatter_find(&f, ret->text, ret->len);
+    ret->body = f.body;
+    ret->body_line = skill_text_line(ret, f.body, NULL);
+    if (!f.opened || !f.closed) {
+        refuse_frontmatter(ret, &f);
+        return;
+    }
+    ret->yaml = f.at;
+    ret->yaml_end = f.end;
+    json_t *value = read_yaml(ret);
+    if (value) {
+        accept(ret, value);
+    }
+}
+
+void skill_text_finish(struct skill_text *t) {
+    for (size_t i = 0; i < t->field_count; i++) {
+        free(t->fields[i].name);
+    }
+    free(t->fields);
+    free(t->repair.yaml);
+    free(t->text);
+    if (t->lines.starts) {
+        lines_finish(&t->lines);
+    }
+    yaml_map_finish(&t->places);
+    json_decref(t->frontmatter);
+    *t = (struct skill_text){0};
+}

@@ -1,0 +1,211 @@
+#include "skills/grading/grade.h"
+
+#include "protocol/call.h"
+#include "skills/grading/expected.h"
+#include "skills/grading/grade_check.h"
+#include "skills/grading/grade_step.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+/* What is done on a thread, in this order; the rest are steps on the loop. */
+static const struct {
+    const char *name;
+    grade_check *check;
+} checks[] = {
+    {"contains", grade_contains},     {"not_contains", grade_contains},
+    {"regex", grade_regex},           {"not_regex", grade_regex},
+    {"equals", grade_equals},         {"json_schema", grade_json_schema},
+    {"build_toml", grade_build_toml}, {"kernel_project", grade_kernel_project},
+};
+
+enum step { STEP_COMPILE, STEP_VALIDATE, STEP_JUDGE, STEP_END };
+
+struct grading {
+    uv_work_t work;
+    struct grade_room room;
+    struct test_case test; /* `expected` is our own: counting references to a shared one
+                              on several threads is a race */
+    json_t *expected;
+    char *given;
+    size_t given_len;
+    bool unjudged;
+    grade_done *done;
+    void *data;
+
+    struct answer answer;
+    struct assertions assertions;
+    char *sources[STEP_JUDGE]; /* of STEP_COMPILE and STEP_VALIDATE */
+    struct grade_step *waiting;
+    enum step next;
+    atomic_bool cancelled;
+};
+
+static const json_t *check_of(const struct grading *g, const char *name) {
+    return json_object_get(g->expected, name);
+}
+
+/* --- on a thread --- */
+
+static void find_source(struct grading *g, const char *check, enum step step) {
+    const json_t *expected = check_of(g, check);
+    if (expected) {
+        g->sources[step] =
+            grade_kernel_source(&g->answer, check, expected, &g->assertions);
+    }
+}
+
+static void work(uv_work_t *req) {
+    struct grading *g = container_of(req, struct grading, work);
+    answer_init(&g->answer, g->given, g->given_len);
+    for (size_t i = 0; i < ARRAY_LEN(checks) && !g->cancelled; i++) {
+        const json_t *expected = check_of(g, checks[i].name);
+        if (expected) {
+            checks[i].check(&g->answer, &g->test, checks[i].name, expected,
+                            &g->assertions);
+        }
+    }
+    find_source(g, "kernel_compiles", STEP_COMPILE);
+    find_source(g, "kernel_passes", STEP_VALIDATE);
+}
+
+/* --- on the loop --- */
+
+static void finish(struct grading *g) {
+    struct assertions *a = &g->assertions;
+    const char *why = g->cancelled                      ? "cancelled"
+                      : g->given_len > GRADE_MAX_ANSWER ? "the answer is over 4 MiB"
+                                                        : a->why;
+    a->list = a->list ? a->list : json_array();
+    struct grade grade = {.outcome = why         ? GRADE_ERRORED
+                                     : a->failed ? GRADE_FAILED
+                                                 : GRADE_PASSED,
+                          .assertions_passed = a->passed,
+                          .assertions_total = a->total,
+                          .assertions = a->list,
+                          .why = why};
+    g->done(g, &grade, g->data);
+    assertions_finish(a);
+    answer_finish(&g->answer);
+    for (size_t i = 0; i < ARRAY_LEN(g->sources); i++) {
+        free(g->sources[i]);
+    }
+    json_decref(g->expected);
+    free(g->given);
+    free(g);
+}
+
+static void go_on(struct grading *g);
+
+static void on_step(void *data) {
+    struct grading *g = data;
+    g->waiting = NULL;
+    go_on(g);
+}
+
+/* A judge costs money: it is not asked about an answer that has failed, but that there
+ * is none to ask must not depend on the answer. */
+static struct grade_step *judge(struct grading *g, const json_t *expected) {
+    if (g->unjudged) {
+        return NULL;
+    }
+    bool there = g->room.models && (g->room.judge || json_object_get(expected, "model"));
+    if (there && g->assertions.failed) {
+        grade_judge_skip(expected, &g->assertions,
+                         "not asked: the answer failed already");
+        return NULL;
+    }
+    return grade_judge_start(&g->room, &g->test, &g->answer, expected, &g->assertions,
+                             on_step, g);
+}
+
+/* NULL when there is nothing to wait for. */
+static struct grade_step *start_step(struct grading *g, enum step step) {
+    const json_t *judged = check_of(g, "judge");
+    switch (step) {
+    case STEP_COMPILE:
+        return g->sources[step] ? grade_compile_start(&g->room, take(g->sources[step]),
+                                                      check_of(g, "kernel_compiles"),
+                                                      &g->assertions, on_step, g)
+                                : NULL;
+    case STEP_VALIDATE:
+        return g->sources[step] ? grade_validate_start(&g->room, take(g->sources[step]),
+                                                       check_of(g, "kernel_passes"),
+                                                       &g->assertions, on_step, g)
+                                : NULL;
+    case STEP_JUDGE:
+        return judged ? judge(g, judged) : NULL;
+    case STEP_END:
+        break;
+    }
+    return NULL;
+}
+
+static void go_on(struct grading *g) {
+    bool too_long = g->given_len > GRADE_MAX_ANSWER;
+    while (!g->cancelled && !too_long && g->next < STEP_END && !g->waiting) {
+        g->waiting = start_step(g, g->next++);
+    }
+    if (!g->waiting) {
+        finish(g);
+    }
+}
+
+static void after_work(uv_work_t *req, int status) {
+    struct grading *g = container_of(req, struct grading, work);
+    if (status < 0) {
+        g->cancelled = true;
+    }
+    go_on(g);
+}
+
+static void no_work(uv_work_t *req) {
+    (void)req;
+}
+
+static struct grading *start(const struct grade_room *room, const struct test_case *test,
+                             const char *answer, size_t len, bool unjudged,
+                             grade_done *done, void *data) {
+    struct grading *g = xcalloc(1, sizeof *g);
+    bool too_long = len > GRADE_MAX_ANSWER;
+    g->room = *room;
+    g->test = *test;
+    g->expected = json_deep_copy(test->expected);
+    g->test.expected = g->expected;
+    g->given_len = len;
+    g->given = xmalloc((too_long ? 0 : len) + 1);
+    if (!too_long && len) {
+        memcpy(g->given, answer, len);
+    }
+    g->unjudged = unjudged;
+    g->done = done;
+    g->data = data;
+    if (uv_queue_work(room->loop, &g->work, too_long ? no_work : work, after_work) < 0) {
+        abort(); /* only for a missing callback */
+    }
+    return g;
+}
+
+struct grading *grading_start(const struct grade_room *room, const struct test_case *test,
+                              const char *answer, size_t len, grade_done *done,
+                              void *data) {
+    return start(room, test, answer, len, false, done, data);
+}
+
+struct grading *grading_start_unjudged(const struct grade_room *room,
+                                       const struct test_case *test, const char *answer,
+                                       size_t len, grade_done *done, void *data) {
+    return start(room, test, answer, len, true, done, data);
+}
+
+void grading_cancel(struct grading *g) {
+    if (g->cancelled) {
+        return;
+    }
+    g->cancelled = true;
+    uv_cancel((uv_req_t *)&g->work); /* refused once it runs; after_work comes anyway */
+    if (g->waiting) {
+        g->waiting->cancel(g->waiting);
+    }
+}

@@ -1,0 +1,83 @@
+#pragma once
+/* grade: does an answer pass a test?
+ *
+ * Checks of a test's `expected` (all must pass; docs/guide/tests.md):
+ *   contains, not_contains  strings, case-insensitive (Unicode simple folding)
+ *   regex, not_regex        PCRE2 with limits; {"pattern", "flags"?: "imsx"} or a string
+ *   json_schema             the answer (or its only or first ```json block) fits it
+ *   equals                  the trimmed answer, or {"number", "tolerance"} found last
+ *   build_toml              {"valid": true, "values"?: {pointer: value}}: the answer's
+ *                           build.toml passes kernel-builder's rules
+ *   kernel_project          {"valid": true, "with_files"?}: the answer's files (on top of
+ *                           the test's) make a whole kernel-builder project
+ *   kernel_compiles         {"entry"?, "arch"?}: the answer's CUDA block compiles
+ *   kernel_passes           {"spec": check spec, "entry"?, "arch"?}: it compiles and is
+ *                           right (asks the validator; "not available" is an error of
+ *                           the cell, not a failure of the student)
+ *   judge                   {"criteria": […], "model"?}: a model judges, one verdict a
+ *                           criterion; only asked when nothing else failed
+ * Answers come as text; code is taken from fenced blocks (cmark), the last whole one of
+ * the right language unless a check says otherwise. Answers are hostile: bounded, never
+ * executed here; what takes time runs on a thread. */
+#include "base/json.h"
+#include "skills/grading/suite.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <uv.h>
+
+struct call_origin;
+struct grading;
+struct model;
+struct model_budget;
+struct model_client;
+
+#define GRADE_MAX_ANSWER (4u << 20) /* bytes; a longer one is an error */
+
+/* What the daemon lends: compile (skill_check.h's grader) or validate a kernel. validate
+ * (NULL until it exists): params as kernel/validate's, the check spec's members beside
+ * source, name and arch; done exactly once with its result (stolen) or NULL and why. NULL
+ * from start: it cannot be done, done does not follow. */
+typedef void kernel_validated(void *data, json_t *result, const char *why);
+struct kernel_validator {
+    void *(*start)(void *host, const json_t *params, kernel_validated *done, void *data);
+    void (*cancel)(void *handle); /* done still follows, not from inside */
+};
+void grade_set_validator(const struct kernel_validator *validator);
+
+struct grade_room {
+    uv_loop_t *loop;
+    const struct call_origin *origin;
+    struct model_client *models; /* for judge; may be NULL */
+    const struct model *judge;   /* the default judge; may be NULL */
+    const json_t *model_aliases; /* the configuration's, for a judge's name; or NULL */
+    struct model_budget *budget; /* or NULL */
+};
+
+enum grade_outcome {
+    GRADE_PASSED,
+    GRADE_FAILED,
+    GRADE_ERRORED, /* a check could not be judged: no compiler, judge unreachable, … */
+};
+struct grade {
+    enum grade_outcome outcome;
+    unsigned assertions_passed, assertions_total;
+    /* [{"check", "passed", "expected", "found"?, "message"}]: one per assertion, evidence
+     * cut to a few hundred bytes; passed is null where it was not judged. Borrowed. */
+    const json_t *assertions;
+    const char *why; /* of GRADE_ERRORED */
+};
+/* Exactly once, from the loop, never from inside grading_start. Cancelled: errored. */
+typedef void grade_done(struct grading *g, const struct grade *grade, void *data);
+/* room is copied; what it points to and test are borrowed until done. answer is copied.
+ */
+struct grading *grading_start(const struct grade_room *room, const struct test_case *test,
+                              const char *answer, size_t len, grade_done *done,
+                              void *data);
+/* The same without asking judges: their checks count as passed. */
+struct grading *grading_start_unjudged(const struct grade_room *room,
+                                       const struct test_case *test, const char *answer,
+                                       size_t len, grade_done *done, void *data);
+void grading_cancel(struct grading *g); /* done follows */
+
+#include "skills/grading/quality.h"

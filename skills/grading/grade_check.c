@@ -1,0 +1,118 @@
+#include "skills/grading/grade_check.h"
+
+#include "base/buf.h"
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_EVIDENCE 300
+
+void answer_init(struct answer *a, const char *text, size_t len) {
+    struct buf repaired = BUF_INIT(3 * (size_t)GRADE_MAX_ANSWER + 16);
+    text_repair(&repaired, text, len);
+    *a = (struct answer){.len = repaired.len};
+    a->text = repaired.len ? buf_detach(&repaired) : xstrdup("");
+    buf_finish(&repaired);
+}
+
+void answer_finish(struct answer *a) {
+    if (a->code_read) {
+        answer_code_finish(&a->code);
+    }
+    free(a->text);
+    *a = (struct answer){0};
+}
+
+const struct answer_code *answer_code_of(struct answer *a) {
+    if (!a->code_read) {
+        answer_code_read(&a->code, a->text, a->len);
+        a->code_read = true;
+    }
+    return &a->code;
+}
+
+json_t *evidence(const char *text, size_t len) {
+    autobuf out = BUF_INIT(4 * MAX_EVIDENCE + 64);
+    size_t kept = text_cut(text, len, MAX_EVIDENCE);
+    text_clean(&out, text, kept);
+    if (kept < len) {
+        buf_adds(&out, "\xE2\x80\xA6");
+    }
+    return json_text(out.data, out.len);
+}
+
+json_t *evidence_of_findings(const json_t *findings) {
+    size_t i;
+    const json_t *finding;
+    json_array_foreach((json_t *)(uintptr_t)findings, i, finding) {
+        if (strcmp(json_get_string(finding, "severity", ""), "error") == 0) {
+            autofree char *text =
+                xasprintf("%s:%lld: %s", json_get_string(finding, "file", "code"),
+                          (long long)json_get_integer(finding, "line", 0),
+                          json_get_string(finding, "message", ""));
+            return evidence(text, strlen(text));
+        }
+    }
+    return NULL;
+}
+
+void assertions_finish(struct assertions *a) {
+    json_decref(a->list);
+    free(a->why);
+    *a = (struct assertions){0};
+}
+
+/* Long texts and lists of what was expected are cut too. Steals. */
+static json_t *shortened(json_t *value) {
+    if (json_is_string(value)) {
+        json_t *cut = evidence(json_string_value(value), json_string_length(value));
+        json_decref(value);
+        return cut;
+    }
+    autofree char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    if (text && strlen(text) > 2 * (size_t)MAX_EVIDENCE) {
+        json_decref(value);
+        return evidence(text, strlen(text));
+    }
+    return value;
+}
+
+static void add(struct assertions *a, const char *check, json_t *passed, json_t *expected,
+                json_t *found, const char *message) {
+    json_t *one = json_pack("{s:s,s:o,s:o}", "check", check, "passed", passed, "expected",
+                            shortened(expected));
+    if (found) {
+        json_object_set_new(one, "found", shortened(found));
+    }
+    json_object_set_new(one, "message", evidence(message, strlen(message)));
+    a->list = a->list ? a->list : json_array();
+    json_array_append_new(a->list, one);
+    a->total++;
+}
+
+void assertion_add(struct assertions *a, const char *check, enum grade_outcome outcome,
+                   json_t *expected, json_t *found, const char *fmt, ...) {
+    char message[600];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    add(a, check,
+        outcome == GRADE_ERRORED ? json_null() : json_boolean(outcome == GRADE_PASSED),
+        expected, found, message);
+    a->passed += outcome == GRADE_PASSED;
+    a->failed |= outcome == GRADE_FAILED;
+    if (outcome == GRADE_ERRORED && !a->why) {
+        autobuf why = BUF_INIT(4096);
+        text_clean(&why, message, strlen(message));
+        a->why = xstrdup(why.data);
+    }
+}
+
+void assertion_skip(struct assertions *a, const char *check, json_t *expected,
+                    const char *why) {
+    add(a, check, json_null(), expected, NULL, why);
+}

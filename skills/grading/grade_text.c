@@ -1,0 +1,252 @@
+/* grade_text: contains, regex and equals. */
+#include "base/err.h"
+#include "base/text.h"
+#include "skills/grading/grade_check.h"
+#include "skills/grading/regex.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define AROUND 60 /* bytes shown on both sides of a match */
+#define MAX_DIGITS 64
+
+static json_t *kept(const json_t *value) {
+    return json_incref((json_t *)(uintptr_t)value);
+}
+
+/* The match with what stands around it. */
+static json_t *excerpt(const struct answer *a, size_t start, size_t end) {
+    size_t from = start > AROUND ? start - AROUND : 0;
+    size_t to = a->len - end > AROUND ? end + AROUND : a->len;
+    while (from < start && ((unsigned char)a->text[from] & 0xC0) == 0x80) {
+        from++;
+    }
+    while (to < a->len && ((unsigned char)a->text[to] & 0xC0) == 0x80) {
+        to++;
+    }
+    return evidence(a->text + from, to - from);
+}
+
+/* found: 1, 0 or an error of regex_find. */
+static void add_search(struct assertions *out, const char *check, const json_t *expected,
+                       int found, json_t *where) {
+    bool wanted = strncmp(check, "not_", 4) != 0;
+    if (found < 0) {
+        out->slow = true;
+        assertion_add(out, check, GRADE_ERRORED, kept(expected), NULL,
+                      "the pattern took too long");
+        return;
+    }
+    assertion_add(out, check, (found == 1) == wanted ? GRADE_PASSED : GRADE_FAILED,
+                  kept(expected), where, "%s", found ? "found" : "not found");
+}
+
+static void search(const struct answer *answer, const char *check, const json_t *expected,
+                   struct regex *regex, struct assertions *out) {
+    size_t start = 0, end = 0;
+    if (out->slow) {
+        assertion_skip(out, check, kept(expected),
+                       "not tried: an earlier one took too long");
+        regex_free(regex);
+        return;
+    }
+    int found = regex_find(regex, answer->text, answer->len, &start, &end);
+    add_search(out, check, expected, found,
+               found == 1 ? excerpt(answer, start, end) : NULL);
+    regex_free(regex);
+}
+
+void grade_contains(struct answer *answer, const struct test_case *test,
+                    const char *check, const json_t *expected, struct assertions *out) {
+    (void)test;
+    size_t i;
+    const json_t *item;
+    json_array_foreach((json_t *)(uintptr_t)expected, i, item) {
+        struct regex *regex = NULL;
+        struct err err = {0};
+        if (regex_new_literal(&regex, json_string_value(item), json_string_length(item),
+                              &err) < 0) {
+            assertion_add(out, check, GRADE_ERRORED, kept(item), NULL, "%s", err.msg);
+            continue;
+        }
+        search(answer, check, item, regex, out);
+    }
+}
+
+void grade_regex(struct answer *answer, const struct test_case *test, const char *check,
+                 const json_t *expected, struct assertions *out) {
+    (void)test;
+    size_t i;
+    const json_t *item;
+    json_array_foreach((json_t *)(uintptr_t)expected, i, item) {
+        const json_t *pattern = json_object_get(item, "pattern");
+        struct regex *regex = NULL;
+        struct err err = {0};
+        if (regex_new(&regex, json_string_value(pattern), json_string_length(pattern),
+                      json_get_string(item, "flags", ""), &err) < 0) {
+            assertion_add(out, check, GRADE_ERRORED, kept(item), NULL, "%s", err.msg);
+            continue;
+        }
+        search(answer, check, item, regex, out);
+    }
+}
+
+/* --- equals --- */
+
+static void trim(const char **s, size_t *len) {
+    while (*len && isspace((unsigned char)(*s)[0])) {
+        (*s)++;
+        (*len)--;
+    }
+    while (*len && isspace((unsigned char)(*s)[*len - 1])) {
+        (*len)--;
+    }
+}
+
+static bool is_digit(const char *s) {
+    return *s >= '0' && *s <= '9';
+}
+
+/* Digits with or without commas between groups of three, copied without them. Returns
+ * where they end. */
+static const char *read_digits(const char *s, char *out, size_t *n) {
+    const char *at = s;
+    size_t group = 0;
+    bool commas = false;
+    for (;; at++) {
+        if (is_digit(at)) {
+            group++;
+        } else if (*at == ',' && group > 0 && group <= 3 && (!commas || group == 3) &&
+                   is_digit(at + 1) && is_digit(at + 2) && is_digit(at + 3) &&
+                   !is_digit(at + 4)) {
+            commas = true;
+            group = 0;
+            continue;
+        } else {
+            break;
+        }
+        if (*n < MAX_DIGITS) {
+            out[(*n)++] = *at;
+        }
+    }
+    return at;
+}
+
+static size_t copy_run(const char *s, char *out, size_t *n) {
+    size_t len = 0;
+    for (; is_digit(s + len); len++) {
+        if (*n < 2 * MAX_DIGITS) {
+            out[(*n)++] = s[len];
+        }
+    }
+    return len;
+}
+
+/* The sign before s, '+' when there is none ("10-5" has none), and whether the number is
+ * part of a word, as in sm_90. */
+static char read_sign(const char *text, const char *s, bool *ret_in_word) {
+    const char *before = s;
+    char sign = '+';
+    if (s > text && (s[-1] == '-' || s[-1] == '+')) {
+        before = s - 1;
+        sign = s[-1];
+    } else if (s - text >= 3 && memcmp(s - 3, "\xE2\x88\x92", 3) == 0) { /* U+2212 */
+        before = s - 3;
+        sign = '-';
+    }
+    unsigned char c = before > text ? (unsigned char)before[-1] : ' ';
+    bool operand = before < s && (isalnum(c) || c == ')' || c == '_');
+    *ret_in_word = !operand && (isalpha(c) || c == '_' || c >= 0x80);
+    return operand ? '+' : sign;
+}
+
+/* e-3 and the like; returns where it ends, at itself when there is none. */
+static const char *read_exponent(const char *at, char *out, size_t *n) {
+    size_t sign = at[0] == 'e' || at[0] == 'E' ? 1 + (at[1] == '-' || at[1] == '+') : 0;
+    if (!sign || !is_digit(at + sign)) {
+        return at;
+    }
+    out[(*n)++] = 'e';
+    if (sign == 2) {
+        out[(*n)++] = at[1];
+    }
+    size_t taken = 0;
+    for (at += sign; is_digit(at); at++) {
+        if (taken++ < 8) {
+            out[(*n)++] = *at;
+        }
+    }
+    return at;
+}
+
+/* A number that begins at the digit or point s; returns where it ends. *ret stays when it
+ * is part of a word. */
+static const char *read_number(const char *text, const char *s, double *ret) {
+    char digits[3 * MAX_DIGITS + 8];
+    bool in_word;
+    size_t n = 1;
+    digits[0] = read_sign(text, s, &in_word);
+    const char *at = read_digits(s, digits, &n);
+    if (at[0] == '.' && (is_digit(at + 1) || at > s)) {
+        digits[n++] = '.';
+        at += 1 + copy_run(at + 1, digits, &n);
+    }
+    at = read_exponent(at, digits, &n);
+    digits[n] = '\0';
+    if (!in_word) {
+        *ret = strtod(digits, NULL);
+    }
+    return at;
+}
+
+/* The number that stands last; false when there is none. */
+static bool last_number(const char *text, size_t len, double *ret) {
+    bool found = false;
+    const char *end = text + len;
+    for (const char *s = text; s < end;) {
+        if (is_digit(s) || (*s == '.' && is_digit(s + 1))) {
+            double value = NAN;
+            s = read_number(text, s, &value);
+            if (!isnan(value)) {
+                *ret = value;
+                found = true;
+            }
+        } else {
+            s++;
+        }
+    }
+    return found;
+}
+
+static void equals_number(const struct answer *answer, const json_t *expected,
+                          struct assertions *out) {
+    double wanted = json_number_value(json_object_get(expected, "number"));
+    double tolerance = json_number_value(json_object_get(expected, "tolerance"));
+    double found = 0;
+    if (!last_number(answer->text, answer->len, &found)) {
+        assertion_add(out, "equals", GRADE_FAILED, kept(expected), NULL,
+                      "the answer holds no number");
+        return;
+    }
+    bool equal = found == wanted || fabs(found - wanted) <= tolerance;
+    assertion_add(out, "equals", equal ? GRADE_PASSED : GRADE_FAILED, kept(expected),
+                  json_double(found), "the last number is %.17g", found);
+}
+
+void grade_equals(struct answer *answer, const struct test_case *test, const char *check,
+                  const json_t *expected, struct assertions *out) {
+    (void)test;
+    if (json_is_object(expected)) {
+        equals_number(answer, expected, out);
+        return;
+    }
+    const char *text = answer->text, *wanted = json_string_value(expected);
+    size_t len = answer->len, wanted_len = json_string_length(expected);
+    trim(&text, &len);
+    trim(&wanted, &wanted_len);
+    bool equal = len == wanted_len && memcmp(text, wanted, len) == 0;
+    assertion_add(out, check, equal ? GRADE_PASSED : GRADE_FAILED, kept(expected),
+                  evidence(text, len), "%s", equal ? "equal" : "something else");
+}

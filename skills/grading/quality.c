@@ -1,0 +1,196 @@
+#include "skills/grading/quality.h"
+
+#include "base/buf.h"
+#include "skills/grading/expected.h"
+#include "skills/grading/grade.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define MAX_AT_ONCE 8
+
+static const struct {
+    const char *mark, *message;
+} marks[] = {
+    {"passes_empty", "it passes without any answer: it checks only what must be absent"},
+    {"quotes_skill", "the skill's own text passes: quoting it is enough"},
+    {"echoes_input", "repeating the question passes"},
+    {"judge_only", "nothing but a model decides it"},
+    {"always_passes", "it passes without the skill: it shows nothing"},
+    {"never_passes", "it passes with no student: it may ask for the impossible"},
+};
+enum probe { PROBE_EMPTY, PROBE_SKILL, PROBE_ECHO, PROBES, MARK_JUDGE_ONLY = PROBES };
+
+struct probing {
+    struct quality *quality;
+    size_t test;
+    enum probe probe;
+    struct grading *grading;
+};
+
+struct quality {
+    struct grade_room room;
+    const struct suite *suite;
+    char *skill_text;
+    size_t skill_len;
+    uv_timer_t timer; /* begins */
+    quality_done *done;
+    void *data;
+    unsigned char *found; /* one bit a mark, for each test */
+    struct probing *slots[MAX_AT_ONCE];
+    size_t running, next; /* next: test * PROBES + probe */
+    bool cancelled;
+};
+
+const char *quality_mark_message(const char *mark) {
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+        if (strcmp(marks[i].mark, mark) == 0) {
+            return marks[i].message;
+        }
+    }
+    return NULL;
+}
+
+const char *quality_of_results(double baseline, double skill) {
+    return baseline >= 1 && skill >= 1   ? "always_passes"
+           : baseline <= 0 && skill <= 0 ? "never_passes"
+                                         : NULL;
+}
+
+static bool is_judge_only(const struct test_case *test) {
+    const char *check;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)test->expected, check, value) {
+        if (!expected_is_judged(check)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_marks(json_t *list, const struct test_case *test, unsigned found) {
+    autobuf message = BUF_INIT(1024);
+    json_t *names = json_array();
+    for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+        if (found & (1u << i)) {
+            json_array_append_new(names, json_string(marks[i].mark));
+            buf_addf(&message, "%s%s", message.len ? "; " : "", marks[i].message);
+        }
+    }
+    json_array_append_new(list, json_pack("{s:s,s:o,s:s}", "id", test->id, "marks", names,
+                                          "message", message.data));
+}
+
+static void on_closed(uv_handle_t *handle) {
+    struct quality *q = container_of((uv_timer_t *)handle, struct quality, timer);
+    free(q->skill_text);
+    free(q->found);
+    free(q);
+}
+
+static void finish(struct quality *q) {
+    json_t *list = q->cancelled ? NULL : json_array();
+    for (size_t i = 0; list && i < q->suite->count; i++) {
+        if (q->found[i]) {
+            add_marks(list, &q->suite->tests[i], q->found[i]);
+        }
+    }
+    q->done(q, list, q->data);
+    uv_close((uv_handle_t *)&q->timer, on_closed);
+}
+
+static void start_more(struct quality *q);
+
+static void on_grade(struct grading *g, const struct grade *grade, void *data) {
+    (void)g;
+    struct probing *p = data;
+    struct quality *q = p->quality;
+    if (grade->outcome == GRADE_PASSED) {
+        q->found[p->test] |= (unsigned char)(1u << p->probe);
+    }
+    for (size_t i = 0; i < MAX_AT_ONCE; i++) {
+        q->slots[i] = q->slots[i] == p ? NULL : q->slots[i];
+    }
+    q->running--;
+    free(p);
+    start_more(q);
+}
+
+/* The answer of a probe; may be NULL: nothing to ask. Freed by the caller. */
+static char *answer_of(const struct quality *q, const struct test_case *test,
+                       enum probe probe, size_t *ret_len) {
+    char *text = probe == PROBE_EMPTY  ? xstrdup("")
+                 : probe == PROBE_ECHO ? test_case_prompt(test)
+                 : q->skill_text       ? xstrndup(q->skill_text, q->skill_len)
+                                       : NULL;
+    *ret_len = text ? strlen(text) : 0;
+    return text;
+}
+
+static void start_probe(struct quality *q, size_t test, enum probe probe) {
+    size_t len, slot = 0;
+    autofree char *answer = answer_of(q, &q->suite->tests[test], probe, &len);
+    /* Judges are not asked, so a test that only they decide would pass everything. */
+    if (!answer || (q->found[test] & (1u << MARK_JUDGE_ONLY))) {
+        return;
+    }
+    while (q->slots[slot]) {
+        slot++;
+    }
+    struct probing *p = xcalloc(1, sizeof *p);
+    *p = (struct probing){.quality = q, .test = test, .probe = probe};
+    q->slots[slot] = p;
+    q->running++;
+    p->grading = grading_start_unjudged(&q->room, &q->suite->tests[test], answer, len,
+                                        on_grade, p);
+}
+
+static void start_more(struct quality *q) {
+    while (!q->cancelled && q->running < MAX_AT_ONCE &&
+           q->next < q->suite->count * PROBES) {
+        size_t at = q->next++;
+        start_probe(q, at / PROBES, (enum probe)(at % PROBES));
+    }
+    if (q->running == 0) {
+        finish(q);
+    }
+}
+
+/* On a timer, because done never comes from inside quality_start. */
+static void on_begin(uv_timer_t *timer) {
+    start_more(container_of(timer, struct quality, timer));
+}
+
+struct quality *quality_start(const struct grade_room *room, const struct suite *suite,
+                              const char *skill_text, size_t len, quality_done *done,
+                              void *data) {
+    struct quality *q = xcalloc(1, sizeof *q);
+    *q = (struct quality){.room = *room,
+                          .suite = suite,
+                          .skill_text = skill_text ? xstrndup(skill_text, len) : NULL,
+                          .skill_len = len,
+                          .done = done,
+                          .data = data,
+                          .found = xcalloc(suite->count + 1, 1)};
+    for (size_t i = 0; i < suite->count; i++) {
+        if (is_judge_only(&suite->tests[i])) {
+            q->found[i] = 1u << MARK_JUDGE_ONLY;
+        }
+    }
+    uv_timer_init(room->loop, &q->timer);
+    uv_timer_start(&q->timer, on_begin, 0, 0);
+    return q;
+}
+
+void quality_cancel(struct quality *q) {
+    if (q->cancelled) {
+        return;
+    }
+    q->cancelled = true;
+    for (size_t i = 0; i < MAX_AT_ONCE; i++) {
+        if (q->slots[i]) {
+            grading_cancel(q->slots[i]->grading);
+        }
+    }
+}

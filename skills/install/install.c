@@ -1,0 +1,475 @@
+/* The flow of an install: which folders, what lies there, whether it may be replaced. */
+#include "skills/install/install_internal.h"
+
+#include "base/err.h"
+#include "base/file.h"
+#include "skills/install/agents.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCK_WAIT_MS 20000
+#define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/* One folder of skills and what is done in it. */
+struct task {
+    const struct install_request *request;
+    const char *name;          /* of the skill */
+    struct install_tree shall; /* empty for an uninstall */
+    char digest[72];
+    int folder;
+    json_t *agents; /* names of the asked agents that use this folder */
+    struct install_record record;
+};
+
+/* What lies under the skill's name now. */
+struct present {
+    bool there, readable;
+    int fd;           /* of the folder, or -1 */
+    const char *what; /* when it is no folder that could be ours */
+    struct install_tree tree;
+    char digest[72];
+};
+
+/* --- outcomes --- */
+
+static json_t *outcome_new(const char *outcome, const char *reason, const char *digest) {
+    json_t *result = json_pack("{s:s}", "outcome", outcome);
+    if (reason && reason[0]) {
+        json_object_set_new(result, "reason", json_clean_z(reason));
+    }
+    if (digest && digest[0]) {
+        json_object_set_new(result, "digest", json_string(digest));
+    }
+    return result;
+}
+
+static json_t *refused(const struct err *err) {
+    return outcome_new("refused", err->msg, NULL);
+}
+
+/* diff is taken over; may be NULL. */
+static json_t *refused_with(const struct err *err, char *diff) {
+    json_t *result = refused(err);
+    if (diff && diff[0]) {
+        json_object_set_new(result, "diff", json_clean_z(diff));
+    }
+    free(diff);
+    return result;
+}
+
+/* --- what is there --- */
+
+static void present_finish(struct present *p) {
+    fd_close_p(&p->fd);
+    install_tree_finish(&p->tree);
+}
+
+static struct present look(int folder, const char *name) {
+    struct present p = {.fd = -1};
+    struct stat st;
+    struct err err = {0};
+    p.there = fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (!p.there) {
+        return p;
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        p.what = S_ISLNK(st.st_mode) ? "is a link" : "is no folder";
+        return p;
+    }
+    p.fd = openat(folder, name, OPEN_FOLDER);
+    if (p.fd < 0 || install_tree_read(p.fd, false, &p.tree, &err) < 0) {
+        p.what = "cannot be read";
+        return p;
+    }
+    if (p.tree.odd) {
+        p.what = "holds what no skill may hold";
+        return p;
+    }
+    install_tree_digest(&p.tree, p.digest);
+    p.readable = true;
+    return p;
+}
+
+static json_t *conflict(const struct task *t, const struct present *p,
+                        const json_t *entry, char *diff) {
+    struct err err = {0};
+    if (p->what) {
+        err_set(&err, -EEXIST, "conflict: %s exists and %s%s%s", t->name, p->what,
+                p->tree.odd ? ": " : "", p->tree.odd ? p->tree.odd : "");
+    } else if (entry) {
+        err_set(&err, -EEXIST, "conflict: %s was changed since it was installed",
+                t->name);
+    } else {
+        err_set(&err, -EEXIST, "conflict: %s exists and was not installed by upskilld",
+                t->name);
+    }
+    return refused_with(&err, diff);
+}
+
+/* --- installing --- */
+
+/* The agents of the entry and those that ask now, without doubles. */
+static json_t *all_agents(const json_t *entry, const json_t *asking) {
+    json_t *all = json_array();
+    const json_t *lists[] = {json_object_get(entry, "agents"), asking};
+    for (size_t l = 0; l < 2; l++) {
+        size_t i, k;
+        json_t *name;
+        const json_t *known;
+        json_array_foreach(lists[l], i, name) {
+            bool twice = false;
+            json_array_foreach(all, k, known) {
+                twice |= json_equal(known, name);
+            }
+            if (!twice) {
+                json_array_append(all, name);
+            }
+        }
+    }
+    return all;
+}
+
+static void set_entry(struct task *t, const json_t *was, const char *before) {
+    const char *source = t->request->source;
+    autojson *agents = all_agents(was, t->agents);
+    json_object_set_new(t->record.skills, t->name,
+                        install_entry_new(&t->shall,
+                                          source ? source : t->request->skill->folder,
+                                          agents, before));
+}
+
+/* The record speaks first, so that a crash on either side of the exchange leaves a skill
+ * that is known to be ours; what it replaces stands in it until it is gone. */
+static int put(struct task *t, const struct present *p, json_t *was, bool ours,
+               struct err *err) {
+    char stage[INSTALL_NAME_SIZE];
+    int rc = install_stage(t->folder, t->request->skill->folder, &t->shall, stage, err);
+    if (rc < 0) {
+        return rc;
+    }
+    set_entry(t, was, ours ? p->digest : NULL);
+    rc = install_record_write(t->folder, &t->record, err);
+    if (rc < 0) {
+        install_discard(t->folder, stage);
+        return rc;
+    }
+    rc = install_exchange(t->folder, stage, t->name, t->request->force ? NULL : p->digest,
+                          err);
+    if (rc < 0) {
+        if (was) {
+            json_object_set(t->record.skills, t->name, was);
+        } else {
+            json_object_del(t->record.skills, t->name);
+        }
+        (void)install_record_write(t->folder, &t->record, NULL);
+        return rc;
+    }
+    if (ours) {
+        /* When this fails the old digest stays beside the new one, which does no harm. */
+        json_object_del(json_object_get(t->record.skills, t->name), "previous");
+        (void)install_record_write(t->folder, &t->record, NULL);
+    }
+    return 0;
+}
+
+/* The skill is there as asked for; see that the record says so. */
+static int adopt(struct task *t, const json_t *was, struct err *err) {
+    autojson *agents = all_agents(was, t->agents);
+    if (was && json_equal(agents, json_object_get(was, "agents")) &&
+        !json_object_get(was, "previous") &&
+        strcmp(json_get_string(was, "digest", ""), t->digest) == 0) {
+        return 0;
+    }
+    set_entry(t, was, NULL);
+    return install_record_write(t->folder, &t->record, err);
+}
+
+static char *diff_of(const struct task *t, const struct present *p) {
+    autofd int source =
+        open(t->request->skill->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return p->readable && source >= 0 ? install_diff(p->fd, &p->tree, source, &t->shall)
+                                      : NULL;
+}
+
+static json_t *install_here(struct task *t) {
+    autojson *was = json_incref(json_object_get(t->record.skills, t->name));
+    struct present p = look(t->folder, t->name);
+    bool ours = p.readable && install_entry_matches(was, p.digest);
+    struct err err = {0};
+    json_t *result;
+    if (p.readable && strcmp(p.digest, t->digest) == 0) {
+        result = adopt(t, was, &err) < 0 ? refused(&err)
+                                         : outcome_new("unchanged", NULL, t->digest);
+    } else if (p.there && !ours && !t->request->force) {
+        result = conflict(t, &p, was, diff_of(t, &p));
+    } else if (put(t, &p, was, ours, &err) < 0) {
+        result = refused(&err);
+    } else {
+        result = outcome_new(p.there ? "updated" : "installed", NULL, t->digest);
+    }
+    present_finish(&p);
+    return result;
+}
+
+/* --- uninstalling --- */
+
+/* Agents that share the folder, were installed for and are not among those that ask. */
+static json_t *other_agents(const struct task *t, const json_t *entry) {
+    json_t *others = json_array(), *name;
+    const json_t *asking;
+    size_t i, k;
+    json_array_foreach(json_object_get(entry, "agents"), i, name) {
+        bool asks = false;
+        json_array_foreach(t->agents, k, asking) {
+            asks |= json_equal(asking, name);
+        }
+        if (!asks) {
+            json_array_append(others, name);
+        }
+    }
+    return others;
+}
+
+/* A link or a folder with SKILL.md: force does not make this a tool to remove others. */
+static bool is_skill(const struct present *p) {
+    struct stat st;
+    if (p->fd < 0) {
+        return p->what && strcmp(p->what, "is a link") == 0;
+    }
+    return fstatat(p->fd, "SKILL.md", &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+           fstatat(p->fd, "skill.md", &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static json_t *take_away(struct task *t, const struct present *p) {
+    struct err err = {0};
+    int rc =
+        install_take_away(t->folder, t->name, t->request->force ? NULL : p->digest, &err);
+    if (rc == 0) {
+        json_object_del(t->record.skills, t->name);
+        rc = install_record_write(t->folder, &t->record, &err);
+    }
+    return rc < 0 ? refused(&err) : outcome_new("removed", NULL, p->digest);
+}
+
+static json_t *not_there(struct task *t, bool recorded) {
+    struct err err = {0};
+    err_set(&err, -ENOENT, "not_installed: there is no %s here", t->name);
+    if (recorded) { /* somebody else removed it */
+        json_object_del(t->record.skills, t->name);
+        (void)install_record_write(t->folder, &t->record, NULL);
+    }
+    return refused(&err);
+}
+
+static json_t *uninstall_here(struct task *t) {
+    autojson *entry = json_incref(json_object_get(t->record.skills, t->name));
+    autojson *others = other_agents(t, entry);
+    struct present p = look(t->folder, t->name);
+    bool force = t->request->force,
+         ours = p.readable && install_entry_matches(entry, p.digest);
+    struct err err = {0};
+    json_t *result;
+    if (!p.there) {
+        result = not_there(t, entry != NULL);
+    } else if (!ours && !(force && is_skill(&p))) {
+        result = conflict(t, &p, entry,
+                          entry && p.readable ? install_changes(&p.tree, entry) : NULL);
+    } else if (json_array_size(others) && !force) {
+        const json_t *other = json_array_get(others, 0);
+        err_set(&err, -EBUSY, "shared: %s is installed here for %s too; name it as well",
+                t->name, json_string_value(other));
+        result = refused(&err);
+    } else {
+        result = take_away(t, &p);
+    }
+    present_finish(&p);
+    return result;
+}
+
+/* --- one folder --- */
+
+typedef json_t *act_here(struct task *t);
+
+/* Do it while the folder is ours alone. */
+static json_t *act_locked(struct task *t, act_here *act) {
+    struct err err = {0};
+    autofd int lock = install_lock(t->folder, LOCK_WAIT_MS, &err);
+    if (lock < 0) {
+        return refused(&err);
+    }
+    install_sweep(t->folder);
+    json_t *result;
+    if (install_record_read(t->folder, &t->record, &err) < 0) {
+        result = refused(&err);
+    } else {
+        result = act(t);
+        if (t->record.kept[0] && !json_object_get(result, "reason")) {
+            err_set(&err, -EBADMSG,
+                    "lock_rebuilt: the lock file was damaged and is kept as %s",
+                    t->record.kept);
+            json_object_set_new(result, "reason", json_string(err.msg));
+        }
+    }
+    install_record_finish(&t->record);
+    install_unlock(t->folder, take_fd(lock));
+    return result;
+}
+
+/* --- requests --- */
+
+struct work {
+    const struct agents *agents;
+    const struct install_request *request;
+    const char *name;
+    struct install_tree shall;
+    char digest[72];
+    act_here *act;
+    bool create;
+};
+
+static void act_at(const struct work *w, struct install_place *places, size_t i,
+                   size_t count) {
+    struct task t = {.request = w->request,
+                     .name = w->name,
+                     .shall = w->shall,
+                     .folder = places[i].fd,
+                     .agents = json_array()};
+    memcpy(t.digest, w->digest, sizeof t.digest);
+    for (size_t k = i; k < count; k++) {
+        if (places[k].leader == i) {
+            json_array_append_new(t.agents, json_clean_z(w->request->agents[k]));
+        }
+    }
+    places[i].outcome = act_locked(&t, w->act);
+    json_decref(t.agents);
+}
+
+/* {"agent", "path"?, …outcome} */
+static json_t *report(const struct work *w, const struct install_place *place,
+                      const struct install_place *leader, const char *agent) {
+    json_t *result = json_pack("{s:o}", "agent", json_clean_z(agent));
+    if (place->path) {
+        autofree char *path = path_join(place->path, w->name);
+        json_object_set_new(result, "path", json_text(path, strlen(path)));
+    }
+    json_object_update(result, leader->outcome);
+    return result;
+}
+
+static json_t *work_everywhere(const struct work *w) {
+    size_t count = 0;
+    while (w->request->agents[count]) {
+        count++;
+    }
+    struct install_place *places = xcalloc(count + 1, sizeof *places);
+    for (size_t i = 0; i < count; i++) {
+        struct err err = {0};
+        if (install_place_open(&places[i], w->agents, w->request, w->request->agents[i],
+                               w->create, &err) < 0) {
+            places[i].outcome = refused(&err);
+        }
+        places[i].leader = install_place_leader(places, i);
+    }
+    json_t *results = json_array();
+    for (size_t i = 0; i < count; i++) {
+        struct install_place *leader = &places[places[i].leader];
+        if (!leader->outcome) {
+            act_at(w, places, i, count);
+        }
+        json_array_append_new(results,
+                              report(w, &places[i], leader, w->request->agents[i]));
+    }
+    for (size_t i = 0; i < count; i++) {
+        fd_close_p(&places[i].fd);
+        free(places[i].path);
+        json_decref(places[i].outcome);
+    }
+    free(places);
+    return results;
+}
+
+/* The same refusal for every agent. */
+static json_t *refuse_everywhere(const struct install_request *request,
+                                 const struct err *err) {
+    json_t *results = json_array();
+    for (const char *const *agent = request->agents; *agent; agent++) {
+        json_t *result = json_pack("{s:o}", "agent", json_clean_z(*agent));
+        autojson *outcome = refused(err);
+        json_object_update(result, outcome);
+        json_array_append_new(results, result);
+    }
+    return results;
+}
+
+static int check_name(const char *name, struct err *err) {
+    if (name && install_name_is_valid(name)) {
+        return 0;
+    }
+    return err_set(
+        err, -EINVAL,
+        "name_invalid: a skill is installed under a name of 1 to %d characters "
+        "a-z, 0-9 and single hyphens, not \"%.100s\"",
+        SKILL_MAX_NAME, name ? name : "");
+}
+
+/* A skill without its refused files would be another skill. */
+static int check_whole(const struct skill *skill, bool force, struct err *err) {
+    const json_t *problem = json_array_get(skill->problems, 0);
+    if (!problem || force) {
+        return 0;
+    }
+    return err_set(err, -EINVAL, "unsafe_path: not all of the skill can be installed: %s",
+                   json_get_string(problem, "message", "a file was refused"));
+}
+
+json_t *install_skill(const struct agents *agents,
+                      const struct install_request *request) {
+    const struct skill *skill = request->skill;
+    struct work work = {.agents = agents,
+                        .request = request,
+                        .name = skill->text.name,
+                        .act = install_here,
+                        .create = true};
+    struct err err = {0};
+    if (check_name(work.name, &err) < 0 || check_whole(skill, request->force, &err) < 0 ||
+        install_tree_of(skill, &work.shall, &err) < 0) {
+        return refuse_everywhere(request, &err);
+    }
+    install_tree_digest(&work.shall, work.digest);
+    json_t *results = work_everywhere(&work);
+    install_tree_finish(&work.shall);
+    return results;
+}
+
+json_t *uninstall_skill(const struct agents *agents,
+                        const struct install_request *request) {
+    struct work work = {.agents = agents,
+                        .request = request,
+                        .name = request->name    ? request->name
+                                : request->skill ? request->skill->text.name
+                                                 : NULL,
+                        .act = uninstall_here};
+    struct err err = {0};
+    if (check_name(work.name, &err) < 0) {
+        return refuse_everywhere(request, &err);
+    }
+    return work_everywhere(&work);
+}
+
+void install_clean(const char *folder) {
+    struct err err = {0};
+    autofd int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || !install_has_leftovers(fd)) {
+        return;
+    }
+    int lock = install_lock(fd, 0, &err);
+    if (lock < 0) { /* somebody is at work here and sweeps first */
+        return;
+    }
+    install_sweep(fd);
+    install_unlock(fd, lock);
+}

@@ -1,0 +1,337 @@
+/* What would be lost: the difference that a refusal shows. */
+#include "skills/install/install_internal.h"
+
+#include "base/buf.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#define TEXT_MAX (256u << 10) /* of one file */
+#define LINES_MAX 8192
+#define EDITS_MAX 512 /* beyond, the whole middle is shown as replaced */
+#define CONTEXT 3
+
+struct line {
+    const char *text;
+    size_t len;   /* with its line feed */
+    bool changed; /* deleted on the old side, added on the new one */
+};
+struct side {
+    struct line *lines;
+    size_t count;
+};
+
+static int split(const struct buf *text, struct side *ret) {
+    const char *s = text->data, *end = s + text->len;
+    ret->lines = xcalloc(LINES_MAX, sizeof *ret->lines);
+    ret->count = 0;
+    while (s < end) {
+        const char *feed = memchr(s, '\n', (size_t)(end - s));
+        size_t len = (size_t)((feed ? feed + 1 : end) - s);
+        if (ret->count == LINES_MAX) {
+            return -EFBIG;
+        }
+        ret->lines[ret->count++] = (struct line){.text = s, .len = len};
+        s += len;
+    }
+    return 0;
+}
+
+static bool same_line(const struct line *a, const struct line *b) {
+    return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
+}
+
+/* --- the shortest edit (Myers 1986), for the part between equal ends --- */
+
+struct middle {
+    struct line *a, *b;
+    int n, m;
+};
+
+/* How far along diagonal k an edit of `d` steps comes, from what d - 1 steps reached.
+ * reach[k + d] of the rows is x; y is x - k. */
+static int furthest(const struct middle *mid, const int *before, int d, int k) {
+    int x = 0;
+    if (d) {
+        /* before has diagonals -(d-1)…d-1 at 0…2d-2 */
+        int down = k < d - 1 ? before[k + 1 + d - 1] : -1;
+        int right = k > -(d - 1) ? before[k - 1 + d - 1] : -1;
+        x = k == -d || (k != d && right < down) ? down : right + 1;
+    }
+    int y = x - k;
+    while (x < mid->n && y < mid->m && y >= 0 && same_line(&mid->a[x], &mid->b[y])) {
+        x++;
+        y++;
+    }
+    return x;
+}
+
+/* Mark the edit backwards: every step of the path was a deletion or an addition. */
+static void mark_path(const struct middle *mid, int **reach, int d) {
+    int x = mid->n, y = mid->m;
+    for (; d > 0; d--) {
+        const int *before = reach[d - 1];
+        int k = x - y;
+        int down = k < d - 1 ? before[k + 1 + d - 1] : -1;
+        int right = k > -(d - 1) ? before[k - 1 + d - 1] : -1;
+        bool added = k == -d || (k != d && right < down);
+        int from_x = added ? down : right;
+        int from_y = from_x - (added ? k + 1 : k - 1);
+        if (added) {
+            mid->b[from_y].changed = true;
+        } else {
+            mid->a[from_x].changed = true;
+        }
+        x = from_x;
+        y = from_y;
+    }
+}
+
+static void mark_all(const struct middle *mid) {
+    for (int i = 0; i < mid->n; i++) {
+        mid->a[i].changed = true;
+    }
+    for (int i = 0; i < mid->m; i++) {
+        mid->b[i].changed = true;
+    }
+}
+
+static void mark_middle(const struct middle *mid) {
+    int *reach[EDITS_MAX + 1];
+    int d = 0;
+    bool done = false;
+    for (; d <= EDITS_MAX && !done; d += !done) {
+        reach[d] = xcalloc(2 * (size_t)d + 1, sizeof **reach);
+        for (int k = -d; k <= d && !done; k += 2) {
+            int x = furthest(mid, d ? reach[d - 1] : NULL, d, k);
+            reach[d][k + d] = x;
+            done = x >= mid->n && x - k >= mid->m;
+        }
+    }
+    if (done) {
+        mark_path(mid, reach, d);
+    } else {
+        mark_all(mid);
+    }
+    for (int i = 0; i < d + done; i++) {
+        free(reach[i]);
+    }
+}
+
+static void mark_changes(struct side *a, struct side *b) {
+    size_t head = 0, tail = 0, least = a->count < b->count ? a->count : b->count;
+    while (head < least && same_line(&a->lines[head], &b->lines[head])) {
+        head++;
+    }
+    while (tail < least - head &&
+           same_line(&a->lines[a->count - 1 - tail], &b->lines[b->count - 1 - tail])) {
+        tail++;
+    }
+    struct middle mid = {.a = a->lines + head,
+                         .b = b->lines + head,
+                         .n = (int)(a->count - head - tail),
+                         .m = (int)(b->count - head - tail)};
+    mark_middle(&mid);
+}
+
+/* --- hunks --- */
+
+static void add_line(struct buf *out, char mark, const struct line *line) {
+    buf_addc(out, mark);
+    buf_add(out, line->text, line->len);
+    if (line->text[line->len - 1] != '\n') {
+        buf_adds(out, "\n\\ No newline at end of file\n");
+    }
+}
+
+/* Past the changes and up to `CONTEXT` equal lines that begin at (*i, *j); more equal
+ * lines between two changes end the hunk unless they are within twice the context. */
+static void hunk_end(const struct side *a, const struct side *b, size_t *i, size_t *j) {
+    size_t equal = 0;
+    while ((*i < a->count || *j < b->count) && equal <= 2 * CONTEXT) {
+        if (*i < a->count && a->lines[*i].changed) {
+            (*i)++;
+            equal = 0;
+        } else if (*j < b->count && b->lines[*j].changed) {
+            (*j)++;
+            equal = 0;
+        } else {
+            (*i)++;
+            (*j)++;
+            equal++;
+        }
+    }
+    size_t back = equal > CONTEXT ? equal - CONTEXT : 0;
+    *i -= back;
+    *j -= back;
+}
+
+static void add_hunk(struct buf *out, const struct side *a, const struct side *b,
+                     size_t i, size_t j, size_t end_i, size_t end_j) {
+    buf_addf(out, "@@ -%zu,%zu +%zu,%zu @@\n", i + (end_i > i), end_i - i,
+             j + (end_j > j), end_j - j);
+    while (i < end_i || j < end_j) {
+        if (i < end_i && a->lines[i].changed) {
+            add_line(out, '-', &a->lines[i++]);
+        } else if (j < end_j && b->lines[j].changed) {
+            add_line(out, '+', &b->lines[j++]);
+        } else {
+            add_line(out, ' ', &a->lines[i++]);
+            j++;
+        }
+    }
+}
+
+static void add_hunks(struct buf *out, const struct side *a, const struct side *b) {
+    size_t i = 0, j = 0;
+    while ((i < a->count || j < b->count) && !out->full) {
+        if (!(i < a->count && a->lines[i].changed) &&
+            !(j < b->count && b->lines[j].changed)) {
+            i++;
+            j++;
+            continue;
+        }
+        size_t before = i < j ? i : j;
+        before = before < CONTEXT ? before : CONTEXT;
+        size_t end_i = i, end_j = j;
+        hunk_end(a, b, &end_i, &end_j);
+        add_hunk(out, a, b, i - before, j - before, end_i, end_j);
+        i = end_i;
+        j = end_j;
+    }
+}
+
+/* --- files --- */
+
+static bool is_text(const struct buf *b) {
+    return !memchr(b->data, '\0', b->len) && text_is_utf8(b->data, b->len);
+}
+
+static void add_texts(struct buf *out, const struct buf *now, const struct buf *then) {
+    struct side a = {0}, b = {0};
+    if (split(now, &a) < 0 || split(then, &b) < 0) {
+        buf_adds(out, "(too long to compare)\n");
+    } else {
+        mark_changes(&a, &b);
+        add_hunks(out, &a, &b);
+    }
+    free(a.lines);
+    free(b.lines);
+}
+
+/* now or shall is NULL when the file is on one side only. */
+static void add_file(struct buf *out, int now_dir, const struct skill_file *now,
+                     int shall_dir, const struct skill_file *shall) {
+    autobuf old_text = BUF_INIT(TEXT_MAX);
+    autobuf new_text = BUF_INIT(TEXT_MAX);
+    const char *path = now ? now->path : shall->path;
+    int rc = now ? install_read_file(now_dir, path, &old_text) : 0;
+    rc = rc == 0 && shall ? install_read_file(shall_dir, path, &new_text) : rc;
+    buf_addf(out, "--- %s%s\n+++ %s%s\n", now ? "installed/" : "/dev/null",
+             now ? path : "", shall ? "new/" : "/dev/null", shall ? path : "");
+    if (now && shall && now->mode != shall->mode) {
+        buf_addf(out, "(mode %o, new %o)\n", now->mode, shall->mode);
+    }
+    if (rc == -EFBIG) {
+        buf_adds(out, "(too long to compare)\n");
+    } else if (rc < 0) {
+        buf_adds(out, "(cannot be read)\n");
+    } else if (!is_text(&old_text) || !is_text(&new_text)) {
+        buf_adds(out, "(binary)\n");
+    } else {
+        add_texts(out, &old_text, &new_text);
+    }
+}
+
+/* Cleaned and cut at a line, with a word about it. */
+static char *bounded(const struct buf *raw) {
+    static const char note[] = "(cut here)\n";
+    autobuf clean = BUF_INIT(4 * INSTALL_DIFF_MAX);
+    autobuf out = BUF_INIT(INSTALL_DIFF_MAX);
+    bool whole = text_clean(&clean, raw->data, raw->len) == 0 && !raw->full;
+    size_t len = clean.len;
+    if (!whole || len > INSTALL_DIFF_MAX) {
+        size_t room = INSTALL_DIFF_MAX - sizeof note;
+        len = text_cut(clean.data, len, len < room ? len : room);
+        while (len && clean.data[len - 1] != '\n') {
+            len--;
+        }
+        whole = false;
+    }
+    buf_add(&out, clean.data, len);
+    if (!whole) {
+        buf_adds(&out, note);
+    }
+    return buf_detach(&out);
+}
+
+static bool same_file(const struct skill_file *a, const struct skill_file *b) {
+    return a->mode == b->mode && strcmp(a->digest, b->digest) == 0;
+}
+
+/* SKILL.md decides what the skill does: it comes first. */
+static void add_pair(struct buf *out, int now, const struct install_tree *is, int source,
+                     const struct install_tree *shall, const char *path) {
+    const struct skill_file *a = install_tree_find(is, path);
+    const struct skill_file *b = install_tree_find(shall, path);
+    if (!out->full && (a || b) && !(a && b && same_file(a, b))) {
+        add_file(out, now, a, source, b);
+    }
+}
+
+char *install_diff(int now, const struct install_tree *is, int source,
+                   const struct install_tree *shall) {
+    static const char first[] = "SKILL.md";
+    autobuf raw = BUF_INIT(2 * INSTALL_DIFF_MAX);
+    add_pair(&raw, now, is, source, shall, first);
+    size_t i = 0, k = 0;
+    while (i < is->count || k < shall->count) {
+        int order = i == is->count      ? 1
+                    : k == shall->count ? -1
+                                        : strcmp(is->files[i].path, shall->files[k].path);
+        const char *path = order <= 0 ? is->files[i].path : shall->files[k].path;
+        if (strcmp(path, first) != 0) {
+            add_pair(&raw, now, is, source, shall, path);
+        }
+        i += order <= 0;
+        k += order >= 0;
+    }
+    return bounded(&raw);
+}
+
+char *install_text_diff(const char *path, const char *was, const char *now) {
+    const struct buf a = {.data = (char *)(uintptr_t)was, .len = strlen(was)},
+                     b = {.data = (char *)(uintptr_t)now, .len = strlen(now)};
+    autobuf raw = BUF_INIT(2 * INSTALL_DIFF_MAX);
+    if (strcmp(was, now) == 0) {
+        return NULL;
+    }
+    buf_addf(&raw, "--- %s\n+++ %s\n", path, path);
+    add_texts(&raw, &a, &b);
+    return bounded(&raw);
+}
+
+char *install_changes(const struct install_tree *is, const json_t *entry) {
+    autobuf raw = BUF_INIT(2 * INSTALL_DIFF_MAX);
+    json_t *files = json_object_get(entry, "files"), *digest;
+    for (size_t i = 0; i < is->count; i++) {
+        const char *was = json_get_string(files, is->files[i].path, NULL);
+        if (!was) {
+            buf_addf(&raw, "added: %s\n", is->files[i].path);
+        } else if (strcmp(was, is->files[i].digest) != 0) {
+            buf_addf(&raw, "changed: %s\n", is->files[i].path);
+        }
+    }
+    const char *path;
+    json_object_foreach(files, path, digest) {
+        if (!install_tree_find(is, path)) {
+            buf_addf(&raw, "missing: %s\n", path);
+        }
+    }
+    if (!raw.len) {
+        buf_adds(&raw, "changed: which files are executable\n");
+    }
+    return bounded(&raw);
+}

@@ -1,0 +1,125 @@
+#pragma once
+/* install_internal: the parts of an install, each in a file of its own.
+ *
+ * A folder of skills is opened once; from then on everything is done by descriptors and
+ * single names in it, none of which is ever followed as a link. Names that begin with
+ * `.upskilld-` are ours. Whoever changes the folder holds its lock, so what lies under
+ * such a name while the lock is free was left by a process that died. */
+#include "skills/format/skill.h"
+#include "skills/install/install.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf;
+struct err;
+
+#define INSTALL_LOCK ".upskilld-lock"           /* flock; empty */
+#define INSTALL_LOCK_FILE ".upskilld-lock.json" /* what was installed */
+#define INSTALL_STAGE ".upskilld-stage-"        /* + 32 hex: being written or removed */
+#define INSTALL_ASIDE ".upskilld-old-"          /* + 32 hex + "-" + the skill's name */
+#define INSTALL_NAME_SIZE 128
+
+/* --- refusals (install_tree.c) --- */
+
+/* Every err of these parts reads "reason: sentence" with one of the reasons of
+ * docs/guide/installing.md. This one takes the reason from the errno in code. */
+int install_failed(struct err *err, int code, const char *path);
+
+/* A name that a skill may be installed under: the specification's, in ASCII. */
+bool install_name_is_valid(const char *name);
+
+/* --- trees (install_tree.c) --- */
+
+/* The files of a skill as they are or shall be: sorted by path, modes 0644 or 0755. */
+struct install_tree {
+    struct skill_file *files;
+    size_t count, bytes;
+    char *odd; /* the first thing in it that no skill may hold, in words; or NULL */
+};
+void install_tree_finish(struct install_tree *t);
+/* Read what lies under dir (kept open by the caller). Links, devices and what is over the
+ * limits of a skill are not read but set `odd`. sync: folders are brought to the disk. */
+int install_tree_read(int dir, bool sync, struct install_tree *ret, struct err *err);
+/* What a skill that was opened with digests asks for. -EINVAL for unsafe paths. */
+int install_tree_of(const struct skill *skill, struct install_tree *ret, struct err *err);
+void install_tree_digest(const struct install_tree *t, char ret[static 72]);
+const struct skill_file *install_tree_find(const struct install_tree *t,
+                                           const char *path);
+/* Open a file by its path beneath dir, following no link anywhere. -1 with errno. */
+int install_open_file(int dir, const char *path);
+/* Read a regular file so opened, up to out's limit. 0 or -errno. */
+int install_read_file(int dir, const char *path, struct buf *out);
+
+/* --- staging (install_stage.c) --- */
+
+/* Copy the skill into a new folder with a name of its own, on the disk and verified. */
+int install_stage(int folder, const char *source, const struct install_tree *tree,
+                  char ret_name[static INSTALL_NAME_SIZE], struct err *err);
+/* Remove an entry of ours, or one moved to a name of ours; links are not followed. */
+void install_discard(int folder, const char *name);
+
+/* --- exchange (install_exchange.c) --- */
+
+/* Make the staged folder the skill `name`, in one step; what was there is removed. With a
+ * digest (else NULL) only that may be replaced: anything else is put back, -EEXIST. */
+int install_exchange(int folder, const char *stage, const char *name, const char *digest,
+                     struct err *err);
+/* Take the skill away in one step, then remove it; digest as above. */
+int install_take_away(int folder, const char *name, const char *digest, struct err *err);
+/* Remove what dead processes left. The lock is held. */
+void install_sweep(int folder);
+/* Whether there is anything to sweep. */
+bool install_has_leftovers(int folder);
+
+/* --- places (install_place.c) --- */
+
+struct agents;
+
+/* Where one of the asked agents keeps its skills. */
+struct install_place {
+    char *path;      /* of the folder of skills; NULL when there is none; owned */
+    int fd;          /* negative when it was refused */
+    size_t leader;   /* the first place with the same folder */
+    json_t *outcome; /* of the leader, or of a place that was refused; owned */
+};
+/* create: make what is missing of the folder. */
+int install_place_open(struct install_place *place, const struct agents *agents,
+                       const struct install_request *request, const char *agent,
+                       bool create, struct err *err);
+/* i itself, or the earlier place whose folder is the same. */
+size_t install_place_leader(const struct install_place *places, size_t i);
+
+/* --- the lock (install_lock.c) --- */
+
+/* The descriptor that holds the lock until it is closed, or -EBUSY after wait_ms. */
+int install_lock(int folder, unsigned wait_ms, struct err *err);
+/* Close it; the file goes too when nothing is installed any more. */
+void install_unlock(int folder, int lock);
+
+struct install_record {
+    json_t *skills; /* name -> entry */
+    char kept[96];  /* where a damaged lock file was kept; "" = it was sound */
+};
+int install_record_read(int folder, struct install_record *ret, struct err *err);
+int install_record_write(int folder, const struct install_record *record,
+                         struct err *err);
+void install_record_finish(struct install_record *record);
+/* True when the tree is as the entry says, now or before an interrupted update. */
+bool install_entry_matches(const json_t *entry, const char *digest);
+/* A new entry; `before` (may be NULL) is the digest of what it replaces. */
+json_t *install_entry_new(const struct install_tree *tree, const char *source,
+                          const json_t *agents, const char *before);
+
+/* --- differences (install_diff.c) --- */
+
+#define INSTALL_DIFF_MAX 8192
+
+/* Unified, from what lies in folder `now` to the skill in folder `source`; bounded and
+ * cleaned. Freed by the caller. */
+char *install_diff(int now, const struct install_tree *is, int source,
+                   const struct install_tree *shall);
+/* The same for one file's text; NULL when nothing changed. */
+char *install_text_diff(const char *path, const char *was, const char *now);
+/* One line for each file that is not as the entry has it. */
+char *install_changes(const struct install_tree *is, const json_t *entry);

@@ -1,0 +1,342 @@
+#include "skills/kernel_project/build_toml.h"
+
+#include "base/buf.h"
+#include "skills/kernel_project/build_toml_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- tables --- */
+
+static void wrong_backend(struct build_toml_report *r, const struct build_toml_key *key,
+                          const struct toml_node *node, unsigned backend) {
+    build_toml_add_key(r, "build_toml_key_of_other_backend", FINDING_ERROR, node,
+                       "%s belongs to %s kernels; this one is for %s", key->name,
+                       build_toml_backend_name(key->backends),
+                       build_toml_backend_name(backend));
+}
+
+static void check_missing(struct build_toml_report *r, const char *section,
+                          const struct toml_node *table,
+                          const struct build_toml_key *key) {
+    static const struct {
+        const char *name, *line;
+    } defaults[] = {{"version", "version = 1"},
+                    {"edition", "edition = 5"},
+                    {"depends", "depends = [\"torch\"]"}};
+    json_t *finding =
+        build_toml_add_key(r, "build_toml_missing_key", FINDING_ERROR, table,
+                           "[%s] lacks %s: %s", section, key->name, key->meaning);
+    for (size_t i = 0; i < ARRAY_LEN(defaults); i++) {
+        if (strcmp(defaults[i].name, key->name) == 0) {
+            autofree char *title = xasprintf("Add %s", defaults[i].line);
+            build_toml_fix_insert(r, finding, title, table, defaults[i].line);
+        }
+    }
+}
+
+static void check_table(struct build_toml_report *r, const char *section,
+                        const struct toml_node *table);
+
+static void check_kernels(struct build_toml_report *r, const struct toml_node *all) {
+    const char *name;
+    json_t *index;
+    json_object_foreach(all->children, name, index) {
+        const struct toml_node *kernel = toml_member(r->doc, all, name);
+        autofree char *section = xasprintf("kernel.%.100s", name);
+        if (build_toml_is_table(kernel)) {
+            check_table(r, strchr(name, '.') ? "kernel.*" : section, kernel);
+        } else {
+            build_toml_add_key(r, "build_toml_wrong_type", FINDING_ERROR, kernel,
+                               "kernel holds tables: write [kernel.%.60s]", name);
+        }
+    }
+}
+
+static void check_pair(struct build_toml_report *r, const char *section,
+                       const struct toml_node *table, const char *name) {
+    const struct toml_node *node = toml_member(r->doc, table, name);
+    const struct build_toml_key *key = build_toml_key_find(section, name, r->edition);
+    if (!key) {
+        build_toml_unknown_key(r, section, table, node, name);
+        return;
+    }
+    unsigned backend = key->backends ? build_toml_backend_of(r, table) : 0;
+    if (backend && !(backend & key->backends)) {
+        wrong_backend(r, key, node, backend);
+        return;
+    }
+    build_toml_check_value(r, key, node);
+    if (!build_toml_is_table(node)) {
+        return;
+    }
+    if (key->type == KEY_KERNELS) {
+        check_kernels(r, node);
+    } else if (key->type == KEY_TABLE) {
+        autofree char *below =
+            section[0] ? xasprintf("%s.%s", section, name) : xstrdup(name);
+        check_table(r, below, node);
+    }
+}
+
+static void check_table(struct build_toml_report *r, const char *section,
+                        const struct toml_node *table) {
+    const char *name;
+    json_t *index;
+    json_object_foreach(table->children, name, index) {
+        check_pair(r, section, table, name);
+    }
+    const char *known = build_toml_section_key(section);
+    for (size_t i = 0; section[0] && i < build_toml_key_count; i++) {
+        const struct build_toml_key *key = &build_toml_keys[i];
+        bool here = key->required && (key->editions & r->edition) &&
+                    strcmp(key->section, known) == 0;
+        if (here && !toml_member(r->doc, table, key->name)) {
+            check_missing(r, section, table, key);
+        }
+    }
+}
+
+/* --- the file as a whole --- */
+
+static void check_frameworks(struct build_toml_report *r) {
+    static const char *const names[] = {"torch", "torch-noarch", "tvm-ffi"};
+    const struct toml_node *root = toml_find(r->doc, ""), *first = NULL;
+    const char *first_name = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const struct toml_node *node = toml_member(r->doc, root, names[i]);
+        if (node && first) {
+            bool later = node->key_start > first->key_start;
+            build_toml_add_key(
+                r, "build_toml_framework", FINDING_ERROR, later ? node : first,
+                "[%s] and [%s]: exactly one of [torch], [torch-noarch] and "
+                "[tvm-ffi] may be there",
+                first_name, names[i]);
+        }
+        first = first ? first : node;
+        first_name = first_name ? first_name : node ? names[i] : NULL;
+    }
+    const struct toml_node *kernels = build_toml_table_at(r, "/kernel");
+    size_t count = kernels ? toml_count(kernels) : 0;
+    if (!first) {
+        json_t *finding =
+            build_toml_add(r, "build_toml_framework", FINDING_ERROR, 0, 0,
+                           "one of [torch], [torch-noarch] and [tvm-ffi] must be there");
+        if (!count) {
+            bool ended = r->len == 0 || r->text[r->len - 1] == '\n';
+            build_toml_fix_replace(r, finding, "Add [torch-noarch]", r->len, r->len,
+                                   ended ? "\n[torch-noarch]\n" : "\n\n[torch-noarch]\n");
+        }
+    } else if (strcmp(first_name, "torch-noarch") == 0 && count) {
+        build_toml_add_key(r, "build_toml_framework", FINDING_WARNING, first,
+                           "[torch-noarch] compiles nothing, yet there are kernels: "
+                           "[torch] with the binding's src is meant");
+    }
+}
+
+static unsigned listed_backends(const struct build_toml_report *r,
+                                const struct toml_node *list) {
+    unsigned set = 0;
+    for (size_t i = 0; list && list->kind == TOML_ARRAY && i < toml_count(list); i++) {
+        const char *word = json_string_value(toml_item(r->doc, list, i)->value);
+        set |= word ? build_toml_backend(word) : 0;
+    }
+    return set;
+}
+
+static void add_backend(struct build_toml_report *r, json_t *finding,
+                        const struct toml_node *list, const char *name) {
+    size_t count = toml_count(list);
+    size_t at = count ? toml_item(r->doc, list, count - 1)->end : list->start + 1;
+    autofree char *text = xasprintf("%s\"%s\"", count ? ", " : "", name);
+    autofree char *title = xasprintf("Add %s to backends", name);
+    build_toml_fix_replace(r, finding, title, at, at, text);
+}
+
+static void check_backends(struct build_toml_report *r) {
+    const struct toml_node *list = toml_find(r->doc, "/general/backends");
+    const struct toml_node *all = build_toml_table_at(r, "/kernel");
+    unsigned listed = listed_backends(r, list), built = 0;
+    const char *name;
+    json_t *index;
+    if (!list || list->kind != TOML_ARRAY || !all) {
+        return;
+    }
+    json_object_foreach(all->children, name, index) {
+        const struct toml_node *kernel = toml_member(r->doc, all, name);
+        unsigned backend =
+            build_toml_is_table(kernel) ? build_toml_backend_of(r, kernel) : 0;
+        built |= backend;
+        if (backend && !(backend & listed)) {
+            json_t *finding = build_toml_add_key(r, "build_toml_backend_unlisted",
+                                                 FINDING_WARNING, kernel,
+                                                 "kernel %.60s is for %s, which backends "
+                                                 "in [general] does not name: it is "
+                                                 "never built",
+                                                 name, build_toml_backend_name(backend));
+            add_backend(r, finding, list, build_toml_backend_name(backend));
+        }
+    }
+    for (unsigned bit = 1; built && bit <= BACKEND_XPU; bit <<= 1) {
+        if (listed & ~built & bit) {
+            build_toml_add_key(r, "build_toml_backend_without_kernel", FINDING_INFO, list,
+                               "backends names %s, but no kernel is for it",
+                               build_toml_backend_name(bit));
+        }
+    }
+}
+
+/* --- editions --- */
+
+static bool any_kernel_has(const struct build_toml_report *r, const char *key) {
+    const struct toml_node *all = build_toml_table_at(r, "/kernel");
+    const char *name;
+    json_t *index;
+    json_object_foreach(all ? all->children : NULL, name, index) {
+        const struct toml_node *kernel = toml_member(r->doc, all, name);
+        if (build_toml_is_table(kernel) && toml_member(r->doc, kernel, key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Which of the formats that say no edition this is: 1 to 4. */
+static int old_edition(const struct build_toml_report *r) {
+    static const char *const two[] = {"/general/universal", "/general/cuda-minver",
+                                      "/general/cuda-maxver"};
+    if (any_kernel_has(r, "language") || toml_find(r->doc, "/torch/universal")) {
+        return 1;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(two); i++) {
+        if (toml_find(r->doc, two[i])) {
+            return 2;
+        }
+    }
+    if (!toml_find(r->doc, "/general/backends")) {
+        return 2;
+    }
+    bool framework = toml_find(r->doc, "/torch") || toml_find(r->doc, "/torch-noarch") ||
+                     toml_find(r->doc, "/tvm-ffi");
+    return framework && toml_find(r->doc, "/general/version") &&
+                   toml_find(r->doc, "/general/license")
+               ? 4
+               : 3;
+}
+
+static void no_edition(struct build_toml_report *r, const struct toml_node *general) {
+    int edition = old_edition(r);
+    json_t *finding;
+    if (edition == 4) {
+        r->edition = BUILD_TOML_4;
+        finding =
+            build_toml_add_key(r, "build_toml_edition_missing", FINDING_WARNING, general,
+                               "no edition: read as edition 4 and upgraded at every "
+                               "build; write edition = 5");
+    } else {
+        finding = build_toml_add_key(
+            r, "build_toml_edition_old", FINDING_ERROR, general,
+            "the format of edition %d, which kernel-builder no longer builds: %s; then "
+            "write edition = 5 (kernel-builder update-build does this)",
+            edition,
+            edition == 3
+                ? "version, license, backends and one of [torch], [torch-noarch] "
+                  "and [tvm-ffi] are required now"
+                : "list backends in [general], give every kernel a backend, and "
+                  "add version and license");
+    }
+    build_toml_fix_insert(r, finding, "Add edition = 5", general, "edition = 5");
+}
+
+/* False when the keys can't be judged. */
+static bool check_edition(struct build_toml_report *r) {
+    const struct toml_node *general = build_toml_table_at(r, "/general");
+    const struct toml_node *node = toml_find(r->doc, "/general/edition");
+    r->edition = BUILD_TOML_5;
+    if (!general) {
+        build_toml_add(r, "build_toml_missing_key", FINDING_ERROR, 0, 0,
+                       "[general] is missing: name, version, edition = 5, license, "
+                       "backends");
+        return true;
+    }
+    if (!node) {
+        no_edition(r, general);
+        return true;
+    }
+    json_int_t edition = json_integer_value(node->value);
+    if (node->kind != TOML_INTEGER || edition == 5) {
+        return true; /* a wrong type is found with the other keys */
+    }
+    if (edition > 5) {
+        build_toml_add_value(
+            r, "build_toml_edition_unknown", FINDING_WARNING, node,
+            "edition %lld is newer than 5, the newest one checked here: its keys were "
+            "not "
+            "checked%s",
+            (long long)edition,
+            edition == 6 ? " (it was proposed for kernels in Rust, with language and "
+                           "cargo-manifest; kernel-builder releases up to edition 5 "
+                           "refuse it)"
+                         : "");
+        return false;
+    }
+    json_t *finding = build_toml_add_value(
+        r, "build_toml_edition_unknown", FINDING_ERROR, node,
+        "unsupported edition %lld: older editions were written without this key; write 5",
+        (long long)edition);
+    build_toml_fix_replace(r, finding, "Write edition = 5", node->start, node->end, "5");
+    return true;
+}
+
+/* With the edition just asked for, a second finding about the missing key says nothing.
+ */
+static void drop_edition_echo(struct build_toml_report *r, size_t from) {
+    bool asked = false;
+    for (size_t i = from; i < json_array_size(r->findings); i++) {
+        const json_t *f = json_array_get(r->findings, i);
+        asked |= strcmp(json_get_string(f, "code", ""), "build_toml_edition_old") == 0;
+        if (asked &&
+            strcmp(json_get_string(f, "code", ""), "build_toml_missing_key") == 0 &&
+            strstr(json_get_string(f, "message", ""), "lacks edition")) {
+            json_array_remove(r->findings, i);
+            return;
+        }
+    }
+}
+
+static void check_document(struct build_toml_report *r) {
+    size_t from = json_array_size(r->findings);
+    if (!check_edition(r)) {
+        return;
+    }
+    check_table(r, "", toml_find(r->doc, ""));
+    check_frameworks(r);
+    check_backends(r);
+    drop_edition_echo(r, from);
+}
+
+static void add_syntax(const char *file, const struct toml_error *error, int first_line,
+                       json_t *findings) {
+    int line = error->line + first_line - 1;
+    struct finding_span span = {line, error->column, line, error->column};
+    autofree char *message = xasprintf("not TOML: %s", error->msg);
+    json_array_append_new(findings, finding_new("skill", "build_toml_syntax",
+                                                FINDING_ERROR, message, file, &span));
+}
+
+void build_toml_check(const char *file, const char *text, size_t len, int first_line,
+                      json_t *findings) {
+    struct toml_error error;
+    autoptr(toml_free) struct toml_document *doc = toml_parse(text, len, &error);
+    if (!doc) {
+        add_syntax(file, &error, first_line, findings);
+        return;
+    }
+    struct build_toml_report report = {.file = file,
+                                       .text = text,
+                                       .len = len,
+                                       .first_line = first_line,
+                                       .doc = doc,
+                                       .findings = findings};
+    check_document(&report);
+}

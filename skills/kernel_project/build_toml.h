@@ -1,0 +1,22 @@
+#pragma once
+/* build_toml: Hugging Face kernel-builder's project file, every edition it reads.
+ *
+ * Unknown keys, wrong types, names that its pattern refuses, capabilities in the wrong
+ * section: each is a finding at its place, with the right form as a fix. */
+#include "base/json.h"
+#include "skills/kernel_project/toml.h"
+
+/* first_line: for a block inside Markdown. */
+void build_toml_check(const char *file, const char *text, size_t len, int first_line,
+                      json_t *findings);
+
+/* A whole kernel-builder project folder: build.toml, sources listed and present, every
+ * ops.def with impl and declaration, names agreeing with torch-ext/<name>, capabilities
+ * that fit what the sources use. */
+void kernel_project_check(const char *folder, json_t *findings);
+
+/* For editors: keys allowed at an offset, and what a key means. New references /
+ * malloc'ed. */
+json_t *build_toml_completions(const char *text, size_t len, size_t offset);
+char *build_toml_hover(const char *text, size_t len, size_t offset, size_t *start,
+                       size_t *end);

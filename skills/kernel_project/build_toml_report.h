@@ -1,0 +1,71 @@
+#pragma once
+/* build_toml_report: findings about a project file, and the edits that cure them. */
+#include "protocol/finding.h"
+#include "skills/kernel_project/build_toml_keys.h"
+#include "skills/kernel_project/toml.h"
+
+#include <stdbool.h>
+
+struct build_toml_report {
+    const char *file, *text;
+    size_t len;
+    int first_line; /* of the text, in the file that the findings name */
+    const struct toml_document *doc;
+    unsigned edition; /* BUILD_TOML_… that the keys are judged by */
+    json_t *findings;
+    size_t count, left_out;
+};
+
+/* Place of the bytes [start, end). */
+struct finding_span build_toml_span(const struct build_toml_report *r, size_t start,
+                                    size_t end);
+/* Append a finding about the bytes [start, end); borrowed, never NULL (a scratch object
+ * once there are too many). */
+json_t *build_toml_add(struct build_toml_report *r, const char *code,
+                       enum finding_severity severity, size_t start, size_t end,
+                       const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+/* The same about a node's key, or its value when it has none; and about its value. */
+json_t *build_toml_add_key(struct build_toml_report *r, const char *code,
+                           enum finding_severity severity, const struct toml_node *node,
+                           const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+json_t *build_toml_add_value(struct build_toml_report *r, const char *code,
+                             enum finding_severity severity, const struct toml_node *node,
+                             const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/* Fixes: replace bytes; insert a line `key = value` below a [header] (nothing is added
+ * for tables that have none). */
+void build_toml_fix_replace(const struct build_toml_report *r, json_t *finding,
+                            const char *title, size_t start, size_t end,
+                            const char *text);
+void build_toml_fix_insert(const struct build_toml_report *r, json_t *finding,
+                           const char *title, const struct toml_node *table,
+                           const char *line);
+/* Delete a pair's lines (its header's too where nothing else is in the table) and insert
+ * `key = <the pair's value>` below every table of `targets`. */
+void build_toml_fix_move(const struct build_toml_report *r, json_t *finding,
+                         const char *title, const struct toml_node *from,
+                         const struct toml_node *pair,
+                         const struct toml_node *const *targets, size_t count,
+                         const char *key);
+
+/* The one of the words that was probably meant: at most 2 edits away (1 for short words),
+ * NULL when none. words: NULL-terminated. */
+const char *build_toml_nearest(const char *word, const char *const *words);
+
+/* Judge one value of a known type. section: of the key, for kernel-depends and backends.
+ */
+void build_toml_check_value(struct build_toml_report *r, const struct build_toml_key *key,
+                            const struct toml_node *node);
+
+/* What is in the file: a table of either form; the table at a JSON Pointer, or NULL; the
+ * backend of a [kernel.…] (one of BACKEND_…), 0 when it names none that is known. */
+bool build_toml_is_table(const struct toml_node *node);
+const struct toml_node *build_toml_table_at(const struct build_toml_report *r,
+                                            const char *pointer);
+unsigned build_toml_backend_of(const struct build_toml_report *r,
+                               const struct toml_node *kernel);
+
+/* Say what is wrong with a key that the section does not have, and how to cure it. */
+void build_toml_unknown_key(struct build_toml_report *r, const char *section,
+                            const struct toml_node *table, const struct toml_node *node,
+                            const char *name);

@@ -1,0 +1,432 @@
+#include "skills/kernel_project/kernel_project.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "skills/kernel_project/build_toml.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_FILES 2000
+#define MAX_DEPTH 8
+#define MAX_SOURCE (1u << 20)
+#define MAX_SOURCES (8u << 20) /* all together */
+#define MAX_FINDINGS 300
+
+/* --- files --- */
+
+static void add_file(struct kernel_project *p, const char *path,
+                     enum project_file_kind kind) {
+    if (p->count == p->cap) {
+        p->cap = p->cap ? p->cap * 2 : 64;
+        p->files = xreallocarray(p->files, p->cap, sizeof *p->files);
+    }
+    p->files[p->count++] = (struct project_file){.path = xstrdup(path), .kind = kind};
+}
+
+static bool is_skipped(const char *name) {
+    static const char *const names[] = {"build", "result", "node_modules", "__pycache__"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return name[0] == '.';
+}
+
+static void walk_folder(struct kernel_project *p, int fd, const char *path, int depth);
+
+static void walk_entry(struct kernel_project *p, int dir, const char *above,
+                       const char *name, int depth) {
+    struct stat st;
+    if (is_skipped(name) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+        return;
+    }
+    autofree char *path = above[0] ? xasprintf("%s/%s", above, name) : xstrdup(name);
+    enum project_file_kind kind = S_ISREG(st.st_mode)   ? PROJECT_REGULAR
+                                  : S_ISLNK(st.st_mode) ? PROJECT_LINK
+                                  : S_ISDIR(st.st_mode) ? PROJECT_FOLDER
+                                                        : PROJECT_OTHER;
+    add_file(p, path, kind);
+    if (kind == PROJECT_FOLDER) {
+        walk_folder(p, openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+                    path, depth + 1);
+    }
+}
+
+/* Takes fd over. */
+static void walk_folder(struct kernel_project *p, int fd, const char *path, int depth) {
+    DIR *dir = fd < 0 || depth > MAX_DEPTH ? NULL : fdopendir(fd);
+    if (!dir) {
+        p->cut |= fd >= 0;
+        if (fd >= 0) {
+            close(fd);
+        }
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (p->count >= MAX_FILES) {
+            p->cut = true;
+            break;
+        }
+        walk_entry(p, dirfd(dir), path, entry->d_name, depth);
+    }
+    closedir(dir);
+}
+
+static int by_path(const void *a, const void *b) {
+    return strcmp(((const struct project_file *)a)->path,
+                  ((const struct project_file *)b)->path);
+}
+
+struct project_file *kernel_project_file(const struct kernel_project *p,
+                                         const char *path) {
+    struct project_file key = {.path = path_normalize(path)};
+    struct project_file *found =
+        p->count ? bsearch(&key, p->files, p->count, sizeof *p->files, by_path) : NULL;
+    free(key.path);
+    return found;
+}
+
+const struct kernel_source *kernel_project_source(struct kernel_project *p,
+                                                  struct project_file *file) {
+    if (!file || file->kind != PROJECT_REGULAR) {
+        return NULL;
+    }
+    if (!file->loaded) {
+        size_t room = MAX_SOURCES - p->loaded_bytes;
+        autobuf text = BUF_INIT(room < MAX_SOURCE ? room : MAX_SOURCE);
+        file->loaded = true;
+        if (root_read(&p->root, file->path, &text, NULL) == 0) {
+            size_t len = text.len;
+            char *copy = xmalloc(len + 1);
+            memcpy(copy, text.data, len);
+            copy[len] = '\0';
+            kernel_source_init(&file->source, copy, len);
+            p->loaded_bytes += len;
+            file->readable = true;
+        } else {
+            kernel_project_add(p, file->path, "kernel_project_unreadable",
+                               FINDING_WARNING, NULL,
+                               "not read: too large, or not readable");
+        }
+    }
+    return file->readable ? &file->source : NULL;
+}
+
+bool kernel_project_ends(const char *path, const char *endings) {
+    const char *dot = strrchr(path_basename(path), '.');
+    size_t n = dot ? strlen(dot) : 0;
+    for (const char *at = dot ? strstr(endings, dot) : NULL; at;
+         at = strstr(at + n, dot)) {
+        if (at[n] == ' ') {
+            return true;
+        }
+    }
+    return false;
+}
+
+json_t *kernel_project_add(struct kernel_project *p, const char *path, const char *code,
+                           enum finding_severity severity,
+                           const struct finding_span *span, const char *fmt, ...) {
+    char message[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(message, sizeof message, fmt, args);
+    va_end(args);
+    static const struct finding_span top = {1, 1, 1, 1};
+    json_t *finding =
+        finding_new("skill", code, severity, message, path, span ? span : &top);
+    if (json_array_size(p->findings) >= MAX_FINDINGS) { /* the newest makes place */
+        json_array_remove(p->findings, MAX_FINDINGS - 1);
+    }
+    json_array_append_new(p->findings, finding);
+    return finding;
+}
+
+/* --- what build.toml names --- */
+
+static void missing_source(struct kernel_project *p, const struct toml_node *item,
+                           const char *path, const char *what) {
+    const struct project_file *file = kernel_project_file(p, path);
+    if (!file) {
+        build_toml_add_value(&p->report, "kernel_project_source_missing", FINDING_ERROR,
+                             item, "%s %.200s is not there", what, path);
+    } else if (file->kind == PROJECT_LINK) {
+        build_toml_add_value(&p->report, "kernel_project_source_link", FINDING_ERROR,
+                             item, "%.200s is a link; links are not followed", path);
+    } else {
+        build_toml_add_value(&p->report, "kernel_project_source_missing", FINDING_ERROR,
+                             item, "%.200s is no %s", path, what);
+    }
+}
+
+/* A path that stays inside (build_toml_check has judged the others). */
+static const char *inner_path(const struct toml_node *item) {
+    const char *path = json_string_value(item->value);
+    if (!path || !*path || *path == '/') {
+        return NULL;
+    }
+    autofree char *normal = path_normalize(path);
+    return strcmp(normal, "..") == 0 || strncmp(normal, "../", 3) == 0 ? NULL : path;
+}
+
+static void check_listed(struct kernel_project *p, const struct toml_node *list,
+                         enum project_file_kind kind) {
+    for (size_t i = 0; list && list->kind == TOML_ARRAY && i < toml_count(list); i++) {
+        const struct toml_node *item = toml_item(p->build, list, i);
+        const char *path = inner_path(item);
+        if (!path) {
+            continue;
+        }
+        struct project_file *file = kernel_project_file(p, path);
+        autofree char *normal = path_normalize(path);
+        bool top = kind == PROJECT_FOLDER && strcmp(normal, ".") == 0;
+        if (top || (file && file->kind == kind)) {
+            if (file) {
+                file->listed = true;
+            }
+        } else {
+            missing_source(p, item, path, kind == PROJECT_FOLDER ? "folder" : "file");
+        }
+    }
+}
+
+static const struct toml_node *node(const struct kernel_project *p, const char *pointer) {
+    return toml_find(p->build, pointer);
+}
+
+static void check_named_files(struct kernel_project *p) {
+    static const char *const frameworks[] = {"/torch", "/tvm-ffi"};
+    for (size_t i = 0; i < ARRAY_LEN(frameworks); i++) {
+        autofree char *src = xasprintf("%s/src", frameworks[i]);
+        autofree char *include = xasprintf("%s/include", frameworks[i]);
+        check_listed(p, node(p, src), PROJECT_REGULAR);
+        check_listed(p, node(p, include), PROJECT_FOLDER);
+    }
+    const struct toml_node *all = node(p, "/kernel");
+    const char *name;
+    json_t *index;
+    json_object_foreach(all ? all->children : NULL, name, index) {
+        const struct toml_node *kernel = toml_member(p->build, all, name);
+        if (kernel && json_is_object(kernel->children)) {
+            check_listed(p, toml_member(p->build, kernel, "src"), PROJECT_REGULAR);
+            check_listed(p, toml_member(p->build, kernel, "include"), PROJECT_FOLDER);
+        }
+    }
+}
+
+/* The src list that an unlisted file most likely belongs to, or NULL. */
+static const struct toml_node *list_for(const struct kernel_project *p,
+                                        const char *path) {
+    const struct toml_node *all = node(p, "/kernel"), *list = NULL;
+    const char *name;
+    json_t *index;
+    if (strncmp(path, "torch-ext/", 10) == 0) {
+        return node(p, "/torch/src");
+    }
+    json_object_foreach(all ? all->children : NULL, name, index) {
+        const struct toml_node *kernel = toml_member(p->build, all, name);
+        const struct toml_node *src = json_is_object(kernel->children)
+                                          ? toml_member(p->build, kernel, "src")
+                                          : NULL;
+        if (src && list) {
+            return NULL;
+        }
+        list = src ? src : list;
+    }
+    return list;
+}
+
+static void unlisted(struct kernel_project *p, const char *path) {
+    json_t *finding = kernel_project_add(
+        p, path, "kernel_project_source_unlisted", FINDING_WARNING, NULL,
+        "no src of build.toml names this file: it is not compiled");
+    const struct toml_node *list = list_for(p, path);
+    if (list && list->kind == TOML_ARRAY && toml_count(list) && !strpbrk(path, "\"\\")) {
+        size_t at = toml_item(p->build, list, toml_count(list) - 1)->end;
+        autofree char *text = xasprintf(", \"%s\"", path);
+        build_toml_fix_replace(&p->report, finding, "Add it to src", at, at, text);
+    }
+}
+
+static void check_unlisted(struct kernel_project *p) {
+    for (size_t i = 0; i < p->count; i++) {
+        const struct project_file *f = &p->files[i];
+        bool aside =
+            strncmp(f->path, "test", 4) == 0 || strncmp(f->path, "bench", 5) == 0 ||
+            strncmp(f->path, "example", 7) == 0 || strncmp(f->path, "docs/", 5) == 0;
+        if (f->kind == PROJECT_REGULAR && !f->listed && !aside &&
+            kernel_project_ends(f->path, ".cu .cpp .cc .cxx ")) {
+            unlisted(p, f->path);
+        }
+    }
+}
+
+/* --- the Python side --- */
+
+static const char *extension_folder(const struct kernel_project *p) {
+    return node(p, "/tvm-ffi")                             ? "tvm-ffi-ext"
+           : node(p, "/torch") || node(p, "/torch-noarch") ? "torch-ext"
+                                                           : NULL;
+}
+
+/* A package in the extension's folder under another name, or NULL. */
+static const char *other_package(const struct kernel_project *p, const char *folder) {
+    size_t n = strlen(folder);
+    for (size_t i = 0; i < p->count; i++) {
+        const char *path = p->files[i].path;
+        const char *end = strstr(path, "/__init__.py");
+        if (strncmp(path, folder, n) == 0 && path[n] == '/' && end && end > path + n &&
+            !end[12] && !memchr(path + n + 1, '/', (size_t)(end - path) - n - 1)) {
+            return path;
+        }
+    }
+    return NULL;
+}
+
+static void check_python_files(struct kernel_project *p, const char *package) {
+    size_t n = strlen(package);
+    bool uses_ops = false;
+    for (size_t i = 0; i < p->count; i++) {
+        struct project_file *f = &p->files[i];
+        const struct kernel_source *s = NULL;
+        if (strncmp(f->path, package, n) != 0 || f->path[n] != '/' ||
+            !kernel_project_ends(f->path, ".py ") || !(s = kernel_project_source(p, f))) {
+            continue;
+        }
+        uses_ops |= strstr(s->text, "_ops") != NULL;
+        const char *fixed = strstr(s->text, "torch.ops.");
+        if (fixed) {
+            size_t at = (size_t)(fixed - s->text);
+            struct finding_span span = kernel_source_span(s, at, at + 10);
+            kernel_project_add(p, f->path, "kernel_project_fixed_namespace",
+                               FINDING_WARNING, &span,
+                               "the operators' namespace changes with every build: use "
+                               "ops from \"from ._ops import ops\"");
+        }
+    }
+    if (!uses_ops && node(p, "/torch/src")) {
+        autofree char *init = xasprintf("%s/__init__.py", package);
+        kernel_project_add(p, init, "kernel_project_ops_unused", FINDING_WARNING, NULL,
+                           "nothing imports _ops: the operators are reached by "
+                           "\"from ._ops import ops\"");
+    }
+}
+
+static void check_package(struct kernel_project *p) {
+    const struct toml_node *name = node(p, "/general/name");
+    const char *folder = extension_folder(p);
+    if (!name || name->kind != TOML_STRING || !folder) {
+        return;
+    }
+    autofree char *python = xstrdup(json_string_value(name->value));
+    for (char *s = python; *s; s++) {
+        *s = *s == '-' ? '_' : *s;
+    }
+    autofree char *package = xasprintf("%s/%s", folder, python);
+    autofree char *init = xasprintf("%s/__init__.py", package);
+    const struct project_file *file = kernel_project_file(p, init);
+    if (file && file->kind == PROJECT_REGULAR) {
+        check_python_files(p, package);
+        return;
+    }
+    const char *other = other_package(p, folder);
+    build_toml_add_value(&p->report, "kernel_project_package_missing", FINDING_ERROR,
+                         name, "the package %.200s is not there%s%.200s%s", init,
+                         other ? " (" : "", other ? other : "",
+                         other ? " is: name and package must agree)" : "");
+}
+
+static void check_surroundings(struct kernel_project *p) {
+    bool tests = false;
+    for (size_t i = 0; i < p->count; i++) {
+        const char *path = p->files[i].path;
+        tests |= strncmp(path, "tests/", 6) == 0 && kernel_project_ends(path, ".py ");
+    }
+    if (!tests) {
+        kernel_project_add(p, "build.toml", "kernel_project_tests_missing", FINDING_INFO,
+                           NULL, "no tests: put test_*.py into tests/");
+    }
+    if (kernel_project_file(p, "setup.py")) {
+        kernel_project_add(
+            p, "setup.py", "kernel_project_setup_py", FINDING_WARNING, NULL,
+            "kernel-builder writes the build files itself from build.toml");
+    }
+    if (p->cut) {
+        kernel_project_add(p, "build.toml", "kernel_project_too_large", FINDING_WARNING,
+                           NULL, "only %d files and %d levels were looked at", MAX_FILES,
+                           MAX_DEPTH);
+    }
+}
+
+/* --- the whole --- */
+
+static bool read_build(struct kernel_project *p) {
+    autobuf text = BUF_INIT(257u << 10);
+    struct err err = {0};
+    const struct project_file *file = kernel_project_file(p, "build.toml");
+    if (!file || file->kind != PROJECT_REGULAR ||
+        root_read(&p->root, "build.toml", &text, &err) < 0) {
+        kernel_project_add(p, "build.toml", "kernel_project_build_toml_missing",
+                           FINDING_ERROR, NULL, "%s",
+                           !file        ? "there is no build.toml"
+                           : err.msg[0] ? "build.toml can't be read"
+                                        : "build.toml is no regular file");
+        return false;
+    }
+    struct toml_error error;
+    size_t len = text.len;
+    build_toml_check("build.toml", text.data, len, 1, p->findings);
+    p->build_text = buf_detach(&text);
+    p->build = toml_parse(p->build_text, len, &error);
+    p->report = (struct build_toml_report){.file = "build.toml",
+                                           .text = p->build_text,
+                                           .len = len,
+                                           .first_line = 1,
+                                           .doc = p->build,
+                                           .edition = BUILD_TOML_5,
+                                           .findings = p->findings};
+    return p->build != NULL;
+}
+
+static void project_finish(struct kernel_project *p) {
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->files[i].readable) {
+            kernel_source_finish(&p->files[i].source);
+        }
+        free(p->files[i].path);
+    }
+    free(p->files);
+    free(p->build_text);
+    toml_free(p->build);
+    root_close(&p->root);
+}
+
+void kernel_project_check(const char *folder, json_t *findings) {
+    struct kernel_project p = {.findings = findings};
+    struct err err = {0};
+    if (root_open(&p.root, folder, &err) < 0) {
+        kernel_project_add(&p, "build.toml", "kernel_project_unreadable", FINDING_ERROR,
+                           NULL, "the folder can't be opened");
+        return;
+    }
+    walk_folder(&p, fcntl(p.root.fd, F_DUPFD_CLOEXEC, 3), "", 0);
+    if (p.count) {
+        qsort(p.files, p.count, sizeof *p.files, by_path);
+    }
+    if (read_build(&p)) {
+        check_named_files(&p);
+        check_unlisted(&p);
+        check_package(&p);
+        kernel_binding_check(&p);
+        kernel_device_check(&p);
+        check_surroundings(&p);
+    }
+    project_finish(&p);
+}

@@ -1,0 +1,467 @@
+#include "skills/runs/run_html.h"
+
+#include "base/buf.h"
+#include "skills/runs/run_plot.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define SHORT 200     /* bytes of a name */
+#define LONG 1000     /* of a sentence */
+#define EVIDENCE 300  /* of one assertion's text */
+#define OUTPUT 4000   /* of an answer */
+#define ASSERTIONS 20 /* of a cell */
+
+static const char style[] =
+    ":root{color-scheme:light dark;--fg:#1c2128;--bg:#fff;--soft:#f3f5f7;--line:#d5dbe1;"
+    "--muted:#5c6670;--good:#1a7f37;--bad:#cf222e;--even:#6e7781;--band:#eaeef2}"
+    "@media(prefers-color-scheme:dark){:root{--fg:#e2e8ee;--bg:#12161b;--soft:#1b2129;"
+    "--line:#353d47;--muted:#98a3ae;--good:#3fb950;--bad:#f85149;--even:#8b949e;"
+    "--band:#222a33}}"
+    "*{box-sizing:border-box}body{margin:0 auto;padding:24px;max-width:960px;"
+    "color:var(--fg);background:var(--bg);font:15px/1.5 system-ui,sans-serif}"
+    "h1{font-size:1.5em;margin:0 0 4px}h2{font-size:1.2em;margin:32px 0 8px;"
+    "overflow-wrap:anywhere}h3{font-size:1em;margin:20px 0 6px}p{margin:6px 0}"
+    ".lead{font-size:1.1em}.muted{color:var(--muted)}"
+    ".badge{print-color-adjust:exact;display:inline-block;padding:1px "
+    "10px;border-radius:10px;color:#fff;"
+    "background:var(--even);font-size:.85em;vertical-align:middle}"
+    ".badge.good{background:var(--good)}.badge.bad{background:var(--bad)}"
+    "@media(prefers-color-scheme:dark){.badge{color:#12161b}}"
+    "table{border-collapse:collapse;width:100%;font-size:.9em}"
+    "th,td{text-align:left;padding:4px 8px;border-bottom:1px solid var(--line);"
+    "vertical-align:top;overflow-wrap:anywhere}th{font-weight:600;background:var(--soft);"
+    "overflow-wrap:normal}"
+    "td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
+    "td.word{min-width:6.5em}.passed{color:var(--good)}.failed{color:var(--bad)}.errored,"
+    ".refused{"
+    "color:var(--muted)}"
+    "pre{margin:4px 0;padding:8px;background:var(--soft);white-space:pre-wrap;"
+    "overflow-wrap:anywhere;font-size:.85em;max-height:24em;overflow:auto}"
+    "details{margin:2px 0}summary{cursor:pointer}ul{margin:4px "
+    "0;padding:0;list-style:none}"
+    "svg.plot{width:100%;max-width:640px;height:auto;display:block}"
+    "svg.bar{width:240px;height:16px;display:block}"
+    "svg text{font:12px system-ui,sans-serif;fill:var(--fg)}"
+    "svg text.muted{fill:var(--muted)}.band,.track{fill:var(--band)}"
+    ".axis,.tick,.grid{stroke:var(--line)}.zero{stroke:var(--muted);"
+    "stroke-dasharray:3 3}.whisker{stroke:var(--fg);stroke-width:1.5}"
+    ".interval,.join{stroke-width:3}.cap{stroke-width:2}"
+    ".good line{stroke:var(--good)}.bad line{stroke:var(--bad)}"
+    ".even line{stroke:var(--even)}.dot.good,.fill.good{fill:var(--good)}"
+    ".dot.bad,.fill.bad{fill:var(--bad)}.dot.even,.fill.even{fill:var(--even)}"
+    ".ring{fill:var(--bg);stroke:var(--fg);stroke-width:1.5}"
+    "@media print{body{max-width:none;padding:0}pre{max-height:none}"
+    "h2,h3{break-after:avoid}tr,svg{break-inside:avoid}svg.bar{width:150px}"
+    ":root{--fg:#000;--bg:#fff;--muted:#444;--soft:#f3f5f7;--line:#bbb;--band:#eee;"
+    "--good:#1a7f37;--bad:#cf222e;--even:#6e7781}}";
+
+/* --- small parts --- */
+
+static double number_of(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void add_member(struct buf *out, const json_t *object, const char *key) {
+    html_text(out, json_get_string(object, key, ""), SHORT);
+}
+
+static const char *tone_of(const char *verdict) {
+    return strcmp(verdict, "helps") == 0   ? "good"
+           : strcmp(verdict, "hurts") == 0 ? "bad"
+                                           : "even";
+}
+
+static void add_badge(struct buf *out, const char *verdict) {
+    static const char *const words[][2] = {{"helps", "helps"},
+                                           {"hurts", "hurts"},
+                                           {"no_evidence", "no evidence"},
+                                           {"not_measurable", "not measurable"}};
+    const char *word = "not judged";
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        word = strcmp(verdict, words[i][0]) == 0 ? words[i][1] : word;
+    }
+    buf_addf(out, "<span class=\"badge %s\">%s</span>", tone_of(verdict), word);
+}
+
+/* A cell of a table; digits: after the point. */
+static void add_number(struct buf *out, double value, int digits) {
+    if (isnan(value)) {
+        buf_adds(out, "<td class=\"n muted\">–</td>");
+    } else {
+        buf_addf(out, "<td class=\"n\">%.*f</td>", digits, value);
+    }
+}
+
+static void add_percent(struct buf *out, double rate) {
+    if (isnan(rate)) {
+        buf_adds(out, "<td class=\"n muted\">–</td>");
+    } else {
+        buf_addf(out, "<td class=\"n\">%.0f %%</td>", 100 * rate);
+    }
+}
+
+/* --- the arms --- */
+
+static void add_arm(struct buf *out, const json_t *arm, const char *tone) {
+    const json_t *tokens = json_object_get(arm, "tokens");
+    double rate = number_of(arm, "pass_rate");
+    const char *name = json_get_string(arm, "name", "");
+    buf_adds(out, "<tr><td class=\"word\">");
+    html_text(out, name, SHORT);
+    buf_adds(out, "</td><td>");
+    if (!isnan(rate)) {
+        plot_rate(out, rate, number_of(arm, "low"), number_of(arm, "high"),
+                  strcmp(name, "skill") == 0 ? tone : "even");
+    }
+    buf_adds(out, "</td>");
+    add_percent(out, rate);
+    add_number(out, number_of(arm, "passed"), 0);
+    add_number(out, number_of(arm, "errored"), 0);
+    add_number(out, number_of(arm, "refused"), 0);
+    add_number(out, number_of(tokens, "input"), 0);
+    add_number(out, number_of(tokens, "output"), 0);
+    add_number(out, number_of(arm, "cost"), 4);
+    buf_adds(out, "</tr>\n");
+}
+
+static void add_arms(struct buf *out, const json_t *student, const char *tone) {
+    const json_t *arms = json_object_get(student, "arms");
+    size_t i;
+    json_t *arm;
+    buf_adds(out, "<h3>Arms</h3><table><tr><th>arm</th><th>tests passed, 95 % interval"
+                  "</th><th class=\"n\">rate</th><th class=\"n\">passed</th>"
+                  "<th class=\"n\">errored</th><th class=\"n\">refused</th>"
+                  "<th class=\"n\">tokens in</th><th class=\"n\">out</th>"
+                  "<th class=\"n\">cost</th></tr>\n");
+    json_array_foreach(arms, i, arm) {
+        add_arm(out, arm, tone);
+    }
+    buf_adds(out, "</table>\n");
+}
+
+/* --- the tests --- */
+
+/* Mean of an arm over those runs that hold both arms. */
+static struct plot_pair pair_of(const json_t *test) {
+    double before = 0, after = 0, runs = 0;
+    size_t i;
+    json_t *pair;
+    json_array_foreach(json_object_get(test, "pairs"), i, pair) {
+        const json_t *a = json_object_get(pair, "baseline");
+        const json_t *b = json_object_get(pair, "skill");
+        if (json_is_boolean(a) && json_is_boolean(b)) {
+            before += json_is_true(a);
+            after += json_is_true(b);
+            runs++;
+        }
+    }
+    return (struct plot_pair){.label = json_get_string(test, "id", ""),
+                              .note = json_get_string(test, "split", ""),
+                              .before = runs > 0 ? before / runs : NAN,
+                              .after = runs > 0 ? after / runs : NAN};
+}
+
+static void add_tests(struct buf *out, const json_t *student) {
+    const json_t *tests = json_object_get(student, "tests");
+    size_t count = json_array_size(tests);
+    size_t shown = count < RUN_HTML_TESTS ? count : RUN_HTML_TESTS;
+    if (!count) {
+        return;
+    }
+    autofree struct plot_pair *pairs = xcalloc(shown, sizeof *pairs);
+    for (size_t i = 0; i < shown; i++) {
+        pairs[i] = pair_of(json_array_get(tests, i));
+    }
+    buf_adds(out, "<h3>Each test</h3><p class=\"muted\">Ring: without the skill; disc: "
+                  "with it.</p>");
+    plot_pairs(out, pairs, shown);
+    if (shown < count) {
+        buf_addf(out, "<p class=\"muted\">… and %zu more tests</p>", count - shown);
+    }
+}
+
+/* --- a student --- */
+
+static void add_lift(struct buf *out, const json_t *student, const char *tone) {
+    const json_t *lift = json_object_get(student, "lift");
+    double estimate = number_of(lift, "estimate"), p = number_of(lift, "p");
+    bool measurable =
+        strcmp(json_get_string(student, "verdict", ""), "not_measurable") != 0;
+    double smallest = measurable ? number_of(lift, "smallest_detectable") : NAN;
+    if (isnan(estimate)) {
+        return;
+    }
+    buf_addf(out, "<h3>Lift: %+.0f points", 100 * estimate);
+    if (!isnan(p)) {
+        buf_addf(out,
+                 p < 0.001 ? ", p &lt; 0.001"
+                 : p < 0.1 ? ", p = %.3f"
+                           : ", p = %.2f",
+                 p);
+    }
+    buf_adds(out, "</h3>\n");
+    plot_lift(out, estimate, number_of(lift, "low"), number_of(lift, "high"), smallest,
+              tone);
+    buf_adds(out, "<p class=\"muted\">Points of tests solved, ");
+    add_member(out, lift, "method");
+    buf_addf(out, ", %.0f tests.", fmax(0, number_of(lift, "n_tests")));
+    if (smallest > 0) {
+        buf_addf(out, " Shaded: smaller than what these tests find (%.0f points).",
+                 100 * smallest);
+    }
+    buf_adds(out, "</p>\n");
+}
+
+/* said: what the page says already. */
+static void add_student(struct buf *out, const json_t *student, const char *said) {
+    const char *verdict = json_get_string(student, "verdict", "");
+    const char *sentence = json_get_string(student, "sentence", "");
+    buf_adds(out, "<section><h2>");
+    add_member(out, student, "model");
+    buf_adds(out, " ");
+    add_badge(out, verdict);
+    buf_adds(out, "</h2>\n<p>");
+    html_text(out, strcmp(sentence, said) == 0 ? "" : sentence, LONG);
+    buf_adds(out, "</p>\n");
+    add_lift(out, student, tone_of(verdict));
+    add_arms(out, student, tone_of(verdict));
+    add_tests(out, student);
+    buf_adds(out, "</section>\n");
+}
+
+/* Without an evaluation: upskill's runs, or an interrupted batch. */
+static void add_bare_row(struct buf *out, const json_t *row) {
+    static const char *const arms[][2] = {{"baseline", "baseline_rate"},
+                                          {"skill", "skill_rate"}};
+    buf_adds(out, "<section><h2>");
+    add_member(out, row, "model");
+    buf_adds(out, " ");
+    add_badge(out, "");
+    buf_adds(out, "</h2>\n<table><tr><th>arm</th><th>tests passed</th>"
+                  "<th class=\"n\">rate</th></tr>\n");
+    for (size_t i = 0; i < ARRAY_LEN(arms); i++) {
+        double rate = number_of(row, arms[i][1]);
+        buf_addf(out, "<tr><td>%s</td><td>", arms[i][0]);
+        if (!isnan(rate)) {
+            plot_rate(out, rate, NAN, NAN, "even");
+        }
+        buf_adds(out, "</td>");
+        add_percent(out, rate);
+        buf_adds(out, "</tr>\n");
+    }
+    buf_adds(out, "</table></section>\n");
+}
+
+static void add_students(struct buf *out, const json_t *batch) {
+    const json_t *evaluation = json_object_get(batch, "evaluation");
+    const json_t *students = json_object_get(evaluation, "students");
+    const char *said = json_get_string(evaluation, "sentence", "");
+    size_t i;
+    json_t *item;
+    json_array_foreach(students, i, item) {
+        add_student(out, item, said);
+    }
+    if (json_array_size(students) == 0) {
+        json_array_foreach(json_object_get(batch, "rows"), i, item) {
+            add_bare_row(out, item);
+        }
+    }
+}
+
+/* --- the cells --- */
+
+static void add_assertion(struct buf *out, const json_t *assertion) {
+    bool passed = json_get_bool(assertion, "passed", 0) == 1;
+    const json_t *expected = json_object_get(assertion, "expected");
+    buf_addf(out, "<li class=\"%s\">%s ", passed ? "passed" : "failed",
+             passed ? "✓" : "✗");
+    add_member(out, assertion, "check");
+    if (expected) {
+        autofree char *text = json_dumps(expected, JSON_ENCODE_ANY | JSON_COMPACT);
+        buf_adds(out, " <code>");
+        html_text(out, text ? text : "", EVIDENCE);
+        buf_adds(out, "</code>");
+    }
+    buf_adds(out, " <span class=\"muted\">");
+    html_text(out, json_get_string(assertion, "message", ""), EVIDENCE);
+    buf_adds(out, "</span></li>\n");
+}
+
+static void add_evidence(struct buf *out, const json_t *cell) {
+    const json_t *assertions = json_object_get(cell, "assertions");
+    const char *output = json_get_string(cell, "output", "");
+    const char *why = json_get_string(cell, "why", "");
+    size_t i;
+    json_t *assertion;
+    html_text(out, why, EVIDENCE);
+    if (json_array_size(assertions)) {
+        buf_adds(out, "<ul>");
+        json_array_foreach(assertions, i, assertion) {
+            if (i < ASSERTIONS) {
+                add_assertion(out, assertion);
+            }
+        }
+        buf_adds(out, "</ul>");
+    }
+    if (*output) {
+        buf_adds(out, "<details><summary>answer</summary><pre>");
+        html_text(out, output, OUTPUT);
+        buf_adds(out, "</pre></details>");
+    }
+}
+
+static const char *outcome_of(const json_t *cell) {
+    static const char *const words[] = {"passed", "failed", "errored", "refused"};
+    const char *outcome = json_get_string(cell, "outcome", "");
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (strcmp(outcome, words[i]) == 0) {
+            return words[i];
+        }
+    }
+    return "";
+}
+
+static void add_cell(struct buf *out, const json_t *cell) {
+    static const char *const keys[] = {"test", "model", "arm"};
+    const char *outcome = outcome_of(cell);
+    buf_adds(out, "<tr>");
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        buf_adds(out, i == 2 ? "<td class=\"word\">" : "<td>");
+        add_member(out, cell, keys[i]);
+        buf_adds(out, "</td>");
+    }
+    add_number(out, number_of(cell, "run"), 0);
+    buf_addf(out, "<td class=\"%s\">%s%s</td>", outcome, outcome,
+             json_get_bool(cell, "cached", 0) == 1 ? " (cached)" : "");
+    add_number(out, number_of(json_object_get(cell, "tokens"), "total"), 0);
+    buf_adds(out, "<td>");
+    add_evidence(out, cell);
+    buf_adds(out, "</td></tr>\n");
+}
+
+/* By model, test, run and arm: they were asked in no such order. */
+static int compare_cells(const void *a, const void *b) {
+    static const char *const keys[] = {"model", "test"};
+    const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        int order =
+            strcmp(json_get_string(x, keys[i], ""), json_get_string(y, keys[i], ""));
+        if (order) {
+            return order;
+        }
+    }
+    json_int_t run_x = json_get_integer(x, "run", 0),
+               run_y = json_get_integer(y, "run", 0);
+    return run_x != run_y
+               ? (run_x > run_y) - (run_x < run_y)
+               : strcmp(json_get_string(x, "arm", ""), json_get_string(y, "arm", ""));
+}
+
+static void add_cells(struct buf *out, const json_t *batch) {
+    const json_t *cells = json_object_get(batch, "cells");
+    size_t count = json_array_size(cells);
+    if (!count) {
+        return;
+    }
+    autofree json_t **sorted = xreallocarray(NULL, count, sizeof *sorted);
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = json_array_get(cells, i);
+    }
+    qsort(sorted, count, sizeof *sorted, compare_cells);
+    buf_adds(out, "<h2>Answers</h2>\n<table><tr><th>test</th><th>model</th><th>arm</th>"
+                  "<th class=\"n\">run</th><th>outcome</th><th class=\"n\">tokens</th>"
+                  "<th>evidence</th></tr>\n");
+    for (size_t i = 0; i < count && i < RUN_HTML_CELLS; i++) {
+        add_cell(out, sorted[i]);
+    }
+    buf_adds(out, "</table>\n");
+    if (count > RUN_HTML_CELLS) {
+        buf_addf(out, "<p class=\"muted\">… and %zu more in cells.jsonl</p>\n",
+                 count - RUN_HTML_CELLS);
+    }
+}
+
+/* --- provenance --- */
+
+static void add_fact(struct buf *out, const char *name, const json_t *value) {
+    autofree char *text = NULL;
+    if (!value || json_is_null(value)) {
+        return;
+    }
+    if (!json_is_string(value)) {
+        text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    }
+    buf_adds(out, "<tr><th>");
+    html_text(out, name, SHORT);
+    buf_adds(out, "</th><td>");
+    html_text(out,
+              text                       ? text
+              : json_string_value(value) ? json_string_value(value)
+                                         : "",
+              LONG);
+    buf_adds(out, "</td></tr>\n");
+}
+
+static void add_provenance(struct buf *out, const json_t *batch) {
+    const json_t *meta = json_object_get(batch, "meta");
+    json_t *provenance =
+        json_object_get(json_object_get(batch, "evaluation"), "provenance");
+    static const char *const of_batch[] = {"run", "state", "folder", "problems"};
+    static const char *const of_meta[] = {"skill", "task", "runs", "mode", "version"};
+    const char *key;
+    json_t *value;
+    buf_adds(out, "<h2>Provenance</h2>\n<table>\n");
+    for (size_t i = 0; i < ARRAY_LEN(of_batch); i++) {
+        add_fact(out, of_batch[i], json_object_get(batch, of_batch[i]));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(of_meta); i++) {
+        add_fact(out, of_meta[i], json_object_get(meta, of_meta[i]));
+    }
+    size_t count = 0;
+    json_object_foreach(provenance, key, value) {
+        if (count++ < 40) {
+            add_fact(out, key, value);
+        }
+    }
+    buf_adds(out, "</table>\n");
+}
+
+/* --- the page --- */
+
+static const char *skill_name(const json_t *batch) {
+    const json_t *skill = json_object_get(json_object_get(batch, "meta"), "skill");
+    const json_t *row = json_array_get(json_object_get(batch, "rows"), 0);
+    return json_get_string(skill, "name", json_get_string(row, "skill", "skill"));
+}
+
+static void add_head(struct buf *out, const json_t *batch) {
+    const json_t *evaluation = json_object_get(batch, "evaluation");
+    const char *name = skill_name(batch);
+    buf_adds(out,
+             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+             "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
+             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+             "style-src 'unsafe-inline'\"><title>");
+    html_text(out, name, SHORT);
+    buf_addf(out, " – evaluation</title><style>%s</style></head><body>\n<h1>", style);
+    html_text(out, name, SHORT);
+    buf_adds(out, " ");
+    add_badge(out, json_get_string(evaluation, "verdict", ""));
+    buf_adds(out, "</h1>\n<p class=\"lead\">");
+    html_text(out,
+              json_get_string(evaluation, "sentence",
+                              "No verdict: these runs were not judged, or did not end."),
+              LONG);
+    buf_adds(out, "</p>\n");
+}
+
+int run_html_write(struct buf *out, const json_t *batch) {
+    add_head(out, batch);
+    add_students(out, batch);
+    add_cells(out, batch);
+    add_provenance(out, batch);
+    return buf_adds(out, "</body></html>\n");
+}

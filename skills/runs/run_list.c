@@ -1,0 +1,395 @@
+#include "skills/runs/run_list.h"
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "skills/runs/run_read.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAMES_MAX 20000
+#define MATRIX_MAX 100 /* skills, and models */
+#define MODELS_MAX 64  /* of one unfinished batch */
+#define PROBLEMS_MAX 20
+#define SCAN_MS 10000 /* then the rest is left out, and that is said */
+
+/* --- names --- */
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(char *const *)b, *(char *const *)a);
+}
+
+static size_t read_names(DIR *folder, char **names) {
+    size_t count = 0;
+    for (const struct dirent *e; count < NAMES_MAX && (e = readdir(folder));) {
+        bool maybe_folder = e->d_type == DT_DIR || e->d_type == DT_UNKNOWN;
+        if (maybe_folder && run_name_is_valid(e->d_name)) {
+            names[count++] = xstrdup(e->d_name);
+        }
+    }
+    return count;
+}
+
+json_t *run_names(const struct root *dir, size_t *ret_omitted) {
+    json_t *list = json_array();
+    int fd = root_open_folder(dir, ".", NULL);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    *ret_omitted = 0;
+    if (!folder) {
+        fd_close_p(&fd);
+        return list;
+    }
+    autofree char **names = xreallocarray(NULL, NAMES_MAX, sizeof *names);
+    size_t count = read_names(folder, names);
+    closedir(folder);
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 0; i < count; i++) {
+        if (i < RUN_SCAN_MAX) {
+            json_array_append_new(list, json_string(names[i]));
+        }
+        free(names[i]);
+    }
+    *ret_omitted = count > RUN_SCAN_MAX ? count - RUN_SCAN_MAX : 0;
+    return list;
+}
+
+/* --- rows --- */
+
+static json_t *row_new(const json_t *batch, const char *skill, const char *model) {
+    json_t *row = json_object();
+    static const char *const keys[] = {"run", "folder", "origin", "state"};
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        json_object_set(row, keys[i], json_object_get(batch, keys[i]));
+    }
+    json_object_set_new(row, "skill", json_clean_z(skill));
+    json_object_set_new(row, "model", json_clean_z(model));
+    return row;
+}
+
+static json_t *number_or_null(const json_t *object, const char *key) {
+    json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_incref(value) : json_null();
+}
+
+static const json_t *named(const json_t *list, const char *name) {
+    size_t i;
+    json_t *item;
+    json_array_foreach(list, i, item) {
+        if (strcmp(json_get_string(item, "name", ""), name) == 0) {
+            return item;
+        }
+    }
+    return NULL;
+}
+
+static json_t *lift_json(const json_t *given) {
+    static const char *const keys[] = {"estimate", "low",     "high",
+                                       "p",        "n_tests", "smallest_detectable"};
+    if (!json_is_object(given)) {
+        return json_null();
+    }
+    json_t *lift = json_object();
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        json_object_set_new(lift, keys[i], number_or_null(given, keys[i]));
+    }
+    return lift;
+}
+
+/* A count as JSON; what no count can be is null. */
+static json_t *count_json(double value) {
+    return value >= 0 && value < 1e15 ? json_integer((json_int_t)value) : json_null();
+}
+
+/* Tokens and cost over all arms; null where one is unknown. */
+static double arms_total(const json_t *arms, const char *of, const char *key) {
+    double sum = 0;
+    size_t i;
+    json_t *arm;
+    json_array_foreach(arms, i, arm) {
+        const json_t *from = of ? json_object_get(arm, of) : arm;
+        const json_t *value = json_object_get(from, key);
+        sum += json_is_number(value) ? json_number_value(value) : NAN;
+    }
+    return json_array_size(arms) ? sum : NAN;
+}
+
+static json_t *cost_json(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static const char *clean_verdict(const json_t *student) {
+    static const char *const words[] = {"helps", "hurts", "no_evidence",
+                                        "not_measurable"};
+    const char *verdict = json_get_string(student, "verdict", "");
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (strcmp(verdict, words[i]) == 0) {
+            return words[i];
+        }
+    }
+    return NULL;
+}
+
+static json_t *student_row(const json_t *batch, const json_t *student) {
+    const json_t *evaluation = json_object_get(batch, "evaluation");
+    const json_t *skill = json_object_get(json_object_get(batch, "meta"), "skill");
+    const json_t *lift = json_object_get(student, "lift");
+    const json_t *arms = json_object_get(student, "arms");
+    const json_t *provenance = json_object_get(evaluation, "provenance");
+    const char *verdict = clean_verdict(student);
+    json_t *row = row_new(batch, json_get_string(skill, "name", ""),
+                          json_get_string(student, "model", ""));
+    autojson *more = json_pack(
+        "{s:s?,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "verdict", verdict, "lift", lift_json(lift),
+        "baseline_rate", number_or_null(named(arms, "baseline"), "pass_rate"),
+        "skill_rate", number_or_null(named(arms, "skill"), "pass_rate"), "tests",
+        number_or_null(lift, "n_tests"), "tokens",
+        count_json(arms_total(arms, "tokens", "total")), "cost",
+        cost_json(arms_total(arms, NULL, "cost")), "ended",
+        json_clean_z(json_get_string(provenance, "ended", "")));
+    json_object_update(row, more);
+    return row;
+}
+
+/* --- rows from runs: upskill's, and what is not finished --- */
+
+struct sums {
+    double passed[2], total[2], tokens, cost; /* baseline, with_skill */
+    bool cost_unknown;
+    const char *skill, *last;
+};
+
+static double number_of(const json_t *object, const char *key) {
+    double value = json_number_value(json_object_get(object, key));
+    return value > 0 && value < 1e15 ? value : 0;
+}
+
+static void add_run(struct sums *s, const json_t *result) {
+    const char *type = json_get_string(result, "run_type", "");
+    int arm = strcmp(type, "baseline") == 0     ? 0
+              : strcmp(type, "with_skill") == 0 ? 1
+                                                : -1;
+    const json_t *metadata = json_object_get(result, "metadata");
+    const char *when = json_get_string(metadata, "timestamp", "");
+    if (arm >= 0) {
+        s->passed[arm] += number_of(result, "assertions_passed");
+        s->total[arm] += number_of(result, "assertions_total");
+    }
+    s->tokens += number_of(json_object_get(result, "stats"), "total_tokens");
+    s->cost += number_of(result, "cost");
+    s->cost_unknown |= !json_is_number(json_object_get(result, "cost"));
+    s->skill = json_get_string(result, "skill_name", s->skill);
+    s->last = strcmp(when, s->last) > 0 ? when : s->last;
+}
+
+static json_t *rate_json(const struct sums *s, int arm) {
+    return s->total[arm] > 0 ? json_real(fmin(1, s->passed[arm] / s->total[arm]))
+                             : json_null();
+}
+
+static json_t *sums_row(const json_t *batch, const char *model, const struct sums *s) {
+    json_t *row = row_new(batch, s->skill, model);
+    bool both = s->total[0] > 0 && s->total[1] > 0;
+    json_t *lift = json_null();
+    if (both) {
+        double d = s->passed[1] / s->total[1] - s->passed[0] / s->total[0];
+        lift = json_pack("{s:f}", "estimate", d);
+    }
+    autojson *more = json_pack("{s:n,s:o,s:o,s:o,s:n,s:o,s:o,s:o}", "verdict", "lift",
+                               lift, "baseline_rate", rate_json(s, 0), "skill_rate",
+                               rate_json(s, 1), "tests", "tokens", count_json(s->tokens),
+                               "cost", s->cost_unknown ? json_null() : json_real(s->cost),
+                               "ended", json_clean_z(s->last));
+    json_object_update(row, more);
+    return row;
+}
+
+static const char *model_of(const json_t *result) {
+    return json_get_string(json_object_get(result, "metadata"), "model", "");
+}
+
+static json_t *rows_of_runs(const json_t *batch) {
+    const json_t *runs = json_object_get(batch, "runs");
+    const json_t *skill = json_object_get(json_object_get(batch, "meta"), "skill");
+    json_t *rows = json_array();
+    autojson *seen = json_object();
+    size_t i, k;
+    json_t *first, *result;
+    json_array_foreach(runs, i, first) {
+        const char *model = model_of(first);
+        if (json_object_get(seen, model) || json_array_size(rows) == MODELS_MAX) {
+            continue;
+        }
+        json_object_set_new(seen, model, json_true());
+        struct sums s = {.skill = json_get_string(skill, "name", ""), .last = ""};
+        json_array_foreach(runs, k, result) {
+            if (strcmp(model_of(result), model) == 0) {
+                add_run(&s, result);
+            }
+        }
+        json_array_append_new(rows, sums_row(batch, model, &s));
+    }
+    return rows;
+}
+
+json_t *run_rows(const json_t *batch) {
+    const json_t *students =
+        json_object_get(json_object_get(batch, "evaluation"), "students");
+    if (json_array_size(students) == 0) {
+        return rows_of_runs(batch);
+    }
+    json_t *rows = json_array();
+    size_t i;
+    json_t *student;
+    json_array_foreach(students, i, student) {
+        json_array_append_new(rows, student_row(batch, student));
+    }
+    return rows;
+}
+
+/* --- the matrix --- */
+
+struct matrix {
+    json_t *skills, *models; /* name -> place */
+    json_t *cells;           /* "skill/model" by their places -> entry */
+};
+
+/* -1 when there is no room. */
+static json_int_t place_of(json_t *names, const char *name) {
+    json_t *at = json_object_get(names, name);
+    if (!at && json_object_size(names) >= MATRIX_MAX) {
+        return -1;
+    }
+    if (!at) {
+        at = json_integer((json_int_t)json_object_size(names));
+        json_object_set_new(names, name, at);
+    }
+    return json_integer_value(at);
+}
+
+/* Rows come newest first: the first of a pair stays. */
+static void matrix_add(struct matrix *m, const json_t *row) {
+    static const char *const keys[] = {"baseline_rate", "skill_rate", "verdict", "run"};
+    const char *skill = json_get_string(row, "skill", "");
+    const char *model = json_get_string(row, "model", "");
+    if (!*skill || !*model ||
+        strcmp(json_get_string(row, "state", ""), "complete") != 0) {
+        return;
+    }
+    json_int_t i = place_of(m->skills, skill), k = place_of(m->models, model);
+    autofree char *key = xasprintf("%lld/%lld", (long long)i, (long long)k);
+    if (i < 0 || k < 0 || json_object_get(m->cells, key)) {
+        return;
+    }
+    json_t *entry = json_object();
+    for (size_t n = 0; n < ARRAY_LEN(keys); n++) {
+        json_object_set(entry, keys[n], json_object_get(row, keys[n]));
+    }
+    json_object_set_new(m->cells, key, entry);
+}
+
+static json_t *keys_of(const json_t *object) {
+    json_t *list = json_array();
+    for (void *i = json_object_iter((json_t *)(uintptr_t)object); i;
+         i = json_object_iter_next((json_t *)(uintptr_t)object, i)) {
+        json_array_append_new(list, json_string(json_object_iter_key(i)));
+    }
+    return list;
+}
+
+static json_t *matrix_json(const struct matrix *m) {
+    json_t *rows = json_array();
+    for (size_t i = 0; i < json_object_size(m->skills); i++) {
+        json_t *row = json_array();
+        for (size_t k = 0; k < json_object_size(m->models); k++) {
+            autofree char *key = xasprintf("%zu/%zu", i, k);
+            json_t *entry = json_object_get(m->cells, key);
+            json_array_append_new(row, entry ? json_incref(entry) : json_null());
+        }
+        json_array_append_new(rows, row);
+    }
+    return json_pack("{s:o,s:o,s:o}", "skills", keys_of(m->skills), "models",
+                     keys_of(m->models), "cells", rows);
+}
+
+/* --- the list --- */
+
+struct listing {
+    const char *skill, *model;
+    size_t limit, omitted;
+    json_t *rows, *problems;
+    struct matrix matrix;
+};
+
+static void add_row(struct listing *l, json_t *row) {
+    if ((l->skill && strcmp(json_get_string(row, "skill", ""), l->skill) != 0) ||
+        (l->model && strcmp(json_get_string(row, "model", ""), l->model) != 0)) {
+        return;
+    }
+    matrix_add(&l->matrix, row);
+    if (json_array_size(l->rows) < l->limit) {
+        json_array_append(l->rows, row);
+    } else {
+        l->omitted++;
+    }
+}
+
+static void add_problems(struct listing *l, const json_t *batch) {
+    size_t i;
+    json_t *problem;
+    json_array_foreach(json_object_get(batch, "problems"), i, problem) {
+        if (json_array_size(l->problems) < PROBLEMS_MAX) {
+            autofree char *text = xasprintf("%s: %s", json_get_string(batch, "run", ""),
+                                            json_string_value(problem));
+            json_array_append_new(l->problems, json_clean_z(text));
+        }
+    }
+}
+
+static void add_batch(struct listing *l, const struct root *dir, const char *name) {
+    autojson *batch = run_read(dir, name, 0, NULL);
+    autojson *rows = batch ? run_rows(batch) : NULL;
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row) {
+        add_row(l, row);
+    }
+    add_problems(l, batch);
+}
+
+json_t *run_list(const struct root *dir, const char *skill, const char *model,
+                 size_t limit) {
+    size_t unread, i;
+    json_t *name;
+    autojson *names = run_names(dir, &unread);
+    struct listing l = {.skill = skill, .model = model, .limit = limit};
+    l.rows = json_array();
+    l.problems = json_array();
+    l.matrix = (struct matrix){json_object(), json_object(), json_object()};
+    uint64_t until = clock_ms() + SCAN_MS;
+    json_array_foreach(names, i, name) {
+        if (clock_ms() < until) {
+            add_batch(&l, dir, json_string_value(name));
+        } else {
+            unread++;
+        }
+    }
+    json_t *all =
+        json_pack("{s:o,s:o}", "runs", l.rows, "matrix", matrix_json(&l.matrix));
+    if (l.omitted + unread) {
+        json_object_set_new(all, "omitted",
+                            json_integer((json_int_t)(l.omitted + unread)));
+    }
+    if (json_array_size(l.problems)) {
+        json_object_set(all, "problems", l.problems);
+    }
+    json_decref(l.problems);
+    json_decref(l.matrix.skills);
+    json_decref(l.matrix.models);
+    json_decref(l.matrix.cells);
+    return all;
+}

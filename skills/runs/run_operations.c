@@ -1,0 +1,428 @@
+#include "skills/runs/run_operations.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "skills/runs/run_html.h"
+#include "skills/runs/run_list.h"
+#include "skills/runs/run_read.h"
+#include "skills/runs/run_record.h"
+#include "skills/runs/run_report.h"
+#include "skills/runs/run_table.h"
+#include "skills/skills.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define TEXT_MAX (8u << 20)  /* of an answer */
+#define FILE_MAX (64u << 20) /* of a file */
+#define CELLS_MAX 5000       /* in an answer */
+
+struct asking {
+    uv_work_t work;
+    struct call *call;
+    char *dir;           /* the folder of runs */
+    struct root out;     /* the folder beneath which to write, or path NULL */
+    char *out_path;      /* relative to it */
+    const char *format;  /* "json", "csv", "html"; of run/show */
+    bool dir_is_default; /* then it need not exist */
+    json_t *result;
+    struct err err;
+};
+
+static void asking_free(struct asking *a) {
+    call_unref(a->call);
+    root_close(&a->out);
+    free(a->dir);
+    free(a->out_path);
+    free(a);
+}
+
+static void fail(struct call *call, const struct err *err) {
+    if (err->code == -EACCES || err->code == -EXDEV) {
+        call_fail(call, CALL_REFUSED, "outside_roots", "name a path of the workspace",
+                  "%s", err->msg);
+    } else if (err->code == -ENOENT) {
+        call_fail(call, CALL_NOT_FOUND, "unknown_run",
+                  "run/list shows the runs there are, skill/evaluate makes one", "%s",
+                  err->msg);
+    } else if (err->code == -EINVAL) {
+        call_fail(call, CALL_BAD_PARAMS, "bad_run", NULL, "%s", err->msg);
+    } else if (err->code == -EMSGSIZE) {
+        call_fail(call, CALL_UNAVAILABLE, "too_long",
+                  "name a file in `out`, beneath the workspace", "%s", err->msg);
+    } else {
+        call_fail(call, CALL_UNAVAILABLE, "unreadable", NULL, "%s", err->msg);
+    }
+}
+
+/* --- both: where the runs are --- */
+
+/* NULL after the call was failed. */
+static struct asking *asking_new(struct call *call, const json_t *params) {
+    struct err err = {0};
+    const char *given = json_get_string(params, "dir", NULL);
+    char *dir =
+        given ? skills_resolve(call_origin(call), given, &err) : run_default_dir();
+    if (!dir) {
+        if (!given) {
+            err_set(&err, -EIO, "there is no home folder that holds runs; name a `dir`");
+        }
+        fail(call, &err);
+        return NULL;
+    }
+    struct asking *a = xcalloc(1, sizeof *a);
+    a->out.fd = -1;
+    a->dir = dir;
+    a->dir_is_default = !given;
+    return a;
+}
+
+static void on_done(uv_work_t *work, int status) {
+    (void)status;
+    struct asking *a = container_of(work, struct asking, work);
+    if (a->result) {
+        call_reply(a->call, a->result);
+    } else {
+        fail(a->call, &a->err);
+    }
+    asking_free(a);
+}
+
+static void go(struct asking *a, struct call *call, uv_work_cb work) {
+    a->call = call_ref(call);
+    uv_queue_work(call_origin(call)->loop, &a->work, work, on_done);
+}
+
+/* --- run/list --- */
+
+static void list_work(uv_work_t *work) {
+    struct asking *a = container_of(work, struct asking, work);
+    const json_t *params = call_params(a->call);
+    struct root dir;
+    int rc = root_open(&dir, a->dir, &a->err);
+    if (rc == -ENOENT && a->dir_is_default) {
+        a->result = json_pack("{s:[],s:{s:[],s:[],s:[]}}", "runs", "matrix", "skills",
+                              "models", "cells");
+    } else if (rc == 0) {
+        a->result = run_list(&dir, json_get_string(params, "skill", NULL),
+                             json_get_string(params, "model", NULL),
+                             (size_t)json_get_integer(params, "limit", 50));
+        root_close(&dir);
+    }
+    if (a->result) {
+        json_object_set_new(a->result, "dir", json_clean_z(a->dir));
+    }
+}
+
+static void list_start(struct call *call, const json_t *params) {
+    struct asking *a = asking_new(call, params);
+    if (a) {
+        go(a, call, list_work);
+    }
+}
+
+/* --- run/show --- */
+
+static const char *newest(const json_t *names) {
+    return json_string_value(json_array_get(names, 0));
+}
+
+static void none_yet(struct asking *a) {
+    err_set(&a->err, -ENOENT, "no evaluation is on record in %s yet", a->dir);
+}
+
+static json_t *read_batch(struct asking *a) {
+    const char *run = json_get_string(call_params(a->call), "run", "");
+    struct root dir;
+    int rc = root_open(&dir, a->dir, &a->err);
+    if (rc < 0) {
+        if (rc == -ENOENT && a->dir_is_default) {
+            none_yet(a);
+        }
+        return NULL;
+    }
+    size_t omitted;
+    bool latest = strcmp(run, "latest") == 0;
+    autojson *names = latest ? run_names(&dir, &omitted) : NULL;
+    if (latest && !newest(names)) {
+        none_yet(a);
+        root_close(&dir);
+        return NULL;
+    }
+    json_t *batch = run_read(&dir, latest ? newest(names) : run, RUN_READ_CELLS, &a->err);
+    if (batch) {
+        json_object_set_new(batch, "rows", run_rows(batch));
+    }
+    root_close(&dir);
+    return batch;
+}
+
+static int format_batch(const struct asking *a, const json_t *batch, struct buf *text) {
+    if (strcmp(a->format, "csv") == 0) {
+        return run_table_write(text, batch);
+    }
+    if (strcmp(a->format, "html") == 0) {
+        return run_html_write(text, batch);
+    }
+    autofree char *json = json_dumps(batch, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    return json ? buf_adds(text, json) : -EINVAL;
+}
+
+static json_t *answer_head(const struct asking *a, const json_t *batch) {
+    return json_pack("{s:O,s:s}", "run", json_object_get(batch, "run"), "format",
+                     a->format);
+}
+
+/* To the file that was asked for; adds it to the answer, which is stolen. */
+static json_t *write_text(struct asking *a, const struct buf *text, json_t *answer) {
+    if (root_write(&a->out, a->out_path, text->data, text->len, 0644, &a->err) < 0) {
+        json_decref(answer);
+        return NULL;
+    }
+    autofree char *path = path_join(a->out.path, a->out_path);
+    json_object_set_new(answer, "path", json_clean_z(path));
+    json_object_set_new(answer, "bytes", json_integer((json_int_t)text->len));
+    return answer;
+}
+
+static json_t *write_out(struct asking *a, const json_t *batch) {
+    autobuf text = BUF_INIT(FILE_MAX);
+    if (format_batch(a, batch, &text) < 0) {
+        err_set(&a->err, -EFBIG, "the run does not fit into %u MiB", FILE_MAX >> 20);
+        return NULL;
+    }
+    return write_text(a, &text, answer_head(a, batch));
+}
+
+/* --- all runs, in one table --- */
+
+/* Those that cannot be read are left out and counted. */
+static int add_all(struct asking *a, const struct root *dir, struct buf *text,
+                   json_int_t *runs, json_int_t *unread) {
+    size_t i, omitted;
+    const json_t *name;
+    autojson *names = run_names(dir, &omitted);
+    int rc = run_table_begin(text);
+    *unread = (json_int_t)omitted;
+    json_array_foreach(names, i, name) {
+        autojson *batch = run_read(dir, json_string_value(name), RUN_READ_CELLS, NULL);
+        rc = rc < 0 || !batch ? rc : run_table_add(text, batch);
+        *runs += batch != NULL;
+        *unread += batch == NULL;
+    }
+    if (rc < 0) {
+        err_set(&a->err, -EFBIG, "the runs do not fit into %u MiB", FILE_MAX >> 20);
+    }
+    return rc;
+}
+
+static json_t *show_all(struct asking *a) {
+    struct root dir;
+    autobuf text = BUF_INIT(FILE_MAX);
+    json_int_t runs = 0, unread = 0;
+    if (root_open(&dir, a->dir, &a->err) < 0) {
+        if (a->err.code == -ENOENT && a->dir_is_default) {
+            none_yet(a);
+        }
+        return NULL;
+    }
+    int rc = add_all(a, &dir, &text, &runs, &unread);
+    root_close(&dir);
+    return rc < 0 ? NULL
+                  : write_text(a, &text,
+                               json_pack("{s:s,s:s,s:I,s:I}", "run", "all", "format",
+                                         "csv", "runs", runs, "omitted", unread));
+}
+
+static json_t *answer_text(struct asking *a, const json_t *batch) {
+    autobuf text = BUF_INIT(TEXT_MAX);
+    if (format_batch(a, batch, &text) < 0) {
+        err_set(&a->err, -EMSGSIZE, "the run is longer than %u MiB as %s", TEXT_MAX >> 20,
+                a->format);
+        return NULL;
+    }
+    json_t *answer = answer_head(a, batch);
+    json_object_set_new(answer, "text", json_text(text.data, text.len));
+    return answer;
+}
+
+/* The batch with as many cells and outputs as a message should hold. */
+static json_t *answer_json(struct asking *a, const json_t *batch) {
+    json_t *answer = json_copy((json_t *)(uintptr_t)batch);
+    const json_t *cells = json_object_get(batch, "cells");
+    json_t *some = json_array();
+    size_t i, bytes = 0, count = json_array_size(cells);
+    json_t *cell;
+    json_array_foreach(cells, i, cell) {
+        bytes += json_string_length(json_object_get(cell, "output"));
+        if (i < CELLS_MAX && bytes <= TEXT_MAX) {
+            json_array_append(some, cell);
+        }
+    }
+    size_t omitted = count - json_array_size(some);
+    json_object_set_new(answer, "cells", some);
+    if (omitted) {
+        json_object_set_new(answer, "omitted", json_integer((json_int_t)omitted));
+    }
+    json_object_set_new(answer, "format", json_string(a->format));
+    return answer;
+}
+
+static bool wants_all(const json_t *params) {
+    return strcmp(json_get_string(params, "run", ""), "all") == 0;
+}
+
+static void show_work(uv_work_t *work) {
+    struct asking *a = container_of(work, struct asking, work);
+    if (wants_all(call_params(a->call))) {
+        a->result = show_all(a);
+        return;
+    }
+    autojson *batch = read_batch(a);
+    if (!batch) {
+        return;
+    }
+    a->result = a->out_path                      ? write_out(a, batch)
+                : strcmp(a->format, "json") == 0 ? answer_json(a, batch)
+                                                 : answer_text(a, batch);
+}
+
+/* The root that out lies beneath, opened, and the rest of the path. */
+static int find_out(struct asking *a, const struct call_origin *origin, const char *out,
+                    struct err *err) {
+    const char *const *root = origin->roots;
+    autofree char *path = path_normalize(out);
+    if (path[0] != '/') {
+        a->out_path = xstrdup(path);
+        return root && *root ? root_open(&a->out, *root, err)
+                             : err_set(err, -EACCES, "there is no workspace to write to");
+    }
+    for (; root && *root; root++) {
+        autofree char *normal = path_normalize(*root);
+        if (path_is_beneath(path, normal) && strlen(path) > strlen(normal) + 1) {
+            a->out_path = xstrdup(path + strlen(normal) + 1);
+            return root_open(&a->out, normal, err);
+        }
+    }
+    return err_set(err, -EACCES, "%.200s is not beneath the workspace's folders", out);
+}
+
+/* The format that was asked for, or that out's ending says. */
+static const char *format_of(const json_t *params) {
+    static const char *const formats[] = {"json", "csv", "html"};
+    const char *out = json_get_string(params, "out", "");
+    const char *dot = strrchr(path_basename(out), '.');
+    const char *format = json_get_string(params, "format", dot ? dot + 1 : "json");
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+        if (strcmp(format, formats[i]) == 0 &&
+            (!*out || (dot && strcmp(dot + 1, format) == 0))) {
+            return formats[i];
+        }
+    }
+    return NULL;
+}
+
+static void show_start(struct call *call, const json_t *params) {
+    const char *out = json_get_string(params, "out", NULL);
+    const char *format = format_of(params);
+    struct err err = {0};
+    if (!run_name_is_valid(json_get_string(params, "run", ""))) {
+        call_fail_param(call, "/run", "that is not the name of a run");
+        return;
+    }
+    if (!format) {
+        call_fail_param(call, "/out",
+                        "the file's name must end as its format: .json, "
+                        ".csv or .html");
+        return;
+    }
+    if (wants_all(params) && (!out || strcmp(format, "csv") != 0)) {
+        call_fail_param(call, "/out",
+                        "all runs go into a table alone: name a file that "
+                        "ends in .csv");
+        return;
+    }
+    struct asking *a = asking_new(call, params);
+    if (!a) {
+        return;
+    }
+    a->format = format;
+    if (out && find_out(a, call_origin(call), out, &err) < 0) {
+        fail(call, &err);
+        a->call = call_ref(call);
+        asking_free(a);
+        return;
+    }
+    go(a, call, show_work);
+}
+
+/* --- the table --- */
+
+// clang-format off
+#define OBJECT "{\"type\":\"object\",\"additionalProperties\":false,"
+#define DIR \
+    "\"dir\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"A folder of runs in " \
+    "the workspace (upskill's ./runs, say); by default the user's own.\"}"
+#define NAME(key, words) \
+    "\"" key "\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":256,\"description\":\"" words "\"}"
+
+const struct operation run_operations[] = {
+    {
+        .name = "run/list",
+        .title = "List past evaluations",
+        .summary = "Evaluations on record, newest first, and the newest of each skill and model as a matrix.",
+        .params_schema = OBJECT "\"properties\":{" DIR ","
+            NAME("skill", "Only of this skill.") "," NAME("model", "Only with this model.") ","
+            "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50,\"description\":"
+            "\"So many at the most.\"}}}",
+        .result_schema = "{\"type\":\"object\",\"required\":[\"runs\",\"matrix\"],\"properties\":{"
+            "\"runs\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"run\",\"folder\","
+            "\"origin\",\"state\",\"skill\",\"model\",\"verdict\",\"lift\"],\"properties\":{"
+            "\"run\":{\"type\":\"string\"},\"folder\":{\"type\":\"string\"},"
+            "\"origin\":{\"enum\":[\"upskilld\",\"upskill\"]},"
+            "\"state\":{\"enum\":[\"complete\",\"running\",\"interrupted\"]},"
+            "\"skill\":{\"type\":\"string\"},\"model\":{\"type\":\"string\"},"
+            "\"verdict\":{\"type\":[\"string\",\"null\"],\"description\":\"null: not judged (upskill's runs, "
+            "interrupted ones)\"},\"lift\":{\"type\":[\"object\",\"null\"]},"
+            "\"baseline_rate\":{\"type\":[\"number\",\"null\"]},\"skill_rate\":{\"type\":[\"number\",\"null\"]},"
+            "\"tests\":{\"type\":[\"number\",\"null\"]},\"tokens\":{\"type\":[\"number\",\"null\"]},"
+            "\"cost\":{\"type\":[\"number\",\"null\"]},\"ended\":{\"type\":\"string\"}}}},"
+            "\"matrix\":{\"type\":\"object\",\"required\":[\"skills\",\"models\",\"cells\"]},"
+            "\"dir\":{\"type\":\"string\"},\"omitted\":{\"type\":\"integer\"},\"problems\":{\"type\":\"array\"}}}",
+        .example = "{\"skill\":\"pdf-forms\",\"limit\":10}",
+        .flags = OPERATION_READ_ONLY | OPERATION_IDEMPOTENT,
+        .start = list_start,
+        .describe = run_list_describe,
+    },
+    {
+        .name = "run/show",
+        .title = "Show a past evaluation",
+        .summary = "One evaluation with its cells: as JSON, as CSV, or as an HTML report that stands alone.",
+        .params_schema = OBJECT "\"required\":[\"run\"],\"properties\":{"
+            NAME("run", "The run's name from run/list, or latest; all of them, into a .csv that out names.") "," DIR ","
+            "\"format\":{\"enum\":[\"json\",\"csv\",\"html\"],\"description\":\"json by default, or what the "
+            "ending of out says.\"},"
+            "\"out\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"Write it to this "
+            "file of the workspace (.json, .csv or .html) instead of answering with it.\"}}}",
+        .result_schema = "{\"type\":\"object\",\"required\":[\"run\",\"format\"],\"properties\":{"
+            "\"run\":{\"type\":\"string\"},\"format\":{\"enum\":[\"json\",\"csv\",\"html\"]},"
+            "\"path\":{\"type\":\"string\",\"description\":\"The file that was written.\"},"
+            "\"bytes\":{\"type\":\"integer\"},"
+            "\"text\":{\"type\":\"string\",\"description\":\"The CSV or HTML.\"},"
+            "\"state\":{\"enum\":[\"complete\",\"running\",\"interrupted\"]},"
+            "\"meta\":{\"type\":\"object\"},\"evaluation\":{\"type\":[\"object\",\"null\"],\"description\":"
+            "\"The result of skill/evaluate.\"},\"rows\":{\"type\":\"array\",\"description\":\"As in "
+            "run/list.\"},\"runs\":{\"type\":\"array\",\"description\":\"upskill's RunResult of each model, run "
+            "and arm.\"},\"cells\":{\"type\":\"array\"},\"omitted\":{\"type\":\"integer\"},"
+            "\"problems\":{\"type\":\"array\"}}}",
+        .example = "{\"run\":\"latest\",\"format\":\"html\",\"out\":\"report.html\"}",
+        .flags = OPERATION_IDEMPOTENT,
+        .start = show_start,
+        .describe = run_show_describe,
+    },
+};
+// clang-format on
+const size_t run_operation_count = ARRAY_LEN(run_operations);

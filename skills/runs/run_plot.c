@@ -1,0 +1,164 @@
+#include "skills/runs/run_plot.h"
+
+#include "base/buf.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- text --- */
+
+void html_text(struct buf *out, const char *s, size_t max) {
+    size_t len = strlen(s), kept = text_cut(s, len, max);
+    autobuf clean = BUF_INIT(4 * max + 16);
+    text_clean(&clean, s, kept);
+    for (size_t i = 0; i < clean.len; i++) {
+        char c = clean.data[i];
+        const char *entity = c == '&'    ? "&amp;"
+                             : c == '<'  ? "&lt;"
+                             : c == '>'  ? "&gt;"
+                             : c == '"'  ? "&quot;"
+                             : c == '\'' ? "&#39;"
+                                         : NULL;
+        if (entity) {
+            buf_adds(out, entity);
+        } else {
+            buf_addc(out, c);
+        }
+    }
+    buf_adds(out, kept < len ? "…" : "");
+}
+
+/* --- the lift --- */
+
+#define LIFT_WIDTH 600
+#define LIFT_LEFT 20
+#define LIFT_Y 26
+
+static double lift_x(double share) {
+    double inside = fmin(fmax(share, -1), 1);
+    return LIFT_LEFT + (inside + 1) / 2 * LIFT_WIDTH;
+}
+
+static void add_line(struct buf *out, const char *class, double x1, double y1, double x2,
+                     double y2) {
+    buf_addf(out, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>",
+             class, x1, y1, x2, y2);
+}
+
+static void lift_axis(struct buf *out) {
+    add_line(out, "axis", lift_x(-1), 52, lift_x(1), 52);
+    for (int points = -100; points <= 100; points += 25) {
+        double x = lift_x(points / 100.0);
+        add_line(out, points ? "tick" : "zero", x, points ? 49 : 4, x, 55);
+        if (points % 50 == 0) {
+            buf_addf(out,
+                     "<text class=\"muted\" x=\"%.1f\" y=\"70\" text-anchor=\"middle\">"
+                     "%s%d</text>",
+                     x, points > 0 ? "+" : "", points);
+        }
+    }
+}
+
+void plot_lift(struct buf *out, double estimate, double low, double high, double smallest,
+               const char *tone) {
+    buf_addf(out,
+             "<svg class=\"plot\" viewBox=\"0 0 640 76\" role=\"img\" aria-label=\"lift "
+             "%+.0f points",
+             100 * estimate);
+    if (!isnan(low) && !isnan(high)) {
+        buf_addf(out, ", 95 %% interval %+.0f to %+.0f", 100 * low, 100 * high);
+    }
+    buf_adds(out, "\">");
+    if (smallest > 0 && smallest < 1) {
+        buf_addf(out,
+                 "<rect class=\"band\" x=\"%.1f\" y=\"4\" width=\"%.1f\" height=\"48\"/>",
+                 lift_x(-smallest), lift_x(smallest) - lift_x(-smallest));
+    }
+    lift_axis(out);
+    if (!isnan(low) && !isnan(high)) {
+        buf_addf(out, "<g class=\"%s\">", tone);
+        add_line(out, "interval", lift_x(low), LIFT_Y, lift_x(high), LIFT_Y);
+        add_line(out, "cap", lift_x(low), LIFT_Y - 7, lift_x(low), LIFT_Y + 7);
+        add_line(out, "cap", lift_x(high), LIFT_Y - 7, lift_x(high), LIFT_Y + 7);
+        buf_adds(out, "</g>");
+    }
+    buf_addf(out, "<circle class=\"dot %s\" cx=\"%.1f\" cy=\"%d\" r=\"6\"/></svg>\n",
+             tone, lift_x(estimate), LIFT_Y);
+}
+
+/* --- rates --- */
+
+void plot_rate(struct buf *out, double rate, double low, double high, const char *tone) {
+    double inside = fmin(fmax(rate, 0), 1);
+    buf_addf(
+        out,
+        "<svg class=\"bar\" viewBox=\"0 0 304 20\" role=\"img\" aria-label=\"%.0f %%\">"
+        "<rect class=\"track\" x=\"2\" y=\"4\" width=\"300\" height=\"12\" rx=\"2\"/>"
+        "<rect class=\"fill %s\" x=\"2\" y=\"4\" width=\"%.1f\" height=\"12\" "
+        "rx=\"2\"/>",
+        100 * rate, tone, 300 * inside);
+    if (!isnan(low) && !isnan(high)) {
+        double x1 = 2 + 300 * fmin(fmax(low, 0), 1),
+               x2 = 2 + 300 * fmin(fmax(high, 0), 1);
+        add_line(out, "whisker", x1, 10, x2, 10);
+        add_line(out, "whisker", x1, 5, x1, 15);
+        add_line(out, "whisker", x2, 5, x2, 15);
+    }
+    buf_adds(out, "</svg>");
+}
+
+/* --- pairs --- */
+
+#define ROW 20
+#define PAIR_LEFT 275
+#define PAIR_WIDTH 330
+#define LABEL_MAX 28
+
+static double pair_x(double rate) {
+    return PAIR_LEFT + fmin(fmax(rate, 0), 1) * PAIR_WIDTH;
+}
+
+static void plot_pair(struct buf *out, const struct plot_pair *p, double y) {
+    const char *tone = p->after > p->before   ? "good"
+                       : p->after < p->before ? "bad"
+                                              : "even";
+    buf_addf(out, "<text x=\"4\" y=\"%.1f\">", y + 4);
+    html_text(out, p->label, LABEL_MAX);
+    buf_addf(out, "</text><text class=\"muted\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">",
+             PAIR_LEFT - 14, y + 4);
+    html_text(out, p->note, 10);
+    buf_adds(out, "</text>");
+    add_line(out, "tick", pair_x(0), y, pair_x(1), y);
+    if (isnan(p->before) || isnan(p->after)) {
+        buf_addf(out, "<text class=\"muted\" x=\"%d\" y=\"%.1f\">no pair</text>",
+                 PAIR_LEFT + 4, y + 4);
+        return;
+    }
+    buf_addf(out, "<g class=\"%s\">", tone);
+    add_line(out, "join", pair_x(p->before), y, pair_x(p->after), y);
+    buf_addf(out,
+             "<circle class=\"ring\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\"/><circle "
+             "class=\"dot %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/></g>",
+             pair_x(p->before), y, tone, pair_x(p->after), y);
+}
+
+void plot_pairs(struct buf *out, const struct plot_pair *pairs, size_t count) {
+    double height = ROW * (double)count + 34;
+    buf_addf(out,
+             "<svg class=\"plot\" viewBox=\"0 0 640 %.0f\" role=\"img\" "
+             "aria-label=\"pass rates of each test without and with the skill\">",
+             height);
+    for (int percent = 0; percent <= 100; percent += 25) {
+        double x = pair_x(percent / 100.0);
+        add_line(out, "grid", x, 4, x, height - 22);
+        buf_addf(out,
+                 "<text class=\"muted\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%d "
+                 "%%</text>",
+                 x, height - 6, percent);
+    }
+    for (size_t i = 0; i < count; i++) {
+        plot_pair(out, &pairs[i], ROW * (double)i + 14);
+    }
+    buf_adds(out, "</svg>\n");
+}
