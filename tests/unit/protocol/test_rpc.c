@@ -1,133 +1,11 @@
-#include "base/buf.h"
 #include "base/rope.h"
-#include "protocol/rpc/rpc.h"
+#include "tests/unit/protocol/rpc_end.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-/* One end of a connection, whose other end is this test. Methods: "echo" answers with its
- * params at once, "hold" is kept in `held`, "drop" is dropped, "free" frees the peer. */
-struct end {
-    struct rpc_peer *peer;
-    struct buf sent; /* all frames */
-    struct buf told; /* notifications: "method params;" */
-    struct rpc_call *held[8];
-    size_t held_count;
-    unsigned cancelled, droppable, dropped;
-    struct rpc_parse *parse;
-    const char *feed_on_send;
-    const char *borrowed; /* the last text of the last rope */
-    unsigned released;
-};
-
-static void on_cancelled(struct rpc_call *call, void *data) {
-    (void)call;
-    ((struct end *)data)->cancelled++;
-}
-
-static void on_request(struct rpc_call *call, void *data) {
-    struct end *end = data;
-    const char *method = rpc_call_method(call);
-    if (strcmp(method, "echo") == 0) {
-        rpc_reply(call, json_incref(rpc_call_params(call)));
-    } else if (strcmp(method, "hold") == 0) {
-        rpc_call_on_cancel(call, on_cancelled, end);
-        end->held[end->held_count++] = call;
-    } else if (strcmp(method, "drop") == 0) {
-        rpc_drop(call);
-    } else if (strcmp(method, "free") == 0) {
-        rpc_peer_free(end->peer);
-        cr_assert(zero(ptr, rpc_call_peer(call)));
-        rpc_reply(call, NULL);
-    } else {
-        rpc_error(call, RPC_METHOD_NOT_FOUND, NULL, "no method %s", method);
-    }
-}
-
-static void on_notification(struct rpc_peer *peer, enum frame_mode mode,
-                            const char *method, json_t *params, void *data) {
-    struct end *end = data;
-    (void)peer, (void)mode;
-    buf_addf(&end->told, "%s ", method);
-    if (params) {
-        json_write(&end->told, params);
-    }
-    buf_addc(&end->told, ';');
-}
-
-static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppable,
-                    void *data) {
-    struct end *end = data;
-    buf_add(&end->sent, bytes, len);
-    end->droppable += droppable;
-    free(bytes);
-    if (end->feed_on_send) {
-        const char *text = take(end->feed_on_send);
-        rpc_feed(peer, text, strlen(text));
-    }
-}
-
-static void on_send_rope(struct rpc_peer *peer, struct rope *rope, void *data) {
-    struct end *end = data;
-    (void)peer;
-    rope_write(rope, &end->sent);
-    end->borrowed = rope->count ? rope->texts[rope->count - 1].text : NULL;
-    cr_assert(zero(uint, end->released));
-    rope_finish(rope);
-}
-
-static void on_release(void *owner) {
-    ((struct end *)owner)->released++;
-}
-
-static void on_parse(struct rpc_peer *peer, struct rpc_parse *parse, void *data) {
-    (void)peer;
-    ((struct end *)data)->parse = parse;
-}
-
-static void on_drop(json_t *message, void *data) {
-    ((struct end *)data)->dropped++;
-    json_decref(message);
-}
-
-static const struct rpc_events inline_events = {
-    .request = on_request, .notification = on_notification, .send = on_send};
-static const struct rpc_events threaded_events = {.request = on_request,
-                                                  .notification = on_notification,
-                                                  .send = on_send,
-                                                  .parse = on_parse,
-                                                  .release = on_drop};
-
-static const struct rpc_events rope_events = {.request = on_request,
-                                              .notification = on_notification,
-                                              .send = on_send,
-                                              .send_rope = on_send_rope};
-
-static void open_end(struct end *end, const struct rpc_events *events) {
-    *end = (struct end){.sent = BUF_INIT(64u << 20), .told = BUF_INIT(1u << 20)};
-    end->peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, events, end);
-}
-
-static void close_end(struct end *end) {
-    rpc_peer_free(end->peer);
-    for (size_t i = 0; i < end->held_count; i++) {
-        rpc_reply(end->held[i], NULL); /* goes nowhere */
-    }
-    buf_finish(&end->sent);
-    buf_finish(&end->told);
-}
-
-static bool starts(const char *text, const char *head) {
-    return strncmp(text, head, strlen(head)) == 0;
-}
-
-static void feed(struct end *end, const char *text) {
-    rpc_feed(end->peer, text, strlen(text));
-}
 
 /* What is sent for text, alone on a fresh connection, up to the message of an error
  * (whose wording is nobody's contract). */
@@ -148,11 +26,6 @@ static char *reply_to(const char *text, size_t len) {
     close_end(&end);
     return got;
 }
-
-#define REQUEST(id)                                                                      \
-    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"echo\",\"params\":[1]}"
-#define RESULT(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":[1]}\n"
-#define ERROR(id, code) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":" code
 
 static const struct {
     const char *row, *in, *want;
@@ -224,17 +97,6 @@ Test(rpc, every_hostile_input_has_its_answer) {
         cr_assert_eq(strncmp(got, hostile_rows[i].want, n), 0, "%s\n%s\ngave %s",
                      hostile_rows[i].row, hostile_rows[i].in, got);
     }
-}
-
-static char *repeat(const char *head, const char *part, size_t count, const char *tail) {
-    size_t n = strlen(part);
-    char *s = xmalloc(strlen(head) + n * count + strlen(tail) + 1);
-    char *at = stpcpy(s, head);
-    for (size_t i = 0; i < count; i++) {
-        at = stpcpy(at, part);
-    }
-    strcpy(at, tail);
-    return s;
 }
 
 Test(rpc, depth_and_size_have_limits_and_the_answer_names_the_id) {
@@ -448,6 +310,10 @@ Test(rpc, a_peer_may_go_at_any_time_and_late_answers_go_nowhere) {
     close_end(&end);
 }
 
+static void on_release(void *owner) {
+    ((struct end *)owner)->released++;
+}
+
 /* --- requests that go out --- */
 
 struct outcome {
@@ -622,191 +488,5 @@ Test(rpc, bytes_may_come_from_inside_send) {
     cr_assert_str_eq(end.sent.data,
                      RESULT("1")
                          RESULT("3") "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":null}\n");
-    close_end(&end);
-}
-
-/* --- no room --- */
-
-static unsigned rooms;
-
-static void on_room(struct rpc_peer *peer, void *data) {
-    (void)peer, (void)data;
-    rooms++;
-}
-
-static const struct rpc_events patient_events = {.request = on_request,
-                                                 .notification = on_notification,
-                                                 .send = on_send,
-                                                 .room = on_room};
-
-static char *requests(int from, int to, const char *method) {
-    struct buf out = BUF_INIT(4u << 20);
-    for (int i = from; i < to; i++) {
-        buf_addf(&out, "{\"id\":%d,\"method\":\"%s\",\"params\":[1]}\n", i, method);
-    }
-    return buf_detach(&out);
-}
-
-static unsigned errors_in(const struct end *end) {
-    unsigned n = 0;
-    for (const char *at = end->sent.data; at && (at = strstr(at, "\"error\"")); at++) {
-        n++;
-    }
-    return n;
-}
-
-/* More requests than may be unanswered are read when there is room again, in their order;
- * or refused, when the host says so. */
-Test(rpc, a_peer_without_room_waits) {
-    static struct rpc_call *calls[RPC_MAX_PENDING];
-    struct end end;
-    open_end(&end, &patient_events);
-    rooms = 0;
-    for (int i = 0; i < RPC_MAX_PENDING; i++) {
-        cr_assert(not(rpc_peer_busy(end.peer)));
-        autofree char *one = requests(i, i + 1, "hold");
-        end.held_count = 0;
-        feed(&end, one);
-        calls[i] = end.held[0];
-    }
-    cr_assert(rpc_peer_full(end.peer));
-    autofree char *more = requests(10000, 10003, "echo");
-    feed(&end, more);
-    rpc_peer_resume(end.peer);
-    cr_assert(eq(sz, end.sent.len, (size_t)0), "nothing is taken, nothing refused");
-    cr_assert(eq(uint, rooms, 0u));
-
-    rpc_reply(calls[0], json_pack("[i]", 1));
-    cr_assert(eq(uint, rooms, 1u));
-    cr_assert(rpc_peer_busy(end.peer), "until it is resumed");
-    rpc_peer_resume(end.peer);
-    cr_assert(not(rpc_peer_busy(end.peer)), "what is answered at once takes no room");
-    const char *all = RESULT("0") RESULT("10000") RESULT("10001") RESULT("10002");
-    cr_assert_str_eq(end.sent.data, all);
-
-    end.held_count = 0;
-    autofree char *last = requests(20000, 20002, "hold");
-    feed(&end, last);
-    calls[0] = end.held[0];
-    cr_assert(rpc_peer_full(end.peer));
-    cr_assert(eq(uint, errors_in(&end), 0u));
-    rpc_peer_refuse(end.peer);
-    cr_assert(not(rpc_peer_busy(end.peer)));
-    cr_assert(eq(uint, errors_in(&end), 1u));
-    feed(&end, "{\"method\":\"is-read\"}\n");
-    cr_assert(starts(end.told.data, "is-read"));
-    for (int i = 0; i < RPC_MAX_PENDING; i++) {
-        rpc_drop(calls[i]);
-    }
-    end.held_count = 0;
-    cr_assert(eq(uint, rooms, 2u));
-    autofree char *again = requests(30000, 30001, "echo");
-    feed(&end, again);
-    cr_assert(eq(uint, errors_in(&end), 1u));
-    close_end(&end);
-}
-
-/* --- bodies parsed elsewhere --- */
-
-static char *large_request(const char *id) {
-    char head[64];
-    snprintf(head, sizeof head, "{\"id\":%s,\"method\":\"echo\",\"params\":[\"", id);
-    return repeat(head, "0123456789abcdef", RPC_INLINE_PARSE / 16, "\"]}\n");
-}
-
-Test(rpc, a_large_body_is_parsed_elsewhere_and_the_order_is_kept) {
-    struct end end;
-    autofree char *large = large_request("\"big\"");
-    open_end(&end, &threaded_events);
-    feed(&end, large);
-    cr_assert(rpc_peer_busy(end.peer));
-    feed(&end, REQUEST("2") "\n");
-    cr_assert(eq(sz, end.sent.len, (size_t)0));
-    struct rpc_parse *parse = take(end.parse);
-    rpc_parse_run(parse);
-    rpc_parse_done(parse);
-    cr_assert(not(rpc_peer_busy(end.peer)));
-    cr_assert(starts(end.sent.data, "{\"jsonrpc\":\"2.0\",\"id\":\"big\",\"result\":"));
-    const char *tail = "\"]}\n" RESULT("2");
-    cr_assert_str_eq(end.sent.data + end.sent.len - strlen(tail), tail);
-    cr_assert(eq(uint, end.dropped, 2u), "the large one's body and call, no other");
-    /* Two in a row; the peer goes while the second is under way. */
-    feed(&end, large);
-    feed(&end, large);
-    parse = take(end.parse);
-    rpc_parse_run(parse);
-    rpc_parse_done(parse);
-    cr_assert(rpc_peer_busy(end.peer));
-    rpc_peer_free(end.peer);
-    end.peer = NULL;
-    rpc_parse_run(end.parse);
-    rpc_parse_done(end.parse);
-    close_end(&end);
-}
-
-/* --- no more than a turn can take --- */
-
-static bool always_enough(struct rpc_peer *peer, void *data) {
-    (void)peer, (void)data;
-    return true;
-}
-
-/* Good messages, broken ones and junk, in both framings: one a turn, each answered as
- * when all come at once, and nothing is lost. */
-Test(rpc, a_host_that_has_enough_gets_the_rest_later) {
-    static const char all[] =
-        REQUEST("1") "\n{]\n" REQUEST("2") "\njunk\n[]\n"
-                                           "Content-Length: 0\r\n\r\n" REQUEST("3") "\n";
-    struct rpc_events slow_events = threaded_events;
-    struct end whole, slow;
-    slow_events.enough = always_enough;
-    open_end(&whole, &threaded_events);
-    open_end(&slow, &slow_events);
-    feed(&whole, all);
-    feed(&slow, all);
-    unsigned turns = 1;
-    for (size_t sent = 0; rpc_peer_busy(slow.peer); turns++) {
-        cr_assert(slow.sent.len > sent, "turn %u brought nothing", turns);
-        sent = slow.sent.len;
-        feed(&slow, "\n"); /* what comes meanwhile waits */
-        cr_assert(eq(sz, slow.sent.len, sent));
-        rpc_peer_resume(slow.peer);
-    }
-    cr_assert_str_eq(slow.sent.data, whole.sent.data);
-    cr_assert(starts(strstr(whole.sent.data, "\"id\":3"), "\"id\":3,\"result\""));
-    cr_assert(gt(uint, turns, 6));
-    rpc_peer_resume(slow.peer); /* nothing is held: no harm */
-    close_end(&whole);
-    close_end(&slow);
-}
-
-/* --- speed --- */
-
-static void on_send_nowhere(struct rpc_peer *peer, char *bytes, size_t len,
-                            bool droppable, void *data) {
-    (void)peer, (void)droppable, (void)data, (void)len;
-    free(bytes);
-}
-
-Test(rpc, a_ping_costs_microseconds) {
-    static const struct rpc_events events = {.request = on_request,
-                                             .send = on_send_nowhere};
-    struct end end;
-    open_end(&end, &inline_events);
-    rpc_peer_free(end.peer);
-    end.peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, &events, &end);
-    struct timespec from, to;
-    const int count = 20000;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-    for (int i = 0; i < count; i++) {
-        feed(&end, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\"}\n");
-    }
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
-    double us = ((double)(to.tv_sec - from.tv_sec) * 1e6 +
-                 (double)(to.tv_nsec - from.tv_nsec) * 1e-3) /
-                count;
-    cr_log_info("%.2f us of CPU per ping", us);
-    cr_assert(lt(dbl, us, 200.0), "generous, for sanitizers and busy machines: %.1f us",
-              us);
     close_end(&end);
 }
