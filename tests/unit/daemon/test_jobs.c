@@ -262,7 +262,7 @@ Test(jobs, the_end_does_not_wait_for_another_writer) {
     cr_assert_eq(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
     uint64_t before = clock_ms();
     jobs_free(jobs);
-    cr_assert_lt(clock_ms() - before, 300);
+    cr_assert_lt(clock_ms() - before, 1500); /* the usual wait is 2 s, three times */
     sqlite3_close(other);
     for (int i = 0; i < 3; i++) {
         call_stopped(calls[i]);

