@@ -236,7 +236,7 @@ static int closure_from_file(const json_t *params, const struct names *roots,
     return r < 0 ? refuse_errno(refusal, r, err.msg) : 0;
 }
 
-static int closure_read(struct check_input *ret, const json_t *params,
+static int closure_read(struct check_input *ret, const json_t *params, size_t script_unit,
                         const char *const *origin_roots,
                         const struct check_places *places,
                         struct check_refusal *refusal) {
@@ -254,6 +254,7 @@ static int closure_read(struct check_input *ret, const json_t *params,
         .roots = roots.count ? (const char *const *)roots.list : none,
         .include_dirs = dirs.count ? (const char *const *)dirs.list : none,
         .headers = json_object_get(params, "headers"),
+        .script_unit = script_unit,
     };
     if (!json_object_get(params, "source")) {
         return closure_from_file(params, &roots, &options, &ret->closure, refusal);
@@ -357,7 +358,7 @@ int check_input_read(struct check_input *ret, const json_t *params,
     if (r < 0) {
         return refuse(refusal, r, CALL_BAD_PARAMS, "bad_option", NULL, "%s", err.msg);
     }
-    r = closure_read(ret, asked, roots, places, refusal);
+    r = closure_read(ret, asked, wants ? wants->script_unit : 0, roots, places, refusal);
     if (r < 0) {
         compile_options_finish(&ret->options);
         return r;

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/check/check_cache.h"
+#include "gpu/check/check_merge.h"
 #include "gpu/check/check_reader.h"
 #include "gpu/check/check_result.h"
 #include "gpu/check/guess_attempts.h"
@@ -36,6 +37,10 @@ struct compile {
 
 struct kernel_check {
     struct gpu *gpu;
+    json_t *params; /* a shallow copy */
+    char **roots;
+    size_t unit;                   /* of a Python file that is on its way, from 1 on */
+    json_t *merged;                /* results of the units before it, or NULL */
     struct check_reading *reading; /* at first */
     uint64_t start_us;
     struct check_input input;
@@ -212,6 +217,9 @@ static void check_closed(uv_handle_t *handle) {
     if (check->has_input) {
         check_input_finish(&check->input);
     }
+    json_decref(check->params);
+    json_decref(check->merged);
+    strings_free(check->roots);
     free(check);
     gpu_drop(gpu);
 }
@@ -240,6 +248,26 @@ static void check_refuse(struct kernel_check *check, enum call_fault fault,
     check->refusal.reason = reason;
     check->refusal.hint = hint;
     snprintf(check->refusal.message, sizeof check->refusal.message, "%s", message);
+}
+
+static void check_begin(struct kernel_check *check, const struct check_wants *wants);
+
+/* With a result: the next unit's turn, or the end. */
+static void check_unit_end(struct kernel_check *check) {
+    if (check->merged || check->unit < check->input.closure.script_units) {
+        check->merged = check_results_merge(check->merged, take(check->result));
+    }
+    if (check->unit && check->unit < check->input.closure.script_units) {
+        check_input_finish(&check->input);
+        check->has_input = false;
+        check->unit++;
+        check_begin(check, &(struct check_wants){.script_unit = check->unit});
+        return;
+    }
+    if (check->merged) {
+        check->result = take(check->merged);
+    }
+    check_end(check);
 }
 
 /* --- compilations --- */
@@ -333,7 +361,10 @@ static void compile_done(struct pool_job *job, int status, const json_t *answer,
         if (base) {
             check->result = compile->waiting ? json_deep_copy(base) : json_incref(base);
             check_result_complete(check->result, &check->input, false);
-        } else if (error) {
+            check_unit_end(check);
+            continue;
+        }
+        if (error) {
             fail_from_error(check, error);
         } else if (answer) {
             check_refuse(check, CALL_INTERNAL, "worker", NULL,
@@ -404,30 +435,38 @@ static void check_read(int r, struct check_input *input,
               (unsigned long long)(clock_us() - check->start_us));
     if (check->result) {
         check_result_complete(check->result, &check->input, true);
-        check_end(check);
+        check_unit_end(check);
     } else {
         check_join(check);
     }
 }
 
-static void check_begin(struct kernel_check *check, const json_t *params,
-                        const struct check_wants *wants, const char *const *roots) {
+static void check_begin(struct kernel_check *check, const struct check_wants *wants) {
     struct gpu *gpu = check->gpu;
     const struct check_places places = {
         .include_dirs = (const char *const *)gpu->include_dirs,
         .default_arch = gpu->default_arch,
         .compiler = gpu_compiler(gpu),
     };
-    check->start_us = clock_us();
     check->reading =
-        check_reader_start(gpu->reader, params, wants, roots, &places, check_read, check);
+        check_reader_start(gpu->reader, check->params, wants,
+                           (const char *const *)check->roots, &places, check_read, check);
 }
 
-struct kernel_check *kernel_check_start_for(struct gpu *gpu, const json_t *params,
-                                            const struct check_wants *wants,
-                                            const struct call_origin *origin,
-                                            kernel_check_done *done, void *data) {
+/* unit: the Python file's first, or 0: wants all together. */
+static struct kernel_check *start(struct gpu *gpu, const json_t *params,
+                                  const struct check_wants *wants, size_t unit,
+                                  const struct call_origin *origin,
+                                  kernel_check_done *done, void *data) {
+    const union { /* json_copy changes nothing and lacks the const */
+        const json_t *params;
+        json_t *value;
+    } given = {params};
     struct kernel_check *check = xcalloc(1, sizeof *check);
+    check->start_us = clock_us();
+    check->params = json_copy(given.value);
+    check->roots = strings_copy(origin ? origin->roots : NULL);
+    check->unit = unit;
     check->gpu = gpu;
     check->done = done;
     check->data = data;
@@ -437,15 +476,23 @@ struct kernel_check *kernel_check_start_for(struct gpu *gpu, const json_t *param
         check_refuse(check, CALL_UNAVAILABLE, "closing", NULL, "the daemon is ending");
         check_end_later(check);
     } else {
-        check_begin(check, params, wants, origin ? origin->roots : NULL);
+        check_begin(check, wants);
     }
     return check;
+}
+
+struct kernel_check *kernel_check_start_for(struct gpu *gpu, const json_t *params,
+                                            const struct check_wants *wants,
+                                            const struct call_origin *origin,
+                                            kernel_check_done *done, void *data) {
+    return start(gpu, params, wants, 0, origin, done, data);
 }
 
 struct kernel_check *kernel_check_start(struct gpu *gpu, const json_t *params,
                                         const struct call_origin *origin,
                                         kernel_check_done *done, void *data) {
-    return kernel_check_start_for(gpu, params, NULL, origin, done, data);
+    const struct check_wants first = {.script_unit = 1};
+    return start(gpu, params, &first, 1, origin, done, data);
 }
 
 void kernel_check_cancel(struct kernel_check *check) {

@@ -48,7 +48,9 @@ struct kernel_check *kernel_check_start(struct gpu *gpu, const json_t *params,
                                         const struct call_origin *origin,
                                         kernel_check_done *done, void *data);
 struct check_wants; /* check_input.h */
-/* The same, with more in the result. wants is borrowed during the call. */
+/* The same, with more in the result, which is of one compilation: the units of a Python
+ * file (gpu/source/python_units.h) are compiled together. wants is borrowed during the
+ * call. */
 struct kernel_check *kernel_check_start_for(struct gpu *gpu, const json_t *params,
                                             const struct check_wants *wants,
                                             const struct call_origin *origin,

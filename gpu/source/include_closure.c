@@ -125,7 +125,8 @@ int include_add_file(struct include_builder *b, const char *job_path, const char
     memcpy(before, f->text, len + 1);
     bool is_script = python_strings_is_script(job_path);
     if (is_script) {
-        python_strings_keep_cuda(f->text, len);
+        b->ret->script_units =
+            python_strings_keep_cuda(f->text, len, b->options->script_unit);
     }
     if (source_text_settle(f->text, len) || is_script) {
         f->original = take(before);

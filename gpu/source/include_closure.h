@@ -15,11 +15,14 @@ struct include_options {
     const char *const *roots;        /* absolute folders files may come from */
     const char *const *include_dirs; /* absolute, beneath the roots; -I in order */
     const json_t *headers;           /* {path: text} from the request; first of all */
+    size_t
+        script_unit; /* of a Python file, from 1 on; 0: all together (python_strings.h) */
 };
 
 struct include_closure {
     struct source_set sources;
     char **include_dirs; /* inside the job, for -I; NULL-terminated */
+    size_t script_units; /* of a Python file; else 0 */
     json_t *findings;    /* refused includes, as errors at their lines; may be empty */
     char *prefix; /* the leading run of includes and macros of the unit as the precompiled
                      header key wants it, or NULL when it begins otherwise or includes

@@ -418,3 +418,45 @@ Test(kernel_check, advice, .timeout = 60) {
     cr_assert_not_null(strstr(report, "300000"), "%s", report);
     check_room_close(&room);
 }
+
+#define SCRIPT                                                                           \
+    "a = RawKernel(r'''\n"                                                               \
+    "__device__ int one(int x) { return x + 1; }\n"                                      \
+    "__global__ void k(int *x) { *x = one(*x); }''', 'k')\n"                             \
+    "b = RawKernel(r'''\n"                                                               \
+    "__device__ int one(int x) { return x - 1; }\n"
+
+/* The strings of a Python file are compiled one by one; the result is one. */
+Test(kernel_check, strings_of_a_script_are_units, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    check_room_open(&room, NULL);
+    autojson *apart = check_room_check(
+        &room,
+        json_pack("{s:s, s:s}", "name", "m.py", "source",
+                  SCRIPT "__global__ void k(int *x) { *x = one(*x); }''', 'k')\n"));
+    autofree char *report = report_of(apart);
+    const json_t *kernels = json_object_get(apart, "kernels");
+    cr_assert(is_ok(apart), "%s", report);
+    cr_assert_eq(json_array_size(kernels), 2);
+    cr_assert_eq(json_get_integer(json_array_get(kernels, 0), "line", 0), 3);
+    cr_assert_eq(json_get_integer(json_array_get(kernels, 1), "line", 0), 6);
+
+    autojson *wrong = check_room_check(
+        &room, json_pack("{s:s, s:s}", "name", "m.py", "source",
+                         SCRIPT "__global__ void j(int *x) { *x = one(y); }''', 'j')\n"
+                                "c = RawKernel('''__global__ void l() { k(0); }''')\n"));
+    cr_assert(!is_ok(wrong));
+    cr_assert_eq(json_array_size(json_object_get(wrong, "diagnostics")), 2);
+    cr_assert_eq(json_get_integer(diagnostic(wrong, 0), "line", 0), 6);
+    cr_assert_eq(json_get_integer(diagnostic(wrong, 1), "line", 0), 7);
+    cr_assert_eq(json_array_size(json_object_get(wrong, "kernels")), 1);
+
+    autojson *part =
+        check_room_check(&room, json_pack("{s:s, s:s}", "name", "m.py", "source",
+                                          "f('''__device__ int unused;''')\n"
+                                          "g('''__global__ void k() {}''')\n"));
+    cr_assert(is_ok(part));
+    cr_assert_null(find_code(part, "no_kernels"));
+    check_room_close(&room);
+}

@@ -1,0 +1,72 @@
+#include "gpu/source/python_literals.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static bool is_word(char c) {
+    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+static void read_prefix(const char *text, size_t quote, struct python_literal *l) {
+    l->start = quote;
+    while (l->start > 0 && quote - l->start < 2 && text[l->start - 1] &&
+           strchr("rRbBuUfF", text[l->start - 1])) {
+        l->start--;
+    }
+    if (l->start > 0 && is_word(text[l->start - 1])) {
+        l->start = quote; /* the end of a name */
+    }
+    for (size_t i = l->start; i < quote; i++) {
+        l->raw |= tolower((unsigned char)text[i]) == 'r';
+        l->formatted |= tolower((unsigned char)text[i]) == 'f';
+    }
+}
+
+/* The literal whose first quote is at `quote`. One that does not end, ends its line or,
+ * with three quotes, the text. */
+static struct python_literal read_literal(const char *text, size_t len, size_t quote) {
+    struct python_literal l = {0};
+    char q = text[quote];
+    l.triple = quote + 2 < len && text[quote + 1] == q && text[quote + 2] == q;
+    read_prefix(text, quote, &l);
+    size_t quotes = l.triple ? 3 : 1, at = quote + quotes;
+    l.from = at;
+    for (; at < len; at++) {
+        if (text[at] == '\\') {
+            at++;
+        } else if (text[at] == '\n' && !l.triple) {
+            break;
+        } else if (text[at] == q && (!l.triple || (at + 2 < len && text[at + 1] == q &&
+                                                   text[at + 2] == q))) {
+            l.to = at;
+            l.end = at + quotes;
+            return l;
+        }
+    }
+    l.to = l.end = at < len ? at : len;
+    return l;
+}
+
+bool python_literal_next(const char *text, size_t len, size_t *at,
+                         struct python_literal *ret) {
+    for (; *at < len; ++*at) {
+        if (text[*at] == '#') {
+            const char *line_end = memchr(text + *at, '\n', len - *at);
+            *at = line_end ? (size_t)(line_end - text) : len - 1;
+        } else if (text[*at] == '"' || text[*at] == '\'') {
+            *ret = read_literal(text, len, *at);
+            *at = ret->end > *at ? ret->end : *at + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool holds(const char *text, size_t from, size_t to, const char *word) {
+    return from < to && memmem(text + from, to - from, word, strlen(word));
+}
+
+bool python_literal_is_cuda(const char *text, const struct python_literal *l) {
+    return l->triple && (holds(text, l->from, l->to, "__global__") ||
+                         holds(text, l->from, l->to, "__device__"));
+}

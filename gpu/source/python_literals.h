@@ -1,0 +1,16 @@
+#pragma once
+/* python_literals: the string literals of a Python file. Part of python_strings. */
+#include <stdbool.h>
+#include <stddef.h>
+
+/* [start, end) with prefix and quotes, [from, to) without. */
+struct python_literal {
+    size_t start, from, to, end;
+    bool triple, raw, formatted;
+};
+
+/* The first literal at or after *at, which moves behind it. Comments have none. */
+bool python_literal_next(const char *text, size_t len, size_t *at,
+                         struct python_literal *ret);
+/* Whether it is a triple-quoted one with __global__ or __device__. */
+bool python_literal_is_cuda(const char *text, const struct python_literal *l);

@@ -1,0 +1,22 @@
+#pragma once
+/* python_units: which CUDA strings of a Python file are compiled together. Part of
+ * python_strings.
+ *
+ * Each is a unit of its own, unless the script joins it with others: by +, as fields of
+ * an f-string or of format(), or in one list. A string without a kernel that is joined
+ * with something that cannot be told (a parameter, what a call returns) goes with every
+ * other one, since it may well be joined with that. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PYTHON_UNITS_MAX 64 /* a script with more strings is one unit */
+
+struct python_units {
+    uint64_t strings[PYTHON_UNITS_MAX]; /* of each unit: bits of the n-th CUDA string */
+    size_t count;                       /* at least 1 */
+};
+
+void python_units_find(const char *text, size_t len, struct python_units *ret);
+/* unit: from 1 on; 0 has every string. string: from 0 on. */
+bool python_units_has(const struct python_units *units, size_t unit, size_t string);
