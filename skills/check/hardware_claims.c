@@ -2,12 +2,12 @@
 #include "base/mem.h"
 
 #define NUM "(?<![\\w.])(\\d[\\d,]*(?:\\.\\d+)?)"
-#define BYTES "\\s*(kb|kib|k|mb|mib|bytes)\\b"
+#define BYTES "\\s*(kb|kib|k|kilobytes?|mb|mib|bytes)\\b"
 #define SM "(?:sms?\\b|streaming[- ]multiprocessors?\\b|multiprocessors?\\b)"
 #define PER_SM "\\s*(?:per|/|on each|in each|for each|on every)\\s*" SM
 #define BLOCK "(?:thread[- ]?)?(?:block|cta)\\b"
 #define PER_BLOCK "\\s*(?:per|/|for each|in each)\\s*" BLOCK
-#define SHARED "(?:shared[- ]memory|smem|shared mem)"
+#define SHARED "(?:shared[- ]memory|smem|shared mem|shared(?=\\s*(?:per|/)\\s*sms?\\b))"
 #define OF                                                                               \
     "\\s*(?:of\\s+)?(?:(?:on-chip|fast|configurable|dynamic|total|usable|available)\\s+" \
     ")*"
@@ -15,7 +15,11 @@
 #define RESIDENT                                                                         \
     "\\s*(?:(?:resident|concurrent|active|maximum|max|simultaneous|co-resident)\\s+)*"
 #define MOST "(?:(?:up to|at most|a maximum of|a total of|exactly|only|as many as)\\s+)?"
-#define ON_DEVICE "(?:\\s+(?:on|of|in)\\s+(?:the |an |a )?[ah][12]00)?"
+#define ON_DEVICE                                                                        \
+    "(?:\\s+(?:on|of|in|for)\\s+(?:the |an |a )?(?:[ah][12]00s?|hopper)(?: gpus?)?)?"
+#define EACH_SM                                                                          \
+    "(?:each|every|per|an|one)\\s+(?:(?:[ah][12]00|hopper)\\s+(?:sxm\\d?\\s+|pcie\\s+)?" \
+    ")?" SM
 #define HOLDS                                                                            \
     ON_DEVICE "\\s+(?:holds?|supports?|can hold|can run|can host|can "                   \
               "have|has|have|hosts?|keeps?|"                                             \
@@ -41,13 +45,12 @@
      "(?<!blocks of )(?<!warps of )(?<!groups of )" NUM RESIDENT "(?:thread[- ])?" noun  \
      "s" PER_SM},                                                                        \
         {quantity, UNIT_NONE, CLAIM_UNBOUND, noun,                                       \
-         noun "s" PER_SM                                                                 \
+         noun "s" PER_SM ON_DEVICE                                                       \
               "(?:(?!l1|regist|shared|and\\b|block|thread|warp|,)[^\\d.;|]){0,20}?" NUM  \
               "(?![\\d,.]*\\d|\\s*[kmg]i?b|\\s*+(?!" noun ")" OTHER_COUNT ")"},          \
     {                                                                                    \
         quantity, UNIT_NONE, CLAIM_LIMIT, noun,                                          \
-            "(?:each|every|an|one|per)\\s+" SM HOLDS NUM RESIDENT "(?:thread[- ])?" noun \
-            "s\\b"                                                                       \
+            EACH_SM HOLDS NUM RESIDENT "(?:thread[- ])?" noun "s\\b"                     \
     }
 #define RATE_OF(quantity, word, type)                                                    \
     {quantity, UNIT_RATE, CLAIM_PEAK | CLAIM_BOARD | CLAIM_UNBOUND, word,                \
@@ -70,17 +73,17 @@ const struct claim_shape claim_shapes[] = {
      "\\s*" NUM "(?!\\s*(?:[kmg]i?b|mhz|%))"},
     SHARED_SM(CLAIM_UNBOUND, NUM BYTES OF SHARED PER_SM),
     SHARED_SM(CLAIM_UNBOUND, SHARED
-              "(?: capacity| size)?" PER_SM
+              "(?: capacity| size)?" PER_SM ON_DEVICE
               "(?:(?!l1|regist|block|cta|thread|warp|per\\b)[^\\d.;|]){0,30}?" NUM BYTES),
     SHARED_SM(CLAIM_UNBOUND, SHARED GAP NUM BYTES PER_SM),
     SHARED_SM(CLAIM_UNBOUND, NUM BYTES PER_SM OF SHARED),
     SHARED_SM(CLAIM_UNBOUND,
-              "(?:each|every|per|an|one)\\s+" SM HOLDS NUM BYTES OF SHARED),
+              EACH_SM HOLDS NUM BYTES OF SHARED "(?![^.;|]{0,40}\\bl1\\b)"),
     SHARED_BLOCK(NUM BYTES OF SHARED PER_BLOCK),
     SHARED_BLOCK(SHARED PER_BLOCK "[^\\d.;|]{0,30}?" NUM BYTES),
     SHARED_BLOCK(SHARED
                  "(?:(?!l1|regist|thread |warp)[^\\d.;|]){0,30}?" NUM BYTES PER_BLOCK),
-    SHARED_BLOCK("(?:each|every|one|a|per|single)\\s+" BLOCK
+    SHARED_BLOCK("(?:each|every|one|a|per|single)\\s+" BLOCK ON_DEVICE
                  "\\s+(?:can|may)\\s+(?:use|have|allocate|opt in to)\\s+" MOST NUM BYTES
                      OF SHARED),
     {HARDWARE_L1_AND_SHARED, UNIT_BYTES, CLAIM_UNBOUND, "l1",
@@ -100,11 +103,13 @@ const struct claim_shape claim_shapes[] = {
     {HARDWARE_REGISTERS_PER_SM, UNIT_NONE, CLAIM_LIMIT | CLAIM_UNBOUND, "register",
      NUM "\\s*(k)?\\s*(?:32-bit\\s+)?registers" PER_SM},
     {HARDWARE_REGISTERS_PER_SM, UNIT_NONE, CLAIM_UNBOUND, "register",
-     "registers" PER_SM "\\W{1,6}(?:is |are )?" NUM "\\s*(k)?\\b(?!i?b\\b)"},
+     "registers" PER_SM ON_DEVICE "\\W{1,6}(?:is |are )?" NUM
+     "\\s*(k)?\\b(?!i?b\\b|\\s*+" OTHER_COUNT ")"},
     {HARDWARE_REGISTERS_PER_THREAD, UNIT_NONE, CLAIM_LIMIT | CLAIM_UNBOUND, "register",
      NUM "\\s*(?:32-bit\\s+)?registers\\s*(?:per|/)\\s*thread"},
     {HARDWARE_REGISTERS_PER_THREAD, UNIT_NONE, CLAIM_LIMIT | CLAIM_UNBOUND, "register",
-     "registers\\s*(?:per|/)\\s*thread\\W{1,6}(?:is |are )?" NUM "\\s*$"},
+     "registers\\s*(?:per|/)\\s*thread" ON_DEVICE "\\W{1,6}(?:is |are )?" NUM
+     "\\s*[.;]?\\s*$"},
     {HARDWARE_L2, UNIT_BYTES, CLAIM_BOARD | CLAIM_UNBOUND, "l2",
      NUM
      "\\s*(kb|kib|mb|mib)\\s*(?:of\\s+)?(?:(?:on-chip|shared|unified|total)\\s+)*l2\\b"},
@@ -165,10 +170,13 @@ const struct claim_shape claim_shapes[] = {
     {HARDWARE_CLUSTER_MAX, UNIT_NONE, CLAIM_UNBOUND, "non-portable",
      "\\bnon-portable\\s+(?:maximum |max )?cluster size[^\\d.;|]{0,20}?" NUM "\\b"},
     {HARDWARE_CAPABILITY, UNIT_NONE, 0, "capability",
-     "\\b[ah][12]00s?(?:\\s+(?:sxm\\d?|pcie|nvl|gpus?))*\\s*(?:\\(|is|are|has|have|=|:|,)"
+     "\\b[ah][12]00s?(?:\\s+(?:sxm\\d?|pcie|nvl|gpus?))*(?:'s)?\\s*(?:\\(|is|are|has|"
+     "have|=|:|,)?"
      "\\s*"
      "(?:(?:an?|of|the|hopper,?|ampere,?|architecture,?|gpus? (?:of|with))\\s+)*"
      "(?:compute capability|capability)\\s*(?:is|=|:)?\\s*(\\d{1,2}\\.\\d)"},
+    {HARDWARE_CAPABILITY, UNIT_NONE, CLAIM_UNBOUND, "capability",
+     "^\\W*compute capability\\s*[:=]\\s*(\\d{1,2}\\.\\d)\\s*$"},
     {HARDWARE_CAPABILITY, UNIT_SM, 0, "sm_",
      "\\b[ah][12]00s?(?:\\s+(?:sxm\\d?|pcie|nvl|gpus?))*\\s*(?:\\(|is|are|=|:)\\s*"
      "(?:(?:an?|hopper,?|ampere,?|arch(?:itecture)?,?)\\s+)*sm_(\\d{2,3})a?\\b"},
@@ -201,7 +209,8 @@ const char claim_doubt[] =
     "(?:read|see)|sometimes|simulat\\w*|"
     "emulat\\w*|don't assume|do not assume|assuming|pretend)\\b|\\?\\s*$";
 const char claim_usage[] =
-    "\\b(?:use[sd]?|using|usage|consum\\w*|reserv\\w*|leav\\w*|remain\\w*|needs|needed|"
+    "\\b(?:(?<!can )(?<!may "
+    ")use[sd]?|using|usage|consum\\w*|reserv\\w*|leav\\w*|remain\\w*|needs|needed|"
     "budget|"
     "allocat\\w*|(?:this|our|the|a|your|each) "
     "kernels?|request\\w*|configured|configuring|"
@@ -229,7 +238,10 @@ const char claim_reached[] =
     "memory|smem|register|copy|memcpy|stream|roof\\w*|expect\\w*|deliver\\w*|attain\\w*|"
     "per sm|per gpc|cublas|cutlass|flash\\w*|our|we|median|average|range)\\b|%";
 const char claim_part[] =
-    "\\b(?:per|each|every) (?:sm|gpc|tpc|block|thread|partition|slice)\\b|/sm\\b|"
+    "\\b(?:per|each|every|an?|one|single)\\s+(?:(?:[ah][12]00|hopper|ampere)('s)?\\s+)?"
+    "(?:sxm\\d?\\s+|pcie\\s+)?(?:sm|streaming "
+    "multiprocessor|gpc|tpc|block|thread|partition|slice)\\b|"
+    "\\b(?:[ah][12]00|hopper)(?:'s)? sm\\b|\\beach of (?:the|its)\\b|/sm\\b|"
     "\\b(?:full (?:gh100|ga100|die|chip)|gh100|ga100|mig|two|2x|8x|nodes?|dgx|"
     "hgx|pairs?|eight|four)\\b";
 const char claim_foreign[] =

@@ -172,6 +172,29 @@ static void add_right_values(struct buf *out, const struct hardware_verdict *v) 
     }
 }
 
+/* One for each value that a board has. */
+static void add_fixes(const struct judge *j, json_t *finding,
+                      const struct hardware_verdict *v, const struct finding_span *span,
+                      const char *only) {
+    if (single_answer(v)) {
+        autofree char *title = xasprintf("Write %s", only);
+        finding_add_fix(finding, title, j->file, span, only);
+        return;
+    }
+    for (size_t i = 0; i < v->count; i++) {
+        const struct hardware_fact *f = v->facts[i];
+        bool told = false;
+        for (size_t k = 0; k < i; k++) {
+            told = told || strcmp(v->facts[k]->shown, f->shown) == 0;
+        }
+        if (!told) {
+            autofree char *title = xasprintf("Write %s (%s%s%s)", f->shown, f->device,
+                                             f->board[0] ? " " : "", f->board);
+            finding_add_fix(finding, title, j->file, span, f->shown);
+        }
+    }
+}
+
 static void add_finding(struct judge *j, const struct hardware_verdict *v, size_t at,
                         size_t end, const char *shown_fix) {
     autobuf message = BUF_INIT(1000);
@@ -184,10 +207,7 @@ static void add_finding(struct judge *j, const struct hardware_verdict *v, size_
     struct finding_span span = span_of(j, at, end);
     json_t *finding = finding_new("skill", "hardware_fact_wrong", FINDING_ERROR,
                                   message.data, j->file, &span);
-    if (shown_fix && single_answer(v)) {
-        autofree char *title = xasprintf("Write %s", shown_fix);
-        finding_add_fix(finding, title, j->file, &span, shown_fix);
-    }
+    add_fixes(j, finding, v, &span, shown_fix);
     json_array_append_new(j->findings, finding);
     j->count++;
 }
@@ -306,16 +326,20 @@ static void judge_feature(struct judge *j, const struct statement *s,
     }
     size_t shift = s->offset - s->label;
     struct finding_span span = span_of(j, at + shift, end + shift);
-    autofree char *message =
-        xasprintf("%s needs compute capability %s, not %.*s (%s)", f->name, f->capability,
-                  (int)(end - at), j->text + at + shift, f->source);
+    bool joined = m.end[2] > m.start[2];
+    autofree char *message = xasprintf("%s needs compute capability %s, not %s%.*s (%s)",
+                                       f->name, f->capability, joined ? "sm_" : "",
+                                       (int)(end - at), j->text + at + shift, f->source);
     json_t *finding = finding_new("skill", "hardware_fact_wrong", FINDING_ERROR, message,
                                   j->file, &span);
     if (!by_word) {
         char text[8];
-        bool joined = m.end[2] > m.start[2];
-        snprintf(text, sizeof text, joined ? "%.0f" : "%.1f",
-                 joined ? f->minimum : f->minimum / 10.0);
+        bool specific = strchr(f->capability, 'a') && j->text[end + shift] != 'a';
+        if (joined) {
+            snprintf(text, sizeof text, "%d%s", (int)f->minimum, specific ? "a" : "");
+        } else {
+            snprintf(text, sizeof text, "%s", f->capability);
+        }
         autofree char *title = xasprintf("Write %s", text);
         finding_add_fix(finding, title, j->file, &span, text);
     }

@@ -116,12 +116,22 @@ static bool is_rule(const struct reader *r, struct span row) {
     return true;
 }
 
+static bool has_digit(const char *s, size_t len) {
+    for (size_t i = 0; i < len; i++) {
+        if (isdigit((unsigned char)s[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "Compute capability" without its number is a label. */
 static bool names_device(const char *s, size_t len) {
     static const char *const marks[] = {"100",    "200", "sm_", "capability",
                                         "hopper", "40",  "90"};
     for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
         if (memmem(s, len, marks[i], strlen(marks[i]))) {
-            return true;
+            return has_digit(s, len) || strcmp(marks[i], "capability") != 0;
         }
     }
     return false;
@@ -150,6 +160,19 @@ static void tell_cell(struct reader *r, struct span first, struct span column,
     }
 }
 
+/* Its rows tell what programs do with the hardware, not what the hardware has. */
+static bool is_about_programs(const struct reader *r, struct span corner) {
+    static const char *const words[] = {"kernel",         "launch",   "variant",
+                                        "implementation", "workload", "benchmark"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (memmem(r->text + corner.at, corner.end - corner.at, words[i],
+                   strlen(words[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void read_row(struct reader *r, size_t at, size_t end) {
     struct span cells[MAX_CELLS];
     if (is_rule(r, (struct span){at, end})) {
@@ -161,7 +184,7 @@ static void read_row(struct reader *r, size_t at, size_t end) {
         r->column_count = count;
         return;
     }
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = 1; i < count && !is_about_programs(r, r->columns[0]); i++) {
         struct span column = i < r->column_count ? r->columns[i] : (struct span){0, 0};
         tell_cell(r, cells[0], column, cells[i]);
     }

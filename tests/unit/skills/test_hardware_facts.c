@@ -118,6 +118,18 @@ static const char *const true_sentences[] = {
     "Threads/SM | 2048 | 2048 | 64 warps |\n",
     "H100 threads per SM: 2048 threads, 64 warps.",
     "## H100\n\n- Shared memory: 228 KB/SM\n- SMs: 132\n- L2 cache: 50 MB\n",
+    "Each H100 SM has 4 tensor cores, 4 warp schedulers and 128 FP32 cores.",
+    "An H100 SM has 4 tensor cores.",
+    "Each of the 132 SMs of the H100 has 4 tensor cores.",
+    "Hopper: 64 warps/SM, 65536 registers/SM, 255 registers per thread.",
+    "Each H100 SM has 256 KB of shared memory and L1 cache.",
+    "| Kernel | H100 | A100 |\n|---|---|---|\n| Shared memory per block | 192 KB | 128 "
+    "KB |\n| Threads per SM | 384 | 256 |\n",
+    "| GPU | SMs | L2 | Shared/SM |\n|---|---|---|---|\n| A100 | 108 | 40 MB | 164 KB |\n"
+    "| RTX 4090 | 128 | 72 MB | 100 KB |\n",
+    "| Spec | H100 | A100 | V100 |\n|---|---|---|---|\n| Compute capability | 9.0 | 8.0 "
+    "| "
+    "7.0 |\n",
 };
 
 Test(hardware_facts, says_nothing_about_true_sentences) {
@@ -176,10 +188,11 @@ Test(hardware_facts, contradicts_wrong_numbers_with_the_right_one) {
         {"cp.async requires sm_90.", "90", "80"},
         {"`cp.async` is only available on Hopper.", "Hopper", NULL},
         {"TMA requires compute capability 8.0 or higher.", "8.0", "9.0"},
-        {"wgmma needs sm_80.", "80", "90"},
+        {"wgmma needs sm_80.", "80", "90a"},
+        {"wgmma needs sm_80a.", "80", "90"},
         {"bf16 requires compute capability 9.0.", "9.0", "8.0"},
         {"A100 has 132 SMs.", "132", "108"},
-        {"H100 has 108 SMs.", "108", NULL},
+        {"H100 has 108 SMs.", "108", "132"},
         {"The H100 PCIe has 132 SMs.", "132", "114"},
         {"H100 has 40 MB of L2 cache.", "40 MB", "50 MB"},
         {"A100 has 50 MB of L2.", "50 MB", "40 MB"},
@@ -202,6 +215,18 @@ Test(hardware_facts, contradicts_wrong_numbers_with_the_right_one) {
          "228 KB"},
         {"A100 has 6,144 CUDA cores.", "6,144", "6912"},
         {"A100 boost clock: 1980 MHz", "1980 MHz", "1410 MHz"},
+        {"| GPU | L2 | Shared/SM |\n|---|---|---|\n| A100 | 40 MB | 192 KB |\n", "192 KB",
+         "164 KB"},
+        {"| Spec | H100 | A100 |\n|---|---|---|\n| Compute capability | 9.0 | 8.6 |\n",
+         "8.6", "8.0"},
+        {"H100 compute capability is 8.9.", "8.9", "9.0"},
+        {"Each H100 SM has up to 200 KB of shared memory.", "200 KB", "228 KB"},
+        {"The maximum number of resident threads per SM on the H100 is 1536.", "1536",
+         "2048"},
+        {"H100's max registers per thread is 512.", "512", "255"},
+        {"On Hopper, the shared memory per multiprocessor is 192 kilobytes.",
+         "192 kilobytes", "228 KB"},
+        {"A block on H100 can use at most 228 KB of shared memory.", "228 KB", "227 KB"},
     };
     for (size_t i = 0; i < ARRAY_LEN(table); i++) {
         expect_wrong(&table[i]);
