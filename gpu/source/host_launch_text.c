@@ -112,9 +112,54 @@ static struct host_guess room_of(const struct host_launch *launch,
     return ret;
 }
 
+/* Whether the file declares at `from` or behind it what the expression names. */
+static bool is_too_early(const struct host_blanker *b, size_t from,
+                         const struct code_tokens *expression) {
+    for (size_t i = from; i < b->declarations.count; i++) {
+        const struct declaration *d = &b->declarations.list[i];
+        uint64_t name = d->name ? code_token_hash(&b->tokens, d->name) : 0;
+        for (size_t k = 0; d->name && k < expression->count; k++) {
+            if (expression->list[k].word == WORD_NAME &&
+                code_token_hash(expression, k) == name) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+#define ROOMS_MAX 64     /* tried for one launch */
+#define ELSEWHERE_MAX 32 /* of a file: each costs the compiler time */
+
+/* An explicit instantiation of a host template may ask for more than its own line holds:
+ * other host code of the same scope that went has room, behind it or before. */
+static bool write_elsewhere(const struct host_launch *launch,
+                            const struct host_blanker *b, char *text) {
+    size_t count = b->declarations.count, own = launch->declaration;
+    const struct declaration *list = b->declarations.list;
+    struct code_tokens words;
+    if (code_tokens_read(&words, launch->expression, strlen(launch->expression)) < 0) {
+        return false;
+    }
+    bool written = false;
+    for (size_t n = 1, tried = 0; n < count && tried < ROOMS_MAX && !written; n++) {
+        size_t i = own + n < count ? own + n : count - 1 - n;
+        size_t from = b->tokens.list[list[i].first].start,
+               to = b->tokens.list[list[i].last].end;
+        if (b->goes[i] && list[i].scope == list[own].scope &&
+            list[i].parent == SIZE_MAX && !is_too_early(b, i + 1, &words)) {
+            written = host_launch_text_write(text, launch->expression, from, from, to);
+            tried++;
+        }
+    }
+    code_tokens_finish(&words);
+    return written;
+}
+
 void host_launches_write(const struct host_launches *launches,
                          const struct host_blanker *b, char *text,
                          struct host_guesses *guesses) {
+    unsigned elsewhere = 0;
     for (size_t i = 0; i < launches->count; i++) {
         struct host_guess room = room_of(&launches->list[i], b, text);
         if (is_duplicate(launches, i)) {
@@ -124,8 +169,10 @@ void host_launches_write(const struct host_launches *launches,
             if (!is_told(launches, b, room.expression)) {
                 host_guesses_add(guesses, &room);
             }
-        } else {
-            host_launch_text_write(text, room.expression, room.line, room.from, room.to);
+        } else if (!host_launch_text_write(text, room.expression, room.line, room.from,
+                                           room.to) &&
+                   elsewhere < ELSEWHERE_MAX) {
+            elsewhere += write_elsewhere(&launches->list[i], b, text);
         }
     }
 }

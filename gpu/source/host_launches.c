@@ -298,6 +298,20 @@ static void bind_answers(struct collector *c, const char *text,
     }
 }
 
+/* Whether an expression needs a parameter that has no argument. What the arguments say is
+ * the caller's, where the same name may mean its own parameter. */
+static bool needs_more(const char *expression,
+                       const struct template_parameters *parameters,
+                       const struct bindings *arguments) {
+    struct template_parameters rest = {.count = 0};
+    for (size_t i = 0; i < parameters->count; i++) {
+        if (!bindings_text(arguments, parameters->list[i].name)) {
+            rest.list[rest.count++] = parameters->list[i];
+        }
+    }
+    return template_parameters_mentioned(expression, &rest);
+}
+
 /* What waits for a host template, when that is called at token i. */
 static void answer_call(struct walk *w, size_t i) {
     const struct code_tokens *t = w->t, *own = &w->c->b->tokens;
@@ -316,7 +330,7 @@ static void answer_call(struct walk *w, size_t i) {
     struct bindings arguments = {.count = 0};
     bind_answers(w->c, text, &parameters, &arguments);
     char *expression = bindings_expand_text(w->waiting->expression, &arguments);
-    if (expression && !template_parameters_mentioned(expression, &parameters) &&
+    if (expression && !needs_more(w->waiting->expression, &parameters, &arguments) &&
         !is_running(w, expression)) {
         place(w->c, expression, w->index, walk_offset(w, i));
     } else {

@@ -374,6 +374,19 @@ Test(host_code, a_host_template_s_own_scalar_t_is_what_its_callers_say) {
         KERNELS "template <class scalar_t> void run(scalar_t *x) { q<scalar_t><<<1, "
                 "1>>>(x); }\nvoid f(void *x) { run<double>((double *)x); " ROOM "}");
     cr_expect(eq(str, told, "q<double>;"));
+    /* through another that calls its own parameter the same */
+    autofree char *chain = asked(
+        KERNELS "template <int N, class scalar_t> void in(void *x) { k<scalar_t, N><<<1, "
+                "1>>>(x); }\ntemplate <class scalar_t> void out(void *x) { in<4, "
+                "scalar_t>(x); }\ntemplate void out<float>(void *x);");
+    cr_expect(eq(str, chain, "k<float, 4>;"));
+    /* an instantiation without room for all */
+    autofree char *many =
+        asked(KERNELS "template <class scalar_t> void run(void *x) { k<scalar_t, 1><<<1, "
+                      "1>>>(x); k<scalar_t, 2><<<1, 1>>>(x); }\ntemplate void "
+                      "run<float>(void *x); template void run<short>(void *x);\n");
+    cr_expect(strstr(many, "k<float, 1>;") && strstr(many, "k<float, 2>;") &&
+              strstr(many, "k<short, 1>;"));
     autofree char *untold = asked(
         KERNELS "template <class scalar_t> void run(scalar_t *x) { q<scalar_t><<<1, "
                 "1>>>(x); " ROOM "}");
