@@ -256,6 +256,7 @@ static void lane_arrive(struct warp *w, const struct step *s, unsigned lane) {
                         : "all arrivals of the phase have come already, its bytes have "
                           "not: one arrival too many",
              m->offset);
+        mbarrier_show(b, m);
         return;
     }
     life_arrive_at(w, m);

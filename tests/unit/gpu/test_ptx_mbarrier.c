@@ -153,3 +153,20 @@ Test(ptx_async, wrong_uses_of_an_mbarrier_are_told) {
         check_finding(cases[k].body, 1, 32, cases[k].end, cases[k].code, cases[k].words);
     }
 }
+
+/* PTX leaves open what such an arrival does; its own bytes are none that were
+ * overwritten. */
+Test(ptx_async, one_arrival_too_many_is_one_mistake) {
+    struct machine_config c = {.checks = MACHINE_CHECK_DEFAULT, .threads = 1};
+    struct machine_room *r = room_new(
+        HEAD INIT("1") "@%q mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 4;\n"
+                       "@%q mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 4;\n"
+                       "@%q mbarrier.complete_tx.shared::cta.b64 [bar], 4;\n" TAIL("%t"),
+        &c);
+    room_buffer(r, "out", 32 * 4, 0);
+    room_launch(r, 1, 32);
+    char *all = room_findings(r);
+    cr_expect_eq(room_found(r, "invalid_mbarrier", NULL), 1, "%s", all);
+    free(all);
+    room_free(r);
+}
