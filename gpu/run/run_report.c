@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
+#include "gpu/ptx/machine/findings.h"
 #include "gpu/run/trial_checks.h"
 #include "protocol/finding.h"
 
@@ -37,6 +38,27 @@ static bool same_text(const json_t *a, const json_t *b, const char *member) {
     return !strcmp(json_get_string(a, member, ""), json_get_string(b, member, ""));
 }
 
+/* The finding's k-th call of an inlined function; NULL behind the last. */
+static const json_t *call_at(const json_t *finding, size_t k) {
+    const json_t *item = json_array_get(json_object_get(finding, "related"), k);
+    return strcmp(json_get_string(item, "message", ""), FINDING_CALL) ? NULL : item;
+}
+
+/* Were both found in one call? A helper's line is where many go wrong, for different
+ * reasons. */
+static bool same_calls(const json_t *a, const json_t *b) {
+    for (size_t k = 0;; k++) {
+        const json_t *x = call_at(a, k), *y = call_at(b, k);
+        if (!x || !y) {
+            return x == y;
+        }
+        if (json_get_integer(x, "line", 0) != json_get_integer(y, "line", 0) ||
+            !same_text(x, y, "file")) {
+            return false;
+        }
+    }
+}
+
 /* Those who wait at one line may wait for different things, as in a helper of all waits:
  * one of them is why the others do. */
 static bool same_place(const json_t *a, const json_t *b) {
@@ -49,8 +71,8 @@ static bool same_place(const json_t *a, const json_t *b) {
             return false;
         }
     }
-    return strcmp(json_get_string(a, "code", ""), "deadlock") != 0 ||
-           same_text(a, b, "message");
+    return same_calls(a, b) && (strcmp(json_get_string(a, "code", ""), "deadlock") != 0 ||
+                                same_text(a, b, "message"));
 }
 
 /* "_ZZ1kPfE1s" is s to people; the function is told beside it. */

@@ -34,6 +34,8 @@ def judge(check, source, result):
         return "a finding without a line: " + short(result)
     if "race" in check and not any(both_sides(f, check) for f in result["findings"]):
         return "not both sides of the race: " + short(result)
+    if "calls" in check and not told_calls(result["findings"], check["calls"]):
+        return "not the calls %s: %s" % (check["calls"], short(result))
     if "printf" in check and result.get("printf") != check["printf"]:
         return "printed %r, not %r" % (result.get("printf"), check["printf"])
     return None
@@ -48,9 +50,21 @@ def sample(checks):
     return [of_one[day % len(of_one)] for of_one in kernels.values()]
 
 
+def told_calls(findings, wanted):
+    """Are these the errors, [line, [lines of its calls, the innermost first]]?"""
+    return sorted([f["line"], calls(f.get("related", []))] for f in findings if f["severity"] == "error") == wanted
+
+
+def calls(related):
+    """Lines of the calls that stand first."""
+    lines = [r["line"] if r["message"] == "called from here" else None for r in related] + [None]
+    return lines[:lines.index(None)]
+
+
 def both_sides(finding, check):
     """Does it tell the two lines, and whose threads they were?"""
-    other = (finding.get("related") or [{}])[0]
+    related = finding.get("related", [])
+    other = (related[len(calls(related)):] or [{}])[0]
     return (finding["code"] in check["codes"] and finding["severity"] == "error" and finding["line"] in check["race"]["lines"]
             and other.get("line") in check["race"]["other"] and len(other.get("thread", ())) == len(other.get("block", ())) == 3
             and (other["block"], other["thread"]) != (finding["block"], finding["thread"]))

@@ -9,6 +9,7 @@
 
 #define MAX_TEXT 2048 /* of a symbol: a template's is long */
 #define MAX_KEPT 4096 /* different ones, before they are cut to what was asked for */
+#define MAX_CALLS 4   /* told of one place */
 
 enum level { LEVEL_ERROR, LEVEL_WARNING, LEVEL_INFO };
 
@@ -219,18 +220,22 @@ static int compare_findings(const void *a, const void *b) {
     return x->code < y->code ? -1 : x->code > y->code;
 }
 
-static void add_place(json_t *item, const struct ptx_module *m, uint32_t function,
-                      uint32_t instruction) {
+static const struct ptx_place *place_of(const struct ptx_module *m, uint32_t function,
+                                        uint32_t instruction) {
     const struct ptx_function *f = &m->functions[function];
     if (instruction >= f->code_count) {
-        return;
+        return NULL;
     }
     uint32_t place = f->code[instruction].place;
     /* Line 0 marks code that belongs to no line: the nearest one before it will do. */
     for (uint32_t k = instruction; k > 0 && (place == 0 || m->places[place].line == 0);) {
         place = f->code[--k].place;
     }
-    const struct ptx_place *at = ptx_place_told(m, place);
+    return ptx_place_told(m, place);
+}
+
+static void add_place(json_t *item, const struct ptx_module *m,
+                      const struct ptx_place *at) {
     if (!at) {
         return;
     }
@@ -242,6 +247,23 @@ static void add_place(json_t *item, const struct ptx_module *m, uint32_t functio
     }
 }
 
+/* The calls, from the innermost outwards, by which a kernel came to a line of a function
+ * that was inlined: a helper's line alone does not say which of its uses is wrong. */
+static void add_calls(json_t *related, const struct ptx_module *m,
+                      const struct ptx_place *at) {
+    for (unsigned k = 0; at && k < MAX_CALLS; k++) {
+        const struct ptx_place *inner = at;
+        at = ptx_place_caller(m, inner);
+        if (!at || (at->file == inner->file && at->line == inner->line)) {
+            continue;
+        }
+        json_t *item = json_object();
+        json_object_set_new(item, "message", json_string(FINDING_CALL));
+        add_place(item, m, at);
+        json_array_append_new(related, item);
+    }
+}
+
 static json_t *triple(const uint32_t v[3]) {
     json_t *a = json_array();
     for (unsigned k = 0; k < 3; k++) {
@@ -250,22 +272,39 @@ static json_t *triple(const uint32_t v[3]) {
     return a;
 }
 
-static void add_other(json_t *item, const struct finding *x) {
+static void add_other(json_t *related, const struct finding *x) {
     json_t *other = json_object();
     json_object_set_new(other, "message", json_clean_z(x->other.message));
-    add_place(other, x->module, x->other.function, x->other.instruction);
+    add_place(other, x->module,
+              place_of(x->module, x->other.function, x->other.instruction));
     json_object_set_new(other, "block", triple(x->other_block));
     json_object_set_new(other, "thread", triple(x->other_thread));
-    json_object_set_new(item, "related", json_pack("[o]", other));
+    json_array_append_new(related, other);
+}
+
+static void add_related(json_t *item, const struct finding *x,
+                        const struct ptx_place *at) {
+    json_t *related = json_array();
+    add_calls(related, x->module, at);
+    if (x->has_other) {
+        add_other(related, x);
+        at = place_of(x->module, x->other.function, x->other.instruction);
+        add_calls(related, x->module, at);
+    }
+    if (json_array_size(related)) {
+        json_object_set(item, "related", related);
+    }
+    json_decref(related);
 }
 
 static json_t *finding_json(const struct finding *x) {
     json_t *item = json_object();
+    const struct ptx_place *at = place_of(x->module, x->function, x->instruction);
     json_object_set_new(item, "source", json_string("run"));
     json_object_set_new(item, "code", json_string(code_names[x->code]));
     json_object_set_new(item, "severity", json_string(level_names[x->level]));
     json_object_set_new(item, "message", json_clean_z(x->message));
-    add_place(item, x->module, x->function, x->instruction);
+    add_place(item, x->module, at);
     json_object_set_new(item, "kernel", json_clean_z(x->kernel));
     json_object_set_new(item, "block", triple(x->block_id));
     json_object_set_new(item, "thread", triple(x->thread_id));
@@ -274,9 +313,7 @@ static json_t *finding_json(const struct finding *x) {
         json_object_set_new(item, "offset", json_integer(x->offset));
     }
     json_object_set_new(item, "count", json_integer((json_int_t)x->count));
-    if (x->has_other) {
-        add_other(item, x);
-    }
+    add_related(item, x, at);
     return item;
 }
 

@@ -32,6 +32,11 @@ enum finding_code {
     FINDING_UNFINISHED,       /* where a warp was when budget or time ended the launch */
 };
 
+/* The message of the calls by which a kernel came to a line of an inlined function, from
+ * the innermost outwards. In `related` they stand behind what they belong to: first the
+ * finding's own. */
+#define FINDING_CALL "called from here"
+
 struct findings *findings_new(unsigned max);
 void findings_free(struct findings *f);
 /* In front of the next launch. label: borrowed until the next call. */

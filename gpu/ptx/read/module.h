@@ -305,6 +305,9 @@ struct ptx_module {
  * header of the toolkit (its name is in angle brackets) the nearest caller that is in no
  * such header, if there is one. NULL when it belongs to no line. */
 const struct ptx_place *ptx_place_told(const struct ptx_module *m, uint32_t place);
+/* Where the code of `at` was inlined, outside of such headers; NULL: it was not. */
+const struct ptx_place *ptx_place_caller(const struct ptx_module *m,
+                                         const struct ptx_place *at);
 
 /* What holds for every instruction of a module that was read, so that later stages index
  * operands without checking them again (the table is ptx_forms.def):

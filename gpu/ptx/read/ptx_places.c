@@ -210,3 +210,12 @@ const struct ptx_place *ptx_place_told(const struct ptx_module *m, uint32_t plac
     }
     return is_in_header(m, &m->places[at]) ? &m->places[place] : &m->places[at];
 }
+
+const struct ptx_place *ptx_place_caller(const struct ptx_module *m,
+                                         const struct ptx_place *at) {
+    uint32_t caller = at->caller;
+    while (caller && is_in_header(m, &m->places[caller])) {
+        caller = m->places[caller].caller;
+    }
+    return caller && m->places[caller].line ? &m->places[caller] : NULL;
+}
