@@ -182,7 +182,7 @@ static json_t *capabilities_of(const struct mcp *m, enum mcp_version version) {
     if (mcp_has_resources(m)) {
         json_object_set_new(all, "resources",
                             json_pack("{s:b,s:b}", "subscribe", 1, "listChanged",
-                                      mcp_resources_change(m)));
+                                      mcp_changing_provider(m) != NULL));
     }
     if (mcp_has_prompts(m)) {
         json_object_set_new(all, "prompts", json_pack("{s:b}", "listChanged", 0));

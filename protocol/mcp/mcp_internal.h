@@ -182,8 +182,8 @@ void mcp_questions_stop(struct mcp *m); /* drop every unanswered question */
 /* --- mcp_resources.c, mcp_prompts.c, mcp_completion.c --- */
 
 bool mcp_has_resources(const struct mcp *m);
-/* A provider's list can change. */
-bool mcp_resources_change(const struct mcp *m);
+/* The first one whose list can change, or NULL. */
+const struct resource_provider *mcp_changing_provider(const struct mcp *m);
 /* Its stamp as JSON, null when unknown or unchanging; new reference. */
 json_t *mcp_resource_stamp(const struct mcp *m, const char *uri);
 bool mcp_has_prompts(const struct mcp *m);

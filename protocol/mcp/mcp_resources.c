@@ -23,13 +23,13 @@ bool mcp_has_resources(const struct mcp *m) {
     return provider_count(m) > 0;
 }
 
-bool mcp_resources_change(const struct mcp *m) {
+const struct resource_provider *mcp_changing_provider(const struct mcp *m) {
     for (size_t i = 0; i < provider_count(m); i++) {
         if (provider_at(m, i)->changes) {
-            return true;
+            return provider_at(m, i);
         }
     }
-    return false;
+    return NULL;
 }
 
 /* The one with the longest prefix. */

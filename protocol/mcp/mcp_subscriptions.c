@@ -233,7 +233,7 @@ static json_t *accept_filter(struct mcp_listen *l, const json_t *filter) {
     const json_t *uris = json_object_get(filter, "resourceSubscriptions");
     const json_t *tasks = json_object_get(filter, "taskIds");
     if (json_is_true(json_object_get(filter, "resourcesListChanged")) &&
-        mcp_resources_change(l->mcp)) {
+        mcp_changing_provider(l->mcp)) {
         l->list = true;
         json_object_set_new(accepted, "resourcesListChanged", json_true());
     }
@@ -279,10 +279,10 @@ static bool check_filter(const struct mcp_message *msg, const json_t *filter) {
     return true;
 }
 
-void mcp_listen(const struct mcp_message *msg) {
+static void listen_ready(const struct mcp_message *msg) {
     struct mcp *m = msg->mcp;
     const json_t *filter = json_object_get(msg->params, "notifications");
-    if (!has_room(msg) || !check_filter(msg, filter)) {
+    if (!has_room(msg)) {
         return;
     }
     json_t *id = json_loads(rpc_call_id(msg->call), JSON_DECODE_ANY, NULL);
@@ -306,23 +306,44 @@ void mcp_listen(const struct mcp_message *msg) {
                   json_pack("{s:o}", "notifications", accepted));
 }
 
+/* Changes are heard of from what was seen before: whoever listens first has it looked at.
+ */
+void mcp_listen(const struct mcp_message *msg) {
+    const json_t *filter = json_object_get(msg->params, "notifications");
+    const struct resource_provider *p = mcp_changing_provider(msg->mcp);
+    bool resources = json_is_true(json_object_get(filter, "resourcesListChanged")) ||
+                     json_object_get(filter, "resourceSubscriptions");
+    if (check_filter(msg, filter)) {
+        mcp_when_ready(msg, p && resources ? p->when_ready : NULL, p ? p->data : NULL,
+                       listen_ready);
+    }
+}
+
 /* --- legacy --- */
 
-void mcp_resources_subscribe(const struct mcp_message *msg) {
+static void subscribe_ready(const struct mcp_message *msg) {
     struct mcp *m = msg->mcp;
+    const char *uri = json_get_string(msg->params, "uri", "");
+    if (json_object_size(m->subscribed) >= MCP_MAX_SUBSCRIPTIONS) {
+        mcp_refuse(msg, "at most %d resources can be subscribed to",
+                   MCP_MAX_SUBSCRIPTIONS);
+        return;
+    }
+    json_object_set_new(m->subscribed, uri, mcp_resource_stamp(m, uri));
+    mcp_reply(msg, json_object(), MCP_UNCACHEABLE);
+}
+
+void mcp_resources_subscribe(const struct mcp_message *msg) {
     const char *uri = mcp_string_param(msg, "uri");
     if (!uri) {
         return;
     }
-    if (!mcp_provider_find(m, uri)) {
+    const struct resource_provider *p = mcp_provider_find(msg->mcp, uri);
+    if (p) {
+        mcp_when_ready(msg, p->when_ready, p->data, subscribe_ready);
+    } else {
         rpc_error(msg->call, MCP_RESOURCE_NOT_FOUND, json_pack("{s:s}", "uri", uri),
                   "Resource not found");
-    } else if (json_object_size(m->subscribed) >= MCP_MAX_SUBSCRIPTIONS) {
-        mcp_refuse(msg, "at most %d resources can be subscribed to",
-                   MCP_MAX_SUBSCRIPTIONS);
-    } else {
-        json_object_set_new(m->subscribed, uri, mcp_resource_stamp(m, uri));
-        mcp_reply(msg, json_object(), MCP_UNCACHEABLE);
     }
 }
 

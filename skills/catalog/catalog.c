@@ -237,7 +237,7 @@ static void take_folders(struct catalog *c, const struct outcome *o) {
             look->dirty = true;
             continue;
         }
-        watches_set(c->watches, i, path_basename(c->folders.list[i].path), &o->found[i]);
+        watches_set(c->watches, i, c->folders.list[i].path, &o->found[i]);
     }
 }
 

@@ -37,6 +37,7 @@ struct found {
     struct found_directory *directories;
     size_t skill_count, directory_count;
     bool missing;   /* the folder is not there */
+    bool distant;   /* nor is its parent: what comes between may go unseen */
     bool truncated; /* a limit was met */
     bool remote;    /* a file system that reports no changes of others */
 };
@@ -182,10 +183,10 @@ struct watches_events {
     void *data;
 };
 struct watches *watches_new(uv_loop_t *loop, const struct watches_events *events);
-/* The directories to watch for a folder from now on; root_name: the folder's own name, to
- * be waited for in its parent. Old watches of it that are not wanted any more go. New
- * ones are started some per turn of the loop. */
-void watches_set(struct watches *w, uint32_t folder, const char *root_name,
+/* The directories to watch for a folder from now on; root: the folder's own path, whose
+ * next part is waited for in an ancestor. Old watches of it that are not wanted any more
+ * go. New ones are started some per turn of the loop. */
+void watches_set(struct watches *w, uint32_t folder, const char *root,
                  const struct found *found);
 void watches_clear(struct watches *w); /* of all folders */
 /* Every change in this folder will be reported. */

@@ -12,6 +12,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+/* ~/.codeium/windsurf/skills lies three below what surely is there. */
+#define MAX_CLIMB 3
+
 struct walk {
     struct found *found;
     const atomic_bool *stop;
@@ -144,16 +147,19 @@ static void walk_folder(struct walk *w, int parent, const char *name, const char
     }
 }
 
-/* So that the folder is seen when it comes to be. */
+/* So that the folder is seen when it comes to be: its nearest ancestor that is there. */
 static void add_parent(struct found *f, const char *path) {
     autofree char *parent = xstrdup(path);
-    char *slash = strrchr(parent, '/');
     struct stat st;
-    if (slash && slash > parent) {
+    char *slash;
+    for (int up = 0; up < MAX_CLIMB && (slash = strrchr(parent, '/')) && slash > parent;
+         up++) {
         *slash = '\0';
         if (stat(parent, &st) == 0 && S_ISDIR(st.st_mode)) {
             add_directory(f, parent, st.st_ino, DIRECTORY_PARENT);
+            return;
         }
+        f->distant = true;
     }
 }
 

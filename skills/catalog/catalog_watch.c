@@ -156,7 +156,16 @@ static void on_turn(uv_idle_t *idle) {
     }
 }
 
-static void add(struct watches *w, uint32_t folder, const char *root_name,
+/* What is waited for in an ancestor of the root; of other directories the root's name. */
+static char *awaited_in(const char *directory, const char *root) {
+    size_t len = strlen(directory);
+    if (strncmp(root, directory, len) == 0 && root[len] == '/') {
+        return xstrndup(root + len + 1, strcspn(root + len + 1, "/"));
+    }
+    return xstrdup(path_basename(root));
+}
+
+static void add(struct watches *w, uint32_t folder, const char *root,
                 const struct found_directory *d) {
     struct folder_state *state = state_of(w, folder);
     if (w->count == CATALOG_MAX_WATCHES) {
@@ -167,7 +176,7 @@ static void add(struct watches *w, uint32_t folder, const char *root_name,
     *watch = (struct watch){.owner = w,
                             .next = w->list,
                             .path = xstrdup(d->path),
-                            .name = xstrdup(root_name),
+                            .name = awaited_in(d->path, root),
                             .inode = d->inode,
                             .folder = folder,
                             .kind = d->kind};
@@ -199,7 +208,7 @@ static bool keeps(const struct watch *watch, const struct found_directory *sorte
     return same;
 }
 
-void watches_set(struct watches *w, uint32_t folder, const char *root_name,
+void watches_set(struct watches *w, uint32_t folder, const char *root,
                  const struct found *found) {
     size_t count = found->directory_count;
     struct found_directory *sorted = xcalloc(count + 1, sizeof *sorted);
@@ -218,9 +227,10 @@ void watches_set(struct watches *w, uint32_t folder, const char *root_name,
         found->remote || found->truncated || count == 0 || count > CATALOG_MAX_WATCHES;
     for (size_t i = 0; i < count && !state->refused; i++) {
         if (!had[i]) {
-            add(w, folder, root_name, &sorted[i]);
+            add(w, folder, root, &sorted[i]);
         }
     }
+    state->refused |= found->distant;
     uv_idle_start(&w->starter, on_turn);
     free(sorted);
     free(had);

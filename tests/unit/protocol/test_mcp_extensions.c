@@ -156,8 +156,11 @@ Test(mcp_extensions, a_request_waits_until_its_provider_is_ready) {
 
 Test(mcp_extensions, a_legacy_client_hears_of_new_lists_and_of_what_it_subscribed_to) {
     struct bench *b = things_bench();
-    result_of(b, "{'jsonrpc':'2.0','id':1,'method':'resources/subscribe','params':{"
-                 "'uri':'t:1'}}");
+    say(b, "{'jsonrpc':'2.0','id':1,'method':'resources/subscribe','params':{"
+           "'uri':'t:1'}}");
+    hear_nothing(b);
+    ready(ready_arg); /* what nobody has looked at has no changes to tell of */
+    hear(b, "{'jsonrpc':'2.0','id':1,'result':{}}");
     mcp_resources_changed(b->mcp);
     hear(b, "{'jsonrpc':'2.0','method':'notifications/resources/list_changed'}");
     hear_nothing(b);
@@ -178,6 +181,8 @@ Test(mcp_extensions, a_modern_client_hears_only_of_what_it_listens_to) {
         "{'jsonrpc':'2.0','id':1,'method':'subscriptions/listen','params':{" MODERN_META
         ",'notifications':{'resourcesListChanged':true,'resourceSubscriptions':['t:1']"
         "}}}");
+    hear_nothing(b);
+    ready(ready_arg);
     const json_t *accepted =
         json_object_get(json_object_get(next(b), "params"), "notifications");
     assert_json(accepted, "{'resourcesListChanged':true,'resourceSubscriptions':['t:1']}",
