@@ -54,6 +54,7 @@ static void job_closed(uv_handle_t *handle) {
     struct pool *pool = job->pool;
     json_decref(job->params);
     json_hold_unref(job->files);
+    json_hold_unref(job->written);
     free(job->method);
     free(job->arch);
     free(job->device);
@@ -138,11 +139,25 @@ static void job_answered(struct rpc_request *request, int status, const json_t *
     pool_schedule(pool);
 }
 
-static void files_release(void *files) {
-    json_hold_unref(files);
+static void hold_release(void *hold) {
+    json_hold_unref(hold);
+}
+
+static struct rpc_request *written_send(struct pool_job *job, struct rpc_peer *peer) {
+    const json_t *text = json_hold_value(job->written);
+    const struct rpc_written params = {
+        .text = json_string_value(text),
+        .len = json_string_length(text),
+        .release = hold_release,
+        .owner = json_hold_ref(job->written),
+    };
+    return rpc_request_start_written(peer, job->method, &params, job_answered, job);
 }
 
 static struct rpc_request *job_send(struct pool_job *job, struct rpc_peer *peer) {
+    if (job->written) {
+        return written_send(job, peer);
+    }
     if (!job->files) {
         return rpc_request_start(peer, job->method, json_incref(job->params),
                                  job_answered, job);
@@ -150,7 +165,7 @@ static struct rpc_request *job_send(struct pool_job *job, struct rpc_peer *peer)
     const struct rpc_texts files = {
         .member = "files",
         .values = json_hold_value(job->files),
-        .release = files_release,
+        .release = hold_release,
         .owner = json_hold_ref(job->files),
     };
     return rpc_request_start_with(peer, job->method, json_incref(job->params), &files,
@@ -254,12 +269,8 @@ static struct pool_job *job_new(struct pool *pool, const char *method, json_t *p
     return job;
 }
 
-struct pool_job *pool_submit_files(struct pool *pool, const char *method, json_t *params,
-                                   struct json_hold *files,
-                                   const struct pool_needs *needs, pool_done *done,
-                                   void *data) {
-    struct pool_job *job = job_new(pool, method, params, needs);
-    job->files = files ? json_hold_ref(files) : NULL;
+static struct pool_job *submit(struct pool_job *job, pool_done *done, void *data) {
+    struct pool *pool = job->pool;
     job->done = done;
     job->data = data;
     job_append(pool, job);
@@ -275,6 +286,24 @@ struct pool_job *pool_submit_files(struct pool *pool, const char *method, json_t
         pool_schedule(pool);
     }
     return job;
+}
+
+struct pool_job *pool_submit_files(struct pool *pool, const char *method, json_t *params,
+                                   struct json_hold *files,
+                                   const struct pool_needs *needs, pool_done *done,
+                                   void *data) {
+    struct pool_job *job = job_new(pool, method, params, needs);
+    job->files = files ? json_hold_ref(files) : NULL;
+    return submit(job, done, data);
+}
+
+struct pool_job *pool_submit_written(struct pool *pool, const char *method,
+                                     struct json_hold *written,
+                                     const struct pool_needs *needs, pool_done *done,
+                                     void *data) {
+    struct pool_job *job = job_new(pool, method, NULL, needs);
+    job->written = json_hold_ref(written);
+    return submit(job, done, data);
 }
 
 struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *params,

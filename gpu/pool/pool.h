@@ -82,6 +82,12 @@ struct pool_job *pool_submit_files(struct pool *pool, const char *method, json_t
                                    struct json_hold *files,
                                    const struct pool_needs *needs, pool_done *done,
                                    void *data);
+/* The same with params as JSON text, which was written elsewhere: the text of written's
+ * value, a string. written gets one more holder. */
+struct pool_job *pool_submit_written(struct pool *pool, const char *method,
+                                     struct json_hold *written,
+                                     const struct pool_needs *needs, pool_done *done,
+                                     void *data);
 /* {"name", "host"} of the worker that the job ran on last: new reference, NULL before it
  * ran. For `done`, and until it returns. */
 json_t *pool_job_worker(const struct pool_job *job);

@@ -158,6 +158,17 @@ struct rpc_texts {
 struct rpc_request *rpc_request_start_with(struct rpc_peer *peer, const char *method,
                                            json_t *params, const struct rpc_texts *texts,
                                            rpc_response *cb, void *data);
+/* Params that were written elsewhere: a JSON text on one line, which is sent from where
+ * it is. release as above. */
+struct rpc_written {
+    const char *text;
+    size_t len;
+    void (*release)(void *owner);
+    void *owner;
+};
+struct rpc_request *rpc_request_start_written(struct rpc_peer *peer, const char *method,
+                                              const struct rpc_written *params,
+                                              rpc_response *cb, void *data);
 /* Forget it: cb is called with -ECANCELED from inside this call, and a late response is
  * ignored. Telling the other side is the caller's: `$/cancelRequest`, for example. */
 void rpc_request_abandon(struct rpc_request *request);

@@ -113,13 +113,19 @@ static void add_texts(struct rope *rope, const struct rpc_texts *texts) {
     buf_adds(&rope->own, *separator == '{' ? "{}" : "}");
 }
 
-static struct rope rope_begin(json_int_t id, const char *method, json_t *params,
-                              const struct rpc_texts *texts) {
+static struct rope rope_begin(json_int_t id, const char *method,
+                              void (*release)(void *owner), void *owner) {
     struct rope rope = ROPE_INIT(FRAME_MAX_BODY);
-    rope.release = texts->release;
-    rope.owner = texts->owner;
+    rope.release = release;
+    rope.owner = owner;
     buf_addf(&rope.own, "{\"jsonrpc\":\"2.0\",\"id\":%" JSON_INTEGER_FORMAT, id);
     add_method(&rope.own, method);
+    return rope;
+}
+
+static struct rope rope_with_texts(json_int_t id, const char *method, json_t *params,
+                                   const struct rpc_texts *texts) {
+    struct rope rope = rope_begin(id, method, texts->release, texts->owner);
     rpc_write_member(&rope.own, "params", params);
     if (!rope.own.full) {
         rope.own.len--; /* the brace that closes params */
@@ -145,18 +151,35 @@ static void rope_send(struct rpc_peer *peer, struct rope *rope) {
     rpc_write_send(peer, peer->mode, &out, false);
 }
 
-struct rpc_request *rpc_request_start_with(struct rpc_peer *peer, const char *method,
-                                           json_t *params, const struct rpc_texts *texts,
-                                           rpc_response *cb, void *data) {
-    struct rope rope = rope_begin(peer->next_id + 1, method, params, texts);
-    json_decref(params);
-    if (rope.own.full || peer->dead || peer->request_count >= RPC_MAX_PENDING) {
-        rope_finish(&rope);
+/* rope is moved away. */
+static struct rpc_request *rope_start(struct rpc_peer *peer, struct rope *rope,
+                                      rpc_response *cb, void *data) {
+    if (rope->own.full || peer->dead || peer->request_count >= RPC_MAX_PENDING) {
+        rope_finish(rope);
         return NULL;
     }
     struct rpc_request *request = request_add(peer, cb, data);
-    rope_send(peer, &rope);
+    rope_send(peer, rope);
     return request;
+}
+
+struct rpc_request *rpc_request_start_with(struct rpc_peer *peer, const char *method,
+                                           json_t *params, const struct rpc_texts *texts,
+                                           rpc_response *cb, void *data) {
+    struct rope rope = rope_with_texts(peer->next_id + 1, method, params, texts);
+    json_decref(params);
+    return rope_start(peer, &rope, cb, data);
+}
+
+struct rpc_request *rpc_request_start_written(struct rpc_peer *peer, const char *method,
+                                              const struct rpc_written *params,
+                                              rpc_response *cb, void *data) {
+    struct rope rope =
+        rope_begin(peer->next_id + 1, method, params->release, params->owner);
+    buf_adds(&rope.own, ",\"params\":");
+    rope_add_text(&rope, params->text, params->len);
+    buf_addc(&rope.own, '}');
+    return rope_start(peer, &rope, cb, data);
 }
 
 void rpc_request_abandon(struct rpc_request *request) {

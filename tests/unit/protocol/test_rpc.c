@@ -438,6 +438,50 @@ Test(rpc, long_texts_are_sent_from_where_they_are) {
     }
 }
 
+static void written_is_sent(const struct rpc_events *events, enum frame_mode mode,
+                            const char *params, size_t len, bool fits) {
+    struct end end;
+    struct outcome o = {0};
+    open_end(&end, events);
+    rpc_peer_free(end.peer);
+    end.peer = rpc_peer_new(mode, FRAME_MAX_BODY, events, &end);
+    end.sent.max = SIZE_MAX / 4;
+    const struct rpc_written written = {params, len, on_release, &end};
+    struct rpc_request *r =
+        rpc_request_start_written(end.peer, "run", &written, on_response, &o);
+    cr_assert(eq(int, r != NULL, fits));
+    cr_assert(eq(uint, end.released, 1));
+    if (fits) {
+        const char *body = strchr(end.sent.data, '{');
+        autofree char *all =
+            xasprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"run\",\"params\":%s}%s",
+                      params, mode == FRAME_LINES ? "\n" : "");
+        cr_assert_str_eq(body, all);
+    }
+    if (fits && events->send_rope && mode == FRAME_LINES) {
+        cr_assert(eq(ptr, (void *)(uintptr_t)end.borrowed, (void *)(uintptr_t)params));
+    }
+    close_end(&end);
+    cr_assert(eq(uint, o.count, fits));
+}
+
+/* Params that are text already are sent as they are, from where they are, and have the
+ * limit of a message: {"jsonrpc":"2.0","id":1,"method":"run","params":…} */
+Test(rpc, written_params_are_sent_from_where_they_are) {
+    static const char params[] = "{\"a\":[1,\"\\u00e9\"]}";
+    written_is_sent(&rope_events, FRAME_LINES, params, strlen(params), true);
+    written_is_sent(&inline_events, FRAME_LINES, params, strlen(params), true);
+    written_is_sent(&rope_events, FRAME_HEADERS, params, strlen(params), true);
+    size_t most = FRAME_MAX_BODY - strlen("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+                                          "\"run\",\"params\":}");
+    autofree char *many = xmalloc(most + 2);
+    memset(many, '7', most + 1);
+    many[most + 1] = '\0';
+    written_is_sent(&rope_events, FRAME_LINES, many, most + 1, false);
+    many[most] = '\0';
+    written_is_sent(&rope_events, FRAME_LINES, many, most, true);
+}
+
 /* {"jsonrpc":"2.0","id":1,"method":"run","params":{"files":{"a":"…","b":"…"}}} */
 #define AROUND_TWO 74u
 
