@@ -1,8 +1,8 @@
 #pragma once
 /* check_cache: answers of kernel/check by the content they are the answer to.
  *
- * Values are kept as compact JSON text, so that the limit in bytes is true and every hit
- * is a value of its own. The least recently used go first. In memory only. */
+ * Values are shared: nobody changes one that was put or got. Their bytes are reckoned, a
+ * little too many. The least recently used go first. In memory only. */
 #include "base/json.h"
 
 #include <stddef.h>
@@ -15,9 +15,9 @@ struct check_cache *check_cache_new(size_t max_bytes);
 void check_cache_free(struct check_cache *c); /* NULL is fine */
 /* key: 64 hex digits (hash_hex). A new reference, or NULL. Counts a hit or a miss. */
 json_t *check_cache_get(struct check_cache *c, const char *key);
-/* Keeps a copy; replaces what the key held. A value larger than a quarter of the cache is
- * not kept. */
-void check_cache_put(struct check_cache *c, const char *key, const json_t *value);
+/* Keeps a reference; replaces what the key held. A value larger than a quarter of the
+ * cache is not kept. */
+void check_cache_put(struct check_cache *c, const char *key, json_t *value);
 /* {"entries", "bytes", "hits", "misses"}: new reference. */
 json_t *check_cache_status(const struct check_cache *c);
 

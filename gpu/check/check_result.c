@@ -57,8 +57,6 @@ static struct finding_span span_in(const struct source_file *file, size_t start,
 
 #define LEFT_NAMED 8   /* kernels that one note names */
 #define NAME_SHOWN 200 /* characters of a name */
-#define LEFT_SCANNED                                                                     \
-    (256u << 10) /* bytes; a note is not worth the loop's wait for more */
 
 /* Whether the compiler's "ns::k<float>" is the template kernel k; scopes that have no
  * name in the source are left out, so the last part decides. */
@@ -143,8 +141,7 @@ static void note_no_kernels(const struct source_set *sources, const json_t *kern
     json_t *note = NULL;
     size_t files = json_array_size(kernels) ? 1 : sources->count;
     for (size_t i = 0; i < files && !note; i++) {
-        bool scanned = !json_array_size(kernels) || sources->files[i].len <= LEFT_SCANNED;
-        note = scanned ? left_note(&sources->files[i], kernels) : NULL;
+        note = left_note(&sources->files[i], kernels);
     }
     const struct source_file *unit = &sources->files[0];
     bool header = sources->count > 1 && strcmp(unit[0].display, unit[1].display) == 0;
@@ -239,6 +236,12 @@ static bool answer_is_sound(const json_t *answer) {
     return json_is_string(json_object_get(answer, "outcome"));
 }
 
+/* By the worker, which may say anything. */
+static json_int_t omitted_of(const json_t *answer) {
+    json_int_t omitted = json_get_integer(answer, "omitted", 0);
+    return omitted < 0 ? 0 : omitted > INT32_MAX ? INT32_MAX : omitted;
+}
+
 json_t *check_result_new(const struct check_input *input, const json_t *answer,
                          json_t *note, bool *keep) {
     if (!answer_is_sound(answer)) {
@@ -265,12 +268,13 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     } else if (compiled && !input->options.quick) {
         note_no_kernels(&input->closure.sources, kernels, findings);
     }
+    size_t more = findings_tidy(findings, CHECK_MAX_FINDINGS);
     json_t *result = json_pack(
         "{s:b, s:s, s:s, s:o, s:b, s:o, s:o, s:I, s:o, s:o}", "ok", 0, "arch",
         input->options.arch, "mode", input->host_stripped ? "host-stripped" : "device",
         "compiler", copied(answer, "compiler", json_null()), "cached", 0, "compile_ms",
         copied(answer, "compile_ms", json_real(0)), "diagnostics", findings, "omitted",
-        json_get_integer(answer, "omitted", 0), "confinement",
+        omitted_of(answer) + (json_int_t)more, "confinement",
         copied(answer, "confinement", json_array()), "kernels", kernels);
     if (!*keep) {
         json_object_set_new(result, "outcome", json_text(outcome, strlen(outcome)));
@@ -297,19 +301,18 @@ static bool has_error(const json_t *findings) {
     return false;
 }
 
-void check_result_complete(json_t *result, const struct check_input *input, bool cached) {
-    json_t *findings = json_object_get(result, "diagnostics");
-    kernel_facts_judge(json_object_get(result, "kernels"), input->options.arch,
-                       input->launch, findings);
+json_t *check_result_complete(const json_t *base, const json_t *launch, bool cached) {
+    json_t *findings = json_deep_copy(json_object_get(base, "diagnostics"));
+    json_t *kernels = json_deep_copy(json_object_get(base, "kernels"));
+    kernel_facts_judge(kernels, json_get_string(base, "arch", ""), launch, findings);
     size_t more = findings_tidy(findings, CHECK_MAX_FINDINGS);
-    json_int_t omitted = json_get_integer(result, "omitted", 0);
-    omitted = omitted < 0           ? 0
-              : omitted > INT32_MAX ? INT32_MAX
-                                    : omitted; /* a worker's */
-    omitted += (json_int_t)more;
+    json_int_t omitted = json_get_integer(base, "omitted", 0) + (json_int_t)more;
+    bool ok = !has_error(findings) && !json_object_get(base, "outcome");
+    json_t *result = json_copy((json_t *)(uintptr_t)base); /* it changes nothing */
+    json_object_set_new(result, "diagnostics", findings);
+    json_object_set_new(result, "kernels", kernels);
     json_object_set_new(result, "omitted", json_integer(omitted));
-    json_object_set_new(
-        result, "ok",
-        json_boolean(!has_error(findings) && !json_object_get(result, "outcome")));
+    json_object_set_new(result, "ok", json_boolean(ok));
     json_object_set_new(result, "cached", json_boolean(cached));
+    return result;
 }

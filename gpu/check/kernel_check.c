@@ -7,29 +7,29 @@
 #include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/check/check_cache.h"
+#include "gpu/check/check_maker.h"
 #include "gpu/check/check_merge.h"
 #include "gpu/check/check_reader.h"
 #include "gpu/check/check_result.h"
-#include "gpu/check/guess_attempts.h"
-#include "gpu/compile/compile.h"
 #include "gpu/compile/toolkit.h"
 #include "gpu/pool/pool.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 
 /* The machine's toolkits are looked up again after this. */
 #define TOOLKIT_FRESH_MS 2000
-#define COMPILE_MEMORY_BYTES ((size_t)6 << 30)
 #define MAX_COMPILES 128 /* in the pool; what would be compiled next is not read yet */
 
 /* One compilation on its way, and all the checks that wait for it. */
 struct compile {
     struct gpu *gpu;
-    struct pool_job *job;
-    char key[65];
+    struct pool_job
+        *job; /* NULL: a thread makes a result of its answer, and has these: */
+    struct check_input input;
     struct guess_attempts attempts;
     struct kernel_check *waiting; /* linked by next_waiting */
     struct compile *next;         /* of the gpu's */
@@ -43,11 +43,12 @@ struct kernel_check {
     json_t *merged;                /* results of the units before it, or NULL */
     struct check_reading *reading; /* at first */
     uint64_t start_us;
-    struct check_input input;
-    bool has_input;
-    struct compile *compile;
+    size_t units; /* of that file; 0: any other */
+    json_t *launch;
+    struct compile *compile; /* then */
     struct kernel_check *next_waiting;
-    uv_timer_t later; /* ends from the loop what ended inside a call */
+    struct check_completing *completing; /* at last, when that takes long */
+    uv_timer_t later;                    /* ends from the loop what ended inside a call */
     json_t *result;
     struct check_refusal refusal;
     bool refused;
@@ -214,9 +215,7 @@ json_t *gpu_status(struct gpu *gpu) {
 static void check_closed(uv_handle_t *handle) {
     struct kernel_check *check = container_of(handle, struct kernel_check, later);
     struct gpu *gpu = check->gpu;
-    if (check->has_input) {
-        check_input_finish(&check->input);
-    }
+    json_decref(check->launch);
     json_decref(check->params);
     json_decref(check->merged);
     strings_free(check->roots);
@@ -254,12 +253,10 @@ static void check_begin(struct kernel_check *check, const struct check_wants *wa
 
 /* With a result: the next unit's turn, or the end. */
 static void check_unit_end(struct kernel_check *check) {
-    if (check->merged || check->unit < check->input.closure.script_units) {
+    if (check->merged || check->unit < check->units) {
         check->merged = check_results_merge(check->merged, take(check->result));
     }
-    if (check->unit && check->unit < check->input.closure.script_units) {
-        check_input_finish(&check->input);
-        check->has_input = false;
+    if (check->unit && check->unit < check->units) {
         check->unit++;
         check_begin(check, &(struct check_wants){.script_unit = check->unit});
         return;
@@ -268,6 +265,22 @@ static void check_unit_end(struct kernel_check *check) {
         check->result = take(check->merged);
     }
     check_end(check);
+}
+
+static void check_completed(json_t *result, void *data) {
+    struct kernel_check *check = data;
+    check->completing = NULL;
+    check->result = result;
+    check_unit_end(check);
+}
+
+static void check_complete(struct kernel_check *check, json_t *base, bool cached) {
+    if (check_is_long(base)) {
+        check->completing = check_completing_start(check->gpu->loop, base, check->launch,
+                                                   cached, check_completed, check);
+    } else {
+        check_completed(check_result_complete(base, check->launch, cached), check);
+    }
 }
 
 /* --- compilations --- */
@@ -299,112 +312,153 @@ static void fail_from_status(struct kernel_check *check, int status, const char 
     } else if (status == -ENODEV) {
         autofree char *text = xasprintf("no CUDA compiler (NVRTC) was found: %s", why);
         check_refuse(check, CALL_UNAVAILABLE, "no_compiler", TOOLKIT_HINT, text);
+    } else if (status == -EMSGSIZE) {
+        check_refuse(check, CALL_BAD_PARAMS, "too_large", NULL, why);
     } else if (status != -ECANCELED) {
         check_refuse(check, CALL_UNAVAILABLE, "no_worker", POOL_HINT, why);
     }
 }
 
-static json_t *compile_params(const struct gpu *gpu, const struct check_input *input) {
-    const struct compile_job job = {
-        .sources = input->closure.sources,
-        .include_dirs = input->closure.include_dirs,
-        .options = input->options,
-        .prefix = input->closure.prefix,
-        .limits = {.wall_ms = gpu->wall_ms,
-                   .cpu_s = gpu->wall_ms / 1000 + 10,
-                   .memory_bytes = COMPILE_MEMORY_BYTES},
-    };
-    return compile_job_to_json(&job);
-}
-
 static void compile_done(struct pool_job *job, int status, const json_t *answer,
                          const json_t *error, const char *why, void *data);
 
-static void compile_submit(struct compile *compile, const struct check_input *input) {
-    struct gpu *gpu = compile->gpu;
-    compile->job =
-        pool_submit(gpu->pool, "compile", compile_params(gpu, input),
-                    &(struct pool_needs){.compile = true}, compile_done, compile);
-}
-
-/* The result that the answer makes; NULL when it makes none. */
-static json_t *compile_result(struct compile *compile, const struct pool_job *job,
-                              const json_t *answer) {
-    struct check_input *input = &compile->waiting->input;
-    autojson *own = guess_attempts_settle(&compile->attempts, input, answer);
-    autojson *note = guess_attempts_note(&compile->attempts, input, answer);
-    bool keep = false;
-    json_t *result = check_result_new(input, own ? own : answer, note, &keep);
-    json_object_set_new(result, "worker", pool_job_worker(job));
-    if (result && keep) {
-        check_cache_put(compile->gpu->cache, compile->key, result);
-    }
-    return result;
-}
-
-static void compile_done(struct pool_job *job, int status, const json_t *answer,
-                         const json_t *error, const char *why, void *data) {
-    struct compile *compile = data;
-    struct gpu *gpu = compile->gpu;
+/* The next check that waits, if any. */
+static struct kernel_check *compile_pop(struct compile *compile) {
     struct kernel_check *check = compile->waiting;
-    compile->job = NULL;
-    if (answer && check && !gpu->closing &&
-        guess_attempts_next(&compile->attempts, &check->input, answer)) {
-        compile_submit(compile, &check->input);
-        return;
-    }
-    compile_unlist(compile);
-    autojson *base = answer && check ? compile_result(compile, job, answer) : NULL;
-    while ((check = compile->waiting)) { /* a callback may cancel another of them */
+    if (check) {
         compile->waiting = check->next_waiting;
         check->compile = NULL;
-        if (base) {
-            check->result = compile->waiting ? json_deep_copy(base) : json_incref(base);
-            check_result_complete(check->result, &check->input, false);
-            check_unit_end(check);
-            continue;
-        }
-        if (error) {
-            fail_from_error(check, error);
-        } else if (answer) {
-            check_refuse(check, CALL_INTERNAL, "worker", NULL,
-                         "the worker's answer made no sense");
-        } else {
-            fail_from_status(check, status, why);
-        }
-        check_end(check);
     }
+    return check;
+}
+
+/* Nobody waits for it any more. */
+static void compile_end(struct compile *compile) {
+    struct gpu *gpu = compile->gpu;
+    check_input_finish(&compile->input);
     guess_attempts_finish(&compile->attempts);
     free(compile);
     check_reader_hold(gpu->reader, --gpu->compile_count >= MAX_COMPILES);
     gpu_drop(gpu);
 }
 
+static void compile_failed(struct compile *compile, int status, const json_t *error,
+                           const char *why) {
+    struct kernel_check *check;
+    compile_unlist(compile);
+    while ((check = compile_pop(compile))) { /* a callback may cancel another of them */
+        if (error) {
+            fail_from_error(check, error);
+        } else {
+            fail_from_status(check, status, why);
+        }
+        check_end(check);
+    }
+    compile_end(compile);
+}
+
+static const struct pool_needs compile_needs = {.compile = true};
+
+static void compile_written(struct json_hold *params, void *data) {
+    struct compile *compile = data;
+    struct gpu *gpu = compile->gpu;
+    if (gpu->closing || !compile->waiting) {
+        compile_failed(compile, -ECANCELED, NULL, "cancelled");
+        return;
+    }
+    if (!params) {
+        compile_failed(compile, -EMSGSIZE, NULL,
+                       "the sources, written as JSON, are larger than a message may be");
+        return;
+    }
+    compile->job = pool_submit_written(gpu->pool, "compile", params, &compile_needs,
+                                       compile_done, compile);
+}
+
+static void compile_submit(struct compile *compile) {
+    struct gpu *gpu = compile->gpu;
+    if (check_job_is_long(&compile->input)) {
+        check_writing_start(gpu->loop, &compile->input, gpu->wall_ms, compile_written,
+                            compile);
+        return;
+    }
+    const struct compile_job job = check_job(&compile->input, gpu->wall_ms);
+    compile->job = pool_submit(gpu->pool, "compile", compile_job_to_json(&job),
+                               &compile_needs, compile_done, compile);
+}
+
+static void compile_made(const struct check_made *made, void *data) {
+    struct compile *compile = data;
+    struct gpu *gpu = compile->gpu;
+    struct kernel_check *check;
+    if (made->again && compile->waiting && !gpu->closing) {
+        compile_submit(compile);
+        return;
+    }
+    if (made->base && made->keep) {
+        check_cache_put(gpu->cache, compile->input.key, made->base);
+    }
+    compile_unlist(compile);
+    while ((check = compile_pop(compile))) {
+        if (made->base) {
+            check_complete(check, made->base, false);
+            continue;
+        }
+        if (!made->again) {
+            check_refuse(check, CALL_INTERNAL, "worker", NULL,
+                         "the worker's answer made no sense");
+        }
+        check_end(check);
+    }
+    compile_end(compile);
+}
+
+static void compile_done(struct pool_job *job, int status, const json_t *answer,
+                         const json_t *error, const char *why, void *data) {
+    struct compile *compile = data;
+    compile->job = NULL;
+    if (!answer) {
+        compile_failed(compile, status, error, why);
+        return;
+    }
+    const struct check_material material = {
+        .input = &compile->input,
+        .attempts = &compile->attempts,
+        .answer = json_incref((json_t *)(uintptr_t)answer),
+        .worker = pool_job_worker(job),
+    };
+    check_making_start(compile->gpu->loop, &material, compile_made, compile);
+}
+
 static struct compile *compile_find(const struct gpu *gpu, const char *key) {
     struct compile *compile = gpu->compiles;
-    while (compile && strcmp(compile->key, key) != 0) {
+    while (compile && strcmp(compile->input.key, key) != 0) {
         compile = compile->next;
     }
     return compile;
 }
 
+/* input is stolen. */
 static struct compile *compile_start(struct gpu *gpu, const struct check_input *input) {
     struct compile *compile = xcalloc(1, sizeof *compile);
     compile->gpu = gpu;
-    memcpy(compile->key, input->key, sizeof compile->key);
+    compile->input = *input;
     compile->next = gpu->compiles;
     gpu->compiles = compile;
     check_reader_hold(gpu->reader, ++gpu->compile_count >= MAX_COMPILES);
     gpu->open++;
-    compile_submit(compile, input);
+    compile_submit(compile);
     return compile;
 }
 
-static void check_join(struct kernel_check *check) {
+/* input is stolen: only the first of equal ones is compiled. */
+static void check_join(struct kernel_check *check, struct check_input *input) {
     struct gpu *gpu = check->gpu;
-    struct compile *compile = compile_find(gpu, check->input.key);
-    if (!compile) {
-        compile = compile_start(gpu, &check->input);
+    struct compile *compile = compile_find(gpu, input->key);
+    if (compile) {
+        check_input_finish(input);
+    } else {
+        compile = compile_start(gpu, input);
     }
     check->compile = compile;
     check->next_waiting = compile->waiting;
@@ -413,32 +467,37 @@ static void check_join(struct kernel_check *check) {
 
 /* --- checks --- */
 
+static void check_look_up(struct kernel_check *check, struct check_input *input) {
+    struct gpu *gpu = check->gpu;
+    autojson *base = check_cache_get(gpu->cache, input->key);
+    log_debug("check key=%.12s files=%zu bytes=%zu cached=%d read_us=%llu", input->key,
+              input->closure.sources.count, input->closure.sources.bytes, base != NULL,
+              (unsigned long long)(clock_us() - check->start_us));
+    check->units = input->closure.script_units;
+    json_decref(check->launch); /* the unit's before */
+    check->launch = json_incref(input->launch);
+    if (base) {
+        check_input_finish(input);
+        check_complete(check, base, true);
+    } else {
+        check_join(check, input);
+    }
+}
+
 static void check_read(int r, struct check_input *input,
                        const struct check_refusal *refusal, void *data) {
     struct kernel_check *check = data;
-    struct gpu *gpu = check->gpu;
     check->reading = NULL;
-    check->has_input = r == 0;
-    if (check->has_input) {
-        check->input = *input;
-    }
-    if (r < 0 || gpu->closing) {
-        check->refused = r < 0;
-        check->refusal = *refusal;
-        check_end(check);
+    if (r == 0 && !check->gpu->closing) {
+        check_look_up(check, input);
         return;
     }
-    check->result = check_cache_get(gpu->cache, check->input.key);
-    log_debug("check key=%.12s files=%zu bytes=%zu cached=%d read_us=%llu",
-              check->input.key, check->input.closure.sources.count,
-              check->input.closure.sources.bytes, check->result != NULL,
-              (unsigned long long)(clock_us() - check->start_us));
-    if (check->result) {
-        check_result_complete(check->result, &check->input, true);
-        check_unit_end(check);
-    } else {
-        check_join(check);
+    if (r == 0) {
+        check_input_finish(input);
     }
+    check->refused = r < 0;
+    check->refusal = *refusal;
+    check_end(check);
 }
 
 static void check_begin(struct kernel_check *check, const struct check_wants *wants) {
@@ -498,6 +557,9 @@ struct kernel_check *kernel_check_start(struct gpu *gpu, const json_t *params,
 void kernel_check_cancel(struct kernel_check *check) {
     if (check->reading) {
         check_reading_cancel(take(check->reading));
+    }
+    if (check->completing) {
+        check_completing_cancel(take(check->completing));
     }
     struct compile *compile = take(check->compile);
     if (compile) {

@@ -510,7 +510,10 @@ def large_sources():
     host = "void h@(float *x, int n) { std::vector<float> v(n); k0<<<n / 256, 256>>>(x, n); }\n"
     return (("a 4 MB kernel", "__global__ void k(float *x) {\n%s}\n" % repeated("  x[1] = x[2] + x[3]; // one more\n")),
             ("4 MB of host code and a kernel", kernel.replace("@", "0") + repeated(host)),
-            ("4 MB with an error", "#error stop\n" + repeated(kernel + host)))
+            ("4 MB with an error", "#error stop\n" + repeated(kernel + host)),
+            ("4 MB with an error to cure", repeated(host) + "__global__ void k0(int *x) { *x = 1 }\n"),
+            ("16 MB of host code and a kernel", kernel.replace("@", "0") + repeated(host, 16 << 20)),
+            ("600 kernels", repeated(kernel, 600 * len(kernel))))
 
 
 def bench_turns():

@@ -61,9 +61,9 @@ Test(check_result, absurd_figures_do_no_harm) {
         bool keep;
         json_t *result = check_result_new(&input, answer, NULL, &keep);
         cr_assert_not_null(result);
-        check_result_complete(result, &input, false);
-        cr_expect_geq(json_get_integer(result, "omitted", -1), 0);
-        cr_expect_not(json_is_true(json_object_get(result, "ok")));
+        autojson *complete = check_result_complete(result, NULL, false);
+        cr_expect_geq(json_get_integer(complete, "omitted", -1), 0);
+        cr_expect_not(json_is_true(json_object_get(complete, "ok")));
         json_decref(result);
         check_input_finish(&input);
     }
@@ -106,6 +106,28 @@ Test(check_result, long_expressions_take_bounded_time) {
     cr_expect_not_null(result);
     cr_expect_lt(clock_ms() - start, 10000);
     json_decref(result);
+    check_input_finish(&input);
+    buf_finish(&text);
+}
+
+/* A template kernel that was left out is told of however long the file is. */
+Test(check_result, kernels_left_out_are_told_in_long_files) {
+    struct buf text = BUF_INIT(1u << 24);
+    buf_adds(&text, "__global__ void k() {}\n");
+    while (text.len < (1u << 20)) {
+        buf_adds(&text, "// one of many lines\n");
+    }
+    buf_adds(&text, "template <class T> __global__ void left(T *x) { *x = 1; }\n");
+    struct check_input input;
+    input_open(&input, text.data);
+    autojson *answer = answer_new("compiled", json_array());
+    json_array_append_new(json_object_get(answer, "kernels"),
+                          json_pack("{s:s, s:s}", "name", "k", "symbol", "k"));
+    bool keep;
+    autojson *result = check_result_new(&input, answer, NULL, &keep);
+    const json_t *note = json_array_get(json_object_get(result, "diagnostics"), 0);
+    cr_assert_str_eq(json_get_string(note, "code", ""), "no_kernels");
+    cr_expect_not_null(strstr(json_get_string(note, "message", ""), "\"left\""));
     check_input_finish(&input);
     buf_finish(&text);
 }

@@ -351,6 +351,91 @@ Test(kernel_check, joins_and_cancels, .timeout = 60) {
     check_room_close(&room);
 }
 
+static json_int_t cached(struct gpu *gpu) {
+    autojson *status = gpu_status(gpu);
+    return json_get_integer(json_object_get(status, "cache"), "entries", 0);
+}
+
+/* Two of the same whose answer has come, and is being made a result. */
+static void start_making(struct check_room *room, const char *source,
+                         struct check_answer a[2], struct kernel_check *c[2]) {
+    autojson *params = json_pack("{s:s}", "source", source);
+    for (int i = 0; i < 2; i++) {
+        a[i] = (struct check_answer){0};
+        c[i] = kernel_check_start(room->gpu, params, &room->origin, check_answer_take,
+                                  &a[i]);
+    }
+    while (!submitted(room->gpu)) {
+        uv_run(&room->loop, UV_RUN_ONCE);
+    }
+    while (submitted(room->gpu)) {
+        uv_run(&room->loop, UV_RUN_ONCE);
+    }
+    cr_assert_eq(a[0].calls, 0);
+}
+
+/* Cancelled while its result is made: the other still gets it, and so does who asks
+ * later. The end of everything in between does no harm. */
+Test(kernel_check, cancels_what_is_being_made, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    struct check_answer a[2];
+    struct kernel_check *c[2];
+    check_room_open(&room, NULL);
+    start_making(&room, AXPY, a, c);
+    kernel_check_cancel(c[0]);
+    check_room_run(&room, a, 2);
+    cr_assert(json_is_null(a[0].result));
+    cr_assert(is_ok(a[1].result));
+    json_decref(a[1].result);
+
+    start_making(&room, AXPY "\n", a, c);
+    kernel_check_cancel(c[0]);
+    kernel_check_cancel(c[1]);
+    check_room_run(&room, a, 2);
+    cr_assert(json_is_null(a[1].result));
+    while (cached(room.gpu) < 2) {
+        uv_run(&room.loop, UV_RUN_ONCE);
+    }
+    autojson *kept = check_room_check(&room, json_pack("{s:s}", "source", AXPY "\n"));
+    cr_assert(json_is_true(json_object_get(kept, "cached")));
+
+    start_making(&room, AXPY "\n\n", a, c);
+    kernel_check_cancel(c[1]);
+    check_room_close(&room);
+    cr_assert_eq(a[0].calls + a[1].calls, 2);
+    json_decref(a[0].result);
+}
+
+/* Sources that are written on a thread are compiled like others; who cancels meanwhile
+ * hears so, and so does who comes when it is too late. */
+Test(kernel_check, long_sources, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    autobuf text = BUF_INIT(1u << 22);
+    while (text.len < (1u << 20)) {
+        buf_adds(&text, "// one of many lines\n");
+    }
+    buf_adds(&text, AXPY);
+    check_room_open(&room, NULL);
+    join_and_cancel(&room, text.data, false);
+    struct check_answer a[2] = {0};
+    buf_addc(&text, '\n');
+    buf_addc(&text, '\n');
+    autojson *params = json_pack("{s:s}", "source", text.data);
+    struct kernel_check *c =
+        kernel_check_start(room.gpu, params, &room.origin, check_answer_take, &a[0]);
+    uv_run(&room.loop, UV_RUN_ONCE); /* it was read, and is written */
+    kernel_check_cancel(c);
+    check_room_run(&room, a, 1);
+    kernel_check_start(room.gpu, params, &room.origin, check_answer_take, &a[1]);
+    uv_run(&room.loop, UV_RUN_ONCE);
+    check_room_close(&room);
+    cr_assert_eq(a[1].calls, 1);
+    cr_assert(json_is_null(a[0].result));
+    cr_assert(json_is_null(a[1].result));
+}
+
 /* The advice that saves days. */
 Test(kernel_check, advice, .timeout = 60) {
     NEED_COMPILER();

@@ -1,0 +1,167 @@
+#include "gpu/check/check_maker.h"
+
+#include "base/buf.h"
+#include "base/json_hold.h"
+#include "base/mem.h"
+#include "gpu/check/check_result.h"
+#include "protocol/rpc/frame.h"
+
+/* --- what a worker is asked --- */
+
+#define COMPILE_MEMORY_BYTES ((size_t)6 << 30)
+#define MAX_WRITTEN_INLINE (256u << 10) /* bytes of sources: half a millisecond */
+
+struct check_writing {
+    uv_work_t work;
+    struct check_input *input;
+    unsigned wall_ms;
+    json_t *text;
+    check_writing_done *done;
+    void *data;
+};
+
+struct compile_job check_job(struct check_input *input, unsigned wall_ms) {
+    return (struct compile_job){
+        .sources = input->closure.sources,
+        .include_dirs = input->closure.include_dirs,
+        .options = input->options,
+        .prefix = input->closure.prefix,
+        .limits = {.wall_ms = wall_ms,
+                   .cpu_s = wall_ms / 1000 + 10,
+                   .memory_bytes = COMPILE_MEMORY_BYTES},
+    };
+}
+
+bool check_job_is_long(const struct check_input *input) {
+    return input->closure.sources.bytes > MAX_WRITTEN_INLINE;
+}
+
+static void write_on_thread(uv_work_t *work) {
+    struct check_writing *w = container_of(work, struct check_writing, work);
+    const struct compile_job job = check_job(w->input, w->wall_ms);
+    autojson *json = compile_job_to_json(&job);
+    autobuf text = BUF_INIT(FRAME_MAX_BODY);
+    if (json_write(&text, json) == 0) {
+        w->text = json_stringn_nocheck(text.data, text.len);
+    }
+}
+
+static void on_written(uv_work_t *work, int status) {
+    (void)status; /* nobody cancels the work itself */
+    struct check_writing *w = container_of(work, struct check_writing, work);
+    struct json_hold *params = w->text ? json_hold_new(w->work.loop, w->text) : NULL;
+    w->done(params, w->data);
+    json_hold_unref(params);
+    free(w);
+}
+
+void check_writing_start(uv_loop_t *loop, struct check_input *input, unsigned wall_ms,
+                         check_writing_done *done, void *data) {
+    struct check_writing *w = xcalloc(1, sizeof *w);
+    w->input = input;
+    w->wall_ms = wall_ms;
+    w->done = done;
+    w->data = data;
+    uv_queue_work(loop, &w->work, write_on_thread, on_written);
+}
+
+/* --- from an answer to a result that every request shares --- */
+
+struct check_making {
+    uv_work_t work;
+    struct check_material from;
+    struct check_made made;
+    check_making_done *done;
+    void *data;
+};
+
+static void make_base(struct check_making *m) {
+    const struct check_material *from = &m->from;
+    autojson *own = guess_attempts_settle(from->attempts, from->input, from->answer);
+    autojson *note = guess_attempts_note(from->attempts, from->input, from->answer);
+    m->made.base =
+        check_result_new(from->input, own ? own : from->answer, note, &m->made.keep);
+    if (m->made.base) {
+        json_object_set(m->made.base, "worker", from->worker);
+    }
+}
+
+static void make_on_thread(uv_work_t *work) {
+    struct check_making *m = container_of(work, struct check_making, work);
+    m->made.again = guess_attempts_next(m->from.attempts, m->from.input, m->from.answer);
+    if (!m->made.again) {
+        make_base(m);
+    }
+}
+
+static void on_made(uv_work_t *work, int status) {
+    (void)status;
+    struct check_making *m = container_of(work, struct check_making, work);
+    m->done(&m->made, m->data);
+    json_release(m->work.loop, m->from.answer);
+    json_release(m->work.loop, m->made.base);
+    json_decref(m->from.worker);
+    free(m);
+}
+
+void check_making_start(uv_loop_t *loop, const struct check_material *material,
+                        check_making_done *done, void *data) {
+    struct check_making *m = xcalloc(1, sizeof *m);
+    m->from = *material;
+    m->done = done;
+    m->data = data;
+    uv_queue_work(loop, &m->work, make_on_thread, on_made);
+}
+
+/* --- what the single request adds --- */
+
+struct check_completing {
+    uv_work_t work;
+    json_t *base, *launch, *result;
+    bool cached;
+    check_completing_done *done; /* NULL: cancelled */
+    void *data;
+};
+
+#define MAX_INLINE                                                                       \
+    64 /* kernels; a turn of the loop has a millisecond or two for them                  \
+        */
+
+bool check_is_long(const json_t *base) {
+    return json_array_size(json_object_get(base, "kernels")) > MAX_INLINE;
+}
+
+static void complete_on_thread(uv_work_t *work) {
+    struct check_completing *c = container_of(work, struct check_completing, work);
+    c->result = check_result_complete(c->base, c->launch, c->cached);
+}
+
+static void on_completed(uv_work_t *work, int status) {
+    (void)status;
+    struct check_completing *c = container_of(work, struct check_completing, work);
+    if (c->done) {
+        c->done(c->result, c->data);
+    } else {
+        json_release(c->work.loop, c->result);
+    }
+    json_release(c->work.loop, c->base);
+    json_decref(c->launch);
+    free(c);
+}
+
+struct check_completing *check_completing_start(uv_loop_t *loop, json_t *base,
+                                                json_t *launch, bool cached,
+                                                check_completing_done *done, void *data) {
+    struct check_completing *c = xcalloc(1, sizeof *c);
+    c->base = json_incref(base);
+    c->launch = json_incref(launch);
+    c->cached = cached;
+    c->done = done;
+    c->data = data;
+    uv_queue_work(loop, &c->work, complete_on_thread, on_completed);
+    return c;
+}
+
+void check_completing_cancel(struct check_completing *completing) {
+    completing->done = NULL;
+}
