@@ -167,7 +167,7 @@ const struct safety_pattern safety_patterns[] = {
                  INTERPRETER,
              "runs what was downloaded without anybody having read it"),
     INSTALLS("<(curl|<(wget|<( curl",
-             "(?:" SHELL "|\\bsource|(?:^|\\s)\\.)\\s+<\\(\\s*(?:curl|wget)\\b",
+             "(?:" SHELL "|\\bsource|(?:^|[\\s`;&|(])\\.)\\s+<\\(\\s*(?:curl|wget)\\b",
              "runs what was downloaded without anybody having read it"),
     INSTALLS("$(curl|$(wget|`curl|`wget|$( curl",
              "(?:\\beval\\s+[\"']?|(?:" SHELL
@@ -196,6 +196,11 @@ const struct safety_pattern safety_patterns[] = {
          "\\b(?:exec|eval)\\s*\\(\\s*(?:compile\\()?\\s*(?:\\w+\\.)*(?:b64decode|fromhex|"
          "atob|Buffer\\.from)\\s*\\(|"
          "\\b(?:exec|eval)\\s*\\(\\s*__import__\\([^\\n]{0,60}b64decode",
+         "runs code that is hidden by an encoding"),
+    RULE("decoded_execution", BLOCK, IN_ALL, WINDOW_LINE, "powershell|pwsh",
+         "\\b(?:powershell|pwsh)(?:\\.exe)?\\b[^\\n|]{0,80}\\s-e(?:c|nc|ncodedcommand)?"
+         "\\s+"
+         "[\"']?[A-Za-z0-9+/]{8,}",
          "runs code that is hidden by an encoding"),
     /* --- gives somebody else a shell --- */
     RULE("reverse_shell", BLOCK, IN_ALL, WINDOW_LINE, "/dev/tcp/|/dev/udp/",
@@ -246,6 +251,12 @@ const struct safety_pattern safety_patterns[] = {
          "\\b(?:scp|rsync|rclone\\s+copy|s3\\s+cp)\\s(?:-(?!i\\b)\\w+\\s+)*" SECRET_FILE
          "\\S*\\s+\\S*(?:\\w:|://)",
          "sends a file with secrets over the network"),
+    RULE(
+        "secret_exfiltration", BLOCK, IN_ALL, WINDOW_LINE, "curl|wget|nc |ncat|netcat",
+        "(?<![\\w./"
+        "-])(?:env|printenv)\\s*\\|\\s*(?:[^\\n|]{0,80}\\|\\s*){0,2}(?:curl|wget|nc|ncat|"
+        "netcat)\\s",
+        "sends the environment, secrets and all, over the network"),
     RULE("secret_exfiltration", BLOCK, IN_CODE | IN_SCRIPT, WINDOW_UNIT,
          ".ssh/|id_rsa|id_ed25519|.aws/credentials|.netrc|/etc/"
          "shadow|login.keychain|.gnupg/|.git-credentials",
@@ -424,7 +435,8 @@ const struct safety_pattern safety_patterns[] = {
          "webhook.site|requestbin|ngrok|"
          "pipedream|oast.|burpcollaborator|interact.sh|termbin",
          "\\bhttps?://"
-         "[\\w.-]*(?:pastebin\\.com|paste\\.ee|hastebin\\.com|rentry\\.co|dpaste\\.(?:"
+         "(?:[\\w-]+\\.)*(?:pastebin\\.com|paste\\.ee|hastebin\\.com|rentry\\.co|"
+         "dpaste\\.(?:"
          "com|org)|0x0\\.st|transfer\\.sh|"
          "file\\.io|gofile\\.io|webhook\\.site|requestbin\\.\\w+|ngrok(?:-free)?\\.(?:io|"
          "app|dev)|pipedream\\.net|"

@@ -20,7 +20,7 @@
 
 static struct {
     struct pattern *compiled[MAX_PATTERNS];
-    struct pattern *denial, *order, *quotation;
+    struct pattern *denial, *denial_in_code, *order, *quotation;
     struct words_scan *words;
 } tables;
 static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
@@ -38,6 +38,9 @@ static void make_tables(void) {
     tables.denial = pattern_new("\\b(?:never|(?:do|must|should)\\W{1,4}not|don't|"
                                 "avoid|refuse|reject|flags?|detects?|blocks?|"
                                 "instead of|rather than|dangerous)\\b[^.!?\\n]{0,80}$");
+    tables.denial_in_code = pattern_new(
+        "^\\s*(?:#|//)[^\\n]{0,40}?(?:\\b(?:wrong|bad|never|don't|do not|avoid|"
+        "unsafe|insecure|dangerous|vulnerable)\\b|\xE2\x9D\x8C)[^\\n]{0,80}$");
     tables.order =
         pattern_new("\\b(?:you (?:must|should|are to)|ignore (?:all|any|previous|the)|do "
                     "not (?:tell|mention|reveal|show|inform)|"
@@ -175,11 +178,13 @@ static struct finding_span span_of(const struct scan *s, size_t at, size_t end) 
                                  (int)last + 1, (int)(end - s->lines.starts[last]) + 1};
 }
 
-/* "Never run `…`" teaches; it asks for nothing. */
+/* "Never run `…`" teaches, and so does a comment "# WRONG: …" in an example. */
 static bool is_denied(const struct scan *s, size_t at) {
     size_t line = lines_at(&s->lines, at), start = s->lines.starts[line];
-    return s->kinds[line] == IN_PROSE &&
-           pattern_is_in(tables.denial, s->text + start, at - start);
+    const struct pattern *denial = s->kinds[line] == IN_PROSE  ? tables.denial
+                                   : s->kinds[line] == IN_CODE ? tables.denial_in_code
+                                                               : NULL;
+    return denial && pattern_is_in(denial, s->text + start, at - start);
 }
 
 /* "Text such as 'ignore …'" shows what an attack looks like; the frontmatter's quotes are
