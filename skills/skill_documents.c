@@ -134,10 +134,6 @@ static const struct {
      "ignore it."},
 };
 
-static bool in_frontmatter(const struct skill_text *t, size_t offset) {
-    return t->yaml_end > t->yaml && offset >= t->yaml && offset <= t->yaml_end;
-}
-
 static char *hover_skill(const struct document *d, const json_t *result, size_t offset,
                          size_t *start, size_t *end) {
     (void)result;
@@ -169,15 +165,50 @@ static bool line_prefix(const struct document *d, size_t offset, size_t *ret_sta
     return true;
 }
 
+/* The frontmatter by its lines: half a key makes the YAML unreadable, and who begins a
+ * file has not closed it. Then it goes as far as there is no heading. */
+static bool frontmatter_lines(const struct document *d, size_t *ret_start,
+                              size_t *ret_end) {
+    size_t at = d->len >= 3 && memcmp(d->text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    bool inside = false;
+    for (size_t end; at < d->len; at = end + 1) {
+        const char *nl = memchr(d->text + at, '\n', d->len - at);
+        end = nl ? (size_t)(nl - d->text) : d->len;
+        bool rule = end - at >= 3 && memcmp(d->text + at, "---", 3) == 0;
+        if (inside && (rule || d->text[at] == '#')) {
+            *ret_end = at;
+            return true;
+        }
+        if (!inside && !rule) {
+            return false;
+        }
+        *ret_start = inside ? *ret_start : end + 1;
+        inside = true;
+    }
+    *ret_end = d->len;
+    return inside && *ret_start <= d->len;
+}
+
+/* A line begins with the key and its colon. */
+static bool has_key(const char *text, size_t len, const char *key) {
+    size_t n = strlen(key);
+    for (const char *at = text, *end = text + len; at && at < end;) {
+        if ((size_t)(end - at) > n && memcmp(at, key, n) == 0 && at[n] == ':') {
+            return true;
+        }
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    return false;
+}
+
 static json_t *complete_skill(const struct document *d, size_t offset) {
-    struct skill_text t;
-    size_t start;
+    size_t start, from, to;
     json_t *list = json_array();
-    skill_text_read(&t, d->text, d->len);
-    /* Half a key makes the YAML unreadable; its place is still known by the lines. */
-    bool inside = in_frontmatter(&t, offset) && line_prefix(d, offset, &start);
+    bool inside = frontmatter_lines(d, &from, &to) && offset >= from && offset <= to &&
+                  line_prefix(d, offset, &start);
     for (size_t i = 0; inside && i < ARRAY_LEN(keys); i++) {
-        if (!skill_text_pair(&t, keys[i].name)) {
+        if (!has_key(d->text + from, to - from, keys[i].name)) {
             json_array_append_new(
                 list, json_pack("{s:s,s:s,s:s,s:s,s:I,s:I}", "label", keys[i].name,
                                 "detail", "frontmatter", "documentation", keys[i].doc,
@@ -185,7 +216,6 @@ static json_t *complete_skill(const struct document *d, size_t offset) {
                                 (json_int_t)offset));
         }
     }
-    skill_text_finish(&t);
     return list;
 }
 
