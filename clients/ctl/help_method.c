@@ -136,7 +136,8 @@ static char *shown_name(const json_t *parameter) {
     size_t len = strlen(option);
     bool list =
         method_has_type(parameter, "array") && !method_has_type(parameter, "integer");
-    bool simple = option[len - 1] == 's' && strcmp(option + len - 4, "ches") != 0;
+    bool simple = option[len - 1] == 's' && option[len - 2] != 's' &&
+                  strcmp(option + len - 4, "ches") != 0;
     if (list && simple && !method_takes_commas(parameter)) {
         option[len - 1] = '\0';
     }

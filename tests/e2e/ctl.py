@@ -225,6 +225,7 @@ def help_of_every_command(room):
 def help_says_what_schemas_know(room):
     """The usage's words, choices, ranges and defaults are those of the daemon's table."""
     out = room.run("help", "skill", "install")[1]
+    holds(out, r"--suppress VALUE")
     holds(out, r"^usage: upskillctl skill install NAME\|FOLDER --agents VALUE \[options\]",
           r"--scope project\|user .*\(default\s+project\)", r"--agents VALUE .*\(required;",
           r"\nexample: upskillctl skill install h100-cuda-kernels --agents claude-code --scope project\n")
