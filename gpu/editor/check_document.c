@@ -10,6 +10,7 @@
 #include "gpu/editor/check_lens.h"
 #include "gpu/editor/check_members.h"
 #include "gpu/spec/check_case.h"
+#include "gpu/spec/rounded_args.h"
 #include "gpu/validate/kernel_validate.h"
 #include "protocol/finding.h"
 #include "protocol/operation.h"
@@ -62,8 +63,9 @@ static void tell_at(struct judge *j, enum finding_severity severity, const char 
     }
 }
 
-/* An error that begins with the path of its field: "args[2].shape[0]: unknown size". */
-static void tell_error(struct judge *j, const char *code, const char *message) {
+/* What begins with the path of its field: "args[2].shape[0]: unknown size". */
+static void tell_field(struct judge *j, enum finding_severity severity, const char *code,
+                       const char *message) {
     const char *path = message, *colon;
     if (!strncmp(path, "case ", 5) && (colon = strstr(path, ": "))) {
         path = colon + 2;
@@ -73,7 +75,11 @@ static void tell_error(struct judge *j, const char *code, const char *message) {
     size_t place = json_places_find(&j->places, path, len, &whole);
     place = whole || path[len] == ':' ? place : SIZE_MAX;
     bool key = whole && !strncmp(path + len, ": unknown;", 10);
-    tell_at(j, FINDING_ERROR, code, place, key, message);
+    tell_at(j, severity, code, place, key, message);
+}
+
+static void tell_error(struct judge *j, const char *code, const char *message) {
+    tell_field(j, FINDING_ERROR, code, message);
 }
 
 /* --- JSON --- */
@@ -170,12 +176,18 @@ static bool judge_types(struct judge *j, const json_t *spec) {
 }
 
 static bool judge_cases(struct judge *j, const struct check_spec *spec) {
+    char rounded[1024];
+    bool told = false;
     for (size_t i = 0; i < spec->case_count; i++) {
         struct check_case c;
         struct err err = {0};
         if (check_case_resolve(&c, spec, i, &err) < 0) {
             tell_error(j, "bad_spec", err.msg);
             return false;
+        }
+        if (!told && case_rounded_argument(&c, rounded, sizeof rounded)) {
+            tell_field(j, FINDING_WARNING, ROUNDED_ARGS_CODE, rounded);
+            told = true;
         }
         check_case_finish(&c);
     }

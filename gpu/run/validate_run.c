@@ -11,6 +11,7 @@
 #include "gpu/run/validate_result.h"
 #include "gpu/run/validate_timing.h"
 #include "gpu/spec/odd_sizes.h"
+#include "gpu/spec/rounded_args.h"
 #include "gpu/spec/spec_npy.h"
 
 #include <errno.h>
@@ -258,6 +259,17 @@ void validate_stop(void) {
     trials_stop();
 }
 
+/* Of the cases that were asked for: with an added one's odd sizes any quotient rounds. */
+static void warn_rounded(struct run *run) {
+    char message[1024];
+    for (size_t i = 0; i < run->case_count; i++) {
+        if (case_rounded_argument(&run->cases[i], message, sizeof message)) {
+            run_report_note(&run->report, ROUNDED_ARGS_CODE, "warning", NULL, message);
+            return;
+        }
+    }
+}
+
 static int resolve_cases(struct run *run, struct err *err) {
     size_t given = run->spec.case_count, added = odd_sizes_add(&run->spec);
     for (size_t i = 0; i < given + added; i++) {
@@ -315,6 +327,7 @@ static void run_all(struct run *run) {
         return;
     }
     warn_self_reference(run);
+    warn_rounded(run);
     run_trials(run);
     validate_timing(run);
     race_trial(run);

@@ -19,6 +19,7 @@ struct reader {
     int name_len;
     char hint[64]; /* what to write instead of it, or "" */
     unsigned depth;
+    bool rounds; /* a quotient had a remainder */
 };
 
 static int64_t read_sum(struct reader *r);
@@ -173,7 +174,9 @@ static int64_t read_product(struct reader *r) {
                 fail(r, "there is no '//': '/' is the quotient of whole numbers");
             }
             int64_t by = read_atom(r);
-            value = can_divide(r, value, by) ? value / by : 0;
+            bool can = can_divide(r, value, by);
+            r->rounds |= can && value % by != 0;
+            value = can ? value / by : 0;
         } else if (take_char(r, '%')) {
             int64_t by = read_atom(r);
             value = can_divide(r, value, by) ? value % by : 0;
@@ -219,4 +222,14 @@ int integer_expression(const char *text, const struct size_values *sizes, int64_
     }
     *ret = value;
     return 0;
+}
+
+bool integer_expression_rounds(const char *text, const struct size_values *sizes) {
+    struct reader r = {.text = text, .at = text, .sizes = sizes};
+    int64_t ignored;
+    if (integer_expression(text, sizes, &ignored, NULL) < 0) {
+        return false;
+    }
+    read_sum(&r);
+    return r.rounds;
 }

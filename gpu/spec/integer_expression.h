@@ -5,6 +5,7 @@
  *   max(a, b, …); / and % round toward zero as in C.
  * Evaluated in signed 64 bits; an overflow, a division by zero and an unknown name are
  * errors that quote the expression. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,3 +26,5 @@ struct size_values {
 /* -EINVAL with a sentence ("cannot evaluate 'rows / cols': division by zero"). */
 int integer_expression(const char *text, const struct size_values *sizes, int64_t *ret,
                        struct err *err);
+/* Whether it can be evaluated and one of its '/' leaves a remainder. */
+bool integer_expression_rounds(const char *text, const struct size_values *sizes);

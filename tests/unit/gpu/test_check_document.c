@@ -50,6 +50,27 @@ Test(check_document, a_good_spec_has_no_findings) {
     cr_assert_eq(json_array_size(findings), 0);
 }
 
+/* "1 / n" of sizes is C's, as everywhere in a spec; with n = 3 it loses all there is. */
+Test(check_document, a_float_that_whole_numbers_round_is_told) {
+#define SCALAR(type, value)                                                              \
+    HEAD " \"args\": [" X ",\n {\"name\": \"s\", \"type\": \"" type                      \
+         "\", \"value\": " value "}]" TAIL
+    expect_finding(SCALAR("float32", "«\"1 / n\"»"), "warning", "integer_division",
+                   "is 0: a float32 that is to keep the fraction is written '1.0 / n'");
+    expect_finding(SCALAR("float16", "«\"(n + 4) / 2\"»"), "warning", "integer_division",
+                   "is 3: a float16 that is to keep the fraction is written "
+                   "'1.0 * (n + 4) / 2'");
+    static const char *const fine[] = {
+        SCALAR("float32", "\"1.0 / n\""), SCALAR("float32", "\"6 / n\""),
+        SCALAR("float32", "\"n * 2\""),   SCALAR("float32", "\"rsqrt(n)\""),
+        SCALAR("float32", "0.5"),         SCALAR("int32", "\"4 / n\"")};
+    for (size_t i = 0; i < ARRAY_LEN(fine); i++) {
+        autojson *findings = json_array();
+        check_document_judge(fine[i], strlen(fine[i]), NULL, "k.check.json", findings);
+        cr_assert_eq(json_array_size(findings), 0, "%s", fine[i]);
+    }
+}
+
 Test(check_document, syntax) {
     expect_finding("{\"sizes\": {\"n\": 3},\n  «launch»: 3}", "error", "json", "launch");
     expect_finding("{\"sizes\": [1, 2«}»", "error", "json", "']' expected");
