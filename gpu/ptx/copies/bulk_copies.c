@@ -144,9 +144,11 @@ void bulk_begin(const struct bulk_copy *c) {
 
 bool bulk_deliver(struct block *b, uint32_t mbarrier) {
     uint32_t kept = 0, count = b->arrivals.count;
+    const struct mbarrier *m = mbarrier_find(b, mbarrier);
+    uint32_t phase = m->phase;
     for (uint32_t k = 0; k < count; k++) {
         struct bulk_copy *c = &b->arrivals.items[k];
-        if (c->mbarrier == mbarrier) {
+        if (c->mbarrier == mbarrier && m->phase == phase) {
             arrive_at(b, c);
         } else {
             b->arrivals.items[kept++] = *c;
@@ -202,8 +204,13 @@ static void end_arrivals(struct block *b) {
     for (uint32_t k = 0; k < list->count; k++) {
         struct bulk_copy *c = &list->items[k];
         if (c->kind != BULK_ARRIVE && c->kind != BULK_NOTHING) {
-            tell_unwaited(c, "The block exited before this copy arrived: nobody waited "
-                             "for the phase of its mbarrier");
+            const struct mbarrier *m = mbarrier_find(b, c->mbarrier);
+            tell_unwaited(c, m && m->valid && m->bytes < (int64_t)c->bytes
+                                 ? "Nobody knows when this copy arrives: expect_tx "
+                                   "announced fewer bytes than are copied, so the phase "
+                                   "of its mbarrier may be over before"
+                                 : "The block exited before this copy arrived: nobody "
+                                   "waited for the phase of its mbarrier");
         }
         copy_arrive(c, b);
         life_told(b, c->warp, c->time);

@@ -69,7 +69,8 @@ void bulk_combine(const struct bulk_copy *c, uint8_t *to, const uint8_t *from,
                   uint64_t bytes);
 /* Makes the destination of a copy count as not initialised. */
 void bulk_begin(const struct bulk_copy *c);
-/* What completes at this mbarrier is done. true: there was something. */
+/* What completes the present phase of this mbarrier is done; behind that, copies of which
+ * expect_tx knew nothing are still on their way. true: there was something. */
 bool bulk_deliver(struct block *b, uint32_t mbarrier);
 bool bulk_copies_to(const struct block *b, uint64_t offset, uint64_t bytes);
 /* A block has ended: findings for what nobody waited for, which is done now. */

@@ -157,3 +157,29 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) ring_without_tail(const int
     y[blockIdx.x * 32 + threadIdx.x] = sum;
   }
 }
+
+// One phase and two copies, of which it knows one: what is read of the other may have come or not.
+extern "C" __global__ void one_of_two_announced(const int* x, int* y) {
+  __shared__ alignas(128) int s[64];
+  __shared__ alignas(8) u64 bar;
+  if (threadIdx.x == 0) bar_init(&bar, 1);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    bar_expect(&bar, 128);
+    load(s, x, 128, &bar);
+    load(s + 32, x + 32, 128, &bar);
+  }
+  bar_wait(&bar, 0);
+  y[threadIdx.x] = s[threadIdx.x];
+}
+extern "C" __global__ void __cluster_dims__(2, 1, 1) store_not_announced(const int* x, int* y) {
+  __shared__ alignas(16) int s[64];
+  __shared__ alignas(8) u64 bar;
+  if (threadIdx.x == 0) { bar_init(&bar, 1); bar_expect(&bar, 4 * 32); }
+  cluster_sync();
+  if (cluster_rank() == 1) // 64 threads, of which expect_tx knew half
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.s32 [%0], %1, [%2];"
+                 :: "r"(mapa(shared(&s[threadIdx.x]), 0)), "r"(x[threadIdx.x]), "r"(mapa(shared(&bar), 0)) : "memory");
+  if (cluster_rank() == 0) { bar_wait(&bar, 0); y[threadIdx.x] = s[threadIdx.x]; }
+  cluster_sync();
+}

@@ -111,8 +111,10 @@ DEFECTS = {
     "not_yet_initialised": ("invalid_mbarrier",),
     "exited_block": ("out_of_bounds",),
     "ring_without_tail": ("early_exit",),
+    "one_of_two_announced": ("uninitialized", "unwaited_copy"),
+    "store_not_announced": ("uninitialized", "unwaited_copy"),
 }
-CLUSTERS = ("no_last_sync", "not_yet_initialised", "exited_block", "ring_without_tail")
+CLUSTERS = ("no_last_sync", "not_yet_initialised", "exited_block", "ring_without_tail", "store_not_announced")
 
 
 def defects():
