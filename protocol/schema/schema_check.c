@@ -233,6 +233,23 @@ static void complaint_move(struct schema_complaint *to, struct schema_complaint 
     from->pointer = NULL;
 }
 
+/* Forms of which each only wants one more name: "one of" them. */
+static bool complain_choice(const struct schema_list *forms, const json_t *value,
+                            const struct schema_place *at, struct schema_complaint *c) {
+    autobuf names = BUF_INIT(1000);
+    for (size_t i = 0; i < forms->count; i++) {
+        const json_t *needed = forms->items[i]->required;
+        const char *name = json_string_value(json_array_get(needed, 0));
+        if (json_array_size(needed) != 1 || forms->items[i]->property_count ||
+            json_object_get(value, name)) {
+            return false;
+        }
+        buf_addf(&names, "%s\"%s\"", i ? ", " : "", name);
+    }
+    schema_complain(c, at, "missing parameter: one of %s", names.data);
+    return true;
+}
+
 /* Of the forms that were tried, the one that got furthest tells most. */
 static bool complain_forms(const struct schema_list *forms, const json_t *value,
                            const struct schema_place *at, struct schema_complaint *best,
@@ -244,7 +261,9 @@ static bool complain_forms(const struct schema_list *forms, const json_t *value,
     if (!(types & type_of(value))) {
         return schema_complain_type(types, value, at, c);
     }
-    complaint_move(c, best);
+    if (!json_is_object(value) || !complain_choice(forms, value, at, c)) {
+        complaint_move(c, best);
+    }
     return false;
 }
 

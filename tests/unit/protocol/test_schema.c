@@ -95,7 +95,8 @@ static const char KERNEL[] =
     "\"properties\":{\"block\":{\"type\":\"array\",\"maxItems\":3,"
     "\"items\":{\"type\":\"integer\",\"minimum\":1}}}},"
     "\"size\":{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"string\",\"minLength\":1}]},"
-    "\"any\":{}}}";
+    "\"any\":{},\"which\":{\"type\":\"object\",\"anyOf\":[{\"required\":[\"name\"]},{"
+    "\"required\":[\"path\"]}]}}}";
 
 Test(schema, a_refusal_says_where_what_and_what_was_meant) {
     static const struct {
@@ -113,9 +114,11 @@ Test(schema, a_refusal_says_where_what_and_what_was_meant) {
          "launch: unknown parameter \"blocks\"; did you mean \"block\"?",
          "/launch/blocks"},
         {"{\"source\":\"\",\"a/b~c\":1}",
-         "unknown parameter \"a/b~c\"; known: source, arch, launch, size, any",
+         "unknown parameter \"a/b~c\"; known: source, arch, launch, size, any, which",
          "/a~1b~0c"},
         {"{}", "missing parameter \"source\"", ""},
+        {"{\"source\":\"\",\"which\":{}}",
+         "which: missing parameter: one of \"name\", \"path\"", "/which"},
         {"{\"source\":\"\",\"launch\":{}}", "launch: missing parameter \"block\"",
          "/launch"},
         {"{\"source\":\"\",\"arch\":\"sm_80\"}",
