@@ -80,6 +80,12 @@ static void fix_missing(const struct spec *s, json_t *finding) {
     }
 }
 
+/* "name:x": the place is the first byte of the value. */
+static bool is_glued(const struct spec *s, size_t at) {
+    return at > s->text->yaml && at < s->text->len && s->text->text[at - 1] == ':' &&
+           !strchr(" \t\r\n", s->text->text[at]);
+}
+
 static void fix_frontmatter(const struct spec *s, json_t *finding) {
     const char *rule = s->text->problem.rule;
     if (strcmp(rule, "frontmatter_unclosed") == 0) {
@@ -90,6 +96,9 @@ static void fix_frontmatter(const struct spec *s, json_t *finding) {
                         newline ? "\n---\n" : "---\n");
     } else if (strcmp(rule, "frontmatter_missing") == 0) {
         fix_missing(s, finding);
+    } else if (strcmp(rule, "yaml_invalid") == 0 && is_glued(s, s->text->problem.at)) {
+        struct finding_span span = spec_span(s, s->text->problem.at, s->text->problem.at);
+        finding_add_fix(finding, "Put a space there", s->file, &span, " ");
     }
 }
 

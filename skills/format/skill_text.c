@@ -4,6 +4,7 @@
 #include "skills/format/frontmatter.h"
 #include "skills/format/skill.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,6 +87,26 @@ static const char *without_line(const char *message) {
     return strncmp(message, "line ", 5) == 0 && colon ? colon + 2 : message;
 }
 
+/* Behind the colon of the first "key:value", which YAML takes for a word and complains of
+ * lines later; 0 when there is none. */
+static size_t glued_key(const struct skill_text *t, size_t until) {
+    size_t at = t->yaml;
+    while (at <= until && at < t->yaml_end) {
+        size_t colon = at;
+        while (colon < t->yaml_end &&
+               (islower((unsigned char)t->text[colon]) || strchr("-_", t->text[colon]))) {
+            colon++;
+        }
+        if (colon > at && colon + 1 < t->yaml_end && t->text[colon] == ':' &&
+            !strchr(" \t\r\n/:", t->text[colon + 1])) {
+            return colon + 1;
+        }
+        const char *nl = memchr(t->text + at, '\n', t->yaml_end - at);
+        at = nl ? (size_t)(nl - t->text) + 1 : t->yaml_end;
+    }
+    return 0;
+}
+
 static void describe(struct skill_text *t, const struct yaml_map *map,
                      const struct err *err) {
     char message[256];
@@ -95,6 +116,10 @@ static void describe(struct skill_text *t, const struct yaml_map *map,
         snprintf(message, sizeof message,
                  "The key is there twice, first on line %d; keep one of them.",
                  t->problem.first_line);
+    } else if (map->problem == YAML_SYNTAX && glued_key(t, at)) {
+        at = glued_key(t, at);
+        snprintf(message, sizeof message,
+                 "The frontmatter is no YAML: a space belongs behind the colon.");
     } else {
         snprintf(message, sizeof message,
                  "The frontmatter is no YAML that we read: %.180s",

@@ -72,6 +72,8 @@ Test(skill_text, what_cannot_be_read_is_named_with_its_line) {
         {"---\nname: !!str a\n---\n", "yaml_unsupported", 2, 7},
         {"---\nname: a\nx: \"open\n---\n", "yaml_invalid", 3, 4},
         {"---\nname: a\nnonsense\n---\n", "yaml_invalid", 3, 1},
+        {"---\nname:a\ndescription: b\n---\n", "yaml_invalid", 2, 6},
+        {"---\ndescription: b\nname:a\n---\n", "yaml_invalid", 3, 6},
         {"---\nname: a\n\tx: b\n---\n", "yaml_invalid", 3, 1},
         {"---\nname: a\x01\n---\n", "control_character", 2, 8},
         {"---\nname: \"a\\0b\"\n---\n", "control_character", 2, 7},

@@ -215,6 +215,8 @@ Test(spec_rules, a_frontmatter_that_cannot_be_found_is_one_finding) {
         {"\n \n---\nname: a\n---\n", "frontmatter_missing", "---\nname: a\n---\n"},
         {"\xEF\xBB\xBFT\n", "frontmatter_missing",
          "\xEF\xBB\xBF---\nname: my-skill\ndescription:\n---\n\nT\n"},
+        {"---\nname:my-skill\ndescription: d\n---\nx\n", "yaml_invalid",
+         "---\nname: my-skill\ndescription: d\n---\nx\n"},
         {"---\n- a\n---\nx\n", "frontmatter_not_mapping", NULL},
         {"---\nname: a\x07\n---\nx\n", "control_character", NULL},
         {"---\nname: \xFF\n---\nx\n", "not_utf8", NULL},
