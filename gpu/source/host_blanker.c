@@ -95,12 +95,14 @@ static void note_gone_type(struct host_blanker *b, const struct declaration *d) 
 
 /* "at::acc_type" of a library whose other names are the host's. */
 static bool is_torch_device(const struct host_blanker *b, size_t i) {
-    if (word_at(b, i + 2) != WORD_NAME) {
-        return false;
+    for (; word_at(b, i + 1) == WORD_SCOPE && word_at(b, i + 2) == WORD_NAME; i += 2) {
+        char name[64];
+        token_text(b, i + 2, name, sizeof name);
+        if (host_names_torch_device(name)) {
+            return true;
+        }
     }
-    char name[64];
-    token_text(b, i + 2, name, sizeof name);
-    return host_names_torch_device(name);
+    return false;
 }
 
 static bool is_host_name(const struct host_blanker *b, size_t i) {

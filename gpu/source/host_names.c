@@ -161,18 +161,18 @@ static const char *const host_headers[] = {
 
 bool host_names_header(const char *target) {
     static const char *const folders[] = {
-        "torch/",  "ATen/",     "c10/",   "pybind11/",     "caffe2/",  "boost/",
-        "gtest/",  "gmock/",    "sys/",   "arpa/",         "netinet/", "opencv2/",
-        "fmt/",    "spdlog/",   "nvtx3/", "nlohmann/",     "catch2/",  "glog/",
-        "gflags/", "absl/",     "Eigen/", "experimental/", "bits/",    "tensorflow/",
-        "xla/",    "nanobind/",
+        "torch/",      "ATen/",   "c10/",      "THC/",   "pybind11/",     "caffe2/",
+        "boost/",      "gtest/",  "gmock/",    "sys/",   "arpa/",         "netinet/",
+        "opencv2/",    "fmt/",    "spdlog/",   "nvtx3/", "nlohmann/",     "catch2/",
+        "glog/",       "gflags/", "absl/",     "Eigen/", "experimental/", "bits/",
+        "tensorflow/", "xla/",    "nanobind/",
     };
     return listed(host_headers, ARRAY_LEN(host_headers), target) ||
            begins(folders, ARRAY_LEN(folders), target);
 }
 
 bool host_names_torch_header(const char *target) {
-    static const char *const folders[] = {"torch/", "ATen/", "c10/"};
+    static const char *const folders[] = {"torch/", "ATen/", "c10/", "THC/"};
     return begins(folders, ARRAY_LEN(folders), target);
 }
 
@@ -184,6 +184,10 @@ bool host_names_torch_device(const char *name) {
         "Float8_e4m3fn",
         "Float8_e5m2",
         "GenericPackedTensorAccessor",
+        "IndexToOffset",
+        "PhiloxCudaState",
+        "TensorInfo",
+        "complex",
         "Half",
         "OpMathType",
         "PackedTensorAccessor",
@@ -196,6 +200,7 @@ bool host_names_torch_device(const char *name) {
         "ceil_div",
         "opmath_type",
         "round_up",
+        "unpack",
     };
     return listed(names, ARRAY_LEN(names), name);
 }
@@ -379,6 +384,7 @@ bool host_names_macro(const char *name) {
         "REGISTER_KERNEL_BUILDER",
         "REGISTER_OP",
         "STD_TORCH_LIBRARY",
+        "STABLE_TORCH_LIBRARY",
         "TORCH_SELECTIVE",
     };
     return begins(prefixes, ARRAY_LEN(prefixes), name);

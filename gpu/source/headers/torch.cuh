@@ -45,6 +45,11 @@
                     i = static_cast<index_type>(i##_upskilld_next))
 #define CUDA_KERNEL_LOOP(i, n) CUDA_KERNEL_LOOP_TYPE(i, n, int)
 
+// c10/util/Exception.h: checks of the host, met in functions that are constexpr.
+#define TORCH_CHECK(...) static_cast<void>(0)
+#define STD_TORCH_CHECK(...) static_cast<void>(0)
+#define TORCH_INTERNAL_ASSERT(...) static_cast<void>(0)
+
 namespace c10 {
 
 #define UPSKILLD_EACH_NUMBER(X)                                                                    \
@@ -182,6 +187,49 @@ UPSKILLD_COMPARISONS
 #undef UPSKILLD_COMPARISONS
 #undef UPSKILLD_EACH_NUMBER
 
+// c10/util/complex.h
+template <typename T> struct alignas(2 * sizeof(T)) complex {
+    using value_type = T;
+    T real_ = T(0), imag_ = T(0);
+
+    constexpr complex() = default;
+    __device__ constexpr complex(const T &re, const T &im = T()) : real_(re), imag_(im) {}
+    template <typename U>
+    __device__ constexpr complex(const complex<U> &z) : real_(T(z.real_)), imag_(T(z.imag_)) {}
+    __device__ constexpr T real() const { return real_; }
+    __device__ constexpr T imag() const { return imag_; }
+    __device__ constexpr void real(T value) { real_ = value; }
+    __device__ constexpr void imag(T value) { imag_ = value; }
+    __device__ constexpr complex operator+() const { return *this; }
+    __device__ constexpr complex operator-() const { return complex(-real_, -imag_); }
+    __device__ constexpr complex &operator+=(const complex &z) { return *this = *this + z; }
+    __device__ constexpr complex &operator-=(const complex &z) { return *this = *this - z; }
+    __device__ constexpr complex &operator*=(const complex &z) { return *this = *this * z; }
+    __device__ constexpr complex &operator/=(const complex &z) { return *this = *this / z; }
+    // found by their arguments, so that a number on either side becomes a complex one
+    friend __device__ constexpr complex operator+(const complex &a, const complex &b) {
+        return complex(a.real_ + b.real_, a.imag_ + b.imag_);
+    }
+    friend __device__ constexpr complex operator-(const complex &a, const complex &b) {
+        return complex(a.real_ - b.real_, a.imag_ - b.imag_);
+    }
+    friend __device__ constexpr complex operator*(const complex &a, const complex &b) {
+        return complex(a.real_ * b.real_ - a.imag_ * b.imag_,
+                       a.real_ * b.imag_ + a.imag_ * b.real_);
+    }
+    friend __device__ constexpr complex operator/(const complex &a, const complex &b) {
+        T norm = b.real_ * b.real_ + b.imag_ * b.imag_;
+        return complex((a.real_ * b.real_ + a.imag_ * b.imag_) / norm,
+                       (a.imag_ * b.real_ - a.real_ * b.imag_) / norm);
+    }
+    friend __device__ constexpr bool operator==(const complex &a, const complex &b) {
+        return a.real_ == b.real_ && a.imag_ == b.imag_;
+    }
+    friend __device__ constexpr bool operator!=(const complex &a, const complex &b) {
+        return !(a == b);
+    }
+};
+
 } // namespace c10
 
 namespace at {
@@ -298,6 +346,47 @@ template <typename T, size_t N, template <typename U> class PtrTraits = DefaultP
           typename index_t = int64_t>
 using PackedTensorAccessor = GenericPackedTensorAccessor<T, N, PtrTraits, index_t>;
 
+// ATen/cuda/detail/TensorInfo.cuh: a tensor of any rank as kernels get it, in elements.
+namespace cuda {
+namespace detail {
+
+#define MAX_TENSORINFO_DIMS 25
+
+template <typename T, typename IndexType> struct TensorInfo {
+    T *data;
+    IndexType sizes[MAX_TENSORINFO_DIMS];
+    IndexType strides[MAX_TENSORINFO_DIMS];
+    int dims;
+};
+
+// Dims is the rank, or negative: info.dims.
+template <typename T, typename IndexType, int Dims> struct IndexToOffset {
+    static __device__ IndexType get(IndexType index, const TensorInfo<T, IndexType> &info) {
+        IndexType offset = 0;
+        for (int d = (Dims < 0 ? info.dims : Dims) - 1; d >= 0; d--) {
+            offset += index % info.sizes[d] * info.strides[d];
+            index /= info.sizes[d];
+        }
+        return offset;
+    }
+};
+
+} // namespace detail
+} // namespace cuda
+
+// ATen/cuda/PhiloxCudaState.h: the state of a random generator, or where a graph has it. Older
+// ones have 32 bits of offset_intragraph_.
+struct PhiloxCudaState {
+    union Payload {
+        uint64_t val;
+        int64_t *ptr;
+    };
+    Payload seed_;
+    Payload offset_;
+    uint64_t offset_intragraph_;
+    bool captured_;
+};
+
 } // namespace at
 
 namespace torch {
@@ -363,9 +452,29 @@ template <typename T> __device__ __forceinline__ void gpuAtomicAddNoReturn(T *ad
 #include <type_traits>
 #include <utility>
 
+// ATen/cuda/detail/UnpackRaw.cuh
+namespace at {
+namespace cuda {
+namespace philox {
+__device__ inline ::std::tuple<uint64_t, uint64_t> unpack(PhiloxCudaState state) {
+    return state.captured_
+               ? ::std::make_tuple(static_cast<uint64_t>(*state.seed_.ptr),
+                                   static_cast<uint64_t>(*state.offset_.ptr) +
+                                       state.offset_intragraph_)
+               : ::std::make_tuple(state.seed_.val, state.offset_.val);
+}
+} // namespace philox
+} // namespace cuda
+} // namespace at
+
 // The namespace that std stands for here.
 namespace cuda {
 namespace std {
+template <typename T> __device__ constexpr ::c10::complex<T> conj(const ::c10::complex<T> &z) {
+    return ::c10::complex<T>(z.real_, -z.imag_);
+}
+template <typename T> __device__ constexpr T real(const ::c10::complex<T> &z) { return z.real_; }
+template <typename T> __device__ constexpr T imag(const ::c10::complex<T> &z) { return z.imag_; }
 #define UPSKILLD_LIMITS(T, has_inf, low, high, smallest, eps, inf, nan, bits_of_mantissa)          \
     template <> class numeric_limits<::c10::T> {                                                   \
       public:                                                                                      \

@@ -545,3 +545,43 @@ Test(kernel_check, strings_of_a_script_are_units, .timeout = 60) {
     cr_assert_null(find_code(part, "no_kernels"));
     check_room_close(&room);
 }
+
+/* What kernels use of PyTorch's headers beside numbers: layouts as its own headers have
+ * them, arithmetic as anyone's. */
+Test(kernel_check, pytorch_s_device_types, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    check_room_open(&room, NULL);
+    static const char source[] =
+        "#include <THC/THCAtomics.cuh>\n"
+        "#include <torch/extension.h>\n"
+        "using complex_t = c10::complex<float>;\n"
+        "static_assert(sizeof(complex_t) == 8 && alignof(complex_t) == 8);\n"
+        "static_assert(complex_t(1, 2) * complex_t(3, 4) == complex_t(-5, 10));\n"
+        "static_assert(complex_t(-5, 10) / complex_t(3, 4) == complex_t(1, 2));\n"
+        "static_assert(2 * complex_t(1, 2) - 1 == complex_t(1, 4));\n"
+        "using Info = at::cuda::detail::TensorInfo<int64_t, int>;\n"
+        "static_assert(sizeof(Info) == 8 + 2 * 25 * 4 + 8);\n"
+        "struct Params { float *x; at::PhiloxCudaState philox; };\n"
+        "struct Id { static constexpr int of(int n) { TORCH_CHECK(n > 0, \"n\"); "
+        "return n; } };\n"
+        "template <typename scalar_t> __global__ void k(scalar_t *x, Info info, Params "
+        "p) "
+        "{\n"
+        "  int i = at::cuda::detail::IndexToOffset<int64_t, int, -1>::get(Id::of(3), "
+        "info);\n"
+        "  auto seed = at::cuda::philox::unpack(p.philox);\n"
+        "  complex_t z = std::conj(complex_t(p.x[0], p.x[1]));\n"
+        "  gpuAtomicAdd(x + i, scalar_t(std::get<0>(seed) + z.imag_));\n"
+        "}\n"
+        "void run(at::Tensor t, Info info, Params p) {\n"
+        "  AT_DISPATCH_FLOATING_TYPES(t.scalar_type(), \"k\", [&] {\n"
+        "    k<scalar_t><<<1, 1>>>(t.data_ptr<scalar_t>(), info, p); });\n"
+        "}\n"
+        "STABLE_TORCH_LIBRARY_IMPL(own, CUDA, m) { m.impl(\"run\", TORCH_BOX(run)); }\n";
+    autojson *result = check_room_check(&room, json_pack("{s:s}", "source", source));
+    autofree char *report = report_of(result);
+    cr_assert(is_ok(result), "%s", report);
+    cr_assert_eq(json_array_size(json_object_get(result, "kernels")), 1, "%s", report);
+    check_room_close(&room);
+}
