@@ -285,6 +285,11 @@ static void judge_toml(const struct document *d, enum document_depth depth,
                        json_t *findings) {
     autofree char *folder = folder_of(d);
     build_toml_check("build.toml", d->text, d->len, 1, findings);
+    size_t all = json_array_size(findings);
+    build_toml_drop_foreign(findings);
+    if (json_array_size(findings) < all) {
+        return;
+    }
     if (depth == DOCUMENT_FULL && folder && is_saved(d)) {
         autojson *project = json_array();
         kernel_project_check(folder, project);

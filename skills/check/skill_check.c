@@ -161,6 +161,7 @@ static void check_file(struct skill_check *c, const struct root *root, const cha
         add_finding(c, "file_unreadable", FINDING_WARNING, path, 1, err.msg);
     } else if (toml) {
         build_toml_check(path, text.data, text.len, 1, c->findings);
+        build_toml_drop_foreign(c->findings);
     } else {
         check_prose(c, path, text.data, text.len);
         if (is_markdown(path)) {

@@ -16,6 +16,26 @@ static void wrong_backend(struct build_toml_report *r, const struct build_toml_k
                        build_toml_backend_name(backend));
 }
 
+/* backends = […] as the kernels say, or NULL when none does. */
+static char *backends_line(const struct build_toml_report *r) {
+    const struct toml_node *all = build_toml_table_at(r, "/kernel");
+    autobuf line = BUF_INIT(500);
+    unsigned built = 0;
+    const char *name;
+    json_t *index;
+    json_object_foreach(all ? all->children : NULL, name, index) {
+        const struct toml_node *kernel = toml_member(r->doc, all, name);
+        built |= build_toml_is_table(kernel) ? build_toml_backend_of(r, kernel) : 0;
+    }
+    for (unsigned bit = 1; built && bit <= BACKEND_XPU; bit <<= 1) {
+        if (built & bit) {
+            buf_addf(&line, "%s\"%s\"", line.len ? ", " : "",
+                     build_toml_backend_name(bit));
+        }
+    }
+    return built ? xasprintf("backends = [%s]", line.data) : NULL;
+}
+
 static void check_missing(struct build_toml_report *r, const char *section,
                           const struct toml_node *table,
                           const struct build_toml_key *key) {
@@ -32,6 +52,11 @@ static void check_missing(struct build_toml_report *r, const char *section,
             autofree char *title = xasprintf("Add %s", defaults[i].line);
             build_toml_fix_insert(r, finding, title, table, defaults[i].line);
         }
+    }
+    autofree char *line = strcmp(key->name, "backends") == 0 ? backends_line(r) : NULL;
+    if (line) {
+        autofree char *title = xasprintf("Add %s", line);
+        build_toml_fix_insert(r, finding, title, table, line);
     }
 }
 
@@ -304,8 +329,31 @@ static void drop_edition_echo(struct build_toml_report *r, size_t from) {
     }
 }
 
+/* Other programs have a build.toml, too: nothing at its top is or looks like ours. */
+bool build_toml_is_foreign(const struct toml_document *doc) {
+    static const char *const ours[] = {"general", "torch",  "torch-noarch",
+                                       "tvm-ffi", "kernel", NULL};
+    const struct toml_node *top = toml_find(doc, "");
+    const char *name;
+    json_t *index;
+    json_object_foreach(top->children, name, index) {
+        if (build_toml_nearest(name, ours)) {
+            return false;
+        }
+    }
+    return json_object_size(top->children) > 0;
+}
+
 static void check_document(struct build_toml_report *r) {
     size_t from = json_array_size(r->findings);
+    if (build_toml_is_foreign(r->doc)) {
+        build_toml_add(
+            r, "build_toml_foreign", FINDING_ERROR, 0, 0,
+            "this is no build.toml of kernel-builder, it seems: none of "
+            "[general], [torch], [torch-noarch], [tvm-ffi] and [kernel.<name>] "
+            "is here; nothing else was checked");
+        return;
+    }
     if (!check_edition(r)) {
         return;
     }
@@ -313,6 +361,14 @@ static void check_document(struct build_toml_report *r) {
     check_frameworks(r);
     check_backends(r);
     drop_edition_echo(r, from);
+}
+
+void build_toml_drop_foreign(json_t *findings) {
+    size_t last = json_array_size(findings);
+    const json_t *finding = last ? json_array_get(findings, last - 1) : NULL;
+    if (strcmp(json_get_string(finding, "code", ""), "build_toml_foreign") == 0) {
+        json_array_remove(findings, last - 1);
+    }
 }
 
 static void add_syntax(const char *file, const struct toml_error *error, int first_line,

@@ -6,9 +6,18 @@
 #include "base/json.h"
 #include "skills/kernel_project/toml.h"
 
+#include <stdbool.h>
+
 /* first_line: for a block inside Markdown. */
 void build_toml_check(const char *file, const char *text, size_t len, int first_line,
                       json_t *findings);
+/* Nothing at its top is or looks like kernel-builder's: one finding, build_toml_foreign.
+ */
+bool build_toml_is_foreign(const struct toml_document *doc);
+/* Take back that finding, just added, where nobody said that the file is
+ * kernel-builder's.
+ */
+void build_toml_drop_foreign(json_t *findings);
 
 /* A whole kernel-builder project folder: build.toml, sources listed and present, every
  * ops.def with impl and declaration, names agreeing with torch-ext/<name>, capabilities

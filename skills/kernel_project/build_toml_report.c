@@ -119,6 +119,14 @@ static bool stands_alone(const struct build_toml_report *r,
            only_blanks(r, pair->end, line_end(r, pair->end));
 }
 
+void build_toml_fix_remove(const struct build_toml_report *r, json_t *finding,
+                           const char *title, const struct toml_node *pair) {
+    if (stands_alone(r, pair)) {
+        build_toml_fix_replace(r, finding, title, line_start(r, pair->key_start),
+                               next_line(r, pair->end), "");
+    }
+}
+
 void build_toml_fix_move(const struct build_toml_report *r, json_t *finding,
                          const char *title, const struct toml_node *from,
                          const struct toml_node *pair,

@@ -40,6 +40,9 @@ void build_toml_fix_replace(const struct build_toml_report *r, json_t *finding,
 void build_toml_fix_insert(const struct build_toml_report *r, json_t *finding,
                            const char *title, const struct toml_node *table,
                            const char *line);
+/* Delete a pair's lines. */
+void build_toml_fix_remove(const struct build_toml_report *r, json_t *finding,
+                           const char *title, const struct toml_node *pair);
 /* Delete a pair's lines (its header's too where nothing else is in the table) and insert
  * `key = <the pair's value>` below every table of `targets`. */
 void build_toml_fix_move(const struct build_toml_report *r, json_t *finding,

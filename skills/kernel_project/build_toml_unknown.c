@@ -11,28 +11,31 @@ struct kernels {
     size_t count;
 };
 
+static void with_separators(const char *name, char from, char to, char *out,
+                            size_t size) {
+    snprintf(out, size, "%s", name);
+    for (char *s = out; *s; s++) {
+        *s = *s == from ? to : *s;
+    }
+}
+
 /* Those whose backend is one of `backends` and that lack the key. */
 static void find_kernels(const struct build_toml_report *r, unsigned backends,
                          const char *without, struct kernels *ret) {
     const struct toml_node *all = build_toml_table_at(r, "/kernel");
     const char *name;
     json_t *index;
+    char misspelt[64];
+    with_separators(without, '-', '_', misspelt, sizeof misspelt);
     ret->count = 0;
     json_object_foreach(all ? all->children : NULL, name, index) {
         const struct toml_node *kernel = toml_member(r->doc, all, name);
         if (build_toml_is_table(kernel) &&
             (build_toml_backend_of(r, kernel) & backends) &&
-            !toml_member(r->doc, kernel, without) && ret->count < ARRAY_LEN(ret->list)) {
+            !toml_member(r->doc, kernel, without) &&
+            !toml_member(r->doc, kernel, misspelt) && ret->count < ARRAY_LEN(ret->list)) {
             ret->list[ret->count++] = kernel;
         }
-    }
-}
-
-static void with_separators(const char *name, char from, char to, char *out,
-                            size_t size) {
-    snprintf(out, size, "%s", name);
-    for (char *s = out; *s; s++) {
-        *s = *s == from ? to : *s;
     }
 }
 
@@ -87,6 +90,20 @@ static bool move_capabilities(struct build_toml_report *r, const char *section,
     return true;
 }
 
+/* [general.cuda] with the pair's value, at the end of the file. */
+static void move_to_new_section(const struct build_toml_report *r, json_t *finding,
+                                const struct toml_node *node, const char *key) {
+    struct finding_span end = build_toml_span(r, r->len, r->len);
+    bool newline = r->len && r->text[r->len - 1] != '\n';
+    autofree char *value = xstrndup(r->text + node->start, node->end - node->start);
+    autofree char *text =
+        xasprintf("%s\n[general.cuda]\n%s = %s\n", newline ? "\n" : "", key, value);
+    build_toml_fix_remove(r, finding, "Move to [general.cuda]", node);
+    if (json_object_get(finding, "fixes")) {
+        finding_add_edit(finding, r->file, &end, text);
+    }
+}
+
 static bool move_versions(struct build_toml_report *r, const char *section,
                           const struct toml_node *table, const struct toml_node *node,
                           const char *name) {
@@ -103,6 +120,8 @@ static bool move_versions(struct build_toml_report *r, const char *section,
     if (cuda && !toml_member(r->doc, cuda, key)) {
         build_toml_fix_move(r, finding, "Move to [general.cuda]", table, node, &cuda, 1,
                             key);
+    } else if (!cuda) {
+        move_to_new_section(r, finding, node, key);
     }
     return true;
 }
@@ -121,7 +140,14 @@ static bool old_key(struct build_toml_report *r, const char *section,
             r, "build_toml_old_key", rocm ? once_taken(r) : FINDING_ERROR, node,
             "%s is not read %s: %s", name, rocm ? "by edition 5" : "here",
             moved->instead);
-        if (moved->rename && !toml_member(r->doc, table, moved->rename)) {
+        if (strcmp(name, "universal") == 0 && json_is_false(node->value)) {
+            build_toml_fix_remove(r, finding, "Remove universal = false", node);
+        } else if (strcmp(json_string_value(node->value) ? json_string_value(node->value)
+                                                         : "",
+                          "cuda-hipify") == 0) {
+            build_toml_fix_replace(r, finding, "Write backend = \"cuda\"",
+                                   node->key_start, node->end, "backend = \"cuda\"");
+        } else if (moved->rename && !toml_member(r->doc, table, moved->rename)) {
             autofree char *title = xasprintf("Rename to %s", moved->rename);
             build_toml_fix_replace(r, finding, title, node->key_start, node->key_end,
                                    moved->rename);

@@ -81,6 +81,12 @@ static void no_capabilities(struct kernel_project *p, const struct toml_node *ke
         need->what, need->specific ? "9.0a" : "9.0",
         need->specific ? ", and 9.0a is not among them" : ", older ones too");
     relate(finding, need);
+    /* Those that are there in another place or spelling have fixes of their own. */
+    if (toml_member(p->build, kernel, "cuda_capabilities") ||
+        toml_member(p->build, kernel, "capabilities") ||
+        toml_find(p->build, "/general/cuda/capabilities")) {
+        return;
+    }
     autofree char *line =
         xasprintf("cuda-capabilities = [\"%s\"]", need->specific ? "9.0a" : "9.0");
     autofree char *title = xasprintf("Add %s", line);

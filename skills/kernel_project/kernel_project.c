@@ -392,7 +392,7 @@ static bool read_build(struct kernel_project *p) {
                                            .doc = p->build,
                                            .edition = BUILD_TOML_5,
                                            .findings = p->findings};
-    return p->build != NULL;
+    return p->build && !build_toml_is_foreign(p->build);
 }
 
 static void project_finish(struct kernel_project *p) {

@@ -225,7 +225,7 @@ static const struct defect defects[] = {
      "build_toml_capabilities_section", "error", 9, 1,
      "[kernel.norm]\ncuda-capabilities = [\"9.0\"]\n"},
     {"edition = 5", "edition = 5\ncuda-minver = \"12.6\"", "build_toml_old_key", "error",
-     5, 1, NULL},
+     5, 1, "src = [\"norm/norm.cu\"]\n\n[general.cuda]\nminver = \"12.6\"\n"},
     {"edition = 5", "edition = 5\nuniversal = true", "build_toml_old_key", "error", 5, 1,
      NULL},
     {"edition = 5", "edition = 5\npython-depends = [\"nvidia-cutlass-dsl\"]",
@@ -499,4 +499,61 @@ Test(build_toml, helpers_take_any_cut_of_a_file) {
             cr_assert(start <= end && end <= len);
         }
     }
+}
+
+static void expect_only(const char *text, const char *code) {
+    autojson *findings = check(text);
+    bool one = json_array_size(findings) == 1;
+    cr_expect(one, "%s", text);
+    const char *said = json_get_string(json_array_get(findings, 0), "code", "");
+    bool same = strcmp(said, code) == 0;
+    cr_expect(same, "%s: %s", text, said);
+}
+
+Test(build_toml, a_file_of_another_program_is_said_to_be_one) {
+    expect_only("[project]\nname = \"x\"\n[references]\na = \"b\"\n",
+                "build_toml_foreign");
+    autojson *typo = check("[genral]\nname = \"x\"\n");
+    cr_expect(find(typo, "build_toml_unknown_key") != NULL);
+    autojson *empty = check("");
+    cr_expect(find(empty, "build_toml_missing_key") != NULL);
+}
+
+static void expect_fix(const char *text, const char *code, const char *title) {
+    autojson *findings = check(text);
+    size_t i, k;
+    const json_t *f, *fix;
+    bool found = false;
+    json_array_foreach(findings, i, f) {
+        json_array_foreach(json_object_get(f, "fixes"), k, fix) {
+            found |= strcmp(json_get_string(f, "code", ""), code) == 0 &&
+                     strcmp(json_get_string(fix, "title", ""), title) == 0;
+        }
+    }
+    cr_expect(found, "%s: %s", code, title);
+}
+
+Test(build_toml, what_old_editions_said_has_its_cure) {
+    autofree char *unlisted = edited(good, "backends = [\"cuda\"]\n", "");
+    expect_fix(unlisted, "build_toml_missing_key", "Add backends = [\"cuda\"]");
+    autofree char *universal = edited(good, "[torch]\n", "[torch]\nuniversal = false\n");
+    expect_fix(universal, "build_toml_old_key", "Remove universal = false");
+    autofree char *hipify =
+        edited(good, "backend = \"cuda\"", "language = \"cuda-hipify\"");
+    expect_fix(hipify, "build_toml_old_key", "Write backend = \"cuda\"");
+    autofree char *minver = edited(good, "edition = 5\n", "cuda-minver = \"12.4\"\n");
+    expect_fix(minver, "build_toml_old_key", "Move to [general.cuda]");
+}
+
+/* A key in a wrong place and the same misspelt: no fix writes it twice. */
+Test(build_toml, fixes_of_two_findings_do_not_meet_in_one_key) {
+    autofree char *text =
+        edited(good, "[torch]\n", "[general.cuda]\ncapabilities = [\"9.0\"]\n[torch]\n");
+    autofree char *both =
+        edited(text, "src = [\"norm", "cuda_capabilities = [\"9.0a\"]\nsrc = [\"norm");
+    autojson *findings = check(both);
+    const json_t *moved = find(findings, "build_toml_capabilities_section");
+    bool untouched = find_fixable(findings, "build_toml_capabilities_section") == NULL;
+    cr_assert(moved != NULL);
+    cr_expect(untouched);
 }
