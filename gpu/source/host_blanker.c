@@ -280,11 +280,23 @@ static bool variable_goes(struct host_blanker *b, size_t index) {
     return !is_asked(b, d) && !has_unknown_space(b, d);
 }
 
-static bool macro_goes(const struct host_blanker *b, size_t index) {
+/* "Type(float *x);" in the class Type looks like a macro's use. */
+static bool is_constructor(const struct host_blanker *b, const struct declaration *d) {
+    const struct declaration *in =
+        d->parent != SIZE_MAX ? &b->declarations.list[d->parent] : NULL;
+    return in && in->name && d->name == d->first &&
+           word_at(b, d->last) == WORD_SEMICOLON &&
+           code_token_hash(&b->tokens, in->name) == code_token_hash(&b->tokens, d->name);
+}
+
+static bool macro_goes(struct host_blanker *b, size_t index) {
     const struct declaration *d = &b->declarations.list[index];
     struct space_of_name space = space_of(&b->macros, &b->tokens, d->name);
     if (space.global || space.device || d->body_has_global) {
         return false;
+    }
+    if (is_constructor(b, d)) {
+        return function_goes(b, index);
     }
     char name[64];
     token_text(b, d->name, name, sizeof name);

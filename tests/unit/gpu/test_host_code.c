@@ -79,6 +79,7 @@ Test(host_code, device_code_stays) {
         {"template <class T> concept C = requires(T t) { t + t; };", NULL},
         {"W(int) -> W<int>;", NULL},
         {"UNKNOWN_MACRO(x, y)", NULL},
+        {"struct S { MEMBERS(x); __device__ S(int n); };", NULL},
         {"__devcie__ float misspelt(float x) { return x; }", NULL},
     };
     check_cases(cases, ARRAY_LEN(cases));
@@ -87,6 +88,10 @@ Test(host_code, device_code_stays) {
 Test(host_code, host_code_goes) {
     static const struct blank_case cases[] = {
         {"int main() { return 0; }", ""},
+        {"struct S { int n; S(int m); S(float) noexcept; ~S(); };",
+         "struct S { int n; };"},
+        {"template <class T> struct S { S(T *x, int n = 3); T y; };",
+         "template <class T> struct S { T y; };"},
         {"int main(int argc, char **argv) try { } catch (...) { }", ""},
         {"#include <vector>\n#include <cuda_fp16.h>", "#include <cuda_fp16.h>"},
         {"#include <torch/extension.h>\nint x;", "#include <torch>"},
