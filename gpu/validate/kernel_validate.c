@@ -56,8 +56,10 @@ struct kernel_validate {
 
 static void validate_closed(uv_handle_t *handle) {
     struct kernel_validate *v = container_of(handle, struct kernel_validate, later);
-    if (v->has_spec) {
+    if (v->has_spec) { /* with perhaps a million values */
+        json_t *json = json_incref(v->spec.json);
         check_spec_finish(&v->spec);
+        json_release(handle->loop, json);
     }
     json_decref(v->kernel.result);
     json_decref(v->reference.result);

@@ -52,9 +52,9 @@ struct rpc_events {
      * run rpc_parse_run(parse) on any thread, then rpc_parse_done(parse) on the peer's.
      * The peer takes no further message until then. NULL = parse inline. */
     void (*parse)(struct rpc_peer *peer, struct rpc_parse *parse, void *data);
-    /* Optional. A message that took long to parse is done with: the callee drops this
-     * reference to it, on whatever thread, since freeing it takes long as well. Parts of
-     * it may have other holders. NULL = dropped at once. */
+    /* Optional. A message that took long to parse, or a long result, is done with: the
+     * callee drops this reference to it, on whatever thread, since freeing it takes long
+     * as well. Parts of it may have other holders. NULL = dropped at once. */
     void (*release)(json_t *message, void *data);
     /* Optional. Asked after every message, also after one that was refused: true = take
      * no more until rpc_peer_resume. So a host bounds what it does in one turn of its

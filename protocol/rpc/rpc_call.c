@@ -103,7 +103,7 @@ void rpc_reply(struct rpc_call *call, json_t *result) {
         rpc_write_member(&out, "result", result);
         buf_addc(&out, '}');
     }
-    json_decref(result);
+    rpc_peer_release(call->peer, result, out.len);
     call_answer(call, &out);
 }
 
