@@ -8,7 +8,13 @@
 
 #include <string.h>
 
-enum { MAX_FINDINGS = 30, MAX_CASES = 16, MAX_SAMPLES = 4, MAX_FILES = 12 };
+enum {
+    MAX_FINDINGS = 30,
+    MAX_CASES = 16,
+    MAX_SAMPLES = 4,
+    MAX_FILES = 12,
+    MAX_RELATED = 6
+};
 #define MAX_TEXT (24u << 10)
 
 static void tell_list(const json_t *list, const char *separator, struct buf *out) {
@@ -101,6 +107,20 @@ static void tell_cases(const json_t *cases, struct buf *out) {
 
 /* --- findings --- */
 
+/* Calls, and the other side of what takes two: without it a race is half told. */
+static void tell_related(const json_t *f, struct buf *out) {
+    size_t i;
+    const json_t *item;
+    json_array_foreach(json_object_get(f, "related"), i, item) {
+        const char *file = json_get_string(item, "file", NULL);
+        if (file && i < MAX_RELATED) {
+            buf_addf(out, "    %.200s:%lld: %.200s\n", file,
+                     (long long)json_get_integer(item, "line", 0),
+                     json_get_string(item, "message", ""));
+        }
+    }
+}
+
 static void tell_place(const json_t *f, struct buf *out) {
     const char *file = json_get_string(f, "file", NULL);
     const json_t *block = json_object_get(f, "block"),
@@ -122,6 +142,7 @@ static void tell_place(const json_t *f, struct buf *out) {
         buf_addf(out, ", %lld times", (long long)count);
     }
     buf_addc(out, '\n');
+    tell_related(f, out);
 }
 
 static void tell_findings(const json_t *result, struct buf *out) {
