@@ -30,10 +30,11 @@ static const char *missing(const struct race_conflict *c) {
         return "nobody has waited for the copy";
     }
     if (e->block != (uint32_t)w->block->number) {
-        return (c->kind | e->kind) & RACE_BLOCK_SCOPE
-                   ? "its scope is one block"
-                   : "nothing orders the two blocks (a fence and a flag, or "
-                     "a grid barrier)";
+        return (c->kind | e->kind) & RACE_BLOCK_SCOPE ? "its scope is one block"
+               : c->owner ? "nothing orders the two blocks (a barrier of the cluster, "
+                            "or an mbarrier)"
+                          : "nothing orders the two blocks (a fence and a flag, or "
+                            "a grid barrier)";
     }
     if (e->agent != w->index) {
         return "no barrier between them";

@@ -168,7 +168,11 @@ Test(ptx_async, a_relaxed_arrival_hands_on_what_was_fenced) {
     struct machine_room *r = room_new(EXCHANGE("", ".relaxed"), &c);
     room_buffer(r, "out", 512, OUT_FLAGS);
     cr_expect_eq(room_launch(r, 4, 32), MACHINE_DONE);
-    cr_expect_eq(room_found(r, "race", NULL), 128);
+    json_t *first = NULL;
+    cr_expect_eq(room_found(r, "race", &first), 128);
+    const char *said = json_get_string(first, "message", "");
+    cr_expect(strstr(said, "a barrier of the cluster"), "%s", said);
+    json_decref(first);
     room_free(r);
 }
 
