@@ -20,10 +20,11 @@ static void on_checked(struct kernel_check *check, json_t *result,
     if (findings && outcome && !json_array_size(findings)) {
         json_decref(take(findings)); /* the compiler crashed or took too long */
     }
-    g->done(g->data, findings,
-            failure   ? failure->message
-            : outcome ? outcome
-                      : "cancelled");
+    autofree char *refused = failure && failure->hint
+                                 ? xasprintf("%s; %s", failure->message, failure->hint)
+                             : failure ? xstrdup(failure->message)
+                                       : NULL;
+    g->done(g->data, findings, failure ? refused : outcome ? outcome : "cancelled");
     json_decref(result);
 }
 

@@ -56,7 +56,10 @@ struct skill_check {
     size_t body_tokens, catalogue_tokens;
     struct cuda_block *blocks;
     size_t block_count, blocks_left_out, running, next;
-    bool starting; /* inside start_blocks */
+    bool starting;    /* inside start_blocks */
+    char *uncompiled; /* why the block of the finding at uncompiled_at was not */
+    size_t uncompiled_at;
+    unsigned uncompiled_count;
 };
 
 /* --- on a thread of the pool --- */
@@ -258,6 +261,7 @@ static void check_free(struct skill_check *c) {
     free(c->folder);
     free(c->name);
     free(c->text);
+    free(c->uncompiled);
     json_decref(c->suppress);
     json_decref(c->findings);
     json_decref(c->allowed);
@@ -334,6 +338,28 @@ static void take_block_finding(struct cuda_block *b, json_t *finding) {
 
 static void start_blocks(struct skill_check *c);
 
+/* What keeps all blocks from being compiled is said once. */
+static void tell_uncompiled(struct skill_check *c, const struct cuda_block *b,
+                            const char *why) {
+    autofree char *message = xasprintf("not compiled: %s", why);
+    size_t last = json_array_size(c->findings);
+    bool same = c->uncompiled && strcmp(c->uncompiled, message) == 0;
+    if (!same) {
+        free(c->uncompiled);
+        c->uncompiled = xstrdup(message);
+        c->uncompiled_at = last;
+        c->uncompiled_count = 0;
+        add_finding(c, "cuda_block_not_compiled", FINDING_INFO, b->file, b->line,
+                    message);
+    }
+    if (++c->uncompiled_count > 1) {
+        autofree char *all = xasprintf("%s (nor were %u more CUDA blocks)", message,
+                                       c->uncompiled_count - 1);
+        json_object_set_new(json_array_get(c->findings, c->uncompiled_at), "message",
+                            json_clean_z(all));
+    }
+}
+
 static void on_graded(void *data, json_t *findings, const char *why) {
     struct cuda_block *b = data;
     struct skill_check *c = b->check;
@@ -343,9 +369,7 @@ static void on_graded(void *data, json_t *findings, const char *why) {
     b->handle = NULL;
     c->running--;
     if (!c->cancelled && !findings) {
-        autofree char *message = xasprintf("not compiled: %s", why ? why : "no answer");
-        add_finding(c, "cuda_block_not_compiled", FINDING_INFO, b->file, b->line,
-                    message);
+        tell_uncompiled(c, b, why ? why : "no answer");
     }
     json_array_foreach(findings, i, finding) {
         take_block_finding(b, finding);

@@ -187,6 +187,19 @@ Test(skill_check, cuda_blocks_are_graded_at_their_lines_and_fragments_are_not) {
     cr_expect(is_ok(without));
 }
 
+Test(skill_check, what_keeps_every_cuda_block_from_being_compiled_is_said_once) {
+    static const char text[] = HEAD "# T\n\n```cuda\n__global__ void a() {}\n```\n\n"
+                                    "```cuda\n__global__ void b() {}\n```\n\n"
+                                    "```cuda\n__global__ void c() {}\n```\n";
+    autojson *result = check_text(text, SKILL_CHECK_LENIENT, NULL);
+    const json_t *finding = find(result, "cuda_block_not_compiled");
+    cr_assert(finding != NULL);
+    cr_expect(eq(sz, json_array_size(json_object_get(result, "findings")), 1));
+    const char *message = json_get_string(finding, "message", "");
+    bool counted = strstr(message, "(nor were 2 more CUDA blocks)") != NULL;
+    cr_expect(counted, "%s", message);
+}
+
 Test(skill_check, a_cancelled_check_ends_once_without_a_result) {
     skill_set_grader(&fake_grader);
     grading_ms = 60000; /* it is the cancellation that ends it */
