@@ -218,6 +218,37 @@ static bool is_asked(struct host_blanker *b, const struct declaration *d) {
     return true;
 }
 
+/* Whether the class's member that token i names went, and no other of that name stays. */
+static bool is_gone_member(const struct host_blanker *b, size_t index, size_t i) {
+    size_t class = b->declarations.list[index].parent;
+    uint64_t name = code_token_hash(&b->tokens, i);
+    bool gone = false;
+    for (size_t k = class + 1; k < index; k++) {
+        const struct declaration *d = &b->declarations.list[k];
+        bool same = d->kind == DECLARATION_FUNCTION && d->parent == class && d->name &&
+                    code_token_hash(&b->tokens, d->name) == name;
+        if (same && !b->goes[k]) {
+            return false;
+        }
+        gone |= same;
+    }
+    return gone;
+}
+
+/* A constexpr member that calls one of the host's is the host's too. */
+static bool calls_gone_member(const struct host_blanker *b, size_t index) {
+    const struct declaration *d = &b->declarations.list[index];
+    for (size_t i = d->body; d->body && d->parent != SIZE_MAX && i < d->body_end; i++) {
+        enum code_word before = word_at(b, i - 1);
+        if (word_at(b, i) == WORD_NAME && word_at(b, i + 1) == WORD_PAREN_OPEN &&
+            before != WORD_DOT && before != WORD_ARROW && before != WORD_SCOPE &&
+            is_gone(b, &b->gone_values, i) && is_gone_member(b, index, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool function_goes(struct host_blanker *b, size_t index) {
     const struct declaration *d = &b->declarations.list[index];
     if (d->has_global || d->has_device || d->body_has_global) {
@@ -227,7 +258,8 @@ static bool function_goes(struct host_blanker *b, size_t index) {
         return d->has_virtual; /* NVRTC takes other defaulted members for both sides */
     }
     if (d->has_constexpr) {
-        if (names_host(b, d->first, d->last) || may_throw(b, d)) {
+        if (names_host(b, d->first, d->last) || may_throw(b, d) ||
+            calls_gone_member(b, index)) {
             return true;
         }
         b->needs_default_device = true;

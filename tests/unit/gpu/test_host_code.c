@@ -90,6 +90,12 @@ Test(host_code, host_code_goes) {
         {"int main() { return 0; }", ""},
         {"struct S { int n; S(int m); S(float) noexcept; ~S(); };",
          "struct S { int n; };"},
+        {"struct S { double f() const { return 1; } constexpr double g() { return f(); } "
+         "};",
+         "struct S { };"},
+        {"struct S { double f() { return 1; } __device__ int f(int n); constexpr int g() "
+         "{ return f(1); } };",
+         "struct S { __device__ int f(int n); constexpr int g() { return f(1); } };"},
         {"template <class T> struct S { S(T *x, int n = 3); T y; };",
          "template <class T> struct S { T y; };"},
         {"int main(int argc, char **argv) try { } catch (...) { }", ""},
