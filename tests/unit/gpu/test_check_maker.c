@@ -75,8 +75,9 @@ Test(check_maker, writes_what_is_asked, .timeout = 60) {
     for (int large = 0; large < 2; large++) {
         struct check_input input;
         struct told told = {0};
-        memset(text, large ? 1 : '"', ESCAPED);
-        text[ESCAPED] = '\0';
+        size_t len = large ? ESCAPED : 1u << 20;
+        memset(text, large ? 1 : '"', len);
+        text[len] = '\0';
         input_open(&input, text);
         cr_assert(check_job_is_long(&input));
         check_writing_start(&loop, &input, 1000, on_written, &told);
