@@ -331,6 +331,8 @@ void compare_output(struct compare_result *ret, const struct compare_input *in) 
         .zero_passes = in->count && c->any_nonzero && !c->zero_bad,
         .constant_passes = in->count && c->varies && !c->constant_bad,
         .finite = c->finite,
+        .varies = c->varies,
+        .mean = c->constant,
         .json = comparison_json(c, mismatches),
     };
 }

@@ -33,6 +33,8 @@ struct compare_result {
                                           values everywhere, have passed? Never for an
                                           output that is expected to be so */
     bool finite;                       /* some expected value is a finite number */
+    bool varies;                       /* not every expected value is the same */
+    double mean;                       /* of the finite expected values */
     json_t *json; /* kernel/validate's `outputs` entry; owned by the caller */
 };
 void compare_output(struct compare_result *ret, const struct compare_input *in);

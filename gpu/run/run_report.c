@@ -15,8 +15,8 @@
 
 enum {
     MAX_FINDINGS = 100,
-    /* Fewer elements may honestly be right as they are: one is sorted. */
-    UNCHANGED_MANY = 8,
+    /* Fewer elements may honestly be right as they are (one is sorted), or all alike. */
+    PROVING_MANY = 8,
 };
 #define MAX_PRINTED (64u << 10)
 
@@ -224,7 +224,12 @@ void run_report_observe(struct run_report *r, const struct trial *t, unsigned tr
 static void note_strength(struct run_report *r, const struct compare_result *result,
                           size_t buffer, uint64_t count) {
     struct output_strength *s = &r->outputs[buffer];
-    s->compared |= count > 0;
+    if (count) {
+        s->differs |= result->varies || (s->compared && s->value != result->mean);
+        s->elements += count;
+        s->value = result->mean;
+        s->compared = true;
+    }
     s->zero_passes |= result->zero_passes;
     s->constant_passes |= result->constant_passes;
     s->zero_fails |= !result->zero_passes;
@@ -233,6 +238,7 @@ static void note_strength(struct run_report *r, const struct compare_result *res
 }
 
 void run_report_weakness(const struct run_report *r, struct report_weakness *ret) {
+    bool differs = false;
     *ret = (struct report_weakness){0};
     for (size_t i = 0; i < SPEC_MAX_BUFFERS; i++) {
         const struct output_strength *s = &r->outputs[i];
@@ -240,11 +246,13 @@ void run_report_weakness(const struct run_report *r, struct report_weakness *ret
         bool constant = s->constant_passes && !s->constant_fails;
         bool nonfinite = s->compared && !s->finite;
         ret->compared |= s->compared;
+        differs |= s->compared && (s->differs || s->elements < PROVING_MANY);
         ret->zeros |= zeros;
         ret->constant |= constant;
         ret->nonfinite |= nonfinite;
         ret->buffer = zeros || constant || nonfinite ? i : ret->buffer;
     }
+    ret->same = ret->compared && !differs;
     ret->unchanged = r->stays && !r->does_something;
 }
 
@@ -256,7 +264,7 @@ static void note_change(struct run_report *r, const struct trial *t, size_t i,
     bool had = spec->init || spec->is_global;
     if (!r->does_something && count) {
         r->does_something = !had || !trial_unchanged_passes(t, i, expected);
-        r->stays |= count >= UNCHANGED_MANY;
+        r->stays |= count >= PROVING_MANY;
     }
 }
 

@@ -7,7 +7,10 @@ struct output_strength {
     bool compared;                   /* with at least one element */
     bool zero_fails, constant_fails; /* a trivial output would fail somewhere */
     bool zero_passes, constant_passes;
-    bool finite; /* somewhere a finite number is expected */
+    bool finite;       /* somewhere a finite number is expected */
+    uint64_t elements; /* of all cases and trials */
+    bool differs;      /* not all of them are expected to be the same */
+    double value;      /* what the first are */
 };
 
 struct run_report {
@@ -44,6 +47,7 @@ void run_report_observe(struct run_report *r, const struct trial *t, unsigned tr
 struct report_weakness {
     bool compared, zeros, constant, nonfinite;
     bool unchanged; /* all outputs may stay as they were before: no kernel would pass */
+    bool same;      /* all outputs are expected to be one value, each its own */
     size_t buffer;  /* of one that is weak, but for `unchanged` */
 };
 void run_report_weakness(const struct run_report *r, struct report_weakness *ret);

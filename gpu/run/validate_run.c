@@ -109,6 +109,25 @@ static void refuse_empty(struct run *run, const struct report_weakness *weak) {
     }
 }
 
+/* A kernel without inputs may well write one value, as cudaMemset does. */
+static bool has_inputs(const struct check_spec *spec) {
+    for (size_t i = 0; i < spec->buffer_count; i++) {
+        if (!spec->buffers[i].output && !spec->buffers[i].scratch) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void warn_same(struct run *run, const struct report_weakness *weak) {
+    if (weak->same && has_inputs(&run->spec)) {
+        run_report_note(&run->report, "constant_expected", "warning", NULL,
+                        "every element of every output is expected to be the same, so "
+                        "a kernel that ignores its inputs would pass: give inputs that "
+                        "vary (\"init\": {\"normal\": [0, 1]}, other sizes)");
+    }
+}
+
 static void judge(struct run *run) {
     struct report_weakness weak;
     run_report_weakness(&run->report, &weak);
@@ -123,6 +142,7 @@ static void judge(struct run *run) {
         refuse_empty(run, &weak);
     } else {
         json_object_set_new(run->result, "verdict", json_string("pass"));
+        warn_same(run, &weak);
     }
 }
 

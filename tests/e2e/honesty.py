@@ -47,6 +47,10 @@ def in_place(uniform):
     return [dict(buffers()[0], init={"uniform": uniform})] + buffers()[1:]
 
 
+def alike(value):
+    return buffers()[:1] + [dict(buffers()[1], init={"fill": value})] + buffers()[2:]
+
+
 # name: (cheat, honest twin, what is asked of both beside `spec`, verdicts of the cheat, codes of findings or of the
 # error of which one must be there; None: outputs that differ)
 TRICKS = {
@@ -106,6 +110,8 @@ TRICKS = {
         {"pass"}, {"self_reference"}),
     "a reference that writes nothing": (
         "if (i < n) y[i] = 5;", HONEST, {"cheat": {"expect": expect_kernel(source(""))}}, {"error"}, {"trivial_check"}),
+    "inputs of one value: told, for a constant may be right": (
+        "if (i < n) y[i] = 10;", HONEST, {"cheat": {"args": alike(3)}}, {"pass"}, {"constant_expected"}),
     "nothing is done where nothing need be": (
         "", "if (i < n) y[i] = max(y[i], 0.f);", {"expect": {"op": "relu", "inputs": {"input": "y"}},
         "cheat": {"args": in_place([1, 2])}, "honest": {"args": in_place([-1, 1])}}, {"error"}, {"trivial_check"}),
