@@ -3,23 +3,52 @@
 #include "gpu/ptx/machine/block.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 enum reduction { REDUCE_ADD, REDUCE_MIN, REDUCE_MAX, REDUCE_AND, REDUCE_OR };
 
 /* ---- where ---- */
 
+/* "(4096, 3), layer 2", with what such an access has. */
+static void place_words(const struct image_access *x, const int64_t place[4],
+                        char ret[128]) {
+    int n = snprintf(ret, 128, "(%lld", (long long)place[0]);
+    for (unsigned d = 1; d < x->rank; d++) {
+        n += snprintf(ret + n, 128 - (size_t)n, ", %lld", (long long)place[d]);
+    }
+    n += snprintf(ret + n, 128 - (size_t)n, ")");
+    if (x->is_layered) {
+        snprintf(ret + n, 128 - (size_t)n, ", layer %lld", (long long)place[3]);
+    }
+}
+
+/* "4096 bytes, 64 of them in 8 slices of 2 layers", with what it has of these. */
+static void extent_words(const struct image *im, char ret[128]) {
+    int n =
+        snprintf(ret, 128, "%llu bytes", (unsigned long long)im->extent[0] * im->bytes);
+    if (im->rank > 1) {
+        n += snprintf(ret + n, 128 - (size_t)n, ", %u of them", im->extent[1]);
+    }
+    if (im->rank > 2) {
+        n += snprintf(ret + n, 128 - (size_t)n, " in %u slices", im->extent[2]);
+    }
+    if (im->layers) {
+        snprintf(ret + n, 128 - (size_t)n, " in %u layers", im->layers);
+    }
+}
+
 static void tell_outside(const struct image_lane *at, const struct image *im,
                          const int64_t place[4], unsigned bytes) {
     struct finding_place where = image_place(at, im, 0);
-    finding_add(&where, FINDING_OUT_OF_BOUNDS,
-                "Invalid surface %s of %u bytes: (%lld, %lld, %lld), layer %lld of a "
-                "surface of %s, whose rows have %llu bytes, %u x %u of them in %u layers",
-                at->access->operation == IMAGE_LOAD ? "read" : "write", bytes,
-                (long long)place[0], (long long)place[1], (long long)place[2],
-                (long long)place[3], im->in->name,
-                (unsigned long long)im->extent[0] * im->bytes, im->extent[1],
-                im->extent[2], im->layers);
+    char asked[128], there[128];
+    place_words(at->access, place, asked);
+    extent_words(im, there);
+    finding_add(
+        &where, FINDING_OUT_OF_BOUNDS,
+        "Invalid surface %s of %u bytes: %s of a surface of %s, whose rows have %s",
+        at->access->operation == IMAGE_LOAD ? "read" : "write", bytes, asked,
+        im->in->name, there);
     run_fault(at->warp->worker->run);
 }
 

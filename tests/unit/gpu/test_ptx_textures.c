@@ -327,6 +327,38 @@ static void check_wrong(const char *body, struct machine_image im, unsigned flag
     room_free(r);
 }
 
+/* Of one finding, "Invalid surface read of 4 bytes: " and these words. */
+static void check_surface_words(const char *body, struct machine_image im,
+                                const char *words) {
+    struct machine_room *r;
+    plain_room(&r, body, &im, 0);
+    cr_expect_eq(room_launch(r, 1, 1), MACHINE_FAULT);
+    char *found = room_findings(r);
+    cr_expect_neq(strstr(found, words), NULL, "%s", found);
+    free(found);
+    room_free(r);
+}
+
+Test(ptx_textures, a_surface_tells_the_dimensions_it_has) {
+    struct machine_image flat = {
+        .type = PTX_F32, .channels = 1, .rank = 2, .extent = {6, 4}, .surface = true};
+    struct machine_image layered = flat;
+    layered.layers = 2;
+    layered.extent[1] = 2;
+    check_surface_words(HEAD "suld.b.2d.b32.trap %r0, [%h, {4, 9}];\n"
+                             "mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0;\n" TAIL,
+                        flat, "(4, 9) of a surface of ");
+    check_surface_words(HEAD "suld.b.2d.b32.trap %r0, [%h, {4, 9}];\n"
+                             "mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0;\n" TAIL,
+                        flat, "whose rows have 24 bytes, 4 of them\"");
+    check_surface_words(HEAD "suld.b.a2d.b32.trap %r0, [%h, {7, 4, 1, 0}];\n"
+                             "mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0;\n" TAIL,
+                        layered, "(4, 1), layer 7 of a surface of ");
+    check_surface_words(HEAD "suld.b.a2d.b32.trap %r0, [%h, {7, 4, 1, 0}];\n"
+                             "mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0;\n" TAIL,
+                        layered, "24 bytes, 2 of them in 2 layers\"");
+}
+
 Test(ptx_textures, what_is_wrong_is_found) {
     struct machine_image tex = {
         .type = PTX_F32, .channels = 1, .rank = 2, .extent = {6, 4}};
