@@ -123,9 +123,8 @@ struct check_completing {
     void *data;
 };
 
-#define MAX_INLINE                                                                       \
-    64 /* kernels; a turn of the loop has a millisecond or two for them                  \
-        */
+/* Kernels; a turn of the loop has a millisecond or two for them. */
+#define MAX_INLINE 64
 
 bool check_is_long(const json_t *base) {
     return json_array_size(json_object_get(base, "kernels")) > MAX_INLINE;

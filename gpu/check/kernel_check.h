@@ -2,31 +2,12 @@
 /* kernel_check: compile a kernel for the H100 and say all that the compiler knows.
  *
  * The operation "kernel/check" and the same thing for other parts of the daemon (editors,
- * evaluation). Answers are cached by content: sources, options, compiler. */
+ * evaluation). Answers are cached by content: sources, options, compiler. A check owns
+ * itself: the handle is good until its callback returns, which kernel_check_cancel brings
+ * about as well. Single-threaded: everything is called and calls back on the loop's
+ * thread; reading and what else takes long is done on libuv's. */
+#include "gpu/check/gpu.h"
 #include "protocol/operation.h"
-
-struct gpu;
-struct pool;
-struct pool_config;
-
-struct gpu_config {
-    const struct pool_config *pool;
-    const char *const
-        *include_dirs;        /* absolute folders of the configuration; also roots */
-    const char *default_arch; /* "sm_90a" */
-    size_t cache_bytes;       /* 32 MiB */
-    unsigned compile_wall_ms; /* 30 000 */
-};
-
-/* The domain's state: worker pool and answer cache. */
-struct gpu *gpu_new(uv_loop_t *loop, const struct gpu_config *config);
-void gpu_close(struct gpu *gpu, void (*closed)(void *data), void *data);
-void gpu_kill(struct gpu *gpu); /* every child, at once; before a fast exit */
-/* The workers, for what else is run on them. */
-struct pool *gpu_pool(struct gpu *gpu);
-/* {"workers", "toolkits", "cache": {"entries", "bytes", "hits", "misses"}, "missing":
- * [{"what", "hint"}]}: new reference; part of daemon/status. */
-json_t *gpu_status(struct gpu *gpu);
 
 struct kernel_check;
 struct call;

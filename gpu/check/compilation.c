@@ -1,0 +1,211 @@
+#include "gpu/check/compilation.h"
+
+#include "base/mem.h"
+#include "gpu/check/check_cache.h"
+#include "gpu/check/check_maker.h"
+#include "gpu/check/check_reader.h"
+#include "gpu/check/gpu_state.h"
+#include "gpu/compile/toolkit.h"
+#include "gpu/pool/pool.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#define MAX_COMPILATIONS 128 /* in the pool; what would come next is not read yet */
+
+struct compilation {
+    struct gpu *gpu;
+    /* NULL: a thread writes the message or makes a result, and has input and attempts */
+    struct pool_job *job;
+    struct check_input input;
+    struct guess_attempts attempts;
+    struct compilation_waiter *waiting;
+    struct compilation *next; /* of the gpu's */
+};
+
+/* --- who waits --- */
+
+static void unlist(struct compilation *c) {
+    struct compilation **link = &c->gpu->compilations;
+    while (*link && *link != c) {
+        link = &(*link)->next;
+    }
+    if (*link) {
+        *link = c->next;
+    }
+}
+
+/* Tells everybody who waits base, or refusal, or neither, and frees c. */
+static void compilation_end(struct compilation *c, json_t *base,
+                            const struct check_refusal *refusal) {
+    struct gpu *gpu = c->gpu;
+    struct compilation_waiter *waiter;
+    unlist(c);
+    while ((waiter = c->waiting)) { /* a callback may make another of them leave */
+        c->waiting = waiter->next;
+        waiter->compilation = NULL;
+        waiter->done(waiter, base, refusal);
+    }
+    check_input_finish(&c->input);
+    guess_attempts_finish(&c->attempts);
+    free(c);
+    check_reader_hold(gpu->reader, --gpu->compilation_count >= MAX_COMPILATIONS);
+    gpu_unref(gpu);
+}
+
+/* --- how it fails --- */
+
+static void refuse(struct compilation *c, enum call_fault fault, const char *reason,
+                   const char *hint, const char *message) {
+    struct check_refusal refusal = {.fault = fault, .reason = reason, .hint = hint};
+    snprintf(refusal.message, sizeof refusal.message, "%s", message);
+    compilation_end(c, NULL, &refusal);
+}
+
+static void fail_from_error(struct compilation *c, const json_t *error) {
+    const json_t *data = json_object_get(error, "data");
+    if (strcmp(json_get_string(data, "reason", ""), "no_compiler") == 0) {
+        refuse(c, CALL_UNAVAILABLE, "no_compiler", TOOLKIT_HINT,
+               "no CUDA compiler (NVRTC) was found");
+    } else {
+        refuse(c, CALL_INTERNAL, "worker", NULL,
+               json_get_string(error, "message", "the worker failed"));
+    }
+}
+
+static void fail_from_status(struct compilation *c, int status, const char *why) {
+    if (status == -EBUSY) {
+        refuse(c, CALL_UNAVAILABLE, "busy", "try again in some seconds", why);
+    } else if (status == -ENODEV) {
+        autofree char *text = xasprintf("no CUDA compiler (NVRTC) was found: %s", why);
+        refuse(c, CALL_UNAVAILABLE, "no_compiler", TOOLKIT_HINT, text);
+    } else if (status == -EMSGSIZE) {
+        refuse(c, CALL_BAD_PARAMS, "too_large", NULL, why);
+    } else if (status == -ECANCELED) {
+        compilation_end(c, NULL, NULL);
+    } else {
+        refuse(c, CALL_UNAVAILABLE, "no_worker", POOL_HINT, why);
+    }
+}
+
+/* --- to a worker and back --- */
+
+static const struct pool_needs compile_needs = {.compile = true};
+static const char too_large[] =
+    "the sources, written as JSON, are larger than a message may be";
+
+static void on_answer(struct pool_job *job, int status, const json_t *answer,
+                      const json_t *error, const char *why, void *data);
+
+static void on_written(struct json_hold *params, void *data) {
+    struct compilation *c = data;
+    struct gpu *gpu = c->gpu;
+    if (gpu->closing || !c->waiting) {
+        compilation_end(c, NULL, NULL);
+    } else if (!params) {
+        fail_from_status(c, -EMSGSIZE, too_large);
+    } else {
+        c->job = pool_submit_written(gpu->pool, "compile", params, &compile_needs,
+                                     on_answer, c);
+    }
+}
+
+static void submit(struct compilation *c) {
+    struct gpu *gpu = c->gpu;
+    if (check_job_is_long(&c->input)) {
+        check_writing_start(gpu->loop, &c->input, gpu->wall_ms, on_written, c);
+        return;
+    }
+    const struct compile_job job = check_job(&c->input, gpu->wall_ms);
+    c->job = pool_submit(gpu->pool, "compile", compile_job_to_json(&job), &compile_needs,
+                         on_answer, c);
+}
+
+static void on_made(const struct check_made *made, void *data) {
+    struct compilation *c = data;
+    struct gpu *gpu = c->gpu;
+    if (made->again && c->waiting && !gpu->closing) {
+        submit(c);
+        return;
+    }
+    if (made->base && made->keep) {
+        check_cache_put(gpu->cache, c->input.key, made->base);
+    }
+    if (made->base || made->again) {
+        compilation_end(c, made->base, NULL);
+    } else {
+        refuse(c, CALL_INTERNAL, "worker", NULL, "the worker's answer made no sense");
+    }
+}
+
+static void on_answer(struct pool_job *job, int status, const json_t *answer,
+                      const json_t *error, const char *why, void *data) {
+    struct compilation *c = data;
+    c->job = NULL;
+    if (answer) {
+        const struct check_material material = {
+            .input = &c->input,
+            .attempts = &c->attempts,
+            .answer = json_incref((json_t *)(uintptr_t)answer),
+            .worker = pool_job_worker(job),
+        };
+        check_making_start(c->gpu->loop, &material, on_made, c);
+    } else if (error) {
+        fail_from_error(c, error);
+    } else {
+        fail_from_status(c, status, why);
+    }
+}
+
+/* --- joining and leaving --- */
+
+static struct compilation *find(const struct gpu *gpu, const char *key) {
+    struct compilation *c = gpu->compilations;
+    while (c && strcmp(c->input.key, key) != 0) {
+        c = c->next;
+    }
+    return c;
+}
+
+/* input is stolen. */
+static struct compilation *start(struct gpu *gpu, const struct check_input *input) {
+    struct compilation *c = xcalloc(1, sizeof *c);
+    c->gpu = gpu;
+    c->input = *input;
+    c->next = gpu->compilations;
+    gpu->compilations = c;
+    check_reader_hold(gpu->reader, ++gpu->compilation_count >= MAX_COMPILATIONS);
+    gpu_ref(gpu);
+    submit(c);
+    return c;
+}
+
+void compilation_join(struct gpu *gpu, struct check_input *input,
+                      struct compilation_waiter *waiter) {
+    struct compilation *c = find(gpu, input->key);
+    if (c) {
+        check_input_finish(input);
+    } else {
+        c = start(gpu, input);
+    }
+    waiter->compilation = c;
+    waiter->next = c->waiting;
+    c->waiting = waiter;
+}
+
+void compilation_leave(struct compilation_waiter *waiter) {
+    struct compilation *c = take(waiter->compilation);
+    if (!c) {
+        return;
+    }
+    struct compilation_waiter **link = &c->waiting;
+    while (*link != waiter) {
+        link = &(*link)->next;
+    }
+    *link = waiter->next;
+    if (!c->waiting && c->job) {
+        unlist(c); /* nobody joins what is being stopped */
+        pool_cancel(c->job);
+    }
+}

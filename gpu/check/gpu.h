@@ -1,0 +1,34 @@
+#pragma once
+/* gpu: the domain's state, which the checks and validations of a daemon share.
+ *
+ * It owns the pool of workers, the reader of inputs, the cache of answers and the list of
+ * compilations, and copies what it keeps of its configuration. It stays until gpu_close
+ * was called and every check and compilation has ended. Single-threaded: everything runs
+ * on the loop's thread. */
+#include "base/json.h"
+
+#include <uv.h>
+
+struct gpu;
+struct pool;
+struct pool_config;
+
+struct gpu_config {
+    const struct pool_config *pool;
+    /* absolute folders of the configuration; also roots */
+    const char *const *include_dirs;
+    const char *default_arch; /* "sm_90a" */
+    size_t cache_bytes;       /* 32 MiB */
+    unsigned compile_wall_ms; /* 30 000 */
+};
+
+struct gpu *gpu_new(uv_loop_t *loop, const struct gpu_config *config);
+/* Ends the workers and, as cancelled, what waits for them. `closed` (may be NULL) runs
+ * from the loop when nothing is left. */
+void gpu_close(struct gpu *gpu, void (*closed)(void *data), void *data);
+void gpu_kill(struct gpu *gpu); /* every child, at once; before a fast exit */
+/* The workers, for what else is run on them; borrowed. */
+struct pool *gpu_pool(struct gpu *gpu);
+/* {"workers", "toolkits", "cache": {"entries", "bytes", "hits", "misses"}, "missing":
+ * [{"what", "hint"}]}: new reference; part of daemon/status. */
+json_t *gpu_status(struct gpu *gpu);
