@@ -151,6 +151,8 @@ Test(value_expression, errors) {
     } cases[] = {
         {"x[6]", "lies outside 'x'"},
         {"x[-1]", "lies outside"},
+        {"x[1/0.0]", "is infinite: something is divided by zero"},
+        {"x[0.0/0.0]", "is not a number: something is divided by zero"},
         {"y[0]", "there is no buffer y"},
         {"q + 1", "unknown name q"},
         {"max(1)", "too few"},
