@@ -317,24 +317,10 @@ static void key_make(struct check_input *input, const char *compiler) {
     hash_hex(&h, input->key);
 }
 
-/* Text behind the last line of the unit, in both of its forms, so that no place moves. */
-static void unit_append(struct source_file *unit, const char *text) {
-    size_t len = strlen(text);
-    char **forms[] = {&unit->text, &unit->original};
-    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
-        if (*forms[i]) {
-            *forms[i] = xrealloc(*forms[i], unit->len + len + 1);
-            memcpy(*forms[i] + unit->len, text, len + 1);
-        }
-    }
-    unit->len += len;
-}
-
 static void instantiate(struct source_set *sources, const char *const *kernels) {
     for (; kernels && *kernels; kernels++) {
         autofree char *line = xasprintf("\nstatic_assert(&%s, \"\");", *kernels);
-        unit_append(&sources->files[0], line);
-        sources->bytes += strlen(line);
+        source_set_append(sources, line);
     }
 }
 

@@ -30,6 +30,9 @@ void host_blanker_tell_gone(const struct host_blanker *b, struct space_macros *t
 
 /* "ns::name" as written; freed by the caller. */
 char *host_qualified_name(const struct host_blanker *b, const struct declaration *d);
+/* "a::b::" for a namespace, outermost first; "" for the global one; freed by the caller.
+ */
+char *host_scope_name(const struct host_blanker *b, size_t scope);
 void host_blank_bytes(char *text, size_t from, size_t to); /* newlines stay */
 
 /* Instantiations of template kernels that host code asked for. */
@@ -37,15 +40,19 @@ struct host_launch {
     char *expression;   /* "ns::k<float, 256>" */
     size_t declaration; /* that it was found in */
     size_t offset;      /* where it stood */
+    bool borrowed; /* from before `base`: the kernel, or a host template it came by */
+    size_t scope;  /* the innermost of the namespaces whose names it may use */
 };
 struct host_launches {
     struct host_launch *list;
     size_t count;
 };
 struct host_macros;
-/* known: macros of the other files, may be NULL. */
+/* known: macros of the other files, may be NULL. base: where the text of the file itself
+ * begins, 0 but where those of its headers stand before it; nothing is guessed then, and
+ * what the headers ask for themselves is left out. */
 void host_launches_collect(struct host_launches *ret, const struct host_blanker *b,
-                           const struct host_macros *known);
+                           const struct host_macros *known, size_t base);
 struct host_guesses;
 /* Write them as static assertions into text, blanked by now; what has no room is left.
  * Those whose types are to be guessed go to `guesses` instead. */

@@ -3,6 +3,7 @@
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/host_blanker.h"
 #include "gpu/source/host_guesses.h"
+#include "gpu/source/host_joint.h"
 #include "gpu/source/host_lambdas.h"
 #include "gpu/source/host_macros.h"
 #include "gpu/source/host_names.h"
@@ -21,7 +22,6 @@ static void append(char **s, const char *bytes, size_t len) {
     (*s)[old + len] = '\0';
 }
 
-/* "a::b::" for a namespace, outermost first; "" for the global one. */
 static void append_scope(const struct host_blanker *b, size_t scope, char **s) {
     size_t path[64], n = 0;
     for (; scope != SIZE_MAX && n < ARRAY_LEN(path);
@@ -42,9 +42,14 @@ static void append_scope(const struct host_blanker *b, size_t scope, char **s) {
     }
 }
 
-char *host_qualified_name(const struct host_blanker *b, const struct declaration *d) {
+char *host_scope_name(const struct host_blanker *b, size_t scope) {
     char *s = xstrdup("");
-    append_scope(b, d->scope, &s);
+    append_scope(b, scope, &s);
+    return s;
+}
+
+char *host_qualified_name(const struct host_blanker *b, const struct declaration *d) {
+    char *s = host_scope_name(b, d->scope);
     size_t first = d->name;
     while (first >= 2 && first - 2 > d->first &&
            b->tokens.list[first - 1].word == WORD_SCOPE &&
@@ -305,7 +310,7 @@ static void process(const char *source, size_t len, struct known_macros *known,
     }
     if (text && ret->has_host_code) {
         struct host_launches launches;
-        host_launches_collect(&launches, &b, known ? &known->launches : NULL);
+        host_launches_collect(&launches, &b, known ? &known->launches : NULL, 0);
         for (size_t i = 0; i < b.declarations.count; i++) {
             const struct declaration *d = &b.declarations.list[i];
             if (b.goes[i]) {
@@ -374,6 +379,7 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
             code_tokens_finish(&tokens);
         }
     }
+    autofree char *joint = host_joint_read(sources, &macros.spaces, &macros.launches);
     *ret = (struct host_code){0};
     bool any = false, needs = false;
     for (size_t i = sources->count; i-- > 0;) {
@@ -396,6 +402,7 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
     ret->needs_default_device = needs;
     guesses->half = guesses->count ? name_of_half(sources) : NULL;
     host_guesses_write(guesses, sources, 0);
+    source_set_append(sources, joint);
     space_macros_finish(&macros.spaces);
     host_macros_finish(&macros.launches);
 }

@@ -52,6 +52,7 @@ struct collector {
     const struct host_blanker *b;
     struct host_launches *ready;
     struct host_launches waiting; /* expressions in a host template's own parameters */
+    size_t base;                  /* what stands before it is other files' */
     struct host_macros macros;
     unsigned expansions; /* made so far */
     unsigned answers;    /* calls looked into so far */
@@ -61,21 +62,26 @@ struct collector {
     size_t kernel_count;
 };
 
-static void add_launch(struct host_launches *l, char *expression, size_t declaration,
-                       size_t offset) {
+/* Takes the expression. */
+static void add_launch(struct host_launches *l, struct host_launch launch) {
     if (l->count >= LAUNCHES_MAX) {
-        free(expression);
+        free(launch.expression);
         return;
     }
     l->list = xreallocarray(l->list, l->count + 1, sizeof *l->list);
-    l->list[l->count++] = (struct host_launch){expression, declaration, offset};
+    l->list[l->count++] = launch;
+}
+
+static bool is_before(const struct collector *c, const struct declaration *d) {
+    return c->b->tokens.list[d->first].start < c->base;
 }
 
 /* An expression found in a host function goes out, waits for that function's callers, or
  * is dropped because it depends on what only runs. */
-static void place(struct collector *c, char *expression, size_t index, size_t offset) {
+static void place(struct collector *c, struct host_launch launch) {
     const struct code_tokens *t = &c->b->tokens;
-    const struct declaration *d = &c->b->declarations.list[index];
+    const struct declaration *d = &c->b->declarations.list[launch.declaration];
+    char *expression = launch.expression;
     struct template_parameters own;
     template_parameters_read(t, d, &own);
     struct code_tokens words;
@@ -85,12 +91,11 @@ static void place(struct collector *c, char *expression, size_t index, size_t of
                  !is_local(t, d, code_token_hash(&words, i));
     }
     code_tokens_finish(&words);
-    if (!usable || own.bad) {
+    bool waits = usable && template_parameters_mentioned(expression, &own);
+    if (!usable || own.bad || (!waits && is_before(c, d))) {
         free(expression);
     } else {
-        add_launch(template_parameters_mentioned(expression, &own) ? &c->waiting
-                                                                   : c->ready,
-                   expression, index, offset);
+        add_launch(waits ? &c->waiting : c->ready, launch);
     }
 }
 
@@ -312,6 +317,17 @@ static bool needs_more(const char *expression,
     return template_parameters_mentioned(expression, &rest);
 }
 
+/* The one of two namespaces that is in the other; false when neither is. */
+static bool inner_scope(const struct host_blanker *b, size_t one, size_t *other) {
+    autofree char *a = host_scope_name(b, one), *c = host_scope_name(b, *other);
+    size_t alen = strlen(a), clen = strlen(c);
+    if (strncmp(a, c, alen < clen ? alen : clen) != 0) {
+        return false;
+    }
+    *other = alen > clen ? one : *other;
+    return true;
+}
+
 /* What waits for a host template, when that is called at token i. */
 static void answer_call(struct walk *w, size_t i) {
     const struct code_tokens *t = w->t, *own = &w->c->b->tokens;
@@ -330,9 +346,16 @@ static void answer_call(struct walk *w, size_t i) {
     struct bindings arguments = {.count = 0};
     bind_answers(w->c, text, &parameters, &arguments);
     char *expression = bindings_expand_text(w->waiting->expression, &arguments);
+    bool borrowed = w->waiting->borrowed || is_before(w->c, callee);
+    size_t scope = w->c->b->declarations.list[w->index].scope;
     if (expression && !needs_more(w->waiting->expression, &parameters, &arguments) &&
-        !is_running(w, expression)) {
-        place(w->c, expression, w->index, walk_offset(w, i));
+        !is_running(w, expression) &&
+        (!borrowed || inner_scope(w->c->b, w->waiting->scope, &scope))) {
+        place(w->c, (struct host_launch){.expression = expression,
+                                         .declaration = w->index,
+                                         .offset = walk_offset(w, i),
+                                         .borrowed = borrowed,
+                                         .scope = scope});
     } else {
         free(expression);
     }
@@ -345,7 +368,12 @@ static void take_kernel(struct walk *w, size_t i) {
     autofree char *arguments = kernel ? template_arguments(w, kernel, i, true) : NULL;
     if (arguments && !is_running(w, arguments)) {
         autofree char *qualified = host_qualified_name(b, kernel);
-        place(w->c, xasprintf("%s%s", qualified, arguments), w->index, walk_offset(w, i));
+        place(w->c,
+              (struct host_launch){.expression = xasprintf("%s%s", qualified, arguments),
+                                   .declaration = w->index,
+                                   .offset = walk_offset(w, i),
+                                   .borrowed = is_before(w->c, kernel),
+                                   .scope = b->declarations.list[w->index].scope});
     }
 }
 
@@ -431,7 +459,9 @@ static void guess_scalar(struct collector *c, const struct host_launch *waiting)
     char *expression = bindings_expand_text(waiting->expression, &names);
     if (expression && host_guess_is(expression) &&
         !template_parameters_mentioned(expression, &own)) {
-        add_launch(c->ready, expression, waiting->declaration, waiting->offset);
+        struct host_launch guess = *waiting;
+        guess.expression = expression;
+        add_launch(c->ready, guess);
     } else {
         free(expression);
     }
@@ -454,7 +484,7 @@ static void collect_calls(struct collector *c) {
                 walk_declaration(c, k, &waiting);
             }
         }
-        if (c->ready->count + c->waiting.count == before) {
+        if (c->ready->count + c->waiting.count == before && c->base == 0) {
             guess_scalar(c, &waiting);
         }
     }
@@ -477,9 +507,9 @@ static void read_kernels(struct collector *c) {
 }
 
 void host_launches_collect(struct host_launches *ret, const struct host_blanker *b,
-                           const struct host_macros *known) {
+                           const struct host_macros *known, size_t base) {
     *ret = (struct host_launches){0};
-    struct collector c = {.b = b, .ready = ret};
+    struct collector c = {.b = b, .ready = ret, .base = base};
     if (!host_guess_spoils(b->tokens.text, b->tokens.len)) {
         read_kernels(&c);
     }

@@ -96,6 +96,20 @@ int source_set_add(struct source_set *s, const char *path, const char *display,
     return 0;
 }
 
+void source_set_append(struct source_set *s, const char *text) {
+    struct source_file *unit = &s->files[0];
+    size_t len = strlen(text);
+    char **forms[] = {&unit->text, &unit->original};
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        if (*forms[i]) {
+            *forms[i] = xrealloc(*forms[i], unit->len + len + 1);
+            memcpy(*forms[i] + unit->len, text, len + 1);
+        }
+    }
+    unit->len += len;
+    s->bytes += len;
+}
+
 const struct source_file *source_set_find(const struct source_set *s, const char *path) {
     for (size_t i = 0; i < s->count; i++) {
         if (strcmp(s->files[i].path, path) == 0) {

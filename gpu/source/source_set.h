@@ -30,6 +30,8 @@ void source_set_finish(struct source_set *s);
 /* Strings are copied. -E2BIG past a limit, -EEXIST when the path is there. */
 int source_set_add(struct source_set *s, const char *path, const char *display,
                    const char *text, size_t len, struct err *err);
+/* Text behind the last line of the unit, in both of its forms, so that no place moves. */
+void source_set_append(struct source_set *s, const char *text);
 /* By path inside the job; NULL when it is none of ours. */
 const struct source_file *source_set_find(const struct source_set *s, const char *path);
 

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "gpu/source/host_code.h"
 #include "gpu/source/host_guesses.h"
+#include "gpu/source/host_joint.h"
 #include "gpu/source/include_directives.h"
 #include "gpu/source/kernel_template.h"
 #include "gpu/source/shims.h"
@@ -583,6 +584,87 @@ Test(host_code, files_of_one_compilation_know_each_others_dispatch) {
     cr_expect_null(strstr(s.files[0].text, "c_type"));
     host_code_finish(&h);
     source_set_finish(&s);
+}
+
+/* What a unit of two headers becomes behind its last line. */
+static char *joint(const char *unit, const char *launches, const char *kernels) {
+    const char *texts[] = {unit, launches, kernels},
+               *paths[] = {"r0/k.cu", "r0/launch.cuh", "r0/kernel.cuh"};
+    struct source_set s = {0};
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        cr_assert(zero(
+            int, source_set_add(&s, paths[i], NULL, texts[i], strlen(texts[i]), NULL)));
+    }
+    struct host_code h;
+    struct host_guesses guesses;
+    host_code_blank_sources(&s, &h, &guesses);
+    host_guesses_finish(&guesses);
+    size_t len = strlen(unit);
+    char *ret = xstrdup(s.files[0].text + len);
+    cr_expect(eq(sz, s.files[0].len, len + strlen(ret)));
+    if (s.files[0].original) {
+        cr_expect(eq(int, strncmp(s.files[0].original, unit, len), 0));
+        cr_expect(eq(str, s.files[0].original + len, ret));
+    }
+    host_code_finish(&h);
+    source_set_finish(&s);
+    return ret;
+}
+
+Test(host_code, a_unit_asks_host_templates_of_its_headers) {
+    static const char kernel[] =
+        "namespace n { template <class T, int N> __global__ void k(T *p) {} }\n";
+    static const char launch[] =
+        "#include \"kernel.cuh\"\nnamespace n {\ntemplate <class T, bool B> void run(T "
+        "*);\n"
+        "template <class T> void l(T *p) { k<T, 4><<<1, 1>>>(p); }\n"
+        "template <class T> void go(T *p) { l<T>(p); }\n}\n";
+    static const struct {
+        const char *code, *asked;
+    } cases[] = {
+        {"namespace n {\ntemplate void l<float>(float *p);\n}\n",
+         "\n#line 3\nnamespace n{static_assert(&n::k<float, 4>,\"\");}\n#line 9"},
+        /* through two of them */
+        {"namespace n { template void go<short>(short *); }",
+         "\n#line 2\nnamespace n{static_assert(&n::k<short, 4>,\"\");}\n#line 6"},
+        /* a specialisation that calls */
+        {"namespace n {\n\ntemplate <> void run<int, true>(int *p) { l<int>(p); }\n}\n",
+         "\n#line 4\nnamespace n{static_assert(&n::k<int, 4>,\"\");}\n#line 10"},
+        /* a function outside of the namespace, twice */
+        {"void f(int *p) { n::l<int>(p); }\nvoid g(int *p) { n::go<int>(p); }",
+         "\n#line 2\nnamespace n{static_assert(&n::k<int, 4>,\"\");}\n#line 7"},
+        /* its own launch of a header's kernel */
+        {"void f(int *p) { n::k<int, 2><<<1, 1>>>(p); }\n",
+         "\n#line 2\nstatic_assert(&n::k<int, 2>,\"\");\n#line 7"},
+        /* nothing that it asks for, or not always */
+        {"void f(int *p) { other<int>(p); }\n", ""},
+        {"namespace m { template void l<float>(float *); }\n", ""},
+        {"#ifdef A\nvoid f(int *p) { n::l<int>(p); }\n#endif\n", ""},
+        /* what it launches of its own is written in its place */
+        {"template <class T> __global__ void own(T *p) {}\n"
+         "void f(int *p) { own<int><<<1, 1>>>(p); }\n",
+         ""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *unit = xasprintf("#include \"launch.cuh\"\n%s", cases[i].code);
+        autofree char *got = joint(unit, launch, kernel);
+        cr_expect(eq(str, got, (char *)cases[i].asked), "of: %s", unit);
+    }
+}
+
+Test(host_code, what_a_unit_asks_of_headers_is_bounded) {
+    struct buf unit = BUF_INIT(1u << 16);
+    for (int i = 0; i < 200; i++) {
+        buf_addf(&unit, "void f%d(int *p) { k<int, %d><<<1, 1>>>(p); }\n", i, i);
+    }
+    autofree char *got =
+        joint(unit.data, "template <class T, int N> __global__ void k(T *p) {}\n", "");
+    int count = 0;
+    for (const char *at = got; (at = strstr(at, "static_assert")); at++) {
+        count++;
+    }
+    cr_expect(eq(int, count, HOST_JOINT_MAX));
+    buf_finish(&unit);
 }
 
 /* cuRAND's ask for NVRTC themselves, and include what looks like the host's. */
