@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define LAUNCHES_MAX 256
-#define USES_MAX 8             /* of one macro, in one file */
+#define USES_MAX 16            /* of one macro, in one file: four nested BOOL_SWITCHes */
 #define EXPANSIONS_MAX 256     /* of all macros in one file */
 #define ANSWERS_MAX 4096       /* calls of host templates that are looked into */
 #define NESTED_MAX 6           /* macros that expand to macros */
@@ -22,16 +22,18 @@ static enum code_word word_at(const struct code_tokens *t, size_t i) {
     return t->list[i < t->count ? i : t->count].word;
 }
 
-/* A variable or parameter of the host function: what depends on it is no constant. */
+/* A variable or parameter of the host function: what depends on it is no constant. In the
+ * body "(T * N)" is a product; a pointer there would be no constant's part anyway. */
 static bool is_local(const struct code_tokens *t, const struct declaration *d,
                      uint64_t name) {
     for (size_t i = d->params ? d->params : d->body; i + 1 < d->body_end; i++) {
         enum code_word before = word_at(t, i - 1), after = word_at(t, i + 1);
-        bool typed = before == WORD_TYPE || before == WORD_STAR ||
-                     before == WORD_AMPERSAND || before == WORD_GREATER ||
+        bool points = before == WORD_STAR || before == WORD_AMPERSAND;
+        bool listed = after == WORD_COMMA || after == WORD_PAREN_CLOSE;
+        bool typed = before == WORD_TYPE || (points && !(listed && i > d->body)) ||
+                     before == WORD_GREATER ||
                      (before == WORD_NAME && !code_token_is(t, i - 1, "return"));
-        bool declares = after == WORD_ASSIGN || after == WORD_SEMICOLON ||
-                        after == WORD_COMMA || after == WORD_PAREN_CLOSE ||
+        bool declares = listed || after == WORD_ASSIGN || after == WORD_SEMICOLON ||
                         after == WORD_BRACE_OPEN;
         if (word_at(t, i) == WORD_NAME && typed && declares &&
             code_token_hash(t, i) == name) {

@@ -3,7 +3,9 @@
 #include "base/mem.h"
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/host_code.h"
+#include "gpu/source/host_guesses.h"
 #include "gpu/source/include_directives.h"
+#include "gpu/source/source_set.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -43,6 +45,26 @@ static void ignore_reference(const struct file_reference *r, void *data) {
     require(r->start < r->end && r->end <= len);
 }
 
+/* The first half as a unit, the second as a header that it includes: what the unit asks
+ * of the header's kernels stands behind its last line. */
+static void check_header(const char *text, size_t size) {
+    struct source_set s = {0};
+    struct host_code told;
+    struct host_guesses guesses = {0};
+    size_t half = size / 2;
+    source_set_add(&s, "k.cu", "k.cu", text, half, NULL);
+    source_set_add(&s, "k.cuh", "k.cuh", text + half, size - half, NULL);
+    host_code_blank_sources(&s, &told, &guesses);
+    require(s.files[0].len >= half && s.files[1].len == size - half);
+    require(s.files[0].len == half || s.files[0].text[half] == '\n');
+    for (size_t i = 0; i < half; i++) {
+        require((text[i] == '\n') == (s.files[0].text[i] == '\n'));
+    }
+    host_guesses_finish(&guesses);
+    host_code_finish(&told);
+    source_set_finish(&s);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     autofree char *text = xmalloc(size + 1), *before = xmalloc(size + 1);
     memcpy(text, data, size);
@@ -54,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     require(!source_text_settle(text, size));
     include_directives_read(text, size, ignore_reference, &size);
 
+    check_header(text, size);
     struct host_code first, second;
     host_code_blank(text, size, &first);
     for (size_t i = 0; i < size; i++) {
