@@ -23,11 +23,9 @@ static bool is_only_space(const char *s) {
 static void miss_description(const struct spec *s, const struct yaml_pair *p) {
     static const struct spec_rule rule = {"description_missing", FINDING_ERROR,
                                           FINDING_ERROR};
-    size_t at = p ? p->at : s->text->yaml;
-    spec_add(
-        s, &rule, at, p ? p->end : at,
-        "The skill has no description; add one that says what it does and when to use "
-        "it, or no agent will ever choose it.");
+    spec_miss(s, &rule, "description", p,
+              "The skill has no description; add one that says what it does and when to "
+              "use it, or no agent will ever choose it.");
 }
 
 static struct pattern *when_words;
@@ -306,10 +304,54 @@ static const char *meant_field(const char *name) {
     return near.best;
 }
 
+static const char *meant_of(const struct yaml_pair *p) {
+    bool known = p->depth != 0 ||
+                 is_listed(p->key, known_fields, ARRAY_LEN(known_fields)) ||
+                 is_listed(p->key, agent_fields, ARRAY_LEN(agent_fields));
+    return known ? NULL : meant_field(p->key);
+}
+
+const struct yaml_pair *spec_misspelt(const struct spec *s, const char *field) {
+    for (size_t i = 0; i < s->text->places.count; i++) {
+        const struct yaml_pair *p = &s->text->places.pairs[i];
+        const char *meant = meant_of(p);
+        if (meant && strcmp(meant, field) == 0) {
+            return skill_text_pair(s->text, field) ? NULL : p;
+        }
+    }
+    return NULL;
+}
+
+static void fix_key(const struct spec *s, json_t *finding, const struct yaml_pair *p,
+                    const char *meant) {
+    autofree char *title = xasprintf("Rename to \"%s\"", meant);
+    struct finding_span span = spec_span(s, p->key_at, p->key_end);
+    finding_add_fix(finding, title, s->file, &span, meant);
+}
+
+json_t *spec_miss(const struct spec *s, const struct spec_rule *rule, const char *field,
+                  const struct yaml_pair *p, const char *message) {
+    const struct yaml_pair *misspelt = p ? NULL : spec_misspelt(s, field);
+    size_t at = p ? p->at : s->text->yaml;
+    if (!misspelt) {
+        return spec_add(s, rule, at, p ? p->end : at, "%s", message);
+    }
+    json_t *f = spec_add(s, rule, misspelt->key_at, misspelt->key_end,
+                         "The field must be called \"%s\"; agents do not see \"%.80s\".",
+                         field, misspelt->key);
+    fix_key(s, f, misspelt, field);
+    return NULL;
+}
+
+/* What spec_miss has said. */
+static bool is_said(const struct spec *s, const struct yaml_pair *p) {
+    return spec_misspelt(s, "name") == p || spec_misspelt(s, "description") == p;
+}
+
 static void check_unknown(const struct spec *s, const struct yaml_pair *p) {
     static const struct spec_rule rule = {"field_unknown", FINDING_INFO, FINDING_ERROR};
     bool agent = is_listed(p->key, agent_fields, ARRAY_LEN(agent_fields));
-    const char *meant = agent ? NULL : meant_field(p->key);
+    const char *meant = meant_of(p);
     json_t *f;
     if (agent) {
         f = spec_add(s, &rule, p->key_at, p->key_end,
@@ -324,9 +366,7 @@ static void check_unknown(const struct spec *s, const struct yaml_pair *p) {
                            : "; what is your own belongs in metadata");
     }
     if (meant && !skill_text_pair(s->text, meant)) {
-        autofree char *rename = xasprintf("Rename to \"%s\"", meant);
-        struct finding_span span = spec_span(s, p->key_at, p->key_end);
-        finding_add_fix(f, rename, s->file, &span, meant);
+        fix_key(s, f, p, meant);
     }
     autofree char *title = xasprintf("Remove \"%.80s\"", p->key);
     spec_fix_remove(s, f, title, p);
@@ -335,7 +375,8 @@ static void check_unknown(const struct spec *s, const struct yaml_pair *p) {
 static void check_unknown_fields(const struct spec *s) {
     for (size_t i = 0; i < s->text->places.count; i++) {
         const struct yaml_pair *p = &s->text->places.pairs[i];
-        if (p->depth == 0 && !is_listed(p->key, known_fields, ARRAY_LEN(known_fields))) {
+        if (p->depth == 0 && !is_said(s, p) &&
+            !is_listed(p->key, known_fields, ARRAY_LEN(known_fields))) {
             check_unknown(s, p);
         }
     }

@@ -139,11 +139,14 @@ static void check_name_of_folder(const struct spec *s, const struct yaml_pair *p
 static void miss_name(const struct spec *s) {
     static const struct spec_rule rule = {"name_missing", FINDING_ERROR, FINDING_ERROR};
     const struct yaml_pair *p = skill_text_pair(s->text, "name");
-    size_t at = p ? p->at : s->text->yaml;
-    json_t *f = spec_add(s, &rule, at, p ? p->end : at,
-                         "The skill has no name; add a line \"name: …\" with the name of "
-                         "its folder.");
+    json_t *f =
+        spec_miss(s, &rule, "name", p,
+                  "The skill has no name; add a line \"name: …\" with the name of "
+                  "its folder.");
     autofree char *good = good_name(s->folder ? s->folder : "");
+    if (!f) {
+        return;
+    }
     if (*good && p) {
         spec_fix_string(s, f, "Name it as the folder", p, good);
     } else if (*good) {

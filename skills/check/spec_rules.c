@@ -153,13 +153,14 @@ static bool is_control(uint32_t cp) {
 }
 
 /* The first byte of each kind that no text should hold, behind the frontmatter (what is
- * wrong within it is said there). */
+ * wrong within it is said there, and an encoding is wrong once). */
 static void check_bytes(const struct spec *s) {
     static const struct spec_rule utf8 = {"not_utf8", FINDING_ERROR, FINDING_ERROR};
     static const struct spec_rule control = {"control_character", FINDING_ERROR,
                                              FINDING_ERROR};
     const struct skill_text *t = s->text;
-    bool seen_bad = false, seen_control = false;
+    bool seen_bad = t->problem.line && strcmp(t->problem.rule, utf8.code) == 0;
+    bool seen_control = seen_bad && t->problem.at == 0; /* not a text at all */
     for (size_t i = t->body; i < t->len;) {
         uint32_t cp;
         size_t step = text_decode(t->text + i, t->len - i, &cp);

@@ -225,6 +225,18 @@ static void refuse_frontmatter(struct skill_text *t, const struct frontmatter *f
     }
 }
 
+/* As some editors save: a byte order mark, or a NUL byte beside each dash. */
+static bool is_utf16(const struct skill_text *t) {
+    static const char *const begins[] = {"\xFF\xFE", "\xFE\xFF"};
+    for (size_t i = 0; i < ARRAY_LEN(begins); i++) {
+        if (t->len >= 2 && memcmp(t->text, begins[i], 2) == 0) {
+            return true;
+        }
+    }
+    return t->len >= 4 &&
+           (memcmp(t->text, "-\0-", 4) == 0 || memcmp(t->text, "\0-\0-", 4) == 0);
+}
+
 void skill_text_read(struct skill_text *ret, const char *text, size_t len) {
     *ret = (struct skill_text){0};
     ret->len = len < SKILL_MAX_TEXT ? len : text_cut(text, len, SKILL_MAX_TEXT);
@@ -232,6 +244,13 @@ void skill_text_read(struct skill_text *ret, const char *text, size_t len) {
     memcpy(ret->text, text, ret->len);
     ret->text[ret->len] = '\0';
     lines_init(&ret->lines, ret->text, ret->len);
+    if (is_utf16(ret)) {
+        ret->body_line = 1;
+        set_problem(ret, "not_utf8", 0,
+                    "The file is saved as UTF-16, which no agent reads; save it as "
+                    "UTF-8.");
+        return;
+    }
     struct frontmatter f;
     frontmatter_find(&f, ret->text, ret->len);
     ret->body = f.body;

@@ -113,6 +113,9 @@ static const struct {
 } rules[] = {
     {D, "name_missing", "error", "error", 2, 1, 2, 1, "name: my-skill\n" D},
     {"name:\n" D, "name_missing", "error", "error", 2, 6, 2, 6, "name: my-skill\n" D},
+    {"Name: my-skill\n" D, "name_missing", "error", "error", 2, 1, 2, 5,
+     "name: my-skill\n" D},
+    {N "Description: d\n", "description_missing", "error", "error", 3, 1, 3, 12, N D},
     {"name: \"\"\n" D, "name_missing", "error", "error", 2, 7, 2, 9,
      "name: my-skill\n" D},
     {"name: 12\n" D, "name_form", "warning", "error", 2, 7, 2, 9, "name: \"12\"\n" D},
@@ -220,6 +223,9 @@ Test(spec_rules, a_frontmatter_that_cannot_be_found_is_one_finding) {
         {"---\n- a\n---\nx\n", "frontmatter_not_mapping", NULL},
         {"---\nname: a\x07\n---\nx\n", "control_character", NULL},
         {"---\nname: \xFF\n---\nx\n", "not_utf8", NULL},
+        {"---\nname: \xE9\n---\n\xE9t\xE9\n", "not_utf8", NULL},
+        {"---\nNAME: my-skill\ndescription: d\n---\nx\n", "name_missing",
+         "---\nname: my-skill\ndescription: d\n---\nx\n"},
         {"---\na: &b c\n---\nx\n", "yaml_unsupported", NULL},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -232,6 +238,32 @@ Test(spec_rules, a_frontmatter_that_cannot_be_found_is_one_finding) {
             autofree char *got = fixed(cases[i].text, f);
             cr_expect(eq(str, got, (char *)cases[i].fixed), "case %zu", i);
         }
+    }
+}
+
+/* As UTF-16, with a byte order mark or without one, in either order of bytes. */
+Test(spec_rules, a_file_in_utf16_is_one_finding) {
+    static const char text[] = "---\nname: my-skill\ndescription: d\n---\nText\n";
+    for (int form = 0; form < 4; form++) {
+        bool big = form & 1, mark = form & 2;
+        autobuf wide = BUF_INIT(1024);
+        if (mark) {
+            buf_add(&wide, big ? "\xFE\xFF" : "\xFF\xFE", 2);
+        }
+        for (const char *c = text; *c; c++) {
+            buf_addc(&wide, big ? '\0' : *c);
+            buf_addc(&wide, big ? *c : '\0');
+        }
+        struct root root;
+        cr_assert(dir_make(folder, 0755, NULL) == 0 &&
+                  root_open(&root, folder, NULL) == 0);
+        cr_assert(root_write(&root, "SKILL.md", wide.data, wide.len, 0644, NULL) == 0);
+        root_close(&root);
+        autojson *findings = check_folder(SKILL_CHECK_LENIENT);
+        autofree char *all = json_dumps(findings, 0);
+        json_t *f = find(findings, "not_utf8");
+        cr_assert(f && json_array_size(findings) == 1, "form %d: %s", form, all);
+        cr_expect(strstr(json_get_string(f, "message", ""), "UTF-16") != NULL);
     }
 }
 
