@@ -10,6 +10,7 @@ from evaluate_support import Daemon, Model, Tap, make_skill, make_tests, wait_fo
 PROGRAM = os.path.abspath(sys.argv[1])
 SECRET = "secret=marigold:correct:wrong"
 TASKS = "io.modelcontextprotocol/tasks"
+LATE = 10  # seconds by which a busy machine may be late
 
 
 class Face(Daemon):
@@ -112,7 +113,7 @@ def a_job_in_time():
         begun = time.monotonic()
         number = face.tool("skill_evaluate", dict(face.arguments, budget={"tokens": 10**7}), progressToken="p")
         at, answer = face.reply(number, 30)
-        assert at - begun <= 21, at - begun
+        assert at - begun < 20 + LATE, at - begun
         result = answer["result"]
         job = result["structuredContent"]["job"]
         assert not result.get("isError") and len(job) == 32, result
@@ -122,7 +123,7 @@ def a_job_in_time():
         assert [r["arm"] for r in rows] == ["baseline", "skill"] and rows[1]["total"] == 60, rows
         progress = face.told("notifications/progress")
         assert all(p["progressToken"] == "p" and p["total"] == 120 for _, p in progress), progress
-        assert longest_gap(begun, [t for t, _ in progress]) <= 5.5, [t - begun for t, _ in progress]
+        assert longest_gap(begun, [t for t, _ in progress]) < 5 + LATE, [t - begun for t, _ in progress]
         assert all(a[1]["progress"] <= b[1]["progress"] for a, b in zip(progress, progress[1:]))
         status = face.reply(face.tool("job_status", {"job": job}))[1]["result"]["structuredContent"]
         assert status["state"] == "running" and status["partial"]["students"][0]["total"] == 60, status
@@ -141,14 +142,16 @@ def waiting_for_the_end():
         job = face.reply(face.tool("skill_evaluate", face.arguments))[1]["result"]["structuredContent"]["job"]
         begun = time.monotonic()
         first = face.reply(face.tool("job_status", {"job": job, "wait_s": 0}))[1]["result"]["structuredContent"]
-        assert time.monotonic() - begun < 5 and first["state"] in ("running", "succeeded"), first
-        polls = 0
+        assert time.monotonic() - begun < LATE and first["state"] in ("running", "succeeded"), first
         while True:
-            last = face.reply(face.tool("job_status", {"job": job, "wait_s": 30}), 10)[1]["result"]
-            polls += 1
+            begun = time.monotonic()
+            at, last = face.reply(face.tool("job_status", {"job": job, "wait_s": 30}), 30)
+            last = last["result"]
             if last["structuredContent"]["state"] != "running":
                 break
-        assert last["structuredContent"]["state"] == "succeeded" and polls <= 8, (polls, last)
+            # A second is left of tool_wait_s, lest the call itself be made a job.
+            assert 0.9 < at - begun < 2 + LATE, "held back for %.1f s" % (at - begun)
+        assert last["structuredContent"]["state"] == "succeeded", last
         assert last["structuredContent"]["result"]["verdict"] == "helps", last
         assert "helps" in last["content"][0]["text"], last["content"]
         again = face.reply(face.tool("skill_evaluate", face.arguments), 30)[1]["result"]["structuredContent"]
@@ -234,7 +237,7 @@ def an_editors_command():
         percent = [v["percentage"] for v in reports]
         assert percent == sorted(percent) and percent[-1] >= 50, percent
         assert any("answers" in v["message"] for v in reports), reports
-        assert longest_gap(begun, [t for t, _ in values]) <= 5.5
+        assert longest_gap(begun, [t for t, _ in values]) < 5 + LATE
         return "%d reports in %.1f s" % (len(reports), at - begun)
 
 
