@@ -1,6 +1,8 @@
 /* The MCP face: one message in, the method that its era has for it. */
 #include "protocol/mcp/mcp_internal.h"
 
+#include "base/buf.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,8 +32,10 @@ void mcp_free(struct mcp *m) {
     }
     free(m->client);
     json_decref(m->subscribed);
-    for (size_t i = 0; i < ARRAY_LEN(m->tools); i++) {
-        json_decref(m->tools[i]);
+    for (size_t i = 0; i < MCP_KEPT; i++) {
+        for (size_t v = 0; v < ARRAY_LEN(m->kept[i]); v++) {
+            free(m->kept[i][v]);
+        }
     }
     free(m);
 }
@@ -67,6 +71,18 @@ void mcp_decorate(const struct mcp *m, enum mcp_era era, json_t *result,
 void mcp_reply(const struct mcp_message *msg, json_t *result, enum mcp_cache cache) {
     mcp_decorate(msg->mcp, msg->era, result, cache);
     rpc_reply(msg->call, result);
+}
+
+void mcp_reply_kept(const struct mcp_message *msg, enum mcp_kept which, mcp_make *make) {
+    char **text = &msg->mcp->kept[which][msg->version];
+    if (!*text) {
+        struct buf out = BUF_INIT(FRAME_MAX_BODY);
+        autojson *result = make(msg->mcp, msg->version);
+        mcp_decorate(msg->mcp, msg->era, result, MCP_STATIC);
+        (void)json_write(&out, result); /* small: the program's own texts */
+        *text = buf_detach(&out);
+    }
+    rpc_reply_text(msg->call, *text);
 }
 
 void mcp_refuse(const struct mcp_message *msg, const char *fmt, ...) {

@@ -33,6 +33,9 @@ enum mcp_code {                                  /* beyond JSON-RPC's own */
 #define MCP_MAX_LISTENS 64        /* open subscriptions/listen */
 #define MCP_MAX_URI 8192          /* bytes; no resource has a longer one */
 
+/* Lists that only the protocol version changes. */
+enum mcp_kept { MCP_TOOLS, MCP_PROMPTS, MCP_KEPT };
+
 struct mcp {
     const struct face_host *host;
     struct rpc_peer *peer;
@@ -42,12 +45,13 @@ struct mcp {
     char *client; /* "name\nversion" as the host was told last, or NULL */
     struct rpc_request *roots_request; /* roots/list on its way, or NULL */
     json_t *subscribed; /* legacy resources/subscribe: {uri: stamp or null} */
-    json_t *tools[MCP_2026_07_28 + 1]; /* by version, made at first use */
-    struct mcp_tool_call *tool_calls;  /* unanswered */
-    struct mcp_task_wait *task_waits;  /* open tasks/result */
-    struct mcp_listen *listens;        /* open subscriptions/listen */
-    struct mcp_wait *waits;            /* requests that wait for a provider */
-    struct question *questions;        /* unanswered */
+    /* Results that never change, as JSON texts, made at first use. */
+    char *kept[MCP_KEPT][MCP_2026_07_28 + 1];
+    struct mcp_tool_call *tool_calls; /* unanswered */
+    struct mcp_task_wait *task_waits; /* open tasks/result */
+    struct mcp_listen *listens;       /* open subscriptions/listen */
+    struct mcp_wait *waits;           /* requests that wait for a provider */
+    struct question *questions;       /* unanswered */
 };
 
 /* One request, as its era reads it. It lives on the stack of mcp_request. */
@@ -81,6 +85,9 @@ json_t *mcp_hinted_result(const struct mcp *m, const json_t *result);
 
 /* Ends the request. result is stolen; a modern result gets its era's fields. */
 void mcp_reply(const struct mcp_message *msg, json_t *result, enum mcp_cache cache);
+/* Ends the request with what make returned for the first of its version, static. */
+typedef json_t *mcp_make(const struct mcp *m, enum mcp_version version);
+void mcp_reply_kept(const struct mcp_message *msg, enum mcp_kept which, mcp_make *make);
 /* Adds the era's fields to an object that is about to be sent. */
 void mcp_decorate(const struct mcp *m, enum mcp_era era, json_t *result,
                   enum mcp_cache cache);

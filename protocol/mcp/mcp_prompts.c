@@ -39,17 +39,21 @@ static json_t *prompt_json(const struct prompt *p, enum mcp_version version) {
     return all;
 }
 
+static json_t *make_list(const struct mcp *m, enum mcp_version version) {
+    json_t *prompts = json_array();
+    const struct prompt *const *at = m->host->tables->prompts;
+    for (; at && *at; at++) {
+        json_array_append_new(prompts, prompt_json(*at, version));
+    }
+    return json_pack("{s:o}", "prompts", prompts);
+}
+
 void mcp_prompts_list(const struct mcp_message *msg) {
     if (json_object_get(msg->params, "cursor")) {
         mcp_refuse(msg, "unknown cursor: the list of prompts has one page");
         return;
     }
-    json_t *prompts = json_array();
-    const struct prompt *const *at = msg->mcp->host->tables->prompts;
-    for (; at && *at; at++) {
-        json_array_append_new(prompts, prompt_json(*at, msg->version));
-    }
-    mcp_reply(msg, json_pack("{s:o}", "prompts", prompts), MCP_STATIC);
+    mcp_reply_kept(msg, MCP_PROMPTS, make_list);
 }
 
 /* False after refusing: an argument that is no string, or a required one is missing. */

@@ -52,7 +52,7 @@ static json_t *tool_of(const struct mcp *m, const struct operation *op,
 }
 
 /* In the table's order, which never changes: clients keep the list in a prompt cache. */
-static json_t *tools_of(const struct mcp *m, enum mcp_version version) {
+static json_t *make_list(const struct mcp *m, enum mcp_version version) {
     const struct operation_table *ops = m->host->tables->operations;
     json_t *tools = json_array();
     for (size_t i = 0; i < operation_count(ops); i++) {
@@ -61,20 +61,15 @@ static json_t *tools_of(const struct mcp *m, enum mcp_version version) {
             json_array_append_new(tools, tool_of(m, op, version));
         }
     }
-    return tools;
+    return json_pack("{s:o}", "tools", tools);
 }
 
 void mcp_tools_list(const struct mcp_message *msg) {
-    struct mcp *m = msg->mcp;
     if (json_object_get(msg->params, "cursor")) {
         mcp_refuse(msg, "unknown cursor: the list of tools has one page");
         return;
     }
-    json_t **tools = &m->tools[msg->version];
-    if (!*tools) {
-        *tools = tools_of(m, msg->version);
-    }
-    mcp_reply(msg, json_pack("{s:O}", "tools", *tools), MCP_STATIC);
+    mcp_reply_kept(msg, MCP_TOOLS, make_list);
 }
 
 /* --- tools/call --- */

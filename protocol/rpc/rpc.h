@@ -120,8 +120,10 @@ typedef void rpc_cancelled(struct rpc_call *call, void *data);
 void rpc_call_on_cancel(struct rpc_call *call, rpc_cancelled *cb, void *data);
 bool rpc_call_is_cancelled(const struct rpc_call *call);
 
-/* Each ends the call and frees it. result and data are stolen (NULL result = null). */
+/* Each ends the call and frees it. Values are stolen (NULL result = null). */
 void rpc_reply(struct rpc_call *call, json_t *result);
+/* result is a JSON text on one line: what is always the same is written once. */
+void rpc_reply_text(struct rpc_call *call, const char *result);
 void rpc_error(struct rpc_call *call, int code, json_t *data, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 void rpc_drop(struct rpc_call *call); /* no answer (a cancelled MCP request) */

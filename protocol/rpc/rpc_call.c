@@ -107,6 +107,18 @@ void rpc_reply(struct rpc_call *call, json_t *result) {
     call_answer(call, &out);
 }
 
+void rpc_reply_text(struct rpc_call *call, const char *result) {
+    struct buf out = BUF_INIT(0);
+    if (call_heard(call)) {
+        out = rpc_write_begin();
+        rpc_write_id(call->peer, &out, call->id);
+        buf_adds(&out, ",\"result\":");
+        buf_adds(&out, result);
+        buf_addc(&out, '}');
+    }
+    call_answer(call, &out);
+}
+
 void rpc_error(struct rpc_call *call, int code, json_t *data, const char *fmt, ...) {
     struct buf out = BUF_INIT(0);
     if (call_heard(call)) {

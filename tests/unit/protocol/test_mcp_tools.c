@@ -61,6 +61,32 @@ Test(mcp_tools, older_revisions_get_only_the_fields_they_know) {
     bench_free(b);
 }
 
+/* The list is written once for each version. */
+Test(mcp_tools, the_list_stays_each_versions_own) {
+    static const char *const requests[] = {
+        "{'jsonrpc':'2.0','id':1,'method':'tools/list'}",
+        "{'jsonrpc':'2.0','id':1,'method':'tools/list','params':{" MODERN_META "}}"};
+    struct bench *b = bench_new();
+    json_t *first[3] = {NULL};
+    for (size_t i = 0; i < 9; i++) {
+        size_t which = i % 3; /* 0 and 1 after initialize, 2 without */
+        if (which < 2) {
+            initialize(b, which ? "2025-11-25" : "2025-03-26");
+        }
+        json_t *result = result_of(b, requests[which == 2]);
+        if (!first[which]) {
+            first[which] = json_incref(result);
+        }
+        cr_assert(json_equal(result, first[which]), "request %zu", i);
+    }
+    cr_assert(not(json_equal(first[0], first[1])));
+    cr_assert(not(json_equal(first[1], first[2])));
+    for (size_t i = 0; i < 3; i++) {
+        json_decref(first[i]);
+    }
+    bench_free(b);
+}
+
 Test(mcp_tools, a_cursor_that_was_never_given_is_refused) {
     struct bench *b = bench_new();
     expect_error(b,

@@ -152,6 +152,24 @@ Test(rpc, a_response_leaves_in_the_framing_of_its_request) {
     close_end(&end);
 }
 
+Test(rpc, a_result_that_is_a_text_goes_as_others_do) {
+    struct end end;
+    open_end(&end, &inline_events);
+    rpc_peer_allow_batches(end.peer, true);
+    feed(&end, "{\"id\":1,\"method\":\"hold\"}\n[{\"id\":2,\"method\":\"hold\"}]\n"
+               "Content-Length: 24\r\n\r\n{\"id\":3,\"method\":\"hold\"}");
+    for (size_t i = 0; i < end.held_count; i++) {
+        rpc_reply_text(end.held[i], "{\"a\":[]}");
+    }
+    end.held_count = 0;
+    cr_assert_str_eq(
+        end.sent.data,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":[]}}\n"
+        "[{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"a\":[]}}]\n"
+        "Content-Length: 42\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"a\":[]}}");
+    close_end(&end);
+}
+
 Test(rpc, string_and_number_ids_are_distinct_and_a_duplicate_in_flight_is_refused) {
     struct end end;
     open_end(&end, &inline_events);
@@ -289,12 +307,14 @@ Test(rpc, cancelling_reaches_the_call_once_and_only_while_it_runs) {
 Test(rpc, a_peer_may_go_at_any_time_and_late_answers_go_nowhere) {
     struct end end;
     open_end(&end, &inline_events);
-    feed(&end, "{\"id\":1,\"method\":\"hold\"}\n{\"id\":2,\"method\":\"hold\"}\n");
+    feed(&end, "{\"id\":1,\"method\":\"hold\"}\n{\"id\":2,\"method\":\"hold\"}\n"
+               "{\"id\":3,\"method\":\"hold\"}\n");
     rpc_peer_free(end.peer);
-    cr_assert(eq(uint, end.cancelled, 2));
+    cr_assert(eq(uint, end.cancelled, 3));
     cr_assert(zero(ptr, rpc_call_peer(end.held[0])));
     rpc_reply(end.held[0], json_true());
     rpc_error(end.held[1], 1, json_object(), "late");
+    rpc_reply_text(end.held[2], "{}");
     cr_assert(eq(sz, end.sent.len, (size_t)0));
     end.held_count = 0;
     /* From inside a request; what stands behind it in the same bytes is not read. */
