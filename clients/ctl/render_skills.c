@@ -158,6 +158,31 @@ static int render_check(const struct terminal *t, const json_t *params,
 
 /* --- skill/install, skill/uninstall --- */
 
+/* Agents whose folders hold the same have the same diff: it is shown once. */
+static bool is_shown_before(const json_t *targets, size_t at, const char *diff) {
+    for (size_t i = 0; i < at; i++) {
+        const char *other = json_get_string(json_array_get(targets, i), "diff", "");
+        if (strcmp(other, diff) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void render_diffs(const struct terminal *t, const json_t *targets) {
+    const json_t *target;
+    size_t i;
+    json_array_foreach(targets, i, target) {
+        const char *diff = json_get_string(target, "diff", NULL);
+        if (diff && !is_shown_before(targets, i, diff)) {
+            putchar('\n');
+            terminal_put(t, STYLE_BOLD, json_get_string(target, "path", ""));
+            putchar('\n');
+            terminal_put(t, STYLE_PLAIN, diff);
+        }
+    }
+}
+
 static int render_targets(const struct terminal *t, const json_t *result) {
     static const char *const titles[] = {"agent", "outcome", "folder", "", NULL};
     const json_t *targets = json_object_get(result, "results"), *target;
@@ -173,13 +198,7 @@ static int render_targets(const struct terminal *t, const json_t *result) {
         table_cell(table, json_get_string(target, "reason", ""));
     }
     table_print_and_free(t, table);
-    json_array_foreach(targets, i, target) {
-        const char *diff = json_get_string(target, "diff", NULL);
-        if (diff) {
-            putchar('\n');
-            terminal_put(t, STYLE_PLAIN, diff);
-        }
-    }
+    render_diffs(t, targets);
     return refused ? 1 : 0;
 }
 

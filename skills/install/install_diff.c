@@ -12,6 +12,11 @@
 #define LINES_MAX 8192
 #define EDITS_MAX 512 /* beyond, the whole middle is shown as replaced */
 #define CONTEXT 3
+#define RAW_MAX (1u << 20) /* of all differences; what is behind is not even counted */
+#define FILES_SHOWN 20
+#define LINES_SHOWN 100
+#define LINE_SHOWN 400 /* bytes */
+#define NOTE_ROOM 128  /* for the last line */
 
 struct line {
     const char *text;
@@ -203,29 +208,108 @@ static void add_hunks(struct buf *out, const struct side *a, const struct side *
     }
 }
 
+/* --- what is shown of it --- */
+
+/* A line over LINE_SHOWN is cut, so that minified code leaves room for the others. */
+static void add_shown(struct buf *out, const char *line, size_t len) {
+    size_t shown = len <= LINE_SHOWN ? len : text_cut(line, len, LINE_SHOWN);
+    (void)text_clean(out, line, shown);
+    if (shown < len) {
+        buf_adds(out, " …\n");
+    }
+}
+
+static size_t count_lines(const char *s, const char *end) {
+    size_t count = 0;
+    for (; s < end && (s = memchr(s, '\n', (size_t)(end - s))); s++) {
+        count++;
+    }
+    return count;
+}
+
+/* The first lines of raw, cleaned, and how many more there are; appended to out. */
+static void add_bounded(struct buf *out, const struct buf *raw) {
+    const char *at = raw->data, *end = at + raw->len, *feed;
+    for (size_t shown = 0;
+         shown < LINES_SHOWN && at < end && (feed = memchr(at, '\n', (size_t)(end - at)));
+         shown++) {
+        autobuf line = BUF_INIT(4 * LINE_SHOWN);
+        add_shown(&line, at, (size_t)(feed + 1 - at));
+        if (out->len + line.len > INSTALL_DIFF_MAX - NOTE_ROOM) {
+            break;
+        }
+        buf_add(out, line.data, line.len);
+        at = feed + 1;
+    }
+    if (at < end) {
+        size_t more = count_lines(at, end);
+        buf_addf(out,
+                 "(%s%zu more line%s not shown; diff -r of the two folders has all)\n",
+                 raw->full ? "over " : "", more, more == 1 ? "" : "s");
+    }
+}
+
 /* --- files --- */
+
+/* The files that differ, each with a line, and their texts. */
+struct diff {
+    struct buf summary, text;
+    size_t files;
+};
+
+static void summarise(struct diff *d, const char *path, const char *what, size_t gone,
+                      size_t added) {
+    if (d->files++ >= FILES_SHOWN) {
+        return;
+    }
+    autobuf clean = BUF_INIT(4096);
+    (void)text_clean(&clean, path, strlen(path));
+    buf_addf(&d->summary, "%s: %s", clean.data, what);
+    if (gone + added) {
+        buf_addf(&d->summary, " (-%zu +%zu lines)", gone, added);
+    }
+    buf_addc(&d->summary, '\n');
+}
 
 static bool is_text(const struct buf *b) {
     return !memchr(b->data, '\0', b->len) && text_is_utf8(b->data, b->len);
 }
 
-static void add_texts(struct buf *out, const struct buf *now, const struct buf *then) {
+static size_t count_changed(const struct side *side) {
+    size_t count = 0;
+    for (size_t i = 0; i < side->count; i++) {
+        count += side->lines[i].changed;
+    }
+    return count;
+}
+
+struct counts {
+    size_t gone, added;
+};
+
+static struct counts add_texts(struct buf *out, const struct buf *now,
+                               const struct buf *then) {
     struct side a = {0}, b = {0};
+    struct counts counts = {0};
     if (split(now, &a) < 0 || split(then, &b) < 0) {
         buf_adds(out, "(too long to compare)\n");
     } else {
         mark_changes(&a, &b);
         add_hunks(out, &a, &b);
+        counts = (struct counts){count_changed(&a), count_changed(&b)};
     }
     free(a.lines);
     free(b.lines);
+    return counts;
 }
 
 /* now or shall is NULL when the file is on one side only. */
-static void add_file(struct buf *out, int now_dir, const struct skill_file *now,
+static void add_file(struct diff *d, int now_dir, const struct skill_file *now,
                      int shall_dir, const struct skill_file *shall) {
     autobuf old_text = BUF_INIT(TEXT_MAX);
     autobuf new_text = BUF_INIT(TEXT_MAX);
+    struct buf *out = &d->text;
+    struct counts counts = {0};
     const char *path = now ? now->path : shall->path;
     int rc = now ? install_read_file(now_dir, path, &old_text) : 0;
     rc = rc == 0 && shall ? install_read_file(shall_dir, path, &new_text) : rc;
@@ -241,30 +325,13 @@ static void add_file(struct buf *out, int now_dir, const struct skill_file *now,
     } else if (!is_text(&old_text) || !is_text(&new_text)) {
         buf_adds(out, "(binary)\n");
     } else {
-        add_texts(out, &old_text, &new_text);
+        counts = add_texts(out, &old_text, &new_text);
     }
-}
-
-/* Cleaned and cut at a line, with a word about it. */
-static char *bounded(const struct buf *raw) {
-    static const char note[] = "(cut here)\n";
-    autobuf clean = BUF_INIT(4 * INSTALL_DIFF_MAX);
-    autobuf out = BUF_INIT(INSTALL_DIFF_MAX);
-    bool whole = text_clean(&clean, raw->data, raw->len) == 0 && !raw->full;
-    size_t len = clean.len;
-    if (!whole || len > INSTALL_DIFF_MAX) {
-        size_t room = INSTALL_DIFF_MAX - sizeof note;
-        len = text_cut(clean.data, len, len < room ? len : room);
-        while (len && clean.data[len - 1] != '\n') {
-            len--;
-        }
-        whole = false;
-    }
-    buf_add(&out, clean.data, len);
-    if (!whole) {
-        buf_adds(&out, note);
-    }
-    return buf_detach(&out);
+    summarise(d, path,
+              !now     ? "new"
+              : !shall ? "would be removed"
+                       : "would change",
+              counts.gone, counts.added);
 }
 
 static bool same_file(const struct skill_file *a, const struct skill_file *b) {
@@ -272,20 +339,36 @@ static bool same_file(const struct skill_file *a, const struct skill_file *b) {
 }
 
 /* SKILL.md decides what the skill does: it comes first. */
-static void add_pair(struct buf *out, int now, const struct install_tree *is, int source,
+static void add_pair(struct diff *d, int now, const struct install_tree *is, int source,
                      const struct install_tree *shall, const char *path) {
     const struct skill_file *a = install_tree_find(is, path);
     const struct skill_file *b = install_tree_find(shall, path);
-    if (!out->full && (a || b) && !(a && b && same_file(a, b))) {
-        add_file(out, now, a, source, b);
+    if (!d->text.full && (a || b) && !(a && b && same_file(a, b))) {
+        add_file(d, now, a, source, b);
     }
+}
+
+static char *diff_end(struct diff *d) {
+    autobuf out = BUF_INIT(INSTALL_DIFF_MAX);
+    buf_add(&out, d->summary.data, d->summary.len);
+    if (d->files > FILES_SHOWN) {
+        buf_addf(&out, "(%zu more files)\n", d->files - FILES_SHOWN);
+    }
+    if (d->summary.len) {
+        buf_addc(&out, '\n');
+    }
+    add_bounded(&out, &d->text);
+    buf_finish(&d->summary);
+    buf_finish(&d->text);
+    return buf_detach(&out);
 }
 
 char *install_diff(int now, const struct install_tree *is, int source,
                    const struct install_tree *shall) {
     static const char first[] = "SKILL.md";
-    autobuf raw = BUF_INIT(2 * INSTALL_DIFF_MAX);
-    add_pair(&raw, now, is, source, shall, first);
+    struct diff d = {.summary = BUF_INIT(INSTALL_DIFF_MAX / 2),
+                     .text = BUF_INIT(RAW_MAX)};
+    add_pair(&d, now, is, source, shall, first);
     size_t i = 0, k = 0;
     while (i < is->count || k < shall->count) {
         int order = i == is->count      ? 1
@@ -293,45 +376,45 @@ char *install_diff(int now, const struct install_tree *is, int source,
                                         : strcmp(is->files[i].path, shall->files[k].path);
         const char *path = order <= 0 ? is->files[i].path : shall->files[k].path;
         if (strcmp(path, first) != 0) {
-            add_pair(&raw, now, is, source, shall, path);
+            add_pair(&d, now, is, source, shall, path);
         }
         i += order <= 0;
         k += order >= 0;
     }
-    return bounded(&raw);
+    return diff_end(&d);
 }
 
 char *install_text_diff(const char *path, const char *was, const char *now) {
     const struct buf a = {.data = (char *)(uintptr_t)was, .len = strlen(was)},
                      b = {.data = (char *)(uintptr_t)now, .len = strlen(now)};
-    autobuf raw = BUF_INIT(2 * INSTALL_DIFF_MAX);
+    struct diff d = {.summary = BUF_INIT(0), .text = BUF_INIT(RAW_MAX)};
     if (strcmp(was, now) == 0) {
         return NULL;
     }
-    buf_addf(&raw, "--- %s\n+++ %s\n", path, path);
-    add_texts(&raw, &a, &b);
-    return bounded(&raw);
+    buf_addf(&d.text, "--- %s\n+++ %s\n", path, path);
+    add_texts(&d.text, &a, &b);
+    return diff_end(&d);
 }
 
 char *install_changes(const struct install_tree *is, const json_t *entry) {
-    autobuf raw = BUF_INIT(2 * INSTALL_DIFF_MAX);
+    struct diff d = {.summary = BUF_INIT(0), .text = BUF_INIT(RAW_MAX)};
     json_t *files = json_object_get(entry, "files"), *digest;
     for (size_t i = 0; i < is->count; i++) {
         const char *was = json_get_string(files, is->files[i].path, NULL);
         if (!was) {
-            buf_addf(&raw, "added: %s\n", is->files[i].path);
+            buf_addf(&d.text, "added: %s\n", is->files[i].path);
         } else if (strcmp(was, is->files[i].digest) != 0) {
-            buf_addf(&raw, "changed: %s\n", is->files[i].path);
+            buf_addf(&d.text, "changed: %s\n", is->files[i].path);
         }
     }
     const char *path;
     json_object_foreach(files, path, digest) {
         if (!install_tree_find(is, path)) {
-            buf_addf(&raw, "missing: %s\n", path);
+            buf_addf(&d.text, "missing: %s\n", path);
         }
     }
-    if (!raw.len) {
-        buf_adds(&raw, "changed: which files are executable\n");
+    if (!d.text.len) {
+        buf_adds(&d.text, "changed: which files are executable\n");
     }
-    return bounded(&raw);
+    return diff_end(&d);
 }

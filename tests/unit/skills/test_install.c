@@ -602,10 +602,43 @@ Test(install, a_diff_is_bounded_cleaned_and_cut_at_a_line) {
     put(TARGET "/demo/scripts/run.sh", "\xff\xfe");
     autojson *results = ask((struct wish){0}, CLAUDE);
     const char *diff = field(results, 0, "diff");
-    cr_expect(gt(sz, strlen(diff), (size_t)4000));
+    cr_expect(gt(sz, strlen(diff), (size_t)1000));
     cr_expect(le(sz, strlen(diff), (size_t)8192));
     cr_expect(strchr(diff, '\033') == NULL && strstr(diff, "\xe2\x80\xae") == NULL);
-    cr_expect(eq(str, (char *)diff + strlen(diff) - 11, "(cut here)\n"));
+}
+
+/* What a person looks at before they force: which files, how much of each, then the first
+ * hundred lines, and how many there are besides. */
+Test(install, a_diff_begins_with_its_files_and_ends_with_what_is_not_shown) {
+    autobuf text = BUF_INIT(1u << 20);
+    buf_adds(&text, SKILL_MD("one"));
+    for (int i = 0; i < 250; i++) {
+        buf_addf(&text, "mine %d\n", i);
+    }
+    put(TARGET "/demo/SKILL.md", text.data);
+    put(TARGET "/demo/own.txt", "a\nb\n");
+    autojson *results = ask((struct wish){0}, CLAUDE);
+    const char *diff = field(results, 0, "diff");
+    cr_expect(strstr(diff, "SKILL.md: would change (-250 +0 lines)\n") == diff, "%s",
+              diff);
+    cr_expect(strstr(diff, "\nown.txt: would be removed (-2 +0 lines)\n") != NULL);
+    cr_expect(strstr(diff, "\nscripts/run.sh: new (-0 +2 lines)\n") != NULL);
+    autofree char *lines = xstrdup(diff);
+    size_t count = 0;
+    for (char *save, *line = strtok_r(lines, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save)) {
+        count++;
+    }
+    cr_expect(le(sz, count, (size_t)110), "%zu lines", count);
+    /* of SKILL.md: two lines of names, one of the hunk, 3 around it, 250; own.txt 5;
+     * references/x.md and scripts/run.sh in full */
+    const char *more = strstr(diff, " more lines not shown");
+    cr_assert(more != NULL, "%s", diff);
+    while (more[-1] != '(') {
+        more--;
+    }
+    cr_expect(ge(int, atoi(more), 256 + 5 + 5 - 100), "%s", more);
+    cr_expect(le(int, atoi(more), 256 + 5 + 20 - 100), "%s", more);
 }
 
 /* 512 files and 16 MiB, the most a skill may have. */
