@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define MAX_COPIES 8 /* of copies, that are followed to where they came from */
+
 struct installing {
     uv_work_t work;
     struct call *call; /* a reference; its params are only read meanwhile */
@@ -202,13 +204,36 @@ static char *name_to_remove(const json_t *params) {
     return xstrdup(base);
 }
 
+/* A name finds the copy in an agent's folder first; what is meant is the skill that it
+ * was made from, where that is known and still there. */
+static char *original_folder(struct skills *s, const struct call_origin *origin,
+                             char *folder) {
+    for (int i = 0; folder && i < MAX_COPIES; i++) {
+        struct err err = {0};
+        autofree char *source = install_source(folder);
+        char *from = source ? skills_find_folder(s, origin, source, &err) : NULL;
+        if (!from || strcmp(from, folder) == 0) {
+            free(from);
+            break;
+        }
+        free(folder);
+        folder = from;
+    }
+    return folder;
+}
+
+static char *find_skill(struct skills *s, struct call *call, const json_t *params,
+                        struct err *err) {
+    const char *words =
+        json_get_string(params, "uri", json_get_string(params, "path", ""));
+    char *folder = skills_find_folder(s, call_origin(call), words, err);
+    return strchr(words, '/') ? folder : original_folder(s, call_origin(call), folder);
+}
+
 static void start(struct skills *s, struct call *call, const json_t *params,
                   bool removing) {
     struct err err = {0};
-    const char *words =
-        json_get_string(params, "uri", json_get_string(params, "path", ""));
-    autofree char *folder =
-        removing ? NULL : skills_find_folder(s, call_origin(call), words, &err);
+    autofree char *folder = removing ? NULL : find_skill(s, call, params, &err);
     bool at_home = strcmp(json_get_string(params, "scope", "project"), "user") == 0;
     bool found = removing || folder;
     autofree char *root = found && !at_home ? find_root(call, params, &err) : NULL;

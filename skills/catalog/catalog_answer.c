@@ -364,18 +364,21 @@ static char *locate_name(const struct snapshot *s, const char *name, const char 
     return NULL;
 }
 
-static char *locate_winner(const struct catalog *c, const char *label, size_t label_len,
-                           const char *name) {
+/* The one that counts of those under the label. A URI that was given out before another
+ * skill hid the one it names still leads to it. */
+static char *locate_label(const struct catalog *c, const char *label, size_t label_len,
+                          const char *name) {
     const struct snapshot *s = c->snapshot;
+    const struct snapshot_place *found = NULL;
     for (size_t i = lower_bound(s, name);
          i < s->place_count && strcmp(s->places[i].name, name) == 0; i++) {
         const char *own = label_of(c, &s->places[i]);
-        if (s->places[i].winner == i && strlen(own) == label_len &&
-            memcmp(own, label, label_len) == 0) {
-            return xstrdup(s->places[i].path);
+        bool here = strlen(own) == label_len && memcmp(own, label, label_len) == 0;
+        if (here && (!found || s->places[i].winner == i)) {
+            found = &s->places[i];
         }
     }
-    return NULL;
+    return found ? xstrdup(found->path) : NULL;
 }
 
 /* rest: "<label>/<name>" or "shadowed/<digest>/<name>", with or without "/SKILL.md". */
@@ -393,7 +396,7 @@ static char *locate_uri(const struct catalog *c, const char *rest) {
     autofree char *decoded = decode(name, (size_t)(rest + len - name));
     autofree char *decoded_label = decode(label, label_len);
     return hidden ? locate_name(c->snapshot, decoded, label, label_len)
-                  : locate_winner(c, decoded_label, strlen(decoded_label), decoded);
+                  : locate_label(c, decoded_label, strlen(decoded_label), decoded);
 }
 
 static char *locate_path(const struct snapshot *s, const char *given) {

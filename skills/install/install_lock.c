@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/hash.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #define RECORD_MAX (8u << 20)
+#define SOURCE_MAX (1u << 20) /* of a record that the loop reads */
 #define RECORD_VERSION 1
 #define POLL_MS 10
 
@@ -243,4 +245,18 @@ json_t *install_entry_new(const struct install_tree *tree, const char *source,
         json_object_set_new(entry, "previous", json_string(before));
     }
     return entry;
+}
+
+char *install_source(const char *folder) {
+    const char *name = path_basename(folder);
+    autofree char *parent = xstrndup(folder, (size_t)(name - folder));
+    autofd int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    autobuf text = BUF_INIT(SOURCE_MAX);
+    if (fd < 0 || install_read_file(fd, INSTALL_LOCK_FILE, &text) < 0) {
+        return NULL;
+    }
+    autojson *whole = json_parse(text.data, text.len, NULL);
+    const json_t *entry = json_object_get(json_object_get(whole, "skills"), name);
+    const char *source = json_get_string(entry, "source", NULL);
+    return source ? xstrdup(source) : NULL;
 }
