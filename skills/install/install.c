@@ -94,18 +94,32 @@ static struct present look(int folder, const char *name) {
     return p;
 }
 
+/* A link or a folder with SKILL.md: force does not make this a tool to remove others. */
+static bool is_skill(const struct present *p) {
+    struct stat st;
+    if (p->fd < 0) {
+        return p->what && strcmp(p->what, "is a link") == 0;
+    }
+    return fstatat(p->fd, "SKILL.md", &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+           fstatat(p->fd, "skill.md", &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static json_t *conflict(const struct task *t, const struct present *p,
                         const json_t *entry, char *diff) {
     struct err err = {0};
+    bool removing = t->shall.count == 0;
+    const char *next = !removing     ? "; force replaces it"
+                       : is_skill(p) ? "; force removes it"
+                                     : "";
     if (p->what) {
-        err_set(&err, -EEXIST, "conflict: %s exists and %s%s%s", t->name, p->what,
-                p->tree.odd ? ": " : "", p->tree.odd ? p->tree.odd : "");
+        err_set(&err, -EEXIST, "conflict: %s exists and %s%s%.200s%s", t->name, p->what,
+                p->tree.odd ? ": " : "", p->tree.odd ? p->tree.odd : "", next);
     } else if (entry) {
-        err_set(&err, -EEXIST, "conflict: %s was changed since it was installed",
-                t->name);
+        err_set(&err, -EEXIST, "conflict: %s was changed since it was installed%s",
+                t->name, next);
     } else {
-        err_set(&err, -EEXIST, "conflict: %s exists and was not installed by upskilld",
-                t->name);
+        err_set(&err, -EEXIST, "conflict: %s exists and was not installed by upskilld%s",
+                t->name, next);
     }
     return refused_with(&err, diff);
 }
@@ -232,16 +246,6 @@ static json_t *other_agents(const struct task *t, const json_t *entry) {
         }
     }
     return others;
-}
-
-/* A link or a folder with SKILL.md: force does not make this a tool to remove others. */
-static bool is_skill(const struct present *p) {
-    struct stat st;
-    if (p->fd < 0) {
-        return p->what && strcmp(p->what, "is a link") == 0;
-    }
-    return fstatat(p->fd, "SKILL.md", &st, AT_SYMLINK_NOFOLLOW) == 0 ||
-           fstatat(p->fd, "skill.md", &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static json_t *take_away(struct task *t, const struct present *p) {

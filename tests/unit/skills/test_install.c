@@ -233,6 +233,7 @@ Test(install, what_is_not_ours_is_refused_with_a_diff_unless_forced) {
     cr_expect(eq(str, (char *)field(results, 0, "outcome"), "refused"));
     cr_expect(strstr(field(results, 0, "reason"), "conflict: demo exists and was not") !=
               NULL);
+    cr_expect(strstr(field(results, 0, "reason"), "; force replaces it") != NULL);
     const char *diff = field(results, 0, "diff");
     static const char *const lines[] = {
         "--- installed/SKILL.md\n+++ new/SKILL.md\n@@ -1,6 +1,6 @@\n ---\n name: demo\n"
