@@ -33,10 +33,16 @@ static pthread_once_t when_once = PTHREAD_ONCE_INIT;
 
 static void make_when_words(void) {
     when_words = pattern_new(
-        "\\b(?:when|whenever|while|if|during|upon|once|before|after|always|proactively|"
-        "triggers?|invoked?|asks?|asked|needs?|wants?|must|use[ds]?\\s+(?:this|it|for|to|"
-        "on|"
-        "in|with|after|before|by|as)|for (?:use|when))\\b");
+        "\\b(?:when|whenever|while|where|if|during|upon|once|before|after|always|"
+        "any\\s?time|in case|proactively|trigger(?:s|ed)?|invoked?|asks?|asked|needs?|"
+        "wants?|must|for (?:use|when)|"
+        "use[ds]?\\s+(?:this|it|for|to|on|in|with|after|before|by|as|at|any)|"
+        "(?:useful|helpful|handy|ideal|best|good|great|perfect|suit(?:ed|able)|intended|"
+        "designed|meant|made|built)\\s+(?:for|in|to))\\b"
+        /* an order, or "For …", that begins a sentence */
+        "|(?:^|[.!?;:(\\n]\\s*)(?:use\\s*[:\\[(]|(?:apply|activate|consult|load|reach|"
+        "run)"
+        "\\s+(?:at|for|in|on|to)\\b|for\\b)");
 }
 
 /* Whether it has words enough to be judged, in English as far as letters show, and none

@@ -267,6 +267,36 @@ Test(spec_rules, a_file_in_utf16_is_one_finding) {
     }
 }
 
+Test(spec_rules, short_forms_of_when_are_understood) {
+    static const struct {
+        const char *description;
+        bool says;
+    } cases[] = {
+        {"Packs wheels. Use: release day", true},
+        {"Packs wheels. Use [this] in CI", true},
+        {"Packs wheels. Apply to setup.py", true},
+        {"Packs wheels; best for releases", true},
+        {"Useful for packing wheels", true},
+        {"Packs wheels. Run on releases.", true},
+        {"Packs wheels (for release engineers)", true},
+        {"Triggered by errors of twine", true},
+        {"Packs wheels any time they change", true},
+        {"The use of wheels and their packing", false},
+        {"A guide that runs through packing", false},
+        {"Run the tests of wheels in a team", false},
+        {"Packs wheels. Use `twine` carefully", false},
+        {"Patterns for packing wheels", false},
+        {"Builds, loads and applies wheels", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *text =
+            xasprintf("---\n" N "description: \"%s\"\n---\nText\n", cases[i].description);
+        autojson *findings = check_text(text, SKILL_CHECK_LENIENT);
+        bool says = !find(findings, "description_without_when");
+        cr_expect(says == cases[i].says, "%s", cases[i].description);
+    }
+}
+
 Test(spec_rules, cures_fit_a_frontmatter_on_one_line) {
     const char *text =
         "---\n{name: my-skill, description: d, allowed-tools: [Read, 'Bash(a, "
