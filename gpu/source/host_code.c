@@ -2,6 +2,7 @@
 
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/host_blanker.h"
+#include "gpu/source/host_expansion.h"
 #include "gpu/source/host_guesses.h"
 #include "gpu/source/host_joint.h"
 #include "gpu/source/host_lambdas.h"
@@ -287,44 +288,65 @@ struct known_macros {
     struct host_macros launches;
 };
 
-/* text NULL: only look. known may be NULL. guesses are found, not written. */
+/* Host code goes, and what it asks for takes its place. guesses are found, not written.
+ */
+static void blank_host(const struct host_blanker *b, const struct host_expansion *e,
+                       struct known_macros *known, char *text,
+                       struct host_guesses *guesses) {
+    struct host_launches launches;
+    host_launches_collect(&launches, e->text ? &e->b : b, known ? &known->launches : NULL,
+                          0);
+    if (e->text) {
+        host_expansion_settle(e, b, &launches);
+    }
+    for (size_t i = 0; i < b->declarations.count; i++) {
+        const struct declaration *d = &b->declarations.list[i];
+        if (b->goes[i]) {
+            blank_tokens(b, d->first, d->last, text);
+        } else if (b->tail_goes[i]) {
+            blank_tokens(b, d->body_end + 1, d->last - 1, text);
+        }
+    }
+    host_launches_write(&launches, b, text, guesses);
+    host_launches_finish(&launches);
+    if (known) {
+        host_blanker_tell_gone(e->text ? &e->b : b, &known->spaces);
+    }
+}
+
+/* Headers that are the host's go, and PyTorch's become the shim's. */
+static void settle_includes(const struct host_blanker *b, char *text) {
+    bool needs_std = device_needs_std(b);
+    if (!needs_std) {
+        blank_includes(b, true, text);
+    }
+    write_torch_includes(b, needs_std, text);
+}
+
+/* text NULL: only look. known may be NULL. */
 static void process(const char *source, size_t len, struct known_macros *known,
                     char *text, struct host_code *ret, struct host_guesses *guesses) {
     *ret = (struct host_code){0};
     struct host_blanker b;
+    struct host_expansion e;
     size_t max = text ? HOST_TOKENS_MAX : HOST_SCAN_TOKENS_MAX;
     if (host_blanker_init(&b, source, len, max, known ? &known->spaces : NULL) < 0) {
         return;
     }
     host_blanker_judge(&b);
+    if (host_expansion_read(&e, &b, known ? &known->launches : NULL,
+                            known ? &known->spaces : NULL)) {
+        host_expansion_judge(&e, &b);
+    }
     tell(&b, ret);
     ret->has_host_code |= blank_includes(&b, false, text);
     ret->has_host_code |= host_lambdas_blank(&b.tokens, text);
     ret->needs_default_device |= host_lambdas_are_generic(&b.tokens);
     if (text && ret->has_host_code) {
-        bool needs_std = device_needs_std(&b);
-        if (!needs_std) {
-            blank_includes(&b, true, text);
-        }
-        write_torch_includes(&b, needs_std, text);
+        settle_includes(&b, text);
+        blank_host(&b, &e, known, text, guesses);
     }
-    if (text && ret->has_host_code) {
-        struct host_launches launches;
-        host_launches_collect(&launches, &b, known ? &known->launches : NULL, 0);
-        for (size_t i = 0; i < b.declarations.count; i++) {
-            const struct declaration *d = &b.declarations.list[i];
-            if (b.goes[i]) {
-                blank_tokens(&b, d->first, d->last, text);
-            } else if (b.tail_goes[i]) {
-                blank_tokens(&b, d->body_end + 1, d->last - 1, text);
-            }
-        }
-        host_launches_write(&launches, &b, text, guesses);
-        host_launches_finish(&launches);
-        if (known) {
-            host_blanker_tell_gone(&b, &known->spaces);
-        }
-    }
+    host_expansion_finish(&e);
     host_blanker_finish(&b);
 }
 
@@ -369,7 +391,7 @@ static const char *name_of_half(const struct source_set *sources) {
 void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
                              struct host_guesses *guesses) {
     *guesses = (struct host_guesses){0};
-    struct known_macros macros = {.launches = {.count = 0}};
+    struct known_macros macros = {.spaces = {.all_asked = sources->default_device}};
     for (size_t i = sources->count; i-- > 0;) { /* headers before what includes them */
         struct code_tokens tokens;
         if (code_tokens_read(&tokens, sources->files[i].text, sources->files[i].len) ==

@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "gpu/source/host_blanker.h"
+#include "gpu/source/host_expansion.h"
 #include "gpu/source/host_guesses.h"
 #include "gpu/source/host_macros.h"
 #include "gpu/source/source_set.h"
@@ -103,6 +103,14 @@ static void write_all(const struct host_blanker *b, const struct host_launches *
     }
 }
 
+static void ask(const struct host_blanker *b, const struct host_macros *macros,
+                size_t base, struct buf *out) {
+    struct host_launches launches;
+    host_launches_collect(&launches, b, macros, base);
+    write_all(b, &launches, base, out);
+    host_launches_finish(&launches);
+}
+
 char *host_joint_read(const struct source_set *sources, const struct space_macros *spaces,
                       const struct host_macros *macros) {
     autobuf text = BUF_INIT(HOST_JOINT_BYTES + SOURCE_SET_MAX_BYTES);
@@ -111,11 +119,14 @@ char *host_joint_read(const struct source_set *sources, const struct space_macro
     struct host_blanker b;
     if (base &&
         host_blanker_init(&b, text.data, text.len, HOST_TOKENS_MAX, spaces) == 0) {
-        struct host_launches launches;
         host_blanker_judge(&b);
-        host_launches_collect(&launches, &b, macros, base);
-        write_all(&b, &launches, base, &out);
-        host_launches_finish(&launches);
+        struct host_expansion e;
+        if (host_expansion_read(&e, &b, macros, spaces)) {
+            ask(&e.b, macros, host_expansion_place(&e, base), &out);
+        } else {
+            ask(&b, macros, base, &out);
+        }
+        host_expansion_finish(&e);
         host_blanker_finish(&b);
     }
     if (out.full || !out.len) {

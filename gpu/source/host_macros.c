@@ -14,8 +14,12 @@ enum {
 
 /* ---- definitions ---- */
 
+static bool may_be_macro(const struct host_macros *m, uint64_t name) {
+    return m->named[name / 64 % 64] >> name % 64 & 1;
+}
+
 static void add_macro(struct host_macros *m, struct host_macro macro) {
-    m->named[macro.name / 64 % 16] |= UINT64_C(1) << macro.name % 64;
+    m->named[macro.name / 64 % 64] |= UINT64_C(1) << macro.name % 64;
     m->list[m->count++] = macro;
 }
 
@@ -52,29 +56,44 @@ static bool read_parameters(struct cuda_lexer *l, struct host_macro *ret) {
     return false;
 }
 
-static bool is_launching(const struct host_macros *m, uint64_t name) {
-    for (size_t i = 0; i < m->count; i++) {
-        if (m->list[i].name == name && m->list[i].launches) {
+/* NULL when there is none so far. */
+static const struct host_macro *macro_named(const struct host_macros *m, uint64_t name) {
+    for (size_t i = may_be_macro(m, name) ? m->count : 0; i-- > 0;) {
+        if (m->list[i].name == name) {
+            return &m->list[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_parameter(const struct host_macro *m, uint64_t name) {
+    for (size_t p = 0; p < m->parameter_count; p++) {
+        if (m->parameters[p] == name) {
             return true;
         }
     }
     return false;
 }
 
-/* Reads the body from the lexer on. False when no launch can come of it. */
+/* Reads the body from the lexer on. False when no declaration and no launch can come of
+ * it: it holds no block, no list in angles and calls neither another such macro nor what
+ * it is given. */
 static bool read_body(const struct host_macros *m, struct cuda_lexer *l,
                       struct host_macro *ret) {
     size_t from = l->at;
     if (l->len - from > BODY_MAX || host_guess_spoils(l->text + from, l->len - from)) {
         return false;
     }
-    bool brings = false;
+    bool brings = false, named = false;
     for (struct cuda_token t = cuda_lexer_next(l); t.kind != CUDA_END;
          t = cuda_lexer_next(l)) {
         uint64_t name = t.kind == CUDA_IDENTIFIER ? token_hash(l, &t) : 0;
-        ret->launches |= cuda_token_is(l, &t, "<<<") || (name && is_launching(m, name));
+        const struct host_macro *known = name ? macro_named(m, name) : NULL;
+        ret->launches |= cuda_token_is(l, &t, "<<<") || (known && known->launches);
         brings |= cuda_token_is(l, &t, "{") || cuda_token_is(l, &t, "<") ||
-                  cuda_token_is(l, &t, "__VA_ARGS__");
+                  cuda_token_is(l, &t, "__VA_ARGS__") || known ||
+                  (named && cuda_token_is(l, &t, "("));
+        named = name && is_parameter(ret, name);
     }
     ret->body = xstrndup(l->text + from, l->len - from);
     return ret->launches || brings;
@@ -111,7 +130,7 @@ void host_macros_read(struct host_macros *m, const struct code_tokens *t) {
 }
 
 void host_macros_copy(struct host_macros *m, const struct host_macros *from) {
-    for (size_t i = 0; i < from->count && m->count < HOST_MACROS_MAX / 2; i++) {
+    for (size_t i = 0; i < from->count && m->count < HOST_MACROS_MAX / 4 * 3; i++) {
         struct host_macro copy = from->list[i];
         copy.offset = 0;
         copy.body = xstrdup(copy.body);
@@ -127,10 +146,7 @@ void host_macros_finish(struct host_macros *m) {
 }
 
 struct host_macro *host_macros_find(struct host_macros *m, uint64_t name, size_t at) {
-    if (!(m->named[name / 64 % 16] >> name % 64 & 1)) {
-        return NULL;
-    }
-    for (size_t k = m->count; k-- > 0;) {
+    for (size_t k = may_be_macro(m, name) ? m->count : 0; k-- > 0;) {
         if (m->list[k].name == name && m->list[k].offset <= at) {
             return &m->list[k];
         }

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#define HOST_MACROS_MAX 256
+#define HOST_MACROS_MAX 512
 #define HOST_MACRO_PARAMETERS_MAX 16
 
 struct host_macro {
@@ -22,11 +22,11 @@ struct host_macro {
 struct host_macros {
     struct host_macro list[HOST_MACROS_MAX];
     size_t count;
-    uint64_t named[16]; /* a bit for each name's low bits: most names are no macro's */
+    uint64_t named[64]; /* a bit for each name's low bits: most names are no macro's */
 };
 
-/* Adds the macros that t defines; those without room, with a long body or with neither a
- * launch nor a parameter that may bring one are left out. */
+/* Adds the macros that t defines; those without room, with a long body or with nothing
+ * that a declaration or a launch can come of are left out. */
 void host_macros_read(struct host_macros *m, const struct code_tokens *t);
 /* Adds copies of `from`, as macros of another file, and leaves room for the file's own.
  */

@@ -56,6 +56,36 @@ static void check_cases(const struct blank_case *cases, size_t count) {
     }
 }
 
+/* What only its body tells: device code and a kernel stay, all else goes. */
+Test(host_code, a_macro_use_is_what_it_expands_to) {
+    static const struct blank_case cases[] = {
+        {"#define F(N) void f##N(int) { g(N); }\nF(1);\nF(2)\nint x;",
+         "#define F(N) void f##N(int) { g(N); }"},
+        {"#define F(N) void f##N(int) { g(N); } static R r##N(f##N);\nF(1)",
+         "#define F(N) void f##N(int) { g(N); } static R r##N(f##N);"},
+        {"#define H(N) void f##N(int x)\nH(1) { g(x); }",
+         "#define H(N) void f##N(int x)"},
+        {"#define F(N) F(N##N) void f##N(int) { F(N) }\nF(1)\n",
+         "#define F(N) F(N##N) void f##N(int) { F(N) }"},
+    };
+    check_cases(cases, ARRAY_LEN(cases));
+    static const char *const kept[] = {
+        "#define D(N) struct S##N { int x; };\nD(1)",
+        "#define D(N) struct S##N { int x; }; void f##N(S##N) { }\nD(1)",
+        "#define D(N) constexpr int c##N = N;\nD(1)",
+        "#define D(N) __device__ int d##N() { return N; }\nD(1)",
+        "#define B(N) __launch_bounds__(N < 2 ? 2 : N)\nB(1)\n__global__ void k() {}",
+        "#define F(N) void f##N(int) { g(N); }\nF(1",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+        autofree char *text = xstrdup(kept[i]);
+        struct host_code h;
+        host_code_blank(text, strlen(text), &h);
+        cr_expect(eq(str, text, (char *)kept[i]));
+        host_code_finish(&h);
+    }
+}
+
 Test(host_code, device_code_stays) {
     static const struct blank_case cases[] = {
         {"__global__ void k(int *p) { *p = 1; }", NULL},

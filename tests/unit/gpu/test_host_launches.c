@@ -253,6 +253,64 @@ Test(host_launches, files_of_one_compilation_know_each_others_dispatch) {
     source_set_finish(&s);
 }
 
+Test(host_launches, macros_that_make_kernels_and_launchers_are_followed) {
+    static const struct {
+        const char *text, *asked;
+    } cases[] = {
+        /* a macro that is the head of a template kernel */
+        {"#define HEAD(NAME, ...) template <class T, __VA_ARGS__> __global__ void "
+         "NAME(T *p)\n"
+         "HEAD(h, bool A, int N) { if (A) p[N] = 0; }\n"
+         "template <class T> void run(T *p) { auto f = &h<T, true, 4>; f<<<1, 1>>>(p); "
+         "}\nvoid g(float *p) { run<float>(p); " ROOM "}",
+         "h<float, true, 4>;"},
+        /* one that is all of it, whose types are told by what it is given */
+        {"namespace n {\n#define MAKE(OP) template <int N> __global__ void k_##OP(int "
+         "*p) { p[N] = 0; }\nMAKE(add)\n}\n"
+         "void g(int *p) { n::k_add<2><<<1, 1>>>(p); " ROOM "}",
+         "n::k_add<2>;"},
+        /* one that calls a host template */
+        {KERNELS "template <class T, int N> void run(T *p) { k<T, N><<<1, 1>>>(p); }\n"
+                 "#define REGISTER(T, N) void r_##T##_##N(T *p) { run<T, N>(p); }\n"
+                 "REGISTER(float, 64); " ROOM "\nREGISTER(int, 8); " ROOM "\n"
+                 "void end() { " ROOM ROOM "}",
+         "k<float, 64>;k<int, 8>;"},
+        /* one that makes a host template, which has no types of its own */
+        {KERNELS "#define WRAP(NAME) template <class T> void NAME(T *p) { q<T><<<1, "
+                 "1>>>(p); }\nWRAP(wrapped)\nvoid f(short *p) { wrapped(p); " ROOM "}",
+         "q<short>;"},
+        /* a list of them */
+        {KERNELS "template <int N> void run(int *p) { k<int, N><<<1, 1>>>(p); }\n"
+                 "#define EACH(X) X(1) X(2)\n"
+                 "#define USE(N) template void run<N>(int *p);\nEACH(USE)\n"
+                 "void end() { " ROOM ROOM "}",
+         "k<int, 1>;k<int, 2>;"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *got = asked(cases[i].text);
+        cr_expect(eq(str, got, (char *)cases[i].asked), "of: %s", cases[i].text);
+    }
+}
+
+/* Twenty uses in twenty uses, and so on: what is not expanded stays as it is. */
+Test(host_launches, macros_that_multiply_are_bounded) {
+    struct buf text = BUF_INIT(1u << 16);
+    buf_adds(&text, KERNELS "#define M0(X) void f##X(int *p) { q<int><<<1, 1>>>(p); }\n");
+    for (int i = 1; i < 9; i++) {
+        buf_addf(&text, "#define M%d(X)", i);
+        for (int k = 0; k < 20; k++) {
+            buf_addf(&text, " M%d(X##%d)", i - 1, k);
+        }
+        buf_addc(&text, '\n');
+    }
+    buf_adds(&text, "M3(a)\nM8(b)\n");
+    struct host_code h;
+    host_code_blank(text.data, text.len, &h);
+    cr_expect(eq(int, h.has_host_code, true));
+    host_code_finish(&h);
+    buf_finish(&text);
+}
+
 /* What a unit of two headers becomes behind its last line. */
 static char *joint(const char *unit, const char *launches, const char *kernels) {
     const char *texts[] = {unit, launches, kernels},
@@ -303,6 +361,11 @@ Test(host_launches, a_unit_asks_host_templates_of_its_headers) {
         /* its own launch of a header's kernel */
         {"void f(int *p) { n::k<int, 2><<<1, 1>>>(p); }\n",
          "\n#line 2\nstatic_assert(&n::k<int, 2>,\"\");\n#line 7"},
+        /* through a macro that instantiates */
+        {"#define USE(T) namespace n { template void l<T>(T *); }\n"
+         "USE(float)\nUSE(char)",
+         "\n#line 3\nnamespace n{static_assert(&n::k<float, 4>,\"\");}"
+         "\n#line 4\nnamespace n{static_assert(&n::k<char, 4>,\"\");}\n#line 10"},
         /* nothing that it asks for, or not always */
         {"void f(int *p) { other<int>(p); }\n", ""},
         {"namespace m { template void l<float>(float *); }\n", ""},
