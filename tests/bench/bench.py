@@ -109,7 +109,7 @@ def peers():
     clangd = shutil.which("clangd") or shutil.which("clangd-14")
     if clangd:
         found["clangd"] = ([clangd], LSP_INITIALIZE, True)
-    for name, package in (("node MCP server", "npm ci in tests/clients"), ("clangd", "clangd-14")):
+    for name, package in (("node MCP server", "npm ci in tests/clients"), ("clangd", "clangd")):
         if name not in found:
             print("  (no peer: %s; install %s)" % (name, package))
     return found
