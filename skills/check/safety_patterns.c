@@ -1,5 +1,6 @@
 #include "skills/check/safety_patterns.h"
 #include "base/mem.h"
+#include "skills/check/safety_download.h"
 #include "skills/check/safety_installers.h"
 
 #include <ctype.h>
@@ -34,6 +35,17 @@
     "create_connection)"                                                                 \
     "|\\bcurl\\b[^\\n]{0,80}\\s(?:-d|-F|-T|--data\\S*|--form|--upload-file)\\b|"         \
     "\\bnc\\s+[\\w.-]+\\s+\\d)"
+
+#define DOWNLOAD_WORDS "curl|wget|-outfile"
+#define SCRIPT_SUFFIX "\\.(?:sh|bash|zsh|py|pl|rb|js|mjs|ps1)\\b"
+/* A fetch into a file; group 1 is the file's name without folders. */
+#define DOWNLOAD(name)                                                                   \
+    "\\b(?:(?:curl|wget)\\b[^\\n;&|]{0,300}?(?:\\s-\\w*o\\s*|\\s--output(?:-document)?[" \
+    "=\\s]"                                                                              \
+    "\\s*|>\\s*)|wget\\s+(?:-[a-z]+\\s+){0,5}(?=[\"']?https?:)|(?:iwr|invoke-"           \
+    "webrequest)\\b"                                                                     \
+    "[^\\n;&|]{0,300}?-outfile\\s+)[\"']?(?:[^\\s\"'|;&<>]*[/\\\\])?(" name              \
+    ")(?:\\?[^\\s\"']*)?[\"']?(?=[\\s;&|)`]|$)[^\\n;&|`]{0,300}"
 
 static size_t distinct_bytes(const char *s, size_t len) {
     bool seen[256] = {false};
@@ -93,68 +105,18 @@ static bool is_public_address(const char *match, size_t len) {
     return !own && !document && !resolver;
 }
 
-static bool is_pinned(const char *word, size_t len) {
-    return holds(word, len, "==") || holds(word, len, "@") || memchr(word, '/', len) ||
-           memchr(word, '$', len) || memchr(word, '<', len) || memchr(word, '{', len) ||
-           word[0] == '.' || holds(word, len, ".whl") || holds(word, len, "...");
-}
-
-/* "pip install a==1 -r x.txt": every package named has its version. */
-static bool installs_unpinned(const char *match, size_t len) {
-    size_t i = 0;
-    while (i + 7 < len && strncasecmp(match + i, "install", 7) != 0) {
-        i++;
-    }
-    bool argument_next = false;
-    for (i += 7; i < len;) {
-        while (i < len && isspace((unsigned char)match[i])) {
-            i++;
-        }
-        size_t start = i;
-        while (i < len && !isspace((unsigned char)match[i])) {
-            i++;
-        }
-        if (i == start) {
-            break;
-        }
-        const char *word = match + start;
-        if (word[0] == '-') {
-            argument_next = memchr("rcefit", i - start == 2 ? word[1] : 0, 6) != NULL ||
-                            holds(word, i - start, "index") ||
-                            holds(word, i - start, "target");
-        } else if (!argument_next &&
-                   isalpha((unsigned char)word[word[0] == '"' || word[0] == '\'']) &&
-                   !is_pinned(word, i - start)) {
-            return true;
-        } else {
-            argument_next = false;
-        }
-    }
-    return false;
-}
-
-static bool is_unpinned_npx(const char *match, size_t len) {
-    /* name@1.2.3; a scope's own '@' stands first. */
-    for (size_t i = 1; i + 1 < len; i++) {
-        if (match[i] == '@' && isdigit((unsigned char)match[i + 1])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 #define RULE(code, block, where, window, words, regex, message)                          \
-    { code, block, where, window, message, words, regex, NULL, NULL }
+    { code, block, where, window, message, words, regex, NULL, NULL, NULL }
 #define INSTALLS(words, regex, message)                                                  \
     {                                                                                    \
         "pipe_to_shell", true, IN_ALL, WINDOW_LINE, message, words, regex, NULL,         \
-            installer_is_known                                                           \
+            installer_is_known, NULL                                                     \
     }
 #define TOKEN(words, regex)                                                              \
     {                                                                                    \
         "secret_token", true, IN_ALL, WINDOW_LINE,                                       \
             "this looks like a real access token; revoke it", words, regex,              \
-            is_real_secret, NULL                                                         \
+            is_real_secret, NULL, NULL                                                   \
     }
 #define BLOCK true
 #define WARN false
@@ -166,6 +128,14 @@ const struct safety_pattern safety_patterns[] = {
              "\\s+[^\\n|;]{0,300}?(?:://|\\$|\\w\\.\\w|<|localhost)[^\\n|;]{0,300}" PIPE
                  INTERPRETER,
              "runs what was downloaded without anybody having read it"),
+    {"pipe_to_shell", BLOCK, IN_COMMANDS, WINDOW_LINE,
+     "runs a script that was downloaded just before, without anybody having read it",
+     DOWNLOAD_WORDS, DOWNLOAD("[\\w.+-]{1,80}" SCRIPT_SUFFIX), NULL, installer_is_known,
+     download_runs},
+    {"runs_download", WARN, IN_COMMANDS, WINDOW_LINE,
+     "runs a program that was downloaded just before; compare its digest first",
+     DOWNLOAD_WORDS, DOWNLOAD("(?![\\w.+-]*" SCRIPT_SUFFIX ")[\\w.+-]{2,80}"), NULL, NULL,
+     download_runs},
     INSTALLS("<(curl|<(wget|<( curl",
              "(?:" SHELL "|\\bsource|(?:^|[\\s`;&|(])\\.)\\s+<\\(\\s*(?:curl|wget)\\b",
              "runs what was downloaded without anybody having read it"),
@@ -277,7 +247,7 @@ const struct safety_pattern safety_patterns[] = {
      "a private key; replace it everywhere it is used", "private key-----",
      "-----BEGIN (?:[A-Z]+ ){0,2}PRIVATE "
      "KEY-----\\s*(?:\\\\n)?\\s*[A-Za-z0-9+/=\\\\]{40,}",
-     is_real_secret, NULL},
+     is_real_secret, NULL, NULL},
     TOKEN("akia|asia", "\\b(?:AKIA|ASIA)[0-9A-Z]{16}\\b"),
     TOKEN("ghp_|gho_|ghs_|ghu_|ghr_", "\\bgh[pousr]_[A-Za-z0-9]{36,}\\b"),
     TOKEN("github_pat_", "\\bgithub_pat_[A-Za-z0-9_]{50,}"),
@@ -362,67 +332,13 @@ const struct safety_pattern safety_patterns[] = {
         "whose|in which|that (?!the user|you)))|"
         "always (?:use|load|activate|invoke) this skill(?!\\s+when))",
         "the description claims every task; an agent would load it for all of them"),
-    /* --- commands worth a second look --- */
-    {"unpinned_package", WARN, IN_COMMANDS, WINDOW_LINE,
-     "runs or installs whatever version is newest; name one", "npx",
-     "\\bnpx\\s+(?:--?\\w+\\s+)*(?:-y|--yes)\\s+(?:-\\S+\\s+)*@?[\\w./"
-     "-]+(?:@[\\w.^~-]+)?",
-     is_unpinned_npx, NULL},
-    {"unpinned_package", WARN, IN_COMMANDS, WINDOW_LINE,
-     "installs whatever version is newest; name one", "install",
-     "\\b(?:uv\\s+)?pip[23]?\\s+install\\s+[^\\n;&|`)#]{1,300}", installs_unpinned, NULL},
-    RULE(
-        "elevated_rights", WARN, IN_COMMANDS, WINDOW_LINE, "sudo",
-        "(?:^|[`;&|(]|\\$\\s|#\\s)\\s*\\Ksudo\\s+[\\w/-]+|\\bwith sudo\\b|\\brun sudo\\b",
-        "asks for administrator rights"),
-    RULE("open_permissions", WARN, IN_COMMANDS, WINDOW_LINE, "chmod",
-         "\\bchmod\\s+(?:-\\w+\\s+)*(?:0?777|a\\+rwx|ugo\\+rwx)\\b",
-         "lets everybody write"),
-    RULE("sets_setuid", WARN, IN_COMMANDS, WINDOW_LINE, "chmod",
-         "\\bchmod\\s+(?:-\\w+\\s+)*(?:[2467][0-7]{3}|[ug]*\\+[rwx]*s)\\b",
-         "lets a program run with its owner's rights"),
-    RULE("skips_permissions", WARN, IN_ALL, WINDOW_LINE,
-         "--dangerously-|--yolo|bypasspermissions|--allow-all-tools",
-         "--dangerously-(?:skip-permissions|bypass-approvals-and-sandbox)|--yolo\\b|"
-         "(?:mode\\W{1,6}|=\\s*[\"']?|\\b(?:use|set|enable|choose|pick|switch to|turn on|"
-         "with)\\s+[`\"']?)bypassPermissions|--allow-all-tools",
-         "switches off an agent's questions to its user"),
-    RULE(
-        "writes_agent_files", WARN, IN_COMMANDS, WINDOW_LINE,
-        "claude|codex|cursor|agents.md|gemini",
-        "(?:(?<![-=])>>?|\\btee\\s+(?:-a\\s+)?|\\b(?:cp|mv|ln|install)\\s[^\\n;|&]{0,120}"
-        "\\s|\\bsed\\s+-i[^\\n;|&]{0,120}\\s)\\s*[\"']?"
-        "(?:(?:~|\\$\\{?HOME\\}?)/\\.(?:claude|codex|cursor|gemini)\\b|(?:\\./"
-        ")?(?:AGENTS|CLAUDE|GEMINI)\\.md\\b)|"
-        "\\b(?:append|write|add|insert)\\b[^.\\n]{0,60}\\b(?:to|into)\\s+`?(?:~/"
-        "\\.(?:claude|codex|cursor|gemini)\\b|"
-        "(?:AGENTS|CLAUDE|GEMINI)\\.md)",
-        "changes what agents are told everywhere"),
-    RULE("writes_startup_files", WARN, IN_COMMANDS, WINDOW_LINE,
-         "bashrc|zshrc|profile|/fish|crontab|/etc/cron|systemctl|launchctl|launchagents|"
-         "autostart",
-         "(?:>>?|\\btee\\s+(?:-a\\s+)?)\\s*[\"']?(?:~|\\$\\{?HOME\\}?)/"
-         "\\.(?:bashrc|zshrc|profile|bash_profile|zprofile|"
-         "config/fish/conf)|\\bcrontab\\s+(?:-(?!l\\b|-)|[\\w-]*[/.][\\w/.-]*\\w)|"
-         "(?:^|[`;&|(]|\\$\\s)\\s*(?:sudo\\s+)?crontab\\s+\\w[\\w-]*\\s*(?:$|[`;&|)])|>>?"
-         "\\s*/etc/"
-         "cron|\\bsystemctl\\s+(?:--user\\s+)?enable\\b|"
-         "\\blaunchctl\\s+(?:load|bootstrap)\\b|(?:>|\\bcp\\s[^\\n]{0,80})\\s*\\S*/"
-         "(?:LaunchAgents|autostart)/",
-         "makes something start by itself later"),
-    RULE("destructive_command", WARN, IN_COMMANDS, WINDOW_LINE, "rm |mkfs|:(|dd ",
-         "\\brm\\s+-(?:\\w*r\\w*f|\\w*f\\w*r)\\w*\\s+(?:--no-preserve-root\\s+)?(?:/|~/"
-         "?|\\$\\{?HOME\\}?/?|/\\*)(?=\\s|$|`|;|\")|"
-         "\\bmkfs(?:\\.\\w+)?\\s+/dev/|\\bdd\\s[^\\n]{0,80}of=/dev/"
-         "(?:sd|nvme|hd)|:\\(\\)\\s*\\{\\s*:\\|:&\\s*\\};:",
-         "destroys data beyond the project"),
     /* --- addresses --- */
     RULE("suspicious_address", WARN, IN_ALL, WINDOW_LINE, "169.254.169.254",
          "169\\.254\\.169\\.254(?![\\d.])",
          "the metadata service of a cloud, which hands out credentials"),
     {"suspicious_address", WARN, IN_ALL, WINDOW_LINE, "an address without a name", "://",
      "(?<=://)\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}(?![\\d.])", is_public_address,
-     NULL},
+     NULL, NULL},
     RULE("suspicious_address", WARN, IN_ALL, WINDOW_LINE,
          "bit.ly|tinyurl|t.co/|goo.gl|is.gd|cutt.ly|rb.gy|ow.ly|shorturl|tiny.cc",
          "\\bhttps?://"

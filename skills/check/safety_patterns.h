@@ -34,6 +34,12 @@ struct safety_pattern {
     bool (*is_real)(const char *match, size_t len);
     /* Where it says yes an error is a warning; NULL: never. */
     bool (*is_lesser)(const char *match, size_t len);
+    /* Whether what stands behind the match makes it one: group 1 and the rest. */
+    bool (*is_followed)(const char *group, size_t len, const char *rest, size_t rest_len);
 };
 extern const struct safety_pattern safety_patterns[];
 extern const size_t safety_pattern_count;
+/* The part of the table about commands (safety_commands.c). */
+extern const struct safety_pattern safety_commands[];
+extern const size_t safety_command_count;
+#define SAFETY_REST 1500u /* bytes behind a match that is_followed is shown */

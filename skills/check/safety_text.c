@@ -25,14 +25,20 @@ static struct {
 } tables;
 static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 
+static const struct safety_pattern *pattern_at(size_t id) {
+    return id < safety_pattern_count ? &safety_patterns[id]
+                                     : &safety_commands[id - safety_pattern_count];
+}
+
 static void make_tables(void) {
-    if (safety_pattern_count > MAX_PATTERNS) {
+    size_t count = safety_pattern_count + safety_command_count;
+    if (count > MAX_PATTERNS) {
         abort();
     }
     tables.words = words_scan_new();
-    for (size_t i = 0; i < safety_pattern_count; i++) {
-        tables.compiled[i] = pattern_new(safety_patterns[i].regex);
-        words_scan_add(tables.words, safety_patterns[i].words, (unsigned)i);
+    for (size_t i = 0; i < count; i++) {
+        tables.compiled[i] = pattern_new(pattern_at(i)->regex);
+        words_scan_add(tables.words, pattern_at(i)->words, (unsigned)i);
     }
     words_scan_prepare(tables.words);
     tables.denial = pattern_new("\\b(?:never|(?:do|must|should)\\W{1,4}not|don't|"
@@ -223,8 +229,36 @@ static void report(struct scan *s, const struct safety_pattern *p, size_t at, si
         s->findings, finding_new("skill", p->code, severity, message, s->file, &span));
 }
 
+/* One word about a package is enough, however often a text uses it. */
+static bool is_repeated(const struct scan *s, const struct safety_pattern *p,
+                        const char *match, size_t len, size_t until) {
+    const char *at = s->text, *end = s->text + until;
+    if (strcmp(p->code, "unpinned_package") != 0) {
+        return false;
+    }
+    while ((at = memmem(at, (size_t)(end - at), match, len))) {
+        at += len;
+        if (!isalnum((unsigned char)*at) && *at != '-') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Text and prose alike: instructions are told as a list of commands too. */
+static bool is_followed(struct scan *s, const struct safety_pattern *p, const char *text,
+                        const struct pattern_match *m, size_t behind) {
+    if (!p->is_followed) {
+        return true;
+    }
+    size_t rest = s->len - behind < SAFETY_REST ? s->len - behind : SAFETY_REST;
+    *s->left -= rest < *s->left ? rest : *s->left;
+    return p->is_followed(text + m->start[1], m->end[1] - m->start[1], s->text + behind,
+                          rest);
+}
+
 static void search_window(struct scan *s, unsigned id, struct window w) {
-    const struct safety_pattern *p = &safety_patterns[id];
+    const struct safety_pattern *p = pattern_at(id);
     autofree char *joined = p->window == WINDOW_LINE ? join_lines(s, w) : NULL;
     const char *text = joined ? joined : s->text + w.at;
     struct pattern_match m;
@@ -237,7 +271,9 @@ static void search_window(struct scan *s, unsigned id, struct window w) {
         }
         const char *match = text + m.start[0];
         size_t match_len = m.end[0] - m.start[0];
-        if (!p->is_real || p->is_real(match, match_len)) {
+        if ((!p->is_real || p->is_real(match, match_len)) &&
+            !is_repeated(s, p, match, match_len, w.at + m.start[0]) &&
+            is_followed(s, p, text, &m, w.at + m.end[0])) {
             report(s, p, w.at + m.start[0], w.at + m.end[0],
                    p->is_lesser && p->is_lesser(match, match_len));
             s->state[id].matches++;
@@ -250,7 +286,7 @@ static bool on_word(void *data, unsigned id, size_t end) {
     struct scan *s = data;
     size_t hit = end - 1;
     if (hit < s->state[id].next || s->state[id].matches >= MAX_MATCHES ||
-        !(safety_patterns[id].where & s->kinds[lines_at(&s->lines, hit)])) {
+        !(pattern_at(id)->where & s->kinds[lines_at(&s->lines, hit)])) {
         return true;
     }
     if (*s->left == 0) {
@@ -260,7 +296,7 @@ static bool on_word(void *data, unsigned id, size_t end) {
     if (work_is_stopped()) {
         return false;
     }
-    struct window w = window_of(s, &safety_patterns[id], hit);
+    struct window w = window_of(s, pattern_at(id), hit);
     size_t size = w.end - w.at + WINDOW_COST;
     *s->left -= size < *s->left ? size : *s->left;
     search_window(s, id, w);

@@ -1,0 +1,122 @@
+#include "skills/check/safety_download.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+struct word {
+    const char *at;
+    size_t len;
+};
+
+static bool is_separator(char c) {
+    return strchr("\n\r;&|(`", c) != NULL;
+}
+
+/* The next word of a command, without quotes; empty at the command's end. */
+static struct word next_word(const char **at, const char *end) {
+    const char *s = *at;
+    while (s < end &&
+           (strchr(" \t\"'", *s) || (*s == '\\' && s + 1 < end && s[1] == '\n'))) {
+        s += *s == '\\' ? 2 : 1;
+    }
+    struct word w = {.at = s};
+    while (s < end && !is_separator(*s) && !strchr(" \t\"')", *s)) {
+        s++;
+    }
+    w.len = (size_t)(s - w.at);
+    *at = s;
+    return w;
+}
+
+static bool is_one_of(struct word w, const char *const *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(list[i]) == w.len && strncasecmp(list[i], w.at, w.len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct word without_folders(struct word w) {
+    for (size_t i = w.len; i > 0; i--) {
+        if (w.at[i - 1] == '/' || w.at[i - 1] == '\\') {
+            return (struct word){w.at + i, w.len - i};
+        }
+    }
+    return w;
+}
+
+static bool is_prefix(struct word w) {
+    static const char *const words[] = {"sudo", "$",  "exec", "env",
+                                        "then", "do", "nohup"};
+    return is_one_of(w, words, ARRAY_LEN(words)) || memchr(w.at, '=', w.len);
+}
+
+static bool is_interpreter(struct word w) {
+    static const char *const words[] = {"sh",     "bash",    "zsh",  "dash",      "ksh",
+                                        "python", "python3", "perl", "node",      "ruby",
+                                        "source", ".",       "pwsh", "powershell"};
+    return is_one_of(without_folders(w), words, ARRAY_LEN(words));
+}
+
+/* Who is told to look first has looked. */
+static bool is_reader(struct word w) {
+    static const char *const words[] = {"less", "more", "cat", "vi",   "vim",
+                                        "nano", "view", "bat", "code", "$EDITOR"};
+    return is_one_of(w, words, ARRAY_LEN(words));
+}
+
+static bool is_verifier(struct word w) {
+    static const char *const words[] = {"sha256sum", "sha512sum", "shasum", "gpg",
+                                        "cosign",    "minisign",  "md5sum", "openssl"};
+    return is_one_of(w, words, ARRAY_LEN(words));
+}
+
+/* The first word that is no option. */
+static struct word argument(const char **at, const char *end) {
+    struct word w;
+    do {
+        w = next_word(at, end);
+    } while (w.len && w.at[0] == '-');
+    return w;
+}
+
+static bool is_file(struct word w, struct word name) {
+    w = without_folders(w);
+    return w.len == name.len && memcmp(w.at, name.at, name.len) == 0;
+}
+
+/* -1: the file is checked or read here; 1: it is run. */
+static int judge_command(const char *at, const char *end, struct word name) {
+    struct word w = next_word(&at, end);
+    while (w.len && is_prefix(w)) {
+        w = next_word(&at, end);
+    }
+    if (is_verifier(w) || (is_reader(w) && is_file(argument(&at, end), name))) {
+        return -1;
+    }
+    if (is_interpreter(w)) {
+        return is_file(argument(&at, end), name);
+    }
+    bool path = without_folders(w).at != w.at; /* else a program that was there before */
+    return path && is_file(w, name);
+}
+
+bool download_runs(const char *name, size_t len, const char *rest, size_t rest_len) {
+    const char *at = rest, *end = rest + rest_len;
+    while (at < end) {
+        while (at < end && (is_separator(*at) || isspace((unsigned char)*at))) {
+            at++;
+        }
+        int judged = judge_command(at, end, (struct word){name, len});
+        if (judged) {
+            return judged > 0;
+        }
+        while (at < end && !is_separator(*at)) {
+            at++;
+        }
+    }
+    return false;
+}
