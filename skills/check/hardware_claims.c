@@ -21,7 +21,7 @@
     "(?:each|every|per|an|one)\\s+(?:(?:[ah][12]00|hopper)\\s+(?:sxm\\d?\\s+|pcie\\s+)?" \
     ")?" SM
 #define HOLDS                                                                            \
-    ON_DEVICE "\\s+(?:holds?|supports?|can hold|can run|can host|can "                   \
+    ON_DEVICE "\\s+(?:holds?|runs?|supports?|can hold|can run|can host|can "             \
               "have|has|have|hosts?|keeps?|"                                             \
               "provides?|offers?|contains?|comes with|allows?)\\s+" MOST
 #define RATE "\\s*(tflops|tflop/s|tflops/s|tops|pflops|pflop/s|pops)\\b"
@@ -93,6 +93,19 @@ const struct claim_shape claim_shapes[] = {
     {HARDWARE_L1_AND_SHARED, UNIT_BYTES, CLAIM_UNBOUND, "l1",
      "l1(?: data)?(?: cache)?\\s*(?:/|and|\\+)\\s*(?:shared(?: memory)?|smem)"
      "[^\\d.;|]{0,25}?" NUM BYTES},
+    {HARDWARE_WARP_SIZE, UNIT_NONE, CLAIM_UNBOUND, "warp",
+     "\\bwarp[ _]?size\\b" ON_DEVICE "(?:\\s*(?:is|are|of|=|:))*\\s*\\(?" NUM
+     "(?!\\w|\\s*(?:or|to|and|-)\\s*\\d)"},
+    {HARDWARE_WARP_SIZE, UNIT_NONE, CLAIM_UNBOUND, "warp",
+     NUM "\\s*(?:threads|lanes)\\s*(?:per|/|in (?:a|an|each|every|one))\\s*warp\\b(?![- "
+         "]?group)"},
+    {HARDWARE_WARP_SIZE, UNIT_NONE, CLAIM_UNBOUND, "warp",
+     "(?:threads|lanes)\\s*(?:per|/)\\s*warp\\b" ON_DEVICE "\\W{1,6}(?:is |are )?" NUM
+     "\\s*[.;]?\\s*$"},
+    {HARDWARE_WARP_SIZE, UNIT_NONE, CLAIM_UNBOUND, "warp",
+     "\\b(?:(?:a|each|every|one|per|the)\\s+warp|warps)\\b(?![- ]?group)" ON_DEVICE
+     "\\s+(?:has|have|is|are|holds?|contains?|consists? of|of|comprises?)\\s+" MOST NUM
+     "\\s*(?:threads|lanes)\\b"},
     PER_SM_COUNT(HARDWARE_THREADS_PER_SM, "thread"),
     PER_SM_COUNT(HARDWARE_WARPS_PER_SM, "warp"),
     PER_SM_COUNT(HARDWARE_BLOCKS_PER_SM, "block"),
@@ -237,6 +250,13 @@ const char claim_reached[] =
     "l1|l2|shared "
     "memory|smem|register|copy|memcpy|stream|roof\\w*|expect\\w*|deliver\\w*|attain\\w*|"
     "per sm|per gpc|cublas|cutlass|flash\\w*|our|we|median|average|range)\\b|%";
+const char claim_only_device[] = "^\\W*(?:(?:nvidia|hopper|ampere|gpu|tensor|cores?|data|"
+                                 "center|[ah][12]00s?|sxm\\d?|pcie|nvl|"
+                                 "hbm\\w*|sm_\\d+a?|cc|compute|capability|\\d+(?:\\.\\d)?"
+                                 "|gb|kb|mb|tb/s|gb/s|mhz|tflops)\\b\\W*)+$";
+const char claim_specification[] = "\\b(?:peak|theoretical|max(?:imum)?|spec\\w*|"
+                                   "hardware|architecture|limits?|comparison|"
+                                   "features?|data ?sheet)\\b";
 const char claim_part[] =
     "\\b(?:per|each|every|an?|one|single)\\s+(?:(?:[ah][12]00|hopper|ampere)('s)?\\s+)?"
     "(?:sxm\\d?\\s+|pcie\\s+)?(?:sm|streaming "

@@ -32,5 +32,8 @@ extern const char claim_usage[];   /* … tells what a program uses, not what th
 extern const char claim_limit[];   /* … speaks of a maximum */
 extern const char claim_asserts[]; /* … tells what there is */
 extern const char claim_reached[]; /* … tells what was measured */
+extern const char claim_only_device[]; /* the whole text is a GPU's name */
+extern const char
+    claim_specification[];         /* the sentence or heading speaks of data sheets */
 extern const char claim_part[];    /* … is about a part of the GPU */
 extern const char claim_foreign[]; /* names hardware that the table has not */

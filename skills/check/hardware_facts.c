@@ -20,7 +20,7 @@ static struct {
     struct pattern *shapes[MAX_SHAPES], *devices[MAX_DEVICES], *features[MAX_FEATURES];
     struct pattern *doubt, *usage, *limit, *asserts, *reached, *part, *foreign,
         *requirement;
-    struct pattern *denied, *boards;
+    struct pattern *denied, *boards, *only_device, *specification;
 } patterns;
 static pthread_once_t patterns_once = PTHREAD_ONCE_INIT;
 
@@ -44,6 +44,8 @@ static void make_patterns(void) {
     patterns.requirement = pattern_new(claim_requirement);
     patterns.denied =
         pattern_new("(?:\\bnot|n't|\\bnever|\\bno|\\bthan)\\s[^.;,]{0,20}$");
+    patterns.only_device = pattern_new(claim_only_device);
+    patterns.specification = pattern_new(claim_specification);
     patterns.boards =
         pattern_new("\\b[ah]\\d00s?[\\s-]*(?:\\()?(sxm|pcie|nvl|80 ?gb|40 ?gb)");
 }
@@ -195,6 +197,7 @@ static void add_fixes(const struct judge *j, json_t *finding,
     }
 }
 
+/* shown_fix: what to write instead; NULL: nothing that is known fits there. */
 static void add_finding(struct judge *j, const struct hardware_verdict *v, size_t at,
                         size_t end, const char *shown_fix) {
     autobuf message = BUF_INIT(1000);
@@ -207,7 +210,9 @@ static void add_finding(struct judge *j, const struct hardware_verdict *v, size_
     struct finding_span span = span_of(j, at, end);
     json_t *finding = finding_new("skill", "hardware_fact_wrong", FINDING_ERROR,
                                   message.data, j->file, &span);
-    add_fixes(j, finding, v, &span, shown_fix);
+    if (shown_fix) {
+        add_fixes(j, finding, v, &span, shown_fix);
+    }
     json_array_append_new(j->findings, finding);
     j->count++;
 }
@@ -224,6 +229,11 @@ static bool shape_applies(const struct claim_shape *shape, const struct statemen
     if (subject->inherited && !(shape->flags & CLAIM_UNBOUND)) {
         return false;
     }
+    /* Bare numbers in rows such as "H100, tile 128" are settings and results. */
+    if (s->borrowed && devices_in(s->about, s->about_len) &&
+        !pattern_is_in(patterns.only_device, s->about, s->about_len)) {
+        return false;
+    }
     if ((shape->flags & CLAIM_BOARD) && pattern_is_in(patterns.part, s->text, s->len)) {
         return false;
     }
@@ -232,6 +242,31 @@ static bool shape_applies(const struct claim_shape *shape, const struct statemen
     }
     return !(shape->flags & CLAIM_ASSERTS) || s->label ||
            pattern_is_in(patterns.asserts, s->text, s->len);
+}
+
+/* A column of rates may be what was measured, which is less than the peak, unless it says
+ * that it is not. */
+static bool may_be_measured(const struct claim_shape *shape, const struct statement *s,
+                            const struct hardware_verdict *v, double value) {
+    return s->borrowed && (shape->flags & CLAIM_PEAK) && value < v->facts[0]->values[0] &&
+           !pattern_is_in(patterns.specification, s->text, s->len) &&
+           !pattern_is_in(patterns.specification, s->heading, s->heading_len);
+}
+
+/* What is right as it stands beneath a header with a unit: the number alone. NULL where
+ * it is known in another unit. */
+static const char *without_unit(const struct statement *s, const char *shown, char *ret,
+                                size_t size) {
+    size_t n = strcspn(shown, " ");
+    const char *unit = shown + n + (shown[n] == ' ');
+    const char *own = s->text + s->len - s->borrowed + 1;
+    size_t len = s->borrowed - 1;
+    bool binary = len == 3 && own[1] == 'i'; /* KiB for KB */
+    bool same = tolower((unsigned char)unit[0]) == own[0] &&
+                (binary ? tolower((unsigned char)unit[1]) == own[2]
+                        : strlen(unit) == len && strncasecmp(unit, own, len) == 0);
+    snprintf(ret, size, "%.*s", (int)n, shown);
+    return same ? ret : NULL;
 }
 
 static void judge_match(struct judge *j, const struct claim_shape *shape,
@@ -243,15 +278,21 @@ static void judge_match(struct judge *j, const struct claim_shape *shape,
     struct hardware_verdict v;
     if (m->start[1] < s->label || is_denied(s, m->start[1]) || value <= 0 ||
         !hardware_contradicts(subject, shape->quantity, value, below_is_fine, &v) ||
-        !is_plain(s, subject)) {
+        may_be_measured(shape, s, &v, value) || !is_plain(s, subject)) {
         return;
     }
     size_t shift = s->offset - s->label;
     size_t end = m->end[2] > m->start[2] ? m->end[2] : m->end[1];
     bool sm = shape->unit == UNIT_SM;
-    char name[8];
+    char name[16];
     snprintf(name, sizeof name, "%.0f", v.facts[0]->values[0]);
-    add_finding(j, &v, m->start[1] + shift, end + shift, sm ? name : v.facts[0]->shown);
+    const char *cure = sm ? name : v.facts[0]->shown;
+    if (s->borrowed) {
+        end = end < s->len - s->borrowed ? end : s->len - s->borrowed;
+        cure = single_answer(&v) ? without_unit(s, v.facts[0]->shown, name, sizeof name)
+                                 : NULL;
+    }
+    add_finding(j, &v, m->start[1] + shift, end + shift, cure);
 }
 
 /* Two shapes may see the same number: the first one speaks. */

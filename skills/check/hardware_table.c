@@ -24,7 +24,8 @@
 #define PTX "PTX ISA, section on "
 
 #define OF_CAPABILITY(cc, threads, warps, blocks, shared, optin, unified, cores, paper)    \
-    {cc, "", HARDWARE_THREADS_PER_SM, {threads}, #threads, GUIDE},                         \
+    {cc, "", HARDWARE_WARP_SIZE, {32}, "32", GUIDE},                                       \
+        {cc, "", HARDWARE_THREADS_PER_SM, {threads}, #threads, GUIDE},                     \
         {cc, "", HARDWARE_WARPS_PER_SM, {warps}, #warps, GUIDE},                           \
         {cc, "", HARDWARE_BLOCKS_PER_SM, {blocks}, #blocks, GUIDE},                        \
         {cc, "", HARDWARE_THREADS_PER_BLOCK, {1024}, "1024", GUIDE},                       \
@@ -363,6 +364,7 @@ const char *hardware_quantity_name(enum hardware_quantity quantity) {
     static const char *const names[HARDWARE_QUANTITIES] = {
         [HARDWARE_SM_COUNT] = "number of SMs",
         [HARDWARE_THREADS_PER_SM] = "threads per SM",
+        [HARDWARE_WARP_SIZE] = "warp size",
         [HARDWARE_WARPS_PER_SM] = "warps per SM",
         [HARDWARE_BLOCKS_PER_SM] = "blocks per SM",
         [HARDWARE_THREADS_PER_BLOCK] = "threads per block",

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/work_stop.h"
+#include "skills/check/hardware_units.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -137,20 +138,56 @@ static bool names_device(const char *s, size_t len) {
     return false;
 }
 
+/* The unit of a bare number: of the label, of the column, or of a column of units. */
+static struct header_unit unit_for(const struct reader *r, struct span label,
+                                   struct span about, const struct span *cells,
+                                   size_t count) {
+    struct header_unit unit = {0};
+    for (size_t i = 1; i < count && i < r->column_count; i++) {
+        struct span column = r->columns[i];
+        bool units = column.end - column.at >= 4 && column.end - column.at <= 5 &&
+                     memcmp(r->text + column.at, "unit", 4) == 0;
+        if (units && header_unit_is(r->text + cells[i].at, cells[i].end - cells[i].at)) {
+            unit = (struct header_unit){.unit = r->text + cells[i].at,
+                                        .len = cells[i].end - cells[i].at,
+                                        .name_len = label.end - label.at,
+                                        .rest = ""};
+            return unit;
+        }
+    }
+    if (!header_unit_find(r->text + label.at, label.end - label.at, &unit) &&
+        header_unit_find(r->text + about.at, about.end - about.at, &unit)) {
+        unit.name_len = label.end - label.at;
+        unit.rest_len = 0;
+    }
+    return unit;
+}
+
 /* One cell: "label: cell", about the column's device or the row's. */
-static void tell_cell(struct reader *r, struct span first, struct span column,
-                      struct span cell) {
+static void tell_cell(struct reader *r, const struct span *cells, size_t count,
+                      size_t at) {
+    struct span first = cells[0], cell = cells[at];
+    struct span column = at < r->column_count ? r->columns[at] : (struct span){0, 0};
     bool by_row =
         names_device(r->text + first.at, first.end - first.at) && column.end > column.at;
     struct span label = by_row ? column : first, about = by_row ? first : column;
+    struct header_unit unit = {.name_len = label.end - label.at, .rest = ""};
+    if (header_unit_is_wanted(r->text + cell.at, cell.end - cell.at)) {
+        struct header_unit found = unit_for(r, label, about, cells, count);
+        unit = found.len ? found : unit;
+    }
     autobuf text = BUF_INIT(MAX_STATEMENT);
-    buf_add(&text, r->text + label.at, label.end - label.at);
-    buf_adds(&text, " : ");
+    buf_add(&text, r->text + label.at, unit.name_len);
+    buf_addf(&text, " %.*s : ", (int)unit.rest_len, unit.rest);
     size_t prefix = text.len;
     buf_add(&text, r->text + cell.at, cell.end - cell.at);
+    size_t own = text.len;
+    buf_addf(&text, "%s%.*s", unit.len ? " " : "", (int)unit.len,
+             unit.len ? unit.unit : "");
     if (!text.full) {
         r->found(r->data, &(struct statement){.text = text.data,
                                               .len = text.len,
+                                              .borrowed = text.len - own,
                                               .label = prefix,
                                               .offset = cell.at,
                                               .about = r->text + about.at,
@@ -185,8 +222,7 @@ static void read_row(struct reader *r, size_t at, size_t end) {
         return;
     }
     for (size_t i = 1; i < count && !is_about_programs(r, r->columns[0]); i++) {
-        struct span column = i < r->column_count ? r->columns[i] : (struct span){0, 0};
-        tell_cell(r, cells[0], column, cells[i]);
+        tell_cell(r, cells, count, i);
     }
 }
 

@@ -8,6 +8,7 @@
 struct statement {
     const char *text; /* lower case, emphasis blanked */
     size_t len;
+    size_t borrowed;   /* of its last bytes: a unit that the table's header gave; or 0 */
     size_t label;      /* its first bytes are a table's label, not of the text itself */
     size_t offset;     /* in the text given, of what follows the label */
     const char *about; /* lower case: the cell that names the device, or "" */

@@ -107,6 +107,17 @@ static const char *const true_sentences[] = {
     "The L2 of H100 is 50 MB, so a 20 MB working set stays there.",
     "An RTX 4090 (sm_89) has 128 SMs.",
     "RMSNorm on H100 is 2.67 times faster.",
+    "On H100 a warp has 32 threads, and a warp group 128.",
+    "The warp size of H100 is 32; an MI300X has 64.",
+    "H100 runs 64 warps per SM, so use 64 threads per block (2 warps).",
+    /* units in headers */
+    "| GPU | Shared memory per SM (KB) | L2 [MB] |\n|---|---|---|\n| H100 | 228 | 50 "
+    "|\n| A100 | 164 | 40 |\n",
+    "| Quantity | Unit | H100 |\n|---|---|---|\n| Memory bandwidth | TB/s | 3.35 |\n"
+    "| Shared memory per SM | KiB | 228 |\n",
+    "| Setting | Shared memory per block (KB) |\n|---|---|\n| H100, tile 64 | 96 |\n",
+    "| GPU | Memory bandwidth (GB/s) |\n|---|---|\n| H100 | 2410 |\n",
+    "| Size | H100 (GB/s) |\n|---|---|\n| 64 MB | 2410 |\n",
     "| | A100 | H100 |\n|---|---|---|\n| SMs | 108 | 132 |\n| Shared memory per SM | "
     "164 KB | 228 KB |\n| L2 cache | 40 MB | 50 MB |\n",
     "| GPU | SMs | L2 cache | HBM |\n|---|---|---|---|\n| H100 SXM | 132 | 50 MB | "
@@ -227,6 +238,21 @@ Test(hardware_facts, contradicts_wrong_numbers_with_the_right_one) {
         {"On Hopper, the shared memory per multiprocessor is 192 kilobytes.",
          "192 kilobytes", "228 KB"},
         {"A block on H100 can use at most 228 KB of shared memory.", "228 KB", "227 KB"},
+        {"On H100 the warp size is 64.", "64", "32"},
+        {"H100: 64 threads per warp.", "64", "32"},
+        {"A warp on the H100 has 64 threads.", "64", "32"},
+        {"| GPU | Warp size |\n|---|---|\n| A100 | 16 |\n", "16", "32"},
+        /* The unit stands in the table's header: the number alone is replaced. */
+        {"| GPU | Shared memory per SM (KB) |\n|---|---|\n| H100 | 192 |\n", "192",
+         "228"},
+        {"| GPU | Shared memory (KiB/SM) |\n|---|---|\n| H100 | 192 |\n", "192", "228"},
+        {"| GPU | L2 cache, KB |\n|---|---|\n| H100 | 40960 |\n", "40960", NULL},
+        {"| Quantity | H100 (MB) |\n|---|---|\n| L2 cache | 40 |\n", "40", "50"},
+        {"| Quantity | Unit | H100 |\n|---|---|---|\n| Shared memory per SM | KB | 192 "
+         "|\n",
+         "192", "228"},
+        {"| GPU | Peak memory bandwidth in TB/s |\n|---|---|\n| H200 | 3.35 |\n", "3.35",
+         "4.8"},
     };
     for (size_t i = 0; i < ARRAY_LEN(table); i++) {
         expect_wrong(&table[i]);
