@@ -49,6 +49,8 @@ struct document_check {
  * (cancelled): what was published stays. */
 void document_check_done(struct document_check *check, json_t *findings, json_t *result);
 
+/* hover, lenses, hints, symbols and completions may run on any thread, several at once;
+ * nobody changes the document or the result meanwhile. The others run on the loop's. */
 struct document_kind {
     const char *name;             /* "cuda" */
     const char *const *patterns;  /* base name globs, NULL-terminated: "*.cu" */

@@ -58,7 +58,7 @@ static bool spec_load(const char *path, json_t **ret) {
 
 /* --- kernels --- */
 
-static const char *plain_name(const char *name, size_t *ret_len) {
+const char *check_lens_plain_name(const char *name, size_t *ret_len) {
     size_t len = strcspn(name, "<("), start = len;
     while (start > 0 && name[start - 1] != ':') {
         start--;
@@ -69,7 +69,8 @@ static const char *plain_name(const char *name, size_t *ret_len) {
 
 bool check_lens_same_kernel(const char *a, const char *b) {
     size_t a_len, b_len;
-    const char *a_name = plain_name(a, &a_len), *b_name = plain_name(b, &b_len);
+    const char *a_name = check_lens_plain_name(a, &a_len),
+               *b_name = check_lens_plain_name(b, &b_len);
     return a_len == b_len && memcmp(a_name, b_name, a_len) == 0;
 }
 

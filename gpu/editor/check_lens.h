@@ -8,7 +8,9 @@
 
 struct host_code;
 
-/* "ns::k<float>(int)" and "k" are the same. */
+/* Of "ns::k<float>(int)" the k: where it begins, borrowed. */
+const char *check_lens_plain_name(const char *name, size_t *ret_len);
+/* They have the same plain name. */
 bool check_lens_same_kernel(const char *a, const char *b);
 /* The kernel's source that a spec at spec_path is about: its "path", else NAME.cu beside
  * it. malloc'ed; NULL when it is no such path. */

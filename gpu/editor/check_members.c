@@ -2,17 +2,22 @@
 
 #include "gpu/spec/check_spec_schema.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
 enum { MAX_DEPTH = 24 };
 
+static json_t *spec_schema;
+
+static void read_schema(void) {
+    spec_schema = json_loads(check_spec_schema(), 0, NULL);
+}
+
 const json_t *check_members_schema(void) {
-    static json_t *schema;
-    if (!schema) {
-        schema = json_loads(check_spec_schema(), 0, NULL);
-    }
-    return schema;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_schema);
+    return spec_schema;
 }
 
 static void add(struct check_members *m, const json_t *schema) {

@@ -11,8 +11,7 @@ struct check_members {
     size_t count;
 };
 
-/* The whole check spec's schema, parsed once; to be called first from the loop's thread.
- */
+/* The whole check spec's schema, parsed once. */
 const json_t *check_members_schema(void);
 /* Of the value at a place; of the alternatives for an object only those that name all the
  * members which it has, when there are such. */

@@ -10,6 +10,7 @@
 #include "gpu/source/host_code.h"
 #include "protocol/finding.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #define MAX_SAME_NAME 4 /* instantiations of one template that are shown */
@@ -89,21 +90,24 @@ static void check_document(struct document_check *check) {
 
 /* --- kernels in the text and in the last result --- */
 
-/* The kernels of the result that carry this name; returns how many there are, at most max
- * of them in found (borrowed). */
-static size_t facts_of(const json_t *result, const char *name, const json_t **found,
-                       size_t max) {
+/* The result's kernels by their names without namespaces and arguments: {name: [kernel,
+ * …]}. */
+static json_t *facts_of(const json_t *result) {
+    json_t *facts = json_object();
     const json_t *kernel;
-    size_t i, count = 0;
+    size_t i;
     json_array_foreach(json_object_get(result, "kernels"), i, kernel) {
-        if (check_lens_same_kernel(json_get_string(kernel, "name", ""), name)) {
-            if (count < max) {
-                found[count] = kernel;
-            }
-            count++;
+        size_t len;
+        const char *name =
+            check_lens_plain_name(json_get_string(kernel, "name", ""), &len);
+        json_t *same = json_object_getn(facts, name, len);
+        if (!same) {
+            same = json_array();
+            json_object_setn_new(facts, name, len, same);
         }
+        json_array_append(same, (json_t *)(uintptr_t)kernel);
     }
-    return count;
+    return facts;
 }
 
 /* --- lenses --- */
@@ -157,15 +161,18 @@ static void lens_title(struct buf *out, const json_t *result, const json_t *kern
 }
 
 static void add_lenses(json_t *lenses, const struct kernel_place *place,
-                       const json_t *result) {
-    const json_t *found[MAX_SAME_NAME];
-    size_t count = facts_of(result, place->name, found, MAX_SAME_NAME);
+                       const json_t *result, const json_t *facts) {
+    size_t len;
+    const char *name = check_lens_plain_name(place->name, &len);
+    const json_t *same = json_object_getn(facts, name, len);
+    size_t count = json_array_size(same);
     for (size_t i = 0; i < count && i < MAX_SAME_NAME; i++) {
+        const json_t *kernel = json_array_get(same, i);
         autobuf title = BUF_INIT(1024);
         if (count > 1) {
-            buf_addf(&title, "%.200s · ", json_get_string(found[i], "name", ""));
+            buf_addf(&title, "%.200s · ", json_get_string(kernel, "name", ""));
         }
-        lens_title(&title, result, found[i]);
+        lens_title(&title, result, kernel);
         json_array_append_new(lenses, json_pack("{s:I, s:I, s:o}", "start",
                                                 (json_int_t)place->offset, "end",
                                                 (json_int_t)place->end, "title",
@@ -175,10 +182,11 @@ static void add_lenses(json_t *lenses, const struct kernel_place *place,
 
 static json_t *lenses(const struct document *d, const json_t *result) {
     json_t *list = json_array();
+    autojson *facts = facts_of(result);
     struct host_code code = {0};
     host_code_scan(d->text, d->len, &code);
-    for (size_t i = 0; result && i < code.kernel_count; i++) {
-        add_lenses(list, &code.kernels[i], result);
+    for (size_t i = 0; i < code.kernel_count; i++) {
+        add_lenses(list, &code.kernels[i], result, facts);
     }
     check_lens_add(d, &code, list);
     host_code_finish(&code);
@@ -233,15 +241,16 @@ static void hover_occupancy(struct buf *out, const json_t *kernel) {
 }
 
 static char *hover_kernel(const char *name, const json_t *result) {
-    const json_t *found[MAX_SAME_NAME];
-    size_t count = facts_of(result, name, found, MAX_SAME_NAME);
+    autojson *facts = facts_of(result);
+    const json_t *same = json_object_get(facts, name);
+    size_t count = json_array_size(same);
     if (!count) {
         return NULL;
     }
     autobuf out = BUF_INIT(64u << 10);
     for (size_t i = 0; i < count && i < MAX_SAME_NAME; i++) {
-        hover_resources(&out, found[i], result);
-        hover_occupancy(&out, found[i]);
+        hover_resources(&out, json_array_get(same, i), result);
+        hover_occupancy(&out, json_array_get(same, i));
     }
     if (count > MAX_SAME_NAME) {
         buf_addf(&out, "… and %zu more instantiations\n", count - MAX_SAME_NAME);

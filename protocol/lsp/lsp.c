@@ -343,6 +343,7 @@ void lsp_free(struct lsp *l) {
     l->peer = NULL;
     lsp_commands_stop(l, true);
     lsp_documents_free(l, true);
+    lsp_questions_free(l);
     lsp_progress_free(l);
     json_decref(take(l->folders));
     lsp_parent_close(l);

@@ -188,21 +188,21 @@ static void command_start(struct lsp *l, struct rpc_call *request,
 
 /* --- lenses --- */
 
-json_t *lsp_lens_command(const struct lsp_document *d, const json_t *lens) {
+json_t *lsp_lens_command(const struct lsp_subject *s, const json_t *lens) {
     const char *title = json_get_string(lens, "title", "");
     const char *operation = json_get_string(lens, "operation", NULL);
     json_t *create = json_object_get(lens, "create");
     if (create) {
-        return d->lsp->client.apply_edit
-                   ? json_pack("{s:s, s:s, s:[O]}", "title", title, "command", CREATE,
-                               "arguments", create)
-                   : NULL;
+        return s->client->apply_edit ? json_pack("{s:s, s:s, s:[O]}", "title", title,
+                                                 "command", CREATE, "arguments", create)
+                                     : NULL;
     }
     if (!operation) {
         return json_pack("{s:s, s:s}", "title", title, "command", "");
     }
     return json_pack("{s:s, s:s, s:[s,O?,s]}", "title", title, "command", RUN,
-                     "arguments", operation, json_object_get(lens, "params"), d->uri);
+                     "arguments", operation, json_object_get(lens, "params"),
+                     s->document->uri);
 }
 
 void lsp_commands_forget(struct lsp *l, const struct lsp_document *d) {

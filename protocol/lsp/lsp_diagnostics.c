@@ -83,6 +83,7 @@ void lsp_waiters_end(struct lsp_document *d, bool drop) {
             rpc_error(call, LSP_CONTENT_MODIFIED, NULL, "the document changed");
         }
     }
+    lsp_questions_end(d, drop);
 }
 
 /* The check has ended, with findings or without. Returns whether a pull was answered. */

@@ -10,28 +10,9 @@ static size_t offset_of(const json_t *obj, const char *key) {
 }
 
 /* The range of an object with byte offsets "start" and "end". */
-static json_t *range_of(const struct lsp_document *d, const json_t *obj) {
-    struct lsp_view view = lsp_document_view(d);
-    return lsp_range(d->lsp->client.encoding, &view, offset_of(obj, "start"),
+static json_t *range_of(const struct lsp_subject *s, const json_t *obj) {
+    return lsp_range(s->client->encoding, &s->view, offset_of(obj, "start"),
                      offset_of(obj, "end"));
-}
-
-/* The request's document and position. NULL: it has been answered. */
-static struct lsp_document *document_and_offset(struct lsp *l, struct rpc_call *call,
-                                                size_t *ret_offset) {
-    struct lsp_document *d = lsp_request_document(l, call);
-    if (!d) {
-        return NULL;
-    }
-    struct lsp_view view = lsp_document_view(d);
-    if (!lsp_read_position(l->client.encoding, &view,
-                           json_object_get(rpc_call_params(call), "position"),
-                           ret_offset)) {
-        rpc_error(call, RPC_INVALID_PARAMS, NULL,
-                  "position: expected line and character");
-        return NULL;
-    }
-    return d;
 }
 
 static json_t *markup(const char *text, bool markdown) {
@@ -39,43 +20,59 @@ static json_t *markup(const char *text, bool markdown) {
                      json_text(text, strlen(text)));
 }
 
-void lsp_hover(struct lsp *l, struct rpc_call *call) {
-    size_t offset;
-    struct lsp_document *d = document_and_offset(l, call, &offset);
-    if (!d) {
-        return;
-    }
-    size_t start = offset;
-    size_t end = offset;
-    autofree char *text = d->kind->hover ? d->kind->hover(lsp_document_snapshot(d),
-                                                          d->result, offset, &start, &end)
-                                         : NULL;
-    if (!text) {
-        rpc_reply(call, NULL);
-        return;
-    }
+/* Ask about the request's position. */
+static void ask_at(struct lsp_document *d, struct rpc_call *call, lsp_make *make) {
     struct lsp_view view = lsp_document_view(d);
-    rpc_reply(call,
-              json_pack("{s:o, s:o}", "contents", markup(text, l->client.markdown_hover),
-                        "range", lsp_range(l->client.encoding, &view, start, end)));
+    size_t offset;
+    if (!lsp_read_position(d->lsp->client.encoding, &view,
+                           json_object_get(rpc_call_params(call), "position"), &offset)) {
+        rpc_error(call, RPC_INVALID_PARAMS, NULL,
+                  "position: expected line and character");
+        return;
+    }
+    lsp_ask(d, call, offset, offset, make);
+}
+
+/* --- hover --- */
+
+static json_t *make_hover(const struct lsp_subject *s) {
+    size_t start = s->start;
+    size_t end = s->start;
+    autofree char *text =
+        s->kind->hover ? s->kind->hover(s->document, s->result, s->start, &start, &end)
+                       : NULL;
+    return text ? json_pack("{s:o, s:o}", "contents",
+                            markup(text, s->client->markdown_hover), "range",
+                            lsp_range(s->client->encoding, &s->view, start, end))
+                : NULL;
+}
+
+void lsp_hover(struct lsp *l, struct rpc_call *call) {
+    struct lsp_document *d = lsp_request_document(l, call);
+    if (d) {
+        ask_at(d, call, make_hover);
+    }
 }
 
 /* --- lenses --- */
 
-static void answer_lenses(struct lsp_document *d, struct rpc_call *call) {
-    autojson *lenses =
-        d->kind->lenses ? d->kind->lenses(lsp_document_snapshot(d), d->result) : NULL;
+static json_t *make_lenses(const struct lsp_subject *s) {
+    autojson *lenses = s->kind->lenses(s->document, s->result);
     json_t *list = json_array();
     size_t i;
     json_t *lens;
     json_array_foreach(lenses, i, lens) {
-        json_t *command = lsp_lens_command(d, lens);
+        json_t *command = lsp_lens_command(s, lens);
         if (command) {
             json_array_append_new(list, json_pack("{s:o, s:o}", "range",
-                                                  range_of(d, lens), "command", command));
+                                                  range_of(s, lens), "command", command));
         }
     }
-    rpc_reply(call, list);
+    return list;
+}
+
+static void answer_lenses(struct lsp_document *d, struct rpc_call *call) {
+    lsp_ask(d, call, 0, 0, make_lenses);
 }
 
 /* Right after a document is opened its facts are on their way; most clients ask just
@@ -85,7 +82,9 @@ void lsp_code_lens(struct lsp *l, struct rpc_call *call) {
     if (!d) {
         return;
     }
-    if (d->kind->lenses && !d->result && d->check) {
+    if (!d->kind->lenses) {
+        rpc_reply(call, json_array());
+    } else if (!d->result && d->check) {
         lsp_wait(d, call, answer_lenses);
     } else {
         answer_lenses(d, call);
@@ -94,17 +93,30 @@ void lsp_code_lens(struct lsp *l, struct rpc_call *call) {
 
 /* --- hints --- */
 
-static json_t *hint_of(const struct lsp_document *d, const json_t *hint) {
-    struct lsp_view view = lsp_document_view(d);
+static json_t *hint_of(const struct lsp_subject *s, const json_t *hint) {
     json_t *tooltip = json_object_get(hint, "tooltip");
     json_t *ret =
         json_pack("{s:o, s:s, s:b}", "position",
-                  lsp_position(d->lsp->client.encoding, &view, offset_of(hint, "offset")),
+                  lsp_position(s->client->encoding, &s->view, offset_of(hint, "offset")),
                   "label", json_get_string(hint, "label", ""), "paddingLeft", 1);
     if (json_is_string(tooltip)) {
         json_object_set(ret, "tooltip", tooltip);
     }
     return ret;
+}
+
+static json_t *make_hints(const struct lsp_subject *s) {
+    autojson *hints = s->kind->hints(s->document, s->result);
+    json_t *list = json_array();
+    size_t i;
+    json_t *hint;
+    json_array_foreach(hints, i, hint) {
+        size_t offset = offset_of(hint, "offset");
+        if (offset >= s->start && offset <= s->end) {
+            json_array_append_new(list, hint_of(s, hint));
+        }
+    }
+    return list;
 }
 
 static void answer_hints(struct lsp_document *d, struct rpc_call *call) {
@@ -116,18 +128,7 @@ static void answer_hints(struct lsp_document *d, struct rpc_call *call) {
         rpc_error(call, RPC_INVALID_PARAMS, NULL, "range: expected two positions");
         return;
     }
-    autojson *hints =
-        d->kind->hints ? d->kind->hints(lsp_document_snapshot(d), d->result) : NULL;
-    json_t *list = json_array();
-    size_t i;
-    json_t *hint;
-    json_array_foreach(hints, i, hint) {
-        size_t offset = offset_of(hint, "offset");
-        if (offset >= start && offset <= end) {
-            json_array_append_new(list, hint_of(d, hint));
-        }
-    }
-    rpc_reply(call, list);
+    lsp_ask(d, call, start, end, make_hints);
 }
 
 void lsp_inlay_hint(struct lsp *l, struct rpc_call *call) {
@@ -135,7 +136,9 @@ void lsp_inlay_hint(struct lsp *l, struct rpc_call *call) {
     if (!d) {
         return;
     }
-    if (d->kind->hints && !d->result && d->check) {
+    if (!d->kind->hints) {
+        rpc_reply(call, json_array());
+    } else if (!d->result && d->check) {
         lsp_wait(d, call, answer_hints);
     } else {
         answer_hints(d, call);
@@ -164,71 +167,77 @@ static int symbol_kind(const char *word) {
     return 13;
 }
 
-static json_t *symbol_of(const struct lsp_document *d, const json_t *symbol) {
+static json_t *symbol_of(const struct lsp_subject *s, const json_t *symbol) {
     const char *name = json_get_string(symbol, "name", "");
     int kind = symbol_kind(json_get_string(symbol, "symbol", ""));
-    json_t *range = range_of(d, symbol);
-    if (!d->lsp->client.symbol_trees) {
+    json_t *range = range_of(s, symbol);
+    if (!s->client->symbol_trees) {
         return json_pack("{s:s, s:i, s:{s:s, s:o}}", "name", name, "kind", kind,
-                         "location", "uri", d->uri, "range", range);
+                         "location", "uri", s->document->uri, "range", range);
     }
     return json_pack("{s:s, s:i, s:s, s:O, s:o}", "name", name, "kind", kind, "detail",
                      json_get_string(symbol, "detail", ""), "range", range,
                      "selectionRange", range);
 }
 
-void lsp_document_symbol(struct lsp *l, struct rpc_call *call) {
-    struct lsp_document *d = lsp_request_document(l, call);
-    if (!d) {
-        return;
-    }
-    autojson *symbols =
-        d->kind->symbols ? d->kind->symbols(lsp_document_snapshot(d)) : NULL;
+static json_t *make_symbols(const struct lsp_subject *s) {
+    autojson *symbols = s->kind->symbols(s->document);
     json_t *list = json_array();
     size_t i;
     json_t *symbol;
     json_array_foreach(symbols, i, symbol) {
         const char *name = json_get_string(symbol, "name", "");
         if (*name) { /* clients refuse the whole list for a nameless one */
-            json_array_append_new(list, symbol_of(d, symbol));
+            json_array_append_new(list, symbol_of(s, symbol));
         }
     }
-    rpc_reply(call, list);
+    return list;
+}
+
+void lsp_document_symbol(struct lsp *l, struct rpc_call *call) {
+    struct lsp_document *d = lsp_request_document(l, call);
+    if (d && d->kind->symbols) {
+        lsp_ask(d, call, 0, 0, make_symbols);
+    } else if (d) {
+        rpc_reply(call, json_array());
+    }
 }
 
 /* --- completion --- */
 
-static json_t *completion_of(const struct lsp_document *d, const json_t *item) {
+static json_t *completion_of(const struct lsp_subject *s, const json_t *item) {
     const char *label = json_get_string(item, "label", "");
     const char *documentation = json_get_string(item, "documentation", NULL);
     json_t *detail = json_object_get(item, "detail");
     json_t *ret =
         json_pack("{s:s, s:{s:o, s:s}}", "label", label, "textEdit", "range",
-                  range_of(d, item), "newText", json_get_string(item, "text", label));
+                  range_of(s, item), "newText", json_get_string(item, "text", label));
     if (json_is_string(detail)) {
         json_object_set(ret, "detail", detail);
     }
     if (documentation) {
         json_object_set_new(ret, "documentation",
-                            markup(documentation, d->lsp->client.markdown_completion));
+                            markup(documentation, s->client->markdown_completion));
     }
     return ret;
 }
 
-void lsp_completion(struct lsp *l, struct rpc_call *call) {
-    size_t offset;
-    struct lsp_document *d = document_and_offset(l, call, &offset);
-    if (!d) {
-        return;
-    }
-    autojson *items = d->kind->completions
-                          ? d->kind->completions(lsp_document_snapshot(d), offset)
-                          : NULL;
+static json_t *make_completions(const struct lsp_subject *s) {
+    autojson *items = s->kind->completions(s->document, s->start);
     json_t *list = json_array();
     size_t i;
     json_t *item;
     json_array_foreach(items, i, item) {
-        json_array_append_new(list, completion_of(d, item));
+        json_array_append_new(list, completion_of(s, item));
     }
-    rpc_reply(call, list);
+    return list;
+}
+
+void lsp_completion(struct lsp *l, struct rpc_call *call) {
+    struct lsp_document *d = lsp_request_document(l, call);
+    if (d && d->kind->completions) {
+        ask_at(d, call, make_completions);
+    } else if (d) {
+        rpc_reply(call, json_array());
+    }
 }

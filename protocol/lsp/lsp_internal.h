@@ -11,10 +11,11 @@
  * lsp_findings.c     findings in LSP's terms
  * lsp_actions.c      fixes as code actions
  * lsp_features.c     hover, lenses, symbols …
+ * lsp_questions.c    answers from long texts, on another thread
  * lsp_commands.c     operations as commands
  * lsp_progress.c     work-done progress
  *
- * Everything runs on the loop's thread. */
+ * Everything runs on the loop's thread but what lsp_ask says. */
 #include "base/lines.h"
 #include "protocol/lsp/lsp.h"
 
@@ -89,6 +90,7 @@ enum lsp_state { LSP_NEW, LSP_RUNNING, LSP_SHUT_DOWN };
 struct lsp_document;
 struct lsp_command;
 struct lsp_progress;
+struct lsp_question;
 
 struct lsp {
     const struct face_host *host;
@@ -100,6 +102,8 @@ struct lsp {
     size_t document_count;
     struct lsp_command *commands;
     struct lsp_progress *progress;
+    struct lsp_question *questions; /* that wait */
+    struct lsp_question *answering; /* the one whose answer is being made, or NULL */
     unsigned next_token;
     uint64_t last_result_id; /* never used twice, also after a document is opened again */
     uv_timer_t timer;        /* for whatever is due first; see lsp_timer_update */
@@ -229,6 +233,31 @@ json_t *lsp_workspace_edit(struct lsp_document *d, const json_t *edit_lists);
 void lsp_edit_span(const struct lsp_view *view, const json_t *edit, size_t *ret_start,
                    size_t *ret_end);
 
+/* --- questions --- */
+
+/* What an answer is made from; nobody changes it meanwhile. */
+struct lsp_subject {
+    const struct lsp_client *client;
+    const struct document_kind *kind;
+    struct document *document;
+    struct lsp_view view; /* of its text */
+    json_t *result;       /* the latest full check's, or NULL */
+    size_t start, end;    /* what is asked about; both are a position's offset */
+};
+/* A new reference; NULL: null. On any thread, so do what a kind's hover, lenses, hints,
+ * symbols and completions. */
+typedef json_t *lsp_make(const struct lsp_subject *s);
+/* End the request with what make says of the document as it is. From a long text it is
+ * made on one of libuv's threads, one after the other. One that waits is turned away with
+ * -32801 when an edit comes first; one that is being made still answers. Cancelled, both
+ * answer -32800 at once. */
+void lsp_ask(struct lsp_document *d, struct rpc_call *call, size_t start, size_t end,
+             lsp_make *make);
+/* Turn away those that wait. drop: without an answer (the connection is ending). */
+void lsp_questions_end(struct lsp_document *d, bool drop);
+/* After all documents have gone. The loop runs on until the thread is done. */
+void lsp_questions_free(struct lsp *l);
+
 /* --- features --- */
 
 void lsp_hover(struct lsp *l, struct rpc_call *call);
@@ -241,7 +270,7 @@ void lsp_inlay_hint(struct lsp *l, struct rpc_call *call);
 void lsp_execute_command(struct lsp *l, struct rpc_call *call);
 json_t *lsp_command_names(const struct lsp *l);
 /* What a click on a kind's lens does, in LSP's terms; NULL when the client cannot. */
-json_t *lsp_lens_command(const struct lsp_document *d, const json_t *lens);
+json_t *lsp_lens_command(const struct lsp_subject *s, const json_t *lens);
 /* The document goes: what runs for it has nobody to tell. */
 void lsp_commands_forget(struct lsp *l, const struct lsp_document *d);
 /* Stop them all, except what became a job. drop: without an answer. */

@@ -39,8 +39,10 @@ struct fake {
     int quick, full, cancelled, running;
     struct document *seen; /* by the latest hover; a reference */
     size_t offset;
-    int operations;      /* running */
-    struct call *asking; /* the latest that asked for input; a reference */
+    int operations;             /* running */
+    struct call *asking;        /* the latest that asked for input; a reference */
+    uv_sem_t *gate;             /* symbols wait for it, once each; NULL: they do not */
+    uv_thread_t symbols_thread; /* of the latest symbols */
 };
 #define MANUAL 0xFFFFFFu
 extern struct fake fake;
