@@ -78,7 +78,9 @@ static void fail_from_status(struct compilation *c, int status, const char *why)
     if (status == -EBUSY) {
         refuse(c, CALL_UNAVAILABLE, "busy", "try again in some seconds", why);
     } else if (status == -ENODEV) {
-        autofree char *text = xasprintf("no CUDA compiler (NVRTC) was found: %s", why);
+        const char *workers = strchr(why, ':'); /* which ones have none */
+        autofree char *text =
+            xasprintf("no CUDA compiler (NVRTC) was found%s", workers ? workers : "");
         refuse(c, CALL_UNAVAILABLE, "no_compiler", TOOLKIT_HINT, text);
     } else if (status == -EMSGSIZE) {
         refuse(c, CALL_BAD_PARAMS, "too_large", NULL, why);

@@ -269,7 +269,13 @@ static void tell_need(struct buf *out, const struct pool_needs *needs) {
 static int tell_nobody(const struct pool *pool, const struct pool_needs *needs,
                        struct buf *out) {
     int status = -ENODEV;
+    char only[MAX_LACK];
     tell_need(out, needs);
+    if (pool->slot_count == 1 && pool->slots[0].local && needs->compile && !needs->gpu &&
+        slot_fit(&pool->slots[0], needs, only) == FIT_NO &&
+        strstr(only, "CUDA compiler")) {
+        return status; /* the same words again */
+    }
     for (size_t i = 0; i < pool->slot_count; i++) {
         const struct slot *slot = &pool->slots[i];
         char lack[MAX_LACK];

@@ -226,6 +226,13 @@ Test(pool_route, tells_what_every_worker_lacks) {
                      "no worker has a CUDA compiler: the worker \"away\" has no CUDA "
                      "compiler; the worker \"not\" is configured not to compile");
     room_close(&room);
+    /* Of the only one there is, once is enough. */
+    const struct spec lone[] = {{.name = "here", .local = POOL_YES}};
+    room_open(&room, lone, 1, (struct pool_config){0});
+    a = ask(&room, "echo", compile);
+    cr_assert_eq(a.status, -ENODEV);
+    cr_assert_str_eq(a.why, "no worker has a CUDA compiler");
+    room_close(&room);
 }
 
 /* sm_90a runs on 9.0 alone, sm_80 on 9.0 too; devices by UUID, ordinal and name. */
