@@ -81,6 +81,7 @@ static void make_base(struct check_making *m) {
     autojson *note = guess_attempts_note(from->attempts, from->input, from->answer);
     m->made.base =
         check_result_new(from->input, own ? own : from->answer, note, &m->made.keep);
+    m->made.keep &= !from->attempts->shortened; /* the time may be this moment's */
     if (m->made.base) {
         json_object_set(m->made.base, "worker", from->worker);
     }

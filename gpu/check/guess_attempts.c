@@ -85,6 +85,11 @@ static bool go_on(struct guess_attempts *a, struct check_input *input) {
 
 bool guess_attempts_next(struct guess_attempts *a, struct check_input *input,
                          const json_t *answer) {
+    if (has_outcome(answer, "timeout") && input->closure.sources.appended) {
+        a->shortened = true;
+        source_set_shorten(&input->closure.sources);
+        return true;
+    }
     const json_t *findings = json_object_get(answer, "diagnostics");
     if (!input->guesses.count || !has_outcome(answer, "rejected") ||
         a->choice == HOST_GUESSES_NONE) {
@@ -100,6 +105,9 @@ bool guess_attempts_next(struct guess_attempts *a, struct check_input *input,
 
 json_t *guess_attempts_settle(const struct guess_attempts *a, struct check_input *input,
                               const json_t *last) {
+    if (a->shortened) {
+        source_set_shorten(&input->closure.sources);
+    }
     host_guesses_write(&input->guesses, &input->closure.sources, a->choice);
     if (!a->error || a->choice == HOST_GUESSES_NONE || !has_outcome(last, "rejected")) {
         return NULL;
@@ -189,9 +197,24 @@ static struct finding_span span_of(const struct host_guess *guess,
     return span;
 }
 
+static json_t *shortened_note(const struct check_input *input) {
+    const struct finding_span nowhere = {0};
+    return finding_new(
+        "upskilld", "instantiations_left_out", FINDING_INFO,
+        "With the kernels of headers that this file's host code instantiates the "
+        "compiler "
+        "needed more time than it is given, so these are left out here. To check them, "
+        "raise compile_timeout_s in the daemon's configuration, or write one explicit "
+        "instantiation into a file of its own.",
+        input->closure.sources.files[0].display, &nowhere);
+}
+
 json_t *guess_attempts_note(const struct guess_attempts *a,
                             const struct check_input *input, const json_t *last) {
     const struct host_guesses *g = &input->guesses;
+    if (a->shortened && !a->error && has_outcome(last, "compiled")) {
+        return shortened_note(input);
+    }
     if (!a->error || !has_outcome(last, "compiled")) {
         return NULL;
     }

@@ -6,13 +6,18 @@
  * that all of them have, word for word, are the source's own and alone are told; but no
  * failed assertions, which ask for types without naming them. Without such errors the
  * source is compiled without the guesses. What was guessed and why it did not compile is
- * then a finding that calls nothing wrong. */
+ * then a finding that calls nothing wrong.
+ *
+ * What host code asks for may also be more than the compiler is given time for: then the
+ * source is compiled without what stands behind its last line (gpu/source/host_behind.h),
+ * and a finding says so. */
 #include "gpu/check/check_input.h"
 
 struct guess_attempts {
     unsigned choice; /* that is compiled, or was last */
     json_t *error;   /* the first choice's first error; NULL when it compiled */
     json_t *common;  /* errors that every choice had so far */
+    bool shortened;  /* without what stands behind the last line */
 };
 
 /* With the answer to the attempt: true when another is to be compiled, which the input's

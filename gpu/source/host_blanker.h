@@ -54,9 +54,11 @@ struct host_macros;
 void host_launches_collect(struct host_launches *ret, const struct host_blanker *b,
                            const struct host_macros *known, size_t base);
 struct host_guesses;
-/* Write them as static assertions into text, blanked by now; what has no room is left.
- * Those whose types are to be guessed go to `guesses` instead. */
+struct buf;
+/* Write them as static assertions into text, blanked by now; what has no room goes behind
+ * the unit's last line, if `behind` is not NULL. Those whose types are to be guessed go
+ * to `guesses` instead. */
 void host_launches_write(const struct host_launches *launches,
                          const struct host_blanker *b, char *text,
-                         struct host_guesses *guesses);
+                         struct host_guesses *guesses, struct buf *behind);
 void host_launches_finish(struct host_launches *launches);

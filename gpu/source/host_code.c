@@ -1,6 +1,8 @@
 #include "gpu/source/host_code.h"
 
+#include "base/buf.h"
 #include "gpu/source/cuda_lexer.h"
+#include "gpu/source/host_behind.h"
 #include "gpu/source/host_blanker.h"
 #include "gpu/source/host_expansion.h"
 #include "gpu/source/host_guesses.h"
@@ -282,10 +284,11 @@ static void write_torch_includes(const struct host_blanker *b, bool needs_std,
     }
 }
 
-/* Of all files of a compilation. */
+/* What all files of a compilation share. */
 struct known_macros {
     struct space_macros spaces;
     struct host_macros launches;
+    struct buf *behind; /* the unit; NULL: another file is being read */
 };
 
 /* Host code goes, and what it asks for takes its place. guesses are found, not written.
@@ -307,7 +310,7 @@ static void blank_host(const struct host_blanker *b, const struct host_expansion
             blank_tokens(b, d->body_end + 1, d->last - 1, text);
         }
     }
-    host_launches_write(&launches, b, text, guesses);
+    host_launches_write(&launches, b, text, guesses, known ? known->behind : NULL);
     host_launches_finish(&launches);
     if (known) {
         host_blanker_tell_gone(e->text ? &e->b : b, &known->spaces);
@@ -391,7 +394,7 @@ static const char *name_of_half(const struct source_set *sources) {
 void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
                              struct host_guesses *guesses) {
     *guesses = (struct host_guesses){0};
-    struct known_macros macros = {.spaces = {.all_asked = sources->default_device}};
+    struct known_macros macros = {.launches = {.count = 0}};
     for (size_t i = sources->count; i-- > 0;) { /* headers before what includes them */
         struct code_tokens tokens;
         if (code_tokens_read(&tokens, sources->files[i].text, sources->files[i].len) ==
@@ -401,7 +404,8 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
             code_tokens_finish(&tokens);
         }
     }
-    autofree char *joint = host_joint_read(sources, &macros.spaces, &macros.launches);
+    autobuf behind = BUF_INIT(HOST_BEHIND_BYTES);
+    host_joint_read(sources, &macros.spaces, &macros.launches, &behind);
     *ret = (struct host_code){0};
     bool any = false, needs = false;
     for (size_t i = sources->count; i-- > 0;) {
@@ -412,6 +416,7 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
         autofree char *before = xmalloc(f->len + 1);
         memcpy(before, f->text, f->len + 1);
         host_code_finish(ret);
+        macros.behind = i == source_set_unit(sources) ? &behind : NULL;
         process(before, f->len, &macros, f->text, ret, guesses);
         host_guesses_keep_file(guesses, i, f->text, f->len);
         any |= ret->has_host_code;
@@ -424,7 +429,10 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
     ret->needs_default_device = needs;
     guesses->half = guesses->count ? name_of_half(sources) : NULL;
     host_guesses_write(guesses, sources, 0);
-    source_set_append(sources, joint);
+    host_behind_end(&behind, sources->files[0].text, sources->files[0].len);
+    if (!behind.full) {
+        source_set_append(sources, behind.data);
+    }
     space_macros_finish(&macros.spaces);
     host_macros_finish(&macros.launches);
 }

@@ -271,6 +271,7 @@ void host_expansion_settle(const struct host_expansion *e, const struct host_bla
         if (l->declaration == SIZE_MAX) {
             free(l->expression);
         } else {
+            l->scope = b->declarations.list[l->declaration].scope;
             launches->list[kept++] = *l;
         }
     }

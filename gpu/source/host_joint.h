@@ -9,12 +9,14 @@
 struct source_set;
 struct space_macros;
 struct host_macros;
+struct buf;
 
-/* That text, malloc'ed; "" when there is nothing to ask for. The sources' texts are still
- * whole; the macros are those of all of them. Headers beyond HOST_JOINT_BYTES in all and
- * instantiations beyond HOST_JOINT_MAX are left out, and so is what stands beneath an
- * #if of the unit. */
-char *host_joint_read(const struct source_set *sources, const struct space_macros *spaces,
-                      const struct host_macros *macros);
+/* Adds that text. The sources' texts are still whole; the macros are those of all of
+ * them. Headers beyond HOST_JOINT_BYTES in all and instantiations beyond HOST_JOINT_MAX
+ * are left out, of each kernel one before others, and so is what stands beneath an #if of
+ * the unit. */
+void host_joint_read(const struct source_set *sources, const struct space_macros *spaces,
+                     const struct host_macros *macros, struct buf *out);
 #define HOST_JOINT_BYTES (512u << 10)
-#define HOST_JOINT_MAX 16 /* each costs the compiler time */
+#define HOST_JOINT_MAX 16      /* each costs the compiler time */
+#define HOST_JOINT_LARGE_MAX 2 /* with CuTe or CUTLASS: up to a minute */

@@ -1,7 +1,7 @@
 #include "gpu/source/host_launch_text.h"
 
 #include "base/mem.h"
-#include "gpu/source/host_blanker.h"
+#include "gpu/source/host_behind.h"
 #include "gpu/source/host_guesses.h"
 
 #include <string.h>
@@ -156,23 +156,32 @@ static bool write_elsewhere(const struct host_launch *launch,
     return written;
 }
 
+/* Where it stood, else in other host code, else behind all. */
+static void write_one(const struct host_launch *launch, const struct host_blanker *b,
+                      char *text, unsigned *elsewhere, struct buf *behind) {
+    struct host_guess room = room_of(launch, b, text);
+    if (host_launch_text_write(text, room.expression, room.line, room.from, room.to) ||
+        *elsewhere >= ELSEWHERE_MAX) {
+        return;
+    }
+    *elsewhere += write_elsewhere(launch, b, text) ||
+                  (behind && host_behind_add(behind, b, launch, 0));
+}
+
 void host_launches_write(const struct host_launches *launches,
                          const struct host_blanker *b, char *text,
-                         struct host_guesses *guesses) {
+                         struct host_guesses *guesses, struct buf *behind) {
     unsigned elsewhere = 0;
     for (size_t i = 0; i < launches->count; i++) {
-        struct host_guess room = room_of(&launches->list[i], b, text);
+        const struct host_launch *launch = &launches->list[i];
         if (is_duplicate(launches, i)) {
             continue;
         }
-        if (host_guess_is(room.expression)) {
-            if (!is_told(launches, b, room.expression)) {
-                host_guesses_add(guesses, &room);
-            }
-        } else if (!host_launch_text_write(text, room.expression, room.line, room.from,
-                                           room.to) &&
-                   elsewhere < ELSEWHERE_MAX) {
-            elsewhere += write_elsewhere(&launches->list[i], b, text);
+        if (!host_guess_is(launch->expression)) {
+            write_one(launch, b, text, &elsewhere, behind);
+        } else if (!is_told(launches, b, launch->expression)) {
+            struct host_guess room = room_of(launch, b, text);
+            host_guesses_add(guesses, &room);
         }
     }
 }

@@ -331,7 +331,7 @@ static int add_unit(struct include_builder *b, const char *job_path, const char 
                     const char *text, size_t len, struct err *err) {
     if (is_header_name(job_path)) {
         autofree char *unit = xasprintf("#include \"%s\"\n", job_path);
-        int r = include_add_file(b, "unit.cu", display, unit, strlen(unit), 0, err);
+        int r = include_add_file(b, SOURCE_SET_UNIT, display, unit, strlen(unit), 0, err);
         if (r < 0) {
             return r;
         }

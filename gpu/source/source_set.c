@@ -96,6 +96,10 @@ int source_set_add(struct source_set *s, const char *path, const char *display,
     return 0;
 }
 
+size_t source_set_unit(const struct source_set *s) {
+    return s->count > 1 && strcmp(s->files[0].path, SOURCE_SET_UNIT) == 0;
+}
+
 void source_set_append(struct source_set *s, const char *text) {
     struct source_file *unit = &s->files[0];
     size_t len = strlen(text);
@@ -108,6 +112,18 @@ void source_set_append(struct source_set *s, const char *text) {
     }
     unit->len += len;
     s->bytes += len;
+    s->appended += len;
+}
+
+void source_set_shorten(struct source_set *s) {
+    struct source_file *unit = &s->files[0];
+    unit->len -= s->appended;
+    s->bytes -= s->appended;
+    s->appended = 0;
+    unit->text[unit->len] = '\0';
+    if (unit->original) {
+        unit->original[unit->len] = '\0';
+    }
 }
 
 const struct source_file *source_set_find(const struct source_set *s, const char *path) {

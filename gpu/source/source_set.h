@@ -24,14 +24,21 @@ struct source_file {
 struct source_set {
     struct source_file *files; /* files[0] is the translation unit */
     size_t count, bytes;
+    size_t appended; /* bytes of the unit, at its end */
 };
 
 void source_set_finish(struct source_set *s);
 /* Strings are copied. -E2BIG past a limit, -EEXIST when the path is there. */
 int source_set_add(struct source_set *s, const char *path, const char *display,
                    const char *text, size_t len, struct err *err);
+/* A header is compiled through a generated unit of this path, which includes it. */
+#define SOURCE_SET_UNIT "unit.cu"
+/* The file that is checked: files[0], or the header behind a generated one. */
+size_t source_set_unit(const struct source_set *s);
 /* Text behind the last line of the unit, in both of its forms, so that no place moves. */
 void source_set_append(struct source_set *s, const char *text);
+/* Without what was appended. */
+void source_set_shorten(struct source_set *s);
 /* By path inside the job; NULL when it is none of ours. */
 const struct source_file *source_set_find(const struct source_set *s, const char *path);
 

@@ -114,6 +114,51 @@ Test(check_maker, makes_a_result_or_none, .timeout = 60) {
     cr_assert_eq(uv_loop_close(&loop), 0);
 }
 
+static json_t *answer_outcome(const char *outcome) {
+    return json_pack("{s:s, s:[], s:[]}", "outcome", outcome, "diagnostics", "kernels");
+}
+
+/* What the compiler is not given enough time for is left out, said, and not kept for
+ * later; without such a thing a time-out stays one. */
+Test(check_maker, a_compilation_that_takes_long_is_tried_without_instantiations,
+     .timeout = 60) {
+    uv_loop_t loop;
+    uv_loop_init(&loop);
+    for (int appended = 0; appended < 2; appended++) {
+        struct check_input input;
+        static const char text[] = "#include \"k.cuh\"\n";
+        input_open(&input, text);
+        if (appended) {
+            source_set_append(&input.closure.sources, "\nstatic_assert(&k<int>,\"\");");
+        }
+        struct guess_attempts attempts = {0};
+        struct told first = {0}, second = {0};
+        struct check_material m = {&input, &attempts, answer_outcome("timeout"),
+                                   json_string("somebody")};
+        check_making_start(&loop, &m, on_made, &first);
+        uv_run(&loop, UV_RUN_DEFAULT);
+        cr_assert_eq(first.made.again, appended);
+        cr_assert_eq(first.made.base == NULL, appended);
+        json_decref(first.made.base);
+        if (appended) {
+            cr_assert_str_eq(input.closure.sources.files[0].text, text);
+            cr_assert_eq(input.closure.sources.files[0].len, strlen(text));
+            m.answer = answer_outcome("compiled");
+            m.worker = json_string("somebody");
+            check_making_start(&loop, &m, on_made, &second);
+            uv_run(&loop, UV_RUN_DEFAULT);
+            cr_assert_not(second.made.again);
+            cr_assert_not(second.made.keep);
+            autofree char *told = json_dumps(second.made.base, 0);
+            cr_assert_not_null(strstr(told, "instantiations_left_out"));
+            json_decref(second.made.base);
+        }
+        guess_attempts_finish(&attempts);
+        check_input_finish(&input);
+    }
+    cr_assert_eq(uv_loop_close(&loop), 0);
+}
+
 /* Requests of one compilation that differ in their launch get results of their own, at
  * once, and leave what they share as it is. One that is cancelled gets none. */
 Test(check_maker, completes_for_each_request, .timeout = 60) {

@@ -396,3 +396,67 @@ Test(host_launches, what_a_unit_asks_of_headers_is_bounded) {
     cr_expect(eq(int, count, HOST_JOINT_MAX));
     buf_finish(&unit);
 }
+
+/* Of several kernels each gets its turn before one has all. */
+Test(host_launches, a_unit_asks_for_one_of_each_kernel_first) {
+    struct buf unit = BUF_INIT(1u << 16);
+    for (int i = 0; i < 30; i++) {
+        buf_addf(&unit, "void f%d(int *p) { k<int, %d><<<1, 1>>>(p); }\n", i, i);
+    }
+    buf_adds(&unit, "void g(int *p) { q<int><<<1, 1>>>(p); }\n");
+    autofree char *got = joint(unit.data, KERNELS, "");
+    cr_expect_not_null(strstr(got, "&q<int>"));
+    cr_expect_not_null(strstr(got, "&k<int, 0>"));
+    buf_finish(&unit);
+}
+
+/* Of sources as large as CUTLASS fewer are taken. */
+Test(host_launches, a_large_unit_asks_for_less) {
+    autofree char *large = xmalloc((1u << 20) + 1);
+    memset(large, '\n', 1u << 20);
+    large[1u << 20] = '\0';
+    autofree char *got = joint("void f(int *p) { k<int, 1><<<1, 1>>>(p); k<int, 2><<<1, "
+                               "1>>>(p); k<int, 3><<<1, 1>>>(p); }\n",
+                               KERNELS, large);
+    cr_expect_not_null(strstr(got, "&k<int, 2>"));
+    cr_expect_null(strstr(got, "&k<int, 3>"));
+}
+
+/* What a file's own lines have no room for comes behind the last, but not what may not be
+ * compiled at all. */
+Test(host_launches, what_has_no_room_comes_behind_the_unit) {
+    static const char unit[] = "namespace n {\n" KERNELS "void f(){q<int><<<1,1>>>(0);}\n"
+                               "#define R(N) void r##N() { k<int,N><<<1,1>>>(0); }\n"
+                               "R(1)\nR(2)\n#if 0\nR(3)\n#endif\n}\n";
+    autofree char *got = joint(unit, "", "");
+    cr_expect(eq(str, got,
+                 (char *)"\n#line 6\nnamespace n{static_assert(&n::k<int,1>,\"\");}"
+                         "\n#line 7\nnamespace n{static_assert(&n::k<int,2>,\"\");}"
+                         "\n#line 18"));
+}
+
+/* A header is a unit through a generated one, whose lines behind the first are told as
+ * the header's. */
+Test(host_launches, a_header_that_is_checked_asks_as_a_unit) {
+    static const struct {
+        const char *path, *text;
+    } files[] = {
+        {SOURCE_SET_UNIT, "#include \"r0/k.cuh\"\n"},
+        {"r0/k.cuh", "#include \"q.cuh\"\n\nvoid f(int *p) { run<int>(p); }\n"},
+        {"r0/q.cuh", KERNELS "template <class T> void run(T *p) { q<T><<<1, 1>>>(p); }"},
+    };
+    struct source_set s = {0};
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        cr_assert(zero(int, source_set_add(&s, files[i].path, NULL, files[i].text,
+                                           strlen(files[i].text), NULL)));
+    }
+    struct host_code h;
+    struct host_guesses guesses;
+    host_code_blank_sources(&s, &h, &guesses);
+    host_guesses_finish(&guesses);
+    cr_expect(eq(str, s.files[0].text,
+                 (char *)"#include \"r0/k.cuh\"\n"
+                         "\n#line 3\nstatic_assert(&q<int>,\"\");\n#line 6"));
+    host_code_finish(&h);
+    source_set_finish(&s);
+}
