@@ -127,11 +127,14 @@ static void take_text(const char *s, size_t len, void *data) {
     }
 }
 
+/* Its own limit of recursion lets no symbol of over 1 KiB pass, and CUTLASS's have two or
+ * three; MAX_SYMBOL bounds the depth. */
 static bool demangle(const char *symbol, struct demangling *d) {
     if (setjmp(d->too_long) != 0) {
         return false;
     }
-    return cplus_demangle_v3_callback(symbol, DMGL_ANSI, take_text, d) != 0;
+    return cplus_demangle_v3_callback(symbol, DMGL_ANSI | DMGL_NO_RECURSE_LIMIT,
+                                      take_text, d) != 0;
 }
 
 static void remove_unnamed(char *name) {

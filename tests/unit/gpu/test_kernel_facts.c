@@ -129,6 +129,13 @@ Test(kernel_facts, demangles_with_limits) {
     buf_adds(&deep, "i");
     autofree char *name = kernel_name_new(deep.data);
     cr_expect(le(u64, strlen(name), 4096));
+    autobuf wide = BUF_INIT(1u << 20); /* run(int, int, …): as long as CUTLASS's */
+    buf_adds(&wide, "_Z3run");
+    for (int i = 0; i < 3000; i++) {
+        buf_adds(&wide, "i");
+    }
+    autofree char *run = kernel_name_new(wide.data);
+    cr_expect(eq(str, run, "run"));
 }
 
 /* --- Judging launches
