@@ -10,10 +10,12 @@
 
 static void wrong_backend(struct build_toml_report *r, const struct build_toml_key *key,
                           const struct toml_node *node, unsigned backend) {
-    build_toml_add_key(r, "build_toml_key_of_other_backend", FINDING_ERROR, node,
-                       "%s belongs to %s kernels; this one is for %s", key->name,
-                       build_toml_backend_name(key->backends),
-                       build_toml_backend_name(backend));
+    json_t *finding = build_toml_add_key(
+        r, "build_toml_key_of_other_backend", FINDING_ERROR, node,
+        "%s belongs to %s kernels; this one is for %s", key->name,
+        build_toml_backend_name(key->backends), build_toml_backend_name(backend));
+    autofree char *title = xasprintf("Remove %s", key->name);
+    build_toml_fix_remove(r, finding, title, node);
 }
 
 /* backends = […] as the kernels say, or NULL when none does. */
@@ -36,6 +38,16 @@ static char *backends_line(const struct build_toml_report *r) {
     return built ? xasprintf("backends = [%s]", line.data) : NULL;
 }
 
+/* backend = … of a kernel, where [general] builds for one thing; or NULL. */
+static char *backend_line(const struct build_toml_report *r) {
+    const struct toml_node *list = toml_find(r->doc, "/general/backends");
+    if (!list || list->kind != TOML_ARRAY || toml_count(list) != 1) {
+        return NULL;
+    }
+    const char *word = json_string_value(toml_item(r->doc, list, 0)->value);
+    return word && build_toml_backend(word) ? xasprintf("backend = \"%s\"", word) : NULL;
+}
+
 static void check_missing(struct build_toml_report *r, const char *section,
                           const struct toml_node *table,
                           const struct build_toml_key *key) {
@@ -53,7 +65,9 @@ static void check_missing(struct build_toml_report *r, const char *section,
             build_toml_fix_insert(r, finding, title, table, defaults[i].line);
         }
     }
-    autofree char *line = strcmp(key->name, "backends") == 0 ? backends_line(r) : NULL;
+    autofree char *line = strcmp(key->name, "backends") == 0  ? backends_line(r)
+                          : strcmp(key->name, "backend") == 0 ? backend_line(r)
+                                                              : NULL;
     if (line) {
         autofree char *title = xasprintf("Add %s", line);
         build_toml_fix_insert(r, finding, title, table, line);

@@ -76,11 +76,13 @@ static bool move_capabilities(struct build_toml_report *r, const char *section,
     }
     struct kernels kernels;
     find_kernels(r, BACKEND_CUDA, "cuda-capabilities", &kernels);
+    autofree char *place =
+        section[0] ? xasprintf("[%s]", section) : xstrdup("no section");
     bool once = strcmp(section, "general.cuda") == 0 && strcmp(name, "capabilities") == 0;
     json_t *finding = build_toml_add_key(
         r, "build_toml_capabilities_section", once ? once_taken(r) : FINDING_ERROR, node,
-        "%s %s in [%s]: %s", once ? "edition 5 does not take" : "no edition takes", name,
-        section,
+        "%s %s in %s: %s", once ? "edition 5 does not take" : "no edition takes", name,
+        place,
         build_toml_table_at(r, "/torch-noarch")
             ? "[torch-noarch] has them as cuda_capabilities"
             : "each CUDA kernel has its own, as "
@@ -88,6 +90,42 @@ static bool move_capabilities(struct build_toml_report *r, const char *section,
     build_toml_fix_move(r, finding, "Move to the CUDA kernels", table, node, kernels.list,
                         kernels.count, "cuda-capabilities");
     return true;
+}
+
+/* rocm-archs outside of the kernels that they are for. */
+static bool move_archs(struct build_toml_report *r, const char *section,
+                       const struct toml_node *table, const struct toml_node *node,
+                       const char *name) {
+    bool known = strcmp(name, "rocm-archs") == 0 || strcmp(name, "rocm_archs") == 0;
+    if (!known || node->kind != TOML_ARRAY || strncmp(section, "kernel.", 7) == 0 ||
+        strcmp(section, "torch-noarch") == 0) {
+        return false;
+    }
+    struct kernels kernels;
+    find_kernels(r, BACKEND_ROCM, "rocm-archs", &kernels);
+    autofree char *place =
+        section[0] ? xasprintf("[%s]", section) : xstrdup("no section");
+    json_t *finding = build_toml_add_key(
+        r, "build_toml_capabilities_section", FINDING_ERROR, node,
+        "no edition takes %s in %s: each ROCm kernel has its own, as rocm-archs in its "
+        "[kernel.<name>]",
+        name, place);
+    build_toml_fix_move(r, finding, "Move to the ROCm kernels", table, node, kernels.list,
+                        kernels.count, "rocm-archs");
+    return true;
+}
+
+/* [general.rocm] archs, the only thing there. */
+static void fix_rocm_table(struct build_toml_report *r, json_t *finding,
+                           const struct toml_node *table) {
+    const struct toml_node *archs =
+        build_toml_is_table(table) ? toml_member(r->doc, table, "archs") : NULL;
+    struct kernels kernels;
+    if (archs && archs->kind == TOML_ARRAY && toml_count(table) == 1) {
+        find_kernels(r, BACKEND_ROCM, "rocm-archs", &kernels);
+        build_toml_fix_move(r, finding, "Move to the ROCm kernels", table, archs,
+                            kernels.list, kernels.count, "rocm-archs");
+    }
 }
 
 /* [general.cuda] with the pair's value, at the end of the file. */
@@ -140,7 +178,9 @@ static bool old_key(struct build_toml_report *r, const char *section,
             r, "build_toml_old_key", rocm ? once_taken(r) : FINDING_ERROR, node,
             "%s is not read %s: %s", name, rocm ? "by edition 5" : "here",
             moved->instead);
-        if (strcmp(name, "universal") == 0 && json_is_false(node->value)) {
+        if (rocm) {
+            fix_rocm_table(r, finding, node);
+        } else if (strcmp(name, "universal") == 0 && json_is_false(node->value)) {
             build_toml_fix_remove(r, finding, "Remove universal = false", node);
         } else if (strcmp(json_string_value(node->value) ? json_string_value(node->value)
                                                          : "",
@@ -186,6 +226,7 @@ void build_toml_unknown_key(struct build_toml_report *r, const char *section,
                             const struct toml_node *table, const struct toml_node *node,
                             const char *name) {
     if (move_capabilities(r, section, table, node, name) ||
+        move_archs(r, section, table, node, name) ||
         move_versions(r, section, table, node, name) ||
         rename_separators(r, section, node, name) ||
         old_key(r, section, table, node, name)) {

@@ -4,11 +4,12 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const kind_names[] = {
     [TOML_STRING] = "a string",
     [TOML_INTEGER] = "a whole number",
-    [TOML_FLOAT] = "a number",
+    [TOML_FLOAT] = "a number with a point",
     [TOML_BOOLEAN] = "a boolean",
     [TOML_DATE] = "a date",
     [TOML_ARRAY] = "an array",
@@ -36,6 +37,24 @@ static bool wants_texts(enum build_toml_type type) {
            type == KEY_DEPENDS || type == KEY_CAPABILITIES || type == KEY_PYTHON_DEPENDS;
 }
 
+/* The whole number that "1.0", 1.0, "v2.3.1" or "5" stands for: what comes first, for a
+ * kernel's version counts its interfaces. NULL when it is none; freed by the caller. */
+static char *whole_number(const struct build_toml_report *r, const struct toml_node *node,
+                          bool edition) {
+    const char *said = json_string_value(node->value);
+    autofree char *text =
+        said ? xstrdup(said) : xstrndup(r->text + node->start, node->end - node->start);
+    const char *digits = text + (text[0] == 'v');
+    size_t n = strspn(digits, "0123456789");
+    bool number = node->kind == TOML_STRING || node->kind == TOML_FLOAT;
+    if (!number || n == 0 || n > 9 || strspn(digits, "0123456789.") != strlen(digits)) {
+        return NULL;
+    }
+    long value = strtol(digits, NULL, 10);
+    value = value || edition ? value : 1; /* "0.1.0" is a first one */
+    return edition && value != 5 ? NULL : xasprintf("%ld", value);
+}
+
 static void wrong_type(struct build_toml_report *r, const struct build_toml_key *key,
                        const struct toml_node *node) {
     json_t *finding = build_toml_add_value(
@@ -50,11 +69,11 @@ static void wrong_type(struct build_toml_report *r, const struct build_toml_key 
             xasprintf("[%.*s]", (int)(node->end - node->start), r->text + node->start);
         build_toml_fix_replace(r, finding, "Write it as an array", node->start, node->end,
                                list);
-    } else if (node->kind == TOML_STRING && key->type == KEY_NUMBER) {
-        const char *text = json_string_value(node->value);
-        if (*text && strspn(text, "0123456789") == strlen(text) && text[0] != '0') {
-            build_toml_fix_replace(r, finding, "Write it as a number", node->start,
-                                   node->end, text);
+    } else if (key->type == KEY_NUMBER || key->type == KEY_EDITION) {
+        autofree char *whole = whole_number(r, node, key->type == KEY_EDITION);
+        autofree char *title = whole ? xasprintf("Write %s", whole) : NULL;
+        if (whole) {
+            build_toml_fix_replace(r, finding, title, node->start, node->end, whole);
         }
     }
 }
@@ -201,6 +220,26 @@ static const char *const all_backends[] = {"cann", "cpu", "cuda", "metal", "neur
 static const char *const kernel_backends[] = {"cpu",  "cuda", "metal",
                                               "rocm", "xpu",  NULL};
 
+/* In other letters, by its maker or its toolkit, or with a slip of the pen. */
+static const char *meant_backend(const char *word, const char *const *known) {
+    static const struct {
+        const char *said, *meant;
+    } names[] = {{"nvidia", "cuda"}, {"gpu", "cuda"},  {"amd", "rocm"},
+                 {"hip", "rocm"},    {"intel", "xpu"}, {"sycl", "xpu"},
+                 {"apple", "metal"}, {"mps", "metal"}};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (strcasecmp(names[i].said, word) == 0) {
+            return names[i].meant;
+        }
+    }
+    for (size_t i = 0; known[i]; i++) {
+        if (strcasecmp(known[i], word) == 0) {
+            return known[i];
+        }
+    }
+    return build_toml_nearest(word, known);
+}
+
 static void check_backend(struct build_toml_report *r, const struct toml_node *node,
                           bool of_kernel) {
     const char *word = json_string_value(node->value);
@@ -214,7 +253,7 @@ static void check_backend(struct build_toml_report *r, const struct toml_node *n
         word, of_kernel ? " of a kernel" : "",
         of_kernel ? "cpu, cuda, metal, rocm or xpu"
                   : "cann, cpu, cuda, metal, neuron, rocm, tpu (edition 5) or xpu");
-    suggest(r, finding, node, build_toml_nearest(word, known));
+    suggest(r, finding, node, meant_backend(word, known));
 }
 
 static void check_depend(struct build_toml_report *r, const struct toml_node *item) {

@@ -1,9 +1,11 @@
 #include "skills/kernel_project/kernel_project.h"
 
 #include "base/buf.h"
+#include "base/edit_distance.h"
 #include "base/err.h"
 #include "skills/kernel_project/build_toml.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -151,12 +153,61 @@ json_t *kernel_project_add(struct kernel_project *p, const char *path, const cha
 
 /* --- what build.toml names --- */
 
+static bool same_letters(const char *a, const char *b) {
+    for (; *a && *b; a++, b++) {
+        bool slashes = strchr("/\\", *a) && strchr("/\\", *b);
+        if (!slashes && tolower((unsigned char)*a) != tolower((unsigned char)*b)) {
+            return false;
+        }
+    }
+    return *a == *b;
+}
+
+/* The only one of the files that no src names whose path differs from this one in
+ * letters' case, in slashes, in its folder or in a slip of the pen; or NULL. */
+static struct project_file *meant_file(const struct kernel_project *p, const char *path) {
+    struct project_file *in_folder = NULL, *near = NULL;
+    size_t in_folders = 0;
+    struct nearest_name slip = {.said = path, .limit = 2};
+    for (size_t i = 0; i < p->count; i++) {
+        struct project_file *f = &p->files[i];
+        if (f->kind != PROJECT_REGULAR || f->listed || strpbrk(f->path, "\"\\")) {
+            continue;
+        }
+        if (same_letters(f->path, path)) {
+            return f;
+        }
+        if (same_letters(path_basename(f->path), path_basename(path))) {
+            in_folder = f;
+            in_folders++;
+        }
+        nearest_name_try(&slip, f->path);
+        near = slip.best == f->path ? f : near;
+    }
+    return near ? near : in_folders == 1 ? in_folder : NULL;
+}
+
+static void fix_missing(struct kernel_project *p, json_t *finding,
+                        const struct toml_node *item, const char *path) {
+    struct project_file *meant = meant_file(p, path);
+    if (meant) {
+        meant->meant = true;
+        autofree char *text = xasprintf("\"%s\"", meant->path);
+        autofree char *title = xasprintf("Write %s", text);
+        build_toml_fix_replace(&p->report, finding, title, item->start, item->end, text);
+    }
+}
+
 static void missing_source(struct kernel_project *p, const struct toml_node *item,
                            const char *path, const char *what) {
     const struct project_file *file = kernel_project_file(p, path);
     if (!file) {
-        build_toml_add_value(&p->report, "kernel_project_source_missing", FINDING_ERROR,
-                             item, "%s %.200s is not there", what, path);
+        json_t *finding = build_toml_add_value(
+            &p->report, "kernel_project_source_missing", FINDING_ERROR, item,
+            "%s %.200s is not there", what, path);
+        if (strcmp(what, "file") == 0) {
+            fix_missing(p, finding, item, path);
+        }
     } else if (file->kind == PROJECT_LINK) {
         build_toml_add_value(&p->report, "kernel_project_source_link", FINDING_ERROR,
                              item, "%.200s is a link; links are not followed", path);
@@ -176,8 +227,9 @@ static const char *inner_path(const struct toml_node *item) {
     return strcmp(normal, "..") == 0 || strncmp(normal, "../", 3) == 0 ? NULL : path;
 }
 
+/* tell: what is not there; else only what is there is noted. */
 static void check_listed(struct kernel_project *p, const struct toml_node *list,
-                         enum project_file_kind kind) {
+                         enum project_file_kind kind, bool tell) {
     for (size_t i = 0; list && list->kind == TOML_ARRAY && i < toml_count(list); i++) {
         const struct toml_node *item = toml_item(p->build, list, i);
         const char *path = inner_path(item);
@@ -191,7 +243,7 @@ static void check_listed(struct kernel_project *p, const struct toml_node *list,
             if (file) {
                 file->listed = true;
             }
-        } else {
+        } else if (tell) {
             missing_source(p, item, path, kind == PROJECT_FOLDER ? "folder" : "file");
         }
     }
@@ -201,13 +253,13 @@ static const struct toml_node *node(const struct kernel_project *p, const char *
     return toml_find(p->build, pointer);
 }
 
-static void check_named_files(struct kernel_project *p) {
+static void check_all_listed(struct kernel_project *p, bool tell) {
     static const char *const frameworks[] = {"/torch", "/tvm-ffi"};
     for (size_t i = 0; i < ARRAY_LEN(frameworks); i++) {
         autofree char *src = xasprintf("%s/src", frameworks[i]);
         autofree char *include = xasprintf("%s/include", frameworks[i]);
-        check_listed(p, node(p, src), PROJECT_REGULAR);
-        check_listed(p, node(p, include), PROJECT_FOLDER);
+        check_listed(p, node(p, src), PROJECT_REGULAR, tell);
+        check_listed(p, node(p, include), PROJECT_FOLDER, tell);
     }
     const struct toml_node *all = node(p, "/kernel");
     const char *name;
@@ -215,10 +267,16 @@ static void check_named_files(struct kernel_project *p) {
     json_object_foreach(all ? all->children : NULL, name, index) {
         const struct toml_node *kernel = toml_member(p->build, all, name);
         if (kernel && json_is_object(kernel->children)) {
-            check_listed(p, toml_member(p->build, kernel, "src"), PROJECT_REGULAR);
-            check_listed(p, toml_member(p->build, kernel, "include"), PROJECT_FOLDER);
+            check_listed(p, toml_member(p->build, kernel, "src"), PROJECT_REGULAR, tell);
+            check_listed(p, toml_member(p->build, kernel, "include"), PROJECT_FOLDER,
+                         tell);
         }
     }
+}
+
+static void check_named_files(struct kernel_project *p) {
+    check_all_listed(p, false);
+    check_all_listed(p, true);
 }
 
 /* The src list that an unlisted file most likely belongs to, or NULL. */
@@ -243,12 +301,14 @@ static const struct toml_node *list_for(const struct kernel_project *p,
     return list;
 }
 
-static void unlisted(struct kernel_project *p, const char *path) {
+static void unlisted(struct kernel_project *p, const struct project_file *file) {
+    const char *path = file->path;
     json_t *finding = kernel_project_add(
         p, path, "kernel_project_source_unlisted", FINDING_WARNING, NULL,
         "no src of build.toml names this file: it is not compiled");
     const struct toml_node *list = list_for(p, path);
-    if (list && list->kind == TOML_ARRAY && toml_count(list) && !strpbrk(path, "\"\\")) {
+    if (!file->meant && list && list->kind == TOML_ARRAY && toml_count(list) &&
+        !strpbrk(path, "\"\\")) {
         size_t at = toml_item(p->build, list, toml_count(list) - 1)->end;
         autofree char *text = xasprintf(", \"%s\"", path);
         build_toml_fix_replace(&p->report, finding, "Add it to src", at, at, text);
@@ -263,7 +323,7 @@ static void check_unlisted(struct kernel_project *p) {
             strncmp(f->path, "example", 7) == 0 || strncmp(f->path, "docs/", 5) == 0;
         if (f->kind == PROJECT_REGULAR && !f->listed && !aside &&
             kernel_project_ends(f->path, ".cu .cpp .cc .cxx ")) {
-            unlisted(p, f->path);
+            unlisted(p, f);
         }
     }
 }

@@ -12,6 +12,7 @@ struct project_file {
     char *path; /* relative to the project */
     enum project_file_kind kind;
     bool listed; /* by a src of build.toml */
+    bool meant;  /* by a src that names a file which is not there */
     bool loaded, readable;
     struct kernel_source source;
 };
