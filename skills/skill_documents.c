@@ -6,6 +6,7 @@
 #include "protocol/document.h"
 #include "protocol/finding.h"
 #include "skills/check/skill_check.h"
+#include "skills/format/frontmatter_editor.h"
 #include "skills/format/markdown.h"
 #include "skills/format/tokens.h"
 #include "skills/kernel_project/build_toml.h"
@@ -105,118 +106,16 @@ static void check_skill(struct document_check *check) {
         typing ? SKILL_CHECK_TYPING : SKILL_CHECK_LENIENT, NULL, on_checked, check);
 }
 
-/* --- SKILL.md: keys of the frontmatter --- */
-
-static const struct {
-    const char *name, *text, *doc;
-} keys[] = {
-    {"name", "name: ",
-     "The skill's name, the same as its folder's: 1 to 64 small letters, digits and "
-     "single "
-     "hyphens. Required."},
-    {"description", "description: ",
-     "What the skill does and when to use it, up to 1024 characters. It is all an agent "
-     "sees "
-     "before it decides to read the skill: use the words people use for such tasks. "
-     "Required."},
-    {"license",
-     "license: ", "The license's name, or the file in the skill that holds it."},
-    {"compatibility", "compatibility: ",
-     "What the skill needs: product, system packages, network. Up to 500 characters; "
-     "most "
-     "skills need none."},
-    {"metadata", "metadata:\n  ",
-     "A mapping of strings to strings for clients. Keys that begin with "
-     "`io.modelcontextprotocol/` are reserved."},
-    {"allowed-tools", "allowed-tools: ",
-     "Tools that may be used without asking, separated by spaces. Experimental; many "
-     "agents "
-     "ignore it."},
-};
-
 static char *hover_skill(const struct document *d, const json_t *result, size_t offset,
                          size_t *start, size_t *end) {
     (void)result;
-    struct skill_text t;
-    char *text = NULL;
-    skill_text_read(&t, d->text, d->len);
-    for (size_t i = 0; i < ARRAY_LEN(keys) && !text; i++) {
-        const struct yaml_pair *pair = skill_text_pair(&t, keys[i].name);
-        if (pair && offset >= pair->key_at && offset <= pair->key_end) {
-            *start = pair->key_at;
-            *end = pair->key_end;
-            text = xasprintf("**%s** — %s", keys[i].name, keys[i].doc);
-        }
-    }
-    skill_text_finish(&t);
-    return text;
-}
-
-/* A key is offered where a line of the frontmatter begins with its first letters. */
-static bool line_prefix(const struct document *d, size_t offset, size_t *ret_start) {
-    size_t start = offset;
-    while (start > 0 && d->text[start - 1] != '\n' && d->text[start - 1] != '\r') {
-        start--;
-        if (!strchr("abcdefghijklmnopqrstuvwxyz-", d->text[start])) {
-            return false;
-        }
-    }
-    *ret_start = start;
-    return true;
-}
-
-/* The frontmatter by its lines: half a key makes the YAML unreadable, and who begins a
- * file has not closed it. Then it goes as far as there is no heading. */
-static bool frontmatter_lines(const struct document *d, size_t *ret_start,
-                              size_t *ret_end) {
-    size_t at = d->len >= 3 && memcmp(d->text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    bool inside = false;
-    for (size_t end; at < d->len; at = end + 1) {
-        const char *nl = memchr(d->text + at, '\n', d->len - at);
-        end = nl ? (size_t)(nl - d->text) : d->len;
-        bool rule = end - at >= 3 && memcmp(d->text + at, "---", 3) == 0;
-        if (inside && (rule || d->text[at] == '#')) {
-            *ret_end = at;
-            return true;
-        }
-        if (!inside && !rule) {
-            return false;
-        }
-        *ret_start = inside ? *ret_start : end + 1;
-        inside = true;
-    }
-    *ret_end = d->len;
-    return inside && *ret_start <= d->len;
-}
-
-/* A line begins with the key and its colon. */
-static bool has_key(const char *text, size_t len, const char *key) {
-    size_t n = strlen(key);
-    for (const char *at = text, *end = text + len; at && at < end;) {
-        if ((size_t)(end - at) > n && memcmp(at, key, n) == 0 && at[n] == ':') {
-            return true;
-        }
-        at = memchr(at, '\n', (size_t)(end - at));
-        at = at ? at + 1 : NULL;
-    }
-    return false;
+    return frontmatter_hover(d->text, d->len, offset, start, end);
 }
 
 static json_t *complete_skill(const struct document *d, size_t offset) {
-    size_t start, from, to;
-    json_t *list = json_array();
-    bool inside = frontmatter_lines(d, &from, &to) && offset >= from && offset <= to &&
-                  line_prefix(d, offset, &start);
-    for (size_t i = 0; inside && i < ARRAY_LEN(keys); i++) {
-        if (!has_key(d->text + from, to - from, keys[i].name)) {
-            json_array_append_new(
-                list, json_pack("{s:s,s:s,s:s,s:s,s:I,s:I}", "label", keys[i].name,
-                                "detail", "frontmatter", "documentation", keys[i].doc,
-                                "text", keys[i].text, "start", (json_int_t)start, "end",
-                                (json_int_t)offset));
-        }
-    }
-    return list;
+    autofree char *folder = folder_of(d);
+    return frontmatter_completions(d->text, d->len, offset,
+                                   folder ? path_basename(folder) : NULL);
 }
 
 /* --- SKILL.md: headings, and what it costs --- */

@@ -344,7 +344,7 @@ char *build_toml_hover(const char *text, size_t len, size_t offset, size_t *star
     }
     cursor_find(&c, text, len, offset);
     struct word word = word_at(text, len, offset);
-    if (c.in_comment || c.in_value || word.start == word.end) {
+    if (c.in_comment || word.start == word.end) {
         return NULL;
     }
     *start = word.start;

@@ -489,7 +489,8 @@ Test(build_toml, hover_says_what_a_key_and_a_section_mean) {
         {"[kernel.x]\ncuda-|capabilities = []", "9.0a", "cuda-capabilities"},
         {"[general.cu|da]\n", "**[general.cuda]**", "general.cuda"},
         {"[kernel.re|lu]\n", "One kernel", "kernel.relu"},
-        {"[general]\nname = \"gen|eral\"", NULL, NULL},
+        {"[general]\nname = \"gen|eral\"", "**name**", "general"},
+        {"[kernel.x]\ndepends = [\"to|rch\"]", "**depends**", "torch"},
         {"[general]\nfoo| = 1", NULL, NULL},
         {"# na|me\n", NULL, NULL},
     };

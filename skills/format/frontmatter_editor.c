@@ -1,0 +1,249 @@
+#include "skills/format/frontmatter_editor.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *text, *doc;
+} keys[] = {
+    {"name", "name: ",
+     "The skill's name, the same as its folder's: 1 to 64 small letters, digits and "
+     "single "
+     "hyphens. Required."},
+    {"description", "description: ",
+     "What the skill does and when to use it, up to 1024 characters. It is all an agent "
+     "sees "
+     "before it decides to read the skill: use the words people use for such tasks. "
+     "Required."},
+    {"license",
+     "license: ", "The license's name, or the file in the skill that holds it."},
+    {"compatibility", "compatibility: ",
+     "What the skill needs: product, system packages, network. Up to 500 characters; "
+     "most "
+     "skills need none."},
+    {"metadata", "metadata:\n  ",
+     "A mapping of strings to strings for clients. Keys that begin with "
+     "`io.modelcontextprotocol/` are reserved."},
+    {"allowed-tools", "allowed-tools: ",
+     "Tools that may be used without asking, separated by spaces. Experimental; many "
+     "agents "
+     "ignore it."},
+};
+
+/* --- where we are --- */
+
+/* A key is offered where a line of the frontmatter begins with its first letters. */
+static bool line_prefix(const char *text, size_t offset, size_t *ret_start) {
+    size_t start = offset;
+    while (start > 0 && text[start - 1] != '\n' && text[start - 1] != '\r') {
+        start--;
+        if (!strchr("abcdefghijklmnopqrstuvwxyz-", text[start])) {
+            return false;
+        }
+    }
+    *ret_start = start;
+    return true;
+}
+
+/* The frontmatter by its lines: half a key makes the YAML unreadable, and who begins a
+ * file has not closed it. Then it goes as far as there is no heading. */
+static bool frontmatter_lines(const char *text, size_t len, size_t *ret_start,
+                              size_t *ret_end) {
+    size_t at = len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    bool inside = false;
+    for (size_t end; at < len; at = end + 1) {
+        const char *nl = memchr(text + at, '\n', len - at);
+        end = nl ? (size_t)(nl - text) : len;
+        bool rule = end - at >= 3 && memcmp(text + at, "---", 3) == 0;
+        if (inside && (rule || text[at] == '#')) {
+            *ret_end = at;
+            return true;
+        }
+        if (!inside && !rule) {
+            return false;
+        }
+        *ret_start = inside ? *ret_start : end + 1;
+        inside = true;
+    }
+    *ret_end = len;
+    return inside && *ret_start <= len;
+}
+
+/* A line begins with the key and its colon. */
+static bool has_key(const char *text, size_t len, const char *key) {
+    size_t n = strlen(key);
+    for (const char *at = text, *end = text + len; at && at < end;) {
+        if ((size_t)(end - at) > n && memcmp(at, key, n) == 0 && at[n] == ':') {
+            return true;
+        }
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    return false;
+}
+
+struct place {
+    size_t key, key_end;     /* "license" */
+    size_t value, value_end; /* without blanks around it and what is behind " #" */
+};
+
+static size_t line_end(const char *text, size_t len, size_t at) {
+    const char *nl = memchr(text + at, '\n', len - at);
+    size_t end = nl ? (size_t)(nl - text) : len;
+    return end > at && text[end - 1] == '\r' ? end - 1 : end;
+}
+
+/* The line "key: value" of the frontmatter that holds the offset. */
+static bool find_place(const char *text, size_t len, size_t offset, struct place *ret) {
+    size_t from, to, at = offset;
+    if (offset > len || !frontmatter_lines(text, len, &from, &to) || offset < from ||
+        offset > to) {
+        return false;
+    }
+    while (at > from && text[at - 1] != '\n') {
+        at--;
+    }
+    size_t end = line_end(text, len, at), key_end = at;
+    while (key_end < end && strchr("abcdefghijklmnopqrstuvwxyz-", text[key_end])) {
+        key_end++;
+    }
+    if (key_end == at || key_end == end || text[key_end] != ':' || offset > end) {
+        return false;
+    }
+    size_t value = key_end + 1;
+    while (value < end && text[value] == ' ') {
+        value++;
+    }
+    const char *comment = memmem(text + value, end - value, " #", 2);
+    size_t value_end = comment ? (size_t)(comment - text) : end;
+    while (value_end > value && text[value_end - 1] == ' ') {
+        value_end--;
+    }
+    *ret = (struct place){at, key_end, value, value_end};
+    return true;
+}
+
+static bool is_key(const char *text, const struct place *p, const char *name) {
+    size_t n = p->key_end - p->key;
+    return strlen(name) == n && memcmp(text + p->key, name, n) == 0;
+}
+
+/* --- hover --- */
+
+char *frontmatter_hover(const char *text, size_t len, size_t offset, size_t *start,
+                        size_t *end) {
+    struct place p;
+    if (!find_place(text, len, offset, &p)) {
+        return NULL;
+    }
+    bool in_value = offset > p.key_end;
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        if (is_key(text, &p, keys[i].name)) {
+            *start = in_value && offset >= p.value ? p.value : p.key;
+            *end = in_value && offset >= p.value ? p.value_end : p.key_end;
+            return xasprintf("**%s** — %s", keys[i].name, keys[i].doc);
+        }
+    }
+    return NULL;
+}
+
+/* --- completions --- */
+
+static void add_item(json_t *list, const char *label, const char *doc, const char *text,
+                     size_t start, size_t end) {
+    json_array_append_new(list,
+                          json_pack("{s:s,s:s,s:s,s:s,s:I,s:I}", "label", label, "detail",
+                                    "frontmatter", "documentation", doc, "text", text,
+                                    "start", (json_int_t)start, "end", (json_int_t)end));
+}
+
+static void complete_keys(json_t *list, const char *text, size_t len, size_t offset) {
+    size_t start, from, to;
+    bool inside = frontmatter_lines(text, len, &from, &to) && offset >= from &&
+                  offset <= to && line_prefix(text, offset, &start);
+    for (size_t i = 0; inside && i < ARRAY_LEN(keys); i++) {
+        if (!has_key(text + from, to - from, keys[i].name)) {
+            add_item(list, keys[i].name, keys[i].doc, keys[i].text, start, offset);
+        }
+    }
+}
+
+/* The word of a list that the offset is in or behind. */
+static void narrow_to_word(const char *text, size_t offset, struct place *p) {
+    size_t start = offset, end = offset;
+    while (start > p->value && text[start - 1] != ' ') {
+        start--;
+    }
+    while (end < p->value_end && text[end] != ' ') {
+        end++;
+    }
+    p->value = start;
+    p->value_end = end;
+}
+
+/* Behind the colon, with the space that YAML wants there. */
+static void add_value(json_t *list, const char *text, const struct place *p,
+                      const char *word, const char *doc) {
+    bool glued = p->value > 0 && text[p->value - 1] == ':';
+    autofree char *spaced = xasprintf("%s%s", glued ? " " : "", word);
+    add_item(list, word, doc, spaced, p->value, p->value_end);
+}
+
+static void complete_values(json_t *list, const char *text, size_t offset, struct place p,
+                            const char *folder) {
+    static const struct {
+        const char *key, *word, *doc;
+    } words[] = {
+        {"description", "Use when ", "What agents choose by: when it is to be used."},
+        {"license", "Apache-2.0", "Apache License 2.0"},
+        {"license", "MIT", "MIT License"},
+        {"license", "BSD-3-Clause", "BSD 3-Clause License"},
+        {"license", "CC-BY-4.0", "Creative Commons Attribution 4.0"},
+        {"license", "Proprietary. LICENSE.txt has complete terms",
+         "A licence of its own, in a file of the skill."},
+        {"compatibility", "Requires ", "Programs and packages that it calls."},
+        {"compatibility", "Requires network access", "It fetches something."},
+        {"compatibility", "Designed for ", "The product that it is for."},
+        {"allowed-tools", "Bash(git:*)", "Commands that begin with git."},
+        {"allowed-tools", "Read", "Reading files."},
+        {"allowed-tools", "Write", "Writing files."},
+        {"allowed-tools", "Edit", "Changing files."},
+        {"allowed-tools", "Glob", "Finding files by name."},
+        {"allowed-tools", "Grep", "Finding text in files."},
+        {"allowed-tools", "WebFetch", "Fetching addresses."},
+        {"allowed-tools", "WebSearch", "Searching the web."},
+    };
+    size_t word = p.value;
+    if (is_key(text, &p, "allowed-tools")) {
+        narrow_to_word(text, offset, &p);
+        word = p.value;
+    }
+    if (word < p.value_end && strchr("\"'|>", text[word])) {
+        return; /* quoted, or a block: not ours to replace */
+    }
+    if (folder && is_key(text, &p, "name")) {
+        add_value(list, text, &p, folder, "The name of the skill's folder.");
+    }
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        bool begun = strcmp(words[i].key, "description") == 0 && p.value_end > p.value;
+        if (is_key(text, &p, words[i].key) && !begun) {
+            add_value(list, text, &p, words[i].word, words[i].doc);
+        }
+    }
+}
+
+json_t *frontmatter_completions(const char *text, size_t len, size_t offset,
+                                const char *folder) {
+    json_t *list = json_array();
+    struct place p;
+    if (find_place(text, len, offset, &p) && offset > p.key_end) {
+        p.value = offset < p.value ? offset : p.value;
+        complete_values(list, text, offset, p, folder);
+    } else {
+        complete_keys(list, text, len, offset);
+    }
+    return list;
+}
