@@ -1,5 +1,8 @@
 /* Extended-precision chains: add.cc, addc, sub.cc, subc, mad.cc, madc. CC.CF is a bit per
- * lane in the warp; after a subtraction it holds the borrow. */
+ * lane in the warp. A subtraction is an addition of the complement there: it leaves 1
+ * when nothing was borrowed, and subc borrows when it finds 0. The ISA calls it "the
+ * borrow-out", but code reads it behind sub.cc by addc, in each division of __int128 by
+ * NVRTC, and such code is right only so. */
 #include "gpu/ptx/alu/alu.h"
 #include "gpu/ptx/alu/lanes.h"
 
@@ -8,12 +11,12 @@ typedef __int128 s128;
 
 /* Results and carries (0 or 1 in t) are complete before anything is written: the
  * destination may be a source. */
-#define CARRY_LOOP(name, T, need_c, reads_carry, writes_carry, body)                     \
+#define CARRY_LOOP(name, T, need_c, reads_carry, writes_carry, idle, body)               \
     static void name(STEP_ARGS) {                                                        \
         const T *pa = SOURCE(T, 0);                                                      \
         const T *pb = SOURCE(T, 1);                                                      \
         const T *pc = (need_c) ? SOURCE(T, 2) : pb;                                      \
-        const uint32_t carries = (reads_carry) ? WARP_HEAD(warp)->carry : 0;             \
+        const uint32_t carries = (reads_carry) ? WARP_HEAD(warp)->carry : (idle);        \
         LANES_TRUTH(carry_out);                                                          \
         LANES_FOR {                                                                      \
             const T a = pa[l], b = pb[l], c = pc[l];                                     \
@@ -42,25 +45,26 @@ typedef __int128 s128;
 #define ADD_BODY                                                                         \
     r = a + b + in;                                                                      \
     out = in ? r <= a : r < a
-#define SUB_BODY                                                                         \
-    r = a - b - in;                                                                      \
-    out = in ? a <= b : a < b
+#define SUB_BODY(T)                                                                      \
+    r = a + (T)~b + in;                                                                  \
+    out = in ? a >= b : a > b
 #define MAD_BODY(T, product)                                                             \
     const T p = (T)(product);                                                            \
     r = p + c + in;                                                                      \
     out = in ? r <= p : r < p
 
-/* name, name_out, name_in, name_inout: which of carry in and out it has. */
-#define CHAIN(name, T, need_c, body)                                                     \
-    CARRY_LOOP(name##_out, T, need_c, false, true, body)                                 \
-    CARRY_LOOP(name##_in, T, need_c, true, false, body)                                  \
-    CARRY_LOOP(name##_inout, T, need_c, true, true, body)
+/* name, name_out, name_in, name_inout: which of carry in and out it has. idle: the carry
+ * of one that reads none. */
+#define CHAIN(name, T, need_c, idle, body)                                               \
+    CARRY_LOOP(name##_out, T, need_c, false, true, idle, body)                           \
+    CARRY_LOOP(name##_in, T, need_c, true, false, idle, body)                            \
+    CARRY_LOOP(name##_inout, T, need_c, true, true, idle, body)
 #define CHAINS(n, U, S, W, WS)                                                           \
-    CHAIN(add_##n, U, false, ADD_BODY)                                                   \
-    CHAIN(sub_##n, U, false, SUB_BODY)                                                   \
-    CHAIN(mad_lo_##n, U, true, MAD_BODY(U, (W)a *b))                                     \
-    CHAIN(mad_hi_u##n, U, true, MAD_BODY(U, (W)a *b >> n))                               \
-    CHAIN(mad_hi_s##n, U, true, MAD_BODY(U, (WS)(S)a *(S)b >> n))
+    CHAIN(add_##n, U, false, 0, ADD_BODY)                                                \
+    CHAIN(sub_##n, U, false, UINT32_MAX, SUB_BODY(U))                                    \
+    CHAIN(mad_lo_##n, U, true, 0, MAD_BODY(U, (W)a *b))                                  \
+    CHAIN(mad_hi_u##n, U, true, 0, MAD_BODY(U, (W)a *b >> n))                            \
+    CHAIN(mad_hi_s##n, U, true, 0, MAD_BODY(U, (WS)(S)a *(S)b >> n))
 CHAINS(32, uint32_t, int32_t, uint64_t, int64_t)
 CHAINS(64, uint64_t, int64_t, u128, s128)
 

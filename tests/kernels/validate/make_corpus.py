@@ -8,7 +8,7 @@ Expected values are computed here, by numpy or whole numbers of Python, never by
 machine under test: bit for bit where IEEE 754 or whole numbers define the result
 (`compare: exact`), in double precision with the function's documented bound elsewhere.
 """
-import json, math, os, sys
+import json, math, os, random, sys
 
 import numpy as np
 
@@ -591,6 +591,24 @@ def numbers():
           [{"n": 300}, {"n": 7}], kernel="double_functions", **near(1e-14, 1e-15))
 
 
+def words(numbers):
+    """Of 128 bits each: the low and the high word, as signed ones."""
+    return [(x >> shift & 2 ** 64 - 1 ^ 2 ** 63) - 2 ** 63 for x in numbers for shift in (0, 64)]
+
+
+def wide_division():
+    rng, n = random.Random(65), 96
+    a = [rng.getrandbits(128) >> rng.choice((0, 0, 20, 61, 100)) for _ in range(n - 2)] + [2 ** 66, 2 ** 128 - 1]
+    b = [(rng.getrandbits(128) >> rng.choice((0, 1, 40, 64, 90, 120))) or 1 for _ in range(n - 2)] + [6, 1]
+    signed = [(x ^ 1 << 127) - (1 << 127) for x in a], [(x ^ 1 << 127) - (1 << 127) for x in b]
+    toward = [abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) for x, y in zip(*signed)]
+    check("int128.cu", "wide_division", {"grid": [2], "block": [64]},
+          [wide("high", words(a)[1::2]), wide("low", words(a)[::2]), wide("by_high", words(b)[1::2]), wide("by_low", words(b)[::2]),
+           out("quotient", "int64", 2 * n), out("rest", "int64", 2 * n), out("signed_quotient", "int64", 2 * n), i32("n", n)],
+          {"values": {"quotient": words([x // y for x, y in zip(a, b)]), "rest": words([x % y for x, y in zip(a, b)]),
+                      "signed_quotient": words(toward)}}, kernel="wide_division")
+
+
 def wide(name, numbers, type="int64"):
     return {"name": name, "type": type, "shape": [len(numbers)], "init": {"values": numbers}}
 
@@ -792,7 +810,7 @@ def write():
     print("%d files, %d checks, %d bytes" % (len(files), sum(map(len, files.values())), total))
 
 
-for part in (elementwise, norms, softmax, reductions, matrices, others, tensors, more_reductions, grids, numbers, small_numbers, language):
+for part in (elementwise, norms, softmax, reductions, matrices, others, tensors, more_reductions, grids, numbers, wide_division, small_numbers, language):
     part()
 matrix_corpus.add(sys.modules[__name__])
 texture_corpus.add(check=check, buf=buf, out=out, i32=i32, plain=plain)
