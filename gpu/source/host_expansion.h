@@ -12,8 +12,8 @@
 #include "gpu/source/host_macros.h"
 
 #define EXPANSION_DEPTH_MAX 4
-#define EXPANSION_BYTES (256u << 10) /* that it adds */
-#define EXPANSION_USES_MAX 1024
+#define EXPANSION_BYTES (1u << 20) /* that it adds */
+#define EXPANSION_USES_MAX 4096
 
 struct expanded_use {
     size_t from, to; /* "NAME(…)" in the source */

@@ -280,7 +280,24 @@ static bool expand_one(struct include_builder *b, const struct include_later *l)
     return true;
 }
 
-/* Until no macro is known that was not before; what is left then is refused. */
+/* A computed include or question that stays unknown: refused, unless it can be told what
+ * any compiler would say. */
+static void settle_computed(struct include_builder *b, const struct include_later *l) {
+    const struct file_reference *r = &l->reference;
+    struct source_file *f = &b->ret->sources.files[l->file];
+    keep_original(f);
+    if (include_macro_answer_no(f->text, f->len, r)) {
+        return;
+    }
+    if (include_macro_is_unknown(&b->ret->sources, f->text, r)) {
+        memcpy(memmem(f->text + r->start, r->end - r->start, "include", 7), "error  ", 7);
+        return;
+    }
+    refuse_computed(b, l->file, r);
+    hide(b, l->file, r);
+}
+
+/* Until no macro is known that was not before; what is left then is settled. */
 static void follow_all(struct include_builder *b) {
     follow_new(b);
     for (size_t before = 0; before != b->later_count && b->later_count;) {
@@ -297,8 +314,7 @@ static void follow_all(struct include_builder *b) {
         follow_new(b);
     }
     for (size_t i = 0; i < b->later_count; i++) {
-        refuse_computed(b, b->later[i].file, &b->later[i].reference);
-        hide(b, b->later[i].file, &b->later[i].reference);
+        settle_computed(b, &b->later[i]);
         forget_lines(b);
     }
 }

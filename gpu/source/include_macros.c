@@ -190,3 +190,61 @@ char *include_macro_expand(const struct source_set *sources, const char *text,
     }
     return xasprintf("%-*s", (int)len, made);
 }
+
+static bool is_defined_in(const struct source_file *f, const char *name) {
+    size_t len = strlen(name);
+    const char *end = f->text + f->len, *at = f->text;
+    while ((at = memmem(at, (size_t)(end - at), name, len))) {
+        if ((at + len == end || !is_word(at[len])) && is_defined_at(f->text, at)) {
+            return true;
+        }
+        at += len;
+    }
+    return false;
+}
+
+bool include_macro_is_unknown(const struct source_set *sources, const char *text,
+                              const struct file_reference *r) {
+    struct macro_call call;
+    const struct stretch directive = {text + r->start, text + r->end};
+    if (r->kind != REFERENCE_INCLUDE || !read_call(directive, &call)) {
+        return false;
+    }
+    for (size_t i = 0; i < sources->count; i++) {
+        if (is_defined_in(&sources->files[i], call.name)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether `at` is in the first line of a #define. */
+static bool is_in_define(const char *text, const char *at) {
+    const char *line = at;
+    while (line > text && line[-1] != '\n') {
+        line--;
+    }
+    struct stretch s = {line, at};
+    return eat(&s, "#") && eat(&s, "define");
+}
+
+bool include_macro_answer_no(char *text, size_t len, const struct file_reference *r) {
+    static const char question[] = "__has_include";
+    const size_t word = sizeof question - 1;
+    size_t open = r->start, close = r->end;
+    while (open > 0 && (text[open - 1] == ' ' || text[open - 1] == '\t')) {
+        open--;
+    }
+    while (close < len && (text[close] == ' ' || text[close] == '\t')) {
+        close++;
+    }
+    if (r->kind != REFERENCE_HAS_INCLUDE || open < word + 1 || close >= len ||
+        text[open - 1] != '(' || text[close] != ')' ||
+        memcmp(text + open - 1 - word, question, word) != 0 ||
+        !is_in_define(text, text + open)) {
+        return false;
+    }
+    memset(text + open - 1 - word, ' ', close + 1 - (open - 1 - word));
+    text[close] = '0';
+    return true;
+}

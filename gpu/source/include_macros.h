@@ -14,3 +14,12 @@
  * those above, or the name is too long to stand there. Malloc'ed. */
 char *include_macro_expand(const struct source_set *sources, const char *text,
                            const struct file_reference *r);
+
+/* Whether no source defines the macro of a computed include: its lines are then for
+ * another platform, or wrong wherever they are compiled. */
+bool include_macro_is_unknown(const struct source_set *sources, const char *text,
+                              const struct file_reference *r);
+/* "#define HAS(x) __has_include(x)": what is asked for is known only where HAS is used,
+ * and answered "no", 0 in place of the question. False, and nothing done, for any other.
+ */
+bool include_macro_answer_no(char *text, size_t len, const struct file_reference *r);

@@ -237,17 +237,19 @@ Test(include_closure, a_header_that_a_macro_names_is_found) {
     autofree char *findings = spell_findings(&p);
     cr_expect(eq(str, findings, "include_computed@4:1"));
 
-    /* What leads out, is no header's name, is defined nowhere or has no room is refused.
-     */
+    /* What leads out, is no header's name or has no room is refused; what is defined
+     * nowhere is an error for every compiler that reaches it. */
     cr_assert(zero(int, build_unit(&p, "#include \"mine.h\"\n#include UP(s)\n"
                                        "#include TWO(a, b)\n#include CODE(a)\n"
                                        "#include LONG\n#include NOWHERE(a)\n"
-                                       "#include STD(a) b\n")));
+                                       "#include STD(a) b\n#include ELSEWHERE_H\n")));
     autofree char *refused = spell_findings(&p);
     cr_expect(eq(str, refused,
                  "include_not_found@2:1 include_computed@3:1 include_computed@4:1 "
-                 "include_computed@5:1 include_computed@6:1 include_computed@7:1"));
+                 "include_computed@5:1 include_computed@7:1"));
     cr_expect_null(strstr(p.closure.sources.files[0].text, "#include<"));
+    cr_expect_not_null(strstr(p.closure.sources.files[0].text, "#error   NOWHERE(a)\n"));
+    cr_expect_not_null(strstr(p.closure.sources.files[0].text, "#error   ELSEWHERE_H\n"));
     project_close(&p);
 }
 
@@ -279,6 +281,15 @@ Test(include_closure, existence_outside_the_roots_can_not_be_asked_for) {
            "include_outside_roots@2:9 include_outside_roots@4:27 include_computed@5:19"));
     cr_expect_null(strstr(p.closure.sources.files[0].text, "passwd"));
     cr_expect_null(strstr(p.closure.sources.files[0].text, "NAME"));
+
+    /* a macro that asks for what it is given is told "no" */
+    cr_assert(zero(int, build_unit(&p, "#ifdef __has_include\n"
+                                       "# define HAS(x) (__has_include( x ) && 1)\n"
+                                       "#endif\n#if HAS(\"/etc/passwd\")\n#endif\n")));
+    autofree char *none = spell_findings(&p);
+    cr_expect(eq(str, none, ""));
+    cr_expect_not_null(strstr(p.closure.sources.files[0].text,
+                              "# define HAS(x) (                 0 && 1)\n"));
     project_close(&p);
 }
 
