@@ -60,6 +60,8 @@ const char *yaml_problem_cure(const char *problem) {
          " (indented otherwise than the lines above, or text after a closed quote or "
          "bracket)"},
         {"did not find expected ',' or", " (a bracket is not closed)"},
+        {"did not find expected <document start>",
+         " (indented otherwise than the lines above)"},
         {"did not find expected '-' indicator",
          " (indented otherwise than the lines above)"},
         {"unknown escape character",

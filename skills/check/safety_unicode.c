@@ -78,16 +78,19 @@ static void report(const struct run *run, const char *file, const struct lines *
                    json_t *findings) {
     static const char *const codes[] = {NULL, "hidden_tags", "hidden_direction",
                                         "hidden_characters"};
-    static const char *const what[] = {NULL, "invisible tag characters",
-                                       "characters that change the order of the text",
-                                       "characters of no width"};
+    static const char *const what[][2] = {
+        {"", ""},
+        {"invisible tag character", "invisible tag characters"},
+        {"character that changes the order of the text",
+         "characters that change the order of the text"},
+        {"character of no width", "characters of no width"}};
     size_t line = lines_at(lines, run->at);
     int column = (int)(run->at - lines->starts[line]) + 1;
     struct finding_span span = {(int)line + 1, column, (int)line + 1,
                                 column + (int)(run->end - run->at)};
-    autofree char *message =
-        xasprintf("%zu %s: %s%s%s", run->count, what[run->kind], run->points.data,
-                  run->decoded.len ? "; they say: " : "", run->decoded.data);
+    autofree char *message = xasprintf(
+        "%zu %s: %s%s%s", run->count, what[run->kind][run->count != 1], run->points.data,
+        run->decoded.len ? "; they say: " : "", run->decoded.data);
     json_t *finding =
         finding_new("skill", codes[run->kind],
                     run->kind == HIDDEN_WIDTH ? FINDING_WARNING : FINDING_ERROR, message,

@@ -1,5 +1,6 @@
 #include "skills/check/spec_rules.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -15,8 +16,10 @@ static bool is_lower_or_digit(char c) {
  * is left. Same rule for folders: words in lower case, joined by single hyphens. */
 static char *good_name(const char *name) {
     char *good = xcalloc(SKILL_MAX_NAME + 1, 1);
+    autobuf clean = BUF_INIT(64u << 10); /* without what cannot be seen */
     size_t n = 0;
-    for (const char *c = name; *c && n < SKILL_MAX_NAME; c++) {
+    (void)text_clean(&clean, name, strlen(name));
+    for (const char *c = clean.data; *c && n < SKILL_MAX_NAME; c++) {
         char lower = (char)tolower((unsigned char)*c);
         if (is_lower_or_digit(lower)) {
             good[n++] = lower;

@@ -56,6 +56,20 @@ static size_t unclosed_end(const struct spec *s) {
     return t->len;
 }
 
+/* YAML's own end of a document, before where the frontmatter would be closed. */
+static bool ends_in_dots(const struct spec *s, size_t *ret) {
+    const struct skill_text *t = s->text;
+    size_t until = unclosed_end(s);
+    for (size_t i = 1; i < t->lines.count && t->lines.starts[i] < until; i++) {
+        size_t at = t->lines.starts[i], end = lines_end(&t->lines, t->text, i);
+        if (end - at == 3 && memcmp(t->text + at, "...", 3) == 0) {
+            *ret = at;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Behind a byte order mark, if there is one. */
 static void insert_frontmatter(const struct spec *s, json_t *finding) {
     struct finding_span span = spec_span(s, s->text->body, s->text->body);
@@ -67,11 +81,27 @@ static void insert_frontmatter(const struct spec *s, json_t *finding) {
     finding_add_fix(finding, "Insert a frontmatter", s->file, &span, text.data);
 }
 
+/* Both lines, or both fences. */
+static void fix_almost(const struct spec *s, json_t *finding,
+                       const struct frontmatter_almost *almost) {
+    const char *text = almost->fenced ? "" : "---\n";
+    struct finding_span first = spec_span(s, almost->first, almost->first_end);
+    struct finding_span last = spec_span(s, almost->last, almost->last_end);
+    finding_add_fix(finding, almost->fenced ? "Remove the fences" : "Write \"---\"",
+                    s->file, &first, text);
+    if (almost->last_end > almost->last) {
+        finding_add_edit(finding, s->file, &last, text);
+    }
+}
+
 static void fix_missing(const struct spec *s, json_t *finding) {
     const struct skill_text *t = s->text;
     struct frontmatter f;
+    struct frontmatter_almost almost;
     frontmatter_find(&f, t->text, t->len);
-    if (f.late) {
+    if (frontmatter_almost(&almost, t->text, t->len)) {
+        fix_almost(s, finding, &almost);
+    } else if (f.late) {
         size_t blank = strspn(t->text + f.body, " \t\r\n\v\f");
         struct finding_span span = spec_span(s, f.body, f.body + blank);
         finding_add_fix(finding, "Remove the blank lines", s->file, &span, "");
@@ -86,9 +116,39 @@ static bool is_glued(const struct spec *s, size_t at) {
            !strchr(" \t\r\n", s->text->text[at]);
 }
 
+/* "name = x" and a colon of another script. */
+static void fix_colon(const struct spec *s, json_t *finding, size_t line) {
+    static const char *const signs[] = {"=", "\xEF\xBC\x9A"};
+    const char *text = s->text->text;
+    size_t at = line + strspn(text + line, "abcdefghijklmnopqrstuvwxyz-_");
+    size_t sign = at + strspn(text + at, " ");
+    for (size_t i = 0; i < ARRAY_LEN(signs) && at > line; i++) {
+        size_t n = strlen(signs[i]);
+        if (strncmp(text + sign, signs[i], n) == 0) {
+            size_t end = sign + n + strspn(text + sign + n, " ");
+            struct finding_span span = spec_span(s, at, end);
+            finding_add_fix(finding, "Write a colon and a space", s->file, &span, ": ");
+            return;
+        }
+    }
+}
+
+static void fix_tab(const struct spec *s, json_t *finding, size_t at) {
+    size_t line = s->text->lines.starts[lines_at(&s->text->lines, at)];
+    size_t blanks = strspn(s->text->text + line, " \t");
+    if (blanks && memchr(s->text->text + line, '\t', blanks) && at <= line + blanks) {
+        struct finding_span span = spec_span(s, line, line + blanks);
+        finding_add_fix(finding, "Indent with spaces", s->file, &span, "  ");
+    }
+}
+
 static void fix_frontmatter(const struct spec *s, json_t *finding) {
     const char *rule = s->text->problem.rule;
-    if (strcmp(rule, "frontmatter_unclosed") == 0) {
+    size_t dots;
+    if (strcmp(rule, "frontmatter_unclosed") == 0 && ends_in_dots(s, &dots)) {
+        struct finding_span span = spec_span(s, dots, dots + 3);
+        finding_add_fix(finding, "Write \"---\" for \"...\"", s->file, &span, "---");
+    } else if (strcmp(rule, "frontmatter_unclosed") == 0) {
         size_t at = unclosed_end(s);
         bool newline = at > 0 && at == s->text->len && s->text->text[at - 1] != '\n';
         struct finding_span span = spec_span(s, at, at);
@@ -99,6 +159,9 @@ static void fix_frontmatter(const struct spec *s, json_t *finding) {
     } else if (strcmp(rule, "yaml_invalid") == 0 && is_glued(s, s->text->problem.at)) {
         struct finding_span span = spec_span(s, s->text->problem.at, s->text->problem.at);
         finding_add_fix(finding, "Put a space there", s->file, &span, " ");
+    } else if (strcmp(rule, "yaml_invalid") == 0) {
+        fix_colon(s, finding, s->text->problem.at);
+        fix_tab(s, finding, s->text->problem.at);
     }
 }
 

@@ -68,6 +68,79 @@ void frontmatter_find(struct frontmatter *ret, const char *text, size_t len) {
     ret->end = len;
 }
 
+/* --- what was meant to be the two lines --- */
+
+/* "key:" at the beginning of a line. */
+static bool is_pair(const char *text, size_t at, size_t end) {
+    size_t i = at;
+    while (i < end && (isalnum((unsigned char)text[i]) || strchr("_-", text[i]))) {
+        i++;
+    }
+    return i > at && i < end && text[i] == ':';
+}
+
+/* Hyphens, dashes of typography and blanks, two of the former or one of the others. */
+static bool is_like_marker(const char *text, size_t at, size_t end) {
+    size_t dashes = 0;
+    while (at < end) {
+        bool wide = end - at >= 3 && memcmp(text + at, "\xE2\x80", 2) == 0 &&
+                    (unsigned char)text[at + 2] >= 0x90 &&
+                    (unsigned char)text[at + 2] <= 0x95;
+        if (!wide && text[at] != '-' && !isspace((unsigned char)text[at])) {
+            return false;
+        }
+        dashes += wide ? 2 : text[at] == '-';
+        at += wide ? 3 : 1;
+    }
+    return dashes >= 2;
+}
+
+static bool is_fence(const char *text, size_t at, size_t end) {
+    return end - at >= 3 && memcmp(text + at, "```", 3) == 0;
+}
+
+static bool is_bare_fence(const char *text, size_t at, size_t end) {
+    return is_fence(text, at, end) && is_blank(text, at + 3, end);
+}
+
+/* The next line of a kind from `at` on. */
+static bool find_line(const char *text, size_t len, size_t at, size_t *ret,
+                      size_t *ret_end,
+                      bool (*is)(const char *text, size_t at, size_t end)) {
+    for (size_t end; at < len; at = end) {
+        end = next_line(text, len, at);
+        if (is(text, at, end)) {
+            *ret = at;
+            *ret_end = end;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool frontmatter_almost(struct frontmatter_almost *ret, const char *text, size_t len) {
+    size_t first = len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    size_t second = next_line(text, len, first);
+    size_t third = next_line(text, len, second);
+    bool fence = is_fence(text, first, second);
+    bool inner = fence && is_marker(text, second, third);
+    *ret =
+        (struct frontmatter_almost){.first = first, .first_end = second, .fenced = inner};
+    if (inner ? !is_pair(text, third, next_line(text, len, third))
+              : !is_pair(text, second, third) ||
+                    !(fence || is_like_marker(text, first, second))) {
+        return false;
+    }
+    size_t behind = third; /* the closing fence stands behind the closing "---" */
+    if (inner) {
+        size_t close;
+        (void)find_line(text, len, third, &close, &behind, is_marker);
+    }
+    (void)find_line(text, len, behind, &ret->last, &ret->last_end,
+                    fence ? is_bare_fence : is_like_marker);
+    return true;
+}
+
 /* --- quoting --- */
 
 struct repairer {
@@ -162,14 +235,44 @@ static bool has_colon(const char *s, size_t len) {
     return false;
 }
 
+/* "*Packs* wheels": no alias of YAML, which is one word. */
+static bool alias_goes_on(const char *s, size_t len) {
+    size_t i = 1;
+    while (i < len && (isalnum((unsigned char)s[i]) || s[i] == '-' || s[i] == '_')) {
+        i++;
+    }
+    return i < len;
+}
+
+/* "\"x\" y" and "'it's'": the quote is closed before the end. */
+static bool quote_ends_early(const char *s, size_t len) {
+    size_t i = 1;
+    while (i < len && (s[i] != *s || (*s == '\'' && i + 1 < len && s[i + 1] == *s))) {
+        i += s[i] == *s || (*s == '"' && s[i] == '\\') ? 2 : 1;
+    }
+    i++;
+    while (i < len && isspace((unsigned char)s[i])) {
+        i++;
+    }
+    return i < len && s[i] != '#';
+}
+
+/* Ends like a text, not like YAML: "x y */
+static bool quote_is_open(const char *s, size_t len) {
+    return (*s == '"' || *s == '\'') && !memchr(s + 1, *s, len - 1) &&
+           !memchr(s, '\\', len);
+}
+
 static bool needs_quotes(const char *s, size_t len) {
     switch (*s) {
     case '"':
     case '\'':
+        return quote_ends_early(s, len);
+    case '*':
+        return alias_goes_on(s, len);
     case '|':
     case '>':
     case '&':
-    case '*':
     case '!':
     case '#':
         return false;
@@ -185,7 +288,29 @@ static bool needs_quotes(const char *s, size_t len) {
     }
 }
 
+/* The quotes at both ends were meant as such: those between are escaped. */
+static void copy_within_quotes(struct repairer *r, size_t at, size_t end) {
+    char quote = r->yaml[at];
+    buf_addc(&r->out, quote);
+    for (size_t i = at + 1; i + 1 < end; i++) {
+        bool escaped = quote == '"' && r->yaml[i] == '\\' && i + 2 < end;
+        if (r->yaml[i] == quote) {
+            insert(r, quote == '"' ? '\\' : quote);
+        }
+        buf_addc(&r->out, r->yaml[i]);
+        if (escaped) {
+            buf_addc(&r->out, r->yaml[++i]);
+        }
+    }
+    buf_addc(&r->out, quote);
+}
+
 static void copy_quoted(struct repairer *r, size_t at, size_t end) {
+    char first = r->yaml[at];
+    if ((first == '"' || first == '\'') && end - at > 2 && r->yaml[end - 1] == first) {
+        copy_within_quotes(r, at, end);
+        return;
+    }
     insert(r, '"');
     for (; at < end; at++) {
         char c = r->yaml[at];
@@ -216,6 +341,9 @@ static size_t repair_line(struct repairer *r, size_t at) {
         copy_quoted(r, value, stop);
     } else {
         copy(r, value, stop);
+    }
+    if (quote_is_open(r->yaml + value, stop - value)) {
+        insert(r, r->yaml[value]);
     }
     copy(r, stop, extent);
     return extent;

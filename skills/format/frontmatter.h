@@ -15,10 +15,20 @@ struct frontmatter {
     bool closed;
     bool late; /* not opened, but "---" follows after blank lines */
 };
+/* Not opened, but almost: lines of other dashes, an indented rule, or a code fence around
+ * it. */
+struct frontmatter_almost {
+    size_t first, first_end; /* the line to write "---" for, or the fence to remove */
+    size_t last, last_end;   /* likewise its closing line; equal when there is none */
+    bool fenced;             /* "---" stands within the fence */
+};
+bool frontmatter_almost(struct frontmatter_almost *ret, const char *text, size_t len);
 void frontmatter_find(struct frontmatter *ret, const char *text, size_t len);
 
 /* YAML in which values were quoted that a reader would choke on: `key: a: b`,
- * `key: [a] [b]`, and values that begin with @, ` or %. Nothing else was changed. */
+ * `key: [a] [b]`, `key: *a* b`, `key: "a" b`, `key: 'it's'`, `key: "a`, and values that
+ * begin with
+ * @, ` or %. Nothing else was changed. */
 struct frontmatter_repair {
     char *yaml;
     size_t len;

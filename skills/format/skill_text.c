@@ -5,6 +5,7 @@
 #include "skills/format/skill.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -107,6 +108,33 @@ static size_t glued_key(const struct skill_text *t, size_t until) {
     return 0;
 }
 
+/* The last line that begins at column 0, up to the one at `until`. */
+static size_t outer_line(const struct skill_text *t, size_t until) {
+    size_t line = lines_at(&t->lines, until), first = lines_at(&t->lines, t->yaml);
+    while (line > first && strchr(" \t\r\n#", t->text[t->lines.starts[line]])) {
+        line--;
+    }
+    return t->lines.starts[line];
+}
+
+/* A line that is no "key: value", which YAML complains of in the next one; SIZE_MAX when
+ * that line is one, or something else than words. */
+static size_t lone_word(const struct skill_text *t, size_t until) {
+    size_t at = outer_line(t, until), line = at;
+    size_t end = lines_end(&t->lines, t->text, lines_at(&t->lines, at));
+    if (lines_at(&t->lines, at) == lines_at(&t->lines, until) && until > at) {
+        line = at = outer_line(t, at > t->yaml ? at - 1 : at);
+        end = lines_end(&t->lines, t->text, lines_at(&t->lines, at));
+    }
+    while (at < end &&
+           (isalnum((unsigned char)t->text[at]) || strchr("-_", t->text[at]))) {
+        at++;
+    }
+    bool pair = memmem(t->text + line, end - line, ": ", 2) ||
+                (end > line && t->text[end - 1] == ':');
+    return at > line && !pair ? line : SIZE_MAX;
+}
+
 static void describe(struct skill_text *t, const struct yaml_map *map,
                      const struct err *err) {
     char message[256];
@@ -120,6 +148,10 @@ static void describe(struct skill_text *t, const struct yaml_map *map,
         at = glued_key(t, at);
         snprintf(message, sizeof message,
                  "The frontmatter is no YAML: a space belongs behind the colon.");
+    } else if (map->problem == YAML_SYNTAX && lone_word(t, at) != SIZE_MAX) {
+        at = lone_word(t, at);
+        snprintf(message, sizeof message,
+                 "The frontmatter is no YAML: this line is no \"key: value\".");
     } else {
         snprintf(message, sizeof message,
                  "The frontmatter is no YAML that we read: %.180s",
@@ -211,7 +243,14 @@ static void accept(struct skill_text *t, json_t *value) {
 }
 
 static void refuse_frontmatter(struct skill_text *t, const struct frontmatter *f) {
-    if (!f->opened) {
+    struct frontmatter_almost almost;
+    if (!f->opened && frontmatter_almost(&almost, t->text, t->len)) {
+        set_problem(t, "frontmatter_missing", almost.first,
+                    almost.fenced ? "The frontmatter stands in a code block; remove the "
+                                    "fences around it."
+                                  : "The first line must be three hyphens, \"---\", and "
+                                    "so must the line behind the last field.");
+    } else if (!f->opened) {
         set_problem(t, "frontmatter_missing", 0,
                     f->late ? "The frontmatter must begin on the first line; remove what "
                               "stands before \"---\"."
