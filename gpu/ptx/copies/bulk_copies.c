@@ -190,12 +190,14 @@ bool bulk_copies_to(const struct block *b, uint64_t offset, uint64_t bytes) {
 
 /* ---- the end of a block ---- */
 
-static void tell_unwaited(const struct bulk_copy *c, const char *words) {
+static void tell_unwaited(const struct bulk_copy *c, bool warning, const char *words) {
     struct warp *w = c->warp;
     struct frame *running = w->frame, place = {.code = c->code};
     w->frame = &place;
-    finding_add(&(struct finding_place){.warp = w, .step = c->step, .lane = c->lane},
-                FINDING_UNWAITED_COPY, "%s", words);
+    finding_add(
+        &(struct finding_place){
+            .warp = w, .step = c->step, .lane = c->lane, .warning = warning},
+        FINDING_UNWAITED_COPY, "%s", words);
     w->frame = running;
 }
 
@@ -205,12 +207,13 @@ static void end_arrivals(struct block *b) {
         struct bulk_copy *c = &list->items[k];
         if (c->kind != BULK_ARRIVE && c->kind != BULK_NOTHING) {
             const struct mbarrier *m = mbarrier_find(b, c->mbarrier);
-            tell_unwaited(c, m && m->valid && m->bytes < (int64_t)c->bytes
-                                 ? "Nobody knows when this copy arrives: expect_tx "
-                                   "announced fewer bytes than are copied, so the phase "
-                                   "of its mbarrier may be over before"
-                                 : "The block exited before this copy arrived: nobody "
-                                   "waited for the phase of its mbarrier");
+            tell_unwaited(c, false,
+                          m && m->valid && m->bytes < (int64_t)c->bytes
+                              ? "Nobody knows when this copy arrives: expect_tx "
+                                "announced fewer bytes than are copied, so the phase "
+                                "of its mbarrier may be over before"
+                              : "The block exited before this copy arrived: nobody "
+                                "waited for the phase of its mbarrier");
         }
         copy_arrive(c, b);
         life_told(b, c->warp, c->time);
@@ -222,9 +225,16 @@ void bulk_end(struct block *b) {
     end_arrivals(b);
     struct bulk_list *list = &b->stores;
     for (uint32_t k = 0; k < list->count; k++) {
-        tell_unwaited(&list->items[k],
-                      "The block exited before this copy had read its shared memory: "
-                      "cp.async.bulk.commit_group and wait_group are missing");
+        const struct bulk_copy *c = &list->items[k];
+        bool committed = c->group < c->warp->bulk_groups[c->lane];
+        tell_unwaited(
+            c, committed,
+            committed ? "The block exited before this copy had read its shared memory: "
+                        "its group was committed, but no cp.async.bulk.wait_group "
+                        "stands before the exit. Kernels in use do so and H100s let "
+                        "the copy finish, but nothing that NVIDIA writes promises it"
+                      : "The block exited before this copy had read its shared memory: "
+                        "cp.async.bulk.commit_group and wait_group are missing");
         copy_arrive(&list->items[k], b);
     }
     list->count = 0;

@@ -45,6 +45,16 @@ extern "C" __global__ void store_not_waited(const int* x, int* y) {
   __syncthreads();
   if (threadIdx.x == 0) store(y, s, 256);
 }
+extern "C" __global__ void store_committed(const int* x, int* y) { // as DeepGEMM's kernels end
+  __shared__ alignas(128) int s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  fence_async();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    store(y, s, 256);
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+  }
+}
 extern "C" __global__ void no_proxy_fence(const int* x, int* y) {
   __shared__ alignas(128) int s[64];
   s[threadIdx.x] = x[threadIdx.x];
