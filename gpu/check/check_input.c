@@ -350,10 +350,11 @@ int check_input_read(struct check_input *ret, const json_t *params,
         return r;
     }
     struct host_code host = {0};
+    ret->closure.sources.default_device = ret->options.default_device;
     host_code_blank_sources(&ret->closure.sources, &host, &ret->guesses);
     include_closure_find_prefix(&ret->closure);
     ret->host_stripped = host.has_host_code;
-    ret->options.default_device =
+    ret->options.default_device |=
         host.needs_default_device || includes_driver(&ret->closure.sources);
     if (!ret->options.std_given && std_names_designators(&ret->closure.sources)) {
         strcpy(ret->options.std, "c++20");

@@ -21,8 +21,8 @@ enum {
 };
 
 #define ALLOWED                                                                          \
-    "allowed are -arch, -gencode, -std, -D, -use_fast_math, -lineinfo, -maxrregcount "   \
-    "and "                                                                               \
+    "allowed are -arch, -gencode, -std, -D, -use_fast_math, -lineinfo, -maxrregcount, "  \
+    "-default-device and "                                                               \
     "-rdc; -O, -g, -c, -o, -x, -t, -m64, -W, -Xptxas, -Xcompiler, -ccbin, --expt-* and " \
     "--extended-lambda change nothing here and are ignored"
 
@@ -196,6 +196,13 @@ static int line_info_set(struct compile_options *o, const char *value, struct er
     return 0;
 }
 
+static int default_device_set(struct compile_options *o, const char *value,
+                              struct err *err) {
+    (void)value, (void)err;
+    o->default_device = true;
+    return 0;
+}
+
 static int device_code_set(struct compile_options *o, const char *value,
                            struct err *err) {
     (void)value, (void)err;
@@ -219,6 +226,8 @@ static const struct option_rule rules[] = {
     {"--use_fast_math", FORM_FLAG, fast_math_set},
     {"-lineinfo", FORM_FLAG, line_info_set},
     {"--generate-line-info", FORM_FLAG, line_info_set},
+    {"-default-device", FORM_FLAG, default_device_set},
+    {"--device-as-default-execution-space", FORM_FLAG, default_device_set},
     {"-dc", FORM_FLAG, device_code_set},
     {"--device-c", FORM_FLAG, device_code_set},
     {"-D", FORM_JOINED, define_parse},

@@ -206,12 +206,19 @@ static bool may_throw(const struct host_blanker *b, const struct declaration *d)
     return false;
 }
 
+static bool is_main(const struct host_blanker *b, const struct declaration *d) {
+    return d->name && d->parent == SIZE_MAX && code_token_is(&b->tokens, d->name, "main");
+}
+
 /* Is it kept for a decltype, where it names nothing of the host? "auto f(...) ->
  * false_type;" counts as a variable. */
 static bool is_asked(struct host_blanker *b, const struct declaration *d) {
-    if (!d->name ||
-        !space_macros_asked(&b->macros, code_token_hash(&b->tokens, d->name)) ||
+    uint64_t name = d->name ? code_token_hash(&b->tokens, d->name) : 0;
+    if ((!b->macros.all_asked && (!name || !space_macros_asked(&b->macros, name))) ||
         names_host(b, d->first, d->last)) {
+        return false;
+    }
+    if (b->macros.all_asked && (may_throw(b, d) || is_main(b, d))) {
         return false;
     }
     b->needs_default_device = true;

@@ -394,7 +394,7 @@ static const char *name_of_half(const struct source_set *sources) {
 void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
                              struct host_guesses *guesses) {
     *guesses = (struct host_guesses){0};
-    struct known_macros macros = {.launches = {.count = 0}};
+    struct known_macros macros = {.spaces = {.all_asked = sources->default_device}};
     for (size_t i = sources->count; i-- > 0;) { /* headers before what includes them */
         struct code_tokens tokens;
         if (code_tokens_read(&tokens, sources->files[i].text, sources->files[i].len) ==

@@ -41,6 +41,7 @@ struct name_scope {        /* a namespace */
  * hash of their names; the functions that "decltype(f(0))" asks for their types, which
  * have a say without one; and what the files before had for the host alone. */
 struct space_macros {
+    bool all_asked; /* source_set.default_device: whatever has no execution space */
     struct {
         uint64_t name;
         bool global, device, host_only, function;

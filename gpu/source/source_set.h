@@ -6,6 +6,7 @@
  * SOURCE_SET_MAX_*. */
 #include "base/json.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct err;
@@ -24,7 +25,8 @@ struct source_file {
 struct source_set {
     struct source_file *files; /* files[0] is the translation unit */
     size_t count, bytes;
-    size_t appended; /* bytes of the unit, at its end */
+    size_t appended;     /* bytes of the unit, at its end */
+    bool default_device; /* -default-device: functions without an execution space stay */
 };
 
 void source_set_finish(struct source_set *s);

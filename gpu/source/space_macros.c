@@ -114,7 +114,7 @@ static void copy_names(uint64_t **to, const uint64_t *from, size_t count) {
 }
 
 bool space_macros_asked(const struct space_macros *m, uint64_t name) {
-    return has_name(m->asked, m->asked_count, name);
+    return m->all_asked || has_name(m->asked, m->asked_count, name);
 }
 
 bool space_macros_gone(const struct space_macros *m, uint64_t name) {
@@ -174,7 +174,8 @@ void space_macros_read(struct space_macros *m, const struct code_tokens *t) {
 }
 
 void space_macros_copy(struct space_macros *to, const struct space_macros *from) {
-    *to = (struct space_macros){.count = from->count,
+    *to = (struct space_macros){.all_asked = from->all_asked,
+                                .count = from->count,
                                 .asked_count = from->asked_count,
                                 .gone_count = from->gone_count};
     if (from->count > 0) {

@@ -63,6 +63,8 @@ Test(compile_options, known_options_become_the_compilers_own) {
          "o\","
          "\"/etc/x.o\",\"-g\",\"-m64\",\"-Wall\",\"-t\",\"4\",\"-ccbin\",\"g++\"]}",
          "--gpu-architecture=sm_90a --std=c++17"},
+        {"{\"options\":[\"-default-device\"]}",
+         "--gpu-architecture=sm_90a --std=c++17 -default-device"},
         {"{\"arch\":\"sm_90\",\"options\":[\"-arch=sm_80\"]}",
          "--gpu-architecture=sm_90 --std=c++17"},
     };

@@ -403,6 +403,35 @@ Test(host_code, files_of_one_compilation_know_what_went_from_headers) {
     source_set_finish(&s);
 }
 
+/* -default-device: what prepares a kernel's parameters is called from a kernel. What
+ * names the host goes all the same. */
+Test(host_code, functions_without_a_space_stay_when_they_are_the_devices) {
+    struct source_set s = {.default_device = true};
+    const char *unit = "#include \"a.h\"\n__global__ void k(P *p) { *p = P::make(3); }\n"
+                       "void check() { cudaFree(0); }\nint main() { return 0; }\n";
+    const char *header =
+        "struct P { int n;\n static P make(int n) { return {n}; }\n"
+        " operator int() const { return n; }\n"
+        " static int count() { throw 1; }\n"
+        " static int device() { int d; cudaGetDevice(&d); return d; } };\n";
+    cr_assert(zero(int, source_set_add(&s, "r0/k.cu", NULL, unit, strlen(unit), NULL)));
+    cr_assert(
+        zero(int, source_set_add(&s, "r0/a.h", NULL, header, strlen(header), NULL)));
+    struct host_code h;
+    struct host_guesses guesses;
+    host_code_blank_sources(&s, &h, &guesses);
+    host_guesses_finish(&guesses);
+    cr_expect(h.needs_default_device);
+    cr_expect_not_null(strstr(s.files[1].text, "static P make(int n) { return {n}; }"));
+    cr_expect_not_null(strstr(s.files[1].text, "operator int() const"));
+    cr_expect_null(strstr(s.files[1].text, "throw"));
+    cr_expect_null(strstr(s.files[1].text, "cudaGetDevice"));
+    cr_expect_null(strstr(s.files[0].text, "check"));
+    cr_expect_null(strstr(s.files[0].text, "main"));
+    host_code_finish(&h);
+    source_set_finish(&s);
+}
+
 /* cuRAND's ask for NVRTC themselves, and include what looks like the host's. */
 Test(host_code, headers_that_are_made_for_nvrtc_stay) {
     static const struct {
