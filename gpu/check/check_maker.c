@@ -4,6 +4,7 @@
 #include "base/json_hold.h"
 #include "base/mem.h"
 #include "gpu/check/check_result.h"
+#include "gpu/check/script_fields.h"
 #include "protocol/rpc/frame.h"
 
 /* --- what a worker is asked --- */
@@ -78,9 +79,12 @@ struct check_making {
 static void make_base(struct check_making *m) {
     const struct check_material *from = &m->from;
     autojson *own = guess_attempts_settle(from->attempts, from->input, from->answer);
-    autojson *note = guess_attempts_note(from->attempts, from->input, from->answer);
+    json_t *note = guess_attempts_note(from->attempts, from->input, from->answer);
+    const json_t *answer = own ? own : from->answer;
+    autojson *filled = script_fields_settle(from->input, answer, &note);
     m->made.base =
-        check_result_new(from->input, own ? own : from->answer, note, &m->made.keep);
+        check_result_new(from->input, filled ? filled : answer, note, &m->made.keep);
+    json_decref(note);
     m->made.keep &= !from->attempts->shortened; /* the time may be this moment's */
     if (m->made.base) {
         json_object_set(m->made.base, "worker", from->worker);

@@ -47,16 +47,41 @@ static struct python_literal read_literal(const char *text, size_t len, size_t q
     return l;
 }
 
-bool python_literal_next(const char *text, size_t len, size_t *at,
-                         struct python_literal *ret) {
-    for (; *at < len; ++*at) {
-        if (text[*at] == '#') {
-            const char *line_end = memchr(text + *at, '\n', len - *at);
-            *at = line_end ? (size_t)(line_end - text) : len - 1;
-        } else if (text[*at] == '"' || text[*at] == '\'') {
-            *ret = read_literal(text, len, *at);
-            *at = ret->end > *at ? ret->end : *at + 1;
+/* Whether nothing but blanks stands before `at` on its line, which continues none. */
+static bool begins_line(const char *text, size_t at) {
+    while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) {
+        at--;
+    }
+    if (at > 1 && text[at - 1] == '\n') {
+        at -= text[at - 2] == '\r' && at > 2 ? 2 : 1;
+        return text[at - 1] != '\\';
+    }
+    return at == 0 || text[at - 1] == '\n';
+}
+
+static bool ends_line(const char *text, size_t len, size_t at) {
+    while (at < len && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r')) {
+        at++;
+    }
+    return at == len || strchr("\n#;", text[at]);
+}
+
+bool python_literal_next(struct python_reader *r, struct python_literal *ret) {
+    for (; r->at < r->len; r->at++) {
+        char c = r->text[r->at];
+        if (c == '#') {
+            const char *line_end = memchr(r->text + r->at, '\n', r->len - r->at);
+            r->at = line_end ? (size_t)(line_end - r->text) : r->len - 1;
+        } else if (c == '"' || c == '\'') {
+            *ret = read_literal(r->text, r->len, r->at);
+            ret->alone = r->depth == 0 && begins_line(r->text, ret->start) &&
+                         ends_line(r->text, r->len, ret->end);
+            r->at = ret->end > r->at ? ret->end : r->at + 1;
             return true;
+        } else if (c && strchr("([{", c)) {
+            r->depth++;
+        } else if (c && strchr(")]}", c)) {
+            r->depth -= r->depth > 0;
         }
     }
     return false;
@@ -67,6 +92,7 @@ static bool holds(const char *text, size_t from, size_t to, const char *word) {
 }
 
 bool python_literal_is_cuda(const char *text, const struct python_literal *l) {
-    return l->triple && (holds(text, l->from, l->to, "__global__") ||
-                         holds(text, l->from, l->to, "__device__"));
+    return l->triple && !l->alone &&
+           (holds(text, l->from, l->to, "__global__") ||
+            holds(text, l->from, l->to, "__device__"));
 }

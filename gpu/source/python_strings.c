@@ -49,9 +49,10 @@ size_t python_strings_keep_cuda(char *text, size_t len, size_t unit) {
     bool inlines = memmem(text, len, "load_inline", strlen("load_inline")) != NULL;
     struct python_units units;
     python_units_find(text, len, &units);
-    size_t at = 0, kept_end = 0, first = len, index = 0;
+    struct python_reader reader = {.text = text, .len = len};
+    size_t kept_end = 0, first = len, index = 0;
     struct python_literal l;
-    while (python_literal_next(text, len, &at, &l)) {
+    while (python_literal_next(&reader, &l)) {
         if (python_literal_is_cuda(text, &l) && python_units_has(&units, unit, index++)) {
             blank(text, kept_end, l.from);
             unescape(text, &l);

@@ -93,10 +93,11 @@ static void read_plain(struct finder *f, size_t from, size_t to, unsigned *depth
 
 static void read_tokens(struct finder *f, size_t len) {
     struct python_literal l;
-    size_t at = 0, done = 0, capacity = 256;
+    struct python_reader reader = {.text = f->text, .len = len};
+    size_t done = 0, capacity = 256;
     unsigned depth = 0;
     f->tokens = xreallocarray(NULL, capacity, sizeof *f->tokens);
-    while (!f->failed && python_literal_next(f->text, len, &at, &l)) {
+    while (!f->failed && python_literal_next(&reader, &l)) {
         read_plain(f, done, l.start, &depth, &capacity);
         bool cuda = python_literal_is_cuda(f->text, &l);
         if (cuda && memmem(f->text + l.from, l.to - l.from, "__global__", 10)) {
@@ -110,7 +111,7 @@ static void read_tokens(struct finder *f, size_t len) {
                                  .depth = depth,
                                  .formatted = l.formatted},
                   &capacity);
-        done = at;
+        done = reader.at;
     }
     read_plain(f, done, len, &depth, &capacity);
     f->tokens[f->count] =

@@ -546,6 +546,31 @@ Test(kernel_check, strings_of_a_script_are_units, .timeout = 60) {
     check_room_close(&room);
 }
 
+/* A string that a run fills and that does not compile without is no mistake; one that
+ * does compile is checked, and so are the others. */
+Test(kernel_check, strings_that_a_run_fills_are_no_mistake, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    check_room_open(&room, NULL);
+    autojson *filled = check_room_check(
+        &room, json_pack("{s:s, s:s}", "name", "m.py", "source",
+                         "f('''__global__ void k() {}''')\n"
+                         "g('''\n__global__ void $name() { $body }''')\n"));
+    cr_assert(is_ok(filled));
+    cr_assert_eq(json_array_size(json_object_get(filled, "kernels")), 1);
+    const json_t *note = find_code(filled, "script_field");
+    cr_assert_not_null(note);
+    cr_assert_eq(json_get_integer(note, "line", 0), 3);
+    cr_assert_eq(json_get_integer(note, "column", 0), 17);
+
+    autojson *wrong = check_room_check(
+        &room, json_pack("{s:s, s:s}", "name", "m.py", "source",
+                         "f('''__global__ void k() { missing(); }''')\n"
+                         "g('''__global__ void $name() { $body }''')\n"));
+    cr_assert(!is_ok(wrong));
+    check_room_close(&room);
+}
+
 /* What kernels use of PyTorch's headers beside numbers: layouts as its own headers have
  * them, arithmetic as anyone's. */
 Test(kernel_check, pytorch_s_device_types, .timeout = 60) {

@@ -1,5 +1,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
+#include "gpu/source/python_fields.h"
 #include "gpu/source/python_units.h"
 
 #include <criterion/criterion.h>
@@ -44,6 +45,12 @@ Test(python_units, are_what_the_script_compiles) {
         {NAMED "f(A % 4)\nf(B % (n, m))\nf(C.replace('T', t))\n", "A B C"},
         {"s = " A "\nf(s)\ns = " B "\nf(s)\ns = " C "\nf(s)\n", "A B C"},
         {NAMED "# f(A + B + C)\nx = 'A' + 'B'\nn = 1 + 2\n", "A B C"},
+        /* statements of their own are what Python drops, or a docstring */
+        {B "\n\"\"\"A module about __global__ things.\"\"\"\nf(" A ")\ng(" B ")\n",
+         "A B"},
+        {"def f():\n    '''of __device__'''; f(" A ")\ng(" B ")\n", "A B"},
+        {"f(\n" A "\n)\nx = \\\n" B "\ny = \\\r\n" C "\n", "A B C"},
+        {"f(" A ")\n" B ".strip()\n" C " % 4\n", "A B C"},
         /* joined */
         {NAMED "f(A + B)\nf(A + C)\n", "AB AC"},
         {NAMED "f(A + '\\n' + B)\n", "AB C"},
@@ -74,6 +81,48 @@ Test(python_units, are_what_the_script_compiles) {
     }
 }
 
+/* What a run of the script puts in, by the syntax of its ways to do so. */
+Test(python_fields, are_told_from_cuda) {
+#define K "__global__ void k(int *p) "
+    static const struct {
+        const char *script, *field;
+    } cases[] = {
+        {"T(\"\"\"" K "{ *p = ${value}; }\"\"\")", "${value}"},
+        {"T(\"\"\"" K "{ *p = $value; }\"\"\")", "$value"},
+        {"f(\"\"\"__global__ void %(name)s() {}\"\"\" % d)", "%(name)s"},
+        {"f(f\"\"\"" K "{{ *p = {n:d}; }}\"\"\")", "{n:d}"},
+        {"f(\"\"\"" K "{{ *p = {0}; }}\"\"\".format(n))", "{0}"},
+        {"f(\"\"\"" K "{\n{% for x in y %} f(); {% endfor %}\n}\"\"\")", "{%"},
+        /* the first string has none, or another string has */
+        {"f('''" K "{}''')\ng('''" K "{ $x; }''')", "$x"},
+        {"f('''" K "{}''')\ng('$x')", NULL},
+        /* CUDA as it is */
+        {"f(\"\"\"" K "{ int a[] = {x}; *p = a[0] % (n) + 1; }\"\"\")", NULL},
+        {"f(\"\"\"" K "{ printf(\"%(n)s $x\"); } // $y %(z)s\"\"\")", NULL},
+        {"f(\"\"\"" K "{ asm(\"{ .reg .b32 %r; }\"); *p = '$'; }\"\"\")", NULL},
+        {"f(f\"\"\"" K "{{ *p = 1; }}\"\"\")", NULL},
+        {"\"\"\"" K "{ $x; }\"\"\"\nf('''" K "{}''')", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *script = cases[i].script;
+        struct python_field field;
+        bool found = python_field_find(script, script, strlen(script), &field);
+        cr_assert(eq(int, found, cases[i].field != NULL), "%s", script);
+        if (found) {
+            autofree char *text = xstrndup(script + field.start, field.end - field.start);
+            cr_expect(eq(str, text, (char *)cases[i].field));
+        }
+    }
+    /* in what is kept of the script */
+    const char *script = "f('''__global__ $x''')\ng('''__global__ $y''')";
+    autofree char *kept = xstrdup(script);
+    memset(kept, ' ', strlen("f('''__global__ $x''')"));
+    struct python_field field;
+    cr_assert(python_field_find(script, kept, strlen(script), &field));
+    cr_expect(eq(chr, script[field.start + 1], 'y'));
+#undef K
+}
+
 /* More than there is room for, or brackets without an end: one unit, and in time. */
 Test(python_units, are_bounded) {
     autobuf text = BUF_INIT(8u << 20);
@@ -85,7 +134,7 @@ Test(python_units, are_bounded) {
     cr_assert(eq(sz, units.count, 1));
     cr_assert(python_units_has(&units, 1, PYTHON_UNITS_MAX));
     text.len = 0;
-    buf_adds(&text, A "\n" B "\n");
+    buf_adds(&text, "f(" A ")\nf(" B ")\n");
     for (int i = 0; i < 1000000; i++) {
         buf_adds(&text, i % 2 ? "(a+" : "[b,");
     }

@@ -1,0 +1,69 @@
+#include "gpu/check/script_fields.h"
+
+#include "base/lines.h"
+#include "base/mem.h"
+#include "gpu/source/python_fields.h"
+#include "gpu/source/python_strings.h"
+#include "protocol/finding.h"
+
+#include <string.h>
+
+#define FIELD_MAX 64 /* bytes of it that are told */
+
+static bool is_error(const json_t *finding) {
+    return strcmp(json_get_string(finding, "severity", ""), "error") == 0;
+}
+
+/* Drops the errors; the first goes to *ret_first. */
+static void drop_errors(json_t *findings, json_t **ret_first) {
+    size_t kept = 0;
+    while (kept < json_array_size(findings)) {
+        json_t *finding = json_array_get(findings, kept);
+        if (!is_error(finding)) {
+            kept++;
+            continue;
+        }
+        *ret_first = *ret_first ? *ret_first : json_incref(finding);
+        json_array_remove(findings, kept);
+    }
+}
+
+static json_t *note_new(const struct source_file *file, const struct python_field *field,
+                        const json_t *error) {
+    struct lines lines;
+    lines_init(&lines, file->original, file->len);
+    size_t line = lines_at(&lines, field->start), end = lines_at(&lines, field->end);
+    struct finding_span span = {
+        .line = (int)line + 1,
+        .column = (int)(field->start - lines.starts[line]) + 1,
+        .end_line = (int)end + 1,
+        .end_column = (int)(field->end - lines.starts[end]) + 1,
+    };
+    lines_finish(&lines);
+    size_t len = field->end - field->start;
+    autofree char *message = xasprintf(
+        "%.*s is filled in when the script runs: as it stands this text does not compile "
+        "(%.200s), which need not be wrong. Check the text that the script makes.",
+        (int)(len < FIELD_MAX ? len : FIELD_MAX), file->original + field->start,
+        json_get_string(error, "message", "the compiler gave no reason"));
+    return finding_new("upskilld", "script_field", FINDING_INFO, message, file->display,
+                       &span);
+}
+
+json_t *script_fields_settle(const struct check_input *input, const json_t *answer,
+                             json_t **ret_note) {
+    const struct source_file *file = &input->closure.sources.files[0];
+    struct python_field field;
+    if (strcmp(json_get_string(answer, "outcome", ""), "rejected") != 0 ||
+        !python_strings_is_script(file->path) || !file->original ||
+        !python_field_find(file->original, file->text, file->len, &field)) {
+        return NULL;
+    }
+    json_t *ret = json_deep_copy(answer);
+    json_t *first = NULL;
+    drop_errors(json_object_get(ret, "diagnostics"), &first);
+    json_decref(*ret_note);
+    *ret_note = note_new(file, &field, first);
+    json_decref(first);
+    return ret;
+}
