@@ -108,7 +108,7 @@ static void on_written(struct json_hold *params, void *data) {
     } else if (!params) {
         fail_from_status(c, -EMSGSIZE, too_large);
     } else {
-        c->job = pool_submit_written(gpu->pool, "compile", params, &compile_needs,
+        c->job = pool_submit_written(gpu->pool, "compile", params, NULL, &compile_needs,
                                      on_answer, c);
     }
 }

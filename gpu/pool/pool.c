@@ -139,37 +139,36 @@ static void job_answered(struct rpc_request *request, int status, const json_t *
     pool_schedule(pool);
 }
 
-static void hold_release(void *hold) {
-    json_hold_unref(hold);
+/* What a message is sent from while its last bytes wait in the pipe. */
+struct sent {
+    struct json_hold *written, *files;
+};
+
+static void sent_release(void *owner) {
+    struct sent *sent = owner;
+    json_hold_unref(sent->written);
+    json_hold_unref(sent->files);
+    free(sent);
 }
 
-static struct rpc_request *written_send(struct pool_job *job, struct rpc_peer *peer) {
+static struct rpc_request *job_send(struct pool_job *job, struct rpc_peer *peer) {
+    if (!job->written) {
+        return rpc_request_start(peer, job->method, json_incref(job->params),
+                                 job_answered, job);
+    }
+    struct sent *sent = xcalloc(1, sizeof *sent);
+    sent->written = json_hold_ref(job->written);
+    sent->files = job->files ? json_hold_ref(job->files) : NULL;
     const json_t *text = json_hold_value(job->written);
     const struct rpc_written params = {
         .text = json_string_value(text),
         .len = json_string_length(text),
-        .release = hold_release,
-        .owner = json_hold_ref(job->written),
+        .member = job->files ? "files" : NULL,
+        .values = json_hold_value(job->files),
+        .release = sent_release,
+        .owner = sent,
     };
     return rpc_request_start_written(peer, job->method, &params, job_answered, job);
-}
-
-static struct rpc_request *job_send(struct pool_job *job, struct rpc_peer *peer) {
-    if (job->written) {
-        return written_send(job, peer);
-    }
-    if (!job->files) {
-        return rpc_request_start(peer, job->method, json_incref(job->params),
-                                 job_answered, job);
-    }
-    const struct rpc_texts files = {
-        .member = "files",
-        .values = json_hold_value(job->files),
-        .release = hold_release,
-        .owner = json_hold_ref(job->files),
-    };
-    return rpc_request_start_with(peer, job->method, json_incref(job->params), &files,
-                                  job_answered, job);
 }
 
 void job_run(struct pool_job *job, struct slot *slot) {
@@ -288,28 +287,20 @@ static struct pool_job *submit(struct pool_job *job, pool_done *done, void *data
     return job;
 }
 
-struct pool_job *pool_submit_files(struct pool *pool, const char *method, json_t *params,
-                                   struct json_hold *files,
-                                   const struct pool_needs *needs, pool_done *done,
-                                   void *data) {
-    struct pool_job *job = job_new(pool, method, params, needs);
-    job->files = files ? json_hold_ref(files) : NULL;
-    return submit(job, done, data);
+struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *params,
+                             const struct pool_needs *needs, pool_done *done,
+                             void *data) {
+    return submit(job_new(pool, method, params, needs), done, data);
 }
 
 struct pool_job *pool_submit_written(struct pool *pool, const char *method,
-                                     struct json_hold *written,
+                                     struct json_hold *written, struct json_hold *files,
                                      const struct pool_needs *needs, pool_done *done,
                                      void *data) {
     struct pool_job *job = job_new(pool, method, NULL, needs);
     job->written = json_hold_ref(written);
+    job->files = files ? json_hold_ref(files) : NULL;
     return submit(job, done, data);
-}
-
-struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *params,
-                             const struct pool_needs *needs, pool_done *done,
-                             void *data) {
-    return pool_submit_files(pool, method, params, NULL, needs, done, data);
 }
 
 json_t *pool_job_worker(const struct pool_job *job) {

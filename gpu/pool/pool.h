@@ -75,17 +75,12 @@ typedef void pool_done(struct pool_job *job, int status, const json_t *result,
 /* params stolen; needs (NULL = none) and its strings are copied. */
 struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *params,
                              const struct pool_needs *needs, pool_done *done, void *data);
-/* The same with params' member "files", {"name": "text without escapes"}, which is sent
- * from where it is: tens of megabytes of it do not hold up the loop. files (NULL = none)
- * gets one more holder. */
-struct pool_job *pool_submit_files(struct pool *pool, const char *method, json_t *params,
-                                   struct json_hold *files,
-                                   const struct pool_needs *needs, pool_done *done,
-                                   void *data);
 /* The same with params as JSON text, which was written elsewhere: the text of written's
- * value, a string. written gets one more holder. */
+ * value, a string. files (NULL = none) is one more member of these params, {"files":
+ * {"name": "text without escapes"}}. Tens of megabytes of both do not hold up the loop:
+ * they are sent from where they are. Each gets one more holder. */
 struct pool_job *pool_submit_written(struct pool *pool, const char *method,
-                                     struct json_hold *written,
+                                     struct json_hold *written, struct json_hold *files,
                                      const struct pool_needs *needs, pool_done *done,
                                      void *data);
 /* {"name", "host"} of the worker that the job ran on last: new reference, NULL before it

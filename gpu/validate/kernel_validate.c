@@ -9,10 +9,9 @@
 #include "gpu/pool/pool.h"
 #include "gpu/run/validate_result.h"
 #include "gpu/spec/check_case.h"
-#include "gpu/spec/spec_file.h"
 #include "gpu/validate/array_load.h"
 #include "gpu/validate/array_save.h"
-#include "gpu/validate/validate_request.h"
+#include "gpu/validate/validate_maker.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -30,8 +29,11 @@ struct module {
 
 struct kernel_validate {
     struct gpu *gpu;
-    struct check_spec spec;
-    bool has_spec;
+    const struct call_origin *origin;
+    struct validate_asked asked;
+    bool has_asked;
+    struct validate_making
+        *making; /* while a thread reads the spec or writes the request */
     struct module kernel, reference;
     struct array_load *load; /* while the spec's files are read */
     struct json_hold *files; /* then: for the worker */
@@ -56,10 +58,8 @@ struct kernel_validate {
 
 static void validate_closed(uv_handle_t *handle) {
     struct kernel_validate *v = container_of(handle, struct kernel_validate, later);
-    if (v->has_spec) { /* with perhaps a million values */
-        json_t *json = json_incref(v->spec.json);
-        check_spec_finish(&v->spec);
-        json_release(handle->loop, json);
+    if (v->has_asked) {
+        validate_asked_finish(&v->asked, handle->loop);
     }
     json_decref(v->kernel.result);
     json_decref(v->reference.result);
@@ -115,7 +115,8 @@ static void on_later(uv_timer_t *timer) {
 
 /* Nothing of it may still run. */
 static void end_later(struct kernel_validate *v) {
-    if (!v->kernel.check && !v->reference.check && !v->load && !v->job && !v->saving) {
+    if (!v->making && !v->kernel.check && !v->reference.check && !v->load && !v->job &&
+        !v->saving) {
         v->ending = true;
         uv_timer_start(&v->later, on_later, 0, 0);
     }
@@ -147,6 +148,9 @@ static void stop_all(struct kernel_validate *v) {
         if (modules[i]->check) {
             kernel_check_cancel(modules[i]->check);
         }
+    }
+    if (v->making) {
+        validate_making_cancel(v->making);
     }
     if (v->load) {
         array_load_cancel(v->load);
@@ -237,40 +241,50 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
 
 /* --- the run --- */
 
-static json_t *run_request(struct kernel_validate *v) {
-    struct err err = {0};
-    struct request_problem problem = {.err = &err};
-    json_t *request = validate_request(&v->spec, v->kernel.result, v->reference.result,
-                                       json_hold_value(v->files), v->seed, &problem);
-    if (!request) {
-        conclude(v, problem.stage, problem.code, err.msg, problem.hint);
-    }
-    return request;
-}
-
-static void run_begin(struct kernel_validate *v) {
-    json_t *request = run_request(v);
-    if (!request) {
-        end_later(v);
-        return;
-    }
+static void run_begin(struct kernel_validate *v, struct json_hold *request) {
+    const struct check_spec *spec = &v->asked.spec;
     v->step = 1;
     stage(v, "starting the run");
     const struct pool_needs needs = {
-        .gpu = !strcmp(v->spec.backend, "cuda"),
-        .prefer_gpu = !strcmp(v->spec.backend, "auto"),
+        .gpu = !strcmp(spec->backend, "cuda"),
+        .prefer_gpu = !strcmp(spec->backend, "auto"),
         .arch = json_get_string(v->kernel.result, "arch", NULL),
-        .device = v->spec.device,
+        .device = spec->device,
     };
-    v->job = pool_submit_files(gpu_pool(v->gpu), "validate", request, v->files, &needs,
-                               on_run, v);
+    v->job = pool_submit_written(gpu_pool(v->gpu), "validate", request, v->files, &needs,
+                                 on_run, v);
     json_hold_unref(take(v->files));
     pool_on_note(v->job, on_note);
 }
 
+static void on_written(struct json_hold *request, const struct request_problem *problem,
+                       void *data) {
+    struct kernel_validate *v = data;
+    v->making = NULL;
+    if (v->cancelled) {
+        end_later(v);
+    } else if (request) {
+        run_begin(v, request);
+    } else {
+        conclude(v, problem->stage, problem->code, problem->err->msg, problem->hint);
+        end_later(v);
+    }
+}
+
+static void write_begin(struct kernel_validate *v) {
+    const struct validate_material material = {
+        .spec = &v->asked.spec,
+        .kernel = v->kernel.result,
+        .reference = v->reference.result,
+        .files = json_hold_value(v->files),
+        .seed = v->seed,
+    };
+    v->making = validate_writing_start(v->origin->loop, &material, on_written, v);
+}
+
 static void run_when_ready(struct kernel_validate *v) {
     if (!v->kernel.check && !v->reference.check && !v->load) {
-        run_begin(v);
+        write_begin(v);
     }
 }
 
@@ -335,8 +349,7 @@ static bool is_template_id(const char *name) {
 }
 
 static void check_begin(struct module *m, const json_t *params,
-                        const struct spec_launch *launches, size_t count,
-                        const struct call_origin *origin) {
+                        const struct spec_launch *launches, size_t count) {
     const char *ids[SPEC_MAX_LAUNCHES + 1] = {0};
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
@@ -346,11 +359,11 @@ static void check_begin(struct module *m, const json_t *params,
     }
     const struct check_wants wants = {
         .ptx = true,
-        .cubin = strcmp(m->owner->spec.backend, "emulator") != 0,
+        .cubin = strcmp(m->owner->asked.spec.backend, "emulator") != 0,
         .instantiate = ids,
     };
-    m->check =
-        kernel_check_start_for(m->owner->gpu, params, &wants, origin, on_checked, m);
+    m->check = kernel_check_start_for(m->owner->gpu, params, &wants, m->owner->origin,
+                                      on_checked, m);
 }
 
 /* kernel/check's part of the params. */
@@ -368,7 +381,8 @@ static json_t *compile_params(const json_t *params) {
 /* The first case's launch, for exact occupancy. */
 static void add_launch(const struct kernel_validate *v, json_t *own) {
     struct check_case first;
-    if (v->spec.launch_count != 1 || check_case_resolve(&first, &v->spec, 0, NULL) < 0) {
+    if (v->asked.spec.launch_count != 1 ||
+        check_case_resolve(&first, &v->asked.spec, 0, NULL) < 0) {
         return;
     }
     const struct case_launch *l = &first.launches[0];
@@ -379,21 +393,19 @@ static void add_launch(const struct kernel_validate *v, json_t *own) {
     check_case_finish(&first);
 }
 
-static void compile_begin(struct kernel_validate *v, const json_t *params,
-                          const struct call_origin *origin) {
-    const struct check_spec *spec = &v->spec;
-    autojson *own = compile_params(params);
+static void compile_begin(struct kernel_validate *v) {
+    const struct check_spec *spec = &v->asked.spec;
+    autojson *own = compile_params(v->asked.params);
     add_launch(v, own);
     stage(v, "compiling");
-    check_begin(&v->kernel, own, spec->launches, spec->launch_count, origin);
+    check_begin(&v->kernel, own, spec->launches, spec->launch_count);
     if (spec->reference_source) {
         autojson *reference = json_copy(own);
         json_object_del(reference, "path");
         json_object_del(reference, "launch");
         json_object_set_new(reference, "source", json_string(spec->reference_source));
         json_object_set_new(reference, "name", json_string("reference.cu"));
-        check_begin(&v->reference, reference, spec->reference, spec->reference_count,
-                    origin);
+        check_begin(&v->reference, reference, spec->reference, spec->reference_count);
     } else if (spec->expect == EXPECT_KERNEL) {
         /* Kernels of the same source: their template-ids too. */
         for (size_t i = 0; i < spec->reference_count; i++) {
@@ -408,24 +420,12 @@ static void compile_begin(struct kernel_validate *v, const json_t *params,
 
 /* --- start --- */
 
-static bool cases_are_possible(struct kernel_validate *v) {
+static bool save_is_possible(struct kernel_validate *v) {
+    const struct call_origin *origin = v->origin;
     struct err err = {0};
-    for (size_t i = 0; i < v->spec.case_count; i++) {
-        struct check_case c;
-        if (check_case_resolve(&c, &v->spec, i, &err) < 0) {
-            refuse(v, CALL_BAD_PARAMS, "bad_spec", NULL, err.msg);
-            return false;
-        }
-        check_case_finish(&c);
-    }
-    return true;
-}
-
-static bool save_is_possible(struct kernel_validate *v,
-                             const struct call_origin *origin) {
-    struct err err = {0};
-    if (!v->spec.save.dir || array_save_new(&v->save, origin->loop, v->spec.save.dir,
-                                            origin->roots, &err) == 0) {
+    if (!v->asked.spec.save.dir ||
+        array_save_new(&v->save, origin->loop, v->asked.spec.save.dir, origin->roots,
+                       &err) == 0) {
         return true;
     }
     refuse(v, err.code == -EACCES || err.code == -EXDEV ? CALL_REFUSED : CALL_BAD_PARAMS,
@@ -434,10 +434,33 @@ static bool save_is_possible(struct kernel_validate *v,
 }
 
 static void pick_seed(struct kernel_validate *v) {
-    v->seed = v->spec.seed;
-    if (!v->spec.has_seed && getrandom(&v->seed, sizeof v->seed, 0) != sizeof v->seed) {
+    v->seed = v->asked.spec.seed;
+    if (!v->asked.spec.has_seed &&
+        getrandom(&v->seed, sizeof v->seed, 0) != sizeof v->seed) {
         v->seed = (uint64_t)uv_hrtime();
     }
+}
+
+static void on_read(int r, const struct validate_asked *asked,
+                    const struct check_refusal *refusal, void *data) {
+    struct kernel_validate *v = data;
+    v->making = NULL;
+    v->has_asked = r == 0;
+    v->asked = *asked;
+    if (r < 0 && r != -ECANCELED) {
+        v->refused = true;
+        v->refusal = *refusal;
+    }
+    if (r == 0 && !v->cancelled && save_is_possible(v)) {
+        v->steps = 1 + (double)asked->spec.case_count * asked->spec.trials;
+        pick_seed(v);
+        if (asked->spec.array_count) {
+            v->load = array_load_start(v->origin->loop, &v->asked.spec, asked->folder,
+                                       v->origin->roots, on_loaded, v);
+        }
+        compile_begin(v);
+    }
+    end_later(v);
 }
 
 struct kernel_validate *kernel_validate_start(struct gpu *gpu, const json_t *params,
@@ -445,40 +468,12 @@ struct kernel_validate *kernel_validate_start(struct gpu *gpu, const json_t *par
                                               kernel_validate_stage *on_stage,
                                               kernel_validate_done *done, void *data) {
     struct kernel_validate *v = xcalloc(1, sizeof *v);
-    struct err err = {0};
     *v = (struct kernel_validate){
-        .gpu = gpu, .stage = on_stage, .done = done, .data = data};
+        .gpu = gpu, .origin = origin, .stage = on_stage, .done = done, .data = data};
     v->kernel.owner = v->reference.owner = v;
     uv_timer_init(origin->loop, &v->later);
-    autojson *joined = NULL;
-    autofree char *folder = NULL;
-    if (spec_file_is_needed(params)) {
-        joined = spec_file_join(params, origin->roots, &folder, &err);
-        if (!joined) {
-            refuse(v, err.code == -EACCES ? CALL_REFUSED : CALL_BAD_PARAMS, "no_spec",
-                   NULL, err.msg);
-            end_later(v);
-            return v;
-        }
-        params = joined;
-    }
-    if (check_spec_read(&v->spec, params, &err) < 0) {
-        refuse(v, CALL_BAD_PARAMS, "bad_spec", NULL, err.msg);
-        end_later(v);
-        return v;
-    }
-    v->has_spec = true;
-    v->steps = 1 + (double)v->spec.case_count * v->spec.trials;
-    pick_seed(v);
-    if (cases_are_possible(v) && save_is_possible(v, origin)) {
-        uv_timer_start(&v->later, on_later, TELL_MS, TELL_MS);
-        if (v->spec.array_count) {
-            v->load = array_load_start(origin->loop, &v->spec, folder, origin->roots,
-                                       on_loaded, v);
-        }
-        compile_begin(v, params, origin);
-    }
-    end_later(v);
+    uv_timer_start(&v->later, on_later, TELL_MS, TELL_MS);
+    v->making = validate_reading_start(origin->loop, params, origin->roots, on_read, v);
     return v;
 }
 

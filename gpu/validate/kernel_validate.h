@@ -15,6 +15,7 @@ typedef void kernel_validate_done(struct kernel_validate *v, json_t *result,
  * the compilation and the trials. At least every second and a half. May be NULL. */
 typedef void kernel_validate_stage(struct kernel_validate *v, double done, double total,
                                    const char *words, void *data);
+/* origin must live until then; params stay as they are. */
 struct kernel_validate *kernel_validate_start(struct gpu *gpu, const json_t *params,
                                               const struct call_origin *origin,
                                               kernel_validate_stage *stage,

@@ -1,5 +1,6 @@
 #include "gpu/validate/validate_request.h"
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/check/kernel_entries.h"
@@ -8,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,51 +21,39 @@
 #define SAVE_MS 120000                           /* for files, over a slow line */
 #define MAX_REQUEST ((size_t)(64u << 20) - 4096) /* FRAME_MAX_BODY and an envelope */
 
-static json_t *refuse(struct request_problem *p, const char *stage, const char *code,
-                      const char *hint) {
+/* p->err has the message. */
+static int refuse(struct request_problem *p, const char *stage, const char *code,
+                  const char *hint) {
     p->stage = stage;
     p->code = code;
     p->hint = hint;
-    return NULL;
+    return -EINVAL;
 }
 
 /* --- does a message hold it? --- */
 
-/* Bytes that a value takes as text, at most. */
-static size_t text_bytes(const json_t *value) {
-    const char *key, *text = json_string_value(value);
-    size_t i, bytes = json_is_real(value) ? 26 : 22; /* the longest number */
-    json_t *item;
-    for (i = 0; text && i < json_string_length(value); i++) {
-        unsigned char c = (unsigned char)text[i];
-        bytes += c < 0x20 ? 6 : c == '"' || c == '\\' ? 2 : 1;
-    }
-    json_array_foreach(value, i, item) {
-        bytes += text_bytes(item);
-    }
-    json_object_foreach((json_t *)(uintptr_t)value, key, item) {
-        bytes += text_bytes(item) + strlen(key) * 6 + 4;
-    }
-    return bytes;
-}
-
-static bool request_fits(const json_t *request, const json_t *files,
-                         struct request_problem *problem) {
+static size_t files_bytes(const json_t *files) {
     const char *key;
-    size_t bytes = text_bytes(request);
+    size_t bytes = 0;
     json_t *file;
     json_object_foreach((json_t *)(uintptr_t)files, key, file) {
         bytes += json_string_length(file) + strlen(key) * 6 + 8; /* base64 */
     }
-    if (bytes < MAX_REQUEST) {
-        return true;
+    return bytes;
+}
+
+static int write_within(const json_t *request, const json_t *files, struct buf *out,
+                        struct request_problem *problem) {
+    size_t bytes = files_bytes(files);
+    out->max = bytes < MAX_REQUEST ? MAX_REQUEST - bytes : 0;
+    if (json_write(out, request) == 0) {
+        return 0;
     }
     err_set(problem->err, -EMSGSIZE,
             "the values, the files and the compiled code of this check are more than one "
             "message to a worker holds (64 MiB)");
-    refuse(problem, "spec", "too_large",
-           "write fewer numbers out: an init like normal, or smaller files");
-    return false;
+    return refuse(problem, "spec", "too_large",
+                  "write fewer numbers out: an init like normal, or smaller files");
 }
 
 /* --- kernels and launches --- */
@@ -102,9 +92,11 @@ static json_t *entries_of(const json_t *compiled, const struct spec_launch *laun
     const char *code;
     json_t *entries = kernel_entries(json_object_get(compiled, "kernels"), launches,
                                      count, &code, problem->err);
-    return entries ? entries
-                   : refuse(problem, stage, code,
-                            "a template is named with its arguments: \"k<float, 256>\"");
+    if (!entries) {
+        refuse(problem, stage, code,
+               "a template is named with its arguments: \"k<float, 256>\"");
+    }
+    return entries;
 }
 
 /* --- the request --- */
@@ -136,9 +128,9 @@ static void move_code(json_t *request, json_t *kernel, json_t *reference) {
     json_object_del(kernel, "cubin");
 }
 
-json_t *validate_request(const struct check_spec *spec, json_t *kernel, json_t *reference,
-                         const json_t *files, uint64_t seed,
-                         struct request_problem *problem) {
+int validate_request(const struct check_spec *spec, json_t *kernel, json_t *reference,
+                     const json_t *files, uint64_t seed, struct buf *out,
+                     struct request_problem *problem) {
     json_t *other = spec->reference_source ? reference : kernel;
     autojson *entries =
         entries_of(kernel, spec->launches, spec->launch_count, "spec", problem);
@@ -148,17 +140,13 @@ json_t *validate_request(const struct check_spec *spec, json_t *kernel, json_t *
                          problem)
             : json_null();
     if (!entries || !reference_entries || !launches_are_possible(spec, kernel, problem)) {
-        return NULL;
+        return -EINVAL;
     }
     char text[24];
     snprintf(text, sizeof text, "0x%016" PRIx64, seed);
-    json_t *request = json_pack(
+    autojson *request = json_pack(
         "{s:o, s:O, s:O, s:s, s:o}", "spec", plain_spec(spec), "entries", entries,
         "reference_entries", reference_entries, "seed", text, "limits", limits_of(spec));
     move_code(request, kernel, other);
-    if (!request_fits(request, files, problem)) {
-        json_decref(request);
-        return NULL;
-    }
-    return request;
+    return write_within(request, files, out, problem);
 }

@@ -3,6 +3,8 @@
  * modules (the request of gpu/run/validate_run.h). */
 #include "gpu/spec/check_spec.h"
 
+struct buf;
+
 /* Where a request that cannot be made belongs in kernel/validate's `error`. */
 struct request_problem {
     const char *stage, *code, *hint; /* hint may be NULL */
@@ -11,9 +13,9 @@ struct request_problem {
 
 /* kernel, reference: kernel/check's results with "ptx" and "cubin", which are taken out
  * of them; reference NULL: the kernel's own source. files: what array_load read, or NULL;
- * it counts, and is sent beside the request (pool_submit_files). New reference; NULL with
- * *problem: a kernel that there is not, a launch that cannot be, more than a message
- * holds. */
-json_t *validate_request(const struct check_spec *spec, json_t *kernel, json_t *reference,
-                         const json_t *files, uint64_t seed,
-                         struct request_problem *problem);
+ * it counts, and is sent beside the request (pool_submit_written). The request as JSON
+ * text into out, whose limit is set here. 0, or -EINVAL with *problem: a kernel that
+ * there is not, a launch that cannot be, more than a message holds. */
+int validate_request(const struct check_spec *spec, json_t *kernel, json_t *reference,
+                     const json_t *files, uint64_t seed, struct buf *out,
+                     struct request_problem *problem);

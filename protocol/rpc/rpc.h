@@ -43,7 +43,7 @@ struct rpc_events {
      * what may be left out when the reader is slow. Must not free the peer. */
     void (*send)(struct rpc_peer *peer, char *bytes, size_t len, bool droppable,
                  void *data);
-    /* Optional. A message with long texts (rpc_request_start_with), framed as a line:
+    /* Optional. A message with long texts (rpc_request_start_written), framed as a line:
      * what rope holds is the callee's, who moves it away or finishes it. NULL, other
      * framing or a trace: it is joined and goes through `send`. Must not free the peer.
      */
@@ -146,28 +146,20 @@ typedef void rpc_response(struct rpc_request *request, int status, const json_t 
  * be larger than a message may be. */
 struct rpc_request *rpc_request_start(struct rpc_peer *peer, const char *method,
                                       json_t *params, rpc_response *cb, void *data);
-/* Long texts that are sent from where they are: one more member of params, {"name":
- * "text"}. Writing and copying tens of megabytes would hold up the loop. */
-struct rpc_texts {
-    const char *member;   /* a plain name that params does not have */
-    const json_t *values; /* strings in which nothing needs an escape, such as base64;
-                             unchanged until the release */
-    void (*release)(void *owner);
-    void *owner;
-};
-/* The same with texts; params (an object) is stolen. release is called exactly once, from
- * inside this call, when it fails too, or later from the loop. */
-struct rpc_request *rpc_request_start_with(struct rpc_peer *peer, const char *method,
-                                           json_t *params, const struct rpc_texts *texts,
-                                           rpc_response *cb, void *data);
-/* Params that were written elsewhere: a JSON text on one line, which is sent from where
- * it is. release as above. */
+/* Params that were written elsewhere, and long texts in them: all is sent from where it
+ * is. Writing and copying tens of megabytes would hold up the loop. */
 struct rpc_written {
-    const char *text;
+    const char *text; /* of JSON, on one line */
     size_t len;
-    void (*release)(void *owner);
+    /* Optional. text is an object and gets one more member, {"member": values}: strings
+     * in which nothing needs an escape, such as base64. */
+    const char *member;
+    const json_t *values;
+    void (*release)(void *owner); /* until then nobody changes either */
     void *owner;
 };
+/* release is called exactly once, from inside this call, when it fails too, or later from
+ * the loop. */
 struct rpc_request *rpc_request_start_written(struct rpc_peer *peer, const char *method,
                                               const struct rpc_written *params,
                                               rpc_response *cb, void *data);

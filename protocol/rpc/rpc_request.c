@@ -87,7 +87,7 @@ struct rpc_request *rpc_request_start(struct rpc_peer *peer, const char *method,
     return request;
 }
 
-/* --- with long texts --- */
+/* --- written elsewhere --- */
 
 static void add_name(struct buf *out, const char *name) {
     json_t *text = json_text(name, strlen(name));
@@ -96,13 +96,15 @@ static void add_name(struct buf *out, const char *name) {
     json_decref(text);
 }
 
-/* As the last member of an object that is not closed yet. */
-static void add_texts(struct rope *rope, const struct rpc_texts *texts) {
+/* The object with its last member. */
+static void add_object(struct rope *rope, const struct rpc_written *params) {
     const char *name, *separator = "{";
     const json_t *text;
-    add_name(&rope->own, texts->member);
+    rope_add_text(rope, params->text, params->len - 1); /* without its last brace */
+    buf_adds(&rope->own, params->len > strlen("{}") ? "," : "");
+    add_name(&rope->own, params->member);
     /* Jansson's iterator takes no const. */
-    json_object_foreach((json_t *)(uintptr_t)texts->values, name, text) {
+    json_object_foreach((json_t *)(uintptr_t)params->values, name, text) {
         buf_adds(&rope->own, separator);
         separator = ",";
         add_name(&rope->own, name);
@@ -110,29 +112,23 @@ static void add_texts(struct rope *rope, const struct rpc_texts *texts) {
         rope_add_text(rope, json_string_value(text), json_string_length(text));
         buf_addc(&rope->own, '"');
     }
-    buf_adds(&rope->own, *separator == '{' ? "{}" : "}");
+    buf_adds(&rope->own, *separator == '{' ? "{}}" : "}}");
 }
 
-static struct rope rope_begin(json_int_t id, const char *method,
-                              void (*release)(void *owner), void *owner) {
+static struct rope rope_of(json_int_t id, const char *method,
+                           const struct rpc_written *params) {
     struct rope rope = ROPE_INIT(FRAME_MAX_BODY);
-    rope.release = release;
-    rope.owner = owner;
+    rope.release = params->release;
+    rope.owner = params->owner;
     buf_addf(&rope.own, "{\"jsonrpc\":\"2.0\",\"id\":%" JSON_INTEGER_FORMAT, id);
     add_method(&rope.own, method);
-    return rope;
-}
-
-static struct rope rope_with_texts(json_int_t id, const char *method, json_t *params,
-                                   const struct rpc_texts *texts) {
-    struct rope rope = rope_begin(id, method, texts->release, texts->owner);
-    rpc_write_member(&rope.own, "params", params);
-    if (!rope.own.full) {
-        rope.own.len--; /* the brace that closes params */
-        buf_adds(&rope.own, json_object_size(params) ? "," : "");
-        add_texts(&rope, texts);
-        buf_adds(&rope.own, "}}");
+    buf_adds(&rope.own, ",\"params\":");
+    if (params->member) {
+        add_object(&rope, params);
+    } else {
+        rope_add_text(&rope, params->text, params->len);
     }
+    buf_addc(&rope.own, '}');
     return rope;
 }
 
@@ -163,22 +159,10 @@ static struct rpc_request *rope_start(struct rpc_peer *peer, struct rope *rope,
     return request;
 }
 
-struct rpc_request *rpc_request_start_with(struct rpc_peer *peer, const char *method,
-                                           json_t *params, const struct rpc_texts *texts,
-                                           rpc_response *cb, void *data) {
-    struct rope rope = rope_with_texts(peer->next_id + 1, method, params, texts);
-    json_decref(params);
-    return rope_start(peer, &rope, cb, data);
-}
-
 struct rpc_request *rpc_request_start_written(struct rpc_peer *peer, const char *method,
                                               const struct rpc_written *params,
                                               rpc_response *cb, void *data) {
-    struct rope rope =
-        rope_begin(peer->next_id + 1, method, params->release, params->owner);
-    buf_adds(&rope.own, ",\"params\":");
-    rope_add_text(&rope, params->text, params->len);
-    buf_addc(&rope.own, '}');
+    struct rope rope = rope_of(peer->next_id + 1, method, params);
     return rope_start(peer, &rope, cb, data);
 }
 

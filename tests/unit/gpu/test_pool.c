@@ -270,8 +270,10 @@ static struct pool_job *submit_files(struct room *room, const char *method, json
                                      struct answer *a) {
     *a = (struct answer){0};
     struct json_hold *hold = json_hold_new(&room->loop, files);
-    struct pool_job *job = pool_submit_files(
-        room->pool, method, json_pack("{s:i}", "n", 1), hold, NULL, on_done, a);
+    struct json_hold *params = json_hold_new(&room->loop, json_string("{\"n\":1}"));
+    struct pool_job *job =
+        pool_submit_written(room->pool, method, params, hold, NULL, on_done, a);
+    json_hold_unref(params);
     json_hold_unref(hold); /* the job is the other holder */
     return job;
 }

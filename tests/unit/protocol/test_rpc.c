@@ -413,9 +413,10 @@ static void send_texts(const struct rpc_events *events, enum frame_mode mode,
     open_end(&end, events);
     rpc_peer_free(end.peer);
     end.peer = rpc_peer_new(mode, FRAME_MAX_BODY, events, &end);
-    const struct rpc_texts texts = {"files", values, on_release, &end};
-    struct rpc_request *r = rpc_request_start_with(
-        end.peer, "run", json_loads(params, 0, NULL), &texts, on_response, &o);
+    const struct rpc_written written = {params, strlen(params), "files",
+                                        values, on_release,     &end};
+    struct rpc_request *r =
+        rpc_request_start_written(end.peer, "run", &written, on_response, &o);
     cr_assert(not(zero(ptr, r)));
     cr_assert(eq(uint, end.released, 1));
     if (mode == FRAME_HEADERS) {
@@ -466,7 +467,7 @@ static void written_is_sent(const struct rpc_events *events, enum frame_mode mod
     rpc_peer_free(end.peer);
     end.peer = rpc_peer_new(mode, FRAME_MAX_BODY, events, &end);
     end.sent.max = SIZE_MAX / 4;
-    const struct rpc_written written = {params, len, on_release, &end};
+    const struct rpc_written written = {params, len, NULL, NULL, on_release, &end};
     struct rpc_request *r =
         rpc_request_start_written(end.peer, "run", &written, on_response, &o);
     cr_assert(eq(int, r != NULL, fits));
@@ -518,9 +519,9 @@ Test(rpc, long_texts_have_the_limit_of_a_message) {
         json_object_set_new(values, "a", json_stringn(many, len));
         json_object_set_new(values, "b", json_stringn(many, len + rest + over));
         end.sent.max = SIZE_MAX / 4;
-        const struct rpc_texts texts = {"files", values, on_release, &end};
-        struct rpc_request *r = rpc_request_start_with(end.peer, "run", json_object(),
-                                                       &texts, on_response, &o);
+        const struct rpc_written written = {"{}", 2, "files", values, on_release, &end};
+        struct rpc_request *r =
+            rpc_request_start_written(end.peer, "run", &written, on_response, &o);
         cr_assert(eq(int, r != NULL, !over));
         cr_assert(eq(sz, end.sent.len, over ? 0 : FRAME_MAX_BODY + 1));
         cr_assert(eq(uint, end.released, 1));

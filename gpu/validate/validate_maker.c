@@ -1,0 +1,154 @@
+#include "gpu/validate/validate_maker.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/json_hold.h"
+#include "base/mem.h"
+#include "base/strings.h"
+#include "gpu/spec/check_case.h"
+#include "gpu/spec/spec_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+struct validate_making {
+    uv_work_t work;
+};
+
+void validate_making_cancel(struct validate_making *making) {
+    uv_cancel((uv_req_t *)&making->work);
+}
+
+/* --- reading --- */
+
+struct reading {
+    struct validate_making making;
+    json_t *params;
+    char **roots;
+    int r;
+    struct validate_asked asked;
+    struct check_refusal refusal;
+    validate_reading_done *done;
+    void *data;
+};
+
+void validate_asked_finish(struct validate_asked *asked, uv_loop_t *loop) {
+    json_t *spec = json_incref(asked->spec.json);
+    check_spec_finish(&asked->spec);
+    json_release(loop, spec); /* with perhaps a million values */
+    json_release(loop, asked->params);
+    free(asked->folder);
+}
+
+static int refuse(struct reading *r, const char *reason, const struct err *err) {
+    r->refusal = (struct check_refusal){
+        .fault = err->code == -EACCES ? CALL_REFUSED : CALL_BAD_PARAMS, .reason = reason};
+    snprintf(r->refusal.message, sizeof r->refusal.message, "%s", err->msg);
+    return err->code;
+}
+
+static int cases_check(const struct check_spec *spec, struct err *err) {
+    int n = 0;
+    for (size_t i = 0; i < spec->case_count && n >= 0; i++) {
+        struct check_case c;
+        n = check_case_resolve(&c, spec, i, err);
+        if (n >= 0) {
+            check_case_finish(&c);
+        }
+    }
+    return n < 0 ? n : 0;
+}
+
+static int read_spec(struct reading *r) {
+    struct validate_asked *asked = &r->asked;
+    struct err err = {0};
+    if (spec_file_is_needed(r->params)) {
+        asked->params = spec_file_join(r->params, (const char *const *)r->roots,
+                                       &asked->folder, &err);
+        if (!asked->params) {
+            return refuse(r, "no_spec", &err);
+        }
+    } else {
+        asked->params = json_incref(r->params);
+    }
+    if (check_spec_read(&asked->spec, asked->params, &err) < 0) {
+        return refuse(r, "bad_spec", &err);
+    }
+    if (cases_check(&asked->spec, &err) < 0) {
+        check_spec_finish(&asked->spec);
+        return refuse(r, "bad_spec", &err);
+    }
+    return 0;
+}
+
+static void read_on_thread(uv_work_t *work) {
+    struct reading *r = container_of(work, struct reading, making.work);
+    r->r = read_spec(r);
+    if (r->r < 0) {
+        json_decref(take(r->asked.params));
+        free(take(r->asked.folder));
+    }
+}
+
+static void on_read(uv_work_t *work, int status) {
+    struct reading *r = container_of(work, struct reading, making.work);
+    r->done(status < 0 ? -ECANCELED : r->r, &r->asked, &r->refusal, r->data);
+    json_release(work->loop, r->params);
+    strings_free(r->roots);
+    free(r);
+}
+
+struct validate_making *validate_reading_start(uv_loop_t *loop, const json_t *params,
+                                               const char *const *roots,
+                                               validate_reading_done *done, void *data) {
+    struct reading *r = xcalloc(1, sizeof *r);
+    r->params = json_incref((json_t *)(uintptr_t)params);
+    r->roots = strings_copy(roots);
+    r->done = done;
+    r->data = data;
+    uv_queue_work(loop, &r->making.work, read_on_thread, on_read);
+    return &r->making;
+}
+
+/* --- writing --- */
+
+struct writing {
+    struct validate_making making;
+    struct validate_material from;
+    json_t *text; /* NULL: problem */
+    struct err err;
+    struct request_problem problem;
+    validate_writing_done *done;
+    void *data;
+};
+
+static void write_on_thread(uv_work_t *work) {
+    struct writing *w = container_of(work, struct writing, making.work);
+    const struct validate_material *from = &w->from;
+    autobuf text = BUF_INIT(SIZE_MAX / 4);
+    if (validate_request(from->spec, from->kernel, from->reference, from->files,
+                         from->seed, &text, &w->problem) == 0) {
+        w->text = json_stringn_nocheck(text.data, text.len);
+    }
+}
+
+static void on_written(uv_work_t *work, int status) {
+    (void)status; /* without text and problem when it was cancelled */
+    struct writing *w = container_of(work, struct writing, making.work);
+    struct json_hold *params = w->text ? json_hold_new(work->loop, w->text) : NULL;
+    w->done(params, &w->problem, w->data);
+    json_hold_unref(params);
+    free(w);
+}
+
+struct validate_making *validate_writing_start(uv_loop_t *loop,
+                                               const struct validate_material *material,
+                                               validate_writing_done *done, void *data) {
+    struct writing *w = xcalloc(1, sizeof *w);
+    w->from = *material;
+    w->problem.err = &w->err;
+    w->done = done;
+    w->data = data;
+    uv_queue_work(loop, &w->making.work, write_on_thread, on_written);
+    return &w->making;
+}
