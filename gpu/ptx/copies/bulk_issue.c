@@ -180,12 +180,26 @@ static void lane_store(struct warp *w, const struct step *s, unsigned lane) {
     bulk_add(w->block, &w->block->stores, &c);
 }
 
+/* CUTLASS's epilogues have a whole warp issue each store, which the device does once:
+ * equal stores of one instruction are the first lane's. Reductions are not, nor loads,
+ * whose bytes an mbarrier counts. */
+static bool repeats(struct warp *w, const struct step *s, unsigned lane, unsigned first,
+                    bool sized) {
+    return lane != first && !(s->aux & AUX_TO_SHARED) &&
+           AUX_OPERATION(s->aux) == BULK_NO_OPERATION &&
+           operand(w, s, lane, OPERAND_TO) == operand(w, s, first, OPERAND_TO) &&
+           operand(w, s, lane, OPERAND_FROM) == operand(w, s, first, OPERAND_FROM) &&
+           (!sized ||
+            operand(w, s, lane, OPERAND_SIZE) == operand(w, s, first, OPERAND_SIZE));
+}
+
 void step_bulk(struct warp *w, const struct step *s, uint32_t mask) {
+    unsigned first = mask ? (unsigned)__builtin_ctz(mask) : 0;
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctz(m);
         if (s->aux & AUX_TO_SHARED) {
             lane_load(w, s, lane);
-        } else {
+        } else if (!repeats(w, s, lane, first, true)) {
             lane_store(w, s, lane);
         }
     }
@@ -266,11 +280,27 @@ static bool tensor_of(struct warp *w, const struct step *s, unsigned lane,
     return !ret->map.im2col || im2col_check(w, s, lane, ret, !load);
 }
 
+/* A tile or im2col store, to the same place of the same tensor. */
+static bool repeats_tensor(struct warp *w, const struct step *s, unsigned lane,
+                           unsigned first) {
+    const struct vector_registers *v = &w->worker->run->program->vectors[s->extra + 1];
+    bool same = repeats(w, s, lane, first, false);
+    for (unsigned d = 0; same && d < s->vector; d++) {
+        const int32_t *at = LANES(const int32_t, w, v->registers[d]);
+        same = at[lane] == at[first];
+    }
+    return same;
+}
+
 void step_bulk_tensor(struct warp *w, const struct step *s, uint32_t mask) {
     bool load = s->aux & AUX_TO_SHARED;
+    unsigned first = mask ? (unsigned)__builtin_ctz(mask) : 0;
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctz(m);
         struct tensor_copy t = {0};
+        if (repeats_tensor(w, s, lane, first)) {
+            continue;
+        }
         if (!tensor_of(w, s, lane, &t)) {
             continue;
         }

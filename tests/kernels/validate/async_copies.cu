@@ -227,3 +227,18 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) multicast_ring(const int* x
     y[blockIdx.x * 128 + threadIdx.x] = sum;
   }
 }
+
+// As CUTLASS's epilogues store: every lane of a warp issues the same copy, and waits for it.
+extern "C" __global__ void warp_store(float* y, float*, const __grid_constant__ CUtensorMap map) {
+  __shared__ alignas(128) float tile[8 * 32];
+  for (int i = threadIdx.x; i < 8 * 32; i += blockDim.x) tile[i] = blockIdx.x * 1000 + i;
+  fence_async();
+  __syncthreads();
+  if (threadIdx.x / 32 == 1) {
+    store_2d(&map, 0, blockIdx.x * 8, tile);
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+                 :: "l"(y + blockIdx.x * 8 * 32), "r"(shared(tile)), "r"(8 * 32 * 4) : "memory");
+    commit();
+    wait_read<0>();
+  }
+}

@@ -85,6 +85,11 @@ def copies():
     x, xv = given("x", "int32", (10, 128), head(9, 0, 1000))
     yield check("multicast_ring", "multicast_ring", [4], [160], [x, out("y", "int32", 4, 128), i32("rows", 10)],
                 {"y": [xv.sum(0) * (blk % 2 + 1) for blk in range(4)]})
+    tiles = np.arange(3)[:, None] * 1000 + np.arange(8 * 32)
+    one = check("warp_store", "warp_store", [3], [64],
+                [out("y", "float32", 24, 32), out("z", "float32", 24, 32), tensor_map("z", 8, 32)], {"y": tiles, "z": tiles})
+    one["spec"]["checks"] = ["memory", "initialized", "race", "barrier"]
+    yield one
     # Blocks of a 4 x 2 grid in clusters of 2 x 2; ranks run along x first.
     y = np.zeros((2, 4, 64), int)
     for row in range(2):
