@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "gpu/pool/pool.h"
+#include "protocol/face.h"
 
 #include <stdbool.h>
 
@@ -26,6 +27,7 @@ struct config {
     unsigned compile_timeout_s;
     size_t cache_bytes;
     unsigned tool_wait_s, debounce_ms;
+    enum structured_content structured;
     json_t *models;           /* {alias: a model (skills/models/model.h)}, or NULL */
     char *teacher, *judge;    /* names of models, or NULL */
     const char *links;        /* which are fetched: "public", "none", "any"; static */

@@ -326,6 +326,7 @@ static void init_face(struct daemon *d) {
     d->settings = face_settings_default;
     d->settings.tool_wait_ms = 1000 * d->config->tool_wait_s;
     d->settings.debounce_ms = d->config->debounce_ms;
+    d->settings.structured = d->config->structured;
     set_client("", "", d);
     set_roots(NULL, d);
     d->origin.loop = &d->loop;

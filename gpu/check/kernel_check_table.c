@@ -44,7 +44,8 @@
     "with "                                                                              \
     "wgmma, setmaxnreg and TMA.\", \"default\": \"sm_90a\"},"                            \
     "\"defines\": {\"type\": \"object\", \"description\": \"Macros: name to value.\","   \
-    " \"additionalProperties\": {\"type\": [\"string\", \"integer\"]}, "                 \
+    " \"additionalProperties\": {\"anyOf\": [{\"type\": \"string\"}, "                   \
+    "{\"type\": \"integer\"}]}, "                                                        \
     "\"maxProperties\": 256}"
 
 static const char params_schema[] =

@@ -1,5 +1,6 @@
 /* What a call looks like as the result of tools/call: text for the model, and the same as
- * structured content for programs. */
+ * structured content for programs. A client that would show its model the latter gets the
+ * text alone. */
 #include "protocol/mcp/mcp_internal.h"
 
 #include "base/buf.h"
@@ -19,10 +20,18 @@ static json_t *tool_result(json_t *content, bool is_error) {
     return json_pack("{s:o,s:b}", "content", content, "isError", is_error);
 }
 
-/* structured is stolen. Revisions before 2025-06-18 do not know it; legacy ones take
- * nothing but objects. */
-static void add_structured(json_t *result, enum mcp_version version, json_t *structured) {
-    if (structured && version >= MCP_2025_06_18 &&
+/* Revisions before 2025-06-18 do not know it. */
+static bool wants_structured(const struct mcp *m, enum mcp_version version) {
+    enum structured_content setting = m->host->settings->structured;
+    return version >= MCP_2025_06_18 &&
+           (setting == STRUCTURED_AUTO ? !m->shows_structured
+                                       : setting == STRUCTURED_ALWAYS);
+}
+
+/* structured is stolen. Legacy revisions take nothing but objects. */
+static void add_structured(const struct mcp *m, json_t *result, enum mcp_version version,
+                           json_t *structured) {
+    if (structured && wants_structured(m, version) &&
         (version >= MCP_2026_07_28 || json_is_object(structured))) {
         json_object_set_new(result, "structuredContent", structured);
     } else {
@@ -41,7 +50,7 @@ static json_t *bounded_content(const struct mcp *m, enum mcp_version version,
     int note_len = snprintf(
         note, sizeof note, "\n[cut: this text has %s%zu bytes%s]",
         text->full ? "more than " : "", text->len,
-        version >= MCP_2025_06_18 ? "; structuredContent has the whole result" : "");
+        wants_structured(m, version) ? "; structuredContent has the whole result" : "");
     size_t room = max > (size_t)note_len ? max - (size_t)note_len : 0;
     size_t kept = text_cut(text->data, text->len, room);
     autobuf cut = BUF_INIT(kept + (size_t)note_len);
@@ -101,7 +110,7 @@ json_t *mcp_result_success(const struct mcp *m, enum mcp_version version,
         describe(&text, op, told);
     }
     json_t *all = tool_result(bounded_content(m, version, &text), false);
-    add_structured(all, version, told);
+    add_structured(m, all, version, told);
     return all;
 }
 
@@ -138,7 +147,7 @@ json_t *mcp_result_failure(const struct mcp *m, enum mcp_version version,
             json_object_set_new(error, fields[i][0], json_text(value, strlen(value)));
         }
     }
-    add_structured(all, version, json_pack("{s:o}", "error", error));
+    add_structured(m, all, version, json_pack("{s:o}", "error", error));
     return all;
 }
 
@@ -240,6 +249,6 @@ json_t *mcp_result_running(const struct mcp *m, enum mcp_version version,
         json_write(&text, extra);
     }
     json_t *result = tool_result(bounded_content(m, version, &text), false);
-    add_structured(result, version, all);
+    add_structured(m, result, version, all);
     return result;
 }

@@ -184,7 +184,7 @@ const struct operation generate_operations[] = {
             "\"refine\":{\"type\":\"integer\",\"description\":\"Rounds of edits on the students' failures.\"},"
             "\"output\":{\"type\":\"string\"},"
             "\"install\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"Agents.\"},"
-            "\"tests\":{\"type\":[\"integer\",\"array\"],\"default\":24,\"description\":\"How many; with job: yours\"},"
+            "\"tests\":{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"array\",\"items\":{\"type\":\"object\"}}],\"default\":24,\"description\":\"How many; with job: yours\"},"
             "\"job\":{\"type\":\"string\"},\"draft\":{\"type\":\"string\",\"description\":\"SKILL.md, with job.\"}},"
             "\"examples\":[{\"traces\":[\"session.jsonl\"],\"teacher\":\"builtin\"}]}",
         .result_schema = "{\"type\":\"object\",\"properties\":{"

@@ -95,6 +95,8 @@ def the_source_line_and_caret_agree(room):
 def what_cannot_be_asked_is_status_2(room):
     for words, message in ((["kernel", "check", "nothing.cu"], r"nothing\.cu.*No such file"),
                            (["kernel", "check"], r"hint: upskillctl kernel check FILE \[options\]"),
+                           (["skill", "find"], r"TASK is missing\nhint: upskillctl skill find TASK"),
+                           (["skill", "install"], r"NAME\|FOLDER is missing\nhint: upskillctl skill install"),
                            (["skill", "install", "x"], r'missing parameter "agents"\nhint: upskillctl skill install NAME\|FOLDER --agents'),
                            (["eval", "h100-cuda-kernels", "-m", "codex"], r"codex is an agent, no model.*installed"),
                            (["kernel", "check", "good.cu", "bad.cu"], r"one word too many"),
@@ -466,6 +468,8 @@ def all_tools_together_are_short(room):
         tool["name"] for tool in tools}
     size = len(json.dumps(tools, separators=(",", ":"), ensure_ascii=False).encode())
     assert size < 12000, "%d bytes" % size
+    # A list of types is warned of by Gemini CLI and refused by some models' own servers.
+    assert '"type": [' not in json.dumps(tools), "anyOf instead"
 
 
 NEED_COMPILER = {a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line_and_caret_agree,

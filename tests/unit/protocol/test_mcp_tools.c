@@ -131,6 +131,56 @@ Test(mcp_tools, a_result_is_text_and_where_known_structure) {
     bench_free(b);
 }
 
+static bool structure_comes(struct bench *b, const char *request) {
+    const json_t *result = result_of(b, request);
+    assert_json(json_object_get(result, "content"),
+                "[{'type':'text','text':'It said hi.'}]", request);
+    return json_object_get(result, "structuredContent");
+}
+
+/* Claude Code and Codex give their model structuredContent, where there is any, and not
+ * the text. */
+Test(mcp_tools, a_client_that_would_show_its_model_the_structure_gets_text_alone) {
+    static const struct {
+        const char *client;
+        enum structured_content setting;
+        bool structured;
+    } cases[] = {
+        {"claude-code", STRUCTURED_AUTO, false},
+        {"claude", STRUCTURED_AUTO, true},
+        {"codex-mcp-client", STRUCTURED_AUTO, false},
+        {"opencode", STRUCTURED_AUTO, true},
+        {"claude-code", STRUCTURED_ALWAYS, true},
+        {"opencode", STRUCTURED_NEVER, false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct bench *b = bench_new();
+        const char *client = cases[i].client;
+        autofree char *modern = xasprintf(
+            CALL("1", "echo",
+                 ",'arguments':{'text':'hi'},'_meta':{"
+                 "'io.modelcontextprotocol/protocolVersion':'2026-07-28',"
+                 "'io.modelcontextprotocol/clientCapabilities':{},"
+                 "'io.modelcontextprotocol/clientInfo':{'name':'%s','version':'2'}}"),
+            client);
+        autofree char *legacy = xasprintf(
+            "{'jsonrpc':'2.0','id':1,'method':'initialize','params':{'protocolVersion':"
+            "'2025-11-25','capabilities':{},'clientInfo':{'name':'%s','version':'2'}}}",
+            client);
+        b->settings.structured = cases[i].setting;
+        cr_assert(eq(int, structure_comes(b, modern), cases[i].structured), "%s", client);
+        bench_free(b);
+        b = bench_new();
+        b->settings.structured = cases[i].setting;
+        result_of(b, legacy);
+        cr_assert(eq(int,
+                     structure_comes(b, CALL("1", "echo", ",'arguments':{'text':'hi'}")),
+                     cases[i].structured),
+                  "%s", client);
+        bench_free(b);
+    }
+}
+
 Test(mcp_tools, a_call_that_cannot_be_made_is_an_error_of_the_protocol) {
     static const char *const calls[] = {
         CALL("1", "nonesuch", ""),
