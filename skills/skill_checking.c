@@ -129,7 +129,7 @@ static void check_path(struct call *call, char *path) {
     } else {
         call_fail(call, CALL_NOT_FOUND, "no_skill",
                   "a skill's folder holds SKILL.md, a kernel project's build.toml",
-                  "%.200s holds no SKILL.md", path_basename(path));
+                  "%.200s holds no SKILL.md", path);
     }
 }
 

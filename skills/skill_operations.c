@@ -242,7 +242,7 @@ static void get_start(struct call *call, const json_t *params) {
     "\"suppress\":{\"type\":\"array\",\"maxItems\":64,\"items\":{\"type\":\"object\"," \
     "\"additionalProperties\":false,\"required\":[\"code\",\"reason\"],\"properties\":{\"code\":" \
     "{\"type\":\"string\",\"maxLength\":64},\"reason\":{\"type\":\"string\",\"pattern\":\"\\\\S\"," \
-    "\"maxLength\":500}}},\"description\":\"Findings that are all right here: {code, reason}.\"}"
+    "\"maxLength\":500}}},\"description\":\"Findings that are all right here: {code, reason}, as JSON.\"}"
 #define AGENTS \
     "\"agents\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,\"uniqueItems\":true,\"items\":" \
     "{\"type\":\"string\",\"minLength\":1,\"maxLength\":64},\"description\":\"claude-code, codex, " \

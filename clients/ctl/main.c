@@ -79,7 +79,10 @@ static int missing_error(const struct ctl *c, const char *message) {
     autofree char *usage = help_usage(c->method);
     autofree char *hint =
         xasprintf("%s; upskillctl help %s tells the options", usage, c->command);
-    terminal_error(&c->terminal, "%s", c->said ? message : "something is missing");
+    /* "upskillctl skill find TASK…": what it takes is in capitals */
+    const char *word = usage + strcspn(usage, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    autofree char *missing = xasprintf("%.*s is missing", (int)strcspn(word, " \xE2"), word);
+    terminal_error(&c->terminal, "%s", c->said || !*word ? message : missing);
     terminal_hint(&c->terminal, hint);
     return 2;
 }
