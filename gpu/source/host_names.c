@@ -184,6 +184,8 @@ bool host_names_torch_device(const char *name) {
         "Float8_e4m3fn",
         "Float8_e5m2",
         "GenericPackedTensorAccessor",
+        "HeaderOnlyGenericPackedTensorAccessor",
+        "HeaderOnlyTensorAccessor",
         "IndexToOffset",
         "PhiloxCudaState",
         "TensorInfo",

@@ -230,6 +230,14 @@ template <typename T> struct alignas(2 * sizeof(T)) complex {
     }
 };
 
+// c10/util/Half-inl.h and its kin: found by their argument
+__device__ inline Half __ldg(const Half *p) {
+    return ::__ldg(reinterpret_cast<const __half *>(p));
+}
+__device__ inline BFloat16 __ldg(const BFloat16 *p) {
+    return ::__ldg(reinterpret_cast<const __nv_bfloat16 *>(p));
+}
+
 } // namespace c10
 
 namespace at {
@@ -435,9 +443,47 @@ __device__ __forceinline__ c10::BFloat16 gpuAtomicAdd(c10::BFloat16 *address,
     return atomicAdd(reinterpret_cast<__nv_bfloat16 *>(address),
                      value.operator __nv_bfloat16());
 }
+template <typename T>
+__device__ __forceinline__ void gpuAtomicAdd(c10::complex<T> *address, c10::complex<T> value) {
+    gpuAtomicAdd(&address->real_, value.real_);
+    gpuAtomicAdd(&address->imag_, value.imag_);
+}
+__device__ __forceinline__ c10::Half atomicAdd(c10::Half *address, c10::Half value) {
+    return gpuAtomicAdd(address, value);
+}
+__device__ __forceinline__ c10::BFloat16 atomicAdd(c10::BFloat16 *address, c10::BFloat16 value) {
+    return gpuAtomicAdd(address, value);
+}
+__device__ __forceinline__ int64_t atomicAdd(int64_t *address, int64_t value) {
+    return gpuAtomicAdd(address, value);
+}
+template <typename T>
+__device__ __forceinline__ void atomicAdd(c10::complex<T> *address, c10::complex<T> value) {
+    gpuAtomicAdd(address, value);
+}
 template <typename T> __device__ __forceinline__ void gpuAtomicAddNoReturn(T *address, T value) {
     gpuAtomicAdd(address, value);
 }
+
+// torch/headeronly: the same under names of their own
+namespace torch {
+namespace headeronly {
+using c10::BFloat16;
+using c10::complex;
+using c10::Float8_e4m3fn;
+using c10::Float8_e5m2;
+using c10::Half;
+using at::DefaultPtrTraits;
+using at::RestrictPtrTraits;
+template <typename T, size_t N, template <typename U> class PtrTraits = DefaultPtrTraits,
+          typename index_t = int64_t>
+using HeaderOnlyTensorAccessor = at::TensorAccessor<T, N, PtrTraits, index_t>;
+template <typename T, size_t N, template <typename U> class PtrTraits = DefaultPtrTraits,
+          typename index_t = int64_t>
+using HeaderOnlyGenericPackedTensorAccessor =
+    at::GenericPackedTensorAccessor<T, N, PtrTraits, index_t>;
+} // namespace headeronly
+} // namespace torch
 
 #endif // UPSKILLD_TORCH
 

@@ -460,3 +460,21 @@ Test(host_launches, a_header_that_is_checked_asks_as_a_unit) {
     host_code_finish(&h);
     source_set_finish(&s);
 }
+
+/* CUDA's C++ library beneath include_roots tells NVRTC's side itself. */
+Test(host_launches, cuda_s_own_library_stays_as_it_is) {
+    static const char library[] = "#define _CCCL_API\nvoid helper(int);\n";
+    struct source_set s = {0};
+    source_set_add(&s, "r0/k.cu", NULL, "int x;\n", 7, NULL);
+    source_set_add(&s, "r1/cuda/std/__algorithm/swap.h", NULL, library, strlen(library),
+                   NULL);
+    source_set_add(&s, "r0/cuda/std/mine.h", NULL, "void helper(int);\n", 18, NULL);
+    struct host_code h;
+    struct host_guesses guesses;
+    host_code_blank_sources(&s, &h, &guesses);
+    host_guesses_finish(&guesses);
+    cr_expect(eq(str, s.files[1].text, (char *)library));
+    cr_expect_null(strstr(s.files[2].text, "helper"));
+    host_code_finish(&h);
+    source_set_finish(&s);
+}

@@ -571,6 +571,36 @@ Test(kernel_check, strings_that_a_run_fills_are_no_mistake, .timeout = 60) {
     check_room_close(&room);
 }
 
+/* The same under the names of PyTorch's stable interface, with what its numbers' headers
+ * add to CUDA's own functions. */
+Test(kernel_check, pytorch_s_stable_interface, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    check_room_open(&room, NULL);
+    static const char source[] =
+        "#include <torch/csrc/stable/tensor.h>\n"
+        "#include <torch/headeronly/core/TensorAccessor.h>\n"
+        "template <typename T> using Acc = torch::headeronly::\n"
+        "    HeaderOnlyGenericPackedTensorAccessor<T, 2, "
+        "torch::headeronly::RestrictPtrTraits, int32_t>;\n"
+        "static_assert(sizeof(Acc<float>) == 8 + 4 * 4);\n"
+        "template <typename T> __global__ void k(Acc<T> a, c10::complex<double> *z,\n"
+        "                                        int64_t *n, const c10::Half *h) {\n"
+        "  a[0][1] = T(float(__ldg(h)) + a.size(1));\n"
+        "  gpuAtomicAdd(z, z[1]);\n  atomicAdd(z, z[1]);\n  atomicAdd(n, n[1]);\n"
+        "}\n"
+        "void run(torch::stable::Tensor t) {\n"
+        "  if (t.scalar_type() == torch::headeronly::ScalarType::Half)\n"
+        "    k<torch::headeronly::Half><<<1, 1>>>(packed(t), 0, 0, 0);\n"
+        "  else k<torch::headeronly::BFloat16><<<1, 1>>>(packed(t), 0, 0, 0);\n"
+        "}\n";
+    autojson *result = check_room_check(&room, json_pack("{s:s}", "source", source));
+    autofree char *report = report_of(result);
+    cr_assert(is_ok(result), "%s", report);
+    cr_assert_eq(json_array_size(json_object_get(result, "kernels")), 2, "%s", report);
+    check_room_close(&room);
+}
+
 /* What kernels use of PyTorch's headers beside numbers: layouts as its own headers have
  * them, arithmetic as anyone's. */
 Test(kernel_check, pytorch_s_device_types, .timeout = 60) {
