@@ -120,7 +120,7 @@ static void defaults(struct config *c) {
         .include_dirs = strings_new(),
         .arch = xstrdup("sm_90a"),
         .pool = {.add_local = true, .idle_ms = 60000, .hello_ms = 30000},
-        .compile_timeout_s = 30,
+        .compile_timeout_s = 120,
         .cache_bytes = 32u << 20,
         .tool_wait_s = 20,
         .debounce_ms = 60,

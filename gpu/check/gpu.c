@@ -73,7 +73,7 @@ struct gpu *gpu_new(uv_loop_t *loop, const struct gpu_config *config) {
     gpu->include_dirs = strings_copy(config->include_dirs);
     gpu->default_arch = xstrdup(config->default_arch ? config->default_arch : "sm_90a");
     gpu->workers = workers_identity(&pool);
-    gpu->wall_ms = config->compile_wall_ms ? config->compile_wall_ms : 30000;
+    gpu->wall_ms = config->compile_wall_ms ? config->compile_wall_ms : 120000;
     pool.job_ms = pool.job_ms ? pool.job_ms : job_ms(gpu->wall_ms);
     gpu->pool = pool_new(loop, &pool);
     gpu->reader = check_reader_new(loop);

@@ -11,8 +11,8 @@ enum { MAX_INCLUDE_DIRS = 64, MAX_DIR_BYTES = 4096 };
 #define MAX_PREFIX (64u << 10)
 
 static const struct compile_limits default_limits = {
-    .wall_ms = 30000,
-    .cpu_s = 40,
+    .wall_ms = 120000,
+    .cpu_s = 130,
     .memory_bytes = (size_t)6 << 30,
 };
 

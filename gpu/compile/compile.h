@@ -38,8 +38,8 @@
 #define COMPILE_PROTOCOL 1
 
 struct compile_limits {
-    unsigned wall_ms;    /* 30 000 */
-    unsigned cpu_s;      /* 40 */
+    unsigned wall_ms;    /* 120 000 */
+    unsigned cpu_s;      /* 130 */
     size_t memory_bytes; /* address space: 6 GiB */
 };
 

@@ -119,7 +119,7 @@ static json_t *answer_timeout(const struct worker *w, const struct compile_run *
         xasprintf(
             "The compiler was stopped after %s. Deep template recursion, macros that "
             "multiply, very long unrolled loops or functions are the usual cause: make "
-            "them smaller, or allow more time.",
+            "them smaller, or allow more time (compile_timeout_s in upskilld.yaml).",
             spent));
 }
 

@@ -60,7 +60,7 @@ Test(config, without_files_the_defaults_hold_and_the_working_directory_is_a_root
     struct err err = {0};
     cr_assert_eq(load(&c, &err, NULL, NULL), 0, "%s", err.msg);
     cr_assert_str_eq(c.arch, "sm_90a");
-    cr_assert_eq(c.compile_timeout_s, 30);
+    cr_assert_eq(c.compile_timeout_s, 120);
     cr_assert_str_eq(c.roots[0], project);
     cr_assert_null(c.roots[1]);
     config_finish(&c);
