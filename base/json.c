@@ -167,17 +167,22 @@ json_t *json_double(double value) {
 
 /* --- writing --- */
 
-static void write_escape(struct buf *out, unsigned char c) {
-    static const char *const names[0x20] = {
-        ['\b'] = "\\b", ['\t'] = "\\t", ['\n'] = "\\n", ['\f'] = "\\f", ['\r'] = "\\r"};
-    if (c >= 0x20) {
-        char pair[2] = {'\\', (char)c};
-        buf_add(out, pair, sizeof pair);
-    } else if (names[c]) {
-        buf_add(out, names[c], 2);
-    } else {
-        buf_addf(out, "\\u%04x", c);
+/* A byte as it stands in a string; returns what follows it, at most six bytes on. */
+static char *put_byte(char *to, unsigned char c) {
+    static const char names[0x20] = {
+        ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
+    static const char hex[] = "0123456789abcdef";
+    if (c < 0x20 && !names[c]) {
+        memcpy(to, "\\u00", 4);
+        to[4] = hex[c >> 4];
+        to[5] = hex[c & 15];
+        return to + 6;
     }
+    if (c < 0x20 || c == '"' || c == '\\') {
+        *to++ = '\\';
+    }
+    *to = c < 0x20 ? names[c] : (char)c;
+    return to + 1;
 }
 
 /* Is none of the eight bytes at s to be escaped? Strings of many megabytes are written on
@@ -191,22 +196,32 @@ static bool are_plain(const char *s) {
     return !((control | ((quote - ones) & ~quote) | ((escape - ones) & ~escape)) & high);
 }
 
+/* Texts with an escape in each word are as long as others: what is short is gathered
+ * before it is added. */
 static void write_string(struct buf *out, const char *s, size_t len) {
-    size_t from = 0;
-    buf_addc(out, '"');
-    for (size_t i = 0; i < len; i++) {
-        while (len - i > sizeof(uint64_t) && are_plain(s + i)) {
-            i += sizeof(uint64_t);
+    enum { PIECE = 1024, SHORT = 64, GROUP = sizeof(uint64_t) };
+    char piece[PIECE];
+    char *to = piece;
+    *to++ = '"';
+    for (size_t i = 0; i < len;) {
+        size_t from = i;
+        while (len - i > GROUP && are_plain(s + i)) {
+            i += GROUP;
         }
-        unsigned char c = (unsigned char)s[i];
-        if (c < 0x20 || c == '"' || c == '\\') {
+        if (i - from > SHORT || to - piece > PIECE - SHORT - 6 * GROUP - 1) {
+            buf_add(out, piece, (size_t)(to - piece));
             buf_add(out, s + from, i - from);
-            write_escape(out, c);
-            from = i + 1;
+            to = piece;
+        } else {
+            memcpy(to, s + from, i - from);
+            to += i - from;
+        }
+        for (size_t end = len - i > GROUP ? i + GROUP : len; i < end; i++) {
+            to = put_byte(to, (unsigned char)s[i]);
         }
     }
-    buf_add(out, s + from, len - from);
-    buf_addc(out, '"');
+    *to++ = '"';
+    buf_add(out, piece, (size_t)(to - piece));
 }
 
 /* Always with a point or an exponent, so that it is read back as a real number. */

@@ -184,6 +184,29 @@ Test(json, escapes_at_every_place) {
     }
 }
 
+/* Long and short stretches without an escape, long and short ones of nothing else: what
+ * jansson reads back is the text, and a line's end is written in two bytes. */
+Test(json, texts_of_any_length_and_mixture) {
+    static char text[5001];
+    srand(11);
+    for (int round = 0; round < 3000; round++) {
+        size_t len = (size_t)rand() % sizeof text, breaks = 0;
+        for (size_t at = 0, end; at < len; at = end) {
+            int c = rand() % 3;
+            size_t run = 1 + (size_t)rand() % (rand() % 4 ? 12 : 1500);
+            end = at + run < len ? at + run : len;
+            memset(text + at, c == 0 ? 'a' : c == 1 ? '\n' : '"', end - at);
+            breaks += c ? end - at : 0;
+        }
+        autojson *value = json_stringn(text, len);
+        autobuf out = BUF_INIT(1u << 20);
+        cr_assert_eq(json_write(&out, value), 0);
+        cr_assert_eq(out.len, len + breaks + 2);
+        autojson *back = json_loadb(out.data, out.len, JSON_DECODE_ANY, NULL);
+        cr_assert(json_equal(back, value), "%s", out.data);
+    }
+}
+
 /* What is large is freed on a thread, which the loop waits for; what is small at once. A
  * part that somebody else holds stays. */
 Test(json, values_are_released) {
