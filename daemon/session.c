@@ -20,11 +20,14 @@
 /* With as many unanswered requests as may be, reading waits for an answer this long. Then
  * it goes on: what comes next may be what they wait for, such as a cancellation. */
 #define FULL_MS 5000
+#define LOOK_MS 2000
 
 struct session {
     uv_loop_t *loop;
     uv_idle_t later; /* goes on with what was too much for one turn */
     uv_timer_t full; /* while there is no room for requests */
+    uv_timer_t look; /* while resources are subscribed to: files in folders within a
+                        skill's are not watched */
     struct stdio_link *link;
     struct rpc_peer *peer;
     struct face_host host;
@@ -34,7 +37,7 @@ struct session {
     struct lsp *lsp;
     bool ended; /* told the owner */
     /* session_close: freed once all handles are closed and no thread parses for us. */
-    bool closing, link_closed, later_closed, full_closed, parsing;
+    bool closing, link_closed, later_closed, full_closed, look_closed, parsing;
     void (*closed)(void *data);
     void *closed_data;
 };
@@ -82,9 +85,26 @@ static struct lsp *lsp(struct session *s) {
     return s->lsp ? s->lsp : (s->lsp = lsp_new(&s->host, s->peer));
 }
 
+static void on_look(uv_timer_t *timer) {
+    struct session *s = container_of(timer, struct session, look);
+    if (s->mcp) {
+        mcp_resources_look(s->mcp);
+    }
+}
+
+/* From the first request on that subscribes to anything; most clients never do. */
+static void look_from_now(struct session *s, const char *method) {
+    bool subscribes = strcmp(method, "resources/subscribe") == 0 ||
+                      strcmp(method, "subscriptions/listen") == 0;
+    if (subscribes && !uv_is_active((uv_handle_t *)&s->look)) {
+        uv_timer_start(&s->look, on_look, LOOK_MS, LOOK_MS);
+    }
+}
+
 static void on_request(struct rpc_call *call, void *data) {
     struct session *s = data;
     bool headers = rpc_call_mode(call) == FRAME_HEADERS;
+    look_from_now(s, rpc_call_method(call));
     if (headers ? lsp_request(lsp(s), call) || plain_request(plain(s), call)
                 : plain_request(plain(s), call) || mcp_request(mcp(s), call)) {
         return;
@@ -133,7 +153,8 @@ static void go_on(uv_idle_t *idle);
 static void on_full(uv_timer_t *timer);
 
 static void free_when_done(struct session *s) {
-    if (!s->link_closed || !s->later_closed || !s->full_closed || s->parsing) {
+    if (!s->link_closed || !s->later_closed || !s->full_closed || !s->look_closed ||
+        s->parsing) {
         return;
     }
     if (s->closed) {
@@ -241,6 +262,12 @@ static void on_later_closed(uv_handle_t *handle) {
     free_when_done(s);
 }
 
+static void on_look_closed(uv_handle_t *handle) {
+    struct session *s = container_of((uv_timer_t *)handle, struct session, look);
+    s->look_closed = true;
+    free_when_done(s);
+}
+
 static void on_full_closed(uv_handle_t *handle) {
     struct session *s = container_of((uv_timer_t *)handle, struct session, full);
     s->full_closed = true;
@@ -285,6 +312,8 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
     }
     uv_idle_init(loop, &s->later);
     uv_timer_init(loop, &s->full);
+    uv_timer_init(loop, &s->look);
+    uv_unref((uv_handle_t *)&s->look);
     *ret = s;
     return 0;
 }
@@ -313,5 +342,6 @@ void session_close(struct session *s, unsigned flush_ms, void (*closed)(void *da
     rpc_peer_free(s->peer);
     uv_close((uv_handle_t *)&s->later, on_later_closed);
     uv_close((uv_handle_t *)&s->full, on_full_closed);
+    uv_close((uv_handle_t *)&s->look, on_look_closed);
     stdio_link_close(s->link, flush_ms, on_link_closed, s);
 }

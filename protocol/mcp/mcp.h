@@ -24,3 +24,5 @@ void mcp_resource_updated(struct mcp *m, const char *uri);
 /* The list of a provider that `changes` did, or what stands in it: tell those who want to
  * hear, and compare the stamps of what is subscribed to. */
 void mcp_resources_changed(struct mcp *m);
+/* Compare those stamps alone, for what changes without an event. */
+void mcp_resources_look(struct mcp *m);

@@ -99,8 +99,8 @@ static json_t *changed_uris(const struct mcp *m, json_t *stamps) {
     return changed;
 }
 
-static void tell_legacy_change(struct mcp *m) {
-    if (m->initialized) {
+static void tell_legacy_change(struct mcp *m, bool list) {
+    if (list && m->initialized) {
         rpc_notify(m->peer, "notifications/resources/list_changed", NULL);
     }
     autojson *changed = changed_uris(m, m->subscribed);
@@ -112,13 +112,13 @@ static void tell_legacy_change(struct mcp *m) {
     }
 }
 
-void mcp_resources_changed(struct mcp *m) {
-    tell_legacy_change(m);
+static void tell_change(struct mcp *m, bool list) {
+    tell_legacy_change(m, list);
     for (const struct mcp_listen *l = m->listens; l; l = l->next) {
         autojson *changed = changed_uris(m, l->uris);
         size_t i;
         json_t *uri;
-        if (l->list) {
+        if (list && l->list) {
             listen_notify(l, "notifications/resources/list_changed", json_object());
         }
         json_array_foreach(changed, i, uri) {
@@ -126,6 +126,14 @@ void mcp_resources_changed(struct mcp *m) {
                           json_pack("{s:O}", "uri", uri));
         }
     }
+}
+
+void mcp_resources_changed(struct mcp *m) {
+    tell_change(m, true);
+}
+
+void mcp_resources_look(struct mcp *m) {
+    tell_change(m, false);
 }
 
 /* --- opening --- */

@@ -169,6 +169,12 @@ Test(mcp_extensions, a_legacy_client_hears_of_new_lists_and_of_what_it_subscribe
     hear(b, "{'jsonrpc':'2.0','method':'notifications/resources/list_changed'}");
     hear(b, "{'jsonrpc':'2.0','method':'notifications/resources/updated','params':{"
             "'uri':'t:1'}}");
+    mcp_resources_look(b->mcp);
+    hear_nothing(b);
+    stamp_now = "c"; /* without an event, and the list is as it was */
+    mcp_resources_look(b->mcp);
+    hear(b, "{'jsonrpc':'2.0','method':'notifications/resources/updated','params':{"
+            "'uri':'t:1'}}");
     hear_nothing(b);
     bench_free(b);
 }
