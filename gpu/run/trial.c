@@ -257,6 +257,39 @@ static const char *launch_code(enum backend_end end) {
     return end == BACKEND_REFUSED ? "launch_refused" : "launch_error";
 }
 
+/* What a launch takes by value from a buffer, once the launches before it are over. */
+struct trial_contents {
+    size_t launch;
+    uint64_t address;
+    struct kernel_param param;
+};
+
+static void note_contents(struct trial *t, const struct spec_launch *launch,
+                          const struct kernel_param *params) {
+    for (size_t i = 0; i < launch->arg_count; i++) {
+        const struct spec_arg *arg = &launch->args[i];
+        if (arg->kind == ARG_CONTENTS) {
+            t->contents =
+                xreallocarray(t->contents, t->content_count + 1, sizeof *t->contents);
+            t->contents[t->content_count++] = (struct trial_contents){
+                t->launch_count, t->addresses[arg->buffer], params[i]};
+        }
+    }
+}
+
+static int take_contents(struct trial *t, size_t launch, struct err *err) {
+    char *block = (char *)(uintptr_t)t->launches[launch].params;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < t->content_count; i++) {
+        const struct trial_contents *c = &t->contents[i];
+        if (c->launch == launch) {
+            r = t->class->read(t->backend, c->address, block + c->param.offset,
+                               c->param.bytes, err);
+        }
+    }
+    return r;
+}
+
 /* A launch with its arguments packed: it can be carried out more than once. */
 static int prepare_launch(struct trial *t, const struct spec_launch *launch,
                           const struct case_launch *shape, const struct trial_options *o,
@@ -297,6 +330,7 @@ static int prepare_launch(struct trial *t, const struct spec_launch *launch,
     if (r < 0) {
         return problem_set(problem, "spec", r == -ENOTSUP ? "unsupported" : "arguments");
     }
+    note_contents(t, launch, params);
     return 0;
 }
 
@@ -331,6 +365,10 @@ int trial_launch(struct trial *t, struct trial_problem *problem) {
     run_notes_launch(t->notes, t->class, t->backend);
     /* What follows a faulted kernel would run on what that left. */
     for (size_t i = 0; i < t->launch_count && t->end == BACKEND_DONE; i++) {
+        if (take_contents(t, i, &problem->err) < 0) {
+            run_notes_launch(t->notes, NULL, NULL);
+            return backend_problem(t, problem, "run", "buffer");
+        }
         running = t;
         t->end = stopped ? BACKEND_STOPPED
                          : t->class->launch(t->backend, &t->launches[i], &problem->err);
@@ -382,6 +420,7 @@ void trial_finish(struct trial *t) {
         free((void *)(uintptr_t)t->launches[i].params);
     }
     free(t->launches);
+    free(t->contents);
     free(t->before);
     free(t->addresses);
     *t = (struct trial){0};

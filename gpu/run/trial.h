@@ -19,6 +19,8 @@ struct trial {
     void **before;       /* their contents before the launches, by buffer; owned */
     struct backend_launch *launches; /* ready to be carried out; blocks owned */
     size_t launch_count;
+    struct trial_contents *contents; /* of ARG_CONTENTS, in the order of the launches */
+    size_t content_count;
     enum backend_end end;
     struct run_notes *notes; /* or NULL */
     bool is_reference;

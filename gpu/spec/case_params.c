@@ -96,6 +96,9 @@ static int pack_arg(struct packing *p, size_t i) {
         memcpy(p->to, p->places->tensor_maps[count_before(p, i, ARG_TENSOR_MAP)],
                TENSOR_MAP_BYTES);
         return 0;
+    case ARG_CONTENTS: /* filled when the launch begins */
+        bytes = p->c->buffers[arg->buffer].bytes;
+        return bytes < p->params[i].bytes ? wrong_size(p, i, bytes) : 0;
     case ARG_STRUCT:
         bytes = spec_struct_layout(arg->json).bytes;
         return bytes != p->params[i].bytes ? wrong_size(p, i, bytes)

@@ -57,11 +57,12 @@ enum spec_arg_kind {
     ARG_TENSOR_MAP,
     ARG_TEXTURE,
     ARG_SURFACE,
+    ARG_CONTENTS, /* by value: what a buffer holds when the launch begins */
 };
 struct spec_arg {
     enum spec_arg_kind kind;
     const char *name; /* may be "" */
-    size_t buffer;    /* of ARG_BUFFER */
+    size_t buffer;    /* of ARG_BUFFER, ARG_CONTENTS */
     enum tensor_type type;
     const json_t *value; /* number or expression */
     const json_t *list;  /* of ARG_POINTERS: names */

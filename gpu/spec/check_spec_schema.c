@@ -58,6 +58,9 @@
 #define POINTERS_ARG OBJECT("An array of pointers to buffers that stand before.", NAME \
     ", \"pointers\": {\"type\": \"array\", \"minItems\": 1, \"maxItems\": 128, \"items\": {\"type\": \"string\"}}", \
     ", \"required\": [\"pointers\"]")
+#define CONTENTS_ARG OBJECT("A structure by value: the first bytes of a buffer, as an earlier launch left them.", \
+    NAME ", \"contents_of\": {\"type\": \"string\", " TEXT("A buffer that stands before.") "}", \
+    ", \"required\": [\"contents_of\"]")
 #define SIZES(words) "{\"type\": \"array\", \"maxItems\": 5, \"items\": {\"type\": [\"integer\", \"string\"]}, " \
     TEXT(words) "}"
 #define MAP_ARG OBJECT("A CUtensorMap by value (const __grid_constant__), 128 bytes.", NAME \
@@ -95,7 +98,7 @@
 #define SURFACE_ARG OBJECT("A cudaSurfaceObject_t.", NAME ", \"surface\": " OBJECT("", SHOWN, \
     ", \"required\": [\"of\"]"), ", \"required\": [\"surface\"]")
 #define ARGS "{\"type\": \"array\", \"maxItems\": 128, " TEXT("The kernel's parameters in order.") \
-    ", \"items\": {\"anyOf\": [" BUFFER_ARG ", " SCALAR_ARG ", " STRUCT_ARG ", " POINTERS_ARG ", " MAP_ARG \
+    ", \"items\": {\"anyOf\": [" BUFFER_ARG ", " SCALAR_ARG ", " STRUCT_ARG ", " POINTERS_ARG ", " CONTENTS_ARG ", " MAP_ARG \
     ", " TEXTURE_ARG ", " SURFACE_ARG \
     ", {\"type\": \"string\", " TEXT("A buffer or an argument that an earlier launch or globals described.") "}]}}"
 

@@ -338,6 +338,19 @@ static int read_named(struct spec_reader *r, struct spec_arg *ret, const char *n
     return 0;
 }
 
+static int check_contents(struct spec_reader *r, struct spec_arg *ret, const json_t *json,
+                          const char *at) {
+    const char *of = json_get_string(json, "contents_of", "");
+    ret->buffer = check_spec_buffer(r->spec, of);
+    if (ret->buffer == SIZE_MAX) {
+        return err_set(r->err, -EINVAL,
+                       "%s.contents_of: the name of a buffer that stands before is "
+                       "expected",
+                       at);
+    }
+    return spec_check_members(r, json, "name contents_of", at);
+}
+
 static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *json,
                     const char *at) {
     if (json_is_string(json)) {
@@ -367,6 +380,10 @@ static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *j
         ret->kind = ARG_TENSOR_MAP;
         int n = spec_check_members(r, json, "name tensor_map", at);
         return n < 0 ? n : spec_tensor_map_check(r, ret->json, at);
+    }
+    if (json_object_get(json, "contents_of")) {
+        ret->kind = ARG_CONTENTS;
+        return check_contents(r, ret, json, at);
     }
     if ((ret->json = json_object_get(json, "texture")) ||
         (ret->json = json_object_get(json, "surface"))) {

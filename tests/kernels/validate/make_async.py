@@ -90,6 +90,15 @@ def copies():
                 [out("y", "float32", 24, 32), out("z", "float32", 24, 32), tensor_map("z", 8, 32)], {"y": tiles, "z": tiles})
     one["spec"]["checks"] = ["memory", "initialized", "race", "barrier"]
     yield one
+    x, xv = given("x", "float32", (8, 48), head(10, 0, 1000))
+    y = xv[:, 16:32] * 3
+    yield {"name": "planned", "spec": {
+        "trials": 1, "buffers": [x, {"name": "plan", "type": "uint8", "shape": [512], "scratch": True}],
+        "launches": [{"kernel": "prepare", "launch": {"grid": [1], "block": [1]},
+                      "args": ["plan", {"name": "scale", "type": "float32", "value": 3}, i32("column", 16), tensor_map("x", 8, 16)]},
+                     {"kernel": "planned", "launch": {"grid": [1], "block": [128]},
+                      "args": [out("y", "float32", 8, 16), {"contents_of": "plan"}, i32("n", 128)]}],
+        "compare": "exact", "expect": {"values": {"y": [int(v) for v in y.reshape(-1)]}}}}
     # Blocks of a 4 x 2 grid in clusters of 2 x 2; ranks run along x first.
     y = np.zeros((2, 4, 64), int)
     for row in range(2):

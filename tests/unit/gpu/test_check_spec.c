@@ -235,6 +235,33 @@ Test(check_spec, reads_and_resolves) {
     check_spec_finish(&spec);
 }
 
+/* A buffer may be longer than the structure that it holds, never shorter. */
+Test(check_spec, contents_of_a_buffer) {
+    struct check_spec spec;
+    struct check_case c;
+    struct err err = {0};
+    int r = read_spec(&spec,
+                      "'launch':{'block':32},'args':[{'name':'p','type':'uint8',"
+                      "'shape':[64],'output':true},{'contents_of':'p'}]",
+                      &err);
+    cr_assert_eq(r, 0, "%s", err.msg);
+    cr_assert_eq(spec.launches[0].args[1].kind, ARG_CONTENTS);
+    cr_assert_eq(spec.launches[0].args[1].buffer, 0);
+    cr_assert_eq(check_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
+    const uint64_t addresses[] = {0x1000};
+    const struct case_places places = {.addresses = addresses};
+    static const struct kernel_param fits[] = {{0, 8}, {8, 48}},
+                                     larger[] = {{0, 8}, {8, 72}};
+    unsigned char block[80] = {0};
+    cr_assert_eq(check_case_params(&c, &spec.launches[0], fits, 2, &places, block, &err),
+                 0, "%s", err.msg);
+    cr_assert_lt(
+        check_case_params(&c, &spec.launches[0], larger, 2, &places, block, &err), 0);
+    cr_assert_str_eq(err.msg, "args[1] has 64 bytes, the kernel's parameter 72");
+    check_case_finish(&c);
+    check_spec_finish(&spec);
+}
+
 /* Once described, an argument is its name: a buffer, a scalar, a struct. */
 Test(check_spec, later_launches_name_arguments) {
     struct check_spec spec;
