@@ -286,9 +286,11 @@ void skill_read_resource(void *data, const char *uri, struct question *q) {
 
 static bool has_uri(struct question *q) {
     const struct asking probe = {.question = q};
-    bool sound = json_is_string(json_object_get(question_params(q), "uri"));
+    const json_t *uri = json_object_get(question_params(q), "uri");
+    bool sound = json_is_string(uri) &&
+                 strlen(json_string_value(uri)) == json_string_length(uri);
     if (!sound || !cursor_is_sound(&probe)) {
-        question_refuse(q, -EINVAL, sound ? "unknown cursor" : "uri must be a string");
+        question_refuse(q, -EINVAL, sound ? "unknown cursor" : "uri must be a string without U+0000");
         return false;
     }
     return true;

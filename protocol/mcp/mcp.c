@@ -100,6 +100,10 @@ const char *mcp_string_param(const struct mcp_message *msg, const char *name) {
         mcp_refuse(msg, "%s must be a string", name);
         return NULL;
     }
+    if (strlen(json_string_value(value)) != json_string_length(value)) {
+        mcp_refuse(msg, "%s may not hold U+0000", name);
+        return NULL;
+    }
     return json_string_value(value);
 }
 
