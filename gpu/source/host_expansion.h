@@ -12,7 +12,7 @@
 #include "gpu/source/host_macros.h"
 
 #define EXPANSION_DEPTH_MAX 4
-#define EXPANSION_BYTES (1u << 20) /* that it adds */
+#define EXPANSION_BYTES (512u << 10) /* that it adds */
 #define EXPANSION_USES_MAX 4096
 
 struct expanded_use {

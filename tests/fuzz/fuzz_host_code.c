@@ -5,6 +5,8 @@
 #include "gpu/source/host_code.h"
 #include "gpu/source/host_guesses.h"
 #include "gpu/source/include_directives.h"
+#include "gpu/source/python_fields.h"
+#include "gpu/source/python_strings.h"
 #include "gpu/source/source_set.h"
 
 #include <stdint.h>
@@ -65,6 +67,22 @@ static void check_header(const char *text, size_t size) {
     source_set_finish(&s);
 }
 
+/* As a Python script: what is kept of it is its own, and fields lie within it. */
+static void check_script(const char *text, size_t size) {
+    autofree char *kept = xmalloc(size + 1);
+    for (size_t unit = PYTHON_ALL_UNITS; unit < 3; unit++) {
+        memcpy(kept, text, size + 1);
+        require(python_strings_keep_cuda(kept, size, unit) > 0);
+        for (size_t i = 0; i < size; i++) {
+            require((text[i] == '\n') == (kept[i] == '\n'));
+        }
+        struct python_field field;
+        if (python_field_find(text, kept, size, &field)) {
+            require(field.start < field.end && field.end <= size);
+        }
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     autofree char *text = xmalloc(size + 1), *before = xmalloc(size + 1);
     memcpy(text, data, size);
@@ -77,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     include_directives_read(text, size, ignore_reference, &size);
 
     check_header(text, size);
+    check_script(text, size);
     struct host_code first, second;
     host_code_blank(text, size, &first);
     for (size_t i = 0; i < size; i++) {
