@@ -29,26 +29,19 @@ struct skills {
 struct folder_list {
     struct catalog_folder *list; /* owned paths */
     size_t count, cap;
+    json_t *paths; /* those, as keys: a hundred roots have thousands */
 };
 
 /* --- where skills are looked for --- */
 
-static bool has_folder(const struct folder_list *l, const char *path) {
-    for (size_t i = 0; i < l->count; i++) {
-        if (strcmp(l->list[i].path, path) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* path is stolen; one that is there already is left out, so the first scope counts. */
 static void add_folder(struct folder_list *l, char *path, const char *scope,
                        const char *agent) {
-    if (!path || has_folder(l, path)) {
+    if (!path || json_object_get(l->paths, path)) {
         free(path);
         return;
     }
+    json_object_set_new_nocheck(l->paths, path, json_true());
     if (l->count == l->cap) {
         l->cap = l->cap ? 2 * l->cap : 64;
         l->list = xreallocarray(l->list, l->cap, sizeof *l->list);
@@ -62,6 +55,7 @@ static void folders_free(struct folder_list *l) {
         free(l->list[i].path);
     }
     free(l->list);
+    json_decref(l->paths);
 }
 
 static char *beneath(const char *dir, const char *relative) {
@@ -111,7 +105,7 @@ static void add_user_folders(struct folder_list *l, const struct agents *agents)
 }
 
 static void folders_tell(struct skills *s) {
-    struct folder_list l = {0};
+    struct folder_list l = {.paths = json_object()};
     for (char **root = s->roots; root && *root; root++) {
         add_project_folders(&l, &s->agents, *root);
     }

@@ -34,13 +34,19 @@ static bool needs_look(const struct catalog *c, uint32_t i) {
 }
 
 /* A folder that several agents share is looked at once, as the first of its entries. */
-static uint32_t first_entry(const struct catalog *c, uint32_t i) {
-    for (uint32_t k = 0; k < i; k++) {
-        if (strcmp(c->folders.list[k].path, c->folders.list[i].path) == 0) {
-            return k;
+static void looks_new(struct catalog *c) {
+    autojson *firsts = json_object(); /* path -> place in the list */
+    free(c->looks);
+    c->looks = xcalloc(c->folders.count + 1, sizeof *c->looks);
+    for (uint32_t i = 0; i < c->folders.count; i++) {
+        const char *path = c->folders.list[i].path;
+        const json_t *first = json_object_get(firsts, path);
+        if (!first) {
+            json_object_set_new_nocheck(firsts, path, json_integer(i));
         }
+        c->looks[i] = (struct folder_look){
+            .dirty = true, .first = first ? (uint32_t)json_integer_value(first) : i};
     }
-    return i;
 }
 
 static bool is_current(const struct catalog *c) {
@@ -383,11 +389,7 @@ void catalog_set_folders(struct catalog *c, const struct catalog_folder *folders
     }
     folders_finish(&c->folders);
     c->folders = wanted;
-    free(c->looks);
-    c->looks = xcalloc(count + 1, sizeof *c->looks);
-    for (uint32_t i = 0; i < count; i++) {
-        c->looks[i] = (struct folder_look){.dirty = true, .first = first_entry(c, i)};
-    }
+    looks_new(c);
     snapshot_free(take(c->snapshot)); /* it names folders by number */
     watches_clear(c->watches);
     c->refolded = true;
