@@ -11,8 +11,9 @@
 #define LIBRARY "libnvidia-ml.so.1"
 enum { SUCCESS = 0, CLOCK_SM = 1, CLOCK_MEMORY = 2, SENSOR_GPU = 0, MAX_PROCESSES = 256 };
 
-typedef struct nvml_device_object *device_ref;
-struct process { /* nvmlProcessInfo_t of _v2 and _v3 */
+/* Tags and names are those of nvml.h. */
+typedef struct nvmlDevice_st *nvmlDevice_t;
+struct nvmlProcessInfo_st { /* of _v2 and _v3 */
     unsigned pid;
     unsigned long long memory;
     unsigned gpu_instance, compute_instance;
@@ -20,16 +21,17 @@ struct process { /* nvmlProcessInfo_t of _v2 and _v3 */
 
 struct nvml {
     void *library;
-    device_ref device;
+    nvmlDevice_t device;
     int (*init)(void);
     int (*shutdown)(void);
-    int (*by_uuid)(const char *uuid, device_ref *ret);
-    int (*clock)(device_ref device, int which, unsigned *ret);
-    int (*reasons)(device_ref device, unsigned long long *ret);
-    int (*temperature)(device_ref device, int sensor, unsigned *ret);
-    int (*power_limit)(device_ref device, unsigned *ret_mw);
-    int (*persistence)(device_ref device, int *ret);
-    int (*processes)(device_ref device, unsigned *count, struct process *ret);
+    int (*by_uuid)(const char *uuid, nvmlDevice_t *ret);
+    int (*clock)(nvmlDevice_t device, int which, unsigned *ret);
+    int (*reasons)(nvmlDevice_t device, unsigned long long *ret);
+    int (*temperature)(nvmlDevice_t device, int sensor, unsigned *ret);
+    int (*power_limit)(nvmlDevice_t device, unsigned *ret_mw);
+    int (*persistence)(nvmlDevice_t device, int *ret);
+    int (*processes)(nvmlDevice_t device, unsigned *count,
+                     struct nvmlProcessInfo_st *ret);
 };
 
 /* The first name that the library has; NULL. */
@@ -115,7 +117,7 @@ void nvml_close(struct nvml *nvml) {
 /* Processes are told by the ids of the host's namespace: only where this one is among
  * them is it known that the others are others. */
 static void read_others(struct nvml *n, struct nvml_state *ret) {
-    struct process list[MAX_PROCESSES];
+    struct nvmlProcessInfo_st list[MAX_PROCESSES];
     unsigned count = MAX_PROCESSES;
     if (!n->processes || n->processes(n->device, &count, list) != SUCCESS ||
         count > MAX_PROCESSES) {

@@ -24,7 +24,8 @@ enum {
     TOO_SMALL = 7
 };
 
-struct process_info {
+typedef struct nvmlDevice_st *nvmlDevice_t;
+struct nvmlProcessInfo_st {
     unsigned pid;
     unsigned long long memory;
     unsigned gpu_instance, compute_instance;
@@ -45,15 +46,15 @@ static struct {
 
 EXPORT int nvmlInit_v2(void);
 EXPORT int nvmlShutdown(void);
-EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, void **ret);
-EXPORT int nvmlDeviceGetClockInfo(const void *device, int which, unsigned *ret);
-EXPORT int nvmlDeviceGetCurrentClocksEventReasons(const void *device,
+EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *ret);
+EXPORT int nvmlDeviceGetClockInfo(nvmlDevice_t device, int which, unsigned *ret);
+EXPORT int nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device,
                                                   unsigned long long *ret);
-EXPORT int nvmlDeviceGetTemperature(const void *device, int sensor, unsigned *ret);
-EXPORT int nvmlDeviceGetEnforcedPowerLimit(const void *device, unsigned *ret);
-EXPORT int nvmlDeviceGetPersistenceMode(const void *device, int *ret);
-EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(const void *device, unsigned *count,
-                                                   struct process_info *ret);
+EXPORT int nvmlDeviceGetTemperature(nvmlDevice_t device, int sensor, unsigned *ret);
+EXPORT int nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned *ret);
+EXPORT int nvmlDeviceGetPersistenceMode(nvmlDevice_t device, int *ret);
+EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned *count,
+                                                   struct nvmlProcessInfo_st *ret);
 
 static int line_read(const char *line) {
     static const struct {
@@ -111,7 +112,9 @@ static int enter(const char *function, const void *device) {
     if (strcmp(function, nvml.failing) == 0) {
         return nvml.code;
     }
-    return !nvml.users ? UNINITIALIZED : device == &nvml ? SUCCESS : INVALID_ARGUMENT;
+    return !nvml.users                     ? UNINITIALIZED
+           : device == (const void *)&nvml ? SUCCESS
+                                           : INVALID_ARGUMENT;
 }
 
 int nvmlInit_v2(void) {
@@ -128,17 +131,17 @@ int nvmlShutdown(void) {
 }
 
 /* GPU-5d5d5d5d-…-5d5d5d5d5dNN, as the stand-in of libcuda calls them. */
-int nvmlDeviceGetHandleByUUID(const char *uuid, void **ret) {
+int nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *ret) {
     int code = enter(__func__, &nvml);
     static const char first[] = "GPU-5d5d5d5d-5d5d-5d5d-5d5d-5d5d5d5d5d";
     if (code == SUCCESS && strncmp(uuid, first, sizeof first - 1) != 0) {
         return NOT_FOUND;
     }
-    *ret = code == SUCCESS ? &nvml : NULL;
+    *ret = code == SUCCESS ? (nvmlDevice_t)(void *)&nvml : NULL;
     return code;
 }
 
-int nvmlDeviceGetClockInfo(const void *device, int which, unsigned *ret) {
+int nvmlDeviceGetClockInfo(nvmlDevice_t device, int which, unsigned *ret) {
     int code = enter(__func__, device);
     if (which == 1) {
         nvml.readings++;
@@ -148,33 +151,33 @@ int nvmlDeviceGetClockInfo(const void *device, int which, unsigned *ret) {
     return code;
 }
 
-int nvmlDeviceGetCurrentClocksEventReasons(const void *device, unsigned long long *ret) {
+int nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long *ret) {
     int code = enter(__func__, device);
     int late = nvml.later && nvml.readings >= nvml.later;
     *ret = late ? nvml.later_reasons : nvml.reasons;
     return code;
 }
 
-int nvmlDeviceGetTemperature(const void *device, int sensor, unsigned *ret) {
+int nvmlDeviceGetTemperature(nvmlDevice_t device, int sensor, unsigned *ret) {
     int code = enter(__func__, device);
     *ret = nvml.temperature;
     return sensor ? INVALID_ARGUMENT : code;
 }
 
-int nvmlDeviceGetEnforcedPowerLimit(const void *device, unsigned *ret) {
+int nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned *ret) {
     int code = enter(__func__, device);
     *ret = nvml.power_limit;
     return code;
 }
 
-int nvmlDeviceGetPersistenceMode(const void *device, int *ret) {
+int nvmlDeviceGetPersistenceMode(nvmlDevice_t device, int *ret) {
     int code = enter(__func__, device);
     *ret = (int)nvml.persistence;
     return code;
 }
 
-int nvmlDeviceGetComputeRunningProcesses_v3(const void *device, unsigned *count,
-                                            struct process_info *ret) {
+int nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned *count,
+                                            struct nvmlProcessInfo_st *ret) {
     int code = enter(__func__, device);
     unsigned all = nvml.others + (nvml.hidden ? 0 : 1);
     if (code == SUCCESS && *count < all) {
@@ -182,7 +185,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(const void *device, unsigned *count,
         return TOO_SMALL;
     }
     for (unsigned k = 0; k < all && code == SUCCESS; k++) {
-        ret[k] = (struct process_info){.pid = 1000000 + k};
+        ret[k] = (struct nvmlProcessInfo_st){.pid = 1000000 + k};
     }
     if (code == SUCCESS && !nvml.hidden) {
         ret[all - 1].pid = (unsigned)getpid();
