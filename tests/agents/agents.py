@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Claude Code, Codex, Gemini CLI and opencode with the daemon as their MCP server and a scripted model.
+
+usage: agents.py BUILD_FOLDER [AGENT …]   (TAP on standard output; exit status 77: nothing could be run)
+Installs the agents (package.json, 1.1 GB) into BUILD_FOLDER/agents once. No key, no account.
+"""
+import json, os, shutil, subprocess, sys, tempfile
+
+from scripted_model import ScriptedModel
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.abspath(sys.argv[1])
+KERNELS = os.path.join(HERE, "..", "kernels", "demo")
+DAEMON, CTL = BUILD + "/daemon/upskilld", BUILD + "/clients/ctl/upskillctl"
+BIN = BUILD + "/agents/node_modules/.bin/"
+WORDS = "Writes, binds and checks CUDA kernels"  # of the bundled skill's description
+PROMPT = "Check the kernel."
+
+
+def claude_code(room, model):
+    room.write(".claude.json", {"mcpServers": {"upskilld": {"type": "stdio", "command": DAEMON}}})
+    room.env.update(ANTHROPIC_BASE_URL=model.url, ANTHROPIC_API_KEY="none", DISABLE_AUTOUPDATER="1", IS_SANDBOX="1",
+                    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1")
+    return [BIN + "claude", "-p", PROMPT, "--permission-mode", "bypassPermissions"]
+
+
+def codex(room, model):
+    room.write(".codex/config.toml", "\n".join((
+        'model = "scripted"', 'model_provider = "scripted"', "[model_providers.scripted]", 'name = "scripted"',
+        'base_url = "%s/v1"' % model.url, 'wire_api = "responses"', 'env_key = "OPENAI_API_KEY"',
+        "[mcp_servers.upskilld]", 'command = "%s"' % DAEMON,
+        "env = {XDG_DATA_HOME = \"%s\"}" % room.env["XDG_DATA_HOME"], "")))
+    room.env.update(OPENAI_API_KEY="none")
+    return [BIN + "codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", PROMPT]
+
+
+def gemini_cli(room, model):
+    room.write(".gemini/settings.json", {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "mcpServers": {"upskilld": {"command": DAEMON, "trust": True}}})
+    room.env.update(GEMINI_API_KEY="none", GOOGLE_GEMINI_BASE_URL=model.url)
+    return [BIN + "gemini", "-m", "gemini-2.5-pro", "--yolo", "--skip-trust", "-p", PROMPT]
+
+
+def opencode(room, model):
+    room.write(".config/opencode/opencode.json", {
+        "provider": {"anthropic": {"options": {"baseURL": model.url + "/v1", "apiKey": "none"}}},
+        "model": "anthropic/claude-sonnet-4-5", "autoupdate": False,
+        "mcp": {"upskilld": {"type": "local", "command": [DAEMON], "enabled": True}}})
+    return [BIN + "opencode", "run", PROMPT]
+
+
+AGENTS = {"claude-code": claude_code, "codex": codex, "gemini-cli": gemini_cli, "opencode": opencode}
+
+
+class Room:
+    """A home and a project of one's own; NVIDIA's compiler stays where it is."""
+
+    def __init__(self):
+        self.home = os.path.realpath(tempfile.mkdtemp(prefix="upskilld-agent-"))
+        self.project = self.home + "/project"
+        os.mkdir(self.project)
+        shutil.copy(KERNELS + "/rms_norm_broken.cu", self.project + "/k.cu")
+        for name in ("rms_norm.cu", "rms_norm.check.json"):
+            shutil.copy(KERNELS + "/" + name, self.project)
+        data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+        self.env = dict(os.environ, HOME=self.home, XDG_DATA_HOME=data, XDG_STATE_HOME=self.home + "/state",
+                        PWD=self.project)  # opencode believes it
+        for name in ("XDG_CONFIG_HOME", "ANTHROPIC_AUTH_TOKEN", "OPENAI_BASE_URL"):
+            self.env.pop(name, None)
+
+    def write(self, name, content):
+        path = self.home + "/" + name
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write(content if isinstance(content, str) else json.dumps(content))
+
+    def run(self, argv, seconds=180):
+        return subprocess.run(argv, cwd=self.project, env=self.env, stdin=subprocess.DEVNULL, timeout=seconds,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+def converse(agent, calls, prepare=None):
+    """The model, after the agent has run to its end."""
+    model = ScriptedModel(calls)
+    with Room() as room:
+        argv = AGENTS[agent](room, model)
+        if prepare:
+            prepare(room)
+        done = room.run(argv)
+        model.close()
+        assert done.returncode == 0 and not model.calls, "exit status %d, %d calls left\n%s" % (
+            done.returncode, len(model.calls), done.stdout[-2000:])
+    return model
+
+
+def the_model_reads_the_tools_texts(agent):
+    """Not their JSON, which is up to seventeen times as long and says no more."""
+    model = converse(agent, [("kernel_check", {"path": "k.cu"}), ("kernel_validate", {"path": "rms_norm.cu"}),
+                             ("skill_find", {"task": "write a CUDA kernel for the H100"}),
+                             ("skill_get", {"name": "h100-cuda-kernels"})])
+    checked, validated, found, got = model.results
+    for text, words in ((checked, "k.cu:14:5: error: "), (validated, "pass (2 cases"),
+                        (found, "h100-cuda-kernels ("), (got, "# CUDA kernels for the H100")):
+        assert words in text and '"structuredContent"' not in text and '{"' not in text[:80], text[:300]
+    assert len(checked) < 1800 and len(validated) < 900, (len(checked), len(validated))
+    return "%d, %d, %d and %d characters" % tuple(map(len, model.results))
+
+
+def an_installed_skill_is_offered(agent):
+    """By the agent itself, at its next start, for the project and for the user."""
+    for scope in ("project", "user"):
+        def install(room):
+            done = room.run([CTL, "skill", "install", "h100-cuda-kernels", "--agents", agent, "--scope", scope])
+            assert done.returncode == 0, done.stdout
+        model = converse(agent, [], install)
+        assert WORDS in model.first, "%s: the model was not told of it" % scope
+
+
+def install_agents():
+    if all(os.path.exists(BIN + name) for name in ("claude", "codex", "gemini", "opencode")):
+        return True
+    os.makedirs(BUILD + "/agents", exist_ok=True)
+    shutil.copy(HERE + "/package.json", BUILD + "/agents")
+    print("# installing the agents into %s/agents" % BUILD, flush=True)
+    return subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund"],
+                          cwd=BUILD + "/agents").returncode == 0
+
+
+def main():
+    if not shutil.which("npm") or not install_agents():
+        print("1..0 # SKIP the agents could not be installed: npm and node 20 or newer are needed")
+        return 77
+    failed = number = 0
+    for agent in sys.argv[2:] or AGENTS:
+        for test in (the_model_reads_the_tools_texts, an_installed_skill_is_offered):
+            number += 1
+            try:
+                note = test(agent)
+                print("ok %d - %s: %s%s" % (number, agent, test.__name__.replace("_", " "), " # " + note if note else ""),
+                      flush=True)
+            except (AssertionError, subprocess.TimeoutExpired, StopIteration) as error:
+                failed += 1
+                print("not ok %d - %s: %s\n# %s" % (number, agent, test.__name__.replace("_", " "),
+                                                   str(error).replace("\n", "\n# ")), flush=True)
+    print("1..%d" % number)
+    return 1 if failed else 0
+
+
+sys.exit(main())
