@@ -2,8 +2,8 @@
  *
  * Forward over the function's basic blocks: a register is in flight from the product that
  * writes it, through moves (NVVM makes some between the products of one pipeline stage),
- * to the next wgmma.wait_group, whatever it waits for. Said of registers on any path; at
- * run time it is told only where a product has not been waited for. */
+ * to the wgmma.wait_group that waits for its group. Said of registers on any path; at run
+ * time it is told only where a product has not been waited for. */
 #include "base/mem.h"
 #include "gpu/ptx/matrix/wgmma.h"
 #include "gpu/ptx/read/module.h"
@@ -14,9 +14,14 @@
 #define MAX_CELLS                                                                        \
     (UINT32_C(1) << 21) /* blocks times words of a set: else nothing is said */
 
+/* A set has a plane for each age: products that are not committed, those of the last
+ * group committed, of the one before, and of all before that. */
+#define PLANES 4u
+
 struct flow {
     const struct ptx_function *f;
-    uint32_t words;   /* of a set of registers */
+    uint32_t plane;   /* words of one */
+    uint32_t words;   /* of a set of registers: all planes */
     uint64_t *entry;  /* per block */
     uint32_t *blocks; /* of each instruction */
     uint32_t block_count;
@@ -25,41 +30,67 @@ struct flow {
     bool final;  /* the last round: write it */
 };
 
-static bool set_has(const uint64_t *set, uint32_t r) {
-    return set[r / 64] >> (r % 64) & 1;
+/* The planes that have the register, a bit each. */
+static unsigned set_ages(const struct flow *w, const uint64_t *set, uint32_t r) {
+    unsigned ages = 0;
+    for (unsigned p = 0; p < PLANES; p++) {
+        ages |= (unsigned)(set[p * w->plane + r / 64] >> (r % 64) & 1) << p;
+    }
+    return ages;
 }
-static void set_put(uint64_t *set, uint32_t r, bool on) {
+
+static void set_put(const struct flow *w, uint64_t *set, uint32_t r, unsigned ages) {
     uint64_t bit = UINT64_C(1) << (r % 64);
-    set[r / 64] = on ? set[r / 64] | bit : set[r / 64] & ~bit;
+    for (unsigned p = 0; p < PLANES; p++) {
+        uint64_t *word = &set[p * w->plane + r / 64];
+        *word = ages >> p & 1 ? *word | bit : *word & ~bit;
+    }
+}
+
+static void set_commit(const struct flow *w, uint64_t *set) {
+    for (uint32_t k = 0; k < w->plane; k++) {
+        set[(PLANES - 1) * w->plane + k] |= set[(PLANES - 2) * w->plane + k];
+    }
+    memmove(set + w->plane, set, (PLANES - 2) * w->plane * sizeof *set);
+    memset(set, 0, w->plane * sizeof *set);
+}
+
+/* What was not committed is told elsewhere; how old the oldest are is not known. */
+static void set_wait(const struct flow *w, uint64_t *set, uint64_t groups) {
+    uint32_t stay = groups < PLANES - 2 ? (uint32_t)groups : PLANES - 2;
+    memset(set, 0, w->plane * sizeof *set);
+    memset(set + (stay + 1) * w->plane, 0, (PLANES - 1 - stay) * w->plane * sizeof *set);
 }
 
 static bool is_product(const struct ptx_instruction *i) {
     return i->opcode == PTX_OP_WGMMA && ptx_has(i, PTX_M_MMA_ASYNC);
 }
 
-static bool operand_reads(const struct ptx_function *f, const uint64_t *set,
+static bool operand_reads(const struct flow *w, const uint64_t *set,
                           const struct ptx_operand *o) {
+    const struct ptx_function *f = w->f;
     if (o->kind == PTX_OPERAND_REGISTER ||
         (o->kind == PTX_OPERAND_ADDRESS && o->base == PTX_BASE_REGISTER)) {
-        return set_has(set, o->index);
+        return set_ages(w, set, o->index) != 0;
     }
     bool any = false;
     for (uint32_t k = 0; o->kind == PTX_OPERAND_VECTOR && k < o->count; k++) {
         const struct ptx_operand *e = &f->elements[o->first + k];
-        any = any || (e->kind == PTX_OPERAND_REGISTER && set_has(set, e->index));
+        any = any || (e->kind == PTX_OPERAND_REGISTER && set_ages(w, set, e->index) != 0);
     }
     return any;
 }
 
-static void operand_write(const struct ptx_function *f, uint64_t *set,
-                          const struct ptx_operand *o, bool on) {
+static void operand_write(const struct flow *w, uint64_t *set,
+                          const struct ptx_operand *o, unsigned ages) {
+    const struct ptx_function *f = w->f;
     if (o->kind == PTX_OPERAND_REGISTER) {
-        set_put(set, o->index, on);
+        set_put(w, set, o->index, ages);
     }
     for (uint32_t k = 0; o->kind == PTX_OPERAND_VECTOR && k < o->count; k++) {
         const struct ptx_operand *e = &f->elements[o->first + k];
         if (e->kind == PTX_OPERAND_REGISTER) {
-            set_put(set, e->index, on);
+            set_put(w, set, e->index, ages);
         }
     }
 }
@@ -90,29 +121,32 @@ static void flow_step(struct flow *w, uint32_t at, uint64_t *set) {
     const struct ptx_instruction *i = &f->code[at];
     const struct ptx_operand *o = &f->operands[i->operands];
     if (is_product(i)) {
-        bool reads = o[1].kind == PTX_OPERAND_VECTOR && operand_reads(f, set, &o[1]);
+        bool reads = o[1].kind == PTX_OPERAND_VECTOR && operand_reads(w, set, &o[1]);
         w->early[at] = w->final && reads;
-        operand_write(f, set, &o[0], true);
+        operand_write(w, set, &o[0], 1);
         return;
     }
     if (i->opcode == PTX_OP_WGMMA) {
-        if (ptx_has(i, PTX_M_WAIT_GROUP)) {
-            memset(set, 0, w->words * sizeof *set);
+        if (ptx_has(i, PTX_M_COMMIT_GROUP)) {
+            set_commit(w, set);
+        } else if (ptx_has(i, PTX_M_WAIT_GROUP)) {
+            set_wait(w, set, o[0].kind == PTX_OPERAND_IMMEDIATE ? o[0].bits : 0);
         }
         return;
     }
     bool reads = false;
     unsigned results = result_count(i);
     for (unsigned k = results; k < i->operand_count; k++) {
-        reads = reads || operand_reads(f, set, &o[k]);
+        reads = reads || operand_reads(w, set, &o[k]);
     }
     bool moves = i->opcode == PTX_OP_MOV && o[0].kind == PTX_OPERAND_REGISTER &&
                  o[1].kind == PTX_OPERAND_REGISTER;
     w->early[at] = w->final && reads && !moves;
     bool always = i->guard < 0;
+    unsigned ages = moves ? set_ages(w, set, o[1].index) : 0;
     for (unsigned k = 0; k < results; k++) {
-        if (always || (moves && reads)) {
-            operand_write(f, set, &o[k], moves && reads);
+        if (always || ages) {
+            operand_write(w, set, &o[k], ages);
         }
     }
 }
@@ -206,7 +240,8 @@ bool *wgmma_early(const struct ptx_function *f) {
     if (!any) {
         return NULL;
     }
-    struct flow w = {.f = f, .words = f->register_count / 64 + 1};
+    struct flow w = {.f = f, .plane = f->register_count / 64 + 1};
+    w.words = PLANES * w.plane;
     w.blocks = xcalloc(f->code_count + 1u, sizeof *w.blocks);
     for (uint32_t k = 0; k < f->code_count; k++) {
         bool head = k == 0 || f->leader[k] || ends(&f->code[k - 1]);

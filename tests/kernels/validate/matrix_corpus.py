@@ -99,11 +99,12 @@ def add(corpus):
     x = small(75, 64)
     for kernel, threads, verdict, codes in (
             ("right", 128, "pass", ()), ("no_wait", 128, "pass", ("uninitialized",)), ("no_fence", 128, "pass", ("uninitialized",)),
+            ("older_group", 128, "pass", ()), ("younger_group", 128, "pass", ("uninitialized",)),
             ("no_proxy_fence", 128, "fail", ("missing_fence",)), ("overwritten", 128, "fail", ("race",)), ("outside", 128, "fail", ("out_of_bounds",)),
             ("warp_missing", 128, "fail", ("deadlock",)), ("half_group", 64, "fail", ("launch_error",)),
             ("divergent", 32, "fail", ("invalid_mask",)), ("rows_outside", 32, "fail", ("out_of_bounds",))):
         n = threads
-        if kernel in ("right", "no_wait", "no_fence", "no_proxy_fence"):
+        if kernel in ("right", "no_wait", "no_fence", "no_proxy_fence", "older_group", "younger_group"):
             tile = np.resize(x, 4096)
             half = lambda rows, start: np.array([[tile[start + k // 8 * 512 + r * 8 + k % 8] for k in range(16)] for r in range(rows)])
             c = half(64, 0) @ half(8, 2048).T

@@ -30,6 +30,23 @@ extern "C" __global__ void no_wait(const __half* x, float* out) {
   FENCE; product(d, descriptor(tile), descriptor(tile + 2048)); COMMIT;
   STORE;
 }
+// Two groups, and a wait for the older one: its accumulators may be read, those of the younger not yet.
+#define TWO_GROUPS                                                                    \
+  SETUP;                                                                              \
+  float e[4] = {};                                                                    \
+  FENCE; product(d, descriptor(tile), descriptor(tile + 2048)); COMMIT;               \
+  product(e, descriptor(tile), descriptor(tile + 2048)); COMMIT;                      \
+  asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory")
+extern "C" __global__ void older_group(const __half* x, float* out) {
+  TWO_GROUPS;
+  STORE;
+  WAIT;
+}
+extern "C" __global__ void younger_group(const __half* x, float* out) {
+  TWO_GROUPS;
+  out[threadIdx.x] = e[0] + e[1] + e[2] + e[3];
+  WAIT;
+}
 extern "C" __global__ void no_fence(const __half* x, float* out) {
   SETUP;
   product(d, descriptor(tile), descriptor(tile + 2048)); COMMIT; WAIT;
