@@ -160,7 +160,11 @@ static bool expand_in(const struct source_file *f, const struct macro_call *call
         if (rest.end > rest.at && rest.end[-1] == '\r') {
             rest.end--;
         }
+        struct stretch empty = rest; /* is for whoever does not include it */
         char made[TARGET_MAX_BYTES];
+        if (is_over(&empty)) {
+            continue;
+        }
         if (!expand(rest, call, made)) {
             return false;
         }

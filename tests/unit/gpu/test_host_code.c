@@ -56,6 +56,21 @@ static void check_cases(const struct blank_case *cases, size_t count) {
     }
 }
 
+/* What no device code can use of the C and C++ libraries. */
+Test(host_code, headers_of_the_host_go) {
+    static const char *const names[] = {
+        "cctype",  "ctype.h",     "cfenv",    "fenv.h",   "cuchar",
+        "cwctype", "strings.h",   "endian.h", "cxxabi.h", "poll.h",
+        "ranges",  "xmmintrin.h", "npp.h",    "cstdbool", "execinfo.h"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        autofree char *text = xasprintf("#include <%s>\n", names[i]);
+        struct host_code h;
+        host_code_blank(text, strlen(text), &h);
+        cr_expect(eq(sz, strspn(text, " \n"), strlen(text)), "%s", names[i]);
+        host_code_finish(&h);
+    }
+}
+
 /* What only its body tells: device code and a kernel stay, all else goes. */
 Test(host_code, a_macro_use_is_what_it_expands_to) {
     static const struct blank_case cases[] = {

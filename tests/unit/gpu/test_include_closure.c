@@ -223,16 +223,22 @@ Test(include_closure, a_header_that_a_macro_names_is_found) {
         "#define PLAIN <plain.h>\n#define LONG <a/rather/long/name/of/a/header.h>\n");
     put(&p, "proj/include/mine.h", "#include \"names.h\"\n#include MINE(deep)\n");
     put(&p, "proj/include/deep.h", "int deep;\n");
-    const char *source = "#include STD(cassert) // std\n"
-                         "  #include PICK(cstdint)\n"
-                         "#include \"mine.h\"\n"
-                         "#  include  /* ? */  PLAIN\n";
+    const char *source =
+        "#include STD(cassert) // std\n"
+        "  #include PICK(cstdint)\n"
+        "#include \"mine.h\"\n"
+        "#  include  /* ? */  PLAIN\n"
+        "#ifdef A\n#define OFTEN_TOLD <cerrno>\n#else\n#define OFTEN_TOLD // no\n"
+        "#endif\n#include OFTEN_TOLD\n";
     cr_assert(zero(int, build_unit(&p, source)));
-    cr_expect(eq(str, p.closure.sources.files[0].text,
-                 "#include<sys/cassert> // std\n"
-                 "  #include<cstdint>     \n"
-                 "#include \"mine.h\"\n"
-                 "                          \n"));
+    cr_expect(
+        eq(str, p.closure.sources.files[0].text,
+           "#include<sys/cassert> // std\n"
+           "  #include<cstdint>     \n"
+           "#include \"mine.h\"\n"
+           "                          \n"
+           "#ifdef A\n#define OFTEN_TOLD <cerrno>\n#else\n#define OFTEN_TOLD // no\n"
+           "#endif\n#include<cerrno>   \n"));
     cr_expect_not_null(file(&p, "r0/include/deep.h"));
     autofree char *findings = spell_findings(&p);
     cr_expect(eq(str, findings, "include_computed@4:1"));
