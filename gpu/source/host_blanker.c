@@ -218,7 +218,7 @@ static bool is_asked(struct host_blanker *b, const struct declaration *d) {
         names_host(b, d->first, d->last)) {
         return false;
     }
-    if (b->macros.all_asked && (may_throw(b, d) || is_main(b, d))) {
+    if (b->macros.all_asked && (d->has_host || may_throw(b, d) || is_main(b, d))) {
         return false;
     }
     b->needs_default_device = true;

@@ -428,6 +428,7 @@ Test(host_code, functions_without_a_space_stay_when_they_are_the_devices) {
         "struct P { int n;\n static P make(int n) { return {n}; }\n"
         " operator int() const { return n; }\n"
         " static int count() { throw 1; }\n"
+        " __host__ P(long n) : n(int(n)) {}\n"
         " static int device() { int d; cudaGetDevice(&d); return d; } };\n";
     cr_assert(zero(int, source_set_add(&s, "r0/k.cu", NULL, unit, strlen(unit), NULL)));
     cr_assert(
@@ -440,6 +441,7 @@ Test(host_code, functions_without_a_space_stay_when_they_are_the_devices) {
     cr_expect_not_null(strstr(s.files[1].text, "static P make(int n) { return {n}; }"));
     cr_expect_not_null(strstr(s.files[1].text, "operator int() const"));
     cr_expect_null(strstr(s.files[1].text, "throw"));
+    cr_expect_null(strstr(s.files[1].text, "__host__"));
     cr_expect_null(strstr(s.files[1].text, "cudaGetDevice"));
     cr_expect_null(strstr(s.files[0].text, "check"));
     cr_expect_null(strstr(s.files[0].text, "main"));
