@@ -72,7 +72,7 @@ Test(frontmatter_editor, an_offer_that_is_taken_is_good_yaml) {
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         json_t *items;
-        autofree char *labels = offered(cases[i].text, &items);
+        free(offered(cases[i].text, &items));
         const json_t *first = json_array_get(items, 0);
         cr_assert_not_null(first, "%s", cases[i].text);
         const char *mark = strchr(cases[i].text, '^');
