@@ -711,25 +711,29 @@ Test(cuda_standin, im2col_maps) {
     room_end(r);
 }
 
-/* ---- libnvidia-ml's ---- */
+/* ---- libnvidia-ml's: types as in nvml.h ---- */
+
+typedef struct nvmlDevice_st *nvmlDevice_t;
+struct nvmlProcessInfo_st {
+    unsigned pid;
+    unsigned long long memory;
+    unsigned instances[2];
+};
 
 Test(nvml_standin, clocks) {
     struct standin_room *r = room_load_nvml("sm_clock 1500\nlater 2 900 0x4\nothers 2\n");
-    struct {
-        unsigned pid;
-        unsigned long long memory;
-        unsigned instances[2];
-    } list[4];
-    int (*init)(void), (*by_uuid)(const char *, void **);
-    int (*clock)(void *, int, unsigned *), (*reasons)(void *, unsigned long long *);
-    int (*processes)(void *, unsigned *, void *);
+    struct nvmlProcessInfo_st list[4];
+    int (*init)(void), (*by_uuid)(const char *, nvmlDevice_t *);
+    int (*clock)(nvmlDevice_t, int, unsigned *);
+    int (*reasons)(nvmlDevice_t, unsigned long long *);
+    int (*processes)(nvmlDevice_t, unsigned *, struct nvmlProcessInfo_st *);
 #define FIND(f, name) *(void **)&f = dlsym(r->library, name)
     FIND(init, "nvmlInit_v2");
     FIND(by_uuid, "nvmlDeviceGetHandleByUUID");
     FIND(clock, "nvmlDeviceGetClockInfo");
     FIND(reasons, "nvmlDeviceGetCurrentClocksEventReasons");
     FIND(processes, "nvmlDeviceGetComputeRunningProcesses_v3");
-    void *device;
+    nvmlDevice_t device;
     unsigned mhz, count = 1;
     unsigned long long why;
     cr_assert_eq(by_uuid("GPU-1", &device), 1, "not started");
