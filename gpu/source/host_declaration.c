@@ -50,6 +50,7 @@ static void note_name(struct parser *p, struct head *h, struct declaration *d) {
     struct space_of_name space = space_of(p->macros, p->t, p->i);
     d->has_global |= space.global;
     d->has_device |= space.device;
+    d->has_const |= space.constant && p->parens == 0;
     if (p->parens == 0 && !d->has_assign && !d->params && !h->is_operator && !d->body) {
         d->name = p->i;
     }

@@ -44,7 +44,7 @@ struct space_macros {
     bool all_asked; /* source_set.default_device: whatever has no execution space */
     struct {
         uint64_t name;
-        bool global, device, host_only, function;
+        bool global, device, host_only, function, constant;
     } * list;
     size_t count;
     uint64_t *asked, *gone;
@@ -57,7 +57,7 @@ bool space_macros_asked(const struct space_macros *m, uint64_t name);
 void space_macros_add_gone(struct space_macros *m, uint64_t name);
 bool space_macros_gone(const struct space_macros *m, uint64_t name);
 struct space_of_name {
-    bool known, global, device, host_only;
+    bool known, global, device, host_only, constant;
 };
 /* What the name at token i stands for, as a macro. */
 struct space_of_name space_of(const struct space_macros *m, const struct code_tokens *t,

@@ -9,6 +9,7 @@
 struct macro_facts {
     bool global, device, host_only, function;
     bool is_value; /* a number that is named like a space: MAX_DEVICES */
+    bool constant; /* "static const" */
 };
 
 static bool contains(const char *s, const char *part) {
@@ -69,18 +70,21 @@ static uint64_t read_define(const struct space_macros *m, const char *text,
     l.line_start = false;
     struct cuda_token name = cuda_lexer_next(&l);
     ret->function = name.end < d->argument_end && text[name.end] == '(';
-    bool any = false, names = false;
+    bool any = false, names = false, points = false;
     for (struct cuda_token t = cuda_lexer_next(&l); t.kind != CUDA_END;
          t = cuda_lexer_next(&l)) {
         read_word(m, &l, &t, ret);
         /* extern "C" void f_##T(…) { … }: a wrapper for another language */
         ret->host_only |= ret->function && cuda_token_is(&l, &t, "\"C\"");
+        ret->constant |= !ret->function && cuda_token_is(&l, &t, "const");
+        points |= cuda_token_is(&l, &t, "*");
         any = true;
         names |= t.kind == CUDA_IDENTIFIER;
     }
     ret->is_value =
         any && !names && is_named_for_device(text + name.start, name.end - name.start);
     ret->host_only = ret->host_only && !ret->device && !ret->global;
+    ret->constant &= !points; /* what "const char *" declares is none */
     return name.kind == CUDA_IDENTIFIER
                ? code_hash(text + name.start, name.end - name.start)
                : 0;
@@ -160,14 +164,15 @@ void space_macros_read(struct space_macros *m, const struct code_tokens *t) {
         struct macro_facts facts = {0};
         uint64_t name = read_define(m, t->text, &d, &facts);
         cuda_directive_finish(&d);
-        if (name != 0 &&
-            (facts.global || facts.device || facts.host_only || facts.is_value)) {
+        if (name != 0 && (facts.global || facts.device || facts.host_only ||
+                          facts.is_value || facts.constant)) {
             m->list = xreallocarray(m->list, m->count + 1, sizeof *m->list);
             m->list[m->count].name = name;
             m->list[m->count].global = facts.global;
             m->list[m->count].device = facts.device;
             m->list[m->count].host_only = facts.host_only;
             m->list[m->count].function = facts.function;
+            m->list[m->count].constant = facts.constant;
             m->count++;
         }
     }
@@ -202,6 +207,7 @@ struct space_of_name space_of(const struct space_macros *m, const struct code_to
             ret.global |= m->list[k].global;
             ret.device |= m->list[k].device;
             ret.host_only |= m->list[k].host_only;
+            ret.constant |= m->list[k].constant;
             ret.known = true;
         }
     }

@@ -56,6 +56,26 @@ static void check_cases(const struct blank_case *cases, size_t count) {
     }
 }
 
+/* A table for both sides may be declared by a macro of the file or of a header. */
+Test(host_code, a_macro_may_say_const) {
+    static const char kept[] =
+        "#define TABLE static const\nTABLE int powers[] = {1, 10};\n";
+    autofree char *text = xstrdup(kept);
+    struct host_code h;
+    host_code_blank(text, strlen(text), &h);
+    cr_expect(eq(str, text, (char *)kept));
+    host_code_finish(&h);
+    static const struct blank_case cases[] = {
+        {"#define NAMES static const char *\nNAMES a = 0;",
+         "#define NAMES static const char *"},
+        {"#define CALL(f) f((const int)1)\nint x = CALL(g);",
+         "#define CALL(f) f((const int)1)"},
+        {"#define TABLE static const\nTABLE std::vector<int> v;",
+         "#define TABLE static const"},
+    };
+    check_cases(cases, ARRAY_LEN(cases));
+}
+
 /* What no device code can use of the C and C++ libraries. */
 Test(host_code, headers_of_the_host_go) {
     static const char *const names[] = {
