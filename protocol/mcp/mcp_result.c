@@ -39,11 +39,13 @@ static void add_structured(const struct mcp *m, json_t *result, enum mcp_version
     }
 }
 
-/* Content of at most max_tool_text bytes, with a last line that says what was cut. */
+/* Content of at most max_tool_text bytes, with a last line that says what was cut. A work
+ * order is of no use in part: where it does not come as structure too, it comes whole. */
 static json_t *bounded_content(const struct mcp *m, enum mcp_version version,
-                               const struct buf *text) {
+                               const struct buf *text, bool order) {
     size_t max = m->host->settings->max_tool_text;
-    if (text->len <= max && !text->full) {
+    bool whole = order && !wants_structured(m, version);
+    if ((whole || text->len <= max) && !text->full) {
         return content_of(text->data, text->len);
     }
     char note[160];
@@ -72,6 +74,21 @@ static const struct operation *operation_of(const struct mcp *m, const json_t *s
     return name ? operation_find(m->host->tables->operations, name) : NULL;
 }
 
+/* Members one below the other: texts as they are, all else as JSON. */
+static void describe_members(struct buf *text, const json_t *object) {
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value) {
+        buf_addf(text, "\n%s: ", key);
+        if (json_is_string(value)) {
+            buf_add(text, json_string_value(value), json_string_length(value));
+        } else {
+            json_write(text, value);
+        }
+        buf_addc(text, '\n');
+    }
+}
+
 /* A job's status: one line, then what there is of its outcome. A result is told in the
  * words of the operation that it belongs to. */
 static void describe_job(struct buf *text, const struct mcp *m, const json_t *status) {
@@ -94,7 +111,11 @@ static void describe_job(struct buf *text, const struct mcp *m, const json_t *st
         const json_t *other = json_object_get(status, others[i]);
         if (other) {
             buf_addf(text, "%s: ", others[i]);
-            json_write(text, other);
+            if (strcmp(others[i], "work_order") == 0) {
+                describe_members(text, other);
+            } else {
+                json_write(text, other);
+            }
             buf_addc(text, '\n');
         }
     }
@@ -109,7 +130,8 @@ json_t *mcp_result_success(const struct mcp *m, enum mcp_version version,
     } else {
         describe(&text, op, told);
     }
-    json_t *all = tool_result(bounded_content(m, version, &text), false);
+    bool order = json_object_get(told, "work_order");
+    json_t *all = tool_result(bounded_content(m, version, &text, order), false);
     add_structured(m, all, version, told);
     return all;
 }
@@ -135,7 +157,7 @@ json_t *mcp_result_failure(const struct mcp *m, enum mcp_version version,
     autobuf text = BUF_INIT(MAX_DESCRIPTION);
     autofree char *hint = failure->hint ? mcp_hint(m, failure->hint) : NULL;
     describe_failure(&text, op, failure, hint);
-    json_t *all = tool_result(bounded_content(m, version, &text), true);
+    json_t *all = tool_result(bounded_content(m, version, &text, false), true);
     json_t *error = json_object();
     const char *const fields[][2] = {{"message", failure->message},
                                      {"reason", failure->reason},
@@ -245,10 +267,15 @@ json_t *mcp_result_running(const struct mcp *m, enum mcp_version version,
     if (extra) {
         json_object_set(all, waits ? "work_order" : "partial",
                         (json_t *)(uintptr_t)extra);
-        buf_adds(&text, waits ? "What it needs: " : "Known so far: ");
-        json_write(&text, extra);
+        if (waits) {
+            buf_adds(&text, "What it needs:\n");
+            describe_members(&text, extra);
+        } else {
+            buf_adds(&text, "Known so far: ");
+            json_write(&text, extra);
+        }
     }
-    json_t *result = tool_result(bounded_content(m, version, &text), false);
+    json_t *result = tool_result(bounded_content(m, version, &text, waits), false);
     add_structured(m, result, version, all);
     return result;
 }

@@ -402,9 +402,23 @@ Test(mcp_tools, a_call_that_needs_input_answers_with_what_it_needs) {
     const json_t *all = json_object_get(result, "structuredContent");
     assert_json(json_object_get(all, "state"), "'input_required'", "state");
     assert_json(json_object_get(all, "work_order"), "{'instructions':'Write it.'}", "");
-    cr_assert(strstr(text_of(result), "Write it.") != NULL);
+    cr_assert(strstr(text_of(result), "\ninstructions: Write it.\n") != NULL);
     cr_assert(call_kept(b->running));
     bench_free(b);
+}
+
+/* A model that reads the text alone needs all of what it is to work on. */
+Test(mcp_tools, a_work_order_is_cut_only_where_it_comes_as_structure_too) {
+    for (size_t i = 0; i < 2; i++) {
+        struct bench *b = bench_new();
+        b->settings.max_tool_text = 60;
+        b->settings.structured = i ? STRUCTURED_NEVER : STRUCTURED_ALWAYS;
+        initialize(b, "2025-11-25");
+        const char *text = text_of(result_of(b, CALL("1", "ask", "")));
+        cr_assert(eq(int, strstr(text, "[cut") == NULL, i), "%s", text);
+        cr_assert(eq(int, strstr(text, "Write it.") != NULL, i), "%s", text);
+        bench_free(b);
+    }
 }
 
 /* --- progress --- */
