@@ -212,7 +212,10 @@ static char *original_folder(struct skills *s, const struct call_origin *origin,
         struct err err = {0};
         autofree char *source = install_source(folder);
         char *from = source ? skills_find_folder(s, origin, source, &err) : NULL;
-        if (!from || strcmp(from, folder) == 0) {
+        /* A record is a file in a project like others: what has another name is another
+         * skill, whatever it says. */
+        if (!from || strcmp(from, folder) == 0 ||
+            strcmp(path_basename(from), path_basename(folder)) != 0) {
             free(from);
             break;
         }
