@@ -241,6 +241,20 @@ static void check_bytes(const struct spec *s) {
     }
 }
 
+/* We skip it; the reference validator and agents that compare the first bytes do not. */
+static void check_mark(const struct spec *s) {
+    static const struct spec_rule rule = {"byte_order_mark", FINDING_WARNING,
+                                          FINDING_ERROR};
+    if (s->text->len >= 3 && memcmp(s->text->text, "\xEF\xBB\xBF", 3) == 0) {
+        json_t *finding = spec_add(
+            s, &rule, 0, 3,
+            "A byte order mark stands before \"---\", where some agents then find "
+            "no frontmatter; save the file as UTF-8 without it.");
+        struct finding_span span = spec_span(s, 0, 3);
+        finding_add_fix(finding, "Remove the byte order mark", s->file, &span, "");
+    }
+}
+
 static size_t body_lines(const struct skill_text *t) {
     size_t last = t->len;
     while (last > t->body && strchr(" \t\r\n", t->text[last - 1]) && t->text[last - 1]) {
@@ -341,6 +355,7 @@ void spec_rules_check(const struct skill *skill, enum skill_check_mode mode,
     }
     check_bytes(&s);
     if (!skill->text.problem.line) {
+        check_mark(&s);
         check_body(&s);
         spec_links_check(&s);
     }

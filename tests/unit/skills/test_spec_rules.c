@@ -276,6 +276,18 @@ Test(spec_rules, a_frontmatter_that_cannot_be_found_is_one_finding) {
     }
 }
 
+Test(spec_rules, a_byte_order_mark_is_one_finding_and_line_ends_are_none) {
+    static const char marked[] =
+        "\xEF\xBB\xBF---\r\nname: my-skill\r\ndescription: d\r\n---\r\nText\r\n";
+    autojson *findings = check_text(marked, SKILL_CHECK_LENIENT);
+    json_t *f = find(findings, "byte_order_mark");
+    cr_assert(f && json_array_size(findings) == 1);
+    autofree char *cured = fixed(marked, f);
+    cr_expect(eq(str, cured, (char *)marked + 3));
+    autojson *none = check_text(cured, SKILL_CHECK_STRICT);
+    cr_expect(eq(sz, json_array_size(none), 0));
+}
+
 /* As UTF-16, with a byte order mark or without one, in either order of bytes. */
 Test(spec_rules, a_file_in_utf16_is_one_finding) {
     static const char text[] = "---\nname: my-skill\ndescription: d\n---\nText\n";
