@@ -99,6 +99,36 @@ static void read_kernels(struct collector *c) {
     }
 }
 
+/* Macros whose bodies name a kernel, as in tables of them, are looked into. */
+static void note_kernel_macros(struct collector *c) {
+    uint64_t named[64] = {0}; /* a bit for each name's low bits */
+    for (size_t k = 0; k < c->kernel_count; k++) {
+        uint64_t name = c->kernels[k].name;
+        named[name / 64 % 64] |= UINT64_C(1) << name % 64;
+    }
+    for (size_t i = 0; i < c->macros.count; i++) {
+        struct host_macro *m = &c->macros.list[i];
+        struct code_tokens body;
+        if (m->launches || code_tokens_read(&body, m->body, strlen(m->body)) < 0) {
+            continue;
+        }
+        for (size_t k = 0; k < body.count && !m->launches; k++) {
+            uint64_t name =
+                body.list[k].word == WORD_NAME ? code_token_hash(&body, k) : 0;
+            m->launches = (named[name / 64 % 64] >> name % 64 & 1) &&
+                          collector_kernel(c, name) != NULL;
+        }
+        code_tokens_finish(&body);
+    }
+}
+
+/* Host functions, macros' uses, and tables of kernels. */
+static bool may_launch(const struct declaration *d) {
+    return d->body ? d->kind != DECLARATION_CLASS
+                   : d->kind == DECLARATION_MACRO ||
+                         (d->kind == DECLARATION_VARIABLE && d->has_assign);
+}
+
 void host_launches_collect(struct host_launches *ret, const struct host_blanker *b,
                            const struct host_macros *known, size_t base) {
     *ret = (struct host_launches){0};
@@ -111,11 +141,11 @@ void host_launches_collect(struct host_launches *ret, const struct host_blanker 
             host_macros_copy(&c.macros, known);
         }
         host_macros_read(&c.macros, &b->tokens);
+        note_kernel_macros(&c);
     }
     for (size_t i = 0; c.kernel_count > 0 && i < b->declarations.count; i++) {
         const struct declaration *d = &b->declarations.list[i];
-        if (b->goes[i] && d->kind != DECLARATION_CLASS &&
-            (d->body || d->kind == DECLARATION_MACRO)) {
+        if (b->goes[i] && may_launch(d)) {
             walk_declaration(&c, i, NULL);
         }
     }

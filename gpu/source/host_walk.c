@@ -74,9 +74,7 @@ static void place(struct collector *c, struct host_launch launch) {
     }
 }
 
-/* The first of this name; NULL when there is none. */
-static const struct declaration *kernel_template(const struct collector *c,
-                                                 uint64_t name) {
+const struct declaration *collector_kernel(const struct collector *c, uint64_t name) {
     for (size_t k = 0; k < c->kernel_count; k++) {
         if (c->kernels[k].name == name) {
             return c->kernels[k].declaration;
@@ -225,7 +223,7 @@ static void answer_call(struct walk *w, size_t i) {
 
 static void take_kernel(struct walk *w, size_t i) {
     const struct host_blanker *b = w->c->b;
-    const struct declaration *kernel = kernel_template(w->c, code_token_hash(w->t, i));
+    const struct declaration *kernel = collector_kernel(w->c, code_token_hash(w->t, i));
     autofree char *arguments =
         kernel ? walk_template_arguments(w, kernel, i, true) : NULL;
     if (arguments && !is_running(w, arguments)) {

@@ -44,6 +44,8 @@ struct walk {
     const struct host_launch *waiting; /* whose callers are looked for; NULL: kernels */
 };
 
+/* The first template kernel of this name; NULL when there is none. */
+const struct declaration *collector_kernel(const struct collector *c, uint64_t name);
 /* Takes the expression; what there is no room for is dropped. */
 void launches_add(struct host_launches *l, struct host_launch launch);
 /* waiting: whose callers are looked for; NULL: kernels are. */

@@ -292,6 +292,28 @@ Test(host_launches, macros_that_make_kernels_and_launchers_are_followed) {
     }
 }
 
+/* A table of kernels asks for them as a launch does, through macros too. */
+Test(host_launches, tables_of_kernels_ask_for_them) {
+    static const struct {
+        const char *text, *asked;
+    } cases[] = {
+        {KERNELS
+         "using F = void (*)(int *);\nF table[] = {k<int, 1>, &k<int, 2>, " ROOM ROOM
+         "};",
+         "k<int, 1>;k<int, 2>;"},
+        {KERNELS "#define SOME(N) k<int, N>, k<int, N + 1>\n"
+                 "#define TABLE(N) F of_##N[] = {SOME(N), nullptr};\n"
+                 "TABLE(4)\nTABLE(8)\nvoid end() {" ROOM ROOM ROOM ROOM "}",
+         "k<int, 4>;k<int, 4 + 1>;k<int, 8>;k<int, 8 + 1>;"},
+        {KERNELS "static auto go = [](int *p) { q<int><<<1, 1>>>(p); " ROOM "};",
+         "q<int>;"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *got = asked(cases[i].text);
+        cr_expect(eq(str, got, (char *)cases[i].asked), "of: %s", cases[i].text);
+    }
+}
+
 /* Twenty uses in twenty uses, and so on: what is not expanded stays as it is. */
 Test(host_launches, macros_that_multiply_are_bounded) {
     struct buf text = BUF_INIT(1u << 16);
