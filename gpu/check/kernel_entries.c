@@ -160,6 +160,12 @@ static bool may_be(const char *wanted, const char *actual) {
     return true;
 }
 
+/* "k" for the only "k<…>", whose arguments may fill pages. */
+static bool is_template_of(const char *wanted, const char *actual) {
+    size_t len = strlen(wanted);
+    return strncmp(wanted, actual, len) == 0 && actual[len] == '<';
+}
+
 /* --- which kernel --- */
 
 /* "ns::k<float>(int)" by "ns::k<float>", "k<float>" or its symbol. */
@@ -195,6 +201,8 @@ const json_t *kernel_entry_find(const json_t *kernels, const char *wanted,
     const json_t *found = find(kernels, wanted, same_name, ret_count);
     if (!found && wanted && strchr(wanted, '<')) {
         found = find(kernels, wanted, may_be, ret_count);
+    } else if (!found && wanted && *wanted) {
+        found = find(kernels, wanted, is_template_of, ret_count);
     }
     return found;
 }

@@ -162,6 +162,10 @@ Test(check_result, kernels_are_found_by_their_arguments_in_any_spelling) {
                  {"d<std::uint32_t, 2 + 3>", "d<unsigned int, 5, 0>"},
                  {"plain<1>", NULL},
                  {"k<", NULL},
+                 {"m", "ns::m<float, (E)1>"},
+                 {"ns::m", "ns::m<float, (E)1>"},
+                 {"k", NULL}, /* which of the three? */
+                 {"on", NULL},
                  {"plain", "plain"}};
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         size_t count;
