@@ -88,7 +88,7 @@ static int ask(const struct device_lock *lock, short type) {
 
 int device_lock_wait(struct device_lock *lock, uint64_t until_ms, uint64_t *ret_waited_ms,
                      struct err *err) {
-    const struct timespec pause = {.tv_nsec = ASK_AGAIN_MS * 1000000l};
+    const struct timespec pause = {.tv_nsec = ASK_AGAIN_MS * 1000000L};
     uint64_t start = clock_ms();
     int r;
     while ((r = ask(lock, F_WRLCK)) == -EAGAIN || r == -EACCES) {

@@ -44,7 +44,7 @@ static int plan_resize(struct operator_call *c, struct resize *p) {
     *p = (struct resize){.rank = a->rank - 2, .in = {1, 1, 1}, .out = {1, 1, 1}};
     p->mode = (enum mode)call_choice(c, "mode");
     p->align = call_bool(c, "align_corners");
-    if (p->mode >= MODE_LINEAR && (size_t)(p->mode - MODE_LINEAR + 1) != p->rank) {
+    if (p->mode >= MODE_LINEAR && (size_t)p->mode - MODE_LINEAR + 1 != p->rank) {
         return call_error(c, "mode", "it does not fit the %zu spatial dimensions of '%s'",
                           p->rank, a->name);
     }

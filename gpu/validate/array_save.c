@@ -84,7 +84,8 @@ static int file_end(struct array_save *s) {
 }
 
 static int file_add(struct array_save *s, const void *bytes, size_t len) {
-    if (!s->bytes && (len < sizeof magic - 1 || memcmp(bytes, magic, sizeof magic - 1))) {
+    if (!s->bytes &&
+        (len < sizeof magic - 1 || memcmp(bytes, magic, sizeof magic - 1) != 0)) {
         return err_set(&s->err, -EBADMSG, "%s: what the worker sent is no .npy file",
                        s->name);
     }

@@ -296,7 +296,8 @@ static void run_tools(struct sanitizing *s, const json_t *wanted) {
         uint64_t now = clock_ms();
         uint64_t share = s->until_ms > now ? (s->until_ms - now) / left : 0;
         for (int tool = 0; tool < MAX_TOOLS; tool++) {
-            if (!name || strcmp(sanitizer_tool_name((enum sanitizer_tool)tool), name)) {
+            if (!name ||
+                strcmp(sanitizer_tool_name((enum sanitizer_tool)tool), name) != 0) {
                 continue;
             }
             json_array_append_new(
