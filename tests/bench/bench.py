@@ -519,6 +519,38 @@ def large_sources():
             ("600 kernels", repeated(kernel, 600 * len(kernel))))
 
 
+def large_documents():
+    """What an editor may have open: file, language, text."""
+    kernel = "__global__ void k@(float *x, int n) { int i = threadIdx.x; if (i < n) x[i] = y[i]; }\n"
+    host = "void h@(float *x, int n) { std::vector<float> v(n); k0<<<n / 256, 256>>>(x, n); }\n"
+    skill = "---\nname: large\ndescription: Use when something is large.\n---\n# Large\n"
+    def repeated(text, count):
+        return "".join(text.replace("@", str(i)) for i in range(count))
+    return (("k.cu", "cuda-cpp", repeated(kernel, 10000)),
+            ("h.cu", "cuda-cpp", kernel + repeated(host, 40000)),
+            ("large/SKILL.md", "markdown", skill + repeated("# H @\n`x` [a](b.md) some words\n", 20000)),
+            ("build.toml", "toml", repeated("[kernel.k@]\nbackend = \"cuda\"\nsrc = [\"k@.cu\"]\n", 5000)))
+
+
+def ask_about(folder, env, name, language, text):
+    """ms until codeLens and documentSymbol are answered."""
+    uri = "file://%s/%s" % (folder, name)
+    server = Server([DAEMON], True, cwd=folder, env=env)
+    server.send(LSP_INITIALIZE)
+    server.read()
+    server.send({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": {
+        "uri": uri, "languageId": language, "version": 1, "text": text}}})
+    while server.read().get("method") != "textDocument/publishDiagnostics":
+        pass
+    start = time.perf_counter()
+    for method in ("codeLens", "documentSymbol"):
+        server.ask("textDocument/" + method, {"textDocument": {"uri": uri}})
+    took = (time.perf_counter() - start) * 1000
+    server.ask("shutdown")
+    server.close()
+    return took
+
+
 def bench_turns():
     """The longest turns of the loop in processor time; what else would run waits for so long."""
     meter = BUILD + "/tests/bench/loop_turns.so"
@@ -541,6 +573,11 @@ def bench_turns():
             with open(folder + "/turns") as f:
                 row(name, f.read().strip().replace(" ", ", ") + " ms", "%.2f s in all, %s" % (
                     seconds, answer["result"]["mode"] if "result" in answer else answer["error"]["message"]))
+        for name, language, text in large_documents():
+            took = ask_about(folder, env, name, language, text)
+            with open(folder + "/turns") as f:
+                row("%s of %d KB in an editor" % (name, len(text) >> 10), f.read().strip().replace(" ", ", ") + " ms",
+                    "lenses and symbols %.0f ms" % took)
 
 
 def main():
