@@ -6,6 +6,7 @@
 #include "base/work_stop.h"
 #include "protocol/finding.h"
 #include "skills/check/check_report.h"
+#include "skills/check/code_block.h"
 #include "skills/check/cuda_block.h"
 #include "skills/format/markdown.h"
 #include "skills/format/tokens.h"
@@ -35,7 +36,8 @@ enum block_state { BLOCK_WAITING, BLOCK_RUNNING, BLOCK_ENDED };
 struct cuda_block {
     struct skill_check *check;
     char *file, *source;
-    int line; /* of the source's first line in the file */
+    int line;     /* of the source's first line in the file */
+    size_t inset; /* code_block_inset */
     enum block_state state;
     void *handle;
 };
@@ -99,7 +101,7 @@ static bool looks_like_build_toml(const char *text) {
 }
 
 static void add_cuda_block(struct skill_check *c, const char *file,
-                           const struct markdown_code *code) {
+                           const struct markdown_code *code, size_t inset) {
     const char *fragment = cuda_block_fragment(code->text);
     if (fragment) {
         autofree char *message = xasprintf("not compiled: a fragment (%s)", fragment);
@@ -112,7 +114,8 @@ static void add_cuda_block(struct skill_check *c, const char *file,
         c->blocks[c->block_count++] = (struct cuda_block){.check = c,
                                                           .file = xstrdup(file),
                                                           .source = xstrdup(code->text),
-                                                          .line = code->line};
+                                                          .line = code->line,
+                                                          .inset = inset};
     }
 }
 
@@ -124,12 +127,16 @@ static void check_markdown(struct skill_check *c, const char *file, const char *
         const struct markdown_code *code = &m.codes[i];
         if (cuda_block_is(code)) {
             if (!c->typing) {
-                add_cuda_block(c, file, code);
+                add_cuda_block(c, file, code,
+                               code_block_inset(code, text, len, first_line));
             }
         } else if (strcmp(code->language, "toml") == 0 &&
                    looks_like_build_toml(code->text)) {
-            build_toml_check(file, code->text, strlen(code->text), code->line,
-                             c->findings);
+            size_t from = json_array_size(c->findings);
+            build_toml_check(file, code->text, code_block_length(code, text, len),
+                             code->line, c->findings);
+            code_block_move(c->findings, from,
+                            code_block_inset(code, text, len, first_line));
         }
     }
     markdown_finish(&m);
@@ -328,6 +335,7 @@ static void take_block_finding(struct cuda_block *b, json_t *finding) {
         json_object_set_new(finding, "line", json_integer(1));
     }
     shift_place(finding, b->file, shift);
+    code_block_move_one(finding, b->inset);
     bool error = strcmp(json_get_string(finding, "severity", ""), "error") == 0;
     if (error && c->mode == SKILL_CHECK_LENIENT) {
         json_object_set_new(finding, "severity",

@@ -187,6 +187,42 @@ Test(skill_check, cuda_blocks_are_graded_at_their_lines_and_fragments_are_not) {
     cr_expect(is_ok(without));
 }
 
+/* Within a list or a quotation an edit of the block's would not be one of the file's. */
+Test(skill_check, a_block_within_others_is_told_at_its_column_without_edits) {
+    static const struct {
+        const char *before;
+        int column;
+        bool fixes;
+    } cases[] = {{"", 8, true}, {"  ", 10, false}, {"> ", 10, false}};
+    for (size_t i = 0; i < 3; i++) {
+        const char *p = cases[i].before;
+        autofree char *text = xasprintf(HEAD "# T\n\n%s%s```toml\n%s[general]\n%sname = "
+                                             "\"a_b\"\n%s```\n",
+                                        *p == ' ' ? "- x\n\n" : "", p, p, p, p);
+        autojson *result = check_text(text, SKILL_CHECK_LENIENT, NULL);
+        const json_t *finding = find(result, "build_toml_name");
+        cr_assert(finding != NULL, "%s", text);
+        cr_expect(eq(int, (int)json_get_integer(finding, "column", 0), cases[i].column));
+        bool fixes = json_object_get(finding, "fixes") != NULL;
+        cr_expect(fixes == cases[i].fixes, "%s", text);
+    }
+}
+
+/* As it is typed: neither the block nor the last line is ended, and the edit is on it. */
+Test(skill_check, a_block_that_is_being_typed_gets_edits_within_the_text) {
+    static const char text[] = HEAD "```toml\n[general]\nversion = 1";
+    autojson *result = check_text(text, SKILL_CHECK_LENIENT, NULL);
+    const json_t *fix =
+        json_array_get(json_object_get(find(result, "build_toml_framework"), "fixes"), 0);
+    const json_t *edit = json_array_get(json_object_get(fix, "edits"), 0);
+    int lines = 1;
+    for (const char *c = text; *c; c++) {
+        lines += *c == '\n';
+    }
+    cr_expect(eq(int, (int)json_get_integer(edit, "line", 0), lines));
+    cr_expect(eq(int, (int)json_get_integer(edit, "column", 0), 12));
+}
+
 Test(skill_check, what_keeps_every_cuda_block_from_being_compiled_is_said_once) {
     static const char text[] = HEAD "# T\n\n```cuda\n__global__ void a() {}\n```\n\n"
                                     "```cuda\n__global__ void b() {}\n```\n\n"
