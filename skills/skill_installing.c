@@ -227,8 +227,9 @@ static char *original_folder(struct skills *s, const struct call_origin *origin,
 
 static char *find_skill(struct skills *s, struct call *call, const json_t *params,
                         struct err *err) {
-    const char *words =
-        json_get_string(params, "uri", json_get_string(params, "path", ""));
+    const char *words = json_get_string(
+        params, "uri",
+        json_get_string(params, "path", json_get_string(params, "name", "")));
     char *folder = skills_find_folder(s, call_origin(call), words, err);
     return strchr(words, '/') ? folder : original_folder(s, call_origin(call), folder);
 }

@@ -388,17 +388,19 @@ const struct operation skills_operations[] = {
             "by digest. Unsafe skills are refused. A copy that was changed by hand is refused with a diff: "
             "ask the user before `force`. `remove` takes an installed skill out.",
         .params_schema = OBJECT "\"required\":[\"agents\"],\"properties\":{" PATH_OF_SKILL "," URI ","
+            "\"name\":{\"type\":\"string\",\"pattern\":\"^[^/]+$\",\"maxLength\":64,\"description\":\"A known "
+            "skill's name, as skill/get takes it.\"},"
             AGENTS "," SCOPE_AND_ROOT ","
             "\"remove\":{\"type\":\"boolean\",\"default\":false,\"description\":\"Take it out, as "
             "skill/uninstall does.\"}," SUPPRESS "},"
-            "\"anyOf\":[{\"required\":[\"path\"]},{\"required\":[\"uri\"]}]}",
+            "\"anyOf\":[{\"required\":[\"path\"]},{\"required\":[\"uri\"]},{\"required\":[\"name\"]}]}",
         .tool_schema = OBJECT "\"required\":[\"agents\"],\"properties\":{"
-            "\"path\":{\"type\":\"string\",\"description\":\"The skill's folder, or a known skill's name.\"},"
-            "\"uri\":{\"type\":\"string\"},"
+            "\"name\":{\"type\":\"string\",\"description\":\"A known skill's, or:\"},"
+            "\"path\":{\"type\":\"string\"},\"uri\":{\"type\":\"string\"},"
             "\"agents\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
             "\"scope\":{\"enum\":[\"project\",\"user\"],\"default\":\"project\"},"
             "\"root\":{\"type\":\"string\"},\"force\":{\"type\":\"boolean\"},\"remove\":{\"type\":\"boolean\"}},"
-            "\"examples\":[{\"path\":\"h100-cuda-kernels\",\"agents\":[\"claude-code\"],\"scope\":\"project\"}]}",
+            "\"examples\":[{\"name\":\"h100-cuda-kernels\",\"agents\":[\"claude-code\"],\"scope\":\"project\"}]}",
         .result_schema = TARGETS,
         .example = "{\"path\":\"h100-cuda-kernels\",\"agents\":[\"claude-code\"],\"scope\":\"project\"}",
         .flags = OPERATION_DESTRUCTIVE | OPERATION_IDEMPOTENT,
