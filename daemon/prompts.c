@@ -53,7 +53,7 @@ static int argument(const json_t *arguments, const char *name, bool required,
 static int get_kernel(void *data, const json_t *arguments, json_t **ret,
                       struct err *err) {
     (void)data;
-    const char *task, *path;
+    const char *task = "", *path = "";
     int rc = argument(arguments, "task", true, &task, err);
     rc = rc < 0 ? rc : argument(arguments, "path", false, &path, err);
     if (rc < 0) {
@@ -82,7 +82,7 @@ static int get_kernel(void *data, const json_t *arguments, json_t **ret,
 
 static int get_find(void *data, const json_t *arguments, json_t **ret, struct err *err) {
     (void)data;
-    const char *task;
+    const char *task = "";
     int rc = argument(arguments, "task", true, &task, err);
     if (rc < 0) {
         return rc;
@@ -103,7 +103,7 @@ static int get_find(void *data, const json_t *arguments, json_t **ret, struct er
 
 static int get_make(void *data, const json_t *arguments, json_t **ret, struct err *err) {
     (void)data;
-    const char *task, *name;
+    const char *task = "", *name = "";
     int rc = argument(arguments, "task", true, &task, err);
     rc = rc < 0 ? rc : argument(arguments, "name", false, &name, err);
     if (rc < 0) {
@@ -134,7 +134,7 @@ static int get_make(void *data, const json_t *arguments, json_t **ret, struct er
 static int get_improve(void *data, const json_t *arguments, json_t **ret,
                        struct err *err) {
     (void)data;
-    const char *name, *problem;
+    const char *name = "", *problem = "";
     int rc = argument(arguments, "name", true, &name, err);
     rc = rc < 0 ? rc : argument(arguments, "problem", false, &problem, err);
     if (rc < 0) {
