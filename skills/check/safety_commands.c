@@ -14,20 +14,11 @@
     "\\s)"                                                                               \
     "\\s*[\"']?"
 
-static bool holds(const char *s, size_t len, const char *word) {
-    size_t n = strlen(word);
-    for (size_t i = 0; i + n <= len; i++) {
-        if (strncasecmp(s + i, word, n) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_pinned(const char *word, size_t len) {
-    return holds(word, len, "==") || holds(word, len, "@") || memchr(word, '/', len) ||
-           memchr(word, '$', len) || memchr(word, '<', len) || memchr(word, '{', len) ||
-           word[0] == '.' || holds(word, len, ".whl") || holds(word, len, "...");
+    return safety_holds(word, len, "==") || safety_holds(word, len, "@") ||
+           memchr(word, '/', len) || memchr(word, '$', len) || memchr(word, '<', len) ||
+           memchr(word, '{', len) || word[0] == '.' || safety_holds(word, len, ".whl") ||
+           safety_holds(word, len, "...");
 }
 
 /* "pip install a==1 -r x.txt": every package named has its version. */
@@ -51,8 +42,8 @@ static bool installs_unpinned(const char *match, size_t len) {
         const char *word = match + start;
         if (word[0] == '-') {
             argument_next = memchr("rcefit", i - start == 2 ? word[1] : 0, 6) != NULL ||
-                            holds(word, i - start, "index") ||
-                            holds(word, i - start, "target");
+                            safety_holds(word, i - start, "index") ||
+                            safety_holds(word, i - start, "target");
         } else if (!argument_next &&
                    isalpha((unsigned char)word[word[0] == '"' || word[0] == '\'']) &&
                    !is_pinned(word, i - start)) {

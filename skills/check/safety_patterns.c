@@ -57,7 +57,7 @@ static size_t distinct_bytes(const char *s, size_t len) {
     return count;
 }
 
-static bool holds(const char *s, size_t len, const char *word) {
+bool safety_holds(const char *s, size_t len, const char *word) {
     size_t n = strlen(word);
     for (size_t i = 0; i + n <= len; i++) {
         if (strncasecmp(s + i, word, n) == 0) {
@@ -73,7 +73,7 @@ static bool is_real_secret(const char *match, size_t len) {
                                         "0000",     "abcdef", "1234", "secret",
                                         "redacted", "...."};
     for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
-        if (holds(match, len, marks[i])) {
+        if (safety_holds(match, len, marks[i])) {
             return false;
         }
     }

@@ -42,4 +42,6 @@ extern const size_t safety_pattern_count;
 /* The part of the table about commands (safety_commands.c). */
 extern const struct safety_pattern safety_commands[];
 extern const size_t safety_command_count;
+/* Whether the word stands anywhere in the text, in capitals or not. */
+bool safety_holds(const char *s, size_t len, const char *word);
 #define SAFETY_REST 1500u /* bytes behind a match that is_followed is shown */
