@@ -6,7 +6,7 @@
 #include "protocol/provider.h"
 
 /* Whether an MCP tool's result carries structuredContent beside its text. Some clients
- * show their model that alone, as JSON, where there is any: it is meant for programs, two
+ * show their model that alone, as JSON, where there is any: it is meant for programs, up
  * to seventeen times as long as the text, and says no more. */
 enum structured_content {
     STRUCTURED_AUTO, /* not to clients known to do so */

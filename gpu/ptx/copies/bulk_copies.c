@@ -231,8 +231,8 @@ void bulk_end(struct block *b) {
             c, committed,
             committed ? "The block exited before this copy had read its shared memory: "
                         "its group was committed, but no cp.async.bulk.wait_group "
-                        "stands before the exit. Kernels in use do so and H100s let "
-                        "the copy finish, but nothing that NVIDIA writes promises it"
+                        "stands before the exit. Kernels in use on H100s do so, "
+                        "but nothing that NVIDIA writes promises that it is right"
                       : "The block exited before this copy had read its shared memory: "
                         "cp.async.bulk.commit_group and wait_group are missing");
         copy_arrive(&list->items[k], b);
