@@ -3,12 +3,6 @@
  * force. */
 #include "gpu/worker/confine.h"
 
-enum { /* system calls, as everywhere */
-       LANDLOCK_CREATE = 444,
-       LANDLOCK_ADD = 445,
-       LANDLOCK_RESTRICT = 446,
-};
-
 /* Version of the kernel's interface; 0: it has none. */
 int landlock_abi(void);
 bool landlock_apply(const struct confine_rules *rules);

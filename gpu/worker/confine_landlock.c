@@ -41,7 +41,7 @@ enum { LANDLOCK_VERSION_FLAG = 1, LANDLOCK_BENEATH = 1 };
      FS_MAKE_REG | FS_TRUNCATE)
 
 int landlock_abi(void) {
-    long abi = syscall(LANDLOCK_CREATE, NULL, 0, LANDLOCK_VERSION_FLAG);
+    long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_VERSION_FLAG);
     return abi < 0 ? 0 : (int)abi;
 }
 
@@ -75,7 +75,7 @@ static void landlock_allow(int ruleset, const char *const *paths, uint64_t acces
             .access = S_ISDIR(st.st_mode) ? access : access & FS_OF_FILES,
             .fd = fd,
         };
-        (void)syscall(LANDLOCK_ADD, ruleset, LANDLOCK_BENEATH, &rule, 0);
+        (void)syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_BENEATH, &rule, 0);
     }
 }
 
@@ -86,7 +86,7 @@ bool landlock_apply(const struct confine_rules *rules) {
     }
     size_t size;
     struct landlock_rules all = landlock_all(abi, &size);
-    autofd int ruleset = (int)syscall(LANDLOCK_CREATE, &all, size, 0);
+    autofd int ruleset = (int)syscall(SYS_landlock_create_ruleset, &all, size, 0);
     if (ruleset < 0) {
         return false;
     }
@@ -95,5 +95,5 @@ bool landlock_apply(const struct confine_rules *rules) {
     landlock_allow(ruleset, rules->write_paths, (FS_WRITE | make) & all.fs);
     landlock_allow(ruleset, rules->exec_paths, FS_READ | FS_EXECUTE);
     landlock_allow(ruleset, rules->device_paths, FS_DEVICE & all.fs);
-    return !syscall(LANDLOCK_RESTRICT, ruleset, 0);
+    return !syscall(SYS_landlock_restrict_self, ruleset, 0);
 }
