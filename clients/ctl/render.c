@@ -114,6 +114,7 @@ static void put_verdict(const struct terminal *t, const json_t *result, bool ok)
     const json_t *findings = json_object_get(result, "diagnostics");
     terminal_put(t, ok ? STYLE_GREEN : STYLE_RED, ok ? "ok" : "not ok");
     (void)render_severities(findings);
+    fputs(json_get_bool(result, "strict", 0) ? "; strict makes warnings fail" : "", stdout);
     if (number(result, "omitted")) {
         printf(", %" JSON_INTEGER_FORMAT " more not shown", number(result, "omitted"));
     }

@@ -40,6 +40,9 @@ static void tell_verdict(const json_t *result, struct buf *out) {
     if (json_get_bool(result, "ok", 0)) {
         buf_adds(out, "ok: ");
         plural(out, json_array_size(json_object_get(result, "kernels")), "kernel");
+    } else if (json_get_bool(result, "strict", 0)) {
+        buf_adds(out, "not ok, since strict makes warnings fail: ");
+        plural(out, json_array_size(json_object_get(result, "kernels")), "kernel");
     } else if (outcome) {
         buf_addf(out, "no verdict: the compiler ended with \"%s\"", outcome);
     } else {

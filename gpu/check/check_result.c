@@ -316,3 +316,11 @@ json_t *check_result_complete(const json_t *base, const json_t *launch, bool cac
     json_object_set_new(result, "cached", json_boolean(cached));
     return result;
 }
+
+void check_result_judge_strictly(json_t *result) {
+    const json_t *findings = json_object_get(result, "diagnostics");
+    if (json_get_bool(result, "ok", 0) && findings_count(findings, FINDING_WARNING)) {
+        json_object_set_new(result, "ok", json_false());
+        json_object_set_new(result, "strict", json_true());
+    }
+}

@@ -78,6 +78,9 @@ static void check_unit_end(struct kernel_check *check) {
     if (check->merged) {
         check->result = take(check->merged);
     }
+    if (json_get_bool(check->params, "strict", 0)) {
+        check_result_judge_strictly(check->result);
+    }
     check_end(check);
 }
 

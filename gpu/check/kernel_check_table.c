@@ -71,6 +71,8 @@ static const char params_schema[] =
     "\"options\": {\"type\": \"array\", \"items\": {\"type\": \"string\","
     " \"maxLength\": 1024}, \"maxItems\": 64, \"description\": \"More compiler options, "
     "spelled as for nvcc; those that are not allowed are named.\"},"
+    "\"strict\": {\"type\": \"boolean\", \"description\": \"Warnings make it fail.\","
+    " \"default\": false},"
     "\"launch\": " LAUNCH "},"
     "\"anyOf\": [{\"required\": [\"source\"]}, {\"required\": [\"path\"]}],"
     "\"additionalProperties\": false}";
@@ -101,6 +103,8 @@ static const char result_schema[] =
     "\"cached\": {\"type\": \"boolean\"}, \"compile_ms\": {\"type\": \"number\"},"
     "\"diagnostics\": {\"type\": \"array\", \"items\": {\"type\": \"object\"}},"
     "\"omitted\": {\"type\": \"integer\", \"description\": \"Diagnostics left out.\"},"
+    "\"strict\": {\"type\": \"boolean\", \"description\": \"true: it compiled, and its "
+    "warnings alone made ok false, as strict asked.\"},"
     "\"confinement\": {\"type\": \"array\", \"items\": {\"type\": \"string\"}},"
     "\"worker\": {\"type\": \"object\", \"description\": \"the worker that did it: its "
     "name in the configuration and its host\"},"

@@ -83,6 +83,18 @@ def a_broken_kernel_is_status_1(room):
     plain(out)
 
 
+def strict_makes_warnings_fail(room):
+    room.write("warned.cu", "__global__ void k(float *x) { int unused; x[threadIdx.x] = 1.f; }\n")
+    code, out, _ = room.run("kernel", "check", "warned.cu")
+    same(code, 0)
+    holds(out, r"ok.*1 warning")
+    code, out, _ = room.run("kernel", "check", "--strict", "warned.cu")
+    same(code, 1)
+    holds(out, r"not ok.*1 warning; strict makes warnings fail")
+    code, out, _ = room.run("kernel", "check", "--strict", "good.cu")
+    same(code, 0)
+
+
 def the_source_line_and_caret_agree(room):
     _, out, _ = room.run("kernel", "check", "bad.cu")
     lines = out.split("\n")
@@ -473,10 +485,10 @@ def all_tools_together_are_short(room):
 
 
 NEED_COMPILER = {a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line_and_caret_agree,
-                 json_is_the_raw_result, json_keeps_the_exit_status, a_dash_reads_standard_input,
+                 strict_makes_warnings_fail, json_is_the_raw_result, json_keeps_the_exit_status, a_dash_reads_standard_input,
                  options_reach_the_daemon, a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash}
 TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line_and_caret_agree,
-         what_cannot_be_asked_is_status_2, no_command_shows_the_usage, json_is_the_raw_result,
+         strict_makes_warnings_fail, what_cannot_be_asked_is_status_2, no_command_shows_the_usage, json_is_the_raw_result,
          json_keeps_the_exit_status, a_dash_reads_standard_input, options_reach_the_daemon,
          a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash, help_of_every_command,
          help_says_what_schemas_know, a_group_lists_its_commands,

@@ -178,3 +178,22 @@ Test(check_result, kernels_are_found_by_their_arguments_in_any_spelling) {
         }
     }
 }
+
+/* strict turns warnings into failure, and nothing else: a remark does not, an error says
+ * no more for it. */
+Test(check_result, strict_fails_on_warnings_alone) {
+    static const struct {
+        const char *severity;
+        bool ok, strict_ok, says_why;
+    } rows[] = {{"info", true, true, false},
+                {"warning", true, false, true},
+                {"error", false, false, false}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        autojson *result =
+            json_pack("{s:b, s:[{s:s, s:s}]}", "ok", rows[i].ok, "diagnostics", "severity",
+                      rows[i].severity, "message", "m");
+        check_result_judge_strictly(result);
+        cr_expect_eq(json_get_bool(result, "ok", -1), rows[i].strict_ok, "%zu", i);
+        cr_expect_eq(json_get_bool(result, "strict", 0), rows[i].says_why, "%zu", i);
+    }
+}
