@@ -26,6 +26,7 @@ bool cuda_block_is(const struct markdown_code *code) {
 
 struct scan {
     const char *at;
+    const char *head; /* where the declaration began that is being read, NULL: none */
     int braces, parens;
     bool device;   /* __global__ or __device__ outside of all braces */
     bool ellipsis; /* code was left out */
@@ -85,13 +86,18 @@ static const char *skip_quoted(const char *at) {
     return *at ? at + 1 : at;
 }
 
-static const char *read_word(struct scan *s, const char *at) {
-    static const char *const statements[] = {"if",     "for",    "while",        "return",
-                                             "switch", "printf", "__syncthreads"};
+static size_t word_length(const char *at) {
     size_t len = 0;
     while (isalnum((unsigned char)at[len]) || at[len] == '_') {
         len++;
     }
+    return len;
+}
+
+static const char *read_word(struct scan *s, const char *at) {
+    static const char *const statements[] = {"if",     "for",    "while",        "return",
+                                             "switch", "printf", "__syncthreads"};
+    size_t len = word_length(at);
     if (s->braces == 0 && s->parens == 0) {
         s->device |= (len == 10 && memcmp(at, "__global__", 10) == 0) ||
                      (len == 10 && memcmp(at, "__device__", 10) == 0);
@@ -103,19 +109,41 @@ static const char *read_word(struct scan *s, const char *at) {
     return at + len;
 }
 
-static bool opens_scope(const char *code, const char *brace);
+/* Whether the text begins with the word; what stands behind it then. */
+static bool begins_with(const char *at, const char *word, const char **behind) {
+    size_t len = word_length(at);
+    bool same = len == strlen(word) && memcmp(at, word, len) == 0;
+    *behind = same ? at + len + strspn(at + len, " \t\r\n") : at;
+    return same;
+}
 
-static const char *read_one(struct scan *s, const char *code, const char *at) {
-    char c = *at;
-    if (c == '/' && (at[1] == '/' || at[1] == '*')) {
-        return skip_comment(s, at);
+/* Braces of namespaces and of extern "C" blocks leave one at the top level; those of a
+ * function declared extern "C" do not: there the brace follows no string. Their closing
+ * braces are then one too many, which is fine: depth is only compared with zero from
+ * above. */
+static bool opens_scope(const struct scan *s) {
+    const char *at = s->head ? s->head : "";
+    if (begins_with(at, "extern", &at)) {
+        return s->last == '"';
     }
+    (void)begins_with(at, "inline", &at);
+    return begins_with(at, "namespace", &at);
+}
+
+/* A declaration begins behind the end of another. */
+static void follow_head(struct scan *s, const char *at) {
+    if (strchr(";{}", *at)) {
+        s->head = NULL;
+    } else if (!s->head && !isspace((unsigned char)*at)) {
+        s->head = at;
+    }
+}
+
+static const char *read_code(struct scan *s, const char *code, const char *at) {
+    char c = *at;
     if (c == '"' || (c == '\'' && !isalnum((unsigned char)s->last))) {
         s->last = c;
         return skip_quoted(at);
-    }
-    if (c == '#' && (s->last == '\0' || at == code || at[-1] == '\n')) {
-        return skip_line(at);
     }
     if (isalpha((unsigned char)c) || c == '_') {
         s->last = 'a';
@@ -127,23 +155,23 @@ static const char *read_one(struct scan *s, const char *code, const char *at) {
     }
     s->ellipsis |= strncmp(at, "\xE2\x80\xA6", 3) == 0;
     if (c == '{' || c == '}') {
-        s->braces += opens_scope(code, at) ? 0 : c == '{' ? 1 : -1;
+        s->braces += c == '}' ? -1 : opens_scope(s) ? 0 : 1;
     }
     s->parens += c == '(' ? 1 : c == ')' ? -1 : 0;
     s->last = isspace((unsigned char)c) ? s->last : c;
     return at + 1;
 }
 
-/* Braces of namespaces and extern "C" leave one at the top level; their closing braces
- * are then one too many, which is fine: depth is only compared with zero from above. */
-static bool opens_scope(const char *code, const char *brace) {
-    const char *line = brace;
-    while (line > code && line[-1] != '\n' && line[-1] != ';' && line[-1] != '}') {
-        line--;
+static const char *read_one(struct scan *s, const char *code, const char *at) {
+    if (*at == '/' && (at[1] == '/' || at[1] == '*')) {
+        return skip_comment(s, at);
     }
-    line += strspn(line, " \t");
-    return *brace == '{' &&
-           (strncmp(line, "namespace", 9) == 0 || strncmp(line, "extern \"C\"", 10) == 0);
+    if (*at == '#' && (s->last == '\0' || at == code || at[-1] == '\n')) {
+        return skip_line(at);
+    }
+    const char *next = read_code(s, code, at);
+    follow_head(s, at);
+    return next;
 }
 
 const char *cuda_block_fragment(const char *code) {
