@@ -144,6 +144,35 @@ static void add_more_tests(struct buf *out, const struct lift *lift, size_t n) {
     }
 }
 
+/* Whether a skill that solved every test would have been found to help. */
+static bool finds_the_greatest(const struct paired_results *r) {
+    autofree double *all = xreallocarray(NULL, r->n, sizeof *all);
+    struct paired_results best = *r;
+    struct lift lift;
+    for (size_t i = 0; i < r->n; i++) {
+        all[i] = 1;
+    }
+    best.skill = all;
+    lift_judge(&lift, &best);
+    return lift.verdict == VERDICT_HELPS;
+}
+
+static void say_what_is_found(struct buf *out, const struct lift *lift,
+                              const struct paired_results *r) {
+    double greatest = 1 - lift->baseline;
+    if (!finds_the_greatest(r)) {
+        buf_adds(out, " Even a skill that solved all of them would not be found to help: "
+                      "too few of them are failed without it.");
+    } else if (lift->smallest_detectable > greatest) {
+        buf_addf(out,
+                 " Only a lift near the greatest possible, %+ld points, would be found.",
+                 points(greatest));
+    } else {
+        buf_addf(out, " These tests find lifts of about %ld points or more.",
+                 points(lift->smallest_detectable));
+    }
+}
+
 static void say_no_evidence(struct buf *out, const char *model, const struct lift *lift,
                             const struct paired_results *r) {
     if (r->n == 0) {
@@ -156,11 +185,8 @@ static void say_no_evidence(struct buf *out, const char *model, const struct lif
         buf_adds(out, " So few tests cannot tell anything from chance.");
     } else if (lift->disagree) {
         buf_adds(out, " The test and the interval disagree.");
-    } else if (lift->smallest_detectable > 1 - lift->baseline) {
-        buf_adds(out, " They are too few to find even the greatest lift possible.");
     } else {
-        buf_addf(out, " These tests find lifts of about %ld points or more.",
-                 points(lift->smallest_detectable));
+        say_what_is_found(out, lift, r);
     }
     add_more_tests(out, lift, r->n);
 }

@@ -113,12 +113,12 @@ Test(verdict, sentences_say_what_was_found) {
          "instead of 0 % (+100 points, 1 test). So few tests cannot tell anything from "
          "chance. At least 5 more tests are needed.");
     says(zero, zero, 0, 0, "No evidence for qwen3: no test was answered in both arms.");
-    says(
-        half, half, 12, 1,
-        "No evidence that the skill helps or hurts qwen3: it solves 50 % of the tests "
-        "instead of 50 % (+0 points, 95 % interval -35 to +35, p = 1.00, 12 tests). They "
-        "are too few to find even the greatest lift possible. As no difference was seen, "
-        "nothing says how many more tests would show one.");
+    says(half, half, 12, 1,
+         "No evidence that the skill helps or hurts qwen3: it solves 50 % of the tests "
+         "instead of 50 % (+0 points, 95 % interval -35 to +35, p = 1.00, 12 tests). "
+         "Only a "
+         "lift near the greatest possible, +50 points, would be found. As no difference "
+         "was seen, nothing says how many more tests would show one.");
     double little[12];
     memcpy(little, half, sizeof little);
     little[0] = 0.5;
@@ -128,6 +128,29 @@ Test(verdict, sentences_say_what_was_found) {
          "instead of 50 % (+0 points, 95 % interval -13 to +13, p = 1.00, 12 tests x 10 "
          "runs). These tests find lifts of about 27 points or more. A lift as small as "
          "this one would take over 1,000 more tests to settle.");
+}
+
+/* Half of sixteen tests are failed without the skill. With it six more are solved and
+ * three fewer: 9 changes, of whose 512 patterns 130 have 6 or more of one sign and are as
+ * far from none: p = .51. A skill that solved all 16 would have changed 8, all one way:
+ * p = 2/256, so "too few for the greatest lift" would be false. Of twelve tests with ten
+ * solved it is true: two changes have p = 1/2 at the least. */
+Test(verdict, too_few_is_said_only_where_nothing_could_be_found) {
+    const double half[16] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+    const double mixed[16] = {1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1};
+    const double ten[12] = {0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    const double eleven[12] = {1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    says(half, mixed, 16, 1,
+         "No evidence that the skill helps or hurts qwen3: it solves 69 % of the tests "
+         "instead of 50 % (+19 points, 95 % interval -21 to +59, p = 0.51, 16 tests). "
+         "Only a lift near the greatest possible, +50 points, would be found. About 118 "
+         "more tests would settle a lift of this size.");
+    says(
+        ten, eleven, 12, 1,
+        "No evidence that the skill helps or hurts qwen3: it solves 92 % of the tests "
+        "instead of 83 % (+8 points, 95 % interval -10 to +27, p = 1.00, 12 tests). Even "
+        "a skill that solved all of them would not be found to help: too few of them are "
+        "failed without it. About 90 more tests would settle a lift of this size.");
 }
 
 /* --- how often a verdict is wrong --- */
