@@ -2,10 +2,38 @@
 
 #include "base/mem.h"
 #include "gpu/fixes/cuda_builtins.h"
-#include "gpu/fixes/fixes_table.h"
 
 #include <limits.h>
 #include <string.h>
+
+/* An undefined identifier that a header declares. */
+struct name_header {
+    const char *name;
+    const char *header; /* "<cuda_fp16.h>" */
+};
+
+/* A member of a namespace that a header declares. */
+struct member_header {
+    const char *space;  /* "cuda" */
+    const char *name;   /* member's name; "*" at the end matches any rest */
+    const char *header; /* NULL: the built-in of the same name does it, without "std::" */
+};
+
+/* Namespace names and what makes them known. */
+struct space_alias {
+    const char *name;        /* as used: "cg" */
+    const char *space;       /* "cooperative_groups" */
+    const char *declaration; /* "namespace cg = cooperative_groups;"; NULL for the name
+                                itself */
+};
+
+/* A name that is spelt otherwise in CUDA C++ today. */
+struct name_spelling {
+    const char *name, *spelling;
+    const char *first_argument; /* to be added, or NULL */
+};
+
+#include "gpu/fix_names_table.h"
 
 static bool word_is(const struct mistake *m, const char *name) {
     return strlen(name) == m->word_len && memcmp(name, m->word, m->word_len) == 0;

@@ -3,6 +3,7 @@
 #include "skills/catalog/thesaurus.h"
 
 #include "base/mem.h"
+#include "skills/thesaurus_rows.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,10 +16,10 @@
 struct entry {
     uint64_t key; /* hash of the stems */
     const char *row, *own;
-    size_t place; /* of the row in the tables */
+    size_t place; /* of the row in the table */
 };
 struct thesaurus {
-    struct entry *entries; /* by key, then as in the tables */
+    struct entry *entries; /* by key, then as in the table */
     size_t count;
 };
 
@@ -81,14 +82,9 @@ static int by_key(const void *a, const void *b) {
 }
 
 struct thesaurus *thesaurus_new(word_stemmer *stem, void *data) {
-    static const char *const *const tables[] = {
-        thesaurus_code_rows, thesaurus_jargon_rows, thesaurus_office_rows};
     struct thesaurus *t = xcalloc(1, sizeof *t);
-    size_t place = 0;
-    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
-        for (const char *const *row = tables[i]; *row; row++) {
-            add_row(t, *row, place++, stem, data);
-        }
+    for (size_t i = 0; thesaurus_rows[i]; i++) {
+        add_row(t, thesaurus_rows[i], i, stem, data);
     }
     qsort(t->entries, t->count, sizeof *t->entries, by_key);
     return t;

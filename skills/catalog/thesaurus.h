@@ -2,7 +2,7 @@
 /* thesaurus: other names of the same thing, and what a thing belongs to, so that a task
  * finds a skill that shares no word with it.
  *
- * A row of the tables is words separated by blanks. Those before ">" are names of one
+ * A row of thesaurus.txt is words separated by blanks. Those before ">" are names of one
  * thing: each leads to all others. Those behind it are wider or neighbouring: the names
  * lead to them, and not back. "_" joins the words of a phrase ("single_sign_on"), which
  * leads and is not led to. Words are compared by stem. A word may stand in several rows.
@@ -27,11 +27,6 @@ struct thesaurus *thesaurus_new(word_stemmer *stem, void *data);
 void thesaurus_free(struct thesaurus *t);
 
 /* Other names for a stem, or for the stems of a phrase joined by "_", closest first; 0
- * when the tables do not hold it. */
+ * when the table does not hold it. */
 size_t thesaurus_names(const struct thesaurus *t, const char *key, struct other_name *ret,
                        size_t max);
-
-/* The tables, ended by NULL. */
-extern const char *const thesaurus_code_rows[];
-extern const char *const thesaurus_office_rows[];
-extern const char *const thesaurus_jargon_rows[];
