@@ -194,14 +194,22 @@ static void step_wait(struct warp *w, const struct step *s, uint32_t mask) {
 
 /* ---- lowering ---- */
 
+/* The last operand is a cache policy, which is a register: without effect here. ptxas
+ * takes .L2::cache_hint without one, too. */
+static bool has_policy(const struct lowering *l, const struct ptx_instruction *i) {
+    return ptx_has(i, PTX_M_L2_CACHE_HINT) && i->operand_count > 3 &&
+           lower_operand(l, i, i->operand_count - 1)->kind == PTX_OPERAND_REGISTER;
+}
+
 static enum lower_answer lower_copy(struct lowering *l, const struct ptx_instruction *i) {
-    if (i->operand_count < 3 || i->space_count != 2 || i->spaces[0] != PTX_SHARED ||
-        i->spaces[1] != PTX_GLOBAL || ptx_has(i, PTX_M_L2_CACHE_HINT)) {
+    unsigned count = i->operand_count - has_policy(l, i);
+    if (count < 3 || i->space_count != 2 || i->spaces[0] != PTX_SHARED ||
+        i->spaces[1] != PTX_GLOBAL) {
         return LOWER_REFUSED;
     }
     const struct ptx_operand *to = lower_operand(l, i, 0), *from = lower_operand(l, i, 1);
     const struct ptx_operand *size = lower_operand(l, i, 2);
-    const struct ptx_operand *rest = i->operand_count > 3 ? lower_operand(l, i, 3) : NULL;
+    const struct ptx_operand *rest = count > 3 ? lower_operand(l, i, 3) : NULL;
     bool known = size->kind == PTX_OPERAND_IMMEDIATE &&
                  (size->bits == 4 || size->bits == 8 || size->bits == 16);
     if (!known || to->kind != PTX_OPERAND_ADDRESS || from->kind != PTX_OPERAND_ADDRESS) {

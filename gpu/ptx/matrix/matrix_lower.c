@@ -282,24 +282,32 @@ static enum lower_answer lower_product(struct lowering *l,
 
 /* ---- ldmatrix, stmatrix, movmatrix ---- */
 
-static bool space_of(const struct ptx_instruction *i, uint8_t *ret) {
+/* Where the rows lie: a word of a state space, as it is spelt, and what it stands for. */
+static bool take_space(const struct ptx_instruction *i, struct alu_modifiers *left,
+                       uint8_t *ret) {
+    alu_take(left, PTX_M_SHARED);
+    alu_take(left, PTX_M_SHARED_CTA);
+    if (i->opcode == PTX_OP_WMMA) {
+        alu_take(left, PTX_M_GLOBAL);
+    }
     *ret = i->space_count ? i->spaces[0] : PTX_GENERIC;
-    return i->space_count < 2 && *ret != PTX_SHARED_CLUSTER;
+    return i->space_count < 2;
 }
 
 static enum lower_answer lower_rows(struct lowering *l, const struct ptx_instruction *i) {
     bool load = i->opcode == PTX_OP_LDMATRIX;
     struct matrix m = {.run = load ? matrix_run_load : matrix_run_store};
     struct alu_modifiers left = alu_modifiers_of(i);
-    static const enum ptx_modifier plain[] = {PTX_M_ALIGNED, PTX_M_X1, PTX_M_X2, PTX_M_X4,
-                                              PTX_M_SHARED};
+    static const enum ptx_modifier plain[] = {PTX_M_ALIGNED, PTX_M_X1, PTX_M_X2,
+                                              PTX_M_X4};
     for (size_t k = 0; k < ARRAY_LEN(plain); k++) {
         alu_take(&left, plain[k]);
     }
-    bool known = alu_take(&left, PTX_M_SYNC) && alu_take(&left, PTX_M_M8N8);
+    bool known = alu_take(&left, PTX_M_SYNC) && alu_take(&left, PTX_M_M8N8) &&
+                 take_space(i, &left, &m.space);
     m.transposed = alu_take(&left, PTX_M_TRANS);
     if (!known || !alu_nothing_left(&left) || i->type_count != 1 ||
-        i->types[0] != PTX_B16 || !space_of(i, &m.space)) {
+        i->types[0] != PTX_B16) {
         return LOWER_REFUSED;
     }
     uint32_t base;
@@ -336,8 +344,8 @@ static enum lower_answer lower_move_matrix(struct lowering *l,
 /* Which matrix, and the modifiers that say so. */
 static bool wmma_part(const struct ptx_instruction *i, struct matrix *m) {
     struct alu_modifiers left = alu_modifiers_of(i);
-    static const enum ptx_modifier plain[] = {PTX_M_SYNC,  PTX_M_ALIGNED, PTX_M_LOAD,
-                                              PTX_M_STORE, PTX_M_GLOBAL,  PTX_M_SHARED};
+    static const enum ptx_modifier plain[] = {PTX_M_SYNC, PTX_M_ALIGNED, PTX_M_LOAD,
+                                              PTX_M_STORE};
     for (size_t k = 0; k < ARRAY_LEN(plain); k++) {
         alu_take(&left, plain[k]);
     }
@@ -346,8 +354,8 @@ static bool wmma_part(const struct ptx_instruction *i, struct matrix *m) {
     bool c = alu_take(&left, PTX_M_C) || alu_take(&left, PTX_M_D);
     m->part = a ? 'a' : b ? 'b' : 'c';
     m->transposed = b ? row : column;
-    return row != column && a + b + c == 1 && alu_nothing_left(&left) &&
-           ptx_has(i, PTX_M_SYNC);
+    return take_space(i, &left, &m->space) && row != column && a + b + c == 1 &&
+           alu_nothing_left(&left) && ptx_has(i, PTX_M_SYNC);
 }
 
 static bool wmma_extent(const struct ptx_instruction *i, struct matrix *m) {
@@ -380,7 +388,7 @@ static enum lower_answer lower_wmma_memory(struct lowering *l,
     bool load = ptx_has(i, PTX_M_LOAD);
     struct matrix m = {.run = load ? matrix_run_wmma_load : matrix_run_wmma_store};
     if (i->type_count != 1 || i->operand_count < 2 || !wmma_part(i, &m) ||
-        !wmma_extent(i, &m) || !space_of(i, &m.space) || (!load && m.part != 'c')) {
+        !wmma_extent(i, &m) || (!load && m.part != 'c')) {
         return LOWER_REFUSED;
     }
     uint32_t base, stride = STEP_NO_REGISTER;

@@ -260,11 +260,10 @@ static bool check_address(const struct ptx_check *c, int number, bool coordinate
     return o->count == 0 || check_elements(c, number, o);
 }
 
-static bool check_constant(const struct ptx_check *c, int number, bool is_float) {
+static bool check_constant(const struct ptx_check *c, int number) {
     const struct ptx_operand *o = &c->operands[number];
-    return (o->kind == PTX_OPERAND_IMMEDIATE && o->is_float == is_float) ||
-           ptx_refuse(c, number,
-                      is_float ? "must be a float constant" : "must be a constant");
+    return (o->kind == PTX_OPERAND_IMMEDIATE && !o->is_float) ||
+           ptx_refuse(c, number, "must be a constant");
 }
 
 static bool check_kind(const struct ptx_check *c, int number, uint8_t kind,
@@ -299,6 +298,8 @@ static enum ptx_type type_of(const struct ptx_check *c, char letter) {
         return PTX_B32;
     case 'U':
         return PTX_B64;
+    case 'f':
+        return PTX_F32;
     case 'w':
         return i->type_count ? twice(i->types[0]) : PTX_NONE;
     default:
@@ -372,8 +373,7 @@ static bool check_one(const struct ptx_check *c, int number, char role, char let
     case 't':
         return check_address(c, number, role == 't');
     case 'i':
-    case 'f':
-        return check_constant(c, number, role == 'f');
+        return check_constant(c, number);
     case 'l':
         return check_kind(c, number, PTX_OPERAND_LABEL, "must be a label");
     case 'T':

@@ -484,3 +484,37 @@ Test(ptx_machine, a_warp_may_compute_for_long_while_others_poll) {
     no_findings(r);
     room_free(r);
 }
+
+/* The last operand behind .L2::cache_hint is the policy: what stands in front of it is
+ * the size, or the predicate, that it is without a hint. */
+Test(ptx_machine, a_copy_with_a_cache_policy) {
+    struct machine_room *r = room_new(
+        ".visible .entry k(.param .u64 in, .param .u64 out) { .shared .align 16 .b8 "
+        "s[48];\n"
+        ".reg .b64 %rd<4>; .reg .b32 %r<8>; .reg .pred %p;\n"
+        "ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, s;\n"
+        "createpolicy.fractional.L2::evict_first.b64 %rd3, 1.0; setp.eq.u32 %p, %r1, "
+        "%r1;\n"
+        "mov.u32 %r2, 8;\n"
+        "cp.async.cg.shared.global.L2::cache_hint [%r1], [%rd1], 16, %rd3;\n"
+        "cp.async.cg.shared::cta.global.L2::cache_hint [%r1+16], [%rd1], 16, %r2, %rd3;\n"
+        "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%r1+32], [%rd1], 16, %p, "
+        "%rd3;\n"
+        "cp.async.wait_all;\n"
+        "ld.shared.u32 %r3, [%r1+12]; st.global.u32 [%rd2], %r3;\n"
+        "ld.shared.u32 %r3, [%r1+20]; st.global.u32 [%rd2+4], %r3;\n"
+        "ld.shared.u32 %r3, [%r1+28]; st.global.u32 [%rd2+8], %r3;\n"
+        "ld.shared.u32 %r3, [%r1+32]; st.global.u32 [%rd2+12], %r3; ret; }\n",
+        NULL);
+    uint32_t *in = room_buffer(r, "in", 16, 0), *out = room_buffer(r, "out", 16, 0);
+    for (uint32_t k = 0; k < 4; k++) {
+        in[k] = k + 1;
+    }
+    cr_assert_eq(room_launch(r, 1, 1), MACHINE_DONE);
+    cr_expect_eq(out[0], 4);
+    cr_expect_eq(out[1], 2);
+    cr_expect_eq(out[2], 0);
+    cr_expect_eq(out[3], 0);
+    no_findings(r);
+    room_free(r);
+}
