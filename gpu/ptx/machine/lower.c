@@ -155,10 +155,37 @@ static void reach_operand(struct reach *r, const struct ptx_function *f,
     }
 }
 
+/* A call through a register that names no targets. */
+static bool calls_any(const struct ptx_function *f) {
+    for (uint32_t k = 0; k < f->code_count; k++) {
+        const struct ptx_instruction *i = &f->code[k];
+        const struct ptx_operand *o = &f->operands[i->operands];
+        if (i->opcode == PTX_OP_CALL && o->kind == PTX_OPERAND_REGISTER &&
+            (i->operand_count < 4 || o[3].kind != PTX_OPERAND_TABLE)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All whose address is known anywhere: what is called may be in an object that another
+ * kernel made. */
+static void reach_taken(struct reach *r) {
+    for (uint32_t k = 0; k < r->module->function_count; k++) {
+        const struct ptx_function *f = &r->module->functions[k];
+        if (f->taken && !f->is_entry) {
+            reach_function(r, k);
+        }
+    }
+}
+
 static void reach_all(struct reach *r, uint32_t entry) {
     reach_function(r, entry);
     while (r->done < r->queued) {
         const struct ptx_function *f = &r->module->functions[r->queue[r->done++]];
+        if (calls_any(f)) {
+            reach_taken(r);
+        }
         for (uint32_t k = 0; k < f->operand_count; k++) {
             reach_operand(r, f, &f->operands[k]);
         }

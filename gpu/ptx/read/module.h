@@ -252,6 +252,8 @@ struct ptx_prototype {
 struct ptx_function {
     char *name; /* mangled, as in the text */
     bool is_entry, is_declaration, used;
+    bool taken; /* something that an entry reaches has its address: an indirect call may
+                   meet it, in another entry too (an object outlives its launch) */
     uint32_t *params, param_count;   /* variables (PARAM), in order */
     uint32_t *results, result_count; /* of a .func */
     uint64_t param_bytes;            /* the whole parameter block */

@@ -34,7 +34,20 @@ static void reach_operand(struct reach *s, const struct ptx_operand *o) {
     }
 }
 
+static void take_addresses(struct ptx_module *m, const struct ptx_function *f) {
+    for (uint32_t k = 0; k < f->code_count; k++) {
+        const struct ptx_instruction *i = &f->code[k];
+        const struct ptx_operand *o = &f->operands[i->operands];
+        for (unsigned n = 0; i->opcode == PTX_OP_MOV && n < i->operand_count; n++) {
+            if (o[n].kind == PTX_OPERAND_FUNCTION) {
+                m->functions[o[n].index].taken = true;
+            }
+        }
+    }
+}
+
 static void look_into_function(struct reach *s, const struct ptx_function *f) {
+    take_addresses(s->m, f);
     for (uint32_t i = 0; i < f->operand_count; i++) {
         reach_operand(s, &f->operands[i]);
     }
@@ -58,6 +71,7 @@ static void look_into_variable(struct reach *s, const struct ptx_variable *v) {
     for (uint32_t i = 0; i < v->relocation_count; i++) {
         if (v->relocations[i].is_function) {
             reach_function(s, v->relocations[i].index);
+            s->m->functions[v->relocations[i].index].taken = true;
         } else {
             reach_variable(s, v->relocations[i].index);
         }

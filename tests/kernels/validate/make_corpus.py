@@ -666,7 +666,21 @@ def small_numbers():
           {"values": {"order": [3 * k for k in range(80)], "next": [80], "serving": [80]}}, kernel="ticket_lock")
 
 
+def objects():
+    """Made in one launch, called in the next, deleted in a third."""
+    for n in (64, 33):
+        x = ints(70 + n, n, -9, 100)
+        y = [min(v, i) if i % 3 == 0 else i * v for i, v in enumerate(x.tolist())]
+        y = [-v if i % 2 else v * v for i, v in enumerate(y)]
+        one = {"launch": {"grid": [1], "block": [64]}}
+        check("objects.cu", "objects of another kernel, %d" % n, None, None, values(y=np.array(y, np.int32)),
+              launches=[{"kernel": "build", **one, "args": [i32("n", n)]},
+                        {"kernel": "forward", **one, "args": [buf("x", x), out("y", "int32", n), i32("n", n)]},
+                        {"kernel": "tear_down", **one, "args": [i32("n", n)]}])
+
+
 def language():
+    objects()
     n = 61
     x = rand(80, n).astype(np.float64)
     offset = np.array([7, -8, 9])[np.arange(n) % 3]
