@@ -59,6 +59,7 @@ static const char config_schema[] =
             "\"teacher\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":512},"
             "\"judge\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":512},"
             "\"links\":{\"enum\":[\"public\",\"none\",\"any\"]},"
+            "\"agents_may_suppress\":{\"type\":\"boolean\"},"
             "\"default_students\":{\"type\":\"array\",\"maxItems\":16,\"items\":{"
             "\"type\":\"string\",\"minLength\":1,\"maxLength\":512}},"
             "\"runs_dir\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096},"
@@ -66,11 +67,12 @@ static const char config_schema[] =
             "\"object\"}}}}";
 
 /* Keys that ./upskilld.yaml may not set: they start programs, say where keys are sent and
- * whose models are paid, or reach out of the project. */
+ * whose models are paid, reach out of the project, or set a rule of safety aside. */
 static const char *const trusted_keys[] = {
     "workers",          "local_worker", "roots",   "log_level",
     "models",           "students",     "teacher", "judge",
-    "default_students", "runs_dir",     "links",   NULL};
+    "default_students", "runs_dir",     "links",   "agents_may_suppress",
+    NULL};
 
 static char **strings_new(void) {
     return xcalloc(1, sizeof(char *));
@@ -191,6 +193,8 @@ static void apply(struct config *c, const json_t *file, const char *base) {
         const char *links = json_string_value(v);
         c->links = *links == 'p' ? "public" : *links == 'n' ? "none" : "any";
     }
+    c->agents_may_suppress =
+        json_get_bool(file, "agents_may_suppress", c->agents_may_suppress);
     if ((v = json_object_get(file, "log_level"))) {
         log_level_parse(json_string_value(v), &c->log_level);
     }

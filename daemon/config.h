@@ -31,6 +31,7 @@ struct config {
     json_t *models;           /* {alias: a model (skills/models/model.h)}, or NULL */
     char *teacher, *judge;    /* names of models, or NULL */
     const char *links;        /* which are fetched: "public", "none", "any"; static */
+    bool agents_may_suppress; /* findings that keep a skill from being installed */
     char *runs_dir;           /* absolute; records of evaluations; or NULL */
     json_t *default_students; /* array of names, or NULL */
     json_t *students; /* {name: an agent (skills/evaluation/agent_student.h)}, or NULL */

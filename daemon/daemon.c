@@ -148,7 +148,10 @@ static void on_skills_changed(void *data) {
 struct skills *daemon_skills(struct daemon *d) {
     if (!d->skills && !d->skills_ended) {
         autofree char *bundled = bundled_skills();
-        d->skills = skills_new(&d->loop, &(struct skills_config){.bundled = bundled});
+        d->skills = skills_new(
+            &d->loop, &(struct skills_config){.bundled = bundled,
+                                              .agents_may_suppress =
+                                                  d->config->agents_may_suppress});
         skills_set_roots(d->skills, d->origin.roots);
         catalog_on_change(skills_catalog(d->skills), on_skills_changed, d);
     }

@@ -19,7 +19,7 @@ struct installing {
     uv_work_t work;
     struct call *call; /* a reference; its params are only read meanwhile */
     const json_t *params;
-    bool remove;
+    bool remove, may_suppress;
     char *folder; /* of the skill; NULL for what is removed by name alone */
     char *name;   /* for removing */
     char *source, *root;
@@ -118,14 +118,19 @@ static void install_work(uv_work_t *work) {
 
 /* --- the answer --- */
 
-static void refuse_unsafe(struct call *call, const json_t *findings) {
+static void refuse_unsafe(struct call *call, const json_t *findings, bool may_suppress) {
     const json_t *first = json_array_get(findings, 0);
-    call_fail(call, CALL_REFUSED, "unsafe_skill",
-              "skill/check shows all findings; suppress takes their codes, with a reason",
-              "%s (%s, line %d of %s)%s", json_get_string(first, "message", ""),
-              json_get_string(first, "code", ""), (int)json_get_integer(first, "line", 0),
-              json_get_string(first, "file", "SKILL.md"),
-              json_array_size(findings) > 1 ? ", and more" : "");
+    call_fail(
+        call, CALL_REFUSED, "unsafe_skill",
+        may_suppress
+            ? "skill/check shows all findings; suppress takes their codes, with a "
+              "reason"
+            : "skill/check shows all findings; tell the person what was found: only "
+              "a person may install it, with upskillctl skill install --suppress",
+        "%s (%s, line %d of %s)%s", json_get_string(first, "message", ""),
+        json_get_string(first, "code", ""), (int)json_get_integer(first, "line", 0),
+        json_get_string(first, "file", "SKILL.md"),
+        json_array_size(findings) > 1 ? ", and more" : "");
 }
 
 /* Stopped before anything was done: what was done is told in any case. */
@@ -155,7 +160,7 @@ static void install_done(uv_work_t *work, int status) {
     } else if (in->results) {
         call_reply(in->call, json_pack("{s:o}", "results", in->results));
     } else if (in->unsafe) {
-        refuse_unsafe(in->call, in->unsafe);
+        refuse_unsafe(in->call, in->unsafe, in->may_suppress);
     } else if (in->unknown_agent) {
         call_fail_param(in->call, "/agents", "%s", in->err.msg);
     } else {
@@ -248,6 +253,7 @@ static void start(struct skills *s, struct call *call, const json_t *params,
     struct installing *in = xcalloc(1, sizeof *in);
     in->call = call_ref(call);
     in->params = params;
+    in->may_suppress = skills_may_suppress(s, call_origin(call));
     in->remove = removing;
     in->name = removing ? name_to_remove(params) : NULL;
     in->source = folder ? catalog_uri(skills_catalog(s), folder) : NULL;
@@ -261,6 +267,14 @@ static void start(struct skills *s, struct call *call, const json_t *params,
 }
 
 static void install_go(struct skills *s, struct call *call, const json_t *params) {
+    if (json_array_size(json_object_get(params, "suppress")) &&
+        !skills_may_suppress(s, call_origin(call))) {
+        call_fail(call, CALL_REFUSED, "suppress_refused",
+                  "tell the person what skill/check found; a person may install it, with "
+                  "upskillctl skill install --suppress",
+                  "only a person may set findings of the safety rules aside");
+        return;
+    }
     start(s, call, params, false);
 }
 

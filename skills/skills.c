@@ -21,6 +21,7 @@ struct skills {
     struct agents agents;
     struct err agents_problem; /* the user's file of agents; the built-in ones are used */
     char *bundled;
+    bool agents_may_suppress;
     char **roots;
     json_t *installed; /* agents on this machine, as last looked for; NULL: never */
     uint64_t installed_ms;
@@ -139,6 +140,7 @@ struct skills *skills_new(uv_loop_t *loop, const struct skills_config *config) {
         s->agents_problem = err;
     }
     s->bundled = config->bundled ? xstrdup(config->bundled) : NULL;
+    s->agents_may_suppress = config->agents_may_suppress;
     s->catalog = catalog_new(loop, db);
     folders_tell(s);
     return s;
@@ -159,6 +161,10 @@ void skills_close(struct skills *s, void (*closed)(void *data), void *data) {
 
 struct catalog *skills_catalog(struct skills *s) {
     return s->catalog;
+}
+
+bool skills_may_suppress(const struct skills *s, const struct call_origin *origin) {
+    return !origin->writes || s->agents_may_suppress;
 }
 
 static json_t *agent_json(const struct agent *a) {

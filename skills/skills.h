@@ -9,8 +9,10 @@ struct call_origin;
 struct catalog;
 struct skills;
 struct skills_config {
-    const char *bundled; /* folder of the bundled skills, or NULL */
-    const char *db_path; /* NULL: $XDG_CACHE_HOME/upskilld/skills.db */
+    const char *bundled;      /* folder of the bundled skills, or NULL */
+    const char *db_path;      /* NULL: $XDG_CACHE_HOME/upskilld/skills.db */
+    bool agents_may_suppress; /* what keeps a skill from being installed; else only
+                                 people may */
 };
 /* Cheap: nothing is read or watched before the catalog is asked for something. */
 struct skills *skills_new(uv_loop_t *loop, const struct skills_config *config);
@@ -19,6 +21,9 @@ void skills_close(struct skills *s, void (*closed)(void *data), void *data);
  * installed], "bundled"?, "problem"?}: part of daemon/status. */
 json_t *skills_status(struct skills *s);
 struct catalog *skills_catalog(struct skills *s);
+/* Whether this caller may set aside what the safety rules say: a person may, an agent
+ * only where the user's configuration says so. */
+bool skills_may_suppress(const struct skills *s, const struct call_origin *origin);
 /* The project roots (absolute, NULL-terminated): where project scope is looked for. */
 void skills_set_roots(struct skills *s, const char *const *roots);
 
