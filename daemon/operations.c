@@ -3,6 +3,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "daemon/daemon.h"
+#include "daemon/daemon_status.operation.h"
+#include "daemon/job_cancel.operation.h"
+#include "daemon/job_list.operation.h"
+#include "daemon/job_status.operation.h"
 #include "daemon/jobs.h"
 #include "daemon/prompts.h"
 #include "daemon/resources.h"
@@ -148,79 +152,11 @@ static void job_list_start(struct call *call, const json_t *params) {
     call_reply(call, json_pack("{s:o}", "jobs", list));
 }
 
-#define JOB_ID                                                                           \
-    "\"job\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64,"                     \
-    "\"description\":\"The id that was answered when the job started.\"}"
-#define JOB_STATE                                                                        \
-    "\"enum\":[\"queued\",\"running\",\"input_required\",\"succeeded\",\"failed\","      \
-    "\"cancelled\",\"interrupted\"]"
-#define ANY_OBJECT "{\"type\":\"object\"}"
-
 static const struct operation daemon_operations[] = {
-    {
-        .name = "job/status",
-        .tool = "job_status",
-        .title = "Ask for a job",
-        .summary =
-            "State, progress and result of a job; waits for its end when asked to.",
-        .params_schema = "{\"type\":\"object\",\"additionalProperties\":false,"
-                         "\"required\":[\"job\"],\"properties\":{" JOB_ID ","
-                         "\"wait_s\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":45,"
-                         "\"description\":\"Wait up to so many seconds for the end.\"}}}",
-        .result_schema =
-            "{\"type\":\"object\",\"required\":[\"job\",\"operation\",\"state\","
-            "\"created\","
-            "\"updated\",\"progress\"],\"properties\":{\"job\":{\"type\":\"string\"},"
-            "\"operation\":{\"type\":\"string\",\"description\":\"what was asked: a "
-            "method\"},\"created\":{\"type\":\"string\",\"description\":\"UTC, "
-            "ISO 8601\"},\"updated\":{\"type\":\"string\"},\"state\":{" JOB_STATE
-            "},\"progress\":{\"type\":\"object\"},\"partial\":{},\"result\":{},"
-            "\"error\":{\"type\":\"object\"},\"work_order\":{\"type\":\"object\"}}}",
-        .example = "{\"job\":\"0123456789abcdef0123456789abcdef\",\"wait_s\":20}",
-        .flags = OPERATION_READ_ONLY,
-        .start = job_status_start,
-    },
-    {
-        .name = "job/cancel",
-        .tool = "job_cancel",
-        .title = "Cancel a job",
-        .summary = "Stop a job of this daemon; what it has done so far is kept.",
-        .params_schema = "{\"type\":\"object\",\"additionalProperties\":false,"
-                         "\"required\":[\"job\"],\"properties\":{" JOB_ID "}}",
-        .result_schema =
-            "{\"type\":\"object\",\"required\":[\"job\",\"state\"],\"properties\":{"
-            "\"job\":{\"type\":\"string\"},\"state\":{" JOB_STATE "}}}",
-        .example = "{\"job\":\"0123456789abcdef0123456789abcdef\"}",
-        .flags = OPERATION_IDEMPOTENT,
-        .start = job_cancel_start,
-    },
-    {
-        .name = "job/list",
-        .title = "List jobs",
-        .summary = "The newest jobs of this user, of any daemon.",
-        .params_schema =
-            "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
-            "\"state\":{" JOB_STATE ",\"description\":\"Only jobs in this state.\"},"
-            "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000,"
-            "\"default\":50,\"description\":\"So many at the most.\"}}}",
-        .result_schema = "{\"type\":\"object\",\"required\":[\"jobs\"],\"properties\":{"
-                         "\"jobs\":{\"type\":\"array\",\"items\":" ANY_OBJECT "}}}",
-        .example = "{\"state\":\"running\"}",
-        .flags = OPERATION_READ_ONLY,
-        .start = job_list_start,
-    },
-    {
-        .name = "daemon/status",
-        .title = "Ask for the daemon",
-        .summary =
-            "Versions, workers, compilers, confinement, and what is missing with the "
-            "way to get it.",
-        .params_schema = "{\"type\":\"object\",\"additionalProperties\":false}",
-        .result_schema = ANY_OBJECT,
-        .example = "{}",
-        .flags = OPERATION_READ_ONLY,
-        .start = status_start,
-    },
+    {JOB_STATUS_OPERATION, .start = job_status_start},
+    {JOB_CANCEL_OPERATION, .start = job_cancel_start},
+    {JOB_LIST_OPERATION, .start = job_list_start},
+    {DAEMON_STATUS_OPERATION, .start = status_start},
 };
 
 /* --- the tables --- */

@@ -9,6 +9,7 @@
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/grading/grade.h"
 #include "skills/runs/run_record.h"
+#include "skills/skill_evaluate.operation.h"
 #include "skills/skill_operations.h"
 
 #include <errno.h>
@@ -439,83 +440,7 @@ static void evaluate_start(struct call *call, const json_t *params) {
 
 /* --- the table --- */
 
-// clang-format off
-#define OBJECT "{\"type\":\"object\",\"additionalProperties\":false,"
-#define WORDS(max) "{\"type\":\"string\",\"minLength\":1,\"maxLength\":" #max "}"
-
 const struct operation evaluation_operations[] = {
-    {
-        .name = "skill/evaluate",
-        .tool = "skill_evaluate",
-        .title = "Measure what a skill does for a model",
-        .summary = "Ask one or more students the skill's tests with and without it, and say honestly whether it helps.",
-        .tool_help =
-            "Measure whether a skill really helps weaker models: every test is asked several times with and without "
-            "the skill, answers are graded, and the verdict (helps, hurts, no_evidence, not_measurable) comes with "
-            "intervals, tokens and cost. Needs at least 6 tests. It calls the models and may cost money: set a "
-            "budget. Takes minutes: poll job_status. Asking again reuses the answers that are there.",
-        .params_schema = OBJECT "\"properties\":{"
-            "\"skill\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"A known skill's name, "
-            "its skill:// URI, or its folder.\"},"
-            "\"path\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"The same.\"},"
-            "\"tests\":{\"type\":[\"array\",\"string\",\"object\"],\"minLength\":1,\"maxItems\":1000,\"description\":"
-            "\"Tests, or a file of them beneath the roots; the skill's own by default.\"},"
-            "\"students\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":16,\"items\":{\"type\":[\"string\",\"object\"],"
-            "\"minLength\":1,\"maxLength\":500},\"description\":\"Models: anthropic.…, openai.…, generic.NAME, an alias of the "
-            "configuration, or {api, base_url, model, …}. With mode installed: agents. By default the "
-            "configuration's default_students.\"},"
-            "\"base_url\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000,\"description\":\"Where the students are asked.\"},"
-            "\"runs\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":50,\"default\":3,\"description\":\"Answers per test and arm.\"},"
-            "\"arms\":{\"type\":\"array\",\"maxItems\":5,\"uniqueItems\":true,\"items\":{\"enum\":[\"baseline\",\"skill\","
-            "\"placebo\",\"previous\",\"trace\"]},\"description\":\"Further arms; baseline and skill always run.\"},"
-            "\"previous\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"An older version of the "
-            "skill, to compare with.\"},"
-            "\"trace\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"A file whose text stands "
-            "before the question in the trace arm.\"},"
-            "\"aa\":{\"type\":\"boolean\",\"default\":false,\"description\":\"Both arms the same: shows the noise.\"},"
-            "\"baseline_from\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":200,\"description\":\"A run whose baseline "
-            "answers are used again.\"},"
-            "\"split\":{\"enum\":[\"report\",\"gate\",\"refine\",\"all\"],\"description\":\"Which tests count; report after "
-            "a refinement, else all.\"},"
-            "\"mode\":{\"enum\":[\"inject\",\"installed\"],\"default\":\"inject\",\"description\":\"inject: the skill stands "
-            "in the prompt; installed: agents find it on their disk.\"},"
-            "\"judge\":{\"type\":[\"string\",\"object\"],\"minLength\":1,\"maxLength\":500,\"description\":\"The model of judge checks.\"},"
-            "\"budget\":{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"tokens\":{\"type\":\"integer\","
-            "\"minimum\":1},\"cost\":{\"type\":\"number\",\"minimum\":0},\"minutes\":{\"type\":\"number\",\"minimum\":0.01,"
-            "\"maximum\":10000}},\"description\":\"It ends cleanly when one is used up.\"},"
-            "\"concurrency\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":256,\"default\":64,\"description\":\"So many "
-            "questions at once at the most.\"},"
-            "\"seed\":{\"type\":\"integer\",\"minimum\":0,\"default\":1,\"description\":\"Of the order of the questions and the resampling behind the intervals.\"},"
-            "\"runs_dir\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"Where the record is kept; "
-            "the state folder by default.\"},"
-            "\"record\":{\"type\":\"boolean\",\"description\":\"false: no record; true: also in the skill's skill_meta.json.\"},"
-            "\"fresh\":{\"type\":\"boolean\",\"default\":false,\"description\":\"Ask again what was answered before.\"}},"
-            "\"anyOf\":[{\"required\":[\"skill\"]},{\"required\":[\"path\"]}]}",
-        .tool_schema = OBJECT "\"required\":[\"skill\"],\"properties\":{"
-            "\"skill\":{\"type\":\"string\",\"description\":\"A known skill's name, or its folder.\"},"
-            "\"students\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"anthropic.…, openai.…, "
-            "generic.NAME\"},"
-            "\"tests\":{\"type\":\"string\",\"description\":\"A file of tests; the skill's own by default.\"},"
-            "\"base_url\":{\"type\":\"string\"},"
-            "\"runs\":{\"type\":\"integer\",\"default\":3},"
-            "\"arms\":{\"type\":\"array\",\"items\":{\"enum\":[\"placebo\",\"previous\",\"trace\"]}},"
-            "\"previous\":{\"type\":\"string\"},\"trace\":{\"type\":\"string\"},"
-            "\"judge\":{\"type\":\"string\"},"
-            "\"budget\":{\"type\":\"object\",\"description\":\"{tokens, cost, minutes}\"}},"
-            "\"examples\":[{\"skill\":\"pdf-forms\",\"students\":[\"generic.qwen3\"],\"budget\":{\"tokens\":500000}}]}",
-        .result_schema = "{\"type\":\"object\",\"required\":[\"verdict\",\"sentence\",\"students\",\"provenance\"],"
-            "\"properties\":{\"verdict\":{\"enum\":[\"helps\",\"hurts\",\"no_evidence\",\"not_measurable\"]},"
-            "\"sentence\":{\"type\":\"string\"},\"students\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":"
-            "[\"model\",\"verdict\",\"lift\",\"arms\",\"tests\",\"injection\",\"activation\"]}},\"marks\":{\"type\":\"array\"},"
-            "\"run\":{\"type\":[\"string\",\"null\"],\"description\":\"The record: see run/show.\"},"
-            "\"ended_by\":{\"enum\":[\"complete\",\"budget\",\"time\"]},\"aa\":{\"type\":\"boolean\"},"
-            "\"record_problem\":{\"type\":\"string\"},\"provenance\":{\"type\":\"object\"}}}",
-        .example = "{\"skill\":\"h100-cuda-kernels\",\"students\":[\"generic.qwen3\"],\"runs\":3,\"arms\":[\"placebo\"],"
-            "\"budget\":{\"tokens\":2000000,\"minutes\":30}}",
-        .flags = OPERATION_LONG | OPERATION_OPEN_WORLD,
-        .start = evaluate_start,
-        .describe = evaluation_describe,
-    },
+    {SKILL_EVALUATE_OPERATION, .start = evaluate_start, .describe = evaluation_describe},
 };
-// clang-format on
 const size_t evaluation_operation_count = ARRAY_LEN(evaluation_operations);

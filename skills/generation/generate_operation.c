@@ -6,6 +6,7 @@
 #include "skills/check/skill_check.h"
 #include "skills/generation/generation.h"
 #include "skills/refinement/refinement_record.h"
+#include "skills/skill_generate.operation.h"
 #include "skills/skill_operations.h"
 
 #include <string.h>
@@ -121,94 +122,7 @@ static void generate_describe(const json_t *result, struct buf *out) {
     }
 }
 
-// clang-format off
-#define GIVEN(what) \
-    "{\"type\":\"array\",\"maxItems\":" what ",\"items\":{\"type\":[\"string\",\"object\"],\"minLength\":1,\"maxLength\":4096," \
-    "\"properties\":{\"name\":{\"type\":\"string\",\"maxLength\":200},\"text\":{\"type\":\"string\"}},\"required\":[\"text\"]}"
-
 const struct operation generate_operations[] = {
-    {
-        .name = "skill/generate",
-        .tool = "skill_generate",
-        .title = "Generate a skill",
-        .summary = "A task, examples, documents, agent traces or an older skill in; a checked, tested, saved skill out.",
-        .tool_help =
-            "Make a skill (SKILL.md with tests) from agent traces, a task, examples, documents or an older skill, check "
-            "it and save it. teacher builtin distils traces without a model: errors and the fixes that worked, commands, "
-            "corrections, files. teacher host: you get a work_order, write the SKILL.md yourself and call again with "
-            "{job, draft, tests}. teacher model, or a model's name: that model writes skill and tests. Traces with "
-            "nothing to learn give outcome nothing_to_teach.",
-        .params_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
-            "\"task\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":65536,\"description\":\"What the skill is for.\"},"
-            "\"examples\":{\"type\":\"array\",\"maxItems\":64,\"items\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":65536},"
-            "\"description\":\"Texts that show what is wanted.\"},"
-            "\"documents\":" GIVEN("32") ",\"description\":\"Files beneath the roots, links (https), or {name, text}: what the "
-            "skill is made from; the builtin teacher keeps them as references.\"},"
-            "\"traces\":" GIVEN("64") ",\"description\":\"Files of agent sessions (beneath the roots or in the agents' own "
-            "session folders), or {name, text}.\"},"
-            "\"skill\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"A skill to improve: its name or "
-            "folder. Alone its text stays: a model as teacher writes the tests it lacks, refine edits it.\"},"
-            "\"name\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64,\"description\":\"The skill's name; by default "
-            "the teacher chooses one.\"},"
-            "\"teacher\":{\"type\":[\"string\",\"object\"],\"minLength\":1,\"maxLength\":500,\"description\":\"builtin: no "
-            "model; host: the calling agent writes the draft; model: the configured one; or a model: anthropic.…, openai.…, "
-            "generic.NAME, an alias, or {api, base_url, model, …}. By default the configuration's teacher, the first of its "
-            "models, host where the caller is a model, builtin.\"},"
-            "\"students\":{\"type\":\"array\",\"maxItems\":16,\"items\":{\"type\":[\"string\",\"object\"],\"minLength\":1,"
-            "\"maxLength\":500},\"description\":\"Measure the saved skill on these models, as skill/evaluate does.\"},"
-            "\"output\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"The skill's folder; or an "
-            "existing folder without SKILL.md: the skill is saved beneath it. By default skills/NAME in the workspace.\"},"
-            "\"install\":{\"type\":\"array\",\"maxItems\":64,\"uniqueItems\":true,\"items\":{\"type\":\"string\",\"minLength\":1,"
-            "\"maxLength\":64},\"description\":\"Agents to install it for, in the project.\"},"
-            "\"tests\":{\"type\":[\"integer\",\"array\"],\"minimum\":0,\"maximum\":200,\"maxItems\":200,\"items\":{\"type\":\"object\"},"
-            "\"default\":24,\"description\":\"So many at most; with job: the host's tests.\"},"
-            "\"refine\":{\"type\":[\"boolean\",\"integer\",\"object\"],\"minimum\":0,\"maximum\":20,\"additionalProperties\":false,"
-            "\"properties\":{\"rounds\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":20},\"runs\":{\"type\":\"integer\","
-            "\"minimum\":1,\"maximum\":10},\"teacher\":{\"type\":[\"string\",\"object\"],\"minLength\":1,\"maxLength\":500}},"
-            "\"description\":\"Rounds of small edits on the students' failures (true: 4), before it is saved; or {rounds, runs: answers "
-            "per test and look at the gate, teacher: who edits, when it is not the teacher}.\"},"
-            "\"budget\":{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"tokens\":{\"type\":\"integer\","
-            "\"minimum\":1},\"cost\":{\"type\":\"number\",\"minimum\":0},\"minutes\":{\"type\":\"number\",\"minimum\":0.01,"
-            "\"maximum\":10000}},\"description\":\"Of teacher, students and judge together.\"},"
-            "\"job\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{32}$\",\"description\":\"A job that waits for a draft.\"},"
-            "\"draft\":{\"type\":\"string\",\"minLength\":1,\"description\":\"The whole SKILL.md, for that job.\"}}}",
-        .tool_schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
-            "\"task\":{\"type\":\"string\"},"
-            "\"traces\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"Session files.\"},"
-            "\"documents\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
-            "\"examples\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
-            "\"skill\":{\"type\":\"string\",\"description\":\"One to improve; alone it only gets tests.\"},"
-            "\"name\":{\"type\":\"string\"},"
-            "\"teacher\":{\"type\":\"string\",\"description\":\"builtin, host, model or a model's name\"},"
-            "\"students\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
-            "\"refine\":{\"type\":\"integer\",\"description\":\"Rounds of edits on the students' failures.\"},"
-            "\"output\":{\"type\":\"string\"},"
-            "\"install\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"description\":\"Agents.\"},"
-            "\"tests\":{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"array\",\"items\":{\"type\":\"object\"}}],\"default\":24,\"description\":\"How many; with job: yours\"},"
-            "\"job\":{\"type\":\"string\"},\"draft\":{\"type\":\"string\",\"description\":\"SKILL.md, with job.\"}},"
-            "\"examples\":[{\"traces\":[\"session.jsonl\"],\"teacher\":\"builtin\"}]}",
-        .result_schema = "{\"type\":\"object\",\"properties\":{"
-            "\"outcome\":{\"enum\":[\"saved\",\"nothing_to_teach\"]},\"reason\":{\"type\":\"string\"},"
-            "\"skill\":{\"type\":\"object\",\"required\":[\"name\",\"path\"]},"
-            "\"refinement\":{\"type\":\"object\",\"description\":\"What the rounds did; see refine.\"},"
-            "\"check\":{\"type\":\"object\"},"
-            "\"diff\":{\"type\":\"string\",\"description\":\"What changed in an improved skill's SKILL.md.\"},"
-            "\"tests\":{\"type\":\"object\",\"required\":[\"count\",\"path\"],\"properties\":{\"count\":{\"type\":\"integer\"},"
-            "\"path\":{\"type\":\"string\"},\"wanted\":{\"type\":\"integer\"},\"marked\":{\"type\":\"integer\",\"description\":"
-            "\"left out: an answer that deserves nothing passed\"},\"kinds\":{\"type\":\"object\"},\"splits\":{\"type\":"
-            "\"object\"},\"reason\":{\"type\":\"string\",\"description\":\"for fewer than wanted\"}}},"
-            "\"teacher\":{\"type\":\"object\",\"description\":\"kind, model, drafts, requests, cached, tokens, cost\"},"
-            "\"lessons\":{\"type\":\"object\",\"description\":\"How many of each kind the skill tells.\"},"
-            "\"evaluation\":{\"type\":\"object\"},\"install\":{},"
-            "\"provenance\":{\"type\":\"object\"},"
-            "\"evidence\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"line\",\"event\"]}},"
-            "\"job\":{\"type\":\"string\"},\"state\":{\"type\":\"string\"},\"work_order\":{\"type\":\"object\"}}}",
-        .example = "{\"traces\":[\"session.jsonl\"],\"teacher\":\"builtin\",\"output\":\"skills/wgmma-build\",\"install\":"
-            "[\"claude-code\"]}",
-        .flags = OPERATION_LONG | OPERATION_OPEN_WORLD,
-        .start = generate_start,
-        .describe = generate_describe,
-    },
+    {SKILL_GENERATE_OPERATION, .start = generate_start, .describe = generate_describe},
 };
-// clang-format on
 const size_t generate_operation_count = ARRAY_LEN(generate_operations);

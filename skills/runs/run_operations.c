@@ -3,6 +3,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "skills/run_list.operation.h"
+#include "skills/run_show.operation.h"
 #include "skills/runs/run_html.h"
 #include "skills/runs/run_list.h"
 #include "skills/runs/run_read.h"
@@ -361,68 +363,8 @@ static void show_start(struct call *call, const json_t *params) {
 
 /* --- the table --- */
 
-// clang-format off
-#define OBJECT "{\"type\":\"object\",\"additionalProperties\":false,"
-#define DIR \
-    "\"dir\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"A folder of runs in " \
-    "the workspace (upskill's ./runs, say); by default the user's own.\"}"
-#define NAME(key, words) \
-    "\"" key "\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":256,\"description\":\"" words "\"}"
-
 const struct operation run_operations[] = {
-    {
-        .name = "run/list",
-        .title = "List past evaluations",
-        .summary = "Evaluations on record, newest first, and the newest of each skill and model as a matrix.",
-        .params_schema = OBJECT "\"properties\":{" DIR ","
-            NAME("skill", "Only of this skill.") "," NAME("model", "Only with this model.") ","
-            "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50,\"description\":"
-            "\"So many at the most.\"}}}",
-        .result_schema = "{\"type\":\"object\",\"required\":[\"runs\",\"matrix\"],\"properties\":{"
-            "\"runs\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"run\",\"folder\","
-            "\"origin\",\"state\",\"skill\",\"model\",\"verdict\",\"lift\"],\"properties\":{"
-            "\"run\":{\"type\":\"string\"},\"folder\":{\"type\":\"string\"},"
-            "\"origin\":{\"enum\":[\"upskilld\",\"upskill\"]},"
-            "\"state\":{\"enum\":[\"complete\",\"running\",\"interrupted\"]},"
-            "\"skill\":{\"type\":\"string\"},\"model\":{\"type\":\"string\"},"
-            "\"verdict\":{\"type\":[\"string\",\"null\"],\"description\":\"null: not judged (upskill's runs, "
-            "interrupted ones)\"},\"lift\":{\"type\":[\"object\",\"null\"]},"
-            "\"baseline_rate\":{\"type\":[\"number\",\"null\"]},\"skill_rate\":{\"type\":[\"number\",\"null\"]},"
-            "\"tests\":{\"type\":[\"number\",\"null\"]},\"tokens\":{\"type\":[\"number\",\"null\"]},"
-            "\"cost\":{\"type\":[\"number\",\"null\"]},\"ended\":{\"type\":\"string\"}}}},"
-            "\"matrix\":{\"type\":\"object\",\"required\":[\"skills\",\"models\",\"cells\"]},"
-            "\"dir\":{\"type\":\"string\"},\"omitted\":{\"type\":\"integer\"},\"problems\":{\"type\":\"array\"}}}",
-        .example = "{\"skill\":\"pdf-forms\",\"limit\":10}",
-        .flags = OPERATION_READ_ONLY | OPERATION_IDEMPOTENT,
-        .start = list_start,
-        .describe = run_list_describe,
-    },
-    {
-        .name = "run/show",
-        .title = "Show a past evaluation",
-        .summary = "One evaluation with its cells: as JSON, as CSV, or as an HTML report that stands alone.",
-        .params_schema = OBJECT "\"required\":[\"run\"],\"properties\":{"
-            NAME("run", "The run's name from run/list, or latest; all of them, into a .csv that out names.") "," DIR ","
-            "\"format\":{\"enum\":[\"json\",\"csv\",\"html\"],\"description\":\"json by default, or what the "
-            "ending of out says.\"},"
-            "\"out\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,\"description\":\"Write it to this "
-            "file of the workspace (.json, .csv or .html) instead of answering with it.\"}}}",
-        .result_schema = "{\"type\":\"object\",\"required\":[\"run\",\"format\"],\"properties\":{"
-            "\"run\":{\"type\":\"string\"},\"format\":{\"enum\":[\"json\",\"csv\",\"html\"]},"
-            "\"path\":{\"type\":\"string\",\"description\":\"The file that was written.\"},"
-            "\"bytes\":{\"type\":\"integer\"},"
-            "\"text\":{\"type\":\"string\",\"description\":\"The CSV or HTML.\"},"
-            "\"state\":{\"enum\":[\"complete\",\"running\",\"interrupted\"]},"
-            "\"meta\":{\"type\":\"object\"},\"evaluation\":{\"type\":[\"object\",\"null\"],\"description\":"
-            "\"The result of skill/evaluate.\"},\"rows\":{\"type\":\"array\",\"description\":\"As in "
-            "run/list.\"},\"runs\":{\"type\":\"array\",\"description\":\"upskill's RunResult of each model, run "
-            "and arm.\"},\"cells\":{\"type\":\"array\"},\"omitted\":{\"type\":\"integer\"},"
-            "\"problems\":{\"type\":\"array\"}}}",
-        .example = "{\"run\":\"latest\",\"format\":\"html\",\"out\":\"report.html\"}",
-        .flags = OPERATION_IDEMPOTENT,
-        .start = show_start,
-        .describe = run_show_describe,
-    },
+    {RUN_LIST_OPERATION, .start = list_start, .describe = run_list_describe},
+    {RUN_SHOW_OPERATION, .start = show_start, .describe = run_show_describe},
 };
-// clang-format on
 const size_t run_operation_count = ARRAY_LEN(run_operations);

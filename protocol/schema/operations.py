@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Operations that are kept as JSON, as C: operations.py ROOT IN.json OUT.h OUT.d, once for each build.
+
+IN.json is one operation (protocol/operation.h): name, tool, title, summary, tool_help, flags, params,
+result, example. A text may be a list of texts: a blank or a newline is between two. OUT.h defines the
+macro `<FILE>_OPERATION`, the members of its struct operation but for the functions; OUT.d names what was
+read.
+
+In a schema
+  "$ref": "path/of/file.json#/pointer" is replaced by what stands there (ROOT is the source tree; without
+      a path: this file); members beside it are added, or stand instead of those of the same name;
+  "x-tool" says how the tool's schema, which models read, differs from params. Of a member of an object:
+      false = not shown, a text = its description there ("": none), an object = shown instead of it. Of the
+      whole of params: an object, whose members are added or stand instead; null takes one away. Limits of texts,
+      lists and objects, and false as a default, are not shown: models need no tokens for them. Without any x-tool the tool has
+      params as they are.
+"""
+import json
+import pathlib
+import re
+import sys
+
+FLAGS = {"read-only": "READ_ONLY", "long": "LONG", "open-world": "OPEN_WORLD",
+         "destructive": "DESTRUCTIVE", "idempotent": "IDEMPOTENT"}
+LIMITS = {"minLength", "maxLength", "pattern", "minItems", "maxItems", "minProperties", "maxProperties",
+          "uniqueItems"}
+TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+MEMBERS = {"name", "tool", "title", "summary", "tool_help", "flags", "params", "result", "example"}
+
+
+class Files:
+    def __init__(self, root):
+        self.root, self.read = pathlib.Path(root), {}
+
+    def load(self, path):
+        path = pathlib.Path(path)
+        if path not in self.read:
+            self.read[path] = json.loads(path.read_text(encoding="utf-8"))
+        return self.read[path]
+
+    def at(self, ref, here):
+        path, _, pointer = ref.partition("#")
+        path = self.root / path if path else here
+        value = self.load(path)
+        for step in pointer.split("/")[1:]:
+            value = value[step.replace("~1", "/").replace("~0", "~")]
+        return value, path
+
+    def expand(self, value, here, depth=0):
+        if depth > 64:
+            sys.exit(f"{here}: a $ref leads back to itself")
+        if isinstance(value, list):
+            return [self.expand(item, here, depth + 1) for item in value]
+        if not isinstance(value, dict):
+            return value
+        if isinstance(value.get("$ref"), str):
+            found, path = self.at(value["$ref"], here)
+            whole = dict(self.expand(found, path, depth + 1))
+            whole.update((k, self.expand(v, here, depth + 1)) for k, v in value.items() if k != "$ref")
+            return whole
+        return {k: self.expand(v, here, depth + 1) for k, v in value.items()}
+
+
+def typed(value):
+    """With a type beside each enum: some models' hosts refuse a schema without."""
+    if isinstance(value, list):
+        return [typed(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    out = {k: typed(v) for k, v in value.items()}
+    if isinstance(out.get("enum"), list) and "type" not in out:
+        kinds = {TYPES[type(v)] for v in out["enum"]}
+        out = {"type": kinds.pop() if len(kinds) == 1 else sorted(kinds), **out}
+    if out.get("items") == {}:
+        sys.exit("\"items\": {} says nothing, and some models' hosts refuse it")
+    return out
+
+
+def plain(schema):
+    """As the daemon checks it: without x-tool."""
+    if isinstance(schema, list):
+        return [plain(item) for item in schema]
+    if isinstance(schema, dict):
+        return {k: plain(v) for k, v in schema.items() if k != "x-tool"}
+    return schema
+
+
+def shown(schema):
+    """A schema as the tool shows it; None: not at all."""
+    if isinstance(schema, list):
+        return [shown(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    x = schema.get("x-tool")
+    if x is False:
+        return None
+    if isinstance(x, dict):
+        return x
+    out = {k: v if k == "properties" else shown(v) for k, v in schema.items() if k not in LIMITS | {"x-tool"}}
+    if isinstance(x, str):
+        out.pop("description", None)
+        out.update({"description": x} if x else {})
+    if out.get("default") is False:
+        del out["default"]
+    if "properties" in out:
+        out["properties"] = {k: s for k, v in out["properties"].items() if (s := shown(v)) is not None}
+    return out
+
+
+def tool_schema(params):
+    if '"x-tool"' not in json.dumps(params):
+        return None
+    whole = shown({k: v for k, v in params.items() if k != "x-tool"})
+    for key, value in params.get("x-tool", {}).items():
+        whole.pop(key, None)
+        if value is not None:
+            whole[key] = value
+    return whole
+
+
+def literal(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def text(value):
+    return literal(" ".join(value).replace("\n ", "\n") if isinstance(value, list) else value)
+
+
+def compact(value):
+    return literal(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def main():
+    root, source, out, dependencies = sys.argv[1:]
+    files = Files(root)
+    operation = files.expand(files.load(source), pathlib.Path(source))
+    for schema in ("params", "result"):
+        operation[schema] = typed(operation.get(schema))
+    unknown = set(operation) - MEMBERS - {"$defs"}
+    if unknown or not {"name", "title", "summary", "params", "result", "example"} <= set(operation):
+        sys.exit(f"{source}: an operation has {sorted(MEMBERS)}, and not {sorted(unknown)}")
+    members = [f".{k} = {text(operation[k])}" for k in ("name", "tool", "title", "summary", "tool_help") if k in operation]
+    members.append(f".params_schema = {compact(plain(operation['params']))}")
+    tool = tool_schema(operation["params"])
+    if tool:
+        members.append(f".tool_schema = {compact(tool)}")
+    members.append(f".result_schema = {compact(operation['result'])}")
+    members.append(f".example = {compact(operation['example'])}")
+    if operation.get("flags"):
+        members.append(".flags = " + " | ".join("OPERATION_" + FLAGS[f] for f in operation["flags"]))
+    name = re.sub(r"\W", "_", pathlib.Path(source).stem).upper()
+    body = ", \\\n    ".join(members)
+    pathlib.Path(out).write_text(f"#define {name}_OPERATION \\\n    {body}\n", encoding="utf-8")
+    read = " ".join(str(path).replace(" ", "\\ ") for path in files.read)
+    pathlib.Path(dependencies).write_text(f"{out}: {read}\n", encoding="utf-8")
+
+
+main()
