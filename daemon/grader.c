@@ -5,11 +5,19 @@
 #include "gpu/check/kernel_check.h"
 #include "skills/check/skill_check.h"
 
+#include <string.h>
+
 struct grading {
     struct kernel_check *check;
     skill_kernel_done *done;
     void *data;
 };
+
+/* Nobody objected, since nothing was compiled. */
+static bool is_nothing(const char *outcome) {
+    return outcome && (strcmp(outcome, "nothing_compiled") == 0 ||
+                       strcmp(outcome, "no_kernels") == 0);
+}
 
 static void on_checked(struct kernel_check *check, json_t *result,
                        const struct kernel_check_failure *failure, void *data) {
@@ -17,14 +25,20 @@ static void on_checked(struct kernel_check *check, json_t *result,
     autofree struct grading *g = data;
     json_t *findings = json_incref(json_object_get(result, "diagnostics"));
     const char *outcome = json_get_string(result, "outcome", NULL);
-    if (findings && outcome && !json_array_size(findings)) {
+    const char *nothing =
+        is_nothing(outcome) ? json_get_string(result, "summary", "") : NULL;
+    if (findings && outcome && !nothing && !json_array_size(findings)) {
         json_decref(take(findings)); /* the compiler crashed or took too long */
     }
     autofree char *refused = failure && failure->hint
                                  ? xasprintf("%s; %s", failure->message, failure->hint)
                              : failure ? xstrdup(failure->message)
                                        : NULL;
-    g->done(g->data, findings, failure ? refused : outcome ? outcome : "cancelled");
+    g->done(g->data, findings,
+            findings  ? nothing
+            : failure ? refused
+            : outcome ? outcome
+                      : "cancelled");
     json_decref(result);
 }
 

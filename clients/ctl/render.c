@@ -111,23 +111,14 @@ static void occupancy_bars(const struct terminal *t, const json_t *kernels) {
 }
 
 static void put_verdict(const struct terminal *t, const json_t *result, bool ok) {
-    const json_t *findings = json_object_get(result, "diagnostics");
-    terminal_put(t, ok ? STYLE_GREEN : STYLE_RED, ok ? "ok" : "not ok");
-    (void)render_severities(findings);
-    fputs(json_get_bool(result, "strict", 0) ? "; strict makes warnings fail" : "", stdout);
-    if (number(result, "omitted")) {
-        printf(", %" JSON_INTEGER_FORMAT " more not shown", number(result, "omitted"));
-    }
+    terminal_put(t, ok ? STYLE_GREEN : STYLE_RED, json_get_string(result, "summary", ""));
     const json_t *compiler = json_object_get(result, "compiler");
     autofree char *facts =
-        xasprintf(" (%s, %s %s, %.0f ms%s%s)", json_get_string(result, "arch", "?"),
+        xasprintf(" (%s, %s %s, %.0f ms%s)", json_get_string(result, "arch", "?"),
                   json_get_string(compiler, "name", "no compiler"),
                   json_get_string(compiler, "version", ""),
                   json_number_value(json_object_get(result, "compile_ms")),
-                  json_get_bool(result, "cached", 0) ? ", cached" : "",
-                  strcmp(json_get_string(result, "mode", ""), "host-stripped") == 0
-                      ? ", host code left out"
-                      : "");
+                  json_get_bool(result, "cached", 0) ? ", cached" : "");
     terminal_put(t, STYLE_DIM, facts);
     putchar('\n');
 }

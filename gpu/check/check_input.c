@@ -296,7 +296,7 @@ static void hash_json(struct hash *h, const json_t *value) {
 static void key_make(struct check_input *input, const char *compiler) {
     struct hash h;
     hash_init(&h);
-    hash_string(&h, "kernel/check 1 " UPSKILLD_VERSION);
+    hash_string(&h, "kernel/check 2 " UPSKILLD_VERSION);
     hash_string(&h, compiler);
     autojson *options = compile_options_to_json(&input->options);
     hash_json(&h, options);
@@ -354,6 +354,8 @@ int check_input_read(struct check_input *ret, const json_t *params,
     host_code_blank_sources(&ret->closure.sources, &host, &ret->guesses);
     include_closure_find_prefix(&ret->closure);
     ret->host_stripped = host.has_host_code;
+    ret->host_left_out = host.leaves_code_out;
+    ret->has_device_code = host.has_device_code;
     ret->options.default_device |=
         host.needs_default_device || includes_driver(&ret->closure.sources);
     if (!ret->options.std_given && std_names_designators(&ret->closure.sources)) {

@@ -13,6 +13,8 @@ struct check_input {
     struct compile_options options;
     struct include_closure closure; /* host parts blanked */
     bool host_stripped;             /* something had to be blanked */
+    bool host_left_out;             /* and not only includes */
+    bool has_device_code;           /* host_code.h's */
     struct host_guesses guesses;    /* the first choice is written */
     json_t *launch; /* {"block": [x,y,z], "dynamic_shared_bytes", "cluster": [x,y,z]?} or
                        NULL */

@@ -5,12 +5,18 @@
 
 #include <string.h>
 
-/* "defines no __global__ function", which has no place. */
-static void drop_no_kernels(json_t *findings) {
+static bool is_compiled(const json_t *result) {
+    return json_array_size(json_object_get(result, "kernels")) ||
+           json_get_integer(result, "functions", 0) > 0;
+}
+
+/* That a unit has no kernel, which has no place: of no interest beside one that has. */
+static void drop_placeless(json_t *findings) {
     for (size_t i = json_array_size(findings); i-- > 0;) {
         const json_t *finding = json_array_get(findings, i);
-        if (strcmp(json_get_string(finding, "code", ""), "no_kernels") == 0 &&
-            !json_get_integer(finding, "line", 0)) {
+        const char *code = json_get_string(finding, "code", "");
+        if (!json_get_integer(finding, "line", 0) &&
+            (strcmp(code, "no_kernels") == 0 || strcmp(code, "not_compiled") == 0)) {
             json_array_remove(findings, i);
         }
     }
@@ -19,8 +25,8 @@ static void drop_no_kernels(json_t *findings) {
 static void merge_findings(json_t *before, const json_t *next) {
     json_t *findings = json_object_get(before, "diagnostics");
     json_array_extend(findings, json_object_get(next, "diagnostics"));
-    if (json_array_size(json_object_get(before, "kernels"))) {
-        drop_no_kernels(findings);
+    if (is_compiled(before)) {
+        drop_placeless(findings);
     }
     size_t more = findings_tidy(findings, CHECK_MAX_FINDINGS);
     json_int_t omitted = (json_int_t)more + json_get_integer(before, "omitted", 0) +
@@ -43,14 +49,42 @@ static void merge_kernels(json_t *before, const json_t *next) {
     }
 }
 
+/* How much it says of all units together; 0: none, the unit was compiled or rejected. */
+static int outcome_rank(const char *outcome) {
+    return !*outcome                              ? 0
+           : !strcmp(outcome, "no_kernels")       ? 1
+           : !strcmp(outcome, "nothing_compiled") ? 2
+                                                  : 3;
+}
+
+/* Where one unit was compiled, "nothing" is true of none but its own text. */
+static void merge_outcome(json_t *before, const json_t *next) {
+    int rank = outcome_rank(json_get_string(before, "outcome", ""));
+    int other = outcome_rank(json_get_string(next, "outcome", ""));
+    if (other > rank) {
+        json_object_set(before, "outcome", json_object_get(next, "outcome"));
+        json_object_set(before, "summary", json_object_get(next, "summary"));
+        rank = other;
+    }
+    if (rank < 3 && is_compiled(before)) {
+        json_object_del(before, "outcome");
+    }
+}
+
 json_t *check_results_merge(json_t *before, json_t *next) {
     if (!before) {
         return next;
     }
+    json_int_t functions =
+        json_get_integer(before, "functions", 0) + json_get_integer(next, "functions", 0);
+    if (functions > 0) {
+        json_object_set_new(before, "functions", json_integer(functions));
+    }
     merge_kernels(before, next);
     merge_findings(before, next);
-    if (!json_object_get(before, "outcome") && json_object_get(next, "outcome")) {
-        json_object_set(before, "outcome", json_object_get(next, "outcome"));
+    merge_outcome(before, next);
+    if (json_object_get(next, "host_code")) {
+        json_object_set(before, "host_code", json_object_get(next, "host_code"));
     }
     if (strcmp(json_get_string(next, "mode", ""), "host-stripped") == 0) {
         json_object_set(before, "mode", json_object_get(next, "mode"));
@@ -58,9 +92,7 @@ json_t *check_results_merge(json_t *before, json_t *next) {
     double ms = json_number_value(json_object_get(before, "compile_ms")) +
                 json_number_value(json_object_get(next, "compile_ms"));
     json_object_set_new(before, "compile_ms", json_real(ms));
-    bool ok = json_get_bool(before, "ok", 0) && json_get_bool(next, "ok", 0);
     bool cached = json_get_bool(before, "cached", 0) && json_get_bool(next, "cached", 0);
-    json_object_set_new(before, "ok", json_boolean(ok));
     json_object_set_new(before, "cached", json_boolean(cached));
     json_decref(next);
     return before;

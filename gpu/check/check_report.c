@@ -13,13 +13,9 @@
 #define MAX_RELATED 3
 #define MAX_EDIT_TEXT 120
 
-static void plural(struct buf *out, size_t n, const char *noun) {
-    buf_addf(out, "%zu %s%s", n, noun, n == 1 ? "" : "s");
-}
-
 static void tell_compiler(const json_t *result, struct buf *out) {
     const json_t *compiler = json_object_get(result, "compiler");
-    buf_addf(out, " for %s", json_get_string(result, "arch", "?"));
+    buf_addf(out, " (%s", json_get_string(result, "arch", "?"));
     if (json_is_object(compiler)) {
         buf_addf(out, ", %s %s", json_get_string(compiler, "name", "?"),
                  json_get_string(compiler, "version", "?"));
@@ -30,33 +26,12 @@ static void tell_compiler(const json_t *result, struct buf *out) {
         buf_addf(out, ", %.0f ms",
                  json_number_value(json_object_get(result, "compile_ms")));
     }
+    buf_adds(out, ")\n");
 }
 
 static void tell_verdict(const json_t *result, struct buf *out) {
-    const json_t *findings = json_object_get(result, "diagnostics");
-    size_t errors = findings_count(findings, FINDING_ERROR),
-           warnings = findings_count(findings, FINDING_WARNING);
-    const char *outcome = json_get_string(result, "outcome", NULL);
-    if (json_get_bool(result, "ok", 0)) {
-        buf_adds(out, "ok: ");
-        plural(out, json_array_size(json_object_get(result, "kernels")), "kernel");
-    } else if (json_get_bool(result, "strict", 0)) {
-        buf_adds(out, "not ok, since strict makes warnings fail: ");
-        plural(out, json_array_size(json_object_get(result, "kernels")), "kernel");
-    } else if (outcome) {
-        buf_addf(out, "no verdict: the compiler ended with \"%s\"", outcome);
-    } else {
-        plural(out, errors, "error");
-    }
-    if (warnings) {
-        buf_adds(out, ", ");
-        plural(out, warnings, "warning");
-    }
+    buf_adds(out, json_get_string(result, "summary", "?"));
     tell_compiler(result, out);
-    buf_addc(out, '\n');
-    if (strcmp(json_get_string(result, "mode", ""), "host-stripped") == 0) {
-        buf_adds(out, "host code was left out and not checked\n");
-    }
 }
 
 static void tell_place(const json_t *place, struct buf *out) {

@@ -17,9 +17,8 @@ struct buf;
 json_t *check_result_new(const struct check_input *input, const json_t *answer,
                          json_t *note, bool *keep);
 /* A new reference: base with occupancy and the launch's findings (NULL: no launch), the
- * findings in order. What it does not change it shares with base. */
+ * findings in order. What it does not change it shares with base. The verdict is still to
+ * be set: check_verdict.h. */
 json_t *check_result_complete(const json_t *base, const json_t *launch, bool cached);
-/* For `strict`: with a warning the result is not ok, and its "strict" says why. */
-void check_result_judge_strictly(json_t *result);
 /* kernel/check's result as a compiler would print it; appended. */
 void check_result_describe(const json_t *result, struct buf *out);

@@ -10,6 +10,7 @@
 #include "gpu/check/check_merge.h"
 #include "gpu/check/check_reader.h"
 #include "gpu/check/check_result.h"
+#include "gpu/check/check_verdict.h"
 #include "gpu/check/compilation.h"
 #include "gpu/check/gpu_state.h"
 
@@ -78,9 +79,7 @@ static void check_unit_end(struct kernel_check *check) {
     if (check->merged) {
         check->result = take(check->merged);
     }
-    if (json_get_bool(check->params, "strict", 0)) {
-        check_result_judge_strictly(check->result);
-    }
+    check_verdict_set(check->result, json_get_bool(check->params, "strict", 0));
     check_end(check);
 }
 

@@ -9,6 +9,7 @@
  *   {"outcome": "compiled|rejected|crashed|timeout|memory|failed", "signal"?,
  *    "compiler": {"name": "nvrtc", "version": "13.0.88"}, "compile_ms": 61.2,
  *    "diagnostics": [finding…], "omitted": 0, "kernels": [… without occupancy …],
+ *    "functions": 0 (compiled ones that are no kernels; relocatable code has them),
  *    "confinement": ["landlock", "seccomp", "rlimits"],
  *    "precompiled": "used|made|none", "ptx"?: text, when the options say want_ptx,
  *    "cubin"?: base64, when they say want_cubin and it is not over cubin_text.h's size}

@@ -160,8 +160,33 @@ static void lens_title(struct buf *out, const json_t *result, const json_t *kern
     }
 }
 
-static void add_lenses(json_t *lenses, const struct kernel_place *place,
-                       const json_t *result, const json_t *facts) {
+/* Why the last full check has no figures of a kernel; NULL: nobody knows, since there was
+ * none, the source has errors, or the kernel is newer. */
+static const char *why_not_compiled(const struct document *d,
+                                    const struct kernel_place *place,
+                                    const json_t *result) {
+    const json_t *findings = json_object_get(result, "diagnostics");
+    const char *outcome = json_get_string(result, "outcome", "");
+    bool nothing = strcmp(outcome, "nothing_compiled") == 0;
+    if (!result || findings_count(findings, FINDING_ERROR) || (*outcome && !nothing)) {
+        return NULL;
+    }
+    return strncmp(d->text + place->signature, "template", 8) == 0
+               ? "not compiled: nothing instantiates this template"
+           : nothing ? "not compiled: an #if leaves it out"
+                     : NULL;
+}
+
+static void add_lens(json_t *lenses, const struct kernel_place *place, const char *title,
+                     size_t len) {
+    json_array_append_new(
+        lenses, json_pack("{s:I, s:I, s:o}", "start", (json_int_t)place->offset, "end",
+                          (json_int_t)place->end, "title", json_text(title, len)));
+}
+
+static void add_lenses(const struct document *d, json_t *lenses,
+                       const struct kernel_place *place, const json_t *result,
+                       const json_t *facts) {
     size_t len;
     const char *name = check_lens_plain_name(place->name, &len);
     const json_t *same = json_object_getn(facts, name, len);
@@ -173,10 +198,11 @@ static void add_lenses(json_t *lenses, const struct kernel_place *place,
             buf_addf(&title, "%.200s · ", json_get_string(kernel, "name", ""));
         }
         lens_title(&title, result, kernel);
-        json_array_append_new(lenses, json_pack("{s:I, s:I, s:o}", "start",
-                                                (json_int_t)place->offset, "end",
-                                                (json_int_t)place->end, "title",
-                                                json_text(title.data, title.len)));
+        add_lens(lenses, place, title.data, title.len);
+    }
+    const char *why = count ? NULL : why_not_compiled(d, place, result);
+    if (why) {
+        add_lens(lenses, place, why, strlen(why));
     }
 }
 
@@ -186,7 +212,7 @@ static json_t *lenses(const struct document *d, const json_t *result) {
     struct host_code code = {0};
     host_code_scan(d->text, d->len, &code);
     for (size_t i = 0; i < code.kernel_count; i++) {
-        add_lenses(list, &code.kernels[i], result, facts);
+        add_lenses(d, list, &code.kernels[i], result, facts);
     }
     check_lens_add(d, &code, list);
     host_code_finish(&code);
@@ -258,6 +284,21 @@ static char *hover_kernel(const char *name, const json_t *result) {
     return buf_detach(&out);
 }
 
+/* A kernel that the last check has no figures of. */
+static char *hover_left(const struct document *d, const struct cuda_token *token,
+                        const json_t *result) {
+    struct host_code code = {0};
+    const char *why = NULL;
+    host_code_scan(d->text, d->len, &code);
+    for (size_t i = 0; i < code.kernel_count && !why; i++) {
+        bool here =
+            code.kernels[i].offset <= token->start && token->end <= code.kernels[i].end;
+        why = here ? why_not_compiled(d, &code.kernels[i], result) : NULL;
+    }
+    host_code_finish(&code);
+    return why ? xstrdup(why) : NULL;
+}
+
 static char *hover_builtin(const char *name, size_t len) {
     const struct cuda_builtin *b = cuda_builtin_find(name, len);
     if (!b || !b->doc) {
@@ -290,6 +331,7 @@ static char *hover(const struct document *d, const json_t *result, size_t offset
     *end = token.end;
     autofree char *name = xstrndup(d->text + token.start, token.end - token.start);
     char *text = hover_kernel(name, result);
+    text = text ? text : hover_left(d, &token, result);
     return text ? text : hover_builtin(name, strlen(name));
 }
 

@@ -168,8 +168,11 @@ static void add_kernel(struct cubin *c, const char *symbol, size_t code_bytes) {
 static int collect_kernels(struct cubin *c, const struct elf *e, struct err *err) {
     Elf64_Sym symbol;
     for (size_t i = 0; symbol_at(e, i, &symbol); i++) {
-        if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC ||
-            !(symbol.st_other & SYMBOL_ENTRY)) {
+        if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) {
+            continue;
+        }
+        if (!(symbol.st_other & SYMBOL_ENTRY)) {
+            c->functions += symbol.st_shndx != SHN_UNDEF;
             continue;
         }
         const char *name = name_at(e->symbol_names, symbol.st_name);

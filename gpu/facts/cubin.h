@@ -26,6 +26,7 @@ struct cubin {
     int sm; /* 90 */
     struct cubin_kernel *kernels;
     size_t count;
+    size_t functions; /* of relocatable code: callable ones that are no kernels */
 };
 
 int cubin_read(struct cubin *ret, const void *bytes, size_t len, struct err *err);

@@ -128,11 +128,24 @@ static void tell_host_function(const struct host_blanker *b, const struct declar
 
 #define PLACES_MAX 4096 /* kernels, host functions: those after these are not listed */
 
+/* A lambda of a host function is device code that goes with it. */
+static bool is_device_code(const struct host_blanker *b, size_t i) {
+    const struct declaration *d = &b->declarations.list[i];
+    if (d->kind == DECLARATION_MACRO) {
+        struct space_of_name space = space_of(&b->macros, &b->tokens, d->name);
+        return space.global || space.device;
+    }
+    return d->kind == DECLARATION_FUNCTION && (d->body || d->open) &&
+           (b->device_words[d->last + 1] > b->device_words[d->first] ||
+            (b->macros.all_asked && !b->goes[i]));
+}
+
 static void tell(const struct host_blanker *b, struct host_code *ret) {
     ret->needs_default_device = b->needs_default_device;
     for (size_t i = 0; i < b->declarations.count; i++) {
         const struct declaration *d = &b->declarations.list[i];
-        ret->has_host_code |= b->goes[i] || b->tail_goes[i];
+        ret->leaves_code_out |= b->goes[i] || b->tail_goes[i];
+        ret->has_device_code |= is_device_code(b, i);
         if (d->kind != DECLARATION_FUNCTION || d->name == 0) {
             continue;
         }
@@ -334,6 +347,8 @@ static void process(const char *source, size_t len, struct known_macros *known,
     struct host_expansion e;
     size_t max = text ? HOST_TOKENS_MAX : HOST_SCAN_TOKENS_MAX;
     if (host_blanker_init(&b, source, len, max, known ? &known->spaces : NULL) < 0) {
+        ret->has_device_code =
+            strstr(source, "__global__") || strstr(source, "__device__");
         return;
     }
     host_blanker_judge(&b);
@@ -342,6 +357,7 @@ static void process(const char *source, size_t len, struct known_macros *known,
         host_expansion_judge(&e, &b);
     }
     tell(&b, ret);
+    ret->has_host_code = ret->leaves_code_out;
     ret->has_host_code |= blank_includes(&b, false, text);
     ret->has_host_code |= host_lambdas_blank(&b.tokens, text);
     ret->needs_default_device |= host_lambdas_are_generic(&b.tokens);
@@ -410,7 +426,7 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
     autobuf behind = BUF_INIT(HOST_BEHIND_BYTES);
     host_joint_read(sources, &macros.spaces, &macros.launches, &behind);
     *ret = (struct host_code){0};
-    bool any = false, needs = false;
+    struct host_code all = {0};
     for (size_t i = sources->count; i-- > 0;) {
         struct source_file *f = &sources->files[i];
         if (i && is_made_for_nvrtc(f)) {
@@ -422,14 +438,19 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
         macros.behind = i == source_set_unit(sources) ? &behind : NULL;
         process(before, f->len, &macros, f->text, ret, guesses);
         host_guesses_keep_file(guesses, i, f->text, f->len);
-        any |= ret->has_host_code;
-        needs |= ret->needs_default_device;
+        all.has_host_code |= ret->has_host_code;
+        all.leaves_code_out |= ret->leaves_code_out;
+        all.needs_default_device |= ret->needs_default_device;
+        all.has_device_code |=
+            ret->kernel_count || (i == source_set_unit(sources) && ret->has_device_code);
         if (ret->has_host_code && !f->original) {
             f->original = take(before);
         }
     }
-    ret->has_host_code = any;
-    ret->needs_default_device = needs;
+    ret->has_host_code = all.has_host_code;
+    ret->leaves_code_out = all.leaves_code_out;
+    ret->needs_default_device = all.needs_default_device;
+    ret->has_device_code = all.has_device_code;
     guesses->half = guesses->count ? name_of_half(sources) : NULL;
     host_guesses_write(guesses, sources, 0);
     host_behind_end(&behind, sources->files[0].text, sources->files[0].len);

@@ -27,7 +27,9 @@ struct host_function {  /* a host function that went */
 };
 
 struct host_code {
-    bool has_host_code; /* something had to go */
+    bool has_host_code;   /* something had to go */
+    bool leaves_code_out; /* and not only includes: code that nobody looks at */
+    bool has_device_code; /* it defines a kernel, a device function or a device lambda */
     /* constexpr functions without an execution space stay, and generic lambdas: NVRTC
      * compiles them only with -default-device */
     bool needs_default_device;
@@ -44,8 +46,8 @@ struct host_code {
  * static_assert(&kernel<arguments>) takes its place, on its line where that has room. */
 void host_code_blank(char *text, size_t len, struct host_code *ret);
 /* The same for every file of a compilation, which know each other's macros; the text of
- * each file that changes is kept in `original`. ret tells of files[0], its two booleans
- * of all. guesses: the instantiations whose types were guessed; their first choice is
+ * each file that changes is kept in `original`. ret tells of files[0], its booleans of
+ * all; has_device_code: of the file that is checked, or of a kernel in any. guesses: the instantiations whose types were guessed; their first choice is
  * written. */
 void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
                              struct host_guesses *guesses);

@@ -1,10 +1,12 @@
 #include "gpu/validate/kernel_validate.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/json_hold.h"
 #include "base/mem.h"
 #include "gpu/check/check_input.h"
+#include "gpu/check/check_verdict.h"
 #include "gpu/compile/toolkit.h"
 #include "gpu/pool/pool.h"
 #include "gpu/run/validate_result.h"
@@ -327,11 +329,12 @@ static void on_checked(struct kernel_check *check, json_t *result,
     }
     if (!json_get_bool(result, "ok", 0) || !json_object_get(result, "ptx")) {
         bool is_kernel = m == &v->kernel;
+        autobuf words = BUF_INIT(4096);
         json_object_del(result, "ptx");
         json_object_del(result, "cubin");
-        conclude(v, is_kernel ? "compile" : "reference", "not_compiled",
-                 is_kernel ? "the source does not compile: see check.diagnostics"
-                           : "the reference kernel does not compile",
+        buf_adds(&words, is_kernel ? "" : "the reference: ");
+        check_verdict_explain(result, &words);
+        conclude(v, is_kernel ? "compile" : "reference", "not_compiled", words.data,
                  NULL);
         if (!is_kernel) {
             json_object_set(v->result, "reference_diagnostics",

@@ -160,6 +160,7 @@ struct answer {
     bool used_precompiled;
     struct compiler_log log;
     json_t *kernels;
+    size_t functions;
     const char *outcome;
     const char *folder; /* the job's */
 };
@@ -263,6 +264,7 @@ static void read_cubin(struct answer *a) {
         return;
     }
     a->kernels = kernel_facts_new(&cubin, a->log.usage, &a->job->sources);
+    a->functions = cubin.functions;
     a->outcome = "compiled";
     cubin_finish(&cubin);
 }
@@ -304,6 +306,7 @@ static json_t *answer_to_json(struct answer *a, unsigned confinement) {
     json_object_set_new(json, "omitted", json_integer((json_int_t)a->log.omitted));
     json_object_set_new(json, "kernels",
                         a->kernels ? json_incref(a->kernels) : json_array());
+    json_object_set_new(json, "functions", json_integer((json_int_t)a->functions));
     json_object_set_new(json, "confinement", confinement_to_json(confinement));
     json_object_set_new(json, "precompiled",
                         json_string(a->used_precompiled ? "used" : "none"));

@@ -348,8 +348,7 @@ static void start_blocks(struct skill_check *c);
 
 /* What keeps all blocks from being compiled is said once. */
 static void tell_uncompiled(struct skill_check *c, const struct cuda_block *b,
-                            const char *why) {
-    autofree char *message = xasprintf("not compiled: %s", why);
+                            const char *message) {
     size_t last = json_array_size(c->findings);
     bool same = c->uncompiled && strcmp(c->uncompiled, message) == 0;
     if (!same) {
@@ -361,11 +360,17 @@ static void tell_uncompiled(struct skill_check *c, const struct cuda_block *b,
                     message);
     }
     if (++c->uncompiled_count > 1) {
-        autofree char *all = xasprintf("%s (nor were %u more CUDA blocks)", message,
+        autofree char *all = xasprintf("%s (so it is with %u more CUDA blocks)", message,
                                        c->uncompiled_count - 1);
         json_object_set_new(json_array_get(c->findings, c->uncompiled_at), "message",
                             json_clean_z(all));
     }
+}
+
+/* What the compiler's own note says, and how a user's file gets compiled. */
+static bool is_of_nothing(const json_t *finding) {
+    const char *code = json_get_string(finding, "code", "");
+    return strcmp(code, "not_compiled") == 0 || strcmp(code, "no_kernels") == 0;
 }
 
 static void on_graded(void *data, json_t *findings, const char *why) {
@@ -376,11 +381,17 @@ static void on_graded(void *data, json_t *findings, const char *why) {
     b->state = BLOCK_ENDED;
     b->handle = NULL;
     c->running--;
+    bool parsed = findings && why;
     if (!c->cancelled && !findings) {
-        tell_uncompiled(c, b, why ? why : "no answer");
+        autofree char *message = xasprintf("not compiled: %s", why ? why : "no answer");
+        tell_uncompiled(c, b, message);
+    } else if (!c->cancelled && parsed) {
+        tell_uncompiled(c, b, why);
     }
     json_array_foreach(findings, i, finding) {
-        take_block_finding(b, finding);
+        if (!parsed || !is_of_nothing(finding)) {
+            take_block_finding(b, finding);
+        }
     }
     json_decref(findings);
     if (!c->starting) {

@@ -103,9 +103,12 @@ static void compile_add(struct compile *c, json_t *findings, const char *why) {
         return;
     }
     json_t *error = evidence_of_findings(findings);
-    bool good = error == NULL;
+    bool good = error == NULL && !why;
     assertion_add(c->out, "kernel_compiles", good ? GRADE_PASSED : GRADE_FAILED,
-                  kept(c->expected), error, "%s", good ? "compiles" : "does not compile");
+                  kept(c->expected), error, "%s",
+                  good    ? "compiles"
+                  : error ? "does not compile"
+                          : why);
     json_decref(findings);
 }
 

@@ -71,7 +71,7 @@ def plain(text):
 def a_good_kernel_is_status_0(room):
     code, out, err = room.run("kernel", "check", "rms_norm.cu")
     same((code, err), (0, ""))
-    holds(out, r"rms_norm\s+23\s+18", r"\nok \(sm_90a, nvrtc")
+    holds(out, r"rms_norm\s+23\s+18", r"\nok: 1 kernel \(sm_90a, nvrtc")
     plain(out)
 
 
@@ -79,7 +79,7 @@ def a_broken_kernel_is_status_1(room):
     code, out, err = room.run("kernel", "check", "rms_norm_broken.cu")
     same((code, err), (1, ""))
     holds(out, r"rms_norm_broken\.cu:14:5: error: .*__syncthread", r"\n *14 \|.*\n *\| +\^~+",
-          r"fix: .*__syncthreads", r"not ok, \d+ errors")
+          r"fix: .*__syncthreads", r"not ok: \d+ errors")
     plain(out)
 
 
@@ -90,7 +90,7 @@ def strict_makes_warnings_fail(room):
     holds(out, r"ok.*1 warning")
     code, out, _ = room.run("kernel", "check", "--strict", "warned.cu")
     same(code, 1)
-    holds(out, r"not ok.*1 warning; strict makes warnings fail")
+    holds(out, r"not ok: 1 warning \(strict makes warnings fail\)")
     code, out, _ = room.run("kernel", "check", "--strict", "good.cu")
     same(code, 0)
 
@@ -170,6 +170,21 @@ def json_keeps_the_exit_status(room):
     same((code, json.loads(out)["ok"]), (1, False))
     code, out, _ = room.run("kernel", "check", "--json", "nothing.cu")
     same((code, json.loads(out)["data"]["reason"]), (2, "no_file"))
+
+
+def a_check_says_what_it_looked_at(room):
+    """The verdict names what was not compiled or not looked at, and the exit status agrees."""
+    for source, status, words in (
+            (KERNEL, 0, r"^ok: 1 kernel \("),
+            (KERNEL + "int q = ;\n", 0, r"^device code ok: 1 kernel; host code not looked at \("),
+            ("template <class T> __global__ void t(T *x) { *x = 1; }\n", 1, r"^nothing was compiled: the kernel template t is not instantiated \("),
+            ("__device__ int f() { return 1; }\n", 1, r"^nothing was compiled: no kernel here uses the device code \("),
+            ("int main() { return 0; }\n", 0, r"^there is no device code, so nothing was compiled; host code not looked at \(")):
+        code, out, _ = room.run("kernel", "check", "-", stdin=source)
+        same((source, code), (source, status))
+        holds(out, "(?m)" + words)
+        code, out, _ = room.run("--json", "kernel", "check", "-", stdin=source)
+        same((source, code, json.loads(out)["ok"]), (source, status, not status))
 
 
 def a_dash_reads_standard_input(room):
@@ -485,11 +500,11 @@ def all_tools_together_are_short(room):
 
 
 NEED_COMPILER = {a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line_and_caret_agree,
-                 strict_makes_warnings_fail, json_is_the_raw_result, json_keeps_the_exit_status, a_dash_reads_standard_input,
-                 options_reach_the_daemon, a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash}
+                 strict_makes_warnings_fail, json_is_the_raw_result, json_keeps_the_exit_status, a_check_says_what_it_looked_at,
+                 a_dash_reads_standard_input, options_reach_the_daemon, a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash}
 TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line_and_caret_agree,
          strict_makes_warnings_fail, what_cannot_be_asked_is_status_2, no_command_shows_the_usage, json_is_the_raw_result,
-         json_keeps_the_exit_status, a_dash_reads_standard_input, options_reach_the_daemon,
+         json_keeps_the_exit_status, a_check_says_what_it_looked_at, a_dash_reads_standard_input, options_reach_the_daemon,
          a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash, help_of_every_command,
          help_says_what_schemas_know, a_group_lists_its_commands,
          help_needs_no_compiler, the_completion_is_bash, call_asks_anything, the_shell_takes_a_pipe,

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "gpu/check/check_input.h"
 #include "gpu/check/check_result.h"
+#include "gpu/check/check_verdict.h"
 #include "gpu/check/kernel_entries.h"
 
 #include <criterion/criterion.h>
@@ -62,6 +63,7 @@ Test(check_result, absurd_figures_do_no_harm) {
         json_t *result = check_result_new(&input, answer, NULL, &keep);
         cr_assert_not_null(result);
         autojson *complete = check_result_complete(result, NULL, false);
+        check_verdict_set(complete, false);
         cr_expect_geq(json_get_integer(complete, "omitted", -1), 0);
         cr_expect_not(json_is_true(json_object_get(complete, "ok")));
         json_decref(result);
@@ -126,7 +128,7 @@ Test(check_result, kernels_left_out_are_told_in_long_files) {
     bool keep;
     autojson *result = check_result_new(&input, answer, NULL, &keep);
     const json_t *note = json_array_get(json_object_get(result, "diagnostics"), 0);
-    cr_assert_str_eq(json_get_string(note, "code", ""), "no_kernels");
+    cr_assert_str_eq(json_get_string(note, "code", ""), "not_compiled");
     cr_expect_not_null(strstr(json_get_string(note, "message", ""), "\"left\""));
     check_input_finish(&input);
     buf_finish(&text);
@@ -189,11 +191,52 @@ Test(check_result, strict_fails_on_warnings_alone) {
                 {"warning", true, false, true},
                 {"error", false, false, false}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        autojson *result =
-            json_pack("{s:b, s:[{s:s, s:s}]}", "ok", rows[i].ok, "diagnostics", "severity",
-                      rows[i].severity, "message", "m");
-        check_result_judge_strictly(result);
+        autojson *result = json_pack("{s:[{s:s, s:s}]}", "diagnostics", "severity",
+                                     rows[i].severity, "message", "m");
+        check_verdict_set(result, false);
+        cr_expect_eq(json_get_bool(result, "ok", -1), rows[i].ok, "%zu", i);
+        check_verdict_set(result, true);
         cr_expect_eq(json_get_bool(result, "ok", -1), rows[i].strict_ok, "%zu", i);
         cr_expect_eq(json_get_bool(result, "strict", 0), rows[i].says_why, "%zu", i);
+    }
+}
+
+/* ok is said of what was compiled, and the sentence of all that was looked at. */
+Test(check_result, verdicts_say_what_was_looked_at) {
+    static const struct {
+        const char *result, *summary;
+        bool ok;
+    } rows[] = {
+        {"{'kernels': [{}, {}]}", "ok: 2 kernels", true},
+        {"{'kernels': [{}], 'host_code': 'not_checked'}",
+         "device code ok: 1 kernel; host code not looked at", true},
+        {"{'kernels': [{}], 'diagnostics': [{'severity': 'info'}], 'omitted': 3}",
+         "ok: 1 kernel, 1 note, 3 more not shown", true},
+        {"{'kernels': [], 'functions': 2}", "ok: 2 device functions", true},
+        {"{'kernels': [{}], 'diagnostics': [{'severity': 'error'}]}", "not ok: 1 error",
+         false},
+        {"{'kernels': [], 'outcome': 'timeout', 'diagnostics': [{'severity': 'error'}]}",
+         "no verdict: the compiler ended with \"timeout\"", false},
+        {"{'kernels': [], 'outcome': 'nothing_compiled', 'summary': 'nothing was "
+         "compiled: "
+         "why', 'host_code': 'not_checked'}",
+         "nothing was compiled: why; host code not looked at", false},
+        {"{'kernels': [], 'outcome': 'no_kernels', 'summary': 'no device code'}",
+         "no device code", true},
+        {"{'kernels': [], 'outcome': 'nothing_compiled', 'summary': 'nothing was "
+         "compiled: "
+         "why', 'diagnostics': [{'severity': 'error'}]}",
+         "not ok: 1 error", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        autofree char *text = xstrdup(rows[i].result);
+        for (char *c = text; (c = strchr(c, '\''));) {
+            *c = '"';
+        }
+        autojson *result = json_loads(text, 0, NULL);
+        cr_assert_not_null(result, "%zu", i);
+        check_verdict_set(result, false);
+        cr_expect_str_eq(json_get_string(result, "summary", ""), rows[i].summary);
+        cr_expect_eq(json_get_bool(result, "ok", -1), rows[i].ok, "%zu", i);
     }
 }

@@ -65,6 +65,40 @@ Test(cuda_document, lenses_and_symbols) {
     document_unref(d);
 }
 
+/* A kernel without figures says why, where that is known. */
+Test(cuda_document, kernels_that_were_not_compiled_say_so) {
+    static const char source[] =
+        "template <class T> __global__ void t(T *x) { *x = 1; }\n"
+        "#if OLD\n__global__ void k(int *x) { *x = 1; }\n#endif\n";
+    static const struct {
+        const char *result, *lenses[2];
+    } cases[] = {
+        {"{\"outcome\": \"nothing_compiled\", \"diagnostics\": []}",
+         {"not compiled: nothing instantiates this template",
+          "not compiled: an #if leaves it out"}},
+        {"{\"diagnostics\": [], \"kernels\": [{\"name\": \"other\"}]}",
+         {"not compiled: nothing instantiates this template", NULL}},
+        {"{\"outcome\": \"timeout\", \"diagnostics\": []}", {NULL}},
+        {"{\"diagnostics\": [{\"severity\": \"error\"}]}", {NULL}},
+    };
+    struct document *d = document_of("/w/k.txt", source);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autojson *result = json_loads(cases[i].result, 0, NULL);
+        autojson *lenses = cuda_document_kind.lenses(d, result);
+        for (size_t k = 0; k < 2; k++) {
+            const char *wanted = cases[i].lenses[k];
+            size_t start, end,
+                word = (size_t)(strstr(source, k ? "k(int" : "t(T") - source);
+            autofree char *hover =
+                cuda_document_kind.hover(d, result, word, &start, &end);
+            const json_t *lens = json_array_get(lenses, k);
+            cr_expect_str_eq(json_get_string(lens, "title", ""), wanted ? wanted : "");
+            cr_expect_str_eq(hover ? hover : "", wanted ? wanted : "");
+        }
+    }
+    document_unref(d);
+}
+
 /* Hovers: a kernel's figures, a built-in's one line, and nothing for other words. */
 Test(cuda_document, hovers) {
     static const struct {

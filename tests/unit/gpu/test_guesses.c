@@ -166,6 +166,8 @@ Test(guesses, that_do_not_compile_are_not_the_source_s_fault, .timeout = 120) {
     autojson *none = check(&room, Q("  p->member = 1;"));
     expect_finding(none, GUESS, "warning", "any of float, at::Half, int");
     cr_expect_eq(json_array_size(json_object_get(none, "kernels")), 0);
+    cr_expect(json_is_false(json_object_get(none, "ok")), "nothing was compiled");
+    cr_expect_str_eq(json_get_string(none, "outcome", ""), "nothing_compiled");
 
     /* a mistake whatever is guessed */
     autojson *wrong = check(&room, Q("  p[0] = undeclared;\n  static_assert(sizeof(T) == "

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "check_room.h"
 #include "gpu/check/check_result.h"
+#include "gpu/check/check_verdict.h"
 #include "gpu/compile/toolkit.h"
 #include "protocol/schema/schema.h"
 
@@ -157,9 +158,11 @@ Test(kernel_check, report) {
         "{s:b, s:s, s:s, s:{s:s, s:s}, s:b, s:f, s:o, s:i, s:[]}", "ok", 0, "arch",
         "sm_90a", "mode", "device", "compiler", "name", "nvrtc", "version", "13.0.88",
         "cached", 0, "compile_ms", 61.4, "diagnostics", many, "omitted", 7, "kernels");
+    check_verdict_set(result, false);
     autofree char *text = report_of(result);
-    cr_assert_eq(strncmp(text, "100 errors for sm_90a, nvrtc 13.0.88, 61 ms\n", 44), 0,
-                 "%s", text);
+    static const char first[] =
+        "not ok: 100 errors, 7 more not shown (sm_90a, nvrtc 13.0.88, 61 ms)\n";
+    cr_assert_eq(strncmp(text, first, strlen(first)), 0, "%s", text);
     cr_assert_not_null(
         strstr(text, "k.cu:1:5: error: identifier is undefined [nvrtc 20]\n"));
     cr_assert_not_null(strstr(text, "… and 67 more diagnostics\n"), "%s", text);
@@ -182,8 +185,9 @@ Test(kernel_check, good_kernel, .timeout = 60) {
     autofree char *report = report_of(result);
     cr_assert(is_ok(result), "%s", report);
     static const char *const keys[] = {
-        "ok",          "arch",       "mode",        "compiler", "cached",      "omitted",
-        "diagnostics", "compile_ms", "confinement", "kernels",  "precompiled", "worker"};
+        "ok",      "summary",     "arch",        "mode",       "compiler",
+        "cached",  "omitted",     "diagnostics", "compile_ms", "confinement",
+        "kernels", "precompiled", "worker"};
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         cr_assert_not_null(json_object_get(result, keys[i]), "%s", keys[i]);
     }
@@ -196,7 +200,7 @@ Test(kernel_check, good_kernel, .timeout = 60) {
     cr_assert_eq(json_get_integer(kernel, "param_bytes", 0), 24);
     cr_assert_gt(json_get_integer(kernel, "registers", 0), 4);
     cr_assert_gt(json_array_size(json_object_get(kernel, "occupancy")), 1);
-    cr_assert_eq(strncmp(report, "ok: 1 kernel for sm_90a, nvrtc ", 31), 0, "%s", report);
+    cr_assert_eq(strncmp(report, "ok: 1 kernel (sm_90a, nvrtc ", 28), 0, "%s", report);
 
     /* The same again comes from the cache, with the occupancy that was asked for. */
     autojson *again = check_room_check(
@@ -445,8 +449,8 @@ Test(kernel_check, advice, .timeout = 60) {
         check_room_check(&room, json_pack("{s:s}", "source",
                                           "template <class T> __global__ void t(T *x) {\n"
                                           "  x[0] = T(1);\n}\n"));
-    const json_t *finding = find_code(template, "no_kernels");
-    cr_assert(is_ok(template));
+    const json_t *finding = find_code(template, "not_compiled");
+    cr_assert(!is_ok(template));
     cr_assert_not_null(
         strstr(json_get_string(finding, "message", ""), "template __global__"));
     cr_assert_eq(json_get_integer(finding, "line", 0), 1);
@@ -460,15 +464,11 @@ Test(kernel_check, advice, .timeout = 60) {
                          "enum Mode { A, B };\n"
                          "template <Mode M> __global__ void left(int *x) { *x = M; }\n"
                          "template <int N> __global__ void too(int *x) { *x = N; }\n"));
-    finding = find_code(some, "no_kernels");
+    finding = find_code(some, "not_compiled");
     cr_assert_eq(json_array_size(json_object_get(some, "kernels")), 2);
     cr_assert_eq(json_get_integer(finding, "line", 0), 5);
     cr_assert_not_null(strstr(json_get_string(finding, "message", ""), "left<Mode(0)>"));
     cr_assert_not_null(strstr(json_get_string(finding, "message", ""), "1 more: too"));
-
-    autojson *none = check_room_check(
-        &room, json_pack("{s:s}", "source", "__device__ int f() { return 1; }\n"));
-    cr_assert_not_null(find_code(none, "no_kernels"));
 
     autojson *wgmma = check_room_check(
         &room, json_pack("{s:s, s:s}", "source",
@@ -501,6 +501,102 @@ Test(kernel_check, advice, .timeout = 60) {
     autofree char *report = report_of(shared);
     cr_assert(!is_ok(shared), "%s", report);
     cr_assert_not_null(strstr(report, "300000"), "%s", report);
+    check_room_close(&room);
+}
+
+/* What reached no assembler is not ok, and what was left out is not passed over. */
+Test(kernel_check, what_was_not_compiled_is_not_ok, .timeout = 60) {
+    NEED_COMPILER();
+    static const struct {
+        const char *source, *outcome, *summary;
+        bool ok, host;
+    } rows[] = {
+        {"template <class T> __global__ void t(T *x) { *x = 1; }\n", "nothing_compiled",
+         "nothing was compiled: the kernel template t is not instantiated", false, false},
+        {"template <class T> __global__ void t(T *x) { *x = 1; }\n"
+         "namespace n { template <int N> __global__ void u(int *x) { *x = N; } }\n"
+         "int main() { return 0; }\n",
+         "nothing_compiled",
+         "nothing was compiled: the 2 kernel templates are not instantiated; host code "
+         "not "
+         "looked at",
+         false, true},
+        {"#if __CUDA_ARCH__ < 500\n__global__ void k(int *x) { *x = 1; }\n#endif\n",
+         "nothing_compiled", "nothing was compiled: the kernel k is left out by an #if",
+         false, false},
+        {"__device__ int f() { return 1; }\n", "nothing_compiled",
+         "nothing was compiled: no kernel here uses the device code", false, false},
+        {"struct Op { template <class T> __host__ __device__ T operator()(T x) const {\n"
+         "  return undeclared(x); } };\n",
+         "nothing_compiled", "nothing was compiled: no kernel here uses the device code",
+         false, false},
+        {"void host(float *p) { run(p, [=] __device__(int i) { p[i] = 1; }); }\n",
+         "nothing_compiled",
+         "nothing was compiled: no kernel here uses the device code; host code not "
+         "looked at",
+         false, true},
+        {"#define DEVICE __device__ inline\nDEVICE int f() { return 1; }\n",
+         "nothing_compiled", "nothing was compiled: no kernel here uses the device code",
+         false, false},
+        {"", "no_kernels", "there is no device code, so nothing was compiled", true,
+         false},
+        {"__global__ void k(int *);\n__constant__ int c = 1;\n", "no_kernels",
+         "there is no device code, so nothing was compiled", true, false},
+        {"int q = ;\n__global__ void k(int *x) { *x = 1; }\n", NULL,
+         "device code ok: 1 kernel; host code not looked at", true, true},
+        {"__global__ void k(int *x) { *x = 1; }\nvoid host() { int x = ; }\n", NULL,
+         "device code ok: 1 kernel; host code not looked at", true, true},
+        {"#include <vector>\n__global__ void k(int *x) { *x = 1; }\n", NULL,
+         "ok: 1 kernel", true, false},
+    };
+    struct check_room room;
+    check_room_open(&room, NULL);
+    for (size_t i = 0; i < 2 * ARRAY_LEN(rows); i++) {
+        size_t row = i / 2;
+        autojson *result =
+            check_room_check(&room, json_pack("{s:s, s:b}", "source", rows[row].source,
+                                              "quick", (int)(i % 2)));
+        const char *outcome = json_get_string(result, "outcome", "");
+        cr_expect_eq(is_ok(result), rows[row].ok, "%s", rows[row].source);
+        cr_expect_str_eq(outcome, rows[row].outcome ? rows[row].outcome : "");
+        cr_expect_str_eq(json_get_string(result, "summary", ""), rows[row].summary);
+        cr_expect_eq(json_object_get(result, "host_code") != NULL, rows[row].host);
+        cr_expect_eq(find_code(result, "not_compiled") != NULL, !rows[row].ok);
+    }
+    autojson *relocatable = check_room_check(
+        &room, json_pack("{s:s, s:[s]}", "source", "__device__ int f() { return 1; }\n",
+                         "options", "-rdc=true"));
+    cr_expect(is_ok(relocatable));
+    cr_expect_str_eq(json_get_string(relocatable, "summary", ""),
+                     "ok: 1 device function");
+    check_room_close(&room);
+}
+
+/* A file without device code of its own whose header has kernels that nothing asked for;
+ * and one whose header has functions alone, which are not what was asked about. */
+Test(kernel_check, kernels_of_headers_that_nothing_asks_for, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    check_room_open(&room, NULL);
+    check_room_write(&room, "t.cuh",
+                     "#pragma once\n"
+                     "template <class T> __global__ void t(T *x) { *x = 1; }\n");
+    check_room_write(&room, "f.cuh", "#pragma once\n__device__ int f() { return 1; }\n");
+    check_room_write(&room, "t.cu", "#include \"t.cuh\"\nint main() {}\n");
+    check_room_write(&room, "f.cu", "#include \"f.cuh\"\nint main() {}\n");
+    static const char *const paths[] = {"t.cuh", "f.cuh", "t.cu", "f.cu"};
+    static const char *const summaries[] = {
+        "nothing was compiled: the kernel template t is not instantiated",
+        "nothing was compiled: no kernel here uses the device code",
+        "nothing was compiled: the kernel template t of t.cuh is not instantiated; host "
+        "code "
+        "not looked at",
+        "there is no device code, so nothing was compiled; host code not looked at"};
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        autojson *result = check_room_check(&room, json_pack("{s:s}", "path", paths[i]));
+        cr_expect_str_eq(json_get_string(result, "summary", ""), summaries[i]);
+        cr_expect_eq(is_ok(result), i == 3);
+    }
     check_room_close(&room);
 }
 
@@ -543,6 +639,20 @@ Test(kernel_check, strings_of_a_script_are_units, .timeout = 60) {
                                           "g('''__global__ void k() {}''')\n"));
     cr_assert(is_ok(part));
     cr_assert_null(find_code(part, "no_kernels"));
+
+    /* Helpers are nothing to speak of beside a kernel; alone they are all there is. */
+    autojson *helped =
+        check_room_check(&room, json_pack("{s:s, s:s}", "name", "m.py", "source",
+                                          "f('''__device__ int one() { return 1; }''')\n"
+                                          "g('''__global__ void k() {}''')\n"));
+    cr_assert(is_ok(helped));
+    cr_assert_null(find_code(helped, "not_compiled"));
+    autojson *alone =
+        check_room_check(&room, json_pack("{s:s, s:s}", "name", "m.py", "source",
+                                          "f('''__device__ int one() { return 1; }''')\n"
+                                          "g('''__device__ int unused;''')\n"));
+    cr_assert(!is_ok(alone));
+    cr_assert_str_eq(json_get_string(alone, "outcome", ""), "nothing_compiled");
     check_room_close(&room);
 }
 

@@ -21,6 +21,7 @@ static struct {
     char *source, *arch;
     json_t *params;
     const char *finding;          /* severity of the one finding, or NULL */
+    const char *nothing;          /* was compiled, and why; or NULL */
     const char *result;           /* of the validator, or NULL */
     bool at_once, unable, silent; /* answers in start; starts nothing; has no result */
     bool slow;                    /* answers only when it is cancelled */
@@ -63,7 +64,8 @@ static json_t *lab_findings(void) {
 static void compiled(struct waiter *w) {
     skill_kernel_done *done = w->done;
     bool none = w->cancelled || lab.silent;
-    done(w->data, none ? NULL : lab_findings(), none ? "the compiler crashed" : NULL);
+    done(w->data, none ? NULL : lab_findings(),
+         none ? "the compiler crashed" : lab.nothing);
 }
 
 static void *compile(void *host, const char *name, const char *source, const char *arch,
@@ -129,6 +131,9 @@ Test(grade_steps, the_last_whole_cuda_block_is_compiled) {
     expect(check, GOOD, GRADE_FAILED);
     lab.finding = NULL;
     expect(check, GOOD, GRADE_PASSED);
+    lab_reset();
+    lab.nothing = "nothing was compiled: the kernel template axpy is not instantiated";
+    expect(check, GOOD, GRADE_FAILED);
     lab_reset();
     lab.silent = true;
     expect(check, GOOD, GRADE_ERRORED);

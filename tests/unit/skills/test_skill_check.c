@@ -125,6 +125,7 @@ struct fake {
     bool cancelled;
 };
 static int graded;
+static const char *nothing; /* that was compiled, and why */
 static unsigned grading_ms = 1;
 
 static void fake_closed(uv_handle_t *handle) {
@@ -138,7 +139,13 @@ static void fake_fire(uv_timer_t *timer) {
                            : json_pack("[{s:s,s:s,s:s,s:s,s:i,s:i}]", "code", "20",
                                        "severity", "error", "message", "undefined",
                                        "file", "block.cu", "line", 2, "column", 3);
-    f->done(f->data, findings, f->cancelled ? "cancelled" : NULL);
+    if (nothing) {
+        json_decref(findings);
+        findings = json_pack("[{s:s,s:s,s:s}, {s:s,s:s,s:s}]", "code", "not_compiled",
+                             "severity", "info", "message", "add an instantiation",
+                             "code", "177", "severity", "warning", "message", "unused");
+    }
+    f->done(f->data, findings, f->cancelled ? "cancelled" : nothing);
     uv_close((uv_handle_t *)timer, fake_closed);
 }
 
@@ -187,6 +194,28 @@ Test(skill_check, cuda_blocks_are_graded_at_their_lines_and_fragments_are_not) {
     cr_expect(is_ok(without));
 }
 
+/* Helpers without a kernel are no mistake of a skill, and were not compiled either. */
+Test(skill_check, blocks_of_which_nothing_was_compiled_are_told_as_such) {
+    struct run run;
+    run_init(&run);
+    run.origin.host = &run.loop;
+    skill_set_grader(&fake_grader);
+    nothing = "nothing was compiled: why";
+    skill_check_start(&run.origin, NULL, NULL, with_cuda, strlen(with_cuda),
+                      SKILL_CHECK_STRICT, NULL, on_done, &run);
+    run_end(&run);
+    skill_set_grader(NULL);
+    nothing = NULL;
+    cr_expect(is_ok(run.result));
+    expect_severity(run.result, "cuda_block_not_compiled", "info");
+    expect_severity(run.result, "177", "warning");
+    cr_expect(find(run.result, "not_compiled") == NULL);
+    const char *message =
+        json_get_string(find(run.result, "cuda_block_not_compiled"), "message", "");
+    cr_expect(eq(str, (char *)message, "nothing was compiled: why"));
+    json_decref(run.result);
+}
+
 /* Within a list or a quotation an edit of the block's would not be one of the file's. */
 Test(skill_check, a_block_within_others_is_told_at_its_column_without_edits) {
     static const struct {
@@ -232,7 +261,7 @@ Test(skill_check, what_keeps_every_cuda_block_from_being_compiled_is_said_once) 
     cr_assert(finding != NULL);
     cr_expect(eq(sz, json_array_size(json_object_get(result, "findings")), 1));
     const char *message = json_get_string(finding, "message", "");
-    bool counted = strstr(message, "(nor were 2 more CUDA blocks)") != NULL;
+    bool counted = strstr(message, "(so it is with 2 more CUDA blocks)") != NULL;
     cr_expect(counted, "%s", message);
 }
 

@@ -1,0 +1,224 @@
+#include "gpu/check/uncompiled.h"
+
+#include "base/buf.h"
+#include "base/lines.h"
+#include "base/mem.h"
+#include "gpu/source/kernel_template.h"
+#include "protocol/finding.h"
+
+#include <string.h>
+
+#define LEFT_NAMED 8   /* kernels that one note names */
+#define NAME_SHOWN 200 /* characters of a name */
+
+/* The kernels of one file that are not among the compiled ones. */
+struct left {
+    const struct source_file *file;
+    const json_t *compiled;
+    struct host_code code;
+    bool templates; /* which are meant: templates, or all others */
+    const struct kernel_place *first;
+    size_t count;
+    struct buf names; /* of those after the first */
+};
+
+static bool is_template(const struct source_file *file,
+                        const struct kernel_place *kernel) {
+    return strncmp(file->text + kernel->signature, "template", 8) == 0;
+}
+
+/* Whether the compiler's "ns::k<float>" is the template kernel k; scopes that have no
+ * name in the source are left out, so the last part decides. */
+static bool is_instance(const char *compiled, const char *kernel) {
+    const char *scope = strrchr(kernel, ':');
+    const char *name = scope ? scope + 1 : kernel;
+    size_t len = strlen(name), base = strcspn(compiled, "<");
+    return base >= len && memcmp(compiled + base - len, name, len) == 0 &&
+           (base == len || compiled[base - len - 1] == ':');
+}
+
+static bool is_left(const struct left *left, const struct kernel_place *kernel) {
+    const json_t *compiled;
+    size_t i;
+    json_array_foreach(left->compiled, i, compiled) {
+        if (is_instance(json_get_string(compiled, "name", ""), kernel->name)) {
+            return false;
+        }
+    }
+    return is_template(left->file, kernel) == left->templates;
+}
+
+static void left_add(struct left *left, const struct kernel_place *kernel) {
+    if (!left->first) {
+        left->first = kernel;
+    } else if (left->count <= LEFT_NAMED) {
+        buf_addf(&left->names, "%s%.*s", left->count > 1 ? ", " : "", NAME_SHOWN,
+                 kernel->name);
+    }
+    left->count++;
+}
+
+/* False: none. Finish it in either case. */
+static bool left_find(struct left *left, const struct source_file *file,
+                      const json_t *compiled, bool templates) {
+    *left = (struct left){.file = file, .compiled = compiled, .templates = templates};
+    left->names = (struct buf)BUF_INIT(2048);
+    host_code_scan(file->text, file->len, &left->code);
+    for (size_t i = 0; i < left->code.kernel_count; i++) {
+        if (is_left(left, &left->code.kernels[i])) {
+            left_add(left, &left->code.kernels[i]);
+        }
+    }
+    return left->first != NULL;
+}
+
+static void left_finish(struct left *left) {
+    host_code_finish(&left->code);
+    buf_finish(&left->names);
+}
+
+/* --- what is told of them --- */
+
+static struct finding_span span_of(const struct left *left) {
+    struct lines lines;
+    lines_init(&lines, left->file->text, left->file->len);
+    size_t first = lines_at(&lines, left->first->offset);
+    size_t last = lines_at(&lines, left->first->end);
+    struct finding_span span = {
+        .line = (int)first + 1,
+        .column = (int)(left->first->offset - lines.starts[first]) + 1,
+        .end_line = (int)last + 1,
+        .end_column = (int)(left->first->end - lines.starts[last]) + 1,
+    };
+    lines_finish(&lines);
+    return span;
+}
+
+static void explain_template(const struct left *left, struct buf *words) {
+    const struct kernel_place *kernel = left->first;
+    autofree char *example = kernel_template_example(
+        left->file->text + kernel->signature, kernel->signature_end - kernel->signature);
+    buf_addf(words,
+             "\"%.*s\" is a template and nothing that the compiler sees instantiates it, "
+             "so it was parsed but not compiled: add an explicit instantiation, for "
+             "example `template __global__ void %.*s<%.*s>(…);` with the kernel's "
+             "parameters, name one in a check spec (\"kernel\"), or check the file that "
+             "launches it",
+             NAME_SHOWN, kernel->name, NAME_SHOWN, kernel->name, NAME_SHOWN, example);
+}
+
+static void explain(const struct left *left, struct buf *words) {
+    if (left->templates) {
+        explain_template(left, words);
+    } else {
+        buf_addf(words,
+                 "\"%.*s\" was not compiled, since an #if leaves it out: give the macros "
+                 "that it asks for (defines), or the architecture (arch)",
+                 NAME_SHOWN, left->first->name);
+    }
+    if (left->count > 1) {
+        buf_addf(words, ". So it is with %zu more: %s%s", left->count - 1,
+                 left->names.data, left->count - 1 > LEFT_NAMED ? " …" : "");
+    }
+}
+
+static void append(json_t *findings, const struct left *left) {
+    autobuf words = BUF_INIT(8192);
+    const struct finding_span span = span_of(left);
+    explain(left, &words);
+    json_array_append_new(findings, finding_new("upskilld", "not_compiled", FINDING_INFO,
+                                                words.data, left->file->display, &span));
+}
+
+/* "nothing was compiled: the 2 kernel templates of k.cuh are not instantiated" */
+static void summarise(const struct left *left, bool elsewhere, struct buf *out) {
+    const char *what = left->templates ? "kernel template" : "kernel";
+    if (left->count > 1) {
+        buf_addf(out, "the %zu %ss", left->count, what);
+    } else {
+        buf_addf(out, "the %s %.*s", what, NAME_SHOWN, left->first->name);
+    }
+    if (elsewhere) {
+        buf_addf(out, " of %.*s", NAME_SHOWN, left->file->display);
+    }
+    buf_addf(out, " %s %s", left->count > 1 ? "are" : "is",
+             left->templates ? "not instantiated" : "left out by an #if");
+}
+
+/* --- the cases --- */
+
+/* Of the first file that has such; what a file that has kernels includes is not its own.
+ */
+static bool tell_left(const struct check_input *input, const json_t *compiled,
+                      bool templates, json_t *findings, struct buf *summary) {
+    const struct source_set *sources = &input->closure.sources;
+    bool none = !json_array_size(compiled), found = false;
+    size_t unit = source_set_unit(sources), end = none ? sources->count : unit + 1;
+    for (size_t i = unit; i < end && !found; i++) {
+        struct left left;
+        found = left_find(&left, &sources->files[i], compiled, templates);
+        if (found && findings) {
+            append(findings, &left);
+        }
+        if (found && none) {
+            summarise(&left, i > unit, summary);
+        }
+        left_finish(&left);
+    }
+    return found;
+}
+
+static void append_plain(const struct check_input *input, const char *code,
+                         const char *words, json_t *findings) {
+    const struct source_set *sources = &input->closure.sources;
+    const char *file = sources->files[source_set_unit(sources)].display;
+    json_array_append_new(findings, finding_new("upskilld", code, FINDING_INFO, words,
+                                                file, &(struct finding_span){0}));
+}
+
+static const char *tell_nothing(const struct check_input *input, const json_t *compiled,
+                                json_t *findings, struct buf *summary) {
+    buf_adds(summary, "nothing was compiled: ");
+    if (tell_left(input, compiled, true, findings, summary) ||
+        tell_left(input, compiled, false, findings, summary)) {
+        return "nothing_compiled";
+    }
+    buf_adds(summary, "no kernel here uses the device code");
+    if (findings) {
+        append_plain(
+            input, "not_compiled",
+            "the source has device code and no kernel that uses it, so it was "
+            "parsed but not compiled: check a .cu file that uses it, add a kernel "
+            "that does, or compile with the option -rdc=true what is neither "
+            "inline nor a template",
+            findings);
+    }
+    return "nothing_compiled";
+}
+
+/* A header without device code is nothing to speak of. */
+static const char *tell_no_kernels(const struct check_input *input, json_t *findings,
+                                   struct buf *summary) {
+    buf_adds(summary, "there is no device code, so nothing was compiled");
+    if (findings && !source_set_unit(&input->closure.sources)) {
+        append_plain(input, "no_kernels",
+                     "the source defines no kernel and no device function, so there is "
+                     "nothing to report on",
+                     findings);
+    }
+    return "no_kernels";
+}
+
+const char *uncompiled_tell(const struct check_input *input, const json_t *answer,
+                            bool explain, json_t *findings, struct buf *summary) {
+    const json_t *kernels = json_object_get(answer, "kernels");
+    json_t *told = explain ? findings : NULL;
+    if (!json_array_size(kernels) && json_get_integer(answer, "functions", 0) <= 0) {
+        return input->has_device_code ? tell_nothing(input, kernels, told, summary)
+                                      : tell_no_kernels(input, told, summary);
+    }
+    if (json_array_size(kernels) && !input->options.quick && told) {
+        tell_left(input, kernels, true, told, summary);
+    }
+    return NULL;
+}
