@@ -22,8 +22,18 @@ static double real(const json_t *value) {
                                   : INFINITY;
 }
 
+static bool verdict_is(const json_t *item, const char *verdict) {
+    return strcmp(json_get_string(item, "verdict", ""), verdict) == 0;
+}
+
 static bool passes(const json_t *item) {
-    return strcmp(json_get_string(item, "verdict", ""), "pass") == 0;
+    return verdict_is(item, "pass");
+}
+
+static enum style verdict_style(const json_t *item) {
+    return passes(item)                   ? STYLE_GREEN
+           : verdict_is(item, "unjudged") ? STYLE_YELLOW
+                                          : STYLE_RED;
 }
 
 /* --- the table of cases --- */
@@ -56,6 +66,14 @@ static void output_row(struct table *table, const json_t *item, const json_t *ou
     }
     table_cell(table, json_get_string(output, "name", "?"));
     table_cellf(table, "%" JSON_INTEGER_FORMAT, number(output, "elements"));
+    if (verdict_is(output, "unjudged")) {
+        for (int i = 0; i < 3; i++) {
+            table_cell(table, "–");
+        }
+        table_cell(table, "not judged");
+        table_style(table, STYLE_YELLOW);
+        return;
+    }
     table_cellf(table, "%" JSON_INTEGER_FORMAT, number(output, "mismatches"));
     table_cellf(table, "%.3g", real(json_object_get(output, "max_abs_error")));
     table_cellf(table, "%.3g", real(json_object_get(output, "max_rel_error")));
@@ -78,7 +96,7 @@ static void case_table(const struct terminal *t, const json_t *cases) {
             output_row(table, item, NULL); /* it did not get so far */
         }
         json_array_foreach(json_object_get(item, "outputs"), k, output) {
-            if (passes(item) && number(item, "trial")) {
+            if ((passes(item) || verdict_is(item, "unjudged")) && number(item, "trial")) {
                 continue;
             }
             if (rows++ < MAX_ROWS) {
@@ -186,7 +204,7 @@ static void put_error(const struct terminal *t, const json_t *result) {
     const char *hint = json_get_string(error, "hint", NULL);
     size_t i;
     if (error) {
-        terminal_put(t, STYLE_RED, json_get_string(error, "stage", ""));
+        terminal_put(t, verdict_style(result), json_get_string(error, "stage", ""));
         fputs(": ", stdout);
         terminal_put(t, STYLE_PLAIN, json_get_string(error, "message", ""));
         putchar('\n');
@@ -217,7 +235,13 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
     const json_t *backend = json_object_get(result, "backend");
     const char *verdict = json_get_string(result, "verdict", "?");
     putchar('\n');
-    terminal_put(t, passes(result) ? STYLE_GREEN : STYLE_RED, verdict);
+    terminal_put(t, verdict_style(result), verdict);
+    json_int_t warnings = number(result, "warnings");
+    if (warnings && (passes(result) || json_get_bool(result, "strict", 0))) {
+        printf("%s %" JSON_INTEGER_FORMAT " warning%s%s", passes(result) ? " with" : ":",
+               warnings, warnings == 1 ? "" : "s",
+               passes(result) ? "" : ", and strict allows none");
+    }
     size_t trials = json_array_size(json_object_get(result, "cases"));
     if (trials) {
         printf(", %zu trial%s", trials, trials == 1 ? "" : "s");
@@ -287,7 +311,7 @@ static void put_again(const struct terminal *t, const json_t *params,
     const char *path = json_get_string(params, "path", NULL);
     const char *seed = json_get_string(result, "seed", NULL), *name;
     json_t *value;
-    if (!seed || passes(result)) {
+    if (!seed || passes(result) || verdict_is(result, "unjudged")) {
         return;
     }
     fputs(terminal_start(t, STYLE_DIM), stdout);

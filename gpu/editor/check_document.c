@@ -264,11 +264,12 @@ static void judge_spec(struct judge *j, const json_t *spec, const char *path) {
             judge_source(j, &read, path);
         }
         if (read.expect == EXPECT_NONE) {
-            tell_at(j, FINDING_INFO, "no_expectation",
-                    json_place_member(&j->places, 0, "expect"), true,
-                    "nothing says what the outputs should be: only findings can fail the "
-                    "kernel. \"expect\" takes {\"op\": …}, {\"expression\": {…}}, "
-                    "{\"kernel\": {…}}, {\"values\": {…}} or {\"files\": {…}}");
+            tell_at(
+                j, FINDING_INFO, "no_expectation",
+                json_place_member(&j->places, 0, "expect"), true,
+                "nothing says what the outputs should be, so the kernel will be run "
+                "and not judged. \"expect\" takes {\"op\": …}, {\"expression\": {…}}, "
+                "{\"kernel\": {…}}, {\"values\": {…}} or {\"files\": {…}}");
         }
     }
     check_spec_finish(&read);

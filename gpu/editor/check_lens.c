@@ -279,7 +279,9 @@ static void tell_error(const struct telling *t, const json_t *result) {
     autofree char *message =
         xasprintf("%s: %s%s%s", stage, json_get_string(error, "message", ""),
                   hint ? "; " : "", hint ? hint : "");
-    tell(t, NULL, json_get_string(error, "code", stage), FINDING_ERROR, message);
+    bool unjudged = !strcmp(json_get_string(result, "verdict", ""), "unjudged");
+    tell(t, NULL, json_get_string(error, "code", stage),
+         unjudged ? FINDING_WARNING : FINDING_ERROR, message);
 }
 
 static void tell_unsupported(const struct telling *t, const json_t *result) {

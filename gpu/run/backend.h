@@ -80,6 +80,9 @@ struct backend_class {
     /* Bytes of an output that nothing wrote, and the first one's offset; 0 when the
      * backend cannot know. */
     uint64_t (*unwritten)(struct backend *b, uint64_t address, uint64_t *ret_first);
+    /* Did something write all these bytes of an output? NULL: the backend cannot know of
+     * so few. */
+    bool (*written)(struct backend *b, uint64_t address, uint64_t bytes);
     /* Returns the number of the kernel's parameters, the first `max` in ret; -ENOENT. */
     int (*params)(struct backend *b, const char *entry, struct kernel_param *ret,
                   size_t max, size_t *ret_block_bytes);

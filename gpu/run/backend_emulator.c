@@ -146,6 +146,10 @@ static uint64_t emulator_unwritten(struct backend *b, uint64_t address,
     return machine_unwritten(b->machine, address, ret_first);
 }
 
+static bool emulator_written(struct backend *b, uint64_t address, uint64_t bytes) {
+    return machine_is_written(b->machine, address, bytes);
+}
+
 static int emulator_params(struct backend *b, const char *entry, struct kernel_param *ret,
                            size_t max, size_t *ret_block_bytes) {
     const struct ptx_function *f = ptx_find_entry(b->module, entry);
@@ -354,6 +358,7 @@ const struct backend_class backend_emulator = {
     .write = emulator_write,
     .read = emulator_read,
     .unwritten = emulator_unwritten,
+    .written = emulator_written,
     .params = emulator_params,
     .image = emulator_image,
     .tensor_map = emulator_tensor_map,

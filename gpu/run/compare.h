@@ -23,11 +23,13 @@ struct compare_input {
     size_t rank;
     struct tolerance tolerance;
     double noise; /* with a scaled tolerance: no absolute error below this is one */
+    const bool *judged;                  /* by element; NULL: all are compared */
     uint64_t unwritten, first_unwritten; /* elements never written: they count as
                                             mismatches even when their value is right */
 };
 struct compare_result {
     bool pass;
+    uint64_t judged; /* elements that were compared */
     uint64_t mismatches;
     bool zero_passes, constant_passes; /* would all zeros, or the mean of the expected
                                           values everywhere, have passed? Never for an

@@ -9,9 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Steps of all expressions of one trial: some seconds. */
-#define EXPRESSION_STEPS 1000000000ull
-
 static void expectation_start(struct expectation *ret, const struct check_case *c) {
     size_t count = c->spec->buffer_count;
     *ret = (struct expectation){
@@ -23,6 +20,7 @@ static void expectation_start(struct expectation *ret, const struct check_case *
 void expectation_finish(struct expectation *e) {
     for (size_t i = 0; i < e->count; i++) {
         free(e->outputs[i].data);
+        free(e->outputs[i].judged);
     }
     free(e->outputs);
     *e = (struct expectation){0};
@@ -92,22 +90,59 @@ static void inputs_of(const struct check_case *c, void *const *before,
     }
 }
 
-static int expression_of(struct expected_output *ret, const struct check_case *c,
-                         size_t buffer, const char *text,
-                         const struct value_inputs *inputs, uint64_t *steps,
-                         struct err *err) {
+/* The buffer's elements as the text has them. Its end is the run's: it may take as long
+ * as that. */
+static int evaluate(double **ret, const struct check_case *c, size_t buffer,
+                    const char *text, const struct value_inputs *inputs,
+                    struct err *err) {
     struct value_expression *e = NULL;
+    struct value_budget budget = {UINT64_MAX, trials_stopped};
     int r = value_expression_new(&e, text, &c->size_list, inputs, err);
     if (r == 0) {
         uint64_t count = c->buffers[buffer].count;
-        ret->type = TENSOR_FLOAT64;
-        ret->data = xcalloc(count ? count : 1, sizeof(double));
-        r = value_expression_evaluate(e, count, ret->data, steps, err);
+        *ret = xcalloc(count ? count : 1, sizeof **ret);
+        r = value_expression_evaluate(e, count, *ret, &budget, err);
     }
     value_expression_free(e);
+    return r;
+}
+
+static int expression_of(struct expected_output *ret, const struct check_case *c,
+                         size_t buffer, const char *text,
+                         const struct value_inputs *inputs, struct err *err) {
+    double *values = NULL;
+    int r = evaluate(&values, c, buffer, text, inputs, err);
+    ret->type = TENSOR_FLOAT64;
+    ret->data = values;
     return r < 0
                ? (err_wrap(err, "expect.expression.%s", c->spec->buffers[buffer].name), r)
                : 0;
+}
+
+/* --- which elements are judged --- */
+
+static int mask_of(struct expected_output *ret, const struct check_case *c, size_t buffer,
+                   const struct value_inputs *inputs, struct err *err) {
+    const struct spec_buffer *spec = &c->spec->buffers[buffer];
+    uint64_t count = c->buffers[buffer].count;
+    autofree double *values = NULL;
+    if (evaluate(&values, c, buffer, spec->judge, inputs, err) < 0) {
+        return err_wrap(err, "%s.judge", spec->name);
+    }
+    ret->judged = xcalloc(count ? count : 1, sizeof *ret->judged);
+    for (uint64_t i = 0; i < count; i++) {
+        ret->judged[i] = values[i] != 0;
+    }
+    return 0;
+}
+
+static int masks_of(struct expectation *e, const struct check_case *c,
+                    const struct value_inputs *inputs, struct err *err) {
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < e->count; i++) {
+        r = c->spec->buffers[i].judge ? mask_of(&e->outputs[i], c, i, inputs, err) : 0;
+    }
+    return r;
 }
 
 /* --- operators --- */
@@ -124,74 +159,83 @@ static int operators_of(struct expectation *ret, const struct check_case *c,
     return r;
 }
 
+static int outputs_of(struct expectation *ret, const struct check_case *c,
+                      const struct value_inputs *inputs, struct err *err) {
+    const char *name;
+    json_t *value;
+    int r = 0;
+    json_object_foreach((json_t *)(uintptr_t)c->spec->expected, name, value) {
+        size_t buffer = check_spec_buffer(c->spec, name);
+        struct expected_output *out = &ret->outputs[buffer];
+        r = r < 0                             ? r
+            : c->spec->expect == EXPECT_FILES ? file_of(out, c, buffer, err)
+            : json_is_string(value)
+                ? expression_of(out, c, buffer, json_string_value(value), inputs, err)
+                : values_of(out, c, buffer, value, err);
+    }
+    return r;
+}
+
 int expectation_compute(struct expectation *ret, const struct check_case *c,
                         void *const *before, struct err *err) {
     struct value_input list[SPEC_MAX_BUFFERS];
     struct value_inputs inputs;
-    uint64_t steps = EXPRESSION_STEPS;
     inputs_of(c, before, list, &inputs);
     expectation_start(ret, c);
-    if (c->spec->expect == EXPECT_OPERATOR) {
-        int r = operators_of(ret, c, before, err);
-        if (r < 0) {
-            expectation_finish(ret);
-        }
-        return r;
+    int r = masks_of(ret, c, &inputs, err);
+    r = r < 0                                ? r
+        : c->spec->expect == EXPECT_OPERATOR ? operators_of(ret, c, before, err)
+                                             : outputs_of(ret, c, &inputs, err);
+    if (r < 0) {
+        expectation_finish(ret);
     }
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)c->spec->expected, name, value) {
-        size_t buffer = check_spec_buffer(c->spec, name);
-        struct expected_output *out = &ret->outputs[buffer];
-        int r = c->spec->expect == EXPECT_FILES ? file_of(out, c, buffer, err)
-                : json_is_string(value)
-                    ? expression_of(out, c, buffer, json_string_value(value), &inputs,
-                                    &steps, err)
-                    : values_of(out, c, buffer, value, err);
-        if (r < 0) {
-            expectation_finish(ret);
-            return r;
-        }
-    }
-    return 0;
+    return r;
 }
 
 /* --- a reference kernel --- */
 
-static uint64_t unwritten(const struct trial *t, size_t i, uint64_t *ret_first) {
+/* Bytes that the reference should have written, and the first one's offset. */
+static uint64_t unwritten(const struct trial *t, size_t i, const bool *judged,
+                          uint64_t *ret_first) {
     const struct spec_buffer *spec = &t->check->spec->buffers[i];
     *ret_first = 0;
-    return spec->init || spec->is_global
-               ? 0
-               : t->class->unwritten(t->backend, t->addresses[i], ret_first);
+    return spec->init || spec->is_global ? 0 : trial_unwritten(t, i, judged, ret_first);
+}
+
+/* Nothing where the reference says nothing of it. */
+static int take_output(struct expected_output *ret, const struct trial *reference,
+                       size_t i, struct err *err) {
+    const struct spec_buffer *spec = &reference->check->spec->buffers[i];
+    uint64_t first, left = unwritten(reference, i, NULL, &first);
+    if (left && left == reference->check->buffers[i].bytes) {
+        return 0;
+    }
+    left = left && ret->judged ? unwritten(reference, i, ret->judged, &first) : left;
+    if (left) {
+        return err_set(err, -EINVAL,
+                       "the reference leaves %llu bytes of '%s' unwritten, the first "
+                       "at offset %llu",
+                       (unsigned long long)left, spec->name, (unsigned long long)first);
+    }
+    ret->type = spec->type;
+    ret->data = trial_read(reference, i, err);
+    return ret->data ? 0 : -EIO;
 }
 
 int expectation_take(struct expectation *ret, const struct trial *reference,
                      struct err *err) {
-    const struct check_spec *spec = reference->check->spec;
-    expectation_start(ret, reference->check);
-    for (size_t i = 0; i < spec->buffer_count; i++) {
-        if (!spec->buffers[i].output || spec->buffers[i].scratch) {
-            continue;
-        }
-        uint64_t first, left = unwritten(reference, i, &first);
-        if (left && left == reference->check->buffers[i].bytes) {
-            continue; /* the reference says nothing of it */
-        }
-        if (left) {
-            expectation_finish(ret);
-            return err_set(err, -EINVAL,
-                           "the reference leaves %llu bytes of '%s' unwritten, the first "
-                           "at offset %llu",
-                           (unsigned long long)left, spec->buffers[i].name,
-                           (unsigned long long)first);
-        }
-        ret->outputs[i].type = spec->buffers[i].type;
-        ret->outputs[i].data = trial_read(reference, i, err);
-        if (!ret->outputs[i].data) {
-            expectation_finish(ret);
-            return -EIO;
-        }
+    const struct check_case *c = reference->check;
+    struct value_input list[SPEC_MAX_BUFFERS];
+    struct value_inputs inputs;
+    inputs_of(c, reference->before, list, &inputs);
+    expectation_start(ret, c);
+    int r = masks_of(ret, c, &inputs, err);
+    for (size_t i = 0; r == 0 && i < ret->count; i++) {
+        r = c->spec->buffers[i].judged ? take_output(&ret->outputs[i], reference, i, err)
+                                       : 0;
     }
-    return 0;
+    if (r < 0) {
+        expectation_finish(ret);
+    }
+    return r;
 }

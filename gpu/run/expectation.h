@@ -6,15 +6,14 @@ struct expectation {
     /* By the spec's buffers; data NULL: nothing is said about it. */
     struct expected_output {
         enum tensor_type type;
-        void *data; /* owned */
+        void *data;   /* owned */
+        bool *judged; /* by element; NULL: all; owned */
     } * outputs;
     size_t count;
-    double ms; /* of a reference kernel */
 };
 
-/* From values, files, expressions or operators. before: contents of the buffers before
- * the launches.
- */
+/* From values, files, expressions or operators; without any of them only which elements
+ * would be judged. before: contents of the buffers before the launches. */
 int expectation_compute(struct expectation *ret, const struct check_case *c,
                         void *const *before, struct err *err);
 /* From a reference kernel's trial. */

@@ -200,10 +200,12 @@ int course_expect(struct run *run, struct expectation *ret, const struct trial *
     int r = 0;
     if (run->spec.expect == EXPECT_KERNEL) {
         r = run_reference(run, ret, i, t->seed);
-    } else if (run->spec.expect != EXPECT_NONE) {
+    } else {
         run_notes_phase(run->notes, PHASE_REFERENCE);
         r = expectation_compute(ret, &run->cases[i], t->before, &err);
-        if (r < 0) {
+        if (r < 0 && trials_stopped()) {
+            time_is_up(run);
+        } else if (r < 0) {
             course_end(run, "error", "reference", "expectation", err.msg, NULL);
         }
     }

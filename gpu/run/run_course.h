@@ -53,7 +53,7 @@ struct run_report course_aside_end(struct run *run, struct course_aside *aside);
 /* A trial of the kernel under test; what it shows besides its outputs is reported. 0 when
  * it came to its end; -1 with the verdict set. Finish the trial in both cases. */
 int course_kernel(struct run *run, struct trial *t, size_t i, unsigned k);
-/* What the outputs of `t` (case i) should be by its seed and first contents. With nothing
- * expected *ret stays empty. -1 with the verdict set. */
+/* What the outputs of `t` (case i) should be by its seed and first contents: with nothing
+ * expected, of none of them anything. -1 with the verdict set. */
 int course_expect(struct run *run, struct expectation *ret, const struct trial *t,
                   size_t i);

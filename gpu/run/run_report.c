@@ -258,9 +258,8 @@ void run_report_weakness(const struct run_report *r, struct report_weakness *ret
 
 /* Does what was there before fail as the output? Once is enough. */
 static void note_change(struct run_report *r, const struct trial *t, size_t i,
-                        const struct expected_output *expected) {
+                        const struct expected_output *expected, uint64_t count) {
     const struct spec_buffer *spec = &t->check->spec->buffers[i];
-    uint64_t count = t->check->buffers[i].count;
     bool had = spec->init || spec->is_global;
     if (!r->does_something && count) {
         r->does_something = !had || !trial_unchanged_passes(t, i, expected);
@@ -280,8 +279,8 @@ static int compare_buffer(struct run_report *r, const struct trial *t, size_t i,
     if (unwritten) {
         add_unwritten(r, t, i, unwritten, first, true);
     }
-    note_strength(r, &result, i, t->check->buffers[i].count);
-    note_change(r, t, i, expected);
+    note_strength(r, &result, i, result.judged);
+    note_change(r, t, i, expected, result.judged);
     json_array_append_new(outputs, result.json);
     *ret_pass = *ret_pass && result.pass;
     return 0;
@@ -352,17 +351,45 @@ static int check_input(struct run_report *r, const struct trial *t, size_t i,
 
 /* Outputs that nothing is said about are still to be written. */
 static void check_written(struct run_report *r, const struct trial *t, size_t i,
-                          bool others_expected) {
+                          const bool *judged, bool others_expected) {
     const struct spec_buffer *spec = &t->check->spec->buffers[i];
     uint64_t first, size = tensor_type_bytes(spec->type);
     if (spec->init || spec->is_global || spec->scratch) {
         return;
     }
     r->does_something |= t->check->buffers[i].count > 0;
-    uint64_t bytes = t->class->unwritten(t->backend, t->addresses[i], &first);
+    uint64_t bytes = trial_unwritten(t, i, judged, &first);
     if (bytes) {
         add_unwritten(r, t, i, (bytes + size - 1) / size, first, !others_expected);
     }
+}
+
+/* An output that is to be judged, and nobody says how. */
+static void add_unjudged(struct run_report *r, const struct trial *t, size_t i,
+                         json_t *outputs) {
+    r->unjudged = true;
+    json_array_append_new(outputs, json_pack("{s:s, s:s, s:I}", "name",
+                                             t->check->spec->buffers[i].name, "verdict",
+                                             "unjudged", "elements",
+                                             (json_int_t)t->check->buffers[i].count));
+}
+
+/* Its entry in `outputs`, if it has one. */
+static int add_buffer(struct run_report *r, const struct trial *t, size_t i,
+                      const struct expected_output *expected, json_t *outputs,
+                      bool *ret_pass, struct err *err) {
+    const struct check_spec *spec = t->check->spec;
+    if (!spec->buffers[i].output) {
+        return check_input(r, t, i, err);
+    }
+    if (expected->data) {
+        return compare_buffer(r, t, i, expected, outputs, ret_pass, err);
+    }
+    check_written(r, t, i, expected->judged, spec->expect != EXPECT_NONE);
+    if (spec->buffers[i].judged) {
+        add_unjudged(r, t, i, outputs);
+    }
+    return 0;
 }
 
 int run_report_add(struct run_report *r, const struct trial *t, size_t check_case,
@@ -373,23 +400,15 @@ int run_report_add(struct run_report *r, const struct trial *t, size_t check_cas
     json_object_set_new(json, "outputs", outputs);
     bool pass = true;
     for (size_t i = 0; i < t->check->spec->buffer_count; i++) {
-        if (!t->check->spec->buffers[i].output) {
-            int n = check_input(r, t, i, err);
-            if (n < 0) {
-                return n;
-            }
-            continue;
-        }
-        if (!expected || !expected->outputs[i].data) {
-            check_written(r, t, i, expected != NULL);
-            continue;
-        }
-        int n = compare_buffer(r, t, i, &expected->outputs[i], outputs, &pass, err);
+        int n = add_buffer(r, t, i, &expected->outputs[i], outputs, &pass, err);
         if (n < 0) {
             return n;
         }
     }
     r->mismatch |= !pass;
-    json_object_set_new(json, "verdict", json_string(pass ? "pass" : "fail"));
+    json_object_set_new(json, "verdict",
+                        json_string(!pass         ? "fail"
+                                    : r->unjudged ? "unjudged"
+                                                  : "pass"));
     return 0;
 }

@@ -21,6 +21,7 @@ struct run_report {
     json_t *counters; /* of the largest case */
     uint64_t counted; /* its lane-instructions */
     bool mismatch, error_finding;
+    bool unjudged; /* there was an output that should be judged and nothing said how */
     bool does_something; /* some output was expected to be other than it was before */
     bool stays;          /* one of more than a few elements was not */
     struct output_strength outputs[SPEC_MAX_BUFFERS]; /* by the spec's buffers */
@@ -28,8 +29,7 @@ struct run_report {
 
 void run_report_start(struct run_report *r);
 void run_report_finish(struct run_report *r);
-/* One finished trial of the kernel under test, compared with what is expected (NULL:
- * nothing is). */
+/* One finished trial of the kernel under test, compared with what is expected. */
 int run_report_add(struct run_report *r, const struct trial *t, size_t check_case,
                    unsigned trial, const struct expectation *expected, struct err *err);
 /* One finding; equal ones are counted. Not stolen. */

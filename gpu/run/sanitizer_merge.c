@@ -44,7 +44,8 @@ static int name_find(const json_t *names, const char *name) {
 json_t *sanitizer_wanted(const json_t *answer) {
     json_t *wanted = json_array();
     const char *verdict = text_of(answer, "verdict");
-    bool ran = !strcmp(verdict, "pass") || !strcmp(verdict, "fail");
+    bool ran = !strcmp(verdict, "pass") || !strcmp(verdict, "fail") ||
+               !strcmp(verdict, "unjudged");
     if (!ran ||
         strcmp(text_of(json_object_get(answer, "backend"), "kind"), "cuda") != 0) {
         return wanted;
@@ -232,7 +233,9 @@ void sanitizer_merge(json_t *answer, const json_t *report) {
         }
     }
     json_object_set_new(answer, "omitted", json_integer(omitted));
-    if (error && !strcmp(text_of(answer, "verdict"), "pass")) {
+    const char *verdict = text_of(answer, "verdict");
+    if (error && (!strcmp(verdict, "pass") || !strcmp(verdict, "unjudged"))) {
+        json_object_del(answer, "error"); /* it would say why nothing was judged */
         json_object_set_new(answer, "verdict", json_string("fail"));
     }
 }

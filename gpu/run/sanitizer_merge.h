@@ -15,7 +15,8 @@
  *     tool names exactly one place with that code in that kernel;
  *   - a failed assert is told once, by the answer.
  * A tool that came to its end moves its check from "unchecked" to "checks"; one that did
- * not is the warning `not_sanitized`. An error that is found makes "pass" a "fail". */
+ * not is the warning `not_sanitized`. An error that is found makes "pass" or "unjudged" a
+ * "fail". */
 #include "base/json.h"
 
 /* report is not changed. */

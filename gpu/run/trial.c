@@ -409,6 +409,23 @@ void *trial_read(const struct trial *t, size_t buffer, struct err *err) {
     return contents;
 }
 
+uint64_t trial_unwritten(const struct trial *t, size_t buffer, const bool *judged,
+                         uint64_t *ret_first) {
+    uint64_t size = tensor_type_bytes(t->check->spec->buffers[buffer].type), bytes = 0;
+    *ret_first = 0;
+    if (!judged) {
+        return t->class->unwritten(t->backend, t->addresses[buffer], ret_first);
+    }
+    for (uint64_t i = t->check->buffers[buffer].count; t->class->written && i-- > 0;) {
+        uint64_t at = t->addresses[buffer] + i * size;
+        if (judged[i] && !t->class->written(t->backend, at, size)) {
+            bytes += size;
+            *ret_first = i * size;
+        }
+    }
+    return bytes;
+}
+
 void trial_finish(struct trial *t) {
     if (t->backend) {
         t->class->close(t->backend);

@@ -71,6 +71,10 @@ void trials_stop(void);
 bool trials_stopped(void);
 /* The bytes of a buffer now; malloc'ed, NULL with err. */
 void *trial_read(const struct trial *t, size_t buffer, struct err *err);
+/* Bytes of an output that nothing wrote, of the elements that are judged (NULL: of all),
+ * and the first one's offset; 0 where the backend cannot know. */
+uint64_t trial_unwritten(const struct trial *t, size_t buffer, const bool *judged,
+                         uint64_t *ret_first);
 void trial_finish(struct trial *t);
 /* Case i, trial k of a run's seed: independent streams. The first trial of the first case
  * has the run's own, so that any trial can be repeated by its case and seed alone. */

@@ -46,6 +46,7 @@ static struct compare_input input_of(const struct trial *t, size_t buffer,
         .count = b->count,
         .shape = b->shape,
         .rank = b->rank,
+        .judged = expected->judged,
         .tolerance = spec->tolerance,
         .noise = tensor_type_float(spec->type) ? rounding_noise(t, spec->type) : 0,
     };
@@ -72,7 +73,7 @@ int trial_compare_output(const struct trial *t, size_t buffer,
     }
     *ret_first = *ret_unwritten = 0;
     if (!spec->init && !spec->is_global) {
-        uint64_t bytes = t->class->unwritten(t->backend, t->addresses[buffer], ret_first);
+        uint64_t bytes = trial_unwritten(t, buffer, expected->judged, ret_first);
         *ret_unwritten = (bytes + size - 1) / size;
     }
     struct compare_input input = input_of(t, buffer, expected, actual);

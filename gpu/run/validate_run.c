@@ -1,5 +1,6 @@
 #include "gpu/run/validate_run.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -34,17 +35,18 @@ static int run_trial(struct run *run, size_t i, unsigned k) {
     int r = course_kernel(run, &t, i, k);
     r = r < 0 ? r : course_expect(run, &expected, &t, i);
     if (r == 0) {
-        const struct expectation *e = run->spec.expect != EXPECT_NONE ? &expected : NULL;
         run_notes_phase(run->notes, PHASE_COMPARE);
-        r = run_report_add(&run->report, &t, i, k, e, &err);
+        r = run_report_add(&run->report, &t, i, k, &expected, &err);
         if (r < 0) {
             course_end(run, "error", "compare", "memory", err.msg, NULL);
         }
     }
     json_t *of_case = json_array_get(run->report.cases, told);
     if (of_case) {
-        bool failed = strcmp(json_get_string(of_case, "verdict", "fail"), "pass") != 0 ||
-                      (run->report.error_finding && !known_bad);
+        const char *verdict = json_get_string(of_case, "verdict", "fail");
+        bool failed =
+            (strcmp(verdict, "pass") != 0 && strcmp(verdict, "unjudged") != 0) ||
+            (run->report.error_finding && !known_bad);
         run_save_trial(&run->save, &t, i, k, failed, &expected, of_case);
     }
     run->cost[i] = run->spent - before;
@@ -109,6 +111,38 @@ static void refuse_empty(struct run *run, const struct report_weakness *weak) {
     }
 }
 
+/* The outputs that a case leaves unjudged: "'y' and 'z'", and the first of them. */
+static const char *unjudged_names(const struct run *run, struct buf *ret) {
+    const json_t *outputs, *output, *of_case = json_array_get(run->report.cases, 0);
+    const char *first = NULL, *name;
+    size_t i;
+    outputs = json_object_get(of_case, "outputs");
+    json_array_foreach(outputs, i, output) {
+        if (!strcmp(json_get_string(output, "verdict", ""), "unjudged")) {
+            name = json_get_string(output, "name", "");
+            buf_addf(ret, "%s'%.64s'", first ? ", " : "", name);
+            first = first ? first : name;
+        }
+    }
+    return first;
+}
+
+static void end_unjudged(struct run *run) {
+    autobuf names = BUF_INIT(64 * SPEC_MAX_BUFFERS);
+    const char *first = unjudged_names(run, &names);
+    autofree char *message = xasprintf(
+        "nothing says what the kernel should write to %s, so it was run and not "
+        "judged",
+        names.data ? names.data : "its outputs");
+    autofree char *hint = xasprintf(
+        "say in \"expect\" how to judge it: by a reference kernel ({\"kernel\": "
+        "{\"source\": \"…\"}}), an operator ({\"op\": \"softmax\"}) or an expression "
+        "({\"expression\": {\"%s\": \"x[i] * 2\"}}); an output that nobody needs to "
+        "judge says \"judge\": false, workspace \"scratch\": true",
+        first ? first : "y");
+    course_end(run, "unjudged", "spec", "unjudged", message, hint);
+}
+
 /* A kernel without inputs may well write one value, as cudaMemset does. */
 static bool has_inputs(const struct check_spec *spec) {
     for (size_t i = 0; i < spec->buffer_count; i++) {
@@ -140,6 +174,8 @@ static void judge(struct run *run) {
         refuse_weak(run, &weak);
     } else if (run->spec.expect != EXPECT_NONE && (!weak.compared || weak.unchanged)) {
         refuse_empty(run, &weak);
+    } else if (run->report.unjudged) {
+        end_unjudged(run);
     } else {
         json_object_set_new(run->result, "verdict", json_string("pass"));
         warn_same(run, &weak);

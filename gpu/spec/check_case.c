@@ -155,8 +155,8 @@ static int check_numbers(const struct check_case *c, const char *name,
 }
 
 /* Its names and its grammar; what it computes is seen when it is. */
-static int check_expression(const struct check_case *c, const char *name,
-                            const char *text, struct err *err) {
+static int check_expression(const struct check_case *c, const char *text,
+                            struct err *err) {
     struct value_input list[SPEC_MAX_BUFFERS];
     struct value_inputs inputs = {list, c->spec->buffer_count};
     struct value_expression *e = NULL;
@@ -167,10 +167,18 @@ static int check_expression(const struct check_case *c, const char *name,
     }
     int n = value_expression_new(&e, text, &c->size_list, &inputs, err);
     value_expression_free(e);
-    if (n < 0) {
-        err_wrap(err, "expect.expression.%s", name);
-    }
     return n;
+}
+
+static int check_judges(const struct check_case *c, struct err *err) {
+    for (size_t i = 0; i < c->spec->buffer_count; i++) {
+        const struct spec_buffer *b = &c->spec->buffers[i];
+        if (b->judge && check_expression(c, b->judge, err) < 0) {
+            err_wrap(err, "%s.judge", b->name);
+            return -EINVAL;
+        }
+    }
+    return 0;
 }
 
 static int check_expected(const struct check_case *c, struct err *err) {
@@ -183,8 +191,11 @@ static int check_expected(const struct check_case *c, struct err *err) {
     json_object_foreach((json_t *)(uintptr_t)c->spec->expected, name, value) {
         int n = kind == EXPECT_VALUES
                     ? check_numbers(c, name, value, err)
-                    : check_expression(c, name, json_string_value(value), err);
+                    : check_expression(c, json_string_value(value), err);
         if (n < 0) {
+            if (kind == EXPECT_EXPRESSION) {
+                err_wrap(err, "expect.expression.%s", name);
+            }
             return n;
         }
     }
@@ -208,6 +219,7 @@ int check_case_resolve(struct check_case *ret, const struct check_spec *spec, si
               : resolve_launches(c, spec->reference, spec->reference_count, &c->reference,
                                  err);
     n = n < 0 ? n : check_expected(c, err);
+    n = n < 0 ? n : check_judges(c, err);
     if (n < 0) {
         err_wrap(err, "case %zu", i);
         check_case_finish(c);

@@ -200,7 +200,8 @@ double spec_number(const json_t *value) {
 static const char members[] =
     "$schema path source name arch std defines include_roots headers fast_math options "
     "kernel sizes launch args launches buffers globals expect tolerance compare trials "
-    "seed benchmark roofline device odd_sizes backend checks instructions timeout_s save";
+    "seed benchmark roofline device odd_sizes backend checks instructions timeout_s "
+    "strict save";
 
 static int read_all(struct spec_reader *r, const json_t *params) {
     int n = spec_check_members(r, params, members, "");

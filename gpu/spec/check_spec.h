@@ -34,6 +34,9 @@ struct spec_buffer {
     bool output;         /* the kernel may write it */
     bool scratch;   /* such a one that nobody compares and that need not be written */
     bool is_global; /* a __device__ or __constant__ variable of the module */
+    bool judged; /* an output that wants an expectation: no scratch, no "judge": false */
+    const char *judge; /* of such a one the elements where this expression is not 0; NULL:
+                          all */
     struct tolerance tolerance;
 };
 
@@ -150,6 +153,7 @@ struct check_spec {
     size_t reference_count;
     const char *reference_source; /* NULL: the kernel's own source */
     unsigned trials;
+    bool strict; /* warnings make it fail */
     bool has_seed;
     uint64_t seed;
     unsigned checks;

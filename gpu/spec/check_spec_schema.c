@@ -36,6 +36,9 @@
 #define CONTENTS "\"type\": " TYPE ", \"shape\": " SHAPE ", \"init\": " INIT \
     ", \"output\": {\"type\": \"boolean\", " TEXT("Compared afterwards; without init it is poisoned first.") \
     "}, \"scratch\": {\"type\": \"boolean\", " TEXT("Workspace: written, and never compared.") \
+    "}, \"judge\": {\"type\": [\"boolean\", \"string\"], " TEXT("Of an output: false, it is written and " \
+    "nobody says what to; or an expression as in expect, i the flat index: only elements where it is not 0 are " \
+    "compared and must be written, like \\\"i % cols < n\\\".") \
     "}, \"tolerance\": " TOLERANCE ", \"compare\": " COMPARE
 
 /* --- arguments --- */
@@ -126,7 +129,8 @@
         OBJECT("", "\"source\": {\"type\": \"string\"}, \"launches\": " LAUNCHES("Several of them.") ", " \
         ONE_LAUNCH, ""), ", \"required\": [\"kernel\"]") ", " \
     OBJECT("Arithmetic by output.", "\"expression\": " BY_OUTPUT("{\"type\": \"string\"}", \
-        "i is the flat index, x[i] a buffer's first contents, sum(k, from, to, term) a sum: " \
+        "i is the flat index, x[i] a buffer's first contents, sum(k, 0, n, x[k]) the sum for k from 0 to n - 1 " \
+        "(`to` is exclusive): " \
         "{\\\"y\\\": \\\"max(x[i], 0)\\\"}."), ", \"required\": [\"expression\"]") ", " \
     OBJECT("Numbers by output.", "\"values\": " BY_OUTPUT(NUMBERS, "Flat, row by row."), \
         ", \"required\": [\"values\"]") ", " \
@@ -165,6 +169,7 @@ static const char schema[] =
     "\"device\": {\"type\": \"string\", " TEXT("A GPU's UUID, or its number.") "}, "
     "\"checks\": {\"type\": \"array\", \"items\": {\"enum\": [\"memory\", \"initialized\", \"race\", \"barrier\"]}, "
     TEXT("Left out: all, races in one trial of one case.") "}, "
+    "\"strict\": {\"type\": \"boolean\", \"default\": false, " TEXT("Warnings make it fail.") "}, "
     "\"odd_sizes\": {\"type\": \"boolean\", \"default\": true, " TEXT("Try odd sizes too where all are round.") "}, "
     "\"benchmark\": {\"anyOf\": [{\"type\": \"boolean\"}, " OBJECT("Time the launches (GPU only).",
         "\"samples\": {\"type\": \"integer\", \"minimum\": 1, \"maximum\": 10000, \"default\": 50}, "

@@ -165,7 +165,7 @@ static int find_inputs(struct expect_plan *plan, size_t k) {
 /* --- outputs --- */
 
 static bool is_result(const struct expect_plan *plan, size_t buffer) {
-    return plan->spec->buffers[buffer].output && !plan->spec->buffers[buffer].scratch;
+    return plan->spec->buffers[buffer].judged;
 }
 
 static bool is_written(const struct expect_plan *plan, size_t buffer) {
@@ -199,8 +199,9 @@ static int read_output(struct expect_plan *plan, size_t k, const char *role,
     size_t buffer = check_spec_buffer(plan->spec, name);
     bool output = buffer != SIZE_MAX && is_result(plan, buffer);
     if (buffer != SIZE_MAX && !output) {
-        return err_set(plan->err, -EINVAL, "%s.outputs.%s: '%.64s' is no output", s->at,
-                       role, name);
+        return err_set(plan->err, -EINVAL,
+                       "%s.outputs.%s: '%.64s' is no output that is judged", s->at, role,
+                       name);
     }
     if (output && is_written(plan, buffer)) {
         return err_set(plan->err, -EINVAL, "%s.outputs.%s: '%.64s' is expected twice",

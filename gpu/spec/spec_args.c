@@ -195,10 +195,33 @@ static int check_shape(struct spec_reader *r, const json_t *shape, const char *a
     return 0;
 }
 
+/* Which elements are compared; the names and the grammar of an expression are a case's
+ * to check. */
+static int read_judge(struct spec_reader *r, struct spec_buffer *ret, const json_t *judge,
+                      const char *at) {
+    ret->judged = ret->output && !ret->scratch && !json_is_false(judge);
+    ret->judge = json_string_value(judge);
+    if (!judge) {
+        return 0;
+    }
+    if (!ret->output || ret->scratch) {
+        return err_set(r->err, -EINVAL,
+                       "%s.judge: only outputs are judged: a buffer with \"output\": "
+                       "true and without \"scratch\"",
+                       at);
+    }
+    return json_is_boolean(judge) || ret->judge
+               ? 0
+               : err_set(r->err, -EINVAL,
+                         "%s.judge: false, or an expression that is not 0 for the "
+                         "elements to judge, like \"i < n\", is expected",
+                         at);
+}
+
 static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
                            const json_t *json, const char *at) {
     int n = spec_check_members(
-        r, json, "name type shape init output scratch tolerance compare", at);
+        r, json, "name type shape init output scratch judge tolerance compare", at);
     n = n < 0 ? n : spec_check_type(r, json, at, &ret->type);
     n = n < 0 ? n : check_shape(r, json_object_get(json, "shape"), at);
     n = n < 0 ? n : spec_check_init(r, ret->type, json_object_get(json, "init"), at);
@@ -220,6 +243,10 @@ static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
                        "%s: say what it holds (\"init\"), that it is an output "
                        "(\"output\": true) or workspace (\"scratch\": true)",
                        at);
+    }
+    n = read_judge(r, ret, json_object_get(json, "judge"), at);
+    if (n < 0) {
+        return n;
     }
     ret->tolerance = tolerance_default(ret->type);
     char path[192];

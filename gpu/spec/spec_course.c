@@ -54,6 +54,7 @@ static int check_types(struct spec_reader *r, const json_t *params) {
     static const char *const whole[] = {"trials", "timeout_s", "instructions"};
     static const char *const texts[] = {"arch", "backend", "compare"};
     int n = spec_check_flag(r, params, "odd_sizes", "");
+    n = n < 0 ? n : spec_check_flag(r, params, "strict", "");
     for (size_t i = 0; i < ARRAY_LEN(whole); i++) {
         const json_t *value = json_object_get(params, whole[i]);
         if (n == 0 && value && !json_is_integer(value)) {
@@ -85,6 +86,7 @@ static int read_numbers(struct spec_reader *r, const json_t *params) {
         return err_set(r->err, -EINVAL, "instructions: not negative");
     }
     spec->odd_sizes = json_get_bool(params, "odd_sizes", 1);
+    spec->strict = json_get_bool(params, "strict", 0);
     spec->arch = json_get_string(params, "arch", "sm_90a");
     spec->trials = (unsigned)trials;
     spec->timeout_s = (unsigned)timeout;

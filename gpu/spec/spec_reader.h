@@ -58,6 +58,6 @@ int spec_check_size(struct spec_reader *r, const json_t *value, const char *at);
 int spec_read_save(struct spec_reader *r, const json_t *save);
 /* "expect"; NULL is fine. Launches and buffers were read before. */
 int spec_read_expect(struct spec_reader *r, const json_t *expect);
-/* trials, seed, timeout_s, instructions, arch, backend, checks, benchmark, roofline and
- * device of the spec. */
+/* trials, strict, seed, timeout_s, instructions, arch, backend, checks, benchmark,
+ * roofline and device of the spec. */
 int spec_read_course(struct spec_reader *r, const json_t *params);

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { LOOK_EVERY = 1 << 14 }; /* steps, until somebody may have stopped it */
+
 /* The last value of a fold: rows share a maximum, and all elements a sum of all. */
 struct memory {
     bool known;
@@ -19,6 +21,9 @@ struct run {
     struct memory *memories; /* by node */
     double variables[VALUE_MAX_VARIABLES];
     uint64_t steps;
+    bool (*stopped)(void);
+    bool folds;   /* while the terms of a fold are evaluated */
+    bool in_fold; /* so it was when the error was met */
     int error; /* -ETIME, -ERANGE */
     const struct value_input *input;
     double index;
@@ -33,6 +38,7 @@ static double element(struct run *run, const struct value_node *n) {
             run->error = -ERANGE;
             run->input = n->input;
             run->index = index;
+            run->in_fold = run->folds;
         }
         return NAN;
     }
@@ -57,10 +63,13 @@ static double fold(struct run *run, const struct value_node *n) {
     }
     double from = trunc(evaluate(run, n->args[0])), to = evaluate(run, n->args[1]);
     double value = n->fold->start;
+    bool outer = run->folds;
+    run->folds = true;
     for (double k = from; k < to && !run->error; k++) {
         run->variables[n->slot] = k;
         value = n->fold->add(value, evaluate(run, n->args[2]));
     }
+    run->folds = outer;
     m->known = can;
     m->value = value;
     return value;
@@ -76,7 +85,7 @@ static double function(struct run *run, const struct value_node *n) {
 
 static double evaluate(struct run *run, uint16_t at) {
     const struct value_node *n = &run->e->nodes[at];
-    if (!run->steps) {
+    if (!run->steps || (run->steps % LOOK_EVERY == 0 && run->stopped && run->stopped())) {
         run->error = run->error ? run->error : -ETIME;
         return NAN;
     }
@@ -102,14 +111,15 @@ static double evaluate(struct run *run, uint16_t at) {
 }
 
 int value_expression_evaluate(const struct value_expression *e, uint64_t count,
-                              double *ret, uint64_t *steps, struct err *err) {
+                              double *ret, struct value_budget *budget, struct err *err) {
     autofree struct memory *memories = xcalloc(e->count ? e->count : 1, sizeof *memories);
-    struct run run = {.e = e, .memories = memories, .steps = *steps};
+    struct run run = {
+        .e = e, .memories = memories, .steps = budget->steps, .stopped = budget->stopped};
     for (uint64_t i = 0; i < count && !run.error; i++) {
         run.variables[0] = (double)i;
         ret[i] = evaluate(&run, e->root);
     }
-    *steps = run.steps;
+    budget->steps = run.steps;
     if (run.error == -ETIME) {
         return err_set(err, -ETIME, "evaluating '%s' takes too long", e->text);
     }
@@ -123,8 +133,10 @@ int value_expression_evaluate(const struct value_expression *e, uint64_t count,
     if (run.error) {
         return err_set(
             err, -ERANGE,
-            "in '%s' the index %.0f lies outside '%s', which has %llu elements", e->text,
-            run.index, run.input->name, (unsigned long long)run.input->count);
+            "in '%s' the index %.0f lies outside '%s', which has %llu elements%s",
+            e->text, run.index, run.input->name, (unsigned long long)run.input->count,
+            run.in_fold ? " (sum(k, from, to, term) takes k from `from` to `to` - 1)"
+                        : "");
     }
     return 0;
 }
@@ -141,10 +153,10 @@ int value_expression_number(const char *text, const struct size_values *sizes,
     }
     struct value_expression *e;
     const struct value_inputs none = {0};
-    uint64_t steps = NUMBER_STEPS;
+    struct value_budget budget = {NUMBER_STEPS, NULL};
     int r = value_expression_new(&e, text, sizes, &none, err);
     if (r == 0) {
-        r = value_expression_evaluate(e, 1, ret, &steps, err);
+        r = value_expression_evaluate(e, 1, ret, &budget, err);
         value_expression_free(e);
     }
     return r;

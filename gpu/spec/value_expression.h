@@ -12,6 +12,8 @@
 #include "gpu/spec/integer_expression.h"
 #include "gpu/spec/tensor_type.h"
 
+#include <stdbool.h>
+
 struct value_expression;
 
 struct value_input {
@@ -31,10 +33,14 @@ int value_expression_new(struct value_expression **ret, const char *text,
                          const struct size_values *sizes,
                          const struct value_inputs *inputs, struct err *err);
 void value_expression_free(struct value_expression *e);
-/* Elements [0, count) into ret. *steps counts down; -ETIME when it is used up, -ERANGE
+struct value_budget {
+    uint64_t steps;        /* counted down; some nanoseconds each */
+    bool (*stopped)(void); /* asked every some thousand steps; NULL: nobody stops it */
+};
+/* Elements [0, count) into ret. -ETIME when the budget is used up or was stopped, -ERANGE
  * for an index outside its buffer. */
 int value_expression_evaluate(const struct value_expression *e, uint64_t count,
-                              double *ret, uint64_t *steps, struct err *err);
+                              double *ret, struct value_budget *budget, struct err *err);
 
 /* One number over sizes alone, as a float argument has it: "n / 2" of whole numbers as
  * integer_expression, anything else in double precision, "rsqrt(d)". */

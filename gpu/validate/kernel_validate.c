@@ -14,6 +14,7 @@
 #include "gpu/validate/array_load.h"
 #include "gpu/validate/array_save.h"
 #include "gpu/validate/validate_maker.h"
+#include "protocol/finding.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -215,6 +216,19 @@ static void save_end(struct kernel_validate *v) {
 
 /* --- the run's end --- */
 
+/* Warnings of the compiler and of the run: they decide nothing unless `strict` asks. */
+static void judge_warnings(struct kernel_validate *v) {
+    size_t count =
+        findings_count(json_object_get(v->result, "findings"), FINDING_WARNING) +
+        findings_count(json_object_get(v->kernel.result, "diagnostics"), FINDING_WARNING);
+    const char *verdict = json_get_string(v->result, "verdict", "");
+    json_object_set_new(v->result, "warnings", json_integer((json_int_t)count));
+    if (v->asked.spec.strict && count && !strcmp(verdict, "pass")) {
+        json_object_set_new(v->result, "verdict", json_string("fail"));
+        json_object_set_new(v->result, "strict", json_true());
+    }
+}
+
 static void on_run(struct pool_job *job, int status, const json_t *answer,
                    const json_t *error, const char *why, void *data) {
     struct kernel_validate *v = data;
@@ -229,6 +243,7 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
             v->save ? json_deep_copy(answer) : json_copy((json_t *)(uintptr_t)answer);
         json_object_set_new(v->result, "worker", pool_job_worker(job));
         json_object_set(v->result, "check", v->kernel.result);
+        judge_warnings(v);
         save_end(v);
     } else if (error) {
         refuse(v, CALL_INTERNAL, "worker", NULL,

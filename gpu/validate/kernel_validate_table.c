@@ -22,8 +22,10 @@
 #define ARGS                                                                             \
     "{\"type\": \"array\", \"maxItems\": 128, \"description\": \"In the kernel's "       \
     "order: "                                                                            \
-    "{name, type, shape, init | output: true} for a buffer, {name, type, value} for a "  \
-    "scalar, {struct: [{type, value}]}, {pointers: [names]}, or the name of a buffer "   \
+    "{name, type, shape, init | output: true | scratch: true} for a buffer (an output "  \
+    "may have judge: false, or an expression that is not 0 for the elements to judge), " \
+    "{name, type, value} for a scalar, {struct: [{type, value}]}, {pointers: [names]}, " \
+    "or the name of a buffer "                                                           \
     "that stands before.\", \"items\": {\"type\": [\"object\", \"string\"]}}"
 
 static const char params_schema[] =
@@ -73,9 +75,12 @@ static const char params_schema[] =
     "variables: name to {type, shape, init, output}.\"},"
     "\"expect\": {\"type\": [\"object\", \"null\"], \"description\": \"{kernel: {source, "
     "kernel, launch}} a plain reference kernel with the same arguments; or {expression: "
-    "{output: \\\"x[i] * 0.5\\\"}}; or {values: {output: [numbers]}}; or {op: "
-    "\\\"softmax\\\", dim: "
-    "1}, an operator by PyTorch's name.\"},"
+    "{output: \\\"x[i] * 0.5\\\"}}, with sum(k, from, to, term) for k from `from` to "
+    "`to` "
+    "- 1; or {values: {output: [numbers]}}; or {op: \\\"softmax\\\", dim: 1}, an "
+    "operator "
+    "by PyTorch's name. Outputs of which nothing is expected make the verdict "
+    "unjudged.\"},"
     "\"tolerance\": {\"type\": \"object\", \"description\": \"An output may differ by "
     "atol + rtol * |expected|; what is left out is 0. Without it both follow the "
     "type.\", "
@@ -100,6 +105,8 @@ static const char params_schema[] =
     "\"type\": {\"type\": \"string\"}}, \"additionalProperties\": false, "
     "\"description\": \"What one case must do at the least; integers or expressions "
     "over the sizes.\"},"
+    "\"strict\": {\"type\": \"boolean\", \"default\": false, \"description\": "
+    "\"Warnings make it fail.\"},"
     "\"device\": {\"type\": \"string\", \"minLength\": 1, \"maxLength\": 96, "
     "\"description\": \"A GPU's UUID or number.\"},"
     "\"odd_sizes\": {\"type\": \"boolean\", \"default\": true, \"description\": \"Add "
@@ -145,8 +152,14 @@ static const char tool_schema[] =
 
 static const char result_schema[] =
     "{\"type\": \"object\", \"properties\": {"
-    "\"verdict\": {\"enum\": [\"pass\", \"fail\", \"error\", \"timeout\", "
-    "\"unsupported\"]},"
+    "\"verdict\": {\"enum\": [\"pass\", \"fail\", \"unjudged\", \"error\", \"timeout\", "
+    "\"unsupported\"], \"description\": \"unjudged: it ran, and nothing says what an "
+    "output "
+    "should hold; error.hint says how to\"},"
+    "\"warnings\": {\"type\": \"integer\", \"description\": \"the compiler's and the "
+    "run's\"},"
+    "\"strict\": {\"type\": \"boolean\", \"description\": \"true: warnings alone made it "
+    "fail, as strict asked\"},"
     "\"backend\": {\"type\": \"object\"}, \"check\": {\"type\": [\"object\", \"null\"]},"
     "\"error\": {\"type\": \"object\", \"properties\": {\"stage\": {\"enum\": [\"spec\", "
     "\"compile\", \"reference\", \"launch\", \"run\", \"compare\"]}}},"
@@ -196,8 +209,10 @@ static const char tool_help[] =
     "sizes.\n"
     "`expect` {expression: {y: \"x[i] * 0.5\"}}, {values: {y: [1, 2]}}, {op: "
     "\"softmax\", dim: 1} (PyTorch's names) or {kernel: "
-    "{source, kernel, launch}}: a plain kernel with the same arguments.\n"
-    "Also: launches, globals, compare, trials, checks, timeout_s; save: a folder for the "
+    "{source, kernel, launch}}: a plain kernel with the same arguments. Without it the "
+    "verdict is unjudged, never pass.\n"
+    "Also: launches, globals, compare, trials, checks, strict, timeout_s; save: a folder "
+    "for the "
     "arrays as .npy.";
 
 static const char example[] =

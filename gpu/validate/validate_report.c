@@ -49,12 +49,16 @@ static void tell_mismatch(const json_t *sample, struct buf *out) {
 
 static void tell_output(const json_t *output, struct buf *out) {
     json_int_t wrong = json_get_integer(output, "mismatches", 0);
+    json_int_t elements = json_get_integer(output, "elements", 0);
     const json_t *sample;
     size_t i;
     buf_addf(out, "  %s: ", json_get_string(output, "name", "?"));
     if (wrong) {
         buf_addf(out, "%lld of %lld elements are wrong\n", (long long)wrong,
-                 (long long)json_get_integer(output, "elements", 0));
+                 (long long)json_get_integer(output, "judged", elements));
+    } else if (!strcmp(json_get_string(output, "verdict", ""), "unjudged")) {
+        buf_addf(out, "not judged, nothing is expected of its %lld elements\n",
+                 (long long)elements);
     } else {
         buf_adds(out, "largest error ");
         json_tell(out, json_object_get(output, "max_abs_error"));
@@ -87,7 +91,8 @@ static size_t tell_cases_that(const json_t *cases, bool fail, size_t told,
     size_t i;
     const json_t *item;
     json_array_foreach(cases, i, item) {
-        bool fails = strcmp(json_get_string(item, "verdict", ""), "pass") != 0;
+        const char *verdict = json_get_string(item, "verdict", "");
+        bool fails = strcmp(verdict, "pass") != 0 && strcmp(verdict, "unjudged") != 0;
         if (fails == fail && (fails || !json_get_integer(item, "trial", 0)) &&
             told++ < MAX_CASES) {
             tell_case(item, out);

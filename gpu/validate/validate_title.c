@@ -1,5 +1,6 @@
 #include "gpu/validate/validate_title.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -26,6 +27,14 @@ const json_t *validate_first_error(const json_t *result) {
     return NULL;
 }
 
+/* " with 2 warnings", or nothing. */
+static void add_warnings(const json_t *result, struct buf *out) {
+    json_int_t count = json_get_integer(result, "warnings", 0);
+    if (count > 0) {
+        buf_addf(out, " with %lld warning%s", (long long)count, count == 1 ? "" : "s");
+    }
+}
+
 static char *pass_title(const json_t *result) {
     const json_t *item, *output;
     size_t i, k, cases = 0, outputs = 0;
@@ -38,13 +47,25 @@ static char *pass_title(const json_t *result) {
                            json_number_value(json_object_get(output, "max_abs_error")));
         }
     }
-    const char *s = cases == 1 ? "" : "s";
-    return outputs ? xasprintf("pass (%zu case%s, max error %.2g)", cases, s, largest)
-                   : xasprintf("pass (%zu case%s, nothing was compared)", cases, s);
+    autobuf text = BUF_INIT(256);
+    buf_adds(&text, "pass");
+    add_warnings(result, &text);
+    buf_addf(&text, " (%zu case%s, ", cases, cases == 1 ? "" : "s");
+    if (outputs) {
+        buf_addf(&text, "max error %.2g)", largest);
+    } else {
+        buf_adds(&text, "nothing was compared)");
+    }
+    return buf_detach(&text);
 }
 
 static char *fail_title(const json_t *result) {
     const json_t *item, *finding = validate_first_error(result);
+    json_int_t warnings = json_get_integer(result, "warnings", 0);
+    if (json_get_bool(result, "strict", 0)) {
+        return xasprintf("fail: %lld warning%s, and strict allows none",
+                         (long long)warnings, warnings == 1 ? "" : "s");
+    }
     json_int_t wrong = 0;
     size_t i;
     json_array_foreach(json_object_get(result, "cases"), i, item) {

@@ -287,6 +287,19 @@ int machine_global(struct machine *m, const char *name, uint64_t *ret_address,
     return -ENOENT;
 }
 
+static bool is_written(const struct allocation *a, uint64_t offset) {
+    return a->shadow[offset / 4] >> (4 + offset % 4) & 1;
+}
+
+bool machine_is_written(const struct machine *m, uint64_t address, uint64_t bytes) {
+    const struct allocation *a = memory_find(&m->memory, address);
+    bool all = true;
+    for (uint64_t k = 0; a && a->shadow && k < bytes; k++) {
+        all = all && is_written(a, address - a->address + k);
+    }
+    return all;
+}
+
 uint64_t machine_unwritten(const struct machine *m, uint64_t address,
                            uint64_t *ret_first) {
     const struct allocation *a = memory_find(&m->memory, address);
@@ -295,7 +308,7 @@ uint64_t machine_unwritten(const struct machine *m, uint64_t address,
         return 0;
     }
     for (uint64_t k = 0; k < a->bytes; k++) {
-        if (!(a->shadow[k / 4] >> (4 + k % 4) & 1)) {
+        if (!is_written(a, k)) {
             if (count++ == 0 && ret_first) {
                 *ret_first = k;
             }

@@ -94,6 +94,8 @@ int machine_image(struct machine *m, const struct machine_image *image,
 /* Bytes [first, first + count) of an output that no launch wrote: number of bytes, and
  * the first such offset. */
 uint64_t machine_unwritten(const struct machine *m, uint64_t address, uint64_t *ret_first);
+/* Did a launch write all these bytes of one? */
+bool machine_is_written(const struct machine *m, uint64_t address, uint64_t bytes);
 
 struct machine_launch {
     const char *entry; /* mangled name */

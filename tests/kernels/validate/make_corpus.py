@@ -82,6 +82,12 @@ def out(name, type, *shape, init=None):
     return one
 
 
+def scratch(name, type, *shape, init=None):
+    one = out(name, type, *shape, init=init)
+    one.pop("output")
+    return dict(one, scratch=True)
+
+
 def i32(name, value):
     return {"name": name, "type": "int32", "value": value}
 
@@ -457,8 +463,8 @@ def more_reductions():
     for n, block in ((1000, 64), (1, 32), (513, 256)):
         x = ints(43, n, -1000, 1000)
         check("look_back.cu", "scan_look_back %d" % n, {"grid": [blocks(n, block)], "block": [block]},
-              [buf("x", x), out("y", "int32", n), out("ticket", "int32", 1, init={"fill": 0}),
-               out("state", "uint64", blocks(n, block), init={"fill": 0}), i32("n", n)], {"values": {"y": plain(np.cumsum(x))}})
+              [buf("x", x), out("y", "int32", n), scratch("ticket", "int32", 1, init={"fill": 0}),
+               scratch("state", "uint64", blocks(n, block), init={"fill": 0}), i32("n", n)], {"values": {"y": plain(np.cumsum(x))}})
     for rows, cols in ((3, 50), (1, 1), (2, 130)):
         x = (np.arange(rows * cols) * 37 % 101).astype(F).reshape(rows, cols)
         check("arg_top.cu", "argmax_rows %dx%d" % (rows, cols), {"grid": [rows], "block": [32]},
@@ -481,7 +487,7 @@ def more_reductions():
     keys = ints(46, 200, 0, 1 << 16, np.uint32, period=200)
     for shift in (0, 4):
         order = np.argsort(keys >> shift & 15, kind="stable")
-        buffers = [buf("keys", keys), out("count", "int32", 64), out("sorted", "uint32", 200)]
+        buffers = [buf("keys", keys), scratch("count", "int32", 64), out("sorted", "uint32", 200)]
         check("radix_step.cu", "radix step, shift %d" % shift, None, None, values(sorted=keys[order]),
               launches=[{"kernel": "radix_count", "launch": {"grid": [4], "block": [64]}, "args": [buffers[0], buffers[1], i32("n", 200), i32("shift", shift)]},
                         {"kernel": "radix_scan", "launch": {"grid": [1], "block": [1]}, "args": ["count", i32("m", 64)]},
@@ -522,7 +528,7 @@ def grids():
     for n, grid in ((500, 3), (1, 1)):
         x = ints(56, n, 1, 9)
         check("grid_sum.cu", "normalize %d" % n, {"grid": [grid], "block": [64], "cooperative": True},
-              [buf("x", x), out("y", "float32", n), out("part", "int32", grid), i32("n", n)],
+              [buf("x", x), out("y", "float32", n), scratch("part", "int32", grid), i32("n", n)],
               {"values": {"y": plain(x.astype(F) / F(x.sum()))}}, compare="exact")
     for W, H, limit in ((40, 9, 30), (1, 1, 5)):
         steps = []
@@ -660,7 +666,7 @@ def small_numbers():
                out("bits", "uint32", 3, init={"fill": 0}), i32("n", n)],
               {"values": {"sum": [1 + (sum(i) << 33)], "dsum": [sum(i) / 2], "least": [1 - n], "bits": [(1 << min(n, 32)) - 1, xor, n % 7]}}, kernel="widths")
     check("spin_lock.cu", "locked_count", {"grid": [2], "block": [48]}, [out("lock", "int32", 1, init={"fill": 0}), out("count", "int32", 1, init={"fill": 3}), i32("rounds", 2)],
-          {"values": {"count": [3 + 2 * 96]}}, kernel="locked_count")
+          {"values": {"count": [3 + 2 * 96], "lock": [0]}}, kernel="locked_count")
     check("spin_lock.cu", "ticket_lock", {"grid": [2], "block": [40]},
           [out("next", "int32", 1, init={"fill": 0}), out("serving", "int32", 1, init={"fill": 0}), out("order", "int32", 80)],
           {"values": {"order": [3 * k for k in range(80)], "next": [80], "serving": [80]}}, kernel="ticket_lock")

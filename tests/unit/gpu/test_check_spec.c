@@ -85,11 +85,11 @@ static double value(const char *text, uint64_t at, struct err *err) {
     const struct size_values names = {sizes, 1};
     struct value_expression *e = NULL;
     double out[8] = {0};
-    uint64_t steps = 100000;
+    struct value_budget budget = {100000, NULL};
     if (value_expression_new(&e, text, &names, &list, err) < 0) {
         return NAN;
     }
-    int r = value_expression_evaluate(e, at + 1, out, &steps, err);
+    int r = value_expression_evaluate(e, at + 1, out, &budget, err);
     value_expression_free(e);
     return r < 0 ? NAN : out[at];
 }

@@ -101,6 +101,11 @@ static uint64_t fake_unwritten(struct backend *b, uint64_t address, uint64_t *re
     return count;
 }
 
+static bool fake_written(struct backend *b, uint64_t address, uint64_t bytes) {
+    const struct area *a = area_at(b, address);
+    return !memchr(a->written + (uint32_t)address, 0, bytes);
+}
+
 static int fake_params(struct backend *b, const char *entry, struct kernel_param *ret,
                        size_t max, size_t *ret_block) {
     (void)b, (void)entry, (void)max;
@@ -207,6 +212,7 @@ static const struct backend_class fake = {
     .write = fake_write,
     .read = fake_read,
     .unwritten = fake_unwritten,
+    .written = fake_written,
     .params = fake_params,
     .launch = fake_launch,
     .stop = fake_stop,
@@ -323,12 +329,70 @@ Test(validate_run, what_is_not_expected_need_not_be_written) {
     "{'name':'n','type':'int32','value':'n'}],'expect':{'expression':{'x':'x[i]'}}"
     autojson *r = run("short", ONLY_X("'output':true"), "ptx");
     const json_t *finding = json_array_get(json_object_get(r, "findings"), 0);
-    cr_assert_str_eq(verdict(r), "pass");
+    cr_assert_str_eq(verdict(r), "unjudged");
     cr_assert_str_eq(json_get_string(finding, "code", ""), "unwritten_output");
     cr_assert_str_eq(json_get_string(finding, "severity", ""), "warning");
     cr_assert(strstr(json_get_string(finding, "message", ""), "\"scratch\": true"));
     autojson *scratch = run("short", ONLY_X("'init':{'fill':0},'scratch':true"), "ptx");
     cr_assert_eq(json_array_size(json_object_get(scratch, "findings")), 0);
+}
+
+#define Y_ARGS(more)                                                                     \
+    ",'args':[{'name':'y','type':'float32','shape':['n'],'output':true" more "},"        \
+    "{'name':'x','type':'float32','shape':['n'],'init':{'normal':[0,1]}},"               \
+    "{'name':'n','type':'int32','value':'n'}]"
+
+static const json_t *first_output(const json_t *result) {
+    const json_t *of_case = json_array_get(json_object_get(result, "cases"), 0);
+    return json_array_get(json_object_get(of_case, "outputs"), 0);
+}
+
+/* Without an expectation even the wrong kernel would pass: neither does. */
+Test(validate_run, what_nobody_judges_is_no_pass) {
+    static const char *const kernels[] = {"good", "wrong"};
+    for (size_t i = 0; i < ARRAY_LEN(kernels); i++) {
+        autojson *r = run(kernels[i], ",'expect':null", "ptx");
+        const json_t *error = json_object_get(r, "error"), *output = first_output(r);
+        cr_expect_str_eq(verdict(r), "unjudged");
+        cr_expect_str_eq(json_get_string(error, "code", ""), "unjudged");
+        cr_expect(strstr(json_get_string(error, "message", ""), "'y'"));
+        cr_expect(strstr(json_get_string(error, "hint", ""), "\"expression\""));
+        cr_expect_str_eq(json_get_string(output, "name", ""), "y");
+        cr_expect_str_eq(json_get_string(output, "verdict", ""), "unjudged");
+        autojson *allowed = run(kernels[i], Y_ARGS(",'judge':false"), "ptx");
+        cr_expect_str_eq(verdict(allowed), "pass");
+        cr_expect_null(first_output(allowed));
+    }
+    /* What is found all the same is a failure. */
+    autojson *found = run("noted", ",'expect':null", "ptx");
+    cr_expect_str_eq(verdict(found), "fail");
+}
+
+/* The wrong kernel errs in element 2, the short one leaves the last unwritten. */
+Test(validate_run, a_mask_says_which_elements_are_judged) {
+    static const struct {
+        const char *kernel, *more, *verdict;
+        json_int_t judged;
+    } rows[] = {
+        {"wrong", Y_ARGS(",'judge':'i != 2'"), "pass", -1},
+        {"wrong", Y_ARGS(",'judge':'i >= 2'"), "fail", -2},
+        {"short", Y_ARGS(",'judge':'i < n - 1'"), "pass", -1},
+        {"short", Y_ARGS(",'judge':'i > 0'"), "fail", -1},
+        {"good", Y_ARGS(",'judge':'0'"), "error", 0},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        autofree char *more = xasprintf("%s%s", rows[i].more, TWICE);
+        autojson *r = run(rows[i].kernel, more, "ptx");
+        const json_t *output = first_output(r);
+        json_int_t elements = json_get_integer(output, "elements", -1);
+        cr_expect_str_eq(verdict(r), rows[i].verdict, "%zu: %s", i, verdict(r));
+        cr_expect_eq(json_get_integer(output, "judged", -9),
+                     rows[i].judged ? elements + rows[i].judged : 0, "%zu", i);
+    }
+    autojson *odd = run("good", Y_ARGS(",'judge':'nobody < 3'") TWICE, "ptx");
+    const char *message = json_get_string(json_object_get(odd, "error"), "message", "");
+    cr_expect_str_eq(verdict(odd), "error");
+    cr_expect(strstr(message, "y.judge: ") && strstr(message, "nobody"), "%s", message);
 }
 
 Test(validate_run, findings_fail_a_right_result) {
