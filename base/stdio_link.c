@@ -34,15 +34,16 @@ struct stdio_link {
     void *data;
     struct side in, out;
     struct side *writer; /* &out, or &in when both are one descriptor */
-    uv_timer_t timer;    /* delivers a break, then bounds the flush */
+    uv_timer_t timer;    /* delivers a break, or watches the reader */
     unsigned pending;    /* close callbacks and file reads still to come */
     int broken;          /* negative errno: nothing can be written any more */
-    bool ended, paused, closing, reading_file;
-    void (*closed)(void *data);
+    bool ended, paused, closing, reading_file, congested;
+    void (*closed)(int status, void *data);
     void *closed_data;
-    unsigned flush_ms;  /* for which the reader may take nothing */
-    size_t flush_left;  /* what was queued when that was looked at last */
-    uint64_t flush_end; /* of the loop's clock, however much it takes */
+    uint64_t queued;    /* bytes in all */
+    unsigned stuck_ms;  /* for which the reader may take nothing */
+    uint64_t taken;     /* by the reader, when that was looked at last */
+    uint64_t watch_end; /* of the loop's clock, however much it takes */
     uv_fs_t file_read;
     char buffer[READ_SIZE];
 };
@@ -84,7 +85,7 @@ static void drop_pending(struct stdio_link *link) {
         return;
     }
     if (link->closed) {
-        link->closed(link->closed_data);
+        link->closed(link->broken, link->closed_data);
     }
     free(link);
 }
@@ -117,17 +118,9 @@ static void close_handles(struct stdio_link *link) {
     }
 }
 
-static void report_end(struct stdio_link *link, int status) {
-    if (link->ended || link->closing) {
-        return;
-    }
-    link->ended = true;
-    link->events.ended(link, status, link->data);
-}
-
 static void on_break_due(uv_timer_t *timer) {
     struct stdio_link *link = container_of(timer, struct stdio_link, timer);
-    report_end(link, link->broken);
+    link->events.broken(link, link->broken, link->data);
 }
 
 /* The other side is gone. Reported from the loop, never from inside a caller's call. */
@@ -137,23 +130,60 @@ static void break_link(struct stdio_link *link, int status) {
     }
     link->broken = status;
     stdio_link_pause(link);
+    uv_ref((uv_handle_t *)&link->timer);
     uv_timer_start(&link->timer, on_break_due, 0, 0);
 }
 
-static void on_flush_timeout(uv_timer_t *timer) {
-    struct stdio_link *link = container_of(timer, struct stdio_link, timer);
-    size_t left = stdio_link_queued(link);
-    bool moves = left < link->flush_left;
-    link->flush_left = left;
-    if (moves && uv_now(link->loop) < link->flush_end) {
-        uv_timer_start(timer, on_flush_timeout, link->flush_ms, 0);
-    } else {
+static void give_up(struct stdio_link *link) {
+    if (link->closing) {
+        link->broken = -ETIMEDOUT;
         close_handles(link);
+    } else {
+        break_link(link, -ETIMEDOUT);
     }
 }
 
-void stdio_link_close(struct stdio_link *link, unsigned flush_ms,
-                      void (*closed)(void *data), void *data) {
+static uint64_t taken(const struct stdio_link *link) {
+    return link->queued - stdio_link_queued(link);
+}
+
+static void on_look(uv_timer_t *timer) {
+    struct stdio_link *link = container_of(timer, struct stdio_link, timer);
+    bool moves = !stdio_link_queued(link) || taken(link) > link->taken;
+    link->taken = taken(link);
+    if (moves && uv_now(link->loop) < link->watch_end) {
+        uv_timer_start(timer, on_look, link->stuck_ms, 0);
+    } else {
+        give_up(link);
+    }
+}
+
+static void watch_reader(struct stdio_link *link, struct stdio_patience patience) {
+    link->stuck_ms = patience.stuck_ms;
+    link->taken = taken(link);
+    link->watch_end =
+        patience.most_ms ? uv_now(link->loop) + patience.most_ms : UINT64_MAX;
+    uv_timer_start(&link->timer, on_look, link->stuck_ms, 0);
+}
+
+static void report_end(struct stdio_link *link) {
+    if (link->ended || link->closing || link->broken) {
+        return;
+    }
+    link->ended = true;
+    watch_reader(link, (struct stdio_patience){.stuck_ms = STDIO_LINK_STUCK_MS});
+    uv_unref((uv_handle_t *)&link->timer); /* what is written keeps the loop going */
+    link->events.ended(link, link->data);
+}
+
+void stdio_link_hurry(struct stdio_link *link, struct stdio_patience patience) {
+    if (link->closing && !uv_is_closing((uv_handle_t *)&link->timer)) {
+        watch_reader(link, patience);
+    }
+}
+
+void stdio_link_close(struct stdio_link *link, struct stdio_patience patience,
+                      void (*closed)(int status, void *data), void *data) {
     if (link->closing) {
         return;
     }
@@ -162,13 +192,11 @@ void stdio_link_close(struct stdio_link *link, unsigned flush_ms,
     link->closed = closed;
     link->closed_data = data;
     uv_timer_stop(&link->timer);
+    uv_ref((uv_handle_t *)&link->timer);
     if (link->broken || !stdio_link_queued(link)) {
         close_handles(link);
     } else {
-        link->flush_ms = flush_ms;
-        link->flush_left = stdio_link_queued(link);
-        link->flush_end = uv_now(link->loop) + STDIO_LINK_FLUSH_MOST_MS;
-        uv_timer_start(&link->timer, on_flush_timeout, flush_ms, 0);
+        watch_reader(link, patience);
     }
 }
 
@@ -185,7 +213,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes) {
     if (n > 0) {
         link->events.bytes(link, bytes->base, (size_t)n, link->data);
     } else if (n == UV_EOF) {
-        report_end(link, 0);
+        report_end(link);
     } else if (n < 0) {
         break_link(link, (int)n);
     }
@@ -209,7 +237,7 @@ static void on_file_read(uv_fs_t *request) {
             read_file(link);
         }
     } else if (n == 0) {
-        report_end(link, 0);
+        report_end(link);
     } else {
         break_link(link, (int)n);
     }
@@ -255,17 +283,29 @@ void stdio_link_resume(struct stdio_link *link) {
 
 /* --- writing --- */
 
+/* While it is flushed: the last bytes are out, or will never be. */
+static void finish_flush(struct stdio_link *link, int status) {
+    bool closed = uv_is_closing((uv_handle_t *)&link->timer);
+    if (!closed && (status < 0 || !stdio_link_queued(link))) {
+        link->broken = status;
+        close_handles(link);
+    }
+}
+
 static void on_written(uv_write_t *uv, int status) {
     struct write_request *request = container_of(uv, struct write_request, uv);
     struct stdio_link *link = request->link;
     free(request->bytes);
     free(request);
-    if (status < 0) {
+    if (link->closing) {
+        finish_flush(link, status);
+    } else if (status < 0) {
         break_link(link, status);
-    }
-    bool done = status < 0 || !stdio_link_queued(link);
-    if (link->closing && done && !uv_is_closing((uv_handle_t *)&link->timer)) {
-        close_handles(link);
+    } else if (link->congested && stdio_link_queued(link) <= STDIO_LINK_SOFT_LIMIT / 2) {
+        link->congested = false;
+        if (link->events.drained) {
+            link->events.drained(link, link->data);
+        }
     }
 }
 
@@ -277,8 +317,12 @@ static int write_stream(struct stdio_link *link, char *bytes, size_t len) {
     int rc = uv_write(&request->uv, &link->writer->stream, &piece, 1, on_written);
     if (rc < 0) {
         free(request);
+        return rc;
     }
-    return rc;
+    link->queued += len;
+    link->congested =
+        link->congested || stdio_link_queued(link) > STDIO_LINK_SOFT_LIMIT;
+    return 0;
 }
 
 void stdio_link_write(struct stdio_link *link, char *bytes, size_t len) {
@@ -289,7 +333,7 @@ void stdio_link_write(struct stdio_link *link, char *bytes, size_t len) {
     }
     if (len > STDIO_LINK_HARD_LIMIT ||
         stdio_link_queued(link) > STDIO_LINK_HARD_LIMIT - len) {
-        rc = -EPIPE;
+        rc = -ENOBUFS;
     } else if (link->writer->is_file) {
         rc = file_write_all(link->writer->fd, bytes, len);
     } else {
@@ -309,7 +353,7 @@ size_t stdio_link_queued(const struct stdio_link *link) {
 }
 
 bool stdio_link_congested(const struct stdio_link *link) {
-    return stdio_link_queued(link) > STDIO_LINK_SOFT_LIMIT;
+    return link->congested;
 }
 
 /* --- the beginning --- */

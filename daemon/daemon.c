@@ -21,15 +21,21 @@
 #include "skills/runs/run_record.h"
 #include "skills/skills.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-#define FLUSH_MS 50       /* for a reader that is slow at the end */
 #define CLIENT_MAX 128    /* bytes of its name that every call and job carry */
 #define STOP_LIMIT_MS 400 /* handles that have not closed by then never will */
 #define PARSE_LIMIT_MS 80 /* the same, when a large body is still being read */
+
+/* For a reader of answers: after an end of input, which leaves it alone to be waited for,
+ * and when somebody wants the daemon to end. */
+static const struct stdio_patience patient = {.stuck_ms = STDIO_LINK_STUCK_MS};
+static const struct stdio_patience hurried = {.stuck_ms = 50, .most_ms = 1500};
+#define FLUSH_LOOK_MS 50
 
 static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
@@ -54,7 +60,7 @@ struct daemon {
     uv_idle_t stopper; /* leaves the callback that asked for the end */
     uv_timer_t limit;
     enum daemon_state state;
-    bool signalled;
+    bool signalled, waits; /* for the reader, at the end */
     int exit_code;
     uint64_t started_ms;
 };
@@ -245,7 +251,7 @@ static void on_limit(uv_timer_t *timer) {
     struct daemon *d = container_of(timer, struct daemon, limit);
     if (d->session &&
         session_is_flushing(d->session)) { /* which has a limit of its own */
-        uv_timer_start(timer, on_limit, FLUSH_MS, 0);
+        uv_timer_start(timer, on_limit, FLUSH_LOOK_MS, 0);
         return;
     }
     log_error("handles did not close in %d ms", STOP_LIMIT_MS);
@@ -260,15 +266,33 @@ static void on_parse_limit(uv_timer_t *timer) {
     uv_timer_start(timer, on_limit, STOP_LIMIT_MS - PARSE_LIMIT_MS, 0);
 }
 
-static void session_closed(void *data) {
+static void complain_of_reader(int status) {
+    if (status == -EPIPE) {
+        log_error("nobody reads standard output any more: answers were lost");
+    } else if (status == -ETIMEDOUT) {
+        log_error("the reader of standard output took nothing: answers were lost");
+    } else if (status == -ENOBUFS) {
+        log_error("more than %u MiB of answers wait for the reader of standard output: "
+                  "answers were lost",
+                  STDIO_LINK_HARD_LIMIT >> 20);
+    } else {
+        log_error("standard input or output broke: %s", uv_strerror(status));
+    }
+}
+
+static void session_closed(int status, void *data) {
     struct daemon *d = data;
     d->session = NULL;
+    if (status < 0) {
+        complain_of_reader(status);
+        d->exit_code = d->exit_code ? d->exit_code : 1;
+    }
 }
 
 static void on_stop(uv_idle_t *idle) {
     struct daemon *d = container_of(idle, struct daemon, stopper);
     uv_idle_stop(idle);
-    session_close(d->session, FLUSH_MS, session_closed, d);
+    session_close(d->session, d->waits ? patient : hurried, session_closed, d);
     jobs_free(d->jobs);
     d->jobs = NULL;
     if (d->gpu) {
@@ -299,8 +323,10 @@ static void daemon_stop(struct daemon *d, const char *reason, int exit_code) {
     uv_idle_start(&d->stopper, on_stop);
 }
 
-static void on_session_ended(int exit_code, void *data) {
-    daemon_stop(data, "client", exit_code);
+static void on_session_ended(int exit_code, bool waits, void *data) {
+    struct daemon *d = data;
+    d->waits = waits;
+    daemon_stop(d, "client", exit_code);
 }
 
 static void on_signal(uv_signal_t *handle, int number) {
@@ -309,6 +335,10 @@ static void on_signal(uv_signal_t *handle, int number) {
         _exit(128 + number);
     }
     d->signalled = true;
+    d->waits = false;
+    if (d->session) {
+        session_hurry(d->session, hurried);
+    }
     daemon_stop(d, strsignal(number), 0);
 }
 

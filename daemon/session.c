@@ -22,6 +22,10 @@
 #define FULL_MS 5000
 #define LOOK_MS 2000
 
+/* While answers wait for the reader nothing more is answered, but so much is still read
+ * and kept: a client may write all its requests before it reads an answer. */
+#define AHEAD_MOST (8u << 20)
+
 struct session {
     uv_loop_t *loop;
     uv_idle_t later; /* goes on with what was too much for one turn */
@@ -35,24 +39,27 @@ struct session {
     struct plain *plain;
     struct mcp *mcp;
     struct lsp *lsp;
-    bool ended; /* told the owner */
+    bool input_ended;
+    bool ended;   /* told the owner */
+    size_t ahead; /* bytes that were read while the peer took none */
     /* session_close: freed once all handles are closed and no thread parses for us. */
     bool closing, link_closed, later_closed, full_closed, look_closed, parsing;
-    void (*closed)(void *data);
+    int link_status;
+    void (*closed)(int status, void *data);
     void *closed_data;
 };
 
-static void end(struct session *s, int exit_code) {
+static void end(struct session *s, int exit_code, bool waits) {
     if (!s->ended) {
         s->ended = true;
-        s->events.ended(exit_code, s->events.data);
+        s->events.ended(exit_code, waits, s->events.data);
     }
 }
 
 /* --- what the faces tell --- */
 
 static void on_quit(void *data, int exit_code) {
-    end(data, exit_code);
+    end(data, exit_code, false);
 }
 
 static void on_roots(void *data, const json_t *paths) {
@@ -158,33 +165,55 @@ static void free_when_done(struct session *s) {
         return;
     }
     if (s->closed) {
-        s->closed(s->closed_data);
+        s->closed(s->link_status, s->closed_data);
     }
     free(s);
 }
 
-/* Read on when the peer can take more; else stop, and go on in the next turn if all it
- * needs is time. */
-static void settle(struct session *s) {
-    if (s->closing) {
-        return;
-    }
-    if (!rpc_peer_busy(s->peer)) {
+static int exit_code(const struct session *s) {
+    return s->lsp ? lsp_exit_code(s->lsp) : 0;
+}
+
+/* The peer takes nothing for now. Go on in the next turn if all it needs is time. */
+static void wait_for_peer(struct session *s) {
+    bool congested = stdio_link_congested(s->link);
+    if (congested && s->ahead < AHEAD_MOST) {
         stdio_link_resume(s->link);
-        return;
+    } else {
+        stdio_link_pause(s->link);
     }
-    stdio_link_pause(s->link);
-    if (rpc_peer_full(s->peer)) {
+    if (congested) {
+        log_debug("answers wait for the reader"); /* on_drained goes on */
+    } else if (rpc_peer_full(s->peer)) {
         uv_timer_start(&s->full, on_full, FULL_MS, 0);
     } else if (!s->parsing) {
         uv_idle_start(&s->later, go_on);
     }
 }
 
+/* Read on when the peer can take more. The end of the input counts when all that stood
+ * before it was taken. */
+static void settle(struct session *s) {
+    if (s->closing) {
+        return;
+    }
+    if (rpc_peer_busy(s->peer)) {
+        wait_for_peer(s);
+        return;
+    }
+    s->ahead = 0;
+    stdio_link_resume(s->link);
+    if (s->input_ended) {
+        end(s, exit_code(s), true);
+    }
+}
+
 static void go_on(uv_idle_t *idle) {
     struct session *s = container_of(idle, struct session, later);
     uv_idle_stop(idle);
-    rpc_peer_resume(s->peer);
+    if (!stdio_link_congested(s->link)) {
+        rpc_peer_resume(s->peer);
+    }
     settle(s);
 }
 
@@ -207,7 +236,8 @@ static void on_room(struct rpc_peer *peer, void *data) {
 static bool on_enough(struct rpc_peer *peer, void *data) {
     (void)peer;
     const struct session *s = data;
-    return uv_hrtime() / 1000000 >= uv_now(s->loop) + TURN_MS;
+    return stdio_link_congested(s->link) ||
+           uv_hrtime() / 1000000 >= uv_now(s->loop) + TURN_MS;
 }
 
 static void parse_ran(uv_work_t *work, int status) {
@@ -243,17 +273,34 @@ static void on_release(json_t *message, void *data) {
 static void on_bytes(struct stdio_link *link, const char *bytes, size_t len, void *data) {
     struct session *s = data;
     (void)link;
+    s->ahead += rpc_peer_busy(s->peer) ? len : 0;
     rpc_feed(s->peer, bytes, len);
     if (!s->closing && rpc_peer_busy(s->peer)) {
         settle(s);
     }
 }
 
-static void on_ended(struct stdio_link *link, int status, void *data) {
+static void on_drained(struct stdio_link *link, void *data) {
+    (void)link;
+    struct session *s = data;
+    if (rpc_peer_busy(s->peer)) {
+        uv_idle_start(&s->later, go_on);
+    }
+}
+
+static void on_ended(struct stdio_link *link, void *data) {
+    (void)link;
+    struct session *s = data;
+    log_debug("end of input");
+    s->input_ended = true;
+    settle(s);
+}
+
+static void on_broken(struct stdio_link *link, int status, void *data) {
     (void)link;
     struct session *s = data;
     log_debug("client gone status=%d", status);
-    end(s, s->lsp ? lsp_exit_code(s->lsp) : 0);
+    end(s, exit_code(s), false); /* the end of the link tells why */
 }
 
 static void on_later_closed(uv_handle_t *handle) {
@@ -274,9 +321,10 @@ static void on_full_closed(uv_handle_t *handle) {
     free_when_done(s);
 }
 
-static void on_link_closed(void *data) {
+static void on_link_closed(int status, void *data) {
     struct session *s = data;
     s->link_closed = true;
+    s->link_status = status;
     free_when_done(s);
 }
 
@@ -293,7 +341,9 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
         .room = on_room,
     };
     static const struct stdio_link_events link_events = {.bytes = on_bytes,
-                                                         .ended = on_ended};
+                                                         .ended = on_ended,
+                                                         .broken = on_broken,
+                                                         .drained = on_drained};
     struct session *s = xcalloc(1, sizeof *s);
     s->loop = loop;
     s->events = *events;
@@ -328,8 +378,14 @@ void session_resources_changed(struct session *s) {
     }
 }
 
-void session_close(struct session *s, unsigned flush_ms, void (*closed)(void *data),
-                   void *data) {
+void session_hurry(struct session *s, struct stdio_patience patience) {
+    if (session_is_flushing(s)) {
+        stdio_link_hurry(s->link, patience);
+    }
+}
+
+void session_close(struct session *s, struct stdio_patience patience,
+                   void (*closed)(int status, void *data), void *data) {
     s->closing = true;
     s->closed = closed;
     s->closed_data = data;
@@ -343,5 +399,5 @@ void session_close(struct session *s, unsigned flush_ms, void (*closed)(void *da
     uv_close((uv_handle_t *)&s->later, on_later_closed);
     uv_close((uv_handle_t *)&s->full, on_full_closed);
     uv_close((uv_handle_t *)&s->look, on_look_closed);
-    stdio_link_close(s->link, flush_ms, on_link_closed, s);
+    stdio_link_close(s->link, patience, on_link_closed, s);
 }

@@ -34,19 +34,14 @@ struct source {
     size_t bytes;
 };
 
-static void answer(struct rpc_peer *peer, enum frame_mode mode, struct rpc_batch *batch,
-                   struct buf *message, bool droppable) {
-    if (batch) {
-        rpc_batch_add(batch, message);
-    } else {
-        rpc_write_send(peer, mode, message, droppable);
-    }
-}
-
 static void refuse(struct rpc_peer *peer, struct source from, const char *id, int code,
                    const char *why) {
     struct buf out = rpc_write_refusal(peer, id, code, why);
-    answer(peer, from.mode, from.batch, &out, !id);
+    if (from.batch) {
+        rpc_batch_add(from.batch, &out);
+    } else {
+        rpc_write_send(peer, from.mode, &out, false);
+    }
 }
 
 static void take_response(struct rpc_peer *peer, json_t *value) {

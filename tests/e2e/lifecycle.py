@@ -8,7 +8,7 @@ is being made. Each daemon carries a word of its own in its environment, which i
 their children inherit: two seconds after the end no process of this machine may carry it.
 Bounds are generous, for busy machines and sanitizers; the measured times are printed.
 """
-import json, os, shutil, signal, subprocess, sys, tempfile, threading, time
+import json, os, select, shutil, signal, subprocess, sys, tempfile, time
 
 END_S = 2.0       # a daemon may take so long to end
 LEFT_S = 2.0      # after that nothing of it may be alive
@@ -213,7 +213,7 @@ WAYS = [
     ("SIGINT", end_by("SIGINT"), False, (0,)),
     ("SIGTERM", end_by("SIGTERM"), False, (0,)),
     ("SIGHUP", end_by("SIGHUP"), False, (0,)),
-    ("closed output", end_closed_output, False, (0,)),
+    ("closed output", end_closed_output, False, (1,)),
     ("LSP exit", end_lsp_exit, True, (0,)),
     ("LSP end of input", end_eof, True, (1,)),
     ("death of LSP's processId", end_parent, True, (0, 1)),
@@ -431,31 +431,96 @@ def test_flood(report, program):
     report.tell("a flood of %d checks is answered" % count, problems, str(codes))
 
 
-def test_piped(report, program):
-    """All requests at once, then the end of input: every answer comes, to a reader that takes its time."""
-    daemon = Daemon(program)
-    problems, count, got = [], 20000, b""
-    asked = b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"job/status","params":{"job":"none"}}\n' % i
-                     for i in range(count))
-    try:
-        def ask():
-            daemon.process.stdin.write(asked)
-            daemon.process.stdin.close()
+def requests(count, method, params):
+    return b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"%s","params":%s}\n'
+                    % (i, method.encode(), json.dumps(params).encode()) for i in range(count))
 
-        asking = threading.Thread(target=ask)
-        asking.start()
+
+# Name, requests, method, seconds for which the reader reads nothing and those between two reads. Of the last
+# the answers are 160 KiB each.
+PIPED = [("to a reader that takes its time", 20000, "job/status", 0, 0.01),
+         ("to a reader that sleeps", 20000, "job/status", 3, 0),
+         ("though they are large", 500, "rpc.discover", 2, 0)]
+PIPED_MIB = 64
+
+
+def test_piped(report, program, name, count, method, sleep, pause):
+    """All requests at once, then the end of input: every answer comes, and those that wait fill no memory. A
+    client may write all of them before it reads (the pipe would hold 700)."""
+    daemon = Daemon(program)
+    problems, rest, ids = [], b"", []
+    try:
+        daemon.process.stdin.write(requests(count, method, {"job": "none"}))
+        daemon.process.stdin.close()
+        time.sleep(sleep)
+        most = peak_mib(daemon.process.pid)
         while data := os.read(daemon.process.stdout.fileno(), 1 << 16):
-            got += data
-            time.sleep(0.01)
-        asking.join()
-        ids = [json.loads(line)["id"] for line in got.splitlines()]
+            *lines, rest = (rest + data).split(b"\n")
+            ids += [int(line[15:60].partition(b'"id":')[2].partition(b",")[0]) for line in lines]
+            most = peak_mib(daemon.process.pid) or most
+            time.sleep(pause)
         if ids != list(range(count)):
-            problems.append("%d of %d answers, the last %s" % (len(ids), count, got[-200:]))
+            problems.append("%d of %d answers" % (len(ids), count))
         if daemon.await_exit()[1] != 0:
-            problems.append("it did not end well")
+            problems.append("it did not end well: %s" % daemon.process.stderr.read())
+        if most > PIPED_MIB and not is_instrumented(program):
+            problems.append("it took %d MiB" % most)
     finally:
         daemon.finish()
-    report.tell("%d piped requests are answered after the end of input" % count, problems)
+    report.tell("%d piped requests are answered %s" % (count, name), problems, "%d MiB" % most)
+
+
+def peak_mib(pid):
+    with open("/proc/%d/status" % pid) as f:
+        return next((int(line.split()[1]) >> 10 for line in f if line.startswith("VmHWM")), 0)
+
+
+def fill_output(daemon):
+    """A reader that takes nothing: answers of 160 KiB wait, and requests behind them."""
+    daemon.process.stdin.write(requests(100, "rpc.discover", {}))
+    if not select.select([daemon.process.stdout], [], [], ANSWER_S)[0]:
+        raise AssertionError("no answer came")
+    time.sleep(0.2)
+
+
+def test_reader(report, program):
+    """With answers waiting: a signal ends it although nobody reads, and so does a reader that goes away.
+    Both is said, since answers were lost."""
+    def goes(daemon):
+        daemon.process.stdout.close()
+
+    def goes_after_input(daemon):
+        daemon.process.stdin.close()
+        time.sleep(0.2)
+        if daemon.process.poll() is not None:
+            raise AssertionError("it did not wait for the reader")
+        daemon.process.stdout.close()
+
+    def signal_after_input(daemon):
+        daemon.process.stdin.close()
+        time.sleep(0.2)
+        daemon.process.send_signal(signal.SIGTERM)
+
+    for name, end in (("a reader goes", goes), ("a reader goes after the end of input", goes_after_input),
+                      ("SIGTERM to one that nobody reads", end_by("SIGTERM")),
+                      ("SIGTERM to one that waits for its reader", signal_after_input)):
+        daemon, problems, figures = Daemon(program), [], ""
+        try:
+            fill_output(daemon)
+            end(daemon)
+            ms, status = daemon.await_exit()
+            said = daemon.process.stderr.read() if ms is not None else b""
+            if ms is None:
+                problems.append("did not end within %.0f s" % END_S)
+            elif status != 1 or b"answers were lost" not in said:
+                problems.append("exit status %d: %s" % (status, said))
+            else:
+                figures = "%.0f ms" % ms
+        except (AssertionError, OSError) as why:
+            problems.append("%s: %s" % (type(why).__name__, why))
+        finally:
+            daemon.finish()
+        report.tell(name, problems, figures)
 
 
 def test_idle_worker(report, program):
@@ -591,7 +656,9 @@ def main():
                 test_end(report, program, way, state)
             else:
                 report.skip("%s, %s" % (way[0], state[0]), "no CUDA compiler")
-    test_piped(report, program)
+    for piped in PIPED:
+        test_piped(report, program, *piped)
+    test_reader(report, program)
     for name, test in (("checks leave nothing behind", test_steady),
                        ("a cancelled compile dies", test_cancelled),
                        ("a flood of checks is answered", test_flood),

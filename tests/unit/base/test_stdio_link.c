@@ -18,13 +18,17 @@
 struct seen {
     struct stdio_link *link;
     struct buf bytes;
-    unsigned ends, closes;
-    int status;
+    unsigned ends, breaks, drains, closes;
+    int status, closed_status;
     bool close_at_end, echo;
 };
 
-static void on_closed(void *data) {
-    ((struct seen *)data)->closes++;
+static const struct stdio_patience second = {.stuck_ms = 1000};
+
+static void on_closed(int status, void *data) {
+    struct seen *seen = data;
+    seen->closes++;
+    seen->closed_status = status;
 }
 
 static void send_copy(struct stdio_link *link, const char *bytes, size_t len) {
@@ -41,17 +45,32 @@ static void on_bytes(struct stdio_link *link, const char *bytes, size_t len, voi
     }
 }
 
-static void on_ended(struct stdio_link *link, int status, void *data) {
+static void on_ended(struct stdio_link *link, void *data) {
     struct seen *seen = data;
     seen->ends++;
-    seen->status = status;
     if (seen->close_at_end) {
-        stdio_link_close(link, 1000, on_closed, seen);
+        stdio_link_close(link, second, on_closed, seen);
     }
 }
 
+static void on_broken(struct stdio_link *link, int status, void *data) {
+    struct seen *seen = data;
+    seen->breaks++;
+    seen->status = status;
+    if (seen->close_at_end) {
+        stdio_link_close(link, second, on_closed, seen);
+    }
+}
+
+static void on_drained(struct stdio_link *link, void *data) {
+    struct seen *seen = data;
+    cr_assert(eq(int, stdio_link_congested(link), 0));
+    seen->drains++;
+}
+
+static const struct stdio_link_events events = {on_bytes, on_ended, on_broken, on_drained};
+
 static void start(uv_loop_t *loop, int in, int out, struct seen *seen) {
-    static const struct stdio_link_events events = {on_bytes, on_ended};
     struct err err = {0};
     signal(SIGPIPE, SIG_IGN);
     *seen = (struct seen){.bytes = BUF_INIT(1u << 24), .close_at_end = true};
@@ -89,7 +108,7 @@ Test(stdio_link, pipes_carry_bytes_both_ways) {
     uv_run(&loop, UV_RUN_DEFAULT);
     cr_assert(eq(str, seen.bytes.data, "hello"));
     cr_assert(eq(uint, seen.ends, 1));
-    cr_assert(zero(int, seen.status));
+    cr_assert(zero(uint, seen.breaks));
     cr_assert(eq(int, (int)read(out[0], back, sizeof back), 5));
     cr_assert(eq(str, back, "hello"));
     /* The open file is shared with others: it blocks again. */
@@ -112,7 +131,7 @@ Test(stdio_link, one_socket_serves_as_both) {
     uv_run(&loop, UV_RUN_DEFAULT);
     cr_assert(eq(uint, seen.ends, 1));
     send_copy(seen.link, "after", 5); /* an end of input ends no output */
-    stdio_link_close(seen.link, 1000, on_closed, &seen);
+    stdio_link_close(seen.link, second, on_closed, &seen);
     finish(&loop, &seen);
     cr_assert(eq(int, (int)read(pair[1], back, sizeof back), 5));
     cr_assert(zero(int, (int)read(pair[1], back, sizeof back)));
@@ -138,12 +157,12 @@ Test(stdio_link, a_regular_file_is_read_to_its_end_and_one_is_written) {
     seen.echo = true;
     finish(&loop, &seen);
     cr_assert(eq(uint, seen.ends, 1));
-    cr_assert(zero(int, seen.status));
+    cr_assert(zero(uint, seen.breaks));
     cr_assert(eq(int, (int)lseek(again, 0, SEEK_END), 200000));
     close(again);
     /* Closed while a read is under way. */
     start(&loop, file_with("0123456789", 20000), open("/dev/null", O_WRONLY), &seen);
-    stdio_link_close(seen.link, 1000, on_closed, &seen);
+    stdio_link_close(seen.link, second, on_closed, &seen);
     finish(&loop, &seen);
     cr_assert(zero(uint, seen.ends));
     /* Nothing at all. */
@@ -166,13 +185,12 @@ Test(stdio_link, a_terminal_works) {
     cr_assert(eq(int, (int)write(terminal, "line\n", 5), 5));
     run_for(&loop, 100);
     cr_assert(eq(str, seen.bytes.data, "line\n"));
-    stdio_link_close(seen.link, 1000, on_closed, &seen);
+    stdio_link_close(seen.link, second, on_closed, &seen);
     finish(&loop, &seen);
     close(terminal);
 }
 
 Test(stdio_link, what_cannot_be_polled_is_refused_and_closed) {
-    static const struct stdio_link_events events = {on_bytes, on_ended};
     struct stdio_link *link = NULL;
     struct err err = {0};
     uv_loop_t loop;
@@ -200,12 +218,39 @@ Test(stdio_link, a_reader_that_is_gone_breaks_the_link_once) {
     send_copy(seen.link, "two", 3);
     cr_assert(zero(uint, seen.ends)); /* never from inside the call */
     finish(&loop, &seen);
-    cr_assert(eq(uint, seen.ends, 1));
+    cr_assert(zero(uint, seen.ends));
+    cr_assert(eq(uint, seen.breaks, 1));
     cr_assert(eq(int, seen.status, -EPIPE));
+    cr_assert(eq(int, seen.closed_status, -EPIPE));
     close(in[1]);
 }
 
-Test(stdio_link, a_slow_reader_is_noticed_and_then_given_up) {
+Test(stdio_link, a_slow_reader_is_noticed_until_half_is_taken) {
+    uv_loop_t loop;
+    struct seen seen;
+    int in[2], out[2];
+    static char piece[STDIO_LINK_SOFT_LIMIT / 4], sink[65536];
+    size_t total = 0;
+    cr_assert(zero(int, pipe(in) + pipe(out)));
+    start(&loop, in[0], out[1], &seen);
+    for (int i = 0; !stdio_link_congested(seen.link); i++) {
+        cr_assert(i < 5);
+        send_copy(seen.link, piece, sizeof piece);
+    }
+    run_for(&loop, 20);
+    cr_assert(zero(uint, seen.drains));
+    fcntl(out[0], F_SETFL, O_NONBLOCK);
+    for (ssize_t n; !seen.drains; total += n > 0 ? (size_t)n : 0) {
+        n = read(out[0], sink, 65536);
+        run_for(&loop, 1);
+    }
+    cr_assert(total >= 3 * sizeof piece - 65536 && total < 5 * sizeof piece);
+    close(in[1]);
+    close(out[0]);
+    finish(&loop, &seen);
+}
+
+Test(stdio_link, more_than_may_wait_breaks_it) {
     uv_loop_t loop;
     struct seen seen;
     int in[2], out[2];
@@ -213,18 +258,12 @@ Test(stdio_link, a_slow_reader_is_noticed_and_then_given_up) {
     char *piece = calloc(1, MIB);
     cr_assert(zero(int, pipe(in) + pipe(out)));
     start(&loop, in[0], out[1], &seen);
-    for (int i = 0; i < 8; i++) {
-        send_copy(seen.link, piece, MIB);
-    }
-    cr_assert(eq(int, stdio_link_congested(seen.link), 0));
-    send_copy(seen.link, piece, MIB);
-    cr_assert(eq(int, stdio_link_congested(seen.link), 1));
-    for (int i = 0; i < 160; i++) {
+    for (int i = 0; i < 170; i++) {
         send_copy(seen.link, piece, MIB);
     }
     cr_assert(stdio_link_queued(seen.link) <= STDIO_LINK_HARD_LIMIT);
     finish(&loop, &seen);
-    cr_assert(eq(int, seen.status, -EPIPE));
+    cr_assert(eq(int, seen.status, -ENOBUFS));
     free(piece);
     close(in[1]);
     close(out[0]);
@@ -249,8 +288,11 @@ Test(stdio_link, closing_flushes_but_waits_no_longer_than_told) {
         send_copy(seen.link, piece, MIB);
         send_copy(seen.link, piece, MIB);
         uint64_t before = clock_ms();
-        stdio_link_close(seen.link, reads ? 10000 : 50, on_closed, &seen);
+        stdio_link_close(seen.link,
+                         (struct stdio_patience){.stuck_ms = reads ? 10000 : 50},
+                         on_closed, &seen);
         finish(&loop, &seen);
+        cr_assert(eq(int, seen.closed_status, reads ? 0 : -ETIMEDOUT));
         cr_assert(clock_ms() - before < 5000);
         cr_assert(zero(uint, seen.ends));
         int status = 0;
@@ -264,8 +306,9 @@ Test(stdio_link, closing_flushes_but_waits_no_longer_than_told) {
     free(piece);
 }
 
-/* 2 MiB at 64 KiB each 10 ms: far longer than the time in which nothing is taken. */
-Test(stdio_link, a_reader_that_takes_its_time_gets_everything) {
+/* 2 MiB at 64 KiB each 10 ms take 320 ms. Only who is in a hurry waits no longer than
+ * told, however much the reader takes. */
+static void read_slowly(bool hurried) {
     uv_loop_t loop;
     struct seen seen;
     int in[2], out[2], status = 1;
@@ -284,13 +327,23 @@ Test(stdio_link, a_reader_that_takes_its_time_gets_everything) {
     start(&loop, in[0], out[1], &seen);
     send_copy(seen.link, piece, MIB);
     send_copy(seen.link, piece, MIB);
-    stdio_link_close(seen.link, 100, on_closed, &seen);
+    stdio_link_close(seen.link, second, on_closed, &seen);
+    if (hurried) {
+        stdio_link_hurry(seen.link,
+                         (struct stdio_patience){.stuck_ms = 40, .most_ms = 100});
+    }
     finish(&loop, &seen);
     waitpid(reader, &status, 0);
-    cr_assert(zero(int, status));
+    cr_assert(eq(int, status != 0, hurried));
+    cr_assert(eq(int, seen.closed_status, hurried ? -ETIMEDOUT : 0));
     free(piece);
     close(in[1]);
     close(out[0]);
+}
+
+Test(stdio_link, a_reader_that_takes_its_time_gets_everything) {
+    read_slowly(false);
+    read_slowly(true);
 }
 
 Test(stdio_link, pausing_stops_the_bytes_and_resuming_brings_them) {
