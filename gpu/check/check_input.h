@@ -33,6 +33,7 @@ struct check_wants {
     bool ptx;   /* result "ptx", with line information */
     bool cubin; /* result "cubin", where it is not too large: compile.h */
     const char *const *instantiate; /* kernels' template-ids, NULL-terminated; or NULL */
+    const char *const *kernels;     /* those it is about; NULL: all */
     size_t script_unit;             /* of a Python file, from 1 on; 0: all together */
 };
 

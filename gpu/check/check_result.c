@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "gpu/check/uncompiled.h"
+#include "gpu/check/unused.h"
 #include "gpu/facts/kernel_facts.h"
 #include "gpu/fixes/consequences.h"
 #include "gpu/fixes/fixes.h"
@@ -59,20 +60,11 @@ static void warn_static_shared(const json_t *kernels, json_t *findings) {
             "cudaFuncAttributeMaxDynamicSharedMemorySize, or the launch can fail",
             json_get_string(kernel, "name", "a kernel"), (long long)bytes,
             MAX_STATIC_SHARED);
-        json_array_append_new(
-            findings, finding_new("upskilld", "static_shared_too_large", FINDING_WARNING,
-                                  message, json_get_string(kernel, "file", NULL), &span));
-    }
-}
-
-/* What only the blanked host code used is not unused. */
-static void drop_unused_functions(json_t *findings) {
-    for (size_t i = json_array_size(findings); i-- > 0;) {
-        const json_t *finding = json_array_get(findings, i);
-        if (strcmp(json_get_string(finding, "code", ""), "177") == 0 &&
-            strncmp(json_get_string(finding, "message", ""), "function ", 9) == 0) {
-            json_array_remove(findings, i);
-        }
+        json_t *finding =
+            finding_new("upskilld", "static_shared_too_large", FINDING_WARNING, message,
+                        json_get_string(kernel, "file", NULL), &span);
+        json_object_set(finding, "kernel", json_object_get(kernel, "name"));
+        json_array_append_new(findings, finding);
     }
 }
 
@@ -135,8 +127,8 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     json_t *findings = copied(answer, "diagnostics", json_array());
     json_t *kernels = copied(answer, "kernels", json_array());
     drop_told(findings, input->closure.findings);
-    if (input->host_stripped) {
-        drop_unused_functions(findings);
+    if (input->host_left_out) {
+        unused_drop(findings, &input->closure.sources);
     }
     if (input->options.quick) {
         drop_speed_advice(findings);

@@ -8,6 +8,7 @@
 #include "gpu/check/check_cache.h"
 #include "gpu/check/check_maker.h"
 #include "gpu/check/check_merge.h"
+#include "gpu/check/check_narrow.h"
 #include "gpu/check/check_reader.h"
 #include "gpu/check/check_result.h"
 #include "gpu/check/check_verdict.h"
@@ -16,8 +17,8 @@
 
 struct kernel_check {
     struct gpu *gpu;
-    json_t *params; /* a shallow copy */
-    char **roots;
+    json_t *params;                /* a shallow copy */
+    char **roots, **kernels;       /* which it is about; NULL: all */
     size_t unit;                   /* of a Python file that is on its way, from 1 on */
     json_t *merged;                /* results of the units before it, or NULL */
     struct check_reading *reading; /* at first */
@@ -43,6 +44,7 @@ static void check_closed(uv_handle_t *handle) {
     json_decref(check->params);
     json_decref(check->merged);
     strings_free(check->roots);
+    strings_free(check->kernels);
     free(check);
     gpu_unref(gpu);
 }
@@ -79,6 +81,7 @@ static void check_unit_end(struct kernel_check *check) {
     if (check->merged) {
         check->result = take(check->merged);
     }
+    check_narrow(check->result, (const char *const *)check->kernels);
     check_verdict_set(check->result, json_get_bool(check->params, "strict", 0));
     check_end(check);
 }
@@ -173,6 +176,7 @@ static struct kernel_check *start(struct gpu *gpu, const json_t *params,
     check->start_us = clock_us();
     check->params = json_copy(given.value);
     check->roots = strings_copy(origin ? origin->roots : NULL);
+    check->kernels = strings_copy(wants ? wants->kernels : NULL);
     check->unit = unit;
     check->gpu = gpu;
     check->waiter.done = check_compiled;

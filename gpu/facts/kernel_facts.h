@@ -20,6 +20,7 @@ json_t *kernel_facts_new(const struct cubin *cubin, const json_t *usage,
  * block_differs_from_required, shared_memory_exceeds_block,
  * dynamic_shared_needs_attribute, register_spills,
  * cluster_too_large and not_launchable. A launch that would fail is an error when there
- * is one kernel, a warning when it may be meant for another. */
+ * is one kernel, a warning when it may be meant for another. Each finding names its
+ * "kernel". */
 void kernel_facts_judge(json_t *kernels, const char *arch, const json_t *launch,
                         json_t *findings);

@@ -81,9 +81,10 @@ __attribute__((format(printf, 4, 5))) static void report(const struct judged *k,
         span.end_line = span.line;
         span.end_column = span.column + name_length(k->name);
     }
-    json_array_append_new(k->findings,
-                          finding_new("upskilld", code, severity, message,
-                                      json_get_string(k->json, "file", NULL), &span));
+    json_t *finding = finding_new("upskilld", code, severity, message,
+                                  json_get_string(k->json, "file", NULL), &span);
+    json_object_set(finding, "kernel", json_object_get(k->json, "name"));
+    json_array_append_new(k->findings, finding);
     free(message);
 }
 

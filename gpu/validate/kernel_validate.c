@@ -370,9 +370,12 @@ static bool is_template_id(const char *name) {
 
 static void check_begin(struct module *m, const json_t *params,
                         const struct spec_launch *launches, size_t count) {
-    const char *ids[SPEC_MAX_LAUNCHES + 1] = {0};
+    const char *ids[SPEC_MAX_LAUNCHES + 1] = {0}, *names[SPEC_MAX_LAUNCHES + 1] = {0};
     size_t n = 0;
+    bool all_named = true;
     for (size_t i = 0; i < count; i++) {
+        names[i] = launches[i].kernel;
+        all_named &= names[i] != NULL;
         if (is_template_id(launches[i].kernel)) {
             ids[n++] = launches[i].kernel;
         }
@@ -381,6 +384,7 @@ static void check_begin(struct module *m, const json_t *params,
         .ptx = true,
         .cubin = strcmp(m->owner->asked.spec.backend, "emulator") != 0,
         .instantiate = ids,
+        .kernels = all_named ? names : NULL,
     };
     m->check = kernel_check_start_for(m->owner->gpu, params, &wants, m->owner->origin,
                                       on_checked, m);

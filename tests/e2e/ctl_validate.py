@@ -117,11 +117,35 @@ def what_does_not_compile_or_run_is_status_1(room):
     room.kernel("typo", GOOD.replace("0.5f", "half_of"))
     code, out, _ = room.validate("typo.cu")
     same(code, 1)
-    holds(out, r"^typo\.cu:3:\d+: error: identifier \"half_of\" is undefined", r"^ +\| +\^", r"^error$")
+    holds(out, r"^typo\.cu:3:\d+: error: identifier \"half_of\" is undefined", r"^ +\| +\^",
+          r"^compile: it does not compile: identifier \"half_of\" is undefined \(typo\.cu:3\)$", r"^error$")
+    room.kernel("nested", GOOD + "__global__ void outer(float *x) { scale<<<1, 1>>>(x, x, 1); }\n")
+    code, out, _ = room.validate("nested.cu")
+    same(code, 1)
+    holds(out, r"^compile: it does not compile: .*a kernel that launches another one.*\(nested\.cu:\d+\)$")
+    room.kernel("left", "template <class T>\n" + GOOD)
+    code, out, _ = room.validate("left.cu")
+    same(code, 1)
+    holds(out, r"^compile: nothing was compiled: the kernel template scale is not instantiated$")
     room.kernel("cast", GOOD.replace("if (i", "asm volatile(\"multimem.red.relaxed.sys.global.add.u32 [%0], 1;\" :: \"l\"(y));\n    if (i"))
     code, out, _ = room.validate("cast.cu")
     same(code, 1)
     holds(out, r"^  multimem\.red\S* at cast\.cu:3$", r"^hint: ", r"^unsupported")
+
+
+def what_other_kernels_of_the_file_lack_is_not_told(room):
+    others = ("__global__ void __launch_bounds__(32) small(float *x) { x[threadIdx.x] = 1; }\n"
+              "__global__ void big(float *x) { __shared__ float a[20000]; a[threadIdx.x] = *x; __syncthreads(); *x = a[255 - threadIdx.x]; }\n"
+              "template <class T> __global__ void left(T *x) { *x = 1; }\n"
+              "constexpr int BLOCKS = 3;\nint main() { return BLOCKS; }\n")
+    room.kernel("others", GOOD + others, kernel="scale")
+    code, out, err = room.validate("others.cu")
+    same((code, err), (0, ""))
+    assert "warning" not in out and "info" not in out, out
+    room.kernel("unnamed", others + GOOD.replace("scale", "other"), kernel="small")
+    code, out, _ = room.validate("unnamed.cu")
+    same(code, 1)
+    holds(out, r"a block of \d+ threads is more than the 32 that small's")
 
 
 def a_kernel_that_does_not_end_is_a_timeout(room):
@@ -170,6 +194,7 @@ def what_a_gpu_measures_has_lines_and_bars(room):
 
 TESTS = [a_right_kernel_is_status_0, wrong_elements_have_bars_and_a_seed_that_repeats_them,
          a_finding_has_its_line_and_caret, what_does_not_compile_or_run_is_status_1,
+         what_other_kernels_of_the_file_lack_is_not_told,
          a_kernel_that_does_not_end_is_a_timeout, what_cannot_be_asked_is_status_2,
          what_a_gpu_measures_has_lines_and_bars]
 

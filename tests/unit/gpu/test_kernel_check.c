@@ -600,6 +600,31 @@ Test(kernel_check, kernels_of_headers_that_nothing_asks_for, .timeout = 60) {
     check_room_close(&room);
 }
 
+/* Constants that host code alone uses are not unused; what nobody uses is, and so is a
+ * variable of a kernel that has the name of one of the host's. */
+Test(kernel_check, what_host_code_uses_is_not_unused, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    check_room_open(&room, NULL);
+    check_room_write(&room, "sizes.cuh", "#pragma once\nstatic const int LANES = 32;\n");
+    check_room_write(&room, "k.cu",
+                     "#include \"sizes.cuh\"\n"
+                     "constexpr int HOSTS = 3;\n"
+                     "static const int NOBODYS = 4;\n"
+                     "namespace n { const float inside = 2; }\n"
+                     "extern \"C\" { static const int linked = 1; }\n"
+                     "struct S { int x; };\n"
+                     "__global__ void k(int *x) { int HOSTS; *x = 1; }\n"
+                     "int main() { return HOSTS + LANES + n::inside + linked; }\n");
+    autojson *result = check_room_check(&room, json_pack("{s:s}", "path", "k.cu"));
+    autofree char *report = report_of(result);
+    const json_t *findings = json_object_get(result, "diagnostics");
+    cr_assert_eq(json_array_size(findings), 2, "%s", report);
+    cr_expect_eq(json_get_integer(diagnostic(result, 0), "line", 0), 3, "%s", report);
+    cr_expect_eq(json_get_integer(diagnostic(result, 1), "line", 0), 7, "%s", report);
+    check_room_close(&room);
+}
+
 #define SCRIPT                                                                           \
     "a = RawKernel(r'''\n"                                                               \
     "__device__ int one(int x) { return x + 1; }\n"                                      \
