@@ -63,7 +63,9 @@ static bool left_find(struct left *left, const struct source_file *file,
                       const json_t *compiled, bool templates) {
     *left = (struct left){.file = file, .compiled = compiled, .templates = templates};
     left->names = (struct buf)BUF_INIT(2048);
-    host_code_scan(file->text, file->len, &left->code);
+    if (memmem(file->text, file->len, "__global__", 10)) { /* else it is not worth it */
+        host_code_scan(file->text, file->len, &left->code);
+    }
     for (size_t i = 0; i < left->code.kernel_count; i++) {
         if (is_left(left, &left->code.kernels[i])) {
             left_add(left, &left->code.kernels[i]);

@@ -29,9 +29,9 @@ static json_t *answer_new(const char *outcome, json_t *diagnostics) {
 }
 
 static json_t *error_new(const char *message, json_int_t line, json_int_t column) {
-    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I}", "source", "nvrtc", "severity",
-                     "error", "message", message, "file", "k.cu", "line", line, "column",
-                     column);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "source", "nvrtc", "code",
+                     "177", "severity", "error", "message", message, "file", "k.cu",
+                     "line", line, "column", column);
 }
 
 /* Figures beyond every bound neither overflow nor lead out of the text. */
@@ -45,12 +45,15 @@ Test(check_result, absurd_figures_do_no_harm) {
         "namespace \"\" has no member \"\"",
         "attribute \"__global__\" does not apply here",
         "expected a \"}\"",
+        "variable \"x\" was declared but never referenced",
+        "variable \"",
     };
     static const json_int_t figures[] = {INT64_MIN, INT32_MIN, -1,        0,
                                          1,         2,         INT32_MAX, INT64_MAX};
     for (size_t i = 0; i < ARRAY_LEN(messages) * ARRAY_LEN(figures); i++) {
         struct check_input input;
         input_open(&input, "const int x = 1;\nvoid f() { x = 2 \n");
+        input.host_left_out = true;
         json_int_t figure = figures[i % ARRAY_LEN(figures)];
         autojson *answer = answer_new("rejected", json_array());
         json_t *list = json_object_get(answer, "diagnostics");
