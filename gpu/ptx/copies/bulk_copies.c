@@ -15,8 +15,9 @@
 
 unsigned
 bulk_race_kind(const struct bulk_copy *c) { /* reductions are atomic by element */
-    return bulk_reduces(c) ? RACE_READ | RACE_WRITE | RACE_ATOMIC | RACE_STRONG
-                           : RACE_WRITE;
+    return bulk_reduces(c)
+               ? RACE_READ | RACE_WRITE | RACE_ATOMIC | RACE_STRONG | RACE_BLIND
+               : RACE_WRITE;
 }
 
 /* ---- arriving ---- */

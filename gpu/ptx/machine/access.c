@@ -319,7 +319,7 @@ static bool access_init(const struct ptx_instruction *i, struct access *a) {
     a->acquire = ptx_has(i, PTX_M_ACQUIRE) || ptx_has(i, PTX_M_VOLATILE);
     a->release = ptx_has(i, PTX_M_RELEASE) || ptx_has(i, PTX_M_VOLATILE);
     a->polls = is_ordered(i);
-    a->race = (uint8_t)race_kind_of(i, a->is_store ? RACE_WRITE : RACE_READ);
+    a->race = (uint16_t)race_kind_of(i, a->is_store ? RACE_WRITE : RACE_READ);
     unsigned size = (unsigned)a->bytes * a->count;
     return a->bytes > 0 && a->bytes <= 16 && (a->bytes & (a->bytes - 1)) == 0 &&
            a->count <= 8 && (a->count & (a->count - 1)) == 0 && size <= 32 &&

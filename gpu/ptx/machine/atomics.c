@@ -404,19 +404,17 @@ static bool atomic_init(const struct ptx_instruction *i, struct access *a) {
     a->watched = step_atomic;
     a->compares = op == ATOMIC_MIN || op == ATOMIC_MAX || op == ATOMIC_CAS;
     a->race =
-        (uint8_t)race_kind_of(i, RACE_READ | RACE_WRITE | RACE_ATOMIC | RACE_STRONG);
+        (uint16_t)race_kind_of(i, RACE_READ | RACE_WRITE | RACE_ATOMIC | RACE_STRONG);
     bool place = a->space == PTX_GENERIC || a->space == PTX_GLOBAL ||
                  a->space == PTX_SHARED || a->space == PTX_SHARED_CLUSTER;
     return place && a->count <= 8 && a->bytes * a->count <= 16 && atomic_exists(a);
 }
 
 /* Does the result depend on the order in which blocks come? */
-static bool order_matters(const struct lowering *l, const struct access *a,
-                          const struct ptx_operand *result) {
+static bool order_matters(const struct access *a, bool used) {
     if (a->space == PTX_SHARED || a->space == PTX_SHARED_CLUSTER) {
         return false;
     }
-    bool used = result && lower_is_register_read(l, result);
     return used || ptx_type_float(a->type) || a->operation >= ATOMIC_EXCH ||
            a->operation == ATOMIC_INC || a->operation == ATOMIC_DEC ||
            a->type == PTX_F16X2 || a->type == PTX_BF16X2;
@@ -468,7 +466,10 @@ enum lower_answer lower_atomic(struct lowering *l, const struct ptx_instruction 
         c = lower_source(l, i, lower_operand(l, i, first + 2), a.bytes,
                          (enum ptx_type)a.type);
     }
-    l->program->order_sensitive |= order_matters(l, &a, result);
+    bool used = result &&
+                (result->kind == PTX_OPERAND_VECTOR || lower_is_register_read(l, result));
+    a.race |= used ? 0 : RACE_BLIND;
+    l->program->order_sensitive |= order_matters(&a, used);
     uint32_t vector = lower_add_vector(l, &v), extra = lower_add_access(l, &a);
     struct step *s = lower_step(l, i, step_atomic, true);
     s->src[0] = base;

@@ -16,7 +16,7 @@ struct access {
     bool is_atomic;
     bool compares;         /* an atomic minimum, maximum or compare-and-swap */
     bool acquire, release; /* fences after, before */
-    uint8_t race;          /* enum race_kind */
+    uint16_t race;         /* enum race_kind */
     step_run *watched;     /* the step's own handler, if races are looked for in it */
     step_run *noted;       /* beneath that, where stores are noted (proxy.h) */
     bool polls;            /* volatile, acquire, relaxed: may be part of a spin wait */

@@ -38,6 +38,8 @@ enum race_kind { /* bits */
                  RACE_RELEASE = 64,
                  RACE_FENCED =
                      128, /* a plain store, with a fence somewhere in front of it */
+                 RACE_BLIND = 256, /* an atomic whose old value nobody reads: it does
+                                      not tell what came before */
 };
 
 /* ---- accesses ---- */

@@ -1,194 +1,10 @@
 /* Accesses: what they race with, and the traces that they leave. */
 #include "base/mem.h"
 #include "gpu/ptx/machine/access.h"
-#include "gpu/ptx/race/race_state.h"
+#include "gpu/ptx/race/race_cells.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* ---- one access of some lanes ---- */
-
-enum verdict { VERDICT_ORDERED, VERDICT_LANES, VERDICT_RACE };
-
-struct look {
-    struct warp *warp;
-    const struct step *step;
-    struct block *owner; /* NULL: global */
-    unsigned kind, bytes;
-    struct race_events *events;
-    struct race_shadow *shadow;
-    const uint8_t *host; /* what the shadow is of */
-    uint64_t base;       /* address of its first byte */
-    uint32_t id;         /* of this access */
-    uint32_t judged;     /* the event of the last verdict */
-    enum verdict verdict;
-    uint32_t copy; /* stamp of the copy that accesses, 0: the warp itself */
-};
-
-static const struct race_event *event_of(const struct look *k, uint32_t cell) {
-    return &k->events->items[(cell >> RACE_LANE_BITS) - k->events->first];
-}
-
-static bool is_over(const struct look *k, uint32_t cell) {
-    return cell >> RACE_LANE_BITS < k->events->first;
-}
-
-static enum verdict judge(const struct look *k, const struct race_event *e) {
-    const struct warp *w = k->warp;
-    const struct race_block *b = w->block->race;
-    if (race_of(w)->coarse || (k->copy && e->stamp == k->copy)) {
-        return VERDICT_ORDERED;
-    }
-    if (e->block != (uint32_t)w->block->number) {
-        const struct race_clocks *c =
-            race_know_find(race_of(w), w->race->foreign, e->block);
-        return c && e->stamp <= c->t[e->agent] ? VERDICT_ORDERED : VERDICT_RACE;
-    }
-    if (e->agent < RACE_COPIES && e->stamp <= b->synced) {
-        return VERDICT_ORDERED;
-    }
-    if (e->agent == w->index) {
-        return VERDICT_LANES;
-    }
-    return e->stamp <= w->race->known[e->agent] ? VERDICT_ORDERED : VERDICT_RACE;
-}
-
-static bool lanes_ordered(const struct race_warp *x, const struct race_event *e,
-                          unsigned other, unsigned lane) {
-    return other == lane || e->stamp <= x->all[lane] ||
-           ((x->mask[lane] >> other & 1) && e->stamp <= x->part[lane]);
-}
-
-static inline bool is_ordered(struct look *k, uint32_t cell, unsigned lane) {
-    if (is_over(k, cell)) {
-        return true;
-    }
-    const struct race_event *e = event_of(k, cell);
-    uint32_t id = cell >> RACE_LANE_BITS;
-    if (id != k->judged) {
-        k->judged = id;
-        k->verdict = judge(k, e);
-    }
-    return k->verdict == VERDICT_ORDERED ||
-           (k->verdict == VERDICT_LANES &&
-            lanes_ordered(k->warp->race, e, cell % WARP_LANES, lane));
-}
-
-/* Two strong accesses do not race when each is within the other's scope. */
-static bool both_strong(const struct look *k, const struct race_event *e) {
-    unsigned both = k->kind & e->kind, any = k->kind | e->kind;
-    return (both & RACE_STRONG) &&
-           (!(any & RACE_BLOCK_SCOPE) || e->block == (uint32_t)k->warp->block->number);
-}
-
-static void look_tell(const struct look *k, uint32_t cell, unsigned lane, uint64_t offset,
-                      const uint8_t *value) {
-    const struct race_event *e = event_of(k, cell);
-    const struct race_warp *x = k->warp->race;
-    unsigned other = cell % WARP_LANES;
-    if (both_strong(k, e)) {
-        return;
-    }
-    bool writes = (k->kind & RACE_WRITE) && (e->kind & RACE_WRITE);
-    struct race_conflict c = {
-        .warp = k->warp,
-        .step = k->step,
-        .lane = lane,
-        .bytes = k->bytes,
-        .kind = k->kind,
-        .owner = k->owner,
-        .address = k->base + offset,
-        .other = e,
-        .other_lane = other,
-        .same_value = writes && value && !((k->kind | e->kind) & RACE_ATOMIC) &&
-                      memcmp(k->host + offset, value, k->bytes) == 0,
-        .met = e->block == (uint32_t)k->warp->block->number &&
-               e->agent == k->warp->index && e->stamp <= x->meet[lane] &&
-               e->stamp <= x->meet[other],
-    };
-    race_tell(&c);
-}
-
-/* Is it ordered after all that is in the cells? */
-static inline bool lane_fine(struct look *k, unsigned lane, uint64_t offset) {
-    const struct race_shadow *s = k->shadow;
-    bool reads = (k->kind & RACE_WRITE) && s->read[0];
-    uint64_t first = offset >> s->grain, last = (offset + k->bytes - 1) >> s->grain;
-    for (uint64_t u = first; u <= last; u++) {
-        if (!is_ordered(k, s->write[u], lane) ||
-            (reads && (!is_ordered(k, s->read[0][u], lane) ||
-                       !is_ordered(k, s->read[1][u], lane)))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Does the lane's access race with what is in the cells? */
-static void lane_check(struct look *k, unsigned lane, uint64_t offset,
-                       const uint8_t *value) {
-    const struct race_shadow *s = k->shadow;
-    uint64_t first = offset >> s->grain, last = (offset + k->bytes - 1) >> s->grain;
-    for (uint64_t u = first; u <= last; u++) {
-        uint32_t cells[3] = {s->write[u], 0, 0};
-        unsigned count = 1;
-        if ((k->kind & RACE_WRITE) && s->read[0]) {
-            cells[1] = s->read[0][u];
-            cells[2] = s->read[1][u];
-            count = 3;
-        }
-        for (unsigned c = 0; c < count; c++) {
-            if (!is_ordered(k, cells[c], lane)) {
-                look_tell(k, cells[c], lane, offset, value);
-                return;
-            }
-        }
-    }
-}
-
-/* Is it another warp's: in global memory, another block's? */
-static bool is_apart(const struct look *k, uint32_t a, uint32_t b) {
-    const struct race_event *x = event_of(k, a), *y = event_of(k, b);
-    return x->block != y->block || (k->owner && x->agent != y->agent);
-}
-
-/* A word with two readers apart holds enough: no writer is ordered after both by
- * chance. */
-static inline void read_note(struct look *k, uint64_t u, unsigned lane) {
-    uint32_t *one = &k->shadow->read[0][u], *two = &k->shadow->read[1][u];
-    uint32_t cell = k->id << RACE_LANE_BITS | lane;
-    bool over_two = is_over(k, *two);
-    if ((*one ^ cell) >> RACE_LANE_BITS == 0) {
-        *two = over_two && *one % WARP_LANES != lane ? cell : *two;
-        return;
-    }
-    bool over_one = is_over(k, *one);
-    if ((!over_one && !over_two && (*two & RACE_APART)) ||
-        (*two ^ cell) >> RACE_LANE_BITS == 0) {
-        return;
-    }
-    if (over_one || is_ordered(k, *one, lane)) {
-        *one = cell;
-        *two = over_two ? 0 : (*two & ~RACE_APART);
-    } else if (over_two || is_ordered(k, *two, lane) || is_apart(k, *one, cell)) {
-        *two = cell | (is_apart(k, *one, cell) ? RACE_APART : 0);
-    }
-}
-
-static inline void lane_note(struct look *k, unsigned lane, uint64_t offset) {
-    const struct race_shadow *s = k->shadow;
-    uint64_t first = offset >> s->grain, last = (offset + k->bytes - 1) >> s->grain;
-    for (uint64_t u = first; u <= last; u++) {
-        if (k->kind & RACE_WRITE) {
-            s->write[u] = k->id << RACE_LANE_BITS | lane;
-            if (s->read[0]) {
-                s->read[0][u] = s->read[1][u] = 0;
-            }
-        } else {
-            read_note(k, u, lane);
-        }
-    }
-}
 
 /* ---- where the bytes are ---- */
 
@@ -266,7 +82,10 @@ static bool look_open(struct look *k, uint64_t address) {
 static void note_one(struct look *k, unsigned lane, uint64_t address,
                      const uint8_t *value) {
     if (look_open(k, address)) {
-        lane_check(k, lane, address - k->base, value);
+        race_check(k, lane, address - k->base, value);
+        if (race_keeps(k)) {
+            race_keep(k, lane, address - k->base);
+        }
         lane_note(k, lane, address - k->base);
     }
 }
@@ -367,7 +186,7 @@ static void look_each(struct look *k, const struct lanes *x) {
             if (stores) {
                 lane_value(k, x, lane, value);
             }
-            lane_check(k, lane, x->addresses[lane] - k->base, stores ? value : NULL);
+            race_check(k, lane, x->addresses[lane] - k->base, stores ? value : NULL);
             seen |= 1u << lane;
         }
     }
@@ -379,6 +198,9 @@ static void look_each(struct look *k, const struct lanes *x) {
         uint64_t offset = x->addresses[lane] - k->base;
         if (stores && done) {
             check_lanes(k, x, done, lane, offset);
+        }
+        if (race_keeps(k)) {
+            race_keep(k, lane, offset);
         }
         lane_note(k, lane, offset);
         done |= 1u << lane;
@@ -449,6 +271,10 @@ static void look_lanes(struct look *k, const struct lanes *x) {
     if (!look_all(k, x)) {
         look_each(k, x);
         return;
+    }
+    for (uint32_t m = race_keeps(k) ? x->mask : 0; m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(m);
+        race_keep(k, lane, x->addresses[lane] - k->base);
     }
     bool stores = !(k->kind & RACE_READ);
     uint32_t mask = k->kind & RACE_WRITE ? x->mask : lanes_new(k, x);

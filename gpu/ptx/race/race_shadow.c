@@ -62,7 +62,8 @@ void race_shadow_finish(struct race_shadow *s) {
     free(s->write);
     free(s->read[0]);
     free(s->read[1]);
-    s->write = s->read[0] = s->read[1] = NULL;
+    free(s->other);
+    s->write = s->read[0] = s->read[1] = s->other = NULL;
     if (s->run) {
         s->run->shadow_bytes -= s->held;
         s->held = 0;
@@ -106,18 +107,30 @@ static bool planes_hold(struct race_run *r, struct race_shadow *s, uint64_t byte
     return true;
 }
 
+static unsigned plane_count(const struct race_shadow *s, bool reads, bool other) {
+    return 1 + (reads || s->read[0] ? 2 : 0) + (other || s->other);
+}
+
+bool race_shadow_other(struct race_run *r, struct race_shadow *s) {
+    uint64_t bytes = cell_count(s) * sizeof *s->other;
+    if (!s->other && planes_hold(r, s, plane_count(s, false, true) * bytes)) {
+        s->other = calloc(1, bytes);
+    }
+    return s->other;
+}
+
 static bool shadow_refine(struct race_run *r, struct race_shadow *s, unsigned grain) {
     unsigned by = s->grain - grain;
     uint64_t count = cell_count(s);
     struct race_shadow fine = *s;
     fine.grain = (uint8_t)grain;
     uint64_t room = cell_count(&fine);
-    if (!planes_hold(r, s, (s->read[0] ? 3 : 1) * room * sizeof *s->write)) {
+    if (!planes_hold(r, s, plane_count(s, false, false) * room * sizeof *s->write)) {
         return false;
     }
-    uint32_t **planes[] = {&s->write, &s->read[0], &s->read[1]};
+    uint32_t **planes[] = {&s->write, &s->read[0], &s->read[1], &s->other};
     bool whole = true;
-    for (unsigned k = 0; k < 3; k++) {
+    for (unsigned k = 0; k < ARRAY_LEN(planes); k++) {
         if (*planes[k]) {
             uint32_t *to = plane_refine(*planes[k], count, by, room);
             free(*planes[k]);
@@ -131,9 +144,11 @@ static bool shadow_refine(struct race_run *r, struct race_shadow *s, unsigned gr
 
 static void shadow_clear(struct race_shadow *s) {
     uint64_t bytes = cell_count(s) * sizeof *s->write;
-    memset(s->write, 0, bytes);
-    for (unsigned k = 0; k < 2 && s->read[k]; k++) {
-        memset(s->read[k], 0, bytes);
+    uint32_t *planes[] = {s->write, s->read[0], s->read[1], s->other};
+    for (unsigned k = 0; k < ARRAY_LEN(planes); k++) {
+        if (planes[k]) {
+            memset(planes[k], 0, bytes);
+        }
     }
 }
 
@@ -146,7 +161,7 @@ bool race_shadow_prepare(struct race_run *r, struct race_shadow *s,
     uint64_t bytes = cell_count(s) * sizeof *s->write;
     bool more = reads && !s->read[0];
     if (!s->write || more) {
-        if (!planes_hold(r, s, bytes * (reads || s->read[0] ? 3 : 1))) {
+        if (!planes_hold(r, s, bytes * plane_count(s, reads, false))) {
             return false;
         }
         s->write = s->write ? s->write : calloc(1, bytes);

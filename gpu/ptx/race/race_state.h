@@ -19,8 +19,8 @@
 struct race_event {
     const struct step *step;
     uint32_t stamp, block, function;
-    uint8_t agent, kind;
-    uint16_t size; /* race_size */
+    uint8_t agent, kind; /* without RACE_BLIND */
+    uint16_t size;       /* race_size */
 };
 /* Bytes of an access in 16 bits: from 32 KiB on, which only copies have, in sixteens. */
 #define RACE_SIXTEENS 0x8000u
@@ -47,6 +47,8 @@ struct race_events {
  * since the last write two are kept, of different blocks or warps if there are such. */
 struct race_shadow {
     uint32_t *write, *read[2]; /* NULL: nothing yet */
+    uint32_t *other;           /* NULL: nothing yet. A strong write of another warp or
+                                  block in front of the last one, which was blind to it */
     uint64_t bytes;            /* that it stands for */
     uint64_t held;             /* bytes of the planes, counted in */
     struct race_run *run;
@@ -147,6 +149,8 @@ void race_shadow_finish(struct race_shadow *s);
 /* Cells of at most 1 << grain bytes in the planes asked for; false: no memory. */
 bool race_shadow_prepare(struct race_run *r, struct race_shadow *s,
                          const struct race_events *e, unsigned grain, bool reads);
+/* The plane `other` is there; false: no memory. */
+bool race_shadow_other(struct race_run *r, struct race_shadow *s);
 
 /* race_know.c: references are counted; NULL knows nothing. */
 struct race_know *race_know_ref(struct race_know *k);

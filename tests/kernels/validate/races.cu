@@ -103,3 +103,18 @@ extern "C" __global__ void count_then_read(const int *x, int *out) {
     // missing: __syncthreads();
     out[threadIdx.x] = n;
 }
+
+// Each block adds its sums to those of all, the last one rounds them: its own additions are the last ones to
+// each sum, and say nothing of the others'.
+extern "C" __global__ void add_up(const float *x, float *sum, unsigned *count, float *out) {
+    __shared__ bool last;
+    int t = threadIdx.x;
+    atomicAdd(&sum[t], x[blockIdx.x * blockDim.x + t]);
+    // missing: __threadfence();
+    __syncthreads();
+    if (t == 0)
+        last = atomicAdd(count, 1) == gridDim.x - 1;
+    __syncthreads();
+    if (last)
+        out[t] = rintf(sum[t]);
+}

@@ -255,6 +255,62 @@ Test(ptx_race, the_last_block_knows_by_fence_and_counter) {
     expect_race(LAST("membar.cta;\n"), 4, 32, "global_race", "error", "two blocks");
 }
 
+/* All add to one word, in the last block too: its own addition is the last and hides no
+ * others. The ticket is read, so who drew the last one has seen all before, and may set
+ * the counter back. */
+#define ADD_UP(add, fence)                                                               \
+    HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret;\n" add fence                                 \
+         "atom.global.add.u32 %r2, [%o+4096], 1; setp.ne.u32 %p1, %r2, 3; @%p1 ret;\n"   \
+         "ld.global.u32 %r3, [%o]; st.global.u32 [%o+2048], %r3;\n"                      \
+         "st.global.u32 [%o+4096], 0;\n" END
+
+Test(ptx_race, an_own_atomic_hides_no_others) {
+    static const char *const adds[] = {ADD_UP("red.global.add.u32 [%o], %b;\n", ""),
+                                       ADD_UP("atom.global.add.u32 %r5, [%o], %b;\n", ""),
+                                       ADD_UP("st.volatile.global.u32 [%o], %b;\n", "")};
+    for (unsigned k = 0; k < ARRAY_LEN(adds); k++) {
+        expect_race(adds[k], 4, 32, "global_race", "error", "read after write");
+    }
+    expect_quiet(ADD_UP("red.global.add.u32 [%o], %b;\n", "membar.gl;\n"), 4, 32);
+    expect_quiet(ADD_UP("atom.global.add.u32 %r5, [%o], %b;\n", "membar.gl;\n"), 4, 32);
+    expect_quiet(ADD_UP("st.volatile.global.u32 [%o], %b;\n", "membar.gl;\n"), 4, 32);
+    /* What the sum was is known to who has read it. */
+    expect_quiet(HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret;\n"
+                      "atom.global.add.u32 %r2, [%o], 1; setp.ne.u32 %p1, %r2, 3;\n"
+                      "@%p1 ret; st.global.u32 [%o], 0;\n" END,
+                 4, 32);
+    /* So it is to who has waited for it. */
+    expect_quiet(HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret; red.global.add.u32 [%o], 1;\n"
+                      "setp.ne.u32 %p1, %b, 3; @%p1 ret;\n"
+                      "WAIT: ld.volatile.global.u32 %r2, [%o]; setp.ne.u32 %p2, %r2, 4;\n"
+                      "@%p2 bra WAIT; st.global.u32 [%o], 0;\n" END,
+                 4, 32);
+}
+
+/* The same of the warps of a block. */
+#define ADD_UP_WARPS(fence)                                                              \
+    HEAD "setp.ne.u32 %p0, %t, 0; @!%p0 st.shared.v2.u32 [%a], {%b, %b}; bar.sync 0;\n"  \
+         "setp.ne.u32 %p0, %l, 0; @%p0 ret; red.shared.add.u32 [%a], %w;\n" fence        \
+         "atom.shared.add.u32 %r2, [%a+4], 1; setp.ne.u32 %p1, %r2, 3; @%p1 ret;\n"      \
+         "ld.shared.u32 %r3, [%a]; st.global.u32 [%o], %r3;\n" END
+
+Test(ptx_race, an_own_atomic_hides_no_other_warps) {
+    expect_quiet(ADD_UP_WARPS("membar.cta;\n"), 1, 128);
+    expect_race(ADD_UP_WARPS(""), 1, 128, "race", "error", "no barrier");
+}
+
+/* Block 2 knows neither of the addition of block 0, which is no race, nor of the plain
+ * load that block 1 put behind it. */
+Test(ptx_race, an_atomic_in_front_hides_no_plain_load) {
+    expect_race(HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret; setp.eq.u32 %p1, %b, 1;\n"
+                     "@%p1 bra LOOK; red.global.add.u32 [%o], 1;\n"
+                     "membar.gl; red.global.add.u32 [%o+64], 1; ret;\n"
+                     "LOOK: ld.acquire.gpu.global.u32 %r2, [%o+64];\n"
+                     "setp.eq.u32 %p2, %r2, 0; @%p2 bra LOOK;\n"
+                     "ld.global.u32 %r3, [%o]; st.global.u32 [%o+128], %r3;\n" END,
+                3, 32, "global_race", "error", "write after read");
+}
+
 /* Block 0 hands a word to block 1 by a flag. */
 #define HAND(store, load)                                                                \
     HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret; setp.ne.u32 %p1, %b, 0; @%p1 bra TAKE;\n"    \

@@ -1,0 +1,107 @@
+/* What an access races with in its cells. */
+#include "gpu/ptx/race/race_cells.h"
+
+#include <string.h>
+
+/* Two strong accesses do not race when each is within the other's scope. */
+static bool both_strong(const struct look *k, const struct race_event *e) {
+    unsigned both = k->kind & e->kind, any = k->kind | e->kind;
+    return (both & RACE_STRONG) &&
+           (!(any & RACE_BLOCK_SCOPE) || e->block == (uint32_t)k->warp->block->number);
+}
+
+/* False: no race, both are strong. */
+static bool look_tell(const struct look *k, uint32_t cell, unsigned lane, uint64_t offset,
+                      const uint8_t *value) {
+    const struct race_event *e = event_of(k, cell);
+    const struct race_warp *x = k->warp->race;
+    unsigned other = cell % WARP_LANES;
+    if (both_strong(k, e)) {
+        return false;
+    }
+    bool writes = (k->kind & RACE_WRITE) && (e->kind & RACE_WRITE);
+    struct race_conflict c = {
+        .warp = k->warp,
+        .step = k->step,
+        .lane = lane,
+        .bytes = k->bytes,
+        .kind = k->kind,
+        .owner = k->owner,
+        .address = k->base + offset,
+        .other = e,
+        .other_lane = other,
+        .same_value = writes && value && !((k->kind | e->kind) & RACE_ATOMIC) &&
+                      memcmp(k->host + offset, value, k->bytes) == 0,
+        .met = e->block == (uint32_t)k->warp->block->number &&
+               e->agent == k->warp->index && e->stamp <= x->meet[lane] &&
+               e->stamp <= x->meet[other],
+    };
+    race_tell(&c);
+    return true;
+}
+
+void race_check(struct look *k, unsigned lane, uint64_t offset, const uint8_t *value) {
+    const struct race_shadow *s = k->shadow;
+    uint64_t first = offset >> s->grain, last = (offset + k->bytes - 1) >> s->grain;
+    for (uint64_t u = first; u <= last; u++) {
+        bool reads = (k->kind & RACE_WRITE) && s->read[0], kept = race_meets_kept(k);
+        uint32_t cells[] = {s->write[u], kept ? s->other[u] : 0,
+                            reads ? s->read[0][u] : 0, reads ? s->read[1][u] : 0};
+        for (unsigned c = 0; c < ARRAY_LEN(cells); c++) {
+            if (!is_ordered(k, cells[c], lane) &&
+                look_tell(k, cells[c], lane, offset, value)) {
+                return;
+            }
+        }
+    }
+}
+
+/* ---- writes that do not know of each other ---- */
+
+/* Another warp's that nothing orders before this access. */
+static bool is_loose(struct look *k, uint32_t cell, unsigned lane) {
+    if (is_ordered(k, cell, lane)) {
+        return false;
+    }
+    const struct race_event *x = event_of(k, cell),
+                            *own = event_of(k, k->id << RACE_LANE_BITS);
+    return x->block != own->block || x->agent != own->agent;
+}
+
+static bool is_foreign(const struct look *k, uint32_t cell) {
+    return event_of(k, cell)->block != (uint32_t)k->warp->block->number;
+}
+
+/* Of the two that a blind write is to hide, the one to keep: rather another block's. */
+static uint32_t kept_of(struct look *k, uint32_t last, uint32_t before, unsigned lane) {
+    if (is_over(k, last)) {
+        return 0;
+    }
+    bool loose = is_loose(k, before, lane);
+    if (loose && (is_foreign(k, before) || !is_foreign(k, last))) {
+        return before;
+    }
+    return is_loose(k, last, lane) ? last : loose ? before : 0;
+}
+
+void race_keep(struct look *k, unsigned lane, uint64_t offset) {
+    struct race_shadow *s = k->shadow;
+    uint64_t first = offset >> s->grain, last = (offset + k->bytes - 1) >> s->grain;
+    bool blind = is_blind(k->kind), sees = k->kind & (RACE_WRITE | RACE_STRONG);
+    for (uint64_t u = first; u <= last; u++) {
+        uint32_t before = s->other ? s->other[u] : 0;
+        uint32_t kept = blind ? kept_of(k, s->write[u], before, lane) : sees ? 0 : before;
+        if (kept != before && (s->other || race_shadow_other(race_of(k->warp), s))) {
+            s->other[u] = kept;
+        }
+    }
+}
+
+bool race_is_after_kept(struct look *k, uint64_t first, uint64_t last, unsigned lane) {
+    for (uint64_t u = first; u <= last; u++) {
+        if (!is_ordered(k, k->shadow->other[u], lane)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,155 @@
+#pragma once
+/* race_cells: one access and the cells of its bytes (race_state.h): what it meets there,
+ * and what it leaves. Private to race_look.c, which does it for every access of a warp;
+ * so the short ways are inline. */
+#include "gpu/ptx/race/race_state.h"
+
+enum verdict { VERDICT_ORDERED, VERDICT_LANES, VERDICT_RACE };
+
+struct look {
+    struct warp *warp;
+    const struct step *step;
+    struct block *owner; /* NULL: global */
+    unsigned kind, bytes;
+    struct race_events *events;
+    struct race_shadow *shadow;
+    const uint8_t *host; /* what the shadow is of */
+    uint64_t base;       /* address of its first byte */
+    uint32_t id;         /* of this access */
+    uint32_t judged;     /* the event of the last verdict */
+    enum verdict verdict;
+    uint32_t copy; /* stamp of the copy that accesses, 0: the warp itself */
+};
+
+/* Does the lane's access race with what is in the cells? */
+void race_check(struct look *k, unsigned lane, uint64_t offset, const uint8_t *value);
+/* In front of what an access leaves: one write of others that a blind one would hide
+ * stays known, until somebody has seen it. */
+void race_keep(struct look *k, unsigned lane, uint64_t offset);
+/* Is it ordered after the writes that were kept? */
+bool race_is_after_kept(struct look *k, uint64_t first, uint64_t last, unsigned lane);
+
+/* A strong write that does not see what was there. Who has read a place by a strong
+ * access, in an atomic operation too, has seen who wrote it before: those are ordered
+ * before what it does next ("observation order"). */
+static inline bool is_blind(unsigned kind) {
+    return (kind & RACE_STRONG) && (kind & (RACE_READ | RACE_BLIND)) != RACE_READ;
+}
+
+static inline bool race_keeps(const struct look *k) {
+    return k->shadow->other || is_blind(k->kind);
+}
+
+/* Does what was kept matter? It is strong. */
+static inline bool race_meets_kept(const struct look *k) {
+    return k->shadow->other && !(k->kind & RACE_STRONG);
+}
+
+static inline const struct race_event *event_of(const struct look *k, uint32_t cell) {
+    return &k->events->items[(cell >> RACE_LANE_BITS) - k->events->first];
+}
+
+static inline bool is_over(const struct look *k, uint32_t cell) {
+    return cell >> RACE_LANE_BITS < k->events->first;
+}
+
+/* But for lanes of the warp itself. */
+static inline enum verdict race_judge(const struct look *k, const struct race_event *e) {
+    const struct warp *w = k->warp;
+    const struct race_block *b = w->block->race;
+    if (race_of(w)->coarse || (k->copy && e->stamp == k->copy)) {
+        return VERDICT_ORDERED;
+    }
+    if (e->block != (uint32_t)w->block->number) {
+        const struct race_clocks *c =
+            race_know_find(race_of(w), w->race->foreign, e->block);
+        return c && e->stamp <= c->t[e->agent] ? VERDICT_ORDERED : VERDICT_RACE;
+    }
+    if (e->agent < RACE_COPIES && e->stamp <= b->synced) {
+        return VERDICT_ORDERED;
+    }
+    if (e->agent == w->index) {
+        return VERDICT_LANES;
+    }
+    return e->stamp <= w->race->known[e->agent] ? VERDICT_ORDERED : VERDICT_RACE;
+}
+
+static inline bool lanes_ordered(const struct race_warp *x, const struct race_event *e,
+                                 unsigned other, unsigned lane) {
+    return other == lane || e->stamp <= x->all[lane] ||
+           ((x->mask[lane] >> other & 1) && e->stamp <= x->part[lane]);
+}
+
+static inline bool is_ordered(struct look *k, uint32_t cell, unsigned lane) {
+    if (is_over(k, cell)) {
+        return true;
+    }
+    const struct race_event *e = event_of(k, cell);
+    uint32_t id = cell >> RACE_LANE_BITS;
+    if (id != k->judged) {
+        k->judged = id;
+        k->verdict = race_judge(k, e);
+    }
+    return k->verdict == VERDICT_ORDERED ||
+           (k->verdict == VERDICT_LANES &&
+            lanes_ordered(k->warp->race, e, cell % WARP_LANES, lane));
+}
+
+/* Is it ordered after all that is in the cells? */
+static inline bool lane_fine(struct look *k, unsigned lane, uint64_t offset) {
+    const struct race_shadow *s = k->shadow;
+    bool reads = (k->kind & RACE_WRITE) && s->read[0];
+    uint64_t first = offset >> s->grain, last = (offset + k->bytes - 1) >> s->grain;
+    for (uint64_t u = first; u <= last; u++) {
+        if (!is_ordered(k, s->write[u], lane) ||
+            (reads && (!is_ordered(k, s->read[0][u], lane) ||
+                       !is_ordered(k, s->read[1][u], lane)))) {
+            return false;
+        }
+    }
+    return !race_meets_kept(k) || race_is_after_kept(k, first, last, lane);
+}
+
+/* Is it another warp's: in global memory, another block's? */
+static inline bool is_apart(const struct look *k, uint32_t a, uint32_t b) {
+    const struct race_event *x = event_of(k, a), *y = event_of(k, b);
+    return x->block != y->block || (k->owner && x->agent != y->agent);
+}
+
+/* A word with two readers apart holds enough: no writer is ordered after both by
+ * chance. */
+static inline void read_note(struct look *k, uint64_t u, unsigned lane) {
+    uint32_t *one = &k->shadow->read[0][u], *two = &k->shadow->read[1][u];
+    uint32_t cell = k->id << RACE_LANE_BITS | lane;
+    bool over_two = is_over(k, *two);
+    if ((*one ^ cell) >> RACE_LANE_BITS == 0) {
+        *two = over_two && *one % WARP_LANES != lane ? cell : *two;
+        return;
+    }
+    bool over_one = is_over(k, *one);
+    if ((!over_one && !over_two && (*two & RACE_APART)) ||
+        (*two ^ cell) >> RACE_LANE_BITS == 0) {
+        return;
+    }
+    if (over_one || is_ordered(k, *one, lane)) {
+        *one = cell;
+        *two = over_two ? 0 : (*two & ~RACE_APART);
+    } else if (over_two || is_ordered(k, *two, lane) || is_apart(k, *one, cell)) {
+        *two = cell | (is_apart(k, *one, cell) ? RACE_APART : 0);
+    }
+}
+
+static inline void lane_note(struct look *k, unsigned lane, uint64_t offset) {
+    const struct race_shadow *s = k->shadow;
+    uint64_t first = offset >> s->grain, last = (offset + k->bytes - 1) >> s->grain;
+    for (uint64_t u = first; u <= last; u++) {
+        if (k->kind & RACE_WRITE) {
+            s->write[u] = k->id << RACE_LANE_BITS | lane;
+            if (s->read[0]) {
+                s->read[0][u] = s->read[1][u] = 0;
+            }
+        } else {
+            read_note(k, u, lane);
+        }
+    }
+}
