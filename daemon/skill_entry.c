@@ -5,6 +5,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "skills/check/danger.h"
+#include "skills/check/safety_text.h"
 #include "skills/format/skill.h"
 
 #include <ctype.h>
@@ -195,6 +197,13 @@ static bool is_too_large(const struct skill *s) {
     return s->file_count > SKILL_MAX_FILES || s->bytes > SKILL_MAX_BYTES;
 }
 
+/* A host loads what the extension serves and nobody reads a warning. */
+static bool is_dangerous(const struct skill *s) {
+    size_t left = SAFETY_SEARCHED;
+    autojson *danger = danger_look(s, &left);
+    return json_array_size(danger) > 0;
+}
+
 /* Why the extension cannot serve it: everybody's YAML reader must see what ours sees. */
 static const char *unfit(const struct skill *s, const char *base) {
     const struct skill_text *t = &s->text;
@@ -208,6 +217,9 @@ static const char *unfit(const struct skill *s, const char *base) {
         return "it is larger than a skill may be";
     }
     const char *why = unfit_fields(t);
+    if (!why && is_dangerous(s)) {
+        why = "the safety rules hold something against it, which skill/check tells";
+    }
     return why                                            ? why
            : strcmp(t->name, strrchr(base, '/') + 1) != 0 ? "its name is not the URI's"
                                                           : NULL;
@@ -303,6 +315,21 @@ int skill_entry_directory(const char *base, const char *folder, const char *rest
 
 /* --- reading --- */
 
+/* The instructions of a dangerous skill begin with a warning. */
+static void add_warning(const struct skill *s, struct buf *bytes) {
+    size_t left = SAFETY_SEARCHED;
+    autojson *danger = danger_look(s, &left);
+    autobuf marked = BUF_INIT(SKILL_MAX_BYTES + (64u << 10));
+    if (json_array_size(danger)) {
+        danger_warn(&marked, danger);
+        buf_adds(&marked, "\n\n");
+        text_repair(&marked, bytes->data, bytes->len);
+        struct buf plain = *bytes;
+        *bytes = marked;
+        marked = plain;
+    }
+}
+
 static json_t *contents_of(const char *uri, const char *path, const struct buf *bytes) {
     json_t *one = json_pack("{s:s,s:s}", "uri", uri, "mimeType", mime_type(path));
     if (text_is_utf8(bytes->data, bytes->len)) {
@@ -327,6 +354,9 @@ int skill_entry_file(const char *uri, const char *folder, const char *rest, json
     const struct skill_file *file = find_shown(&s, rest);
     rc = file ? skill_read_file(folder, file->path, &bytes, err)
               : err_set(err, -ENOENT, "no file of the skill: %.200s", rest);
+    if (rc == 0 && strcmp(rest, MANIFEST) == 0) {
+        add_warning(&s, &bytes);
+    }
     if (rc == 0) {
         *ret = contents_of(uri, rest, &bytes);
     }

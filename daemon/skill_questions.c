@@ -86,9 +86,10 @@ static void list_work(uv_work_t *work) {
     for (size_t i = 0; i < a->count && bytes < SKILLS_BYTES; i++) {
         json_t *entry = NULL;
         size_t read = 0;
-        /* One that cannot be served, or has gone meanwhile, is left out. */
-        if (skill_entry_read(a->list[i].base, a->list[i].folder, &entry, &read, NULL) ==
-            0) {
+        /* One that cannot be served, or has gone meanwhile, is left out; of a dangerous
+         * one that is known. */
+        if (a->list[i].folder && skill_entry_read(a->list[i].base, a->list[i].folder,
+                                                  &entry, &read, NULL) == 0) {
             json_array_append_new(a->found, entry);
         }
         bytes += read;
@@ -125,8 +126,10 @@ static void list_go(struct asking *a) {
     for (size_t i = 0; i < a->count; i++) {
         const json_t *entry = json_array_get(listing, first + i);
         const char *uri = json_get_string(entry, "uri", "");
+        bool dangerous = json_array_size(json_object_get(entry, "danger")) > 0;
         a->list[i].base = xstrndup(uri, strlen(uri) - strlen(SKILL_MANIFEST));
-        a->list[i].folder = xstrdup(json_get_string(entry, "path", ""));
+        a->list[i].folder =
+            dangerous ? NULL : xstrdup(json_get_string(entry, "path", ""));
     }
     uv_queue_work(daemon_loop(a->serving->daemon), &a->work, list_work, list_done);
 }

@@ -7,6 +7,7 @@
 #include "daemon/skill_entry.h"
 #include "daemon/skill_serving_state.h"
 #include "skills/catalog/catalog.h"
+#include "skills/check/danger.h"
 #include "skills/skills.h"
 
 #include <errno.h>
@@ -115,10 +116,25 @@ static void when_ready(void *data, void (*ready)(void *arg), void *arg) {
 
 /* --- plain resources --- */
 
+/* A warning stands before what the skill says of itself. */
 static json_t *resource_of(const json_t *entry) {
-    return json_pack("{s:O,s:O,s:O,s:s}", "uri", json_object_get(entry, "uri"), "name",
-                     json_object_get(entry, "name"), "description",
-                     json_object_get(entry, "description"), "mimeType", "text/markdown");
+    static const char *const told[] = {"source", "agent", "trusted", "danger"};
+    autobuf description = BUF_INIT(64u << 10);
+    json_t *meta = json_object();
+    danger_warn(&description, json_object_get(entry, "danger"));
+    buf_addf(&description, "%s%s", description.len ? " " : "",
+             json_get_string(entry, "description", ""));
+    for (size_t i = 0; i < ARRAY_LEN(told); i++) {
+        json_t *value = json_object_get(entry, told[i]);
+        if (value) {
+            autofree char *key = xasprintf("upskilld/%s", told[i]);
+            json_object_set(meta, key, value);
+        }
+    }
+    return json_pack("{s:O,s:O,s:o,s:s,s:o}", "uri", json_object_get(entry, "uri"),
+                     "name", json_object_get(entry, "name"), "description",
+                     json_text(description.data, description.len), "mimeType",
+                     "text/markdown", "_meta", meta);
 }
 
 static int list_resources(void *data, const char *cursor, json_t **ret, char **next,

@@ -23,6 +23,7 @@ struct installing {
     char *folder; /* of the skill; NULL for what is removed by name alone */
     char *name;   /* for removing */
     char *source, *root;
+    json_t *about;    /* of catalog_source */
     atomic_bool stop; /* set by the loop: what waits for another process gives up */
     /* The outcome: results, or the first of these that is set. */
     json_t *results, *unsafe;
@@ -151,6 +152,23 @@ static void on_cancel(struct call *call, void *data) {
     atomic_store(&in->stop, true);
 }
 
+/* Each target is told where its text came from. */
+static json_t *result_of(struct installing *in) {
+    size_t i;
+    json_t *target, *hides = json_object_get(in->about, "hides");
+    json_array_foreach(in->results, i, target) {
+        if (in->about) {
+            json_object_set(target, "source", json_object_get(in->about, "source"));
+            json_object_set_new(target, "from", json_clean_z(in->folder));
+        }
+    }
+    json_t *result = json_pack("{s:o}", "results", in->results);
+    if (hides) {
+        json_object_set(result, "hides", hides);
+    }
+    return result;
+}
+
 static void install_done(uv_work_t *work, int status) {
     (void)status;
     struct installing *in = container_of(work, struct installing, work);
@@ -158,7 +176,7 @@ static void install_done(uv_work_t *work, int status) {
         json_decref(in->results);
         call_stopped(in->call);
     } else if (in->results) {
-        call_reply(in->call, json_pack("{s:o}", "results", in->results));
+        call_reply(in->call, result_of(in));
     } else if (in->unsafe) {
         refuse_unsafe(in->call, in->unsafe, in->may_suppress);
     } else if (in->unknown_agent) {
@@ -172,6 +190,7 @@ static void install_done(uv_work_t *work, int status) {
     free(in->name);
     free(in->source);
     free(in->root);
+    json_decref(in->about);
     free(in->unknown_agent);
     free(in);
 }
@@ -209,17 +228,23 @@ static char *name_to_remove(const json_t *params) {
     return xstrdup(base);
 }
 
+static bool is_projects(struct skills *s, const char *folder) {
+    autojson *source = catalog_source(skills_catalog(s), folder);
+    return strcmp(json_get_string(source, "source", ""), "project") == 0;
+}
+
 /* A name finds the copy in an agent's folder first; what is meant is the skill that it
- * was made from, where that is known and still there. */
+ * was made from, where that is known and still there. own: it is written outside the
+ * project, where its skill of that name is not meant. */
 static char *original_folder(struct skills *s, const struct call_origin *origin,
-                             char *folder) {
+                             char *folder, bool own) {
     for (int i = 0; folder && i < MAX_COPIES; i++) {
         struct err err = {0};
         autofree char *source = install_source(folder);
         char *from = source ? skills_find_folder(s, origin, source, &err) : NULL;
         /* A record is a file in a project like others: what has another name is another
          * skill, whatever it says. */
-        if (!from || strcmp(from, folder) == 0 ||
+        if (!from || strcmp(from, folder) == 0 || (own && is_projects(s, from)) ||
             strcmp(path_basename(from), path_basename(folder)) != 0) {
             free(from);
             break;
@@ -231,19 +256,21 @@ static char *original_folder(struct skills *s, const struct call_origin *origin,
 }
 
 static char *find_skill(struct skills *s, struct call *call, const json_t *params,
-                        struct err *err) {
+                        bool own, struct err *err) {
     const char *words = json_get_string(
         params, "uri",
         json_get_string(params, "path", json_get_string(params, "name", "")));
-    char *folder = skills_find_folder(s, call_origin(call), words, err);
-    return strchr(words, '/') ? folder : original_folder(s, call_origin(call), folder);
+    char *folder = own ? skills_find_own_folder(s, call_origin(call), words, err)
+                       : skills_find_folder(s, call_origin(call), words, err);
+    return strchr(words, '/') ? folder
+                              : original_folder(s, call_origin(call), folder, own);
 }
 
 static void start(struct skills *s, struct call *call, const json_t *params,
                   bool removing) {
     struct err err = {0};
-    autofree char *folder = removing ? NULL : find_skill(s, call, params, &err);
     bool at_home = strcmp(json_get_string(params, "scope", "project"), "user") == 0;
+    autofree char *folder = removing ? NULL : find_skill(s, call, params, at_home, &err);
     bool found = removing || folder;
     autofree char *root = found && !at_home ? find_root(call, params, &err) : NULL;
     if (!found || (!root && !at_home)) {
@@ -257,6 +284,7 @@ static void start(struct skills *s, struct call *call, const json_t *params,
     in->remove = removing;
     in->name = removing ? name_to_remove(params) : NULL;
     in->source = folder ? catalog_uri(skills_catalog(s), folder) : NULL;
+    in->about = folder ? catalog_source(skills_catalog(s), folder) : NULL;
     if (folder && !in->source) {
         in->source = xstrdup(folder);
     }

@@ -4,6 +4,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "skills/catalog/catalog.h"
+#include "skills/check/danger.h"
+#include "skills/check/safety_text.h"
 #include "skills/format/skill.h"
 #include "skills/skill_check.operation.h"
 #include "skills/skill_find.operation.h"
@@ -59,6 +61,10 @@ void skills_fail(struct call *call, const struct err *err) {
     if (err->code == -EACCES || err->code == -EXDEV) {
         call_fail(call, CALL_REFUSED, "outside_roots",
                   "name a folder of the workspace, or a known skill", "%s", err->msg);
+    } else if (err->code == -ENOTUNIQ) {
+        call_fail(call, CALL_REFUSED, "project_skill",
+                  "read it first: the project's text would be followed in all projects",
+                  "%s", err->msg);
     } else if (err->code == -ENOENT) {
         call_fail(call, CALL_NOT_FOUND, "unknown_skill",
                   "skill/find searches by task; skill/list shows all", "%s", err->msg);
@@ -125,6 +131,7 @@ struct reading {
     uv_work_t work;
     struct call *call;
     char *folder, *uri;
+    json_t *source; /* of catalog_source */
     bool tests;
     json_t *result;
     struct err err;
@@ -159,7 +166,19 @@ static void add_meta(const struct skill *s, bool tests, json_t *all) {
     }
 }
 
-static json_t *skill_json(const struct skill *s, const char *uri, bool tests) {
+/* Looked at anew: what the index knows may be of a moment ago. */
+static void add_trust(const struct skill *s, const json_t *source, json_t *all) {
+    size_t left = SAFETY_SEARCHED;
+    json_t *danger = danger_look(s, &left);
+    bool own = strcmp(json_get_string(source, "source", ""), "project") != 0;
+    json_object_update(all, (json_t *)(uintptr_t)source);
+    json_object_set_new(all, "trusted",
+                        json_boolean(own && !json_array_size(danger)));
+    json_object_set_new(all, "danger", danger);
+}
+
+static json_t *skill_json(const struct skill *s, const char *uri, const json_t *source,
+                          bool tests) {
     const struct skill_text *t = &s->text;
     json_t *all = json_object();
     const char *name = t->name ? t->name : strrchr(s->folder, '/') + 1;
@@ -168,6 +187,7 @@ static json_t *skill_json(const struct skill *s, const char *uri, bool tests) {
         json_object_set_new(all, "uri", json_string(uri));
     }
     json_object_set_new(all, "path", json_clean_z(s->folder));
+    add_trust(s, source, all);
     if (t->frontmatter) {
         json_object_set(all, "frontmatter", t->frontmatter);
     } else {
@@ -186,7 +206,7 @@ static void read_work(uv_work_t *work) {
     struct reading *r = container_of(work, struct reading, work);
     struct skill skill;
     if (skill_open(&skill, r->folder, true, &r->err) == 0) {
-        r->result = skill_json(&skill, r->uri, r->tests);
+        r->result = skill_json(&skill, r->uri, r->source, r->tests);
         skill_finish(&skill);
     }
 }
@@ -202,6 +222,7 @@ static void read_done(uv_work_t *work, int status) {
     call_unref(r->call);
     free(r->folder);
     free(r->uri);
+    json_decref(r->source);
     free(r);
 }
 
@@ -221,6 +242,7 @@ static void get_go(struct skills *s, struct call *call, const json_t *params) {
     r->call = call_ref(call);
     r->folder = folder;
     r->uri = catalog_uri(skills_catalog(s), folder);
+    r->source = catalog_source(skills_catalog(s), folder);
     r->tests = json_get_bool(params, "tests", false);
     uv_queue_work(call_origin(call)->loop, &r->work, read_work, read_done);
 }

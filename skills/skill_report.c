@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "protocol/finding.h"
+#include "skills/check/danger.h"
 
 #include <string.h>
 
@@ -19,22 +20,69 @@ static void add_cut(struct buf *out, const char *text, size_t max) {
     buf_adds(out, kept < len ? "…" : "");
 }
 
+/* On one line, so that it does not look like more than it is. */
+static void add_line(struct buf *out, const char *text) {
+    size_t from = out->len;
+    text_clean(out, text, strlen(text));
+    for (size_t i = from; i < out->len; i++) {
+        out->data[i] = strchr("\t\n", out->data[i]) ? ' ' : out->data[i];
+    }
+}
+
 static void add_omitted(struct buf *out, size_t count, const char *noun) {
     if (count > MAX_SHOWN) {
         buf_addf(out, "… and %zu more %s\n", count - MAX_SHOWN, noun);
     }
 }
 
+/* --- where a skill comes from --- */
+
+void skill_tell_source(struct buf *out, const json_t *row) {
+    const char *source = json_get_string(row, "source", "");
+    if (strcmp(source, "agent") == 0) {
+        buf_addf(out, "agent %s", json_get_string(row, "agent", ""));
+    } else {
+        buf_adds(out, strcmp(source, "project") == 0 ? "this project" : source);
+    }
+}
+
+static void add_trust(struct buf *out, const json_t *row) {
+    skill_tell_source(out, row);
+    buf_adds(out, json_get_bool(row, "trusted", false) ? "" : ", not trusted");
+}
+
+/* The warning stands in the same line as the name. */
+static void add_danger(struct buf *out, const json_t *row, const char *indent) {
+    const json_t *danger = json_object_get(row, "danger");
+    if (json_array_size(danger)) {
+        danger_warn(out, danger);
+        buf_addf(out, "\n%s", indent);
+    }
+}
+
+void skill_tell_hidden(struct buf *out, const json_t *row, const char *indent) {
+    const json_t *other;
+    size_t i;
+    json_array_foreach(json_object_get(row, "hides"), i, other) {
+        buf_addf(out, "%sIt hides another skill of this name (", indent);
+        skill_tell_source(out, other);
+        buf_addf(out, "): %s\n", json_get_string(other, "uri", ""));
+    }
+}
+
 /* --- skill/find --- */
 
 static void tell_match(struct buf *out, const json_t *match) {
-    buf_addf(out, "- %s (%.2f, %s): ", json_get_string(match, "name", ""),
-             json_number_value(json_object_get(match, "score")),
-             json_get_string(match, "scope", ""));
+    buf_addf(out, "- %s (%.2f, ", json_get_string(match, "name", ""),
+             json_number_value(json_object_get(match, "score")));
+    add_trust(out, match);
+    buf_adds(out, "): ");
+    add_danger(out, match, "  ");
     add_cut(out, json_get_string(match, "description", ""), MAX_DESCRIPTION);
     buf_addf(out, "\n  %s\n  %s\n", json_get_string(match, "why", ""),
              json_get_string(match, "uri", ""));
     buf_addf(out, "  %s\n", json_get_string(match, "path", ""));
+    skill_tell_hidden(out, match, "  ");
 }
 
 void skill_find_describe(const json_t *result, struct buf *out) {
@@ -62,9 +110,15 @@ void skill_get_describe(const json_t *result, struct buf *out) {
     const json_t *files = json_object_get(result, "files"), *file;
     const json_t *front = json_object_get(result, "frontmatter");
     size_t i;
-    buf_addf(out, "# Skill %s\n%s\n\nFolder: %s\n", json_get_string(result, "name", ""),
-             json_get_string(front, "description", ""),
-             json_get_string(result, "path", ""));
+    add_danger(out, result, "");
+    buf_adds(out, "# Skill ");
+    add_line(out, json_get_string(result, "name", ""));
+    buf_adds(out, " (");
+    add_trust(out, result);
+    buf_adds(out, ")\n");
+    add_line(out, json_get_string(front, "description", ""));
+    buf_addf(out, "\n\nFolder: %s\n", json_get_string(result, "path", ""));
+    skill_tell_hidden(out, result, "");
     json_array_foreach(files, i, file) {
         if (i < MAX_SHOWN) {
             buf_addf(out, "- %s (%lld bytes)\n", json_get_string(file, "path", ""),
@@ -84,8 +138,10 @@ void skill_list_describe(const json_t *result, struct buf *out) {
         if (i >= MAX_SHOWN) {
             break;
         }
-        buf_addf(out, "- %s (%s): ", json_get_string(skill, "name", ""),
-                 json_get_string(skill, "scope", ""));
+        buf_addf(out, "- %s (", json_get_string(skill, "name", ""));
+        add_trust(out, skill);
+        buf_adds(out, "): ");
+        add_danger(out, skill, "  ");
         add_cut(out, json_get_string(skill, "description", ""), MAX_DESCRIPTION);
         buf_addf(out, "\n  %s\n", json_get_string(skill, "path", ""));
         if (shadow) {
@@ -164,10 +220,16 @@ void skill_install_describe(const json_t *result, struct buf *out) {
         buf_addf(out, "%s: %s %s", json_get_string(target, "agent", ""),
                  json_get_string(target, "outcome", ""),
                  json_get_string(target, "path", ""));
+        if (json_object_get(target, "source")) {
+            buf_adds(out, " (from ");
+            skill_tell_source(out, target);
+            buf_addf(out, ": %s)", json_get_string(target, "from", ""));
+        }
         buf_addf(out, "%s%s\n", reason ? ": " : "", reason ? reason : "");
         if (diff) {
             add_cut(out, diff, MAX_DIFF);
             buf_addc(out, '\n');
         }
     }
+    skill_tell_hidden(out, result, "");
 }

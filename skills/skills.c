@@ -281,6 +281,24 @@ char *skills_find_folder(struct skills *s, const struct call_origin *origin,
     return take(path);
 }
 
+char *skills_find_own_folder(struct skills *s, const struct call_origin *origin,
+                             const char *words, struct err *err) {
+    bool foreign;
+    if (strchr(words, '/')) {
+        return skills_find_folder(s, origin, words, err);
+    }
+    char *folder = catalog_locate_own(s->catalog, words, &foreign);
+    autofree char *other = folder ? NULL : skills_find_folder(s, origin, words, err);
+    if (other) {
+        err_set(err, -ENOTUNIQ,
+                "%.100s is a skill of this project only, and outside of it a name alone "
+                "means a bundled skill or one of the user's: to take the project's, say "
+                "path %.300s",
+                words, other);
+    }
+    return folder;
+}
+
 /* --- call_origin.host -> skills --- */
 
 static struct skills *(*locate_skills)(void *host);

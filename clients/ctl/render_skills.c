@@ -10,6 +10,57 @@
 
 #define BAR_CELLS 10
 
+/* --- where a skill comes from --- */
+
+static const char *source_words(const json_t *row) {
+    const char *source = json_get_string(row, "source", "");
+    return strcmp(source, "project") == 0 ? "this project"
+           : strcmp(source, "agent") == 0 ? json_get_string(row, "agent", source)
+                                          : source;
+}
+
+/* "UNSAFE NAME: …": one line for each finding that is told. */
+static void render_danger(const struct terminal *t, const json_t *row) {
+    const json_t *one;
+    size_t i;
+    json_array_foreach(json_object_get(row, "danger"), i, one) {
+        json_int_t more = json_get_integer(one, "more", 0);
+        terminal_put(t, STYLE_RED, "UNSAFE");
+        autofree char *text = xasprintf(
+            " %s: %s (%s, line %" JSON_INTEGER_FORMAT " of %s)\n",
+            json_get_string(row, "name", ""), json_get_string(one, "message", ""),
+            json_get_string(one, "rule", ""), json_get_integer(one, "line", 1),
+            json_get_string(one, "file", "SKILL.md"));
+        terminal_put(t, STYLE_PLAIN, text);
+        if (more) {
+            printf("  and %" JSON_INTEGER_FORMAT " more\n", more);
+        }
+    }
+}
+
+static void render_hidden(const struct terminal *t, const json_t *row) {
+    const json_t *other;
+    size_t i;
+    json_array_foreach(json_object_get(row, "hides"), i, other) {
+        autofree char *text =
+            xasprintf("%s hides another skill of this name (%s): %s\n",
+                      json_get_string(row, "name", "It"), source_words(other),
+                      json_get_string(other, "uri", ""));
+        terminal_put(t, STYLE_YELLOW, text);
+    }
+}
+
+static void render_remarks(const struct terminal *t, const json_t *rows) {
+    const json_t *row;
+    size_t i;
+    json_array_foreach(rows, i, row) {
+        render_danger(t, row);
+    }
+    json_array_foreach(rows, i, row) {
+        render_hidden(t, row);
+    }
+}
+
 /* --- skill/find --- */
 
 static void add_score(struct table *table, double part) {
@@ -19,17 +70,18 @@ static void add_score(struct table *table, double part) {
 }
 
 static void match_table(const struct terminal *t, const json_t *matches) {
-    static const char *const titles[] = {"skill", "fits", "where", "why", NULL};
+    static const char *const titles[] = {"skill", "fits", "from", "why", NULL};
     struct table *table = table_new(titles);
     const json_t *match;
     size_t i;
     json_array_foreach(matches, i, match) {
         table_cell(table, json_get_string(match, "name", ""));
         add_score(table, json_number_value(json_object_get(match, "score")));
-        table_cell(table, json_get_string(match, "scope", ""));
+        table_cell(table, source_words(match));
         table_cell(table, json_get_string(match, "why", ""));
     }
     table_print_and_free(t, table);
+    render_remarks(t, matches);
 }
 
 static int render_find(const struct terminal *t, const json_t *result) {
@@ -51,7 +103,7 @@ static int render_find(const struct terminal *t, const json_t *result) {
 /* --- skill/list, skill/get --- */
 
 static int render_list(const struct terminal *t, const json_t *result) {
-    static const char *const titles[] = {"skill", "where", "folder", "", NULL};
+    static const char *const titles[] = {"skill", "from", "folder", "", NULL};
     const json_t *skills = json_object_get(result, "skills"), *skill;
     size_t i;
     if (!json_array_size(skills)) {
@@ -60,12 +112,13 @@ static int render_list(const struct terminal *t, const json_t *result) {
     }
     struct table *table = table_new(titles);
     json_array_foreach(skills, i, skill) {
-        const char *agent = json_get_string(skill, "agent", NULL);
         size_t copies = json_array_size(json_object_get(skill, "duplicates"));
         table_cell(table, json_get_string(skill, "name", ""));
-        table_cell(table, agent ? agent : json_get_string(skill, "scope", ""));
+        table_cell(table, source_words(skill));
         table_cell(table, json_get_string(skill, "path", ""));
-        if (json_object_get(skill, "shadowed_by")) {
+        if (json_array_size(json_object_get(skill, "danger"))) {
+            table_cell(table, "UNSAFE, see below");
+        } else if (json_object_get(skill, "shadowed_by")) {
             table_cell(table, "hidden by another of its name");
         } else if (copies) {
             table_cellf(table, "and %zu cop%s", copies, copies == 1 ? "y" : "ies");
@@ -74,14 +127,20 @@ static int render_list(const struct terminal *t, const json_t *result) {
         }
     }
     table_print_and_free(t, table);
+    json_array_foreach(skills, i, skill) {
+        render_danger(t, skill);
+    }
     return 0;
 }
 
 static int render_get(const struct terminal *t, const json_t *result) {
     const json_t *front = json_object_get(result, "frontmatter"), *file;
     size_t i;
+    render_danger(t, result);
     terminal_put(t, STYLE_BOLD, json_get_string(result, "name", ""));
-    putchar('\n');
+    printf(" (from %s%s)\n", source_words(result),
+           json_get_bool(result, "trusted", false) ? "" : ", not trusted");
+    render_hidden(t, result);
     terminal_put(t, STYLE_PLAIN, json_get_string(front, "description", ""));
     putchar('\n');
     terminal_put(t, STYLE_DIM, json_get_string(result, "path", ""));
@@ -184,7 +243,7 @@ static void render_diffs(const struct terminal *t, const json_t *targets) {
 }
 
 static int render_targets(const struct terminal *t, const json_t *result) {
-    static const char *const titles[] = {"agent", "outcome", "folder", "", NULL};
+    static const char *const titles[] = {"agent", "outcome", "from", "folder", "", NULL};
     const json_t *targets = json_object_get(result, "results"), *target;
     bool refused = false;
     size_t i;
@@ -194,11 +253,13 @@ static int render_targets(const struct terminal *t, const json_t *result) {
         refused = refused || strcmp(outcome, "refused") == 0;
         table_cell(table, json_get_string(target, "agent", ""));
         table_cell(table, outcome);
+        table_cell(table, source_words(target));
         table_cell(table, json_get_string(target, "path", ""));
         table_cell(table, json_get_string(target, "reason", ""));
     }
     table_print_and_free(t, table);
     render_diffs(t, targets);
+    render_hidden(t, result);
     return refused ? 1 : 0;
 }
 

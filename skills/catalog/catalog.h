@@ -35,17 +35,27 @@ typedef void catalog_ready(struct catalog *c, int status, void *data);
 void catalog_when_current(struct catalog *c, catalog_ready *ready, void *data);
 
 /* {"matches":
- * [{"name","description","uri","path","scope","score","why","installed_for","lift"}],
- *  "nearest": […]} New reference.
+ * [{"name","description","uri","path","scope","source","agent"?,"trusted","danger",
+ *   "hides"?,"score","why","installed_for","lift"}], "nearest": […]} New reference.
+ * source: "project", "user", "agent" (whose name is then told) or "bundled". danger: what
+ * the safety rules hold against it (skills/check/danger.h); such a skill stands behind
+ * all without. trusted: neither dangerous nor a project's. hides: others of its name.
  * model: whose measured lifts (skill_meta.json) order those that fit, or NULL; "lift" and
  * "why" are then that model's where it was measured. */
 json_t *catalog_find(struct catalog *c, const char *task, unsigned limit,
                      const json_t *scopes, const char *model, struct err *err);
-/* [{"name","description","uri","path","scope","agent"?,"shadowed_by"?,"duplicates"?}] */
+/* [{"name","description","uri","path","scope","source","agent"?,"trusted","danger",
+ *   "hides"?,"shadowed_by"?,"duplicates"?}] */
 json_t *catalog_list(struct catalog *c, const json_t *scopes, struct err *err);
 /* Absolute folder of a skill by name, skill:// URI or path; NULL when unknown. Malloc'ed.
  */
 char *catalog_locate(struct catalog *c, const char *name_uri_or_path);
+/* The folder of a skill by name that is no project's; NULL when there is none, and then
+ * whether a project has one. Malloc'ed. */
+char *catalog_locate_own(const struct catalog *c, const char *name, bool *foreign);
+/* {"source","agent"?,"hides"?} of a folder that catalog_locate gives, or of one of the
+ * workspace. New reference. */
+json_t *catalog_source(const struct catalog *c, const char *path);
 /* The skill:// URI of a folder that catalog_locate gives: skill://<scope or
  * agent>/<name>/ SKILL.md, for one that is shadowed
  * skill://shadowed/<digest>/<name>/SKILL.md. NULL when unknown. Malloc'ed. */

@@ -17,11 +17,6 @@
 
 /* --- places --- */
 
-static const struct catalog_folder *folder_of(const struct catalog *c,
-                                              const struct snapshot_place *p) {
-    return &c->folders.list[p->folder];
-}
-
 static bool in_scopes(const struct catalog *c, const struct snapshot_place *p,
                       const json_t *scopes) {
     const json_t *scope;
@@ -31,7 +26,7 @@ static bool in_scopes(const struct catalog *c, const struct snapshot_place *p,
     }
     json_array_foreach(scopes, i, scope) {
         const char *name = json_string_value(scope);
-        if (name && strcmp(name, folder_of(c, p)->scope) == 0) {
+        if (name && strcmp(name, place_folder(c, p)->scope) == 0) {
             return true;
         }
     }
@@ -41,7 +36,7 @@ static bool in_scopes(const struct catalog *c, const struct snapshot_place *p,
 /* Agents whose folder it is: the same folder may stand for several. */
 static void add_agents(const struct catalog *c, const struct snapshot_place *p,
                        json_t *list) {
-    const char *path = folder_of(c, p)->path;
+    const char *path = place_folder(c, p)->path;
     for (size_t i = p->folder; i < c->folders.count; i++) {
         const struct catalog_folder *f = &c->folders.list[i];
         bool had = !f->agent || strcmp(f->path, path) != 0;
@@ -64,13 +59,13 @@ static void add_encoded(struct buf *out, const char *name) {
 
 /* The first segment of the URI: the scope, or the agent whose own folder it is. */
 static const char *label_of(const struct catalog *c, const struct snapshot_place *p) {
-    const struct catalog_folder *f = folder_of(c, p);
+    const struct catalog_folder *f = place_folder(c, p);
     return f->agent && strcmp(f->scope, "agent") == 0 ? f->agent : f->scope;
 }
 
 /* skill://<label>/<name>/SKILL.md; one that another of its name hides is told apart by
  * its digest. */
-static char *uri_of(const struct catalog *c, const struct snapshot_place *p) {
+char *place_uri(const struct catalog *c, const struct snapshot_place *p) {
     autobuf out = BUF_INIT(4096);
     const struct snapshot *s = c->snapshot;
     const struct snapshot_place *winner = &s->places[p->winner];
@@ -78,7 +73,7 @@ static char *uri_of(const struct catalog *c, const struct snapshot_place *p) {
     if (winner->document != p->document) {
         buf_addf(&out, "shadowed/%s/", s->documents[p->document].digest);
     } else {
-        add_encoded(&out, label_of(c, winner));
+        add_encoded(&out, label_of(c, p));
         buf_addc(&out, '/');
     }
     add_encoded(&out, p->name);
@@ -114,11 +109,14 @@ static void add_places(const struct catalog *c, const struct snapshot_place *p,
 
 static json_t *describe(const struct catalog *c, const struct snapshot_place *p) {
     const struct snapshot *s = c->snapshot;
-    autofree char *uri = uri_of(c, p);
-    return json_pack("{s:o, s:o, s:o, s:o, s:s}", "name", json_clean_z(p->name),
-                     "description", json_clean_z(s->documents[p->document].description),
-                     "uri", json_clean_z(uri), "path", json_clean_z(p->path), "scope",
-                     folder_of(c, p)->scope);
+    autofree char *uri = place_uri(c, p);
+    json_t *one = json_pack(
+        "{s:o, s:o, s:o, s:o, s:s}", "name", json_clean_z(p->name), "description",
+        json_clean_z(s->documents[p->document].description), "uri", json_clean_z(uri),
+        "path", json_clean_z(p->path), "scope", place_folder(c, p)->scope);
+    place_add_trust(c, p, one);
+    place_add_hidden(c, p, one);
+    return one;
 }
 
 /* --- finding --- */
@@ -222,46 +220,93 @@ static json_t *match(const struct catalog *c, const struct ranking *r,
     return result;
 }
 
-static json_t *find_result(const struct catalog *c, const struct ranking *r,
-                           unsigned limit, const char *model) {
-    json_t *matches = json_array(), *nearest = json_array();
-    for (size_t i = 0; i < r->count && json_array_size(matches) < limit; i++) {
-        if (r->list[i].score >= RANK_THRESHOLD) {
-            json_array_append_new(matches, match(c, r, &r->list[i], model, true));
-        }
+/* Those that may be asked about: of the harmless ones, or of those that the safety rules
+ * hold something against. Malloc'ed; NULL when there are none. */
+static bool *allowed_documents(const struct catalog *c, const json_t *scopes,
+                               bool dangerous) {
+    const struct snapshot *s = c->snapshot;
+    bool *allowed = xcalloc(s->document_count + 1, sizeof *allowed), any = !dangerous;
+    for (uint32_t i = 0; i < s->document_count; i++) {
+        uint32_t shown = s->shown[i];
+        allowed[i] = shown != UINT32_MAX &&
+                     (s->places[shown].danger != NULL) == dangerous &&
+                     (!json_array_size(scopes) || shown_place(c, i, scopes));
+        any |= allowed[i];
     }
-    for (size_t i = 0; i < r->count && i < NEAREST_MAX && !json_array_size(matches);
-         i++) {
-        json_array_append_new(nearest, match(c, r, &r->list[i], model, false));
+    if (!any) {
+        free(allowed);
+        return NULL;
     }
-    return json_pack("{s:o, s:o}", "matches", matches, "nearest", nearest);
+    return allowed;
 }
 
+struct finding {
+    const char *task, *model;
+    const json_t *scopes;
+    unsigned limit;
+    json_t *matches, *nearest;
+};
+
+static void add_matches(const struct catalog *c, struct finding *f,
+                        const struct ranking *r) {
+    for (size_t i = 0; i < r->count; i++) {
+        bool fits = r->list[i].score >= RANK_THRESHOLD;
+        json_t *list = fits ? f->matches : f->nearest;
+        if (json_array_size(list) < (fits ? f->limit : NEAREST_MAX)) {
+            json_array_append_new(list, match(c, r, &r->list[i], f->model, fits));
+        }
+    }
+}
+
+static int find_among(struct catalog *c, struct finding *f, bool dangerous,
+                      struct err *err) {
+    struct ranking r;
+    autofree bool *allowed = allowed_documents(c, f->scopes, dangerous);
+    if (!allowed) {
+        return 0;
+    }
+    int rc = ranker_rank(c->ranker, c->snapshot, f->task, allowed, f->limit + NEAREST_MAX,
+                         &r, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rank_ties(c->snapshot, &r);
+    rank_for_model(c->snapshot, &r, f->model);
+    add_matches(c, f, &r);
+    ranking_finish(&r);
+    return 0;
+}
+
+/* What is dangerous never stands before what is not: it is ranked by itself, behind. */
 json_t *catalog_find(struct catalog *c, const char *task, unsigned limit,
                      const json_t *scopes, const char *model, struct err *err) {
-    const struct snapshot *s = c->snapshot;
-    struct ranking r;
-    if (!s || !c->ranker) {
+    struct finding f = {
+        .task = task,
+        .model = model,
+        .scopes = scopes,
+        .limit = limit == 0               ? 5
+                 : limit > FIND_LIMIT_MAX ? FIND_LIMIT_MAX
+                                          : limit,
+    };
+    if (!c->snapshot || !c->ranker) {
         err_set(err, -EAGAIN, "the index of skills is not ready: %s",
                 c->problem[0] ? c->problem : "it is being built");
         return NULL;
     }
-    bool *allowed = xcalloc(s->document_count + 1, sizeof *allowed);
-    for (uint32_t i = 0; i < s->document_count; i++) {
-        allowed[i] = s->shown[i] != UINT32_MAX &&
-                     (!json_array_size(scopes) || shown_place(c, i, scopes));
+    f.matches = json_array();
+    f.nearest = json_array();
+    int rc = find_among(c, &f, false, err);
+    if (rc == 0 && json_array_size(f.matches) < f.limit) {
+        rc = find_among(c, &f, true, err);
     }
-    limit = limit == 0 ? 5 : limit > FIND_LIMIT_MAX ? FIND_LIMIT_MAX : limit;
-    int rc = ranker_rank(c->ranker, s, task, allowed, limit + NEAREST_MAX, &r, err);
-    free(allowed);
+    if (json_array_size(f.matches)) {
+        json_array_clear(f.nearest);
+    }
+    json_t *result = json_pack("{s:o, s:o}", "matches", f.matches, "nearest", f.nearest);
     if (rc < 0) {
         c->damaged |= rc == -EBADMSG;
-        return NULL;
+        json_decref(take(result));
     }
-    rank_ties(s, &r);
-    rank_for_model(s, &r, model);
-    json_t *result = find_result(c, &r, limit, model);
-    ranking_finish(&r);
     return result;
 }
 
@@ -281,8 +326,8 @@ json_t *catalog_list(struct catalog *c, const json_t *scopes, struct err *err) {
             continue;
         }
         json_t *entry = describe(c, p);
-        const char *agent = folder_of(c, p)->agent;
-        if (agent) {
+        const char *agent = place_folder(c, p)->agent;
+        if (agent && !json_object_get(entry, "agent")) {
             json_object_set_new(entry, "agent", json_clean_z(agent));
         }
         if (s->places[p->winner].document != p->document) {
@@ -295,25 +340,11 @@ json_t *catalog_list(struct catalog *c, const json_t *scopes, struct err *err) {
     return list;
 }
 
-/* The first place whose name is not before `name`. */
-static size_t lower_bound(const struct snapshot *s, const char *name) {
-    size_t low = 0, high = s->place_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(s->places[middle].name, name) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 json_t *catalog_names(struct catalog *c, const char *prefix, unsigned limit) {
     const struct snapshot *s = c->snapshot;
     json_t *names = json_array();
     size_t len = strlen(prefix);
-    for (size_t i = s ? lower_bound(s, prefix) : 0;
+    for (size_t i = s ? snapshot_find_name(s, prefix) : 0;
          s && i < s->place_count && json_array_size(names) < limit; i++) {
         const struct snapshot_place *p = &s->places[i];
         if (strncmp(p->name, prefix, len) != 0) {
@@ -354,7 +385,7 @@ static char *decode(const char *s, size_t len) {
 
 static char *locate_name(const struct snapshot *s, const char *name, const char *digest,
                          size_t digest_len) {
-    for (size_t i = lower_bound(s, name);
+    for (size_t i = snapshot_find_name(s, name);
          i < s->place_count && strcmp(s->places[i].name, name) == 0; i++) {
         const char *own = s->documents[s->places[i].document].digest;
         if (!digest || (strlen(own) == digest_len && !memcmp(own, digest, digest_len))) {
@@ -370,7 +401,7 @@ static char *locate_label(const struct catalog *c, const char *label, size_t lab
                           const char *name) {
     const struct snapshot *s = c->snapshot;
     const struct snapshot_place *found = NULL;
-    for (size_t i = lower_bound(s, name);
+    for (size_t i = snapshot_find_name(s, name);
          i < s->place_count && strcmp(s->places[i].name, name) == 0; i++) {
         const char *own = label_of(c, &s->places[i]);
         bool here = strlen(own) == label_len && memcmp(own, label, label_len) == 0;
@@ -435,14 +466,4 @@ const char *catalog_meant(const struct catalog *c, const char *word) {
 
 bool catalog_is_filled(const struct catalog *c) {
     return c->snapshot != NULL;
-}
-
-char *catalog_uri(struct catalog *c, const char *path) {
-    const struct snapshot *s = c->snapshot;
-    for (size_t i = 0; s && i < s->place_count; i++) {
-        if (strcmp(s->places[i].path, path) == 0) {
-            return uri_of(c, &s->places[i]);
-        }
-    }
-    return NULL;
 }

@@ -1,11 +1,14 @@
 /* SKILL.md as the index holds it. */
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "skills/catalog/catalog_internal.h"
 #include "skills/catalog/key_phrases.h"
+#include "skills/check/danger.h"
+#include "skills/check/safety_text.h"
 #include "skills/format/markdown.h"
 #include "skills/format/skill.h"
 
@@ -92,7 +95,37 @@ static void set_meaning(struct index_document *d, struct stemmer *stemmer,
     d->meaning_size = bytes.len;
 }
 
-int document_read(const struct found_skill *skill, struct stemmer *stemmer,
+/* Of one whose other files cannot be listed nothing can be said, which is said. */
+static json_t *look_at(const struct found_skill *skill, const struct skill_text *t,
+                       size_t *left) {
+    struct skill whole = {.text = *t};
+    struct err err = {0};
+    if (!skill->beside) {
+        return danger_look(&whole, left);
+    }
+    if (skill_open(&whole, skill->path, false, &err) < 0) {
+        return danger_unknown(err.msg);
+    }
+    json_t *danger = danger_look(&whole, left);
+    skill_finish(&whole);
+    return danger;
+}
+
+/* One skill takes no more of what all may cost than it would alone. */
+static char *danger_text(const struct found_skill *skill, const struct skill_text *t,
+                         size_t *left) {
+    size_t own = *left < SAFETY_SEARCHED ? *left : SAFETY_SEARCHED, before = own;
+    autojson *danger = look_at(skill, t, &own);
+    autobuf text = BUF_INIT(64u << 10);
+    *left -= before - own;
+    if (!json_array_size(danger)) {
+        return NULL;
+    }
+    json_write(&text, danger);
+    return buf_detach(&text);
+}
+
+int document_read(const struct found_skill *skill, struct stemmer *stemmer, size_t *left,
                   struct index_document *ret) {
     autobuf text = BUF_INIT(SKILL_MAX_TEXT);
     struct skill_text t;
@@ -114,6 +147,7 @@ int document_read(const struct found_skill *skill, struct stemmer *stemmer,
         autobuf headings = BUF_INIT(8u << 10);
         set_body(ret, &t, &headings);
         set_meaning(ret, stemmer, name, headings.len ? headings.data : "");
+        ret->danger = danger_text(skill, &t, left);
     }
     skill_text_finish(&t);
     return 0;
@@ -122,6 +156,7 @@ int document_read(const struct found_skill *skill, struct stemmer *stemmer,
 void document_finish(struct index_document *d) {
     free(d->name);
     free(d->description);
+    free(d->danger);
     for (size_t i = 0; i < CATALOG_FIELDS; i++) {
         free(d->fields[i]);
     }

@@ -2,7 +2,9 @@
  * in an FTS5 table. Every transaction leaves it whole; what a crash kept out is found
  * missing by the next look at the folder. */
 #include "base/mem.h"
+#include "base/work_stop.h"
 #include "skills/catalog/catalog_internal.h"
+#include "skills/check/skill_check.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,6 +15,9 @@
 #define BATCH 256           /* documents of one transaction */
 #define FORGET_S 2592000    /* a month */
 #define RECOUNT_ALWAYS 2000 /* documents up to which rarity is kept exact */
+/* Bytes that the safety rules may search closely in one look at a folder, some twenty
+ * seconds: of skills that come behind there is no telling, which counts against them. */
+#define SEARCHED_OF_ALL (512u << 20)
 
 static const char *const migrations[] = {
     "CREATE TABLE root (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE,"
@@ -51,6 +56,11 @@ static const char *const migrations[] = {
     /* A direction without headings. */
     "DELETE FROM place; DELETE FROM text; DELETE FROM document; DELETE FROM term;"
     "UPDATE counter SET value = value + 1;",
+    /* What the safety rules, by their version, hold against a skill, and what else lies
+     * in its folder. */
+    "ALTER TABLE place ADD COLUMN beside INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE place ADD COLUMN danger TEXT;"
+    "ALTER TABLE root ADD COLUMN rules INTEGER NOT NULL DEFAULT -1;",
     NULL};
 const struct db_schema catalog_schema = {migrations, true};
 
@@ -129,7 +139,7 @@ struct known {
     int64_t id;
     char *path;
     struct catalog_stamp stamp;
-    int64_t meta_ns;
+    int64_t meta_ns, beside;
 };
 struct known_list {
     struct known *list;
@@ -146,7 +156,8 @@ static int keep_known(sqlite3_stmt *stmt, void *data) {
                        xstrdup(db_text(stmt, 1)),
                        {sqlite3_column_int64(stmt, 2), sqlite3_column_int64(stmt, 3),
                         sqlite3_column_int64(stmt, 4)},
-                       sqlite3_column_int64(stmt, 5)};
+                       sqlite3_column_int64(stmt, 5),
+                       sqlite3_column_int64(stmt, 6)};
     return 0;
 }
 
@@ -159,7 +170,8 @@ static void known_finish(struct known_list *l) {
 
 static bool is_fresh(const struct known *k, const struct found_skill *f) {
     return k->stamp.mtime_ns == f->stamp.mtime_ns && k->stamp.size == f->stamp.size &&
-           k->stamp.inode == f->stamp.inode && k->meta_ns == f->meta_ns;
+           k->stamp.inode == f->stamp.inode && k->meta_ns == f->meta_ns &&
+           k->beside == f->beside;
 }
 
 /* What has to be done for one folder. */
@@ -219,14 +231,16 @@ static int put_place(struct db *db, int64_t root, const struct found_skill *f,
                ? rc
                : db_run(db, err,
                         "INSERT INTO place (root, path, mtime, size, inode, meta, lift,"
-                        " document, lifts)"
-                        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, NULLIF(?8, 0), ?9)"
+                        " document, lifts, beside, danger) VALUES"
+                        " (?1, ?2, ?3, ?4, ?5, ?6, ?7, NULLIF(?8, 0), ?9, ?10, ?11)"
                         " ON CONFLICT (root, path) DO UPDATE SET mtime = excluded.mtime,"
                         " size = excluded.size, inode = excluded.inode,"
                         " meta = excluded.meta, lift = excluded.lift,"
-                        " document = excluded.document, lifts = excluded.lifts",
-                        "isiiiidis", root, f->path, fresh->mtime, f->stamp.size,
-                        f->stamp.inode, f->meta_ns, fresh->lift, document, fresh->lifts);
+                        " document = excluded.document, lifts = excluded.lifts,"
+                        " beside = excluded.beside, danger = excluded.danger",
+                        "isiiiidisis", root, f->path, fresh->mtime, f->stamp.size,
+                        f->stamp.inode, f->meta_ns, fresh->lift, document, fresh->lifts,
+                        f->beside, fresh->document.danger);
 }
 
 /* A transaction's texts are written after all else of it: FTS5 collects them in memory,
@@ -262,17 +276,23 @@ static int put_all(struct db *db, int64_t root, const struct found_skill *const 
 
 /* Read first, then write: no file is waited for inside a transaction. */
 static int put_batch(struct db *db, struct stemmer *stemmer, int64_t root,
-                     const struct found_skill *const *list, size_t count,
+                     const struct found_skill *const *list, size_t count, size_t *left,
                      const atomic_bool *stop, struct err *err) {
     struct fresh fresh[BATCH];
     size_t asked = count;
-    for (count = 0; count < asked && !atomic_load(stop); count++) {
+    for (count = 0; count < asked; count++) {
         size_t i = count;
         fresh[i].mtime = trusted_mtime(list[i]->stamp.mtime_ns);
-        fresh[i].readable = document_read(list[i], stemmer, &fresh[i].document) == 0;
+        fresh[i].readable =
+            document_read(list[i], stemmer, left, &fresh[i].document) == 0;
         fresh[i].lifts = NULL;
         fresh[i].lift =
             list[i]->meta_ns ? lifts_read(list[i]->path, &fresh[i].lifts) : NAN;
+        if (atomic_load(stop)) { /* what was not looked through is not kept */
+            document_finish(&fresh[i].document);
+            free(fresh[i].lifts);
+            break;
+        }
     }
     int rc = put_all(db, root, list, fresh, count, err);
     for (size_t i = 0; i < count; i++) {
@@ -315,31 +335,40 @@ static int drop_gone(struct db *db, const struct plan *plan, struct err *err) {
 static int carry_out(struct db *db, int64_t root, const struct plan *plan,
                      const atomic_bool *stop, struct err *err) {
     struct stemmer *stemmer = NULL;
+    size_t left = SEARCHED_OF_ALL;
     int rc = plan->read_count ? stemmer_new(db, &stemmer, err) : 0;
     for (size_t at = 0; rc == 0 && at < plan->read_count; at += BATCH) {
         size_t count = plan->read_count - at < BATCH ? plan->read_count - at : BATCH;
         rc = atomic_load(stop)
                  ? err_set(err, -ECANCELED, "the index is being closed")
-                 : put_batch(db, stemmer, root, plan->read + at, count, stop, err);
+                 : put_batch(db, stemmer, root, plan->read + at, count, &left, stop, err);
     }
     stemmer_free(stemmer);
     return rc == 0 && (plan->gone_count || plan->read_count) ? drop_gone(db, plan, err)
                                                              : rc;
 }
 
-/* The row of a folder; its use is noted once a day, so that a look writes nothing. */
+/* The row of a folder; its use is noted once a day, so that a look writes nothing. What
+ * other rules were asked about is read again. */
 static int find_root(struct db *db, const char *path, int64_t *ret, struct err *err) {
+    int64_t rules = safety_rules_version(), now = (int64_t)time(NULL);
     *ret = 0;
     int rc = db_query(db, err, keep_number, ret,
-                      "SELECT id FROM root WHERE path = ?1 AND used > ?2", "si", path,
-                      (int64_t)time(NULL) - 86400);
+                      "SELECT id FROM root WHERE path = ?1 AND used > ?2 AND rules = ?3",
+                      "sii", path, now - 86400, rules);
     if (rc < 0 || *ret) {
         return rc;
     }
     rc = db_run(db, err,
-                "INSERT INTO root (path, used) VALUES (?1, ?2)"
-                " ON CONFLICT (path) DO UPDATE SET used = excluded.used",
-                "si", path, (int64_t)time(NULL));
+                "UPDATE place SET mtime = -1 WHERE root IN"
+                " (SELECT id FROM root WHERE path = ?1 AND rules != ?2)",
+                "si", path, rules);
+    rc = rc < 0 ? rc
+                : db_run(db, err,
+                         "INSERT INTO root (path, used, rules) VALUES (?1, ?2, ?3)"
+                         " ON CONFLICT (path) DO UPDATE SET used = excluded.used,"
+                         " rules = excluded.rules",
+                         "sii", path, now, rules);
     return rc < 0 ? rc
                   : db_query(db, err, keep_number, ret,
                              "SELECT id FROM root WHERE path = ?1", "s", path);
@@ -353,13 +382,15 @@ int index_folder(struct db *db, const char *path, const struct found *found,
     int rc = find_root(db, path, &root, err);
     rc = rc < 0 ? rc
                 : db_query(db, err, keep_known, &known,
-                           "SELECT id, path, mtime, size, inode, meta FROM place"
+                           "SELECT id, path, mtime, size, inode, meta, beside FROM place"
                            " WHERE root = ?1 ORDER BY path",
                            "i", root);
     if (rc == 0) {
         make_plan(found, &known, &plan);
         *changed |= plan.read_count || plan.gone_count;
+        work_stop_watch(stop);
         rc = carry_out(db, root, &plan, stop, err);
+        work_stop_watch(NULL);
         free(plan.read);
         free(plan.gone);
     }

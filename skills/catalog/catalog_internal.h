@@ -25,6 +25,7 @@ struct found_skill {
     const char *file; /* "SKILL.md" or "skill.md" */
     struct catalog_stamp stamp;
     int64_t meta_ns; /* mtime of skill_meta.json, 0 without */
+    int64_t beside;  /* differs when another file of it does; 0: there is none */
 };
 enum directory_kind { DIRECTORY_SEARCHED, DIRECTORY_SKILL, DIRECTORY_PARENT };
 struct found_directory {
@@ -61,7 +62,8 @@ struct index_document {
     int64_t lengths[CATALOG_FIELDS];   /* in words */
     uint8_t meaning[MEANING_SIZE_MAX]; /* of meaning_write */
     size_t meaning_size;
-    bool listed; /* it has a description, without which it is no skill */
+    bool listed;  /* it has a description, without which it is no skill */
+    char *danger; /* of the folder it was read in, as JSON text; NULL: none */
 };
 /* Bring the index up to date with one folder. *changed: it was written to. */
 int index_folder(struct db *db, const char *path, const struct found *found,
@@ -70,8 +72,9 @@ int index_folder(struct db *db, const char *path, const struct found *found,
  */
 int index_tidy(struct db *db, struct err *err);
 int64_t index_generation(struct db *db);
-/* Read SKILL.md of a found skill; -ENOENT and others when it cannot be read. */
-int document_read(const struct found_skill *skill, struct stemmer *stemmer,
+/* Read SKILL.md of a found skill, and look through all its files for danger, which
+ * lessens *left (skills/check/danger.h); -ENOENT and others when it cannot be read. */
+int document_read(const struct found_skill *skill, struct stemmer *stemmer, size_t *left,
                   struct index_document *ret);
 void document_finish(struct index_document *d);
 
@@ -112,7 +115,8 @@ struct snapshot_place {
     uint32_t first;    /* first place of the same name and document; itself when first */
     uint32_t next; /* the next place of the same name and document, UINT32_MAX: none */
     float lift;    /* NAN: not measured */
-    const char *lifts; /* for lifts_of_model; NULL: not measured */
+    const char *lifts;  /* for lifts_of_model; NULL: not measured */
+    const char *danger; /* JSON text; NULL: the safety rules hold nothing against it */
 };
 struct snapshot {
     struct snapshot_document *documents; /* by id */
@@ -132,6 +136,8 @@ struct catalog_folders {
 int snapshot_load(struct db *db, const struct catalog_folders *folders,
                   struct snapshot **ret, struct err *err);
 void snapshot_free(struct snapshot *s);
+/* The first place whose name is not before `name`. */
+size_t snapshot_find_name(const struct snapshot *s, const char *name);
 const struct snapshot_document *snapshot_document(const struct snapshot *s, int64_t id);
 
 /* --- between the threads --- */

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "skills/catalog/catalog_internal.h"
+#include "skills/format/skill.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +15,10 @@
 
 /* ~/.codeium/windsurf/skills lies three below what surely is there. */
 #define MAX_CLIMB 3
+
+/* More than a skill may have: what comes behind is no part of one. */
+#define BESIDE_DEPTH 16
+#define BESIDE_ENTRIES 8192
 
 struct walk {
     struct found *found;
@@ -53,6 +58,72 @@ static void add_directory(struct found *f, const char *path, ino_t inode,
     }
     f->directories[f->directory_count++] =
         (struct found_directory){xstrdup(path), inode, kind};
+}
+
+/* --- what lies beside SKILL.md --- */
+
+struct beside {
+    struct found *found; /* its folders are watched too */
+    uint64_t sum;        /* of files, in whatever order they come */
+    size_t entries, files;
+};
+
+static uint64_t mix(uint64_t h, const void *bytes, size_t len) {
+    for (const unsigned char *c = bytes; len > 0; len--) {
+        h = (h ^ *c++) * 0x100000001b3;
+    }
+    return h;
+}
+
+/* A change that puts the old time back still has another st_ctim. */
+static uint64_t entry_stamp(uint64_t above, const char *name, const struct stat *st) {
+    const int64_t state[] = {nanoseconds(&st->st_mtim), nanoseconds(&st->st_ctim),
+                             (int64_t)st->st_size, (int64_t)st->st_ino,
+                             (int64_t)st->st_mode};
+    return mix(mix(above, name, strlen(name) + 1), state, sizeof state);
+}
+
+static void look_beside(struct beside *b, int folder, const char *path, uint64_t above,
+                        unsigned depth);
+
+/* The content of a folder is what counts: its own times change with what is skipped. */
+static void add_beside(struct beside *b, int folder, const char *path, uint64_t above,
+                       const char *name, unsigned depth) {
+    struct stat st;
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+        return;
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        b->sum += entry_stamp(above, name, &st);
+        b->files++;
+        return;
+    }
+    autofd int child =
+        openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    autofree char *below = path_join(path, name);
+    if (child >= 0 && depth < BESIDE_DEPTH) {
+        add_directory(b->found, below, st.st_ino, DIRECTORY_SKILL);
+        look_beside(b, child, below, mix(above, name, strlen(name) + 1), depth + 1);
+    }
+}
+
+static void look_beside(struct beside *b, int folder, const char *path, uint64_t above,
+                        unsigned depth) {
+    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = copy < 0 ? NULL : fdopendir(copy);
+    if (!stream) {
+        fd_close_p(&copy);
+        return;
+    }
+    for (const struct dirent *e; b->entries < BESIDE_ENTRIES && (e = readdir(stream));
+         b->entries++) {
+        bool itself = depth == 0 && strcmp(e->d_name, "SKILL.md") == 0;
+        if (!itself && strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+            !skill_skips(e->d_name)) {
+            add_beside(b, dirfd(stream), path, above, e->d_name, depth);
+        }
+    }
+    closedir(stream);
 }
 
 /* Fills *ret when the folder holds SKILL.md as a regular file, or by a link that stays in
@@ -129,7 +200,10 @@ static void walk_folder(struct walk *w, int parent, const char *name, const char
         return;
     }
     if (find_skill(folder, &skill)) { /* skills inside a skill are its own business */
+        struct beside beside = {.found = w->found};
         add_directory(w->found, path, st.st_ino, DIRECTORY_SKILL);
+        look_beside(&beside, folder, path, 0xcbf29ce484222325, 0);
+        skill.beside = beside.files ? (int64_t)(beside.sum & INT64_MAX) | 1 : 0;
         add_skill(w, path, &skill);
         return;
     }

@@ -109,7 +109,10 @@ static int keep_place(sqlite3_stmt *stmt, void *data) {
                     ? NAN
                     : (float)sqlite3_column_double(stmt, 2),
         .lifts = sqlite3_column_type(stmt, 3) == SQLITE_NULL ? NULL
-                                                             : keep(s, db_text(stmt, 3))};
+                                                             : keep(s, db_text(stmt, 3)),
+        .danger = sqlite3_column_type(stmt, 4) == SQLITE_NULL
+                      ? NULL
+                      : keep(s, db_text(stmt, 4))};
     return 0;
 }
 
@@ -151,11 +154,11 @@ static int load_rows(struct db *db, const struct catalog_folders *folders,
             continue;
         }
         l.folder = (uint32_t)i;
-        rc =
-            db_query(db, err, keep_place, &l,
-                     "SELECT p.path, p.document, p.lift, p.lifts FROM place p JOIN root r"
-                     " ON r.id = p.root WHERE r.path = ?1 AND p.document IS NOT NULL",
-                     "s", folders->list[i].path);
+        rc = db_query(db, err, keep_place, &l,
+                      "SELECT p.path, p.document, p.lift, p.lifts, p.danger FROM place p"
+                      " JOIN root r"
+                      " ON r.id = p.root WHERE r.path = ?1 AND p.document IS NOT NULL",
+                      "s", folders->list[i].path);
     }
     return rc;
 }
@@ -207,6 +210,7 @@ static uint64_t sign(const struct snapshot *s) {
     for (size_t i = 0; i < s->place_count; i++) {
         h = mix(h, s->places[i].path);
         h = mix(h, s->documents[s->places[i].document].digest);
+        h = mix(h, s->places[i].danger ? s->places[i].danger : "");
     }
     return h;
 }
@@ -253,4 +257,17 @@ const struct snapshot_document *snapshot_document(const struct snapshot *s, int6
     }
     return low < s->document_count && s->documents[low].id == id ? &s->documents[low]
                                                                  : NULL;
+}
+
+size_t snapshot_find_name(const struct snapshot *s, const char *name) {
+    size_t low = 0, high = s->place_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(s->places[middle].name, name) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
 }

@@ -47,3 +47,19 @@ struct catalog {
     void *closed_data;
     int open_parts;
 };
+
+/* --- one place (catalog_answer.c, catalog_source.c) --- */
+
+const struct catalog_folder *place_folder(const struct catalog *c,
+                                          const struct snapshot_place *p);
+char *place_uri(const struct catalog *c, const struct snapshot_place *p); /* malloc'ed */
+/* "source", and "agent" where it is one's own folder. */
+void place_add_source(const struct catalog *c, const struct snapshot_place *p,
+                      json_t *ret);
+/* "source", "agent"?, "trusted", "danger". */
+void place_add_trust(const struct catalog *c, const struct snapshot_place *p,
+                     json_t *ret);
+/* "hides": [{"uri", "source", "agent"?}]: others of its name with another text and from
+ * elsewhere, when this is the one that counts. */
+void place_add_hidden(const struct catalog *c, const struct snapshot_place *p,
+                      json_t *ret);

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "skills/catalog/catalog_internal.h"
+#include "skills/format/skill.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +92,7 @@ static void drop_if(struct watches *w, bool all) {
 
 /* --- events --- */
 
-/* Of a skill's own folder only these files matter; its name tells that it moved. */
+/* What is no part of a skill does not matter; its folder's name tells that it moved. */
 static bool matters(const struct watch *watch, const char *name) {
     if (!name || watch->kind == DIRECTORY_SEARCHED) {
         return true;
@@ -100,9 +101,7 @@ static bool matters(const struct watch *watch, const char *name) {
         return strcmp(name, watch->name) == 0 ||
                strcmp(name, path_basename(watch->path)) == 0;
     }
-    return strcmp(name, "SKILL.md") == 0 || strcmp(name, "skill.md") == 0 ||
-           strcmp(name, "skill_meta.json") == 0 ||
-           strcmp(name, path_basename(watch->path)) == 0;
+    return !skill_skips(name);
 }
 
 static void on_event(uv_fs_event_t *handle, const char *name, int events, int status) {

@@ -168,6 +168,12 @@ static void check_content(const struct skill_file *f, const struct buf *content,
     }
 }
 
+/* The text itself; another file that is called nearly so is one like others. */
+static bool is_skill_text(const struct skill *s, const char *path) {
+    return strcmp(path, "SKILL.md") == 0 ||
+           (strcmp(path, "skill.md") == 0 && !skill_find_file(s, "SKILL.md"));
+}
+
 static void check_files(const struct skill *s, size_t *left, json_t *findings) {
     struct root root;
     bool scripts = false;
@@ -179,7 +185,7 @@ static void check_files(const struct skill *s, size_t *left, json_t *findings) {
         struct err err = {0};
         autobuf content = BUF_INIT(SKILL_MAX_BYTES);
         check_mode(f, findings, &scripts);
-        if (strcasecmp(f->path, "SKILL.md") == 0) {
+        if (is_skill_text(s, f->path)) {
             continue;
         }
         if (root_read(&root, f->path, &content, &err) < 0) {
@@ -191,11 +197,15 @@ static void check_files(const struct skill *s, size_t *left, json_t *findings) {
     root_close(&root);
 }
 
+void safety_rules_check_within(const struct skill *s, size_t *left, json_t *findings) {
+    check_frontmatter(s, findings);
+    safety_text_check("SKILL.md", s->text.text, s->text.len, true, left, findings);
+    if (s->folder) {
+        check_files(s, left, findings);
+    }
+}
+
 void safety_rules_check(const struct skill *s, json_t *findings) {
     size_t left = SAFETY_SEARCHED;
-    check_frontmatter(s, findings);
-    safety_text_check("SKILL.md", s->text.text, s->text.len, true, &left, findings);
-    if (s->folder) {
-        check_files(s, &left, findings);
-    }
+    safety_rules_check_within(s, &left, findings);
 }

@@ -3,6 +3,7 @@
 #include "base/work_stop.h"
 #include "protocol/finding.h"
 #include "skills/check/safety_patterns.h"
+#include "skills/check/skill_check.h"
 #include "skills/format/pattern.h"
 
 #include <ctype.h>
@@ -17,6 +18,9 @@
 #define UNIT_REACH 4096u
 #define CONTINUED_LINES 12
 #define COMMENT_MAX 4096u
+/* Another number when a rule changes that stands in no table: what was found before is
+ * then looked for anew (safety_rules_version). */
+#define RULES_OUTSIDE_TABLES 0xcbf29ce484222325u
 
 static struct {
     struct pattern *compiled[MAX_PATTERNS];
@@ -57,6 +61,21 @@ static void make_tables(void) {
                     "|(?:^\\s*|\\b(?:ai|dear|hey|(?:to|for) the)\\s+)agents?[:,])");
     tables.quotation = pattern_new("(?:[\"'`]|\xE2\x80[\x98\x9C]|\xC2\xAB|"
                                    "\\bprompt[ -]injections?\\b[^.!?\\n]{0,60})$");
+}
+
+int64_t safety_rules_version(void) {
+    uint64_t h = RULES_OUTSIDE_TABLES;
+    for (size_t i = 0; i < safety_pattern_count + safety_command_count; i++) {
+        const struct safety_pattern *p = pattern_at(i);
+        const char *const texts[] = {p->code, p->words, p->regex};
+        for (size_t k = 0; k < ARRAY_LEN(texts); k++) {
+            for (const char *c = texts[k]; *c; c++) {
+                h = (h ^ (unsigned char)*c) * 0x100000001b3;
+            }
+        }
+        h = (h ^ (p->where | p->block << 8 | (unsigned)p->window << 9)) * 0x100000001b3;
+    }
+    return (int64_t)(h & INT64_MAX);
 }
 
 struct scan {

@@ -48,5 +48,9 @@ void skill_check_cancel(struct skill_check *check); /* done follows, from the lo
 void spec_rules_check(const struct skill *s, enum skill_check_mode mode,
                       json_t *findings);
 void safety_rules_check(const struct skill *s, json_t *findings);
+/* left: bytes that may be searched closely, lessened (safety_text.h). */
+void safety_rules_check_within(const struct skill *s, size_t *left, json_t *findings);
+/* A number that differs when the tables of the rules do. */
+int64_t safety_rules_version(void);
 void hardware_facts_check(const char *file, const char *text, size_t len, int first_line,
                           json_t *findings);

@@ -132,6 +132,9 @@ static void make_result(struct evaluating *v) {
     memcpy(facts.started, v->started, sizeof facts.started);
     clock_iso8601(facts.ended);
     v->result = evaluation_result(v->evaluation, &v->options, v->stop, &facts);
+    json_t *provenance = json_object_get(v->result, "provenance");
+    json_object_set_new(provenance, "path", json_clean_z(v->request.folder));
+    json_object_update(provenance, v->request.source);
     json_object_set_new(v->result, "run", v->batch ? json_string(v->batch) : json_null());
 }
 

@@ -23,6 +23,7 @@ struct evaluate_request {
     bool record, record_in_skill;
     const char *split, *baseline_from; /* borrowed from the params */
     const json_t *tests;               /* the same */
+    json_t *source;                    /* of the skill: catalog_source */
 };
 
 /* Fails the call (and returns -1) for params that name what there is not. The catalog is

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "skills/catalog/catalog.h"
 #include "skills/evaluation/evaluate_operation.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/evaluation/statistics.h"
@@ -168,6 +169,7 @@ static int find_skills(struct evaluate_request *r, struct skills *skills,
         skills_fail(call, &err);
         return -1;
     }
+    r->source = catalog_source(skills_catalog(skills), r->folder);
     return 0;
 }
 
@@ -262,6 +264,7 @@ void evaluate_request_finish(struct evaluate_request *r) {
     if (r->judge) {
         model_finish(&r->judge_model);
     }
+    json_decref(r->source);
     free(r->folder);
     free(r->previous);
     free(r->trace);

@@ -7,6 +7,7 @@
 #include "skills/evaluation/statistics.h"
 #include "skills/grading/quality.h"
 #include "skills/grading/suite.h"
+#include "skills/skill_operations.h"
 
 #include <math.h>
 #include <string.h>
@@ -457,6 +458,16 @@ static void describe_marks(const json_t *marks, struct buf *out) {
     }
 }
 
+/* Which of the skills of one name was measured. */
+static void describe_skill(const json_t *provenance, struct buf *out) {
+    if (json_object_get(provenance, "source")) {
+        buf_addf(out, "skill: %s (", json_get_string(provenance, "path", ""));
+        skill_tell_source(out, provenance);
+        buf_adds(out, ")\n");
+        skill_tell_hidden(out, provenance, "");
+    }
+}
+
 void evaluation_describe(const json_t *result, struct buf *out) {
     size_t i, k;
     const json_t *student, *arm;
@@ -470,6 +481,7 @@ void evaluation_describe(const json_t *result, struct buf *out) {
         }
     }
     describe_marks(json_object_get(result, "marks"), out);
+    describe_skill(json_object_get(result, "provenance"), out);
     if (json_object_get(result, "run")) {
         buf_addf(out, "record: %s\n", json_get_string(result, "run", ""));
     }

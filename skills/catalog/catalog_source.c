@@ -1,0 +1,102 @@
+/* Where a skill comes from, whether it is trusted, and which others it hides. */
+#include "skills/catalog/catalog_state.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+#define HIDDEN_MAX 8 /* others of one name that are told */
+
+const struct catalog_folder *place_folder(const struct catalog *c,
+                                          const struct snapshot_place *p) {
+    return &c->folders.list[p->folder];
+}
+
+/* A project's skills arrive with a cloned repository. */
+static bool is_foreign(const struct catalog *c, const struct snapshot_place *p) {
+    return strcmp(place_folder(c, p)->scope, "project") == 0;
+}
+
+void place_add_source(const struct catalog *c, const struct snapshot_place *p,
+                      json_t *ret) {
+    const struct catalog_folder *f = place_folder(c, p);
+    json_object_set_new(ret, "source", json_string(f->scope));
+    if (f->agent && strcmp(f->scope, "agent") == 0) {
+        json_object_set_new(ret, "agent", json_clean_z(f->agent));
+    }
+}
+
+void place_add_trust(const struct catalog *c, const struct snapshot_place *p,
+                     json_t *ret) {
+    json_t *danger = p->danger ? json_loads(p->danger, 0, NULL) : NULL;
+    place_add_source(c, p, ret);
+    json_object_set_new(ret, "trusted", json_boolean(!p->danger && !is_foreign(c, p)));
+    json_object_set_new(ret, "danger", danger ? danger : json_array());
+}
+
+/* Told of the one that counts only: those of one name may be thousands. */
+void place_add_hidden(const struct catalog *c, const struct snapshot_place *p,
+                      json_t *ret) {
+    const struct snapshot *s = c->snapshot;
+    json_t *hidden = json_array();
+    size_t first = (size_t)(p - s->places);
+    for (size_t i = first + 1;
+         i < s->place_count && p->winner == first && s->places[i].winner == first &&
+         json_array_size(hidden) < HIDDEN_MAX;
+         i++) {
+        const struct snapshot_place *other = &s->places[i];
+        bool elsewhere =
+            strcmp(place_folder(c, other)->scope, place_folder(c, p)->scope) != 0;
+        if (elsewhere && other->document != p->document && other->first == i) {
+            autofree char *uri = place_uri(c, other);
+            json_t *one = json_pack("{s:o}", "uri", json_clean_z(uri));
+            place_add_source(c, other, one);
+            json_array_append_new(hidden, one);
+        }
+    }
+    if (json_array_size(hidden)) {
+        json_object_set(ret, "hides", hidden);
+    }
+    json_decref(hidden);
+}
+
+static const struct snapshot_place *place_at(const struct catalog *c, const char *path) {
+    const struct snapshot *s = c->snapshot;
+    for (size_t i = 0; s && i < s->place_count; i++) {
+        if (strcmp(s->places[i].path, path) == 0) {
+            return &s->places[i];
+        }
+    }
+    return NULL;
+}
+
+/* What is not known lies beneath the workspace's folders, or it could not be named. */
+json_t *catalog_source(const struct catalog *c, const char *path) {
+    const struct snapshot_place *p = place_at(c, path);
+    json_t *source = json_object();
+    if (p) {
+        place_add_source(c, p, source);
+        place_add_hidden(c, p, source);
+    } else {
+        json_object_set_new(source, "source", json_string("project"));
+    }
+    return source;
+}
+
+char *catalog_uri(struct catalog *c, const char *path) {
+    const struct snapshot_place *p = place_at(c, path);
+    return p ? place_uri(c, p) : NULL;
+}
+
+char *catalog_locate_own(const struct catalog *c, const char *name, bool *foreign) {
+    const struct snapshot *s = c->snapshot;
+    *foreign = false;
+    for (size_t i = s ? snapshot_find_name(s, name) : 0;
+         s && i < s->place_count && strcmp(s->places[i].name, name) == 0; i++) {
+        if (!is_foreign(c, &s->places[i])) {
+            return xstrdup(s->places[i].path);
+        }
+        *foreign = true;
+    }
+    return NULL;
+}
