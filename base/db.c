@@ -157,13 +157,13 @@ static void create_private(const char *path) {
     fd_close_p(&fd);
 }
 
-static int open_once(const char *path, const struct db_schema *schema, sqlite3 **ret,
-                     struct err *err) {
+static int open_handle(const char *name, int flags, const struct db_schema *schema,
+                       sqlite3 **ret, struct err *err) {
     sqlite3 *handle = NULL;
-    create_private(path);
-    int rc = sqlite3_open_v2(
-        path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-        NULL);
+    int rc = sqlite3_open_v2(name, &handle,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                                 SQLITE_OPEN_NOMUTEX | flags,
+                             NULL);
     rc = rc == SQLITE_OK ? 0 : failed(handle, rc, err);
     rc = rc < 0 ? rc : configure(handle, err);
     rc = rc < 0 ? rc : migrate(handle, schema, err);
@@ -173,6 +173,12 @@ static int open_once(const char *path, const struct db_schema *schema, sqlite3 *
     }
     *ret = handle;
     return 0;
+}
+
+static int open_once(const char *path, const struct db_schema *schema, sqlite3 **ret,
+                     struct err *err) {
+    create_private(path);
+    return open_handle(path, 0, schema, ret, err);
 }
 
 /* The journal goes with its file: a WAL left behind would be replayed into the new one.
@@ -224,6 +230,18 @@ int db_open(const char *path, const struct db_schema *schema, struct db **ret,
     *ret = xcalloc(1, sizeof **ret);
     (*ret)->handle = handle;
     return 0;
+}
+
+int db_open_memory(const char *name, const struct db_schema *schema, struct db **ret,
+                   struct err *err) {
+    sqlite3 *handle = NULL;
+    autofree char *uri = xasprintf("file:/%s?vfs=memdb", name);
+    int rc = open_handle(uri, SQLITE_OPEN_URI, schema, &handle, err);
+    if (rc == 0) {
+        *ret = xcalloc(1, sizeof **ret);
+        (*ret)->handle = handle;
+    }
+    return rc;
 }
 
 void db_close(struct db *db) {

@@ -22,6 +22,10 @@ struct db_schema {
 /* path's folder is made (0700). */
 int db_open(const char *path, const struct db_schema *schema, struct db **ret,
             struct err *err);
+/* In memory: all of this process that give the same name open the same one, which is gone
+ * when the last of them closes. name: letters, digits and "-". */
+int db_open_memory(const char *name, const struct db_schema *schema, struct db **ret,
+                   struct err *err);
 void db_close(struct db *db); /* NULL is fine */
 sqlite3 *db_handle(struct db *db);
 

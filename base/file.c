@@ -85,6 +85,10 @@ int file_read(const char *path, struct buf *out, struct err *err) {
     return read_open_file(open(path, READ_FLAGS), path, out, err);
 }
 
+bool file_is_missing(int rc) {
+    return rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES;
+}
+
 /* --- beneath a root --- */
 
 int root_open(struct root *r, const char *path, struct err *err) {

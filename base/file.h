@@ -15,6 +15,9 @@ struct err;
 /* Read a regular file whole into out (appended). -EFBIG over out's limit, -EINVAL when it
  * is not a regular file, else -errno. */
 int file_read(const char *path, struct buf *out, struct err *err);
+/* After it failed with rc: there is no such file for this user, who may run with another's
+ * home (HOME=/root in a container) or with none. */
+bool file_is_missing(int rc);
 
 /* A directory that paths are resolved beneath. */
 struct root {

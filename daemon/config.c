@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "base/text.h"
 #include "base/yaml.h"
 #include "daemon/config_workers.h"
 #include "protocol/schema/schema.h"
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #define CONFIG_MAX_BYTES (64u << 10)
+#define PROJECT_FILE "./upskilld.yaml"
 
 const char config_help[] =
     "usage: upskilld [options]\n"
@@ -32,6 +34,8 @@ const char config_help[] =
     "  --arch ARCH         architecture when a request names none (sm_90a)\n"
     "  --config FILE       read this instead of $XDG_CONFIG_HOME/upskilld/config.yaml\n"
     "  --log-level LEVEL   error, warning, info or debug, on standard error\n"
+    "  --stdio             accepted and without meaning, as is --clientProcessId=N:\n"
+    "                      language clients append them\n"
     "  --version, --help\n"
     "\n"
     "Environment: UPSKILLD_CONFIG, UPSKILLD_LOG, UPSKILLD_CUDA or CUDA_HOME (toolkit),\n"
@@ -238,25 +242,42 @@ static bool stays_inside(const json_t *paths, const char *base) {
     return true;
 }
 
-static void drop(struct config *c, json_t *file, const char *key, const char *why) {
-    json_object_del(file, key);
-    autofree char *sentence =
-        xasprintf("./upskilld.yaml: \"%s\" is ignored: %s; put it into your own "
-                  "configuration file",
-                  key, why);
+#define WARNINGS_MOST 20 /* a file may be wrong in every line */
+
+static void warn(struct config *c, const char *what, const char *why) {
+    if (json_array_size(c->warnings) >= WARNINGS_MOST) {
+        return;
+    }
+    autofree char *sentence = xasprintf("%s is ignored: %s", what, why);
     json_array_append_new(c->warnings, json_clean_z(sentence));
     log_warning("%s", sentence);
+}
+
+static void drop(struct config *c, json_t *file, const char *key, const char *why) {
+    int shown = (int)text_cut(key, strlen(key), 80);
+    autofree char *what = xasprintf(PROJECT_FILE ": \"%.*s\"", shown, key);
+    json_object_del(file, key);
+    warn(c, what, why);
 }
 
 static void distrust(struct config *c, json_t *file, const char *base) {
     for (const char *const *key = trusted_keys; *key; key++) {
         if (json_object_get(file, *key)) {
-            drop(c, file, *key, "a project may not set it");
+            drop(c, file, *key,
+                 "a project may not set it; put it into your own configuration file");
         }
     }
     if (!stays_inside(json_object_get(file, "include_dirs"), base)) {
-        drop(c, file, "include_dirs", "it names a folder outside the project");
+        drop(c, file, "include_dirs",
+             "it names a folder outside the project; put it into your own configuration "
+             "file");
     }
+}
+
+static int check_values(const struct schema *schema, const json_t *file,
+                        struct err *err) {
+    int rc = schema_check(schema, file, NULL, err);
+    return rc < 0 ? rc : config_workers_check(file, err);
 }
 
 static int check_file(const json_t *file, const char *path, struct err *err) {
@@ -265,37 +286,99 @@ static int check_file(const json_t *file, const char *path, struct err *err) {
     if (rc < 0) {
         return rc;
     }
-    rc = schema_check(schema, file, NULL, err);
+    rc = check_values(schema, file, err);
     schema_free(schema);
-    rc = rc < 0 ? rc : config_workers_check(file, err);
+    return rc < 0 ? err_wrap(err, "%s", path) : 0;
+}
+
+/* Each key by itself: one that is wrong takes none of the others along. */
+static int drop_wrong(struct config *c, json_t *file, struct err *err) {
+    struct schema *schema;
+    int rc = schema_new(config_schema, &schema, err);
+    if (rc < 0) {
+        return rc;
+    }
+    const char *key;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(file, next, key, value) {
+        struct err why = {0};
+        autojson *alone = json_pack("{s:O}", key, value);
+        if (check_values(schema, alone, &why) < 0) {
+            autofree char *name = xstrdup(key); /* the object's own goes with the key */
+            drop(c, file, name, why.msg);
+        }
+    }
+    schema_free(schema);
+    return 0;
+}
+
+static int parse(const struct buf *text, const char *path, json_t **ret,
+                 struct err *err) {
+    int rc = yaml_parse(text->data, text->len, YAML_TYPED, ret, err);
     return rc < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
 /* A missing file is fine unless it was asked for by name. */
-static int read_file(struct config *c, const char *path, const char *base, bool project,
-                     bool required, struct err *err) {
+static int read_own_file(struct config *c, const char *path, const char *base,
+                         bool required, struct err *err) {
     autobuf text = BUF_INIT(CONFIG_MAX_BYTES);
-    int rc = file_read(path, &text, err);
-    if (rc == -ENOENT && !required) {
-        return 0;
-    }
     autojson *file = NULL;
-    if (rc < 0 || yaml_parse(text.data, text.len, YAML_TYPED, &file, err) < 0) {
-        return err_wrap(err, "%s", path);
+    int rc = file_read(path, &text, err);
+    if (rc == -EACCES && !required) {
+        warn(c, path, strerror(EACCES));
     }
-    if (json_is_null(file)) {
+    if (file_is_missing(rc) && !required) {
         return 0;
     }
-    rc = check_file(file, path, err);
-    if (rc < 0) {
+    rc = rc < 0 ? rc : parse(&text, path, &file, err);
+    if (rc < 0 || json_is_null(file)) {
         return rc;
     }
-    if (project) {
-        distrust(c, file, base);
+    rc = check_file(file, path, err);
+    if (rc == 0) {
+        apply(c, file, base);
+        strings_add(&c->files, xstrdup(path));
     }
-    apply(c, file, base);
-    strings_add(&c->files, xstrdup(path));
-    return 0;
+    return rc;
+}
+
+/* Opened beneath the project: a link that leads out would show a file of the user's. */
+static int read_project_text(const char *project, struct buf *ret, struct err *err) {
+    struct root root;
+    int rc = root_open(&root, project, err);
+    if (rc == 0) {
+        rc = root_read(&root, "upskilld.yaml", ret, err);
+        root_close(&root);
+    }
+    return rc;
+}
+
+static int read_project_file(struct config *c, const char *project, struct err *err) {
+    autobuf text = BUF_INIT(CONFIG_MAX_BYTES);
+    autojson *file = NULL;
+    struct err why = {0};
+    int rc = read_project_text(project, &text, &why);
+    if (rc == -ENOENT) {
+        return 0;
+    }
+    rc = rc < 0 ? rc : yaml_parse(text.data, text.len, YAML_TYPED, &file, &why);
+    if (rc == 0 && !json_is_null(file) && !json_is_object(file)) {
+        rc = err_set(&why, -EINVAL, "it holds no keys");
+    }
+    if (rc < 0) {
+        warn(c, PROJECT_FILE, why.msg);
+    }
+    if (rc < 0 || json_is_null(file)) {
+        return 0;
+    }
+    rc = drop_wrong(c, file, err);
+    if (rc == 0) {
+        distrust(c, file, project);
+        apply(c, file, project);
+        strings_add(&c->files, path_join(project, "upskilld.yaml"));
+    }
+    return rc;
 }
 
 static int read_files(struct config *c, const char *named, const char *cwd,
@@ -306,13 +389,12 @@ static int read_files(struct config *c, const char *named, const char *cwd,
     if (path) {
         autofree char *full = absolute(cwd, path);
         autofree char *base = xstrndup(full, (size_t)(path_basename(full) - full));
-        int rc = read_file(c, full, base, false, named != NULL, err);
+        int rc = read_own_file(c, full, base, named != NULL, err);
         if (rc < 0) {
             return rc;
         }
     }
-    autofree char *project = path_join(cwd, "upskilld.yaml");
-    return read_file(c, project, cwd, true, false, err);
+    return read_project_file(c, cwd, err);
 }
 
 enum {
@@ -321,6 +403,7 @@ enum {
     FLAG_ARCH,
     FLAG_CONFIG,
     FLAG_LOG,
+    FLAG_CLIENTS,
     FLAG_VERSION,
     FLAG_HELP
 };
@@ -330,6 +413,8 @@ static const struct option flags[] = {
     {"arch", required_argument, NULL, FLAG_ARCH},
     {"config", required_argument, NULL, FLAG_CONFIG},
     {"log-level", required_argument, NULL, FLAG_LOG},
+    {"stdio", no_argument, NULL, FLAG_CLIENTS},
+    {"clientProcessId", required_argument, NULL, FLAG_CLIENTS},
     {"version", no_argument, NULL, FLAG_VERSION},
     {"help", no_argument, NULL, FLAG_HELP},
     {0},

@@ -3,8 +3,9 @@
  *
  * $XDG_CONFIG_HOME/upskilld/config.yaml, then ./upskilld.yaml, then the environment, then
  * flags; the later wins, lists are replaced. ./upskilld.yaml arrives with a cloned
- * repository, so it may not name programs to run or folders outside the project: such
- * keys are refused there with a sentence. Secrets never come from a file.
+ * repository, so it may not name programs to run or folders outside the project, and it
+ * cannot keep the daemon from starting: what is wrong in it is left out, with a warning.
+ * Secrets never come from a file.
  *
  * docs/guide/configuration.md lists the keys; CONFIG_SCHEMA in config.c is their source.
  */

@@ -60,8 +60,8 @@ bool schema_complain(struct schema_complaint *c, const struct schema_place *at,
     va_end(args);
     add_words(&words, at);
     add_pointer(&pointer, at);
-    snprintf(c->text, sizeof c->text, "%.199s%s%.190s", words.data, words.len ? ": " : "",
-             text);
+    snprintf(c->text, sizeof c->text, "%.199s%s%.*s", words.data, words.len ? ": " : "",
+             (int)text_cut(text, strlen(text), 190), text);
     free(c->pointer);
     c->pointer = buf_detach(&pointer);
     c->depth = place_depth(at);

@@ -1,9 +1,11 @@
 /* The catalog's life on the loop: when to look, who waits, what to answer when asked for
  * its state. Questions about skills are answered in catalog_answer.c. */
+#define LOG_MODULE "catalog"
 #include "skills/catalog/catalog.h"
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "skills/catalog/catalog_state.h"
 
@@ -78,7 +80,7 @@ static struct order *make_order(struct catalog *c) {
 }
 
 static void start_thread(struct catalog *c) {
-    if (!c->indexer && c->db_path) {
+    if (!c->indexer) {
         c->indexer = indexer_start(c->db_path, &c->wake);
     }
 }
@@ -202,9 +204,7 @@ static void order_if_needed(struct catalog *c) {
     c->follow = false;
     start_thread(c);
     if (!c->indexer) {
-        snprintf(c->problem, sizeof c->problem, "%s",
-                 c->db_path ? "no thread could be started"
-                            : "there is no folder for caches: set HOME");
+        snprintf(c->problem, sizeof c->problem, "no thread could be started");
         c->ordered++;
         c->failed_order = true;
         uv_async_send(&c->wake);
@@ -248,6 +248,9 @@ static void take_folders(struct catalog *c, const struct outcome *o) {
 }
 
 static void note_problem(struct catalog *c, const struct outcome *o) {
+    if (o->status == 0 && o->problem[0] && strcmp(c->problem, o->problem) != 0) {
+        log_warning("the index of skills: %s", o->problem);
+    }
     snprintf(c->problem, sizeof c->problem, "%.255s", o->problem);
     for (uint32_t i = 0; i < c->folders.count && !c->problem[0]; i++) {
         if (c->looks[i].truncated) {
@@ -290,7 +293,7 @@ static void on_wake(uv_async_t *wake) {
         return;
     }
     struct outcome *o = c->indexer ? indexer_take(c->indexer) : NULL;
-    int status = !c->failed_order ? 0 : c->db_path ? -EAGAIN : -ENOENT;
+    int status = c->failed_order ? -EAGAIN : 0;
     if (o) {
         status = o->status;
         take_outcome(c, o);

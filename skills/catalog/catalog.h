@@ -21,7 +21,7 @@ struct catalog_folder {
     const char *agent; /* "claude-code" or NULL */
 };
 
-/* Without a db_path (NULL) every wait ends in -ENOENT. */
+/* Without a db_path (NULL), and where none can be written, the index lives in memory. */
 struct catalog *catalog_new(uv_loop_t *loop, const char *db_path);
 /* Closes watches and waits for the writer; closed from the loop. */
 void catalog_close(struct catalog *c, void (*closed)(void *data), void *data);

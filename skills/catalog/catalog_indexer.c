@@ -1,10 +1,12 @@
 /* The indexer: a thread that walks folders and writes the index, so that the loop never
  * waits for a disk. It is given one order at a time and answers each with an outcome. */
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "skills/catalog/catalog_internal.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +21,14 @@ struct indexer {
     uv_mutex_t mutex;
     uv_cond_t more;
     uv_async_t *wake;
-    char *db_path;
+    char *db_path; /* NULL: there is no folder for it */
     atomic_bool stop, ended;
     struct order *order;     /* under the mutex */
     struct outcome *outcome; /* under the mutex */
-    struct db *db;           /* the thread's */
+    /* the thread's */
+    struct db *db;
+    struct err why_memory; /* code 0: the index is a file */
+    unsigned memories;     /* made so far; each has a name of its own */
 };
 
 /* --- orders and outcomes --- */
@@ -108,15 +113,32 @@ static int on_busy(void *data, int tries) {
     return 1;
 }
 
+static int open_index(struct indexer *i, struct db **ret, struct err *err) {
+    if (!i->why_memory.code) {
+        return db_open(i->db_path, &catalog_schema, ret, err);
+    }
+    autofree char *name =
+        xasprintf("skills-%jx-%u", (uintmax_t)(uintptr_t)i, i->memories);
+    return db_open_memory(name, &catalog_schema, ret, err);
+}
+
+static void drop_index(struct indexer *i) {
+    db_close(take(i->db));
+    if (i->why_memory.code) {
+        i->memories++;
+    } else {
+        drop_files(i->db_path);
+    }
+}
+
 static int reopen(struct indexer *i, bool rebuild, struct err *err) {
     if (rebuild) {
-        db_close(take(i->db));
-        drop_files(i->db_path);
+        drop_index(i);
     }
     if (i->db) {
         return 0;
     }
-    int rc = db_open(i->db_path, &catalog_schema, &i->db, err);
+    int rc = open_index(i, &i->db, err);
     if (rc == 0) { /* merging words moves many pages; none of it is secret */
         db_run(i->db, NULL, "PRAGMA secure_delete = OFF", "");
         db_run(i->db, NULL, "PRAGMA cache_size = -8192", "");
@@ -168,7 +190,7 @@ static int carry_out(struct indexer *i, const struct order *o, struct outcome *o
         rc = snapshot_load(i->db, &o->folders, &out->snapshot, err);
     }
     if (rc == 0 && (o->wants_reader || o->rebuild)) {
-        rc = db_open(i->db_path, &catalog_schema, &out->reader, err);
+        rc = open_index(i, &out->reader, err);
     }
     if (out->reader) { /* KiB: the common words' lists of some ten thousand skills */
         db_run(out->reader, NULL, "PRAGMA cache_size = -16384", "");
@@ -176,7 +198,27 @@ static int carry_out(struct indexer *i, const struct order *o, struct outcome *o
     return rc;
 }
 
-/* Found damaged only while it was used: once more, from nothing. */
+static int start_over(struct indexer *i, struct order *o, struct outcome *out,
+                      struct err *err) {
+    db_close(take(out->reader));
+    for (size_t k = 0; k < o->folders.count; k++) {
+        found_finish(&out->found[k]);
+        o->look[k] = true;
+    }
+    o->rebuild = true;
+    o->known = -1;
+    return carry_out(i, o, out, err);
+}
+
+/* Its folder is read-only, full, missing: nothing that another process or the end of this
+ * one explains. */
+static bool cannot_be_kept(const struct indexer *i, int rc) {
+    return rc < 0 && rc != -EBUSY && rc != -EBADMSG && !i->why_memory.code &&
+           !atomic_load(&i->stop);
+}
+
+/* Found damaged, or impossible to write, only while it was used: once more, from nothing.
+ */
 static struct outcome *execute(struct indexer *i, struct order *o) {
     struct outcome *out = xcalloc(1, sizeof *out);
     struct err err = {0};
@@ -185,17 +227,19 @@ static struct outcome *execute(struct indexer *i, struct order *o) {
     out->folder_count = o->folders.count;
     int rc = carry_out(i, o, out, &err);
     if (rc == -EBADMSG) {
-        for (size_t k = 0; k < o->folders.count; k++) {
-            found_finish(&out->found[k]);
-            o->look[k] = true;
-        }
-        o->rebuild = true;
-        o->known = -1;
-        rc = carry_out(i, o, out, &err);
+        rc = start_over(i, o, out, &err);
+    }
+    if (cannot_be_kept(i, rc)) {
+        db_close(take(i->db));
+        i->why_memory = err;
+        rc = start_over(i, o, out, &err);
     }
     if (rc < 0) {
         db_close(take(i->db)); /* opened afresh next time */
         snprintf(out->problem, sizeof out->problem, "%.255s", err.msg);
+    } else if (i->why_memory.code) {
+        snprintf(out->problem, sizeof out->problem, "kept in memory only: %.200s",
+                 i->why_memory.msg);
     }
     out->status = rc;
     out->took_ms = clock_ms() - began;
@@ -237,7 +281,10 @@ struct indexer *indexer_start(const char *db_path, uv_async_t *wake) {
     uv_thread_options_t options = {.flags = UV_THREAD_HAS_STACK_SIZE,
                                    .stack_size = 1u << 20};
     i->wake = wake;
-    i->db_path = xstrdup(db_path);
+    i->db_path = db_path ? xstrdup(db_path) : NULL;
+    if (!db_path) {
+        err_set(&i->why_memory, -ENOENT, "neither XDG_CACHE_HOME nor HOME is set");
+    }
     uv_mutex_init(&i->mutex);
     uv_cond_init(&i->more);
     if (uv_thread_create_ex(&i->thread, &options, run, i) != 0) {

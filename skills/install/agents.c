@@ -290,7 +290,7 @@ static int put_user_file(struct agents *agents, const char *path, struct err *er
     autojson *entries = NULL;
     int rc = file_read(path, &text, err);
     if (rc < 0) {
-        return rc == -ENOENT ? 0 : rc;
+        return file_is_missing(rc) ? 0 : rc;
     }
     rc = yaml_parse(text.data, text.len, YAML_STRINGS, &entries, err);
     if (rc == 0) {

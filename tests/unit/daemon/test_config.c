@@ -1,5 +1,6 @@
 #include "base/err.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "daemon/config.h"
 
 #include <criterion/criterion.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char home[64], project[PATH_MAX];
@@ -151,6 +153,103 @@ Test(config, a_link_out_of_the_project_is_a_foreign_folder) {
     cr_assert_eq(load(&c, &err, NULL, NULL), 0, "%s", err.msg);
     cr_assert_null(c.include_dirs[0]);
     cr_assert_eq(json_array_size(c.warnings), 1);
+    config_finish(&c);
+}
+
+/* Whatever stands there, the daemon starts, with what is right in it. */
+Test(config, a_project_file_cannot_keep_the_daemon_from_starting) {
+    static const struct {
+        const char *text;
+        size_t warnings;
+        const char *arch;
+    } files[] = {
+        {"arch: sm_80\nfrom_a_newer_version: 1\ndebounce_ms: soon\n", 2, "sm_80"},
+        {"arch: [sm_80\n", 1, "sm_90a"},
+        {"just words\n", 1, "sm_90a"},
+        {"[arch, sm_80]\n", 1, "sm_90a"},
+        {"arch: x86\n", 1, "sm_90a"},
+        {"include_dirs: 7\nroots: 1\n", 2, "sm_90a"},
+        {"# nothing\n", 0, "sm_90a"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct config c;
+        struct err err = {0};
+        write_file("upskilld.yaml", files[i].text);
+        cr_assert_eq(load(&c, &err, NULL, NULL), 0, "%s: %s", files[i].text, err.msg);
+        cr_assert_eq(json_array_size(c.warnings), files[i].warnings, "%s", files[i].text);
+        cr_assert_str_eq(c.arch, files[i].arch);
+        config_finish(&c);
+    }
+    unlink("upskilld.yaml");
+    FILE *f = fopen("upskilld.yaml", "w");
+    for (int i = 0; i < 5000; i++) {
+        fprintf(f, "a%d: 1\n", i);
+    }
+    fclose(f);
+    struct config c;
+    struct err err = {0};
+    cr_assert_eq(load(&c, &err, NULL, NULL), 0, "%s", err.msg);
+    cr_assert(json_array_size(c.warnings) <= 20);
+    config_finish(&c);
+}
+
+static void expect_one_warning(const char *what) {
+    struct config c;
+    struct err err = {0};
+    cr_assert_eq(load(&c, &err, NULL, NULL), 0, "%s: %s", what, err.msg);
+    cr_assert_eq(json_array_size(c.warnings), 1, "%s", what);
+    const char *said = json_string_value(json_array_get(c.warnings, 0));
+    cr_assert_not(strstr(said, "secret"), "%s: %s", what, said);
+    cr_assert_str_eq(c.arch, "sm_90a");
+    config_finish(&c);
+    remove("upskilld.yaml");
+}
+
+Test(config, a_project_file_is_a_regular_file_of_the_project, .timeout = 10) {
+    cr_assert_eq(mkfifo("upskilld.yaml", 0600), 0);
+    expect_one_warning("a FIFO");
+    cr_assert_eq(mkdir("upskilld.yaml", 0700), 0);
+    expect_one_warning("a folder");
+    write_file("../token", "secret-of-the-user\narch: sm_80\n");
+    cr_assert_eq(symlink("../token", "upskilld.yaml"), 0);
+    expect_one_warning("a link out");
+    char outside[PATH_MAX];
+    snprintf(outside, sizeof outside, "%s/token", home);
+    cr_assert_eq(symlink(outside, "upskilld.yaml"), 0);
+    expect_one_warning("an absolute link");
+    cr_assert_eq(symlink("upskilld.yaml", "upskilld.yaml"), 0);
+    expect_one_warning("a link to itself");
+}
+
+/* A message that is too long ends between two characters. */
+Test(config, a_long_message_is_whole_characters) {
+    static const char *const shapes[][2] = {
+        {"", ": 1\n"}, {"arch: '", "'\n"}, {"arch: [", "\n"}, {"roots: {", ": 1}\n"}};
+    char key[1200] = "", text[1400];
+    for (int i = 0; i < 250; i++) {
+        strcat(key, "€ä");
+    }
+    for (size_t i = 0; i < 12; i++) { /* each, and shifted by one and two bytes */
+        struct config c;
+        struct err err = {0};
+        snprintf(text, sizeof text, "%s%s%s%s", shapes[i % 4][0], &"aa"[i / 4], key,
+                 shapes[i % 4][1]);
+        write_own(text);
+        cr_assert_neq(load(&c, &err, NULL, NULL), 0);
+        cr_assert(text_is_utf8(err.msg, strlen(err.msg)), "%s", err.msg);
+        config_finish(&c);
+    }
+}
+
+/* Language clients append these; --clientProcessId also with its value behind it. */
+Test(config, what_language_clients_append_is_taken) {
+    struct config c;
+    struct err err = {0};
+    cr_assert_eq(load(&c, &err, (char[]){"--stdio"}, (char[]){"--clientProcessId=7"}), 0,
+                 "%s", err.msg);
+    config_finish(&c);
+    cr_assert_eq(load(&c, &err, (char[]){"--clientProcessId"}, (char[]){"7"}), 0, "%s",
+                 err.msg);
     config_finish(&c);
 }
 

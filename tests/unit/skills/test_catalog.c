@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -539,30 +540,55 @@ Test(catalog, rebuilds_a_damaged_index) {
     fixture_drop(&f);
 }
 
-Test(catalog, says_that_there_is_no_folder_for_its_index) {
+/* In memory, as in a file: built, followed, searched; and said so. */
+static void answers_from_memory(struct fixture *f, const char *why) {
+    struct err err = {0};
+    fixture_folders(f, user_scope);
+    cr_assert(zero(int, fixture_wait(f)));
+    cr_expect(eq(sz, count(f), 1));
+    fixture_skill(f, "user", "two", "Turns invoices into tables.", "");
+    for (int i = 0; i < 500 && count(f) < 2; i++) {
+        sleep_ms(10);
+        cr_assert(zero(int, fixture_wait(f)));
+    }
+    autojson *found = catalog_find(f->catalog, "invoices", 5, NULL, NULL, &err);
+    cr_assert(ne(ptr, found, NULL), "%s", err.msg);
+    cr_expect(eq(sz, json_array_size(json_object_get(found, "matches")), 1));
+    autojson *status = catalog_status(f->catalog);
+    const char *problem = json_get_string(status, "problem", "");
+    cr_expect(strstr(problem, "kept in memory") && strstr(problem, why), "%s", problem);
+}
+
+Test(catalog, lives_in_memory_without_a_folder_for_its_index) {
     struct fixture f;
     fixture_make(&f);
+    fixture_skill(&f, "user", "one", "A skill.", "");
     uv_loop_init(&f.loop);
     uv_timer_init(&f.loop, &f.tick);
     f.catalog = catalog_new(&f.loop, NULL);
-    fixture_folders(&f, user_scope);
-    cr_expect(eq(int, fixture_wait(&f), -ENOENT));
-    autojson *status = catalog_status(f.catalog);
-    cr_expect(ne(str, (char *)json_get_string(status, "problem", ""), ""));
+    answers_from_memory(&f, "HOME");
     close_and_drop(&f);
 }
 
-Test(catalog, says_why_there_is_no_index) {
+Test(catalog, lives_in_memory_where_its_folder_cannot_be_made) {
     struct fixture f;
     fixture_make(&f);
     fixture_skill(&f, "user", "one", "A skill.", "");
     fixture_write(&f, "cache", "a file where a folder should be");
     fixture_open(&f);
-    fixture_folders(&f, user_scope);
-    cr_expect(lt(int, fixture_wait(&f), 0));
-    autojson *status = catalog_status(f.catalog);
-    struct err err = {0};
-    cr_expect(ne(str, (char *)json_get_string(status, "problem", ""), ""));
-    cr_expect(catalog_find(f.catalog, "x", 5, NULL, NULL, &err) == NULL && err.msg[0]);
+    answers_from_memory(&f, "cache");
+    close_and_drop(&f);
+}
+
+/* The index is begun, then nothing more can be written: what was a disk is full. */
+Test(catalog, moves_into_memory_when_its_disk_is_full) {
+    struct fixture f;
+    struct rlimit few = {20480, 20480};
+    fixture_make(&f);
+    fixture_skill(&f, "user", "one", "A skill.", "");
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &few);
+    fixture_open(&f);
+    answers_from_memory(&f, "skills.db");
     close_and_drop(&f);
 }
