@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/check_spec.schema.h"
 #include "gpu/spec/spec_reader.h"
 
 #include <errno.h>
@@ -93,7 +94,7 @@ int spec_read_launch_list(struct spec_reader *r, const json_t *list, const char 
         const json_t *json = json_array_get(list, *ret_count);
         char holder[64];
         snprintf(holder, sizeof holder, "%s[%zu]", at, *ret_count);
-        int n = spec_check_members(r, json, "kernel launch args", holder);
+        int n = spec_check_members(r, json, CHECK_SPEC_LAUNCH_STEP_MEMBERS, holder);
         n = n < 0 ? n : spec_read_launch(r, *ret + *ret_count, json, path);
         n = n < 0 ? n : need_launch(r, json, path);
         if (n < 0) {
@@ -197,14 +198,8 @@ double spec_number(const json_t *value) {
 
 /* --- all of it --- */
 
-static const char members[] =
-    "$schema path source name arch std defines include_roots headers fast_math options "
-    "kernel sizes launch args launches buffers globals expect tolerance compare trials "
-    "seed benchmark roofline device odd_sizes backend checks instructions timeout_s "
-    "strict save";
-
 static int read_all(struct spec_reader *r, const json_t *params) {
-    int n = spec_check_members(r, params, members, "");
+    int n = spec_check_members(r, params, CHECK_SPEC_MEMBERS, "");
     n = n < 0 ? n : read_cases(r, json_object_get(params, "sizes"));
     n = n < 0 ? n : spec_read_course(r, params);
     n = n < 0 ? n : spec_read_save(r, json_object_get(params, "save"));

@@ -1,6 +1,7 @@
 /* The arguments, buffers and launches of a check spec. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/check_spec.schema.h"
 #include "gpu/spec/spec_reader.h"
 #include "gpu/spec/spec_struct.h"
 #include "gpu/spec/spec_tensor_map.h"
@@ -220,8 +221,7 @@ static int read_judge(struct spec_reader *r, struct spec_buffer *ret, const json
 
 static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
                            const json_t *json, const char *at) {
-    int n = spec_check_members(
-        r, json, "name type shape init output scratch judge tolerance compare", at);
+    int n = spec_check_members(r, json, CHECK_SPEC_BUFFER_MEMBERS, at);
     n = n < 0 ? n : spec_check_type(r, json, at, &ret->type);
     n = n < 0 ? n : check_shape(r, json_object_get(json, "shape"), at);
     n = n < 0 ? n : spec_check_init(r, ret->type, json_object_get(json, "init"), at);
@@ -375,7 +375,7 @@ static int check_contents(struct spec_reader *r, struct spec_arg *ret, const jso
                        "expected",
                        at);
     }
-    return spec_check_members(r, json, "name contents_of", at);
+    return spec_check_members(r, json, CHECK_SPEC_CONTENTS_MEMBERS, at);
 }
 
 static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *json,
@@ -395,17 +395,17 @@ static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *j
     if (json_object_get(json, "struct")) {
         ret->kind = ARG_STRUCT;
         ret->json = json;
-        int n = spec_check_members(r, json, "name struct bytes align", at);
+        int n = spec_check_members(r, json, CHECK_SPEC_STRUCTURE_MEMBERS, at);
         return n < 0 ? n : spec_struct_check(r, json, at);
     }
     if ((ret->list = json_object_get(json, "pointers"))) {
         ret->kind = ARG_POINTERS;
-        int n = spec_check_members(r, json, "name pointers", at);
+        int n = spec_check_members(r, json, CHECK_SPEC_POINTERS_MEMBERS, at);
         return n < 0 ? n : check_pointers(r, ret->list, at);
     }
     if ((ret->json = json_object_get(json, "tensor_map"))) {
         ret->kind = ARG_TENSOR_MAP;
-        int n = spec_check_members(r, json, "name tensor_map", at);
+        int n = spec_check_members(r, json, CHECK_SPEC_TENSOR_MAP_ARGUMENT_MEMBERS, at);
         return n < 0 ? n : spec_tensor_map_check(r, ret->json, at);
     }
     if (json_object_get(json, "contents_of")) {
@@ -415,13 +415,16 @@ static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *j
     if ((ret->json = json_object_get(json, "texture")) ||
         (ret->json = json_object_get(json, "surface"))) {
         ret->kind = json_object_get(json, "texture") ? ARG_TEXTURE : ARG_SURFACE;
-        int n = spec_check_members(
-            r, json, ret->kind == ARG_TEXTURE ? "name texture" : "name surface", at);
+        int n = spec_check_members(r, json,
+                                   ret->kind == ARG_TEXTURE
+                                       ? CHECK_SPEC_TEXTURE_ARGUMENT_MEMBERS
+                                       : CHECK_SPEC_SURFACE_ARGUMENT_MEMBERS,
+                                   at);
         return n < 0 ? n : spec_texture_check(r, ret, at);
     }
     if (ret->value) {
         ret->kind = ARG_SCALAR;
-        int n = spec_check_members(r, json, "name type value", at);
+        int n = spec_check_members(r, json, CHECK_SPEC_SCALAR_MEMBERS, at);
         return n < 0 ? n : spec_check_scalar(r, json, at, &ret->type);
     }
     int n = spec_read_buffer(r, json, at, false);
@@ -489,8 +492,7 @@ int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_
     }
     char path[64];
     snprintf(path, sizeof path, "%slaunch", at);
-    if (spec_check_members(r, launch, "grid block cluster shared_bytes cooperative",
-                           path) < 0) {
+    if (spec_check_members(r, launch, CHECK_SPEC_LAUNCH_MEMBERS, path) < 0) {
         return -EINVAL;
     }
     char holder[48];

@@ -2,6 +2,7 @@
  * device, and how it is timed. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/check_spec.schema.h"
 #include "gpu/spec/spec_reader.h"
 
 #include <errno.h>
@@ -115,7 +116,7 @@ static int read_benchmark(struct spec_reader *r, const json_t *json) {
         return err_set(r->err, -EINVAL,
                        "benchmark: {\"samples\", \"cache\"}, or true, is expected");
     }
-    int n = spec_check_members(r, json, "samples cache", "benchmark");
+    int n = spec_check_members(r, json, CHECK_SPEC_BENCHMARK_MEMBERS, "benchmark");
     n = n < 0 ? n : spec_check_text(r, json, "cache", "benchmark");
     if (n < 0) {
         return n;
@@ -149,7 +150,7 @@ static int read_roofline(struct spec_reader *r, const json_t *json) {
         return err_set(r->err, -EINVAL,
                        "roofline: {\"flops\", \"bytes\", \"type\"} is expected");
     }
-    int bad = spec_check_members(r, json, "flops bytes type", "roofline");
+    int bad = spec_check_members(r, json, CHECK_SPEC_ROOFLINE_MEMBERS, "roofline");
     if (bad < 0) {
         return bad;
     }

@@ -1,6 +1,7 @@
 /* What a check spec expects of its kernel: "expect". */
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/check_spec.schema.h"
 #include "gpu/spec/expect_operator.h"
 #include "gpu/spec/spec_reader.h"
 
@@ -15,7 +16,7 @@ static int read_reference(struct spec_reader *r, const json_t *kernel) {
         return err_set(r->err, -EINVAL, "expect.kernel: an object is expected");
     }
     const json_t *list = json_object_get(kernel, "launches");
-    int bad = spec_check_members(r, kernel, "source kernel launch args launches",
+    int bad = spec_check_members(r, kernel, CHECK_SPEC_REFERENCE_KERNEL_MEMBERS,
                                  "expect.kernel");
     bad = bad < 0 ? bad : spec_check_text(r, kernel, "source", "expect.kernel");
     bad = bad < 0 || !list ? bad : spec_refuse_launch(r, kernel, "expect.kernel.");

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/check_spec.schema.h"
 #include "gpu/spec/spec_reader.h"
 
 #include <errno.h>
@@ -151,8 +152,7 @@ static int check_member(struct spec_reader *r, const json_t *member, const char 
     if (!json_is_object(member)) {
         return err_set(r->err, -EINVAL, "%s: an object is expected", at);
     }
-    int n = spec_check_members(
-        r, member, "name type value values count of offset struct bytes align", at);
+    int n = spec_check_members(r, member, CHECK_SPEC_STRUCTURE_MEMBER_MEMBERS, at);
     n = n < 0 ? n : check_count(r, member, at);
     n = n < 0 ? n : check_kind(r, member, at);
     if (n < 0) {

@@ -1,6 +1,7 @@
 #include "gpu/spec/spec_tensor_map.h"
 
 #include "base/err.h"
+#include "gpu/check_spec.schema.h"
 #include "gpu/spec/spec_reader.h"
 
 #include <errno.h>
@@ -83,7 +84,7 @@ static int check_im2col(struct spec_reader *r, const json_t *im2col, const char 
                        "\"pixels\": n} is expected",
                        path);
     }
-    int n = spec_check_members(r, im2col, "lower upper channels pixels", path);
+    int n = spec_check_members(r, im2col, CHECK_SPEC_IM2COL_MEMBERS, path);
     for (size_t i = 0; i < ARRAY_LEN(lists) && n == 0; i++) {
         n = json_object_get(im2col, lists[i])
                 ? check_list(r, im2col, lists[i], path)
@@ -115,10 +116,7 @@ int spec_tensor_map_check(struct spec_reader *r, const json_t *map, const char *
     }
     char path[192];
     snprintf(path, sizeof path, "%.160s.tensor_map", at);
-    int n = spec_check_members(r, map,
-                               "of box shape strides element_strides swizzle interleave "
-                               "l2_promotion fill im2col",
-                               path);
+    int n = spec_check_members(r, map, CHECK_SPEC_TENSOR_MAP_MEMBERS, path);
     for (size_t i = 0; i < ARRAY_LEN(lists) && n == 0; i++) {
         n = check_list(r, map, lists[i], path);
     }

@@ -1,6 +1,7 @@
 #include "gpu/spec/spec_texture.h"
 
 #include "base/err.h"
+#include "gpu/check_spec.schema.h"
 #include "gpu/spec/spec_reader.h"
 
 #include <errno.h>
@@ -163,11 +164,9 @@ int spec_texture_check(struct spec_reader *r, const struct spec_arg *arg,
         return err_set(r->err, -EINVAL, "%s: an object is expected", path);
     }
     bool surface = arg->kind == ARG_SURFACE;
-    int n = spec_check_members(r, arg->json,
-                               surface ? "of channels layered"
-                                       : "of channels layered cube seamless memory "
-                                         "address filter normalized read",
-                               path);
+    int n = spec_check_members(
+        r, arg->json, surface ? CHECK_SPEC_SURFACE_MEMBERS : CHECK_SPEC_TEXTURE_MEMBERS,
+        path);
     n = n < 0 ? n : check_buffer(r, arg, at);
     n = n < 0 ? n : check_switch(r, arg, "layered", at);
     n = n < 0 ? n : check_switch(r, arg, "normalized", at);

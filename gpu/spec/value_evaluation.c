@@ -24,7 +24,7 @@ struct run {
     bool (*stopped)(void);
     bool folds;   /* while the terms of a fold are evaluated */
     bool in_fold; /* so it was when the error was met */
-    int error; /* -ETIME, -ERANGE */
+    int error;    /* -ETIME, -ERANGE */
     const struct value_input *input;
     double index;
 };

@@ -1,14 +1,21 @@
 #!/usr/bin/env python3
-"""Operations that are kept as JSON, as C: operations.py ROOT IN.json OUT.h OUT.d, once for each build.
+"""Operations and schemas that are kept as JSON, as C: operations.py ROOT IN.json OUT.h OUT.d, for each build.
 
 IN.json is one operation (protocol/operation.h): name, tool, title, summary, tool_help, flags, params,
 result, example. A text may be a list of texts: a blank or a newline is between two. OUT.h defines the
 macro `<FILE>_OPERATION`, the members of its struct operation but for the functions; OUT.d names what was
 read.
 
+IN.json may also be a schema alone, which has no params: OUT.h then defines `<FILE>_SCHEMA`, its text, and
+for every object schema in its "$defs", and for itself, `<FILE>_<DEF>_MEMBERS` and `<FILE>_MEMBERS`: the names
+of its properties with a blank between two, for whoever reads such an object.
+
 In a schema
   "$ref": "path/of/file.json#/pointer" is replaced by what stands there (ROOT is the source tree; without
-      a path: this file); members beside it are added, or stand instead of those of the same name;
+      a path: this file); members beside it are added, or stand instead of those of the same name, in
+      each of its properties too;
+  "x-flat": a list of properties that are cut to one level here: without what is inside of them. Their
+      reader gives better errors than an anyOf can;
   "x-tool" says how the tool's schema, which models read, differs from params. Of a member of an object:
       false = not shown, a text = its description there ("": none), an object = shown instead of it. Of the
       whole of params: an object, whose members are added or stand instead; null takes one away. Limits of texts,
@@ -22,6 +29,7 @@ import sys
 
 FLAGS = {"read-only": "READ_ONLY", "long": "LONG", "open-world": "OPEN_WORLD",
          "destructive": "DESTRUCTIVE", "idempotent": "IDEMPOTENT"}
+INNER = {"properties", "additionalProperties", "required", "items", "anyOf"}
 LIMITS = {"minLength", "maxLength", "pattern", "minItems", "maxItems", "minProperties", "maxProperties",
           "uniqueItems"}
 TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
@@ -56,9 +64,33 @@ class Files:
         if isinstance(value.get("$ref"), str):
             found, path = self.at(value["$ref"], here)
             whole = dict(self.expand(found, path, depth + 1))
-            whole.update((k, self.expand(v, here, depth + 1)) for k, v in value.items() if k != "$ref")
-            return whole
+            beside = {k: self.expand(v, here, depth + 1) for k, v in value.items() if k not in ("$ref", "x-flat")}
+            if "properties" in whole and "properties" in beside:
+                beside["properties"] = merged(whole["properties"], beside["properties"])
+            whole.update(beside)
+            return flat(whole, value.get("x-flat", []))
         return {k: self.expand(v, here, depth + 1) for k, v in value.items()}
+
+
+def merged(properties, beside):
+    return {k: {**properties.get(k, {}), **beside.get(k, {})} for k in {**properties, **beside}}
+
+
+def flat(schema, names):
+    schema.pop("$defs", None)
+    for name in names:
+        member = schema["properties"][name]
+        schema["properties"][name] = {k: v for k, v in member.items() if k not in INNER}
+        if "items" in member:
+            schema["properties"][name]["items"] = {"type": kinds(member["items"])}
+    return schema
+
+
+def kinds(schema):
+    """Of what types a value may be."""
+    found = {t for one in schema.get("anyOf", [schema]) for t in
+             (one["type"] if isinstance(one["type"], list) else [one["type"]])}
+    return found.pop() if len(found) == 1 else sorted(found)
 
 
 def typed(value):
@@ -130,15 +162,12 @@ def compact(value):
     return literal(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
-def main():
-    root, source, out, dependencies = sys.argv[1:]
-    files = Files(root)
-    operation = files.expand(files.load(source), pathlib.Path(source))
-    for schema in ("params", "result"):
-        operation[schema] = typed(operation.get(schema))
+def operation_header(source, operation, name):
     unknown = set(operation) - MEMBERS - {"$defs"}
     if unknown or not {"name", "title", "summary", "params", "result", "example"} <= set(operation):
         sys.exit(f"{source}: an operation has {sorted(MEMBERS)}, and not {sorted(unknown)}")
+    for schema in ("params", "result"):
+        operation[schema] = typed(operation[schema])
     members = [f".{k} = {text(operation[k])}" for k in ("name", "tool", "title", "summary", "tool_help") if k in operation]
     members.append(f".params_schema = {compact(plain(operation['params']))}")
     tool = tool_schema(operation["params"])
@@ -148,9 +177,26 @@ def main():
     members.append(f".example = {compact(operation['example'])}")
     if operation.get("flags"):
         members.append(".flags = " + " | ".join("OPERATION_" + FLAGS[f] for f in operation["flags"]))
-    name = re.sub(r"\W", "_", pathlib.Path(source).stem).upper()
     body = ", \\\n    ".join(members)
-    pathlib.Path(out).write_text(f"#define {name}_OPERATION \\\n    {body}\n", encoding="utf-8")
+    return f"#define {name}_OPERATION \\\n    {body}\n"
+
+
+def schema_header(schema, name):
+    parts = {"": schema, **{"_" + k.upper(): v for k, v in schema.pop("$defs", {}).items()}}
+    out = f"#define {name}_SCHEMA {compact(plain(typed(schema)))}\n"
+    for part, value in parts.items():
+        if "properties" in value:
+            out += f"#define {name}{part}_MEMBERS {literal(' '.join(value['properties']))}\n"
+    return out
+
+
+def main():
+    root, source, out, dependencies = sys.argv[1:]
+    files = Files(root)
+    value = files.expand(files.load(source), pathlib.Path(source))
+    name = re.sub(r"\W", "_", pathlib.Path(source).stem).upper()
+    header = operation_header(source, value, name) if "params" in value else schema_header(value, name)
+    pathlib.Path(out).write_text(header, encoding="utf-8")
     read = " ".join(str(path).replace(" ", "\\ ") for path in files.read)
     pathlib.Path(dependencies).write_text(f"{out}: {read}\n", encoding="utf-8")
 
