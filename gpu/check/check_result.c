@@ -4,15 +4,13 @@
 #include "base/mem.h"
 #include "gpu/check/uncompiled.h"
 #include "gpu/check/unused.h"
-#include "gpu/facts/kernel_facts.h"
 #include "gpu/fixes/consequences.h"
 #include "gpu/fixes/fixes.h"
+#include "gpu/lint/lint.h"
 #include "protocol/finding.h"
 
 #include <stdint.h>
 #include <string.h>
-
-#define MAX_STATIC_SHARED 49152 /* bytes per block: CUDA C++ Programming Guide */
 
 static bool is_missing_include(const json_t *finding) {
     const char *message = json_get_string(finding, "message", "");
@@ -37,34 +35,6 @@ static void drop_told(json_t *findings, const json_t *told) {
                 break;
             }
         }
-    }
-}
-
-/* ptxas rejects this for every target but sm_90a, whose cubins then hold what CUDA
- * documents as not launchable without the opt-in that only dynamic shared memory has. */
-static void warn_static_shared(const json_t *kernels, json_t *findings) {
-    const json_t *kernel;
-    size_t i;
-    json_array_foreach(kernels, i, kernel) {
-        json_int_t bytes = json_get_integer(kernel, "static_shared_bytes", 0);
-        if (bytes <= MAX_STATIC_SHARED) {
-            continue;
-        }
-        int line = (int)json_get_integer(kernel, "line", 0);
-        int column = (int)json_get_integer(kernel, "column", 0);
-        const struct finding_span span = {line, column, line, column};
-        autofree char *message = xasprintf(
-            "%s declares %lld bytes of static shared memory, more than the %d a block "
-            "gets "
-            "unasked: make it dynamic (extern __shared__) and raise "
-            "cudaFuncAttributeMaxDynamicSharedMemorySize, or the launch can fail",
-            json_get_string(kernel, "name", "a kernel"), (long long)bytes,
-            MAX_STATIC_SHARED);
-        json_t *finding =
-            finding_new("upskilld", "static_shared_too_large", FINDING_WARNING, message,
-                        json_get_string(kernel, "file", NULL), &span);
-        json_object_set(finding, "kernel", json_object_get(kernel, "name"));
-        json_array_append_new(findings, finding);
     }
 }
 
@@ -134,7 +104,7 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
         drop_speed_advice(findings);
     }
     json_array_extend(findings, input->closure.findings);
-    warn_static_shared(kernels, findings);
+    lint_compiled(kernels, input->options.arch, &input->closure.sources, findings);
     fixes_add(findings, &input->closure.sources, input->options.arch);
     consequences_fold(findings);
     autobuf summary = BUF_INIT(1024);
@@ -178,7 +148,7 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
 json_t *check_result_complete(const json_t *base, const json_t *launch, bool cached) {
     json_t *findings = json_deep_copy(json_object_get(base, "diagnostics"));
     json_t *kernels = json_deep_copy(json_object_get(base, "kernels"));
-    kernel_facts_judge(kernels, json_get_string(base, "arch", ""), launch, findings);
+    lint_launched(kernels, json_get_string(base, "arch", ""), launch, findings);
     size_t more = findings_tidy(findings, CHECK_MAX_FINDINGS);
     json_int_t omitted = json_get_integer(base, "omitted", 0) + (json_int_t)more;
     json_t *result = json_copy((json_t *)(uintptr_t)base); /* it changes nothing */

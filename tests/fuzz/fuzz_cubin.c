@@ -1,6 +1,7 @@
 /* Any bytes as a cubin, and what is made of them up to the launch's judgement. */
 #include "gpu/facts/cubin.h"
 #include "gpu/facts/kernel_facts.h"
+#include "gpu/lint/lint.h"
 
 #include <stdint.h>
 
@@ -13,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct source_set sources = {0};
     json_t *kernels = kernel_facts_new(&cubin, NULL, &sources);
     json_t *findings = json_array();
-    kernel_facts_judge(kernels, "sm_90a", NULL, findings);
+    lint_compiled(kernels, "sm_90a", NULL, findings);
+    lint_launched(kernels, "sm_90a", NULL, findings);
     if (json_array_size(kernels) != cubin.count) {
         abort();
     }

@@ -1,5 +1,6 @@
 #include "base/buf.h"
 #include "gpu/facts/kernel_facts.h"
+#include "gpu/lint/lint.h"
 #include "gpu/facts/kernel_index.h"
 #include "test_data.h"
 
@@ -267,7 +268,8 @@ Test(kernel_facts, judges_launches) {
                                  judged_launches[i].max_threads, judged_launches[i].more);
         json_t *launch = json_loads(judged_launches[i].launch, JSON_DECODE_ANY, NULL);
         json_t *findings = json_array();
-        kernel_facts_judge(kernels, judged_launches[i].arch, launch, findings);
+        lint_compiled(kernels, judged_launches[i].arch, NULL, findings);
+        lint_launched(kernels, judged_launches[i].arch, launch, findings);
         cr_assert(eq(u64, json_array_size(findings), 1), "%s", judged_launches[i].code);
         const json_t *finding = json_array_get(findings, 0);
         cr_expect(eq(str, string_of(finding, "code"), judged_launches[i].code));
@@ -308,7 +310,8 @@ Test(kernel_facts, is_silent_about_good_launches) {
                                  cases[i].max_threads, cases[i].more);
         json_t *launch = json_loads(cases[i].launch, JSON_DECODE_ANY, NULL);
         json_t *findings = json_array();
-        kernel_facts_judge(kernels, "sm_90a", launch, findings);
+        lint_compiled(kernels, "sm_90a", NULL, findings);
+        lint_launched(kernels, "sm_90a", launch, findings);
         autofree char *text = json_dumps(findings, 0);
         cr_expect(eq(str, text, "[]"), "%zu", i);
         json_decref(findings);
@@ -324,7 +327,7 @@ Test(kernel_facts, warns_when_a_launch_may_be_anothers) {
            *findings = json_array();
     json_array_append_new(kernels, json_deep_copy(json_array_get(kernels, 0)));
     json_object_set_new(json_array_get(kernels, 1), "max_threads", json_integer(1024));
-    kernel_facts_judge(kernels, "sm_90a", launch, findings);
+    lint_launched(kernels, "sm_90a", launch, findings);
     cr_assert(eq(u64, json_array_size(findings), 1));
     cr_expect(eq(str, string_of(json_array_get(findings, 0), "severity"), "warning"));
     json_decref(findings);
@@ -348,7 +351,7 @@ Test(kernel_facts, lists_occupancy_of_usual_blocks) {
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         json_t *kernels = kernel(40, 0, cases[i].max_threads, cases[i].more);
         json_t *findings = json_array();
-        kernel_facts_judge(kernels, cases[i].arch, NULL, findings);
+        lint_launched(kernels, cases[i].arch, NULL, findings);
         const json_t *list = json_object_get(json_array_get(kernels, 0), "occupancy");
         size_t n = 0;
         for (; cases[i].sizes[n]; n++) {
@@ -369,7 +372,7 @@ Test(kernel_facts, computes_the_occupancy_of_a_launch) {
     json_t *findings = json_array();
     json_t *launch =
         json_pack("{s:[i,i,i], s:i}", "block", 32, 8, 1, "dynamic_shared_bytes", 40000);
-    kernel_facts_judge(kernels, "sm_90a", launch, findings);
+    lint_launched(kernels, "sm_90a", launch, findings);
     autofree char *text = json_dumps(
         json_object_get(json_array_get(kernels, 0), "occupancy"), JSON_COMPACT);
     cr_expect(
@@ -398,7 +401,7 @@ Test(kernel_facts, bears_absurd_launches) {
         json_array_append_new(kernels, json_object());
         json_t *launch = json_loads(launches[i], JSON_DECODE_ANY, NULL),
                *findings = json_array();
-        kernel_facts_judge(kernels, "sm_90a", launch, findings);
+        lint_launched(kernels, "sm_90a", launch, findings);
         cr_expect(json_object_get(json_array_get(kernels, 0), "occupancy") != NULL);
         json_decref(findings);
         json_decref(launch);

@@ -1,0 +1,187 @@
+#include "gpu/lint/lint.h"
+
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static lint_compiled_rule *const compiled_rules[] = {lint_static_shared,
+                                                     lint_register_spills};
+static lint_launch_rule *const launch_rules[] = {lint_block_size, lint_shared_size,
+                                                 lint_resources};
+
+/* --- what rules are given --- */
+
+/* Larger than any figure of a launch that could succeed, small enough to add and
+ * multiply. */
+#define MAX_FIGURE (1 << 29)
+
+static int figure(const json_t *object, const char *key) {
+    json_int_t value = json_get_integer(object, key, 0);
+    return value < 0 ? 0 : value > MAX_FIGURE ? MAX_FIGURE : (int)value;
+}
+
+static void extents_read(const json_t *array, int ret[3]) {
+    for (size_t i = 0; i < 3; i++) {
+        json_int_t value = json_integer_value(json_array_get(array, i));
+        ret[i] = value < 0 ? 0 : value > MAX_FIGURE ? MAX_FIGURE : (int)value;
+    }
+}
+
+int lint_count(const int extents[3]) {
+    long long count = 1;
+    for (size_t i = 0; i < 3; i++) {
+        count *= extents[i] > 0 ? extents[i] : 1;
+        if (count > MAX_FIGURE) {
+            return MAX_FIGURE;
+        }
+    }
+    return (int)count;
+}
+
+/* The name alone, without namespaces and template arguments, is what stands in the
+ * source. */
+static int name_length(const char *name) {
+    size_t len = strcspn(name, "<"), start = 0;
+    for (size_t i = 0; i + 1 < len; i++) {
+        if (name[i] == ':' && name[i + 1] == ':') {
+            start = i + 2;
+        }
+    }
+    return (int)(len - start);
+}
+
+void lint_report(const struct lint_kernel *k, const char *code,
+                 enum finding_severity severity, const char *format, ...) {
+    va_list args;
+    char *message;
+    va_start(args, format);
+    int len = vasprintf(&message, format, args);
+    va_end(args);
+    if (len < 0) {
+        return;
+    }
+    struct finding_span span = {.line = figure(k->json, "line"),
+                                .column = figure(k->json, "column")};
+    if (span.line > 0 && span.column > 0) {
+        span.end_line = span.line;
+        span.end_column = span.column + name_length(k->name);
+    }
+    json_t *finding = finding_new("upskilld", code, severity, message,
+                                  json_get_string(k->json, "file", NULL), &span);
+    json_object_set(finding, "kernel", json_object_get(k->json, "name"));
+    json_array_append_new(k->findings, finding);
+    free(message);
+}
+
+enum finding_severity lint_fatal(const struct lint_kernel *k) {
+    return k->alone ? FINDING_ERROR : FINDING_WARNING;
+}
+
+void lint_occupancy(const struct lint_kernel *k, int threads, int dynamic_shared,
+                    struct occupancy *ret) {
+    occupancy_compute(ret, k->device, k->registers, threads, k->shared, dynamic_shared,
+                      k->barriers);
+}
+
+static struct lint_kernel
+kernel_read(const json_t *json, const struct device_limits *device, json_t *findings) {
+    struct lint_kernel k = {
+        .json = json,
+        .device = device,
+        .findings = findings,
+        .name = json_get_string(json, "name", "?"),
+        .registers = figure(json, "registers"),
+        .shared = figure(json, "static_shared_bytes"),
+        .barriers = figure(json, "barriers"),
+        .max_threads = figure(json, "max_threads"),
+        .spill_stores = figure(json, "spill_store_bytes"),
+        .spill_loads = figure(json, "spill_load_bytes"),
+    };
+    extents_read(json_object_get(json, "required_block"), k.required);
+    extents_read(json_object_get(json, "cluster"), k.cluster);
+    return k;
+}
+
+static void launch_read(struct lint_launch *ret, const json_t *json) {
+    *ret = (struct lint_launch){.dynamic_shared = figure(json, "dynamic_shared_bytes")};
+    extents_read(json_object_get(json, "block"), ret->block);
+    extents_read(json_object_get(json, "cluster"), ret->cluster);
+    ret->threads = lint_count(ret->block);
+}
+
+/* --- occupancy --- */
+
+static void add_occupancy(const struct lint_kernel *k, json_t *list, int threads,
+                          int dynamic_shared, struct occupancy *ret) {
+    lint_occupancy(k, threads, dynamic_shared, ret);
+    json_array_append_new(list, occupancy_to_json(ret, threads, dynamic_shared));
+}
+
+/* Without a launch: what the usual block sizes would give. */
+static void list_usual(const struct lint_kernel *k, json_t *list) {
+    static const int sizes[] = {64, 128, 256, 512, 1024};
+    struct occupancy o;
+    if (k->required[0] > 0) {
+        add_occupancy(k, list, lint_count(k->required), 0, &o);
+        return;
+    }
+    int max = k->max_threads > 0 ? k->max_threads : k->device->max_threads_per_block;
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        if (sizes[i] <= max) {
+            add_occupancy(k, list, sizes[i], 0, &o);
+        }
+    }
+    if (json_array_size(list) == 0) {
+        add_occupancy(k, list, max, 0, &o);
+    }
+}
+
+/* --- the rules --- */
+
+void lint_compiled(const json_t *kernels, const char *arch,
+                   const struct source_set *sources, json_t *findings) {
+    const struct device_limits *device = device_limits_find(arch);
+    const json_t *json;
+    size_t i;
+    json_array_foreach(kernels, i, json) {
+        struct lint_kernel k = kernel_read(json, device, findings);
+        k.sources = sources;
+        for (size_t r = 0; r < ARRAY_LEN(compiled_rules); r++) {
+            compiled_rules[r](&k);
+        }
+    }
+}
+
+static void look_at_launch(const struct lint_kernel *k, const json_t *launch,
+                           json_t *list) {
+    struct lint_launch l;
+    struct occupancy o;
+    launch_read(&l, launch);
+    if (!json_is_object(launch)) {
+        list_usual(k, list);
+    } else {
+        add_occupancy(k, list, l.threads, l.dynamic_shared, &o);
+        for (size_t i = 0; i < ARRAY_LEN(launch_rules); i++) {
+            launch_rules[i](k, &l);
+        }
+    }
+    lint_cluster_size(k, &l); /* a kernel may state its own */
+}
+
+void lint_launched(json_t *kernels, const char *arch, const json_t *launch,
+                   json_t *findings) {
+    const struct device_limits *device = device_limits_find(arch);
+    json_t *json;
+    size_t i;
+    json_array_foreach(kernels, i, json) {
+        json_t *list = json_array();
+        json_object_set_new(json, "occupancy", list);
+        if (device) {
+            struct lint_kernel k = kernel_read(json, device, findings);
+            k.alone = json_array_size(kernels) == 1;
+            look_at_launch(&k, launch, list);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+#pragma once
+/* lint: rules on kernels, beyond what the compiler says.
+ *
+ * A rule is one file here, one function in it and one line in the table of lint.c. It
+ * looks at one kernel, and reports what it finds with lint_report. Rules of a compilation
+ * look at what was compiled; they are asked once, and what they say is cached. Rules of a
+ * launch look at the launch that a request gives, or a spec. */
+#include "gpu/facts/occupancy.h"
+#include "gpu/source/source_set.h"
+#include "protocol/finding.h"
+
+/* A kernel as kernel/check's "kernels" tells it; what is not stated is 0. */
+struct lint_kernel {
+    const struct source_set *sources; /* NULL in a rule of a launch */
+    const json_t *json;
+    const struct device_limits *device;
+    const char *name;
+    int registers, shared, barriers, max_threads; /* shared: bytes, static */
+    int spill_stores, spill_loads;                /* bytes a thread */
+    int required[3];                              /* the only block; 0 = any */
+    int cluster[3];                               /* 0 = none */
+    bool alone;       /* the only kernel: a launch that is given is meant for it */
+    json_t *findings; /* what lint_report appends to */
+};
+
+struct lint_launch {
+    int block[3], cluster[3];
+    int threads, dynamic_shared; /* of a block; bytes */
+};
+
+/* At the kernel's name; the finding names its "kernel". */
+void lint_report(const struct lint_kernel *k, const char *code,
+                 enum finding_severity severity, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* How bad a launch is that fails: an error where there is one kernel, a warning where it
+ * may be meant for another. */
+enum finding_severity lint_fatal(const struct lint_kernel *k);
+/* Blocks of a cluster, threads of a block; 1 for what is 0. */
+int lint_count(const int extents[3]);
+void lint_occupancy(const struct lint_kernel *k, int threads, int dynamic_shared,
+                    struct occupancy *ret);
+
+/* The rules. */
+typedef void lint_compiled_rule(const struct lint_kernel *k);
+lint_compiled_rule lint_register_spills, lint_static_shared;
+typedef void lint_launch_rule(const struct lint_kernel *k, const struct lint_launch *l);
+lint_launch_rule lint_block_size, lint_cluster_size, lint_resources, lint_shared_size;
+
+/* All rules of a compilation, on all kernels; findings are appended. */
+void lint_compiled(const json_t *kernels, const char *arch,
+                   const struct source_set *sources, json_t *findings);
+/* Adds "occupancy" to each kernel: for the launch given ({"block": [x,y,z],
+ * "dynamic_shared_bytes", "cluster"}; NULL = the usual block sizes), and appends what the
+ * rules of a launch find. */
+void lint_launched(json_t *kernels, const char *arch, const json_t *launch,
+                   json_t *findings);
