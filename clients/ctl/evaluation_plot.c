@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-void plot_rate(struct buf *out, double rate, double low, double high, int cells) {
+void evaluation_plot_rate(struct buf *out, double rate, double low, double high,
+                          int cells) {
     int sure = (int)lround(cells * (isnan(low) ? rate : fmin(low, rate)));
     int mean = (int)lround(cells * rate);
     int most = (int)lround(cells * (isnan(high) ? rate : fmax(high, rate)));
@@ -19,7 +20,7 @@ static int cell_of(double value) {
     return (int)lround(at * (PLOT_LIFT_CELLS - 1));
 }
 
-void plot_lift(struct buf *out, double estimate, double low, double high) {
+void evaluation_plot_lift(struct buf *out, double estimate, double low, double high) {
     int at = cell_of(estimate), from = isnan(low) ? at : cell_of(low),
         to = isnan(high) ? at : cell_of(high), zero = cell_of(0);
     for (int i = 0; i < PLOT_LIFT_CELLS; i++) {

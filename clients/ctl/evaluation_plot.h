@@ -7,7 +7,8 @@ struct buf;
 
 /* A bar of `cells` cells from 0 to 1: full up to the interval's lower end, lighter up to
  * the rate, lightest up to its upper end. low and high may be NaN. */
-void plot_rate(struct buf *out, double rate, double low, double high, int cells);
+void evaluation_plot_rate(struct buf *out, double rate, double low, double high,
+                          int cells);
 /* An axis from -1 to +1 with a line at 0, the interval and the estimate on it. low and
  * high may be NaN. */
-void plot_lift(struct buf *out, double estimate, double low, double high);
+void evaluation_plot_lift(struct buf *out, double estimate, double low, double high);

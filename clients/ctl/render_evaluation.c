@@ -107,7 +107,8 @@ static void rate_cells(const struct terminal *t, struct table *table, const json
     if (isnan(rate)) {
         table_cell(table, column == BAR ? "no graded answer" : "–");
     } else if (column == BAR) {
-        plot_rate(&bar, rate, low, high, t->width >= 76 ? PLOT_CELLS : PLOT_CELLS / 2);
+        evaluation_plot_rate(&bar, rate, low, high,
+                             t->width >= 76 ? PLOT_CELLS : PLOT_CELLS / 2);
         table_cell(table, bar.data);
         table_style(table, style);
     } else if (column == RATE) {
@@ -201,7 +202,7 @@ static void lift_line(const struct terminal *t, const char *label, const json_t 
     autofree char *head = xasprintf("  %-*s", INDENT - 2, label);
     terminal_put(t, STYLE_DIM, head);
     if (t->width >= 76) {
-        plot_lift(&plot, estimate, low, high);
+        evaluation_plot_lift(&plot, estimate, low, high);
         terminal_put(t, STYLE_DIM, "-100 ");
         terminal_put(t, style, plot.data);
         terminal_put(t, STYLE_DIM, " +100");

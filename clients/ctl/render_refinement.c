@@ -70,8 +70,8 @@ static void print_verdict(const struct terminal *t, const json_t *verdict) {
                        : strcmp(word, "hurts") == 0 ? STYLE_RED
                                                     : STYLE_YELLOW;
     autobuf plot = BUF_INIT(4096);
-    plot_lift(&plot, rate_of(lift, "estimate"), rate_of(lift, "low"),
-              rate_of(lift, "high"));
+    evaluation_plot_lift(&plot, rate_of(lift, "estimate"), rate_of(lift, "low"),
+                         rate_of(lift, "high"));
     static const char lead[] = "  on tests that decided nothing: ";
     autobuf text = BUF_INIT(4096);
     buf_addf(&text, "%.0f%% instead of %.0f%%", 100 * rate_of(verdict, "final"),

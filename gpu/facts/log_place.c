@@ -1,9 +1,9 @@
 #include "gpu/facts/log_place.h"
 
 #include "base/mem.h"
-#include "gpu/source/cuda_lexer.h"
 #include "gpu/facts/kernel_index.h"
 #include "gpu/facts/ptx_lines.h"
+#include "gpu/source/cuda_lexer.h"
 
 #include <string.h>
 
@@ -224,7 +224,7 @@ void log_place_kernel(struct log_scope *s, const char *symbol, struct log_place 
     }
 }
 
-static void place_ptx_step(struct log_scope *s, const struct ptx_place *at,
+static void place_ptx_step(struct log_scope *s, const struct ptx_line_place *at,
                            struct log_place *ret) {
     *ret = (struct log_place){0};
     if (at->file) {
@@ -243,7 +243,7 @@ void log_place_ptx(struct log_scope *s, int ptx_line, struct log_place *ret,
     if (!s->ptx) {
         return;
     }
-    struct ptx_place at = ptx_lines_at(s->ptx, ptx_line);
+    struct ptx_line_place at = ptx_lines_at(s->ptx, ptx_line);
     const char *function = at.function;
     place_ptx_step(s, &at, ret);
     if (ret->origin == LOG_CUDA) {

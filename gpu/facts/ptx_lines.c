@@ -242,14 +242,14 @@ static size_t function_at(const struct ptx_lines *p, int line) {
 }
 
 static void place_at(const struct ptx_lines *p, struct position at,
-                     struct ptx_place *ret) {
+                     struct ptx_line_place *ret) {
     ret->file = file_name(p, at.file);
     ret->line = at.line;
     ret->column = at.column;
 }
 
-struct ptx_place ptx_lines_at(const struct ptx_lines *p, int line) {
-    struct ptx_place place = {0};
+struct ptx_line_place ptx_lines_at(const struct ptx_lines *p, int line) {
+    struct ptx_line_place place = {0};
     size_t function = function_at(p, line);
     if (function == 0) {
         return place;
@@ -269,7 +269,7 @@ static bool same_position(struct position a, struct position b) {
 
 /* inlined_at names a position; when that is inlined itself, an earlier .loc of the
  * function says where. */
-bool ptx_lines_caller(const struct ptx_lines *p, struct ptx_place *place) {
+bool ptx_lines_caller(const struct ptx_lines *p, struct ptx_line_place *place) {
     if (place->caller == 0 || place->caller > p->loc_count) {
         return false;
     }

@@ -7,7 +7,7 @@
 struct ptx_lines;
 struct ptx_lines *ptx_lines_new(const char *ptx, size_t len); /* never NULL, copies */
 void ptx_lines_free(struct ptx_lines *p);
-struct ptx_place {
+struct ptx_line_place {
     const char *file;     /* as in .file; NULL = unknown */
     int line, column;     /* 1-based; 0 = unknown */
     const char *function; /* symbol of the .entry or .func, or NULL */
@@ -15,7 +15,7 @@ struct ptx_place {
 };
 /* The place for 1-based PTX line `line`: the last .loc at or before it in its function.
  * Code that was inlined is placed where it was written. */
-struct ptx_place ptx_lines_at(const struct ptx_lines *p, int line);
+struct ptx_line_place ptx_lines_at(const struct ptx_lines *p, int line);
 /* Where the code at *place was inlined; false when it was not. At most as many steps as
  * there are .loc lines. */
-bool ptx_lines_caller(const struct ptx_lines *p, struct ptx_place *place);
+bool ptx_lines_caller(const struct ptx_lines *p, struct ptx_line_place *place);

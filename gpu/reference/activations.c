@@ -149,7 +149,7 @@ static int infer_glu(struct operator_call *c) {
 static int compute_glu(struct operator_call *c) {
     size_t dim = 0;
     call_dim(c, "dim", &c->in[0], &dim);
-    struct lines l = lines_of(&c->in[0], dim);
+    struct axis_lines l = axis_lines_of(&c->in[0], dim);
     int64_t half = l.n / 2 * l.inner;
     for (int64_t i = 0; i < c->out[0].count; i++) {
         const double *x = c->in[0].v + i / half * 2 * half + i % half;
@@ -193,7 +193,7 @@ static void softmax_line(enum softmax_kind kind, const double *x, int64_t n,
 static int compute_softmax(struct operator_call *c) {
     size_t dim = 0;
     call_dim(c, "dim", &c->in[0], &dim);
-    struct lines l = lines_of(&c->in[0], dim);
+    struct axis_lines l = axis_lines_of(&c->in[0], dim);
     int r = 0;
     for (int64_t o = 0; r == 0 && o < l.outer; o++) {
         for (int64_t i = 0; i < l.inner; i++) {

@@ -297,7 +297,7 @@ static double gate_of(const struct operator_call *c, double x) {
 static int compute_gated(struct operator_call *c) {
     size_t dim = 0;
     call_dim(c, "dim", &c->in[0], &dim);
-    struct lines l = lines_of(&c->in[0], dim);
+    struct axis_lines l = axis_lines_of(&c->in[0], dim);
     int64_t half = l.n / 2 * l.inner;
     bool second = call_choice(c, "gate") == 1;
     for (int64_t i = 0; i < c->out[0].count; i++) {

@@ -87,7 +87,7 @@ static int infer_broadcast(struct operator_call *c) {
 }
 
 static int compute_binary(struct operator_call *c) {
-    struct walk w;
+    struct axis_walk w;
     walk_start(&w, c, input_count(c->op), c->out[0].shape, c->out[0].rank);
     int r = 0;
     for (int64_t i = 0; r == 0 && i < c->out[0].count; i++) {
@@ -164,7 +164,7 @@ static double ternary_of(const struct operator_call *c, double x, double y, doub
 }
 
 static int compute_ternary(struct operator_call *c) {
-    struct walk w;
+    struct axis_walk w;
     walk_start(&w, c, input_count(c->op), c->out[0].shape, c->out[0].rank);
     int r = 0;
     for (int64_t i = 0; r == 0 && i < c->out[0].count; i++) {

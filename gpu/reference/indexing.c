@@ -140,7 +140,7 @@ static int infer_select(struct operator_call *c) {
 static int compute_select(struct operator_call *c) {
     size_t dim = 0;
     call_dim(c, "dim", &c->in[0], &dim);
-    struct lines l = lines_of(&c->in[0], dim);
+    struct axis_lines l = axis_lines_of(&c->in[0], dim);
     int64_t n = c->in[1].count, chosen;
     int r = 0;
     for (int64_t i = 0; r == 0 && i < n; i++) {
@@ -165,7 +165,7 @@ static int infer_index_add(struct operator_call *c) {
 static int compute_index_add(struct operator_call *c) {
     size_t dim = 0;
     call_dim(c, "dim", &c->in[0], &dim);
-    struct lines l = lines_of(&c->in[0], dim);
+    struct axis_lines l = axis_lines_of(&c->in[0], dim);
     int64_t n = c->in[1].count, chosen;
     double alpha = call_number(c, "alpha");
     int r = 0;
@@ -192,7 +192,7 @@ static int infer_masked_fill(struct operator_call *c) {
 }
 
 static int compute_masked_fill(struct operator_call *c) {
-    struct walk w;
+    struct axis_walk w;
     double value = call_number(c, "value");
     walk_start(&w, c, 2, c->out[0].shape, c->out[0].rank);
     for (int64_t i = 0; i < c->out[0].count; i++) {

@@ -30,10 +30,10 @@ int join_cat_infer(struct operator_call *c) {
 int join_cat(struct operator_call *c) {
     size_t dim = 0;
     call_dim(c, "dim", &c->in[0], &dim);
-    struct lines whole = lines_of(&c->out[0], dim);
+    struct axis_lines whole = axis_lines_of(&c->out[0], dim);
     int64_t before = 0;
     for (size_t i = 0; i < tensor_count(c); i++) {
-        struct lines l = lines_of(&c->in[i], dim);
+        struct axis_lines l = axis_lines_of(&c->in[i], dim);
         size_t row = (size_t)(l.n * l.inner);
         for (int64_t o = 0; row && o < l.outer; o++) {
             memcpy(c->out[0].v + (o * whole.n + before) * l.inner,
@@ -76,7 +76,7 @@ int join_stack(struct operator_call *c) {
     struct operator_array all;
     size_t dim = 0;
     int r = stacked(c, &all, &dim);
-    struct lines l = lines_of(&all, dim);
+    struct axis_lines l = axis_lines_of(&all, dim);
     for (int64_t i = 0; r == 0 && i < c->out[0].count; i++) {
         int64_t inner = i % l.inner, which = i / l.inner % l.n, o = i / l.inner / l.n;
         c->out[0].v[i] = c->in[which].v[o * l.inner + inner];

@@ -120,7 +120,7 @@ struct weights {
 };
 
 static double weight_at(const struct operator_call *c, const struct weights *w, size_t i,
-                        const struct walk *walk) {
+                        const struct axis_walk *walk) {
     const struct operator_array *a = &c->in[2 + i];
     return a->name ? a->v[index_offset(walk->index, w->strides[i], walk->rank)] : 1;
 }
@@ -134,7 +134,7 @@ static double reduce(enum reduction kind, double sum, double count, double batch
 static int compute_element(struct operator_call *c) {
     int64_t shape[OPERATOR_MAX_RANK], count = 1;
     size_t rank = 0;
-    struct walk walk;
+    struct axis_walk walk;
     struct weights w;
     struct sum sum = {0};
     enum reduction kind = (enum reduction)call_choice(c, "reduction");
@@ -170,7 +170,7 @@ static int compute_element(struct operator_call *c) {
 /* Input [C], [N, C] or [N, C, …]; targets are classes, or (cross_entropy) probabilities
  * in the input's own shape. */
 struct classes {
-    struct lines l; /* samples x classes x places */
+    struct axis_lines l; /* samples x classes x places */
     bool probabilities, log_input;
     double smoothing;
     enum reduction reduction;
@@ -184,7 +184,7 @@ static int plan_classes(struct operator_call *c, struct classes *ret) {
     }
     size_t dim = a->rank > 1;
     *ret = (struct classes){
-        .l = lines_of(a, dim),
+        .l = axis_lines_of(a, dim),
         .log_input = !entropy,
         .probabilities = entropy && shape_equal(a, &c->in[1]),
         .smoothing = entropy ? call_number(c, "label_smoothing") : 0,

@@ -228,7 +228,7 @@ static int compute_rms_norm(struct operator_call *c) {
     if (call_attribute(c, "dim")->given) {
         call_dim(c, "dim", &c->in[0], &dim);
         dims[dim] = true;
-        inner = lines_of(&c->in[0], dim).inner;
+        inner = axis_lines_of(&c->in[0], dim).inner;
     } else {
         last_as_flags(c, dims);
     }

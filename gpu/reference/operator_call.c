@@ -215,12 +215,12 @@ int64_t shape_count(const struct operator_array *a, size_t from, size_t to) {
     return count;
 }
 
-struct lines lines_of(const struct operator_array *a, size_t dim) {
+struct axis_lines axis_lines_of(const struct operator_array *a, size_t dim) {
     if (!a->rank) {
-        return (struct lines){1, 1, 1};
+        return (struct axis_lines){1, 1, 1};
     }
-    return (struct lines){shape_count(a, 0, dim), a->shape[dim],
-                          shape_count(a, dim + 1, a->rank)};
+    return (struct axis_lines){shape_count(a, 0, dim), a->shape[dim],
+                               shape_count(a, dim + 1, a->rank)};
 }
 
 void shape_strides(const struct operator_array *a, int64_t *ret) {
@@ -318,16 +318,16 @@ struct moments moments_of(const double *v, int64_t n, int64_t stride) {
 
 /* --- several inputs that broadcast --- */
 
-void walk_start(struct walk *w, const struct operator_call *c, size_t count,
+void walk_start(struct axis_walk *w, const struct operator_call *c, size_t count,
                 const int64_t *shape, size_t rank) {
-    *w = (struct walk){.count = count, .rank = rank, .shape = shape};
+    *w = (struct axis_walk){.count = count, .rank = rank, .shape = shape};
     for (size_t i = 0; i < count; i++) {
         broadcast_strides(&c->in[i], shape, rank, w->strides[i]);
         w->at[i] = c->in[i].v;
     }
 }
 
-void walk_next(struct walk *w, const struct operator_call *c) {
+void walk_next(struct axis_walk *w, const struct operator_call *c) {
     index_next(w->index, w->shape, w->rank);
     for (size_t i = 0; i < w->count; i++) {
         w->at[i] = c->in[i].v + index_offset(w->index, w->strides[i], w->rank);

@@ -97,10 +97,10 @@ void call_cost(struct operator_call *c, double flops, double steps);
 int call_continue(const struct operator_call *c);
 
 /* A tensor as outer x n x inner around dimension dim. */
-struct lines {
+struct axis_lines {
     int64_t outer, n, inner;
 };
-struct lines lines_of(const struct operator_array *a, size_t dim);
+struct axis_lines axis_lines_of(const struct operator_array *a, size_t dim);
 /* Elements of dimensions [from, to). */
 int64_t shape_count(const struct operator_array *a, size_t from, size_t to);
 void shape_strides(const struct operator_array *a, int64_t *ret);
@@ -115,15 +115,15 @@ bool index_next(int64_t *index, const int64_t *shape, size_t rank);
 int64_t index_offset(const int64_t *index, const int64_t *strides, size_t rank);
 
 /* The first inputs, element by element of the shape that they broadcast to. */
-struct walk {
+struct axis_walk {
     const double *at[3]; /* where each stands */
     size_t count, rank;
     const int64_t *shape; /* borrowed */
     int64_t index[OPERATOR_MAX_RANK], strides[3][OPERATOR_MAX_RANK];
 };
-void walk_start(struct walk *w, const struct operator_call *c, size_t count,
+void walk_start(struct axis_walk *w, const struct operator_call *c, size_t count,
                 const int64_t *shape, size_t rank);
-void walk_next(struct walk *w, const struct operator_call *c);
+void walk_next(struct axis_walk *w, const struct operator_call *c);
 
 /* --- sums (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher
  * Summen", 1974, with Knuth's branch-free two-sum) --- */

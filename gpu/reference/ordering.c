@@ -38,7 +38,7 @@ static int plan_sort(struct operator_call *c, size_t *ret_dim, int64_t *ret_k) {
     if (r < 0) {
         return r;
     }
-    struct lines l = lines_of(a, *ret_dim);
+    struct axis_lines l = axis_lines_of(a, *ret_dim);
     *ret_k = is_topk(c) ? call_integer(c, "k") : l.n;
     return *ret_k > l.n ? call_error(c, "k", "%lld is more than the extent %lld of '%s'",
                                      (long long)*ret_k, (long long)l.n, a->name)
@@ -62,7 +62,7 @@ static int infer_sort(struct operator_call *c) {
 }
 
 static void sort_line(struct operator_call *c, struct item *items, int64_t from,
-                      int64_t to, const struct lines *l, int64_t k, bool down) {
+                      int64_t to, const struct axis_lines *l, int64_t k, bool down) {
     for (int64_t i = 0; i < l->n; i++) {
         items[i] = (struct item){c->in[0].v[from + i * l->inner], i};
     }
@@ -81,7 +81,7 @@ static int compute_sort(struct operator_call *c) {
     size_t dim = 0;
     int64_t k = 0;
     int r = plan_sort(c, &dim, &k);
-    struct lines l = lines_of(&c->in[0], dim);
+    struct axis_lines l = axis_lines_of(&c->in[0], dim);
     bool down = is_topk(c) ? call_bool(c, "largest") : call_bool(c, "descending");
     autofree struct item *items = xcalloc(l.n ? (size_t)l.n : 1, sizeof *items);
     for (int64_t i = 0; r == 0 && i < l.outer * l.inner; i++) {

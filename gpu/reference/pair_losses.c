@@ -55,7 +55,7 @@ static int compute_similarity(struct operator_call *c) {
     size_t dim = 0;
     double eps = call_number(c, "eps");
     call_dim(c, "dim", &c->in[0], &dim);
-    struct lines l = lines_of(&c->in[0], dim);
+    struct axis_lines l = axis_lines_of(&c->in[0], dim);
     for (int64_t i = 0; i < l.outer * l.inner; i++) {
         int64_t at = i / l.inner * l.n * l.inner + i % l.inner;
         struct products p = products_of(c->in[0].v + at, c->in[1].v + at, l.n, l.inner);
@@ -78,7 +78,7 @@ static int infer_cosine(struct operator_call *c) {
 }
 
 static int compute_cosine(struct operator_call *c) {
-    struct lines l = lines_of(&c->in[0], c->in[0].rank - 1);
+    struct axis_lines l = axis_lines_of(&c->in[0], c->in[0].rank - 1);
     double margin = call_number(c, "margin");
     autofree double *losses = xcalloc(l.outer ? (size_t)l.outer : 1, sizeof *losses);
     for (int64_t i = 0; i < l.outer; i++) {
@@ -145,7 +145,7 @@ static int infer_distance(struct operator_call *c) {
 }
 
 static int compute_distance(struct operator_call *c) {
-    struct lines l = lines_of(&c->in[0], c->in[0].rank - 1);
+    struct axis_lines l = axis_lines_of(&c->in[0], c->in[0].rank - 1);
     double p = call_number(c, "p"), eps = call_number(c, "eps");
     for (int64_t i = 0; i < l.outer; i++) {
         c->out[0].v[i] =
@@ -193,7 +193,7 @@ static int infer_triplet(struct operator_call *c) {
 }
 
 static int compute_triplet(struct operator_call *c) {
-    struct lines l = lines_of(&c->in[0], c->in[0].rank - 1);
+    struct axis_lines l = axis_lines_of(&c->in[0], c->in[0].rank - 1);
     double p = call_number(c, "p"), eps = call_number(c, "eps");
     double margin = call_number(c, "margin");
     autofree double *losses = xcalloc(l.outer ? (size_t)l.outer : 1, sizeof *losses);

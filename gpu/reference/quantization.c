@@ -38,7 +38,7 @@ static int plan_affine(struct operator_call *c, struct affine *ret) {
         if (r < 0) {
             return r;
         }
-        struct lines l = lines_of(a, dim);
+        struct axis_lines l = axis_lines_of(a, dim);
         *ret = (struct affine){ret->low, ret->high, l.inner, l.n, 0};
         want = (struct operator_array){.rank = 1, .shape = {l.n}};
     }

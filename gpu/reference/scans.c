@@ -81,7 +81,7 @@ static bool flag_of(const struct operator_call *c, const char *name) {
     return (kind == SCAN_SUM || kind == SCAN_PROD) && call_bool(c, name);
 }
 
-static void scan_line(struct operator_call *c, int64_t at, const struct lines *l) {
+static void scan_line(struct operator_call *c, int64_t at, const struct axis_lines *l) {
     enum scan kind = (enum scan)c->op->u.number;
     bool reverse = flag_of(c, "reverse"), exclusive = flag_of(c, "exclusive");
     struct running s = {.product = 1};
@@ -107,7 +107,7 @@ static void scan_line(struct operator_call *c, int64_t at, const struct lines *l
 static int compute_scan(struct operator_call *c) {
     size_t dim = 0;
     call_dim(c, "dim", &c->in[0], &dim);
-    struct lines l = lines_of(&c->in[0], dim);
+    struct axis_lines l = axis_lines_of(&c->in[0], dim);
     int r = 0;
     for (int64_t o = 0; r == 0 && o < l.outer; o++) {
         for (int64_t i = 0; i < l.inner; i++) {

@@ -20,7 +20,7 @@ struct schema;
 #define CALL_MAX_STREAM (64u << 20)
 #define CALL_MAX_ERROR (256u << 10)
 
-enum call_state {
+enum model_call_state {
     CALL_QUEUED,  /* in endpoint->queue */
     CALL_WAITING, /* in client->waiting, until `due` */
     CALL_SENT,    /* a request is out; lingering ones are in client->waiting too */
@@ -32,7 +32,7 @@ struct model_call {
     TAILQ_ENTRY(model_call) turn; /* the list of its state */
     struct model_client *client;
     struct endpoint *endpoint;
-    enum call_state state;
+    enum model_call_state state;
     bool cancelled, lingering;
     uint64_t due, deadline; /* clock_ms; deadline 0 = nothing was sent yet */
 

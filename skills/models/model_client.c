@@ -25,7 +25,7 @@ void client_wake(struct model_client *client) {
     uv_timer_start(&client->timer, on_turn, 0, 0);
 }
 
-static void enter(struct model_call *call, enum call_state state) {
+static void enter(struct model_call *call, enum model_call_state state) {
     call->state = state;
     client_wake(call->client);
 }

@@ -72,8 +72,8 @@ static char *words_around(const char *text, const char *at, size_t len) {
     return strlen(both) < 8 ? NULL : lesson_cut(both, strlen(both), MAX_WHY);
 }
 
-static void add_link(struct lessons *l, const struct steps *s, const struct step *e,
-                     const char *at, size_t len) {
+static void add_link(struct lessons *l, const struct steps *s,
+                     const struct lesson_step *e, const char *at, size_t len) {
     for (size_t i = 0; i < l->link_count; i++) {
         if (strlen(l->links[i].url) == len && strncmp(l->links[i].url, at, len) == 0) {
             lessons_add_evidence(&l->links[i].evidence, s->trace, e->event);
@@ -89,7 +89,8 @@ static void add_link(struct lessons *l, const struct steps *s, const struct step
     lessons_add_evidence(&link->evidence, s->trace, e->event);
 }
 
-static void find_links(struct lessons *l, const struct steps *s, const struct step *e) {
+static void find_links(struct lessons *l, const struct steps *s,
+                       const struct lesson_step *e) {
     for (const char *at = e->text; at && (at = strstr(at, "http"));) {
         bool url = strncmp(at, "http://", 7) == 0 || strncmp(at, "https://", 8) == 0;
         size_t len = url ? url_length(at) : 0;
@@ -102,8 +103,8 @@ static void find_links(struct lessons *l, const struct steps *s, const struct st
 
 /* --- versions and limits --- */
 
-static void add_limit(struct lessons *l, const struct steps *s, const struct step *e,
-                      const char *line, size_t len) {
+static void add_limit(struct lessons *l, const struct steps *s,
+                      const struct lesson_step *e, const char *line, size_t len) {
     autofree char *text = lesson_cut(line, len, 200);
     for (size_t i = 0; i < l->limit_count; i++) {
         if (strcmp(l->limits[i].text, text) == 0) {
@@ -132,8 +133,8 @@ static size_t next_word(const struct facts *f, const char *text, size_t len,
     return end == SIZE_MAX ? end : from + end;
 }
 
-static void find_limits(struct lessons *l, const struct steps *s, const struct step *e,
-                        const struct facts *f) {
+static void find_limits(struct lessons *l, const struct steps *s,
+                        const struct lesson_step *e, const struct facts *f) {
     bool asks_version =
         strstr(e->text, "version") || strstr(e->text, " -V") || strstr(e->text, " -v");
     bool tells = !(e->command.classes & (COMMAND_READS | COMMAND_PROBE));
@@ -164,7 +165,7 @@ void lessons_find_facts(struct lessons *l, const struct steps *s,
     words_scan_add(f.words, LIMIT_WORDS, 0);
     words_scan_prepare(f.words);
     for (size_t i = 0; i < s->count && !lesson_stops(r); i++) {
-        const struct step *e = &s->list[i];
+        const struct lesson_step *e = &s->list[i];
         if (e->kind == STEP_USER || e->kind == STEP_OTHER ||
             (e->kind == STEP_RUN && (strstr(e->text, "curl") || strstr(e->text, "wget") ||
                                      strstr(e->text, "git clone")))) {

@@ -142,7 +142,7 @@ static void set_text(struct lesson_file *f, char *text, bool partial) {
     f->partial = partial;
 }
 
-static void change_file(struct lesson_file *f, const struct step *e) {
+static void change_file(struct lesson_file *f, const struct lesson_step *e) {
     if (!e->is_diff) {
         set_text(f, xstrdup(e->text), false);
         return;
@@ -169,7 +169,7 @@ static void delete_file(struct lessons *l, struct lesson_file *f) {
 void lessons_find_files(struct lessons *l, const struct steps *s,
                         const struct lesson_reader *r) {
     for (size_t i = 0; i < s->count && !lesson_stops(r); i++) {
-        const struct step *e = &s->list[i];
+        const struct lesson_step *e = &s->list[i];
         if (e->kind != STEP_EDIT || e->failed || is_temporary(e->path)) {
             continue;
         }

@@ -22,7 +22,7 @@ struct failure {
     struct evidence_list evidence;
 };
 
-static bool has_error(const struct step *s, const char *normal) {
+static bool has_error(const struct lesson_step *s, const char *normal) {
     for (size_t i = 0; i < s->error_count; i++) {
         if (strcmp(s->errors[i].normal, normal) == 0) {
             return true;
@@ -31,7 +31,7 @@ static bool has_error(const struct step *s, const char *normal) {
     return false;
 }
 
-static bool is_run(const struct step *s) {
+static bool is_run(const struct lesson_step *s) {
     return s->kind == STEP_RUN && s->done && !s->refused &&
            !(s->command.classes & COMMAND_PROBE);
 }
@@ -42,7 +42,7 @@ static bool is_file_word(const char *word, size_t len) {
 }
 
 /* Both command lines name the same file. */
-static bool shares_target(const struct step *a, const struct step *b) {
+static bool shares_target(const struct lesson_step *a, const struct lesson_step *b) {
     for (const char *s = a->text; *s;) {
         s += strspn(s, " \t\n\"'=");
         size_t len = strcspn(s, " \t\n\"'=;|&");
@@ -58,10 +58,10 @@ static bool shares_target(const struct step *a, const struct step *b) {
 }
 
 static void follow(struct failure *f, size_t first, const char *normal, bool target) {
-    const struct step *failed = &f->s->list[first];
+    const struct lesson_step *failed = &f->s->list[first];
     size_t end = first + LESSONS_REACH;
     for (size_t i = first + 1; i < f->s->count && i < end; i++) {
-        const struct step *s = &f->s->list[i];
+        const struct lesson_step *s = &f->s->list[i];
         if (!is_run(s) || !(target ? shares_target(failed, s)
                                    : command_shares_key(&failed->command, &s->command))) {
             continue;
@@ -103,8 +103,8 @@ static struct lesson_change *add_change(struct lesson_fix *fix,
     return c;
 }
 
-static void change_command(struct lesson_fix *fix, const struct step *from,
-                           const struct step *to) {
+static void change_command(struct lesson_fix *fix, const struct lesson_step *from,
+                           const struct lesson_step *to) {
     autofree char *old = command_tidy(from->text), *now = command_tidy(to->text);
     if (same_words(old, now)) {
         return;
@@ -117,7 +117,7 @@ static void change_command(struct lesson_fix *fix, const struct step *from,
 /* What the file held before this step, if it was written whole. */
 static const char *text_before(const struct steps *s, size_t step) {
     for (size_t i = step; i > 0; i--) {
-        const struct step *e = &s->list[i - 1];
+        const struct lesson_step *e = &s->list[i - 1];
         if (e->kind == STEP_EDIT && e->text && !e->is_diff && !e->failed &&
             strcmp(e->path, s->list[step].path) == 0) {
             return e->text;
@@ -141,7 +141,7 @@ static char *changed_lines(const char *diff) {
 }
 
 static void change_edit(struct lesson_fix *fix, const struct steps *s, size_t i) {
-    const struct step *e = &s->list[i];
+    const struct lesson_step *e = &s->list[i];
     const char *before = e->is_diff ? NULL : text_before(s, i);
     autofree char *diff = e->is_diff ? changed_lines(e->text)
                                      : lesson_diff(before, e->text, LESSON_MAX_CHANGE);
@@ -160,8 +160,8 @@ static const char *base_of(const char *path) {
 }
 
 /* An edit of a file that the failure names counts more than another. */
-static bool is_named(const struct failure *f, const struct step *edit) {
-    const struct step *failed = &f->s->list[f->last];
+static bool is_named(const struct failure *f, const struct lesson_step *edit) {
+    const struct lesson_step *failed = &f->s->list[f->last];
     const char *base = base_of(edit->path);
     return *base && (strstr(failed->text, base) ||
                      (failed->output && strstr(failed->output, base)));
@@ -170,7 +170,7 @@ static bool is_named(const struct failure *f, const struct step *edit) {
 static void add_edits(struct lesson_fix *fix, const struct failure *f, size_t end,
                       bool named) {
     for (size_t i = f->last + 1; i < end && fix->change_count < LESSON_MAX_CHANGES; i++) {
-        const struct step *s = &f->s->list[i];
+        const struct lesson_step *s = &f->s->list[i];
         if (s->kind == STEP_EDIT && s->text && !s->failed && is_named(f, s) == named) {
             size_t before = fix->change_count;
             change_edit(fix, f->s, i);
@@ -182,9 +182,9 @@ static void add_edits(struct lesson_fix *fix, const struct failure *f, size_t en
 }
 
 static void add_runs(struct lesson_fix *fix, const struct failure *f, size_t end) {
-    const struct step *failed = &f->s->list[f->last];
+    const struct lesson_step *failed = &f->s->list[f->last];
     for (size_t i = f->last + 1; i < end && fix->change_count < LESSON_MAX_CHANGES; i++) {
-        const struct step *s = &f->s->list[i];
+        const struct lesson_step *s = &f->s->list[i];
         bool heredoc = s->kind == STEP_RUN && strstr(s->text, "<<") != NULL;
         if (is_run(s) && !s->failed && !heredoc && s->command.key_count &&
             !command_shares_key(&failed->command, &s->command) &&
@@ -200,7 +200,7 @@ static void add_runs(struct lesson_fix *fix, const struct failure *f, size_t end
 static char *find_cause(const struct failure *f, size_t end,
                         const struct lesson_reader *r) {
     for (size_t i = f->last + 1; i < end; i++) {
-        const struct step *s = &f->s->list[i];
+        const struct lesson_step *s = &f->s->list[i];
         char *cause = s->kind == STEP_SAY ? lesson_cause(r, s->text) : NULL;
         if (cause) {
             return cause;
@@ -217,8 +217,8 @@ static void add_fix(struct lessons *l, const struct failure *f,
         free(f->evidence.list);
         return;
     }
-    const struct step *failed = &f->s->list[f->last];
-    const struct step *changed = &f->s->list[f->changed];
+    const struct lesson_step *failed = &f->s->list[f->last];
+    const struct lesson_step *changed = &f->s->list[f->changed];
     struct lesson_fix fix = {.seen = f->seen};
     fix.evidence = f->evidence;
     lessons_add_evidence(&fix.evidence, f->s->trace, failed->result_event);
@@ -232,7 +232,7 @@ static void add_fix(struct lessons *l, const struct failure *f,
         lesson_fix_finish(&fix); /* it went away by itself */
         return;
     }
-    const struct step *success = &f->s->list[f->success];
+    const struct lesson_step *success = &f->s->list[f->success];
     lessons_add_evidence(&fix.evidence, f->s->trace, success->result_event);
     fix.error = xstrdup(e->normal);
     fix.quote = xstrdup(e->quote);
@@ -244,7 +244,7 @@ static void add_fix(struct lessons *l, const struct failure *f,
 
 static void add_dead_end(struct lessons *l, const struct failure *f,
                          const struct lesson_error *e) {
-    const struct step *failed = &f->s->list[f->last];
+    const struct lesson_step *failed = &f->s->list[f->last];
     for (size_t i = 0; i < l->dead_end_count; i++) {
         if (strcmp(l->dead_ends[i].error, e->normal) == 0) {
             lessons_add_evidence(&l->dead_ends[i].evidence, f->s->trace,
@@ -266,7 +266,7 @@ static void add_dead_end(struct lessons *l, const struct failure *f,
 static bool was_followed(const struct steps *s, size_t at, const char *normal) {
     size_t reach = at > LESSONS_REACH ? at - LESSONS_REACH : 0;
     for (size_t i = at; i > reach; i--) {
-        const struct step *e = &s->list[i - 1];
+        const struct lesson_step *e = &s->list[i - 1];
         if (!is_run(e) || !command_shares_key(&e->command, &s->list[at].command)) {
             continue;
         }
@@ -283,7 +283,7 @@ static bool was_followed(const struct steps *s, size_t at, const char *normal) {
 /* Several errors of one run that went away together are one lesson. */
 static void find_fix(struct lessons *l, const struct steps *s, size_t at,
                      const struct lesson_reader *r) {
-    const struct step *failed = &s->list[at];
+    const struct lesson_step *failed = &s->list[at];
     size_t done[STEP_MAX_ERRORS] = {0};
     for (size_t k = 0; k < failed->error_count; k++) {
         const struct lesson_error *e = &failed->errors[k];

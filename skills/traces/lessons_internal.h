@@ -66,7 +66,7 @@ char *command_tidy(const char *text);
 /* --- steps (lessons_steps.c) --- */
 
 enum step_kind { STEP_RUN, STEP_EDIT, STEP_SAY, STEP_USER, STEP_OTHER };
-struct step {
+struct lesson_step {
     enum step_kind kind;
     uint32_t event, result_event;
     char *text; /* RUN: the command; EDIT: contents, diff, or NULL: deleted; else words */
@@ -78,7 +78,7 @@ struct step {
     size_t error_count;
 };
 struct steps {
-    struct step *list;
+    struct lesson_step *list;
     size_t count, capacity;
     uint16_t trace;
 };

@@ -9,7 +9,7 @@
 #define MAX_COMMANDS 40u
 #define MAX_LENGTH 600u
 
-static bool counts(const struct step *s) {
+static bool counts(const struct lesson_step *s) {
     return s->kind == STEP_RUN && s->done && !s->refused && s->command.key_count &&
            !(s->command.classes & COMMAND_PROBE);
 }
@@ -19,7 +19,7 @@ static bool *find_superseded(const struct steps *s) {
     bool *superseded = xcalloc(s->count + 1, sizeof *superseded);
     autojson *later = json_object();
     for (size_t i = s->count; i > 0; i--) {
-        const struct step *step = &s->list[i - 1];
+        const struct lesson_step *step = &s->list[i - 1];
         if (counts(step)) {
             superseded[i - 1] = json_object_get(later, step->command.recipe) != NULL;
             json_object_set_new(later, step->command.recipe, json_true());
@@ -40,7 +40,7 @@ static bool is_known(const struct lessons *l, const char *command) {
 void lessons_find_recipe(struct lessons *l, const struct steps *s) {
     autofree bool *superseded = find_superseded(s);
     for (size_t i = 0; i < s->count && l->command_count < MAX_COMMANDS; i++) {
-        const struct step *step = &s->list[i];
+        const struct lesson_step *step = &s->list[i];
         bool writes = step->text && step->kind == STEP_RUN && strstr(step->text, "<<");
         if (!counts(step) || step->failed || writes || strlen(step->text) > MAX_LENGTH ||
             superseded[i]) {

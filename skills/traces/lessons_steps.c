@@ -14,13 +14,14 @@ struct reading {
     bool has_outcomes; /* the format tells success from failure */
 };
 
-static struct step *add_step(struct steps *s, enum step_kind kind, uint32_t event) {
+static struct lesson_step *add_step(struct steps *s, enum step_kind kind,
+                                    uint32_t event) {
     if (s->count == s->capacity) {
         s->capacity = s->capacity ? 2 * s->capacity : 64;
         s->list = xreallocarray(s->list, s->capacity, sizeof *s->list);
     }
-    struct step *step = &s->list[s->count++];
-    *step = (struct step){.kind = kind, .event = event, .result_event = event};
+    struct lesson_step *step = &s->list[s->count++];
+    *step = (struct lesson_step){.kind = kind, .event = event, .result_event = event};
     return step;
 }
 
@@ -42,11 +43,11 @@ static bool edit_follows(const struct trace *t, size_t i) {
     return false;
 }
 
-static void add_heredoc(struct reading *g, const struct step *run) {
+static void add_heredoc(struct reading *g, const struct lesson_step *run) {
     char *path = NULL, *text = NULL;
     uint32_t event = run->event;
     if (command_heredoc(run->text, &path, &text)) {
-        struct step *edit = add_step(g->steps, STEP_EDIT, event);
+        struct lesson_step *edit = add_step(g->steps, STEP_EDIT, event);
         edit->path = path;
         edit->text = text;
         edit->done = true;
@@ -58,7 +59,8 @@ static void add_call(struct reading *g, size_t i) {
     if (!e->command && edit_follows(g->trace, i)) {
         return;
     }
-    struct step *step = add_step(g->steps, e->command ? STEP_RUN : STEP_OTHER, e->number);
+    struct lesson_step *step =
+        add_step(g->steps, e->command ? STEP_RUN : STEP_OTHER, e->number);
     if (e->command) {
         step->text = clean_z(g, e->command);
         command_read(&step->command, step->text);
@@ -73,7 +75,7 @@ static void add_call(struct reading *g, size_t i) {
 }
 
 static void add_edit(struct reading *g, const struct trace_event *e) {
-    struct step *step = add_step(g->steps, STEP_EDIT, e->number);
+    struct lesson_step *step = add_step(g->steps, STEP_EDIT, e->number);
     step->path = clean_z(g, e->path);
     step->text = e->text ? lesson_clean(g->r, e->text, e->text_len) : NULL;
     step->is_diff = e->is_diff;
@@ -82,12 +84,12 @@ static void add_edit(struct reading *g, const struct trace_event *e) {
 
 /* --- results --- */
 
-static bool must_look(const struct reading *g, const struct step *s) {
+static bool must_look(const struct reading *g, const struct lesson_step *s) {
     bool masked = (s->command.classes & COMMAND_MASKED) != 0;
     return (!g->has_outcomes || masked) && !(s->command.classes & COMMAND_READS);
 }
 
-static void judge(struct reading *g, struct step *s, const struct trace_event *e) {
+static void judge(struct reading *g, struct lesson_step *s, const struct trace_event *e) {
     bool failed = e->is_error || (e->has_exit && e->exit != 0);
     s->refused = failed && (strstr(s->output, "doesn't want to proceed") != NULL ||
                             strstr(s->output, "rejected by user") != NULL);
@@ -112,21 +114,21 @@ static void judge(struct reading *g, struct step *s, const struct trace_event *e
 }
 
 /* What a person said when refusing a call. */
-static void add_refusal(struct reading *g, const struct step *s, uint32_t event) {
+static void add_refusal(struct reading *g, const struct lesson_step *s, uint32_t event) {
     const char *said = s->refused ? strstr(s->output, "the user said:") : NULL;
     if (said) {
         char *words = xstrdup(said + strlen("the user said:"));
-        struct step *user = add_step(g->steps, STEP_USER, event);
+        struct lesson_step *user = add_step(g->steps, STEP_USER, event);
         user->text = words;
     }
 }
 
 /* The call that a result is of: by its id, or the latest that waits. */
-static struct step *find_call(struct reading *g, const struct trace_event *result,
-                              const uint32_t *by_event) {
+static struct lesson_step *find_call(struct reading *g, const struct trace_event *result,
+                                     const uint32_t *by_event) {
     uint32_t event = by_event ? *by_event : 0;
     for (size_t i = g->steps->count, n = 0; i > 0 && n < MAX_OPEN; i--, n++) {
-        struct step *s = &g->steps->list[i - 1];
+        struct lesson_step *s = &g->steps->list[i - 1];
         bool open = s->kind == STEP_RUN || s->kind == STEP_OTHER || s->kind == STEP_EDIT;
         if (open && !s->done && (event ? s->event == event : !result->call)) {
             return s;
@@ -143,7 +145,7 @@ static void add_result(struct reading *g, size_t i) {
         if ((call->kind == EVENT_CALL || call->kind == EVENT_EDIT) &&
             same_call(call, e)) {
             event = call->number;
-            struct step *s = find_call(g, e, &event);
+            struct lesson_step *s = find_call(g, e, &event);
             if (s && s->kind == STEP_EDIT) {
                 s->done = true;
                 s->failed = e->is_error;
@@ -154,7 +156,8 @@ static void add_result(struct reading *g, size_t i) {
             }
         }
     }
-    struct step *s = event || !e->call ? find_call(g, e, event ? &event : NULL) : NULL;
+    struct lesson_step *s =
+        event || !e->call ? find_call(g, e, event ? &event : NULL) : NULL;
     if (!s || s->kind == STEP_EDIT) {
         return;
     }
@@ -167,7 +170,7 @@ static void add_result(struct reading *g, size_t i) {
 
 static void add_words(struct reading *g, const struct trace_event *e,
                       enum step_kind kind) {
-    struct step *step = add_step(g->steps, kind, e->number);
+    struct lesson_step *step = add_step(g->steps, kind, e->number);
     step->text = lesson_clean(g->r, e->text, e->text_len);
 }
 
@@ -213,7 +216,7 @@ void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
 
 void steps_finish(struct steps *s) {
     for (size_t i = 0; i < s->count; i++) {
-        struct step *step = &s->list[i];
+        struct lesson_step *step = &s->list[i];
         free(step->text);
         free(step->path);
         free(step->output);

@@ -65,7 +65,7 @@ static bool is_assent(const char *text) {
 /* The agent's step before a person spoke. */
 static char *step_before(const struct steps *s, size_t at) {
     for (size_t i = at; i > 0; i--) {
-        const struct step *e = &s->list[i - 1];
+        const struct lesson_step *e = &s->list[i - 1];
         if (e->kind == STEP_RUN && !(e->command.classes & COMMAND_PROBE)) {
             autofree char *tidy = command_tidy(e->text);
             return lesson_cut(tidy, strcspn(tidy, "\n"), 160);
@@ -81,7 +81,7 @@ static char *step_before(const struct steps *s, size_t at) {
 }
 
 static void add_correction(struct lessons *l, const struct steps *s, size_t i) {
-    const struct step *e = &s->list[i];
+    const struct lesson_step *e = &s->list[i];
     if (l->correction_count >= MAX_CORRECTIONS) {
         return;
     }
@@ -91,7 +91,8 @@ static void add_correction(struct lessons *l, const struct steps *s, size_t i) {
     lessons_add_evidence(&c->evidence, s->trace, e->event);
 }
 
-static void add_task(struct lessons *l, const struct steps *s, const struct step *e) {
+static void add_task(struct lessons *l, const struct steps *s,
+                     const struct lesson_step *e) {
     autofree char *cut = lesson_cut(e->text, strlen(e->text), MAX_TASK);
     if (!l->task) {
         l->task = take(cut);
@@ -110,7 +111,7 @@ void lessons_find_words(struct lessons *l, const struct steps *s,
     struct pattern *correcting = pattern_new(CORRECTION_REGEX);
     bool asked = false, acted = false;
     for (size_t i = 0; i < s->count && !lesson_stops(r); i++) {
-        const struct step *e = &s->list[i];
+        const struct lesson_step *e = &s->list[i];
         acted |= e->kind != STEP_USER;
         if (e->kind != STEP_USER || is_machinery(e->text) || is_assent(e->text)) {
             continue;

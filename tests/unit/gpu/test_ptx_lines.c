@@ -26,7 +26,7 @@ struct expected_place {
     int line, column;
 };
 
-static void expect_place(const struct ptx_place *place,
+static void expect_place(const struct ptx_line_place *place,
                          const struct expected_place *want) {
     cr_expect(place->file && strcmp(place->file, want->file) == 0, "%s", want->file);
     cr_expect(place->function && strcmp(place->function, want->function) == 0, "%s",
@@ -45,7 +45,7 @@ Test(ptx_lines, follows_inlining_outwards) {
     size_t len = 0;
     autofree char *ptx = test_data_read("logs/inlined.ptx", &len);
     struct ptx_lines *lines = ptx_lines_new(ptx, len);
-    struct ptx_place place = ptx_lines_at(lines, line_of(ptx, "wrong.u32", 2));
+    struct ptx_line_place place = ptx_lines_at(lines, line_of(ptx, "wrong.u32", 2));
     expect_place(&place, &steps[0]);
     cr_assert(ptx_lines_caller(lines, &place));
     expect_place(&place, &steps[1]);
@@ -83,7 +83,7 @@ Test(ptx_lines, keeps_functions_apart) {
                  {"sub;", "helper", 0}, {"div;", "helper", 9}, {".file", "", 0}};
     struct ptx_lines *lines = ptx_lines_new(ptx, strlen(ptx));
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct ptx_place place = ptx_lines_at(lines, line_of(ptx, cases[i].word, 1));
+        struct ptx_line_place place = ptx_lines_at(lines, line_of(ptx, cases[i].word, 1));
         cr_expect(eq(int, place.line, cases[i].line), "%s", cases[i].word);
         cr_expect(strcmp(place.function ? place.function : "", cases[i].function) == 0,
                   "%s", cases[i].word);
@@ -118,7 +118,7 @@ Test(ptx_lines, bears_what_is_not_there) {
         struct ptx_lines *lines = ptx_lines_new(exact, len);
         int steps = 0;
         for (int line = -1; line < 4; line++) {
-            struct ptx_place place = ptx_lines_at(lines, line);
+            struct ptx_line_place place = ptx_lines_at(lines, line);
             cr_expect(place.file == NULL);
             while (ptx_lines_caller(lines, &place)) {
                 cr_assert(lt(int, ++steps, 10));
