@@ -28,29 +28,41 @@ struct program {
     enum agent_format format;
     const char *argv[24]; /* "{model}" stands for the model; its flag goes with it */
     const char *env[8];   /* what it needs beside PATH, LANG, TZ and the certificates */
+    const char *sets[4];  /* "NAME=value" of its environment: limits of its own */
 };
 
-/* Tools that write outside the working folder or run commands freely are not asked for:
- * what an agent does here comes from a test and a skill, which are others' texts. */
+/* What an agent does here comes from a test and a skill, which are others' texts, and its
+ * working folder may hold configuration of theirs. So each is held by limits of its own
+ * that such files cannot lift: it writes in its working folder alone, and commands run in
+ * a sandbox or not at all. Hooks and commands that a skill has run before any model sees
+ * it are commands too. */
 static const struct program programs[] = {
     {"claude-code",
      "claude-code",
      AGENT_CLAUDE,
      {"claude", "-p", "--output-format", "stream-json", "--verbose", "--model", "{model}",
-      "--max-turns", "40", "--strict-mcp-config", "--no-session-persistence",
-      "--allowedTools", "Skill,Read,Glob,Grep,Write,Edit"},
+      "--max-turns", "40", "--strict-mcp-config", "--no-session-persistence", "--tools",
+      "Skill,Read,Glob,Grep,Write,Edit", "--permission-mode", "acceptEdits",
+      "--allowedTools", "Skill", "--settings",
+      "{\"disableAllHooks\":true,\"disableSkillShellExecution\":true}"},
      {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN"}},
     {"codex",
      "codex",
      AGENT_CODEX,
      {"codex", "exec", "--json", "--model", "{model}", "--sandbox", "workspace-write",
-      "--skip-git-repo-check", "--config", "approval_policy=never", "-"},
+      "--skip-git-repo-check", "--config", "approval_policy=never", "--config",
+      "sandbox_workspace_write.exclude_slash_tmp=true", "--config",
+      "sandbox_workspace_write.exclude_tmpdir_env_var=true", "-"},
      {"OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL"}},
     {"opencode",
      "opencode",
      AGENT_OPENCODE,
-     {"opencode", "run", "--format", "json", "-m", "{model}"},
-     {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"}},
+     {"opencode", "run", "--pure", "--format", "json", "-m", "{model}"},
+     {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"},
+     {"OPENCODE_DISABLE_PROJECT_CONFIG=1",
+      "OPENCODE_PERMISSION={\"*\":\"deny\",\"read\":\"allow\",\"glob\":\"allow\","
+      "\"grep\":\"allow\",\"list\":\"allow\",\"edit\":\"allow\",\"skill\":\"allow\","
+      "\"external_directory\":\"deny\"}"}},
 };
 static const char *const common_env[] = {"PATH",        "LANG",          "LC_ALL",
                                          "TZ",          "SSL_CERT_FILE", "SSL_CERT_DIR",
@@ -169,6 +181,8 @@ int agent_student_read(struct agent_student *ret, const json_t *value, bool trus
         .argv = argv ? strings_of(argv) : copy_words(p->argv, ARRAY_LEN(p->argv)),
         .env = env ? strings_of(env)
                    : copy_words(p ? p->env : programs[0].env, p ? ARRAY_LEN(p->env) : 0),
+        .sets = copy_words(p ? p->sets : (const char *const[]){NULL},
+                           p ? ARRAY_LEN(p->sets) : 1),
         .model = model ? xstrdup(model) : NULL,
         .timeout_ms =
             seconds > 0 && seconds <= 7200 ? (unsigned)seconds * 1000 : AGENT_TIMEOUT_MS,
@@ -180,6 +194,7 @@ int agent_student_read(struct agent_student *ret, const json_t *value, bool trus
 void agent_student_finish(struct agent_student *a) {
     strings_free(a->argv);
     strings_free(a->env);
+    strings_free(a->sets);
     free(a->name);
     free(a->agent);
     free(a->model);
@@ -423,6 +438,9 @@ static char **make_env(const struct agent_run *run) {
     }
     for (char **name = run->student->env; *name; name++) {
         add_own(&env, &count, *name);
+    }
+    for (char **entry = run->student->sets; *entry; entry++) {
+        add_env(&env, &count, xstrdup(*entry));
     }
     return env;
 }

@@ -5,9 +5,10 @@
  * context files; in the skill arms also the skill, installed by install.h where that
  * agent looks for skills), an environment stripped to what the program needs (its own
  * key, nothing else), a time limit, and a limit on its output. The program is killed with
- * its process group, and the folders are removed. Whether it opened the skill
- * (activation) is read from its events, because an agent that never looks at a skill
- * cannot be helped by it. */
+ * its process group, and the folders are removed. The programs that we know get limits of
+ * their own, so that they write in the working directory alone. Whether it opened the
+ * skill (activation) is read from its events, because an agent that never looks at a
+ * skill cannot be helped by it. */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -28,6 +29,7 @@ struct agent_student {
     enum agent_format format;
     char **argv; /* NULL-terminated; the question comes on standard input */
     char **env;  /* names of variables that are handed on; NULL-terminated */
+    char **sets; /* "NAME=value", set for it; NULL-terminated */
     char *model; /* or NULL */
     unsigned timeout_ms;
 };

@@ -162,8 +162,38 @@ def no_key_in_any_file():
                     assert KEY.encode() not in open(path, "rb").read(), path
 
 
+def everyone_has_limits_of_its_own():
+    """What was tried with the real programs (docs/architecture/evaluation.md) is what is started."""
+    with tempfile.TemporaryDirectory() as programs:
+        before = os.environ["PATH"]
+        os.environ["PATH"] = programs + ":" + before
+        try:
+            with Room() as r:
+                for name, cli in CLIS.items():
+                    with open(programs + "/" + cli.split("-")[0], "w") as f:
+                        f.write('#!/bin/sh\nexec "%s" -IS "%s" %s "%s" good "$@"\n' % (
+                            sys.executable, HERE + "/fake_agent.py", name, r.log))
+                    os.chmod(f.name, 0o755)
+                    r.evaluate({"cli": cli, "model": "m"}, tests=make_tests(1))
+                claude, codex, opencode = (e for e in r.entries() if not [f for f in e["files"] if "SKILL" in f])
+        finally:
+            os.environ["PATH"] = before
+    tools = claude["argv"][claude["argv"].index("--tools") + 1].split(",")
+    assert set(tools) == {"Skill", "Read", "Glob", "Grep", "Write", "Edit"}, tools
+    assert claude["argv"][claude["argv"].index("--allowedTools") + 1] == "Skill", claude["argv"]
+    assert json.loads(claude["argv"][claude["argv"].index("--settings") + 1])["disableAllHooks"], claude["argv"]
+    assert "workspace-write" in codex["argv"], codex["argv"]
+    assert {"sandbox_workspace_write.exclude_slash_tmp=true",
+            "sandbox_workspace_write.exclude_tmpdir_env_var=true"} <= set(codex["argv"]), codex["argv"]
+    permission = json.loads(opencode["permission"])
+    allowed = {name for name, what in permission.items() if what != "deny"}
+    assert list(permission)[0] == "*" and allowed == {"read", "glob", "grep", "list", "edit", "skill"}, permission
+    assert "OPENCODE_DISABLE_PROJECT_CONFIG" in opencode["env"] and "--pure" in opencode["argv"], opencode
+
+
 tap = Tap()
-for test in [formats, older_version, no_answers_on_their_disk, never_opened, broken_ones, hanging_ones, no_key_in_any_file]:
+for test in [formats, older_version, no_answers_on_their_disk, never_opened, broken_ones, hanging_ones, no_key_in_any_file,
+             everyone_has_limits_of_its_own]:
     if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:
         tap.run(test.__name__.replace("_", " "), test)
 sys.exit(tap.end())

@@ -15,7 +15,7 @@ FILES = sorted(os.path.normpath(os.path.join(d, f)) for d, _, files in os.walk("
 with open(LOG, "a") as f:
     f.write(json.dumps({"env": sorted(os.environ), "home": os.environ["HOME"], "cwd": os.getcwd(), "files": FILES,
                         "home_files": os.listdir(os.environ["HOME"]), "question": QUESTION,
-                        "argv": sys.argv[4:], "key": os.environ.get("ANTHROPIC_API_KEY")}) + "\n")
+                        "argv": sys.argv[4:], "permission": os.environ.get("OPENCODE_PERMISSION"), "key": os.environ.get("ANTHROPIC_API_KEY")}) + "\n")
 
 
 def say(event):
