@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define OCCUPANCY_WORDS 66 /* columns beside its bars */
+#define OCCUPANCY_WORDS 70 /* columns beside its bars */
 
 static json_int_t number(const json_t *object, const char *key) {
     return json_get_integer(object, key, 0);
@@ -76,27 +76,74 @@ static enum style occupancy_style(double percent) {
     return percent >= 50 ? STYLE_GREEN : percent > 0 ? STYLE_YELLOW : STYLE_RED;
 }
 
-static void occupancy_bar(const struct terminal *t, const json_t *one) {
-    double percent = json_number_value(json_object_get(one, "percent"));
-    autobuf limits = BUF_INIT(1024);
-    buf_addf(&limits, "%" JSON_INTEGER_FORMAT " blocks an SM, limited by",
-             number(one, "blocks_per_sm"));
+static bool names(const json_t *list, const char *word) {
+    size_t i;
+    const json_t *item;
+    json_array_foreach(list, i, item) {
+        if (strcmp(json_string_value(item), word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What limits all the block sizes [first, end), or else the first. */
+static void add_limits(struct buf *out, const json_t *sizes, size_t first, size_t end) {
+    const json_t *limits = json_object_get(json_array_get(sizes, first), "limited_by");
+    const json_t *last = json_object_get(json_array_get(sizes, end - 1), "limited_by");
+    const char *separator = "";
     size_t i;
     const json_t *limit;
-    json_array_foreach(json_object_get(one, "limited_by"), i, limit) {
-        buf_addf(&limits, "%s %s", i ? "," : "", json_string_value(limit));
+    json_array_foreach(limits, i, limit) {
+        if (names(last, json_string_value(limit))) {
+            buf_addf(out, "%s %s", separator, json_string_value(limit));
+            separator = ",";
+        }
     }
-    printf("  %5" JSON_INTEGER_FORMAT " threads ", number(one, "block_threads"));
+    if (!*separator) {
+        buf_addf(out, " %s", json_string_value(json_array_get(limits, 0)));
+    }
+}
+
+/* One bar for block sizes that reach the same. */
+static void occupancy_bar(const struct terminal *t, const json_t *sizes, size_t first,
+                          size_t end) {
+    const json_t *one = json_array_get(sizes, first);
+    const json_t *last = json_array_get(sizes, end - 1);
+    double percent = json_number_value(json_object_get(one, "percent"));
+    autobuf limits = BUF_INIT(1024), threads = BUF_INIT(64);
+    buf_addf(&threads, "%" JSON_INTEGER_FORMAT, number(one, "block_threads"));
+    buf_addf(&limits, "%" JSON_INTEGER_FORMAT, number(one, "blocks_per_sm"));
+    if (last != one) {
+        buf_addf(&threads, "-%" JSON_INTEGER_FORMAT, number(last, "block_threads"));
+        buf_addf(&limits, " to %" JSON_INTEGER_FORMAT, number(last, "blocks_per_sm"));
+    }
+    buf_adds(&limits, " blocks an SM, limited by");
+    add_limits(&limits, sizes, first, end);
+    printf("  %9s threads ", threads.data);
     int cells = render_bar_cells(t, OCCUPANCY_WORDS);
     terminal_bar(t, percent / 100, cells, occupancy_style(percent));
     printf(" %5.1f %%  ", percent);
-    terminal_put_wrapped(t, STYLE_PLAIN, limits.data, 27 + cells, 27 + cells);
+    terminal_put_wrapped(t, STYLE_PLAIN, limits.data, 31 + cells, 31 + cells);
+}
+
+/* The end of the block sizes from `first` on that reach the same occupancy. */
+static size_t alike_end(const json_t *sizes, size_t first) {
+    double percent =
+        json_number_value(json_object_get(json_array_get(sizes, first), "percent"));
+    size_t end = first + 1;
+    while (end < json_array_size(sizes) &&
+           json_number_value(json_object_get(json_array_get(sizes, end), "percent")) ==
+               percent) {
+        end++;
+    }
+    return end;
 }
 
 /* Bars only where there are few kernels: the table has the best figure of each. */
 static void occupancy_bars(const struct terminal *t, const json_t *kernels) {
-    size_t i, k;
-    const json_t *kernel, *one;
+    size_t i;
+    const json_t *kernel;
     if (json_array_size(kernels) > 3) {
         return;
     }
@@ -104,8 +151,10 @@ static void occupancy_bars(const struct terminal *t, const json_t *kernels) {
         printf("\noccupancy of ");
         terminal_put(t, STYLE_BOLD, json_get_string(kernel, "name", "?"));
         putchar('\n');
-        json_array_foreach(json_object_get(kernel, "occupancy"), k, one) {
-            occupancy_bar(t, one);
+        const json_t *sizes = json_object_get(kernel, "occupancy");
+        for (size_t first = 0, end; first < json_array_size(sizes); first = end) {
+            end = alike_end(sizes, first);
+            occupancy_bar(t, sizes, first, end);
         }
     }
 }

@@ -121,6 +121,26 @@ static void put_roofline(const struct terminal *t, const json_t *roofline) {
     terminal_put_wrapped(t, percent ? STYLE_DIM : STYLE_PLAIN, text.data, LABEL, LABEL);
 }
 
+/* --- where the time of the check itself went --- */
+
+static void put_phases(const struct terminal *t, const json_t *phases) {
+    autobuf text = BUF_INIT(512);
+    const json_t *phase;
+    size_t i;
+    json_array_foreach(phases, i, phase) {
+        double ms = real(phase, "ms");
+        if (ms >= 1) {
+            buf_addf(&text, ms < 1000 ? "%s%s %.0f ms" : "%s%s %.3g s",
+                     text.len ? ", " : "", json_get_string(phase, "phase", "?"),
+                     ms < 1000 ? ms : ms / 1000);
+        }
+    }
+    if (text.len) {
+        put_label(t, "checked in");
+        terminal_put_wrapped(t, STYLE_DIM, text.data, LABEL, LABEL);
+    }
+}
+
 /* --- counters --- */
 
 static double coalescing(const json_t *counters) {
@@ -180,14 +200,17 @@ static void put_counters(const struct terminal *t, const json_t *counters) {
                " branches diverge\n",
                divergent, number(counters, "branches"));
     }
+    if (!number(counters, "instructions")) {
+        return; /* the launch did not come so far */
+    }
     put_label(t, "work");
     printf("%" JSON_INTEGER_FORMAT " warp instructions\n",
            number(counters, "instructions"));
 }
 
 void render_measures(const struct terminal *t, const json_t *result) {
-    static const char *const members[] = {"added_cases", "timing", "roofline",
-                                          "counters"};
+    static const char *const members[] = {"added_cases", "timing", "roofline", "counters",
+                                          "phases"};
     size_t there = 0;
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {
         there += json_object_size(json_object_get(result, members[i])) > 0 ||
@@ -198,4 +221,5 @@ void render_measures(const struct terminal *t, const json_t *result) {
     put_timing(t, json_object_get(result, "timing"));
     put_roofline(t, json_object_get(result, "roofline"));
     put_counters(t, json_object_get(result, "counters"));
+    put_phases(t, json_object_get(result, "phases"));
 }

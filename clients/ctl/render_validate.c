@@ -112,6 +112,36 @@ static void case_table(const struct terminal *t, const json_t *cases) {
     }
 }
 
+/* A large relative error of a small value needs a word: why is it ok? */
+static bool put_absolute(const struct terminal *t, const json_t *output) {
+    const json_t *tolerance = json_object_get(output, "tolerance");
+    double error = real(json_object_get(output, "max_rel_error"));
+    double rtol = real(json_object_get(tolerance, "rtol"));
+    double atol = real(json_object_get(tolerance, "atol"));
+    if (!passes(output) || error <= rtol || atol <= 0) {
+        return false;
+    }
+    autofree char *text =
+        xasprintf("%.64s is ok with a relative error of %.3g: what is off by no more "
+                  "than %.3g, the "
+                  "absolute tolerance, passes however small the value is",
+                  json_get_string(output, "name", "?"), error, atol);
+    terminal_put_wrapped(t, STYLE_DIM, text, 0, 0);
+    return true;
+}
+
+/* Once is enough. */
+static void explain_relative(const struct terminal *t, const json_t *cases) {
+    size_t i, k;
+    const json_t *item, *output;
+    bool told = false;
+    json_array_foreach(cases, i, item) {
+        json_array_foreach(json_object_get(item, "outputs"), k, output) {
+            told = told || put_absolute(t, output);
+        }
+    }
+}
+
 /* --- what is wrong with an output --- */
 
 static void put_value(const json_t *value) {
@@ -148,7 +178,7 @@ static void histogram(const struct terminal *t, const json_t *buckets) {
     if (json_array_size(buckets) < 2) {
         return;
     }
-    puts("  relative error   elements");
+    puts("  relative error   elements  (bars are logarithmic)");
     json_array_foreach(buckets, i, bucket) {
         double power = real(json_object_get(bucket, "log2_error"));
         if (isinf(power)) {
@@ -360,6 +390,7 @@ int render_kernel_validate(const struct terminal *t, const json_t *params,
     put_error(t, result);
     if (json_array_size(cases)) {
         case_table(t, cases);
+        explain_relative(t, cases);
         first_wrong(t, cases);
     }
     render_measures(t, result);

@@ -112,18 +112,47 @@ static int product_output(struct operator_call *c, const struct product *p) {
     return r;
 }
 
-static void multiply(const struct product *p, const double *a, const double *b,
-                     double *ret) {
-    for (int64_t i = 0; i < p->m; i++) {
-        for (int64_t j = 0; j < p->n; j++) {
-            const double *x = a + i * p->a_row, *y = b + j * p->b_column;
-            struct sum sum = {0};
-            for (int64_t k = 0; k < p->k; k++) {
-                sum_add(&sum, x[k * p->a_column] * y[k * p->b_row]);
-            }
-            *ret++ = sum_value(sum);
+enum { SIDE = 8 }; /* columns side by side */
+typedef double side __attribute__((vector_size(SIDE * sizeof(double)), aligned(8)));
+
+/* Columns [j, j + SIDE) of b, row after row; those beyond the last are 0. */
+static void pack(const struct product *p, const double *b, int64_t j, side *ret) {
+    for (int64_t k = 0; k < p->k; k++) {
+        for (int64_t i = 0; i < SIDE; i++) {
+            ret[k][i] = j + i < p->n ? b[k * p->b_row + (j + i) * p->b_column] : 0;
         }
     }
+}
+
+/* A row of a by the packed columns: each of them the sum that sum_add makes, term after
+ * term. */
+static void multiply(const struct product *p, const double *a, const side *columns,
+                     double *ret) {
+    side s = {0}, c = {0};
+    for (int64_t k = 0; k < p->k; k++) {
+        side x = a[k * p->a_column] * columns[k], t = s + x, back = t - s;
+        c += (s - (t - back)) + (x - back);
+        s = t;
+    }
+    for (int64_t i = 0; i < SIDE; i++) {
+        ret[i] = sum_value((struct sum){s[i], c[i]});
+    }
+}
+
+static int matrix_compute(struct operator_call *c, const struct product *p,
+                          const double *a, const double *b, side *columns, double *out) {
+    int r = 0;
+    for (int64_t j = 0; r == 0 && j < p->n; j += SIDE) {
+        int64_t width = p->n - j < SIDE ? p->n - j : SIDE;
+        pack(p, b, j, columns);
+        for (int64_t i = 0; r == 0 && i < p->m; i++) {
+            double row[SIDE];
+            multiply(p, a + i * p->a_row, columns, row);
+            memcpy(out + i * p->n + j, row, (size_t)width * sizeof *out);
+            r = call_continue(c);
+        }
+    }
+    return r;
 }
 
 static int product_compute(struct operator_call *c, size_t ia, size_t ib,
@@ -134,16 +163,12 @@ static int product_compute(struct operator_call *c, size_t ia, size_t ib,
     if (!c->out[0].count) {
         return 0;
     }
+    autofree side *columns = xcalloc(p->k ? (size_t)p->k : 1, sizeof *columns);
     do {
-        struct product row = *p;
         const double *a = c->in[ia].v + index_offset(index, p->a_batch, p->batch_rank);
         const double *b = c->in[ib].v + index_offset(index, p->b_batch, p->batch_rank);
-        row.m = 1;
-        for (int64_t i = 0; r == 0 && i < p->m; i++) {
-            multiply(&row, a + i * p->a_row, b, out);
-            out += p->n;
-            r = call_continue(c);
-        }
+        r = matrix_compute(c, p, a, b, columns, out);
+        out += p->m * p->n;
     } while (r == 0 && index_next(index, p->batch, p->batch_rank));
     return r;
 }

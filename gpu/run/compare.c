@@ -12,13 +12,14 @@ enum {
     LOG2_LOWEST = -60, /* error buckets: below and above are counted in the last ones */
     LOG2_HIGHEST = 20,
     BUCKETS = LOG2_HIGHEST - LOG2_LOWEST + 1,
+    LOOK_EVERY = 1 << 16, /* elements, until the time may be up */
 };
 
 struct comparing {
     const struct compare_input *in;
     double atol;     /* with the scale applied */
     double constant; /* mean of the finite expected values */
-    bool any_nonzero, varies, finite;
+    bool stopped, any_nonzero, varies, finite;
     uint64_t judged, mismatches, nonfinite, exact;
     uint64_t zero_bad, constant_bad; /* elements that a trivial output would get wrong */
     double max_abs, max_rel;
@@ -92,11 +93,20 @@ static bool trivial_passes(const struct comparing *c, double value, double expec
                                                   : is_close(c, value, expected);
 }
 
+/* Is there an element i, and time for it? */
+static bool goes_on(struct comparing *c, uint64_t i) {
+    const struct compare_input *in = c->in;
+    if (i % LOOK_EVERY == 0 && in->stopped && in->stopped()) {
+        c->stopped = true;
+    }
+    return i < in->count && !c->stopped;
+}
+
 static void survey(struct comparing *c) {
     const struct compare_input *in = c->in;
     double largest = 0, sum = 0, first = 0;
     uint64_t finite = 0;
-    for (uint64_t i = 0; i < in->count; i++) {
+    for (uint64_t i = 0; goes_on(c, i); i++) {
         if (!is_judged(in, i)) {
             continue;
         }
@@ -166,7 +176,7 @@ static void note_error(struct comparing *c, double value, double expected) {
 
 static void compare_elements(struct comparing *c) {
     const struct compare_input *in = c->in;
-    for (uint64_t i = 0; i < in->count; i++) {
+    for (uint64_t i = 0; goes_on(c, i); i++) {
         if (!is_judged(in, i)) {
             continue;
         }
@@ -345,6 +355,7 @@ void compare_output(struct compare_result *ret, const struct compare_input *in) 
     /* An element that nobody wrote is wrong, whatever the poison happens to be. */
     uint64_t mismatches = c->mismatches > in->unwritten ? c->mismatches : in->unwritten;
     *ret = (struct compare_result){
+        .stopped = c->stopped,
         .pass = !mismatches,
         .judged = c->judged,
         .mismatches = mismatches,

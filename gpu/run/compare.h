@@ -23,11 +23,13 @@ struct compare_input {
     size_t rank;
     struct tolerance tolerance;
     double noise; /* with a scaled tolerance: no absolute error below this is one */
+    bool (*stopped)(void);               /* asked now and then; may be NULL */
     const bool *judged;                  /* by element; NULL: all are compared */
     uint64_t unwritten, first_unwritten; /* elements never written: they count as
                                             mismatches even when their value is right */
 };
 struct compare_result {
+    bool stopped; /* it did not come to its end, and the rest means nothing */
     bool pass;
     uint64_t judged; /* elements that were compared */
     uint64_t mismatches;

@@ -29,6 +29,15 @@ static void time_is_up(struct run *run) {
                "give smaller sizes, or a larger \"timeout_s\"");
 }
 
+void course_end_failed(struct run *run, const char *stage, const char *code,
+                       const char *message) {
+    if (trials_stopped()) {
+        time_is_up(run);
+    } else {
+        course_end(run, "error", stage, code, message, NULL);
+    }
+}
+
 static void end_of_problem(struct run *run, struct trial_problem *problem,
                            bool reference) {
     if (problem->unsupported && !reference) {
@@ -162,9 +171,11 @@ int course_kernel(struct run *run, struct trial *t, size_t i, unsigned k) {
         end_of_problem(run, &problem, false);
     } else if (t->end != BACKEND_DONE) {
         end_of_launch(run, t, false);
+        r = -1;
+    }
+    if (r < 0 && (t->end != BACKEND_DONE || trials_stopped())) {
         run_report_add_ended(&run->report, t, k,
                              json_get_string(run->result, "verdict", "fail"));
-        r = -1;
     }
     return r;
 }
@@ -203,10 +214,8 @@ int course_expect(struct run *run, struct expectation *ret, const struct trial *
     } else {
         run_notes_phase(run->notes, PHASE_REFERENCE);
         r = expectation_compute(ret, &run->cases[i], t->before, &err);
-        if (r < 0 && trials_stopped()) {
-            time_is_up(run);
-        } else if (r < 0) {
-            course_end(run, "error", "reference", "expectation", err.msg, NULL);
+        if (r < 0) {
+            course_end_failed(run, "reference", "expectation", err.msg);
         }
     }
     return r;

@@ -30,6 +30,9 @@ struct run {
 /* The verdict, unless one stands already. */
 void course_end(struct run *run, const char *verdict, const char *stage, const char *code,
                 const char *message, const char *hint);
+/* The same for a step that failed: `timeout` where that is why. */
+void course_end_failed(struct run *run, const char *stage, const char *code,
+                       const char *message);
 /* Nothing has shown that the kernel is wrong or could not be tried. */
 bool course_is_good(const struct run *run);
 /* Never 0, which would mean the default. */

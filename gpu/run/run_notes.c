@@ -24,24 +24,25 @@ struct run_notes {
     char place[MAX_PLACE];
     enum run_phase phase;
     uint64_t phase_ms, sent_ms; /* clock_ms; 0 = never */
+    uint64_t phase_us, spent_us[PHASES];
     const struct backend_class *class;
     const struct backend *backend; /* while it launches */
 };
 
-/* What a phase is called, and its share of a trial. */
+/* What a phase is called, in progress and in the answer, and its share of a trial. */
 static const struct {
-    const char *words;
+    const char *words, *name;
     double from, to;
-} phases[] = {
-    [PHASE_LOAD] = {"loading the module", 0, 0.02},
-    [PHASE_INPUTS] = {"making inputs", 0.02, 0.1},
-    [PHASE_KERNEL] = {"running", 0.1, 0.5},
-    [PHASE_REFERENCE_INPUTS] = {"making the reference's inputs", 0.5, 0.55},
-    [PHASE_REFERENCE] = {"computing what is expected", 0.55, 0.9},
-    [PHASE_COMPARE] = {"comparing", 0.9, 1},
-    [PHASE_AGAIN] = {"launching again", 0.95, 1},
-    [PHASE_TIMING] = {"timing", 1, 1},
-    [PHASE_SAVE] = {"sending files", 1, 1},
+} phases[PHASES] = {
+    [PHASE_LOAD] = {"loading the module", "load", 0, 0.02},
+    [PHASE_INPUTS] = {"making inputs", "fill", 0.02, 0.1},
+    [PHASE_KERNEL] = {"running", "run", 0.1, 0.5},
+    [PHASE_REFERENCE_INPUTS] = {"making the reference's inputs", "fill", 0.5, 0.55},
+    [PHASE_REFERENCE] = {"computing what is expected", "reference", 0.55, 0.9},
+    [PHASE_COMPARE] = {"comparing", "compare", 0.9, 1},
+    [PHASE_AGAIN] = {"launching again", "run", 0.95, 1},
+    [PHASE_TIMING] = {"timing", "timing", 1, 1},
+    [PHASE_SAVE] = {"sending files", "save", 1, 1},
 };
 
 /* --- one note; the lock is held --- */
@@ -75,8 +76,16 @@ static void send_progress(struct run_notes *n, uint64_t now) {
     n->send(note, n->data);
 }
 
+/* What was going on until now took so long. */
+static void book(struct run_notes *n) {
+    uint64_t now = clock_us();
+    n->spent_us[n->phase] += n->phase_us ? now - n->phase_us : 0;
+    n->phase_us = now;
+}
+
 static void change(struct run_notes *n, enum run_phase phase) {
     uint64_t now = clock_ms();
+    book(n);
     n->phase = phase;
     n->phase_ms = now;
     if (!n->sent_ms || now - n->sent_ms >= CHANGE_MS) {
@@ -187,6 +196,34 @@ void run_notes_phase(struct run_notes *n, enum run_phase phase) {
         change(n, phase);
         pthread_mutex_unlock(&n->lock);
     }
+}
+
+static uint64_t spent_us(const struct run_notes *n, const char *name) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < PHASES; i++) {
+        sum += strcmp(phases[i].name, name) ? 0 : n->spent_us[i];
+    }
+    return sum;
+}
+
+json_t *run_notes_times(struct run_notes *n) {
+    if (!n) {
+        return NULL;
+    }
+    json_t *list = json_array();
+    pthread_mutex_lock(&n->lock);
+    book(n);
+    for (size_t i = 0; i < PHASES; i++) {
+        const char *name = phases[i].name;
+        uint64_t us = spent_us(n, name);
+        bool told = i == PHASE_REFERENCE_INPUTS || i == PHASE_AGAIN; /* under its name */
+        if (us && !told) {
+            json_array_append_new(list, json_pack("{s:s, s:f}", "phase", name, "ms",
+                                                  (double)(us / 10) / 100));
+        }
+    }
+    pthread_mutex_unlock(&n->lock);
+    return list;
 }
 
 void run_notes_launch(struct run_notes *n, const struct backend_class *class,

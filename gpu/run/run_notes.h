@@ -27,6 +27,7 @@ enum run_phase {
     PHASE_AGAIN,  /* launched again on other inputs */
     PHASE_TIMING, /* a benchmark */
     PHASE_SAVE,   /* files leave */
+    PHASES,
 };
 
 struct run_notes *run_notes_new(run_notes_send *send, void *data);
@@ -41,6 +42,9 @@ void run_notes_plan(struct run_notes *n, unsigned total);
 void run_notes_trial(struct run_notes *n, const struct check_case *c, size_t i,
                      size_t cases, unsigned k, unsigned trials, bool added);
 void run_notes_phase(struct run_notes *n, enum run_phase phase);
+/* How long the run has been in each, those of one name together: [{"phase", "ms"}], in
+ * the order of a trial. NULL without notes. New reference. */
+json_t *run_notes_times(struct run_notes *n);
 /* A backend whose launch begins, to be asked how far it is; NULL: it has ended. */
 void run_notes_launch(struct run_notes *n, const struct backend_class *class,
                       const struct backend *b);

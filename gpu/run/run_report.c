@@ -402,6 +402,8 @@ int run_report_add(struct run_report *r, const struct trial *t, size_t check_cas
     for (size_t i = 0; i < t->check->spec->buffer_count; i++) {
         int n = add_buffer(r, t, i, &expected->outputs[i], outputs, &pass, err);
         if (n < 0) {
+            json_object_set_new(json, "verdict",
+                                json_string(n == -ETIME ? "timeout" : "error"));
             return n;
         }
     }

@@ -10,7 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_PARAM_BLOCK = 32764 }; /* bytes of a kernel's parameters, PTX 8.1 */
+enum {
+    MAX_PARAM_BLOCK = 32764, /* bytes of a kernel's parameters, PTX 8.1 */
+    FILL_AT_ONCE = 1 << 20,  /* elements, some milliseconds */
+    TOO_MUCH_TO_FREE = 64 << 20,
+};
 
 /* splitmix64's finaliser (Steele, Lea, Flood 2014). */
 static uint64_t mix(uint64_t x) {
@@ -85,6 +89,11 @@ static int open_backend(struct trial *t, const struct spec_launch *launches, siz
     return 0;
 }
 
+/* What a signal handler needs to stop a launch, or memory that is being placed. The
+ * threads that could run the handler are joined before `running` is cleared. */
+static struct trial *volatile running;
+static volatile sig_atomic_t stopped;
+
 /* --- memory --- */
 
 static int place_buffer(struct trial *t, size_t i, struct err *err) {
@@ -102,6 +111,25 @@ static int place_buffer(struct trial *t, size_t i, struct err *err) {
     flags |= spec->init ? 0 : BACKEND_UNINITIALIZED;
     return t->class->alloc(t->backend, spec->name, b->bytes, flags, &t->addresses[i],
                            err);
+}
+
+/* Piece by piece: the time may be up before a large one is full. */
+static int fill(struct trial *t, size_t i, const struct tensor_init *init,
+                struct err *err) {
+    enum tensor_type type = t->check->spec->buffers[i].type;
+    uint64_t count = t->check->buffers[i].count, size = tensor_type_bytes(type), n;
+    int r = 0;
+    for (uint64_t at = 0; r == 0 && at < count; at += n) {
+        char *piece = (char *)t->before[i] + at * size;
+        n = count - at < FILL_AT_ONCE ? count - at : FILL_AT_ONCE;
+        if (trials_stopped()) {
+            return err_set(err, -ETIME, "the time was up while inputs were made");
+        }
+        tensor_fill(type, piece, at, n, init, t->seed, (uint32_t)i);
+        r = t->class->write(t->backend, t->addresses[i] + at * size, piece, n * size,
+                            err);
+    }
+    return r;
 }
 
 /* Its first contents, kept for the comparison and for expressions; anew for a trial that
@@ -125,8 +153,7 @@ static int fill_buffer(struct trial *t, size_t i, struct err *err) {
         return r;
     }
     t->before[i] = t->before[i] ? t->before[i] : xmalloc(b->bytes ? b->bytes : 1);
-    tensor_fill(spec->type, t->before[i], 0, b->count, &init, t->seed, (uint32_t)i);
-    return t->class->write(t->backend, t->addresses[i], t->before[i], b->bytes, err);
+    return fill(t, i, &init, err);
 }
 
 static int place_buffers(struct trial *t, struct trial_problem *problem) {
@@ -135,7 +162,10 @@ static int place_buffers(struct trial *t, struct trial_problem *problem) {
     t->before = xcalloc(count ? count : 1, sizeof *t->before);
     run_notes_phase(t->notes, t->is_reference ? PHASE_REFERENCE_INPUTS : PHASE_INPUTS);
     for (size_t i = 0; i < count; i++) {
-        int r = place_buffer(t, i, &problem->err);
+        running = t;
+        int r = stopped ? err_set(&problem->err, -ETIME, "the time was up")
+                        : place_buffer(t, i, &problem->err);
+        running = NULL;
         r = r < 0 ? r : fill_buffer(t, i, &problem->err);
         if (r < 0) {
             return backend_problem(t, problem, "spec",
@@ -235,11 +265,6 @@ static int place_textures(struct trial *t, const struct spec_launch *launch,
 }
 
 /* --- launches --- */
-
-/* What a signal handler needs to stop a launch. The threads that could run the handler
- * are joined before `running` is cleared. */
-static struct trial *volatile running;
-static volatile sig_atomic_t stopped;
 
 void trials_stop(void) {
     stopped = 1;
@@ -427,6 +452,9 @@ uint64_t trial_unwritten(const struct trial *t, size_t buffer, const bool *judge
 }
 
 void trial_finish(struct trial *t) {
+    if (stopped && t->check && t->check->bytes > TOO_MUCH_TO_FREE) {
+        return; /* the process ends, and giving gigabytes back takes longer than it has */
+    }
     if (t->backend) {
         t->class->close(t->backend);
     }

@@ -75,6 +75,7 @@ void *trial_read(const struct trial *t, size_t buffer, struct err *err);
  * and the first one's offset; 0 where the backend cannot know. */
 uint64_t trial_unwritten(const struct trial *t, size_t buffer, const bool *judged,
                          uint64_t *ret_first);
+/* After trials_stop() large buffers are left to the end of the process. */
 void trial_finish(struct trial *t);
 /* Case i, trial k of a run's seed: independent streams. The first trial of the first case
  * has the run's own, so that any trial can be repeated by its case and seed alone. */

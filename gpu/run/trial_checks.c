@@ -1,5 +1,6 @@
 #include "gpu/run/trial_checks.h"
 
+#include "base/err.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@ static double size_of_input(const struct trial *t, size_t buffer) {
     if (!spec->init || spec->scratch || !tensor_type_float(spec->type)) {
         return 0;
     }
-    for (uint64_t k = 0; k < t->check->buffers[buffer].count; k++) {
+    for (uint64_t k = 0; k < t->check->buffers[buffer].count && !trials_stopped(); k++) {
         double x = fabs(tensor_get(spec->type, t->before[buffer], k));
         largest = isfinite(x) ? fmax(largest, x) : largest;
     }
@@ -47,6 +48,7 @@ static struct compare_input input_of(const struct trial *t, size_t buffer,
         .shape = b->shape,
         .rank = b->rank,
         .judged = expected->judged,
+        .stopped = trials_stopped,
         .tolerance = spec->tolerance,
         .noise = tensor_type_float(spec->type) ? rounding_noise(t, spec->type) : 0,
     };
@@ -80,6 +82,10 @@ int trial_compare_output(const struct trial *t, size_t buffer,
     input.unwritten = *ret_unwritten;
     input.first_unwritten = *ret_first / size;
     compare_output(ret, &input);
+    if (ret->stopped) {
+        json_decref(ret->json);
+        return err_set(err, -ETIME, "the time was up while outputs were compared");
+    }
     return 0;
 }
 

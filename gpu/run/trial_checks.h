@@ -5,7 +5,7 @@
 
 /* One output against what is expected of it, with elements that nothing wrote counted as
  * mismatches. ret->json is owned by the caller. ret_unwritten: elements, the first at
- * byte *ret_first. -EIO. */
+ * byte *ret_first. -EIO, -ETIME. */
 int trial_compare_output(const struct trial *t, size_t buffer,
                          const struct expected_output *expected,
                          struct compare_result *ret, uint64_t *ret_unwritten,

@@ -11,6 +11,7 @@
 #include "gpu/run/self_reference.h"
 #include "gpu/run/validate_result.h"
 #include "gpu/run/validate_timing.h"
+#include "gpu/spec/expect_operator.h"
 #include "gpu/spec/odd_sizes.h"
 #include "gpu/spec/rounded_args.h"
 #include "gpu/spec/spec_npy.h"
@@ -33,12 +34,15 @@ static int run_trial(struct run *run, size_t i, unsigned k) {
     size_t told = json_array_size(run->report.cases);
     bool known_bad = run->report.error_finding;
     int r = course_kernel(run, &t, i, k);
-    r = r < 0 ? r : course_expect(run, &expected, &t, i);
+    if (r == 0 && (r = course_expect(run, &expected, &t, i)) < 0) {
+        run_report_add_ended(&run->report, &t, k,
+                             json_get_string(run->result, "verdict", "error"));
+    }
     if (r == 0) {
         run_notes_phase(run->notes, PHASE_COMPARE);
         r = run_report_add(&run->report, &t, i, k, &expected, &err);
         if (r < 0) {
-            course_end(run, "error", "compare", "memory", err.msg, NULL);
+            course_end_failed(run, "compare", "memory", err.msg);
         }
     }
     json_t *of_case = json_array_get(run->report.cases, told);
@@ -162,10 +166,19 @@ static void warn_same(struct run *run, const struct report_weakness *weak) {
     }
 }
 
+/* What was wrong before the time was up is wrong all the same. */
+static void judge_unfinished(struct run *run) {
+    const char *verdict = json_get_string(run->result, "verdict", "");
+    if (run->report.mismatch && !strcmp(verdict, "timeout")) {
+        json_object_set_new(run->result, "verdict", json_string("fail"));
+    }
+}
+
 static void judge(struct run *run) {
     struct report_weakness weak;
     run_report_weakness(&run->report, &weak);
     if (run->ended) {
+        judge_unfinished(run);
         return;
     }
     if (!course_is_good(run)) {
@@ -377,6 +390,22 @@ static uint64_t time_allowed_ms(const json_t *request) {
     return wall > 2 * ANSWER_MS ? (uint64_t)(wall - ANSWER_MS) : ANSWER_MS;
 }
 
+/* A kernel need not run when what is expected of it cannot be computed in time. */
+static bool is_foreseeable(struct run *run) {
+    struct err err = {0};
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < run->case_count; i++) {
+        r = run->spec.expect == EXPECT_OPERATOR
+                ? expect_operator_foresee(&run->cases[i], run->spec.expect_operator, &err)
+                : 0;
+        if (r < 0) {
+            err_wrap(&err, "case %zu", i);
+            course_end(run, "error", "reference", "expectation", err.msg, NULL);
+        }
+    }
+    return r == 0;
+}
+
 static void run_all(struct run *run) {
     if (is_self_reference(run, true)) {
         refuse_self_reference(run);
@@ -384,6 +413,9 @@ static void run_all(struct run *run) {
     }
     warn_self_reference(run);
     warn_rounded(run);
+    if (!is_foreseeable(run)) {
+        return;
+    }
     run_trials(run);
     validate_timing(run);
     race_trial(run);
@@ -421,6 +453,10 @@ json_t *validate_run(const json_t *request, const struct backend_class *backend,
     }
     judge(run);
     report_to_result(run);
+    json_t *phases = run_notes_times(notes);
+    if (phases) {
+        json_object_set_new(run->result, "phases", phases);
+    }
     json_t *saved = run_save_send(&run->save, notes), *result = run->result;
     if (saved) {
         json_object_set_new(result, "saved", saved);

@@ -22,6 +22,16 @@ int case_size_value(const struct check_case *c, const json_t *value, int64_t *re
 
 /* --- buffers --- */
 
+/* Fewer repeat; more would be cut, which nobody means. */
+static int check_values(const struct spec_buffer *spec, uint64_t count, struct err *err) {
+    size_t given = json_array_size(json_object_get(spec->init, "values"));
+    return given <= count ? 0
+                          : err_set(err, -EINVAL,
+                                    "%s.init.values: it has %zu numbers, the buffer %llu "
+                                    "elements",
+                                    spec->name, given, (unsigned long long)count);
+}
+
 static int resolve_buffer(struct check_case *c, size_t i, struct err *err) {
     const struct spec_buffer *spec = &c->spec->buffers[i];
     struct case_buffer *b = &c->buffers[i];
@@ -50,7 +60,7 @@ static int resolve_buffer(struct check_case *c, size_t i, struct err *err) {
         return err_set(err, -EINVAL, "%s: the buffers of a case may hold %llu MiB in all",
                        spec->name, SPEC_MAX_BYTES >> 20);
     }
-    return 0;
+    return check_values(spec, b->count, err);
 }
 
 /* --- launches --- */

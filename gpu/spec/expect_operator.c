@@ -193,11 +193,34 @@ static void work_finish(struct work *w) {
     free(w->plan);
 }
 
+/* Steps that the run's time allows. */
+static double steps_of(const struct check_case *c) {
+    return c->spec->timeout_s * EXPECT_STEPS_PER_S;
+}
+
+int expect_operator_foresee(const struct check_case *c, const json_t *expect,
+                            struct err *err) {
+    struct work w = {.c = c};
+    int r = work_run(&w, expect, NULL, err);
+    double steps = 0;
+    for (size_t k = 0; r == 0 && k < w.plan->count; k++) {
+        steps += w.calls[k].steps;
+    }
+    work_finish(&w);
+    return r == 0 && steps > steps_of(c)
+               ? err_set(
+                     err, -ETIME,
+                     "expect.op: to compute what is expected takes %.0f s or more, the "
+                     "run has %u s: give smaller sizes, or a larger \"timeout_s\"",
+                     steps / EXPECT_STEPS_PER_S, c->spec->timeout_s)
+               : r;
+}
+
 int expect_operator_compute(const struct check_case *c, const json_t *expect,
                             void *const *before, bool (*stopped)(void), double **ret,
                             struct err *err) {
     struct work w = {.c = c, .before = before};
-    struct operator_budget budget = {EXPECT_MAX_OPERATOR_STEPS, stopped};
+    struct operator_budget budget = {UINT64_MAX, stopped}; /* expect_operator_foresee */
     int r = work_run(&w, expect, &budget, err);
     for (size_t k = 0; r == 0 && k < w.plan->count; k++) {
         for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS; i++) {

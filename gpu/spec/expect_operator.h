@@ -16,7 +16,7 @@
 #include "gpu/spec/check_case.h"
 
 enum { EXPECT_MAX_STEPS = 16 };
-#define EXPECT_MAX_OPERATOR_STEPS 1000000000ull /* inner steps; some seconds */
+#define EXPECT_STEPS_PER_S 1e9 /* of operators: a step takes a nanosecond or more */
 
 /* Everything that needs no sizes: names, attributes, roles. spec->buffers must have been
  * read. -EINVAL names the field. */
@@ -28,6 +28,10 @@ int expect_operator_read(const struct check_spec *spec, const json_t *expect,
  * that do not fit, -ETIME when it takes too long or stopped() became true. */
 int expect_operator_compute(const struct check_case *c, const json_t *expect,
                             void *const *before, bool (*stopped)(void), double **ret,
+                            struct err *err);
+/* Before anything is run: -EINVAL for shapes that do not fit, -ETIME when the time that
+ * the spec gives the run is too short for it in any case. */
+int expect_operator_foresee(const struct check_case *c, const json_t *expect,
                             struct err *err);
 /* Floating-point operations of a case, by the operators' own count. */
 int expect_operator_flops(const struct check_case *c, const json_t *expect, double *ret,

@@ -48,6 +48,7 @@ struct kernel_validate {
     double steps, step;         /* trials and one for compiling; those that are done */
     const char *words;          /* what is going on; NULL: the worker tells */
     uint64_t words_ms, told_ms; /* clock_ms: since then; when it was told last */
+    uint64_t compile_ms;        /* at first when it began, then how long it took */
     json_t *result;
     struct check_refusal refusal;
     bool refused, cancelled;
@@ -216,6 +217,15 @@ static void save_end(struct kernel_validate *v) {
 
 /* --- the run's end --- */
 
+/* The worker's phases behind the compiler's. */
+static void tell_phases(struct kernel_validate *v) {
+    json_t *all = json_array();
+    json_array_append_new(
+        all, json_pack("{s:s, s:f}", "phase", "compile", "ms", (double)v->compile_ms));
+    json_array_extend(all, json_object_get(v->result, "phases"));
+    json_object_set_new(v->result, "phases", all);
+}
+
 /* Warnings of the compiler and of the run: they decide nothing unless `strict` asks. */
 static void judge_warnings(struct kernel_validate *v) {
     size_t count =
@@ -244,6 +254,7 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
         json_object_set_new(v->result, "worker", pool_job_worker(job));
         json_object_set(v->result, "check", v->kernel.result);
         judge_warnings(v);
+        tell_phases(v);
         save_end(v);
     } else if (error) {
         refuse(v, CALL_INTERNAL, "worker", NULL,
@@ -303,6 +314,7 @@ static void write_begin(struct kernel_validate *v) {
 
 static void run_when_ready(struct kernel_validate *v) {
     if (!v->kernel.check && !v->reference.check && !v->load) {
+        v->compile_ms = clock_ms() - v->compile_ms;
         write_begin(v);
     }
 }
@@ -421,6 +433,7 @@ static void compile_begin(struct kernel_validate *v) {
     const struct check_spec *spec = &v->asked.spec;
     autojson *own = compile_params(v->asked.params);
     add_launch(v, own);
+    v->compile_ms = clock_ms();
     stage(v, "compiling");
     check_begin(&v->kernel, own, spec->launches, spec->launch_count);
     if (spec->reference_source) {

@@ -47,6 +47,17 @@ static void tell_mismatch(const json_t *sample, struct buf *out) {
     buf_addc(out, '\n');
 }
 
+/* Why a large relative error passes. */
+static void tell_absolute(const json_t *output, struct buf *out) {
+    const json_t *tolerance = json_object_get(output, "tolerance");
+    const json_t *atol = json_object_get(tolerance, "atol");
+    if (json_number_value(json_object_get(output, "max_rel_error")) >
+        json_number_value(json_object_get(tolerance, "rtol"))) {
+        buf_adds(out, ", of a value within the absolute tolerance of ");
+        json_tell(out, atol);
+    }
+}
+
 static void tell_output(const json_t *output, struct buf *out) {
     json_int_t wrong = json_get_integer(output, "mismatches", 0);
     json_int_t elements = json_get_integer(output, "elements", 0);
@@ -64,7 +75,9 @@ static void tell_output(const json_t *output, struct buf *out) {
         json_tell(out, json_object_get(output, "max_abs_error"));
         buf_adds(out, " absolute, ");
         json_tell(out, json_object_get(output, "max_rel_error"));
-        buf_adds(out, " relative\n");
+        buf_adds(out, " relative");
+        tell_absolute(output, out);
+        buf_addc(out, '\n');
     }
     json_array_foreach(json_object_get(output, "samples"), i, sample) {
         if (i < MAX_SAMPLES) {

@@ -86,8 +86,38 @@ def a_right_kernel_is_status_0(room):
     same((code, err), (0, ""))
     holds(out, r"^n=1024 +0 +y +1024 +0 +0 +0 +ok$", r"^n=64 +0 +y +64 +0 +0 +0 +ok$",
           r"^odd sizes +n=63 pass$", r"^coalescing .*100 %  4 sectors a request$",
-          r"^lanes active .*100 %  0 of \d+ branches diverge$", r"^pass, 2 trials")
+          r"^lanes active .*100 %  0 of \d+ branches diverge$", r"^checked in +compile \d", r"^pass, 2 trials")
     assert "again:" not in out
+    code, out, _ = room.validate("good.cu", "--json")
+    phases = [p["phase"] for p in json.loads(out)["phases"]]
+    same(phases, ["compile", "load", "fill", "run", "reference", "compare"])
+
+
+def what_nobody_judges_is_status_1(room):
+    room.kernel("unjudged", GOOD, expect=None)
+    code, out, _ = room.validate("unjudged.cu")
+    same(code, 1)
+    holds(out, r"^spec: nothing says what the kernel should write to 'y'", r"^hint: say in \"expect\"",
+          r"^n=1024 +0 +y +1024 +– +– +– +not judged$", r"^unjudged, ")
+    assert "again:" not in out
+
+
+def warnings_are_told_and_strict_fails_on_them(room):
+    room.kernel("warned", GOOD.replace("{", "{ int unused;", 1))
+    code, out, _ = room.validate("warned.cu")
+    same(code, 0)
+    holds(out, r"^pass with 1 warning, ")
+    code, out, _ = room.validate("warned.cu", "--strict")
+    same(code, 1)
+    holds(out, r"^fail: 1 warning, and strict allows none, ")
+
+
+def a_large_relative_error_that_passes_is_explained(room):
+    room.kernel("tiny", GOOD, args=SPEC["args"][:1] + [dict(SPEC["args"][1], init={"values": [0, 0, 0, 50]})] + SPEC["args"][2:],
+                expect={"expression": {"y": "x[i] * 0.5 + (i == 1 ? 1e-6 : 0)"}})
+    code, out, _ = room.validate("tiny.cu")
+    same(code, 0)
+    holds(out, r"^y is ok with a relative error of 1: what is off by no more than 0\.\d+, the")
 
 
 def wrong_elements_have_bars_and_a_seed_that_repeats_them(room):
@@ -196,7 +226,9 @@ TESTS = [a_right_kernel_is_status_0, wrong_elements_have_bars_and_a_seed_that_re
          a_finding_has_its_line_and_caret, what_does_not_compile_or_run_is_status_1,
          what_other_kernels_of_the_file_lack_is_not_told,
          a_kernel_that_does_not_end_is_a_timeout, what_cannot_be_asked_is_status_2,
-         what_a_gpu_measures_has_lines_and_bars]
+         what_a_gpu_measures_has_lines_and_bars,
+         what_nobody_judges_is_status_1, warnings_are_told_and_strict_fails_on_them,
+         a_large_relative_error_that_passes_is_explained]
 
 
 def main():

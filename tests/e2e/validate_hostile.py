@@ -33,6 +33,13 @@ def nested(depth):
     return holder
 
 
+def with_input(body, expected):
+    """Of an input x of sevens and an output y."""
+    args = INT_OUT + [{"name": "x", "type": "int32", "shape": [64], "init": {"fill": 7}}]
+    return dict(spec("", args=args, expect={"expression": {"y": expected}}),
+                source='extern "C" __global__ void k(int *y, int *x) { %s }' % body)
+
+
 # name: (params, verdicts that are right, codes of findings or of the error of which one must be there or None)
 CASES = {
     "an endless loop": (spec("while (true) atomicAdd(y, 1);"), {"timeout"}, {"budget"}),
@@ -98,6 +105,15 @@ CASES = {
     "an expected name that nothing has": (spec("y[threadIdx.x] = 1;", expect={"expression": {"y": "z[i]"}}), {"refused"}, {"bad_spec"}),
     "too few expected numbers": (spec("y[threadIdx.x] = 1;", expect={"values": {"y": [1, 2]}}), {"refused"}, {"bad_spec"}),
     "a kernel that is not there": (spec("y[threadIdx.x] = 1;", kernel="nobody"), {"error"}, {"unknown_kernel"}),
+    "an atomic that changes nothing of an input": (with_input("y[threadIdx.x] = atomicAdd(x + threadIdx.x, 0) + atomicMax(x, 3);",
+                                                              "i < 32 ? 14 : 0"), {"pass"}, None),
+    "an atomic that changes an input": (with_input("y[threadIdx.x] = atomicAdd(x + threadIdx.x, threadIdx.x == 5) + 7;", "i < 32 ? 14 : 0"),
+                                        {"fail"}, {"input_modified"}),
+    "more first values than elements": (spec("y[threadIdx.x] = 1;", args=[dict(INT_OUT[0], init={"values": [1] * 65})]), {"refused"}, {"bad_spec"}),
+    "an operator that takes hours": ({"source": 'extern "C" __global__ void k(float *y, const float *x) { while (true) y[0] = x[0]; }', "launch": ONE, "timeout_s": 6,
+                                      "args": [{"name": "y", "type": "float32", "shape": ["n", "n"], "output": True},
+                                               {"name": "x", "type": "float32", "shape": ["n", "n"], "init": {"normal": [0, 1]}}],
+                                      "sizes": {"n": 10000}, "expect": {"op": "matmul", "inputs": {"input": "x", "other": "x"}}}, {"error"}, {"expectation"}),
     "no source": ({"launch": ONE, "args": []}, {"refused"}, None),
     "a spec that is a list": ([1, 2, 3], {"refused"}, None),
 }
@@ -132,6 +148,25 @@ def judge(answer, verdicts, wanted):
     return "%s %s %s" % (verdict, " ".join(sorted(map(str, codes))), message[:90].replace("#", ""))
 
 
+def a_slow_case_keeps_the_first(daemon):
+    """The first case is wrong; the second is not through when the time is up: filling, and a sum."""
+    x = {"name": "x", "type": "float32", "shape": ["n"], "init": {"normal": [0, 1]}}
+    y = {"name": "y", "type": "float32", "shape": ["n"], "output": True}
+    base = {"source": 'extern "C" __global__ void k(float *y, const float *x, int n) { int i = blockIdx.x * 256 + threadIdx.x; '
+                      'if (i < n) y[i] = x[i] * 3; }',
+            "launch": {"grid": ["ceil_div(n, 256)"], "block": [256]}, "trials": 1, "timeout_s": 1,
+            "args": [y, x, {"name": "n", "type": "int32", "value": "n"}]}
+    for sizes, expected in (([{"n": 33}, {"n": 250000000}], "x[i] * 2"),
+                            ([{"n": 33, "m": 1}, {"n": 33, "m": 1000000000000}], "x[i] * 2 + 0 * sum(k, 0, m, k)")):
+        begin = time.monotonic()
+        result = daemon.ask("kernel/validate", dict(base, sizes=sizes, expect={"expression": {"y": expected}}))["result"]
+        cases = [(c["sizes"], c["verdict"]) for c in result["cases"]]
+        assert cases == [(sizes[0], "fail"), (sizes[1], "timeout")], (cases, result.get("error"))
+        assert result["verdict"] == "fail" and result["error"]["code"] == "wall_time", short(result)
+        assert result["seed"] and result["confinement"], short(result)
+        assert time.monotonic() - begin < 20
+
+
 def status_while(daemon, numbers):
     """The slowest of the answers to daemon/status until every request of `numbers` is answered, in seconds."""
     slowest = 0
@@ -158,6 +193,7 @@ def main():
     tap.run("daemon/status answers meanwhile", lambda: bounded(slowest))
     after = spec("y[threadIdx.x] = threadIdx.x;", expect={"expression": {"y": "i"}},
                  args=[{"name": "y", "type": "int32", "shape": [32], "output": True}])
+    tap.run("a slow case keeps the first", a_slow_case_keeps_the_first, daemon)
     tap.run("a kernel afterwards", judge, daemon.ask("kernel/validate", after), {"pass"}, None)
     tap.run("the daemon ends", lambda: ended(daemon.close()))
     return tap.end()

@@ -25,12 +25,17 @@ void access_local(struct warp *w, const struct step *s, uint32_t mask,
 void access_generic_mixed(struct warp *w, const struct step *s, uint32_t mask,
                           const uint64_t addresses[WARP_LANES]);
 
-/* Where `bytes` bytes of a lane lie, checked; NULL after a finding. Atomics use it too:
- * with writes they count as stores. *ret_shadow: of the first byte's word, may be NULL.
- * space GENERIC is resolved. Global and shared only. */
+/* Where `bytes` bytes of a lane lie, checked; NULL after a finding. Atomics, which read
+ * and write, use it too: what they do to an input is told by access_atomic_changed.
+ * *ret_shadow: of the first byte's word, may be NULL. space GENERIC is resolved. Global
+ * and shared only. */
 uint8_t *access_resolve(struct warp *w, const struct step *s, unsigned lane,
                         uint64_t address, enum ptx_space space, unsigned bytes,
                         bool reads, bool writes, uint8_t **ret_shadow);
+
+/* An atomic has made something else of what was there: of an input that is a finding. */
+void access_atomic_changed(struct warp *w, const struct step *s, unsigned lane,
+                           uint64_t address, unsigned bytes);
 
 /* A range of bytes that is copied as a whole; align: a power of two. */
 struct access_range {

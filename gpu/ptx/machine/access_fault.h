@@ -11,6 +11,7 @@ struct access_fault {
     uint64_t address;
     uint64_t bytes;
     bool writes;
+    bool atomic;                       /* it may write what is there already */
     bool remote;                       /* may be another block's shared memory */
     const struct finding_other *other; /* or NULL */
 };

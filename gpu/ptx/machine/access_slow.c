@@ -34,6 +34,26 @@ void access_shadow_set(uint8_t *shadow, uint64_t offset, uint64_t bytes) {
     }
 }
 
+static void fault_input(const struct access_fault *f, const struct allocation *in,
+                        uint64_t offset) {
+    struct finding_place at = {.warp = f->warp,
+                               .step = f->step,
+                               .lane = f->lane,
+                               .buffer = in->name,
+                               .offset = (int64_t)offset};
+    finding_add(&at, FINDING_INPUT_MODIFIED, "Write of %llu bytes to the input %s",
+                (unsigned long long)f->bytes, in->name);
+}
+
+void access_atomic_changed(struct warp *w, const struct step *s, unsigned lane,
+                           uint64_t address, unsigned bytes) {
+    const struct allocation *in = run_find(w->worker->run, address);
+    const struct access_fault f = {.warp = w, .step = s, .lane = lane, .bytes = bytes};
+    if (in && !in->writable) {
+        fault_input(&f, in, address - in->address);
+    }
+}
+
 /* The allocation that holds the bytes, if they may be accessed so; else NULL. */
 static struct allocation *find_global(const struct access_fault *f, bool reads,
                                       uint64_t *ret_offset) {
@@ -45,14 +65,8 @@ static struct allocation *find_global(const struct access_fault *f, bool reads,
         access_fault_global(f);
         return NULL;
     }
-    if (f->writes && !in->writable) {
-        struct finding_place at = {.warp = f->warp,
-                                   .step = f->step,
-                                   .lane = f->lane,
-                                   .buffer = in->name,
-                                   .offset = (int64_t)offset};
-        finding_add(&at, FINDING_INPUT_MODIFIED, "Write of %llu bytes to the input %s",
-                    (unsigned long long)f->bytes, in->name);
+    if (f->writes && !in->writable && !f->atomic) {
+        fault_input(f, in, offset);
     }
     if (reads && in->shadow && run->check_initialized &&
         !shadow_is_set(in->shadow, offset, f->bytes)) {
@@ -159,6 +173,7 @@ uint8_t *access_resolve(struct warp *w, const struct step *s, unsigned lane,
                              .address = address,
                              .bytes = bytes,
                              .writes = writes,
+                             .atomic = reads && writes,
                              .remote = remote};
     if ((address & (bytes - 1)) != 0) {
         access_fault_misaligned(&f, bytes);

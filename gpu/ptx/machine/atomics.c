@@ -205,25 +205,27 @@ struct atomic {
     bool alone;
 };
 
-static void lane_wide(const struct atomic *x, unsigned lane, uint8_t *at) {
+/* Was anything changed? */
+static bool lane_wide(const struct atomic *x, unsigned lane, uint8_t *at) {
     struct warp *w = x->warp;
     uint8_t old[16];
     const uint8_t *b = LANES(uint8_t, w, x->operands->registers[0]) + 16 * lane;
     const uint8_t *c = x->step->src[2] == STEP_NO_REGISTER
                            ? b
                            : LANES(uint8_t, w, x->step->src[2]) + 16 * lane;
-    w->block->changes += wide_update(at, x->access, b, c, old);
+    bool changed = wide_update(at, x->access, b, c, old);
     if (x->access->registers[0] != STEP_NO_REGISTER) {
         memcpy(LANES(uint8_t, w, x->access->registers[0]) + 16 * lane, old, 16);
     }
+    return changed;
 }
 
-static void lane_atomic(const struct atomic *x, unsigned lane, uint8_t *at, bool shared) {
+static bool lane_atomic(const struct atomic *x, unsigned lane, uint8_t *at, bool shared) {
     struct warp *w = x->warp;
     const struct access *a = x->access;
+    bool any = false;
     if (a->bytes == 16) {
-        lane_wide(x, lane, at);
-        return;
+        return lane_wide(x, lane, at);
     }
     for (unsigned k = 0; k < a->count; k++) {
         uint64_t b =
@@ -234,12 +236,13 @@ static void lane_atomic(const struct atomic *x, unsigned lane, uint8_t *at, bool
         bool changed;
         uint64_t old = atomic_update(at + (size_t)k * a->bytes, a, b, c, shared,
                                      shared || x->alone, &changed);
-        w->block->changes += changed;
+        any |= changed;
         if (a->registers[k] != STEP_NO_REGISTER) {
             memcpy(LANES(uint8_t, w, a->registers[k]) + (size_t)lane * a->bytes, &old,
                    a->bytes);
         }
     }
+    return any;
 }
 
 static void lane_denied(const struct atomic *x, unsigned lane) {
@@ -305,14 +308,19 @@ static void step_atomic(struct warp *w, const struct step *s, uint32_t mask) {
     count_atomic(w, s, a, addresses, mask, shared);
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctz(m);
+        unsigned bytes = (unsigned)a->bytes * a->count;
+        bool here = in_shared(a, addresses[lane]);
         uint8_t *shadow;
         uint8_t *at =
-            access_resolve(w, s, lane, addresses[lane], (enum ptx_space)a->space,
-                           (unsigned)a->bytes * a->count, true, true, &shadow);
-        if (at) {
-            lane_atomic(&x, lane, at, in_shared(a, addresses[lane]));
-        } else {
+            access_resolve(w, s, lane, addresses[lane], (enum ptx_space)a->space, bytes,
+                           true, true, &shadow);
+        if (!at) {
             lane_denied(&x, lane);
+        } else if (lane_atomic(&x, lane, at, here)) {
+            w->block->changes++;
+            if (!here) {
+                access_atomic_changed(w, s, lane, addresses[lane], bytes);
+            }
         }
     }
     w->polled = true;

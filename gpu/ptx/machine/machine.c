@@ -206,6 +206,7 @@ int machine_new(struct machine **ret, const struct ptx_module *module,
     m->counters = xcalloc(module->function_count + 1u, sizeof *m->counters);
     autojson *unsupported = json_array();
     int rc = memory_init(&m->memory, m->config.memory, poison_byte(m->config.seed), err);
+    m->memory.stop = &m->stop;
     rc = rc ? rc : variables_place(m, err);
     rc = rc ? rc : programs_lower(m, entries, unsupported, err);
     if (rc == -ENOTSUP && ret_unsupported) {

@@ -11,6 +11,7 @@
 
 #define ALIGNMENT 256u
 #define PADDING 64u /* vector loads may pass the end */
+#define FILL_AT_ONCE ((uint64_t)16 << 20)
 
 int memory_init(struct memory *m, uint64_t limit, uint8_t poison, struct err *err) {
     *m = (struct memory){.next = MEMORY_FIRST, .limit = limit, .poison = poison};
@@ -51,6 +52,18 @@ static uint8_t *host_bytes(uint64_t bytes) {
     return aligned_alloc(ALIGNMENT, size);
 }
 
+static bool is_stopped(const struct memory *m) {
+    return m->stop && __atomic_load_n(m->stop, __ATOMIC_RELAXED);
+}
+
+/* In pieces: gigabytes that are touched for the first time take seconds. */
+static void fill(const struct memory *m, uint8_t *to, uint8_t byte, uint64_t bytes) {
+    for (uint64_t at = 0, n; at < bytes && !is_stopped(m); at += n) {
+        n = bytes - at < FILL_AT_ONCE ? bytes - at : FILL_AT_ONCE;
+        memset(to + at, byte, n);
+    }
+}
+
 /* Called with the lock held. */
 static int allocation_new(struct memory *m, const char *name, uint64_t bytes,
                           enum memory_kind kind, unsigned flags,
@@ -74,9 +87,9 @@ static int allocation_new(struct memory *m, const char *name, uint64_t bytes,
         free(shadow);
         return -ENOMEM;
     }
-    memset(host, poisoned ? m->poison : 0, bytes + PADDING);
+    fill(m, host, poisoned ? m->poison : 0, bytes + PADDING);
     if (shadow) {
-        memset(shadow, poisoned ? 0 : 0x0f, words);
+        fill(m, shadow, poisoned ? 0 : 0x0f, words);
     }
     *a = (struct allocation){.address = m->next,
                              .bytes = bytes,

@@ -48,6 +48,7 @@ struct memory {
     uint32_t count;                   /* atomic: grows after the slot is filled */
     uint64_t next, used, limit, heap; /* heap: bytes that kernels have and did not free */
     uint8_t poison;
+    const int *stop; /* atomic: once not 0, nothing is filled any more; or NULL */
     pthread_mutex_t lock;
 };
 

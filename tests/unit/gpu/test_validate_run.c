@@ -368,6 +368,19 @@ Test(validate_run, what_nobody_judges_is_no_pass) {
     cr_expect_str_eq(verdict(found), "fail");
 }
 
+Test(validate_run, more_first_values_than_elements_are_refused) {
+    autojson *r =
+        run("good",
+            ",'args':[{'name':'y','type':'float32','shape':['n'],'output':true},"
+            "{'name':'x','type':'float32','shape':['n'],'init':{'values':[1,2,3,4,"
+            "5,6]}},{'name':'n','type':'int32','value':'n'}]" TWICE,
+            "ptx");
+    const char *message = error_of(r, "message");
+    cr_expect_str_eq(error_of(r, "code"), "bad_spec");
+    cr_expect(strstr(message, "x.init.values: it has 6 numbers, the buffer 5 elements"),
+              "%s", message);
+}
+
 /* The wrong kernel errs in element 2, the short one leaves the last unwritten. */
 Test(validate_run, a_mask_says_which_elements_are_judged) {
     static const struct {
