@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -244,4 +245,19 @@ Test(agents, a_broken_users_file_is_named_with_its_line) {
         }
         cr_expect(zero(sz, agents.count));
     }
+}
+
+Test(agents, an_unknown_one_is_told_what_is_known) {
+    struct agents agents = load();
+    struct err err = {0};
+    cr_expect(eq(int, agents_unknown(&agents, "claud-code", &err), -EINVAL));
+    cr_expect(eq(str, err.msg,
+                 "no agent is named \"claud-code\"; did you mean \"claude-code\"?"));
+    cr_expect(eq(int, agents_unknown(&agents, "something else", &err), -EINVAL));
+    autofree char *known = xasprintf(
+        "no agent is named \"something else\"; known are %s, %s, %s, %s, %s and %zu more",
+        agents.list[0].name, agents.list[1].name, agents.list[2].name,
+        agents.list[3].name, agents.list[4].name, agents.count - 5);
+    cr_expect(eq(str, err.msg, known));
+    agents_finish(&agents);
 }

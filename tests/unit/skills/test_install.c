@@ -231,9 +231,11 @@ Test(install, what_is_not_ours_is_refused_with_a_diff_unless_forced) {
     put(TARGET "/demo/own.txt", "mine\n");
     autojson *results = ask((struct wish){0}, CLAUDE);
     cr_expect(eq(str, (char *)field(results, 0, "outcome"), "refused"));
-    cr_expect(strstr(field(results, 0, "reason"), "conflict: demo exists and was not") !=
-              NULL);
-    cr_expect(strstr(field(results, 0, "reason"), "; force replaces it") != NULL);
+    cr_expect(eq(str, (char *)field(results, 0, "reason"),
+                 "conflict: demo exists and was not installed by upskilld; force replaces "
+                 "it"));
+    autofree char *path = path_join(root, ".claude/skills/demo");
+    cr_expect(eq(str, (char *)field(results, 0, "path"), path));
     const char *diff = field(results, 0, "diff");
     static const char *const lines[] = {
         "--- installed/SKILL.md\n+++ new/SKILL.md\n@@ -1,6 +1,6 @@\n ---\n name: demo\n"

@@ -81,7 +81,7 @@ Test(patch, edits_are_exact) {
 }
 
 static const struct {
-    const char *edits, *reason;
+    const char *edits, *reason, *text; /* of BODY unless it is said */
 } bads[] = {
     {"[]", "there are 0 edits"},
     {"[{\"find\":\"nowhere\",\"replace\":\"x\"}]", "is not in the file"},
@@ -92,6 +92,8 @@ static const struct {
     {"[\"Run\"]", "say either find or section"},
     {"[{\"find\":\"Run\",\"section\":\"Steps\",\"replace\":\"x\"}]", "say either"},
     {"[{\"section\":\"Missing\",\"append\":\"x\"}]", "there are 0 headings"},
+    {"[{\"section\":\"Same\",\"append\":\"x\"}]", "there are 2 headings",
+     HEAD "\n# A\n\n## Same\n\nOne.\n\n## Same\n\nTwo.\n"},
     {"[{\"section\":\"Steps\"}]", "either replace or append"},
     {"[{\"section\":\"\",\"replace\":\"x\"}]", "0 headings"},
     {"[{\"find\":\"name: zip\",\"replace\":\"name: zap\"}]", "only the description"},
@@ -111,7 +113,8 @@ static const struct {
 Test(patch, what_cannot_be_applied_changes_nothing_and_says_why) {
     for (size_t i = 0; i < ARRAY_LEN(bads); i++) {
         autojson *problems = NULL;
-        char *result = apply(bads[i].edits, HEAD BODY, &problems);
+        char *result =
+            apply(bads[i].edits, bads[i].text ? bads[i].text : HEAD BODY, &problems);
         cr_assert_null(result, "%zu: %s", i, bads[i].edits);
         cr_assert(json_array_size(problems) >= 1);
         autofree char *words = json_dumps(problems, JSON_ENCODE_ANY);

@@ -31,6 +31,7 @@ static const struct {
      "data: bom\n\n",
      "[message|bom]"},
     {"data: a\r\rdata: b\r\n\r\ndata: c\n\r\n", "[message|a][message|b][message|c]"},
+    {"data: a\r\ndata: b\r\n\r\n", "[message|a\nb]"}, /* CR LF ends one line, not two */
     {"data: cut off", ""},
     {"data: cut off\n", ""},
     {"retry: 10\nnonsense: 1\nDATA: x\ndata : y\ndata: z\n\n", "[message|z]"},
