@@ -23,12 +23,15 @@ struct issued {
     uint8_t operands;
     struct wgmma_operand operand[2];
     uint64_t sum[2];
+    uint32_t race; /* stamp of its reads: of its group */
 };
 
 struct wgmma_queue {
     uint64_t count; /* issued since the block began */
     uint32_t group; /* committed */
     bool fenced, told_group;
+    struct race_copy reads; /* of the group that is not committed */
+    uint32_t seen;          /* stamp of what the warp has waited for */
     struct issued *items;
     uint32_t item_count, item_room;
 };
@@ -190,14 +193,23 @@ static void product_sparse(struct warp *w, const struct step *s, const struct ma
     accumulators_give(w, m, sums);
 }
 
+/* The tensor core reads on its own until somebody waits for the group. */
+static struct race_copy reads_of_group(struct warp *w) {
+    struct wgmma_queue *q = w->wgmma;
+    q->reads = q->reads.stamp ? q->reads : race_copy_begin(w);
+    return q->reads;
+}
+
 static void take_operands(struct warp *w, const struct step *s, const struct matrix *m,
                           struct issued *x, uint8_t *a, uint8_t *b) {
     unsigned rank = w->index % GROUP_WARPS;
     uint64_t second = LANES(const uint64_t, w, s->src[MATRIX_SECOND])[0];
+    struct race_copy reads = reads_of_group(w);
+    x->race = reads.stamp;
     if (m->a_shared) {
         uint64_t first = LANES(const uint64_t, w, s->src[MATRIX_ADDRESS])[0];
         x->operand[0] = wgmma_operand_of(first, rank * 16, 16, m->a_transposed);
-        x->sum[0] = wgmma_operand_take(w, s, &x->operand[0], a);
+        x->sum[0] = wgmma_operand_take(w, s, &x->operand[0], reads, a);
         x->operands = 1;
     } else {
         struct matrix_tiles t = matrix_tiles_a(m);
@@ -205,7 +217,7 @@ static void take_operands(struct warp *w, const struct step *s, const struct mat
     }
     x->operand[x->operands] = wgmma_operand_of(second, 0, m->product.n, m->b_transposed);
     x->operand[x->operands].doubled = m->sparse;
-    x->sum[x->operands] = wgmma_operand_take(w, s, &x->operand[x->operands], b);
+    x->sum[x->operands] = wgmma_operand_take(w, s, &x->operand[x->operands], reads, b);
     x->operands++;
 }
 
@@ -251,6 +263,7 @@ bool wgmma_run_commit(struct warp *w, const struct step *s, const struct matrix 
     (void)m;
     if (group_is_whole(w, s)) {
         queue_of(w)->group++;
+        w->wgmma->reads = (struct race_copy){.stamp = 0};
     }
     return true;
 }
@@ -289,18 +302,23 @@ static void check_operands(struct warp *w, struct issued *x) {
     }
 }
 
-/* Products up to that number are complete for all four warps. */
+/* Products up to that number are complete for all four warps: so w knows. */
 static void group_retire(struct warp *w, uint64_t number) {
     unsigned count;
     struct warp *group = group_of(w, &count);
     for (unsigned k = 0; k < count; k++) {
         struct wgmma_queue *q = group[k].wgmma;
+        struct race_copy reads = {.block = (uint32_t)w->block->number,
+                                  .warp = group[k].index,
+                                  .stamp = q->seen};
         for (uint32_t n = 0; n < q->item_count && q->items[n].number <= number; n++) {
+            reads.stamp = q->items[n].race;
             if (!q->items[n].checked) {
                 q->items[n].checked = true;
                 check_operands(&group[k], &q->items[n]);
             }
         }
+        race_copy_seen(w, reads);
     }
 }
 
@@ -341,6 +359,8 @@ static bool wait_is_over(struct warp *w, const struct matrix *m) {
     for (uint32_t k = 0; k < q->item_count; k++) {
         if (q->items[k].number > number) {
             q->items[kept++] = q->items[k];
+        } else {
+            q->seen = q->items[k].race;
         }
     }
     q->item_count = kept;

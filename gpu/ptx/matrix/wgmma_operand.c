@@ -77,10 +77,11 @@ static void check_proxy(struct warp *w, const struct step *s, uint64_t at) {
         w->block, at, 16);
 }
 
-static const uint8_t *piece_at(struct warp *w, const struct step *s, uint64_t at) {
+static const uint8_t *piece_at(struct warp *w, const struct step *s, uint64_t at,
+                               struct race_copy race) {
     const struct block *b = w->block;
     uint32_t set = 0x0f0f0f0f;
-    race_touch(w, s, 0, w->block, at, 16, RACE_READ);
+    race_copy_touch(w, s, 0, w->block, at, 16, RACE_READ, race);
     if (at + 16 <= b->shared_bytes) {
         if (b->shared_shadow) {
             memcpy(&set, b->shared_shadow + at / 4, 4);
@@ -97,11 +98,12 @@ static const uint8_t *piece_at(struct warp *w, const struct step *s, uint64_t at
 }
 
 uint64_t wgmma_operand_take(struct warp *w, const struct step *s,
-                            const struct wgmma_operand *o, uint8_t *to) {
+                            const struct wgmma_operand *o, struct race_copy race,
+                            uint8_t *to) {
     static const uint8_t nothing[16];
     uint64_t sum = 0;
     for (unsigned k = 0; k < piece_count(o); k++) {
-        const uint8_t *from = piece_at(w, s, piece_offset(o, k));
+        const uint8_t *from = piece_at(w, s, piece_offset(o, k), race);
         sum = from ? mix(sum, from) : sum;
         from = from ? from : nothing;
         if (!o->transposed) {

@@ -1,6 +1,7 @@
 #pragma once
 /* wgmma_operand: factors of wgmma in shared memory (PTX ISA, "Matrix descriptor"). */
 #include "gpu/ptx/machine/warp.h"
+#include "gpu/ptx/race/race_copy.h"
 
 #define ROW_BYTES 32 /* of a dense factor: k is always that much */
 
@@ -19,6 +20,8 @@ struct wgmma_operand wgmma_operand_of(uint64_t descriptor, unsigned first, unsig
                                       bool transposed);
 /* A checksum of what is there now; what lies outside counts for nothing. */
 uint64_t wgmma_operand_sum(const struct block *b, const struct wgmma_operand *o);
-/* To rows of packed elements; the checksum on the way. */
+/* To rows of packed elements; the checksum on the way. race: who reads, until somebody
+ * has waited (race.h). */
 uint64_t wgmma_operand_take(struct warp *w, const struct step *s,
-                            const struct wgmma_operand *o, uint8_t *to);
+                            const struct wgmma_operand *o, struct race_copy race,
+                            uint8_t *to);

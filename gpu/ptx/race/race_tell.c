@@ -22,12 +22,21 @@ static const char *hazard(const struct race_conflict *c) {
                          : "read after write";
 }
 
+/* Is the other side a factor of a product? */
+static bool is_wgmma(const struct race_conflict *c) {
+    const struct ptx_module *m = c->warp->worker->run->program->module;
+    const struct ptx_instruction *code = m->functions[c->other->function].code;
+    return code[c->other->step->instruction].opcode == PTX_OP_WGMMA;
+}
+
 /* What is missing between the two. */
 static const char *missing(const struct race_conflict *c) {
     const struct race_event *e = c->other;
     const struct warp *w = c->warp;
     if (e->agent >= RACE_COPIES) {
-        return "nobody has waited for the copy";
+        return is_wgmma(c) ? "no wgmma.wait_group for its product before this memory was "
+                             "given back"
+                           : "nobody has waited for the copy";
     }
     if (e->block != (uint32_t)w->block->number) {
         return (c->kind | e->kind) & RACE_BLOCK_SCOPE ? "its scope is one block"

@@ -81,7 +81,7 @@ def add(corpus):
     a, b = small(76, M, K), small(77, N, K)
     held = [dict(buf("A", a, type="bfloat16")), dict(buf("B", b, type="bfloat16"))]
     map_of = lambda name, rows: {"tensor_map": {"of": name, "box": [rows, 64], "swizzle": "128B"}}
-    for kernel, verdict, codes in (("gemm", "pass", ()), ("early", "fail", ("race",))):
+    for kernel, verdict, codes in (("gemm", "pass", ()), ("early", "fail", ("race",)), ("late_wait", "fail", ("race",))):
         check("wgmma_pipeline.cu", "%s %dx%dx%d" % (kernel, M, N, K),
               {"grid": [N // 64, M // 128], "block": [384], "shared_bytes": 4 * 192 * 128 + 64},
               [map_of("A", 128), map_of("B", 64), out("C", "float32", M, N), i32("N", N), i32("K", K)],

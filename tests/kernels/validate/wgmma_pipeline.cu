@@ -79,7 +79,7 @@ extern "C" __global__ __launch_bounds__(384) void gemm(const __grid_constant__ C
 }
 
 // The same, but a stage is given back before the product that reads it is complete.
-extern "C" __global__ __launch_bounds__(384) void early(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, float* C, int N, int K) {
+template <bool waits> __device__ void give_back_early(const CUtensorMap& A, const CUtensorMap& B, float* C, int N, int K) {
   extern __shared__ __align__(1024) unsigned char memory[];
   Shared& s = *(Shared*)memory;
   int group = threadIdx.x / 128, top = blockIdx.y * 128, left = blockIdx.x * 64, steps = K / TILE;
@@ -102,9 +102,18 @@ extern "C" __global__ __launch_bounds__(384) void early(const __grid_constant__ 
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     for (int i = 0; i < 4; i++) product(d, descriptor(s.a[stage] + (group - 1) * 64 * TILE + i * 16), descriptor(s.b[stage] + i * 16));
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    if (waits) asm volatile("bar.sync %0, 128;" ::"r"(group) : "memory"); // all four warps have begun
     leave(s, stage);
+    if (waits) asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
   }
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
   int t = threadIdx.x % 128, row = top + (group - 1) * 64 + t / 32 * 16 + t % 32 / 4, column = left + t % 4 * 2;
   for (int e = 0; e < 32; e++) C[(row + e / 2 % 2 * 8) * N + column + e / 4 * 8 + e % 2] = d[e];
+}
+extern "C" __global__ __launch_bounds__(384) void early(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, float* C, int N, int K) {
+  give_back_early<false>(A, B, C, N, K);
+}
+// It waits before it looks at the next stage, which is when copies arrive here: what it read has not changed by then.
+extern "C" __global__ __launch_bounds__(384) void late_wait(const __grid_constant__ CUtensorMap A, const __grid_constant__ CUtensorMap B, float* C, int N, int K) {
+  give_back_early<true>(A, B, C, N, K);
 }
