@@ -35,9 +35,11 @@ struct folder_list {
 
 /* --- where skills are looked for --- */
 
-/* path is stolen; one that is there already is left out, so the first scope counts. */
+/* path is stolen; one that is there already is left out, so the first scope counts.
+ * within: the project's root, NULL for other folders, and for one that the user's own
+ * table of agents puts outside of it. */
 static void add_folder(struct folder_list *l, char *path, const char *scope,
-                       const char *agent) {
+                       const char *agent, const char *within) {
     if (!path || json_object_get(l->paths, path)) {
         free(path);
         return;
@@ -47,8 +49,11 @@ static void add_folder(struct folder_list *l, char *path, const char *scope,
         l->cap = l->cap ? 2 * l->cap : 64;
         l->list = xreallocarray(l->list, l->cap, sizeof *l->list);
     }
-    l->list[l->count++] =
-        (struct catalog_folder){.path = path, .scope = scope, .agent = agent};
+    l->list[l->count++] = (struct catalog_folder){
+        .path = path,
+        .scope = scope,
+        .agent = agent,
+        .within = within && path_is_beneath(path, within) ? within : NULL};
 }
 
 static void folders_free(struct folder_list *l) {
@@ -66,15 +71,15 @@ static char *beneath(const char *dir, const char *relative) {
 
 static void add_project_folders(struct folder_list *l, const struct agents *agents,
                                 const char *root) {
-    add_folder(l, beneath(root, "skills"), "project", NULL);
+    add_folder(l, beneath(root, "skills"), "project", NULL, root);
     for (size_t i = 0; i < agents->count; i++) {
         const struct agent *a = &agents->list[i];
         if (a->project) {
-            add_folder(l, beneath(root, a->project), "project", a->name);
+            add_folder(l, beneath(root, a->project), "project", a->name, root);
         }
         for (char **reads = a->reads; reads && *reads; reads++) {
             if (!strchr("/~$", **reads)) {
-                add_folder(l, beneath(root, *reads), "project", a->name);
+                add_folder(l, beneath(root, *reads), "project", a->name, root);
             }
         }
     }
@@ -94,25 +99,26 @@ static void add_user_folders(struct folder_list *l, const struct agents *agents)
     for (size_t i = 0; i < agents->count; i++) {
         const struct agent *a = &agents->list[i];
         if (a->user && is_shared(agents, a->user)) {
-            add_folder(l, xstrdup(a->user), "user", NULL);
+            add_folder(l, xstrdup(a->user), "user", NULL, NULL);
         }
     }
     for (size_t i = 0; i < agents->count; i++) {
         const struct agent *a = &agents->list[i];
         if (a->user) {
-            add_folder(l, xstrdup(a->user), "agent", a->name);
+            add_folder(l, xstrdup(a->user), "agent", a->name, NULL);
         }
     }
 }
 
 static void folders_tell(struct skills *s) {
     struct folder_list l = {.paths = json_object()};
+    /* First, so that the user's folders are his own where his home is the project. */
+    add_user_folders(&l, &s->agents);
     for (char **root = s->roots; root && *root; root++) {
         add_project_folders(&l, &s->agents, *root);
     }
-    add_user_folders(&l, &s->agents);
     if (s->bundled) {
-        add_folder(&l, xstrdup(s->bundled), "bundled", NULL);
+        add_folder(&l, xstrdup(s->bundled), "bundled", NULL, NULL);
     }
     catalog_set_folders(s->catalog, l.list, l.count);
     folders_free(&l);
@@ -121,6 +127,11 @@ static void folders_tell(struct skills *s) {
 void skills_set_roots(struct skills *s, const char *const *roots) {
     strings_free(s->roots);
     s->roots = strings_copy(roots);
+    for (char **root = s->roots; root && *root; root++) {
+        char *normal = path_normalize(*root);
+        free(*root);
+        *root = normal;
+    }
     folders_tell(s);
 }
 

@@ -18,7 +18,9 @@ struct catalog_folder {
     char *path; /* absolute; holds skill folders, at most 6 levels down */
     const char
         *scope; /* "project", "user", "agent", "bundled": in this order of precedence */
-    const char *agent; /* "claude-code" or NULL */
+    const char *agent;  /* "claude-code" or NULL */
+    const char *within; /* a folder that it must lie in after links are followed, or NULL:
+                           a project's links lead nowhere else */
 };
 
 /* Without a db_path (NULL), and where none can be written, the index lives in memory. */

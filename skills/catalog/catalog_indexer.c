@@ -40,7 +40,8 @@ void folders_copy(struct catalog_folders *ret, const struct catalog_folder *list
     for (size_t i = 0; i < count; i++) {
         ret->list[i] =
             (struct catalog_folder){xstrdup(list[i].path), xstrdup(list[i].scope),
-                                    list[i].agent ? xstrdup(list[i].agent) : NULL};
+                                    list[i].agent ? xstrdup(list[i].agent) : NULL,
+                                    list[i].within ? xstrdup(list[i].within) : NULL};
     }
 }
 
@@ -54,6 +55,7 @@ void folders_finish(struct catalog_folders *f) {
         free(f->list[i].path);
         free_text(f->list[i].scope);
         free_text(f->list[i].agent);
+        free_text(f->list[i].within);
     }
     free(f->list);
     *f = (struct catalog_folders){0};
@@ -167,7 +169,7 @@ static int look_through(struct indexer *i, const struct order *o, struct outcome
             continue;
         }
         struct found *found = &out->found[k];
-        folder_walk(o->folders.list[k].path, &i->stop, found);
+        folder_walk(&o->folders.list[k], &i->stop, found);
         if (atomic_load(&i->stop)) {
             return err_set(err, -ECANCELED, "the index is being closed");
         }

@@ -42,7 +42,8 @@ struct found {
     bool truncated; /* a limit was met */
     bool remote;    /* a file system that reports no changes of others */
 };
-void folder_walk(const char *path, const atomic_bool *stop, struct found *ret);
+void folder_walk(const struct catalog_folder *folder, const atomic_bool *stop,
+                 struct found *ret);
 void found_finish(struct found *f);
 
 /* --- the index (catalog_index.c), on the indexer's thread --- */

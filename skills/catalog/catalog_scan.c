@@ -19,6 +19,7 @@
 /* More than a skill may have: what comes behind is no part of one. */
 #define BESIDE_DEPTH 16
 #define BESIDE_ENTRIES 8192
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 
 struct walk {
     struct found *found;
@@ -170,8 +171,7 @@ static bool is_skipped(const char *name) {
     return strncmp(name, ".upskilld-", 10) == 0;
 }
 
-static void walk_folder(struct walk *w, int parent, const char *name, const char *path,
-                        unsigned depth);
+static void walk_folder(struct walk *w, int folder, const char *path, unsigned depth);
 
 static void walk_entries(struct walk *w, int folder, const char *path, unsigned depth) {
     int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -183,20 +183,19 @@ static void walk_entries(struct walk *w, int folder, const char *path, unsigned 
     for (const struct dirent *e; !atomic_load(w->stop) && (e = readdir(stream));) {
         if ((e->d_type == DT_DIR || e->d_type == DT_UNKNOWN) && !is_skipped(e->d_name)) {
             autofree char *child = path_join(path, e->d_name);
-            walk_folder(w, folder, e->d_name, child, depth + 1);
+            autofd int inner = openat(folder, e->d_name, FOLDER_FLAGS | O_NOFOLLOW);
+            walk_folder(w, inner, child, depth + 1);
         }
     }
     closedir(stream);
 }
 
-static void walk_folder(struct walk *w, int parent, const char *name, const char *path,
-                        unsigned depth) {
-    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (depth ? O_NOFOLLOW : 0);
-    autofd int folder = openat(parent, name, flags);
+/* folder: opened, or negative. */
+static void walk_folder(struct walk *w, int folder, const char *path, unsigned depth) {
     struct found_skill skill;
     struct stat st;
     if (folder < 0 || fstat(folder, &st) < 0) {
-        w->found->missing = depth == 0;
+        w->found->missing |= depth == 0;
         return;
     }
     if (find_skill(folder, &skill)) { /* skills inside a skill are its own business */
@@ -242,12 +241,31 @@ static int by_path(const void *a, const void *b) {
                   ((const struct found_skill *)b)->path);
 }
 
-void folder_walk(const char *path, const atomic_bool *stop, struct found *ret) {
+/* A folder of the user's may be reached by links; a project's only by those that stay in
+ * the project, for they arrive with a cloned repository. */
+static int open_folder(const struct catalog_folder *f) {
+    struct root root;
+    if (!f->within) {
+        return open(f->path, FOLDER_FLAGS);
+    }
+    const char *rest = f->path + strlen(f->within);
+    if (!path_is_beneath(f->path, f->within) || root_open(&root, f->within, NULL) < 0) {
+        return -1;
+    }
+    rest += strspn(rest, "/");
+    int fd = root_open_folder(&root, *rest ? rest : ".", NULL);
+    root_close(&root);
+    return fd;
+}
+
+void folder_walk(const struct catalog_folder *folder, const atomic_bool *stop,
+                 struct found *ret) {
     *ret = (struct found){0};
     struct walk w = {.found = ret, .stop = stop};
-    walk_folder(&w, AT_FDCWD, path, path, 0);
+    autofd int fd = open_folder(folder);
+    walk_folder(&w, fd, folder->path, 0);
     if (ret->missing) {
-        add_parent(ret, path);
+        add_parent(ret, folder->path);
     }
     if (ret->skill_count) {
         qsort(ret->skills, ret->skill_count, sizeof *ret->skills, by_path);

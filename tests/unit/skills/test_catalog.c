@@ -130,6 +130,33 @@ Test(catalog, locates_by_name_uri_and_path) {
     close_and_drop(&f);
 }
 
+/* A link that comes with a repository leads no further than the repository. */
+Test(catalog, a_projects_links_lead_nowhere_else) {
+    static const struct {
+        const char *target; /* of project/skills */
+        bool followed;
+    } links[] = {{"../user", false}, {"/user", false}, {"inner", true}, {"../..", false}};
+    for (size_t i = 0; i < ARRAY_LEN(links); i++) {
+        struct fixture f;
+        char root[128], path[160], target[256];
+        fixture_make(&f);
+        fixture_skill(&f, "user", "secret", "The plan of the company.", "");
+        fixture_skill(&f, "project/inner", "ours", "Ours.", "");
+        snprintf(root, sizeof root, "%s/project", f.folder);
+        snprintf(path, sizeof path, "%s/skills", root);
+        snprintf(target, sizeof target, "%s%s", *links[i].target == '/' ? f.folder : "",
+                 links[i].target);
+        cr_assert(zero(int, symlink(target, path)));
+        fixture_open(&f);
+        const struct catalog_folder folder = {
+            .path = path, .scope = "project", .within = root};
+        catalog_set_folders(f.catalog, &folder, 1);
+        cr_assert(zero(int, fixture_wait(&f)));
+        cr_expect(eq(sz, count(&f), (size_t)links[i].followed), "%s", target);
+        close_and_drop(&f);
+    }
+}
+
 Test(catalog, looks_only_where_skills_can_be) {
     struct fixture f;
     char path[256], target[256];
