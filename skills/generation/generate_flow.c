@@ -64,6 +64,10 @@ static void fail(struct generating *g) {
     } else if (g->err.code == -EEXIST) {
         call_fail(g->call, CALL_REFUSED, "exists", "nothing was changed", "%s",
                   g->err.msg);
+    } else if (g->err.code == -EKEYREJECTED) {
+        call_fail(g->call, CALL_REFUSED, "secret",
+                  "nothing was saved; take the secret out of what the skill is made from",
+                  "%s", g->err.msg);
     } else if (g->err.code == -EINVAL || g->err.code == -EFBIG) {
         call_fail(g->call, CALL_BAD_PARAMS, "unusable", "nothing was saved", "%s",
                   g->err.msg);
@@ -181,7 +185,8 @@ static void write_builtin(struct generating *g) {
 static void stage_draft(struct generating *g) {
     const struct skill *base = g->material.has_base ? &g->material.base : NULL;
     skill_stage_discard(&g->stage);
-    int rc = skill_stage_open(&g->stage, g->request.parent, g->draft.name, base, &g->err);
+    int rc = skill_stage_open(&g->stage, g->request.parent, g->draft.name, base,
+                              g->material.redaction, &g->err);
     rc = rc < 0 ? rc : skill_stage_may_replace(&g->stage, base, &g->err);
     if (rc == 0) {
         (void)skill_stage_write(&g->stage, &g->draft, &g->err);
@@ -299,6 +304,12 @@ static void on_checked(struct skill_check *check, json_t *result, void *data) {
 }
 
 static void after_staging(struct generating *g) {
+    if (g->err.code == -EKEYREJECTED && may_mend(g) && !g->after_checking && !g->keeps) {
+        struct err err = g->err;
+        generate_forgive(g);
+        generate_mend(g, err.msg);
+        return;
+    }
     if (generate_is_over(g)) {
         generate_end(g);
         return;

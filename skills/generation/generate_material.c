@@ -18,18 +18,43 @@
 #define MAX_DOCUMENT (1u << 20)
 #define MAX_TASK (64u << 10)
 
+/* Cleaned first: what is invisible would hide a secret from the redaction. */
 static char *redacted(const struct redaction *r, const char *text, size_t len,
                       size_t max) {
-    struct buf out = BUF_INIT(2 * max);
-    redaction_apply(r, &out, text, len > max ? max : len);
+    autobuf clean = BUF_INIT(2 * max);
+    struct buf out = BUF_INIT(4 * max);
+    text_clean(&clean, text, len > max ? text_cut(text, len, max) : len);
+    redaction_apply(r, &out, clean.data, clean.len);
     return buf_detach(&out);
 }
 
-static void note_trace(json_t *provenance, const struct trace *t) {
+static void learn(struct redaction *r, const char *text, size_t len) {
+    autobuf clean = BUF_INIT(2 * MAX_DOCUMENT);
+    text_clean(&clean, text, len);
+    redaction_learn(r, clean.data, clean.len);
+}
+
+/* What one event gives away is hidden in all. */
+static void learn_trace(struct redaction *r, const struct trace *t,
+                        const volatile bool *cancelled) {
+    for (size_t i = 0; i < t->count && !*cancelled; i++) {
+        const struct trace_event *e = &t->events[i];
+        if (e->command) {
+            learn(r, e->command, strlen(e->command));
+        }
+        if (e->text) {
+            learn(r, e->text, e->text_len);
+        }
+    }
+}
+
+static void note_trace(json_t *provenance, const struct redaction *r,
+                       const struct trace *t) {
+    autofree char *name = redacted(r, t->name, strlen(t->name), MAX_TASK);
     json_array_append_new(
         json_object_get(provenance, "traces"),
-        json_pack("{s:o,s:s,s:s,s:I,s:I,s:I,s:I}", "name", json_clean_z(t->name),
-                  "format", trace_format_name(t->format), "digest", t->digest, "bytes",
+        json_pack("{s:o,s:s,s:s,s:I,s:I,s:I,s:I}", "name", json_clean_z(name), "format",
+                  trace_format_name(t->format), "digest", t->digest, "bytes",
                   (json_int_t)t->bytes, "events", (json_int_t)t->count, "broken",
                   (json_int_t)t->broken, "dropped", (json_int_t)t->dropped));
 }
@@ -44,7 +69,7 @@ static int read_one(struct trace *ret, const struct given *g,
 }
 
 static int read_traces(struct material *m, const struct generate_request *r,
-                       const struct redaction *redaction, const volatile bool *cancelled,
+                       struct redaction *redaction, const volatile bool *cancelled,
                        struct err *err) {
     struct trace *traces = xcalloc(r->trace_count + 1, sizeof *traces);
     size_t count = 0;
@@ -52,7 +77,8 @@ static int read_traces(struct material *m, const struct generate_request *r,
     for (; rc == 0 && count < r->trace_count; count += rc == 0) {
         rc = read_one(&traces[count], &r->traces[count], cancelled, err);
         if (rc == 0) {
-            note_trace(m->provenance, &traces[count]);
+            learn_trace(redaction, &traces[count], cancelled);
+            note_trace(m->provenance, redaction, &traces[count]);
         } else {
             err_wrap(err, "%.200s", r->traces[count].name);
         }
@@ -103,7 +129,7 @@ static char *note_document(struct material *m, const struct given *g,
 }
 
 static int read_document(struct material *m, const struct given *g,
-                         const struct redaction *redaction, struct err *err) {
+                         struct redaction *redaction, struct err *err) {
     autobuf text = BUF_INIT(MAX_DOCUMENT);
     struct err why = {0};
     int rc = 0;
@@ -122,9 +148,33 @@ static int read_document(struct material *m, const struct given *g,
     }
     autofree char *name = note_document(m, g, redaction, g->url ? g->bytes : text.data,
                                         g->url ? g->len : text.len);
+    learn(redaction, text.data, text.len);
     autofree char *clean = redacted(redaction, text.data, text.len, MAX_DOCUMENT);
     json_object_set_new(m->documents, name, json_clean_z(clean));
     return 0;
+}
+
+static void learn_words(struct redaction *redaction, const struct generate_request *r) {
+    size_t i;
+    const json_t *one;
+    if (r->task) {
+        learn(redaction, r->task, strlen(r->task));
+    }
+    json_array_foreach(r->examples, i, one) {
+        learn(redaction, json_string_value(one), json_string_length(one));
+    }
+}
+
+/* With what the traces gave away. */
+static void redact_documents(struct material *m) {
+    const char *name;
+    json_t *text;
+    void *next;
+    json_object_foreach_safe(m->documents, next, name, text) {
+        autofree char *clean = redacted(m->redaction, json_string_value(text),
+                                        json_string_length(text), 2 * MAX_DOCUMENT);
+        json_string_set(text, clean);
+    }
 }
 
 static void read_words(struct material *m, const struct generate_request *r,
@@ -179,11 +229,14 @@ int material_read(struct material *ret, const struct generate_request *r,
         .documents = json_object(),
         .provenance = json_pack("{s:[],s:[]}", "traces", "documents"),
     };
-    struct redaction *redaction = redaction_new(r->hidden);
-    int rc = read_traces(ret, r, redaction, cancelled, err);
+    struct redaction *redaction = ret->redaction = redaction_new(r->hidden);
+    int rc = 0;
+    learn_words(redaction, r);
     for (size_t i = 0; rc == 0 && i < r->document_count; i++) {
         rc = read_document(ret, &r->documents[i], redaction, err);
     }
+    rc = rc < 0 ? rc : read_traces(ret, r, redaction, cancelled, err);
+    redact_documents(ret);
     read_words(ret, r, redaction);
     if (rc == 0 && r->improved) {
         rc = skill_open(&ret->base, r->improved, true, err);
@@ -192,12 +245,12 @@ int material_read(struct material *ret, const struct generate_request *r,
     if (ret->has_base) {
         read_base(ret, redaction);
     }
-    redaction_free(redaction);
     return rc;
 }
 
 void material_finish(struct material *m) {
     lessons_finish(&m->lessons);
+    redaction_free(m->redaction);
     json_decref(m->documents);
     json_decref(m->examples);
     json_decref(m->provenance);

@@ -8,6 +8,7 @@
 #include "skills/generation/draft_files.h"
 #include "skills/generation/draft_text.h"
 #include "skills/generation/teacher_prompts.h"
+#include "skills/traces/redaction.h"
 
 #include <errno.h>
 #include <string.h>
@@ -143,7 +144,10 @@ static void read_draft(struct generating *g, const char *text) {
 
 static void on_draft(struct generating *g, const struct model_answer *a) {
     free(g->answer);
-    g->answer = xstrndup(a->text, text_cut(a->text, strlen(a->text), MAX_ANSWER));
+    struct buf answer = BUF_INIT(2 * MAX_ANSWER);
+    redaction_apply(g->material.redaction, &answer, a->text,
+                    text_cut(a->text, strlen(a->text), MAX_ANSWER));
+    g->answer = buf_detach(&answer);
     if (a->outcome == MODEL_TRUNCATED) {
         generate_ask_model(g, "the answer was cut off at its limit; write a shorter "
                               "document, with detail under references/ left out");

@@ -6,7 +6,9 @@
 #include "skills/generation/generate_flow.h"
 #include "skills/refinement/line_map.h"
 #include "skills/refinement/patch.h"
+#include "skills/refinement/refine_prompt.h"
 #include "skills/refinement/refine_students.h"
+#include "skills/traces/redaction.h"
 
 #include <errno.h>
 #include <string.h>
@@ -27,8 +29,8 @@ struct refining {
     bool has_judge, has_teacher;
     struct model_call *asking;
     struct skill_check *checking;
-    enum refine_lack lack; /* of a question that could not even be asked */
-    struct err err;
+    enum refine_lack lack;  /* of a question that could not even be asked */
+    struct err err, secret; /* secret: that the text holds which is checked */
 };
 
 static void free_refining(struct refining *x) {
@@ -160,7 +162,9 @@ static void teach(void *host, struct refinement *r, const char *system,
     struct refining *x = host;
     struct generating *g = x->g;
     autojson *schema = patch_schema();
-    const struct model_message message = {.role = "user", .text = prompt};
+    autobuf clean = BUF_INIT(2 * REFINE_PROMPT_MAX);
+    redaction_apply(g->material.redaction, &clean, prompt, strlen(prompt));
+    const struct model_message message = {.role = "user", .text = clean.data};
     struct model_request request = {
         .model = &x->teacher,
         .system = system,
@@ -202,7 +206,8 @@ static char *errors_of(const json_t *check, const json_t *before) {
 static void on_checked(struct skill_check *check, json_t *result, void *data) {
     struct refining *x = data;
     autojson *owned = result;
-    autofree char *problem = errors_of(owned, x->g->check);
+    autofree char *problem =
+        x->secret.code ? xstrdup(x->secret.msg) : errors_of(owned, x->g->check);
     (void)check;
     x->checking = NULL;
     refinement_checked(x->refinement, owned ? REFINE_FINE : REFINE_CANCELLED, problem);
@@ -210,7 +215,11 @@ static void on_checked(struct skill_check *check, json_t *result, void *data) {
 
 static void check(void *host, struct refinement *r, const char *text) {
     struct refining *x = host;
+    const struct material *m = &x->g->material;
     (void)r;
+    x->secret = (struct err){0};
+    (void)skill_refuse_secret(m->redaction, m->has_base ? &m->base : NULL, "SKILL.md",
+                              text, strlen(text), &x->secret);
     x->checking =
         skill_check_start(call_origin(x->g->call), x->g->stage.folder, NULL, text,
                           strlen(text), SKILL_CHECK_STRICT, NULL, on_checked, x);

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 
+struct redaction;
 struct skills;
 
 #define GENERATE_TESTS 24u
@@ -57,6 +58,7 @@ unsigned generate_refine_rounds(const struct generate_request *r); /* 0: none */
 
 /* What the request names, read and distilled (on a thread). */
 struct material {
+    struct redaction *redaction; /* knows every secret that was seen; not NULL once read */
     struct lessons lessons;
     json_t *documents;  /* {name: text}, redacted */
     char *task, *name;  /* redacted, or NULL */

@@ -1,6 +1,7 @@
 /* The tested skill: to its place, installed, measured. */
 #include "skills/generation/generate_flow.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -8,6 +9,7 @@
 #include "skills/generation/teacher_tests.h"
 #include "skills/install/install_internal.h"
 #include "skills/skill_operations.h"
+#include "skills/traces/redaction.h"
 
 #include <string.h>
 
@@ -255,7 +257,9 @@ static void make_result(struct generating *g) {
             ? install_text_diff("SKILL.md", g->material.base.text.text, g->draft.text)
             : NULL;
     if (diff) {
-        json_object_set_new(g->result, "diff", json_clean_z(diff));
+        autobuf clean = BUF_INIT(2 * SKILL_MAX_TEXT);
+        redaction_apply(g->material.redaction, &clean, diff, strlen(diff));
+        json_object_set_new(g->result, "diff", json_clean(clean.data, clean.len));
     }
     if (json_object_get(g->check, "path")) {
         json_object_set_new(g->check, "path", json_clean_z(folder));

@@ -7,6 +7,7 @@
 #include "skills/generation/builtin_tests.h"
 #include "skills/generation/teacher_tests.h"
 #include "skills/grading/grade.h"
+#include "skills/traces/redaction.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,8 @@
 #define MAX_REFUSED 8u
 
 struct testing {
-    json_t *kept; /* earlier ones, then those taken */
+    const struct redaction *redaction; /* the material's */
+    json_t *kept;                      /* earlier ones, then those taken */
     size_t earlier, wanted;
     size_t number; /* of the last id */
     json_t *batch; /* candidates in canonical form */
@@ -32,6 +34,7 @@ struct testing {
 
 static void testing_new(struct generating *g) {
     struct testing *t = xcalloc(1, sizeof *t);
+    t->redaction = g->material.redaction;
     t->kept = g->material.has_base ? json_copy(g->material.base_tests) : json_array();
     t->earlier = json_array_size(t->kept);
     t->wanted = g->request.tests > t->earlier ? g->request.tests : t->earlier;
@@ -106,7 +109,10 @@ static void finish(struct generating *g) {
 
 static void refuse(struct testing *t, const json_t *test, const char *why) {
     if (json_array_size(t->refused) < MAX_REFUSED) {
-        const char *input = json_get_string(test, "input", "");
+        const char *given = json_get_string(test, "input", "");
+        autobuf text = BUF_INIT(64u << 10);
+        redaction_apply(t->redaction, &text, given, strlen(given));
+        const char *input = text.data;
         json_array_append_new(t->refused,
                               json_pack("{s:o,s:o}", "input", json_clean_z(input), "why",
                                         json_clean_z(why)));
@@ -167,6 +173,11 @@ static void add_candidate(struct testing *t, const json_t *given, bool own_id,
     } while (!own_id && (has_id(t->kept, id) || has_id(t->batch, id)));
     t->seen++;
     json_t *test = broken->code ? NULL : teacher_test_check(given, name, &err);
+    autofree char *words = test ? json_dumps(test, JSON_INDENT(1)) : NULL;
+    if (words && skill_refuse_secret(t->redaction, NULL, "the test", words, strlen(words),
+                                     &err) < 0) {
+        json_decref(take(test));
+    }
     if (!test) {
         t->broken++;
         refuse(t, given, broken->code ? broken->msg : err.msg);

@@ -1,11 +1,13 @@
 #include "skills/generation/skill_save.h"
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "skills/grading/suite.h"
 #include "skills/install/install_internal.h"
+#include "skills/traces/redaction.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +72,8 @@ static int fill(struct skill_stage *s, const struct skill *base, struct err *err
 }
 
 int skill_stage_open(struct skill_stage *ret, const char *parent, const char *name,
-                     const struct skill *base, struct err *err) {
+                     const struct skill *base, const struct redaction *redaction,
+                     struct err *err) {
     char random[33];
     int rc = dir_make(parent, 0755, err);
     if (rc < 0) {
@@ -81,6 +84,8 @@ int skill_stage_open(struct skill_stage *ret, const char *parent, const char *na
         .parent = xstrdup(parent),
         .name = xstrdup(name),
         .stage = xasprintf(INSTALL_STAGE "%s", random),
+        .redaction = redaction,
+        .base = base,
         .hold = -1,
     };
     ret->folder = xasprintf("%s/%s/%s", parent, ret->stage, name);
@@ -91,10 +96,51 @@ int skill_stage_open(struct skill_stage *ret, const char *parent, const char *na
     return rc;
 }
 
-static int write_in(const char *folder, const char *path, const char *text, size_t len,
-                    struct err *err) {
+/* --- what is written --- */
+
+struct secret_search {
+    const char *text;
+    const struct buf *known; /* the file as its author wrote it */
+    size_t line;             /* of the first secret; 0: none */
+};
+
+static bool on_secret(size_t start, size_t end, void *data) {
+    struct secret_search *x = data;
+    if (x->known && memmem(x->known->data, x->known->len, x->text + start, end - start)) {
+        return true;
+    }
+    x->line = 1;
+    for (size_t i = 0; i < start; i++) {
+        x->line += x->text[i] == '\n';
+    }
+    return false;
+}
+
+static size_t secret_line_of(const struct redaction *r, const char *text, size_t len,
+                             const struct buf *known) {
+    struct secret_search x = {.text = text, .known = known};
+    redaction_find(r, text, len, on_secret, &x);
+    return x.line;
+}
+
+int skill_refuse_secret(const struct redaction *r, const struct skill *base,
+                        const char *path, const char *text, size_t len, struct err *err) {
+    autobuf known = BUF_INIT(SKILL_MAX_TEXT);
+    autofree char *file = base ? path_join(base->folder, path) : NULL;
+    bool has = file && file_read(file, &known, NULL) == 0;
+    size_t line = secret_line_of(r, text, len, has ? &known : NULL);
+    return line ? err_set(err, -EKEYREJECTED,
+                          "%.100s, line %zu holds what looks like a secret: write a "
+                          "placeholder such as <secret> in its place",
+                          path, line)
+                : 0;
+}
+
+static int write_in(const struct skill_stage *s, const char *path, const char *text,
+                    size_t len, struct err *err) {
     struct root root;
-    int rc = root_open(&root, folder, err);
+    int rc = skill_refuse_secret(s->redaction, s->base, path, text, len, err);
+    rc = rc < 0 ? rc : root_open(&root, s->folder, err);
     if (rc == 0) {
         rc = root_write(&root, path, text, len, 0644, err);
         root_close(&root);
@@ -104,7 +150,7 @@ static int write_in(const char *folder, const char *path, const char *text, size
 
 int skill_stage_write_file(const struct skill_stage *s, const char *path,
                            const char *text, struct err *err) {
-    return write_in(s->folder, path, text, strlen(text), err);
+    return write_in(s, path, text, strlen(text), err);
 }
 
 int skill_stage_write(const struct skill_stage *s, const struct skill_draft *d,
@@ -114,8 +160,8 @@ int skill_stage_write(const struct skill_stage *s, const struct skill_draft *d,
     int rc = skill_stage_write_file(s, "SKILL.md", d->text, err);
     json_object_foreach(d->files, path, text) {
         rc = rc < 0 ? rc
-                    : write_in(s->folder, path, json_string_value(text),
-                               json_string_length(text), err);
+                    : write_in(s, path, json_string_value(text), json_string_length(text),
+                               err);
     }
     return rc;
 }

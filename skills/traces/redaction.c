@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "skills/traces/redaction_secrets.h"
+#include "skills/traces/redaction_commands.h"
 
 #include <ctype.h>
 #include <pwd.h>
@@ -12,21 +12,25 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define MAX_LITERALS 128
+#define MAX_LITERALS 1024
 #define MIN_EXTRA 6
 #define MIN_NAME 3
+#define MIN_LEARNT 8 /* a secret to be hidden where it stands alone too */
+#define MAX_LEARNT 256
+#define MAX_TOLD 120 /* bytes behind a noun that it speaks of */
 
 struct literal {
     char *text;
     size_t len;
     const char *placeholder;
-    bool word; /* only where no word goes on at either end */
+    bool word;     /* only where no word goes on at either end */
+    bool personal; /* a name or a folder, no secret */
 };
 
 struct redaction {
     struct literal literals[MAX_LITERALS];
     size_t count;
-    bool first[256]; /* bytes that a literal begins with */
+    uint8_t pairs[8192]; /* a bit for each two bytes that a literal begins with */
 };
 
 /* --- what is known --- */
@@ -35,8 +39,12 @@ static bool is_word(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
+static unsigned pair_of(const char *s) {
+    return (unsigned)(unsigned char)s[0] << 8 | (unsigned char)s[1];
+}
+
 static void add_literal(struct redaction *r, const char *text, size_t len,
-                        const char *placeholder, bool word) {
+                        const char *placeholder, bool personal) {
     for (size_t i = 0; i < r->count; i++) {
         if (r->literals[i].len == len && memcmp(r->literals[i].text, text, len) == 0) {
             return;
@@ -44,8 +52,8 @@ static void add_literal(struct redaction *r, const char *text, size_t len,
     }
     if (r->count < MAX_LITERALS) {
         r->literals[r->count++] =
-            (struct literal){xstrndup(text, len), len, placeholder, word};
-        r->first[(unsigned char)text[0]] = true;
+            (struct literal){xstrndup(text, len), len, placeholder, personal, personal};
+        r->pairs[pair_of(text) >> 3] |= (uint8_t)(1u << (pair_of(text) & 7));
     }
 }
 
@@ -123,14 +131,16 @@ static bool begins_word(const char *s, size_t at) {
 
 static bool literal_at(const struct redaction *r, const char *s, size_t len, size_t at,
                        struct secret *ret) {
-    for (size_t i = 0; r->first[(unsigned char)s[at]] && i < r->count; i++) {
+    bool may =
+        len - at > 1 && (r->pairs[pair_of(s + at) >> 3] >> (pair_of(s + at) & 7) & 1);
+    for (size_t i = 0; may && i < r->count; i++) {
         const struct literal *l = &r->literals[i];
         if (len - at < l->len || memcmp(s + at, l->text, l->len) != 0) {
             continue;
         }
         size_t end = at + l->len;
         if (!l->word || (begins_word(s, at) && (end == len || !is_word(s[end])))) {
-            *ret = (struct secret){at, end, l->placeholder};
+            *ret = (struct secret){at, end, l->placeholder, l->personal};
             return true;
         }
     }
@@ -187,12 +197,43 @@ static size_t home_at(const char *s, size_t len, size_t at, size_t *ret_name) {
 
 static bool home_found(const char *s, size_t len, size_t at, struct secret *ret) {
     size_t name, n = home_at(s, len, at, &name);
-    *ret = (struct secret){at, name + n, "<home>"};
+    *ret = (struct secret){at, name + n, "<home>", true};
     return n > 0;
 }
 
 static bool is_local(char c) {
     return isalnum((unsigned char)c) || (c && strchr("._%+-", c));
+}
+
+/* "ann:hunter2@host" without a scheme: from its beginning. */
+static size_t before_login(const char *s, size_t start, size_t low) {
+    size_t i = start;
+    if (start == low || s[start - 1] != ':') {
+        return 0;
+    }
+    i--;
+    while (i > low && start - i < 40 && is_name_char(s[i - 1])) {
+        i--;
+    }
+    return start - i > 2 ? i : 0;
+}
+
+static bool login_around(const char *s, size_t len, size_t at, size_t low,
+                         struct secret *ret) {
+    size_t start = at, end = at + 1;
+    while (start > low && at - start < 64 && !isspace((unsigned char)s[start - 1]) &&
+           !strchr(":/\"'`<>()[]{},;=", s[start - 1])) {
+        start--;
+    }
+    size_t name = before_login(s, start, low);
+    while (end < len && is_name_char(s[end])) {
+        end++;
+    }
+    *ret = (struct secret){name, at, "<credentials>", false};
+    return name && end > at + 2 && secret_is_odd(s + start, at - start) &&
+           memcmp(s + at + 1, "sha", 3) != 0 &&
+           !secret_is_example(s + start, at - start) &&
+           (end < len && strchr(":/", s[end]));
 }
 
 /* An address around the '@' at s[at]; not before `low`. */
@@ -223,7 +264,7 @@ static bool email_around(const char *s, size_t len, size_t at, size_t low,
             return false;
         }
     }
-    *ret = (struct secret){start, end, "<email>"};
+    *ret = (struct secret){start, end, "<email>", true};
     return !(at - start == 3 && memcmp(s + start, "git", 3) == 0);
 }
 
@@ -246,7 +287,145 @@ static void learn_prompt(struct redaction *r, const char *s, size_t len, size_t 
     }
 }
 
+/* --- finding --- */
+
+/* What is known while a text is gone through, from its beginning to its end. */
+struct scan {
+    const struct redaction *r;
+    const char *s;
+    size_t len, at, low;                    /* nothing before low is looked at any more */
+    struct secret_quote quote;              /* that s[at] stands in, on its line */
+    struct secret waiting[COMMAND_SECRETS]; /* of a command, further on */
+    size_t waiting_count;
+    size_t told; /* behind the last noun that speaks of a secret; 0: none */
+};
+
+/* Over s[at]: what quotes are open behind it. */
+static void follow_quotes(struct scan *x) {
+    char c = x->s[x->at];
+    if (c == '\n') {
+        x->quote = (struct secret_quote){0};
+        return;
+    }
+    if (c != '"' && c != '\'' && c != '`') {
+        return;
+    }
+    size_t slashes = 0;
+    while (slashes < 8 && slashes < x->at && x->s[x->at - slashes - 1] == '\\') {
+        slashes++;
+    }
+    bool apostrophe = c == '\'' && x->at > 0 && isalnum((unsigned char)x->s[x->at - 1]);
+    if (x->quote.mark == c && x->quote.slashes == slashes) {
+        x->quote = (struct secret_quote){0};
+    } else if (!x->quote.mark && !apostrophe) {
+        x->quote = (struct secret_quote){c, slashes};
+    }
+}
+
+static void go_to(struct scan *x, size_t at) {
+    for (; x->at < at; x->at++) {
+        follow_quotes(x);
+    }
+}
+
+static bool word_found(struct scan *x, struct secret *ret) {
+    const char *s = x->s;
+    size_t at = x->at;
+    bool told = x->told && at - x->told < MAX_TOLD;
+    if (x->waiting_count == 0 || at >= x->waiting[x->waiting_count - 1].end) {
+        x->waiting_count = secrets_of_command(s, x->len, at, x->quote, x->waiting);
+    }
+    size_t noun = secret_noun(s, x->len, at);
+    x->told = noun ? at + noun : x->told;
+    return secret_shape(s, x->len, at, ret) || secret_named(s, x->len, at, ret) ||
+           secret_said(s, x->len, at, x->low, ret) ||
+           secret_random(s, x->len, at, told, ret);
+}
+
+/* What a command takes and has been reached. */
+static bool waiting_found(struct scan *x, struct secret *ret) {
+    for (size_t i = 0; i < x->waiting_count; i++) {
+        if (x->waiting[i].end > x->at) {
+            *ret = x->waiting[i];
+            return ret->start <= x->at;
+        }
+    }
+    x->waiting_count = 0;
+    return false;
+}
+
+static bool sign_found(const struct scan *x, struct secret *ret) {
+    const char *s = x->s;
+    size_t at = x->at, len = x->len;
+    switch (s[at]) {
+    case '@':
+        return login_around(s, len, at, x->low, ret) ||
+               email_around(s, len, at, x->low, ret);
+    case ':':
+        return len - at > 3 && s[at + 1] == '/' && s[at + 2] == '/' &&
+               secret_in_url(s, len, at, ret);
+    case '$':
+        return secret_shape(s, len, at, ret);
+    case '-':
+        return secret_key_end(s, len, at, x->low, ret);
+    default:
+        return false;
+    }
+}
+
+static bool is_word_begin(const struct scan *x) {
+    const char *s = x->s;
+    size_t at = x->at;
+    char c = s[at];
+    bool word = isalnum((unsigned char)c) || c == '-' || c == '_';
+    bool inside = at > x->low && (s[at - 1] == '-' || s[at - 1] == '.') && c == '-';
+    bool foreign = (unsigned char)c >= 0xC0;
+    return (word && !inside && begins_word(s, at)) || foreign;
+}
+
+static bool found_here(struct scan *x, struct secret *ret) {
+    const char *s = x->s;
+    size_t at = x->at, len = x->len;
+    char c = s[at];
+    if (waiting_found(x, ret) || literal_at(x->r, s, len, at, ret) ||
+        sign_found(x, ret)) {
+        return true;
+    }
+    bool drive = isalpha((unsigned char)c) && at + 1 < len && s[at + 1] == ':';
+    if ((c == '/' || drive) && home_found(s, len, at, ret)) {
+        return true;
+    }
+    bool line = secret_begins_line(s, at) && secret_line(s, len, at, ret);
+    return line || (is_word_begin(x) && word_found(x, ret));
+}
+
+/* The next thing that must not leave; goes behind it. */
+static bool scan_next(struct scan *x, struct secret *ret) {
+    while (x->at < x->len) {
+        if (found_here(x, ret) && ret->end > x->low) {
+            ret->start = ret->start > x->low ? ret->start : x->low;
+            x->low = ret->end;
+            go_to(x, ret->end > x->at ? ret->end : x->at + 1);
+            return true;
+        }
+        go_to(x, x->at + 1);
+    }
+    return false;
+}
+
+/* --- what it is for --- */
+
+/* A secret that is nobody's word is hidden wherever it stands. */
+static void learn_secret(struct redaction *r, const char *s, size_t n) {
+    if (n >= MIN_LEARNT && n <= MAX_LEARNT && !memchr(s, '\n', n) &&
+        secret_is_odd(s, n)) {
+        add_literal(r, s, n, "<secret>", false);
+    }
+}
+
 void redaction_learn(struct redaction *r, const char *text, size_t len) {
+    struct scan x = {.r = r, .s = text, .len = len};
+    struct secret secret;
     for (size_t i = 0; i < len; i++) {
         size_t name, n;
         if (text[i] == '@') {
@@ -256,47 +435,41 @@ void redaction_learn(struct redaction *r, const char *text, size_t len) {
             add_name(r, text + name, n, "<user>");
         }
     }
-}
-
-/* --- applying --- */
-
-static bool found_at(const struct redaction *r, const char *s, size_t len, size_t at,
-                     size_t low, struct secret *ret) {
-    char c = s[at];
-    if (literal_at(r, s, len, at, ret)) {
-        return true;
-    }
-    if (c == '@') {
-        return email_around(s, len, at, low, ret);
-    }
-    if (c == ':' && len - at > 3 && s[at + 1] == '/' && s[at + 2] == '/') {
-        return secret_in_url(s, len, at, ret);
-    }
-    if (c == '/' || (isalpha((unsigned char)c) && at + 1 < len && s[at + 1] == ':')) {
-        if (home_found(s, len, at, ret)) {
-            return true;
+    while (scan_next(&x, &secret)) {
+        const char *value = text + secret.start, *end = text + secret.end;
+        const char *colon = memchr(value, ':', (size_t)(end - value));
+        if (!secret.personal) {
+            learn_secret(r, value, (size_t)(end - value));
+        }
+        if (!secret.personal && colon &&
+            strcmp(secret.placeholder, "<credentials>") == 0) {
+            learn_secret(r, colon + 1, (size_t)(end - colon - 1));
         }
     }
-    bool word = isalnum((unsigned char)c) || c == '-' || c == '_';
-    bool inside = at > low && (s[at - 1] == '-' || s[at - 1] == '.') && c == '-';
-    return word && !inside && begins_word(s, at) && secret_at(s, len, at, ret);
 }
 
 size_t redaction_apply(const struct redaction *r, struct buf *out, const char *text,
                        size_t len) {
-    size_t from = 0, count = 0; /* text[from, i) is good and not yet written */
+    struct scan x = {.r = r, .s = text, .len = len};
     struct secret secret;
-    for (size_t i = 0; i < len;) {
-        if (!found_at(r, text, len, i, from, &secret)) {
-            i++;
-            continue;
-        }
+    size_t from = 0, count = 0; /* text[from, …) is not yet written */
+    while (scan_next(&x, &secret)) {
         buf_add(out, text + from, secret.start - from);
         buf_adds(out, secret.placeholder);
         from = secret.end;
-        i = secret.end > i ? secret.end : i + 1;
         count++;
     }
     buf_add(out, text + from, len - from);
     return count;
+}
+
+void redaction_find(const struct redaction *r, const char *text, size_t len,
+                    bool (*found)(size_t start, size_t end, void *data), void *data) {
+    struct scan x = {.r = r, .s = text, .len = len};
+    struct secret secret;
+    while (scan_next(&x, &secret)) {
+        if (!secret.personal && !found(secret.start, secret.end, data)) {
+            return;
+        }
+    }
 }

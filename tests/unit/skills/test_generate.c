@@ -144,8 +144,9 @@ static void expect_strict(const struct made *m) {
     char parent[] = "/tmp/upskilld-generate-XXXXXX";
     cr_assert(mkdtemp(parent) != NULL);
     struct skill_stage stage;
-    cr_assert(skill_stage_open(&stage, parent, m->draft.name, NULL, &err) == 0, "%s",
-              err.msg);
+    struct redaction *redaction = redaction_new(NULL);
+    cr_assert(skill_stage_open(&stage, parent, m->draft.name, NULL, redaction, &err) == 0,
+              "%s", err.msg);
     cr_assert(skill_stage_write(&stage, &m->draft, &err) == 0, "%s", err.msg);
     struct skill skill;
     cr_assert(skill_open(&skill, stage.folder, true, &err) == 0, "%s", err.msg);
@@ -164,6 +165,7 @@ static void expect_strict(const struct made *m) {
     }
     skill_finish(&skill);
     skill_stage_discard(&stage);
+    redaction_free(redaction);
     cr_expect(rmdir(parent) == 0, "the stage leaves nothing");
 }
 
@@ -406,10 +408,12 @@ Test(generate, a_folder_of_someone_else_is_not_replaced) {
     fputs(GOOD, f);
     fclose(f);
     struct skill_stage stage;
-    cr_assert(skill_stage_open(&stage, parent, "zip-tests", NULL, &err) == 0);
+    struct redaction *redaction = redaction_new(NULL);
+    cr_assert(skill_stage_open(&stage, parent, "zip-tests", NULL, redaction, &err) == 0);
     cr_expect(skill_stage_may_replace(&stage, NULL, &err) == -EEXIST);
     cr_expect(strstr(err.msg, "say skill to improve it") != NULL);
     skill_stage_discard(&stage);
+    redaction_free(redaction);
     cr_expect(access(file, F_OK) == 0);
     cr_expect(dir_remove(parent, NULL) == 0);
 }

@@ -1,5 +1,6 @@
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "skills/traces/redaction.h"
 
@@ -49,7 +50,7 @@ Test(redaction, hides_secrets_where_they_stand) {
         {"Authorization: Bearer abc.def-123", "Authorization: Bearer <token>"},
         {"-H 'x-api-key: 9f8e7d6c5b4a'", "-H 'x-api-key: <secret>'"},
         {"Set-Cookie: sid=31d4; Path=/", "Set-Cookie: <cookie>"},
-        {"curl -u ann:pa55w0rd http://x", "curl -u <credentials> http://x"},
+        {"curl -u ann:pa55w0rd http://x", "curl -u ann:<secret> http://x"},
         {"postgres://app:Zx9k@db:5432/x", "postgres://<credentials>@db:5432/x"},
         {"write to jane.doe@corp.example.com.", "write to <email>."},
         {"/home/ann/x /Users/bob C:\\Users\\Eve\\x", "<home>/x <home> <home>\\x"},
@@ -65,6 +66,41 @@ Test(redaction, hides_secrets_where_they_stand) {
         {"https://x/?token=abc123def456&page=2", "https://x/?token=<secret>&page=2"},
     };
     check(samples, ARRAY_LEN(samples));
+}
+
+/* data/secrets.json: [{"kind", "text" with a {} in it, "secret"}]. Each once as it is,
+ * once among other lines, once in JSON. */
+static size_t still_seen(const struct redaction *r, const char *text,
+                         const char *secret) {
+    autofree char *got = redacted(r, text), *again = redacted(r, got);
+    bool seen = strstr(got, secret) != NULL, steady = strcmp(got, again) == 0;
+    if (seen || !steady) {
+        fprintf(stderr, "# %s\n#   %s\n%s%s\n", text, got, steady ? "" : "#   then ",
+                steady ? "" : again);
+    }
+    return seen || !steady;
+}
+
+Test(redaction, secrets_in_commands_files_and_sentences_are_hidden) {
+    const char *path = TEST_DATA "/secrets.json";
+    autojson *cases = json_load_file(path, 0, NULL);
+    struct redaction *r = redaction_new(NULL);
+    size_t i, seen = 0;
+    const json_t *one;
+    json_array_foreach(cases, i, one) {
+        const char *text = json_get_string(one, "text", ""), *hole = strstr(text, "{}");
+        const char *secret = json_get_string(one, "secret", "");
+        autofree char *plain =
+            xasprintf("%.*s%s%s", (int)(hole - text), text, secret, hole + 2);
+        autofree char *among = xasprintf("first line, it's so\n%s\nlast line\n", plain);
+        autojson *json = json_pack("{s:s}", "output", among);
+        autofree char *inside = json_dumps(json, 0);
+        seen += still_seen(r, plain, secret) + still_seen(r, among, secret) +
+                still_seen(r, inside, secret);
+    }
+    redaction_free(r);
+    cr_assert(ge(sz, i, 100));
+    cr_assert(eq(sz, seen, 0));
 }
 
 /* Shapes as their makers publish them: 'x' stands for a letter or digit, 'H' for a hex
@@ -240,16 +276,28 @@ Test(redaction, hostile_texts_end) {
                                          "://",
                                          "-----BEGIN ",
                                          "-----BEGIN PRIVATE KEY",
+                                         "-----END PRIVATE KEY",
                                          "Bearer ",
                                          "token:\"",
                                          "/home/",
                                          "\\\\",
                                          "sk-",
                                          "=",
-                                         "C:\\Users\\"};
+                                         "C:\\Users\\",
+                                         "docker 'login \"-p ",
+                                         "echo a|",
+                                         "a:1:b:c:",
+                                         "the password is ",
+                                         "as password ",
+                                         "login ",
+                                         "\xe5\xaf\x86\xe7\xa0\x81\xe6\x98\xaf",
+                                         "$6$",
+                                         "user:a@",
+                                         "sudo -S <<EOF\n",
+                                         "curl -u a:b "};
     struct redaction *r = redaction_new(NULL);
     for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
-        autobuf text = BUF_INIT(1 << 20), out = BUF_INIT(4 << 20), small = BUF_INIT(100);
+        autobuf text = BUF_INIT(1 << 16), out = BUF_INIT(1 << 20), small = BUF_INIT(100);
         while (buf_adds(&text, pieces[i]) == 0) {}
         redaction_apply(r, &out, text.data, text.len);
         redaction_apply(r, &small, text.data, text.len);

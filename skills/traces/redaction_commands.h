@@ -1,0 +1,45 @@
+#pragma once
+/* redaction_commands: secrets on command lines.
+ *
+ * A command is known by its name wherever that stands: behind a prompt, sudo, env or a
+ * pipe, in bash -c '…', ssh host '…', docker exec …, in JSON. Its words are read as a
+ * shell would, up to the end of the command or of the quotes around it, at most
+ * COMMAND_WORDS words and COMMAND_BYTES bytes. */
+#include "skills/traces/redaction_secrets.h"
+
+#define COMMAND_WORDS 64u
+#define COMMAND_BYTES 2048u
+
+/* One way in which commands take secrets. Their names; a word that must follow (""):
+ * none); and what is secret, in words of a small language:
+ *   -p       the value of this option: the next word, or glued (-pX, -p=X, --pass=X,
+ * /p:X); several letters, or none of - and /: the next word, or behind = or : -p+ -p.
+ * glued alone, never glued -u: -U% -u, 1/ -b=   of USER:SECRET the part behind the sign
+ *   -pass~pass:          of a value that begins so, the rest
+ *   !-h      an option whose value is none, and no argument either
+ *   2, 1+    the second argument behind the word that must follow; the first and all
+ *   $        the last argument, when it is no plain word
+ * others 1'       the first argument, when it is quoted ?        the word behind one that
+ * names a secret (config set api_key X1)
+ *   *=       of each argument NAME=SECRET the value
+ *   <, <:    what comes by standard input: a here-string, a here-document, or what the
+ *            command before the pipe prints; of USER:SECRET the part behind the sign
+ *   <--opt   the same where this word is among the arguments
+ *   |        prints its arguments
+ *   &        first: its words go on over the ends of lines */
+struct secret_command {
+    const char *names, *word, *takes;
+};
+extern const struct secret_command secret_commands[];
+extern const size_t secret_command_count;
+
+/* A quote with the backslashes before it; mark 0: none. */
+struct secret_quote {
+    char mark;
+    size_t slashes;
+};
+#define COMMAND_SECRETS 16u
+/* What a command whose name begins at s[at] is given that is secret, in the order of the
+ * text; around: the quotes that it stands in. Returns how many. */
+size_t secrets_of_command(const char *s, size_t len, size_t at,
+                          struct secret_quote around, struct secret ret[COMMAND_SECRETS]);

@@ -1,0 +1,444 @@
+#include "skills/traces/redaction_secrets.h"
+
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_NAME 64
+#define MAX_VALUE 2048
+
+/* --- names --- */
+
+struct name {
+    size_t start, end;
+    enum naming kind;
+    bool is_upper, is_flag, is_header; /* NAME, --name, x-name */
+    bool is_element, begins_line;      /* <name> */
+};
+
+/* By their ends, whatever stands before: MAX_TOKENS and tokenizer name no secret. */
+static const char *const secret_ends[] = {
+    "password",     "passwd",      "passphrase",
+    "passcode",     "secret",      "_pwd",
+    "-pwd",         "_pass",       "-pass",
+    "dbpass",       "secret_key",  "secretkey",
+    "secret-key",   "private_key", "privatekey",
+    "mnemonic",     "passwort",    "kennwort",
+    "mot_de_passe", "motdepasse",  "_mdp",
+    "contrasena",   "seed_phrase", "requirepass",
+    "masterauth",   "private-key", "secret_access_key"};
+static const char *const token_ends[] = {"token",
+                                         "apikey",
+                                         "api_key",
+                                         "api-key",
+                                         "access_key",
+                                         "accesskey",
+                                         "access-key",
+                                         "auth_key",
+                                         "authkey",
+                                         "auth-key",
+                                         "credential",
+                                         "credentials",
+                                         "signing_key",
+                                         "encryption_key",
+                                         "master_key",
+                                         "account_key",
+                                         "accountkey",
+                                         "subscription_key",
+                                         "-signature",
+                                         "access_key_id",
+                                         "webhook_url",
+                                         "session_id_token",
+                                         "bearer",
+                                         "license_key",
+                                         "deploy_key",
+                                         "key-data",
+                                         "_auth",
+                                         "-auth",
+                                         "_jwt",
+                                         "_pat",
+                                         "session_key",
+                                         "sessionkey",
+                                         "sessid",
+                                         "storage_key",
+                                         "sharedaccesskey",
+                                         "recovery_key",
+                                         "activation_key",
+                                         "_psk"};
+/* The whole name. */
+static const char *const secret_words[] = {"psk", "pwd"};
+static const char *const token_words[] = {"auth", "pass", "jwt", "sas", "sig", "pat"};
+/* What may stand behind any of them. */
+static const char *const neutral_ends[] = {
+    "prod", "dev",  "staging", "stage",  "base", "old",   "new", "value",    "primary",
+    "live", "data", "b64",     "base64", "str",  "plain", "raw", "secondary"};
+
+static bool ends_with(const char *s, size_t len, const char *tail) {
+    size_t n = strlen(tail);
+    return len >= n && strncasecmp(s + len - n, tail, n) == 0;
+}
+
+static bool ends_with_any(const char *s, size_t len, const char *const *tails,
+                          size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (ends_with(s, len, tails[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_any(const char *s, size_t len, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (len == strlen(words[i]) && strncasecmp(s, words[i], len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* SECRET_KEY_BASE, TOKEN_2, db-password-prod: without the last word. */
+static size_t without_neutral(const char *name, size_t len) {
+    size_t n = len;
+    while (n && isdigit((unsigned char)name[n - 1])) {
+        n--;
+    }
+    for (size_t i = 0; n == len && i < ARRAY_LEN(neutral_ends); i++) {
+        size_t tail = strlen(neutral_ends[i]);
+        n -= ends_with(name, len, neutral_ends[i]) && len > tail + 1 &&
+                     strchr("_-", name[len - tail - 1])
+                 ? tail
+                 : 0;
+    }
+    return n < len && n > 1 && strchr("_-", name[n - 1]) ? n - 1 : n;
+}
+
+static enum naming naming_of(const char *name, size_t len) {
+    if (is_any(name, len, (const char *const[]){"authorization", "proxy-authorization"},
+               2)) {
+        return NAMES_HEADER;
+    }
+    if (is_any(name, len, (const char *const[]){"cookie", "set-cookie"}, 2)) {
+        return NAMES_COOKIE;
+    }
+    if (ends_with_any(name, len, secret_ends, ARRAY_LEN(secret_ends)) ||
+        is_any(name, len, secret_words, ARRAY_LEN(secret_words))) {
+        return NAMES_SECRET;
+    }
+    if (ends_with_any(name, len, token_ends, ARRAY_LEN(token_ends)) ||
+        is_any(name, len, token_words, ARRAY_LEN(token_words))) {
+        return NAMES_TOKEN;
+    }
+    return ends_with(name, len, "_key") || ends_with(name, len, "-key") ? NAMES_KEY
+                                                                        : NAMES_NOTHING;
+}
+
+enum naming secret_naming(const char *name, size_t len) {
+    enum naming kind = naming_of(name, len);
+    size_t bare = kind ? 0 : without_neutral(name, len);
+    return bare && bare < len ? naming_of(name, bare) : kind;
+}
+
+static bool begins_line(const char *s, size_t at) {
+    size_t i = at;
+    while (i > 0 && at - i < 24 && (s[i - 1] == ' ' || s[i - 1] == '\t')) {
+        i--;
+    }
+    return secret_begins_line(s, i) || (i >= 6 && memcmp(s + i - 6, "export", 6) == 0);
+}
+
+/* Most words have no sign behind them, and need not be looked up. */
+static bool may_name(const char *s, size_t len, const struct name *name) {
+    size_t i = name->end;
+    while (i < len && s[i] && strchr("\\\"'`] \t", s[i]) && i - name->end < 12) {
+        i++;
+    }
+    bool quoted = i > name->end && s[name->end] != ' ' && s[name->end] != '\t';
+    bool line = secret_newline(s, len, name->end) > 0;
+    return name->is_flag || quoted || line || (i < len && s[i] && strchr("=:>,", s[i]));
+}
+
+static bool name_at(const char *s, size_t len, size_t at, struct name *ret) {
+    size_t most = len - at > MAX_NAME + 1 ? at + MAX_NAME + 1 : len;
+    size_t n = secret_run(SECRET_WORD, s, most, at);
+    size_t begin = at;
+    ret->is_flag = n > 2 && s[at] == '-' && s[at + 1] == '-' && s[at + 2] != '-';
+    begin += ret->is_flag ? 2 : 0;
+    if (n < 3 || n > MAX_NAME) {
+        return false;
+    }
+    ret->start = begin;
+    ret->end = at + n;
+    if (!may_name(s, len, ret)) {
+        return false;
+    }
+    ret->kind = secret_naming(s + begin, ret->end - begin);
+    ret->is_upper = true;
+    ret->is_element = at > 0 && s[at - 1] == '<';
+    ret->is_header = memchr(s + begin, '-', ret->end - begin) != NULL;
+    for (size_t i = begin; i < ret->end; i++) {
+        ret->is_upper = ret->is_upper && !islower((unsigned char)s[i]);
+    }
+    if (!ret->kind && ret->end - begin == 3 && memcmp(s + begin, "key", 3) == 0) {
+        size_t from = at > 160 ? at - 160 : 0; /* {"username": …, "key": …} */
+        ret->kind =
+            memmem(s + from, at - from, "username", 8) ? NAMES_TOKEN : NAMES_NOTHING;
+    }
+    ret->begins_line = ret->kind && begins_line(s, at);
+    return ret->kind != NAMES_NOTHING;
+}
+
+/* --- values --- */
+
+struct value {
+    size_t start, end;
+    char quote; /* or 0 */
+    bool tight; /* NAME=value: no blank around the sign */
+    char sign;  /* '=', ':' or ' ' */
+    bool ends_line;
+};
+
+/* Behind backslashes and a quote, if there is one. */
+static size_t skip_quote(const char *s, size_t len, size_t at, char *ret_quote) {
+    size_t i = at;
+    while (i < len && s[i] == '\\' && i - at < 8) {
+        i++;
+    }
+    bool quote = i < len && (s[i] == '"' || s[i] == '\'' || s[i] == '`');
+    *ret_quote = quote ? s[i] : 0;
+    return quote ? i + 1 : at;
+}
+
+static size_t value_end(const char *s, size_t len, size_t at, char quote, bool escaped) {
+    size_t i = at, stop = len - at < MAX_VALUE ? len : at + MAX_VALUE;
+    for (; i < stop && s[i] != '\n'; i++) {
+        if (quote && (s[i] == quote || (escaped && s[i] == '\\'))) {
+            break;
+        }
+        if (quote && s[i] == '\\' && i + 1 < stop) {
+            i++;
+        } else if (!quote && (isspace((unsigned char)s[i]) || !s[i] ||
+                              strchr("\"'`,;&|()[]{}<>\\", s[i]))) {
+            break;
+        }
+    }
+    return i < len ? i : len;
+}
+
+/* "NAME", "value"; name: NAME, value: …; name="NAME" value="…": the place of the sign
+ * before the value, or of the value when *ret_quoted. 0: none. */
+static size_t pair_behind(const char *s, size_t len, size_t at, bool *ret_quoted) {
+    size_t i = at, stop = len - at < 64 ? len : at + 64;
+    char quote;
+    while (i < stop && s[i] && (strchr(" \t,", s[i]) || secret_newline(s, stop, i))) {
+        i += secret_newline(s, stop, i) ? secret_newline(s, stop, i) : 1;
+    }
+    size_t word = skip_quote(s, stop, i, &quote);
+    *ret_quoted = quote && memchr(s + at, ',', i - at);
+    if (stop - word > 6 && strncasecmp(s + word, "value", 5) == 0) {
+        size_t sign = secret_blanks(s, stop, skip_quote(s, stop, word + 5, &quote));
+        if (sign < stop && (s[sign] == ':' || s[sign] == '=')) {
+            *ret_quoted = false;
+            return sign;
+        }
+    }
+    return *ret_quoted ? i : 0;
+}
+
+/* The sign between a name and its value; the place behind it, or 0. */
+static size_t sign_behind(const char *s, size_t len, const struct name *name,
+                          char *ret_sign) {
+    char quote;
+    size_t at = skip_quote(s, len, name->end, &quote);
+    at += at < len && s[at] == ']'; /* environ["KEY"] = … */
+    size_t sign = secret_blanks(s, len, at);
+    bool quoted;
+    size_t pair = pair_behind(s, len, at, &quoted);
+    *ret_sign = sign < len ? s[sign] : 0;
+    if (*ret_sign == '=' || *ret_sign == ':') {
+        sign++;
+        sign += sign < len && (s[sign] == '>' || (*ret_sign == ':' && s[sign] == '='));
+        return sign < len && s[sign] == '=' ? 0 : sign; /* no comparison */
+    }
+    if (*ret_sign == '>' && sign == name->end && name->is_element) {
+        return sign + 1;
+    }
+    size_t open = name->start;
+    while (open > 0 && strchr("\\\"'", s[open - 1])) {
+        open--;
+    }
+    bool argument = quote && open > 0 && s[open - 1] == '(';
+    if (pair && (quoted ? argument : quote || secret_newline(s, len, sign))) {
+        *ret_sign = ',';
+        return quoted ? pair : pair + 1;
+    }
+    bool flag = name->is_flag && sign > name->end;
+    *ret_sign = ' ';
+    return flag ? sign : 0;
+}
+
+/* password: |
+ *   the value */
+static size_t block_behind(const char *s, size_t len, size_t at) {
+    size_t i = at + (at < len && (s[at] == '|' || s[at] == '>'));
+    i += i > at && i < len && (s[i] == '-' || s[i] == '+');
+    return i > at && secret_newline(s, len, i)
+               ? secret_blanks(s, len, i + secret_newline(s, len, i))
+               : at;
+}
+
+/* Behind the rest of an unquoted value that stands alone on its line: NAME=a,b;c */
+static size_t whole_value(const char *s, size_t len, const struct value *v) {
+    size_t i = v->end, stop = len - v->start < MAX_VALUE ? len : v->start + MAX_VALUE;
+    while (i < stop && !isspace((unsigned char)s[i]) && !strchr("\"'`\\", s[i])) {
+        i++;
+    }
+    size_t behind = secret_blanks(s, len, i);
+    bool alone = behind >= len || secret_newline(s, len, behind);
+    return alone && i - v->end > 1 ? i : v->end;
+}
+
+static bool value_behind(const char *s, size_t len, const struct name *name,
+                         struct value *ret) {
+    size_t at = sign_behind(s, len, name, &ret->sign);
+    if (!at) {
+        return false;
+    }
+    bool upper = name->is_upper && ret->sign == ':';
+    if (upper && name->kind == NAMES_TOKEN && len - name->end > 1 &&
+        s[name->end] == ':' && s[name->end + 1] == ' ') {
+        return false; /* PASS: what a test says */
+    }
+    size_t from = block_behind(s, len, secret_blanks(s, len, at));
+    ret->tight = from == at && ret->sign != ' ' && s[at - 1] == ret->sign &&
+                 !isspace((unsigned char)s[at - 2]);
+    ret->start = skip_quote(s, len, from, &ret->quote);
+    ret->end = value_end(s, len, ret->start, ret->quote, ret->start > from + 1);
+    if (!ret->quote && name->begins_line && ret->end > ret->start && ret->end < len &&
+        s[ret->end] != '(') {
+        ret->end = whole_value(s, len, ret);
+    }
+    size_t behind = secret_blanks(s, len, ret->end);
+    ret->ends_line = behind >= len || secret_newline(s, len, behind);
+    bool element = ret->sign != '>' || secret_starts(s, len, ret->end, "</");
+    bool closes = ret->quote && isspace((unsigned char)s[ret->start]); /* 'NAME=' … */
+    return ret->end > ret->start && element && !closes;
+}
+
+/* connect(password=password): an argument's name and a variable. */
+static bool is_variable(const char *s, size_t len, const struct value *v) {
+    for (size_t i = v->start; i < v->end; i++) {
+        if (!islower((unsigned char)s[i]) && s[i] != '_' && s[i] != '.') {
+            return false;
+        }
+    }
+    return !v->quote && v->end < len && strchr("),(", s[v->end]);
+}
+
+/* user.password, default_password: a variable too. */
+static bool is_dotted(const char *s, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (!isalpha((unsigned char)s[i]) && s[i] != '_' && s[i] != '.') {
+            return false;
+        }
+    }
+    return memchr(s, '.', n) || memchr(s, '_', n);
+}
+
+static bool is_secret_value(const char *s, size_t len, const struct name *name,
+                            const struct value *v) {
+    const char *value = s + v->start;
+    size_t n = v->end - v->start;
+    struct secret_mix m = secret_mix(value, n);
+    bool called = !v->quote && v->end < len && s[v->end] == '(';
+    bool close =
+        v->quote || v->tight || (v->sign && strchr(" ,>", v->sign)) || name->is_header;
+    if (secret_is_example(value, n) || called) {
+        return false;
+    }
+    switch (name->kind) {
+    case NAMES_SECRET:
+        if (close) {
+            return n >= 3 && !is_variable(s, len, v);
+        }
+        /* "password: hunter2" in YAML, not "password: must be long" or code */
+        return (n >= 6 && v->ends_line && (v->sign == ':' || name->begins_line) &&
+                !is_dotted(value, n)) ||
+               (secret_is_odd(value, n) && n >= 6 && !is_dotted(value, n));
+    case NAMES_TOKEN:
+        return n >= (close ? 8 : 16) && !is_dotted(value, n) && (m.lower || m.upper) &&
+               (m.digit ||
+                (n >= 20 && m.lower && m.upper && !secret_is_words(value, n))) &&
+               !memchr(value, ' ', n);
+    case NAMES_KEY:
+        return (name->is_upper && n >= 12 && m.digit && (m.lower || m.upper) &&
+                !m.other) ||
+               (n >= 20 && m.lower && m.upper && m.digit && !m.other &&
+                !secret_is_words(value, n));
+    default:
+        return n > 0;
+    }
+}
+
+/* "Authorization: Bearer …": the scheme stays. */
+static void take_header(const char *s, size_t len, const struct value *v,
+                        struct secret *ret) {
+    size_t stop = v->start, scheme = secret_run(SECRET_ALNUM, s, len, v->start);
+    size_t at = v->start + scheme;
+    while (stop < len && s[stop] != '\n' && s[stop] != '"' && s[stop] != '\'' &&
+           s[stop] != '\\' && s[stop] != '`' && stop - v->start < MAX_VALUE) {
+        stop++;
+    }
+    bool has_scheme = scheme && at < stop && s[at] == ' ' && at + 1 < stop;
+    *ret = (struct secret){has_scheme ? at + 1 : v->start, stop, "<token>", false};
+}
+
+bool secret_named(const char *s, size_t len, size_t at, struct secret *ret) {
+    struct name name;
+    struct value v;
+    if (!name_at(s, len, at, &name) || !value_behind(s, len, &name, &v)) {
+        return false;
+    }
+    if (name.kind == NAMES_HEADER || name.kind == NAMES_COOKIE) {
+        bool header = v.sign == ':' || v.quote;
+        take_header(s, len, &v, ret);
+        if (name.kind == NAMES_COOKIE) {
+            ret->start = v.start;
+            ret->placeholder = "<cookie>";
+            header = header && memchr(s + v.start, '=', ret->end - v.start);
+        }
+        size_t n = ret->end - ret->start;
+        return header && n >= 6 && !isspace((unsigned char)s[ret->end - 1]) &&
+               !secret_is_example(s + ret->start, n);
+    }
+    *ret = (struct secret){v.start, v.end, "<secret>", false};
+    return is_secret_value(s, len, &name, &v);
+}
+
+/* host:5432:database:user:secret, as .pgpass holds it; s[at] begins a line. */
+bool secret_line(const char *s, size_t len, size_t at, struct secret *ret) {
+    size_t colon[5] = {0}, count = 0, i = at, stop = len - at < 512 ? len : at + 512;
+    for (; i < stop && !isspace((unsigned char)s[i]) && s[i]; i++) {
+        if (s[i] == '\\' && i + 1 < stop) {
+            i++;
+        } else if (s[i] == ':' && count < 5) {
+            colon[count++] = i;
+        } else if (strchr("/()[]{}\"'`,;=<>", s[i]) && count < 4) {
+            return false;
+        }
+    }
+    if (count != 4 || colon[0] == at || colon[2] == colon[1] + 1 || i - colon[3] < 4) {
+        return false;
+    }
+    size_t digits = colon[0] + 1;
+    while (digits < colon[1] && isdigit((unsigned char)s[digits])) {
+        digits++;
+    }
+    bool any = s[colon[0] + 1] == '*' && colon[1] == colon[0] + 2;
+    bool port = digits == colon[1] && colon[1] - colon[0] > 3;
+    bool number = isdigit((unsigned char)s[colon[1] + 1]); /* file:120:7:error:text */
+    *ret = (struct secret){colon[3] + 1, i, "<secret>", false};
+    return (any || port) && !number && !secret_is_example(s + ret->start, i - ret->start);
+}
