@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "skills/check/skill_check.h"
+#include "skills/traces/redaction.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -167,6 +168,25 @@ bool generate_is_over(const struct generating *g) {
 
 /* --- checking --- */
 
+static char *redacted(const struct generating *g, const char *text) {
+    struct buf out = BUF_INIT(SKILL_MAX_TEXT);
+    redaction_apply(g->material.redaction, &out, text, strlen(text));
+    return buf_detach(&out);
+}
+
+/* Its pieces are without secrets; side by side they may say more than each alone. */
+static void redact_draft(struct generating *g) {
+    const char *path;
+    json_t *text;
+    char *clean = redacted(g, g->draft.text);
+    free(g->draft.text);
+    g->draft.text = clean;
+    json_object_foreach(g->draft.files, path, text) {
+        autofree char *file = redacted(g, json_string_value(text));
+        json_string_set(text, file);
+    }
+}
+
 static void write_builtin(struct generating *g) {
     struct material *m = &g->material;
     const struct builtin_request q = {
@@ -180,6 +200,7 @@ static void write_builtin(struct generating *g) {
     };
     skill_draft_finish(&g->draft);
     builtin_write(&g->draft, &q);
+    redact_draft(g);
 }
 
 static void stage_draft(struct generating *g) {

@@ -418,7 +418,7 @@ static bool scan_next(struct scan *x, struct secret *ret) {
 /* A secret that is nobody's word is hidden wherever it stands. */
 static void learn_secret(struct redaction *r, const char *s, size_t n) {
     if (n >= MIN_LEARNT && n <= MAX_LEARNT && !memchr(s, '\n', n) &&
-        secret_is_odd(s, n)) {
+        !memchr(s, '\0', n) && secret_is_odd(s, n)) {
         add_literal(r, s, n, "<secret>", false);
     }
 }

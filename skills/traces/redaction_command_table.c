@@ -75,7 +75,7 @@ const struct secret_command secret_commands[] = {
     {"kaggle", "set", "-v"},
     {"setx setenv env", "", "?"},
     {"s3cmd", "", "--secret_key --access_key"},
-    {"mc", "alias", "3 4 5"},
+    {"mc", "alias", "4 5"},
     {"mc", "host", "4 5"},
     {"gcloud", "secrets", "<"},
     {"vercel", "", "-t"},

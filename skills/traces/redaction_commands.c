@@ -204,7 +204,8 @@ static void add_value(struct finding *f, const struct take *t, size_t start, siz
         }
     } else if (t->prefix) {
         if (secret_starts(s, v.end, v.start, "pass:") ||
-            strncmp(s + v.start, t->prefix, t->prefix_len) == 0) {
+            (v.end - v.start >= t->prefix_len &&
+             memcmp(s + v.start, t->prefix, t->prefix_len) == 0)) {
             add(f, v.start + t->prefix_len, v.end);
         }
     } else {
@@ -465,6 +466,12 @@ static size_t take_all(struct finding *f, const char *takes, size_t i, size_t nu
     return used;
 }
 
+/* An option, or <FILE; <secret> is what stands for an argument. */
+static bool is_redirection(const struct words *w, size_t i) {
+    char begin = w->s[w->list[i].start], end = w->s[w->list[i].end - 1];
+    return begin == '-' || begin == '>' || (begin == '<' && end != '>');
+}
+
 static void take_command(struct finding *f, const struct secret_command *c) {
     size_t first, number = 0;
     struct take input;
@@ -473,8 +480,7 @@ static void take_command(struct finding *f, const struct secret_command *c) {
     }
     for (size_t i = 0; i < f->w->count;) {
         size_t used = take_all(f, c->takes, i, 0);
-        char begin = f->w->s[f->w->list[i].start];
-        if (!used && i >= first && begin != '-' && begin != '<' && begin != '>') {
+        if (!used && i >= first && !is_redirection(f->w, i)) {
             take_all(f, c->takes, i, ++number);
         }
         i += used ? used : 1;

@@ -266,7 +266,8 @@ static size_t sign_behind(const char *s, size_t len, const struct name *name,
         return sign + 1;
     }
     size_t open = name->start;
-    while (open > 0 && strchr("\\\"'", s[open - 1])) {
+    while (open > 0 && name->start - open < 8 && s[open - 1] &&
+           strchr("\\\"'", s[open - 1])) {
         open--;
     }
     bool argument = quote && open > 0 && s[open - 1] == '(';
@@ -355,7 +356,8 @@ static bool is_secret_value(const char *s, size_t len, const struct name *name,
     bool called = !v->quote && v->end < len && s[v->end] == '(';
     bool close =
         v->quote || v->tight || (v->sign && strchr(" ,>", v->sign)) || name->is_header;
-    if (secret_is_example(value, n) || called) {
+    bool code = v->quote == '`' && memchr(value, '(', n);
+    if (secret_is_example(value, n) || called || code) {
         return false;
     }
     switch (name->kind) {

@@ -178,7 +178,7 @@ static bool is_letter(char c) {
 }
 
 static size_t noun_at(const char *s, size_t len, size_t at, enum strength *ret) {
-    for (size_t i = 0; i < ARRAY_LEN(nouns); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(nouns) && !(at > 0 && s[at - 1] == '<'); i++) {
         if (tolower((unsigned char)s[at]) != (unsigned char)nouns[i].noun[0]) {
             continue;
         }
@@ -305,6 +305,14 @@ static bool is_name(const char *s, size_t n) {
                       n - (tolower((unsigned char)s[0]) == 'v' ? 1 : 2)));
 }
 
+static bool has_brackets(const char *s, size_t n) {
+    size_t i = 0;
+    while (i < n && s[i] && !strchr("()[]{}*", s[i])) {
+        i++;
+    }
+    return i < n;
+}
+
 static bool is_value(const char *s, size_t len, const struct said *v,
                      enum strength strength, bool linked) {
     const char *word = s + v->start;
@@ -316,8 +324,7 @@ static bool is_value(const char *s, size_t len, const struct said *v,
     struct secret_mix m = secret_mix(word, n);
     bool odd = secret_is_odd(word, n) && !is_name(word, n);
     if (strength == WEAK) {
-        return odd && m.digit && n >= 8 && (linked || n >= 16) &&
-               strcspn(word, "()[]{}*") >= n;
+        return odd && m.digit && n >= 8 && (linked || n >= 16) && !has_brackets(word, n);
     }
     if (!linked) {
         return odd && n >= 6 && (m.digit || m.other);
@@ -393,9 +400,11 @@ static bool said_behind(const char *s, size_t len, size_t at, enum strength stre
     size_t stop = len - at < MAX_FILLER ? len : at + MAX_FILLER;
     bool begins = true, linked = false;
     struct said v;
-    for (size_t i = at; i < stop && s[i] != '\n' && !strchr("!?;", s[i]);) {
+    for (size_t i = at;
+         i < stop && !secret_newline(s, len, i) && !strchr("!?;,{}", s[i]);) {
         size_t n = link_at(s, len, i, begins);
-        bool gap = !n && (linked ? begins : i == at && s[i] == ' ');
+        bool again = linked && strength == STRONG;
+        bool gap = !n && (again ? begins : !linked && i == at && s[i] == ' ');
         size_t value = n || gap ? skip_markup(s, len, i + n) : i;
         if ((n || gap) && value < len && s[value] != '\n' &&
             value_at(s, len, value, &v)) {

@@ -111,6 +111,7 @@ bool secret_random(const char *s, size_t len, size_t at, bool told, struct secre
         end++;
     }
     bool name = end + 1 < len && s[end] == '.' && isalnum((unsigned char)s[end + 1]);
+    told = told && !(at > 0 && s[at - 1] == '='); /* the name spoke already */
     bool escaped = at >= 2 && s[at - 2] == '\\' && s[at - 1] == 'n';
     bool blob = is_blob(s, len, at, n) || (escaped && n >= 60);
     if (n < MIN_TOLD || n > MAX_TOLD || name || blob || is_known(s, at, n)) {

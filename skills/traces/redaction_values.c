@@ -91,6 +91,7 @@ bool secret_is_example(const char *s, size_t n) {
         "int",     "bool",     "optional", "self",  "process",   "os",      "input",
         "getpass", "required", "nil",      "any",   "bytes",     "redacted"};
     size_t word = 0, filler = 0;
+    for (; n > 1 && s[0] == '\\'; s++, n--) {} /* in JSON, in a pattern */
     while (word < n && (isalnum((unsigned char)s[word]) || s[word] == '_')) {
         word++;
     }

@@ -1,10 +1,8 @@
 /* A file of any format, read whole: its events keep what trace.h promises of them, and
- * commands and redaction end within their text. */
-#include "base/buf.h"
+ * commands end within their text. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "skills/traces/redaction.h"
 #include "skills/traces/trace.h"
 #include "skills/traces/trace_shell.h"
 
@@ -57,18 +55,9 @@ static void check_event(const struct trace *t, size_t i) {
     }
 }
 
-static void check_redaction(const char *s, size_t len) {
-    static struct redaction *r;
-    r = r ? r : redaction_new(NULL);
-    autobuf once = BUF_INIT(64 << 20);
-    redaction_apply(r, &once, s, len);
-    check(!once.full);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct trace t;
     struct err err = {0};
-    check_redaction((const char *)data, size);
     if (trace_read_text(&t, "fuzz", (const char *)data, size, &err) < 0) {
         check(err.msg[0]);
         return 0;
