@@ -9,8 +9,10 @@
 #include "gpu/editor/check_draft.h"
 #include "gpu/editor/check_lens.h"
 #include "gpu/editor/check_members.h"
+#include "gpu/source/kernel_parameters.h"
 #include "gpu/spec/check_case.h"
 #include "gpu/spec/rounded_args.h"
+#include "gpu/validate/argument_order.h"
 #include "gpu/validate/kernel_validate.h"
 #include "protocol/finding.h"
 #include "protocol/operation.h"
@@ -206,8 +208,22 @@ static const struct kernel_place *kernel_named(const struct host_code *code,
     return !name && code->kernel_count == 1 ? code->kernels : NULL;
 }
 
-static void judge_launch(struct judge *j, const struct spec_launch *launch,
+static void judge_order(struct judge *j, const struct check_spec *spec, size_t i,
+                        const char *text, const struct kernel_place *kernel) {
+    char path[64];
+    autojson *names =
+        kernel_parameter_names(text + kernel->end, kernel->signature_end - kernel->end);
+    autofree char *words = argument_order_words(spec, i, names);
+    snprintf(path, sizeof path, "%sargs", spec->launches[i].at);
+    if (words) {
+        tell_at(j, FINDING_WARNING, "argument_order",
+                json_places_find(&j->places, path, strlen(path), NULL), true, words);
+    }
+}
+
+static void judge_launch(struct judge *j, const struct check_spec *spec, size_t i,
                          const char *text, const struct host_code *code) {
+    const struct spec_launch *launch = &spec->launches[i];
     struct draft_param params[DRAFT_MAX_PARAMS];
     const struct kernel_place *kernel = kernel_named(code, launch->kernel);
     char path[64];
@@ -231,6 +247,9 @@ static void judge_launch(struct judge *j, const struct spec_launch *launch,
         tell_at(j, FINDING_WARNING, "argument_count",
                 json_places_find(&j->places, path, strlen(path), NULL), true, message);
     }
+    if (count >= 0) {
+        judge_order(j, spec, i, text, kernel);
+    }
 }
 
 /* Macros may hide kernels and parameters from the scan, so these are warnings. */
@@ -244,7 +263,7 @@ static void judge_source(struct judge *j, const struct check_spec *spec,
     struct host_code code = {0};
     host_code_scan(text.data, text.len, &code);
     for (size_t i = 0; i < spec->launch_count && code.kernel_count; i++) {
-        judge_launch(j, &spec->launches[i], text.data, &code);
+        judge_launch(j, spec, i, text.data, &code);
     }
     host_code_finish(&code);
 }

@@ -37,6 +37,9 @@ static void set_place(json_t *json, const struct kernel_spot *spot) {
     json_object_set_new(json, "file", json_clean_z(spot->file->display));
     json_object_set_new(json, "line", json_integer(spot->span.line));
     json_object_set_new(json, "column", json_integer(spot->span.column));
+    if (spot->parameters) {
+        json_object_set(json, "parameters", spot->parameters);
+    }
 }
 
 /* Spills are in no attribute: only ptxas's log tells them. */

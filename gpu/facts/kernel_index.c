@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/lines.h"
 #include "gpu/source/host_code.h"
+#include "gpu/source/kernel_parameters.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -20,7 +21,10 @@ struct kernel_index {
 };
 
 static void add_spot(struct kernel_index *index, const struct source_file *file,
-                     const struct kernel_place *place, const struct lines *lines) {
+                     const char *text, const struct kernel_place *place,
+                     const struct lines *lines) {
+    size_t list =
+        place->signature_end > place->end ? place->signature_end - place->end : 0;
     size_t line = lines_at(lines, place->offset);
     size_t column = place->offset - lines->starts[line];
     index->spots = xreallocarray(index->spots, index->count + 1, sizeof *index->spots);
@@ -29,6 +33,7 @@ static void add_spot(struct kernel_index *index, const struct source_file *file,
         .file = file,
         .span = {(int)line + 1, (int)column + 1, (int)line + 1,
                  (int)(column + place->end - place->offset) + 1},
+        .parameters = kernel_parameter_names(text + place->end, list),
     };
 }
 
@@ -42,7 +47,7 @@ static void add_file(struct kernel_index *index, const struct source_file *file)
     host_code_scan(text, file->len, &code);
     lines_init(&lines, text, file->len);
     for (size_t i = 0; i < code.kernel_count && index->count < MAX_SPOTS; i++) {
-        add_spot(index, file, &code.kernels[i], &lines);
+        add_spot(index, file, text, &code.kernels[i], &lines);
     }
     lines_finish(&lines);
     host_code_finish(&code);
@@ -62,6 +67,7 @@ void kernel_index_free(struct kernel_index *index) {
     }
     for (size_t i = 0; i < index->count; i++) {
         free(index->spots[i].name);
+        json_decref(index->spots[i].parameters);
     }
     free(index->spots);
     free(index);

@@ -7,6 +7,7 @@ struct kernel_spot {
     char *name;                     /* qualified, without template arguments */
     const struct source_file *file; /* borrowed from the source set */
     struct finding_span span;       /* of the name */
+    json_t *parameters; /* their names (kernel_parameters.h), owned; NULL: not known */
 };
 
 struct kernel_index;

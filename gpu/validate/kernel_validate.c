@@ -11,6 +11,7 @@
 #include "gpu/pool/pool.h"
 #include "gpu/run/validate_result.h"
 #include "gpu/spec/check_case.h"
+#include "gpu/validate/argument_order.h"
 #include "gpu/validate/array_load.h"
 #include "gpu/validate/array_save.h"
 #include "gpu/validate/validate_maker.h"
@@ -217,6 +218,14 @@ static void save_end(struct kernel_validate *v) {
 
 /* --- the run's end --- */
 
+/* The answer is shared: its findings are copied. */
+static void note_argument_order(struct kernel_validate *v) {
+    json_t *findings = json_copy(json_object_get(v->result, "findings"));
+    argument_order_note(&v->asked.spec, json_object_get(v->kernel.result, "kernels"),
+                        findings);
+    json_object_set_new(v->result, "findings", findings);
+}
+
 /* The worker's phases behind the compiler's. */
 static void tell_phases(struct kernel_validate *v) {
     json_t *all = json_array();
@@ -253,6 +262,7 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
             v->save ? json_deep_copy(answer) : json_copy((json_t *)(uintptr_t)answer);
         json_object_set_new(v->result, "worker", pool_job_worker(job));
         json_object_set(v->result, "check", v->kernel.result);
+        note_argument_order(v);
         judge_warnings(v);
         tell_phases(v);
         save_end(v);

@@ -112,6 +112,14 @@ def warnings_are_told_and_strict_fails_on_them(room):
     holds(out, r"^fail: 1 warning, and strict allows none, ")
 
 
+def arguments_in_another_order_are_told(room):
+    room.kernel("swapped", GOOD.replace("int n)", "int n, int m)"), sizes=[{"n": 64, "m": 3}],
+                args=SPEC["args"][:2] + [{"name": "m", "type": "int32", "value": "m"}, SPEC["args"][2]])
+    code, out, _ = room.validate("swapped.cu")
+    same(code, 1)
+    holds(out, r"warning: the arguments are called \(y, x, m, n\), the kernel's parameters \(y, x, n, m\)")
+
+
 def a_large_relative_error_that_passes_is_explained(room):
     room.kernel("tiny", GOOD, args=SPEC["args"][:1] + [dict(SPEC["args"][1], init={"values": [0, 0, 0, 50]})] + SPEC["args"][2:],
                 expect={"expression": {"y": "x[i] * 0.5 + (i == 1 ? 1e-6 : 0)"}})
@@ -228,7 +236,7 @@ TESTS = [a_right_kernel_is_status_0, wrong_elements_have_bars_and_a_seed_that_re
          a_kernel_that_does_not_end_is_a_timeout, what_cannot_be_asked_is_status_2,
          what_a_gpu_measures_has_lines_and_bars,
          what_nobody_judges_is_status_1, warnings_are_told_and_strict_fails_on_them,
-         a_large_relative_error_that_passes_is_explained]
+         arguments_in_another_order_are_told, a_large_relative_error_that_passes_is_explained]
 
 
 def main():

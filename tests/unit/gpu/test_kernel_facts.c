@@ -81,7 +81,8 @@ Test(kernel_facts, joins_cubin_and_log) {
     cr_expect(eq(
         str, framed,
         "{\"name\":\"framed\",\"symbol\":\"_Z6framedPii\",\"file\":\"k.cu\","
-        "\"line\":6,\"column\":17,\"registers\":32,\"spill_store_bytes\":8,"
+        "\"line\":6,\"column\":17,\"parameters\":[\"x\",\"n\"],\"registers\":32,"
+        "\"spill_store_bytes\":8,"
         "\"spill_load_bytes\":12,\"stack_bytes\":400,\"static_shared_bytes\":0,"
         "\"barriers\":0,\"param_bytes\":12,\"max_threads\":1024,\"code_bytes\":3968}"));
     cr_expect(json_object_get(json_array_get(kernels, 0), "spill_store_bytes") == NULL);

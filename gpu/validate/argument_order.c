@@ -1,0 +1,98 @@
+#include "gpu/validate/argument_order.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "gpu/check/kernel_entries.h"
+#include "protocol/finding.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* "" of what a worker made up. */
+static const char *name_at(const json_t *names, size_t i) {
+    const char *name = json_string_value(json_array_get(names, i));
+    return name ? name : "";
+}
+
+static size_t place_in_names(const json_t *names, const char *name) {
+    size_t i = 0;
+    while (*name && i < json_array_size(names) && strcmp(name_at(names, i), name) != 0) {
+        i++;
+    }
+    return *name && i < json_array_size(names) ? i : SIZE_MAX;
+}
+
+static bool is_argument(const struct spec_launch *launch, const char *name) {
+    for (size_t i = 0; i < launch->arg_count; i++) {
+        if (!strcmp(launch->args[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The names that both have stand at the same places, and not each at its own. */
+static bool is_permuted(const struct spec_launch *launch, const json_t *names) {
+    bool moved = false;
+    for (size_t i = 0; i < launch->arg_count; i++) {
+        size_t at = place_in_names(names, launch->args[i].name);
+        if (at == SIZE_MAX) {
+            continue;
+        }
+        if (!is_argument(launch, name_at(names, i))) {
+            return false;
+        }
+        moved |= at != i;
+    }
+    return moved && launch->arg_count == json_array_size(names);
+}
+
+static bool same_kernel(const struct spec_launch *a, const struct spec_launch *b) {
+    return !strcmp(a->kernel ? a->kernel : "", b->kernel ? b->kernel : "");
+}
+
+/* Of all launches of a kernel the first speaks. */
+static bool is_first_and_alike(const struct check_spec *spec, size_t i,
+                               const json_t *names) {
+    for (size_t k = 0; k < spec->launch_count; k++) {
+        bool same = same_kernel(&spec->launches[k], &spec->launches[i]);
+        if (same && (k < i || !is_permuted(&spec->launches[k], names))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+char *argument_order_words(const struct check_spec *spec, size_t i, const json_t *names) {
+    const struct spec_launch *launch = &spec->launches[i];
+    autobuf given = BUF_INIT(16384), wanted = BUF_INIT(16384);
+    if (!json_array_size(names) || launch->arg_count != json_array_size(names) ||
+        !is_first_and_alike(spec, i, names)) {
+        return NULL;
+    }
+    for (size_t k = 0; k < launch->arg_count; k++) {
+        buf_addf(&given, "%s%.64s", k ? ", " : "", launch->args[k].name);
+        buf_addf(&wanted, "%s%.64s", k ? ", " : "", name_at(names, k));
+    }
+    return xasprintf("the arguments are called (%s), the kernel's parameters (%s): they "
+                     "are passed in the order of the list, whatever they are called",
+                     given.data, wanted.data);
+}
+
+void argument_order_note(const struct check_spec *spec, const json_t *kernels,
+                         json_t *findings) {
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        size_t matches;
+        const json_t *kernel =
+            kernel_entry_find(kernels, spec->launches[i].kernel, &matches);
+        autofree char *words =
+            argument_order_words(spec, i, json_object_get(kernel, "parameters"));
+        int line = (int)json_get_integer(kernel, "line", 0);
+        const struct finding_span span = {.line = line};
+        if (words) {
+            json_array_append_new(
+                findings, finding_new("run", "argument_order", FINDING_WARNING, words,
+                                      json_get_string(kernel, "file", NULL), &span));
+        }
+    }
+}
