@@ -6,6 +6,7 @@
 const struct secret_command secret_commands[] = {
     /* what prints into a pipe: secret when the next command reads secrets there */
     {"echo printf print yes write-output", "", "|"},
+    {"cat", "", "|<"},
     /* logins and users of this machine */
     {"sudo doas", "", "<-S <--stdin"},
     {"su kinit cryptsetup login", "", "<"},
@@ -20,12 +21,13 @@ const struct secret_command secret_commands[] = {
     {"xfreerdp xfreerdp3 wfreerdp", "", "/p --pass"},
     {"rdesktop ipmitool", "", "-p -P"},
     {"vncpasswd", "", "<"},
+    {"send", "", "1r"},
     {"nmcli", "", "password wifi-sec.psk 802-11-wireless-security.psk"},
     {"wpa_passphrase", "", "2"},
     {"iwconfig", "", "key"},
     {"security", "", "-w -p -k"},
     {"secret-tool pass", "", "<"},
-    {"mkpasswd", "", "1 <"},
+    {"mkpasswd", "", "!-m !-S $ <"},
     {"htpasswd", "", "$ <-i"},
     {"htdigest", "", "<"},
     {"runas", "", "/pass"},

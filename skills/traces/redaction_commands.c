@@ -10,6 +10,7 @@
 #define MAX_NAME 24u
 #define MAX_NAMES 512u
 #define MAX_STAGES 4u /* of a pipe, behind what prints into it */
+#define MAX_LINES 2u  /* ends of lines within double quotes */
 #define MAX_BODY 4u   /* lines of a here-document */
 
 /* --- words --- */
@@ -55,7 +56,9 @@ static size_t nested_quote(const struct words *w, size_t at) {
 static size_t quoted_end(const struct words *w, size_t at, size_t n,
                          struct secret_quote q, size_t stop) {
     bool nested = n > 3 && w->s[at] == '\'';
-    for (size_t i = at + n; i < stop && w->s[i] != '\n';) {
+    size_t lines = q.mark == '"' && !nested ? MAX_LINES : 0;
+    for (size_t i = at + n; i < stop && (w->s[i] != '\n' || lines > 0);) {
+        lines -= w->s[i] == '\n';
         struct secret_quote here;
         size_t m = quote_at(w->s, stop, i, &here);
         if (nested ? nested_quote(w, i) > 0 : (m > 0 && quote_is(here, q))) {
@@ -429,9 +432,12 @@ static void take_argument(struct finding *f, const struct take *t, size_t i,
         }
     } else {
         bool quoted = w->s[start] == '\'' || w->s[start] == '"';
+        struct word v = bare(w, start, end);
+        bool ends_key = v.end > v.start + 4 && memcmp(w->s + v.end - 2, "\\r", 2) == 0;
         size_t wanted = (size_t)(t->text[0] - '0');
         bool all = t->sign == '+' && number > wanted;
-        if ((number == wanted || all) && (t->text[t->len - 1] != '\'' || quoted)) {
+        if ((number == wanted || all) && (t->text[t->len - 1] != '\'' || quoted) &&
+            (t->text[t->len - 1] != 'r' || ends_key)) {
             struct take plain = *t;
             plain.sign = t->sign == '+' ? 0 : t->sign;
             add_value(f, &plain, start, end);
@@ -519,16 +525,53 @@ static bool stage_reads(const struct words *w, size_t at, struct take *ret,
     return false;
 }
 
-static void take_printed(struct finding *f) {
+/* echo X > ~/.vault_pass: the file's name says what is in it. */
+static bool writes_secrets(const struct words *w) {
+    static const char *const says[] = {"pass", "pw", "secret", "token", "cred", "apikey"};
+    for (size_t i = 0; i < w->count; i++) {
+        bool redirects = w->s[w->list[i].start] == '>';
+        size_t file =
+            redirects && i + 1 < w->count && w->list[i].end - w->list[i].start < 3 ? i + 1
+                                                                                   : i;
+        const char *name = w->s + w->list[file].start;
+        size_t n = w->list[file].end - w->list[file].start;
+        for (size_t k = 0; redirects && k < ARRAY_LEN(says); k++) {
+            if (memmem(name, n, says[k], strlen(says[k]))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The '|' behind (echo X; echo X) too. */
+static size_t pipe_behind(const struct words *w) {
+    size_t i = w->end, stop = w->len - i < 160 ? w->len : i + 160;
+    if (i >= w->len || !strchr(";)", w->s[i]) || !w->s[i]) {
+        return i;
+    }
+    while (i < stop && w->s[i] != ')' && w->s[i] != '\n' && w->s[i] != '|') {
+        i++;
+    }
+    return i < stop && w->s[i] == ')' ? secret_blanks(w->s, stop, i + 1) : w->end;
+}
+
+static void take_printed(struct finding *f, bool here_alone) {
     const struct words *w = f->w;
     struct take t;
-    size_t end = w->end;
-    bool reads = false;
+    struct take plain = {0};
+    size_t end = pipe_behind(w);
+    bool reads = !here_alone && writes_secrets(w);
+    t = plain;
     for (size_t i = 0; i < MAX_STAGES && !reads && end < w->len && w->s[end] == '|';
          i++) {
         reads = stage_reads(w, end + 1, &t, &end);
     }
-    for (size_t i = 0; reads && i < w->count; i++) {
+    if (reads) {
+        take_input(f, &t);
+    }
+    for (size_t i = 0;
+         reads && !here_alone && i < w->count && w->s[w->list[i].start] != '>'; i++) {
         struct word v = bare(w, w->list[i].start, w->list[i].end);
         bool format = memchr(w->s + v.start, '%', v.end - v.start) != NULL;
         if (w->s[v.start] != '-' && !(format && i + 1 < w->count)) {
@@ -556,7 +599,7 @@ size_t secrets_of_command(const char *s, size_t len, size_t at,
     words_read(&words, at + n->len, n->command->takes[0] == '&');
     for (;; n++) {
         if (n->command->takes[0] == '|') {
-            take_printed(&f);
+            take_printed(&f, n->command->takes[1] == '<');
         } else {
             take_command(&f, n->command);
         }

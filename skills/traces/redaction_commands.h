@@ -25,7 +25,8 @@
  *   <, <:    what comes by standard input: a here-string, a here-document, or what the
  *            command before the pipe prints; of USER:SECRET the part behind the sign
  *   <--opt   the same where this word is among the arguments
- *   |        prints its arguments
+ *   1r       the first argument, when it ends with a key's "\\r"
+ *   | |<     prints its arguments; a here-document alone
  *   &        first: its words go on over the ends of lines */
 struct secret_command {
     const char *names, *word, *takes;

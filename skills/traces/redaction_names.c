@@ -68,7 +68,7 @@ static const char *const token_ends[] = {"token",
                                          "activation_key",
                                          "_psk"};
 /* The whole name. */
-static const char *const secret_words[] = {"psk", "pwd"};
+static const char *const secret_words[] = {"psk", "pwd", "pw", "mdp"};
 static const char *const token_words[] = {"auth", "pass", "jwt", "sas", "sig", "pat"};
 /* What may stand behind any of them. */
 static const char *const neutral_ends[] = {
@@ -166,7 +166,7 @@ static bool name_at(const char *s, size_t len, size_t at, struct name *ret) {
     size_t begin = at;
     ret->is_flag = n > 2 && s[at] == '-' && s[at + 1] == '-' && s[at + 2] != '-';
     begin += ret->is_flag ? 2 : 0;
-    if (n < 3 || n > MAX_NAME) {
+    if (n < 2 || n > MAX_NAME) {
         return false;
     }
     ret->start = begin;
@@ -174,14 +174,20 @@ static bool name_at(const char *s, size_t len, size_t at, struct name *ret) {
     if (!may_name(s, len, ret)) {
         return false;
     }
-    ret->kind = secret_naming(s + begin, ret->end - begin);
     ret->is_upper = true;
-    ret->is_element = at > 0 && s[at - 1] == '<';
-    ret->is_header = memchr(s + begin, '-', ret->end - begin) != NULL;
     for (size_t i = begin; i < ret->end; i++) {
         ret->is_upper = ret->is_upper && !islower((unsigned char)s[i]);
     }
-    if (!ret->kind && ret->end - begin == 3 && memcmp(s + begin, "key", 3) == 0) {
+    ret->kind = secret_naming(s + begin, ret->end - begin);
+    ret->is_element = at > 0 && s[at - 1] == '<';
+    ret->is_header = memchr(s + begin, '-', ret->end - begin) != NULL;
+    if (!ret->kind && n > 4 && ret->is_upper && ends_with(s + begin, n, "pass")) {
+        ret->kind = NAMES_TOKEN; /* SSHPASS */
+    }
+    if (!ret->kind && n == 3 && begin > 0 && memcmp(s + begin, "key", 3) == 0 &&
+        strchr("?&", s[begin - 1]) && s[begin - 1]) {
+        ret->kind = NAMES_TOKEN;
+    } else if (!ret->kind && ret->end - begin == 3 && memcmp(s + begin, "key", 3) == 0) {
         size_t from = at > 160 ? at - 160 : 0; /* {"username": …, "key": …} */
         ret->kind =
             memmem(s + from, at - from, "username", 8) ? NAMES_TOKEN : NAMES_NOTHING;
@@ -370,7 +376,8 @@ static bool is_secret_value(const char *s, size_t len, const struct name *name,
                 !is_dotted(value, n)) ||
                (secret_is_odd(value, n) && n >= 6 && !is_dotted(value, n));
     case NAMES_TOKEN:
-        return n >= (close ? 8 : 16) && !is_dotted(value, n) && (m.lower || m.upper) &&
+        return n >= (close || (v->ends_line && secret_is_odd(value, n)) ? 8 : 16) &&
+               !is_dotted(value, n) && (m.lower || m.upper) &&
                (m.digit ||
                 (n >= 20 && m.lower && m.upper && !secret_is_words(value, n))) &&
                !memchr(value, ' ', n);
@@ -397,10 +404,32 @@ static void take_header(const char *s, size_t len, const struct value *v,
     *ret = (struct secret){has_scheme ? at + 1 : v->start, stop, "<token>", false};
 }
 
+/* auth=("ann", "hunter2") */
+static bool tuple_at(const char *s, size_t len, const struct name *name,
+                     struct secret *ret) {
+    size_t i = name->end, stop = len - i < 160 ? len : i + 160, marks = 0, open = 0;
+    if (i + 1 >= len || memcmp(s + i, "=(", 2) != 0) {
+        return false;
+    }
+    for (; i < stop && s[i] != ')' && s[i] != '\n' && marks < 4; i++) {
+        if (s[i] == '"' || s[i] == '\'') {
+            open = ++marks == 3 ? i + 1 : open;
+        }
+    }
+    *ret = (struct secret){open, i - 1, "<secret>", false};
+    return marks == 4 && ret->end > open && !secret_is_example(s + open, ret->end - open);
+}
+
 bool secret_named(const char *s, size_t len, size_t at, struct secret *ret) {
     struct name name;
     struct value v;
-    if (!name_at(s, len, at, &name) || !value_behind(s, len, &name, &v)) {
+    if (!name_at(s, len, at, &name)) {
+        return false;
+    }
+    if (tuple_at(s, len, &name, ret)) {
+        return true;
+    }
+    if (!value_behind(s, len, &name, &v)) {
         return false;
     }
     if (name.kind == NAMES_HEADER || name.kind == NAMES_COOKIE) {

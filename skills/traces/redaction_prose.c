@@ -13,6 +13,7 @@
 #define MAX_WORD 256u
 
 enum strength {
+    WORDY,  /* key: as the next, and only behind a word */
     WEAK,   /* token, key: only what is odd, and long */
     STRONG, /* password: also a plain word */
     PAIR,   /* credentials: a name and a secret */
@@ -44,7 +45,10 @@ static const struct {
     {"\xe3\x83\x91\xe3\x82\xb9\xe3\x83\xaf\xe3\x83\xbc\xe3\x83\x89", STRONG},
     {"\xd0\xbf\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c", STRONG},
     {"\xeb\xb9\x84\xeb\xb0\x80\xeb\xb2\x88\xed\x98\xb8", STRONG},
-    {"pwd", WEAK},
+    {"pwd", STRONG},
+    {"pw", STRONG},
+    {"mdp", STRONG},
+    {"key", WORDY},
     {"secret", WEAK},
     {"token", WEAK},
     {"api key", WEAK},
@@ -78,7 +82,7 @@ static const struct {
 static const char *const links[] = {
     "is",       "was",    "are",  "be",  "to",   "ist", "lautet", "war",
     "sind",     "lauten", "auf",  "est", "sont", "es",  "son",    "\xc3\xa9",
-    "\xc3\xa8", "are:",   "with", "mit", "avec", "con"};
+    "\xc3\xa8", "are:",   "with", "mit", "from", "von", "avec",   "con"};
 static const char *const signs[] = {":",
                                     "=",
                                     "\xef\xbc\x9a",
@@ -227,9 +231,13 @@ static size_t mark_at(const char *s, size_t len, size_t at) {
                                         "\xe2\x80\x98",
                                         "\xe3\x80\x8c",
                                         "\xe2\x80\x9a"};
+    size_t slashes = 0; /* in JSON */
+    while (at + slashes < len && s[at + slashes] == '\\' && slashes < 8) {
+        slashes++;
+    }
     for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
-        if (secret_starts(s, len, at, marks[i])) {
-            return strlen(marks[i]);
+        if (secret_starts(s, len, at + slashes, marks[i])) {
+            return slashes + strlen(marks[i]);
         }
     }
     return 0;
@@ -252,6 +260,9 @@ static bool value_at(const char *s, size_t len, size_t at, struct said *ret) {
         i++;
     }
     *ret = (struct said){at + n, i, n ? s[at] : 0, false};
+    while (n && ret->end > ret->start && s[ret->end - 1] == '\\') {
+        ret->end--; /* of the quote */
+    }
     while (!n && ret->end > ret->start && strchr(".,:?", s[ret->end - 1])) {
         ret->end--; /* of the sentence */
     }
@@ -323,8 +334,9 @@ static bool is_value(const char *s, size_t len, const struct said *v,
     }
     struct secret_mix m = secret_mix(word, n);
     bool odd = secret_is_odd(word, n) && !is_name(word, n);
-    if (strength == WEAK) {
-        return odd && m.digit && n >= 8 && (linked || n >= 16) && !has_brackets(word, n);
+    if (strength <= WEAK) {
+        return odd && m.digit && n >= 8 && (linked || n >= 16) &&
+               !has_brackets(word, n) && (strength == WEAK || !secret_is_words(word, n));
     }
     if (!linked) {
         return odd && n >= 6 && (m.digit || m.other);
@@ -403,6 +415,7 @@ static bool said_behind(const char *s, size_t len, size_t at, enum strength stre
     for (size_t i = at;
          i < stop && !secret_newline(s, len, i) && !strchr("!?;,{}", s[i]);) {
         size_t n = link_at(s, len, i, begins);
+        n = strength == WORDY && n && !is_letter(s[i]) ? 0 : n;
         bool again = linked && strength == STRONG;
         bool gap = !n && (again ? begins : !linked && i == at && s[i] == ' ');
         size_t value = n || gap ? skip_markup(s, len, i + n) : i;

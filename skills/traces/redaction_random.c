@@ -96,6 +96,18 @@ static bool is_blob(const char *s, size_t len, size_t at, size_t n) {
     return (fills && (at == 0 || line < at)) || line - from >= 40;
 }
 
+/* X  # my token */
+static bool is_told_behind(const char *s, size_t len, size_t at) {
+    size_t i = secret_blanks(s, len, at), stop = len - i < 48 ? len : i + 48;
+    bool comment = i < stop && (s[i] == '#' || secret_starts(s, stop, i, "//"));
+    for (; comment && i < stop && s[i] != '\n'; i++) {
+        if (s[i - 1] == ' ' && secret_noun(s, len, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool secret_random(const char *s, size_t len, size_t at, bool told, struct secret *ret) {
     size_t end = at, slashes = 0;
     bool newline = at > 0 && s[at - 1] == '\\' && strchr("nrt", s[at]);
@@ -111,7 +123,8 @@ bool secret_random(const char *s, size_t len, size_t at, bool told, struct secre
         end++;
     }
     bool name = end + 1 < len && s[end] == '.' && isalnum((unsigned char)s[end + 1]);
-    told = told && !(at > 0 && s[at - 1] == '='); /* the name spoke already */
+    told = (told && !(at > 0 && s[at - 1] == '=')) || /* the name spoke already */
+           is_told_behind(s, len, end);
     bool escaped = at >= 2 && s[at - 2] == '\\' && s[at - 1] == 'n';
     bool blob = is_blob(s, len, at, n) || (escaped && n >= 60);
     if (n < MIN_TOLD || n > MAX_TOLD || name || blob || is_known(s, at, n)) {
