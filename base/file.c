@@ -62,7 +62,8 @@ static int read_open_file(int fd_given, const char *path, struct buf *out,
         return open_failed(err, path);
     }
     if (!S_ISREG(st.st_mode)) {
-        return err_set(err, -EINVAL, "%s: not a regular file", path);
+        return err_set(err, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL,
+                       "%s: not a regular file", path);
     }
     if (st.st_size > 0 && (uintmax_t)st.st_size > out->max - out->len) {
         return too_large(err, path, out->max);

@@ -39,6 +39,7 @@ int host_blanker_init(struct host_blanker *b, const char *text, size_t len, size
     declarations_read(&b->declarations, &b->tokens, &b->macros);
     b->goes = xcalloc(b->declarations.count + 1, sizeof *b->goes);
     b->tail_goes = xcalloc(b->declarations.count + 1, sizeof *b->tail_goes);
+    b->body_goes = xcalloc(b->declarations.count + 1, sizeof *b->body_goes);
     count_device_words(b);
     return 0;
 }
@@ -50,6 +51,7 @@ void host_blanker_finish(struct host_blanker *b) {
     free(b->goes);
     free(b->device_words);
     free(b->tail_goes);
+    free(b->body_goes);
     free(b->gone_types.list);
     free(b->gone_values.list);
     *b = (struct host_blanker){0};
@@ -64,7 +66,7 @@ static void token_text(const struct host_blanker *b, size_t i, char *out, size_t
     out[len] = '\0';
 }
 
-static bool is_gone(const struct host_blanker *b, const struct gone_names *names,
+static bool is_gone(const struct host_blanker *b, const struct name_set *names,
                     size_t i) {
     uint64_t name = names->count ? code_token_hash(&b->tokens, i) : 0;
     for (size_t k = 0; k < names->count; k++) {
@@ -77,19 +79,52 @@ static bool is_gone(const struct host_blanker *b, const struct gone_names *names
 
 #define GONE_MAX 256 /* names compared with each token: bounds the work */
 
-static void note_gone(struct host_blanker *b, struct gone_names *names, size_t token) {
+static void note_gone(struct host_blanker *b, struct name_set *names, size_t token) {
     if (token != 0 && names->count < GONE_MAX) {
         names->list = xreallocarray(names->list, names->count + 1, sizeof *names->list);
         names->list[names->count++] = code_token_hash(&b->tokens, token);
     }
 }
 
-static void note_gone_type(struct host_blanker *b, const struct declaration *d) {
-    enum code_word first = word_at(b, d->first);
-    if (first != WORD_USING && first != WORD_NAMESPACE) {
-        note_gone(b, &b->gone_types, d->name);
-    } else if (word_at(b, d->first + 2) == WORD_ASSIGN) { /* using NAME = …; */
-        note_gone(b, &b->gone_types, d->first + 1);
+/* "typedef int (*NAME)(int);": its name; 0 when it is none. */
+static size_t pointer_type_name(const struct host_blanker *b,
+                                const struct declaration *d) {
+    for (size_t i = d->first + 1; i + 3 < d->last; i++) {
+        if (word_at(b, i) == WORD_PAREN_OPEN && word_at(b, i + 1) == WORD_STAR &&
+            word_at(b, i + 2) == WORD_NAME && word_at(b, i + 3) == WORD_PAREN_CLOSE) {
+            return i + 2;
+        }
+    }
+    return 0;
+}
+
+/* The token of the name that a type or alias declares; 0 for other declarations, such as
+ * specializations: their template stays. */
+static size_t type_name(const struct host_blanker *b, const struct declaration *d) {
+    switch (word_at(b, d->first)) {
+    case WORD_NAMESPACE:
+        return 0;
+    case WORD_USING: /* using NAME = …; */
+        return word_at(b, d->first + 2) == WORD_ASSIGN ? d->first + 1 : 0;
+    case WORD_TYPEDEF: {
+        size_t name = pointer_type_name(b, d);
+        return name ? name : d->name;
+    }
+    default:
+        return word_at(b, d->name + 1) == WORD_LESS ? 0 : d->name;
+    }
+}
+
+/* What this file declares itself is not what went in another. */
+static void forget_own_types(struct host_blanker *b) {
+    struct name_set *gone = &b->macros.gone_types;
+    for (size_t i = 0; gone->count && i < b->declarations.count; i++) {
+        const struct declaration *d = &b->declarations.list[i];
+        bool type = d->kind == DECLARATION_CLASS || d->kind == DECLARATION_OTHER;
+        size_t name = type ? type_name(b, d) : 0;
+        if (name) {
+            name_set_remove(gone, code_token_hash(&b->tokens, name));
+        }
     }
 }
 
@@ -128,7 +163,7 @@ static bool is_host_name(const struct host_blanker *b, size_t i) {
            host_names_plain(name) ||
            (b->using_std && !qualifies && host_names_std(name) &&
             word_at(b, i + 1) != WORD_PAREN_OPEN) ||
-           is_gone(b, &b->gone_types, i);
+           is_gone(b, &b->gone_types, i) || is_gone(b, &b->macros.gone_types, i);
 }
 
 static bool names_host(const struct host_blanker *b, size_t from, size_t to) {
@@ -156,11 +191,14 @@ static bool has_unknown_space(const struct host_blanker *b, const struct declara
         "__volatile__",    "__const__",         "__extension__",    "__builtin_align__",
         "__nv_pure__",     "__block_size__",    "__int128_t__",
     };
-    size_t end = d->body ? d->body : d->last;
+    size_t end = d->name ? d->name : d->body ? d->body : d->last;
     for (size_t i = d->first; i < end; i++) {
         const struct code_token *t = &b->tokens.list[i];
-        if (t->word != WORD_ATTRIBUTE || t->end - t->start < 5 ||
-            memcmp(b->tokens.text + t->start, "__", 2) != 0 ||
+        if (t->word == WORD_LESS) {
+            i = code_angles_end(&b->tokens, i);
+        }
+        if (t->word != WORD_ATTRIBUTE || word_at(b, i + 1) == WORD_SCOPE ||
+            t->end - t->start < 5 || memcmp(b->tokens.text + t->start, "__", 2) != 0 ||
             memcmp(b->tokens.text + t->end - 2, "__", 2) != 0) {
             continue;
         }
@@ -210,11 +248,19 @@ static bool is_main(const struct host_blanker *b, const struct declaration *d) {
     return d->name && d->parent == SIZE_MAX && code_token_is(&b->tokens, d->name, "main");
 }
 
+static bool is_constructor(const struct host_blanker *b, const struct declaration *d) {
+    const struct declaration *in =
+        d->parent != SIZE_MAX ? &b->declarations.list[d->parent] : NULL;
+    return in && in->name && d->name &&
+           code_token_hash(&b->tokens, in->name) == code_token_hash(&b->tokens, d->name);
+}
+
 /* Is it kept for a decltype, where it names nothing of the host? "auto f(...) ->
  * false_type;" counts as a variable. */
 static bool is_asked(struct host_blanker *b, const struct declaration *d) {
     uint64_t name = d->name ? code_token_hash(&b->tokens, d->name) : 0;
-    if ((!b->macros.all_asked && (!name || !space_macros_asked(&b->macros, name))) ||
+    if ((!b->macros.all_asked &&
+         (!name || is_constructor(b, d) || !space_macros_asked(&b->macros, name))) ||
         names_host(b, d->first, d->last)) {
         return false;
     }
@@ -223,6 +269,16 @@ static bool is_asked(struct host_blanker *b, const struct declaration *d) {
     }
     b->needs_default_device = true;
     return true;
+}
+
+/* Of a function that a decltype alone asks for, its body goes, unless that says its type.
+ */
+static bool body_goes(const struct host_blanker *b, const struct declaration *d) {
+    bool says = b->macros.all_asked || d->has_constexpr;
+    for (size_t i = d->first; i < d->name && !says; i++) {
+        says = code_token_is(&b->tokens, i, "auto");
+    }
+    return !says && d->body;
 }
 
 /* Whether the class's member that token i names went, and no other of that name stays. */
@@ -272,7 +328,11 @@ static bool function_goes(struct host_blanker *b, size_t index) {
         b->needs_default_device = true;
         return false;
     }
-    return !is_asked(b, d) && !has_unknown_space(b, d) && !instantiates_kept(b, index);
+    if (is_asked(b, d)) {
+        b->body_goes[index] = body_goes(b, d);
+        return false;
+    }
+    return !has_unknown_space(b, d) && !instantiates_kept(b, index);
 }
 
 static bool is_lambda(const struct host_blanker *b, const struct declaration *d) {
@@ -284,13 +344,18 @@ static bool is_lambda(const struct host_blanker *b, const struct declaration *d)
     return false;
 }
 
-/* const auto x = f(3); where f went */
-static bool calls_gone(const struct host_blanker *b, const struct declaration *d) {
+/* "const auto x = f(3)", "const table t = {f}", where f went. */
+static bool needs_gone(const struct host_blanker *b, const struct declaration *d) {
+    bool value = false;
     for (size_t i = d->first; i < d->last; i++) {
-        if (word_at(b, i) == WORD_NAME && word_at(b, i + 1) == WORD_PAREN_OPEN &&
-            is_gone(b, &b->gone_values, i)) {
+        enum code_word before = value ? word_at(b, i - 1) : WORD_DOT;
+        bool names = word_at(b, i) == WORD_NAME && before != WORD_DOT &&
+                     before != WORD_ARROW && before != WORD_SCOPE;
+        if (names && is_gone(b, &b->gone_values, i)) {
             return true;
         }
+        value |= word_at(b, i) == WORD_ASSIGN || word_at(b, i) == WORD_BRACE_OPEN ||
+                 word_at(b, i) == WORD_PAREN_OPEN;
     }
     return false;
 }
@@ -314,18 +379,9 @@ static bool variable_goes(struct host_blanker *b, size_t index) {
     if (d->has_constexpr || (d->has_const && !d->const_pointer)) {
         b->needs_default_device |= is_lambda(b, d);
         return names_host(b, d->first, d->last) ||
-               (!d->has_constexpr && calls_gone(b, d));
+               (!d->has_constexpr && needs_gone(b, d));
     }
     return !is_asked(b, d) && !has_unknown_space(b, d);
-}
-
-/* "Type(float *x);" in the class Type looks like a macro's use. */
-static bool is_constructor(const struct host_blanker *b, const struct declaration *d) {
-    const struct declaration *in =
-        d->parent != SIZE_MAX ? &b->declarations.list[d->parent] : NULL;
-    return in && in->name && d->name == d->first &&
-           word_at(b, d->last) == WORD_SEMICOLON &&
-           code_token_hash(&b->tokens, in->name) == code_token_hash(&b->tokens, d->name);
 }
 
 static bool macro_goes(struct host_blanker *b, size_t index) {
@@ -334,7 +390,9 @@ static bool macro_goes(struct host_blanker *b, size_t index) {
     if (space.global || space.device || d->body_has_global) {
         return false;
     }
-    if (is_constructor(b, d)) {
+    /* "Type(float *x);" in the class Type looks like a macro's use */
+    if (d->name == d->first && word_at(b, d->last) == WORD_SEMICOLON &&
+        is_constructor(b, d)) {
         return function_goes(b, index);
     }
     char name[64];
@@ -365,7 +423,7 @@ static void close_class(struct host_blanker *b, const struct open_class *c) {
     const struct declaration *d = &b->declarations.list[c->declaration];
     if (c->tainted && !d->open && !has_device_words(b, d)) {
         b->goes[c->declaration] = true;
-        note_gone_type(b, d);
+        note_gone(b, &b->gone_types, type_name(b, d));
     }
 }
 
@@ -388,11 +446,12 @@ static bool judge_one(struct host_blanker *b, size_t index, struct open_class *i
             !has_device_words(b, d) &&
             (names_host(b, d->first, d->last) ||
              (word_at(b, d->first) == WORD_USING && /* using a::gone; */
+              word_at(b, d->first + 2) != WORD_ASSIGN &&
               word_at(b, d->last - 2) == WORD_SCOPE &&
               (is_gone(b, &b->gone_values, d->last - 1) ||
-               space_macros_gone(&b->macros, code_token_hash(&b->tokens, d->last - 1)))));
+               name_set_has(&b->macros.gone, code_token_hash(&b->tokens, d->last - 1)))));
         if (goes) {
-            note_gone_type(b, d);
+            note_gone(b, &b->gone_types, type_name(b, d));
         }
         return goes;
     case DECLARATION_MACRO:
@@ -426,6 +485,7 @@ static bool uses_host_namespace(const struct host_blanker *b,
 }
 
 void host_blanker_judge(struct host_blanker *b) {
+    forget_own_types(b);
     struct open_class *open = NULL;
     size_t depth = 0, cap = 0;
     for (size_t i = 0; i < b->declarations.count; i++) {
@@ -473,7 +533,18 @@ static bool has_kept_function(const struct host_blanker *b, uint64_t name) {
 void host_blanker_tell_gone(const struct host_blanker *b, struct space_macros *to) {
     for (size_t i = 0; i < b->gone_values.count; i++) {
         if (!has_kept_function(b, b->gone_values.list[i])) {
-            space_macros_add_gone(to, b->gone_values.list[i]);
+            name_set_add(&to->gone, b->gone_values.list[i]);
+        }
+    }
+}
+
+void host_blanker_tell_gone_types(const struct host_blanker *b, struct space_macros *to) {
+    for (size_t i = 0; i < b->declarations.count; i++) {
+        const struct declaration *d = &b->declarations.list[i];
+        bool type = d->kind == DECLARATION_CLASS || d->kind == DECLARATION_OTHER;
+        size_t name = type && b->goes[i] && d->parent == SIZE_MAX ? type_name(b, d) : 0;
+        if (name) {
+            name_set_add(&to->gone_types, code_token_hash(&b->tokens, name));
         }
     }
 }

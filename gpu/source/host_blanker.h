@@ -9,13 +9,11 @@ struct host_blanker {
     struct declarations declarations;
     bool *goes;      /* one for each declaration */
     bool *tail_goes; /* of a type that stays: the variables declared behind it */
+    bool *body_goes; /* of a function that stays */
     bool needs_default_device;
     bool using_std;         /* "using namespace std;" was seen */
     uint32_t *device_words; /* how many execution spaces stand before token i */
-    struct gone_names {
-        uint64_t *list; /* hashes */
-        size_t count;
-    } gone_types, gone_values; /* values: functions and variables */
+    struct name_set gone_types, gone_values; /* values: functions and variables */
 };
 
 /* known: macros of the other files, may be NULL. -E2BIG: too many tokens, leave it alone.
@@ -27,6 +25,8 @@ void host_blanker_finish(struct host_blanker *b);
 void host_blanker_judge(struct host_blanker *b);
 /* The functions and variables that went, for the files that include this one. */
 void host_blanker_tell_gone(const struct host_blanker *b, struct space_macros *to);
+/* Likewise the types, of namespaces alone. */
+void host_blanker_tell_gone_types(const struct host_blanker *b, struct space_macros *to);
 
 /* "ns::name" as written; freed by the caller. */
 char *host_qualified_name(const struct host_blanker *b, const struct declaration *d);

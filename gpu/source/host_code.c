@@ -10,6 +10,7 @@
 #include "gpu/source/host_lambdas.h"
 #include "gpu/source/host_macros.h"
 #include "gpu/source/host_names.h"
+#include "gpu/source/host_spelling.h"
 #include "gpu/source/source_set.h"
 
 #include <errno.h>
@@ -144,7 +145,7 @@ static void tell(const struct host_blanker *b, struct host_code *ret) {
     ret->needs_default_device = b->needs_default_device;
     for (size_t i = 0; i < b->declarations.count; i++) {
         const struct declaration *d = &b->declarations.list[i];
-        ret->leaves_code_out |= b->goes[i] || b->tail_goes[i];
+        ret->leaves_code_out |= b->goes[i] || b->tail_goes[i] || b->body_goes[i];
         ret->has_device_code |= is_device_code(b, i);
         if (d->kind != DECLARATION_FUNCTION || d->name == 0) {
             continue;
@@ -209,9 +210,12 @@ static void blank_tokens(const struct host_blanker *b, size_t first, size_t last
 static bool is_host_include(const struct host_blanker *b, size_t i, bool costly) {
     struct cuda_directive d;
     read_directive(b, i, &d);
-    bool host = strcmp(d.name, "include") == 0 && d.target &&
-                (host_names_header(d.target) || (costly && d.form == INCLUDE_ANGLED &&
-                                                 host_names_costly_header(d.target)));
+    bool brings =
+        b->macros.library_types && d.target && host_names_library_header(d.target);
+    bool host =
+        strcmp(d.name, "include") == 0 && d.target &&
+        ((host_names_header(d.target) && !brings) ||
+         (costly && d.form == INCLUDE_ANGLED && host_names_costly_header(d.target)));
     cuda_directive_finish(&d);
     return host;
 }
@@ -321,6 +325,9 @@ static void blank_host(const struct host_blanker *b, const struct host_expansion
             blank_tokens(b, d->first, d->last, text);
         } else if (b->tail_goes[i]) {
             blank_tokens(b, d->body_end + 1, d->last - 1, text);
+        } else if (b->body_goes[i]) {
+            blank_tokens(b, d->body, d->body_end, text);
+            text[b->tokens.list[d->body].start] = ';';
         }
     }
     host_launches_write(&launches, b, text, guesses, known ? known->behind : NULL);
@@ -361,6 +368,7 @@ static void process(const char *source, size_t len, struct known_macros *known,
     ret->has_host_code |= blank_includes(&b, false, text);
     ret->has_host_code |= host_lambdas_blank(&b.tokens, text);
     ret->needs_default_device |= host_lambdas_are_generic(&b.tokens);
+    ret->has_host_code |= host_spelling_settle(&b, text);
     if (text && ret->has_host_code) {
         settle_includes(&b, text);
         blank_host(&b, &e, known, text, guesses);
@@ -410,6 +418,26 @@ static const char *name_of_half(const struct source_set *sources) {
     return name;
 }
 
+#define TYPE_ROUNDS_MAX 4 /* a type that goes takes those along that are made of it */
+
+/* The types that are the host's, in whichever order the files come. */
+static void read_gone_types(const struct source_set *sources, struct space_macros *m) {
+    size_t before = SIZE_MAX;
+    for (int n = 0; n < TYPE_ROUNDS_MAX && m->gone_types.count != before; n++) {
+        before = m->gone_types.count;
+        for (size_t i = sources->count; i-- > 0;) {
+            const struct source_file *f = &sources->files[i];
+            struct host_blanker b;
+            if (!(i && is_made_for_nvrtc(f)) &&
+                host_blanker_init(&b, f->text, f->len, HOST_SCAN_TOKENS_MAX, m) == 0) {
+                host_blanker_judge(&b);
+                host_blanker_tell_gone_types(&b, m);
+                host_blanker_finish(&b);
+            }
+        }
+    }
+}
+
 void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
                              struct host_guesses *guesses) {
     *guesses = (struct host_guesses){0};
@@ -424,6 +452,9 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
         }
     }
     autobuf behind = BUF_INIT(HOST_BEHIND_BYTES);
+    if (sources->count > 1) {
+        read_gone_types(sources, &macros.spaces);
+    }
     host_joint_read(sources, &macros.spaces, &macros.launches, &behind);
     *ret = (struct host_code){0};
     struct host_code all = {0};

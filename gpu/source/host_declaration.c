@@ -47,10 +47,12 @@ static bool macro_ends_head(const struct parser *p, const struct declaration *d)
 }
 
 static void note_name(struct parser *p, struct head *h, struct declaration *d) {
+    bool outside = p->parens == 0 && !h->ctor_init;
     struct space_of_name space = space_of(p->macros, p->t, p->i);
-    d->has_global |= space.global;
-    d->has_device |= space.device;
-    d->has_const |= space.constant && p->parens == 0;
+    d->has_global |= space.global && outside;
+    d->has_device |= space.device && outside;
+    d->has_host |= space.host && outside;
+    d->has_const |= space.constant && outside;
     if (p->parens == 0 && !d->has_assign && !d->params && !h->is_operator && !d->body) {
         d->name = p->i;
     }
@@ -251,6 +253,22 @@ static bool pass_head_brace(struct parser *p, struct head *h) {
     return false;
 }
 
+/* "struct alignas(N) NAME<T> : B": the last name outside of brackets before what follows
+ * it; 0 when there is none. */
+static size_t class_name(const struct parser *p, size_t from, size_t body) {
+    size_t name = 0, depth = 0;
+    for (size_t at = from; at < body; at++) {
+        enum code_word w = parser_word(p, at);
+        depth += w == WORD_PAREN_OPEN || w == WORD_BRACKET_OPEN;
+        depth -= depth && (w == WORD_PAREN_CLOSE || w == WORD_BRACKET_CLOSE);
+        if (!depth && (w == WORD_COLON || w == WORD_LESS)) {
+            break;
+        }
+        name = !depth && w == WORD_NAME ? at : name;
+    }
+    return name;
+}
+
 /* A class key in a head. True when its body was entered: the main loop goes on. */
 static bool enter_class(struct parser *p, struct head *h) {
     struct declaration *d = parser_declaration(p, h->index);
@@ -263,9 +281,8 @@ static bool enter_class(struct parser *p, struct head *h) {
         h->previous = p->i++;
         return false;
     }
-    for (size_t at = p->i; at < body && parser_word(p, at) != WORD_COLON; at++) {
-        d->name = parser_word(p, at) == WORD_NAME ? at : d->name;
-    }
+    size_t name = class_name(p, p->i, body);
+    d->name = name ? name : d->name;
     d->body = body;
     p->i = body;
     if (is_enum) {

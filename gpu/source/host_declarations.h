@@ -39,25 +39,29 @@ struct name_scope {        /* a namespace */
 
 /* What a file is judged by: macros whose replacement holds an execution space, by the
  * hash of their names; the functions that "decltype(f(0))" asks for their types, which
- * have a say without one; and what the files before had for the host alone. */
+ * have a say without one; and what other files have for the host alone. */
 struct space_macros {
-    bool all_asked; /* source_set.default_device: whatever has no execution space */
+    bool all_asked;     /* source_set.default_device: whatever has no execution space */
+    bool library_types; /* half, cuComplex …, which headers of host libraries bring */
     struct {
         uint64_t name;
-        bool global, device, host_only, function, constant;
+        bool global, device, host, host_only, function, constant;
     } * list;
     size_t count;
-    uint64_t *asked, *gone;
-    size_t asked_count, gone_count;
+    struct name_set {
+        uint64_t *list; /* hashes */
+        size_t count;
+    } asked, gone, gone_types; /* gone: functions and variables */
 };
 void space_macros_read(struct space_macros *m, const struct code_tokens *t);
 void space_macros_copy(struct space_macros *to, const struct space_macros *from);
 void space_macros_finish(struct space_macros *m);
 bool space_macros_asked(const struct space_macros *m, uint64_t name);
-void space_macros_add_gone(struct space_macros *m, uint64_t name);
-bool space_macros_gone(const struct space_macros *m, uint64_t name);
+bool name_set_has(const struct name_set *s, uint64_t name);
+void name_set_add(struct name_set *s, uint64_t name);
+void name_set_remove(struct name_set *s, uint64_t name);
 struct space_of_name {
-    bool known, global, device, host_only, constant;
+    bool known, global, device, host, host_only, constant;
 };
 /* What the name at token i stands for, as a macro. */
 struct space_of_name space_of(const struct space_macros *m, const struct code_tokens *t,

@@ -143,15 +143,16 @@ static const char *const host_headers[] = {
     "cufft.h",
     "cufftXt.h",
     "cublas.h",
+    "cublas_api.h",
     "cublas_v2.h",
     "cublasLt.h",
     "cublasXt.h",
     "cusparse.h",
     "cusparse_v2.h",
-    "cusolverSp.h",
     "npp.h",
     "nvToolsExt.h",
     "cusolverDn.h",
+    "cusolverSp.h",
     "nvml.h",
     "nvrtc.h",
     "cuda_gl_interop.h",
@@ -225,6 +226,12 @@ bool host_names_header(const char *target) {
 bool host_names_torch_header(const char *target) {
     static const char *const folders[] = {"torch/", "ATen/", "c10/", "THC/"};
     return begins(folders, ARRAY_LEN(folders), target);
+}
+
+bool host_names_library_header(const char *target) {
+    static const char *const libraries[] = {"cublas",   "cudnn.h",  "cufft", "curand.h",
+                                            "cusolver", "cusparse", "nccl.h"};
+    return begins(libraries, ARRAY_LEN(libraries), target);
 }
 
 bool host_names_torch_device(const char *name) {

@@ -9,6 +9,9 @@
 bool host_names_header(const char *target);
 /* One of PyTorch's: what device code uses of them comes from the shim <torch>. */
 bool host_names_torch_header(const char *target);
+/* One of NVIDIA's libraries for the host, which brings half, cuComplex … along: device
+ * code has those of the shim of that name. */
+bool host_names_library_header(const char *target);
 /* at::NAME, c10::NAME or torch::NAME that the shim gives: acc_type, Half … */
 bool host_names_torch_device(const char *name);
 /* "algorithm", "tuple": a C++ header that device code can use and that costs the compiler

@@ -6,15 +6,24 @@ static enum code_word word_at(const struct code_tokens *t, size_t i) {
     return t->list[i < t->count ? i : t->count].word;
 }
 
+/* "float (*NAME)(float)" */
+static bool points_to_function(const struct code_tokens *t, size_t name) {
+    return name >= 2 && word_at(t, name - 1) == WORD_STAR &&
+           word_at(t, name - 2) == WORD_PAREN_OPEN &&
+           word_at(t, name + 1) == WORD_PAREN_CLOSE;
+}
+
 static void read_parameter(const struct code_tokens *t, size_t from, size_t to,
                            struct template_parameters *ret) {
     struct template_parameter p = {.is_type = word_at(t, from) == WORD_TYPENAME ||
                                               word_at(t, from) == WORD_CLASS};
     size_t end = from;
+    bool pointer = false;
     for (; end < to && word_at(t, end) != WORD_ASSIGN; end++) {
         ret->bad |= code_token_is(t, end, "...");
-        if (word_at(t, end) == WORD_NAME) {
+        if (word_at(t, end) == WORD_NAME && !pointer) {
             p.name = code_token_hash(t, end);
+            pointer = points_to_function(t, end);
         }
     }
     if (end < to) {

@@ -98,7 +98,8 @@ static size_t arguments_end(struct walk *w, size_t open, bool *code) {
     *code = false;
     for (size_t i = open; i < w->to && w->c->groups < GROUPS_MAX; i++, w->c->groups++) {
         enum code_word word = word_at(w->t, i);
-        *code |= word == WORD_BRACE_OPEN;
+        *code |=
+            word == WORD_BRACE_OPEN || word == WORD_SEMICOLON || word == WORD_LAUNCH_OPEN;
         depth += word == WORD_PAREN_OPEN;
         depth -= word == WORD_PAREN_CLOSE;
         if (depth == 0) {

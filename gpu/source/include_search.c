@@ -40,6 +40,7 @@ static enum include_lookup try_path(struct include_search *s, const char *path) 
         return INCLUDE_FOUND;
     case -ENOENT:
     case -ENOTDIR:
+    case -EISDIR: /* "thread" may be a folder of the project's: compilers look on */
         return INCLUDE_MISSING;
     case -EXDEV:
     case -ELOOP:

@@ -154,7 +154,8 @@
     DEFINE(M_2_SQRTPI, "1.12837916709551257390")                                         \
     DEFINE(M_SQRT2, "1.41421356237309504880")                                            \
     DEFINE(M_SQRT1_2, "0.70710678118654752440")                                          \
-    GUARDED("MATH", "typedef float float_t; typedef double double_t;\n")
+    GUARDED("MATH", "typedef float float_t; typedef double double_t;\n"                  \
+                    "enum { FP_NAN, FP_INFINITE, FP_ZERO, FP_SUBNORMAL, FP_NORMAL };\n")
 
 #define MATH_FUNCTIONS(use)                                                              \
     use(abs) use(fabs) use(fabsf) use(fmod) use(fmodf) use(remainder) use(remainderf)    \
@@ -209,9 +210,13 @@
             "template <typename = void> __device__ __forceinline__ void "                \
             "cudaTriggerProgrammaticLaunchCompletion() {\n"                              \
             "    asm volatile(\"griddepcontrol.launch_dependents;\");\n}\n")
-/* Words that g++ takes, at the most with a warning. */
+/* Words that g++ takes, at the most with a warning, and its other spellings of keywords.
+ */
+#define SPELT(name, word) "#define __" name " " word "\n#define __" name "__ " word "\n"
 #define HOST_WORDS                                                                       \
-    "#if __cplusplus >= 201703L\n#define register\n#endif\n#define __extension__\n"
+    "#if __cplusplus >= 201703L\n#define register\n#endif\n#define "                     \
+    "__extension__\n" SPELT("asm", "asm") SPELT("const", "const")                        \
+        SPELT("signed", "signed") SPELT("volatile", "volatile")
 #define AS_NVCC                                                                          \
     HOST_WORDS MATH LIMIT_MACROS STDDEF HOST_TYPES DEVICE_RUNTIME IN_STD(                \
         MATH_FUNCTIONS(USE) USE(size_t) USE(ptrdiff_t) USE(nullptr_t))
@@ -232,6 +237,12 @@ static const char algorithm_text[] =
                                      "#else\n"
                                      "#include <cuda/std/utility>\n"
                                      "#endif\n" RESTORE_MACROS BRIDGE);
+
+/* What device code gets by the headers of the host's libraries: the types of their
+ * arguments. */
+#define BRINGS_COMPLEX "#include <cuComplex.h>\n#include <library_types.h>\n"
+#define BRINGS_HALF BRINGS_COMPLEX "#include <cuda_fp16.h>\n"
+#define BRINGS_BFLOAT16 BRINGS_HALF "#include <cuda_bf16.h>\n"
 
 const struct shim shims[] = {
     {"stddef.h", STDDEF},
@@ -285,6 +296,22 @@ const struct shim shims[] = {
     {"torch", shim_torch},
     {SHIM_AS_NVCC, AS_NVCC},
     {STD_NAMES_TRAITS, TRAITS},
+    {STD_NAMES_ABS, KEEP_MACROS
+     "#include <cuda/std/cmath>\n#include <cuda/std/cstdlib>\n" RESTORE_MACROS},
+    {"cublas.h", BRINGS_BFLOAT16},
+    {"cublas_v2.h", BRINGS_BFLOAT16},
+    {"cublas_api.h", BRINGS_BFLOAT16},
+    {"cublasLt.h", BRINGS_BFLOAT16},
+    {"cublasXt.h", BRINGS_BFLOAT16},
+    {"cusolverDn.h", BRINGS_BFLOAT16},
+    {"cusolverSp.h", BRINGS_BFLOAT16},
+    {"cusparse.h", BRINGS_HALF},
+    {"cusparse_v2.h", BRINGS_HALF},
+    {"nccl.h", "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"},
+    {"cufft.h", BRINGS_COMPLEX},
+    {"cufftXt.h", BRINGS_COMPLEX},
+    {"cudnn.h", "#include <library_types.h>\n"},
+    {"curand.h", "#include <library_types.h>\n"},
     {"torch_std", "#define UPSKILLD_TORCH_STD\n#include <torch>\n"},
 };
 const size_t shim_count = ARRAY_LEN(shims);

@@ -7,9 +7,11 @@
 #include <string.h>
 
 struct macro_facts {
-    bool global, device, host_only, function;
-    bool is_value; /* a number that is named like a space: MAX_DEVICES */
-    bool constant; /* "static const" */
+    bool global, device, function;
+    bool host;      /* __host__ and no other space */
+    bool host_only; /* what host code does: launches, throws, calls of the runtime */
+    bool is_value;  /* a number that is named like a space: MAX_DEVICES */
+    bool constant;  /* "static const" */
 };
 
 static bool contains(const char *s, const char *part) {
@@ -46,6 +48,8 @@ static void read_word(const struct space_macros *m, const struct cuda_lexer *l,
     } else if (cuda_token_is(l, t, "__device__") || cuda_token_is(l, t, "__constant__") ||
                cuda_token_is(l, t, "__shared__") || cuda_token_is(l, t, "__managed__")) {
         ret->device = true;
+    } else if (cuda_token_is(l, t, "__host__")) {
+        ret->host = true;
     } else if (cuda_token_is(l, t, "<<<") || cuda_token_is(l, t, "throw") ||
                is_runtime_call(s, len)) {
         ret->host_only = true;
@@ -55,6 +59,7 @@ static void read_word(const struct space_macros *m, const struct cuda_lexer *l,
             if (m->list[i].name == name) {
                 ret->global |= m->list[i].global;
                 ret->device |= m->list[i].device;
+                ret->host |= m->list[i].host;
                 ret->host_only |= m->list[i].host_only;
             }
         }
@@ -84,6 +89,7 @@ static uint64_t read_define(const struct space_macros *m, const char *text,
     ret->is_value =
         any && !names && is_named_for_device(text + name.start, name.end - name.start);
     ret->host_only = ret->host_only && !ret->device && !ret->global;
+    ret->host = ret->host && !ret->device && !ret->global && !ret->function;
     ret->constant &= !points; /* what "const char *" declares is none */
     return name.kind == CUDA_IDENTIFIER
                ? code_hash(text + name.start, name.end - name.start)
@@ -94,39 +100,40 @@ static uint64_t read_define(const struct space_macros *m, const char *text,
 
 #define NAMES_MAX 2048 /* each is compared with those before it */
 
-static bool has_name(const uint64_t *list, size_t count, uint64_t name) {
-    for (size_t i = 0; i < count; i++) {
-        if (list[i] == name) {
+bool name_set_has(const struct name_set *s, uint64_t name) {
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->list[i] == name) {
             return true;
         }
     }
     return false;
 }
 
-static void add_name(uint64_t **list, size_t *count, uint64_t name) {
-    if (*count < NAMES_MAX && !has_name(*list, *count, name)) {
-        *list = xreallocarray(*list, *count + 1, sizeof **list);
-        (*list)[(*count)++] = name;
+void name_set_add(struct name_set *s, uint64_t name) {
+    if (s->count < NAMES_MAX && !name_set_has(s, name)) {
+        s->list = xreallocarray(s->list, s->count + 1, sizeof *s->list);
+        s->list[s->count++] = name;
     }
 }
 
-static void copy_names(uint64_t **to, const uint64_t *from, size_t count) {
-    if (count > 0) {
-        *to = xcalloc(count, sizeof **to);
-        memcpy(*to, from, count * sizeof **to);
+void name_set_remove(struct name_set *s, uint64_t name) {
+    for (size_t i = s->count; i-- > 0;) {
+        if (s->list[i] == name) {
+            s->list[i] = s->list[--s->count];
+        }
+    }
+}
+
+static void name_set_copy(struct name_set *to, const struct name_set *from) {
+    *to = (struct name_set){.count = from->count};
+    if (from->count > 0) {
+        to->list = xcalloc(from->count, sizeof *to->list);
+        memcpy(to->list, from->list, from->count * sizeof *to->list);
     }
 }
 
 bool space_macros_asked(const struct space_macros *m, uint64_t name) {
-    return m->all_asked || has_name(m->asked, m->asked_count, name);
-}
-
-bool space_macros_gone(const struct space_macros *m, uint64_t name) {
-    return has_name(m->gone, m->gone_count, name);
-}
-
-void space_macros_add_gone(struct space_macros *m, uint64_t name) {
-    add_name(&m->gone, &m->gone_count, name);
+    return m->all_asked || name_set_has(&m->asked, name);
 }
 
 /* The functions between a decltype's parentheses, the first of which is token i. */
@@ -140,7 +147,7 @@ static size_t asked_read(struct space_macros *m, const struct code_tokens *t, si
             break;
         }
         if (word == WORD_NAME && (next == WORD_PAREN_OPEN || next == WORD_LESS)) {
-            add_name(&m->asked, &m->asked_count, code_token_hash(t, i));
+            name_set_add(&m->asked, code_token_hash(t, i));
         }
     }
     return i;
@@ -154,7 +161,20 @@ static void asked_read_all(struct space_macros *m, const struct code_tokens *t) 
     }
 }
 
+/* Whether a file names a type that only <cuda_fp16.h> and its like declare. */
+static bool names_library_types(const struct code_tokens *t) {
+    static const char *const parts[] = {"half", "bfloat16", "Complex", "__nv_fp8",
+                                        "cudaDataType"};
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        if (memmem(t->text, t->len, parts[i], strlen(parts[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void space_macros_read(struct space_macros *m, const struct code_tokens *t) {
+    m->library_types |= names_library_types(t);
     asked_read_all(m, t);
     struct cuda_directive d;
     for (size_t i = 0; i < t->count && m->count < SPACE_MACROS_MAX; i++) {
@@ -164,12 +184,13 @@ void space_macros_read(struct space_macros *m, const struct code_tokens *t) {
         struct macro_facts facts = {0};
         uint64_t name = read_define(m, t->text, &d, &facts);
         cuda_directive_finish(&d);
-        if (name != 0 && (facts.global || facts.device || facts.host_only ||
+        if (name != 0 && (facts.global || facts.device || facts.host || facts.host_only ||
                           facts.is_value || facts.constant)) {
             m->list = xreallocarray(m->list, m->count + 1, sizeof *m->list);
             m->list[m->count].name = name;
             m->list[m->count].global = facts.global;
             m->list[m->count].device = facts.device;
+            m->list[m->count].host = facts.host;
             m->list[m->count].host_only = facts.host_only;
             m->list[m->count].function = facts.function;
             m->list[m->count].constant = facts.constant;
@@ -180,21 +201,22 @@ void space_macros_read(struct space_macros *m, const struct code_tokens *t) {
 
 void space_macros_copy(struct space_macros *to, const struct space_macros *from) {
     *to = (struct space_macros){.all_asked = from->all_asked,
-                                .count = from->count,
-                                .asked_count = from->asked_count,
-                                .gone_count = from->gone_count};
+                                .library_types = from->library_types,
+                                .count = from->count};
     if (from->count > 0) {
         to->list = xcalloc(from->count, sizeof *to->list);
         memcpy(to->list, from->list, from->count * sizeof *to->list);
     }
-    copy_names(&to->asked, from->asked, from->asked_count);
-    copy_names(&to->gone, from->gone, from->gone_count);
+    name_set_copy(&to->asked, &from->asked);
+    name_set_copy(&to->gone, &from->gone);
+    name_set_copy(&to->gone_types, &from->gone_types);
 }
 
 void space_macros_finish(struct space_macros *m) {
     free(m->list);
-    free(m->asked);
-    free(m->gone);
+    free(m->asked.list);
+    free(m->gone.list);
+    free(m->gone_types.list);
     *m = (struct space_macros){0};
 }
 
@@ -206,6 +228,7 @@ struct space_of_name space_of(const struct space_macros *m, const struct code_to
         if (m->list[k].name == name) {
             ret.global |= m->list[k].global;
             ret.device |= m->list[k].device;
+            ret.host |= m->list[k].host;
             ret.host_only |= m->list[k].host_only;
             ret.constant |= m->list[k].constant;
             ret.known = true;

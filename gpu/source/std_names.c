@@ -34,6 +34,8 @@ static const struct std_names {
     {"limits", true, {"numeric_limits"}},
     {"algorithm", true, {"min", "max"}},
 };
+/* "using cuda::std::abs;" is for NVRTC, and counts on a header that is nvcc's alone. */
+#define CUDA_ABS "cuda::std::abs"
 
 static bool name_fits(const char *name, size_t len, const char *pattern) {
     size_t n = strlen(pattern);
@@ -105,7 +107,11 @@ static unsigned wanted_in(const char *text, size_t len) {
 unsigned std_names_wanted(const struct source_set *sources) {
     unsigned wanted = 0;
     for (size_t i = 0; i < sources->count; i++) {
-        wanted |= wanted_in(sources->files[i].text, sources->files[i].len);
+        const struct source_file *f = &sources->files[i];
+        wanted |= wanted_in(f->text, f->len);
+        wanted |= memmem(f->text, f->len, CUDA_ABS, strlen(CUDA_ABS))
+                      ? 1u << ARRAY_LEN(std_names)
+                      : 0;
     }
     return wanted;
 }
@@ -141,5 +147,7 @@ bool std_names_designators(const struct source_set *sources) {
 }
 
 const char *std_names_shim(unsigned bit) {
-    return bit < ARRAY_LEN(std_names) ? std_names[bit].shim : NULL;
+    return bit < ARRAY_LEN(std_names)    ? std_names[bit].shim
+           : bit == ARRAY_LEN(std_names) ? STD_NAMES_ABS
+                                         : NULL;
 }

@@ -11,6 +11,7 @@
 struct source_set;
 
 #define STD_NAMES_TRAITS "upskilld_traits" /* the shim of the light ones */
+#define STD_NAMES_ABS "upskilld_abs"       /* cuda::std::abs for all types */
 /* What kernels ask for most, each in a header of its own beneath cuda/std. */
 #define STD_LIGHT_TRAITS(use)                                                            \
     use(conditional) use(decay) use(enable_if) use(integral_constant) use(is_arithmetic) \

@@ -79,7 +79,7 @@ Test(file, only_regular_files_within_the_limit_are_read, .init = make_folder,
     cr_assert(zero(int, file_read("ten", &out, &err)));
     cr_assert(eq(int, file_read("fifo", &out, &err), -EINVAL));
     cr_assert(eq(int, file_read("/dev/zero", &out, &err), -EINVAL));
-    cr_assert(eq(int, file_read(".", &out, &err), -EINVAL));
+    cr_assert(eq(int, file_read(".", &out, &err), -EISDIR));
     cr_assert(eq(int, file_read("none", &out, &err), -ENOENT));
     cr_assert(strstr(err.msg, "none") != NULL);
     /* A file of /proc says that its size is 0. */

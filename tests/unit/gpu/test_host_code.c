@@ -663,3 +663,62 @@ Test(host_code, long_hostile_texts_take_linear_time, .timeout = 300) {
         buf_finish(&text);
     }
 }
+
+static void blank_two(const char *unit, const char *header, struct source_set *ret) {
+    *ret = (struct source_set){0};
+    struct host_code h;
+    struct host_guesses guesses;
+    cr_assert(zero(int, source_set_add(ret, "r0/k.cu", NULL, unit, strlen(unit), NULL)));
+    cr_assert(
+        zero(int, source_set_add(ret, "r0/a.h", NULL, header, strlen(header), NULL)));
+    host_code_blank_sources(ret, &h, &guesses);
+    host_guesses_finish(&guesses);
+    host_code_finish(&h);
+}
+
+/* What is made of a type that goes goes too, in other files and whichever comes first;
+ * what a file calls so itself is something else, and so is a template that is specialized
+ * for one. */
+Test(host_code, users_of_a_type_of_the_host_go_with_it) {
+    static const char header[] = "#include \"k.cu\"\n"
+                                 "using handle = cublasHandle_t;\n"
+                                 "struct context { handle h; };\n"
+                                 "template <> struct Traits<context> { handle h; };\n"
+                                 "struct Arguments { handle h; Arguments(); };\n";
+    static const char unit[] = "#include \"a.h\"\n"
+                               "typedef void (*call)(context &c);\n"
+                               "struct user { context *c; };\n"
+                               "struct caller { call f; };\n"
+                               "struct Traits3 { Traits<int> t; };\n"
+                               "struct Op { struct Arguments { int n; };\n"
+                               "  using B = typename Scale<int>::Arguments; Arguments a; "
+                               "};\n";
+    struct source_set s;
+    blank_two(unit, header, &s);
+    cr_expect_null(strstr(s.files[1].text, "struct"), "%s", s.files[1].text);
+    static const char *const gone[] = {"typedef", "user", "caller"};
+    for (size_t i = 0; i < ARRAY_LEN(gone); i++) {
+        cr_expect_null(strstr(s.files[0].text, gone[i]), "%s", s.files[0].text);
+    }
+    cr_expect_not_null(strstr(s.files[0].text, strstr(unit, "struct Traits3")), "%s",
+                       s.files[0].text);
+    source_set_finish(&s);
+}
+
+/* A table of functions that went, and what a decltype alone asks for. */
+Test(host_code, a_decltype_wants_no_body_and_a_table_its_functions) {
+    static const struct blank_case cases[] = {
+        {"int a(int); static const ops table = {.run = a, 1};\nstruct S { int x; };",
+         "struct S { int x; };"},
+        {"int a(int); const int b = o.a + o->a;", "const int b = o.a + o->a;"},
+        {"int size(int n) { throw n; }\nusing T = decltype(size(1));",
+         "int size(int n) ; using T = decltype(size(1));"},
+        {"auto size(int n) { return n; }\nusing T = decltype(size(1));", NULL},
+    };
+    check_cases(cases, 3);
+    autofree char *text = xstrdup(cases[3].text);
+    struct host_code h;
+    host_code_blank(text, strlen(text), &h);
+    cr_expect(eq(str, text, (char *)cases[3].text));
+    host_code_finish(&h);
+}

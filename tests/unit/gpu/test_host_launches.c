@@ -65,6 +65,18 @@ Test(host_launches, launches_through_macros_of_the_file_ask_for_instantiations) 
         {KERNELS "#define LAUNCHER(NAME, T) void NAME(T *p) { q<T><<<1, 1>>>(p); }\n"
                  "LAUNCHER(launch_the_forward_pass_in_single_precision, float)\n",
          "q<float>;"},
+        /* code without braces as an argument, and a name that a number completes */
+        {KERNELS "#define SWITCH(t, N, ...) switch (t) { case 0: { using type_##N = int; "
+                 "__VA_ARGS__; break; } }\n"
+                 "void f(int t, void *p) { SWITCH(t, 7, q<type_7><<<1, 1>>>(p)); " ROOM
+                 "}",
+         "q<int>;"},
+        /* a function as the template's argument */
+        {"template <void (*F)(const float *)> __global__ void r() {}\n"
+         "__device__ void one(const float *x) {}\n"
+         "template <void (*F)(const float *)> void run() { r<F><<<1, 1>>>(); }\n"
+         "void f() { run<one>(); " ROOM "}",
+         "r<one>;"},
         /* depends on what only runs */
         {KERNELS "#define V(f) visit([&](auto v) { k<int, v.value><<<1, 1>>>(0); }, f)\n"
                  "void f(int n) { V(n); " ROOM "}",

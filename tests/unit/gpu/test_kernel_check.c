@@ -775,3 +775,56 @@ Test(kernel_check, pytorch_s_device_types, .timeout = 60) {
     cr_assert_eq(json_array_size(json_object_get(result, "kernels")), 1, "%s", report);
     check_room_close(&room);
 }
+
+/* What nvcc takes with g++ beside it, and NVRTC alone does not; each without its cure is
+ * an error. The last of each pair is what nvcc refuses as well. */
+Test(kernel_check, what_only_g__s_side_of_nvcc_takes, .timeout = 60) {
+    NEED_COMPILER();
+    struct check_room room;
+    check_room_open(&room, NULL);
+    static const struct {
+        const char *source;
+        bool ok;
+    } cases[] = {
+        {"__global__ void k(int *p) { __const__ int n = 1; __signed__ int s = n;\n"
+         "  __asm__ __volatile__(\"\" ::: \"memory\"); __asm(\"\");\n"
+         "  *(__volatile int *)p = s; }\n",
+         true},
+        {"__global__ void k(int *p) { __asm___(\"\"); *p = 1; }\n", false},
+        {"#include <cublas_v2.h>\n#include <nccl.h>\n#include <cusparse.h>\n"
+         "cublasHandle_t handle;\n"
+         "__global__ void k(__nv_bfloat16 *p, half *h, cuComplex *c) {\n"
+         "  p[0] = __float2bfloat16(__half2float(h[0]) + cuCrealf(c[0])); }\n",
+         true},
+        {"#include <cudnn.h>\n__global__ void k(__nv_bfloat16 *p) { p[0] = p[1]; }\n",
+         false},
+        {"template <int A> struct S { int n;\n"
+         "  template <int B = A> __device__ __host__ static constexpr\n"
+         "  std::enable_if_t<(B > 0), int> get() { return B; }\n"
+         "  template <int B = A> __device__ __host__\n"
+         "  std::enable_if_t<(B == -1), int> get() const { return n; } };\n"
+         "__global__ void k(int *p, const S<3> a, const S<-1> b) {\n"
+         "  *p = a.get() + b.get() + S<3>::get(); }\n",
+         true},
+        {"template <typename C> __host__ consteval int blocks() { return C::n; }\n"
+         "struct C { static constexpr int n = 2; };\n"
+         "__device__ __host__ constexpr int size = 4;\n"
+         "__launch_bounds__(128, blocks<C>()) __global__ void k(int *p) { *p = size; }\n",
+         true},
+        {"template <int NUM_DEVICES> struct S { int n;\n"
+         "  static constexpr int __b__ = 1;\n"
+         "  __host__ inline S(S<S<1>::__b__> *p) : S(Of<NUM_DEVICES>{}, p) {}\n"
+         "  __device__ S(int i) : n(i) {} };\n"
+         "__global__ void k(int *p) { *p = S<2>(1).n; }\n",
+         true},
+        {"__devcie__ int f() { return 1; }\n__global__ void k(int *p) { *p = 1; }\n",
+         false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autojson *result = check_room_check(
+            &room, json_pack("{s:s, s:s}", "source", cases[i].source, "std", "c++20"));
+        autofree char *report = report_of(result);
+        cr_expect_eq(is_ok(result), cases[i].ok, "%s: %s", cases[i].source, report);
+    }
+    check_room_close(&room);
+}
