@@ -70,11 +70,28 @@ void skill_tell_hidden(struct buf *out, const json_t *row, const char *indent) {
     }
 }
 
+/* One that is no proper name, but looks like one or like words of ours, is quoted. */
+static void add_name(struct buf *out, const char *name) {
+    static const char proper[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
+    if (name[strspn(name, proper)] == '\0') {
+        buf_adds(out, name);
+        return;
+    }
+    buf_addc(out, '"');
+    size_t from = out->len;
+    add_line(out, name);
+    for (size_t i = from; i < out->len; i++) {
+        out->data[i] = out->data[i] == '"' ? '\'' : out->data[i];
+    }
+    buf_addc(out, '"');
+}
+
 /* --- skill/find --- */
 
 static void tell_match(struct buf *out, const json_t *match) {
-    buf_addf(out, "- %s (%.2f, ", json_get_string(match, "name", ""),
-             json_number_value(json_object_get(match, "score")));
+    buf_adds(out, "- ");
+    add_name(out, json_get_string(match, "name", ""));
+    buf_addf(out, " (%.2f, ", json_number_value(json_object_get(match, "score")));
     add_trust(out, match);
     buf_adds(out, "): ");
     add_danger(out, match, "  ");
@@ -112,7 +129,7 @@ void skill_get_describe(const json_t *result, struct buf *out) {
     size_t i;
     add_danger(out, result, "");
     buf_adds(out, "# Skill ");
-    add_line(out, json_get_string(result, "name", ""));
+    add_name(out, json_get_string(result, "name", ""));
     buf_adds(out, " (");
     add_trust(out, result);
     buf_adds(out, ")\n");
@@ -138,7 +155,9 @@ void skill_list_describe(const json_t *result, struct buf *out) {
         if (i >= MAX_SHOWN) {
             break;
         }
-        buf_addf(out, "- %s (", json_get_string(skill, "name", ""));
+        buf_adds(out, "- ");
+        add_name(out, json_get_string(skill, "name", ""));
+        buf_adds(out, " (");
         add_trust(out, skill);
         buf_adds(out, "): ");
         add_danger(out, skill, "  ");

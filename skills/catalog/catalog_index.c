@@ -17,7 +17,7 @@
 #define RECOUNT_ALWAYS 2000 /* documents up to which rarity is kept exact */
 /* Bytes that the safety rules may search closely in one look at a folder, some twenty
  * seconds: of skills that come behind there is no telling, which counts against them. */
-#define SEARCHED_OF_ALL (512u << 20)
+#define SEARCHED_OF_ALL (128u << 20)
 
 static const char *const migrations[] = {
     "CREATE TABLE root (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE,"

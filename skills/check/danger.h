@@ -1,7 +1,7 @@
 #pragma once
 /* danger: what the safety rules hold against a skill, in short, for whoever finds or
  * reads it. Only errors count, what skill/install refuses: warnings are skill/check's to
- * tell. */
+ * tell. So does more than a skill may hold: what is left out is not looked through. */
 #include "base/json.h"
 
 #include <stddef.h>
