@@ -45,8 +45,9 @@ void race_check(struct look *k, unsigned lane, uint64_t offset, const uint8_t *v
     uint64_t first = offset >> s->grain, last = (offset + k->bytes - 1) >> s->grain;
     for (uint64_t u = first; u <= last; u++) {
         bool reads = (k->kind & RACE_WRITE) && s->read[0], kept = race_meets_kept(k);
-        uint32_t cells[] = {s->write[u], kept ? s->other[u] : 0,
-                            reads ? s->read[0][u] : 0, reads ? s->read[1][u] : 0};
+        uint32_t cells[] = {race_was_seen(k, u, lane) ? 0 : s->write[u],
+                            kept ? s->other[u] : 0, reads ? s->read[0][u] : 0,
+                            reads ? s->read[1][u] : 0};
         for (unsigned c = 0; c < ARRAY_LEN(cells); c++) {
             if (!is_ordered(k, cells[c], lane) &&
                 look_tell(k, cells[c], lane, offset, value)) {
@@ -57,6 +58,24 @@ void race_check(struct look *k, unsigned lane, uint64_t offset, const uint8_t *v
 }
 
 /* ---- writes that do not know of each other ---- */
+
+/* Reads that are kept came after the write. */
+bool race_was_seen(struct look *k, uint64_t u, unsigned lane) {
+    const struct race_shadow *s = k->shadow;
+    uint32_t write = s->write[u];
+    if ((k->kind & RACE_STRONG) || is_over(k, write) ||
+        !(event_of(k, write)->kind & RACE_STRONG)) {
+        return false;
+    }
+    for (unsigned n = 0; n < ARRAY_LEN(s->read) && s->read[n]; n++) {
+        uint32_t read = s->read[n][u] & ~RACE_APART;
+        if (!is_over(k, read) && (event_of(k, read)->kind & RACE_STRONG) &&
+            is_ordered(k, read, lane)) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /* Another warp's that nothing orders before this access. */
 static bool is_loose(struct look *k, uint32_t cell, unsigned lane) {

@@ -23,6 +23,9 @@ struct look {
 
 /* Does the lane's access race with what is in the cells? */
 void race_check(struct look *k, unsigned lane, uint64_t offset, const uint8_t *value);
+/* Is the write in unit u before this access since a strong read has seen it, and that
+ * read is? ("Causality order": what precedes by observation, then by base causality.) */
+bool race_was_seen(struct look *k, uint64_t u, unsigned lane);
 /* In front of what an access leaves: one write of others that a blind one would hide
  * stays known, until somebody has seen it. */
 void race_keep(struct look *k, unsigned lane, uint64_t offset);
@@ -101,7 +104,8 @@ static inline bool lane_fine(struct look *k, unsigned lane, uint64_t offset) {
     bool reads = (k->kind & RACE_WRITE) && s->read[0];
     uint64_t first = offset >> s->grain, last = (offset + k->bytes - 1) >> s->grain;
     for (uint64_t u = first; u <= last; u++) {
-        if (!is_ordered(k, s->write[u], lane) ||
+        if ((!is_ordered(k, s->write[u], lane) &&
+             ((k->kind & RACE_STRONG) || !race_was_seen(k, u, lane))) ||
             (reads && (!is_ordered(k, s->read[0][u], lane) ||
                        !is_ordered(k, s->read[1][u], lane)))) {
             return false;
@@ -127,6 +131,10 @@ static inline void read_note(struct look *k, uint64_t u, unsigned lane) {
         return;
     }
     bool over_one = is_over(k, *one);
+    if ((k->kind & RACE_STRONG) && !over_two && (event_of(k, *two)->kind & RACE_STRONG)) {
+        *two = cell | (over_one || is_apart(k, *one, cell) ? RACE_APART : 0);
+        return; /* the latest of those that poll: what they wait for, they have seen */
+    }
     if ((!over_one && !over_two && (*two & RACE_APART)) ||
         (*two ^ cell) >> RACE_LANE_BITS == 0) {
         return;

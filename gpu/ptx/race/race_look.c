@@ -234,6 +234,9 @@ static uint32_t lanes_new(const struct look *k, const struct lanes *x) {
     const uint32_t *one = s->read[0], *two = s->read[1];
     uint32_t over = k->events->first << RACE_LANE_BITS, found = 0;
     uint64_t base = k->base;
+    if (k->kind & RACE_STRONG) {
+        return x->mask;
+    }
     unsigned grain = s->grain, more = (k->bytes - 1) >> grain;
     for (uint32_t m = x->mask; m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctz(m);

@@ -287,6 +287,27 @@ Test(ptx_race, an_own_atomic_hides_no_others) {
                  4, 32);
 }
 
+/* Blocks take turns by a lock: each waits until it is its turn, all but the last count on
+ * behind a fence, the last sets the lock back: it has seen what the one before it wrote.
+ */
+#define TURNS(wait)                                                                      \
+    HEAD                                                                                 \
+        "setp.ne.u32 %p0, %t, 0; @%p0 ret;\n"                                            \
+        "TURN: " wait " %r2, [%o]; setp.ne.u32 %p1, %r2, %b; @%p1 bra TURN;\n"           \
+        "ld.global.u32 %r3, [%o+64]; add.u32 %r3, %r3, 1; st.global.u32 [%o+64], %r3;\n" \
+        "setp.eq.u32 %p2, %b, 3; @%p2 bra LAST; fence.acq_rel.gpu;\n"                    \
+        "red.relaxed.gpu.global.add.s32 [%o], 1; ret;\n"                                 \
+        "LAST: st.global.u32 [%o], 0;\n" END
+
+Test(ptx_race, who_has_seen_a_lock_may_set_it_back) {
+    expect_quiet(TURNS("ld.acquire.gpu.global.u32"), 4, 32);
+    expect_quiet(TURNS("ld.volatile.global.u32"), 4, 32);
+    expect_race(HEAD
+                "setp.ne.u32 %p0, %t, 0; @%p0 ret; setp.eq.u32 %p1, %b, 1;\n"
+                "@%p1 st.global.u32 [%o], 7; @!%p1 red.global.add.u32 [%o], 1;\n" END,
+                2, 32, "global_race", "error", "write after write");
+}
+
 /* The same of the warps of a block. */
 #define ADD_UP_WARPS(fence)                                                              \
     HEAD "setp.ne.u32 %p0, %t, 0; @!%p0 st.shared.v2.u32 [%a], {%b, %b}; bar.sync 0;\n"  \
