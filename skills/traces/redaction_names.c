@@ -330,7 +330,8 @@ static bool value_behind(const char *s, size_t len, const struct name *name,
     size_t behind = secret_blanks(s, len, ret->end);
     ret->ends_line = behind >= len || secret_newline(s, len, behind);
     bool element = ret->sign != '>' || secret_starts(s, len, ret->end, "</");
-    bool closes = ret->quote && isspace((unsigned char)s[ret->start]); /* 'NAME=' … */
+    bool closes =
+        ret->quote && s[ret->start] && strchr(" \t\n,)", s[ret->start]); /* 'NAME=' … */
     return ret->end > ret->start && element && !closes;
 }
 

@@ -85,6 +85,15 @@ static bool is_path(const char *s, size_t n) {
            (n > 2 && s[0] == '.' && (s[1] == '/' || s[1] == '.'));
 }
 
+/* SLACK_WEBHOOK_URL, YOUR_TOKEN_HERE: the name of a variable. */
+static bool is_upper_name(const char *s, size_t n) {
+    size_t i = 0;
+    while (i < n && (isupper((unsigned char)s[i]) || s[i] == '_')) {
+        i++;
+    }
+    return i == n && memchr(s, '_', n);
+}
+
 bool secret_is_example(const char *s, size_t n) {
     static const char *const words[] = {
         "none",    "null",     "true",     "false", "undefined", "str",     "string",
@@ -105,9 +114,11 @@ bool secret_is_example(const char *s, size_t n) {
     }
     return n == 0 || filler == n || strchr("<{", s[0]) ||
            (s[0] == '%' && n > 2 && s[n - 1] == '%') || (s[0] == '@' && n > 1) ||
-           is_variable(s, n) || is_path(s, n) || memmem(s, n, "...", 3) ||
-           memmem(s, n, "${", 2) || memmem(s, n, "$(", 2) || memmem(s, n, "{{", 2) ||
-           memmem(s, n, "\xe2\x80\xa6", 3) || memmem(s, n, "::", 2);
+           is_variable(s, n) || is_upper_name(s, n) ||
+           (n > 9 && strncasecmp(s, "[redacted", 9) == 0) || is_path(s, n) ||
+           memmem(s, n, "...", 3) || memmem(s, n, "${", 2) || memmem(s, n, "$(", 2) ||
+           memmem(s, n, "{{", 2) || memmem(s, n, "\xe2\x80\xa6", 3) ||
+           memmem(s, n, "::", 2);
 }
 
 bool secret_is_odd(const char *s, size_t n) {
