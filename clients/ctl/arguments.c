@@ -120,7 +120,7 @@ static int set_json(json_t *params, const json_t *property, const char *text,
     }
     json_t *value = json_loads(text, 0, &error);
     if (!value && object && *text == '{' && !method_has_type(property, "string")) {
-        return err_set(err, -EINVAL, "--%s: this is no JSON: %s (column %d)", name,
+        return err_set(err, -EINVAL, "--%s: this is not JSON: %s (column %d)", name,
                        error.text, error.column);
     }
     if (json_is_object(value) && !object) {
@@ -321,7 +321,7 @@ static int read_word(const json_t *method, const char *word, json_t *params,
     if (property) {
         return set_property(params, property, word, err);
     }
-    return err_set(err, -EINVAL, "%s: one word too many", word);
+    return err_set(err, -EINVAL, "%s: unexpected argument", word);
 }
 
 int arguments_read(const json_t *method, const char **words, int count, json_t **params,

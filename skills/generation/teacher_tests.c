@@ -51,7 +51,7 @@ static int add_check(json_t *expected, const char *kind, const char *value,
     json_t *parsed = json_parse(copy, strlen(copy), NULL);
     if (!json_is_object(parsed)) {
         json_decref(parsed);
-        return err_set(err, -EINVAL, "%.40s: the value is no JSON object", kind);
+        return err_set(err, -EINVAL, "%.40s: the value is not a JSON object", kind);
     }
     return json_object_set_new(expected, kind, parsed);
 }

@@ -39,7 +39,7 @@ static json_t *json_of(struct answer *answer, struct err *err) {
     }
     const struct markdown_code *block = first_json(answer_code_of(answer));
     if (!block) {
-        err_set(err, -1, "the answer is no JSON and holds no block of it");
+        err_set(err, -1, "the answer is not JSON and holds no JSON block");
         return NULL;
     }
     size_t len = strlen(block->text);

@@ -235,7 +235,7 @@ static int on_event(const char *name, char *data, size_t len, void *user) {
     }
     autojson *json = json_parse(data, len, &err);
     if (!json) {
-        return err_set(&call->read_err, -EBADMSG, "the stream holds what is no JSON: %s",
+        return err_set(&call->read_err, -EBADMSG, "the stream holds something that is not JSON: %s",
                        err.msg);
     }
     int rc = api_of(&call->model)->event(&call->reply, name, json);
