@@ -13,7 +13,7 @@ of its properties with a blank between two, for whoever reads such an object.
 In a schema
   "$ref": "path/of/file.json#/pointer" is replaced by what stands there (ROOT is the source tree; without
       a path: this file); members beside it are added, or stand instead of those of the same name, in
-      each of its properties too;
+      each of its properties too; null takes a property away;
   "x-flat": a list of properties that are cut to one level here: without what is inside of them. Their
       reader gives better errors than an anyOf can;
   "x-tool" says how the tool's schema, which models read, differs from params. Of a member of an object:
@@ -73,7 +73,8 @@ class Files:
 
 
 def merged(properties, beside):
-    return {k: {**properties.get(k, {}), **beside.get(k, {})} for k in {**properties, **beside}}
+    both = {**properties, **beside}
+    return {k: {**properties.get(k, {}), **beside.get(k, {})} for k in both if both[k] is not None}
 
 
 def flat(schema, names):
