@@ -10,6 +10,7 @@
 #include "skills/evaluation/cells.h"
 #include "skills/evaluation/injection.h"
 #include "skills/evaluation/placebo.h"
+#include "skills/evaluation/standing.h"
 #include "skills/format/skill.h"
 #include "skills/format/tokens.h"
 #include "skills/grading/suite.h"
@@ -144,6 +145,98 @@ Test(injection, wants_half_of_what_is_expected) {
     cell_grid_finish(&g);
 }
 
+/* Two tests and two runs: the growth of the prompt is the middle one, or between two. */
+Test(injection, the_median_of_an_even_number_lies_between_two) {
+    static const uint64_t grown[4] = {30, 1000, 10, 20};
+    struct cell_grid g;
+    struct injection seen;
+    cell_grid_init(&g, 1, 2, 2, 2, 1);
+    for (size_t i = 0; i < 4; i++) {
+        set(&g, 0, i / 2, i % 2, 'P');
+        set(&g, 1, i / 2, i % 2, 'F');
+        cell_at(&g, 0, 1, i / 2, i % 2)->input = 100 + grown[i];
+    }
+    injection_check(&g, 0, 1, 50, &seen);
+    cr_assert(seen.known && seen.ok && seen.seen_tokens == 25);
+    injection_check(&g, 0, 1, 51, &seen);
+    cr_assert(seen.ok == false && seen.expected_tokens == 51);
+    injection_check(&g, 0, 1, 0, &seen);
+    cr_assert(seen.known && seen.ok, "nothing was to be seen");
+    cell_at(&g, 0, 1, 0, 1)->state = CELL_ERRORED; /* the 1000 */
+    injection_check(&g, 0, 1, 0, &seen);
+    cr_assert(seen.seen_tokens == 20);
+    cell_at(&g, 0, 0, 0, 0)->reported = false; /* the 30 */
+    injection_check(&g, 0, 1, 0, &seen);
+    cr_assert(seen.seen_tokens == 15);
+    cell_grid_finish(&g);
+}
+
+/* --- when a student is given up --- */
+
+Test(standing, a_student_is_given_up_when_asking_again_is_of_no_use) {
+    static const struct {
+        const char *reason;
+        unsigned answered, given_up_at; /* 0: never */
+        bool again;
+    } cases[] = {
+        {"unreachable", 0, 6, true},   {"unreachable", 1, 0, true},
+        {"timeout", 0, 12, true},      {"timeout", 1, 0, true},
+        {"unauthorized", 0, 1, false}, {"unauthorized", 1, 1, false},
+        {"forbidden", 0, 1, false},    {"forbidden", 1, 0, false},
+        {"not_found", 0, 1, false},    {"not_found", 3, 0, false},
+        {"context_cut", 0, 12, false}, {"bad_request", 1, 0, false},
+        {"out_of_money", 5, 1, false}, {"answer_too_large", 1, 0, false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct standing s = {.answered = cases[i].answered};
+        unsigned at = 0;
+        for (unsigned n = 1; n <= 20; n++) {
+            autofree char *message = xasprintf("failure %u", n);
+            bool again = standing_note_failure(&s, cases[i].reason, message, NULL);
+            cr_assert(again == cases[i].again, "%s", cases[i].reason);
+            at = at || !s.problem ? at : n;
+        }
+        autofree char *first = xasprintf("failure %u", at);
+        cr_assert(at == cases[i].given_up_at, "%s: %u", cases[i].reason, at);
+        cr_assert(at ? !strcmp(s.problem, first) : !s.problem, "what was said first");
+        standing_finish(&s);
+    }
+}
+
+Test(standing, sentences_are_cut_and_the_last_hint_is_kept) {
+    struct standing s = {0};
+    char longest[400];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    standing_note_failure(&s, "timeout", "m", "one");
+    standing_note_failure(&s, "timeout", "m", "");
+    standing_note_failure(&s, "timeout", "m", NULL);
+    cr_assert(!strcmp(s.hint, "one"));
+    standing_note_failure(&s, "unauthorized", longest, longest);
+    cr_assert(strlen(s.problem) == 300 && strlen(s.hint) == 300);
+    standing_finish(&s);
+    s = (struct standing){0};
+    standing_note_failure(&s, "no_http", NULL, NULL);
+    cr_assert(!strcmp(s.problem, "no_http"), "the reason where nothing was said");
+    standing_finish(&s);
+}
+
+Test(standing, models_that_answered_are_named_once_and_sixteen_at_most) {
+    autojson *served = json_object();
+    standing_note_served(served, "a", "");
+    cr_assert(json_array_size(json_object_get(served, "a")) == 0);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 20; i++) {
+            autofree char *model = xasprintf("m%d", i);
+            standing_note_served(served, "a", model);
+        }
+    }
+    standing_note_served(served, "b", "m1");
+    const json_t *a = json_object_get(served, "a"), *b = json_object_get(served, "b");
+    cr_assert(json_array_size(a) == 16 && json_array_size(b) == 1);
+    cr_assert(!strcmp(json_string_value(json_array_get(a, 15)), "m15"));
+}
+
 /* --- arms --- */
 
 static void write_file(const char *folder, const char *name, const char *text) {
@@ -244,6 +337,71 @@ Test(arms, a_trace_is_cut_to_its_tokens_on_a_character) {
     cr_assert(strstr(question.data, "And now?") != NULL);
     cr_assert(strstr(question.data, "\xef\xbf\xbd") == NULL);
     arm_finish(&trace);
+}
+
+Test(arms, have_their_names) {
+    static const char *const names[] = {"baseline", "skill", "placebo", "previous",
+                                        "trace"};
+    for (int i = 0; i < ARM_KINDS; i++) {
+        cr_assert(strcmp(arm_name(i), names[i]) == 0 && arm_kind_of(names[i]) == i);
+    }
+    cr_assert(arm_kind_of("control") == -1);
+}
+
+Test(arms, a_question_brings_its_files_to_students_without_a_folder) {
+    autojson *files = json_pack("{s:s,s:s}", "a.py", "x = 1\n", "b/c.txt", "words");
+    struct test_case test = {.id = "t", .input = "What is x?", .files = files};
+    struct arm base, trace;
+    autobuf with = BUF_INIT(1 << 20), without = BUF_INIT(1 << 20),
+            after = BUF_INIT(1 << 20);
+    arm_baseline(&base);
+    arm_trace(&trace, "Earlier.", 8);
+    arm_question(&base, &test, true, &with);
+    cr_assert_str_eq(with.data, "What is x?\n\n<file name=\"a.py\">\nx = 1\n\n</file>"
+                                "\n\n<file name=\"b/c.txt\">\nwords\n</file>");
+    arm_question(&base, &test, false, &without);
+    cr_assert_str_eq(without.data, "What is x?");
+    arm_question(&trace, &test, false, &after);
+    cr_assert_str_eq(after.data,
+                     "Here is the record of an earlier session, as context:\n\n"
+                     "<context>\nEarlier.\n</context>\n\nWhat is x?");
+    arm_finish(&base);
+    arm_finish(&trace);
+}
+
+/* Five references of some 2,000 tokens each, of which 8,000 are shown. */
+Test(arms, references_are_shown_until_there_is_no_room) {
+    char folder[] = "/tmp/test-arms-XXXXXX";
+    struct skill skill;
+    autobuf text = BUF_INIT(1 << 22), big = BUF_INIT(1 << 20);
+    while (tokens_estimate(big.data, big.len) < 1900) {
+        buf_adds(&big, "kernel ");
+    }
+    size_t each = tokens_estimate(big.data, big.len), fit = ARM_REFERENCES_TOKENS / each;
+    cr_assert(each <= ARM_REFERENCE_TOKENS && fit == 4 && mkdtemp(folder) != NULL);
+    write_file(folder, "SKILL.md", "---\nname: s\ndescription: d\n---\nThe body.\n");
+    write_file(folder, "LICENSE.txt", "Apache");
+    write_file(folder, "references/empty.md", "");
+    write_file(folder, "references/image.png", "none");
+    for (int i = 0; i < 5; i++) {
+        autofree char *name = xasprintf("references/r%d.%s", i, i % 2 ? "txt" : "md");
+        write_file(folder, name, big.data);
+    }
+    cr_assert(skill_open(&skill, folder, false, NULL) == 0);
+    arm_skill_text(&skill, &text);
+    size_t shown = 0;
+    for (const char *at = text.data; (at = strstr(at, "<file path=\"references/r"));
+         at++) {
+        shown++;
+    }
+    cr_assert(shown == fit, "%zu", shown);
+    const char *others =
+        strstr(text.data, "Further files of this skill, not shown here:");
+    cr_assert_str_eq(others, "Further files of this skill, not shown here:\n"
+                             "- references/empty.md\n- references/image.png\n"
+                             "- references/r4.md");
+    skill_finish(&skill);
+    dir_remove(folder, NULL);
 }
 
 /* --- a reused baseline --- */
