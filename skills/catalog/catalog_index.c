@@ -15,9 +15,11 @@
 #define BATCH 256           /* documents of one transaction */
 #define FORGET_S 2592000    /* a month */
 #define RECOUNT_ALWAYS 2000 /* documents up to which rarity is kept exact */
-/* Bytes that the safety rules may search closely in one look at a folder, some twenty
- * seconds: of skills that come behind there is no telling, which counts against them. */
-#define SEARCHED_OF_ALL (128u << 20)
+/* Bytes that the safety rules may search closely in one look at a folder: several times
+ * what real skills take, 15 KiB for one of 7 KiB, and some ten seconds for a few hostile
+ * ones. Of skills that come behind there is no telling, which counts against them. */
+#define SEARCHED_OF_ALL (64u << 20)
+#define SEARCHED_OF_EACH (64u << 10)
 
 static const char *const migrations[] = {
     "CREATE TABLE root (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE,"
@@ -335,7 +337,7 @@ static int drop_gone(struct db *db, const struct plan *plan, struct err *err) {
 static int carry_out(struct db *db, int64_t root, const struct plan *plan,
                      const atomic_bool *stop, struct err *err) {
     struct stemmer *stemmer = NULL;
-    size_t left = SEARCHED_OF_ALL;
+    size_t left = SEARCHED_OF_ALL + plan->read_count * SEARCHED_OF_EACH;
     int rc = plan->read_count ? stemmer_new(db, &stemmer, err) : 0;
     for (size_t at = 0; rc == 0 && at < plan->read_count; at += BATCH) {
         size_t count = plan->read_count - at < BATCH ? plan->read_count - at : BATCH;
