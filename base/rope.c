@@ -49,12 +49,3 @@ size_t rope_cut(const struct rope *rope, struct rope_piece *ret) {
     }
     return add_piece(ret, count, rope->own.data + from, rope->own.len - from);
 }
-
-int rope_write(const struct rope *rope, struct buf *out) {
-    autofree struct rope_piece *pieces = xcalloc(2 * rope->count + 1, sizeof *pieces);
-    size_t count = rope_cut(rope, pieces);
-    for (size_t i = 0; i < count; i++) {
-        buf_add(out, pieces[i].bytes, pieces[i].len);
-    }
-    return out->full ? -EMSGSIZE : 0;
-}

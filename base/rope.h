@@ -39,5 +39,3 @@ int rope_add_text(struct rope *rope, const char *text, size_t len);
 /* In order, without empty ones; room for 2 * count + 1. How many there are. They stay
  * where they are until own grows. */
 size_t rope_cut(const struct rope *rope, struct rope_piece *ret);
-/* All of it as a copy. 0 or -EMSGSIZE. */
-int rope_write(const struct rope *rope, struct buf *out);

@@ -10,20 +10,9 @@
 /* --- what a worker is asked --- */
 
 #define COMPILE_MEMORY_BYTES ((size_t)6 << 30)
-#define MAX_WRITTEN_INLINE (256u << 10) /* bytes of sources: half a millisecond */
 
-struct check_writing {
-    uv_work_t work;
-    struct check_input *input;
-    unsigned wall_ms;
-    json_t *text;
-    check_writing_done *done;
-    void *data;
-};
-
-struct compile_job check_job(struct check_input *input, unsigned wall_ms) {
-    return (struct compile_job){
-        .sources = input->closure.sources,
+json_t *check_params(struct check_input *input, unsigned wall_ms) {
+    const struct compile_job job = {
         .include_dirs = input->closure.include_dirs,
         .options = input->options,
         .prefix = input->closure.prefix,
@@ -31,16 +20,20 @@ struct compile_job check_job(struct check_input *input, unsigned wall_ms) {
                    .cpu_s = wall_ms / 1000 + 10,
                    .memory_bytes = COMPILE_MEMORY_BYTES},
     };
+    return compile_job_to_json(&job);
 }
 
-bool check_job_is_long(const struct check_input *input) {
-    return input->closure.sources.bytes > MAX_WRITTEN_INLINE;
-}
+struct check_writing {
+    uv_work_t work;
+    struct check_input *input;
+    json_t *text;
+    check_writing_done *done;
+    void *data;
+};
 
 static void write_on_thread(uv_work_t *work) {
     struct check_writing *w = container_of(work, struct check_writing, work);
-    const struct compile_job job = check_job(w->input, w->wall_ms);
-    autojson *json = compile_job_to_json(&job);
+    autojson *json = source_set_to_json(&w->input->closure.sources);
     autobuf text = BUF_INIT(FRAME_MAX_BODY);
     if (json_write(&text, json) == 0) {
         w->text = json_stringn_nocheck(text.data, text.len);
@@ -50,17 +43,16 @@ static void write_on_thread(uv_work_t *work) {
 static void on_written(uv_work_t *work, int status) {
     (void)status; /* nobody cancels the work itself */
     struct check_writing *w = container_of(work, struct check_writing, work);
-    struct json_hold *params = w->text ? json_hold_new(w->work.loop, w->text) : NULL;
-    w->done(params, w->data);
-    json_hold_unref(params);
+    struct json_hold *sources = w->text ? json_hold_new(w->work.loop, w->text) : NULL;
+    w->done(sources, w->data);
+    json_hold_unref(sources);
     free(w);
 }
 
-void check_writing_start(uv_loop_t *loop, struct check_input *input, unsigned wall_ms,
+void check_writing_start(uv_loop_t *loop, struct check_input *input,
                          check_writing_done *done, void *data) {
     struct check_writing *w = xcalloc(1, sizeof *w);
     w->input = input;
-    w->wall_ms = wall_ms;
     w->done = done;
     w->data = data;
     uv_queue_work(loop, &w->work, write_on_thread, on_written);

@@ -12,16 +12,13 @@
 
 struct json_hold;
 
-/* What a worker is asked; input is borrowed, by the result too. */
-struct compile_job check_job(struct check_input *input, unsigned wall_ms);
+/* What a worker is asked: params for pool_submit_attached, a new reference. */
+json_t *check_params(struct check_input *input, unsigned wall_ms);
 
-/* Whether writing that is a thread's work. */
-bool check_job_is_long(const struct check_input *input);
-
-/* params: for pool_submit_written, borrowed; NULL: larger than a message may be. */
-typedef void check_writing_done(struct json_hold *params, void *data);
+/* sources: for pool_submit_attached, borrowed; NULL: more than a message holds. */
+typedef void check_writing_done(struct json_hold *sources, void *data);
 /* Until the callback nobody else touches input. */
-void check_writing_start(uv_loop_t *loop, struct check_input *input, unsigned wall_ms,
+void check_writing_start(uv_loop_t *loop, struct check_input *input,
                          check_writing_done *done, void *data);
 
 /* What a result is made from. Until the callback nobody else touches what the pointers

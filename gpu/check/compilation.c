@@ -100,35 +100,25 @@ static const char too_large[] =
 static void on_answer(struct pool_job *job, int status, const json_t *answer,
                       const json_t *error, const char *why, void *data);
 
-static void on_written(struct json_hold *params, void *data) {
+static void on_written(struct json_hold *sources, void *data) {
     struct compilation *c = data;
     struct gpu *gpu = c->gpu;
     if (gpu->closing || !c->waiting) {
         compilation_end(c, NULL, NULL);
-    } else if (!params) {
+    } else if (!sources) {
         fail_from_status(c, -EMSGSIZE, too_large);
     } else {
-        c->job = pool_submit_written(gpu->pool, "compile", params, NULL, &compile_needs,
-                                     on_answer, c);
+        c->job = pool_submit_attached(gpu->pool, "compile",
+                                      check_params(&c->input, gpu->wall_ms), sources,
+                                      NULL, &compile_needs, on_answer, c);
     }
-}
-
-static void submit(struct compilation *c) {
-    struct gpu *gpu = c->gpu;
-    if (check_job_is_long(&c->input)) {
-        check_writing_start(gpu->loop, &c->input, gpu->wall_ms, on_written, c);
-        return;
-    }
-    const struct compile_job job = check_job(&c->input, gpu->wall_ms);
-    c->job = pool_submit(gpu->pool, "compile", compile_job_to_json(&job), &compile_needs,
-                         on_answer, c);
 }
 
 static void on_made(const struct check_made *made, void *data) {
     struct compilation *c = data;
     struct gpu *gpu = c->gpu;
     if (made->again && c->waiting && !gpu->closing) {
-        submit(c);
+        check_writing_start(gpu->loop, &c->input, on_written, c);
         return;
     }
     if (made->base && made->keep) {
@@ -179,7 +169,7 @@ static struct compilation *start(struct gpu *gpu, const struct check_input *inpu
     gpu->compilations = c;
     check_reader_hold(gpu->reader, ++gpu->compilation_count >= MAX_COMPILATIONS);
     gpu_ref(gpu);
-    submit(c);
+    check_writing_start(gpu->loop, &c->input, on_written, c);
     return c;
 }
 

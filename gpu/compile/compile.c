@@ -77,10 +77,7 @@ static int job_read(struct compile_job *job, const json_t *json, struct err *err
     if (!json_is_object(json)) {
         return err_set(err, -EINVAL, "a compile job must be an object");
     }
-    int r = source_set_from_json(&job->sources, json_object_get(json, "sources"), err);
-    if (!r) {
-        r = include_dirs_read(job, json_object_get(json, "include_dirs"), err);
-    }
+    int r = include_dirs_read(job, json_object_get(json, "include_dirs"), err);
     if (!r) {
         r = compile_options_from_json(&job->options, json_object_get(json, "options"),
                                       err);
@@ -114,7 +111,6 @@ json_t *compile_job_to_json(const struct compile_job *job) {
     json_object_set_new(limits, "memory_bytes",
                         json_integer((json_int_t)job->limits.memory_bytes));
     json_t *json = json_object();
-    json_object_set_new(json, "sources", source_set_to_json(&job->sources));
     json_object_set_new(json, "include_dirs", dirs);
     json_object_set_new(json, "options", compile_options_to_json(&job->options));
     json_object_set_new(json, "prefix",

@@ -1,11 +1,15 @@
 #pragma once
 /* compile: one compilation as it travels between the daemon and a worker.
  *
- * Request `compile` (worker protocol 1):
- *   {"sources": source_set JSON, "include_dirs": ["r0/include"], "options": {…},
+ * The protocol (2) is JSON-RPC with attachments (frame.h): what is large is attached to a
+ * request or an answer, and the worker's supervisor passes it on without looking into it.
+ * The greeting is one line; whatever follows may have either framing.
+ *
+ * Request `compile`, with source_set JSON attached:
+ *   {"include_dirs": ["r0/include"], "options": {…},
  *    "prefix": "#include <cuda/barrier>\n" | null,
  *    "limits": {"wall_ms", "cpu_s", "memory_bytes"}}
- * Answer:
+ * Answer, all or most of it attached (rpc_peer_allow_attachments joins both):
  *   {"outcome": "compiled|rejected|crashed|timeout|memory|failed", "signal"?,
  *    "compiler": {"name": "nvrtc", "version": "13.0.88"}, "compile_ms": 61.2,
  *    "diagnostics": [finding…], "omitted": 0, "kernels": [… without occupancy …],
@@ -21,7 +25,7 @@
  * Cancelled by `$/cancelRequest`: error RPC_REQUEST_CANCELLED, the child is dead by then.
  *
  * On start a worker sends the notification `worker/hello`:
- *   {"protocol": 1, "version", "host", "machine", "confinement": [...],
+ *   {"protocol": 2, "version", "host", "machine", "confinement": [...],
  *    "toolkits": [{"root", "nvrtc", "major"}], "cuda": is there a CUDA driver?}
  * Lines before it (login banners) are skipped by the pool. Request `worker/status`:
  *   {"parents": [{"pid", "prefix_digest"?, "resident_bytes", "idle_ms",
@@ -32,11 +36,14 @@
  *    "memory_bytes_per_s", "compute_mode"}], "driver"?: "13.0" (the CUDA it is made for),
  *    "error"?: {"code": "no_gpu" or CUDA's name, "message", "hint"?}}
  * as CUDA_VISIBLE_DEVICES of the worker orders and limits them; a MIG slice is a device.
- * Request `validate`: gpu/run/validate_run.h. */
+ * Request `validate`: gpu/run/validate_run.h.
+ *
+ * What is attached to an answer was written by a process that may have been taken over by
+ * what it compiled or ran. It can spoil this answer and no other message. */
 #include "gpu/compile/compile_options.h"
 #include "gpu/source/source_set.h"
 
-#define COMPILE_PROTOCOL 1
+#define COMPILE_PROTOCOL 2
 
 struct compile_limits {
     unsigned wall_ms;    /* 120 000 */
@@ -51,6 +58,7 @@ struct compile_job {
     char *prefix; /* or NULL */
     struct compile_limits limits;
 };
+/* The params of `compile`: all but the sources. */
 int compile_job_from_json(struct compile_job *ret, const json_t *json, struct err *err);
 json_t *compile_job_to_json(const struct compile_job *job);
 void compile_job_finish(struct compile_job *job);

@@ -4,6 +4,7 @@
 #include "base/json_hold.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/rope.h"
 #include "gpu/pool/pool_state.h"
 #include "protocol/rpc/rpc.h"
 
@@ -54,7 +55,7 @@ static void job_closed(uv_handle_t *handle) {
     struct pool *pool = job->pool;
     json_decref(job->params);
     json_hold_unref(job->files);
-    json_hold_unref(job->written);
+    json_hold_unref(job->attached);
     free(job->method);
     free(job->arch);
     free(job->device);
@@ -141,34 +142,61 @@ static void job_answered(struct rpc_request *request, int status, const json_t *
 
 /* What a message is sent from while its last bytes wait in the pipe. */
 struct sent {
-    struct json_hold *written, *files;
+    struct json_hold *attached, *files;
 };
 
 static void sent_release(void *owner) {
     struct sent *sent = owner;
-    json_hold_unref(sent->written);
+    json_hold_unref(sent->attached);
     json_hold_unref(sent->files);
     free(sent);
 }
 
-static struct rpc_request *job_send(struct pool_job *job, struct rpc_peer *peer) {
-    if (!job->written) {
-        return rpc_request_start(peer, job->method, json_incref(job->params),
-                                 job_answered, job);
+static void add_name(struct buf *out, const char *name) {
+    autojson *text = json_text(name, strlen(name));
+    json_write(out, text);
+    buf_addc(out, ':');
+}
+
+/* The object that text tells gets its last member. */
+static void add_files(struct rope *rope, const json_t *text, const json_t *files) {
+    const char *name, *separator = "{";
+    const json_t *file;
+    size_t len = json_string_length(text) - 1; /* without its last brace */
+    rope_add_text(rope, json_string_value(text), len);
+    buf_adds(&rope->own, len > 1 ? "," : "");
+    add_name(&rope->own, "files");
+    /* Jansson's iterator takes no const. */
+    json_object_foreach((json_t *)(uintptr_t)files, name, file) {
+        buf_adds(&rope->own, separator);
+        separator = ",";
+        add_name(&rope->own, name);
+        buf_addc(&rope->own, '"');
+        rope_add_text(rope, json_string_value(file), json_string_length(file));
+        buf_addc(&rope->own, '"');
     }
+    buf_adds(&rope->own, *separator == '{' ? "{}}" : "}}");
+}
+
+static struct rpc_request *job_send(struct pool_job *job, struct rpc_peer *peer) {
+    json_t *params = json_incref(job->params);
+    if (!job->attached) {
+        return rpc_request_start(peer, job->method, params, job_answered, job);
+    }
+    const json_t *text = json_hold_value(job->attached);
     struct sent *sent = xcalloc(1, sizeof *sent);
-    sent->written = json_hold_ref(job->written);
+    struct rope rope = ROPE_INIT(FRAME_MAX_BODY);
+    sent->attached = json_hold_ref(job->attached);
     sent->files = job->files ? json_hold_ref(job->files) : NULL;
-    const json_t *text = json_hold_value(job->written);
-    const struct rpc_written params = {
-        .text = json_string_value(text),
-        .len = json_string_length(text),
-        .member = job->files ? "files" : NULL,
-        .values = json_hold_value(job->files),
-        .release = sent_release,
-        .owner = sent,
-    };
-    return rpc_request_start_written(peer, job->method, &params, job_answered, job);
+    rope.release = sent_release;
+    rope.owner = sent;
+    if (job->files) {
+        add_files(&rope, text, json_hold_value(job->files));
+    } else {
+        rope_add_text(&rope, json_string_value(text), json_string_length(text));
+    }
+    return rpc_request_start_attached(peer, job->method, params, &rope, job_answered,
+                                      job);
 }
 
 void job_run(struct pool_job *job, struct slot *slot) {
@@ -181,6 +209,13 @@ void job_run(struct pool_job *job, struct slot *slot) {
         uv_timer_stop(&slot->timer);
     }
     job->request = job_send(job, worker_link_peer(slot->link));
+    if (!job->request) {
+        job->slot = NULL;
+        slot->running--;
+        slot_rest(slot);
+        job_end_later(job, -EMSGSIZE, "the job is more than one message holds");
+        return;
+    }
     uv_timer_start(&job->timer, job_timer, job->pool->job_ms, 0);
     if (job->noted) {
         job->noted(job, NULL, job->data);
@@ -293,12 +328,13 @@ struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *para
     return submit(job_new(pool, method, params, needs), done, data);
 }
 
-struct pool_job *pool_submit_written(struct pool *pool, const char *method,
-                                     struct json_hold *written, struct json_hold *files,
-                                     const struct pool_needs *needs, pool_done *done,
-                                     void *data) {
-    struct pool_job *job = job_new(pool, method, NULL, needs);
-    job->written = json_hold_ref(written);
+struct pool_job *pool_submit_attached(struct pool *pool, const char *method,
+                                      json_t *params, struct json_hold *attached,
+                                      struct json_hold *files,
+                                      const struct pool_needs *needs, pool_done *done,
+                                      void *data) {
+    struct pool_job *job = job_new(pool, method, params, needs);
+    job->attached = json_hold_ref(attached);
     job->files = files ? json_hold_ref(files) : NULL;
     return submit(job, done, data);
 }

@@ -54,8 +54,8 @@ struct pool_job {
     struct rpc_request *request;
     char *method, *arch, *device;
     json_t *params;
-    struct json_hold *written; /* params' text; or NULL */
-    struct json_hold *files;   /* beside those; or NULL */
+    struct json_hold *attached; /* text; or NULL */
+    struct json_hold *files;    /* in it; or NULL */
     struct pool_needs needs;
     pool_done *done;
     pool_noted *noted; /* or NULL */

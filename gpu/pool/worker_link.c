@@ -243,7 +243,8 @@ static void greeted(struct worker_link *link, const json_t *hello) {
     }
     link->last_words[0] = '\0';
     uv_timer_stop(&link->timer);
-    link->peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, &peer_events, link);
+    link->peer = rpc_peer_new(FRAME_HEADERS, FRAME_MAX_BODY, &peer_events, link);
+    rpc_peer_allow_attachments(link->peer);
     link->events.ready(link, hello, link->data);
 }
 

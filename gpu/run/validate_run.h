@@ -5,14 +5,17 @@
  * the kernel's launches, then the reference in memory of its own, inputs checked
  * unchanged, outputs compared. The first case or trial that ends in a fault ends the run.
  *
- * Request of a worker, `validate` (protocol 1), and what a child is given:
- *   {"spec": kernel/validate's params without sources, "ptx", "reference_ptx"?,
- *    "entries": {"kernel as the spec names it, or \"\"": {"symbol", "name"}, …},
- *    "reference_entries"?: …, "seed": "0x…", "cubin"?, "reference_cubin"?: base64,
- *    "files"?: {"x.npy": base64},
+ * Request of a worker, `validate`: params
+ *   {"seed": "0x…",
  *    "limits": {"wall_ms", "save_ms"?: for files to leave, after it, "memory_bytes",
  *    "device_bytes", "threads"}}
- * Answer: kernel/validate's result without "check": {"verdict", "backend", "error"?,
+ * and attached to them
+ *   {"spec": kernel/validate's params without sources, "ptx", "reference_ptx"?,
+ *    "entries": {"kernel as the spec names it, or \"\"": {"symbol", "name"}, …},
+ *    "reference_entries"?: …, "cubin"?, "reference_cubin"?: base64,
+ *    "files"?: {"x.npy": base64}}
+ * A child is given both as one object.
+ * Answer, attached: kernel/validate's result without "check": {"verdict", "backend", "error"?,
  * "unsupported"?, "seed", "cases", "reference_check"?, "findings", "omitted", "printf",
  * "counters"?, "budget", "checks": those that were made, "unchecked"?: those asked for
  * that this backend cannot make, "saved"?}. While it goes on the worker sends

@@ -291,8 +291,9 @@ static void run_begin(struct kernel_validate *v, struct json_hold *request) {
         .arch = json_get_string(v->kernel.result, "arch", NULL),
         .device = spec->device,
     };
-    v->job = pool_submit_written(gpu_pool(v->gpu), "validate", request, v->files, &needs,
-                                 on_run, v);
+    v->job = pool_submit_attached(gpu_pool(v->gpu), "validate",
+                                  validate_params(spec, v->seed), request, v->files,
+                                  &needs, on_run, v);
     json_hold_unref(take(v->files));
     pool_on_note(v->job, on_note);
 }
@@ -317,7 +318,6 @@ static void write_begin(struct kernel_validate *v) {
         .kernel = v->kernel.result,
         .reference = v->reference.result,
         .files = json_hold_value(v->files),
-        .seed = v->seed,
     };
     v->making = validate_writing_start(v->origin->loop, &material, on_written, v);
 }

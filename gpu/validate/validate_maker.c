@@ -126,8 +126,8 @@ static void write_on_thread(uv_work_t *work) {
     struct writing *w = container_of(work, struct writing, making.work);
     const struct validate_material *from = &w->from;
     autobuf text = BUF_INIT(SIZE_MAX / 4);
-    if (validate_request(from->spec, from->kernel, from->reference, from->files,
-                         from->seed, &text, &w->problem) == 0) {
+    if (validate_request(from->spec, from->kernel, from->reference, from->files, &text,
+                         &w->problem) == 0) {
         w->text = json_stringn_nocheck(text.data, text.len);
     }
 }
@@ -135,9 +135,9 @@ static void write_on_thread(uv_work_t *work) {
 static void on_written(uv_work_t *work, int status) {
     (void)status; /* without text and problem when it was cancelled */
     struct writing *w = container_of(work, struct writing, making.work);
-    struct json_hold *params = w->text ? json_hold_new(work->loop, w->text) : NULL;
-    w->done(params, &w->problem, w->data);
-    json_hold_unref(params);
+    struct json_hold *request = w->text ? json_hold_new(work->loop, w->text) : NULL;
+    w->done(request, &w->problem, w->data);
+    json_hold_unref(request);
     free(w);
 }
 

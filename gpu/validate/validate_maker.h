@@ -36,11 +36,10 @@ struct validate_material {
     const struct check_spec *spec;
     json_t *kernel, *reference;
     const json_t *files;
-    uint64_t seed;
 };
-/* params: for pool_submit_written, borrowed. NULL with problem filled, or, cancelled,
+/* request: for pool_submit_attached, borrowed. NULL with problem filled, or, cancelled,
  * with its stage NULL. */
-typedef void validate_writing_done(struct json_hold *params,
+typedef void validate_writing_done(struct json_hold *request,
                                    const struct request_problem *problem, void *data);
 /* Until the callback nobody else touches what the pointers lead to. */
 struct validate_making *validate_writing_start(uv_loop_t *loop,

@@ -111,6 +111,12 @@ static json_t *limits_of(const struct check_spec *spec) {
     return limits;
 }
 
+json_t *validate_params(const struct check_spec *spec, uint64_t seed) {
+    char text[24];
+    snprintf(text, sizeof text, "0x%016" PRIx64, seed);
+    return json_pack("{s:s, s:o}", "seed", text, "limits", limits_of(spec));
+}
+
 /* The spec without what was compiled from it. */
 static json_t *plain_spec(const struct check_spec *spec) {
     json_t *plain = json_copy(spec->json);
@@ -129,7 +135,7 @@ static void move_code(json_t *request, json_t *kernel, json_t *reference) {
 }
 
 int validate_request(const struct check_spec *spec, json_t *kernel, json_t *reference,
-                     const json_t *files, uint64_t seed, struct buf *out,
+                     const json_t *files, struct buf *out,
                      struct request_problem *problem) {
     json_t *other = spec->reference_source ? reference : kernel;
     autojson *entries =
@@ -142,11 +148,8 @@ int validate_request(const struct check_spec *spec, json_t *kernel, json_t *refe
     if (!entries || !reference_entries || !launches_are_possible(spec, kernel, problem)) {
         return -EINVAL;
     }
-    char text[24];
-    snprintf(text, sizeof text, "0x%016" PRIx64, seed);
-    autojson *request = json_pack(
-        "{s:o, s:O, s:O, s:s, s:o}", "spec", plain_spec(spec), "entries", entries,
-        "reference_entries", reference_entries, "seed", text, "limits", limits_of(spec));
+    autojson *request = json_pack("{s:o, s:O, s:O}", "spec", plain_spec(spec), "entries",
+                                  entries, "reference_entries", reference_entries);
     move_code(request, kernel, other);
     return write_within(request, files, out, problem);
 }

@@ -1,6 +1,7 @@
 #pragma once
 /* validate_request: what a worker is asked to run, from a check spec and two compiled
  * modules (the request of gpu/run/validate_run.h). */
+#include "base/json.h"
 #include "gpu/spec/check_spec.h"
 
 struct buf;
@@ -11,11 +12,14 @@ struct request_problem {
     struct err *err;                 /* the message */
 };
 
-/* kernel, reference: kernel/check's results with "ptx" and "cubin", which are taken out
+/* The params; new reference. */
+json_t *validate_params(const struct check_spec *spec, uint64_t seed);
+
+/* What is attached to them. kernel, reference: kernel/check's results with "ptx" and "cubin", which are taken out
  * of them; reference NULL: the kernel's own source. files: what array_load read, or NULL;
- * it counts, and is sent beside the request (pool_submit_written). The request as JSON
+ * it counts, and is sent beside the request (pool_submit_attached). The request as JSON
  * text into out, whose limit is set here. 0, or -EINVAL with *problem: a kernel that
  * there is not, a launch that cannot be, more than a message holds. */
 int validate_request(const struct check_spec *spec, json_t *kernel, json_t *reference,
-                     const json_t *files, uint64_t seed, struct buf *out,
+                     const json_t *files, struct buf *out,
                      struct request_problem *problem);

@@ -1,9 +1,31 @@
 #pragma once
-/* child_io: how a child of the worker takes its job: the text on its socket, to the end.
- * Blocking; interrupted calls go on. The answer goes back with file_write_all. */
+/* child_io: what a child of the worker reads from its socket and writes to it.
+ *
+ * A job is a line with a small JSON object, the head, which the supervisor wrote, and
+ * behind it the bytes that came attached to the request, which it did not look into. */
+#include "base/buf.h"
+#include "base/json.h"
+
 #include <stdbool.h>
 
-struct buf;
+#define CHILD_MAX_ANSWER (16u << 20) /* bytes of an answer's text */
 
-/* False at an error or at out's limit. */
-bool child_take(int socket, struct buf *out);
+struct child_job {
+    struct buf text; /* all of it */
+    json_t *head;    /* NULL: the line was no object */
+    char *attached;  /* in text */
+    size_t len;
+};
+/* Blocking, to the end of what the socket says. False at an error. */
+bool child_job_take(struct child_job *ret, int socket);
+/* The same for a text that was read already: it is moved away. */
+void child_job_read(struct child_job *ret, struct buf *text);
+void child_job_finish(struct child_job *job);
+/* What is attached, parsed, with the members of more (borrowed) in it; NULL when it is no
+ * object. Changes the text. */
+json_t *child_job_request(struct child_job *job, json_t *more);
+
+/* A validation's answer, behind its notes: the line {"answer": {"bytes", "on_device"}},
+ * and then it. on_device: the supervisor is to read it, for there may be more to do. False
+ * when it could not be written. */
+bool child_answer(int socket, const json_t *answer, bool on_device);

@@ -287,7 +287,7 @@ static void compile(struct answer *a) {
 static void add_cubin(const struct answer *a, json_t *json) {
     json_t *text = cubin_to_text(a->out.cubin, a->out.cubin_len);
     size_t ptx = json_string_length(json_object_get(json, "ptx"));
-    if (text && json_string_length(text) + ptx < COMPILE_CHILD_MAX_RESULT / 2) {
+    if (text && json_string_length(text) + ptx < CHILD_MAX_ANSWER / 2) {
         json_object_set(json, "cubin", text);
     }
     json_decref(text);
@@ -408,18 +408,19 @@ static unsigned confine(const struct compile_room *room, const struct compile_jo
 }
 
 static int job_take(int socket, struct compile_job *ret, char **ret_folder) {
-    autobuf text = BUF_INIT(COMPILE_CHILD_MAX_JOB);
+    struct child_job job;
     struct err err;
-    if (!child_take(socket, &text) || !text.len) {
+    if (!child_job_take(&job, socket)) {
         return -EPIPE;
     }
-    autojson *json = json_parse(text.data, text.len, &err);
-    const char *folder = json_get_string(json, "folder", NULL);
-    if (!folder || compile_job_from_json(ret, json_object_get(json, "job"), &err) < 0) {
-        return -EINVAL;
-    }
-    *ret_folder = xstrdup(folder);
-    return 0;
+    const char *folder = json_get_string(job.head, "folder", NULL);
+    int r = folder ? compile_job_from_json(ret, json_object_get(job.head, "job"), &err)
+                   : -EINVAL;
+    autojson *sources = json_parse(job.attached, job.len, NULL);
+    r = r < 0 ? r : source_set_from_json(&ret->sources, sources, &err);
+    *ret_folder = r < 0 ? NULL : xstrdup(folder);
+    child_job_finish(&job);
+    return r;
 }
 
 _Noreturn void compile_child_run(const struct compile_room *room, int supervisor,
@@ -437,7 +438,7 @@ _Noreturn void compile_child_run(const struct compile_room *room, int supervisor
     unsigned confinement = confine(room, &job, folder);
     struct answer a = {.room = room, .job = &job, .folder = folder};
     compile(&a);
-    autobuf text = BUF_INIT(COMPILE_CHILD_MAX_RESULT);
+    autobuf text = BUF_INIT(CHILD_MAX_ANSWER);
     if (json_write(&text, answer_to_json(&a, confinement)) < 0) {
         _exit(COMPILE_CHILD_OUT_OF_MEMORY);
     }

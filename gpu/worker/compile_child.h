@@ -24,12 +24,10 @@ enum {
     COMPILE_CHILD_OUT_OF_MEMORY = 91,
     COMPILE_CHILD_BAD_JOB = 92,
 };
-#define COMPILE_CHILD_MAX_JOB (64u << 20)    /* bytes of a job's text */
-#define COMPILE_CHILD_MAX_RESULT (16u << 20) /* bytes of an answer's text */
 
-/* The text on the socket, to its end: {"folder": "/…", "job": compile.h's request}. The
- * folder is empty and the job's alone; it becomes the working directory, and all files of
- * the job are written there. */
+/* The job's head (child_io.h): {"folder": "/…", "job": compile.h's params}. The folder is
+ * empty and the job's alone; it becomes the working directory, and all files of the job
+ * are written there. */
 _Noreturn void compile_child_run(const struct compile_room *room, int supervisor,
                                  int socket);
 

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 enum { MAX_ATTEMPTS = 2 };
-#define MAX_WAITING (256u << 20) /* bytes of source text of all runs */
 
 /* --- folders --- */
 
@@ -54,10 +53,9 @@ static void run_unlink(struct worker *w, struct compile_run *run) {
 
 static void run_free(struct worker *w, struct compile_run *run) {
     run_unlink(w, run);
-    w->bytes -= run->job.sources.bytes;
     folder_remove(run);
     compile_job_finish(&run->job);
-    json_decref(run->params);
+    buf_finish(&run->sources);
     free(run);
 }
 
@@ -151,22 +149,8 @@ static json_t *answer_failed(const struct worker *w, const char *why) {
         xasprintf("The compile could not be carried out: %s. Try again.", why));
 }
 
-/* What a child that ended well wrote; NULL when that is no answer. */
-static json_t *answer_parse(const struct compile_run *run, const struct child *child) {
-    struct err err;
-    json_t *answer = json_parse(child->out.data, child->out.len, &err);
-    if (!json_is_object(answer) || !json_get_string(answer, "outcome", NULL)) {
-        json_decref(answer);
-        return NULL;
-    }
-    if (run->makes_prefix) {
-        json_object_set_new(answer, "precompiled", json_string("made"));
-    }
-    return answer;
-}
-
 static json_t *answer_of_death(const struct worker *w, const struct compile_run *run,
-                               const struct child *child) {
+                               const struct worker_child *child) {
     int status = child->status;
     if (run->timed_out || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)) {
         return answer_timeout(w, run);
@@ -180,7 +164,7 @@ static json_t *answer_of_death(const struct worker *w, const struct compile_run 
         return answer_crashed(w, WTERMSIG(status));
     }
     bool bad_job = WIFEXITED(status) && WEXITSTATUS(status) == COMPILE_CHILD_BAD_JOB;
-    return answer_failed(w, bad_job ? "the files of the job could not be written"
+    return answer_failed(w, bad_job ? "its files could not be read or written"
                                     : "the compile process ended without an answer");
 }
 
@@ -194,42 +178,54 @@ static void run_again(struct worker *w, struct compile_run *run) {
     w->running--;
 }
 
-void run_child_ended(struct worker *w, struct compile_run *run,
-                     const struct child *child) {
+/* What the child wrote goes on unread. */
+static void run_pass_on(struct worker *w, struct compile_run *run,
+                        struct worker_child *child) {
+    struct rpc_call *call = run->call;
+    json_t *result = run->makes_prefix ? json_pack("{s:s}", "precompiled", "made")
+                                       : json_object();
+    run_free(w, run);
+    rpc_reply_attached(call, result, &child->out);
+}
+
+static void on_ended(void *owner, struct worker_child *child) {
+    struct compile_run *run = owner;
+    struct worker *w = run->worker;
     bool vanished = !child->pid || (child->doomed && !run->timed_out);
+    bool ended_well =
+        !vanished && WIFEXITED(child->status) && !WEXITSTATUS(child->status);
     run->child = NULL;
     if (run->cancelled) {
         run_end_cancelled(w, run);
         return;
     }
-    json_t *answer = NULL;
-    if (!vanished && WIFEXITED(child->status) && !WEXITSTATUS(child->status)) {
+    if (ended_well) {
         parent_plain_ended(w, run);
-        answer = answer_parse(run, child);
     }
     /* Neither a vanished parent nor a precompiled header may be what fails a compile. */
+    bool answered = ended_well && child->out.len && !child->out.full;
     bool suspect = child->parent && child->parent->key[0] && !run->timed_out;
-    if (!answer && (vanished || suspect) && run->attempts + 1 < MAX_ATTEMPTS) {
+    if (answered) {
+        run_pass_on(w, run, child);
+    } else if ((vanished || suspect) && run->attempts + 1 < MAX_ATTEMPTS) {
         run_again(w, run);
-        return;
+    } else {
+        run_reply(w, run, answer_of_death(w, run, child));
     }
-    run_reply(w, run, answer ? answer : answer_of_death(w, run, child));
 }
+
+static const struct worker_child_events child_events = {.ended = on_ended};
 
 /* --- beginnings --- */
 
 static void on_cancel(struct rpc_call *call, void *data) {
     struct compile_run *run = data;
     (void)call;
-    run_cancel(run->worker, run);
-}
-
-void run_cancel(struct worker *w, struct compile_run *run) {
     run->cancelled = true;
     if (run->child) {
-        child_kill(run->child); /* answered once it is reaped */
+        worker_child_kill(run->child); /* answered once it is reaped */
     } else {
-        run_end_cancelled(w, run);
+        run_end_cancelled(run->worker, run);
     }
 }
 
@@ -240,48 +236,36 @@ void run_start(struct worker *w, struct rpc_call *call) {
         rpc_error(call, RPC_INVALID_PARAMS, NULL, "%s", err.msg);
         return;
     }
-    if (w->bytes + job.sources.bytes > MAX_WAITING) {
+    struct buf sources = rpc_call_take_attached(call);
+    if (!sources.len) {
         compile_job_finish(&job);
-        rpc_error(call, RPC_INTERNAL_ERROR, NULL, "too much source text waits already");
+        rpc_error(call, RPC_INVALID_PARAMS, NULL,
+                  "the sources of a compile come attached to it");
         return;
     }
     struct compile_run *run = xcalloc(1, sizeof *run);
     run->worker = w;
     run->call = call;
     run->job = job;
-    run->params = json_incref(rpc_call_params(call));
-    w->bytes += job.sources.bytes;
+    run->sources = sources;
     *w->runs_end = run;
     w->runs_end = &run->next;
     rpc_call_on_cancel(call, on_cancel, run);
 }
 
-static char *run_text(const struct compile_run *run, size_t *ret_len) {
-    autojson *json = json_object();
-    json_object_set_new(json, "folder", json_text(run->folder, strlen(run->folder)));
-    json_object_set(json, "job", run->params);
-    struct buf text = BUF_INIT(COMPILE_CHILD_MAX_JOB);
-    if (json_write(&text, json) < 0) {
-        buf_finish(&text);
-        return NULL;
-    }
-    *ret_len = text.len;
-    return buf_detach(&text);
-}
-
 static void run_compile(struct worker *w, struct compile_run *run, struct parent *p) {
-    size_t len = 0;
-    char *text = folder_make(w, run) < 0 ? NULL : run_text(run, &len);
-    struct child *child = text ? parent_take_child(w, p) : NULL;
+    struct worker_child *child =
+        folder_make(w, run) < 0 ? NULL : parent_take_child(w, p);
     if (!child) {
-        free(text);
         run_reply(w, run, answer_failed(w, "its process or folder could not be made"));
         return;
     }
     run->state = RUN_COMPILING;
     run->child = child;
     run->deadline_ms = clock_ms() + run->job.limits.wall_ms;
-    child_give(child, run, text, len);
+    struct buf head = parent_job_head(run->folder, run);
+    worker_child_own(child, &child_events, run);
+    worker_child_give(child, &head, &run->sources);
     parent_want_spare(w, p);
 }
 
@@ -342,10 +326,19 @@ uint64_t runs_tick(struct worker *w, uint64_t now) {
         }
         if (run->deadline_ms <= now) {
             run->timed_out = true;
-            child_kill(run->child);
+            worker_child_kill(run->child);
         } else if (run->deadline_ms < next) {
             next = run->deadline_ms;
         }
     }
     return next;
+}
+
+void runs_free(struct worker *w) {
+    while (w->runs) {
+        struct rpc_call *call = w->runs->call;
+        rpc_call_on_cancel(call, NULL, NULL);
+        run_free(w, w->runs);
+        rpc_drop(call);
+    }
 }

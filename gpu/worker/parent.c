@@ -35,7 +35,7 @@ static bool packet_pair(int ends[2]) {
 /* --- asking --- */
 
 static int parent_ask(struct parent *p, enum zygote_request request, int fd,
-                      struct child *child, struct parent *parent) {
+                      struct worker_child *child, struct parent *parent) {
     int r = zygote_send(p->socket, request, fd);
     if (r < 0) {
         return r;
@@ -48,24 +48,32 @@ static int parent_ask(struct parent *p, enum zygote_request request, int fd,
     return 0;
 }
 
-static struct child *parent_fork(struct worker *w, struct parent *p) {
+static void spare_ended(void *owner, struct worker_child *child) {
+    struct parent *p = owner;
+    p->spare = p->spare == child ? NULL : p->spare;
+}
+
+static const struct worker_child_events spare_events = {.ended = spare_ended};
+
+static struct worker_child *parent_fork(struct worker *w, struct parent *p) {
     int far_end;
-    struct child *c = child_new(w, p, &far_end);
+    struct worker_child *c = worker_child_new(w, p, &far_end);
     if (!c) {
         return NULL;
     }
+    worker_child_own(c, &spare_events, p);
     int r = parent_ask(p, ZYGOTE_CHILD, far_end, c, NULL);
     close(far_end);
     if (r < 0) {
-        child_pid_known(w, c, -1);
+        worker_child_pid_known(w, c, -1);
         return NULL;
     }
     return c;
 }
 
-struct child *parent_take_child(struct worker *w, struct parent *p) {
+struct worker_child *parent_take_child(struct worker *w, struct parent *p) {
     p->used_ms = clock_ms();
-    struct child *spare = take(p->spare);
+    struct worker_child *spare = take(p->spare);
     return spare && !spare->eof ? spare : parent_fork(w, p);
 }
 
@@ -79,13 +87,13 @@ void parent_want_spare(struct worker *w, struct parent *p) {
 
 static void asked_fail(struct worker *w, struct asked *a) {
     if (a->child) {
-        child_pid_known(w, a->child, -1);
+        worker_child_pid_known(w, a->child, -1);
     }
     if (a->parent) {
         struct parent *p = a->parent;
         close(p->socket);
         parent_clear(p);
-        runs_parent_changed(w, p, -EPIPE, "the compiler's parent process ended");
+        w->parent_changed(w, p, -EPIPE, "the compiler's parent process ended");
     }
     free(a);
 }
@@ -99,9 +107,9 @@ static void parent_forget(struct worker *w, struct parent *p, int status,
         close(p->socket);
     }
     if (p->spare) {
-        child_kill(p->spare);
+        worker_child_leave(p->spare);
     }
-    for (struct child *c = w->children; c; c = c->next) {
+    for (struct worker_child *c = w->children; c; c = c->next) {
         c->parent = c->parent == p ? NULL : c->parent;
     }
     parent_clear(p);
@@ -110,7 +118,7 @@ static void parent_forget(struct worker *w, struct parent *p, int status,
         asked_fail(w, asked);
         asked = next;
     }
-    runs_parent_changed(w, p, status, why);
+    w->parent_changed(w, p, status, why);
 }
 
 /* Its process, where the pid is still to come, is killed when it does. */
@@ -205,30 +213,10 @@ static int plain_start(struct worker *w) {
     return 0;
 }
 
-/* What the prefix zygote compiles: the options and the prefix, and no file. */
-static char *prefix_job_text(const struct worker *w, const struct compile_run *run,
-                             size_t *ret_len) {
-    struct source_set unit = {0};
-    if (source_set_add(&unit, "prefix.cu", NULL, ";", 1, NULL) < 0) {
-        return NULL;
-    }
-    autojson *job = json_object();
-    json_object_set_new(job, "sources", source_set_to_json(&unit));
-    source_set_finish(&unit);
-    static const char *const kept[] = {"include_dirs", "options", "prefix", "limits"};
-    for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
-        json_object_set(job, kept[i], json_object_get(run->params, kept[i]));
-    }
-    autojson *json = json_object();
-    json_object_set_new(json, "folder", json_text(w->folder, strlen(w->folder)));
-    json_object_set(json, "job", job);
-    struct buf text = BUF_INIT(ZYGOTE_MAX_PREFIX_JOB);
-    if (json_write(&text, json) < 0) {
-        buf_finish(&text);
-        return NULL;
-    }
-    *ret_len = text.len;
-    return buf_detach(&text);
+struct buf parent_job_head(const char *folder, const struct compile_run *run) {
+    return worker_child_head(json_pack("{s:o, s:O}", "folder",
+                                       json_text(folder, strlen(folder)), "job",
+                                       rpc_call_params(run->call)));
 }
 
 /* Options that change what the front end sees; the optimiser's do not matter. */
@@ -273,15 +261,15 @@ static struct parent *prefix_place(struct worker *w) {
 static bool prefix_start(struct worker *w, const struct compile_run *run,
                          const char *key) {
     int ends[2];
-    size_t len;
-    autofree char *text = prefix_job_text(w, run, &len);
-    struct parent *p = text ? prefix_place(w) : NULL;
+    autobuf head = parent_job_head(w->folder, run);
+    struct parent *p = head.len <= ZYGOTE_MAX_PREFIX_JOB ? prefix_place(w) : NULL;
     if (!p || !packet_pair(ends)) {
         return false;
     }
     int r = parent_ask(&w->plain, ZYGOTE_PREFIX, ends[1], NULL, p);
     close(ends[1]);
-    if (r < 0 || send(ends[0], text, len, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)len) {
+    if (r < 0 || send(ends[0], head.data, head.len, MSG_NOSIGNAL | MSG_DONTWAIT) !=
+                     (ssize_t)head.len) {
         asked_unwant(w, p);
         close(ends[0]);
         return false;
@@ -396,7 +384,7 @@ static void answer_read(struct worker *w, struct parent *p, int pid) {
         p->asked_end = &p->asked;
     }
     if (a->child) {
-        child_pid_known(w, a->child, pid);
+        worker_child_pid_known(w, a->child, pid);
     } else {
         prefix_pid_known(w, a->parent, pid);
     }
@@ -419,7 +407,7 @@ static void hello_read(struct worker *w, struct parent *p) {
     }
     p->state = PARENT_READY;
     p->used_ms = clock_ms();
-    runs_parent_changed(w, p, 0, NULL);
+    w->parent_changed(w, p, 0, NULL);
 }
 
 static void parent_read(struct worker *w, struct parent *p) {

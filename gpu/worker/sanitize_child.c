@@ -17,6 +17,7 @@
 #include "gpu/worker/cuda_child.h"
 #include "gpu/worker/cuda_room.h"
 #include "gpu/worker/validation.h"
+#include "protocol/rpc/frame.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +37,7 @@ enum {
 };
 #define MAX_FILE ((size_t)(32u << 20)) /* of any that is written in the room */
 #define MAX_RAN (1u << 20)
+#define MAX_REQUEST (2 * (size_t)FRAME_MAX_BODY)
 
 #define HINT                                                                             \
     "install the package cuda-sanitizer-13-0 (or -12-N) of NVIDIA's repository, or, in " \
@@ -329,17 +331,21 @@ static char **environment_new(const char *folder) {
     return list;
 }
 
-static int request_write(const char *folder, const json_t *request) {
-    autobuf text = BUF_INIT(VALIDATION_MAX_REQUEST);
-    autofree char *path = path_join(folder, "request.json");
+/* As a job that the target reads: the validation's params, and what came attached. */
+static int request_write(const char *folder, const struct child_job *job) {
+    autobuf head = BUF_INIT(SIZE_MAX / 4);
+    autofree char *path = path_join(folder, "request");
     autofd int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    return fd < 0 || json_write(&text, request) < 0 ||
-                   file_write_all(fd, text.data, text.len) < 0
+    json_write(&head, json_object_get(job->head, "params"));
+    buf_addc(&head, '\n');
+    return fd < 0 || file_write_all(fd, head.data, head.len) < 0 ||
+                   file_write_all(fd, job->attached, job->len) < 0
                ? -EIO
                : 0;
 }
 
-static json_t *sanitize(const json_t *job) {
+static json_t *sanitize(const struct child_job *whole) {
+    const json_t *job = whole->head;
     static const char may[] = "[\"processes\",\"unix_sockets\",\"job_folder\"]";
     struct sanitizing s = {.folder = json_get_string(job, "folder", "")};
     struct err err = {0};
@@ -348,7 +354,7 @@ static json_t *sanitize(const json_t *job) {
     s.program = realpath("/proc/self/exe", NULL);
     s.environment = environment_new(s.folder);
     int r = s.program && chdir(s.folder) == 0
-                ? request_write(s.folder, json_object_get(job, "request"))
+                ? request_write(s.folder, whole)
                 : -EIO;
     unsigned bits = enter_room(job, s.tool.path);
     s.report =
@@ -371,20 +377,14 @@ static json_t *sanitize(const json_t *job) {
 }
 
 _Noreturn void sanitize_child_run(int supervisor, int socket) {
-    autobuf text = BUF_INIT(VALIDATION_MAX_REQUEST);
-    autobuf out = BUF_INIT(VALIDATION_MAX_ANSWER);
+    struct child_job job;
     confine_child_start(supervisor);
     (void)signal(SIGTERM, on_term);
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
-    if (getppid() != supervisor || !child_take(socket, &text)) {
+    if (getppid() != supervisor || !child_job_take(&job, socket) ||
+        !child_answer(socket, sanitize(&job), true)) {
         _exit(VALIDATE_CHILD_BAD_JOB);
     }
-    autojson *job = json_parse(text.data, text.len, NULL);
-    autojson *report = sanitize(job);
-    if (json_write(&out, report) < 0) {
-        _exit(VALIDATE_CHILD_BAD_JOB);
-    }
-    (void)file_write_all(socket, out.data, out.len);
     close(socket);
     _exit(0);
 }
@@ -412,9 +412,9 @@ static json_t *target_run(const json_t *request, uint64_t until_ms) {
 
 /* Ends by exit(): the libraries that watch it have their last words there. */
 _Noreturn void sanitized_child_run(const char *folder, unsigned wall_ms) {
-    autobuf text = BUF_INIT(VALIDATION_MAX_REQUEST);
-    autobuf out = BUF_INIT(MAX_RAN);
-    autofree char *request_path = path_join(folder, "request.json");
+    autobuf text = BUF_INIT(MAX_REQUEST), out = BUF_INIT(MAX_RAN);
+    struct child_job job;
+    autofree char *request_path = path_join(folder, "request");
     autofree char *path = ran_path(folder);
     const struct itimerval timer = {
         .it_value = {.tv_sec = wall_ms / 1000,
@@ -426,7 +426,9 @@ _Noreturn void sanitized_child_run(const char *folder, unsigned wall_ms) {
     if (file_read(request_path, &text, NULL) < 0) {
         _exit(VALIDATE_CHILD_BAD_JOB);
     }
-    autojson *request = json_parse(text.data, text.len, NULL);
+    child_job_read(&job, &text);
+    autojson *request = child_job_request(&job, job.head);
+    child_job_finish(&job);
     autojson *ran = target_run(request, until);
     autofd int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd >= 0 && json_write(&out, ran) == 0) {

@@ -1,19 +1,13 @@
 #include "gpu/worker/sanitize_memory.h"
 
-#include "base/buf.h"
-
 #include <stdio.h>
 #include <string.h>
 
-bool sanitize_key(json_t *request, char ret[static HASH_HEX_SIZE]) {
-    autobuf text = BUF_INIT(SANITIZE_MAX_REQUEST);
-    autojson *same = json_copy(request);
-    json_object_del(same, "seed");
-    json_object_del(same, "limits");
-    if (json_write(&text, same) < 0) {
+bool sanitize_key(const struct buf *request, char ret[static HASH_HEX_SIZE]) {
+    if (request->len > SANITIZE_MAX_REQUEST) {
         return false;
     }
-    hash_bytes_hex(text.data, text.len, ret);
+    hash_bytes_hex(request->data, request->len, ret);
     return true;
 }
 

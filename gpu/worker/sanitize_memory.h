@@ -4,6 +4,7 @@
  * Each of its tools takes about a second, a validation without them a third of one, and
  * an agent validates the same kernel again and again. The same kernel, spec and checks,
  * whatever the seed, get the same report, if every tool came to its end in it. */
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/json.h"
 
@@ -20,8 +21,9 @@ struct sanitize_memory {
     size_t next;
 };
 
-/* Of a `validate` request: all of it but seed and limits. False: too long to be kept. */
-bool sanitize_key(json_t *request, char ret[static HASH_HEX_SIZE]);
+/* Of what came attached to a `validate` request: all of it but seed and limits. False: too
+ * long to be kept. */
+bool sanitize_key(const struct buf *request, char ret[static HASH_HEX_SIZE]);
 /* A new reference with "remembered": true; NULL. */
 json_t *sanitize_recall(const struct sanitize_memory *m, const char *key);
 /* Not stolen; left when a tool did not finish. */

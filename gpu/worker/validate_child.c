@@ -129,11 +129,14 @@ static void send_note(const json_t *note, void *data) {
     }
 }
 
-static json_t *validate(const json_t *request, int socket) {
+static json_t *validate(struct child_job *job, int socket, bool *ret_on_device) {
     struct validate_limits limits;
     struct choice choice;
+    autojson *request = child_job_request(job, job->head);
+    child_job_finish(job);
     validate_limits_read(&limits, json_object_get(request, "limits"));
     choose(&choice, request, &limits, alarm_set(limits.wall_ms));
+    *ret_on_device = choice.refused || choice.state == CUDA_CHILD_READY;
     if (choice.refused) {
         return json_pack("{s:o}", "driver_refused", json_clean_z(choice.why.msg));
     }
@@ -148,22 +151,19 @@ static json_t *validate(const json_t *request, int socket) {
 }
 
 _Noreturn void validate_child_run(int supervisor, int socket) {
-    autobuf text = BUF_INIT(VALIDATION_MAX_REQUEST);
-    struct err err;
+    struct child_job job;
+    bool on_device = false;
     confine_child_start(supervisor);
-    if (!child_take(socket, &text)) {
+    if (!child_job_take(&job, socket)) {
         _exit(VALIDATE_CHILD_BAD_JOB);
     }
-    autojson *request = json_parse(text.data, text.len, &err);
-    buf_finish(&text);
-    autojson *answer = json_get_bool(request, "devices", 0) ? cuda_child_devices()
-                       : json_get_bool(request, "trial", 0) ? driver_trial()
-                                                            : validate(request, socket);
-    autobuf out = BUF_INIT(VALIDATION_MAX_ANSWER);
-    if (json_write(&out, answer) < 0) {
+    json_t *answer = json_get_bool(job.head, "devices", 0) ? cuda_child_devices()
+                     : json_get_bool(job.head, "trial", 0)
+                         ? driver_trial()
+                         : validate(&job, socket, &on_device);
+    if (!child_answer(socket, answer, on_device)) {
         _exit(VALIDATE_CHILD_BAD_JOB);
     }
-    (void)file_write_all(socket, out.data, out.len);
     /* A driver may take seconds to let go of a kernel that runs: the answer need not wait
      * for it. Its threads must not see what exit() takes apart. */
     close(socket);

@@ -1,7 +1,6 @@
 #include "gpu/worker/validation_state.h"
 
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "gpu/run/validate_result.h"
@@ -57,8 +56,9 @@ struct rpc_call *validation_free(struct validation *v) {
         (void)dir_remove(v->folder, NULL);
     }
     json_decref(v->answer);
+    buf_finish(&v->head);
+    buf_finish(&v->request);
     free(v->folder);
-    free(v->text);
     free(v);
     return call;
 }
@@ -111,14 +111,10 @@ static unsigned take_save_ms(struct validation *v) {
     return ms;
 }
 
-/* One line of a process that may have been taken over: anything. */
-static void pass_note(struct validation *v, const char *line, size_t len) {
-    autofree char *copy = xstrndup(line, len);
-    json_t *note = json_parse(copy, strlen(copy), NULL);
+static void pass_note(struct validation *v, json_t *note) {
     uint64_t now = clock_ms();
     bool progress = json_object_get(note, "progress") != NULL;
-    if (!json_is_object(note) || (progress && now - v->told_ms < TELL_MS)) {
-        json_decref(note);
+    if (progress && now - v->told_ms < TELL_MS) {
         return;
     }
     v->told_ms = progress ? now : v->told_ms;
@@ -127,16 +123,36 @@ static void pass_note(struct validation *v, const char *line, size_t len) {
     }
     json_object_set_new(note, "id",
                         json_loads(rpc_call_id(v->call), JSON_DECODE_ANY, NULL));
-    rpc_notify(v->worker->peer, "validate/note", note);
+    rpc_notify(v->worker->peer, "validate/note", json_incref(note));
 }
 
-void validation_child_said(void *validation, struct child *child) {
-    struct validation *v = validation;
+/* The last line tells of the answer behind it. */
+static bool is_answer_line(struct validation *v, const json_t *line) {
+    const json_t *answer = json_object_get(line, "answer");
+    json_int_t bytes = json_get_integer(answer, "bytes", 0);
+    v->answer_bytes = bytes > 0 ? (size_t)bytes : 0;
+    v->on_device = json_get_bool(answer, "on_device", 0);
+    return answer != NULL;
+}
+
+/* One line of a process that may have been taken over: anything. */
+static void take_line(struct validation *v, const char *line, size_t len) {
+    autofree char *copy = xstrndup(line, len);
+    autojson *note = json_parse(copy, strlen(copy), NULL);
+    if (json_is_object(note) && !is_answer_line(v, note) && !v->cancelled &&
+        !v->timed_out) {
+        pass_note(v, note);
+    }
+}
+
+static void on_said(void *owner, struct worker_child *child) {
+    struct validation *v = owner;
     const char *newline;
-    while (child->out.len && (newline = memchr(child->out.data, '\n', child->out.len))) {
+    while (!v->answer_bytes && child->out.len &&
+           (newline = memchr(child->out.data, '\n', child->out.len))) {
         size_t len = (size_t)(newline - child->out.data);
-        if (!v->cancelled && !v->timed_out && len <= VALIDATION_MAX_NOTE) {
-            pass_note(v, child->out.data, len);
+        if (len <= VALIDATION_MAX_NOTE) {
+            take_line(v, child->out.data, len);
         }
         buf_consume(&child->out, len + 1);
     }
@@ -144,62 +160,72 @@ void validation_child_said(void *validation, struct child *child) {
 
 /* --- ends of children --- */
 
-/* A child's answer, made whole: NULL when it is not yet to be given. */
-static json_t *next_answer(struct worker *w, struct validation *v,
-                           const struct child *child) {
-    if (v->answer) {
-        return validation_sanitized(v, child);
-    }
-    bool ended_well = WIFEXITED(child->status) && !WEXITSTATUS(child->status);
-    json_t *answer = ended_well ? child_answer(child) : NULL;
-    if (!answer) {
-        return answer_of_death(v, child->status);
-    }
-    if (!v->timed_out && validation_goes_on(w, v, answer)) {
+static bool is_whole(const struct validation *v, const struct worker_child *child) {
+    return v->answer_bytes && child->out.len == v->answer_bytes;
+}
+
+json_t *validation_answer(const struct validation *v, const struct worker_child *child) {
+    json_t *answer =
+        is_whole(v, child) ? json_parse(child->out.data, child->out.len, NULL) : NULL;
+    if (answer && !json_is_object(answer)) {
         json_decref(answer);
-        return NULL;
+        answer = NULL;
     }
     return answer;
 }
 
-void validation_child_ended(struct worker *w, void *validation,
-                            const struct child *child) {
-    struct validation *v = validation;
-    v->child = NULL;
-    if (v->cancelled) {
-        end_cancelled(v);
+/* A whole answer of the ordinary run. */
+static void take_answer(struct validation *v, struct worker_child *child) {
+    if (!v->on_device || v->timed_out) {
+        rpc_reply_attached(validation_free(v), json_object(), &child->out);
         return;
     }
-    if (v->in_trial) {
-        autojson *trial = child_answer(child);
-        validation_trial_ended(w, v, trial);
-        return;
-    }
-    json_t *answer = next_answer(w, v, child);
-    if (answer) {
-        rpc_reply(validation_free(v), answer);
-    }
-}
-
-bool validation_child_silent(struct worker *w, void *validation,
-                             const struct child *child) {
-    struct validation *v = validation;
-    json_t *answer =
-        v->cancelled || v->timed_out || v->answer ? NULL : child_answer(child);
-    if (!answer) {
-        return false;
-    }
-    v->child = NULL;
-    if (v->in_trial) {
-        validation_trial_ended(w, v, answer);
-        json_decref(answer);
-    } else if (validation_goes_on(w, v, answer)) {
+    json_t *answer = validation_answer(v, child);
+    answer = answer ? answer : answer_of_death(v, child->status);
+    if (validation_goes_on(v->worker, v, answer)) {
         json_decref(answer);
     } else {
         rpc_reply(validation_free(v), answer);
     }
+}
+
+static void on_ended(void *owner, struct worker_child *child) {
+    struct validation *v = owner;
+    bool ended_well = WIFEXITED(child->status) && !WEXITSTATUS(child->status);
+    v->child = NULL;
+    if (v->cancelled) {
+        end_cancelled(v);
+    } else if (v->in_trial) {
+        autojson *trial = validation_answer(v, child);
+        validation_trial_ended(v->worker, v, trial);
+    } else if (v->answer) {
+        json_t *answer = validation_sanitized(v, child);
+        rpc_reply(validation_free(v), answer);
+    } else if (ended_well && is_whole(v, child)) {
+        take_answer(v, child);
+    } else {
+        json_t *answer = answer_of_death(v, child->status);
+        rpc_reply(validation_free(v), answer);
+    }
+}
+
+/* A driver may take seconds to let go of a kernel: nobody waits for that. */
+static bool on_silent(void *owner, struct worker_child *child) {
+    struct validation *v = owner;
+    if (v->cancelled || v->timed_out || v->answer || !is_whole(v, child)) {
+        return false;
+    }
+    v->child = NULL;
+    if (v->in_trial) {
+        autojson *trial = validation_answer(v, child);
+        validation_trial_ended(v->worker, v, trial);
+    } else {
+        take_answer(v, child);
+    }
     return true;
 }
+
+static const struct worker_child_events child_events = {on_said, on_silent, on_ended};
 
 /* What runs under the tool is in a group of its own: its keeper is asked to end it. */
 static void validation_kill(struct validation *v) {
@@ -207,15 +233,13 @@ static void validation_kill(struct validation *v) {
     if (v->answer && v->child->pid > 0) {
         (void)kill(v->child->pid, SIGTERM);
     } else {
-        child_kill(v->child); /* answered once it is reaped */
+        worker_child_kill(v->child); /* answered once it is reaped */
     }
 }
 
 /* It was killed and lives: the system waits for the device. Nobody waits with it. */
 static void leave_behind(struct validation *v) {
-    v->child->validation = NULL;
-    child_kill(v->child);
-    v->child = NULL;
+    worker_child_leave(take(v->child));
     if (v->cancelled) {
         end_cancelled(v);
     } else if (v->in_trial) {
@@ -265,29 +289,32 @@ void validation_start(struct worker *w, struct rpc_call *call) {
     if (!may_start(w, call)) {
         return;
     }
-    struct buf text = BUF_INIT(VALIDATION_MAX_REQUEST);
-    if (json_write(&text, rpc_call_params(call)) < 0) {
-        buf_finish(&text);
-        rpc_error(call, RPC_INVALID_PARAMS, NULL, "the request is too long");
+    json_t *params = rpc_call_params(call);
+    struct buf request = rpc_call_take_attached(call);
+    if (!request.len || !json_is_object(params)) {
+        buf_finish(&request);
+        rpc_error(call, RPC_INVALID_PARAMS, NULL,
+                  "what a validation runs comes attached to it");
         return;
     }
     struct validation *v = xcalloc(1, sizeof *v);
-    *v = (struct validation){.worker = w, .call = call, .len = text.len};
-    v->text = buf_detach(&text);
-    validate_limits_read(&v->limits, json_object_get(rpc_call_params(call), "limits"));
+    *v = (struct validation){.worker = w,
+                             .call = call,
+                             .head = worker_child_head(json_incref(params)),
+                             .request = request};
+    validate_limits_read(&v->limits, json_object_get(params, "limits"));
     validation_add(w, v);
 }
 
 void devices_start(struct worker *w, struct rpc_call *call) {
-    static const char request[] = "{\"devices\":true}";
     if (!may_start(w, call)) {
         return;
     }
     struct validation *v = xcalloc(1, sizeof *v);
     *v = (struct validation){.worker = w,
                              .call = call,
-                             .text = xstrdup(request),
-                             .len = sizeof request - 1,
+                             .head = worker_child_head(json_pack("{s:b}", "devices", 1)),
+                             .request = BUF_INIT(0),
                              .limits.wall_ms = DEVICES_WALL_MS,
                              .wants_devices = true};
     validation_add(w, v);
@@ -309,7 +336,7 @@ static _Noreturn void child_exec(int socket, int supervisor, char *const *enviro
 
 void validation_run(struct worker *w, struct validation *v) {
     int end = -1;
-    struct child *child = child_new(w, NULL, &end);
+    struct worker_child *child = worker_child_new(w, NULL, &end);
     if (!child) {
         if (v->answer) {
             json_t *answer = validation_sanitized(v, NULL);
@@ -330,13 +357,14 @@ void validation_run(struct worker *w, struct validation *v) {
     }
     cuda_room_free(environment);
     close(end);
-    child->validation = v;
+    worker_child_own(child, &child_events, v);
     v->child = child;
+    v->answer_bytes = 0;
     if (!v->answer) {
         v->deadline_ms = clock_ms() + (v->in_trial ? TRIAL_WALL_MS : v->limits.wall_ms);
     }
-    child_pid_known(w, child, pid);
-    child_give(child, NULL, take(v->text), v->len);
+    worker_child_pid_known(w, child, pid);
+    worker_child_give(child, &v->head, v->in_trial ? NULL : &v->request);
 }
 
 void validations_advance(struct worker *w) {

@@ -1,18 +1,19 @@
 #pragma once
 /* validation: the supervisor's side of validate_child.h: one process per `validate`
- * request, with a deadline, ended by a cancellation. */
+ * request, with a deadline, ended by a cancellation.
+ *
+ * The lines that a child says are notes and go on as `validate/note` with the request's
+ * id, progress at most ten times a second. Its answer goes on unread, as what is attached
+ * to the reply, unless it ran on a device: then it may need another child. */
 #include "base/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct child;
 struct rpc_call;
 struct worker;
 
-#define VALIDATION_MAX_REQUEST (128u << 20) /* bytes of text */
-#define VALIDATION_MAX_ANSWER (16u << 20)
 #define VALIDATION_MAX_NOTE (256u << 10) /* bytes of one note's text */
 enum { VALIDATE_CHILD_BAD_JOB = 93, VALIDATIONS_MAX = 64 };
 
@@ -30,15 +31,5 @@ void validation_start(struct worker *w, struct rpc_call *call);
 void devices_start(struct worker *w, struct rpc_call *call); /* `worker/devices` */
 /* What can start; at most as many run as there are cores. */
 void validations_advance(struct worker *w);
-/* The child said something: whole lines are notes and go on as `validate/note` with the
- * request's id, progress at most ten times a second; what is left at its end is the
- * answer. */
-void validation_child_said(void *validation, struct child *child);
-void validation_child_ended(struct worker *w, void *validation,
-                            const struct child *child);
-/* The child's answer is whole, though it has not ended yet: true when it was passed on;
- * the child is nobody's then. */
-bool validation_child_silent(struct worker *w, void *validation,
-                             const struct child *child);
 uint64_t validations_tick(struct worker *w, uint64_t now);
 void validations_free(struct worker *w);

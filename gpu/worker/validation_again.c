@@ -1,7 +1,6 @@
 #include "gpu/worker/validation_state.h"
 
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/mem.h"
 #include "gpu/run/sanitizer_merge.h"
 #include "gpu/worker/cuda_room.h"
@@ -19,37 +18,16 @@ enum {
     DRIVER_TRIALS_MAX = 3, /* that may tell nothing */
 };
 
-json_t *child_answer(const struct child *child) {
-    struct err err;
-    json_t *answer = json_parse(child->out.data, child->out.len, &err);
-    if (answer && !json_is_object(answer)) {
-        json_decref(answer);
-        answer = NULL;
-    }
-    return answer;
-}
-
 /* --- a driver that does not start --- */
-
-static bool write_request(struct validation *v, const json_t *request) {
-    struct buf text = BUF_INIT(VALIDATION_MAX_REQUEST);
-    if (json_write(&text, request) < 0) {
-        buf_finish(&text);
-        return false;
-    }
-    v->len = text.len;
-    v->text = buf_detach(&text);
-    return true;
-}
 
 /* True when the call is not answered yet: the driver is tried without the kernel. What
  * says that it did not start has seen the kernel's text and is not believed. */
 static bool trial_begin(struct worker *w, struct validation *v, const json_t *answer) {
-    autojson *request = json_pack("{s:b}", "trial", 1);
     if (v->wants_devices || v->answer || v->is_retried ||
-        !json_object_get(answer, "driver_refused") || !write_request(v, request)) {
+        !json_object_get(answer, "driver_refused")) {
         return false;
     }
+    v->head = worker_child_head(json_pack("{s:b}", "trial", 1));
     v->in_trial = true;
     validation_run(w, v);
     return true;
@@ -73,12 +51,8 @@ void validation_trial_ended(struct worker *w, struct validation *v,
     v->in_trial = v->timed_out = false;
     v->killed_ms = 0;
     v->is_retried = true;
-    if (write_request(v, rpc_call_params(v->call))) {
-        validation_run(w, v);
-    } else {
-        rpc_error(validation_free(v), RPC_INTERNAL_ERROR, NULL,
-                  "the request could not be written again");
-    }
+    v->head = worker_child_head(json_incref(rpc_call_params(v->call)));
+    validation_run(w, v);
 }
 
 /* A run on a device says that it was not confined, when nobody asked for that. */
@@ -114,10 +88,10 @@ static json_t *report_of_death(const struct validation *v, int status) {
     return json_pack("{s:o}", "tools", tools);
 }
 
-json_t *validation_sanitized(struct validation *v, const struct child *child) {
+json_t *validation_sanitized(struct validation *v, const struct worker_child *child) {
     bool ended_well =
         child && !v->timed_out && WIFEXITED(child->status) && !WEXITSTATUS(child->status);
-    autojson *report = ended_well ? child_answer(child) : NULL;
+    autojson *report = ended_well ? validation_answer(v, child) : NULL;
     if (!report) {
         report = report_of_death(v, child ? child->status : 0);
     } else if (v->key[0]) {
@@ -129,7 +103,7 @@ json_t *validation_sanitized(struct validation *v, const struct child *child) {
 
 static json_t *sanitize_job(const struct validation *v, const json_t *wanted,
                             const char *path, uint64_t wall_ms) {
-    return json_pack("{s:O, s:s, s:s, s:O, s:I, s:I}", "request",
+    return json_pack("{s:O, s:s, s:s, s:O, s:I, s:I}", "params",
                      rpc_call_params(v->call), "path", path, "folder", v->folder, "tools",
                      wanted, "wall_ms", (json_int_t)wall_ms, "cpu_s",
                      (json_int_t)v->limits.cpu_s);
@@ -143,7 +117,7 @@ static bool sanitize_begin(struct worker *w, struct validation *v, json_t *answe
         return false;
     }
     autofree char *path = sanitize_locate(&absent);
-    autojson *known = path && sanitize_key(rpc_call_params(v->call), v->key)
+    autojson *known = path && sanitize_key(&v->request, v->key)
                           ? sanitize_recall(&w->sanitized, v->key)
                           : NULL;
     if (!path || known) {
@@ -157,12 +131,12 @@ static bool sanitize_begin(struct worker *w, struct validation *v, json_t *answe
     uint64_t left =
         v->deadline_ms > now + SOONER_MS ? v->deadline_ms - now - SOONER_MS : 0;
     bool ready = v->folder && mkdir(v->folder, 0700) == 0;
-    autojson *job = ready ? sanitize_job(v, wanted, path, left) : NULL;
-    if (!ready || !write_request(v, job)) {
+    if (!ready) {
         json_t *failed = validation_sanitized(v, NULL);
         json_decref(failed); /* the same object, with its warning */
         return false;
     }
+    v->head = worker_child_head(sanitize_job(v, wanted, path, left));
     validation_run(w, v);
     return true;
 }

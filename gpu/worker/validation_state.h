@@ -3,15 +3,18 @@
  * validation_again.c (why it may need another child after the first) share. */
 #include "base/hash.h"
 #include "gpu/worker/validation.h"
+#include "gpu/worker/worker_child.h"
 
 struct validation {
     struct validation *next;
     struct worker *worker;
     struct rpc_call *call;
-    char *text; /* the request, until a child has it */
-    size_t len;
+    struct buf head;    /* for the next child */
+    struct buf request; /* what came attached */
     struct validate_limits limits;
-    struct child *child;
+    struct worker_child *child;
+    size_t answer_bytes; /* as it told; 0: not yet */
+    bool on_device;
     uint64_t deadline_ms;
     uint64_t killed_ms; /* 0 = not yet */
     uint64_t told_ms;   /* progress, last */
@@ -25,12 +28,12 @@ struct validation {
     char key[HASH_HEX_SIZE]; /* of the request, in the worker's memory; "": not kept */
 };
 
-/* The next child of v, for v->text. */
+/* The next child of v, for v->head. */
 void validation_run(struct worker *w, struct validation *v);
 /* Ends v; its call is still to be answered. */
 struct rpc_call *validation_free(struct validation *v);
-/* The whole answer of a child, or NULL. */
-json_t *child_answer(const struct child *child);
+/* The child's answer, when it is whole: an object, or NULL. */
+json_t *validation_answer(const struct validation *v, const struct worker_child *child);
 
 /* --- validation_again.c --- */
 
@@ -40,4 +43,4 @@ bool validation_goes_on(struct worker *w, struct validation *v, json_t *answer);
 void validation_trial_ended(struct worker *w, struct validation *v, const json_t *answer);
 /* The ordinary answer with what the tool found; a new reference. child NULL: it lives,
  * and is left. */
-json_t *validation_sanitized(struct validation *v, const struct child *child);
+json_t *validation_sanitized(struct validation *v, const struct worker_child *child);

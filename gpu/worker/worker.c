@@ -30,9 +30,19 @@ enum {
 
 /* --- output --- */
 
+static void output_drop(struct worker *w) {
+    struct output *o = w->outputs;
+    w->outputs = o->next;
+    w->outputs_end = o->next ? w->outputs_end : &w->outputs;
+    w->written = 0;
+    free(o->bytes);
+    free(o);
+}
+
 static void output_flush(struct worker *w) {
-    while (w->pending.len) {
-        ssize_t n = write(w->out, w->pending.data, w->pending.len);
+    while (w->outputs) {
+        const struct output *o = w->outputs;
+        ssize_t n = write(w->out, o->bytes + w->written, o->len - w->written);
         if (n < 0 && errno == EINTR) {
             continue;
         }
@@ -40,7 +50,11 @@ static void output_flush(struct worker *w) {
             w->stop |= errno != EAGAIN;
             return;
         }
-        buf_consume(&w->pending, (size_t)n);
+        w->pending -= (size_t)n;
+        w->written += (size_t)n;
+        if (w->written == o->len) {
+            output_drop(w);
+        }
     }
 }
 
@@ -48,10 +62,12 @@ static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppab
                     void *data) {
     struct worker *w = data;
     (void)peer, (void)droppable;
-    if (buf_add(&w->pending, bytes, len) < 0) {
-        w->stop = true; /* a reader that let this much pile up is gone */
-    }
-    free(bytes);
+    struct output *o = xcalloc(1, sizeof *o);
+    *o = (struct output){.bytes = bytes, .len = len};
+    *w->outputs_end = o;
+    w->outputs_end = &o->next;
+    w->pending += len;
+    w->stop |= w->pending > MAX_PENDING; /* a reader that let this much pile up is gone */
     output_flush(w);
 }
 
@@ -145,7 +161,7 @@ static void reap(struct worker *w) {
     int status, pid;
     parents_read(w);
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (!child_reaped(w, pid, status) && !parents_reaped(w, pid)) {
+        if (!worker_child_reaped(w, pid, status) && !parents_reaped(w, pid)) {
             w->strays[w->stray_next] = (struct stray){.pid = pid, .status = status};
             w->stray_next = (w->stray_next + 1) % WORKER_MAX_STRAYS;
         }
@@ -164,19 +180,20 @@ static void signals_read(struct worker *w) {
 }
 
 static size_t polls_fill(const struct worker *w, struct pollfd *polls) {
-    bool full = w->pending.len > PENDING_ENOUGH;
+    bool full = w->pending > PENDING_ENOUGH;
     const struct parent *parents[] = {&w->plain, &w->prefixes[0], &w->prefixes[1]};
     size_t n = 0;
     polls[n++] = (struct pollfd){.fd = full ? -1 : w->in, .events = POLLIN};
     polls[n++] = (struct pollfd){.fd = w->signals, .events = POLLIN};
-    polls[n++] = (struct pollfd){.fd = w->pending.len ? w->out : -1, .events = POLLOUT};
+    polls[n++] = (struct pollfd){.fd = w->outputs ? w->out : -1, .events = POLLOUT};
     for (size_t i = 0; i < ARRAY_LEN(parents); i++) {
         polls[n++] = (struct pollfd){.fd = parents[i]->socket, .events = POLLIN};
     }
-    for (const struct child *c = w->children; c && n < FIXED_POLLS + WORKER_MAX_CHILDREN;
+    for (const struct worker_child *c = w->children; c && n < FIXED_POLLS + WORKER_MAX_CHILDREN;
          c = c->next) {
-        bool waits = full && c->validation; /* its files, until a slow line has room */
-        short events = (short)((waits ? 0 : POLLIN) | (c->text ? POLLOUT : 0));
+        /* Its files, until a slow line has room. */
+        bool waits = full && c->events && c->events->said;
+        short events = (short)((waits ? 0 : POLLIN) | (c->head.len ? POLLOUT : 0));
         polls[n++] = (struct pollfd){.fd = c->socket, .events = events};
     }
     return n;
@@ -186,10 +203,10 @@ static size_t polls_fill(const struct worker *w, struct pollfd *polls) {
  * is not ready does no harm. */
 static void events_handle(struct worker *w, const struct pollfd *polls, size_t count) {
     size_t i = FIXED_POLLS;
-    for (struct child *c = w->children; c && i < count; c = c->next, i++) {
+    for (struct worker_child *c = w->children; c && i < count; c = c->next, i++) {
         if (polls[i].revents) {
-            child_write(c);
-            child_read(c);
+            worker_child_write(c);
+            worker_child_read(c);
         }
     }
     if (polls[2].revents) {
@@ -227,7 +244,7 @@ static void loop(struct worker *w) {
     while (!w->stop) {
         uint64_t now = clock_ms();
         (void)overdue_end(w, now);
-        children_collect(w);
+        worker_children_collect(w);
         runs_advance(w);
         validations_advance(w);
         uint64_t due = overdue_end(w, now); /* with what has just begun */
@@ -262,8 +279,8 @@ static void cores_count(struct worker *w) {
 }
 
 static void kill_all(struct worker *w) {
-    for (struct child *c = w->children; c; c = c->next) {
-        child_kill(c);
+    for (struct worker_child *c = w->children; c; c = c->next) {
+        worker_child_kill(c);
     }
     parents_kill(w);
 }
@@ -288,27 +305,10 @@ static void finish(struct worker *w) {
 }
 
 static void worker_free(struct worker *w) {
-    for (struct compile_run *run = w->runs; run; run = run->next) {
-        rpc_call_on_cancel(run->call, NULL, NULL);
-    }
-    rpc_peer_free(w->peer);
+    runs_free(w);
     validations_free(w);
-    while (w->runs) {
-        struct compile_run *run = w->runs;
-        w->runs = run->next;
-        rpc_drop(run->call);
-        compile_job_finish(&run->job);
-        json_decref(run->params);
-        free(run->folder);
-        free(run);
-    }
-    while (w->children) {
-        struct child *c = w->children;
-        w->children = c->next;
-        buf_finish(&c->out);
-        free(c->text);
-        free(c);
-    }
+    rpc_peer_free(w->peer);
+    worker_children_free(w);
     struct parent *parents[] = {&w->plain, &w->prefixes[0], &w->prefixes[1]};
     for (size_t i = 0; i < ARRAY_LEN(parents); i++) {
         while (parents[i]->asked) {
@@ -318,7 +318,9 @@ static void worker_free(struct worker *w) {
         }
     }
     toolkits_free(w->toolkits, w->toolkit_count);
-    buf_finish(&w->pending);
+    while (w->outputs) {
+        output_drop(w);
+    }
     free(w->unusable);
     close(w->signals);
 }
@@ -328,15 +330,17 @@ int worker_run(int in, int out) {
         .request = on_request, .notification = on_notification, .send = on_send};
     struct worker w = {.pid = getpid(), .in = in, .out = out};
     w.signals = signals_open();
-    w.pending = BUF_INIT(MAX_PENDING);
+    w.outputs_end = &w.outputs;
     cores_count(&w);
     w.runs_end = &w.runs;
     w.toolkits = toolkits_find(&w.toolkit_count);
     parents_init(&w);
+    w.parent_changed = runs_parent_changed;
     int in_flags = fcntl(in, F_GETFL), out_flags = fcntl(out, F_GETFL);
     (void)fcntl(in, F_SETFL, in_flags | O_NONBLOCK);
     (void)fcntl(out, F_SETFL, out_flags | O_NONBLOCK);
     w.peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, &events, &w);
+    rpc_peer_allow_attachments(w.peer);
     hello_send(&w);
     loop(&w);
     finish(&w);

@@ -1,41 +1,59 @@
-#include "gpu/worker/worker_state.h"
+#include "gpu/worker/worker_child.h"
 
 #include "base/mem.h"
-#include "gpu/worker/compile_child.h"
-#include "gpu/worker/validation.h"
+#include "gpu/worker/child_io.h"
+#include "gpu/worker/worker_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum { ENOUGH = 1 << 20 }; /* bytes read before others have their turn */
 
-struct child *child_new(struct worker *w, struct parent *p, int *ret_far_end) {
+struct worker_child *worker_child_new(struct worker *w, struct parent *p,
+                                      int *ret_far_end) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
         return NULL;
     }
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    struct child *c = xcalloc(1, sizeof *c);
+    struct worker_child *c = xcalloc(1, sizeof *c);
     c->parent = p;
     c->socket = ends[0];
-    c->out = BUF_INIT(COMPILE_CHILD_MAX_RESULT);
+    c->head = BUF_INIT(0);
+    c->out = BUF_INIT(CHILD_MAX_ANSWER);
     c->next = w->children;
     w->children = c;
     *ret_far_end = ends[1];
     return c;
 }
 
-void child_give(struct child *c, struct compile_run *run, char *text, size_t len) {
-    c->run = run;
-    c->text = text;
-    c->len = len;
-    child_write(c);
+struct buf worker_child_head(json_t *object) {
+    struct buf head = BUF_INIT(SIZE_MAX / 4); /* a part of a message that had its limit */
+    json_write(&head, object);
+    buf_addc(&head, '\n');
+    json_decref(object);
+    return head;
 }
 
-static void child_close(struct child *c) {
+void worker_child_own(struct worker_child *c, const struct worker_child_events *events,
+                      void *owner) {
+    c->events = events;
+    c->owner = owner;
+}
+
+void worker_child_give(struct worker_child *c, struct buf *head,
+                       const struct buf *attached) {
+    c->head = *head;
+    c->attached = attached;
+    *head = BUF_INIT(0);
+    worker_child_write(c);
+}
+
+static void child_close(struct worker_child *c) {
     if (c->socket >= 0) {
         close(c->socket);
         c->socket = -1;
@@ -43,13 +61,18 @@ static void child_close(struct child *c) {
     c->eof = true;
 }
 
-void child_kill(struct child *c) {
+void worker_child_kill(struct worker_child *c) {
     c->doomed = true;
     if (c->pid > 0 && !c->reaped) {
         (void)kill(-c->pid, SIGKILL);
         (void)kill(c->pid, SIGKILL);
     }
     child_close(c);
+}
+
+void worker_child_leave(struct worker_child *c) {
+    worker_child_own(c, NULL, NULL);
+    worker_child_kill(c);
 }
 
 bool stray_take(struct worker *w, int pid, int *ret_status) {
@@ -64,7 +87,7 @@ bool stray_take(struct worker *w, int pid, int *ret_status) {
 }
 
 /* It may have ended before its parent told us of it. */
-void child_pid_known(struct worker *w, struct child *c, int pid) {
+void worker_child_pid_known(struct worker *w, struct worker_child *c, int pid) {
     if (pid <= 0) {
         child_close(c);
         c->reaped = true;
@@ -75,30 +98,43 @@ void child_pid_known(struct worker *w, struct child *c, int pid) {
     if (stray_take(w, pid, &c->status)) {
         c->reaped = true;
     } else if (c->doomed) {
-        child_kill(c);
+        worker_child_kill(c);
     }
 }
 
-void child_write(struct child *c) {
-    while (c->text && c->socket >= 0) {
-        ssize_t n =
-            send(c->socket, c->text + c->written, c->len - c->written, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR) {
+/* What is still to be written: of the head, then of what is attached. */
+static const char *rest(const struct worker_child *c, size_t *ret_len) {
+    size_t head = c->head.len, attached = c->attached ? c->attached->len : 0;
+    if (c->written < head) {
+        *ret_len = head - c->written;
+        return c->head.data + c->written;
+    }
+    *ret_len = head + attached - c->written;
+    return *ret_len ? c->attached->data + (c->written - head) : NULL;
+}
+
+void worker_child_write(struct worker_child *c) {
+    while (c->head.len && c->socket >= 0) {
+        size_t len;
+        const char *bytes = rest(c, &len);
+        ssize_t n = bytes ? send(c->socket, bytes, len, MSG_NOSIGNAL) : -1;
+        if (bytes && n < 0 && errno == EINTR) {
             continue;
         }
-        if (n < 0 && errno == EAGAIN) {
+        if (bytes && n < 0 && errno == EAGAIN) {
             return;
         }
-        c->written += n > 0 ? (size_t)n : 0;
-        if (n < 0 || c->written == c->len) {
+        if (n < 0) { /* all is written, or nobody reads it */
             (void)shutdown(c->socket, SHUT_WR);
-            free(take(c->text));
+            buf_finish(&c->head);
+        } else {
+            c->written += (size_t)n;
         }
     }
 }
 
 /* An answer over the limit can only come from a child that was taken over. */
-void child_read(struct child *c) {
+void worker_child_read(struct worker_child *c) {
     for (size_t taken = 0; c->socket >= 0 && (taken < ENOUGH || c->reaped);) {
         char *at = buf_reserve(&c->out, 65536);
         ssize_t n = at ? recv(c->socket, at, 65536, 0) : 0;
@@ -111,18 +147,18 @@ void child_read(struct child *c) {
         }
         buf_commit(&c->out, (size_t)n);
         taken += (size_t)n;
-        if (c->validation) {
-            validation_child_said(c->validation, c);
+        if (c->events && c->events->said) {
+            c->events->said(c->owner, c);
         }
     }
 }
 
-bool child_reaped(struct worker *w, int pid, int status) {
-    for (struct child *c = w->children; c; c = c->next) {
+bool worker_child_reaped(struct worker *w, int pid, int status) {
+    for (struct worker_child *c = w->children; c; c = c->next) {
         if (c->pid == pid && !c->reaped) {
             c->reaped = true;
             c->status = status;
-            child_read(c);
+            worker_child_read(c);
             child_close(c);
             return true;
         }
@@ -130,35 +166,37 @@ bool child_reaped(struct worker *w, int pid, int status) {
     return false;
 }
 
-static void child_free(struct child *c) {
+static void child_free(struct worker_child *c) {
     child_close(c);
     buf_finish(&c->out);
-    free(c->text);
+    buf_finish(&c->head);
     free(c);
 }
 
-void children_collect(struct worker *w) {
-    for (struct child **at = &w->children; *at;) {
-        struct child *c = *at;
-        if (c->eof && !c->reaped && c->validation &&
-            validation_child_silent(w, c->validation, c)) {
-            c->validation = NULL;
-            child_kill(c); /* it has nothing more to do */
+void worker_children_collect(struct worker *w) {
+    for (struct worker_child **at = &w->children; *at;) {
+        struct worker_child *c = *at;
+        if (c->eof && !c->reaped && c->events && c->events->silent &&
+            c->events->silent(c->owner, c)) {
+            worker_child_leave(c);
         }
         if (!c->eof || !c->reaped) {
             at = &c->next;
             continue;
         }
         *at = c->next;
-        if (c->parent && c->parent->spare == c) {
-            c->parent->spare = NULL;
-        }
-        if (c->run) {
-            run_child_ended(w, c->run, c);
-        } else if (c->validation) {
-            validation_child_ended(w, c->validation, c);
+        if (c->events) {
+            c->events->ended(c->owner, c);
         }
         child_free(c);
         at = &w->children; /* the callback may have added some */
+    }
+}
+
+void worker_children_free(struct worker *w) {
+    while (w->children) {
+        struct worker_child *c = w->children;
+        w->children = c->next;
+        child_free(c);
     }
 }

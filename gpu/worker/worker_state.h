@@ -2,13 +2,15 @@
 /* worker_state: what the parts of the supervisor share; nobody else's business.
  *
  *   worker ── parents: plain, prefixes[] ── each forks children
- *          └─ runs: one per request ── each has at most one child
+ *          └─ runs, validations: one per request ── each has at most one child
  *
- * Every process is a direct child of the supervisor, also those that a parent forked. */
-#include "base/buf.h"
+ * worker.c calls the runs and validations, these the parents, and all of them
+ * worker_child; what is told the other way goes through the functions that a child and
+ * the worker hold. */
 #include "base/hash.h"
 #include "gpu/compile/compile.h"
 #include "gpu/worker/sanitize_memory.h"
+#include "gpu/worker/worker_child.h"
 #include "protocol/rpc/rpc.h"
 
 #include <stdint.h>
@@ -25,27 +27,11 @@ enum {
     PARENT_START_MS = 60 * 1000, /* a cold disk reads 109 MB first */
 };
 
-/* One process that compiles, or waits to: then run is NULL and it is its parent's spare.
- */
-struct child {
-    struct child *next;    /* worker.children */
-    struct parent *parent; /* NULL once that is gone */
-    struct compile_run *run;
-    void *validation; /* then it runs a kernel, and has no parent */
-    int pid;          /* 0 until the parent told it */
-    int socket;       /* ours; -1 when closed */
-    char *text;       /* the job, still to be written */
-    size_t len, written;
-    struct buf out;
-    bool eof, reaped, doomed;
-    int status; /* as waitpid gives it */
-};
-
 /* What a parent was asked for and has not answered yet. */
 struct asked {
     struct asked *next;
-    struct child *child;   /* or */
-    struct parent *parent; /* a prefix zygote to be; NULL both: no longer wanted */
+    struct worker_child *child; /* or */
+    struct parent *parent;      /* a prefix zygote to be; NULL both: no longer wanted */
 };
 
 enum parent_state { PARENT_NONE, PARENT_STARTING, PARENT_READY };
@@ -55,7 +41,7 @@ struct parent {
     int socket;              /* -1 when closed */
     char key[HASH_HEX_SIZE]; /* "" for the plain one */
     struct asked *asked, **asked_end;
-    struct child *spare;
+    struct worker_child *spare;
     uint64_t used_ms, deadline_ms;
     bool doomed; /* to be killed when its pid becomes known */
 };
@@ -64,11 +50,11 @@ enum run_state { RUN_QUEUED, RUN_WAITING, RUN_COMPILING };
 struct compile_run {
     struct compile_run *next; /* worker.runs, oldest first */
     struct rpc_call *call;
-    struct compile_job job;
-    json_t *params;
+    struct compile_job job; /* without its sources: */
+    struct buf sources;
     enum run_state state;
     struct parent *parent; /* that it waits for */
-    struct child *child;
+    struct worker_child *child;
     char *folder; /* its own, while it compiles */
     uint64_t deadline_ms;
     unsigned attempts;
@@ -80,19 +66,30 @@ struct stray {
     int pid, status;
 };
 
+/* Bytes that are still to be written. */
+struct output {
+    struct output *next;
+    char *bytes;
+    size_t len;
+};
+
 struct worker {
     int pid, in, out, signals;
     struct rpc_peer *peer;
-    struct buf pending; /* output not yet written */
+    struct output *outputs, **outputs_end;
+    size_t written, pending; /* of the first one; of all, not yet */
     bool stop;
     struct toolkit *toolkits;
     size_t toolkit_count;
     size_t cores, max_running, running;
     struct parent plain, prefixes[WORKER_PREFIXES];
+    /* A parent became ready (status 0) or is gone (negative; why says so). */
+    void (*parent_changed)(struct worker *w, struct parent *p, int status,
+                           const char *why);
     char version[64]; /* of the compiler, once the plain parent is ready */
     char (*unusable)[HASH_HEX_SIZE];
     size_t unusable_count, unusable_next;
-    struct child *children;
+    struct worker_child *children;
     struct compile_run *runs, **runs_end;
     struct validation *validations; /* oldest first */
     unsigned driver_trials;         /* that told nothing */
@@ -100,7 +97,6 @@ struct worker {
     struct sanitize_memory sanitized;
     struct stray strays[WORKER_MAX_STRAYS];
     size_t stray_next;
-    size_t bytes;  /* of the runs' sources */
     int folder_fd; /* holds the lock that says that this worker lives */
     char *folder;  /* private, holds those of the jobs; made at the first compile */
 };
@@ -113,8 +109,10 @@ void parents_init(struct worker *w);
 struct parent *parent_choose(struct worker *w, struct compile_run *run, const char **why);
 /* The run compiled plainly: its prefix parent may begin if it had to wait for a core. */
 void parent_plain_ended(struct worker *w, struct compile_run *run);
+/* What a child, or a prefix zygote, is told of a compile. */
+struct buf parent_job_head(const char *folder, const struct compile_run *run);
 /* A child of a ready parent, its spare one if there is one. NULL: it cannot. */
-struct child *parent_take_child(struct worker *w, struct parent *p);
+struct worker_child *parent_take_child(struct worker *w, struct parent *p);
 /* Have a spare child made when there is none. */
 void parent_want_spare(struct worker *w, struct parent *p);
 /* Read what parents answered. */
@@ -126,31 +124,14 @@ uint64_t parents_tick(struct worker *w, uint64_t now);
 void parents_kill(struct worker *w);
 json_t *parents_to_json(const struct worker *w);
 
-/* --- worker_child.c --- */
-
-struct child *child_new(struct worker *w, struct parent *p, int *ret_far_end);
-void child_give(struct child *c, struct compile_run *run, char *text, size_t len);
-void child_pid_known(struct worker *w, struct child *c,
-                     int pid); /* negative: none came */
-void child_kill(struct child *c);
-void child_write(struct child *c);
-void child_read(struct child *c);
-bool child_reaped(struct worker *w, int pid, int status);
-/* Was a process that is only now made known reaped before? Its pid means nothing then. */
-bool stray_take(struct worker *w, int pid, int *ret_status);
-/* Ended: exited and its answer read. Calls run_child_ended for each, and frees them. */
-void children_collect(struct worker *w);
-
 /* --- compile_run.c --- */
 
 void run_start(struct worker *w, struct rpc_call *call);
 void runs_advance(struct worker *w); /* start what can start */
-void run_child_ended(struct worker *w, struct compile_run *run,
-                     const struct child *child);
-/* A parent became ready (status 0) or is gone (negative; why says so). */
+/* For worker.parent_changed. */
 void runs_parent_changed(struct worker *w, struct parent *p, int status, const char *why);
 uint64_t runs_tick(struct worker *w, uint64_t now);
-void run_cancel(struct worker *w, struct compile_run *run);
+void runs_free(struct worker *w);
 
 /* --- worker_folder.c --- */
 

@@ -338,7 +338,8 @@ static int prefix_job_take(int socket, struct compile_job *ret, char **ret_folde
         return -EINVAL;
     }
     *ret_folder = xstrdup(folder);
-    return ret->prefix ? 0 : -EINVAL;
+    return ret->prefix ? source_set_add(&ret->sources, "prefix.cu", NULL, ";", 1, NULL)
+                       : -EINVAL;
 }
 
 _Noreturn static void prefix_run(const struct zygote *plain, int socket) {

@@ -24,7 +24,7 @@ enum zygote_request {
     ZYGOTE_CHILD = 'c',  /* the descriptor is the child's end of a stream socket pair */
     ZYGOTE_PREFIX = 'p', /* … of the new zygote's SOCK_SEQPACKET pair; it first reads one
                             packet of at most ZYGOTE_MAX_PREFIX_JOB bytes from it:
-                            {"folder": "/…", "job": request of compile.h}, where the
+                            {"folder": "/…", "job": params of compile.h}, where the
                             folder is the one that holds all jobs' folders */
 };
 #define ZYGOTE_MAX_PREFIX_JOB (128u << 10)

@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #define HEAD_MAX 4096u              /* bytes of a skipped message shown to `fault` */
@@ -18,25 +17,34 @@ enum state {
     AT_START,   /* between messages */
     IN_LINE,    /* a JSON text that ends at its newline */
     IN_HEADERS, /* lines of a header block */
-    IN_BODY,    /* `length` bytes of a header-framed body */
+    IN_BODY,    /* `left` bytes of a header-framed body */
+    ATTACHING,  /* `left` bytes behind it */
     SKIP_LINE,  /* the rest of a line that was too large; already reported */
-    SKIP_BODY,  /* `length` bytes of a body that is too large */
+    SKIP_BODY,  /* `left` bytes of a body and an attachment that are not taken */
     RESYNC,     /* reported; up to a newline or the next Content-Length */
+};
+
+/* What a header says. */
+struct length {
+    bool given;
+    size_t bytes;
 };
 
 struct frame_decoder {
     struct frame_events events;
     void *data;
-    size_t max_body;
+    size_t max_body, max_attached;
     enum state state;
     enum frame_mode last; /* framing of the latest message or header block */
     char *bytes;          /* [start, end) is still to be read; one spare byte after cap */
     size_t start, end, cap;
     size_t
         scanned; /* bytes from start that were searched already: nothing is read twice */
-    /* the header block or body at hand */
-    size_t length, block;
-    bool has_length, bad_length, reported;
+    /* the header block, body or attachment at hand */
+    struct length body_length, attached_length;
+    size_t left, block;
+    bool bad_length, reported;
+    struct buf body, attached; /* while ATTACHING */
     bool whole;       /* RESYNC: the segment at hand is unread from its first byte on */
     bool paused;      /* message() returned false */
     bool delivering;  /* inside frame_feed or frame_resume */
@@ -51,11 +59,18 @@ struct frame_decoder *frame_decoder_new(size_t max_body,
     d->data = data;
     d->max_body = max_body;
     d->later = BUF_INIT(SIZE_MAX / 4); /* the host stops reading; see frame_feed */
+    d->body = d->attached = BUF_INIT(SIZE_MAX / 4); /* lengths were checked */
     return d;
+}
+
+void frame_decoder_attach(struct frame_decoder *d, size_t max) {
+    d->max_attached = max;
 }
 
 static void decoder_destroy(struct frame_decoder *d) {
     buf_finish(&d->later);
+    buf_finish(&d->body);
+    buf_finish(&d->attached);
     free(d->bytes);
     free(d);
 }
@@ -104,7 +119,7 @@ static void deliver(struct frame_decoder *d, enum frame_mode mode, size_t len,
     char after = body[len];
     d->last = mode;
     body[len] = '\0';
-    bool go_on = d->events.message(mode, body, len, d->data);
+    bool go_on = d->events.message(mode, body, len, NULL, d->data);
     body[len] = after;
     d->paused = d->paused || !go_on;
     consume(d, used);
@@ -178,32 +193,42 @@ static void start_resync(struct frame_decoder *d) {
 
 static void read_header(struct frame_decoder *d, const char *line, size_t len,
                         size_t name) {
-    if (!frame_header_is_length(line, name)) {
+    struct length *told = frame_header_is(line, name, "content-length") ? &d->body_length
+                          : frame_header_is(line, name, "attachment-length")
+                              ? &d->attached_length
+                              : NULL;
+    if (!told) {
         return; /* Content-Type and whatever else: the text is UTF-8 anyway */
     }
     long long value = frame_header_length(line + name + 1, len - name - 1);
-    if (value < 0 || (d->has_length && d->length != (size_t)value)) {
-        d->bad_length = true;
-        return;
-    }
-    d->has_length = true;
-    d->length = (size_t)value;
+    d->bad_length |= value < 0 || (told->given && told->bytes != (size_t)value);
+    *told = (struct length){true, (size_t)value};
 }
 
 static void start_headers(struct frame_decoder *d) {
-    d->has_length = d->bad_length = d->reported = false;
-    d->length = d->block = 0;
+    d->body_length = d->attached_length = (struct length){.given = false};
+    d->bad_length = d->reported = false;
+    d->block = 0;
     enter(d, IN_HEADERS);
 }
 
+static bool is_absurd(size_t length, size_t max) {
+    return length > FRAME_ABSURD_LENGTH && length > max;
+}
+
 static void end_headers(struct frame_decoder *d) {
+    size_t body = d->body_length.bytes, attached = d->attached_length.bytes;
     d->last = FRAME_HEADERS;
-    bool absurd = d->length > FRAME_ABSURD_LENGTH && d->length > d->max_body;
-    if (d->bad_length || !d->has_length || d->length == 0 || absurd) {
+    d->left = body;
+    if (d->bad_length || body == 0 || is_absurd(body, d->max_body) ||
+        is_absurd(attached, d->max_attached)) {
         report(d, FRAME_HEADERS, FRAME_BAD_HEADER, 0);
         start_resync(d);
+    } else if (body > d->max_body || attached > d->max_attached) {
+        d->left += attached;
+        enter(d, SKIP_BODY);
     } else {
-        enter(d, d->length > d->max_body ? SKIP_BODY : IN_BODY);
+        enter(d, IN_BODY);
     }
 }
 
@@ -248,30 +273,62 @@ static bool step_headers(struct frame_decoder *d) {
 }
 
 static bool step_body(struct frame_decoder *d) {
-    if (available(d) < d->length) {
+    size_t attached = d->attached_length.bytes;
+    if (available(d) < d->left) {
         return false;
     }
-    deliver(d, FRAME_HEADERS, d->length, d->length);
+    if (!attached) {
+        deliver(d, FRAME_HEADERS, d->left, d->left);
+        return true;
+    }
+    buf_add(&d->body, unread(d), d->left);
+    consume(d, d->left);
+    d->left = attached;
+    buf_reserve(&d->attached, attached);
+    enter(d, ATTACHING);
+    return true;
+}
+
+/* How many of these bytes it took. */
+static size_t attach(struct frame_decoder *d, const char *bytes, size_t len) {
+    size_t n = len < d->left ? len : d->left;
+    buf_add(&d->attached, bytes, n);
+    d->left -= n;
+    return n;
+}
+
+static bool step_attaching(struct frame_decoder *d) {
+    consume(d, attach(d, unread(d), available(d)));
+    if (d->left) {
+        return false;
+    }
+    autobuf body = d->body, attached = d->attached;
+    d->body = d->attached = BUF_INIT(SIZE_MAX / 4);
+    enter(d, AT_START);
+    bool go_on =
+        d->events.message(FRAME_HEADERS, body.data, body.len, &attached, d->data);
+    d->paused = d->paused || !go_on;
     return true;
 }
 
 /* The start of the body is waited for, so that an id in it can be reported. */
 static bool step_skip_body(struct frame_decoder *d) {
-    size_t wanted = d->length < HEAD_MAX ? d->length : HEAD_MAX;
+    size_t body = d->body_length.bytes, wanted = body < HEAD_MAX ? body : HEAD_MAX;
+    bool attached = d->attached_length.bytes && !d->max_attached;
     if (!d->reported && available(d) < wanted) {
         return false;
     }
     if (!d->reported) {
-        report(d, FRAME_HEADERS, FRAME_TOO_LARGE, wanted);
+        report(d, FRAME_HEADERS, attached ? FRAME_ATTACHED : FRAME_TOO_LARGE, wanted);
         d->reported = true;
     }
-    size_t n = available(d) < d->length ? available(d) : d->length;
+    size_t n = available(d) < d->left ? available(d) : d->left;
     consume(d, n);
-    d->length -= n;
-    if (d->length == 0) {
+    d->left -= n;
+    if (d->left == 0) {
         enter(d, AT_START);
     }
-    return d->length == 0;
+    return d->left == 0;
 }
 
 /* After a fault: what starts like a JSON text and ends at a newline may be a message;
@@ -353,6 +410,8 @@ static bool step(struct frame_decoder *d) {
         return step_headers(d);
     case IN_BODY:
         return step_body(d);
+    case ATTACHING:
+        return step_attaching(d);
     case SKIP_LINE:
         return step_skip_line(d);
     case SKIP_BODY:
@@ -424,7 +483,11 @@ void frame_feed(struct frame_decoder *d, const char *bytes, size_t len) {
     const size_t piece = 1u << 20;
     while (len) {
         size_t n = len < piece || d->paused ? len : piece;
-        append(d, bytes, n);
+        if (d->state == ATTACHING && !available(d)) {
+            n = attach(d, bytes, n); /* with one copy */
+        } else {
+            append(d, bytes, n);
+        }
         bytes += n, len -= n;
         if (!d->paused && !run(d)) {
             return;
@@ -441,20 +504,4 @@ void frame_resume(struct frame_decoder *d) {
     if (!d->delivering) {
         run(d);
     }
-}
-
-char *frame_encode(enum frame_mode mode, const char *body, size_t len, size_t *ret_len) {
-    char head[48] = "";
-    int n = mode == FRAME_HEADERS
-                ? snprintf(head, sizeof head, "Content-Length: %zu\r\n\r\n", len)
-                : 0;
-    char *bytes = xmalloc((size_t)n + len + 2);
-    memcpy(bytes, head, (size_t)n);
-    memcpy(bytes + n, body, len);
-    *ret_len = (size_t)n + len;
-    if (mode == FRAME_LINES) {
-        bytes[(*ret_len)++] = '\n';
-    }
-    bytes[*ret_len] = '\0';
-    return bytes;
 }

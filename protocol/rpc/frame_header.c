@@ -52,6 +52,6 @@ long long frame_header_length(const char *s, size_t len) {
     return value;
 }
 
-bool frame_header_is_length(const char *line, size_t name) {
-    return name == FRAME_HEADER_NAME && strncasecmp(line, content_length, name) == 0;
+bool frame_header_is(const char *line, size_t name, const char *known) {
+    return name == strlen(known) && strncasecmp(line, known, name) == 0;
 }

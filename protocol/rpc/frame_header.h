@@ -11,7 +11,8 @@
 ptrdiff_t frame_header_find(const char *text, size_t from, size_t to);
 /* The length of a header's name, or 0 when the line is no header. */
 size_t frame_header_name(const char *line, size_t len);
-bool frame_header_is_length(const char *line, size_t name);
+/* known: in small letters. */
+bool frame_header_is(const char *line, size_t name, const char *known);
 /* Digits only, with white space around them; -1 otherwise. Saturates above
  * FRAME_ABSURD_LENGTH. */
 long long frame_header_length(const char *s, size_t len);

@@ -31,6 +31,7 @@ void rpc_peer_release(struct rpc_peer *peer, json_t *message, size_t bytes) {
 struct source {
     enum frame_mode mode;
     struct rpc_batch *batch;
+    struct buf *attached; /* or NULL */
     size_t bytes;
 };
 
@@ -88,7 +89,12 @@ static void take_request(struct rpc_peer *peer, struct source from, json_t *mess
                               .message = json_incref(message),
                               .method = read->method,
                               .params = read->params,
+                              .attached = BUF_INIT(0),
                               .bytes = from.bytes};
+    if (from.attached) {
+        call->attached = *from.attached;
+        *from.attached = BUF_INIT(0);
+    }
     if (from.batch) {
         from.batch->open++;
     }
@@ -116,25 +122,25 @@ static void take_message(struct rpc_peer *peer, struct source from, json_t *valu
     }
 }
 
-static const char *batch_fault(const struct rpc_peer *peer, const struct rpc_body *body) {
+static const char *batch_fault(const struct rpc_peer *peer, const struct rpc_body *body,
+                               const struct buf *attached) {
     size_t size = json_array_size(body->root);
     return !peer->batches                                ? "batches are not served here"
+           : attached                                    ? "a batch has no attachment"
            : size == 0                                   ? "the batch is empty"
            : size > RPC_MAX_BATCH || size != body->count ? "the batch is too long"
                                                          : NULL;
 }
 
-static void take_batch(struct rpc_peer *peer, enum frame_mode mode, struct rpc_body *body,
-                       size_t len) {
-    struct source from = {.mode = mode};
-    const char *fault = batch_fault(peer, body);
+static void take_batch(struct rpc_peer *peer, struct source from, struct rpc_body *body) {
+    const char *fault = batch_fault(peer, body, from.attached);
     if (fault) {
         refuse(peer, from, NULL, RPC_INVALID_REQUEST, fault);
         return;
     }
-    from.bytes = len / body->count;
+    from.bytes /= body->count;
     from.batch = xcalloc(1, sizeof *from.batch);
-    *from.batch = (struct rpc_batch){.mode = mode, .open = 1};
+    *from.batch = (struct rpc_batch){.mode = from.mode, .open = 1};
     from.batch->body = BUF_INIT(SIZE_MAX / 4); /* each reply has its own limit */
     rpc_batch_link(peer, from.batch);
     for (size_t i = 0; i < body->count && !peer->dead; i++) {
@@ -144,20 +150,26 @@ static void take_batch(struct rpc_peer *peer, enum frame_mode mode, struct rpc_b
 }
 
 /* Everything in one body. May end the peer. body is used up. */
-static void take_body(struct rpc_peer *peer, enum frame_mode mode, struct rpc_body *body,
-                      size_t len) {
-    struct source from = {.mode = mode, .bytes = len};
+static void take_body(struct rpc_peer *peer, struct source from, struct rpc_body *body) {
     if (!body->root) {
         char why[sizeof body->why + 32];
         snprintf(why, sizeof why, "not valid JSON: %s", body->why);
         refuse(peer, from, NULL, RPC_PARSE_ERROR, why);
     } else if (body->batch) {
-        take_batch(peer, mode, body, len);
+        take_batch(peer, from, body);
     } else {
         take_message(peer, from, body->root, &body->ids[0]);
     }
-    rpc_peer_release(peer, take(body->root), len);
+    rpc_peer_release(peer, take(body->root), from.bytes);
     rpc_body_finish(body);
+}
+
+static void body_read(char *text, size_t len, struct buf *attached,
+                      struct rpc_body *ret) {
+    rpc_body_read(text, len, ret);
+    if (attached && attached->len) {
+        rpc_body_attach(ret, attached);
+    }
 }
 
 static unsigned parses_running;
@@ -166,11 +178,16 @@ unsigned rpc_parses_running(void) {
     return parses_running;
 }
 
-static void start_parse(struct rpc_peer *peer, enum frame_mode mode, const char *text,
+static void start_parse(struct rpc_peer *peer, struct source from, const char *text,
                         size_t len) {
     struct rpc_parse *parse = xcalloc(1, sizeof *parse);
     parse->peer = peer;
-    parse->mode = mode;
+    parse->mode = from.mode;
+    parse->attached = BUF_INIT(0);
+    if (from.attached) {
+        parse->attached = *from.attached;
+        *from.attached = BUF_INIT(0);
+    }
     parse->text = xmalloc(len + 1);
     memcpy(parse->text, text, len + 1);
     parse->len = len;
@@ -201,8 +218,11 @@ static bool goes_on(struct rpc_peer *peer) {
     return !peer->dead && !peer->parse && !peer->held && !peer->full;
 }
 
-static bool on_message(enum frame_mode mode, char *text, size_t len, void *data) {
+static bool on_message(enum frame_mode mode, char *text, size_t len, struct buf *attached,
+                       void *data) {
     struct rpc_peer *peer = data;
+    struct source from = {
+        .mode = mode, .attached = attached, .bytes = len + (attached ? attached->len : 0)};
     if (peer->dead) {
         return false;
     }
@@ -210,19 +230,19 @@ static bool on_message(enum frame_mode mode, char *text, size_t len, void *data)
     if (peer->events.trace) {
         peer->events.trace(peer, false, text, len, peer->data);
     }
-    if (len > RPC_INLINE_PARSE && peer->events.parse) {
-        start_parse(peer, mode, text, len);
+    if (from.bytes > RPC_INLINE_PARSE && peer->events.parse) {
+        start_parse(peer, from, text, len);
     } else {
         struct rpc_body body;
-        rpc_body_read(text, len, &body);
-        take_body(peer, mode, &body, len);
+        body_read(text, len, attached, &body);
+        take_body(peer, from, &body);
     }
     return goes_on(peer);
 }
 
-/* A message too large to read: if it was an answer to us, its request must still end. */
-static void too_large(struct rpc_peer *peer, enum frame_mode mode, const char *bytes,
-                      size_t len) {
+/* A message that was not read: if it was an answer to us, its request must still end. */
+static void skipped(struct rpc_peer *peer, enum frame_mode mode, const char *why,
+                    const char *bytes, size_t len) {
     struct rpc_head head;
     struct source from = {.mode = mode};
     rpc_head_read(bytes, len, &head);
@@ -234,7 +254,7 @@ static void too_large(struct rpc_peer *peer, enum frame_mode mode, const char *b
             rpc_request_end(request, -EMSGSIZE, NULL, NULL);
         }
     } else {
-        refuse(peer, from, id, RPC_INVALID_REQUEST, "the message is too large");
+        refuse(peer, from, id, RPC_INVALID_REQUEST, why);
     }
     free(head.id.text);
 }
@@ -248,7 +268,11 @@ static void on_fault(enum frame_mode mode, enum frame_fault fault, const char *h
     }
     switch (fault) {
     case FRAME_TOO_LARGE:
-        too_large(peer, mode, head, len);
+        skipped(peer, mode, "the message is too large", head, len);
+        break;
+    case FRAME_ATTACHED:
+        skipped(peer, mode, "attachments are not taken here: leave Attachment-Length out",
+                head, len);
         break;
     case FRAME_BAD_HEADER:
         refuse(peer, from, NULL, RPC_INVALID_REQUEST,
@@ -265,7 +289,7 @@ static void on_fault(enum frame_mode mode, enum frame_fault fault, const char *h
 }
 
 void rpc_parse_run(struct rpc_parse *parse) {
-    rpc_body_read(parse->text, parse->len, &parse->body);
+    body_read(parse->text, parse->len, &parse->attached, &parse->body);
     free(take(parse->text));
 }
 
@@ -273,15 +297,20 @@ void rpc_parse_done(struct rpc_parse *parse) {
     struct rpc_peer *peer = parse->peer;
     parses_running--;
     if (peer) {
+        struct buf *attached = parse->attached.len ? &parse->attached : NULL;
+        struct source from = {.mode = parse->mode,
+                              .attached = attached,
+                              .bytes = parse->len + parse->attached.len};
         rpc_peer_enter(peer);
         peer->parse = NULL;
-        take_body(peer, parse->mode, &parse->body, parse->len);
+        take_body(peer, from, &parse->body);
         if (goes_on(peer)) {
             frame_resume(peer->decoder);
         }
         rpc_peer_leave(peer);
     }
     rpc_body_finish(&parse->body);
+    buf_finish(&parse->attached);
     free(parse->text);
     free(parse);
 }
@@ -386,6 +415,10 @@ enum frame_mode rpc_peer_mode(const struct rpc_peer *peer) {
 
 void rpc_peer_allow_batches(struct rpc_peer *peer, bool allow) {
     peer->batches = allow;
+}
+
+void rpc_peer_allow_attachments(struct rpc_peer *peer) {
+    frame_decoder_attach(peer->decoder, FRAME_MAX_BODY);
 }
 
 void rpc_peer_omit_null_id(struct rpc_peer *peer, bool omit) {

@@ -26,6 +26,7 @@ enum rpc_code {
     RPC_REQUEST_CANCELLED = -32800, /* LSP; also our plain methods */
 };
 
+struct buf;
 struct rope;
 struct rpc_peer;
 struct rpc_call;    /* a request that came in; lives until it is answered */
@@ -39,14 +40,14 @@ struct rpc_events {
     /* params is NULL when absent, and borrowed. */
     void (*notification)(struct rpc_peer *peer, enum frame_mode mode, const char *method,
                          json_t *params, void *data);
-    /* A whole message, framed. bytes belongs to the callee (malloc). `droppable` marks
-     * what may be left out when the reader is slow. Must not free the peer. */
+    /* A whole message, framed, or what is attached to the last one. bytes belongs to the
+     * callee (malloc). `droppable` marks what may be left out when the reader is slow. Must
+     * not free the peer. */
     void (*send)(struct rpc_peer *peer, char *bytes, size_t len, bool droppable,
                  void *data);
-    /* Optional. A message with long texts (rpc_request_start_written), framed as a line:
-     * what rope holds is the callee's, who moves it away or finishes it. NULL, other
-     * framing or a trace: it is joined and goes through `send`. Must not free the peer.
-     */
+    /* What is attached to the request that was sent last (rpc_request_start_attached,
+     * which needs this): the callee moves rope away or finishes it. Must not free the
+     * peer. */
     void (*send_rope)(struct rpc_peer *peer, struct rope *rope, void *data);
     /* Optional. A large body (over RPC_INLINE_PARSE bytes) is to be parsed off the loop:
      * run rpc_parse_run(parse) on any thread, then rpc_parse_done(parse) on the peer's.
@@ -97,6 +98,12 @@ void rpc_peer_refuse(struct rpc_peer *peer);
 enum frame_mode rpc_peer_mode(const struct rpc_peer *peer);
 /* Batches are an error unless allowed (MCP 2025-03-26 demands them). */
 void rpc_peer_allow_batches(struct rpc_peer *peer, bool allow);
+/* Attachments (frame.h) are an error unless allowed: then they have at most
+ * FRAME_MAX_BODY bytes. A request's are bytes for whoever answers it. An answer's are a
+ * JSON object of which the result becomes a part, read where the message is: whoever
+ * forwards it need not have looked into it, and one that is none makes an error of this
+ * answer. */
+void rpc_peer_allow_attachments(struct rpc_peer *peer);
 /* For errors of messages whose id cannot be read: send `"id": null` (default) or leave it
  * out (MCP from 2026-07-28 on). */
 void rpc_peer_omit_null_id(struct rpc_peer *peer, bool omit);
@@ -110,6 +117,8 @@ unsigned rpc_parses_running(void);
 
 const char *rpc_call_method(const struct rpc_call *call);
 json_t *rpc_call_params(const struct rpc_call *call); /* borrowed; NULL when absent */
+/* What came with it, moved: empty the second time. Counts as pending until the answer. */
+struct buf rpc_call_take_attached(struct rpc_call *call);
 const char *rpc_call_id(const struct rpc_call *call); /* raw JSON text: `7`, `"a"` */
 struct rpc_peer *rpc_call_peer(const struct rpc_call *call); /* NULL once it is gone */
 enum frame_mode rpc_call_mode(const struct rpc_call *call);
@@ -122,6 +131,8 @@ bool rpc_call_is_cancelled(const struct rpc_call *call);
 
 /* Each ends the call and frees it. Values are stolen (NULL result = null). */
 void rpc_reply(struct rpc_call *call, json_t *result);
+/* attached is moved away; empty: as above. An error when the call is part of a batch. */
+void rpc_reply_attached(struct rpc_call *call, json_t *result, struct buf *attached);
 /* result is a JSON text on one line: what is always the same is written once. */
 void rpc_reply_text(struct rpc_call *call, const char *result);
 void rpc_error(struct rpc_call *call, int code, json_t *data, const char *fmt, ...)
@@ -146,23 +157,11 @@ typedef void rpc_response(struct rpc_request *request, int status, const json_t 
  * be larger than a message may be. */
 struct rpc_request *rpc_request_start(struct rpc_peer *peer, const char *method,
                                       json_t *params, rpc_response *cb, void *data);
-/* Params that were written elsewhere, and long texts in them: all is sent from where it
- * is. Writing and copying tens of megabytes would hold up the loop. */
-struct rpc_written {
-    const char *text; /* of JSON, on one line */
-    size_t len;
-    /* Optional. text is an object and gets one more member, {"member": values}: strings
-     * in which nothing needs an escape, such as base64. */
-    const char *member;
-    const json_t *values;
-    void (*release)(void *owner); /* until then nobody changes either */
-    void *owner;
-};
-/* release is called exactly once, from inside this call, when it fails too, or later from
- * the loop. */
-struct rpc_request *rpc_request_start_written(struct rpc_peer *peer, const char *method,
-                                              const struct rpc_written *params,
-                                              rpc_response *cb, void *data);
+/* The same with bytes behind it, which are sent from where they are: rope is moved away.
+ * NULL also when they are none, or more than FRAME_MAX_BODY. */
+struct rpc_request *rpc_request_start_attached(struct rpc_peer *peer, const char *method,
+                                               json_t *params, struct rope *attached,
+                                               rpc_response *cb, void *data);
 /* Forget it: cb is called with -ECANCELED from inside this call, and a late response is
  * ignored. Telling the other side is the caller's: `$/cancelRequest`, for example. */
 void rpc_request_abandon(struct rpc_request *request);

@@ -59,6 +59,7 @@ static void call_free(struct rpc_call *call) {
         rpc_batch_settle(call->batch);
     }
     rpc_peer_release(peer, call->message, call->bytes);
+    buf_finish(&call->attached);
     free(call->id);
     free(call);
     if (peer) {
@@ -95,7 +96,7 @@ static void call_answer(struct rpc_call *call, struct buf *message) {
     rpc_peer_leave(peer);
 }
 
-void rpc_reply(struct rpc_call *call, json_t *result) {
+static struct buf result_write(const struct rpc_call *call, json_t *result) {
     struct buf out = BUF_INIT(0);
     if (call_heard(call)) {
         out = rpc_write_begin();
@@ -104,7 +105,28 @@ void rpc_reply(struct rpc_call *call, json_t *result) {
         buf_addc(&out, '}');
     }
     rpc_peer_release(call->peer, result, out.len);
+    return out;
+}
+
+void rpc_reply(struct rpc_call *call, json_t *result) {
+    struct buf out = result_write(call, result);
     call_answer(call, &out);
+}
+
+void rpc_reply_attached(struct rpc_call *call, json_t *result, struct buf *attached) {
+    struct rpc_peer *peer = call->peer;
+    size_t len = attached->len;
+    struct buf out = result_write(call, result);
+    out.full |= len && call->batch; /* replies that leave as one array have none */
+    if (!call_heard(call) || !len || out.full) {
+        call_answer(call, &out);
+        return;
+    }
+    rpc_peer_enter(peer);
+    call_free(call);
+    rpc_write_send_before(peer, &out, len);
+    peer->events.send(peer, buf_detach(attached), len, false, peer->data);
+    rpc_peer_leave(peer);
 }
 
 void rpc_reply_text(struct rpc_call *call, const char *result) {
@@ -153,6 +175,12 @@ const char *rpc_call_method(const struct rpc_call *call) {
 
 json_t *rpc_call_params(const struct rpc_call *call) {
     return call->params;
+}
+
+struct buf rpc_call_take_attached(struct rpc_call *call) {
+    struct buf attached = call->attached;
+    call->attached = BUF_INIT(0);
+    return attached;
 }
 
 const char *rpc_call_id(const struct rpc_call *call) {

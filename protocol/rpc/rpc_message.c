@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "protocol/rpc/rpc.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -331,6 +332,24 @@ void rpc_body_read(char *body, size_t len, struct rpc_body *ret) {
         settle_string_id(ret->batch ? json_array_get(ret->root, i) : ret->root,
                          &ret->ids[i]);
     }
+}
+
+void rpc_body_attach(struct rpc_body *body, struct buf *attached) {
+    json_t *own = json_object_get(body->root, "result");
+    if (!own || json_object_get(body->root, "method")) {
+        return;
+    }
+    json_t *whole = json_parse(attached->data, attached->len, NULL);
+    if (json_is_object(whole) && json_is_object(own)) {
+        json_object_update(whole, own);
+        json_object_set_new(body->root, "result", whole);
+        return;
+    }
+    json_decref(whole);
+    json_object_del(body->root, "result");
+    json_object_set_new(body->root, "error",
+                        json_pack("{s:i, s:s}", "code", RPC_INTERNAL_ERROR, "message",
+                                  "the attachment of the answer is no JSON object"));
 }
 
 void rpc_body_finish(struct rpc_body *body) {

@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 
+struct buf;
+
 #define RPC_MAX_ID 1024    /* bytes of an id's JSON text */
 #define RPC_MAX_BATCH 1024 /* messages of one batch */
 
@@ -35,6 +37,9 @@ struct rpc_body {
 /* body is changed in place (see json_parse). */
 void rpc_body_read(char *body, size_t len, struct rpc_body *ret);
 void rpc_body_finish(struct rpc_body *body);
+/* An answer's attachment, a JSON object, becomes its result, where the result's own
+ * members win. One that is none makes an error of this answer. A request is left alone. */
+void rpc_body_attach(struct rpc_body *body, struct buf *attached);
 
 enum rpc_kind {
     RPC_KIND_REQUEST,

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define RPC_BUCKETS 256u    /* of each table of unanswered requests */
-#define RPC_HEADER_ROOM 32u /* in front of a body, for its Content-Length */
+#define RPC_HEADER_ROOM 96u /* in front of a body, for its lengths */
 
 /* Requests that came as one array: their replies leave as one. */
 struct rpc_batch {
@@ -26,6 +26,7 @@ struct rpc_call {
     struct rpc_batch *batch; /* NULL: on its own */
     char *id;
     json_t *message; /* owns method and params */
+    struct buf attached;
     size_t bytes;    /* its part of the body that it came in */
     const char *method;
     json_t *params;
@@ -48,6 +49,7 @@ struct rpc_parse {
     enum frame_mode mode;
     char *text;
     size_t len;
+    struct buf attached;
     struct rpc_body body;
 };
 
@@ -94,6 +96,8 @@ struct buf rpc_write_refusal(const struct rpc_peer *peer, const char *id, int co
 /* Frame what stands behind the header's room, and send it. out is used up. */
 void rpc_write_send(struct rpc_peer *peer, enum frame_mode mode, struct buf *out,
                     bool droppable);
+/* The same for a message behind which the caller sends so many bytes. */
+void rpc_write_send_before(struct rpc_peer *peer, struct buf *out, size_t attached);
 
 void rpc_batch_link(struct rpc_peer *peer, struct rpc_batch *batch);
 void rpc_batch_unlink(struct rpc_batch *batch);

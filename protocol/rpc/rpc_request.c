@@ -69,101 +69,51 @@ static void add_call(struct buf *out, const char *method, json_t *params) {
     json_decref(params);
 }
 
-struct rpc_request *rpc_request_start(struct rpc_peer *peer, const char *method,
-                                      json_t *params, rpc_response *cb, void *data) {
+/* NULL: it cannot be sent, and out is finished. */
+static struct rpc_request *begin(struct rpc_peer *peer, const char *method, json_t *params,
+                                 rpc_response *cb, void *data, struct buf *out) {
     if (peer->dead || peer->request_count >= RPC_MAX_PENDING) {
         json_decref(params);
         return NULL;
     }
-    struct buf out = rpc_write_begin();
-    buf_addf(&out, ",\"id\":%" JSON_INTEGER_FORMAT, peer->next_id + 1);
-    add_call(&out, method, params);
-    if (out.full) {
-        buf_finish(&out);
+    *out = rpc_write_begin();
+    buf_addf(out, ",\"id\":%" JSON_INTEGER_FORMAT, peer->next_id + 1);
+    add_call(out, method, params);
+    if (out->full) {
+        buf_finish(out);
         return NULL;
     }
-    struct rpc_request *request = request_add(peer, cb, data);
-    rpc_write_send(peer, peer->mode, &out, false);
+    return request_add(peer, cb, data);
+}
+
+struct rpc_request *rpc_request_start(struct rpc_peer *peer, const char *method,
+                                      json_t *params, rpc_response *cb, void *data) {
+    struct buf out;
+    struct rpc_request *request = begin(peer, method, params, cb, data, &out);
+    if (request) {
+        rpc_write_send(peer, peer->mode, &out, false);
+    }
     return request;
 }
 
-/* --- written elsewhere --- */
-
-static void add_name(struct buf *out, const char *name) {
-    json_t *text = json_text(name, strlen(name));
-    json_write(out, text);
-    buf_addc(out, ':');
-    json_decref(text);
-}
-
-/* The object with its last member. */
-static void add_object(struct rope *rope, const struct rpc_written *params) {
-    const char *name, *separator = "{";
-    const json_t *text;
-    rope_add_text(rope, params->text, params->len - 1); /* without its last brace */
-    buf_adds(&rope->own, params->len > strlen("{}") ? "," : "");
-    add_name(&rope->own, params->member);
-    /* Jansson's iterator takes no const. */
-    json_object_foreach((json_t *)(uintptr_t)params->values, name, text) {
-        buf_adds(&rope->own, separator);
-        separator = ",";
-        add_name(&rope->own, name);
-        buf_addc(&rope->own, '"');
-        rope_add_text(rope, json_string_value(text), json_string_length(text));
-        buf_addc(&rope->own, '"');
-    }
-    buf_adds(&rope->own, *separator == '{' ? "{}}" : "}}");
-}
-
-static struct rope rope_of(json_int_t id, const char *method,
-                           const struct rpc_written *params) {
-    struct rope rope = ROPE_INIT(FRAME_MAX_BODY);
-    rope.release = params->release;
-    rope.owner = params->owner;
-    buf_addf(&rope.own, "{\"jsonrpc\":\"2.0\",\"id\":%" JSON_INTEGER_FORMAT, id);
-    add_method(&rope.own, method);
-    buf_adds(&rope.own, ",\"params\":");
-    if (params->member) {
-        add_object(&rope, params);
+struct rpc_request *rpc_request_start_attached(struct rpc_peer *peer, const char *method,
+                                               json_t *params, struct rope *attached,
+                                               rpc_response *cb, void *data) {
+    struct buf out;
+    size_t len = attached->own.full ? 0 : rope_len(attached);
+    struct rpc_request *request = NULL;
+    if (len && len <= FRAME_MAX_BODY) {
+        request = begin(peer, method, params, cb, data, &out);
     } else {
-        rope_add_text(&rope, params->text, params->len);
+        json_decref(params);
     }
-    buf_addc(&rope.own, '}');
-    return rope;
-}
-
-static void rope_send(struct rpc_peer *peer, struct rope *rope) {
-    if (peer->events.send_rope && peer->mode == FRAME_LINES && !peer->events.trace) {
-        rope->own.max++; /* the newline is not the body's */
-        buf_addc(&rope->own, '\n');
-        peer->events.send_rope(peer, rope, peer->data);
-        return;
-    }
-    struct buf out = BUF_INIT(RPC_HEADER_ROOM + FRAME_MAX_BODY + 1);
-    buf_reserve(&out, RPC_HEADER_ROOM + rope_len(rope) + 1);
-    buf_commit(&out, RPC_HEADER_ROOM);
-    rope_write(rope, &out);
-    rope_finish(rope);
-    rpc_write_send(peer, peer->mode, &out, false);
-}
-
-/* rope is moved away. */
-static struct rpc_request *rope_start(struct rpc_peer *peer, struct rope *rope,
-                                      rpc_response *cb, void *data) {
-    if (rope->own.full || peer->dead || peer->request_count >= RPC_MAX_PENDING) {
-        rope_finish(rope);
+    if (!request) {
+        rope_finish(attached);
         return NULL;
     }
-    struct rpc_request *request = request_add(peer, cb, data);
-    rope_send(peer, rope);
+    rpc_write_send_before(peer, &out, len);
+    peer->events.send_rope(peer, attached, peer->data);
     return request;
-}
-
-struct rpc_request *rpc_request_start_written(struct rpc_peer *peer, const char *method,
-                                              const struct rpc_written *params,
-                                              rpc_response *cb, void *data) {
-    struct rope rope = rope_of(peer->next_id + 1, method, params);
-    return rope_start(peer, &rope, cb, data);
 }
 
 void rpc_request_abandon(struct rpc_request *request) {

@@ -11,8 +11,8 @@ struct buf rpc_write_begin(void) {
     return out;
 }
 
-void rpc_write_send(struct rpc_peer *peer, enum frame_mode mode, struct buf *out,
-                    bool droppable) {
+static void send_framed(struct rpc_peer *peer, enum frame_mode mode, struct buf *out,
+                        size_t attached, bool droppable) {
     char head[RPC_HEADER_ROOM + 1] = "";
     if (peer->dead) {
         buf_finish(out);
@@ -23,7 +23,11 @@ void rpc_write_send(struct rpc_peer *peer, enum frame_mode mode, struct buf *out
         peer->events.trace(peer, true, out->data + RPC_HEADER_ROOM, len, peer->data);
     }
     if (mode == FRAME_HEADERS) {
-        room = (size_t)snprintf(head, sizeof head, "Content-Length: %zu\r\n\r\n", len);
+        room = (size_t)snprintf(head, sizeof head,
+                                attached ? "Content-Length: %zu\r\nAttachment-Length: %zu"
+                                         : "Content-Length: %zu",
+                                len, attached);
+        room += (size_t)snprintf(head + room, sizeof head - room, "\r\n\r\n");
     }
     memmove(out->data + room, out->data + RPC_HEADER_ROOM, len);
     memcpy(out->data, head, room);
@@ -33,6 +37,15 @@ void rpc_write_send(struct rpc_peer *peer, enum frame_mode mode, struct buf *out
     }
     out->data[total] = '\0';
     peer->events.send(peer, buf_detach(out), total, droppable, peer->data);
+}
+
+void rpc_write_send(struct rpc_peer *peer, enum frame_mode mode, struct buf *out,
+                    bool droppable) {
+    send_framed(peer, mode, out, 0, droppable);
+}
+
+void rpc_write_send_before(struct rpc_peer *peer, struct buf *out, size_t attached) {
+    send_framed(peer, FRAME_HEADERS, out, attached, false);
 }
 
 void rpc_write_member(struct buf *out, const char *key, const json_t *value) {

@@ -20,8 +20,9 @@ struct host {
     struct buf sent;
 };
 
-static bool on_sent(enum frame_mode mode, char *body, size_t len, void *data) {
-    (void)mode, (void)data;
+static bool on_sent(enum frame_mode mode, char *body, size_t len, struct buf *attached,
+                    void *data) {
+    (void)mode, (void)attached, (void)data;
     json_error_t error;
     json_t *json =
         json_loadb(body, len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, &error);
@@ -63,6 +64,9 @@ static void on_request(struct rpc_call *call, void *data) {
     } else if (*method == 'f') {
         host->free_now = true;
         rpc_reply(call, NULL);
+    } else if (*method == 'a' && rpc_call_mode(call) == FRAME_HEADERS) {
+        struct buf attached = rpc_call_take_attached(call);
+        rpc_reply_attached(call, json_object(), &attached);
     } else if (*method == 'e') {
         rpc_error(call, 1, json_incref(rpc_call_params(call)), "%s", method);
     } else {
@@ -120,9 +124,13 @@ static void run(const struct rpc_events *events, const uint8_t *data, size_t siz
     unsigned responses = 0;
     *host = (struct host){.sent = BUF_INIT(64u << 20)};
     host->reader = frame_decoder_new(FRAME_MAX_BODY, &reading, NULL);
+    frame_decoder_attach(host->reader, FRAME_MAX_BODY);
     host->peer = rpc_peer_new(FRAME_LINES, 4096, events, host);
     rpc_peer_allow_batches(host->peer, data[0] & 1);
     rpc_peer_omit_null_id(host->peer, data[0] & 2);
+    if (data[0] & 128) {
+        rpc_peer_allow_attachments(host->peer);
+    }
     for (int i = 0; i < 3; i++) { /* ids 1 to 3 wait for answers */
         rpc_request_start(host->peer, "q", NULL, on_response, &responses);
     }

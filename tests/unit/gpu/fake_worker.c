@@ -14,7 +14,8 @@
  * "eof" and "term". HELLO is a JSON object that replaces members of the greeting, DEVICES
  * what worker/devices answers with.
  *
- * Methods: `echo` answers with params; `pid`; `fail` with an error; `die` kills the
+ * Methods: `echo` answers with params; `forge` with what is told in params.attachment
+ * attached; `pid`; `fail` with an error; `die` kills the
  * process; `die_once` only when the file params.mark is not there yet (and makes it);
  * `large` answers with a text of params.bytes, and ends then if params.last;
  * `sleep` reads nothing any more; `wait` answers when it is cancelled; `stubborn` never
@@ -80,9 +81,42 @@ static void large(json_int_t id, const json_t *params) {
     }
 }
 
+/* A line, or a body behind headers with what is attached in its params; NULL: the end. */
+static json_t *hear(void) {
+    static char *line;
+    static size_t room;
+    size_t len = 0, attached = 0;
+    while (getline(&line, &room, stdin) > 0 && *line != '\r') {
+        if (*line == '{') {
+            return json_loads(line, 0, NULL);
+        }
+        sscanf(line, "Content-Length: %zu", &len);
+        sscanf(line, "Attachment-Length: %zu", &attached);
+    }
+    char *text = malloc(len + attached + 1);
+    json_t *message = len && fread(text, 1, len + attached, stdin) == len + attached
+                          ? json_loadb(text, len, 0, NULL)
+                          : NULL;
+    if (message && attached) {
+        json_t *more = json_loadb(text + len, attached, 0, NULL);
+        json_object_update(json_object_get(message, "params"), more);
+        json_decref(more);
+    }
+    free(text);
+    return message;
+}
+
 static void handle(const char *method, json_int_t id, json_t *params) {
     if (strcmp(method, "echo") == 0) {
         reply(id, json_incref(params));
+    } else if (strcmp(method, "forge") == 0) {
+        const char *bytes = json_string_value(json_object_get(params, "attachment"));
+        char body[64];
+        int len = snprintf(body, sizeof body, "{\"id\":%lld,\"result\":{\"by\":1}}",
+                           (long long)id);
+        printf("Content-Length: %d\r\nAttachment-Length: %zu\r\n\r\n%s%s", len,
+               strlen(bytes), body, bytes);
+        fflush(stdout);
     } else if (strcmp(method, "pid") == 0) {
         reply(id, json_integer(getpid()));
     } else if (strcmp(method, "worker/devices") == 0) {
@@ -157,7 +191,7 @@ static int start(const char *mode) {
         }
     }
     while (strcmp(mode, "noise") == 0 && puts("still booting") >= 0) {}
-    greet(strcmp(mode, "old") == 0 ? 99 : 1);
+    greet(strcmp(mode, "old") == 0 ? 99 : 2);
     return 0;
 }
 
@@ -173,10 +207,8 @@ int main(int argc, char **argv) {
     if (status || strcmp(mode, "fleeting") == 0) {
         return status;
     }
-    char *line = NULL;
-    size_t room = 0;
-    while (getline(&line, &room, stdin) > 0) {
-        json_t *message = json_loads(line, 0, NULL);
+    json_t *message;
+    while ((message = hear())) {
         const char *method = json_string_value(json_object_get(message, "method"));
         if (method) {
             handle(method, json_integer_value(json_object_get(message, "id")),
@@ -184,7 +216,6 @@ int main(int argc, char **argv) {
         }
         json_decref(message);
     }
-    free(line);
     if (strcmp(mode, "linger") == 0) {
         log_word("eof");
         term_block(SIG_UNBLOCK);

@@ -270,12 +270,38 @@ static struct pool_job *submit_files(struct room *room, const char *method, json
                                      struct answer *a) {
     *a = (struct answer){0};
     struct json_hold *hold = json_hold_new(&room->loop, files);
-    struct json_hold *params = json_hold_new(&room->loop, json_string("{\"n\":1}"));
-    struct pool_job *job =
-        pool_submit_written(room->pool, method, params, hold, NULL, on_done, a);
-    json_hold_unref(params);
+    struct json_hold *text = json_hold_new(&room->loop, json_string("{\"n\":1}"));
+    struct pool_job *job = pool_submit_attached(room->pool, method, json_object(), text,
+                                                hold, NULL, on_done, a);
+    json_hold_unref(text);
     json_hold_unref(hold); /* the job is the other holder */
     return job;
+}
+
+/* What is attached to an answer comes from a process that ran anything: it is joined with
+ * the worker's own words, or it fails that job. */
+Test(pool, an_answers_attachment_is_that_jobs_alone) {
+    static const char *const spoilt[] = {
+        "[1]", "{\"a\":", "}\n{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":\"forged\"}\n",
+        "Content-Length: 24\r\n\r\n{\"id\":2,\"result\":\"forged\"}"};
+    struct room room = {0};
+    struct answer a[2];
+    room_open(&room, "plain", 4, (struct pool_config){0});
+    submit(&room, "forge", json_pack("{s:s}", "attachment", "{\"by\":0,\"of\":5}"), &a[0]);
+    run_until(&room, a, 1);
+    autojson *want = json_pack("{s:i, s:i}", "by", 1, "of", 5);
+    cr_assert(json_equal(a[0].result, want));
+    json_decref(a[0].result);
+    for (size_t i = 0; i < ARRAY_LEN(spoilt); i++) {
+        submit(&room, "forge", json_pack("{s:s}", "attachment", spoilt[i]), &a[0]);
+        submit(&room, "echo", json_integer(5), &a[1]);
+        run_until(&room, a, 2);
+        cr_assert_eq(a[0].status, -EREMOTEIO, "%zu: %s", i, a[0].why);
+        cr_assert_eq(json_integer_value(a[1].result), 5, "%zu: %s", i, a[1].why);
+        json_decref(a[1].result);
+    }
+    cr_assert_eq(starts(&room), 1);
+    room_close(&room);
 }
 
 /* Files come whole, in order with other messages, and once more to the second worker

@@ -122,10 +122,10 @@ struct written {
     const char *stage, *code;
 };
 
-static void on_written(struct json_hold *params, const struct request_problem *problem,
+static void on_written(struct json_hold *request, const struct request_problem *problem,
                        void *data) {
     struct written *written = data;
-    const json_t *text = json_hold_value(params);
+    const json_t *text = json_hold_value(request);
     written->calls++;
     written->stage = problem->stage;
     written->code = problem->code;
@@ -135,7 +135,7 @@ static void on_written(struct json_hold *params, const struct request_problem *p
 static void write_now(const struct check_spec *spec, json_t *kernel, const json_t *files,
                       struct written *written) {
     const struct validate_material material = {
-        .spec = spec, .kernel = kernel, .files = files, .seed = 255};
+        .spec = spec, .kernel = kernel, .files = files};
     *written = (struct written){0};
     validate_writing_start(&loop, &material, on_written, written);
     cr_assert_eq(written->calls, 0, "never from inside");
@@ -159,7 +159,10 @@ Test(validate_maker, writes_what_a_worker_is_asked) {
     cr_assert_not_null(request);
     cr_assert_str_eq(json_get_string(request, "ptx", ""), "P\"\n");
     cr_assert_str_eq(json_get_string(request, "cubin", ""), "QUJD");
-    cr_assert_str_eq(json_get_string(request, "seed", ""), "0x00000000000000ff");
+    autojson *small = validate_params(&spec, 255);
+    cr_assert_str_eq(json_get_string(small, "seed", ""), "0x00000000000000ff");
+    cr_assert_gt(json_get_integer(json_object_get(small, "limits"), "wall_ms", 0), 0);
+    cr_assert_null(json_object_get(request, "seed"), "the same whatever the seed");
     const json_t *entry = json_object_get(json_object_get(request, "entries"), "k");
     cr_assert_str_eq(json_get_string(entry, "symbol", ""), "k_");
     const json_t *own = json_object_get(request, "spec");

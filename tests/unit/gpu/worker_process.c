@@ -51,40 +51,95 @@ void worker_need_compiler(const struct worker_process *w) {
     }
 }
 
-static void send_text(struct worker_process *w, json_t *message) {
-    char *text = json_dumps(message, JSON_COMPACT);
-    size_t len = strlen(text);
-    text[len++] = '\n';
+/* attached: NULL, or freed. */
+static void send_text(struct worker_process *w, json_t *message, char *attached) {
+    autofree char *text = json_dumps(message, JSON_COMPACT);
+    autofree char *all =
+        attached ? xasprintf("Content-Length: %zu\nAttachment-Length: %zu\n\n%s%s",
+                             strlen(text), strlen(attached), text, attached)
+                 : xasprintf("%s\n", text);
+    size_t len = strlen(all);
     for (size_t at = 0; at < len;) {
-        ssize_t n = write(w->in, text + at, len - at);
+        ssize_t n = write(w->in, all + at, len - at);
         cr_assert(n > 0);
         at += (size_t)n;
     }
-    free(text);
+    free(attached);
     json_decref(message);
 }
 
-int worker_send(struct worker_process *w, const char *method, json_t *params) {
+/* What the daemon attaches to params, taken out of them; NULL. */
+static char *attachment_take(const char *method, json_t *params) {
+    if (!strcmp(method, "compile")) {
+        const json_t *sources = json_object_get(params, "sources");
+        char *text = sources ? json_dumps(sources, JSON_COMPACT) : NULL;
+        json_object_del(params, "sources");
+        return text;
+    }
+    autojson *request = json_copy(params);
+    if (!strcmp(method, "validate")) {
+        json_t *small = json_object();
+        json_object_set(small, "seed", json_object_get(params, "seed"));
+        json_object_set(small, "limits", json_object_get(params, "limits"));
+        json_object_clear(params);
+        json_object_update(params, small);
+        json_decref(small);
+        json_object_del(request, "seed");
+        json_object_del(request, "limits");
+        return json_dumps(request, JSON_COMPACT);
+    }
+    return NULL;
+}
+
+int worker_send_bytes(struct worker_process *w, const char *method, json_t *params,
+                      char *attached) {
     int id = ++w->last_id;
-    send_text(w, json_pack("{s:s,s:i,s:s,s:o}", "jsonrpc", "2.0", "id", id, "method",
-                           method, "params", params));
+    send_text(w,
+              json_pack("{s:s,s:i,s:s,s:o}", "jsonrpc", "2.0", "id", id, "method", method,
+                        "params", params),
+              attached);
     return id;
 }
 
+int worker_send(struct worker_process *w, const char *method, json_t *params) {
+    char *attached = attachment_take(method, params);
+    return worker_send_bytes(w, method, params, attached);
+}
+
 void worker_notify(struct worker_process *w, const char *method, json_t *params) {
-    send_text(w, json_pack("{s:s,s:s,s:o}", "jsonrpc", "2.0", "method", method, "params",
-                           params));
+    send_text(w,
+              json_pack("{s:s,s:s,s:o}", "jsonrpc", "2.0", "method", method, "params",
+                        params),
+              NULL);
+}
+
+static json_t *read_json(struct worker_process *w, size_t len) {
+    autofree char *text = xmalloc(len + 1);
+    cr_assert_eq(fread(text, 1, len, w->out), len);
+    json_t *json = json_loadb(text, len, 0, NULL);
+    cr_assert(json, "not JSON: %.*s", len < 200 ? (int)len : 200, text);
+    return json;
 }
 
 json_t *worker_receive(struct worker_process *w) {
-    char *line = NULL;
-    size_t room = 0;
+    autofree char *line = NULL;
+    size_t room = 0, len = 0, attached = 0;
     json_t *message = NULL;
-    if (getline(&line, &room, w->out) > 0) {
-        message = json_loads(line, 0, NULL);
-        cr_assert(message, "not JSON: %.200s", line);
+    while (getline(&line, &room, w->out) > 0 && *line != '\r') {
+        if (*line == '{') {
+            message = json_loads(line, 0, NULL);
+            cr_assert(message, "not JSON: %.200s", line);
+            return message;
+        }
+        sscanf(line, "Content-Length: %zu", &len);
+        sscanf(line, "Attachment-Length: %zu", &attached);
     }
-    free(line);
+    message = len ? read_json(w, len) : NULL;
+    if (attached) {
+        json_t *result = read_json(w, attached);
+        json_object_update(result, json_object_get(message, "result"));
+        json_object_set_new(message, "result", result);
+    }
     return message;
 }
 

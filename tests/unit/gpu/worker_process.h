@@ -18,10 +18,14 @@ struct worker_process {
 void worker_spawn(struct worker_process *w, const char *const *env);
 /* Skips the calling test, loudly, when the machine has no CUDA compiler. */
 void worker_need_compiler(const struct worker_process *w);
-/* params is stolen. Returns the request's id. */
+/* params is stolen; what the daemon attaches is a part of them. Returns the request's id.
+ */
 int worker_send(struct worker_process *w, const char *method, json_t *params);
+/* attached: what is, or NULL; freed. */
+int worker_send_bytes(struct worker_process *w, const char *method, json_t *params,
+                      char *attached);
 void worker_notify(struct worker_process *w, const char *method, json_t *params);
-/* The next message; NULL at the end of output. */
+/* The next message, what is attached to it in its result; NULL at the end of output. */
 json_t *worker_receive(struct worker_process *w);
 /* Send, and the response to it, whole. */
 json_t *worker_call(struct worker_process *w, const char *method, json_t *params);

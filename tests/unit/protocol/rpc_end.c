@@ -16,6 +16,11 @@ static void on_request(struct rpc_call *call, void *data) {
     const char *method = rpc_call_method(call);
     if (strcmp(method, "echo") == 0) {
         rpc_reply(call, json_incref(rpc_call_params(call)));
+    } else if (strcmp(method, "back") == 0) {
+        struct buf attached = rpc_call_take_attached(call);
+        rpc_reply_attached(call, json_pack("{s:i}", "bytes", (int)attached.len),
+                           &attached);
+        cr_assert(zero(sz, attached.len));
     } else if (strcmp(method, "hold") == 0) {
         rpc_call_on_cancel(call, on_cancelled, end);
         end->held[end->held_count++] = call;
@@ -56,7 +61,11 @@ static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppab
 static void on_send_rope(struct rpc_peer *peer, struct rope *rope, void *data) {
     struct end *end = data;
     (void)peer;
-    rope_write(rope, &end->sent);
+    struct rope_piece pieces[8];
+    size_t count = rope_cut(rope, pieces);
+    for (size_t i = 0; i < count; i++) {
+        buf_add(&end->sent, pieces[i].bytes, pieces[i].len);
+    }
     end->borrowed = rope->count ? rope->texts[rope->count - 1].text : NULL;
     cr_assert(zero(uint, end->released));
     rope_finish(rope);
@@ -72,21 +81,19 @@ static void on_drop(json_t *message, void *data) {
     json_decref(message);
 }
 
-const struct rpc_events inline_events = {
-    .request = on_request, .notification = on_notification, .send = on_send};
+const struct rpc_events inline_events = {.request = on_request,
+                                         .notification = on_notification,
+                                         .send = on_send,
+                                         .send_rope = on_send_rope};
 const struct rpc_events threaded_events = {.request = on_request,
                                            .notification = on_notification,
                                            .send = on_send,
+                                           .send_rope = on_send_rope,
                                            .parse = on_parse,
                                            .release = on_drop};
 
-const struct rpc_events rope_events = {.request = on_request,
-                                       .notification = on_notification,
-                                       .send = on_send,
-                                       .send_rope = on_send_rope};
-
 void open_end(struct end *end, const struct rpc_events *events) {
-    *end = (struct end){.sent = BUF_INIT(64u << 20), .told = BUF_INIT(1u << 20)};
+    *end = (struct end){.sent = BUF_INIT(SIZE_MAX / 4), .told = BUF_INIT(1u << 20)};
     end->peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, events, end);
 }
 

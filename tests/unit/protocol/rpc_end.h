@@ -4,7 +4,8 @@
 #include "protocol/rpc/rpc.h"
 
 /* One end of a connection, whose other end is this test. Methods: "echo" answers with its
- * params at once, "hold" is kept in `held`, "drop" is dropped, "free" frees the peer. */
+ * params at once, "back" with what came attached, "hold" is kept in `held`, "drop" is
+ * dropped, "free" frees the peer. */
 struct end {
     struct rpc_peer *peer;
     struct buf sent; /* all frames */
@@ -18,9 +19,8 @@ struct end {
     unsigned released;
 };
 
-/* Bodies parsed inside; elsewhere (`parse`, `dropped`); long texts sent from where they
- * are (`borrowed`). */
-extern const struct rpc_events inline_events, threaded_events, rope_events;
+/* Bodies parsed inside; elsewhere (`parse`, `dropped`). */
+extern const struct rpc_events inline_events, threaded_events;
 
 void open_end(struct end *end, const struct rpc_events *events);
 /* What is still held is answered, to nobody. */

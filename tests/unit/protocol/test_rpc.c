@@ -404,130 +404,132 @@ Test(rpc, each_outgoing_request_ends_exactly_once) {
     close_end(&end);
 }
 
-/* The bytes are those of a message that was written as a whole, whoever sends them. */
-static void send_texts(const struct rpc_events *events, enum frame_mode mode,
-                       const char *params, const json_t *values, const char *want) {
+/* --- attachments --- */
+
+static struct rope rope_of(struct end *end, const char *text, size_t len) {
+    struct rope rope = ROPE_INIT(2 * (size_t)FRAME_MAX_BODY);
+    rope.release = on_release;
+    rope.owner = end;
+    rope_add_text(&rope, text, len);
+    return rope;
+}
+
+Test(rpc, what_is_attached_is_sent_from_where_it_is) {
+    static const char text[] = "any {bytes\n";
     struct end end;
     struct outcome o = {0};
-    char head[64] = "";
-    open_end(&end, events);
-    rpc_peer_free(end.peer);
-    end.peer = rpc_peer_new(mode, FRAME_MAX_BODY, events, &end);
-    const struct rpc_written written = {params, strlen(params), "files",
-                                        values, on_release,     &end};
-    struct rpc_request *r =
-        rpc_request_start_written(end.peer, "run", &written, on_response, &o);
-    cr_assert(not(zero(ptr, r)));
+    open_end(&end, &inline_events);
+    struct rope rope = rope_of(&end, text, strlen(text));
+    cr_assert(not(zero(ptr, rpc_request_start_attached(end.peer, "run",
+                                                       json_pack("{s:i}", "n", 1), &rope,
+                                                       on_response, &o))));
+    cr_assert_str_eq(end.sent.data,
+                     "Content-Length: 56\r\nAttachment-Length: 11\r\n\r\n"
+                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"run\",\"params\":{\"n\":1}}"
+                     "any {bytes\n");
+    cr_assert(eq(ptr, (void *)(uintptr_t)end.borrowed, (void *)(uintptr_t)text));
     cr_assert(eq(uint, end.released, 1));
-    if (mode == FRAME_HEADERS) {
-        snprintf(head, sizeof head, "Content-Length: %zu\r\n\r\n", strlen(want));
-    }
-    autofree char *all = xasprintf("%s%s%s", head, want, *head ? "" : "\n");
-    cr_assert(eq(str, end.sent.data, all));
-    cr_assert(zero(uint, o.count));
-    if (mode == FRAME_LINES) {
-        feed(&end, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":7}\n");
-        cr_assert_str_eq(o.text, "7");
-    }
-    if (events->send_rope && mode == FRAME_LINES && json_object_size(values)) {
-        const json_t *last = json_object_get(values, "y");
-        cr_assert(eq(ptr, (void *)(uintptr_t)end.borrowed,
-                     (void *)(uintptr_t)json_string_value(last)));
-    }
+    feed(&end, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":7}\n");
+    cr_assert_str_eq(o.text, "7");
     close_end(&end);
-    cr_assert(eq(uint, o.count, 1));
-    cr_assert(eq(uint, end.released, 1));
 }
 
-Test(rpc, long_texts_are_sent_from_where_they_are) {
-#define HEAD "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"run\",\"params\":{"
-    static const struct {
-        const char *params, *values, *want;
-    } cases[] = {
-        {"{\"n\":1}", "{\"a \\\"b\\\"\":\"QUJD\",\"x\":\"\",\"y\":\"+/8=\"}",
-         HEAD "\"n\":1,\"files\":{\"a \\\"b\\\"\":\"QUJD\",\"x\":\"\",\"y\":\"+/8=\"}}}"},
-        {"{}", "{\"y\":\"QQ==\"}", HEAD "\"files\":{\"y\":\"QQ==\"}}}"},
-        {"{\"a\":{}}", "{}", HEAD "\"a\":{},\"files\":{}}}"},
-    };
-#undef HEAD
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        json_t *values = json_loads(cases[i].values, 0, NULL);
-        send_texts(&rope_events, FRAME_LINES, cases[i].params, values, cases[i].want);
-        send_texts(&inline_events, FRAME_LINES, cases[i].params, values, cases[i].want);
-        send_texts(&rope_events, FRAME_HEADERS, cases[i].params, values, cases[i].want);
-        json_decref(values);
-    }
-}
-
-static void written_is_sent(const struct rpc_events *events, enum frame_mode mode,
-                            const char *params, size_t len, bool fits) {
-    struct end end;
-    struct outcome o = {0};
-    open_end(&end, events);
-    rpc_peer_free(end.peer);
-    end.peer = rpc_peer_new(mode, FRAME_MAX_BODY, events, &end);
-    end.sent.max = SIZE_MAX / 4;
-    const struct rpc_written written = {params, len, NULL, NULL, on_release, &end};
-    struct rpc_request *r =
-        rpc_request_start_written(end.peer, "run", &written, on_response, &o);
-    cr_assert(eq(int, r != NULL, fits));
-    cr_assert(eq(uint, end.released, 1));
-    if (fits) {
-        const char *body = strchr(end.sent.data, '{');
-        autofree char *all =
-            xasprintf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"run\",\"params\":%s}%s",
-                      params, mode == FRAME_LINES ? "\n" : "");
-        cr_assert_str_eq(body, all);
-    }
-    if (fits && events->send_rope && mode == FRAME_LINES) {
-        cr_assert(eq(ptr, (void *)(uintptr_t)end.borrowed, (void *)(uintptr_t)params));
-    }
-    close_end(&end);
-    cr_assert(eq(uint, o.count, fits));
-}
-
-/* Params that are text already are sent as they are, from where they are, and have the
- * limit of a message: {"jsonrpc":"2.0","id":1,"method":"run","params":…} */
-Test(rpc, written_params_are_sent_from_where_they_are) {
-    static const char params[] = "{\"a\":[1,\"\\u00e9\"]}";
-    written_is_sent(&rope_events, FRAME_LINES, params, strlen(params), true);
-    written_is_sent(&inline_events, FRAME_LINES, params, strlen(params), true);
-    written_is_sent(&rope_events, FRAME_HEADERS, params, strlen(params), true);
-    size_t most = FRAME_MAX_BODY - strlen("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
-                                          "\"run\",\"params\":}");
-    autofree char *many = xmalloc(most + 2);
-    memset(many, '7', most + 1);
-    many[most + 1] = '\0';
-    written_is_sent(&rope_events, FRAME_LINES, many, most + 1, false);
-    many[most] = '\0';
-    written_is_sent(&rope_events, FRAME_LINES, many, most, true);
-}
-
-/* {"jsonrpc":"2.0","id":1,"method":"run","params":{"files":{"a":"…","b":"…"}}} */
-#define AROUND_TWO 74u
-
-Test(rpc, long_texts_have_the_limit_of_a_message) {
-    for (unsigned over = 0; over < 2; over++) {
+Test(rpc, nothing_and_too_much_cannot_be_attached) {
+    autofree char *many = xcalloc(1, FRAME_MAX_BODY + 1);
+    static const size_t lengths[] = {0, FRAME_MAX_BODY, FRAME_MAX_BODY + 1};
+    for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
         struct end end;
         struct outcome o = {0};
-        open_end(&end, &rope_events);
-        size_t len = (FRAME_MAX_BODY - AROUND_TWO) / 2,
-               rest = (FRAME_MAX_BODY - AROUND_TWO) % 2;
-        autofree char *many = xmalloc(len + 2);
-        memset(many, 'A', len + 2);
-        json_t *values = json_object();
-        json_object_set_new(values, "a", json_stringn(many, len));
-        json_object_set_new(values, "b", json_stringn(many, len + rest + over));
-        end.sent.max = SIZE_MAX / 4;
-        const struct rpc_written written = {"{}", 2, "files", values, on_release, &end};
+        open_end(&end, &inline_events);
+        struct rope rope = rope_of(&end, many, lengths[i]);
         struct rpc_request *r =
-            rpc_request_start_written(end.peer, "run", &written, on_response, &o);
-        cr_assert(eq(int, r != NULL, !over));
-        cr_assert(eq(sz, end.sent.len, over ? 0 : FRAME_MAX_BODY + 1));
+            rpc_request_start_attached(end.peer, "run", NULL, &rope, on_response, &o);
+        cr_assert(eq(int, r != NULL, i == 1));
         cr_assert(eq(uint, end.released, 1));
+        cr_assert(eq(int, end.sent.len > FRAME_MAX_BODY, i == 1));
         close_end(&end);
-        cr_assert(eq(uint, o.count, !over));
-        json_decref(values);
+        cr_assert(eq(uint, o.count, i == 1));
+    }
+}
+
+#define BACK(id) "{\"id\":" id ",\"method\":\"back\"}"
+#define ATTACHED(length, body, more, attachment)                                         \
+    "Content-Length: " #length "\r\nAttachment-Length: " #more "\r\n\r\n" body attachment
+
+Test(rpc, what_came_attached_is_the_callees) {
+    struct end end;
+    open_end(&end, &inline_events);
+    rpc_peer_allow_attachments(end.peer);
+    feed(&end, ATTACHED(24, BACK("1"), 5, "}\nx{\"") BACK("2") "\n");
+    cr_assert_str_eq(end.sent.data,
+                     "Content-Length: 45\r\nAttachment-Length: 5\r\n\r\n"
+                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"bytes\":5}}}\nx{\""
+                     "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"bytes\":0}}\n");
+    buf_reset(&end.sent);
+    rpc_peer_allow_batches(end.peer, true);
+    feed(&end, ATTACHED(26, "[" BACK("1") "]", 3, "abc"));
+    cr_assert(not(zero(ptr, strstr(end.sent.data, "a batch has no attachment"))));
+    buf_reset(&end.sent);
+    feed(&end, ATTACHED(24, "{\"id\":3,\"method\":\"hold\"}", 3, "abc"));
+    close_end(&end); /* nobody took it */
+}
+
+Test(rpc, attachments_are_an_error_unless_allowed) {
+    struct end end;
+    struct outcome o = {0};
+    open_end(&end, &inline_events);
+    rpc_request_start(end.peer, "run", NULL, on_response, &o);
+    buf_reset(&end.sent);
+    feed(&end, ATTACHED(24, BACK("1"), 5, "{}\n{}"));
+    cr_assert(not(zero(ptr, strstr(end.sent.data, "\"id\":1,\"error\":{\"code\":-32600"))));
+    feed(&end, ATTACHED(21, "{\"id\":1,\"result\":{}}\n", 2, "{}"));
+    cr_assert(eq(int, o.status, -EMSGSIZE));
+    close_end(&end);
+}
+
+/* Whoever wrote an answer's attachment can spoil that answer and no other. */
+Test(rpc, an_answers_attachment_becomes_its_result) {
+    static const struct {
+        const char *attachment, *want;
+    } rows[] = {
+        {"{\"a\":1,\"b\":2}", "{\"a\":1,\"b\":3,\"c\":4}"},
+        {"{\"result\":5}\n  ", "{\"result\":5,\"b\":3,\"c\":4}"},
+        {"[1]", NULL},
+        {"{\"a\":", NULL},
+        {"{}\n{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}", NULL},
+        {"\r\n\r\nContent-Length: 20\r\n\r\n{\"id\":2,\"result\":{}}", NULL},
+    };
+    const struct rpc_events *events[] = {&inline_events, &threaded_events};
+    for (size_t i = 0; i < 2 * ARRAY_LEN(rows); i++) {
+        const char *want = rows[i / 2].want, *result = "{\"b\":3,\"c\":4}";
+        struct end end;
+        struct outcome o = {0}, other = {0};
+        open_end(&end, events[i % 2]);
+        rpc_peer_allow_attachments(end.peer);
+        rpc_request_start(end.peer, "run", NULL, on_response, &o);
+        rpc_request_start(end.peer, "run", NULL, on_response, &other);
+        autofree char *body =
+            xasprintf("{\"id\":1,\"result\":%s}%*s", result,
+                      i % 2 ? (int)RPC_INLINE_PARSE : 0, ""); /* long ones elsewhere */
+        autofree char *bytes =
+            xasprintf("Content-Length: %zu\r\nAttachment-Length: %zu\r\n\r\n%s%s",
+                      strlen(body), strlen(rows[i / 2].attachment), body,
+                      rows[i / 2].attachment);
+        feed(&end, bytes);
+        if (i % 2) {
+            rpc_parse_run(end.parse);
+            rpc_parse_done(end.parse);
+        }
+        cr_assert(eq(uint, o.count, 1));
+        cr_assert(zero(uint, other.count));
+        if (want) {
+            cr_assert_str_eq(o.text, want);
+        } else {
+            cr_assert(not(zero(ptr, strstr(o.text, "-32603"))), "%s", o.text);
+        }
+        feed(&end, "{\"id\":2,\"result\":6}\n");
+        cr_assert_str_eq(other.text, "6");
+        close_end(&end);
     }
 }
 
