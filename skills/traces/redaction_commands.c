@@ -1,6 +1,7 @@
 #include "skills/traces/redaction_commands.h"
 
 #include "base/mem.h"
+#include "skills/traces/redaction_words.h"
 
 #include <ctype.h>
 #include <pthread.h>
@@ -10,158 +11,24 @@
 #define MAX_NAME 24u
 #define MAX_NAMES 512u
 #define MAX_STAGES 4u /* of a pipe, behind what prints into it */
-#define MAX_LINES 2u  /* ends of lines within double quotes */
 #define MAX_BODY 4u   /* lines of a here-document */
-
-/* --- words --- */
-
-struct word {
-    size_t start, end; /* with its quotes */
-};
-struct words {
-    const char *s;
-    size_t len, at, end; /* of what was read; s[end] ended it */
-    struct secret_quote around;
-    struct word list[COMMAND_WORDS];
-    size_t count;
-};
-
-/* The length of the backslashes and the quote at s[at], 0: none. */
-static size_t quote_at(const char *s, size_t len, size_t at, struct secret_quote *ret) {
-    size_t i = at;
-    while (i < len && s[i] == '\\' && i - at < 8) {
-        i++;
-    }
-    if (i >= len || !s[i] || !strchr("\"'`", s[i])) {
-        return 0;
-    }
-    *ret = (struct secret_quote){s[i], i - at};
-    return i + 1 - at;
-}
-
-static bool quote_is(struct secret_quote a, struct secret_quote b) {
-    return a.mark && a.mark == b.mark && a.slashes == b.slashes;
-}
-
-/* 'it'\''s': a quote within the quotes that stand around. */
-static size_t nested_quote(const struct words *w, size_t at) {
-    return w->around.mark == '\'' && (secret_starts(w->s, w->len, at, "'\\''") ||
-                                      secret_starts(w->s, w->len, at, "'\"'\"'"))
-               ? (w->s[at + 1] == '\\' ? 4 : 5)
-               : 0;
-}
-
-/* Behind the quoted stretch that opens with q, of n bytes, at s[at]; 0: it does not end.
- */
-static size_t quoted_end(const struct words *w, size_t at, size_t n,
-                         struct secret_quote q, size_t stop) {
-    bool nested = n > 3 && w->s[at] == '\'';
-    size_t lines = q.mark == '"' && !nested ? MAX_LINES : 0;
-    for (size_t i = at + n; i < stop && (w->s[i] != '\n' || lines > 0);) {
-        lines -= w->s[i] == '\n';
-        struct secret_quote here;
-        size_t m = quote_at(w->s, stop, i, &here);
-        if (nested ? nested_quote(w, i) > 0 : (m > 0 && quote_is(here, q))) {
-            return i + (nested ? n : m);
-        }
-        i += m ? m : 1;
-    }
-    return 0;
-}
-
-static bool ends_command(const char *s, size_t len, size_t at) {
-    if (s[at] == '&' && at > 0 && s[at - 1] == '>') {
-        return false; /* 2>&1 */
-    }
-    bool escaped = s[at] == '\\' && at + 1 < len && s[at + 1] == 'n';
-    return s[at] == '\0' || strchr("\n;|&)", s[at]) || escaped;
-}
-
-/* Behind blanks and the ends of lines that go on. */
-static size_t skip_gap(const char *s, size_t stop, size_t at) {
-    for (size_t before = stop; at != before;) {
-        before = at;
-        at = secret_blanks(s, stop, at);
-        at += at + 1 < stop && s[at] == '\\' && s[at + 1] == '\n' ? 2 : 0;
-    }
-    return at;
-}
-
-/* Behind the word at s[at]; *ret_over: the command ends there. */
-static size_t word_end(struct words *w, size_t at, size_t stop, bool *ret_over) {
-    size_t i = at;
-    while (i < stop && !isspace((unsigned char)w->s[i]) && !ends_command(w->s, stop, i)) {
-        struct secret_quote q = {0};
-        size_t nested = nested_quote(w, i),
-               n = nested ? nested : quote_at(w->s, stop, i, &q);
-        if (!n) {
-            i++;
-            continue;
-        }
-        size_t end = !nested && quote_is(q, w->around) ? 0 : quoted_end(w, i, n, q, stop);
-        bool apostrophe = !end && q.mark == '\'' && i > at && !w->around.mark;
-        if (!end && !apostrophe) {
-            *ret_over = true;
-            return i;
-        }
-        i = end ? end : i + n;
-    }
-    *ret_over = i >= stop || (ends_command(w->s, stop, i) && w->s[i] != '\n');
-    return i;
-}
-
-static void words_read(struct words *w, size_t at, bool lines) {
-    size_t stop = w->len - at < COMMAND_BYTES ? w->len : at + COMMAND_BYTES, i = at;
-    bool over = false;
-    w->at = at;
-    w->count = 0;
-    while (!over && w->count < COMMAND_WORDS) {
-        i = skip_gap(w->s, stop, i);
-        while (lines && i < stop && isspace((unsigned char)w->s[i])) {
-            i++;
-        }
-        size_t end = i < stop ? word_end(w, i, stop, &over) : i;
-        if (end == i) {
-            break;
-        }
-        w->list[w->count++] = (struct word){i, end};
-        i = end;
-    }
-    w->end = i;
-}
 
 /* --- what is found --- */
 
 struct finding {
-    const struct words *w;
+    const struct command_words *w;
     struct secret *list;
     size_t count;
 };
 
-static bool word_is(const struct words *w, size_t i, const char *text, size_t n) {
+static bool word_is(const struct command_words *w, size_t i, const char *text, size_t n) {
     const struct word *word = &w->list[i];
     return word->end - word->start == n && strncasecmp(w->s + word->start, text, n) == 0;
 }
 
-/* Without the quotes around it. */
-static struct word bare(const struct words *w, size_t start, size_t end) {
-    struct secret_quote open = {0}, close = {0};
-    size_t n = quote_at(w->s, end, start, &open);
-    size_t m = nested_quote(w, start);
-    if (m && end - start >= 2 * m) {
-        return (struct word){start + m, end - m};
-    }
-    for (size_t k = 1; n && k <= n && end - k > start; k++) {
-        if (quote_at(w->s, end, end - k, &close) == k && quote_is(open, close)) {
-            return (struct word){start + n, end - n};
-        }
-    }
-    return (struct word){start, end};
-}
-
 static void add(struct finding *f, size_t start, size_t end) {
     bool quoted = f->w->s[start] == '\'' && end - start > 2;
-    struct word v = bare(f->w, start, end);
+    struct word v = command_word_bare(f->w, start, end);
     const char *value = f->w->s + v.start;
     size_t n = v.end > v.start ? v.end - v.start : 0;
     bool literal = quoted && n && value[0] == '$' && secret_is_odd(value + 1, n - 1);
@@ -196,7 +63,7 @@ static struct take take_read(const char *text, size_t n) {
 }
 
 static void add_value(struct finding *f, const struct take *t, size_t start, size_t end) {
-    struct word v = bare(f->w, start, end);
+    struct word v = command_word_bare(f->w, start, end);
     const char *s = f->w->s;
     if (t->sign && strchr(":%,/=", t->sign)) {
         const char *sign = memchr(s + v.start, t->sign, v.end - v.start);
@@ -242,8 +109,8 @@ static size_t take_clustered(struct finding *f, const struct take *t, size_t i) 
 /* Whether word i is the option; then its value may be glued to it. How many words it
  * and its value are. */
 static size_t take_option(struct finding *f, const struct take *t, size_t i) {
-    const struct words *w = f->w;
-    struct word word = bare(w, w->list[i].start, w->list[i].end);
+    const struct command_words *w = f->w;
+    struct word word = command_word_bare(w, w->list[i].start, w->list[i].end);
     const char *s = w->s + word.start;
     size_t n = word.end - word.start, next = i + 1;
     bool is_short = t->len == 2 && t->text[0] == '-' && t->text[1] != '-';
@@ -275,7 +142,7 @@ static size_t take_option(struct finding *f, const struct take *t, size_t i) {
 
 /* FOO <<< X, FOO <<EOF … EOF */
 static void take_here(struct finding *f, const struct take *t, size_t i) {
-    const struct words *w = f->w;
+    const struct command_words *w = f->w;
     size_t start = w->list[i].start, end = w->list[i].end;
     const char *s = w->s;
     if (secret_starts(s, end, start, "<<<")) {
@@ -287,10 +154,10 @@ static void take_here(struct finding *f, const struct take *t, size_t i) {
         return;
     }
     size_t mark = start + 2 + (end - start > 2 && s[start + 2] == '-');
-    struct word name = mark < end ? bare(w, mark, end)
-                       : i + 1 < w->count
-                           ? bare(w, w->list[i + 1].start, w->list[i + 1].end)
-                           : (struct word){0};
+    struct word name = mark < end         ? command_word_bare(w, mark, end)
+                       : i + 1 < w->count ? command_word_bare(w, w->list[i + 1].start,
+                                                              w->list[i + 1].end)
+                                          : (struct word){0};
     size_t n = name.end - name.start, at = w->end;
     size_t stop = w->len - at < COMMAND_BYTES ? w->len : at + COMMAND_BYTES;
     for (size_t line = 0; n && line <= MAX_BODY && at < stop; line++) {
@@ -317,7 +184,7 @@ static void take_input(struct finding *f, const struct take *t) {
     }
 }
 
-static bool has_word(const struct words *w, const char *text, size_t n) {
+static bool has_word(const struct command_words *w, const char *text, size_t n) {
     for (size_t i = 0; i < w->count; i++) {
         if (word_is(w, i, text, n)) {
             return true;
@@ -327,7 +194,8 @@ static bool has_word(const struct words *w, const char *text, size_t n) {
 }
 
 /* Whether the command takes secrets by standard input, and with which sign. */
-static bool reads_input(const struct words *w, const char *takes, struct take *ret) {
+static bool reads_input(const struct command_words *w, const char *takes,
+                        struct take *ret) {
     for (const char *t = takes; *t;) {
         size_t n = strcspn(t, " ");
         bool pair = n == 2 && t[1] == ':';
@@ -397,7 +265,7 @@ static bool name_goes_on(const struct named_command *n) {
 /* --- a command --- */
 
 /* The words behind the one that must follow begin at *ret. */
-static bool find_word(const struct words *w, const char *word, size_t *ret) {
+static bool find_word(const struct command_words *w, const char *word, size_t *ret) {
     size_t n = strlen(word);
     *ret = 0;
     for (size_t i = 0; n && i < w->count && i < 10; i++) {
@@ -411,28 +279,29 @@ static bool find_word(const struct words *w, const char *word, size_t *ret) {
 
 static void take_argument(struct finding *f, const struct take *t, size_t i,
                           size_t number) {
-    const struct words *w = f->w;
+    const struct command_words *w = f->w;
     size_t start = w->list[i].start, end = w->list[i].end;
     if (t->text[0] == '*') {
         add_value(f, t, start, end);
     } else if (t->text[0] == '$') {
-        struct word v = bare(w, start, end);
+        struct word v = command_word_bare(w, start, end);
         if (i + 1 == w->count && secret_is_odd(w->s + v.start, v.end - v.start)) {
             add(f, start, end);
         }
     } else if (t->text[0] == '?') {
         struct word before =
-            i ? bare(w, w->list[i - 1].start, w->list[i - 1].end) : (struct word){0};
+            i ? command_word_bare(w, w->list[i - 1].start, w->list[i - 1].end)
+              : (struct word){0};
         size_t n = before.end - before.start;
         enum naming kind = n ? secret_naming(w->s + before.start, n) : NAMES_NOTHING;
-        struct word v = bare(w, start, end);
+        struct word v = command_word_bare(w, start, end);
         if ((kind == NAMES_TOKEN || kind == NAMES_SECRET) && w->s[before.start] != '-' &&
             secret_is_odd(w->s + v.start, v.end - v.start)) {
             add(f, start, end);
         }
     } else {
         bool quoted = w->s[start] == '\'' || w->s[start] == '"';
-        struct word v = bare(w, start, end);
+        struct word v = command_word_bare(w, start, end);
         bool ends_key = v.end > v.start + 4 && memcmp(w->s + v.end - 2, "\\r", 2) == 0;
         size_t wanted = (size_t)(t->text[0] - '0');
         bool all = t->sign == '+' && number > wanted;
@@ -473,7 +342,7 @@ static size_t take_all(struct finding *f, const char *takes, size_t i, size_t nu
 }
 
 /* An option, or <FILE; <secret> is what stands for an argument. */
-static bool is_redirection(const struct words *w, size_t i) {
+static bool is_redirection(const struct command_words *w, size_t i) {
     char begin = w->s[w->list[i].start], end = w->s[w->list[i].end - 1];
     return begin == '-' || begin == '>' || (begin == '<' && end != '>');
 }
@@ -499,10 +368,10 @@ static void take_command(struct finding *f, const struct secret_command *c) {
 /* --- echo X | … --- */
 
 /* Whether a command of the stage that begins at s[at] reads secrets. */
-static bool stage_reads(const struct words *w, size_t at, struct take *ret,
+static bool stage_reads(const struct command_words *w, size_t at, struct take *ret,
                         size_t *ret_end) {
-    struct words stage = {.s = w->s, .len = w->len, .around = w->around};
-    words_read(&stage, at, false);
+    struct command_words stage = {.s = w->s, .len = w->len, .around = w->around};
+    command_words_read(&stage, at, false);
     *ret_end = stage.end;
     for (size_t i = 0; i < stage.count && i < 6; i++) {
         size_t start = stage.list[i].start;
@@ -510,7 +379,7 @@ static bool stage_reads(const struct words *w, size_t at, struct take *ret,
         size_t name = slash ? (size_t)(slash + 1 - w->s) : start;
         for (const struct named_command *n = find_name(w->s, w->len, name); n; n++) {
             size_t first;
-            struct words behind = stage;
+            struct command_words behind = stage;
             behind.count = stage.count - i - 1;
             memmove(behind.list, stage.list + i + 1, behind.count * sizeof *behind.list);
             if (find_word(&behind, n->command->word, &first) &&
@@ -526,7 +395,7 @@ static bool stage_reads(const struct words *w, size_t at, struct take *ret,
 }
 
 /* echo X > ~/.vault_pass: the file's name says what is in it. */
-static bool writes_secrets(const struct words *w) {
+static bool writes_secrets(const struct command_words *w) {
     static const char *const says[] = {"pass", "pw", "secret", "token", "cred", "apikey"};
     for (size_t i = 0; i < w->count; i++) {
         bool redirects = w->s[w->list[i].start] == '>';
@@ -545,7 +414,7 @@ static bool writes_secrets(const struct words *w) {
 }
 
 /* The '|' behind (echo X; echo X) too. */
-static size_t pipe_behind(const struct words *w) {
+static size_t pipe_behind(const struct command_words *w) {
     size_t i = w->end, stop = w->len - i < 160 ? w->len : i + 160;
     if (i >= w->len || !strchr(";)", w->s[i]) || !w->s[i]) {
         return i;
@@ -557,7 +426,7 @@ static size_t pipe_behind(const struct words *w) {
 }
 
 static void take_printed(struct finding *f, bool here_alone) {
-    const struct words *w = f->w;
+    const struct command_words *w = f->w;
     struct take t;
     struct take plain = {0};
     size_t end = pipe_behind(w);
@@ -572,7 +441,7 @@ static void take_printed(struct finding *f, bool here_alone) {
     }
     for (size_t i = 0;
          reads && !here_alone && i < w->count && w->s[w->list[i].start] != '>'; i++) {
-        struct word v = bare(w, w->list[i].start, w->list[i].end);
+        struct word v = command_word_bare(w, w->list[i].start, w->list[i].end);
         bool format = memchr(w->s + v.start, '%', v.end - v.start) != NULL;
         if (w->s[v.start] != '-' && !(format && i + 1 < w->count)) {
             add_value(f, &t, w->list[i].start, w->list[i].end);
@@ -594,9 +463,9 @@ size_t secrets_of_command(const char *s, size_t len, size_t at,
     if (!n || at + n->len >= len || !strchr(" \t\\<", s[at + n->len])) {
         return 0;
     }
-    struct words words = {.s = s, .len = len, .around = around};
+    struct command_words words = {.s = s, .len = len, .around = around};
     struct finding f = {.w = &words, .list = ret};
-    words_read(&words, at + n->len, n->command->takes[0] == '&');
+    command_words_read(&words, at + n->len, n->command->takes[0] == '&');
     for (;; n++) {
         if (n->command->takes[0] == '|') {
             take_printed(&f, n->command->takes[1] == '<');

@@ -10,17 +10,19 @@
 #define COMMAND_WORDS 64u
 #define COMMAND_BYTES 2048u
 
-/* One way in which commands take secrets. Their names; a word that must follow (""):
+// clang-format off
+/* One way in which commands take secrets: their names; a word that must follow ("":
  * none); and what is secret, in words of a small language:
- *   -p       the value of this option: the next word, or glued (-pX, -p=X, --pass=X,
- * /p:X); several letters, or none of - and /: the next word, or behind = or : -p+ -p.
- * glued alone, never glued -u: -U% -u, 1/ -b=   of USER:SECRET the part behind the sign
+ *   -p       the value of this option: the next word, or glued (-pX, -p=X, --pass=X, /p:X);
+ *            several letters, or none of - and /: the next word, or behind = or :
+ *   -p+ -p.  glued alone; never glued
+ *   -u: -U% -u, 1/ -b=   of USER:SECRET the part behind the sign
  *   -pass~pass:          of a value that begins so, the rest
- *   !-h      an option whose value is none, and no argument either
- *   2, 1+    the second argument behind the word that must follow; the first and all
- *   $        the last argument, when it is no plain word
- * others 1'       the first argument, when it is quoted ?        the word behind one that
- * names a secret (config set api_key X1)
+ *   !-h      an option whose value is not a secret, and not an argument either
+ *   2, 1+    the second argument behind the word that must follow; the first and all others
+ *   $        the last argument, when it is not a plain word
+ *   1'       the first argument, when it is quoted
+ *   ?        the word behind one that names a secret (config set api_key X1)
  *   *=       of each argument NAME=SECRET the value
  *   <, <:    what comes by standard input: a here-string, a here-document, or what the
  *            command before the pipe prints; of USER:SECRET the part behind the sign
@@ -28,6 +30,7 @@
  *   1r       the first argument, when it ends with a key's "\\r"
  *   | |<     prints its arguments; a here-document alone
  *   &        first: its words go on over the ends of lines */
+// clang-format on
 struct secret_command {
     const char *names, *word, *takes;
 };
