@@ -202,6 +202,49 @@ Test(ptx_race, bytes_are_told_apart) {
                 1, 64, "race", "error", "no barrier");
 }
 
+/* The first warp accesses words, the second a byte of each: what was noted in words holds
+ * for their bytes. */
+#define THEN_BYTES(first, between)                                                       \
+    "setp.ge.u32 %p0, %w, 1; @%p0 bra BYTES;\n" first between "ret;\n"                   \
+    "BYTES: " between "mov.u16 %h0, 7; sub.u32 %r2, %r1, 128;\n"                         \
+    "st.shared.u8 [%r2+3], %h0;\n"
+
+Test(ptx_race, words_are_remembered_when_bytes_follow) {
+    expect_quiet(HEAD THEN_BYTES(WRITE, "bar.sync 0;\n") END, 1, 64);
+    expect_race(HEAD THEN_BYTES(WRITE, "") END, 1, 64, "race", "error", "no barrier");
+    expect_race(HEAD THEN_BYTES("ld.shared.u32 %r4, [%r1];\n", "") END, 1, 64, "race",
+                "error", "no barrier");
+    expect_race(HEAD "setp.ge.u32 %p0, %b, 1; @%p0 bra BYTES;\n"
+                     "st.global.u32 [%g], %t; ret;\n"
+                     "BYTES: mov.u16 %h0, 7; st.global.u8 [%g+3], %h0;\n" END,
+                2, 32, "global_race", "error", "block");
+}
+
+Test(ptx_race, the_last_word_counts_like_the_first) {
+    expect_race(HEAD "st.shared.u32 [%a+4092], %w;\n" END, 1, 64, "race", "error", "");
+    expect_race(HEAD "st.global.u32 [%o+8188], %b;\n" END, 2, 32, "global_race", "error",
+                "");
+}
+
+#define WRITE_GENERIC                                                                    \
+    "cvt.u64.u32 %rd1, %r1; cvta.shared.u64 %rd2, %rd1; st.u32 [%rd2], %t;\n"
+
+Test(ptx_race, generic_addresses_reach_shared_memory) {
+    expect_quiet(HEAD WRITE_GENERIC "bar.sync 0;\n" READ_FAR END, 1, 64);
+    expect_race(HEAD WRITE_GENERIC READ_FAR END, 1, 64, "race", "error", "no barrier");
+}
+
+/* Warp 0 writes, warp 1 hears of it and arrives where warp 2 waits. */
+#define HANDED_ON(arrives, waits)                                                        \
+    "setp.eq.u32 %p0, %w, 1; @%p0 bra MIDDLE; setp.eq.u32 %p1, %w, 2; @%p1 bra "         \
+    "LAST;\n" WRITE arrives "ret;\nMIDDLE: " waits "bar.arrive 2, 64; ret;\n"            \
+    "LAST: bar.sync 2, 64;\n" CONSUME
+
+Test(ptx_race, an_arrival_hands_on_what_was_heard) {
+    expect_quiet(HEAD HANDED_ON("bar.arrive 1, 64;\n", "bar.sync 1, 64;\n") END, 1, 96);
+    expect_race(HEAD HANDED_ON("", "") END, 1, 96, "race", "error", "");
+}
+
 Test(ptx_race, two_blocks_write_one_place) {
     expect_race(HEAD "st.global.u32 [%g], %b;\n" END, 2, 32, "global_race", "error",
                 "two blocks");
