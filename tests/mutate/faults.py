@@ -33,7 +33,7 @@ STATEMENTS = {"return", "if", "else", "for", "while", "do", "switch", "case", "d
 NO_CALLS = {"if", "for", "while", "switch", "sizeof", "return", "typeof", "_Generic", "alignof", "offsetof"}
 
 RELEASE = re.compile(r"(^|_)(free|finish|close|closedir|decref|delete|unref)$")
-EITHER_WAY = {"strcmp", "memcmp", "strcasecmp", "strncmp", "strncasecmp", "fmin", "fmax", "xcalloc"}  # of two arguments
+EITHER_WAY = {"strcmp", "memcmp", "strcasecmp", "strncmp", "strncasecmp", "fmin", "fmax", "xcalloc", "calloc"}  # of two arguments
 
 
 @dataclasses.dataclass
