@@ -320,8 +320,7 @@ static int write_stream(struct stdio_link *link, char *bytes, size_t len) {
         return rc;
     }
     link->queued += len;
-    link->congested =
-        link->congested || stdio_link_queued(link) > STDIO_LINK_SOFT_LIMIT;
+    link->congested = link->congested || stdio_link_queued(link) > STDIO_LINK_SOFT_LIMIT;
     return 0;
 }
 

@@ -73,9 +73,10 @@ static const char config_schema[] =
 /* Keys that ./upskilld.yaml may not set: they start programs, say where keys are sent and
  * whose models are paid, reach out of the project, or set a rule of safety aside. */
 static const char *const trusted_keys[] = {
-    "workers",          "local_worker", "roots",   "log_level",
-    "models",           "students",     "teacher", "judge",
-    "default_students", "runs_dir",     "links",   "agents_may_suppress",
+    "workers",   "local_worker", "roots",
+    "log_level", "models",       "students",
+    "teacher",   "judge",        "default_students",
+    "runs_dir",  "links",        "agents_may_suppress",
     NULL};
 
 static char **strings_new(void) {

@@ -340,10 +340,8 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
         .enough = on_enough,
         .room = on_room,
     };
-    static const struct stdio_link_events link_events = {.bytes = on_bytes,
-                                                         .ended = on_ended,
-                                                         .broken = on_broken,
-                                                         .drained = on_drained};
+    static const struct stdio_link_events link_events = {
+        .bytes = on_bytes, .ended = on_ended, .broken = on_broken, .drained = on_drained};
     struct session *s = xcalloc(1, sizeof *s);
     s->loop = loop;
     s->events = *events;

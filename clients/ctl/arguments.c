@@ -17,23 +17,28 @@
 
 /* --- one property --- */
 
-/* A member's value: JSON where its schema wants more than a string, else text. */
+/* What an object's members that it does not list have in common: a table of texts
+ * (defines), or of whatever one likes (sizes, expect). */
+static bool holds_texts(const json_t *schema) {
+    const json_t *others = json_object_get(schema, "additionalProperties");
+    return json_is_object(others) && schema_has_type(others, "string");
+}
+
+/* A member's value: JSON where it is some and its schema wants more than a string, else
+ * text. */
 static json_t *member_value(const json_t *property, const char *key, const char *text) {
-    const json_t *members =
-        json_object_get(json_object_get(property, "schema"), "properties");
-    const json_t *member = json_object_get(members, key);
+    const json_t *schema = json_object_get(property, "schema");
+    const json_t *member = json_object_get(method_members(property), key);
     const char *type = json_string_value(json_object_get(member, "type"));
-    json_t *value = member && !(type && strcmp(type, "string") == 0)
-                        ? json_loads(text, JSON_DECODE_ANY, NULL)
-                        : NULL;
+    bool is_text = member ? type && strcmp(type, "string") == 0 : holds_texts(schema);
+    json_t *value = is_text ? NULL : json_loads(text, JSON_DECODE_ANY, NULL);
     return value ? value : json_text(text, strlen(text));
 }
 
 /* Where the first of "tokens=9,minutes=5" ends: at a comma before another known member.
  */
 static size_t pair_length(const json_t *property, const char *text) {
-    const json_t *members =
-        json_object_get(json_object_get(property, "schema"), "properties");
+    const json_t *members = method_members(property);
     for (const char *comma = strchr(text, ','); comma; comma = strchr(comma + 1, ',')) {
         autofree char *next = xstrndup(comma + 1, strcspn(comma + 1, "="));
         if (json_object_get(members, next)) {

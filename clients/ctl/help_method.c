@@ -4,6 +4,7 @@
 #include "clients/ctl/method.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +39,8 @@ static char *value_words(const json_t *parameter) {
     if (!method_has_type(parameter, "boolean")) {
         return xasprintf(" %s", word);
     }
-    bool only = json_is_string(json_object_get(schema, "type"));
+    bool only =
+        !method_has_type(parameter, "integer") && !method_has_type(parameter, "object");
     return only ? xstrdup("") : xasprintf(" [%s]", word);
 }
 
@@ -86,11 +88,12 @@ static void add_default(struct buf *out, const json_t *parameter) {
 }
 
 /* Names of an object's members. */
-static void add_members(struct buf *out, const json_t *schema) {
+static void add_members(struct buf *out, const json_t *parameter) {
     autojson *names = json_array();
     const char *name;
     json_t *member;
-    json_object_foreach(json_object_get(schema, "properties"), name, member) {
+    json_t *members = (json_t *)(uintptr_t)method_members(parameter);
+    json_object_foreach(members, name, member) {
         json_array_append_new(names, json_string(name));
     }
     add_list(out, "NAME: ", names);
@@ -109,7 +112,7 @@ static void add_facts(struct buf *out, const json_t *parameter) {
     }
     add_list(out, "of ", json_object_get(json_object_get(schema, "items"), "enum"));
     if (method_has_type(parameter, "object")) {
-        add_members(out, schema);
+        add_members(out, parameter);
     }
     if (method_has_type(parameter, "array") && !method_has_type(parameter, "integer")) {
         add_fact(out, "may be repeated");

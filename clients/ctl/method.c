@@ -43,19 +43,31 @@ char *method_option_name(const json_t *parameter) {
     return option;
 }
 
-bool method_has_type(const json_t *parameter, const char *type) {
-    const json_t *is = json_object_get(json_object_get(parameter, "schema"), "type");
+bool schema_has_type(const json_t *schema, const char *type) {
+    const json_t *is = json_object_get(schema, "type"), *one;
+    bool has = json_is_string(is) && strcmp(json_string_value(is), type) == 0;
     size_t i;
-    const json_t *one;
-    if (json_is_string(is)) {
-        return strcmp(json_string_value(is), type) == 0;
-    }
     json_array_foreach(is, i, one) {
-        if (strcmp(json_string_value(one), type) == 0) {
-            return true;
-        }
+        has = has || strcmp(json_string_value(one), type) == 0;
     }
-    return false;
+    json_array_foreach(json_object_get(schema, "anyOf"), i, one) {
+        has = has || schema_has_type(one, type);
+    }
+    return has;
+}
+
+bool method_has_type(const json_t *parameter, const char *type) {
+    return schema_has_type(json_object_get(parameter, "schema"), type);
+}
+
+const json_t *method_members(const json_t *parameter) {
+    const json_t *schema = json_object_get(parameter, "schema"), *form;
+    const json_t *members = json_object_get(schema, "properties");
+    size_t i;
+    json_array_foreach(json_object_get(schema, "anyOf"), i, form) {
+        members = members ? members : json_object_get(form, "properties");
+    }
+    return members;
 }
 
 /* "--define N=4" also names the list "defines". */

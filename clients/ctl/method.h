@@ -20,8 +20,11 @@ const json_t *method_parameter(const json_t *method, const char *name, size_t le
 const json_t *method_option(const json_t *method, const char *name, size_t len);
 /* "--fast-math". Freed by the caller. */
 char *method_option_name(const json_t *parameter);
-/* Whether its schema allows values of a JSON type. */
+/* Whether a schema allows values of a JSON type, by "type" or one of its forms. */
+bool schema_has_type(const json_t *schema, const char *type);
 bool method_has_type(const json_t *parameter, const char *type);
+/* "properties" of what it is as an object; NULL where it lists none. */
+const json_t *method_members(const json_t *parameter);
 /* Lists of plain names take several in one word. Others, compilers' options among them,
  * may hold commas of their own. */
 bool method_takes_commas(const json_t *parameter);

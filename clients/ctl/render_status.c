@@ -63,6 +63,7 @@ static void put_skills(const struct terminal *t, const json_t *skills) {
     const json_t *catalog = json_object_get(skills, "catalog");
     const char *bundled = json_get_string(skills, "bundled", NULL);
     const char *problem = json_get_string(skills, "problem", NULL);
+    const char *index = json_get_string(catalog, "problem", NULL);
     autobuf agents = BUF_INIT(4096);
     int known = (int)json_get_integer(catalog, "skills", 0);
     autofree char *text = known ? xasprintf("%d known", known)
@@ -74,6 +75,10 @@ static void put_skills(const struct terminal *t, const json_t *skills) {
     }
     if (problem) {
         put_line(t, "", STYLE_YELLOW, problem);
+    }
+    if (index) {
+        autofree char *told = xasprintf("their index: %s", index);
+        put_line(t, "", STYLE_YELLOW, told);
     }
     add_agents(&agents, json_object_get(skills, "agents"));
     put_line(t, "agents", agents.len ? STYLE_PLAIN : STYLE_DIM,

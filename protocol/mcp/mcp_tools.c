@@ -283,8 +283,9 @@ static const struct operation *check_call(const struct mcp_message *msg) {
 
 /* A call that is to wait for something must be back before it would itself be turned into
  * a job: its wait_s is cut to what a tool call may take. */
-static json_t *arguments_of(const struct mcp_message *msg) {
-    json_t *arguments = json_object_get(msg->params, "arguments");
+static json_t *arguments_of(const struct mcp_message *msg, const struct operation *op) {
+    json_t *given = json_object_get(msg->params, "arguments");
+    autojson *arguments = given ? schema_adapt(operation_params(NULL, op), given) : NULL;
     json_int_t limit = msg->mcp->host->settings->tool_wait_ms / 1000;
     limit = limit > 1 ? limit - 1 : 0;
     const json_t *wait = json_object_get(arguments, "wait_s");
@@ -330,7 +331,7 @@ void mcp_tools_call(const struct mcp_message *msg) {
     }
     struct call_origin origin = *msg->mcp->host->origin;
     origin.writes = true;
-    struct call *call = call_start(op, arguments_of(msg), &origin);
+    struct call *call = call_start(op, arguments_of(msg, op), &origin);
     struct mcp_tool_call *t = tool_call_new(msg, call);
     rpc_call_on_cancel(msg->call, on_rpc_cancelled, t);
     call_attach(call, &t->view);

@@ -21,6 +21,18 @@ int schema_new(const char *text, struct schema **ret, struct err *err);
 void schema_free(struct schema *s);
 json_t *schema_json(const struct schema *s);
 
+/* value as its sender probably means it (a new reference, the same where nothing is to be
+ * changed; never changed in place). Models that write all parameters as texts, and strict
+ * function calling, which wants each parameter sent, mean by
+ *   a text where no text may stand   the JSON in it, if of a type that may stand there
+ *   a text where a list of texts may that list of one
+ *   null or "" that is not allowed   nothing, where a known parameter may be left out
+ *   "" where there is a default, or where one of several must be given and another is
+ *                                    nothing
+ * What allows a text stays what it is, a name that must be given stays missing, and what
+ * does not fit is left for schema_check to refuse. */
+json_t *schema_adapt(const struct schema *s, json_t *value);
+
 /* 0, or -EINVAL with a sentence such as
  *   launch.block[1]: expected an integer, got the string "x"
  *   unknown parameter "sourc"; did you mean "source"?

@@ -17,7 +17,7 @@ static bool check(const struct schema *s, const json_t *value,
 
 /* --- checking --- */
 
-static unsigned type_of(const json_t *value) {
+unsigned schema_type_of(const json_t *value) {
     switch (json_typeof(value)) {
     case JSON_NULL:
         return SCHEMA_NULL;
@@ -177,8 +177,7 @@ static bool check_array(const struct schema *s, const json_t *value,
            schema_complain(c, at, "holds the same item twice");
 }
 
-static const struct schema_property *find_property(const struct schema *s,
-                                                   const char *name) {
+const struct schema_property *schema_property(const struct schema *s, const char *name) {
     for (size_t i = 0; i < s->property_count; i++) {
         if (strcmp(s->properties[i].name, name) == 0) {
             return &s->properties[i];
@@ -190,7 +189,7 @@ static const struct schema_property *find_property(const struct schema *s,
 static bool check_member(const struct schema *s, const char *name, const json_t *value,
                          const struct schema_place *up, struct schema_complaint *c) {
     struct schema_place at = {.up = up, .key = name};
-    const struct schema_property *property = find_property(s, name);
+    const struct schema_property *property = schema_property(s, name);
     if (s->names) {
         autojson *key = json_string(name);
         if (!check(s->names, key, &at, c)) {
@@ -258,7 +257,7 @@ static bool complain_forms(const struct schema_list *forms, const json_t *value,
     for (size_t i = 0; i < forms->count; i++) {
         types |= forms->items[i]->types;
     }
-    if (!(types & type_of(value))) {
+    if (!(types & schema_type_of(value))) {
         return schema_complain_type(types, value, at, c);
     }
     if (!json_is_object(value) || !complain_choice(forms, value, at, c)) {
@@ -276,7 +275,7 @@ static bool check_forms(const struct schema_list *forms, bool only_one,
         struct schema_complaint one = {.text = ""};
         const struct schema *form = forms->items[i];
         bool fit = check(form, value, at, &one);
-        bool apt = form->types & type_of(value);
+        bool apt = form->types & schema_type_of(value);
         fits += fit;
         if (!fit && (!best.pointer || (apt && one.depth >= best.depth))) {
             complaint_move(&best, &one);
@@ -315,7 +314,7 @@ static bool check_combined(const struct schema *s, const json_t *value,
 
 static bool check(const struct schema *s, const json_t *value,
                   const struct schema_place *at, struct schema_complaint *c) {
-    if (!(s->types & type_of(value))) {
+    if (!(s->types & schema_type_of(value))) {
         return schema_complain_type(s->types, value, at, c);
     }
     bool good = check_choices(s, value, at, c);

@@ -50,3 +50,8 @@ struct schema {
     struct schema *additional, *items, *names, *negated;
     struct schema_list prefix, any, one, all;
 };
+
+unsigned schema_type_of(const json_t *value); /* of enum schema_type */
+/* The types that may stand there, as far as types and forms tell. */
+unsigned schema_wanted(const struct schema *s);
+const struct schema_property *schema_property(const struct schema *s, const char *name);

@@ -219,3 +219,73 @@ Test(schema, hostile_values_cost_bounded_time) {
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
     cr_assert(lt(dbl, (double)(to.tv_sec - from.tv_sec), 10.0));
 }
+
+/* What clients were seen to send, and what they meant by it. */
+Test(schema, what_a_weak_model_sends_is_read_as_it_is_meant) {
+    static const char schema[] =
+        "{\"type\":\"object\",\"required\":[\"task\"],\"additionalProperties\":false,"
+        "\"properties\":{\"task\":{\"type\":\"string\",\"minLength\":1},"
+        "\"note\":{\"type\":\"string\"},\"path\":{\"type\":\"string\",\"minLength\":1},"
+        "\"launch\":{\"type\":\"object\",\"properties\":{\"block\":{\"anyOf\":[{\"type\":"
+        "\"integer\"},{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}]},\"smem\":{"
+        "\"type\":\"integer\"}}},"
+        "\"options\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
+        "\"checks\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"enum\":["
+        "\"race\"]}},"
+        "\"args\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},"
+        "\"defines\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}"
+        ","
+        "\"save\":{\"type\":[\"string\",\"object\"]},"
+        "\"expect\":{\"type\":[\"object\",\"null\"]},\"fast\":{\"type\":\"boolean\"},"
+        "\"source\":{\"type\":\"string\"},"
+        "\"arch\":{\"type\":\"string\",\"default\":\"sm_90a\"},"
+        "\"scope\":{\"type\":\"string\",\"enum\":[\"user\"]}},"
+        "\"anyOf\":[{\"required\":[\"task\"]},{\"required\":[\"source\"]}]}";
+    static const struct {
+        const char *given, *meant; /* NULL: the same */
+        int rc;                    /* of schema_check afterwards */
+    } rows[] = {
+        {"{\"task\":\"t\",\"launch\":\"{\\\"block\\\": 256}\"}",
+         "{\"task\":\"t\",\"launch\":{\"block\":256}}", 0},
+        {"{\"task\":\"t\",\"launch\":{\"block\":\"[16,16]\",\"smem\":null}}",
+         "{\"task\":\"t\",\"launch\":{\"block\":[16,16]}}", 0},
+        {"{\"task\":\"t\",\"options\":\"-use_fast_math\"}",
+         "{\"task\":\"t\",\"options\":[\"-use_fast_math\"]}", 0},
+        {"{\"task\":\"t\",\"options\":\"[\\\"-O3\\\"]\",\"checks\":\"race\"}",
+         "{\"task\":\"t\",\"options\":[\"-O3\"],\"checks\":[\"race\"]}", 0},
+        {"{\"task\":\"t\",\"args\":\"[{}]\",\"fast\":\"true\"}",
+         "{\"task\":\"t\",\"args\":[{}],\"fast\":true}", 0},
+        {"{\"task\":\"t\",\"args\":[\"{\\\"a\\\":1}\"]}",
+         "{\"task\":\"t\",\"args\":[{\"a\":1}]}", 0},
+        {"{\"task\":\"t\",\"path\":\"\",\"options\":\"\",\"scope\":\"\",\"launch\":\"\","
+         "\"fast\":null,\"note\":null,\"args\":null,\"arch\":\"\",\"source\":\"\"}",
+         "{\"task\":\"t\"}", 0},
+        /* A text may stand there, empty or like JSON, and null may: they stay. */
+        {"{\"task\":\"{}\",\"note\":\"\",\"save\":\"{}\",\"expect\":null}", NULL, 0},
+        {"{\"task\":\"t\",\"defines\":{\"A\":\"\",\"B\":\"[1]\"}}", NULL, 0},
+        /* Wrong calls stay wrong. */
+        {"{\"task\":null}", NULL, -EINVAL},
+        {"{\"task\":\"\"}", NULL, -EINVAL},
+        {"{\"path\":null}", "{}", -EINVAL},
+        {"{\"task\":\"t\",\"launch\":\"block 256\"}", NULL, -EINVAL},
+        {"{\"task\":\"t\",\"launch\":\"[1]\"}", NULL, -EINVAL},
+        {"{\"task\":\"t\",\"args\":\"a\"}", NULL, -EINVAL},
+        {"{\"task\":\"t\",\"fast\":\"yes\"}", NULL, -EINVAL},
+        {"{\"task\":\"t\",\"defines\":{\"A\":null}}", NULL, -EINVAL},
+        {"{\"task\":\"t\",\"unknown\":null}", NULL, -EINVAL},
+        {"{\"task\":\"t\",\"launch\":{\"block\":\"1e3x\"}}", NULL, -EINVAL},
+    };
+    struct schema *s = NULL;
+    cr_assert(zero(int, schema_new(schema, &s, NULL)));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        autojson *given = json_loads(rows[i].given, 0, NULL);
+        autojson *before = json_deep_copy(given), *read = schema_adapt(s, given);
+        autojson *meant =
+            json_loads(rows[i].meant ? rows[i].meant : rows[i].given, 0, NULL);
+        autofree char *got = json_dumps(read, 0);
+        cr_assert(meant && json_equal(read, meant), "%s gave %s", rows[i].given, got);
+        cr_expect(json_equal(given, before), "%s was changed", rows[i].given);
+        cr_expect(eq(int, schema_check(s, read, NULL, NULL), rows[i].rc), "%s", got);
+    }
+    schema_free(s);
+}
