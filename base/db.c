@@ -22,6 +22,7 @@ struct statement {
 
 struct db {
     sqlite3 *handle;
+    char *set_aside; /* or NULL */
     struct statement *statements;
     size_t count;
 };
@@ -157,6 +158,24 @@ static void create_private(const char *path) {
     fd_close_p(&fd);
 }
 
+static int keep_word(void *data, int columns, char **values, char **names) {
+    (void)names;
+    snprintf(data, 8, "%s", columns && values[0] ? values[0] : "");
+    return 0;
+}
+
+/* Damage behind the first page shows only where somebody looks. */
+static int look_through(sqlite3 *handle, struct err *err) {
+    char said[8] = "";
+    int rc = sqlite3_exec(handle, "PRAGMA quick_check(1)", keep_word, said, NULL);
+    if (rc != SQLITE_OK) {
+        return failed(handle, rc, err);
+    }
+    return strcmp(said, "ok") == 0
+               ? 0
+               : err_set(err, -EBADMSG, "database: the file is damaged");
+}
+
 static int open_handle(const char *name, int flags, const struct db_schema *schema,
                        sqlite3 **ret, struct err *err) {
     sqlite3 *handle = NULL;
@@ -166,6 +185,7 @@ static int open_handle(const char *name, int flags, const struct db_schema *sche
                              NULL);
     rc = rc == SQLITE_OK ? 0 : failed(handle, rc, err);
     rc = rc < 0 ? rc : configure(handle, err);
+    rc = rc < 0 || !schema->checked ? rc : look_through(handle, err);
     rc = rc < 0 ? rc : migrate(handle, schema, err);
     if (rc < 0) {
         sqlite3_close(handle);
@@ -196,12 +216,16 @@ static int move_aside(const char *path, const char *suffix, struct err *err) {
     return 0;
 }
 
-static int replace(const char *path, int why, struct err *err) {
+static int replace(const char *path, int why, char **ret_aside, struct err *err) {
     char suffix[64] = ".newer"; /* one is kept: two versions may alternate for months */
     if (why == -EBADMSG) {
         snprintf(suffix, sizeof suffix, ".damaged-%lld", (long long)time(NULL));
     }
-    return move_aside(path, suffix, err);
+    int rc = move_aside(path, suffix, err);
+    if (rc == 0) {
+        *ret_aside = xasprintf("%s%s", path, suffix);
+    }
+    return rc;
 }
 
 static int make_parent(const char *path, struct err *err) {
@@ -217,10 +241,12 @@ static int make_parent(const char *path, struct err *err) {
 int db_open(const char *path, const struct db_schema *schema, struct db **ret,
             struct err *err) {
     sqlite3 *handle = NULL;
+    autofree char *aside = NULL;
     int rc = make_parent(path, err);
     rc = rc < 0 ? rc : open_once(path, schema, &handle, err);
-    if ((rc == -EBADMSG || rc == -EPROTONOSUPPORT) && schema->rebuildable) {
-        rc = replace(path, rc, err);
+    if ((rc == -EBADMSG && (schema->rebuildable || schema->checked)) ||
+        (rc == -EPROTONOSUPPORT && schema->rebuildable)) {
+        rc = replace(path, rc, &aside, err);
         rc = rc < 0 ? rc : open_once(path, schema, &handle, err);
     }
     if (rc < 0) {
@@ -229,7 +255,12 @@ int db_open(const char *path, const struct db_schema *schema, struct db **ret,
     }
     *ret = xcalloc(1, sizeof **ret);
     (*ret)->handle = handle;
+    (*ret)->set_aside = take(aside);
     return 0;
+}
+
+const char *db_set_aside(const struct db *db) {
+    return db->set_aside;
 }
 
 int db_open_memory(const char *name, const struct db_schema *schema, struct db **ret,
@@ -252,6 +283,7 @@ void db_close(struct db *db) {
         sqlite3_finalize(db->statements[i].stmt);
     }
     free(db->statements);
+    free(db->set_aside);
     sqlite3_close(db->handle);
     free(db);
 }

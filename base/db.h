@@ -17,6 +17,8 @@ struct db;
 struct db_schema {
     const char *const *migrations; /* SQL texts, in order, NULL-terminated */
     bool rebuildable;              /* a cache: a damaged or newer file is replaced */
+    bool checked; /* small, and no cache: looked through when it is opened, and replaced
+                     when damaged */
 };
 
 /* path's folder is made (0700). */
@@ -26,6 +28,8 @@ int db_open(const char *path, const struct db_schema *schema, struct db **ret,
  * when the last of them closes. name: letters, digits and "-". */
 int db_open_memory(const char *name, const struct db_schema *schema, struct db **ret,
                    struct err *err);
+/* Where a file that was replaced lies now; NULL: none was. */
+const char *db_set_aside(const struct db *db);
 void db_close(struct db *db); /* NULL is fine */
 sqlite3 *db_handle(struct db *db);
 

@@ -155,6 +155,33 @@ json_t *json_clean_z(const char *s) {
     return s ? json_clean(s, strlen(s)) : json_clean("", 0);
 }
 
+static json_t *clean_object(const json_t *value) {
+    json_t *object = (json_t *)(uintptr_t)value, *copy = json_object(), *member;
+    const char *key;
+    json_object_foreach(object, key, member) {
+        autojson *clean = json_clean_z(key);
+        json_object_set_new(copy, json_string_value(clean), json_clean_all(member));
+    }
+    return copy;
+}
+
+json_t *json_clean_all(const json_t *value) {
+    if (json_is_object(value)) {
+        return clean_object(value);
+    }
+    if (json_is_string(value)) {
+        return json_clean(json_string_value(value), json_string_length(value));
+    }
+    if (!json_is_array(value)) {
+        return json_incref((json_t *)(uintptr_t)value);
+    }
+    json_t *copy = json_array();
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        json_array_append_new(copy, json_clean_all(json_array_get(value, i)));
+    }
+    return copy;
+}
+
 json_t *json_double(double value) {
     if (isnan(value)) {
         return checked(json_string("NaN"));

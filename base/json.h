@@ -25,6 +25,8 @@ json_t *json_parse(char *text, size_t len, struct err *err);
 json_t *json_text(const char *s, size_t len);
 json_t *json_clean(const char *s, size_t len);
 json_t *json_clean_z(const char *s); /* NUL-terminated; NULL gives "" */
+/* A copy in which every text, and every key, is clean. */
+json_t *json_clean_all(const json_t *value);
 
 /* A number, or the strings "NaN" "Infinity" "-Infinity". */
 json_t *json_double(double value);

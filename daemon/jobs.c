@@ -78,13 +78,18 @@ static void open_db(struct jobs *jobs) {
         return;
     }
     jobs->opened = true;
-    static const struct db_schema schema = {.migrations = migrations};
-    int rc = jobs->path ? db_open(jobs->path, &schema, &jobs->db, &jobs->problem)
-                        : err_set(&jobs->problem, -ENOENT,
-                                  "neither XDG_STATE_HOME nor HOME is set");
+    static const struct db_schema schema = {.migrations = migrations, .checked = true};
+    struct err err = {0};
+    int rc = jobs->path
+                 ? db_open(jobs->path, &schema, &jobs->db, &err)
+                 : err_set(&err, -ENOENT, "neither XDG_STATE_HOME nor HOME is set");
     if (rc < 0) {
         jobs->db = NULL;
+        jobs->problem = err;
         log_warning("jobs are kept in memory only: %s", jobs->problem.msg);
+    } else if (db_set_aside(jobs->db)) {
+        log_warning("%s was damaged: it is kept as %s, and earlier jobs are gone",
+                    jobs->path, db_set_aside(jobs->db));
     }
 }
 

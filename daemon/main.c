@@ -3,6 +3,7 @@
 #include "daemon/config.h"
 #include "daemon/daemon.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     log_set_level(config.log_level);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of whoever writes */
     greet_person();
     int in, out, rc = stdio_claim(&in, &out);
     if (rc < 0) {

@@ -206,7 +206,8 @@ static void read_work(uv_work_t *work) {
     struct reading *r = container_of(work, struct reading, work);
     struct skill skill;
     if (skill_open(&skill, r->folder, true, &r->err) == 0) {
-        r->result = skill_json(&skill, r->uri, r->source, r->tests);
+        autojson *raw = skill_json(&skill, r->uri, r->source, r->tests);
+        r->result = json_clean_all(raw);
         skill_finish(&skill);
     }
 }

@@ -18,6 +18,7 @@ struct lsp_progress {
     struct rpc_request *asking; /* BAR_ASKED */
     char *title;
     bool percent;
+    int shown; /* the highest percentage so far */
     void (*cancel)(void *data);
     void *data;
     uint64_t reported_ms;
@@ -107,8 +108,10 @@ void lsp_progress_report(struct lsp_progress *p, double done, double total,
         json_object_set_new(value, "message", json_clean_z(message));
     }
     if (p->percent && total > 0 && done >= 0) {
+        /* The total may grow when it is better known; LSP wants none that falls. */
         int percent = done >= total ? 100 : (int)(100 * done / total);
-        json_object_set_new(value, "percentage", json_integer(percent));
+        p->shown = percent > p->shown ? percent : p->shown;
+        json_object_set_new(value, "percentage", json_integer(p->shown));
     }
     say(p, value, true);
 }

@@ -8,7 +8,7 @@ is being made. Each daemon carries a word of its own in its environment, which i
 their children inherit: two seconds after the end no process of this machine may carry it.
 Bounds are generous, for busy machines and sanitizers; the measured times are printed.
 """
-import json, os, select, shutil, signal, subprocess, sys, tempfile, time
+import json, os, resource, select, shutil, signal, subprocess, sys, tempfile, time
 
 END_S = 2.0       # a daemon may take so long to end
 LEFT_S = 2.0      # after that nothing of it may be alive
@@ -74,7 +74,7 @@ def descendants(pid):
 class Daemon:
     count = 0
 
-    def __init__(self, program, headers=False, process_id=None, config=""):
+    def __init__(self, program, headers=False, process_id=None, config="", preexec=None):
         Daemon.count += 1
         self.word = "UPSKILLD_TEST_MARK=%d-%d-%d" % (os.getpid(), Daemon.count, time.monotonic_ns())
         self.dir = tempfile.mkdtemp(prefix="lifecycle-")
@@ -87,7 +87,8 @@ class Daemon:
         env[name] = value
         self.headers, self.last, self.pending = headers, 0, b""
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, cwd=self.dir, env=env, bufsize=0)
+                                        stderr=subprocess.PIPE, cwd=self.dir, env=env, bufsize=0,
+                                        preexec_fn=preexec)
         if headers:
             answer = self.ask("initialize", {"processId": process_id, "rootUri": "file://" + self.dir,
                                              "capabilities": {}})
@@ -470,6 +471,30 @@ def test_piped(report, program, name, count, method, sleep, pause):
     report.tell("%d piped requests are answered %s" % (count, name), problems, "%d MiB" % most)
 
 
+def test_full_disk(report, program):
+    """No file may grow: what has to write says so or does without, and the daemon lives."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    daemon, problems = Daemon(program, preexec=limit), []
+    try:
+        with open(daemon.dir + "/SKILL.md", "w") as f:
+            f.write("---\nname: %s\ndescription: D.\n---\nx\n" % os.path.basename(daemon.dir))
+        for method, params in (("skill/list", {}), ("job/list", {}),
+                               ("skill/install", {"path": daemon.dir, "agents": ["claude-code"]})):
+            answer = daemon.ask(method, params)
+            told = answer.get("error") or answer["result"].get("results", [{}])[0].get("outcome") == "refused"
+            if method == "skill/install" and not told:
+                problems.append("installing went well: %s" % answer)
+        daemon.process.stdin.close()
+        if daemon.await_exit()[1] != 0:
+            problems.append("it did not end well: %s" % daemon.process.stderr.read())
+    except (AssertionError, OSError) as why:
+        problems.append("%s, signal %s" % (why, daemon.process.poll()))
+    finally:
+        daemon.finish()
+    report.tell("a limit on files kills nothing", problems)
+
+
 def peak_mib(pid):
     with open("/proc/%d/status" % pid) as f:
         return next((int(line.split()[1]) >> 10 for line in f if line.startswith("VmHWM")), 0)
@@ -659,6 +684,7 @@ def main():
     for piped in PIPED:
         test_piped(report, program, *piped)
     test_reader(report, program)
+    test_full_disk(report, program)
     for name, test in (("checks leave nothing behind", test_steady),
                        ("a cancelled compile dies", test_cancelled),
                        ("a flood of checks is answered", test_flood),

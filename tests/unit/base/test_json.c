@@ -231,3 +231,18 @@ Test(json, values_are_released) {
     json_release(&loop, NULL);
     cr_assert_eq(uv_loop_close(&loop), 0);
 }
+
+/* Escape sequences and deceptive characters, in texts and keys, however deep. */
+Test(json, a_clean_copy_is_clean_all_through) {
+    json_t *raw = json_pack("{s:s,s:[s,{s:s},i,b,n],s:o}", "a", "x\033[31my\007", "list",
+                            "\x1b]0;t\x07", "ke\x1by", "\xe2\x80\xaeok", 7, 1, "empty",
+                            json_object());
+    autojson *clean = json_clean_all(raw);
+    autofree char *text = json_dumps(clean, 0);
+    cr_assert_null(strstr(text, "u001b"), "%s", text);
+    cr_assert_null(strstr(text, "\xe2\x80\xae"));
+    cr_assert_not_null(strstr(text, "ok"));
+    cr_assert_not_null(strstr(json_get_string(raw, "a", ""), "\033"));
+    cr_assert_eq(json_integer_value(json_array_get(json_object_get(clean, "list"), 2)), 7);
+    json_decref(raw);
+}

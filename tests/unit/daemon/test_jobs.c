@@ -116,6 +116,39 @@ Test(jobs, a_result_stays_readable_for_the_next_daemon) {
     jobs_free(jobs);
 }
 
+/* At its beginning, and behind what opening it reads. */
+Test(jobs, a_damaged_file_is_set_aside_and_the_next_one_kept) {
+    static const long at[] = {0, 4096, 8192};
+    char id[33], next[33], *garbage = calloc(1, 3000);
+    memset(garbage, 0x5a, 3000);
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        json_t *status;
+        struct jobs *jobs = jobs_new(path);
+        struct call *call = start_kept(id);
+        call_reply(call, json_object());
+        uv_run(&loop, UV_RUN_DEFAULT);
+        call_unref(call);
+        jobs_free(jobs);
+        FILE *f = fopen(path, "r+");
+        fseek(f, at[i], SEEK_SET);
+        fwrite(garbage, 1, 3000, f);
+        fclose(f);
+        jobs = jobs_new(path);
+        cr_assert_str_eq(state_of(jobs, id, &status), "unknown");
+        cr_assert_null(jobs_problem(jobs));
+        call = start_kept(next);
+        call_reply(call, json_object());
+        uv_run(&loop, UV_RUN_DEFAULT);
+        call_unref(call);
+        jobs_free(jobs);
+        jobs = jobs_new(path);
+        cr_assert_str_eq(state_of(jobs, next, &status), "succeeded", "byte %ld", at[i]);
+        json_decref(status);
+        jobs_free(jobs);
+    }
+    free(garbage);
+}
+
 Test(jobs, a_failure_keeps_its_reason_and_hint) {
     char id[33];
     json_t *status;

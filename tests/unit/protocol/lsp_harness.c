@@ -210,7 +210,9 @@ static void work_tick(uv_timer_t *timer) {
     const json_t *params = call_params(w->call);
     if (w->left-- > 0) {
         json_int_t total = json_get_integer(params, "ticks", 0);
-        call_report(w->call, (double)(total - w->left), (double)total, "tick %d",
+        bool more = json_get_bool(params, "grows", false) && w->left < total / 2;
+        call_report(w->call, (double)(total - w->left),
+                    (double)(more ? 4 * total : total), "tick %d",
                     (int)(total - w->left));
         return;
     }
@@ -256,6 +258,7 @@ static void work_start(struct call *call, const json_t *params) {
 
 #define WORK_PARAMS                                                                      \
     "{\"type\":\"object\",\"properties\":{\"ticks\":{\"type\":\"integer\"},"             \
+    "\"grows\":{\"type\":\"boolean\"},"                                              \
     "\"text\":{\"type\":\"string\"},\"fail\":{\"type\":\"boolean\"},"                    \
     "\"stubborn\":{\"type\":\"boolean\"},\"ask\":{\"type\":\"boolean\"}},"               \
     "\"additionalProperties\":false}"

@@ -700,6 +700,23 @@ Test(lsp, progress_under_the_clients_token_begins_reports_and_ends_before_the_an
     cr_expect(eq(int, (int)json_get_integer(last, "id", 0), id));
 }
 
+/* Half way it turns out that there is four times as much to do. */
+Test(lsp, a_percentage_never_falls) {
+    harness_initialize(&h, NULL);
+    harness_result(&h, "workspace/executeCommand",
+                   J("{'command':'upskilld.fake.long','arguments':[{'ticks':40,'grows':"
+                     "true}],'workDoneToken':0}"));
+    json_int_t most = 0, last = 0;
+    for (size_t i = 1; i + 1 < harness_count(&h, "$/progress"); i++) {
+        const json_t *value =
+            json_object_get(harness_message(&h, "$/progress", i), "value");
+        last = json_get_integer(value, "percentage", -1);
+        cr_expect(ge(i64, last, most));
+        most = last;
+    }
+    cr_expect(gt(i64, last, 25), "else none was above what the new total makes of it");
+}
+
 Test(lsp, without_a_token_the_client_is_asked_for_one_if_it_can) {
     harness_initialize(&h, J("{'window':{'workDoneProgress':true}}"));
     harness_result(&h, "workspace/executeCommand",
