@@ -467,11 +467,14 @@ static bool is_using_std(const struct host_blanker *b, const struct declaration 
            code_token_is(&b->tokens, d->first + 2, "std");
 }
 
-/* "using namespace torch;" */
+/* "using namespace torch;", "namespace py = pybind11;" */
 static bool uses_host_namespace(const struct host_blanker *b,
                                 const struct declaration *d) {
-    if (word_at(b, d->first) != WORD_USING ||
-        word_at(b, d->first + 1) != WORD_NAMESPACE) {
+    bool uses =
+        word_at(b, d->first) == WORD_USING && word_at(b, d->first + 1) == WORD_NAMESPACE;
+    bool renames =
+        word_at(b, d->first) == WORD_NAMESPACE && word_at(b, d->first + 2) == WORD_ASSIGN;
+    if (!uses && !renames) {
         return false;
     }
     for (size_t i = d->first + 2; i < d->last; i++) {

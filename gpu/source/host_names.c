@@ -254,6 +254,7 @@ bool host_names_torch_device(const char *name) {
         "PackedTensorAccessor32",
         "PackedTensorAccessor64",
         "RestrictPtrTraits",
+        "ScalarType",
         "TensorAccessor",
         "_isnan",
         "acc_type",
@@ -418,8 +419,10 @@ bool host_names_plain(const char *name) {
         "cublas",          "cudnn", "ncclComm", "cufft",     "cusparse", "cusolver",
         "curandGenerator", "MPI_",  "CUmodule", "CUcontext", "nvml",
     };
+    /* what a library computes with, as in cufftComplex, is the device's too */
+    bool number = strstr(name, "Complex") || strstr(name, "Real");
     return listed(names, ARRAY_LEN(names), name) ||
-           begins(prefixes, ARRAY_LEN(prefixes), name) ||
+           (begins(prefixes, ARRAY_LEN(prefixes), name) && !number) ||
            (strncmp(name, "cuda", 4) == 0 && isupper((unsigned char)name[4]) &&
             !strstr(name, "_t") && strcmp(name, "cudaDeviceProp") != 0 &&
             strncmp(name, "cudaSuccess", 11) != 0);

@@ -199,7 +199,7 @@
             "typedef signed char int8_t; typedef signed short int16_t;\n"                \
             "typedef signed int int32_t; typedef signed long long int64_t;\n"            \
             "typedef unsigned short ushort; typedef unsigned int uint;\n"                \
-            "typedef unsigned long ulong;\n")
+            "typedef unsigned long ulong; typedef int pid_t; typedef long ssize_t;\n")
 /* Of cuda_device_runtime_api.h, which NVRTC's cuda_runtime.h leaves out. Templates, so
  * that the header's own win where a source includes it. */
 #define DEVICE_RUNTIME                                                                   \
@@ -214,9 +214,11 @@
  */
 #define SPELT(name, word) "#define __" name " " word "\n#define __" name "__ " word "\n"
 #define HOST_WORDS                                                                       \
-    "#if __cplusplus >= 201703L\n#define register\n#endif\n#define "                     \
-    "__extension__\n" SPELT("asm", "asm") SPELT("const", "const")                        \
-        SPELT("signed", "signed") SPELT("volatile", "volatile")
+    DEFINE(__linux__, "1")                                                               \
+    DEFINE(__linux, "1") DEFINE(                                                         \
+        __unix__, "1") "#if __cplusplus >= 201703L\n#define register\n#endif\n#define "  \
+                       "__extension__\n" SPELT("asm", "asm") SPELT("const", "const")     \
+                           SPELT("signed", "signed") SPELT("volatile", "volatile")
 #define AS_NVCC                                                                          \
     HOST_WORDS MATH LIMIT_MACROS STDDEF HOST_TYPES DEVICE_RUNTIME IN_STD(                \
         MATH_FUNCTIONS(USE) USE(size_t) USE(ptrdiff_t) USE(nullptr_t))
@@ -241,6 +243,11 @@ static const char algorithm_text[] =
 /* What device code gets by the headers of the host's libraries: the types of their
  * arguments. */
 #define BRINGS_COMPLEX "#include <cuComplex.h>\n#include <library_types.h>\n"
+#define CUFFT                                                                            \
+    BRINGS_COMPLEX                                                                       \
+    GUARDED("CUFFT", "typedef float cufftReal; typedef double cufftDoubleReal;\n"        \
+                     "typedef cuComplex cufftComplex;\n"                                 \
+                     "typedef cuDoubleComplex cufftDoubleComplex;\n")
 #define BRINGS_HALF BRINGS_COMPLEX "#include <cuda_fp16.h>\n"
 #define BRINGS_BFLOAT16 BRINGS_HALF "#include <cuda_bf16.h>\n"
 
@@ -308,8 +315,8 @@ const struct shim shims[] = {
     {"cusparse.h", BRINGS_HALF},
     {"cusparse_v2.h", BRINGS_HALF},
     {"nccl.h", "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"},
-    {"cufft.h", BRINGS_COMPLEX},
-    {"cufftXt.h", BRINGS_COMPLEX},
+    {"cufft.h", CUFFT},
+    {"cufftXt.h", CUFFT},
     {"cudnn.h", "#include <library_types.h>\n"},
     {"curand.h", "#include <library_types.h>\n"},
     {"torch_std", "#define UPSKILLD_TORCH_STD\n#include <torch>\n"},

@@ -163,8 +163,8 @@ static void asked_read_all(struct space_macros *m, const struct code_tokens *t) 
 
 /* Whether a file names a type that only <cuda_fp16.h> and its like declare. */
 static bool names_library_types(const struct code_tokens *t) {
-    static const char *const parts[] = {"half", "bfloat16", "Complex", "__nv_fp8",
-                                        "cudaDataType"};
+    static const char *const parts[] = {"half",     "bfloat16",     "Complex",
+                                        "__nv_fp8", "cudaDataType", "cufft"};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         if (memmem(t->text, t->len, parts[i], strlen(parts[i]))) {
             return true;

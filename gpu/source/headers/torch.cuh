@@ -238,10 +238,20 @@ __device__ inline BFloat16 __ldg(const BFloat16 *p) {
     return ::__ldg(reinterpret_cast<const __nv_bfloat16 *>(p));
 }
 
+// c10/core/ScalarType.h: what a tensor holds, with its numbers.
+enum class ScalarType : int8_t {
+    Byte, Char, Short, Int, Long, Half, Float, Double,
+    ComplexHalf, ComplexFloat, ComplexDouble, Bool, QInt8, QUInt8, QInt32, BFloat16,
+    QUInt4x2, QUInt2x4, Bits1x8, Bits2x4, Bits4x2, Bits8, Bits16,
+    Float8_e5m2, Float8_e4m3fn, Float8_e5m2fnuz, Float8_e4m3fnuz, UInt16, UInt32, UInt64,
+    Float8_e8m0fnu = 44, Float4_e2m1fn_x2 = 45,
+};
+
 } // namespace c10
 
 namespace at {
 
+using c10::ScalarType;
 using c10::BFloat16;
 using c10::Float8_e4m3fn;
 using c10::Float8_e5m2;
@@ -468,6 +478,7 @@ template <typename T> __device__ __forceinline__ void gpuAtomicAddNoReturn(T *ad
 // torch/headeronly: the same under names of their own
 namespace torch {
 namespace headeronly {
+using c10::ScalarType;
 using c10::BFloat16;
 using c10::complex;
 using c10::Float8_e4m3fn;

@@ -752,7 +752,10 @@ Test(kernel_check, pytorch_s_device_types, .timeout = 60) {
         "static_assert(2 * complex_t(1, 2) - 1 == complex_t(1, 4));\n"
         "using Info = at::cuda::detail::TensorInfo<int64_t, int>;\n"
         "static_assert(sizeof(Info) == 8 + 2 * 25 * 4 + 8);\n"
-        "struct Params { float *x; at::PhiloxCudaState philox; };\n"
+        "struct Params { float *x; at::PhiloxCudaState philox; at::ScalarType type; };\n"
+        "static_assert(int(at::ScalarType::BFloat16) == 15 &&\n"
+        "              int(torch::headeronly::ScalarType::Float8_e4m3fn) == 24);\n"
+        "namespace nn = torch::nn;\n"
         "struct Id { static constexpr int of(int n) { TORCH_CHECK(n > 0, \"n\"); "
         "return n; } };\n"
         "template <typename scalar_t> __global__ void k(scalar_t *x, Info info, Params "
@@ -795,6 +798,10 @@ Test(kernel_check, what_only_g__s_side_of_nvcc_takes, .timeout = 60) {
          "cublasHandle_t handle;\n"
          "__global__ void k(__nv_bfloat16 *p, half *h, cuComplex *c) {\n"
          "  p[0] = __float2bfloat16(__half2float(h[0]) + cuCrealf(c[0])); }\n",
+         true},
+        {"#include <cufft.h>\nstruct Wave { cufftComplex *x; cufftReal scale; };\n"
+         "#ifndef __linux__\n#error no system\n#endif\nstruct Process { pid_t id; };\n"
+         "__global__ void k(Wave w) { w.x[0].x *= w.scale; }\n",
          true},
         {"#include <cudnn.h>\n__global__ void k(__nv_bfloat16 *p) { p[0] = p[1]; }\n",
          false},
