@@ -227,6 +227,8 @@ static int take_away(const void *digest) {
 
 Test(install_parts, a_skill_is_exchanged_whole_or_not_at_all) {
     static const struct fault plain[2] = {}, without[2] = {{SYS_renameat2, EINVAL}},
+                              unknown[2] = {{SYS_renameat2, ENOSYS}},
+                              no_flags[2] = {{SYS_renameat2, ENOTSUP}},
                               broken[2] = {{SYS_renameat2, EIO}},
                               both[2] = {{SYS_renameat2, EINVAL}, {SYS_renameat, EIO}},
                               no_rename[2] = {{SYS_renameat, EIO}};
@@ -238,6 +240,8 @@ Test(install_parts, a_skill_is_exchanged_whole_or_not_at_all) {
     } cases[] = {
         {"old", digest_of_old, "new", plain, 0, false},
         {"old", digest_of_old, "new", without, 0, false},
+        {"old", digest_of_old, "new", unknown, 0, false},
+        {"old", digest_of_old, "new", no_flags, 0, false},
         {"old", NULL, "new", plain, 0, false},
         {"old", "another", "old", plain, -EEXIST, false},
         {"old", "another", "old", without, -EEXIST, false},
@@ -325,6 +329,39 @@ Test(install_parts, paths_stay_inside_and_say_nothing_to_a_terminal) {
         install_tree_finish(&tree);
     }
     free(longest);
+}
+
+/* A tree 32 deep can be installed, and is read. */
+Test(install_parts, the_first_thing_that_no_skill_may_hold_is_said) {
+    char deep[2 * 33 + 1];
+    for (size_t i = 0; i < sizeof deep - 1; i++) {
+        deep[i] = i % 2 ? '/' : 'd';
+    }
+    deep[sizeof deep - 1] = '\0';
+    put("link/SKILL.md", "x");
+    cr_assert(zero(int, symlink("SKILL.md", "link/other.md")));
+    put("fifo/SKILL.md", "x");
+    cr_assert(zero(int, mkfifo("fifo/pipe", 0644)));
+    autofree char *fits = xasprintf("fits/%sf", deep + 4),
+                  *over = xasprintf("over/%sf", deep + 2);
+    put(fits, "x");
+    put(over, "x");
+    autofree char *too_deep =
+        xasprintf("%.*s is too deep", (int)strlen(over) - 5, over + 5);
+    const char *cases[][2] = {{"link", "other.md is a link"},
+                              {"fifo", "pipe is no regular file"},
+                              {"fits", NULL},
+                              {"over", too_deep}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct install_tree tree = {0};
+        int fd = open(cases[i][0], O_RDONLY | O_DIRECTORY);
+        cr_assert(zero(int, install_tree_read(fd, false, &tree, NULL)));
+        cr_expect(cases[i][1] ? tree.odd && strcmp(tree.odd, cases[i][1]) == 0
+                              : !tree.odd,
+                  "%s: %s", cases[i][0], tree.odd);
+        install_tree_finish(&tree);
+        close(fd);
+    }
 }
 
 /* --- differences --- */
