@@ -9,7 +9,10 @@
 
 #define MAX_TEXT 2048 /* of a symbol: a template's is long */
 #define MAX_KEPT 4096 /* different ones, before they are cut to what was asked for */
-#define MAX_CALLS 4   /* told of one place */
+#define MAX_CALLS 64  /* followed from one place */
+#define INNER_CALLS 3 /* told of them; and the outermost, which may be the reader's own  \
+                       */
+#define OUTER_CALLS 2
 
 enum level { LEVEL_ERROR, LEVEL_WARNING, LEVEL_INFO };
 
@@ -247,20 +250,33 @@ static void add_place(json_t *item, const struct ptx_module *m,
     }
 }
 
-/* The calls, from the innermost outwards, by which a kernel came to a line of a function
- * that was inlined: a helper's line alone does not say which of its uses is wrong. */
-static void add_calls(json_t *related, const struct ptx_module *m,
-                      const struct ptx_place *at) {
-    for (unsigned k = 0; at && k < MAX_CALLS; k++) {
+static size_t calls_of(const struct ptx_module *m, const struct ptx_place *at,
+                       const struct ptx_place *ret[static MAX_CALLS]) {
+    size_t count = 0;
+    while (at && count < MAX_CALLS) {
         const struct ptx_place *inner = at;
         at = ptx_place_caller(m, inner);
-        if (!at || (at->file == inner->file && at->line == inner->line)) {
-            continue;
+        if (at && (at->file != inner->file || at->line != inner->line)) {
+            ret[count++] = at;
         }
-        json_t *item = json_object();
-        json_object_set_new(item, "message", json_string(FINDING_CALL));
-        add_place(item, m, at);
-        json_array_append_new(related, item);
+    }
+    return count;
+}
+
+/* The calls, from the innermost outwards, by which a kernel came to a line of a function
+ * that was inlined: a helper's line alone does not say which of its uses is wrong. Of a
+ * library's many the middle is left out. */
+static void add_calls(json_t *related, const struct ptx_module *m,
+                      const struct ptx_place *at) {
+    const struct ptx_place *calls[MAX_CALLS];
+    size_t count = calls_of(m, at, calls);
+    for (size_t k = 0; k < count; k++) {
+        if (k < INNER_CALLS || k + OUTER_CALLS >= count) {
+            json_t *item = json_object();
+            json_object_set_new(item, "message", json_string(FINDING_CALL));
+            add_place(item, m, calls[k]);
+            json_array_append_new(related, item);
+        }
     }
 }
 
