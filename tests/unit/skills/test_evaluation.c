@@ -80,6 +80,8 @@ static void set(struct cell_grid *g, size_t arm, size_t test, size_t run, char w
     c->output = 10;
     c->reported = true;
     c->cost = 0.5;
+    c->requests = 3;
+    c->cached = what == 'F';
     c->assertions_total = 2;
     c->assertions_passed = what == 'P' ? 2 : 1;
 }
@@ -120,6 +122,7 @@ Test(cells, are_counted_by_what_became_of_them) {
     cr_assert(fabs(t.rate_sum - (1.0 / 3 + 1 + 0)) < 1e-12);
     cr_assert(t.input == 1200 && t.output == 120 && fabs(t.cost - 5.5) < 1e-12);
     cr_assert(t.assertions_total == 24 && t.assertions_passed == 14);
+    cr_assert(t.requests == 36 && t.cached == 4);
     cell_at(&g, 0, 0, 0, 0)->cost = -1;
     cell_tally(&g, 0, 0, &t);
     cr_assert(t.cost < 0, "one unknown price makes the sum unknown");
