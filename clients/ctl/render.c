@@ -120,6 +120,10 @@ static void occupancy_bar(const struct terminal *t, const json_t *sizes, size_t 
     }
     buf_adds(&limits, " blocks an SM, limited by");
     add_limits(&limits, sizes, first, end);
+    if (json_get_bool(one, "source_launch", 0)) {
+        buf_addf(&limits, " (launched at line %" JSON_INTEGER_FORMAT ")",
+                 number(one, "line"));
+    }
     printf("  %9s threads ", threads.data);
     int cells = render_bar_cells(t, OCCUPANCY_WORDS);
     terminal_bar(t, percent / 100, cells, occupancy_style(percent));
@@ -127,8 +131,12 @@ static void occupancy_bar(const struct terminal *t, const json_t *sizes, size_t 
     terminal_put_wrapped(t, STYLE_PLAIN, limits.data, 31 + cells, 31 + cells);
 }
 
-/* The end of the block sizes from `first` on that reach the same occupancy. */
+/* The end of the block sizes from `first` on that reach the same occupancy; the source's
+ * own stand alone. */
 static size_t alike_end(const json_t *sizes, size_t first) {
+    if (json_get_bool(json_array_get(sizes, first), "source_launch", 0)) {
+        return first + 1;
+    }
     double percent =
         json_number_value(json_object_get(json_array_get(sizes, first), "percent"));
     size_t end = first + 1;

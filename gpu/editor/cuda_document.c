@@ -112,12 +112,13 @@ static json_t *facts_of(const json_t *result) {
 
 /* --- lenses --- */
 
-/* The usual block size's entry, else the best one. */
+/* The source's own launch, else the usual block size's entry, else the best one. */
 static const json_t *telling_occupancy(const json_t *kernel) {
     const json_t *entry, *best = NULL;
     size_t i;
     json_array_foreach(json_object_get(kernel, "occupancy"), i, entry) {
-        if (json_get_integer(entry, "block_threads", 0) == USUAL_BLOCK) {
+        if (json_get_bool(entry, "source_launch", 0) ||
+            json_get_integer(entry, "block_threads", 0) == USUAL_BLOCK) {
             return entry;
         }
         double percent = json_number_value(json_object_get(entry, "percent"));

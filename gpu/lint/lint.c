@@ -1,6 +1,7 @@
 #include "gpu/lint/lint.h"
 
 #include "base/mem.h"
+#include "gpu/lint/source_launches.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,21 +63,22 @@ void lint_report(const struct lint_kernel *k, const char *code,
     if (len < 0) {
         return;
     }
-    struct finding_span span = {.line = figure(k->json, "line"),
-                                .column = figure(k->json, "column")};
+    const json_t *place = k->at ? k->at : k->json;
+    struct finding_span span = {.line = figure(place, "line"),
+                                .column = figure(place, "column")};
     if (span.line > 0 && span.column > 0) {
         span.end_line = span.line;
         span.end_column = span.column + name_length(k->name);
     }
     json_t *finding = finding_new("upskilld", code, severity, message,
-                                  json_get_string(k->json, "file", NULL), &span);
+                                  json_get_string(place, "file", NULL), &span);
     json_object_set(finding, "kernel", json_object_get(k->json, "name"));
     json_array_append_new(k->findings, finding);
     free(message);
 }
 
 enum finding_severity lint_fatal(const struct lint_kernel *k) {
-    return k->alone ? FINDING_ERROR : FINDING_WARNING;
+    return k->alone || k->at ? FINDING_ERROR : FINDING_WARNING;
 }
 
 void lint_occupancy(const struct lint_kernel *k, int threads, int dynamic_shared,
@@ -114,37 +116,56 @@ static void launch_read(struct lint_launch *ret, const json_t *json) {
 /* --- occupancy --- */
 
 static void add_occupancy(const struct lint_kernel *k, json_t *list, int threads,
-                          int dynamic_shared, struct occupancy *ret) {
-    lint_occupancy(k, threads, dynamic_shared, ret);
-    json_array_append_new(list, occupancy_to_json(ret, threads, dynamic_shared));
+                          int dynamic_shared) {
+    struct occupancy o;
+    lint_occupancy(k, threads, dynamic_shared, &o);
+    json_t *entry = occupancy_to_json(&o, threads, dynamic_shared);
+    if (k->at) {
+        json_object_set_new(entry, "source_launch", json_true());
+        json_object_set(entry, "line", json_object_get(k->at, "line"));
+    }
+    json_array_append_new(list, entry);
+}
+
+/* Whether the list has an entry for such blocks by now. */
+static bool is_listed(const json_t *list, int threads, int dynamic_shared) {
+    const json_t *entry;
+    size_t i;
+    json_array_foreach(list, i, entry) {
+        if (json_get_integer(entry, "block_threads", 0) == threads &&
+            json_get_integer(entry, "dynamic_shared_bytes", 0) == dynamic_shared) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Without a launch: what the usual block sizes would give. */
 static void list_usual(const struct lint_kernel *k, json_t *list) {
     static const int sizes[] = {64, 128, 256, 512, 1024};
-    struct occupancy o;
-    if (k->required[0] > 0) {
-        add_occupancy(k, list, lint_count(k->required), 0, &o);
-        return;
-    }
     int max = k->max_threads > 0 ? k->max_threads : k->device->max_threads_per_block;
-    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-        if (sizes[i] <= max) {
-            add_occupancy(k, list, sizes[i], 0, &o);
+    for (size_t i = 0; k->required[0] == 0 && i < ARRAY_LEN(sizes); i++) {
+        if (sizes[i] <= max && !is_listed(list, sizes[i], 0)) {
+            add_occupancy(k, list, sizes[i], 0);
         }
     }
-    if (json_array_size(list) == 0) {
-        add_occupancy(k, list, max, 0, &o);
+    if (k->required[0] > 0 && !is_listed(list, lint_count(k->required), 0)) {
+        add_occupancy(k, list, lint_count(k->required), 0);
+    } else if (json_array_size(list) == 0) {
+        add_occupancy(k, list, max, 0);
     }
 }
 
 /* --- the rules --- */
 
-void lint_compiled(const json_t *kernels, const char *arch,
-                   const struct source_set *sources, json_t *findings) {
+void lint_compiled(json_t *kernels, const char *arch, const struct source_set *sources,
+                   json_t *findings) {
     const struct device_limits *device = device_limits_find(arch);
     const json_t *json;
     size_t i;
+    if (sources) {
+        source_launches_add(kernels, sources);
+    }
     json_array_foreach(kernels, i, json) {
         struct lint_kernel k = kernel_read(json, device, findings);
         k.sources = sources;
@@ -154,18 +175,40 @@ void lint_compiled(const json_t *kernels, const char *arch,
     }
 }
 
-static void look_at_launch(const struct lint_kernel *k, const json_t *launch,
+static void look_at_launch(const struct lint_kernel *k, const struct lint_launch *l,
                            json_t *list) {
+    if (!k->at || !is_listed(list, l->threads, l->dynamic_shared)) {
+        add_occupancy(k, list, l->threads, l->dynamic_shared);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(launch_rules); i++) {
+        launch_rules[i](k, l);
+    }
+}
+
+/* The source's own; where the bytes of shared memory are no constant, the block alone. */
+static void look_at_source(struct lint_kernel *k, json_t *list) {
+    const json_t *launches = json_object_get(k->json, "source_launches");
     struct lint_launch l;
-    struct occupancy o;
-    launch_read(&l, launch);
-    if (!json_is_object(launch)) {
-        list_usual(k, list);
-    } else {
-        add_occupancy(k, list, l.threads, l.dynamic_shared, &o);
-        for (size_t i = 0; i < ARRAY_LEN(launch_rules); i++) {
-            launch_rules[i](k, &l);
+    size_t i;
+    json_array_foreach(launches, i, k->at) {
+        launch_read(&l, k->at);
+        if (json_object_get(k->at, "dynamic_shared_bytes")) {
+            look_at_launch(k, &l, list);
+        } else {
+            lint_block_size(k, &l);
         }
+    }
+    k->at = NULL;
+}
+
+static void look_at_kernel(struct lint_kernel *k, const json_t *launch, json_t *list) {
+    struct lint_launch l;
+    launch_read(&l, launch);
+    if (json_is_object(launch)) {
+        look_at_launch(k, &l, list);
+    } else {
+        look_at_source(k, list);
+        list_usual(k, list);
     }
     lint_cluster_size(k, &l); /* a kernel may state its own */
 }
@@ -181,7 +224,8 @@ void lint_launched(json_t *kernels, const char *arch, const json_t *launch,
         if (device) {
             struct lint_kernel k = kernel_read(json, device, findings);
             k.alone = json_array_size(kernels) == 1;
-            look_at_launch(&k, launch, list);
+            look_at_kernel(&k, launch, list);
         }
+        json_object_del(json, "source_launches");
     }
 }

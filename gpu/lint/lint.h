@@ -20,6 +20,7 @@ struct lint_kernel {
     int required[3];                              /* the only block; 0 = any */
     int cluster[3];                               /* 0 = none */
     bool alone;       /* the only kernel: a launch that is given is meant for it */
+    const json_t *at; /* the source's launch that is looked at (source_launches.h) */
     json_t *findings; /* what lint_report appends to */
 };
 
@@ -28,12 +29,12 @@ struct lint_launch {
     int threads, dynamic_shared; /* of a block; bytes */
 };
 
-/* At the kernel's name; the finding names its "kernel". */
+/* At the kernel's name, or the source's launch; the finding names its "kernel". */
 void lint_report(const struct lint_kernel *k, const char *code,
                  enum finding_severity severity, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* How bad a launch is that fails: an error where there is one kernel, a warning where it
- * may be meant for another. */
+/* How bad a launch is that fails: an error where it is the source's or there is one
+ * kernel, a warning where it may be meant for another. */
 enum finding_severity lint_fatal(const struct lint_kernel *k);
 /* Blocks of a cluster, threads of a block; 1 for what is 0. */
 int lint_count(const int extents[3]);
@@ -46,11 +47,12 @@ lint_compiled_rule lint_register_spills, lint_static_shared;
 typedef void lint_launch_rule(const struct lint_kernel *k, const struct lint_launch *l);
 lint_launch_rule lint_block_size, lint_cluster_size, lint_resources, lint_shared_size;
 
-/* All rules of a compilation, on all kernels; findings are appended. */
-void lint_compiled(const json_t *kernels, const char *arch,
-                   const struct source_set *sources, json_t *findings);
+/* All rules of a compilation, on all kernels; findings are appended, and to kernels what
+ * source_launches.h tells. sources may be NULL. */
+void lint_compiled(json_t *kernels, const char *arch, const struct source_set *sources,
+                   json_t *findings);
 /* Adds "occupancy" to each kernel: for the launch given ({"block": [x,y,z],
- * "dynamic_shared_bytes", "cluster"}; NULL = the usual block sizes), and appends what the
- * rules of a launch find. */
+ * "dynamic_shared_bytes", "cluster"}; NULL = those of "source_launches", which goes, and
+ * the usual block sizes), and appends what the rules of a launch find. */
 void lint_launched(json_t *kernels, const char *arch, const json_t *launch,
                    json_t *findings);
