@@ -34,7 +34,7 @@ static void on_checked(struct kernel_check *check, json_t *result,
                                  ? xasprintf("%s; %s", failure->message, failure->hint)
                              : failure ? xstrdup(failure->message)
                                        : NULL;
-    g->done(g->data, findings,
+    g->done(g->data, findings, json_object_get(result, "kernels"),
             findings  ? nothing
             : failure ? refused
             : outcome ? outcome
@@ -42,7 +42,8 @@ static void on_checked(struct kernel_check *check, json_t *result,
     json_decref(result);
 }
 
-/* name is a file name; diagnostics only, which is what a skill's reader needs. */
+/* name is a file name; diagnostics and names only, which is what a skill's reader needs.
+ */
 static void *grade(void *host, const char *name, const char *source, const char *arch,
                    skill_kernel_done *done, void *data) {
     struct grading *g = xcalloc(1, sizeof *g);

@@ -373,7 +373,9 @@ static bool is_of_nothing(const json_t *finding) {
     return strcmp(code, "not_compiled") == 0 || strcmp(code, "no_kernels") == 0;
 }
 
-static void on_graded(void *data, json_t *findings, const char *why) {
+static void on_graded(void *data, json_t *findings, const json_t *kernels,
+                      const char *why) {
+    (void)kernels;
     struct cuda_block *b = data;
     struct skill_check *c = b->check;
     size_t i;
@@ -407,7 +409,7 @@ static void start_block(struct skill_check *c, struct cuda_block *b) {
     if (b->state == BLOCK_RUNNING) {
         b->handle = handle;
         if (!handle) {
-            on_graded(b, NULL, "no compiler here");
+            on_graded(b, NULL, NULL, "no compiler here");
         }
     }
 }

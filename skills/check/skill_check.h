@@ -10,8 +10,10 @@
 /* Judge one CUDA source for an architecture (NULL: the default); `done` later, exactly
  * once, with an array of findings whose lines count from 1 in `source` (stolen), or NULL
  * when it could not be judged (`why`, borrowed). Findings with a `why`: nothing was
- * compiled, which is no verdict on what was only parsed. */
-typedef void skill_kernel_done(void *data, json_t *findings, const char *why);
+ * compiled, which is no verdict on what was only parsed. kernels: those that were
+ * compiled, [{"name": "ns::k<float>"}] (borrowed, may be NULL). */
+typedef void skill_kernel_done(void *data, json_t *findings, const json_t *kernels,
+                               const char *why);
 struct skill_grader {
     /* returns a handle, or NULL (done does not follow) */
     void *(*start)(void *host, const char *name, const char *source, const char *arch,

@@ -96,13 +96,38 @@ struct compile {
     bool starting, answered;
 };
 
-static void compile_add(struct compile *c, json_t *findings, const char *why) {
+/* Whether "ns::k<float>" is a kernel that the source calls k. */
+static bool is_entry(const char *name, const char *entry) {
+    size_t len = strcspn(name, "<"), want = strlen(entry);
+    return len >= want && memcmp(name + len - want, entry, want) == 0 &&
+           (len == want || name[len - want - 1] == ':');
+}
+
+/* A template that nothing instantiates is only parsed, whatever else was compiled. */
+static bool has_entry(const json_t *kernels, const char *entry) {
+    const json_t *kernel;
+    size_t i;
+    json_array_foreach(kernels, i, kernel) {
+        if (is_entry(json_get_string(kernel, "name", ""), entry)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void compile_add(struct compile *c, json_t *findings, const json_t *kernels,
+                        const char *why) {
+    const char *entry = json_get_string(c->expected, "entry", NULL);
     if (!findings) {
         assertion_add(c->out, "kernel_compiles", GRADE_ERRORED, kept(c->expected), NULL,
                       "not compiled: %s", why ? why : "no answer");
         return;
     }
     json_t *error = evidence_of_findings(findings);
+    if (!error && !why && entry && !has_entry(kernels, entry)) {
+        why = "this kernel was not compiled, only others: a kernel template has to be "
+              "instantiated";
+    }
     bool good = error == NULL && !why;
     assertion_add(c->out, "kernel_compiles", good ? GRADE_PASSED : GRADE_FAILED,
                   kept(c->expected), error, "%s",
@@ -117,9 +142,10 @@ static void compile_free(struct compile *c) {
     free(c);
 }
 
-static void on_compiled(void *data, json_t *findings, const char *why) {
+static void on_compiled(void *data, json_t *findings, const json_t *kernels,
+                        const char *why) {
     struct compile *c = data;
-    compile_add(c, findings, why);
+    compile_add(c, findings, kernels, why);
     c->answered = true;
     if (!c->starting) { /* else grade_compile_start goes on */
         c->done(c->data);
@@ -151,7 +177,7 @@ struct grade_step *grade_compile_start(const struct grade_room *room, char *sour
             : NULL;
     c->starting = false;
     if (!c->handle && !c->answered) {
-        compile_add(c, NULL, "there is no compiler here");
+        compile_add(c, NULL, NULL, "there is no compiler here");
         c->answered = true;
     }
     if (c->answered) {

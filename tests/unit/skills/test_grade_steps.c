@@ -22,6 +22,7 @@ static struct {
     json_t *params;
     const char *finding;          /* severity of the one finding, or NULL */
     const char *nothing;          /* was compiled, and why; or NULL */
+    const char *kernel;           /* the only one compiled; NULL: k and axpy */
     const char *result;           /* of the validator, or NULL */
     bool at_once, unable, silent; /* answers in start; starts nothing; has no result */
     bool slow;                    /* answers only when it is cancelled */
@@ -61,10 +62,16 @@ static json_t *lab_findings(void) {
                            "no such thing", "file", "answer.cu", "line", 3);
 }
 
+static json_t *lab_kernels(void) {
+    return lab.kernel ? json_pack("[{s:s}]", "name", lab.kernel)
+                      : json_pack("[{s:s},{s:s}]", "name", "k", "name", "axpy");
+}
+
 static void compiled(struct waiter *w) {
     skill_kernel_done *done = w->done;
     bool none = w->cancelled || lab.silent;
-    done(w->data, none ? NULL : lab_findings(),
+    autojson *kernels = lab_kernels();
+    done(w->data, none ? NULL : lab_findings(), none ? NULL : kernels,
          none ? "the compiler crashed" : lab.nothing);
 }
 
@@ -76,7 +83,7 @@ static void *compile(void *host, const char *name, const char *source, const cha
     lab.source = xstrdup(source);
     lab.arch = arch ? xstrdup(arch) : NULL;
     if (lab.at_once) {
-        done(data, lab_findings(), NULL);
+        done(data, lab_findings(), NULL, NULL);
         return NULL;
     }
     return lab.unable ? NULL : waiter_new(host, compiled, done, data);
@@ -182,6 +189,33 @@ Test(grade_steps, the_block_that_defines_the_entry_is_compiled) {
         cr_expect(strstr(lab.source, "axpy") == NULL);
         lab_reset();
     }
+    skill_set_grader(NULL);
+}
+
+/* A template that nothing instantiates is not made good by another kernel's code. */
+Test(grade_steps, the_entry_itself_has_to_be_compiled) {
+    static const char source[] = CUDA("template <class T> __global__ void k(T *x) {}\n"
+                                      "__global__ void other_k() {}");
+    static const struct {
+        const char *kernel;
+        enum grade_outcome outcome;
+    } table[] = {
+        {"k", GRADE_PASSED},
+        {"k<float>", GRADE_PASSED},
+        {"a::b::k<c::d<int>, 4>", GRADE_PASSED},
+        {"other_k", GRADE_FAILED},
+        {"other<k>", GRADE_FAILED},
+        {"k::other<a::k>", GRADE_FAILED},
+        {"", GRADE_FAILED},
+    };
+    skill_set_grader(&compiler);
+    for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+        lab.kernel = table[i].kernel;
+        expect("{\"kernel_compiles\":{\"entry\":\"k\"}}", source, table[i].outcome);
+        lab.kernel = table[i].kernel;
+        expect("{\"kernel_compiles\":true}", source, GRADE_PASSED);
+    }
+    lab_reset();
     skill_set_grader(NULL);
 }
 

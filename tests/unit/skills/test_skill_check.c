@@ -145,7 +145,7 @@ static void fake_fire(uv_timer_t *timer) {
                              "severity", "info", "message", "add an instantiation",
                              "code", "177", "severity", "warning", "message", "unused");
     }
-    f->done(f->data, findings, f->cancelled ? "cancelled" : nothing);
+    f->done(f->data, findings, NULL, f->cancelled ? "cancelled" : nothing);
     uv_close((uv_handle_t *)timer, fake_closed);
 }
 
