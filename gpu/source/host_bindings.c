@@ -167,15 +167,12 @@ void bindings_add_scalar(struct bindings *names) {
     bindings_add(names, code_hash("scalar_t", 8), xstrdup(GUESS_FLOATING));
 }
 
-void bindings_read_locals(const struct code_tokens *t, const struct declaration *d,
-                          struct bindings *names) {
+void bindings_read_own(const struct code_tokens *t, const struct declaration *d,
+                       struct bindings *names) {
     struct template_parameters own;
     template_parameters_read(t, d, &own);
     if (!template_parameters_mentioned("scalar_t", &own)) {
         bindings_add_scalar(names);
-    }
-    for (size_t i = d->body; i < d->body_end; i++) {
-        bindings_read_at(t, i, d->body_end, names);
     }
 }
 

@@ -35,10 +35,10 @@ void bindings_read_at(const struct code_tokens *t, size_t i, size_t limit,
                       struct bindings *names);
 /* scalar_t, for a type that is to be guessed. */
 void bindings_add_scalar(struct bindings *names);
-/* All of a function's, and scalar_t unless its own template has a parameter of that name.
- */
-void bindings_read_locals(const struct code_tokens *t, const struct declaration *d,
-                          struct bindings *names);
+/* What a function begins with: scalar_t unless its own template has a parameter of that
+ * name. */
+void bindings_read_own(const struct code_tokens *t, const struct declaration *d,
+                       struct bindings *names);
 
 /* What a macro that dispatches on types or values gives names to, by what it is called;
  * i: its name, before '('. As in AT_DISPATCH_FLOATING_TYPES, where scalar_t is one of

@@ -360,6 +360,12 @@ static bool needs_gone(const struct host_blanker *b, const struct declaration *d
     return false;
 }
 
+/* "const half one = 1.0;" is no constant for nvcc: only the host has it. */
+static bool is_library_number(const struct host_blanker *b, const struct declaration *d) {
+    size_t from = b->tokens.list[d->first].start, to = b->tokens.list[d->name].start;
+    return d->name && names_library_type(b->tokens.text + from, to - from);
+}
+
 /* The variables of "struct S { … } a, *b;" when the type itself stays. */
 static bool type_tail_goes(const struct host_blanker *b, const struct declaration *d) {
     bool member = d->parent != SIZE_MAX && !d->has_static;
@@ -379,7 +385,7 @@ static bool variable_goes(struct host_blanker *b, size_t index) {
     if (d->has_constexpr || (d->has_const && !d->const_pointer)) {
         b->needs_default_device |= is_lambda(b, d);
         return names_host(b, d->first, d->last) ||
-               (!d->has_constexpr && needs_gone(b, d));
+               (!d->has_constexpr && (needs_gone(b, d) || is_library_number(b, d)));
     }
     return !is_asked(b, d) && !has_unknown_space(b, d);
 }

@@ -240,9 +240,7 @@ static void take_kernel(struct walk *w, size_t i) {
 
 static void walk(struct walk *w) {
     for (size_t i = w->from; i < w->to; i++) {
-        if (w->depth) {
-            bindings_read_at(w->t, i, w->to, w->names);
-        }
+        bindings_read_at(w->t, i, w->to, w->names);
         if (word_at(w->t, i) != WORD_NAME) {
             continue;
         }
@@ -262,7 +260,7 @@ void walk_declaration(struct collector *c, size_t index,
                       const struct host_launch *waiting) {
     const struct declaration *d = &c->b->declarations.list[index];
     struct bindings names = {.count = 0};
-    bindings_read_locals(&c->b->tokens, d, &names);
+    bindings_read_own(&c->b->tokens, d, &names);
     struct walk w = {.c = c,
                      .t = &c->b->tokens,
                      .from = d->body ? d->body : d->first,

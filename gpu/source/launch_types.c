@@ -313,6 +313,25 @@ static char *type_for(const struct code_tokens *own, const struct parts *paramet
     return plain ? deduced(&p, argument, names) : NULL;
 }
 
+/* Whether a call with these arguments may mean a function with these parameters; a macro
+ * may hold several arguments. */
+static bool may_call_with(const struct code_tokens *own, const struct parts *wanted,
+                          const struct code_tokens *t, const struct parts *told) {
+    size_t needed = 0;
+    bool macro = false;
+    for (size_t k = 0; k < wanted->count; k++) {
+        bool fallback = false;
+        for (size_t i = wanted->from[k]; i < wanted->to[k]; i++) {
+            fallback |= word_at(own, i) == WORD_ASSIGN;
+        }
+        needed += !fallback;
+    }
+    for (size_t k = 0; k < told->count; k++) {
+        macro |= code_token_is_capital(t, told->from[k]);
+    }
+    return macro || (told->count >= needed && told->count <= wanted->count);
+}
+
 char *launch_types_deduce(const struct code_tokens *own, const struct declaration *callee,
                           size_t given, const struct launch_scope *scope, size_t open,
                           const struct bindings *names, size_t *looked) {
@@ -325,6 +344,9 @@ char *launch_types_deduce(const struct code_tokens *own, const struct declaratio
     }
     template_list_split(own, callee->params, callee->params_end, add_part, &wanted);
     template_list_split(scope->t, open, close, add_part, &told);
+    if (!may_call_with(own, &wanted, scope->t, &told)) {
+        return NULL;
+    }
     autobuf out = BUF_INIT(1024);
     for (size_t n = given; n < parameters.count; n++) {
         char *text = NULL;

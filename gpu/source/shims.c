@@ -215,10 +215,11 @@
 #define SPELT(name, word) "#define __" name " " word "\n#define __" name "__ " word "\n"
 #define HOST_WORDS                                                                       \
     DEFINE(__linux__, "1")                                                               \
-    DEFINE(__linux, "1") DEFINE(                                                         \
-        __unix__, "1") "#if __cplusplus >= 201703L\n#define register\n#endif\n#define "  \
-                       "__extension__\n" SPELT("asm", "asm") SPELT("const", "const")     \
-                           SPELT("signed", "signed") SPELT("volatile", "volatile")
+    DEFINE(__linux, "1")                                                                 \
+    DEFINE(__unix__,                                                                     \
+           "1") "#if __cplusplus >= 201703L\n#define register\n#endif\n#define "         \
+                "__extension__\n" SPELT("asm", "asm") SPELT("const", "const")            \
+                    SPELT("signed", "signed") SPELT("volatile", "volatile")
 #define AS_NVCC                                                                          \
     HOST_WORDS MATH LIMIT_MACROS STDDEF HOST_TYPES DEVICE_RUNTIME IN_STD(                \
         MATH_FUNCTIONS(USE) USE(size_t) USE(ptrdiff_t) USE(nullptr_t))

@@ -161,12 +161,11 @@ static void asked_read_all(struct space_macros *m, const struct code_tokens *t) 
     }
 }
 
-/* Whether a file names a type that only <cuda_fp16.h> and its like declare. */
-static bool names_library_types(const struct code_tokens *t) {
+bool names_library_type(const char *text, size_t len) {
     static const char *const parts[] = {"half",     "bfloat16",     "Complex",
                                         "__nv_fp8", "cudaDataType", "cufft"};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        if (memmem(t->text, t->len, parts[i], strlen(parts[i]))) {
+        if (memmem(text, len, parts[i], strlen(parts[i]))) {
             return true;
         }
     }
@@ -174,7 +173,7 @@ static bool names_library_types(const struct code_tokens *t) {
 }
 
 void space_macros_read(struct space_macros *m, const struct code_tokens *t) {
-    m->library_types |= names_library_types(t);
+    m->library_types |= names_library_type(t->text, t->len);
     asked_read_all(m, t);
     struct cuda_directive d;
     for (size_t i = 0; i < t->count && m->count < SPACE_MACROS_MAX; i++) {

@@ -711,14 +711,15 @@ Test(host_code, a_decltype_wants_no_body_and_a_table_its_functions) {
         {"int a(int); static const ops table = {.run = a, 1};\nstruct S { int x; };",
          "struct S { int x; };"},
         {"int a(int); const int b = o.a + o->a;", "const int b = o.a + o->a;"},
+        {"static const half one = 1.0;\nstruct S { int x; };", "struct S { int x; };"},
         {"int size(int n) { throw n; }\nusing T = decltype(size(1));",
          "int size(int n) ; using T = decltype(size(1));"},
         {"auto size(int n) { return n; }\nusing T = decltype(size(1));", NULL},
     };
-    check_cases(cases, 3);
-    autofree char *text = xstrdup(cases[3].text);
+    check_cases(cases, 4);
+    autofree char *text = xstrdup(cases[4].text);
     struct host_code h;
     host_code_blank(text, strlen(text), &h);
-    cr_expect(eq(str, text, (char *)cases[3].text));
+    cr_expect(eq(str, text, (char *)cases[4].text));
     host_code_finish(&h);
 }

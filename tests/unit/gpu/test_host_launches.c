@@ -71,6 +71,16 @@ Test(host_launches, launches_through_macros_of_the_file_ask_for_instantiations) 
                  "void f(int t, void *p) { SWITCH(t, 7, q<type_7><<<1, 1>>>(p)); " ROOM
                  "}",
          "q<int>;"},
+        /* a constant counts from where it stands, and an overload where it is meant */
+        {KERNELS "void f(int *p, bool b) { if (b) { constexpr int N = 1;\n"
+                 "k<int, N><<<1, 1>>>(p); " ROOM "} else { constexpr int N = 2;\n"
+                 "k<float, N><<<1, 1>>>(0); " ROOM "} }",
+         "k<int, 1>;k<float, 2>;"},
+        {KERNELS
+         "template <class T> void run(int n, T *p, int m) { q<T><<<1, 1>>>(p); }\n"
+         "void run(int n, char *p) { run(n, (int *)p, 0); " ROOM "}\n"
+         "void f(char *c) { run(1, c); " ROOM "}",
+         "q<int>;"},
         /* a function as the template's argument */
         {"template <void (*F)(const float *)> __global__ void r() {}\n"
          "__device__ void one(const float *x) {}\n"
