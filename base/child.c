@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/launch.h"
 #include "base/mem.h"
-#include "base/rope.h"
+#include "base/shared_bytes.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -42,7 +42,7 @@ struct child {
 struct stdin_write {
     uv_write_t uv;
     struct child *child;
-    struct rope rope;
+    struct shared_bytes *shared; /* or NULL: bytes */
     size_t copied;
     char bytes[];
 };
@@ -223,18 +223,22 @@ void child_resume(struct child *child) {
 
 /* --- input --- */
 
+static void write_free(struct stdin_write *request) {
+    shared_bytes_unref(request->shared);
+    free(request);
+}
+
 static void on_written(uv_write_t *uv, int status) {
     struct stdin_write *request = container_of(uv, struct stdin_write, uv);
     struct child *child = request->child;
     child->copied -= request->copied;
-    rope_finish(&request->rope);
-    free(request);
+    write_free(request);
     if (status < 0 || (child->close_stdin && !child_write_queued(child))) {
         close_handle(&child->in); /* it reads no more, or shall see the end */
     }
 }
 
-/* What is borrowed costs nothing more for its waiting. */
+/* What is shared costs nothing more for its waiting. */
 static bool takes_more(struct child *child, size_t copied) {
     if (child->close_stdin || uv_is_closing((uv_handle_t *)&child->in)) {
         return false;
@@ -246,52 +250,34 @@ static bool takes_more(struct child *child, size_t copied) {
     return true;
 }
 
-static void write_start(struct stdin_write *request, const uv_buf_t *pieces,
-                        size_t count) {
+static void write_start(struct stdin_write *request, const char *bytes, size_t len) {
     struct child *child = request->child;
+    /* libuv's type has no const; it only reads them. */
+    uv_buf_t piece = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)len);
     child->copied += request->copied;
-    if (uv_write(&request->uv, (uv_stream_t *)&child->in, pieces, (unsigned)count,
-                 on_written) < 0) {
+    if (uv_write(&request->uv, (uv_stream_t *)&child->in, &piece, 1, on_written) < 0) {
         child->copied -= request->copied;
-        rope_finish(&request->rope);
-        free(request);
+        write_free(request);
         close_handle(&child->in);
     }
 }
 
 void child_write(struct child *child, const char *bytes, size_t len) {
-    if (!len || !takes_more(child, len)) {
-        return;
+    if (len && takes_more(child, len)) {
+        struct stdin_write *request = xmalloc(sizeof *request + len);
+        *request = (struct stdin_write){.child = child, .copied = len};
+        memcpy(request->bytes, bytes, len);
+        write_start(request, request->bytes, len);
     }
-    struct stdin_write *request = xmalloc(sizeof *request + len);
-    request->child = child;
-    request->rope = ROPE_INIT(0);
-    request->copied = len;
-    memcpy(request->bytes, bytes, len);
-    uv_buf_t piece = uv_buf_init(request->bytes, (unsigned)len);
-    write_start(request, &piece, 1);
 }
 
-void child_write_rope(struct child *child, struct rope *rope) {
-    if (!rope_len(rope) || !takes_more(child, rope->own.len)) {
-        rope_finish(rope);
-        return;
+void child_write_shared(struct child *child, struct shared_bytes *shared) {
+    if (shared->len && takes_more(child, 0)) {
+        struct stdin_write *request = xcalloc(1, sizeof *request);
+        request->child = child;
+        request->shared = shared_bytes_ref(shared);
+        write_start(request, shared->data, shared->len);
     }
-    struct stdin_write *request = xmalloc(sizeof *request);
-    request->child = child;
-    request->rope = *rope;
-    request->copied = rope->own.len;
-    *rope = ROPE_INIT(0);
-    size_t room = 2 * request->rope.count + 1;
-    autofree struct rope_piece *pieces = xcalloc(room, sizeof *pieces);
-    autofree uv_buf_t *bufs = xcalloc(room, sizeof *bufs);
-    size_t count = rope_cut(&request->rope, pieces);
-    for (size_t i = 0; i < count; i++) {
-        /* libuv's type has no const; it only reads them. */
-        bufs[i] =
-            uv_buf_init((char *)(uintptr_t)pieces[i].bytes, (unsigned)pieces[i].len);
-    }
-    write_start(request, bufs, count);
 }
 
 size_t child_write_queued(const struct child *child) {

@@ -15,7 +15,7 @@
 #include <uv.h>
 
 struct err;
-struct rope;
+struct shared_bytes;
 struct child;
 
 struct child_end {
@@ -63,9 +63,8 @@ int child_pid(const struct child *child);
 /* Queue bytes for its stdin (copied). Dropped when it no longer reads; with more than 64
  * MiB of copies unread its stdin is closed. */
 void child_write(struct child *child, const char *bytes, size_t len);
-/* The same without a copy of its texts: rope is moved away, and its release called when
- * they are written or dropped, from inside or later from the loop. */
-void child_write_rope(struct child *child, struct rope *rope);
+/* The same without a copy: held until they are written or dropped. */
+void child_write_shared(struct child *child, struct shared_bytes *shared);
 size_t child_write_queued(const struct child *child);
 void child_close_stdin(struct child *child); /* after what is queued */
 /* Read its standard output no further until child_resume: what it says waits in the pipe,

@@ -2,7 +2,7 @@
 #include "daemon/session.h"
 
 #include "base/err.h"
-#include "base/json_hold.h"
+#include "base/json_release.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stdio_link.h"

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/json_hold.h"
+#include "base/json_release.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "base/text.h"

@@ -1,8 +1,9 @@
 #include "gpu/check/check_maker.h"
 
 #include "base/buf.h"
-#include "base/json_hold.h"
+#include "base/json_release.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
 #include "gpu/check/check_result.h"
 #include "gpu/check/script_fields.h"
 #include "protocol/rpc/frame.h"
@@ -26,7 +27,7 @@ json_t *check_params(struct check_input *input, unsigned wall_ms) {
 struct check_writing {
     uv_work_t work;
     struct check_input *input;
-    json_t *text;
+    struct buf text;
     check_writing_done *done;
     void *data;
 };
@@ -34,18 +35,15 @@ struct check_writing {
 static void write_on_thread(uv_work_t *work) {
     struct check_writing *w = container_of(work, struct check_writing, work);
     autojson *json = source_set_to_json(&w->input->closure.sources);
-    autobuf text = BUF_INIT(FRAME_MAX_BODY);
-    if (json_write(&text, json) == 0) {
-        w->text = json_stringn_nocheck(text.data, text.len);
-    }
+    json_write(&w->text, json);
 }
 
 static void on_written(uv_work_t *work, int status) {
     (void)status; /* nobody cancels the work itself */
     struct check_writing *w = container_of(work, struct check_writing, work);
-    struct json_hold *sources = w->text ? json_hold_new(w->work.loop, w->text) : NULL;
+    struct shared_bytes *sources = w->text.len ? shared_bytes_new(&w->text) : NULL;
     w->done(sources, w->data);
-    json_hold_unref(sources);
+    shared_bytes_unref(sources);
     free(w);
 }
 
@@ -53,6 +51,7 @@ void check_writing_start(uv_loop_t *loop, struct check_input *input,
                          check_writing_done *done, void *data) {
     struct check_writing *w = xcalloc(1, sizeof *w);
     w->input = input;
+    w->text = BUF_INIT(FRAME_MAX_BODY);
     w->done = done;
     w->data = data;
     uv_queue_work(loop, &w->work, write_on_thread, on_written);

@@ -10,13 +10,13 @@
 
 #include <uv.h>
 
-struct json_hold;
+struct shared_bytes;
 
 /* What a worker is asked: params for pool_submit_attached, a new reference. */
 json_t *check_params(struct check_input *input, unsigned wall_ms);
 
 /* sources: for pool_submit_attached, borrowed; NULL: more than a message holds. */
-typedef void check_writing_done(struct json_hold *sources, void *data);
+typedef void check_writing_done(struct shared_bytes *sources, void *data);
 /* Until the callback nobody else touches input. */
 void check_writing_start(uv_loop_t *loop, struct check_input *input,
                          check_writing_done *done, void *data);

@@ -100,7 +100,7 @@ static const char too_large[] =
 static void on_answer(struct pool_job *job, int status, const json_t *answer,
                       const json_t *error, const char *why, void *data);
 
-static void on_written(struct json_hold *sources, void *data) {
+static void on_written(struct shared_bytes *sources, void *data) {
     struct compilation *c = data;
     struct gpu *gpu = c->gpu;
     if (gpu->closing || !c->waiting) {
@@ -110,7 +110,7 @@ static void on_written(struct json_hold *sources, void *data) {
     } else {
         c->job = pool_submit_attached(gpu->pool, "compile",
                                       check_params(&c->input, gpu->wall_ms), sources,
-                                      NULL, &compile_needs, on_answer, c);
+                                      &compile_needs, on_answer, c);
     }
 }
 

@@ -1,10 +1,9 @@
 #define LOG_MODULE "pool"
 #include "gpu/pool/pool.h"
 
-#include "base/json_hold.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/rope.h"
+#include "base/shared_bytes.h"
 #include "gpu/pool/pool_state.h"
 #include "protocol/rpc/rpc.h"
 
@@ -54,8 +53,7 @@ static void job_closed(uv_handle_t *handle) {
     struct pool_job *job = container_of(handle, struct pool_job, timer);
     struct pool *pool = job->pool;
     json_decref(job->params);
-    json_hold_unref(job->files);
-    json_hold_unref(job->attached);
+    shared_bytes_unref(job->attached);
     free(job->method);
     free(job->arch);
     free(job->device);
@@ -140,63 +138,12 @@ static void job_answered(struct rpc_request *request, int status, const json_t *
     pool_schedule(pool);
 }
 
-/* What a message is sent from while its last bytes wait in the pipe. */
-struct sent {
-    struct json_hold *attached, *files;
-};
-
-static void sent_release(void *owner) {
-    struct sent *sent = owner;
-    json_hold_unref(sent->attached);
-    json_hold_unref(sent->files);
-    free(sent);
-}
-
-static void add_name(struct buf *out, const char *name) {
-    autojson *text = json_text(name, strlen(name));
-    json_write(out, text);
-    buf_addc(out, ':');
-}
-
-/* The object that text tells gets its last member. */
-static void add_files(struct rope *rope, const json_t *text, const json_t *files) {
-    const char *name, *separator = "{";
-    const json_t *file;
-    size_t len = json_string_length(text) - 1; /* without its last brace */
-    rope_add_text(rope, json_string_value(text), len);
-    buf_adds(&rope->own, len > 1 ? "," : "");
-    add_name(&rope->own, "files");
-    /* Jansson's iterator takes no const. */
-    json_object_foreach((json_t *)(uintptr_t)files, name, file) {
-        buf_adds(&rope->own, separator);
-        separator = ",";
-        add_name(&rope->own, name);
-        buf_addc(&rope->own, '"');
-        rope_add_text(rope, json_string_value(file), json_string_length(file));
-        buf_addc(&rope->own, '"');
-    }
-    buf_adds(&rope->own, *separator == '{' ? "{}}" : "}}");
-}
-
 static struct rpc_request *job_send(struct pool_job *job, struct rpc_peer *peer) {
     json_t *params = json_incref(job->params);
-    if (!job->attached) {
-        return rpc_request_start(peer, job->method, params, job_answered, job);
-    }
-    const json_t *text = json_hold_value(job->attached);
-    struct sent *sent = xcalloc(1, sizeof *sent);
-    struct rope rope = ROPE_INIT(FRAME_MAX_BODY);
-    sent->attached = json_hold_ref(job->attached);
-    sent->files = job->files ? json_hold_ref(job->files) : NULL;
-    rope.release = sent_release;
-    rope.owner = sent;
-    if (job->files) {
-        add_files(&rope, text, json_hold_value(job->files));
-    } else {
-        rope_add_text(&rope, json_string_value(text), json_string_length(text));
-    }
-    return rpc_request_start_attached(peer, job->method, params, &rope, job_answered,
-                                      job);
+    return job->attached
+               ? rpc_request_start_attached(peer, job->method, params, job->attached,
+                                            job_answered, job)
+               : rpc_request_start(peer, job->method, params, job_answered, job);
 }
 
 void job_run(struct pool_job *job, struct slot *slot) {
@@ -329,13 +276,11 @@ struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *para
 }
 
 struct pool_job *pool_submit_attached(struct pool *pool, const char *method,
-                                      json_t *params, struct json_hold *attached,
-                                      struct json_hold *files,
+                                      json_t *params, struct shared_bytes *attached,
                                       const struct pool_needs *needs, pool_done *done,
                                       void *data) {
     struct pool_job *job = job_new(pool, method, params, needs);
-    job->attached = json_hold_ref(attached);
-    job->files = files ? json_hold_ref(files) : NULL;
+    job->attached = shared_bytes_ref(attached);
     return submit(job, done, data);
 }
 

@@ -16,7 +16,7 @@
 #include <uv.h>
 
 struct err;
-struct json_hold;
+struct shared_bytes;
 struct pool;
 struct pool_job;
 
@@ -69,20 +69,17 @@ void pool_close(struct pool *pool, void (*closed)(void *data), void *data);
  * status with a sentence in `why`: -EREMOTEIO with the worker's JSON-RPC `error` object
  * (borrowed), -ECANCELED, -EPIPE (the worker died or fell silent twice, or died before it
  * greeted), -ENOENT (no worker could be started), -ENODEV (no worker has what the job
- * needs; the sentence says what each lacks), -EBUSY (POOL_MAX_QUEUED jobs wait), -EMSGSIZE
- * (more than a message holds). */
+ * needs; the sentence says what each lacks), -EBUSY (POOL_MAX_QUEUED jobs wait),
+ * -EMSGSIZE (more than a message holds). */
 typedef void pool_done(struct pool_job *job, int status, const json_t *result,
                        const json_t *error, const char *why, void *data);
 /* params stolen; needs (NULL = none) and its strings are copied. */
 struct pool_job *pool_submit(struct pool *pool, const char *method, json_t *params,
                              const struct pool_needs *needs, pool_done *done, void *data);
-/* The same with JSON text attached, which was written elsewhere: that of attached's value, a
- * string. files (NULL = none) is one more member of the object that it tells, {"files":
- * {"name": "text without escapes"}}. Tens of megabytes of both do not hold up the loop:
- * they are sent from where they are. Each gets one more holder. */
+/* The same with bytes attached, which are sent from where they are: tens of megabytes do
+ * not hold up the loop. They get one more holder. */
 struct pool_job *pool_submit_attached(struct pool *pool, const char *method,
-                                      json_t *params, struct json_hold *attached,
-                                      struct json_hold *files,
+                                      json_t *params, struct shared_bytes *attached,
                                       const struct pool_needs *needs, pool_done *done,
                                       void *data);
 /* {"name", "host"} of the worker that the job ran on last: new reference, NULL before it

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-struct json_hold;
+struct shared_bytes;
 struct rpc_request;
 
 #define POOL_SENTENCE 600
@@ -54,8 +54,7 @@ struct pool_job {
     struct rpc_request *request;
     char *method, *arch, *device;
     json_t *params;
-    struct json_hold *attached; /* text; or NULL */
-    struct json_hold *files;    /* in it; or NULL */
+    struct shared_bytes *attached; /* or NULL */
     struct pool_needs needs;
     pool_done *done;
     pool_noted *noted; /* or NULL */

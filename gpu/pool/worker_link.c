@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/rope.h"
+#include "base/shared_bytes.h"
 #include "base/text.h"
 #include "gpu/compile/compile.h"
 #include "protocol/rpc/rpc.h"
@@ -148,13 +148,12 @@ static void peer_send(struct rpc_peer *peer, char *bytes, size_t len, bool dropp
     free(bytes);
 }
 
-static void peer_send_rope(struct rpc_peer *peer, struct rope *rope, void *data) {
+static void peer_send_shared(struct rpc_peer *peer, struct shared_bytes *shared,
+                             void *data) {
     (void)peer;
     struct worker_link *link = data;
     if (link->child) {
-        child_write_rope(link->child, rope);
-    } else {
-        rope_finish(rope);
+        child_write_shared(link->child, shared);
     }
 }
 
@@ -201,7 +200,7 @@ static const struct rpc_events peer_events = {
     .request = peer_request,
     .notification = peer_notification,
     .send = peer_send,
-    .send_rope = peer_send_rope,
+    .send_shared = peer_send_shared,
     .parse = peer_parse,
 };
 

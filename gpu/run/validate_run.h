@@ -15,10 +15,10 @@
  *    "reference_entries"?: …, "cubin"?, "reference_cubin"?: base64,
  *    "files"?: {"x.npy": base64}}
  * A child is given both as one object.
- * Answer, attached: kernel/validate's result without "check": {"verdict", "backend", "error"?,
- * "unsupported"?, "seed", "cases", "reference_check"?, "findings", "omitted", "printf",
- * "counters"?, "budget", "checks": those that were made, "unchecked"?: those asked for
- * that this backend cannot make, "saved"?}. While it goes on the worker sends
+ * Answer, attached: kernel/validate's result without "check": {"verdict", "backend",
+ * "error"?, "unsupported"?, "seed", "cases", "reference_check"?, "findings", "omitted",
+ * "printf", "counters"?, "budget", "checks": those that were made, "unchecked"?: those
+ * asked for that this backend cannot make, "saved"?}. While it goes on the worker sends
  * notifications `validate/note`: a note of run_notes.h with "id", the request's. */
 #include "base/json.h"
 #include "gpu/run/backend.h"

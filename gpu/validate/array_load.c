@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/json_hold.h"
 #include "base/mem.h"
 #include "base/strings.h"
 #include "gpu/spec/spec_file.h"
@@ -88,7 +87,7 @@ static void on_end(uv_work_t *work, int status) {
         json_decref(l->files); /* empty, or gone */
         l->done(NULL, &l->err, l->data);
     } else {
-        l->done(json_hold_new(work->loop, l->files), NULL, l->data);
+        l->done(l->files, NULL, l->data);
     }
     load_free(l);
 }

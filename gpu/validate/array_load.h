@@ -8,14 +8,13 @@
 #include <uv.h>
 
 struct err;
-struct json_hold;
 struct array_load;
 
-/* Exactly once, from the loop: {"x.npy": base64} (the receiver is its one holder), or
- * NULL with err:
+/* Exactly once, from the loop: {"x.npy": base64}, a new reference passed on, or NULL with
+ * err:
  * -EACCES for a file outside the roots, -ENOENT, -EFBIG, -EINVAL, each with its field;
  * -ECANCELED. */
-typedef void array_load_done(struct json_hold *files, const struct err *err, void *data);
+typedef void array_load_done(json_t *files, const struct err *err, void *data);
 /* spec is borrowed until then. folder: relative names are looked up beneath it (it is
  * absolute, or relative to a root); NULL: beneath each root in turn. Only what lies
  * beneath roots (absolute, NULL-terminated; copied) is read. */

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/json_hold.h"
+#include "base/json_release.h"
 #include "base/mem.h"
 #include "gpu/check/check_input.h"
 #include "gpu/check/check_verdict.h"
@@ -40,7 +40,7 @@ struct kernel_validate {
         *making; /* while a thread reads the spec or writes the request */
     struct module kernel, reference;
     struct array_load *load; /* while the spec's files are read */
-    struct json_hold *files; /* then: for the worker */
+    json_t *files;           /* then: for the worker */
     struct pool_job *job;
     struct array_save *save; /* when files are wanted */
     bool saving;             /* they are waited for */
@@ -68,7 +68,7 @@ static void validate_closed(uv_handle_t *handle) {
     }
     json_decref(v->kernel.result);
     json_decref(v->reference.result);
-    json_hold_unref(v->files);
+    json_release(handle->loop, v->files);
     array_save_free(v->save);
     free(v);
 }
@@ -281,7 +281,7 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
 
 /* --- the run --- */
 
-static void run_begin(struct kernel_validate *v, struct json_hold *request) {
+static void run_begin(struct kernel_validate *v, struct shared_bytes *request) {
     const struct check_spec *spec = &v->asked.spec;
     v->step = 1;
     stage(v, "starting the run");
@@ -291,15 +291,15 @@ static void run_begin(struct kernel_validate *v, struct json_hold *request) {
         .arch = json_get_string(v->kernel.result, "arch", NULL),
         .device = spec->device,
     };
-    v->job = pool_submit_attached(gpu_pool(v->gpu), "validate",
-                                  validate_params(spec, v->seed), request, v->files,
-                                  &needs, on_run, v);
-    json_hold_unref(take(v->files));
+    v->job =
+        pool_submit_attached(gpu_pool(v->gpu), "validate", validate_params(spec, v->seed),
+                             request, &needs, on_run, v);
+    json_release(v->origin->loop, take(v->files));
     pool_on_note(v->job, on_note);
 }
 
-static void on_written(struct json_hold *request, const struct request_problem *problem,
-                       void *data) {
+static void on_written(struct shared_bytes *request,
+                       const struct request_problem *problem, void *data) {
     struct kernel_validate *v = data;
     v->making = NULL;
     if (v->cancelled) {
@@ -317,7 +317,7 @@ static void write_begin(struct kernel_validate *v) {
         .spec = &v->asked.spec,
         .kernel = v->kernel.result,
         .reference = v->reference.result,
-        .files = json_hold_value(v->files),
+        .files = v->files,
     };
     v->making = validate_writing_start(v->origin->loop, &material, on_written, v);
 }
@@ -331,7 +331,7 @@ static void run_when_ready(struct kernel_validate *v) {
 
 /* --- the spec's files --- */
 
-static void on_loaded(struct json_hold *files, const struct err *err, void *data) {
+static void on_loaded(json_t *files, const struct err *err, void *data) {
     struct kernel_validate *v = data;
     v->load = NULL;
     v->files = files;

@@ -2,11 +2,13 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/json_hold.h"
+#include "base/json_release.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
 #include "base/strings.h"
 #include "gpu/spec/check_case.h"
 #include "gpu/spec/spec_file.h"
+#include "protocol/rpc/frame.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -115,7 +117,7 @@ struct validate_making *validate_reading_start(uv_loop_t *loop, const json_t *pa
 struct writing {
     struct validate_making making;
     struct validate_material from;
-    json_t *text; /* NULL: problem */
+    struct buf text; /* empty: problem */
     struct err err;
     struct request_problem problem;
     validate_writing_done *done;
@@ -125,19 +127,16 @@ struct writing {
 static void write_on_thread(uv_work_t *work) {
     struct writing *w = container_of(work, struct writing, making.work);
     const struct validate_material *from = &w->from;
-    autobuf text = BUF_INIT(SIZE_MAX / 4);
-    if (validate_request(from->spec, from->kernel, from->reference, from->files, &text,
-                         &w->problem) == 0) {
-        w->text = json_stringn_nocheck(text.data, text.len);
-    }
+    (void)validate_request(from->spec, from->kernel, from->reference, from->files,
+                           &w->text, &w->problem);
 }
 
 static void on_written(uv_work_t *work, int status) {
     (void)status; /* without text and problem when it was cancelled */
     struct writing *w = container_of(work, struct writing, making.work);
-    struct json_hold *request = w->text ? json_hold_new(work->loop, w->text) : NULL;
+    struct shared_bytes *request = w->text.len ? shared_bytes_new(&w->text) : NULL;
     w->done(request, &w->problem, w->data);
-    json_hold_unref(request);
+    shared_bytes_unref(request);
     free(w);
 }
 
@@ -146,6 +145,7 @@ struct validate_making *validate_writing_start(uv_loop_t *loop,
                                                validate_writing_done *done, void *data) {
     struct writing *w = xcalloc(1, sizeof *w);
     w->from = *material;
+    w->text = BUF_INIT(FRAME_MAX_BODY);
     w->problem.err = &w->err;
     w->done = done;
     w->data = data;

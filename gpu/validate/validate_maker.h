@@ -11,7 +11,7 @@
 
 #include <uv.h>
 
-struct json_hold;
+struct shared_bytes;
 struct validate_making;
 
 /* What is asked for. Every case of the spec can be resolved. */
@@ -35,11 +35,11 @@ struct validate_making *validate_reading_start(uv_loop_t *loop, const json_t *pa
 struct validate_material {
     const struct check_spec *spec;
     json_t *kernel, *reference;
-    const json_t *files;
+    json_t *files;
 };
 /* request: for pool_submit_attached, borrowed. NULL with problem filled, or, cancelled,
  * with its stage NULL. */
-typedef void validate_writing_done(struct json_hold *request,
+typedef void validate_writing_done(struct shared_bytes *request,
                                    const struct request_problem *problem, void *data);
 /* Until the callback nobody else touches what the pointers lead to. */
 struct validate_making *validate_writing_start(uv_loop_t *loop,

@@ -18,8 +18,7 @@
 /* After the limit: the runner stops at it and writes what it has; what does not stop is
  * killed (validate_child.c, validation.c). */
 #define GRACE_MS 650
-#define SAVE_MS 120000                           /* for files, over a slow line */
-#define MAX_REQUEST ((size_t)(64u << 20) - 4096) /* FRAME_MAX_BODY and an envelope */
+#define SAVE_MS 120000 /* for files, over a slow line */
 
 /* p->err has the message. */
 static int refuse(struct request_problem *p, const char *stage, const char *code,
@@ -28,32 +27,6 @@ static int refuse(struct request_problem *p, const char *stage, const char *code
     p->code = code;
     p->hint = hint;
     return -EINVAL;
-}
-
-/* --- does a message hold it? --- */
-
-static size_t files_bytes(const json_t *files) {
-    const char *key;
-    size_t bytes = 0;
-    json_t *file;
-    json_object_foreach((json_t *)(uintptr_t)files, key, file) {
-        bytes += json_string_length(file) + strlen(key) * 6 + 8; /* base64 */
-    }
-    return bytes;
-}
-
-static int write_within(const json_t *request, const json_t *files, struct buf *out,
-                        struct request_problem *problem) {
-    size_t bytes = files_bytes(files);
-    out->max = bytes < MAX_REQUEST ? MAX_REQUEST - bytes : 0;
-    if (json_write(out, request) == 0) {
-        return 0;
-    }
-    err_set(problem->err, -EMSGSIZE,
-            "the values, the files and the compiled code of this check are more than one "
-            "message to a worker holds (64 MiB)");
-    return refuse(problem, "spec", "too_large",
-                  "write fewer numbers out: an init like normal, or smaller files");
 }
 
 /* --- kernels and launches --- */
@@ -135,8 +108,7 @@ static void move_code(json_t *request, json_t *kernel, json_t *reference) {
 }
 
 int validate_request(const struct check_spec *spec, json_t *kernel, json_t *reference,
-                     const json_t *files, struct buf *out,
-                     struct request_problem *problem) {
+                     json_t *files, struct buf *out, struct request_problem *problem) {
     json_t *other = spec->reference_source ? reference : kernel;
     autojson *entries =
         entries_of(kernel, spec->launches, spec->launch_count, "spec", problem);
@@ -151,5 +123,13 @@ int validate_request(const struct check_spec *spec, json_t *kernel, json_t *refe
     autojson *request = json_pack("{s:o, s:O, s:O}", "spec", plain_spec(spec), "entries",
                                   entries, "reference_entries", reference_entries);
     move_code(request, kernel, other);
-    return write_within(request, files, out, problem);
+    json_object_set(request, "files", files);
+    if (json_write(out, request) == 0) {
+        return 0;
+    }
+    err_set(problem->err, -EMSGSIZE,
+            "the values, the files and the compiled code of this check are more than one "
+            "message to a worker holds (64 MiB)");
+    return refuse(problem, "spec", "too_large",
+                  "write fewer numbers out: an init like normal, or smaller files");
 }

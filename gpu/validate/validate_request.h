@@ -15,11 +15,9 @@ struct request_problem {
 /* The params; new reference. */
 json_t *validate_params(const struct check_spec *spec, uint64_t seed);
 
-/* What is attached to them. kernel, reference: kernel/check's results with "ptx" and "cubin", which are taken out
- * of them; reference NULL: the kernel's own source. files: what array_load read, or NULL;
- * it counts, and is sent beside the request (pool_submit_attached). The request as JSON
- * text into out, whose limit is set here. 0, or -EINVAL with *problem: a kernel that
- * there is not, a launch that cannot be, more than a message holds. */
+/* What is attached to them, as JSON text into out. kernel, reference: kernel/check's
+ * results with "ptx" and "cubin", which are taken out of them; reference NULL: the
+ * kernel's own source. files: what array_load read, or NULL. 0, or -EINVAL with *problem:
+ * a kernel that there is not, a launch that cannot be, more than out holds. */
 int validate_request(const struct check_spec *spec, json_t *kernel, json_t *reference,
-                     const json_t *files, struct buf *out,
-                     struct request_problem *problem);
+                     json_t *files, struct buf *out, struct request_problem *problem);

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 enum { PIECE = 256 << 10 };
-#define MAX_JOB (2 * (size_t)FRAME_MAX_BODY + PIECE) /* a request, and a little around it */
+#define MAX_JOB                                                                          \
+    (2 * (size_t)FRAME_MAX_BODY + PIECE) /* a request, and a little around it */
 
 static bool take_all(int socket, struct buf *out) {
     for (;;) {

@@ -26,6 +26,6 @@ void child_job_finish(struct child_job *job);
 json_t *child_job_request(struct child_job *job, json_t *more);
 
 /* A validation's answer, behind its notes: the line {"answer": {"bytes", "on_device"}},
- * and then it. on_device: the supervisor is to read it, for there may be more to do. False
- * when it could not be written. */
+ * and then it. on_device: the supervisor is to read it, for there may be more to do.
+ * False when it could not be written. */
 bool child_answer(int socket, const json_t *answer, bool on_device);

@@ -377,6 +377,14 @@ static bool files_write(const struct source_set *sources) {
     return true;
 }
 
+/* The supervisor removes the folder; the memory behind large files is given back here,
+ * not on its time. */
+static void files_remove(const struct source_set *sources) {
+    for (size_t i = 0; i < sources->count; i++) {
+        (void)unlink(sources->files[i].path);
+    }
+}
+
 /* The compiler takes a C string: a NUL would end it silently. */
 static void unit_repair(struct source_file *unit) {
     for (char *nul = unit->text;
@@ -443,5 +451,6 @@ _Noreturn void compile_child_run(const struct compile_room *room, int supervisor
         _exit(COMPILE_CHILD_OUT_OF_MEMORY);
     }
     (void)file_write_all(socket, text.data, text.len);
+    files_remove(&job.sources);
     _exit(0);
 }

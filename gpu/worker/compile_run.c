@@ -182,8 +182,8 @@ static void run_again(struct worker *w, struct compile_run *run) {
 static void run_pass_on(struct worker *w, struct compile_run *run,
                         struct worker_child *child) {
     struct rpc_call *call = run->call;
-    json_t *result = run->makes_prefix ? json_pack("{s:s}", "precompiled", "made")
-                                       : json_object();
+    json_t *result =
+        run->makes_prefix ? json_pack("{s:s}", "precompiled", "made") : json_object();
     run_free(w, run);
     rpc_reply_attached(call, result, &child->out);
 }
@@ -254,8 +254,7 @@ void run_start(struct worker *w, struct rpc_call *call) {
 }
 
 static void run_compile(struct worker *w, struct compile_run *run, struct parent *p) {
-    struct worker_child *child =
-        folder_make(w, run) < 0 ? NULL : parent_take_child(w, p);
+    struct worker_child *child = folder_make(w, run) < 0 ? NULL : parent_take_child(w, p);
     if (!child) {
         run_reply(w, run, answer_failed(w, "its process or folder could not be made"));
         return;

@@ -353,9 +353,7 @@ static json_t *sanitize(const struct child_job *whole) {
     s.until_ms = clock_ms() + (uint64_t)json_get_integer(job, "wall_ms", 0) - ANSWER_MS;
     s.program = realpath("/proc/self/exe", NULL);
     s.environment = environment_new(s.folder);
-    int r = s.program && chdir(s.folder) == 0
-                ? request_write(s.folder, whole)
-                : -EIO;
+    int r = s.program && chdir(s.folder) == 0 ? request_write(s.folder, whole) : -EIO;
     unsigned bits = enter_room(job, s.tool.path);
     s.report =
         json_pack("{s:s, s:o, s:o, s:[]}", "path", s.tool.path, "confinement",

@@ -21,8 +21,8 @@ struct sanitize_memory {
     size_t next;
 };
 
-/* Of what came attached to a `validate` request: all of it but seed and limits. False: too
- * long to be kept. */
+/* Of what came attached to a `validate` request: all of it but seed and limits. False:
+ * too long to be kept. */
 bool sanitize_key(const struct buf *request, char ret[static HASH_HEX_SIZE]);
 /* A new reference with "remembered": true; NULL. */
 json_t *sanitize_recall(const struct sanitize_memory *m, const char *key);

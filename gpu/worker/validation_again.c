@@ -103,10 +103,9 @@ json_t *validation_sanitized(struct validation *v, const struct worker_child *ch
 
 static json_t *sanitize_job(const struct validation *v, const json_t *wanted,
                             const char *path, uint64_t wall_ms) {
-    return json_pack("{s:O, s:s, s:s, s:O, s:I, s:I}", "params",
-                     rpc_call_params(v->call), "path", path, "folder", v->folder, "tools",
-                     wanted, "wall_ms", (json_int_t)wall_ms, "cpu_s",
-                     (json_int_t)v->limits.cpu_s);
+    return json_pack("{s:O, s:s, s:s, s:O, s:I, s:I}", "params", rpc_call_params(v->call),
+                     "path", path, "folder", v->folder, "tools", wanted, "wall_ms",
+                     (json_int_t)wall_ms, "cpu_s", (json_int_t)v->limits.cpu_s);
 }
 
 /* True when the call is not answered yet: it goes on. Else the answer says why not. */

@@ -22,7 +22,8 @@
 
 enum {
     READ_BYTES = 65536,
-    REAP_MS = 100, /* how long an ending worker waits for those it killed */
+    READS_ENOUGH = 16, /* before others have their turn */
+    REAP_MS = 100,     /* how long an ending worker waits for those it killed */
     FIXED_POLLS = 6,
 };
 #define MAX_PENDING (1u << 30)     /* output that nobody reads: the end */
@@ -148,11 +149,14 @@ static void hello_send(struct worker *w) {
 
 static void input_read(struct worker *w) {
     char bytes[READ_BYTES];
-    ssize_t n = read(w->in, bytes, sizeof bytes);
-    if (n > 0) {
-        rpc_feed(w->peer, bytes, (size_t)n);
-    } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-        w->stop = true;
+    ssize_t n = sizeof bytes;
+    for (int i = 0; i < READS_ENOUGH && n == sizeof bytes && !w->stop; i++) {
+        n = read(w->in, bytes, sizeof bytes);
+        if (n > 0) {
+            rpc_feed(w->peer, bytes, (size_t)n);
+        } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+            w->stop = true;
+        }
     }
 }
 
@@ -189,8 +193,8 @@ static size_t polls_fill(const struct worker *w, struct pollfd *polls) {
     for (size_t i = 0; i < ARRAY_LEN(parents); i++) {
         polls[n++] = (struct pollfd){.fd = parents[i]->socket, .events = POLLIN};
     }
-    for (const struct worker_child *c = w->children; c && n < FIXED_POLLS + WORKER_MAX_CHILDREN;
-         c = c->next) {
+    for (const struct worker_child *c = w->children;
+         c && n < FIXED_POLLS + WORKER_MAX_CHILDREN; c = c->next) {
         /* Its files, until a slow line has room. */
         bool waits = full && c->events && c->events->said;
         short events = (short)((waits ? 0 : POLLIN) | (c->head.len ? POLLOUT : 0));
@@ -337,6 +341,8 @@ int worker_run(int in, int out) {
     parents_init(&w);
     w.parent_changed = runs_parent_changed;
     int in_flags = fcntl(in, F_GETFL), out_flags = fcntl(out, F_GETFL);
+    (void)fcntl(in, F_SETPIPE_SZ,
+                READS_ENOUGH * READ_BYTES); /* fewer turns, if it is one */
     (void)fcntl(in, F_SETFL, in_flags | O_NONBLOCK);
     (void)fcntl(out, F_SETFL, out_flags | O_NONBLOCK);
     w.peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, &events, &w);

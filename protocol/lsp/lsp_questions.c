@@ -2,7 +2,7 @@
 #include "protocol/lsp/lsp_internal.h"
 
 #include "base/buf.h"
-#include "base/json_hold.h"
+#include "base/json_release.h"
 #include "base/mem.h"
 
 /* Bytes of a text that is looked through at once: some three milliseconds. */

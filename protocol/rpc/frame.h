@@ -4,10 +4,11 @@
  * Two framings are understood, told apart at the start of every message: a JSON text
  * that starts with '{' or '[' ends at its newline (MCP and our own methods); a header
  * block ("Content-Length: N", any order, any case, CRLF or LF) is followed by N bytes
- * (LSP). Where the host takes attachments, a header "Attachment-Length: M" says that M more
- * bytes follow the body, which nobody here looks into. A byte order mark and white space between messages are skipped; a line that is
- * neither is reported once as junk and skipped. After a fault reading goes on at the next
- * line that starts like JSON, or at the next "Content-Length:" wherever it stands.
+ * (LSP). Where the host takes attachments, a header "Attachment-Length: M" says that M
+ * more bytes follow the body, which nobody here looks into. A byte order mark and white
+ * space between messages are skipped; a line that is neither is reported once as junk and
+ * skipped. After a fault reading goes on at the next line that starts like JSON, or at
+ * the next "Content-Length:" wherever it stands.
  *
  * The decoder owns its buffer, never blocks and knows nothing of libuv, so tests and
  * fuzzers can feed it any split of the same bytes. */
@@ -34,8 +35,8 @@ struct frame_events {
      * Return false to stop delivering: frame_feed keeps the rest until frame_resume. */
     bool (*message)(enum frame_mode mode, char *body, size_t len, struct buf *attached,
                     void *data);
-    /* Something was skipped; the stream goes on. `head` holds up to the first 4 KiB of the
-     * body, so that an id can still be looked for. */
+    /* Something was skipped; the stream goes on. `head` holds up to the first 4 KiB of
+     * the body, so that an id can still be looked for. */
     void (*fault)(enum frame_mode mode, enum frame_fault fault, const char *head,
                   size_t len, void *data);
 };

@@ -221,8 +221,9 @@ static bool goes_on(struct rpc_peer *peer) {
 static bool on_message(enum frame_mode mode, char *text, size_t len, struct buf *attached,
                        void *data) {
     struct rpc_peer *peer = data;
-    struct source from = {
-        .mode = mode, .attached = attached, .bytes = len + (attached ? attached->len : 0)};
+    struct source from = {.mode = mode,
+                          .attached = attached,
+                          .bytes = len + (attached ? attached->len : 0)};
     if (peer->dead) {
         return false;
     }

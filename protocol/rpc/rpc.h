@@ -27,7 +27,7 @@ enum rpc_code {
 };
 
 struct buf;
-struct rope;
+struct shared_bytes;
 struct rpc_peer;
 struct rpc_call;    /* a request that came in; lives until it is answered */
 struct rpc_request; /* a request that went out; lives until its response */
@@ -41,14 +41,13 @@ struct rpc_events {
     void (*notification)(struct rpc_peer *peer, enum frame_mode mode, const char *method,
                          json_t *params, void *data);
     /* A whole message, framed, or what is attached to the last one. bytes belongs to the
-     * callee (malloc). `droppable` marks what may be left out when the reader is slow. Must
-     * not free the peer. */
+     * callee (malloc). `droppable` marks what may be left out when the reader is slow.
+     * Must not free the peer. */
     void (*send)(struct rpc_peer *peer, char *bytes, size_t len, bool droppable,
                  void *data);
     /* What is attached to the request that was sent last (rpc_request_start_attached,
-     * which needs this): the callee moves rope away or finishes it. Must not free the
-     * peer. */
-    void (*send_rope)(struct rpc_peer *peer, struct rope *rope, void *data);
+     * which needs this), borrowed. Must not free the peer. */
+    void (*send_shared)(struct rpc_peer *peer, struct shared_bytes *shared, void *data);
     /* Optional. A large body (over RPC_INLINE_PARSE bytes) is to be parsed off the loop:
      * run rpc_parse_run(parse) on any thread, then rpc_parse_done(parse) on the peer's.
      * The peer takes no further message until then. NULL = parse inline. */
@@ -157,10 +156,11 @@ typedef void rpc_response(struct rpc_request *request, int status, const json_t 
  * be larger than a message may be. */
 struct rpc_request *rpc_request_start(struct rpc_peer *peer, const char *method,
                                       json_t *params, rpc_response *cb, void *data);
-/* The same with bytes behind it, which are sent from where they are: rope is moved away.
- * NULL also when they are none, or more than FRAME_MAX_BODY. */
+/* The same with bytes behind it, which are sent from where they are. NULL also when they
+ * are none, or more than FRAME_MAX_BODY. */
 struct rpc_request *rpc_request_start_attached(struct rpc_peer *peer, const char *method,
-                                               json_t *params, struct rope *attached,
+                                               json_t *params,
+                                               struct shared_bytes *attached,
                                                rpc_response *cb, void *data);
 /* Forget it: cb is called with -ECANCELED from inside this call, and a late response is
  * ignored. Telling the other side is the caller's: `$/cancelRequest`, for example. */

@@ -38,7 +38,8 @@ struct rpc_body {
 void rpc_body_read(char *body, size_t len, struct rpc_body *ret);
 void rpc_body_finish(struct rpc_body *body);
 /* An answer's attachment, a JSON object, becomes its result, where the result's own
- * members win. One that is none makes an error of this answer. A request is left alone. */
+ * members win. One that is none makes an error of this answer. A request is left alone.
+ */
 void rpc_body_attach(struct rpc_body *body, struct buf *attached);
 
 enum rpc_kind {

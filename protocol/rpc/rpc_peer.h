@@ -27,7 +27,7 @@ struct rpc_call {
     char *id;
     json_t *message; /* owns method and params */
     struct buf attached;
-    size_t bytes;    /* its part of the body that it came in */
+    size_t bytes; /* its part of the body that it came in */
     const char *method;
     json_t *params;
     bool cancelled;

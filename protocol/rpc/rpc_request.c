@@ -2,7 +2,7 @@
 #include "protocol/rpc/rpc_peer.h"
 
 #include "base/log.h"
-#include "base/rope.h"
+#include "base/shared_bytes.h"
 
 #include <errno.h>
 #include <string.h>
@@ -70,8 +70,9 @@ static void add_call(struct buf *out, const char *method, json_t *params) {
 }
 
 /* NULL: it cannot be sent, and out is finished. */
-static struct rpc_request *begin(struct rpc_peer *peer, const char *method, json_t *params,
-                                 rpc_response *cb, void *data, struct buf *out) {
+static struct rpc_request *begin(struct rpc_peer *peer, const char *method,
+                                 json_t *params, rpc_response *cb, void *data,
+                                 struct buf *out) {
     if (peer->dead || peer->request_count >= RPC_MAX_PENDING) {
         json_decref(params);
         return NULL;
@@ -97,22 +98,19 @@ struct rpc_request *rpc_request_start(struct rpc_peer *peer, const char *method,
 }
 
 struct rpc_request *rpc_request_start_attached(struct rpc_peer *peer, const char *method,
-                                               json_t *params, struct rope *attached,
+                                               json_t *params,
+                                               struct shared_bytes *attached,
                                                rpc_response *cb, void *data) {
     struct buf out;
-    size_t len = attached->own.full ? 0 : rope_len(attached);
-    struct rpc_request *request = NULL;
-    if (len && len <= FRAME_MAX_BODY) {
-        request = begin(peer, method, params, cb, data, &out);
-    } else {
+    if (!attached->len || attached->len > FRAME_MAX_BODY) {
         json_decref(params);
-    }
-    if (!request) {
-        rope_finish(attached);
         return NULL;
     }
-    rpc_write_send_before(peer, &out, len);
-    peer->events.send_rope(peer, attached, peer->data);
+    struct rpc_request *request = begin(peer, method, params, cb, data, &out);
+    if (request) {
+        rpc_write_send_before(peer, &out, attached->len);
+        peer->events.send_shared(peer, attached, peer->data);
+    }
     return request;
 }
 

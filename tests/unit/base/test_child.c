@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/rope.h"
+#include "base/shared_bytes.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -222,93 +222,80 @@ Test(child, what_is_written_is_read_to_the_end) {
     seen_finish(&seen);
 }
 
-static char long_text[8u << 20];
-static unsigned released;
+enum { LONG = 8 << 20 }; /* it does not fit into a pipe */
 
-static void on_release(void *owner) {
-    released += owner == long_text;
-}
+static struct shared_bytes *shared;
 
-/* "<", long_text, "-", "", long_text, ">" */
-static void write_rope(struct child *child) {
-    struct rope rope = ROPE_INIT(32u << 20);
-    rope.release = on_release;
-    rope.owner = long_text;
-    for (size_t i = 0; i < sizeof long_text; i++) {
-        long_text[i] = (char)('a' + i % 23);
+static void make_shared(void) {
+    struct buf text = BUF_INIT(LONG);
+    for (size_t i = 0; i < LONG; i++) {
+        buf_addc(&text, (char)('a' + i % 23));
     }
-    buf_addc(&rope.own, '<');
-    rope_add_text(&rope, long_text, sizeof long_text);
-    buf_addc(&rope.own, '-');
-    rope_add_text(&rope, "", 0);
-    rope_add_text(&rope, long_text, sizeof long_text);
-    buf_addc(&rope.own, '>');
-    cr_assert(eq(sz, rope_len(&rope), 2 * sizeof long_text + 3));
-    child_write_rope(child, &rope);
-    cr_assert(zero(uint, released), "it does not fit into a pipe");
+    shared = shared_bytes_new(&text);
 }
 
-static void write_rope_and_close(struct child *child) {
+static void write_shared(struct child *child) {
+    child_write_shared(child, shared);
+    cr_assert(eq(sz, shared->holders, 2), "it is held while it waits");
+}
+
+static void write_shared_and_close(struct child *child) {
     child_write(child, "1", 1);
-    write_rope(child);
+    write_shared(child);
     child_write(child, "2", 1);
     child_close_stdin(child);
-    struct rope late = ROPE_INIT(10);
-    late.release = on_release;
-    late.owner = long_text;
-    rope_add_text(&late, "too late", 8);
-    child_write_rope(child, &late);
-    cr_assert(eq(uint, released, 1), "what is not taken is released at once");
+    child_write_shared(child, shared);
+    cr_assert(eq(sz, shared->holders, 2), "what is not taken is not held");
 }
 
-Test(child, a_rope_is_written_in_its_place_and_released_once) {
+Test(child, shared_bytes_are_written_in_their_place_and_left) {
     struct seen seen;
     const char *argv[] = {"cat", NULL};
     struct child_options options = options_for(argv, &seen);
     seen.out.max = 32u << 20;
     options.want_stdin = true;
-    run(&options, write_rope_and_close, &seen);
-    size_t n = sizeof long_text;
-    cr_assert(eq(uint, released, 2));
-    cr_assert(eq(sz, seen.out.len, 2 * n + 5));
-    const char *out = seen.out.data;
-    cr_assert(zero(int, memcmp(out, "1<", 2)));
-    cr_assert(zero(int, memcmp(out + 2, long_text, n)));
-    cr_assert(eq(chr, out[2 + n], '-'));
-    cr_assert(zero(int, memcmp(out + 3 + n, long_text, n)));
-    cr_assert(eq(str, (char *)(uintptr_t)(out + 3 + 2 * n), ">2"));
+    make_shared();
+    run(&options, write_shared_and_close, &seen);
+    cr_assert(eq(sz, shared->holders, 1));
+    cr_assert(eq(sz, seen.out.len, (size_t)LONG + 2));
+    cr_assert(zero(int, memcmp(seen.out.data + 1, shared->data, LONG)));
+    cr_assert(eq(chr, seen.out.data[0], '1'));
+    cr_assert(eq(str, seen.out.data + 1 + LONG, "2"));
+    shared_bytes_unref(shared);
     seen_finish(&seen);
 }
 
-static void write_many_ropes(struct child *child) {
-    for (int i = 0; i < 6; i++) {
-        write_rope(child);
+static void write_many_shared(struct child *child) {
+    for (int i = 0; i < 12; i++) {
+        child_write_shared(child, shared);
     }
     cr_assert(child_write_queued(child) > 64u << 20);
     child_close_stdin(child);
 }
 
 /* What is not copied may wait however much it is. */
-Test(child, ropes_do_not_count_as_copies) {
+Test(child, what_is_shared_does_not_count_as_copies) {
     struct seen seen;
     const char *argv[] = {"wc", "-c", NULL};
     struct child_options options = options_for(argv, &seen);
     options.want_stdin = true;
-    run(&options, write_many_ropes, &seen);
+    make_shared();
+    run(&options, write_many_shared, &seen);
     char want[32];
-    snprintf(want, sizeof want, "%zu\n", 6 * (2 * sizeof long_text + 3));
+    snprintf(want, sizeof want, "%d\n", 12 * LONG);
     cr_assert(eq(str, seen.out.data, want));
-    cr_assert(eq(uint, released, 6));
+    cr_assert(eq(sz, shared->holders, 1));
+    shared_bytes_unref(shared);
     seen_finish(&seen);
 }
 
-static void write_rope_and_kill(struct child *child) {
-    write_rope(child);
+static void write_shared_and_kill(struct child *child) {
+    write_shared(child);
     child_kill(child);
 }
 
 /* The reader reads a part of it, or nothing, and ends. */
-Test(child, a_rope_that_nobody_reads_is_released_once) {
+Test(child, shared_bytes_that_nobody_reads_are_left) {
     static const char *const scripts[] = {"head -c 100000 >/dev/null", "exec <&-",
                                           "sleep 1000"};
     for (size_t i = 0; i < ARRAY_LEN(scripts); i++) {
@@ -316,9 +303,10 @@ Test(child, a_rope_that_nobody_reads_is_released_once) {
         const char *argv[] = {"sh", "-c", scripts[i], NULL};
         struct child_options options = options_for(argv, &seen);
         options.want_stdin = true;
-        released = 0;
-        run(&options, i == 2 ? write_rope_and_kill : write_rope, &seen);
-        cr_assert(eq(uint, released, 1));
+        make_shared();
+        run(&options, i == 2 ? write_shared_and_kill : write_shared, &seen);
+        cr_assert(eq(sz, shared->holders, 1));
+        shared_bytes_unref(shared);
         seen_finish(&seen);
     }
 }

@@ -1,7 +1,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
-#include "base/json_hold.h"
+#include "base/json_release.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -1,6 +1,6 @@
 /* Results of checks, made on a thread: each once or, when it was cancelled, never. */
-#include "base/json_hold.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
 #include "gpu/check/check_maker.h"
 #include "gpu/check/check_result.h"
 
@@ -59,11 +59,10 @@ static void make(uv_loop_t *loop, struct check_input *input, json_t *answer,
     guess_attempts_finish(&attempts);
 }
 
-static void on_written(struct json_hold *sources, void *data) {
+static void on_written(struct shared_bytes *sources, void *data) {
     struct told *told = data;
-    const json_t *text = json_hold_value(sources);
     told->calls++;
-    told->result = text ? json_loads(json_string_value(text), 0, NULL) : NULL;
+    told->result = sources ? json_loadb(sources->data, sources->len, 0, NULL) : NULL;
 }
 
 /* What is written is what would be sent, if it may be sent at all. */
@@ -83,8 +82,7 @@ Test(check_maker, writes_what_is_asked, .timeout = 60) {
         cr_assert_eq(told.calls, 0, "never from inside");
         uv_run(&loop, UV_RUN_DEFAULT);
         cr_assert_eq(told.calls, 1);
-        autojson *same =
-            large ? NULL : source_set_to_json(&input.closure.sources);
+        autojson *same = large ? NULL : source_set_to_json(&input.closure.sources);
         cr_assert(same == told.result || json_equal(same, told.result));
         json_decref(told.result);
         check_input_finish(&input);

@@ -1,7 +1,8 @@
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/json_hold.h"
 #include "base/mem.h"
+#include "base/shared_bytes.h"
 #include "gpu/pool/pool.h"
 
 #include <criterion/criterion.h>
@@ -258,24 +259,22 @@ Test(pool, retries_a_lost_job_once) {
 
 enum { FILE_BYTES = 8 << 20 }; /* far more than a pipe holds */
 
-static json_t *make_files(void) {
-    autofree char *text = xmalloc(FILE_BYTES);
+/* {"n":1,"x":"ABC…"} */
+static struct shared_bytes *make_attached(void) {
+    struct buf text = BUF_INIT(2 * FILE_BYTES);
+    buf_adds(&text, "{\"n\":1,\"x\":\"");
     for (size_t i = 0; i < FILE_BYTES; i++) {
-        text[i] = (char)('A' + i % 26);
+        buf_addc(&text, (char)('A' + i % 26));
     }
-    return json_pack("{s:s%, s:s}", "x.npy", text, (size_t)FILE_BYTES, "y.npy", "QUJD");
+    buf_adds(&text, "\"}");
+    return shared_bytes_new(&text);
 }
 
-static struct pool_job *submit_files(struct room *room, const char *method, json_t *files,
-                                     struct answer *a) {
+static struct pool_job *submit_attached(struct room *room, const char *method,
+                                        struct shared_bytes *attached, struct answer *a) {
     *a = (struct answer){0};
-    struct json_hold *hold = json_hold_new(&room->loop, files);
-    struct json_hold *text = json_hold_new(&room->loop, json_string("{\"n\":1}"));
-    struct pool_job *job = pool_submit_attached(room->pool, method, json_object(), text,
-                                                hold, NULL, on_done, a);
-    json_hold_unref(text);
-    json_hold_unref(hold); /* the job is the other holder */
-    return job;
+    return pool_submit_attached(room->pool, method, json_pack("{s:i}", "m", 2), attached,
+                                NULL, on_done, a);
 }
 
 /* What is attached to an answer comes from a process that ran anything: it is joined with
@@ -287,7 +286,8 @@ Test(pool, an_answers_attachment_is_that_jobs_alone) {
     struct room room = {0};
     struct answer a[2];
     room_open(&room, "plain", 4, (struct pool_config){0});
-    submit(&room, "forge", json_pack("{s:s}", "attachment", "{\"by\":0,\"of\":5}"), &a[0]);
+    submit(&room, "forge", json_pack("{s:s}", "attachment", "{\"by\":0,\"of\":5}"),
+           &a[0]);
     run_until(&room, a, 1);
     autojson *want = json_pack("{s:i, s:i}", "by", 1, "of", 5);
     cr_assert(json_equal(a[0].result, want));
@@ -304,15 +304,18 @@ Test(pool, an_answers_attachment_is_that_jobs_alone) {
     room_close(&room);
 }
 
-/* Files come whole, in order with other messages, and once more to the second worker
- * when the first dies before it has read them. */
-Test(pool, sends_files_beside_the_params) {
+/* What is attached comes whole, in order with other messages, and once more to the second
+ * worker when the first dies before it has read it. */
+Test(pool, sends_what_is_attached) {
     struct room room = {0};
     struct answer a[3];
-    autojson *want = json_pack("{s:i, s:o}", "n", 1, "files", make_files());
+    struct shared_bytes *attached = make_attached();
+    autojson *want = json_loadb(attached->data, attached->len, 0, NULL);
+    json_object_set_new(want, "m", json_integer(2));
     room_open(&room, "plain", 3, (struct pool_config){0});
     submit(&room, "die_once", json_pack("{s:s}", "mark", room.mark), &a[0]);
-    submit_files(&room, "echo", make_files(), &a[1]);
+    submit_attached(&room, "echo", attached, &a[1]);
+    shared_bytes_unref(attached); /* the job is the other holder */
     submit(&room, "echo", json_integer(5), &a[2]);
     run_until(&room, a, 3);
     cr_assert_eq(starts(&room), 2);
@@ -329,14 +332,14 @@ Test(pool, sends_files_beside_the_params) {
 
 /* A worker that has stopped reading: the job is cancelled, or its worker dies, or the
  * pool is closed, while the pipe is full. */
-Test(pool, ends_while_files_are_being_sent) {
+Test(pool, ends_while_it_sends_what_is_attached) {
     for (int way = 0; way < 3; way++) {
         struct room room = {0};
         struct answer a[2];
         room_open(&room, "plain", 2, (struct pool_config){0});
         struct pool_job *sleeper = submit(&room, "sleep", NULL, &a[0]);
-        json_t *files = make_files();
-        struct pool_job *job = submit_files(&room, "echo", json_incref(files), &a[1]);
+        struct shared_bytes *attached = make_attached();
+        struct pool_job *job = submit_attached(&room, "echo", attached, &a[1]);
         run_until_running(&room, 2);
         if (way == 0) {
             pool_cancel(job);
@@ -350,8 +353,8 @@ Test(pool, ends_while_files_are_being_sent) {
         cr_assert_eq(a[0].status, -ECANCELED);
         cr_assert_eq(a[1].status, -ECANCELED, "%s", a[1].why);
         cr_assert_eq(a[1].calls, 1);
-        cr_assert_eq(files->refcount, 1, "the pool holds it no longer");
-        json_decref(files);
+        cr_assert_eq(attached->holders, 1, "the pool holds it no longer");
+        shared_bytes_unref(attached);
     }
 }
 

@@ -319,6 +319,59 @@ Test(worker, outlives_dangerous_sources, .timeout = 60) {
     rmdir(folder);
 }
 
+/* --- what is only forwarded --- */
+
+/* The supervisor sees none of it; the child that does says so. */
+Test(worker, sources_that_are_none_fail_that_compile) {
+    static const char *const rows[] = {"{]", "[]", "{\"files\":7}", "\n",
+                                       "{}\nContent-Length: 2\r\n\r\n{}"};
+    struct worker_process w;
+    worker_spawn(&w, NULL);
+    worker_need_compiler(&w);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        json_t *params = compile_params(axpy);
+        json_object_del(params, "sources");
+        int id = worker_send_bytes(&w, "compile", params, xstrdup(rows[i]));
+        autojson *answer = worker_receive(&w);
+        cr_expect_eq(number_of(answer, "id"), id);
+        expect_outcome(json_object_get(answer, "result"), "failed", rows[i]);
+    }
+    worker_send_bytes(&w, "validate", json_object(), NULL);
+    autojson *without = worker_receive(&w);
+    cr_expect_eq(number_of(json_object_get(without, "error"), "code"), -32602);
+    expect_axpy_compiles(&w, "sources that are none");
+    cr_assert_eq(worker_end(&w), 0);
+}
+
+/* Milliseconds of processor time. */
+static double spent_ms(pid_t pid) {
+    autofree char *path = xasprintf("/proc/%d/schedstat", (int)pid);
+    unsigned long long ns = 0;
+    FILE *f = fopen(path, "re");
+    cr_assert(f && fscanf(f, "%llu", &ns) == 1);
+    fclose(f);
+    return (double)ns / 1e6;
+}
+
+/* Reading 18 MB and writing them takes about 10 ms; to parse them took 400. A second of
+ * processor time here goes to writing the request and compiling it. */
+Test(worker, a_large_source_costs_the_supervisor_little, .timeout = 60) {
+    enum { MOST_MS = CONFINE_UNDER_ASAN ? 400 : 100 };
+    struct worker_process w;
+    worker_spawn(&w, NULL);
+    worker_need_compiler(&w);
+    expect_axpy_compiles(&w, "the start");
+    autofree char *text = repeat(axpy, "// a \"comment\" of no importance whatsoever\n",
+                                 18000000 / 43, "");
+    double before = spent_ms(w.pid);
+    autojson *result = compile_result(&w, compile_params(text));
+    double spent = spent_ms(w.pid) - before;
+    expect_outcome(result, "compiled", "18 MB");
+    cr_log_info("%.1f ms", spent);
+    cr_expect_lt(spent, MOST_MS, "%.1f ms", spent);
+    cr_assert_eq(worker_end(&w), 0);
+}
+
 /* --- cancelling, ending --- */
 
 Test(worker, a_cancelled_compile_is_dead_when_that_is_said) {

@@ -107,10 +107,10 @@ int worker_send(struct worker_process *w, const char *method, json_t *params) {
 }
 
 void worker_notify(struct worker_process *w, const char *method, json_t *params) {
-    send_text(w,
-              json_pack("{s:s,s:s,s:o}", "jsonrpc", "2.0", "method", method, "params",
-                        params),
-              NULL);
+    send_text(
+        w,
+        json_pack("{s:s,s:s,s:o}", "jsonrpc", "2.0", "method", method, "params", params),
+        NULL);
 }
 
 static json_t *read_json(struct worker_process *w, size_t len) {

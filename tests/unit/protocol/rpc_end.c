@@ -1,6 +1,6 @@
 #include "tests/unit/protocol/rpc_end.h"
 
-#include "base/rope.h"
+#include "base/shared_bytes.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -58,17 +58,12 @@ static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppab
     }
 }
 
-static void on_send_rope(struct rpc_peer *peer, struct rope *rope, void *data) {
+static void on_send_shared(struct rpc_peer *peer, struct shared_bytes *shared,
+                           void *data) {
     struct end *end = data;
     (void)peer;
-    struct rope_piece pieces[8];
-    size_t count = rope_cut(rope, pieces);
-    for (size_t i = 0; i < count; i++) {
-        buf_add(&end->sent, pieces[i].bytes, pieces[i].len);
-    }
-    end->borrowed = rope->count ? rope->texts[rope->count - 1].text : NULL;
-    cr_assert(zero(uint, end->released));
-    rope_finish(rope);
+    buf_add(&end->sent, shared->data, shared->len);
+    end->borrowed = shared->data;
 }
 
 static void on_parse(struct rpc_peer *peer, struct rpc_parse *parse, void *data) {
@@ -84,11 +79,11 @@ static void on_drop(json_t *message, void *data) {
 const struct rpc_events inline_events = {.request = on_request,
                                          .notification = on_notification,
                                          .send = on_send,
-                                         .send_rope = on_send_rope};
+                                         .send_shared = on_send_shared};
 const struct rpc_events threaded_events = {.request = on_request,
                                            .notification = on_notification,
                                            .send = on_send,
-                                           .send_rope = on_send_rope,
+                                           .send_shared = on_send_shared,
                                            .parse = on_parse,
                                            .release = on_drop};
 

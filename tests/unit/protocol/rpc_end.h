@@ -15,8 +15,7 @@ struct end {
     unsigned cancelled, droppable, dropped;
     struct rpc_parse *parse;
     const char *feed_on_send;
-    const char *borrowed; /* the last text of the last rope */
-    unsigned released;
+    const char *borrowed; /* the bytes that were attached last */
 };
 
 /* Bodies parsed inside; elsewhere (`parse`, `dropped`). */

@@ -1,4 +1,4 @@
-#include "base/rope.h"
+#include "base/shared_bytes.h"
 #include "tests/unit/protocol/rpc_end.h"
 
 #include <criterion/criterion.h>
@@ -330,10 +330,6 @@ Test(rpc, a_peer_may_go_at_any_time_and_late_answers_go_nowhere) {
     close_end(&end);
 }
 
-static void on_release(void *owner) {
-    ((struct end *)owner)->released++;
-}
-
 /* --- requests that go out --- */
 
 struct outcome {
@@ -406,31 +402,29 @@ Test(rpc, each_outgoing_request_ends_exactly_once) {
 
 /* --- attachments --- */
 
-static struct rope rope_of(struct end *end, const char *text, size_t len) {
-    struct rope rope = ROPE_INIT(2 * (size_t)FRAME_MAX_BODY);
-    rope.release = on_release;
-    rope.owner = end;
-    rope_add_text(&rope, text, len);
-    return rope;
+static struct shared_bytes *bytes_of(const char *text, size_t len) {
+    struct buf bytes = BUF_INIT(SIZE_MAX / 4);
+    buf_add(&bytes, text, len);
+    return shared_bytes_new(&bytes);
 }
 
 Test(rpc, what_is_attached_is_sent_from_where_it_is) {
-    static const char text[] = "any {bytes\n";
+    struct shared_bytes *bytes = bytes_of("any {bytes\n", 11);
     struct end end;
     struct outcome o = {0};
     open_end(&end, &inline_events);
-    struct rope rope = rope_of(&end, text, strlen(text));
-    cr_assert(not(zero(ptr, rpc_request_start_attached(end.peer, "run",
-                                                       json_pack("{s:i}", "n", 1), &rope,
-                                                       on_response, &o))));
-    cr_assert_str_eq(end.sent.data,
-                     "Content-Length: 56\r\nAttachment-Length: 11\r\n\r\n"
-                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"run\",\"params\":{\"n\":1}}"
-                     "any {bytes\n");
-    cr_assert(eq(ptr, (void *)(uintptr_t)end.borrowed, (void *)(uintptr_t)text));
-    cr_assert(eq(uint, end.released, 1));
+    cr_assert(not(
+        zero(ptr, rpc_request_start_attached(end.peer, "run", json_pack("{s:i}", "n", 1),
+                                             bytes, on_response, &o))));
+    cr_assert_str_eq(
+        end.sent.data,
+        "Content-Length: 56\r\nAttachment-Length: 11\r\n\r\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"run\",\"params\":{\"n\":1}}"
+        "any {bytes\n");
+    cr_assert(eq(ptr, (void *)(uintptr_t)end.borrowed, bytes->data));
     feed(&end, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":7}\n");
     cr_assert_str_eq(o.text, "7");
+    shared_bytes_unref(bytes);
     close_end(&end);
 }
 
@@ -438,15 +432,15 @@ Test(rpc, nothing_and_too_much_cannot_be_attached) {
     autofree char *many = xcalloc(1, FRAME_MAX_BODY + 1);
     static const size_t lengths[] = {0, FRAME_MAX_BODY, FRAME_MAX_BODY + 1};
     for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+        struct shared_bytes *bytes = bytes_of(many, lengths[i]);
         struct end end;
         struct outcome o = {0};
         open_end(&end, &inline_events);
-        struct rope rope = rope_of(&end, many, lengths[i]);
         struct rpc_request *r =
-            rpc_request_start_attached(end.peer, "run", NULL, &rope, on_response, &o);
+            rpc_request_start_attached(end.peer, "run", NULL, bytes, on_response, &o);
         cr_assert(eq(int, r != NULL, i == 1));
-        cr_assert(eq(uint, end.released, 1));
         cr_assert(eq(int, end.sent.len > FRAME_MAX_BODY, i == 1));
+        shared_bytes_unref(bytes);
         close_end(&end);
         cr_assert(eq(uint, o.count, i == 1));
     }
@@ -481,7 +475,8 @@ Test(rpc, attachments_are_an_error_unless_allowed) {
     rpc_request_start(end.peer, "run", NULL, on_response, &o);
     buf_reset(&end.sent);
     feed(&end, ATTACHED(24, BACK("1"), 5, "{}\n{}"));
-    cr_assert(not(zero(ptr, strstr(end.sent.data, "\"id\":1,\"error\":{\"code\":-32600"))));
+    cr_assert(
+        not(zero(ptr, strstr(end.sent.data, "\"id\":1,\"error\":{\"code\":-32600"))));
     feed(&end, ATTACHED(21, "{\"id\":1,\"result\":{}}\n", 2, "{}"));
     cr_assert(eq(int, o.status, -EMSGSIZE));
     close_end(&end);
@@ -511,10 +506,9 @@ Test(rpc, an_answers_attachment_becomes_its_result) {
         autofree char *body =
             xasprintf("{\"id\":1,\"result\":%s}%*s", result,
                       i % 2 ? (int)RPC_INLINE_PARSE : 0, ""); /* long ones elsewhere */
-        autofree char *bytes =
-            xasprintf("Content-Length: %zu\r\nAttachment-Length: %zu\r\n\r\n%s%s",
-                      strlen(body), strlen(rows[i / 2].attachment), body,
-                      rows[i / 2].attachment);
+        autofree char *bytes = xasprintf(
+            "Content-Length: %zu\r\nAttachment-Length: %zu\r\n\r\n%s%s", strlen(body),
+            strlen(rows[i / 2].attachment), body, rows[i / 2].attachment);
         feed(&end, bytes);
         if (i % 2) {
             rpc_parse_run(end.parse);

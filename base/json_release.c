@@ -1,44 +1,19 @@
-#include "base/json_hold.h"
+#include "base/json_release.h"
 
 #include <stdbool.h>
 
-struct json_hold {
+struct release {
     uv_work_t work;
-    uv_loop_t *loop;
     json_t *value;
-    size_t holders;
 };
 
-struct json_hold *json_hold_new(uv_loop_t *loop, json_t *value) {
-    struct json_hold *hold = xcalloc(1, sizeof *hold);
-    hold->loop = loop;
-    hold->value = value;
-    hold->holders = 1;
-    return hold;
-}
-
-struct json_hold *json_hold_ref(struct json_hold *hold) {
-    hold->holders++;
-    return hold;
-}
-
-const json_t *json_hold_value(const struct json_hold *hold) {
-    return hold ? hold->value : NULL;
-}
-
 static void on_thread(uv_work_t *work) {
-    json_decref(take(container_of(work, struct json_hold, work)->value));
+    json_decref(container_of(work, struct release, work)->value);
 }
 
 static void on_freed(uv_work_t *work, int status) {
     (void)status; /* nobody cancels it */
-    free(container_of(work, struct json_hold, work));
-}
-
-void json_hold_unref(struct json_hold *hold) {
-    if (hold && --hold->holders == 0) {
-        uv_queue_work(hold->loop, &hold->work, on_thread, on_freed);
-    }
+    free(container_of(work, struct release, work));
 }
 
 #define RELEASE_INLINE 4096 /* values that are freed at once */
@@ -71,7 +46,9 @@ static bool has_more_than(const json_t *value, size_t *left) {
 void json_release(uv_loop_t *loop, json_t *value) {
     size_t left = RELEASE_INLINE;
     if (loop && has_more_than(value, &left)) {
-        json_hold_unref(json_hold_new(loop, value));
+        struct release *release = xcalloc(1, sizeof *release);
+        release->value = value;
+        uv_queue_work(loop, &release->work, on_thread, on_freed);
     } else {
         json_decref(value);
     }
