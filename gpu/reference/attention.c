@@ -1,5 +1,5 @@
 /* attention: scaled dot-product attention, rotary positions, gated activations. */
-#include "gpu/reference/operator_call.h"
+#include "gpu/reference/columns.h"
 
 /* --- scaled_dot_product_attention: query [.., Hq, L, E], key [.., H, S, E],
  * value [.., H, S, Ev], attn_mask that broadcasts to [.., Hq, L, S] --- */
@@ -97,7 +97,7 @@ static int infer_attention(struct operator_call *c) {
     out.shape[out.rank - 1] = a.ev;
     double scores = (double)a.heads * (double)a.l * (double)a.s;
     call_cost(c, scores * (2 * (double)a.e + 2 * (double)a.ev + 5),
-              scores * (double)(a.e + a.ev + 20));
+              scores * (double)(a.e + a.ev + 10));
     return call_output(c, 0, out.shape, out.rank);
 }
 
@@ -118,17 +118,46 @@ static double mask_at(const struct operator_call *c, const struct attention *a,
     return !a->boolean ? m : m != 0 ? 0 : -INFINITY;
 }
 
+/* What the queries of a head, and of those that share its keys, have in common. */
+struct shared {
+    side *keys, *values; /* packed; owned */
+    double *weights;     /* of one query */
+};
+
+static void shared_finish(struct shared *s) {
+    free(s->keys);
+    free(s->values);
+    free(s->weights);
+}
+
+static int shared_init(struct operator_call *c, const struct attention *a, int64_t head,
+                       struct shared *ret) {
+    const struct columns keys = {.v = c->in[1].v + head * a->s * a->e,
+                                 .k = a->e,
+                                 .n = a->s,
+                                 .row_stride = 1,
+                                 .column_stride = a->e};
+    const struct columns values = {.v = c->in[2].v + head * a->s * a->ev,
+                                   .k = a->s,
+                                   .n = a->ev,
+                                   .row_stride = a->ev,
+                                   .column_stride = 1};
+    ret->keys = columns_pack_all(c, &keys);
+    ret->values = ret->keys ? columns_pack_all(c, &values) : NULL;
+    ret->weights = xcalloc(a->s ? (size_t)a->s : 1, sizeof *ret->weights);
+    return ret->values ? 0 : -ETIME;
+}
+
 /* One row of scores into weights; all hidden: zeros, as torch has it. */
 static void weights_of(const struct operator_call *c, const struct attention *a,
-                       int64_t head, int64_t i, const double *query, const double *keys,
+                       int64_t head, int64_t i, const double *query, const side *keys,
                        double *ret) {
     double largest = -INFINITY;
+    for (int64_t j = 0; j < a->s; j += SIDE) {
+        columns_multiply(query, 1, keys + j / SIDE * a->e, a->e, a->s - j, ret + j);
+    }
     for (int64_t j = 0; j < a->s; j++) {
-        struct sum sum = {0};
-        for (int64_t k = 0; k < a->e; k++) {
-            sum_add(&sum, query[k] * keys[j * a->e + k]);
-        }
-        ret[j] = sum_value(sum) * a->scale + mask_at(c, a, head, i, j);
+        ret[j] = ret[j] * a->scale + mask_at(c, a, head, i, j);
         largest = ret[j] > largest || isnan(ret[j]) ? ret[j] : largest;
     }
     struct sum total = {0};
@@ -142,32 +171,34 @@ static void weights_of(const struct operator_call *c, const struct attention *a,
 }
 
 static void attend(const struct operator_call *c, const struct attention *a, int64_t head,
-                   int64_t i, double *weights) {
-    int64_t shared = head / a->repeat;
+                   int64_t i, const struct shared *s) {
     const double *query = c->in[0].v + (head * a->l + i) * a->e;
-    const double *keys = c->in[1].v + shared * a->s * a->e;
-    const double *values = c->in[2].v + shared * a->s * a->ev;
     double *out = c->out[0].v + (head * a->l + i) * a->ev;
-    weights_of(c, a, head, i, query, keys, weights);
-    for (int64_t k = 0; k < a->ev; k++) {
-        struct sum sum = {0};
-        for (int64_t j = 0; j < a->s; j++) {
-            sum_add(&sum, weights[j] * values[j * a->ev + k]);
-        }
-        out[k] = sum_value(sum);
+    weights_of(c, a, head, i, query, s->keys, s->weights);
+    for (int64_t k = 0; k < a->ev; k += SIDE) {
+        columns_multiply(s->weights, 1, s->values + k / SIDE * a->s, a->s, a->ev - k,
+                         out + k);
     }
+}
+
+/* The `repeat` heads that share key head `head`. */
+static int attend_group(struct operator_call *c, const struct attention *a,
+                        int64_t head) {
+    struct shared s = {0};
+    int r = shared_init(c, a, head, &s);
+    for (int64_t i = 0; r == 0 && i < a->repeat * a->l; i++) {
+        attend(c, a, head * a->repeat + i / a->l, i % a->l, &s);
+        r = call_continue(c);
+    }
+    shared_finish(&s);
+    return r;
 }
 
 static int compute_attention(struct operator_call *c) {
     struct attention a;
     int r = plan_attention(c, &a);
-    if (r < 0) {
-        return r;
-    }
-    autofree double *weights = xcalloc(a.s ? (size_t)a.s : 1, sizeof *weights);
-    for (int64_t i = 0; r == 0 && i < a.heads * a.l; i++) {
-        attend(c, &a, i / a.l, i % a.l, weights);
-        r = call_continue(c);
+    for (int64_t head = 0; r == 0 && head < a.heads / a.repeat; head++) {
+        r = attend_group(c, &a, head);
     }
     return r;
 }

@@ -58,7 +58,9 @@ static int output_of(struct operator_call *c, const struct convolution *k,
     double per_group = (double)k->in_channels / (double)k->groups;
     double terms = (double)k->samples * (double)k->out_channels * (double)positions *
                    per_group * (double)k->w.taps;
-    call_cost(c, 2 * terms + (call_has(c, 2) ? (double)c->out[0].count : 0), 8 * terms);
+    double places = (double)c->out[0].count * (double)k->w.taps; /* looked for */
+    call_cost(c, 2 * terms + (call_has(c, 2) ? (double)c->out[0].count : 0),
+              2.5 * terms + 9 * places);
     return r;
 }
 

@@ -1,5 +1,5 @@
 /* matmul: products of matrices, vectors and batches of them. */
-#include "gpu/reference/operator_call.h"
+#include "gpu/reference/columns.h"
 
 /* out[batch, i, j] = sum over k of a[batch, i, k] * b[batch, k, j]. */
 struct product {
@@ -112,43 +112,15 @@ static int product_output(struct operator_call *c, const struct product *p) {
     return r;
 }
 
-enum { SIDE = 8 }; /* columns side by side */
-typedef double side __attribute__((vector_size(SIDE * sizeof(double)), aligned(8)));
-
-/* Columns [j, j + SIDE) of b, row after row; those beyond the last are 0. */
-static void pack(const struct product *p, const double *b, int64_t j, side *ret) {
-    for (int64_t k = 0; k < p->k; k++) {
-        for (int64_t i = 0; i < SIDE; i++) {
-            ret[k][i] = j + i < p->n ? b[k * p->b_row + (j + i) * p->b_column] : 0;
-        }
-    }
-}
-
-/* A row of a by the packed columns: each of them the sum that sum_add makes, term after
- * term. */
-static void multiply(const struct product *p, const double *a, const side *columns,
-                     double *ret) {
-    side s = {0}, c = {0};
-    for (int64_t k = 0; k < p->k; k++) {
-        side x = a[k * p->a_column] * columns[k], t = s + x, back = t - s;
-        c += (s - (t - back)) + (x - back);
-        s = t;
-    }
-    for (int64_t i = 0; i < SIDE; i++) {
-        ret[i] = sum_value((struct sum){s[i], c[i]});
-    }
-}
-
 static int matrix_compute(struct operator_call *c, const struct product *p,
-                          const double *a, const double *b, side *columns, double *out) {
+                          const double *a, const double *b, side *packed, double *out) {
+    const struct columns m = {b, p->k, p->n, p->b_row, p->b_column};
     int r = 0;
     for (int64_t j = 0; r == 0 && j < p->n; j += SIDE) {
-        int64_t width = p->n - j < SIDE ? p->n - j : SIDE;
-        pack(p, b, j, columns);
+        columns_pack(&m, j, packed);
         for (int64_t i = 0; r == 0 && i < p->m; i++) {
-            double row[SIDE];
-            multiply(p, a + i * p->a_row, columns, row);
-            memcpy(out + i * p->n + j, row, (size_t)width * sizeof *out);
+            columns_multiply(a + i * p->a_row, p->a_column, packed, p->k, p->n - j,
+                             out + i * p->n + j);
             r = call_continue(c);
         }
     }
@@ -163,11 +135,11 @@ static int product_compute(struct operator_call *c, size_t ia, size_t ib,
     if (!c->out[0].count) {
         return 0;
     }
-    autofree side *columns = xcalloc(p->k ? (size_t)p->k : 1, sizeof *columns);
+    autofree side *packed = xcalloc(p->k ? (size_t)p->k : 1, sizeof *packed);
     do {
         const double *a = c->in[ia].v + index_offset(index, p->a_batch, p->batch_rank);
         const double *b = c->in[ib].v + index_offset(index, p->b_batch, p->batch_rank);
-        r = matrix_compute(c, p, a, b, columns, out);
+        r = matrix_compute(c, p, a, b, packed, out);
         out += p->m * p->n;
     } while (r == 0 && index_next(index, p->batch, p->batch_rank));
     return r;
