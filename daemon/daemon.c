@@ -268,7 +268,7 @@ static void on_parse_limit(uv_timer_t *timer) {
 
 static void complain_of_reader(int status) {
     if (status == -EPIPE) {
-        log_error("nobody reads standard output any more: answers were lost");
+        log_error("standard output was closed: answers were lost");
     } else if (status == -ETIMEDOUT) {
         log_error("the reader of standard output took nothing: answers were lost");
     } else if (status == -ENOBUFS) {

@@ -68,7 +68,8 @@ static int get_kernel(void *data, const json_t *arguments, json_t **ret,
         &text,
         "1. Call skill_find with this task and read the skills that fit with "
         "skill_get; h100-cuda-kernels has the hardware's numbers.\n"
-        "2. Write the kernel, with bounds checks for sizes that are no multiple of the "
+        "2. Write the kernel, with bounds checks for sizes that are not a multiple of "
+        "the "
         "block.\n"
         "3. Call kernel_check with the file or the source and mend every error and "
         "warning, until it is ok.\n"

@@ -22,8 +22,8 @@ static json_t *check_spec_entry(void) {
     return json_pack(
         "{s:s,s:s,s:s,s:s,s:s}", "uri", check_spec_uri, "name", "check-spec", "title",
         "Schema of a check spec", "description",
-        "All that kernel/validate is told of a run: launch, arguments, inits, "
-        "what is expected. Also for NAME.check.json.",
+        "What kernel/validate needs to know about a run: launch, arguments, inits, "
+        "expected outputs. Also for NAME.check.json.",
         "mimeType", "application/schema+json");
 }
 

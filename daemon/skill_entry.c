@@ -176,7 +176,7 @@ static const char *unfit_fields(const struct skill_text *t) {
     }
     if (compatibility &&
         (!text || !*text || count_points(text) > SKILL_MAX_COMPATIBILITY)) {
-        return "its compatibility is no text of the length allowed";
+        return "its compatibility is not a text of the allowed length";
     }
     if (metadata && !is_string_map(metadata)) {
         return "its metadata does not map strings to strings";

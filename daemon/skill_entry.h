@@ -23,7 +23,7 @@ void skill_uri_finish(struct skill_uri *u);
 int skill_entry_read(const char *base, const char *folder, json_t **ret, size_t *bytes,
                      struct err *err);
 /* The direct children of a folder of the skill, by name: [{"uri", "name", "mimeType"}].
- * -EINVAL when it is no folder. */
+ * -EINVAL when it is not a folder. */
 int skill_entry_directory(const char *base, const char *folder, const char *rest,
                           json_t **ret, struct err *err);
 /* resources/read's result for a file of the skill: text, or a blob when it is not UTF-8.

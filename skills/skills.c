@@ -286,7 +286,7 @@ char *skills_find_folder(struct skills *s, const struct call_origin *origin,
         return NULL;
     }
     if (stat(folder_of(path), &st) < 0 || !S_ISDIR(st.st_mode)) {
-        err_set(err, -ENOENT, "%.200s is no skill's folder", words);
+        err_set(err, -ENOENT, "%.200s is not a skill's folder", words);
         return NULL;
     }
     return take(path);

@@ -210,7 +210,7 @@ static int no_such_option(const json_t *method, const char *word, const char *na
     }
     if (word[1] != '-') {
         return err_set(err, -EINVAL,
-                       "%s: no such option; a word that begins so stands behind --",
+                       "%s: no such option; put -- before a word that begins with -",
                        word);
     }
     autojson *options = json_array();

@@ -78,7 +78,7 @@ static int usage_error(const struct ctl *c, const char *text) {
 static int missing_error(const struct ctl *c, const char *message) {
     autofree char *usage = help_usage(c->method);
     autofree char *hint =
-        xasprintf("%s; upskillctl help %s tells the options", usage, c->command);
+        xasprintf("%s; upskillctl help %s lists the options", usage, c->command);
     /* "upskillctl skill find TASK…": what it takes is in capitals */
     const char *word = usage + strcspn(usage, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
     autofree char *missing = xasprintf("%.*s is missing", (int)strcspn(word, " \xE2"), word);
@@ -264,7 +264,7 @@ static int command_call(struct ctl *c) {
         params = strcmp(c->words[2], "-") == 0 ? json_loadf(stdin, 0, &error)
                                                : json_loads(c->words[2], 0, &error);
         if (!params) {
-            terminal_error(&c->terminal, "the params are no JSON: %s (column %d)",
+            terminal_error(&c->terminal, "the params are not JSON: %s (column %d)",
                            error.text, error.column);
             return 2;
         }

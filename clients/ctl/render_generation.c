@@ -100,7 +100,7 @@ static void print_tests(const struct terminal *t, const json_t *tests) {
     }
     if (count < wanted) {
         buf_addf(&less, "%" JSON_INTEGER_FORMAT " were wanted: %s", wanted,
-                 json_get_string(tests, "reason", "there was no more matter"));
+                 json_get_string(tests, "reason", "the traces hold no more material"));
         fact(t, "", less.data);
     }
     if (number(tests, "marked")) {

@@ -96,7 +96,7 @@ static int render_find(const struct terminal *t, const json_t *result) {
     if (json_array_size(nearest)) {
         match_table(t, nearest);
     }
-    puts("try other names for it behind a colon: \"make it faster: profiling, latency\"");
+    puts("add other names for it after a colon: \"make it faster: profiling, latency\"");
     return 1;
 }
 

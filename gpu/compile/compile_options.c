@@ -113,7 +113,7 @@ static bool is_one_line(const char *s, size_t len) {
 static int define_set(struct compile_options *o, const char *name, size_t name_len,
                       const char *value, size_t value_len, struct err *err) {
     if (!is_identifier(name, name_len)) {
-        return err_set(err, -EINVAL, "\"%.*s\" is no name for a macro",
+        return err_set(err, -EINVAL, "\"%.*s\" is not a name for a macro",
                        (int)text_cut(name, name_len, 40), name);
     }
     if (!is_one_line(value, value_len)) {

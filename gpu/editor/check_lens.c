@@ -48,7 +48,7 @@ char *check_lens_source_path(const char *spec_path, const json_t *spec) {
     return path_join(folder, named);
 }
 
-/* *ret: NULL when it is no JSON object. False: there is no such file. */
+/* *ret: NULL when it is not a JSON object. False: there is no such file. */
 static bool spec_load(const char *path, json_t **ret) {
     autobuf text = BUF_INIT(MAX_SPEC);
     int r = file_read(path, &text, NULL);

@@ -23,7 +23,7 @@ static int key_heads(struct operator_call *c, struct attention *ret) {
     int64_t shared = k->rank > 2 ? k->shape[k->rank - 3] : 1;
     if (!shared || !own || own % shared) {
         return call_error(c, "enable_gqa",
-                          "%lld heads of '%s' are no multiple of the %lld of '%s'",
+                          "%lld heads of '%s' are not a multiple of the %lld of '%s'",
                           (long long)own, q->name, (long long)shared, k->name);
     }
     ret->repeat = own / shared;

@@ -147,7 +147,7 @@ static int compute_histc(struct operator_call *c) {
     double low, high;
     range_of(c, &low, &high);
     if (!(high > low) || !isfinite(high - low)) {
-        return call_error(c, "max", "%g to %g is no range", low, high);
+        return call_error(c, "max", "%g to %g is not a range", low, high);
     }
     for (int64_t i = 0; i < c->in[0].count; i++) {
         double x = c->in[0].v[i];

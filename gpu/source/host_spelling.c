@@ -104,7 +104,7 @@ static void tell_twins_apart(const struct host_blanker *b, const struct declarat
 /* Whether it was to be written otherwise. */
 static bool settle_one(const struct host_blanker *b, size_t index, char *text) {
     const struct declaration *d = &b->declarations.list[index];
-    /* "__device__ __host__ const int n = 1;" is no function */
+    /* "__device__ __host__ const int n = 1;" is not a function */
     bool host = d->has_host && (!d->has_device || d->kind == DECLARATION_VARIABLE);
     bool twin = may_be_twin(d) && d->has_static && d->has_device && has_twin(b, index);
     if (host && text) {

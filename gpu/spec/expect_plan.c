@@ -200,8 +200,8 @@ static int read_output(struct expect_plan *plan, size_t k, const char *role,
     bool output = buffer != SIZE_MAX && is_result(plan, buffer);
     if (buffer != SIZE_MAX && !output) {
         return err_set(plan->err, -EINVAL,
-                       "%s.outputs.%s: '%.64s' is no output that is judged", s->at, role,
-                       name);
+                       "%s.outputs.%s: '%.64s' is not an output that is judged", s->at,
+                       role, name);
     }
     if (output && is_written(plan, buffer)) {
         return err_set(plan->err, -EINVAL, "%s.outputs.%s: '%.64s' is expected twice",

@@ -79,7 +79,7 @@ static int read_extent(struct reader *r, int64_t *ret) {
         }
     }
     if (r->at == from) {
-        return fail(r, "the shape is no list of whole numbers");
+        return fail(r, "the shape is not a list of whole numbers");
     }
     if (r->at < r->end && *r->at == 'L') {
         r->at++; /* Python 2 wrote long integers so */
@@ -91,7 +91,7 @@ static int read_extent(struct reader *r, int64_t *ret) {
 static int read_shape(struct reader *r) {
     struct npy *npy = r->ret;
     if (!take_char(r, '(')) {
-        return fail(r, "the shape is no tuple");
+        return fail(r, "the shape is not a tuple");
     }
     bool comma = true;
     while (!take_char(r, ')')) {
@@ -105,7 +105,7 @@ static int read_shape(struct reader *r) {
         }
         comma = take_char(r, ',');
     }
-    return npy->rank == 1 && !comma ? fail(r, "the shape is no tuple") : 0;
+    return npy->rank == 1 && !comma ? fail(r, "the shape is not a tuple") : 0;
 }
 
 static int read_order(struct reader *r) {

@@ -371,8 +371,7 @@ static int check_contents(struct spec_reader *r, struct spec_arg *ret, const jso
     ret->buffer = check_spec_buffer(r->spec, of);
     if (ret->buffer == SIZE_MAX) {
         return err_set(r->err, -EINVAL,
-                       "%s.contents_of: the name of a buffer that stands before is "
-                       "expected",
+                       "%s.contents_of: expected the name of a buffer described earlier",
                        at);
     }
     return spec_check_members(r, json, CHECK_SPEC_CONTENTS_MEMBERS, at);

@@ -118,8 +118,7 @@ static int check_pointer(struct spec_reader *r, const json_t *member, const char
     return name && check_spec_buffer(r->spec, name) != SIZE_MAX
                ? 0
                : err_set(r->err, -EINVAL,
-                         "%s.of: the name of a buffer that stands before is expected",
-                         at);
+                         "%s.of: expected the name of a buffer described earlier", at);
 }
 
 /* One thing at a time: what it would be otherwise is anybody's guess. */

@@ -104,10 +104,9 @@ int spec_tensor_map_check(struct spec_reader *r, const json_t *map, const char *
     const json_t *im2col = json_object_get(map, "im2col");
     const char *of = json_get_string(map, "of", NULL);
     if (!json_is_object(map) || !of || check_spec_buffer(r->spec, of) == SIZE_MAX) {
-        return err_set(r->err, -EINVAL,
-                       "%s.tensor_map.of: the name of a buffer that stands before is "
-                       "expected",
-                       at);
+        return err_set(
+            r->err, -EINVAL,
+            "%s.tensor_map.of: expected the name of a buffer described earlier", at);
     }
     if (!json_object_get(map, "box") == !im2col) {
         return err_set(r->err, -EINVAL,
@@ -252,7 +251,7 @@ int spec_tensor_map_resolve(const struct check_case *c, const json_t *map,
     n = n < 0 ? n : tensor_map_check(ret, err);
     if (n == 0 && tensor_map_span(ret) > b->bytes) {
         n = err_set(err, -EINVAL,
-                    "the tensor ends %llu bytes behind the start of '%s', "
+                    "the tensor ends %llu bytes after the start of '%s', "
                     "which has %llu",
                     (unsigned long long)tensor_map_span(ret),
                     c->spec->buffers[buffer].name, (unsigned long long)b->bytes);

@@ -96,8 +96,8 @@ static int check_buffer(struct spec_reader *r, const struct spec_arg *arg,
     size_t buffer = of ? check_spec_buffer(r->spec, of) : SIZE_MAX;
     if (buffer == SIZE_MAX) {
         return err_set(r->err, -EINVAL,
-                       "%s.%s.of: the name of a buffer that stands before is expected",
-                       at, kind_of(arg));
+                       "%s.%s.of: expected the name of a buffer described earlier", at,
+                       kind_of(arg));
     }
     enum tensor_type type = r->spec->buffers[buffer].type;
     json_int_t channels = json_get_integer(arg->json, "channels", 1);

@@ -151,9 +151,10 @@ static int check_inner(const struct tensor_map *map, struct err *err) {
         return 0;
     }
     if (bytes % 16) {
-        return err_set(err, -EINVAL,
-                       "%s: %llu bytes of the innermost dimension are no multiple of 16",
-                       name, (unsigned long long)bytes);
+        return err_set(
+            err, -EINVAL,
+            "%s: %llu bytes of the innermost dimension are not a multiple of 16", name,
+            (unsigned long long)bytes);
     }
     if (map->swizzle != SWIZZLE_NONE && bytes > limit) {
         return err_set(err, -EINVAL,
@@ -176,7 +177,7 @@ int tensor_map_check_address(const struct tensor_map *map, uint64_t address,
                              struct err *err) {
     unsigned unit = map->interleave == INTERLEAVE_32B ? 32 : 16;
     return address % unit
-               ? err_set(err, -EINVAL, "the address 0x%llx is no multiple of %u bytes",
+               ? err_set(err, -EINVAL, "the address 0x%llx is not a multiple of %u bytes",
                          (unsigned long long)address, unit)
                : 0;
 }

@@ -61,7 +61,7 @@ void tensor_map_pack(struct tensor_map *map);
 /* Bytes from the first element to the end of the last; UINT64_MAX when that overflows. */
 uint64_t tensor_map_span(const struct tensor_map *map);
 /* Every rule but the address's. -EINVAL with a sentence that names the field:
- * "box[0]: 40 bytes of the innermost dimension are no multiple of 16". Indices in it
+ * "box[0]: 40 bytes of the innermost dimension are not a multiple of 16". Indices in it
  * count as the spec's do, from the outermost dimension. */
 int tensor_map_check(const struct tensor_map *map, struct err *err);
 /* The buffer's address: a multiple of 16, of 32 when it is interleaved by 32. */

@@ -126,7 +126,7 @@ int value_expression_evaluate(const struct value_expression *e, uint64_t count,
     if (run.error && !isfinite(run.index)) {
         return err_set(err, -ERANGE,
                        "in '%s' an index of '%s' is %s: something is divided by zero, "
-                       "or is no number itself",
+                       "or is not a number itself",
                        e->text, run.input->name,
                        isnan(run.index) ? "not a number" : "infinite");
     }

@@ -110,7 +110,7 @@ static int part_write(struct array_save *s, const json_t *part) {
         !json_is_string(data) || size > 2 * (size_t)NOTES_PART_BYTES ||
         !base64_decode_update(&context, &len, bytes, size, json_string_value(data)) ||
         !base64_decode_final(&context)) {
-        return err_set(&s->err, -EBADMSG, "what the worker sent is no part of a file");
+        return err_set(&s->err, -EBADMSG, "what the worker sent is not part of a file");
     }
     if (len > SAVE_MAX_BYTES - s->all_bytes ||
         json_object_size(s->written) >= SAVE_MAX_FILES) {

@@ -38,7 +38,7 @@ static bool complete_prompt(const struct mcp_message *msg, const char *ref,
                             const char *argument, const char *value, json_t **ret) {
     const struct prompt *p = ref ? mcp_prompt_find(msg->mcp, ref) : NULL;
     if (!p) {
-        mcp_refuse(msg, "Unknown prompt: %.128s", ref ? ref : "ref.name is no string");
+        mcp_refuse(msg, "Unknown prompt: %.128s", ref ? ref : "ref.name is not a string");
         return false;
     }
     *ret = p->complete ? p->complete(p->data, argument, value) : NULL;
@@ -50,7 +50,7 @@ static bool complete_resource(const struct mcp_message *msg, const char *ref,
     const struct resource_provider *p = ref ? mcp_provider_find(msg->mcp, ref) : NULL;
     if (!p) {
         mcp_refuse(msg, "Unknown resource template: %.256s",
-                   ref ? ref : "ref.uri is no string");
+                   ref ? ref : "ref.uri is not a string");
         return false;
     }
     *ret = p->complete ? p->complete(p->data, ref, argument, value) : NULL;

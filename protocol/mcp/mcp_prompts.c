@@ -56,7 +56,8 @@ void mcp_prompts_list(const struct mcp_message *msg) {
     mcp_reply_kept(msg, MCP_PROMPTS, make_list);
 }
 
-/* False after refusing: an argument that is no string, or a required one is missing. */
+/* False after refusing: an argument that is not a string, or a required one is missing.
+ */
 static bool check_arguments(const struct mcp_message *msg, const struct prompt *p,
                             const json_t *given) {
     const char *name;

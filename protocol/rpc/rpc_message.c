@@ -349,7 +349,7 @@ void rpc_body_attach(struct rpc_body *body, struct buf *attached) {
     json_object_del(body->root, "result");
     json_object_set_new(body->root, "error",
                         json_pack("{s:i, s:s}", "code", RPC_INTERNAL_ERROR, "message",
-                                  "the attachment of the answer is no JSON object"));
+                                  "the attachment of the answer is not a JSON object"));
 }
 
 void rpc_body_finish(struct rpc_body *body) {

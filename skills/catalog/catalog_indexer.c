@@ -21,7 +21,7 @@ struct indexer {
     uv_mutex_t mutex;
     uv_cond_t more;
     uv_async_t *wake;
-    char *db_path; /* NULL: there is no folder for it */
+    char *db_path; /* NULL: there is not a folder for it */
     atomic_bool stop, ended;
     struct order *order;     /* under the mutex */
     struct outcome *outcome; /* under the mutex */

@@ -229,7 +229,7 @@ static void check_bytes(const struct spec *s) {
         size_t step = text_decode(t->text + i, t->len - i, &cp);
         if (!seen_bad && step == 1 && (unsigned char)t->text[i] >= 0x80) {
             spec_add(s, &utf8, i, i + 1,
-                     "This byte is no UTF-8; save the file as UTF-8.");
+                     "This byte is not UTF-8; save the file as UTF-8.");
             seen_bad = true;
         } else if (!seen_control && is_control(cp)) {
             spec_add(s, &control, i, i + step,

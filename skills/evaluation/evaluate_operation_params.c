@@ -148,7 +148,8 @@ static int find_runs_dir(struct call *call, const json_t *params, char **ret) {
     if (!found || strcmp(base, "..") == 0) {
         err.code = err.code ? err.code : -EINVAL;
         return whole
-                   ? (call_fail_param(call, "/runs_dir", "%.200s is no folder", path), -1)
+                   ? (call_fail_param(call, "/runs_dir", "%.200s is not a folder", path),
+                      -1)
                    : fail_path(call, "/runs_dir", &err);
     }
     *ret = path_join(found, base);

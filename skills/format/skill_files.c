@@ -211,7 +211,7 @@ static void read_file(struct walk *w, int parent, const char *name, const char *
                     errno == ELOOP ? "Links are not followed; put the file itself here."
                                    : "The file cannot be opened.");
     } else if (!S_ISREG(st.st_mode)) {
-        add_problem(w, "file_special", path, "This is no regular file; remove it.");
+        add_problem(w, "file_special", path, "This is not a regular file; remove it.");
     } else if (is_within_limits(w, path, &st)) {
         read_content(w, fd, path, &st);
     }
@@ -268,7 +268,7 @@ static void visit(struct walk *w, int parent, const char *name, const char *path
     struct stat st;
     if (!is_good_name(name) || strlen(path) > MAX_PATH) {
         add_problem(w, "file_name", path,
-                    "The name is no UTF-8, holds control characters or is too long; "
+                    "The name is not UTF-8, holds control characters or is too long; "
                     "rename the file.");
     } else if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
         add_problem(w, "file_unreadable", path, "The file cannot be looked at.");

@@ -23,7 +23,7 @@ static void add_problem(json_t *meta, const char *file, const char *message) {
         list, json_pack("{s:s, s:o}", "file", file, "message", json_clean_z(message)));
 }
 
-/* NULL without the file, or with a problem noted when it is no JSON object. */
+/* NULL without the file, or with a problem noted when it is not a JSON object. */
 static json_t *read_json(const struct skill *s, const char *path, json_t *meta) {
     if (!skill_find_file(s, path)) {
         return NULL;

@@ -147,14 +147,14 @@ static void describe(struct skill_text *t, const struct yaml_map *map,
     } else if (map->problem == YAML_SYNTAX && glued_key(t, at)) {
         at = glued_key(t, at);
         snprintf(message, sizeof message,
-                 "The frontmatter is no YAML: a space belongs behind the colon.");
+                 "The frontmatter is not YAML: put a space after the colon.");
     } else if (map->problem == YAML_SYNTAX && lone_word(t, at) != SIZE_MAX) {
         at = lone_word(t, at);
         snprintf(message, sizeof message,
-                 "The frontmatter is no YAML: this line is no \"key: value\".");
+                 "The frontmatter is not YAML: this line is not \"key: value\".");
     } else {
         snprintf(message, sizeof message,
-                 "The frontmatter is no YAML that we read: %.180s",
+                 "The frontmatter is not YAML that we read: %.180s",
                  without_line(err->msg));
     }
     set_problem(t, rule_of(map->problem), at, message);

@@ -26,10 +26,11 @@ static bool is_name(const char *name) {
 static int add_file(json_t *files, const char *path, const char *text, struct err *err) {
     size_t len = strlen(FOLDER);
     if (strncmp(path, FOLDER, len) != 0 || !is_name(path + len)) {
-        return err_set(err, -EINVAL,
-                       "%.100s is no file that a draft may bring: references/NAME.md or "
-                       "references/NAME.txt, texts alone",
-                       path);
+        return err_set(
+            err, -EINVAL,
+            "%.100s is not a file that a draft may bring: references/NAME.md or "
+            "references/NAME.txt, texts alone",
+            path);
     }
     if (json_object_size(files) >= DRAFT_MAX_FILES && !json_object_get(files, path)) {
         return err_set(err, -EINVAL, "more than %d files beside SKILL.md",

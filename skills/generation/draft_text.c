@@ -162,7 +162,7 @@ static int check_frontmatter(const struct skill_text *t, struct err *err) {
     if (!t->frontmatter) {
         return err_set(
             err, -EINVAL,
-            "the draft is no SKILL.md: line %d: %s It must begin with \"---\", "
+            "the draft is not a SKILL.md: line %d: %s It must begin with \"---\", "
             "name and description, \"---\"",
             t->problem.line, t->problem.message);
     }
@@ -229,7 +229,7 @@ int draft_text_read(struct skill_draft *ret, const char *answer, size_t len,
     const char *called = rc < 0 ? NULL : (name ? name : t.name);
     if (rc == 0 && !install_name_is_valid(called)) {
         rc = err_set(err, -EINVAL,
-                     "%.80s is no name for a skill: lower-case letters, digits "
+                     "%.80s is not a name for a skill: lower-case letters, digits "
                      "and single hyphens, at most 64",
                      called);
     }

@@ -154,7 +154,7 @@ static int check_name(struct generate_request *r, struct call *call) {
     if (name && !install_name_is_valid(name)) {
         call_fail_param(
             call, r->name ? "/name" : "/output",
-            "%.80s is no name for a skill: lower-case letters, digits and single "
+            "%.80s is not a name for a skill: lower-case letters, digits and single "
             "hyphens, at most 64",
             name);
         return -1;

@@ -80,7 +80,7 @@ static json_t *report(const struct testing *t) {
     if (missing(t)) {
         json_object_set_new(result, "reason",
                             json_clean_z(t->reason ? t->reason
-                                                   : "the material holds no more matter "
+                                                   : "the material is not enough "
                                                      "for tests"));
     }
     return result;
@@ -351,7 +351,7 @@ static void next_source(struct generating *g) {
         if (g->request.teacher != TEACHER_BUILTIN && !t->reason) {
             t->reason =
                 t->seen
-                    ? xasprintf("%zu of %zu tests that the teacher wrote were no good",
+                    ? xasprintf("%zu of %zu tests that the teacher wrote were rejected",
                                 t->marked + t->repeated + t->broken, t->seen)
                     : xstrdup("the teacher wrote none");
         }

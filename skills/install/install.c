@@ -29,7 +29,7 @@ struct task {
 struct present {
     bool there, readable;
     int fd;           /* of the folder, or -1 */
-    const char *what; /* when it is no folder that could be ours */
+    const char *what; /* when it is not a folder that could be ours */
     struct install_tree tree;
     char digest[72];
 };
@@ -77,7 +77,7 @@ static struct present look(int folder, const char *name) {
         return p;
     }
     if (!S_ISDIR(st.st_mode)) {
-        p.what = S_ISLNK(st.st_mode) ? "is a link" : "is no folder";
+        p.what = S_ISLNK(st.st_mode) ? "is a link" : "is not a folder";
         return p;
     }
     p.fd = openat(folder, name, OPEN_FOLDER);

@@ -33,7 +33,8 @@ static int open_lock(int folder, struct err *err) {
     }
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
         close(fd);
-        return err_set(err, -EINVAL, "unsafe_path: %s is no regular file", INSTALL_LOCK);
+        return err_set(err, -EINVAL, "unsafe_path: %s is not a regular file",
+                       INSTALL_LOCK);
     }
     return fd;
 }

@@ -201,7 +201,7 @@ static int read_file(struct reading *r, int fd, const char *path) {
         return install_failed(r->err, -errno, path);
     }
     if (!S_ISREG(st.st_mode)) {
-        set_odd(r, path, "no regular file");
+        set_odd(r, path, "not a regular file");
         return 0;
     }
     struct skill_file *file = tree_add(r->tree, path);
@@ -236,7 +236,7 @@ static int read_entry(struct reading *r, int dir, const char *name, const char *
     }
     bool folder = S_ISDIR(st.st_mode);
     if (!folder && !S_ISREG(st.st_mode)) {
-        set_odd(r, path, S_ISLNK(st.st_mode) ? "a link" : "no regular file");
+        set_odd(r, path, S_ISLNK(st.st_mode) ? "a link" : "not a regular file");
         return 0;
     }
     if (depth >= MAX_DEPTH) {

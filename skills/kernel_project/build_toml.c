@@ -363,7 +363,7 @@ static void check_document(struct build_toml_report *r) {
     if (build_toml_is_foreign(r->doc)) {
         build_toml_add(
             r, "build_toml_foreign", FINDING_ERROR, 0, 0,
-            "this is no build.toml of kernel-builder, it seems: none of "
+            "this does not seem to be a build.toml of kernel-builder: none of "
             "[general], [torch], [torch-noarch], [tvm-ffi] and [kernel.<name>] "
             "is here; nothing else was checked");
         return;

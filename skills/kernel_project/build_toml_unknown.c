@@ -243,7 +243,7 @@ void build_toml_unknown_key(struct build_toml_report *r, const char *section,
         near ? NULL : section_of(name, r->edition, build_toml_section_key(section));
     json_t *finding = build_toml_add_key(
         r, "build_toml_unknown_key", FINDING_ERROR, node,
-        "\"%.60s\" is no key of %s%s%s%s, and unknown keys are errors", name, shown,
+        "\"%.60s\" is not a key of %s%s%s%s, and unknown keys are errors", name, shown,
         near        ? "; did you mean "
         : elsewhere ? "; it belongs in ["
                     : "",

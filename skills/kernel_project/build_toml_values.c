@@ -249,7 +249,7 @@ static void check_backend(struct build_toml_report *r, const struct toml_node *n
         return;
     }
     json_t *finding = build_toml_add_value(
-        r, "build_toml_backend", FINDING_ERROR, node, "\"%.60s\" is no backend%s: %s",
+        r, "build_toml_backend", FINDING_ERROR, node, "\"%.60s\" is not a backend%s: %s",
         word, of_kernel ? " of a kernel" : "",
         of_kernel ? "cpu, cuda, metal, rocm or xpu"
                   : "cann, cpu, cuda, metal, neuron, rocm, tpu (edition 5) or xpu");
@@ -261,11 +261,12 @@ static void check_depend(struct build_toml_report *r, const struct toml_node *it
     if (is_one_of(word, build_toml_depends)) {
         return;
     }
-    json_t *finding = build_toml_add_value(
-        r, "build_toml_depends", FINDING_ERROR, item,
-        "\"%.60s\" is no dependency of kernel-builder: torch, cutlass_2_10, cutlass_3_5, "
-        "3_6, 3_8, 3_9, 4_0, 4_4, 4_5, sycl_tla, metal-cpp",
-        word);
+    json_t *finding =
+        build_toml_add_value(r, "build_toml_depends", FINDING_ERROR, item,
+                             "\"%.60s\" is not a dependency of kernel-builder: torch, "
+                             "cutlass_2_10, cutlass_3_5, "
+                             "3_6, 3_8, 3_9, 4_0, 4_4, 4_5, sycl_tla, metal-cpp",
+                             word);
     suggest(r, finding, item, build_toml_nearest(word, build_toml_depends));
 }
 
@@ -284,9 +285,10 @@ static void check_python_depend(struct build_toml_report *r,
     bool belongs = is_one_of(word, build_toml_cuda_python_depends);
     json_t *finding = build_toml_add_value(
         r, "build_toml_python_depends", FINDING_WARNING, item,
-        belongs ? "\"%.60s\" belongs in python-depends of [general.cuda]"
-                : "\"%.60s\" is no Python dependency that kernel-builder knows: einops, "
-                  "helion, tvm-ffi (and nvidia-cutlass-dsl for CUDA)",
+        belongs
+            ? "\"%.60s\" belongs in python-depends of [general.cuda]"
+            : "\"%.60s\" is not a Python dependency that kernel-builder knows: einops, "
+              "helion, tvm-ffi (and nvidia-cutlass-dsl for CUDA)",
         word);
     suggest(r, finding, item, build_toml_nearest(word, build_toml_python_depends));
 }
@@ -333,7 +335,7 @@ static void check_capability(struct build_toml_report *r, const struct toml_node
     enum finding_severity severity = shaped ? FINDING_WARNING : FINDING_ERROR;
     json_t *finding = build_toml_add_value(
         r, "build_toml_capability", severity, item,
-        "\"%.40s\" is no compute capability that kernel-builder supports: %s", word,
+        "\"%.40s\" is not a compute capability that kernel-builder supports: %s", word,
         known);
     suggest(r, finding, item, better);
 }
@@ -445,7 +447,7 @@ static void check_stable_abi(struct build_toml_report *r,
             build_toml_check_value(r, backend, node);
         } else {
             build_toml_add_key(r, "build_toml_unknown_key", FINDING_ERROR, node,
-                               "\"%.60s\" is no backend with a stable ABI: cpu, cuda, "
+                               "\"%.60s\" is not a backend with a stable ABI: cpu, cuda, "
                                "metal, rocm, xpu",
                                name);
         }

@@ -437,7 +437,7 @@ static bool read_build(struct kernel_project *p) {
                            FINDING_ERROR, NULL, "%s",
                            !file        ? "there is no build.toml"
                            : err.msg[0] ? "build.toml can't be read"
-                                        : "build.toml is no regular file");
+                                        : "build.toml is not a regular file");
         return false;
     }
     struct toml_error error;

@@ -25,7 +25,7 @@ static bool read_code_point(struct toml_reader *r, size_t digits, struct buf *ou
         cp = cp << 4 | (uint32_t)digit;
     }
     if (cp > 0x10ffff || (cp >= 0xd800 && cp <= 0xdfff)) {
-        return toml_fail(r, start, "U+%04X is no Unicode scalar value", cp);
+        return toml_fail(r, start, "U+%04X is not a Unicode scalar value", cp);
     }
     char bytes[4];
     buf_add(out, bytes, text_encode(cp, bytes));
@@ -66,10 +66,11 @@ static bool read_escape(struct toml_reader *r, struct buf *out, bool many_lines)
         return skip_folded(r);
     }
     if (c > ' ' && c < 0x7f) {
-        return toml_fail(r, r->at - 1,
-                         "\\%c is no escape of TOML; write \\\\ for a backslash, or use "
-                         "'single quotes'",
-                         c);
+        return toml_fail(
+            r, r->at - 1,
+            "\\%c is not an escape of TOML; write \\\\ for a backslash, or use "
+            "'single quotes'",
+            c);
     }
     return toml_fail(r, r->at - 1, "a backslash needs an escape after it");
 }
@@ -323,7 +324,7 @@ static json_t *word_value(const char *word, enum toml_kind *ret_kind, const char
     size_t digits = strspn(word, "0123456789");
     if ((digits == 4 && word[4] == '-') || (digits == 2 && word[2] == ':')) {
         *ret_kind = TOML_DATE;
-        *why = "is no date or time that exists";
+        *why = "is not a date or time that exists";
         return is_moment(word) ? json_string(word) : NULL;
     }
     json_t *special = special_float(word);
@@ -374,7 +375,8 @@ bool toml_read_word(struct toml_reader *r, enum toml_kind *ret_kind, json_t **re
         return toml_fail(r, r->at, "%.60s %s", word, why);
     }
     if (!*ret) {
-        return toml_fail(r, r->at, "%.60s is no value of TOML; text needs quotes", word);
+        return toml_fail(r, r->at, "%.60s is not a value of TOML; text needs quotes",
+                         word);
     }
     r->at = end;
     return true;

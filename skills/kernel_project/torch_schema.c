@@ -129,11 +129,11 @@ static bool base_type(struct parser *p) {
     for (size_t i = 0; i < ARRAY_LEN(likely); i++) {
         if (strlen(likely[i].wrong) == whole && memcmp(likely[i].wrong, s, whole) == 0) {
             p->error->instead = likely[i].right;
-            return fail(p, start, p->at, "%.*s is no type of a schema; write %s",
+            return fail(p, start, p->at, "%.*s is not a type of a schema; write %s",
                         (int)whole, s, likely[i].right);
         }
     }
-    return fail(p, start, p->at, "%.*s is no type of a schema", (int)whole, s);
+    return fail(p, start, p->at, "%.*s is not a type of a schema", (int)whole, s);
 }
 
 static bool type(struct parser *p);
@@ -250,8 +250,8 @@ static bool default_value(struct parser *p) {
     } else if (word_like || number || listed) {
         return true;
     }
-    return fail(p, start, p->at, "%.*s is no default value%s%s", (int)(n < 40 ? n : 40),
-                s, p->error->instead ? "; write " : "",
+    return fail(p, start, p->at, "%.*s is not a default value%s%s",
+                (int)(n < 40 ? n : 40), s, p->error->instead ? "; write " : "",
                 p->error->instead ? p->error->instead : "");
 }
 

@@ -61,7 +61,7 @@ static int unknown_name(const char *name, const json_t *aliases, struct err *err
         buf_addf(&known, "%s%s", known.len ? ", " : "; aliases: ", key);
     }
     return err_set(err, -EINVAL,
-                   "\"%.64s\" is no model: write anthropic.MODEL, openai.MODEL, "
+                   "\"%.64s\" is not a model: write anthropic.MODEL, openai.MODEL, "
                    "generic.MODEL, an alias of the configuration's `models`, or an "
                    "object {api, base_url, model}%s",
                    name, known.data);

@@ -87,8 +87,8 @@ DEFINE_CLEANUP(struct run_writer *, run_writer_close);
  * "n_tests"}, "arms": {"baseline": 0.4, "skill": 0.85, …}, "skill_digest",
  * "tests_digest", "ended", "run": batch}. folder: the skill's own, which the caller knows
  * to be the user's (not bundled, not installed by somebody else). -EACCES and -EROFS
- * where it may not be written, -EBADMSG when the file there is no JSON object (it is left
- * alone). */
+ * where it may not be written, -EBADMSG when the file there is not a JSON object (it is
+ * left alone). */
 #define RUN_MAX_EVALUATIONS 50
 int run_record_in_skill(const char *folder, const json_t *evaluation, const char *batch,
                         struct err *err);

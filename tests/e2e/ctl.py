@@ -123,10 +123,10 @@ def what_cannot_be_asked_is_status_2(room):
                            (["skill", "find", "--limt", "1", "x"], r"--limt: no such option; did you mean --limit\?"),
                            (["kernel", "check", "good.cu", "--launch", '{"block": [128}'], r"--launch: this is not JSON.*column"),
                            (["skil", "find", "x"], r"hint: did you mean upskillctl skill find\?"),
-                           (["skill", "find", "-q", "x"], r"-q: no such option; a word that begins so stands behind --"),
+                           (["skill", "find", "-q", "x"], r"-q: no such option; put -- before a word that begins with -"),
                            (["generate", "x", "--no-eval"], r"--no-eval.*nothing is measured unless --students"),
                            (["eval", "x", "-m"], r"-m: a value is needed"),
-                           (["generate", "x", "-m", "nobody"], r"\"nobody\" is no model"),
+                           (["generate", "x", "-m", "nobody"], r"\"nobody\" is not a model"),
                            (["stauts"], r"did you mean upskillctl status\?"),
                            (["validate", "good.cu"], r"did you mean upskillctl kernel validate\?"),
                            (["skill", "find"], r"hint: upskillctl skill find TASK…"),
@@ -134,7 +134,7 @@ def what_cannot_be_asked_is_status_2(room):
                            (["run", "show", "latest"], r"no evaluation is on record.*upskillctl skill evaluate makes"),
                            (["--log"], r"--log"),
                            (["call"], r"call METHOD"),
-                           (["call", "kernel/check", "{\"source\":"], r"no JSON")):
+                           (["call", "kernel/check", "{\"source\":"], r"not JSON")):
         code, out, err = room.run(*words)
         same((words, code, out), (words, 2, ""))
         holds(err, message)

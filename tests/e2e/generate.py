@@ -108,7 +108,7 @@ def refusals(d):
     check("OPENAI_API_KEY" in str(error(traces=["axpy-kernel.jsonl"], teacher="openai.gpt")), "a model without its key is refused clearly")
     check(error(traces=["axpy-kernel.jsonl"], teacher="model").get("data", {}).get("reason") == "no_teacher", "no model is configured as teacher")
     check(error(traces=["/etc/passwd"]).get("data", {}).get("reason") == "outside_roots", "a trace elsewhere is refused")
-    check("no name for a skill" in str(error(traces=["axpy-kernel.jsonl"], name="Not A Name")), "a bad name is refused")
+    check("not a name for a skill" in str(error(traces=["axpy-kernel.jsonl"], name="Not A Name")), "a bad name is refused")
     check("there is no missing.jsonl" in str(error(traces=["missing.jsonl"])), "a missing trace is named")
     check("belong together" in str(error(draft="x")), "a draft without its job")
     check("unknown_job" in str(error(job="0" * 32, draft=GOOD)), "an unknown job")
@@ -165,7 +165,7 @@ def host(d):
           "with what happened, as data")
     check(not any(s in json.dumps(order) for s in EXPECTED["secrets"]), "and without secrets")
     again = d.generate(job=job, draft="I am sorry, I cannot.")["result"]
-    check(again["state"] == "input_required" and "no SKILL.md" in again["work_order"]["instructions"], "an apology is asked again")
+    check(again["state"] == "input_required" and "not a SKILL.md" in again["work_order"]["instructions"], "an apology is asked again")
     bad = d.generate(job=job, draft=GOOD.replace("---\n\n#", "hooks: x\n---\n\n#"))["result"]
     check(bad.get("state") == "input_required" and "hooks" in bad["work_order"]["instructions"], "forbidden frontmatter is refused with the reason")
     check(not os.path.exists(d.work + "/skills/zip-tests"), "nothing is half-saved")

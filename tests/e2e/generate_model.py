@@ -205,8 +205,8 @@ def reads_drafts(t, d):
 
 
 def refuses_bad_drafts(t, d):
-    for name, why in (("apology", "no SKILL.md"), ("nothing", "no SKILL.md"), ("long", "lines"), ("tick", "pre_model_execution"),
-                      ("hooks", "hooks"), ("outside", "no file that a draft may bring"), ("script", "no file that a draft may bring"),
+    for name, why in (("apology", "not a SKILL.md"), ("nothing", "not a SKILL.md"), ("long", "lines"), ("tick", "pre_model_execution"),
+                      ("hooks", "hooks"), ("outside", "not a file that a draft may bring"), ("script", "not a file that a draft may bring"),
                       ("cut", "cut off"), ("foreign", "get.evil.example.io")):
         t.model.reset()
         r = generate(d, task="Test zips.", teacher=t.teacher(name), name="bad")
@@ -276,7 +276,7 @@ def sifts_tests(t, d):
     assert "without any answer" in refused and "repeating the question" in refused and "Broken?" in refused, refused
     t.model.reset()
     r = generate(d, task="Test zips.", teacher=t.teacher("sametests"), name="same")
-    assert r["tests"]["count"] == 8 and "no good" in r["tests"]["reason"], r["tests"]
+    assert r["tests"]["count"] == 8 and "were rejected" in r["tests"]["reason"], r["tests"]
     assert t.model.stats()["requests"] <= 1 + 6, t.model.stats()["requests"]
     r = generate(d, task="Test zips.", teacher=t.teacher("notests"), name="none")
     assert r["outcome"] == "saved" and r["tests"]["count"] == 0 and r["tests"]["reason"], r["tests"]

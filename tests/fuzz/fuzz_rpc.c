@@ -54,7 +54,7 @@ static void on_request(struct rpc_call *call, void *data) {
     const char *method = rpc_call_method(call);
     json_t *id = json_string(rpc_call_id(call));
     if (!id) {
-        abort(); /* an id that is no UTF-8 would be echoed */
+        abort(); /* an id that is not UTF-8 would be echoed */
     }
     json_decref(id);
     if (*method == 'h' && host->held_count < ARRAY_LEN(host->held)) {

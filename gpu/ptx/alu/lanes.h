@@ -27,7 +27,7 @@
 #define LANES_APART __attribute__((noipa))
 #endif
 
-/* What a loop calls must become part of it, or it is no vector loop. */
+/* What a loop calls must become part of it, or it is not a vector loop. */
 #define LANE_INLINE static inline __attribute__((always_inline))
 
 #define LANES_COUNT 32

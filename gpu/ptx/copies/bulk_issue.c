@@ -129,7 +129,7 @@ static bool size_fits(struct warp *w, const struct step *s, unsigned lane,
                       uint64_t size) {
     if (size % 16) {
         tell(w, s, lane, FINDING_MISALIGNED,
-             "The size of a bulk copy is no multiple of 16 bytes", size);
+             "The size of a bulk copy is not a multiple of 16 bytes", size);
     }
     return size % 16 == 0;
 }

@@ -114,7 +114,7 @@ static struct block *object_place(struct warp *w, const struct step *s, unsigned
     if (address & NOT_SHARED) {
         finding_add(&(struct finding_place){.warp = w, .step = s, .lane = lane},
                     FINDING_OUT_OF_BOUNDS,
-                    "mbarrier: 0x%" PRIx64 " is no address of "
+                    "mbarrier: 0x%" PRIx64 " is not an address of "
                     "shared memory",
                     address & ~NOT_SHARED);
         run_fault(w->worker->run);

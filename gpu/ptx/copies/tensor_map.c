@@ -168,7 +168,7 @@ static const char *field_set(struct tensor_blob *map, enum field f, unsigned ord
     switch (f) {
     case FIELD_ADDRESS:
         map->address = v;
-        return v % 16 ? "global_address is no multiple of 16" : NULL;
+        return v % 16 ? "global_address is not a multiple of 16" : NULL;
     case FIELD_RANK:
         map->rank = (uint8_t)(v + 1);
         return v > 4 ? "rank is one less than the number of dimensions, 0 to 4" : NULL;

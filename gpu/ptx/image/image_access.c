@@ -21,7 +21,7 @@ const struct image *image_any(const struct image_lane *at) {
         struct finding_place place = image_place(at, im, 0);
         finding_add(&place, FINDING_OUT_OF_BOUNDS,
                     im ? "The memory behind the texture or surface 0x%llx has been freed"
-                       : "0x%llx is no texture or surface object",
+                       : "0x%llx is not a texture or surface object",
                     (unsigned long long)handle);
         run_fault(run);
         return NULL;

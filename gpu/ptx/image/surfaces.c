@@ -75,7 +75,7 @@ static uint64_t place_of(const struct image_lane *at, const struct image *im,
         struct finding_place where = image_place(at, im, 0);
         finding_add(
             &where, FINDING_MISALIGNED,
-            "x of a surface access of %u bytes is %lld: it counts bytes, and is no "
+            "x of a surface access of %u bytes is %lld: it counts bytes, and is not a "
             "multiple of %u",
             bytes, (long long)place[0], bytes);
         run_fault(at->warp->worker->run);

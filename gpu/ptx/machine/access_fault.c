@@ -82,7 +82,7 @@ void access_fault_global(const struct access_fault *f) {
     const struct allocation *near = before;
     uint64_t behind = before && past >= before->bytes ? past - before->bytes : 0;
     if ((!before && gap > FAR) || (behind > FAR && gap > FAR)) {
-        snprintf(text, sizeof text, "0x%llx is no address of device memory%s",
+        snprintf(text, sizeof text, "0x%llx is not an address of device memory%s",
                  (unsigned long long)f->address,
                  f->address < 4096 ? " (null pointer)" : "");
         access_fault(f, FINDING_OUT_OF_BOUNDS, NULL, 0, text);

@@ -98,7 +98,7 @@ static void call_wild(struct warp *w, const struct step *s, uint64_t address,
         .warp = w, .step = s, .lane = (unsigned)__builtin_ctz(lanes)};
     finding_add(
         &at, FINDING_LAUNCH_ERROR,
-        "Call of 0x%llx, which is no function of this signature; the threads stop",
+        "Call of 0x%llx, which is not a function of this signature; the threads stop",
         (unsigned long long)address);
     run_fault(w->worker->run);
     warp_exit_lanes(w, lanes);

@@ -133,7 +133,7 @@ static bool is_outside(const struct step *s, uint64_t address) {
 static void tell_outside(struct warp *w, const struct step *s, unsigned lane,
                          uint64_t address) {
     finding_add(&(struct finding_place){.warp = w, .step = s, .lane = lane},
-                FINDING_OUT_OF_BOUNDS, "0x%llx is no address of shared memory",
+                FINDING_OUT_OF_BOUNDS, "0x%llx is not an address of shared memory",
                 (unsigned long long)address);
     run_fault(w->worker->run);
 }

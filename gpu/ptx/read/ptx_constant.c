@@ -17,7 +17,7 @@ static bool parse_expression(struct ptx_reader *r, int precedence, unsigned dept
 static bool read_number(struct ptx_reader *r, struct ptx_token t, struct value *ret) {
     struct ptx_number n;
     if (!ptx_number_read(ptx_spelling(r, t), t.len, &n)) {
-        return ptx_fail(r, -EINVAL, "'%.*s' is no number", ptx_shown(t),
+        return ptx_fail(r, -EINVAL, "'%.*s' is not a number", ptx_shown(t),
                         ptx_spelling(r, t));
     }
     ret->c.bits = n.bits;

@@ -109,7 +109,7 @@ static bool find_target(struct ptx_reader *r, struct ptx_relocation *ret) {
     if (!symbol ||
         (symbol->kind != PTX_SYMBOL_VARIABLE && symbol->kind != PTX_SYMBOL_FUNCTION)) {
         return ptx_fail_at(r, name.line, -EINVAL,
-                           "'%.*s' is no variable or function declared before",
+                           "'%.*s' is not a variable or function declared before",
                            ptx_shown(name), ptx_spelling(r, name));
     }
     ret->index = symbol->index;

@@ -182,7 +182,7 @@ bool ptx_check_vector(const struct ptx_check *c, int number, enum ptx_type t,
                       unsigned count, bool destination) {
     struct ptx_operand *o = &c->operands[number];
     if (o->kind != PTX_OPERAND_VECTOR || o->count != count) {
-        return ptx_refuse(c, number, "is no vector of that many elements");
+        return ptx_refuse(c, number, "is not a vector of that many elements");
     }
     struct ptx_operand *elements = ptx_elements_of(c, o);
     for (uint32_t k = 0; k < count; k++) {
@@ -195,7 +195,7 @@ bool ptx_check_vector(const struct ptx_check *c, int number, enum ptx_type t,
     return true;
 }
 
-/* A register that is no predicate, or a constant. */
+/* A register that is not a predicate, or a constant. */
 static bool check_any(const struct ptx_check *c, int number,
                       const struct ptx_operand *o) {
     if (o->kind == PTX_OPERAND_IMMEDIATE ||
@@ -519,5 +519,5 @@ bool ptx_check_instruction(struct ptx_reader *r, struct ptx_instruction *i) {
         (!form || *form->operands == 'V' || strchr(form->operands, 'W'))) {
         return ptx_check_matrix(&c);
     }
-    return form || (!known && is_free(i)) || ptx_refuse(&c, -1, "is no known form");
+    return form || (!known && is_free(i)) || ptx_refuse(&c, -1, "is not a known form");
 }

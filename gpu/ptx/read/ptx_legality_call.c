@@ -76,7 +76,7 @@ static bool check_indirect(const struct ptx_check *c) {
         return check_targets(c, kind->index);
     }
     if (kind->kind != PTX_OPERAND_PROTOTYPE) {
-        return ptx_refuse(c, 3, "is no prototype and no list of targets");
+        return ptx_refuse(c, 3, "is neither a prototype nor a list of targets");
     }
     const struct ptx_prototype *p = &c->r->m->prototypes[kind->index];
     return check_list(c, &c->operands[1], NULL, p->result_bytes, p->result_count, true) &&

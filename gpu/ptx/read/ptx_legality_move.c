@@ -47,7 +47,7 @@ static bool check_elements(const struct ptx_check *c, int number, enum ptx_type 
     unsigned bytes = o->count ? ptx_type_bytes(t) / o->count : 0;
     if (t < PTX_B8 || t > PTX_B128 || o->count < 2 ||
         bytes * o->count != ptx_type_bytes(t) || bytes > 8 || (bytes & (bytes - 1))) {
-        return ptx_refuse(c, number, "is no vector that makes up the type");
+        return ptx_refuse(c, number, "is not a vector that makes up the type");
     }
     return ptx_check_vector(c, number, by_bytes[bytes], o->count, number == 0);
 }

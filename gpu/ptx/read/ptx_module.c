@@ -24,7 +24,7 @@ static bool parse_version(struct ptx_reader *r) {
         minor = minor < 1000 ? minor * 10 + (unsigned)(*at - '0') : minor;
     }
     if (at != end) {
-        return ptx_fail_at(r, t.line, -EINVAL, "this is no version of PTX");
+        return ptx_fail_at(r, t.line, -EINVAL, "this is not a version of PTX");
     }
     r->m->version_major = major;
     r->m->version_minor = minor;
@@ -39,7 +39,7 @@ static bool parse_target(struct ptx_reader *r) {
         return false;
     }
     if (t.len >= sizeof r->m->target) {
-        return ptx_fail_at(r, t.line, -EINVAL, "this is no target");
+        return ptx_fail_at(r, t.line, -EINVAL, "this is not a target");
     }
     memcpy(r->m->target, ptx_spelling(r, t), t.len);
     r->m->target[t.len] = '\0';

@@ -169,7 +169,7 @@ static bool parse_name(struct ptx_reader *r, struct ptx_operand *ret) {
     default:
         break;
     }
-    return ptx_fail_at(r, name.line, -EINVAL, "'%.*s' is no operand here",
+    return ptx_fail_at(r, name.line, -EINVAL, "'%.*s' is not an operand here",
                        ptx_shown(name), ptx_spelling(r, name));
 }
 

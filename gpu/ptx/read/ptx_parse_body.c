@@ -116,7 +116,7 @@ static bool parse_table(struct ptx_reader *r, struct ptx_token name) {
         struct ptx_symbol *function =
             table->calls ? ptx_resolve(r, target, &number) : NULL;
         if (table->calls && (!function || function->kind != PTX_SYMBOL_FUNCTION)) {
-            return ptx_fail(r, -EINVAL, "'%.*s' is no function declared before",
+            return ptx_fail(r, -EINVAL, "'%.*s' is not a function declared before",
                             ptx_shown(target), ptx_spelling(r, target));
         }
         PTX_GROW(table->targets, table->count);

@@ -239,7 +239,7 @@ bool ptx_parse_alias(struct ptx_reader *r) {
         }
         struct ptx_symbol *symbol = ptx_resolve(r, name, &number);
         if (!symbol || symbol->kind != PTX_SYMBOL_FUNCTION) {
-            return ptx_fail_at(r, name.line, -EINVAL, "'%.*s' is no function",
+            return ptx_fail_at(r, name.line, -EINVAL, "'%.*s' is not a function",
                                ptx_shown(name), ptx_spelling(r, name));
         }
         index[i] = symbol->index;

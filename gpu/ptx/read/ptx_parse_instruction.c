@@ -17,7 +17,7 @@ static bool parse_guard(struct ptx_reader *r, struct ptx_instruction *i) {
     const struct ptx_symbol *symbol = ptx_resolve(r, name, &number);
     if (!symbol || symbol->kind > PTX_SYMBOL_RANGE ||
         ptx_current(r)->registers[symbol->index + number].type != PTX_PRED) {
-        return ptx_fail_at(r, name.line, -EINVAL, "the guard '%.*s' is no predicate",
+        return ptx_fail_at(r, name.line, -EINVAL, "the guard '%.*s' is not a predicate",
                            ptx_shown(name), ptx_spelling(r, name));
     }
     i->guard = (int32_t)(symbol->index + number);

@@ -24,7 +24,7 @@ static bool parse_align(struct ptx_reader *r, uint32_t *ret) {
         return false;
     }
     if (align == 0 || (align & (align - 1))) {
-        return ptx_fail(r, -EINVAL, "an alignment of %llu is no power of two",
+        return ptx_fail(r, -EINVAL, "an alignment of %llu is not a power of two",
                         (unsigned long long)align);
     }
     *ret = (uint32_t)align;

@@ -83,7 +83,7 @@ bool ptx_fail_expected(struct ptx_reader *r, const char *what) {
 void ptx_next(struct ptx_reader *r) {
     r->token = ptx_lexer_next(&r->lexer);
     if (r->token.kind == PTX_TOKEN_BAD) {
-        ptx_fail(r, -EINVAL, "this is no PTX: %s",
+        ptx_fail(r, -EINVAL, "this is not PTX: %s",
                  r->token.len > 1 ? "a string does not end" : "a stray byte or comment");
     }
 }

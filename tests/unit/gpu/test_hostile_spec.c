@@ -118,8 +118,8 @@ static const struct hostile buffers[] = {
     {ARG("null"), "args[0]: an object"},
     {ARG("'z'"),
      "args[0]: no buffer and no argument of a launch before it is called 'z'"},
-    {ARG("{'contents_of':'y'}"), "args[0].contents_of: the name of a buffer"},
-    {ARG("{'contents_of':5}"), "args[0].contents_of: the name of a buffer"},
+    {ARG("{'contents_of':'y'}"), "args[0].contents_of: expected the name of a buffer"},
+    {ARG("{'contents_of':5}"), "args[0].contents_of: expected the name of a buffer"},
     {ARG(Y("") ",{'contents_of':'y','offset':4}"), "args[1].offset: unknown"},
     {ARG("[]"), "args[0]: an object"},
     {ARG("{}"), "args[0].name"},
@@ -305,7 +305,7 @@ static const struct hostile scalars[] = {
 
 static const struct hostile textures[] = {
     {ARG("{'texture':5}"), "args[0].texture: an object"},
-    {ARG("{'surface':{'of':'x'}}"), "args[0].surface.of: the name of a buffer"},
+    {ARG("{'surface':{'of':'x'}}"), "args[0].surface.of: expected the name of a buffer"},
     {ARG("{'texture':{'of':'x'},'value':1}"), "args[0].value: unknown"},
     {TEX("float64", "[4]", ""), "args[1].texture.of: x holds float64"},
     {TEX("float32", "[4]", ",'channels':3"), "args[1].texture.channels: 1, 2 or 4"},

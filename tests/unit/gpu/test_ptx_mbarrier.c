@@ -137,7 +137,7 @@ Test(ptx_async, wrong_uses_of_an_mbarrier_are_told) {
         {HEAD "@%q mbarrier.init.shared::cta.b64 [bar+8192], 1;\n" TAIL("%t"),
          "out_of_bounds", "past the end", MACHINE_FAULT},
         {HEAD "ld.param.u64 %rd2, [out]; @%q mbarrier.init.b64 [%rd2], 1;\n" TAIL("%t"),
-         "out_of_bounds", "is no address of shared memory", MACHINE_FAULT},
+         "out_of_bounds", "is not an address of shared memory", MACHINE_FAULT},
         {HEAD INIT("33") "mbarrier.arrive.shared::cta.b64 _, [bar];\n" WAIT("W")
              TAIL("%t"),
          "deadlock", "phase 0 waits for 1 of 33 arrivals", MACHINE_DEADLOCK},

@@ -169,7 +169,7 @@ Test(ptx_tensor_map, wrong_fields_are_told) {
         const char *change, *words;
     } cases[] = {
         {"add.s64 %rd10, %rd10, 8;\n" SET64("global_address", "", "%rd10"),
-         "global_address is no multiple of 16"},
+         "global_address is not a multiple of 16"},
         {"mov.u32 %r20, 5;\n" SET32("rank", "", "%r20"), "one less than the number"},
         {"mov.u32 %r20, 257;\n" SET32("box_dim", "1, ", "%r20"), "1 to 256: 257"},
         {"mov.u64 %rd13, 100;\n" SET64("global_stride", "0, ", "%rd13"),

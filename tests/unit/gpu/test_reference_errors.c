@@ -124,7 +124,7 @@ Test(reference_errors, shapes) {
     const struct shape heads[] = {
         {"query", {1, 5, 2, 4}, 4}, {"key", {1, 2, 3, 4}, 4}, {"value", {1, 2, 3, 4}, 4}};
     refuse_all("scaled_dot_product_attention", "{\"enable_gqa\": true}", heads, 3,
-               "5 heads of 'query' are no multiple of the 2 of 'key'");
+               "5 heads of 'query' are not a multiple of the 2 of 'key'");
     refuse_all("scaled_dot_product_attention", "{}", heads, 3,
                "'key' has shape [1, 2, 3, 4], [1, 5, 3, 4] is expected");
     const struct shape scalar[] = {{"input", {0}, 0}, {"other", {3, 4}, 2}};

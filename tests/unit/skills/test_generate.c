@@ -360,13 +360,13 @@ Test(generate, what_is_no_skill_is_refused_with_the_reason) {
     static const struct {
         const char *answer, *why;
     } cases[] = {
-        {"", "no SKILL.md"},
-        {"I cannot help with that.", "no SKILL.md"},
+        {"", "not a SKILL.md"},
+        {"I cannot help with that.", "not a SKILL.md"},
         {"---\nname: a-b\n---\nText\n", "lacks description"},
         {"---\ndescription: x\n---\nText\n", "lacks name"},
-        {"---\nname: A B\ndescription: x\n---\nText\n", "no name for a skill"},
+        {"---\nname: A B\ndescription: x\n---\nText\n", "not a name for a skill"},
         {"---\nname: a-b\ndescription: x\n---\n\n", "no instructions"},
-        {"---\nname: ../up\ndescription: x\n---\nText\n", "no name for a skill"},
+        {"---\nname: ../up\ndescription: x\n---\nText\n", "not a name for a skill"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct skill_draft d = {0};

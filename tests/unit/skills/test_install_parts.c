@@ -349,7 +349,7 @@ Test(install_parts, the_first_thing_that_no_skill_may_hold_is_said) {
     autofree char *too_deep =
         xasprintf("%.*s is too deep", (int)strlen(over) - 5, over + 5);
     const char *cases[][2] = {{"link", "other.md is a link"},
-                              {"fifo", "pipe is no regular file"},
+                              {"fifo", "pipe is not a regular file"},
                               {"fits", NULL},
                               {"over", too_deep}};
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -231,7 +231,7 @@ Test(teacher_tests, say_what_is_wrong) {
         {"{\"input\":\"Q?\",\"checks\":[{\"kind\":\"regex\",\"value\":\"((\"}]}",
          "expected.regex"},
         {"{\"input\":\"Q?\",\"checks\":[{\"kind\":\"build_toml\",\"value\":\"x\"}]}",
-         "no JSON object"},
+         "not a JSON object"},
         {"{\"input\":\"Q?\",\"checks\":[{\"kind\":\"magic\",\"value\":\"{}\"}]}",
          "magic"},
     };
