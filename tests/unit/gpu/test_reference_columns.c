@@ -7,11 +7,12 @@
 
 TestSuite(reference_columns);
 
-/* Sums of which compensation and order matter; at `seed` 3 with values that are none. */
-static void fill(float *v, size_t count, size_t seed) {
+/* wide: of many magnitudes, so that even compensated sums depend on the order; at `seed`
+ * 3 with values that are no numbers. */
+static void fill(float *v, size_t count, size_t seed, bool wide) {
     for (size_t i = 0; i < count; i++) {
         size_t mixed = (7919 * i + 31 * i * i + 104729 * seed) % 2047;
-        v[i] = ((float)mixed / 1024 - 1) * (mixed % 5 == 0 ? 1e6f : 1.0f);
+        v[i] = ldexpf((float)mixed / 1024 - 1, wide ? (int)(mixed % 7) * 15 - 45 : 0);
     }
     if (seed == 3 && count > 40) {
         v[17] = NAN;
@@ -103,7 +104,7 @@ Test(reference_columns, attention_sums_as_a_plain_loop_does) {
         for (size_t i = 0; i < 3; i++) {
             size_t count = (size_t)(shapes[i][0] * shapes[i][1] * shapes[i][2]);
             data[i] = xcalloc(count, sizeof **data);
-            fill(data[i], count, a->seed + (i == 2 ? 0 : i));
+            fill(data[i], count, a->seed + (i == 2 ? 0 : i), i == 2);
         }
         struct operator_call c;
         autofree char *attributes =
@@ -128,10 +129,24 @@ Test(reference_columns, products_sum_as_a_plain_loop_does) {
     static const int64_t shapes[][3] = {{13, 37}, {37, 21}};
     float a[13 * 37], b[37 * 21], *data[] = {a, b};
     double wanted[13 * 21];
-    fill(a, ARRAY_LEN(a), 0);
-    fill(b, ARRAY_LEN(b), 3);
+    fill(a, ARRAY_LEN(a), 0, true);
+    fill(b, ARRAY_LEN(b), 3, true);
     for (int64_t i = 0; i < 13 * 21; i++) {
         wanted[i] = product(NULL, a + i / 21 * 37, b + i % 21, 37, 21);
+    }
+    struct operator_call c;
+    compute(&c, "mm", "{}", data, shapes, 2, 2);
+    expect_bits(&c, wanted);
+    operator_call_finish(&c);
+}
+
+/* In this order the 1 is lost, compensated or not; from the end on it would be kept. */
+Test(reference_columns, the_terms_keep_their_order) {
+    static const int64_t shapes[][3] = {{1, 5}, {5, 9}};
+    float a[] = {0x1p120f, 1, 0x1p60f, -0x1p120f, -0x1p60f}, b[5 * 9], *data[] = {a, b};
+    static const double wanted[9] = {0};
+    for (size_t i = 0; i < ARRAY_LEN(b); i++) {
+        b[i] = 1;
     }
     struct operator_call c;
     compute(&c, "mm", "{}", data, shapes, 2, 2);
