@@ -7,8 +7,8 @@
 
 TestSuite(reference_columns);
 
-/* wide: of many magnitudes, so that even compensated sums depend on the order; at `seed`
- * 3 with values that are no numbers. */
+/* wide: of many magnitudes, so that compensation matters; at `seed` 3 with values that
+ * are no numbers. */
 static void fill(float *v, size_t count, size_t seed, bool wide) {
     for (size_t i = 0; i < count; i++) {
         size_t mixed = (7919 * i + 31 * i * i + 104729 * seed) % 2047;
