@@ -166,6 +166,26 @@ static void warn_same(struct run *run, const struct report_weakness *weak) {
     }
 }
 
+static bool has_outputs(const struct check_spec *spec) {
+    for (size_t i = 0; i < spec->buffer_count; i++) {
+        if (spec->buffers[i].output) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A kernel that may write nothing, as one that prints, has nothing to compare. */
+static void warn_nothing_compared(struct run *run, const struct report_weakness *weak) {
+    if (!weak->compared && has_outputs(&run->spec)) {
+        run_report_note(&run->report, "nothing_compared", "warning", NULL,
+                        "no output was compared: each says \"judge\": false or "
+                        "\"scratch\": true, so a kernel that computes something else "
+                        "would pass. Name an output without them, and say in "
+                        "\"expect\" what it should hold");
+    }
+}
+
 /* What was wrong before the time was up is wrong all the same. */
 static void judge_unfinished(struct run *run) {
     const char *verdict = json_get_string(run->result, "verdict", "");
@@ -191,6 +211,7 @@ static void judge(struct run *run) {
         end_unjudged(run);
     } else {
         json_object_set_new(run->result, "verdict", json_string("pass"));
+        warn_nothing_compared(run, &weak);
         warn_same(run, &weak);
     }
 }

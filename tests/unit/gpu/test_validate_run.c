@@ -253,6 +253,14 @@ static const char *error_of(const json_t *r, const char *member) {
     return json_get_string(json_object_get(r, "error"), member, "");
 }
 
+/* Of the only finding. */
+static const char *only_code(const json_t *result) {
+    const json_t *findings = json_object_get(result, "findings");
+    return json_array_size(findings) == 1
+               ? json_get_string(json_array_get(findings, 0), "code", "")
+               : "";
+}
+
 #define TWICE ",'expect':{'expression':{'y':'x[i] * 2'}}"
 
 Test(validate_run, a_right_kernel_passes) {
@@ -335,6 +343,14 @@ Test(validate_run, what_is_not_expected_need_not_be_written) {
     cr_assert(strstr(json_get_string(finding, "message", ""), "\"scratch\": true"));
     autojson *scratch = run("short", ONLY_X("'init':{'fill':0},'scratch':true"), "ptx");
     cr_assert_eq(json_array_size(json_object_get(scratch, "findings")), 0);
+    autojson *all = run("short",
+                        ",'args':[{'name':'y','type':'float32','shape':['n'],"
+                        "'scratch':true},{'name':'x','type':'float32',"
+                        "'shape':['n'],'init':{'normal':[0,1]}},"
+                        "{'name':'n','type':'int32','value':'n'}]",
+                        "ptx");
+    cr_assert_str_eq(verdict(all), "pass");
+    cr_assert_str_eq(only_code(all), "nothing_compared");
 }
 
 #define Y_ARGS(more)                                                                     \
@@ -362,6 +378,7 @@ Test(validate_run, what_nobody_judges_is_no_pass) {
         autojson *allowed = run(kernels[i], Y_ARGS(",'judge':false"), "ptx");
         cr_expect_str_eq(verdict(allowed), "pass");
         cr_expect_null(first_output(allowed));
+        cr_expect_str_eq(only_code(allowed), "nothing_compared");
     }
     /* What is found all the same is a failure. */
     autojson *found = run("noted", ",'expect':null", "ptx");
