@@ -207,6 +207,15 @@ int root_open_folder(const struct root *r, const char *rel, struct err *err) {
     return fd < 0 ? failed_beneath(r, rel, err) : fd;
 }
 
+int file_open_standard(void) {
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) {
+            return -errno;
+        }
+    }
+    return 0;
+}
+
 int file_write_all(int fd, const void *data, size_t len) {
     const char *bytes = data;
     while (len) {

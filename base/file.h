@@ -55,6 +55,10 @@ int root_open_folder(const struct root *r, const char *rel, struct err *err);
 /* All of the bytes, however write(2) cuts them. 0 or -errno. */
 int file_write_all(int fd, const void *bytes, size_t len);
 
+/* First thing in main(): /dev/null on those of the descriptors 0 to 2 that were closed,
+ * which the next open would take. 0 or -errno. */
+int file_open_standard(void);
+
 /* mkdir -p for a path of our own choosing (state folders). */
 int dir_make(const char *path, mode_t mode, struct err *err);
 /* A new folder of our own (0700) in $TMPDIR, else in /tmp: "/tmp/upskilld-NAME-…". Its

@@ -55,15 +55,13 @@ struct write_request {
 };
 
 int stdio_claim(int *ret_in, int *ret_out) {
-    int null = -1;
-    for (int fd = 0; fd < 3; fd++) { /* a closed one would be reused by the loop */
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) {
-            return -errno;
-        }
+    int opened = file_open_standard();
+    if (opened < 0) {
+        return opened;
     }
     int in = fcntl(0, F_DUPFD_CLOEXEC, 3);
     int out = fcntl(1, F_DUPFD_CLOEXEC, 3);
-    null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (in < 0 || out < 0 || null < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0) {
         int rc = -errno;
         fd_close_p(&in);

@@ -15,6 +15,8 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -432,8 +434,31 @@ static void finish(struct ctl *c) {
     free(c->command);
 }
 
+/* A script takes an answer that is cut short for the whole one, unless it is told. Who
+ * reads a pipe and leaves has what it wanted. */
+static int lost_output(const struct ctl *c, int status) {
+    struct pollfd reader = {.fd = STDOUT_FILENO};
+    bool earlier = ferror(stdout);
+    if (!fflush(stdout) && !earlier) {
+        return status;
+    }
+    int why = errno;
+    if (poll(&reader, 1, 0) > 0 && reader.revents & POLLERR) {
+        return status;
+    }
+    terminal_error(&c->terminal, "standard output: not everything could be written%s%s",
+                   earlier ? "" : ": ", earlier ? "" : strerror(why));
+    terminal_hint(&c->terminal, "what was written is not the whole answer: write it to "
+                                "a place that has room");
+    return 2;
+}
+
 int main(int argc, char **argv) {
     struct ctl c = {0};
+    signal(SIGXFSZ, SIG_IGN); /* a limit on files is an error of what is written */
+    if (file_open_standard() < 0) {
+        return 2; /* not even /dev/null: there is nobody to tell */
+    }
     terminal_init(&c.terminal);
     int status = split_words(&c, argc, argv);
     if (status < 0) {
@@ -446,5 +471,5 @@ int main(int argc, char **argv) {
                          : run_daemon(&c);
     }
     finish(&c);
-    return status;
+    return lost_output(&c, status);
 }

@@ -1,5 +1,6 @@
 /* upskilld-worker: compiles for the daemon, here or at the far end of ssh, srun or
  * kubectl. */
+#include "base/file.h"
 #include "gpu/worker/sanitize_child.h"
 #include "gpu/worker/validate_child.h"
 #include "gpu/worker/worker.h"
@@ -14,12 +15,11 @@
 /* The protocol moves to descriptors of its own, so that nothing that prints can break it:
  * standard input becomes /dev/null and standard output becomes standard error. */
 static int stdio_move(int *ret_in, int *ret_out) {
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = 0; fd < 3; fd++) {
-        if (fcntl(fd, F_GETFD) < 0 && dup2(null, fd) < 0) {
-            return -errno;
-        }
+    int opened = file_open_standard();
+    if (opened < 0) {
+        return opened;
     }
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     *ret_in = fcntl(0, F_DUPFD_CLOEXEC, 10);
     *ret_out = fcntl(1, F_DUPFD_CLOEXEC, 10);
     if (null < 0 || *ret_in < 0 || *ret_out < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0) {

@@ -231,6 +231,30 @@ def a_reader_that_leaves_is_no_crash(room):
     assert done.returncode in (0, 2, -13), done.returncode
 
 
+def lost_output_is_status_2(room):
+    """Nobody may take an answer that was cut short for the whole one."""
+    for words in (["skill", "list", "--json"], ["--help"], ["--version"], ["completion", "bash"]):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([room.ctl, *words], stdout=full, stderr=subprocess.PIPE, cwd=room.dir,
+                                  env=room.env, timeout=90)
+        same((words, done.returncode), (words, 2))
+        holds(done.stderr.decode(), r"^error: standard output: .*could be written.*No space left")
+    with open(os.path.join(room.dir, "short"), "wb") as short:  # 1 KiB of a longer page
+        done = subprocess.run(["bash", "-c", 'ulimit -f 1; exec "$0" completion bash', room.ctl], stdout=short,
+                              stderr=subprocess.PIPE, cwd=room.dir, env=room.env, timeout=90)
+    same(done.returncode, 2)
+    holds(done.stderr.decode(), r"^error: standard output: .*could be written")
+
+
+def closed_descriptors_are_no_crash(room):
+    for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+        done = subprocess.run(["bash", "-c", '"$0" skill list --json ' + closed, room.ctl], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, cwd=room.dir, env=room.env, timeout=90)
+        same((closed, done.returncode, done.stderr), (closed, 0, b""))
+        if not re.search(r"(?<!2)>", closed):
+            assert json.loads(done.stdout)["skills"], done.stdout
+
+
 # --- around it ------------------------------------------------------------------------------
 
 def help_of_every_command(room):
@@ -505,7 +529,8 @@ NEED_COMPILER = {a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_sou
 TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line_and_caret_agree,
          strict_makes_warnings_fail, what_cannot_be_asked_is_status_2, no_command_shows_the_usage, json_is_the_raw_result,
          json_keeps_the_exit_status, a_check_says_what_it_looked_at, a_dash_reads_standard_input, options_reach_the_daemon,
-         a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash, help_of_every_command,
+         a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash, lost_output_is_status_2,
+         closed_descriptors_are_no_crash, help_of_every_command,
          help_says_what_schemas_know, a_group_lists_its_commands,
          help_needs_no_compiler, the_completion_is_bash, call_asks_anything, the_shell_takes_a_pipe,
          a_daemon_that_is_none_is_said, a_broken_configuration_is_told,
