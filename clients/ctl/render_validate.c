@@ -65,7 +65,8 @@ static void output_row(struct table *table, const json_t *item, const json_t *ou
         return;
     }
     table_cell(table, json_get_string(output, "name", "?"));
-    table_cellf(table, "%" JSON_INTEGER_FORMAT, number(output, "elements"));
+    json_int_t elements = number(output, "elements");
+    table_cellf(table, "%" JSON_INTEGER_FORMAT, elements);
     if (verdict_is(output, "unjudged")) {
         for (int i = 0; i < 3; i++) {
             table_cell(table, "–");
@@ -77,7 +78,12 @@ static void output_row(struct table *table, const json_t *item, const json_t *ou
     table_cellf(table, "%" JSON_INTEGER_FORMAT, number(output, "mismatches"));
     table_cellf(table, "%.3g", real(json_object_get(output, "max_abs_error")));
     table_cellf(table, "%.3g", real(json_object_get(output, "max_rel_error")));
-    table_cell(table, number(output, "mismatches") ? "wrong" : "ok");
+    json_int_t judged = json_get_integer(output, "judged", elements);
+    autofree char *of = judged < elements ? xasprintf(", judged %" JSON_INTEGER_FORMAT
+                                                      " of %" JSON_INTEGER_FORMAT,
+                                                      judged, elements)
+                                          : xstrdup("");
+    table_cellf(table, "%s%s", number(output, "mismatches") ? "wrong" : "ok", of);
     table_style(table, number(output, "mismatches") ? STYLE_RED : STYLE_GREEN);
 }
 

@@ -19,9 +19,12 @@ struct comparing {
     const struct compare_input *in;
     double atol;     /* with the scale applied */
     double constant; /* mean of the finite expected values */
+    double shift;    /* mean magnitude of those that are not 0 */
+    bool shifted;    /* somewhere that much more is another value of the type */
     bool stopped, any_nonzero, varies, finite;
     uint64_t judged, mismatches, nonfinite, exact;
-    uint64_t zero_bad, constant_bad; /* elements that a trivial output would get wrong */
+    /* Elements that a trivial output would get wrong; the shift's: some. */
+    uint64_t zero_bad, constant_bad, shift_bad;
     double max_abs, max_rel;
     uint64_t first, low[TENSOR_MAX_RANK], high[TENSOR_MAX_RANK];
     uint64_t samples[COMPARE_SAMPLES];
@@ -93,6 +96,18 @@ static bool trivial_passes(const struct comparing *c, double value, double expec
                                                   : is_close(c, value, expected);
 }
 
+/* A default tolerance is never so wide. A type's largest values may have none above. */
+static void try_trivial(struct comparing *c, double expected) {
+    const struct tolerance *t = &c->in->tolerance;
+    double more = expected + c->shift;
+    c->zero_bad += !trivial_passes(c, 0, expected);
+    c->constant_bad += !trivial_passes(c, c->constant, expected);
+    if (!t->scale && !c->shift_bad && isfinite(expected)) {
+        c->shift_bad += !trivial_passes(c, more, expected);
+        c->shifted |= rounded(c->in, more) != rounded(c->in, expected);
+    }
+}
+
 /* Is there an element i, and time for it? */
 static bool goes_on(struct comparing *c, uint64_t i) {
     const struct compare_input *in = c->in;
@@ -104,8 +119,8 @@ static bool goes_on(struct comparing *c, uint64_t i) {
 
 static void survey(struct comparing *c) {
     const struct compare_input *in = c->in;
-    double largest = 0, sum = 0, first = 0;
-    uint64_t finite = 0;
+    double largest = 0, sum = 0, magnitudes = 0, first = 0;
+    uint64_t finite = 0, nonzero = 0;
     for (uint64_t i = 0; goes_on(c, i); i++) {
         if (!is_judged(in, i)) {
             continue;
@@ -117,11 +132,14 @@ static void survey(struct comparing *c) {
         if (isfinite(e)) {
             largest = fmax(largest, fabs(e));
             sum += e;
+            magnitudes += fabs(e);
+            nonzero += e != 0;
             finite++;
         }
     }
     c->finite = finite;
     c->constant = finite ? sum / (double)finite : 0;
+    c->shift = nonzero ? magnitudes / (double)nonzero : 1;
     c->atol = in->tolerance.scale ? fmax(in->tolerance.atol * largest, in->noise)
                                   : in->tolerance.atol;
 }
@@ -186,8 +204,7 @@ static void compare_elements(struct comparing *c) {
         if (!element_passes(c, i, a, e)) {
             note_mismatch(c, i);
         }
-        c->zero_bad += !trivial_passes(c, 0, e);
-        c->constant_bad += !trivial_passes(c, c->constant, e);
+        try_trivial(c, e);
     }
 }
 
@@ -227,8 +244,7 @@ static void compare_multisets(struct comparing *c) {
             (!tensor_type_float(in->type) || !is_close(c, actual[i], expected[i]))) {
             note_mismatch(c, i);
         }
-        c->zero_bad += !trivial_passes(c, 0, expected[i]);
-        c->constant_bad += !trivial_passes(c, c->constant, expected[i]);
+        try_trivial(c, expected[i]);
     }
 }
 
@@ -359,8 +375,11 @@ void compare_output(struct compare_result *ret, const struct compare_input *in) 
         .pass = !mismatches,
         .judged = c->judged,
         .mismatches = mismatches,
-        .zero_passes = c->any_nonzero && !c->zero_bad,
-        .constant_passes = c->varies && !c->constant_bad,
+        .zero_passes = !c->zero_bad,
+        .constant_passes = !c->constant_bad,
+        .shift_passes = c->shifted && !c->shift_bad,
+        .shift = c->shift,
+        .nonzero = c->any_nonzero,
         .finite = c->finite,
         .varies = c->varies,
         .mean = c->constant,

@@ -34,11 +34,13 @@ struct compare_result {
     uint64_t judged; /* elements that were compared */
     uint64_t mismatches;
     bool zero_passes, constant_passes; /* would all zeros, or the mean of the expected
-                                          values everywhere, have passed? Never for an
-                                          output that is expected to be so */
-    bool finite;                       /* some expected value is a finite number */
-    bool varies;                       /* not every expected value is the same */
-    double mean;                       /* of the finite expected values */
-    json_t *json; /* kernel/validate's `outputs` entry; owned by the caller */
+                                          values everywhere, have passed? */
+    bool shift_passes; /* with a given tolerance: would `shift` more everywhere? */
+    double shift;      /* the mean magnitude of those that are not 0; 1: all are 0 */
+    bool nonzero;      /* some expected value is not 0 */
+    bool finite;       /* some expected value is a finite number */
+    bool varies;       /* not every expected value is the same */
+    double mean;       /* of the finite expected values */
+    json_t *json;      /* kernel/validate's `outputs` entry; owned by the caller */
 };
 void compare_output(struct compare_result *ret, const struct compare_input *in);

@@ -222,16 +222,20 @@ void run_report_observe(struct run_report *r, const struct trial *t, unsigned tr
 /* --- outputs --- */
 
 static void note_strength(struct run_report *r, const struct compare_result *result,
-                          size_t buffer, uint64_t count) {
+                          size_t buffer, uint64_t held) {
     struct output_strength *s = &r->outputs[buffer];
+    uint64_t count = result->judged;
+    s->held += held;
     if (count) {
+        s->shift = s->compared ? s->shift : result->shift;
+        s->shift_fails |= !result->shift_passes;
         s->differs |= result->varies || (s->compared && s->value != result->mean);
         s->elements += count;
         s->value = result->mean;
         s->compared = true;
     }
-    s->zero_passes |= result->zero_passes;
-    s->constant_passes |= result->constant_passes;
+    s->nonzero |= result->nonzero;
+    s->varies |= result->varies;
     s->zero_fails |= !result->zero_passes;
     s->constant_fails |= !result->constant_passes;
     s->finite |= result->finite;
@@ -242,8 +246,8 @@ void run_report_weakness(const struct run_report *r, struct report_weakness *ret
     *ret = (struct report_weakness){0};
     for (size_t i = 0; i < SPEC_MAX_BUFFERS; i++) {
         const struct output_strength *s = &r->outputs[i];
-        bool zeros = s->zero_passes && !s->zero_fails;
-        bool constant = s->constant_passes && !s->constant_fails;
+        bool zeros = s->nonzero && !s->zero_fails;
+        bool constant = s->varies && !s->constant_fails;
         bool nonfinite = s->compared && !s->finite;
         ret->compared |= s->compared;
         differs |= s->compared && (s->differs || s->elements < PROVING_MANY);
@@ -279,7 +283,7 @@ static int compare_buffer(struct run_report *r, const struct trial *t, size_t i,
     if (unwritten) {
         add_unwritten(r, t, i, unwritten, first, true);
     }
-    note_strength(r, &result, i, result.judged);
+    note_strength(r, &result, i, t->check->buffers[i].count);
     note_change(r, t, i, expected, result.judged);
     json_array_append_new(outputs, result.json);
     *ret_pass = *ret_pass && result.pass;

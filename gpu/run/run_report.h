@@ -4,13 +4,17 @@
 
 /* What the values expected of one output, of all cases and trials, can tell apart. */
 struct output_strength {
-    bool compared;                   /* with at least one element */
-    bool zero_fails, constant_fails; /* a trivial output would fail somewhere */
-    bool zero_passes, constant_passes;
-    bool finite;       /* somewhere a finite number is expected */
-    uint64_t elements; /* of all cases and trials */
-    bool differs;      /* not all of them are expected to be the same */
-    double value;      /* what the first are */
+    bool compared; /* with at least one element */
+    /* A trivial output would fail in some case. Zeros, or one value, may be right in one
+     * of them and too easy in the others. */
+    bool zero_fails, constant_fails, shift_fails;
+    bool nonzero, varies; /* in some case */
+    double shift;         /* of the first case */
+    bool finite;          /* somewhere a finite number is expected */
+    uint64_t elements,
+        held;     /* that were compared, that there are: of all cases, trials */
+    bool differs; /* not all of them are expected to be the same */
+    double value; /* what the first are */
 };
 
 struct run_report {

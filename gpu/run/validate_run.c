@@ -186,6 +186,39 @@ static void warn_nothing_compared(struct run *run, const struct report_weakness 
     }
 }
 
+static void warn_wide(struct run *run, const char *name,
+                      const struct output_strength *s) {
+    char message[320];
+    snprintf(message, sizeof message,
+             "an output '%.64s' with %.3g added to every element would pass this check: "
+             "its tolerance is too wide for the values. Make \"rtol\" and \"atol\" "
+             "smaller, or leave them out",
+             name, s->shift);
+    run_report_note(&run->report, "wide_tolerance", "warning", name, message);
+}
+
+static void warn_few(struct run *run, const char *name, const struct output_strength *s) {
+    char message[320];
+    snprintf(message, sizeof message,
+             "\"judge\" leaves %" PRIu64 " of %" PRIu64 " elements of the output "
+             "'%.64s' to compare, of all cases and trials together: the others may hold "
+             "anything",
+             s->elements, s->held, name);
+    run_report_note(&run->report, "few_judged", "warning", name, message);
+}
+
+static void warn_outputs(struct run *run) {
+    for (size_t i = 0; i < run->spec.buffer_count; i++) {
+        const struct output_strength *s = &run->report.outputs[i];
+        if (s->compared && !s->shift_fails) {
+            warn_wide(run, run->spec.buffers[i].name, s);
+        }
+        if (s->compared && 2 * s->elements < s->held) {
+            warn_few(run, run->spec.buffers[i].name, s);
+        }
+    }
+}
+
 /* What was wrong before the time was up is wrong all the same. */
 static void judge_unfinished(struct run *run) {
     const char *verdict = json_get_string(run->result, "verdict", "");
@@ -213,6 +246,7 @@ static void judge(struct run *run) {
         json_object_set_new(run->result, "verdict", json_string("pass"));
         warn_nothing_compared(run, &weak);
         warn_same(run, &weak);
+        warn_outputs(run);
     }
 }
 

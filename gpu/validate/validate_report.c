@@ -61,12 +61,16 @@ static void tell_absolute(const json_t *output, struct buf *out) {
 static void tell_output(const json_t *output, struct buf *out) {
     json_int_t wrong = json_get_integer(output, "mismatches", 0);
     json_int_t elements = json_get_integer(output, "elements", 0);
+    json_int_t judged = json_get_integer(output, "judged", elements);
     const json_t *sample;
     size_t i;
     buf_addf(out, "  %s: ", json_get_string(output, "name", "?"));
+    if (judged < elements) {
+        buf_addf(out, "judged %lld of %lld, ", (long long)judged, (long long)elements);
+    }
     if (wrong) {
         buf_addf(out, "%lld of %lld elements are wrong\n", (long long)wrong,
-                 (long long)json_get_integer(output, "judged", elements));
+                 (long long)judged);
     } else if (!strcmp(json_get_string(output, "verdict", ""), "unjudged")) {
         buf_addf(out, "not judged, nothing is expected of its %lld elements\n",
                  (long long)elements);

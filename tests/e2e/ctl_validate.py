@@ -102,6 +102,13 @@ def what_nobody_judges_is_status_1(room):
     assert "again:" not in out
 
 
+def elements_that_are_not_judged_are_counted(room):
+    room.kernel("masked", GOOD, args=[dict(a, judge="i == 0") if a.get("output") else a for a in SPEC["args"]])
+    code, out, _ = room.validate("masked.cu")
+    same(code, 0)
+    holds(out, r"^n=1024 +0 +y +1024 .* ok, judged 1 of 1024$", r"^pass with 1 warning, ")
+
+
 def warnings_are_told_and_strict_fails_on_them(room):
     room.kernel("warned", GOOD.replace("{", "{ int unused;", 1))
     code, out, _ = room.validate("warned.cu")
@@ -235,7 +242,7 @@ TESTS = [a_right_kernel_is_status_0, wrong_elements_have_bars_and_a_seed_that_re
          what_other_kernels_of_the_file_lack_is_not_told,
          a_kernel_that_does_not_end_is_a_timeout, what_cannot_be_asked_is_status_2,
          what_a_gpu_measures_has_lines_and_bars,
-         what_nobody_judges_is_status_1, warnings_are_told_and_strict_fails_on_them,
+         what_nobody_judges_is_status_1, elements_that_are_not_judged_are_counted, warnings_are_told_and_strict_fails_on_them,
          arguments_in_another_order_are_told, a_large_relative_error_that_passes_is_explained]
 
 

@@ -8,6 +8,18 @@
 
 TestSuite(validate_report, .timeout = 60);
 
+Test(validate_report, says_how_many_elements_were_judged) {
+    autojson *result =
+        json_pack("{s:s, s:[{s:s, s:[{s:s, s:s, s:i, s:i}, {s:s, s:s, s:i}]}], s:[]}",
+                  "verdict", "pass", "cases", "verdict", "pass", "outputs", "name", "y",
+                  "verdict", "pass", "elements", 1000, "judged", 1, "name", "z",
+                  "verdict", "pass", "elements", 7, "findings");
+    autobuf text = BUF_INIT(1u << 20);
+    validate_result_describe(result, &text);
+    cr_expect(strstr(text.data, "  y: judged 1 of 1000, largest error"), "%s", text.data);
+    cr_expect(strstr(text.data, "  z: largest error"), "%s", text.data);
+}
+
 /* A race has two sides, and a helper's line is not where the mistake is. */
 Test(validate_report, tells_the_other_side_and_the_calls) {
     json_t *result = json_loads(

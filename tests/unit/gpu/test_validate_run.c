@@ -425,6 +425,50 @@ Test(validate_run, a_mask_says_which_elements_are_judged) {
     cr_expect(strstr(message, "y.judge: ") && strstr(message, "nobody"), "%s", message);
 }
 
+/* One case that expects zeros, or one value, must not excuse the others. The good kernel
+ * doubles x, so these tolerances pass it. */
+Test(validate_run, a_tolerance_is_judged_by_all_cases_together) {
+#define X_VALUES(values)                                                                 \
+    ",'trials':1,'sizes':{'n':5},'args':[{'name':'y','type':'float32','shape':['n'],"    \
+    "'output':true},{'name':'x','type':'float32','shape':['n'],'init':{'values':"        \
+    "[" values "]}},{'name':'n','type':'int32','value':'n'}]" TWICE
+#define FIVE_ZEROS ",'expect':{'expression':{'y':'n == 5 ? 0 : x[i] * 2'}}"
+    static const struct {
+        const char *spec, *verdict, *code;
+    } rows[] = {
+        {FIVE_ZEROS ",'tolerance':{'atol':100}", "error", ""},
+        {",'sizes':[{'n':33},{'n':1}],'tolerance':{'rtol':1}" TWICE, "error", ""},
+        {",'sizes':[{'n':33},{'n':1}],'tolerance':{'rtol':0.9}" TWICE, "pass", ""},
+        /* Zeros and the mean are wrong at the one large value. */
+        {X_VALUES("1000,1,2,3,4") ",'tolerance':{'atol':500}", "pass", "wide_tolerance"},
+        {X_VALUES("1000,1,2,3,4") ",'tolerance':{'atol':400}", "pass", ""},
+        {X_VALUES("0,0,0,0,0") ",'tolerance':{'atol':1e30}", "pass", "wide_tolerance"},
+        {X_VALUES("0,0,0,0,0"), "pass", ""},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        autojson *r = run("good", rows[i].spec, "ptx");
+        cr_expect_str_eq(verdict(r), rows[i].verdict, "%zu: %s", i, verdict(r));
+        cr_expect_str_eq(only_code(r), rows[i].code, "%zu: %s", i, only_code(r));
+        cr_expect_str_eq(error_of(r, "code"),
+                         strcmp(rows[i].verdict, "error") ? "" : "trivial_check");
+    }
+}
+
+Test(validate_run, a_mask_that_hides_most_is_told) {
+    static const struct {
+        const char *mask, *code;
+    } rows[] = {{"i == 3", "few_judged"}, {"i % 2 == 0", ""}, {"i < 30", ""}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        autofree char *args = xasprintf(Y_ARGS(",'judge':'%s'") TWICE, rows[i].mask);
+        autojson *r = run("good", args, "ptx");
+        cr_expect_str_eq(only_code(r), rows[i].code, "%s", rows[i].mask);
+        cr_expect_str_eq(verdict(r), "pass");
+    }
+    autojson *r = run("good", Y_ARGS(",'judge':'i == 3'") TWICE, "ptx");
+    const json_t *finding = json_array_get(json_object_get(r, "findings"), 0);
+    cr_expect(strstr(json_get_string(finding, "message", ""), "6 of 114 elements"));
+}
+
 Test(validate_run, findings_fail_a_right_result) {
     autojson *r = run("noted", TWICE, "ptx");
     cr_assert_str_eq(verdict(r), "fail");
