@@ -31,8 +31,13 @@ static char *executable_in(const char *dir, size_t len, const char *rest) {
     return NULL;
 }
 
-/* Beside this program (or where a build tree has it), $UPSKILLD_WORKER, else PATH. */
+/* $UPSKILLD_WORKER, else beside this program (or where a build tree has it), else PATH.
+ * What a person named is taken as it is: one that does not start is an error. */
 static char *local_worker_path(void) {
+    const char *named = getenv("UPSKILLD_WORKER");
+    if (named && *named) {
+        return xstrdup(named);
+    }
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     char *slash = n > 0 ? memrchr(self, '/', (size_t)n) : NULL;
@@ -41,10 +46,6 @@ static char *local_worker_path(void) {
         size_t dir = (size_t)(slash - self);
         path = executable_in(self, dir, "/" WORKER_PROGRAM);
         path = path ? path : executable_in(self, dir, "/../gpu/" WORKER_PROGRAM);
-    }
-    const char *named = getenv("UPSKILLD_WORKER");
-    if (!path && named && *named) {
-        path = xstrdup(named);
     }
     return path ? path : xstrdup(WORKER_PROGRAM);
 }

@@ -388,7 +388,8 @@ int worker_link_start(uv_loop_t *loop, const struct worker_link_options *how,
         .argv = how->argv,
         .env = env,
         .want_stdin = true,
-        .grace_ms = how->carrier ? WORKER_LINK_GRACE_MS : 0,
+        .grace_ms =
+            how->carrier ? WORKER_LINK_GRACE_MS : WORKER_LINK_LOCAL_GRACE_MS,
         .death_signal = how->carrier ? SIGTERM : SIGKILL,
         .out = child_said,
         .error = child_complained,
@@ -436,12 +437,8 @@ void worker_link_stop(struct worker_link *link) {
     }
     link->stopped = true;
     uv_timer_stop(&link->timer);
-    if (link->carrier) {
-        child_close_stdin(link->child);
-        child_cancel(link->child); /* SIGTERM, and SIGKILL after the grace */
-    } else {
-        child_kill(link->child);
-    }
+    child_close_stdin(link->child);
+    child_cancel(link->child); /* SIGTERM, and SIGKILL after the grace */
 }
 
 void worker_link_leave(struct worker_link *link, unsigned ms) {

@@ -6,11 +6,10 @@
  * says on stderr goes to the debug log, line by line. Single-threaded: everything runs on
  * the loop's thread.
  *
- * A *carrier* (ssh, srun, kubectl) starts the worker elsewhere and must be let to clean
- * up: srun whose process group gets SIGKILL leaves its job, and the GPU, allocated. Its
- * input is ended first, then it gets SIGTERM, and SIGKILL only after
- * WORKER_LINK_GRACE_MS. A local worker is killed at once; all that it started dies with
- * it. */
+ * Each may clean up: its input is ended first, then it gets SIGTERM, and SIGKILL only
+ * after a grace. A *carrier* (ssh, srun, kubectl) starts the worker elsewhere: srun whose
+ * process group gets SIGKILL leaves its job, and the GPU, allocated. A local worker kills
+ * all that it started and removes its folder, which takes no time to speak of. */
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -22,6 +21,7 @@ struct worker_link;
 
 #define WORKER_LINK_MAX_BANNER (64u << 10) /* bytes before the greeting */
 #define WORKER_LINK_GRACE_MS 10000u        /* from SIGTERM to SIGKILL, for a carrier */
+#define WORKER_LINK_LOCAL_GRACE_MS 300u    /* the same for a local worker */
 
 struct worker_link_options {
     const char *const *argv; /* copied */
