@@ -293,6 +293,7 @@ static void on_ended(struct stdio_link *link, void *data) {
     struct session *s = data;
     log_debug("end of input");
     s->input_ended = true;
+    rpc_feed_end(s->peer); /* the last message may lack its newline */
     settle(s);
 }
 

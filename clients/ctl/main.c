@@ -212,9 +212,7 @@ static int ask(struct ctl *c, const char *method, json_t *params, json_t **resul
         terminal_error(&c->terminal, "%s", err.msg);
         if (err.code == -ECONNABORTED) {
             terminal_hint(&c->terminal,
-                          "the same command starts another, and goes on from "
-                          "what models have answered; --log info shows its "
-                          "log");
+                          "the same command starts another; --log info shows its log");
         }
     }
     json_decref(answer);

@@ -111,7 +111,7 @@ json_t *spec_file_join(const json_t *params, const char *const *roots, char **re
     autofree char *spec_path = is_spec ? xstrdup(path) : beside(path, NULL, SUFFIX);
     autobuf text = BUF_INIT(SPEC_FILE_MAX);
     int r = spec_file_read(roots, spec_path, &text, err);
-    if (r == -ENOENT) {
+    if (r == -ENOENT && !is_spec) { /* not named: it would lie beside the kernel */
         err_set(err, -ENOENT,
                 "nothing says how to launch the kernel: give args and launch, or write "
                 "them to %s",

@@ -48,6 +48,7 @@ struct frame_decoder {
     bool whole;       /* RESYNC: the segment at hand is unread from its first byte on */
     bool paused;      /* message() returned false */
     bool delivering;  /* inside frame_feed or frame_resume */
+    bool over;        /* no more bytes come */
     bool freed;       /* frame_decoder_free came from a callback */
     struct buf later; /* fed from inside a callback, whose body must not move */
 };
@@ -169,10 +170,10 @@ static bool step_line(struct frame_decoder *d) {
         return true;
     }
     d->scanned = len;
-    if (newline) {
-        deliver(d, FRAME_LINES, body, len + 1);
+    if (newline || d->over) {
+        deliver(d, FRAME_LINES, body, newline ? len + 1 : len);
     }
-    return newline;
+    return newline || d->over;
 }
 
 static bool step_skip_line(struct frame_decoder *d) {
@@ -492,6 +493,13 @@ void frame_feed(struct frame_decoder *d, const char *bytes, size_t len) {
         if (!d->paused && !run(d)) {
             return;
         }
+    }
+}
+
+void frame_end(struct frame_decoder *d) {
+    d->over = true;
+    if (available(d) && !d->delivering && !d->paused) {
+        run(d);
     }
 }
 

@@ -50,6 +50,8 @@ void frame_decoder_free(struct frame_decoder *d); /* NULL is a no-op */
 /* From inside an event it only stores the bytes, which then come after the event; the
  * decoder may be freed there, too. */
 void frame_feed(struct frame_decoder *d, const char *bytes, size_t len);
+/* No more bytes come: a JSON text without its newline is a message, too. */
+void frame_end(struct frame_decoder *d);
 /* From inside an event: deliver nothing more after it, as when `message` returns false.
  */
 void frame_pause(struct frame_decoder *d);

@@ -379,6 +379,15 @@ void rpc_feed(struct rpc_peer *peer, const char *bytes, size_t len) {
     rpc_peer_leave(peer);
 }
 
+void rpc_feed_end(struct rpc_peer *peer) {
+    if (peer->dead) {
+        return;
+    }
+    rpc_peer_enter(peer);
+    frame_end(peer->decoder);
+    rpc_peer_leave(peer);
+}
+
 bool rpc_peer_busy(const struct rpc_peer *peer) {
     return peer->parse || peer->held || peer->full;
 }

@@ -351,6 +351,29 @@ def a_daemon_that_is_none_is_said(room):
         holds(err, r"^error: ")
 
 
+def a_named_worker_is_the_one(room):
+    """UPSKILLD_WORKER goes before the worker beside the daemon, and its failure is told."""
+    for program in (room.dir + "/no-such-worker", "/bin/false"):
+        code, out, err = room.run("kernel", "check", "good.cu", env={"UPSKILLD_WORKER": program})
+        same((program, code, out), (program, 2, ""))
+        holds(err, "^error: .*" + program)
+
+
+def a_check_file_that_is_missing_is_named(room):
+    code, out, err = room.run("kernel", "validate", "nosuch.check.json")
+    same((code, out), (2, ""))
+    holds(err, r"^error: .*nosuch\.check\.json.*No such file")
+
+
+def a_last_line_needs_no_newline(room):
+    """A message that the end of input ends is answered, alone and behind another."""
+    ping = b'{"jsonrpc":"2.0","id":%d,"method":"ping"}'
+    for text, ids in ((ping % 1, [1]), (ping % 1 + b"\n" + ping % 2, [1, 2]), (ping % 1 + b"\n", [1])):
+        done = subprocess.run([room.env["UPSKILLD"]], input=text, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, cwd=room.dir, env=room.env, timeout=30)
+        same((done.returncode, [json.loads(line)["id"] for line in done.stdout.splitlines()]), (0, ids))
+
+
 def a_broken_configuration_is_told(room):
     room.write("config/upskilld/config.yaml", "no_such_key: 1\n")
     try:
@@ -525,7 +548,8 @@ def all_tools_together_are_short(room):
 
 NEED_COMPILER = {a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line_and_caret_agree,
                  strict_makes_warnings_fail, json_is_the_raw_result, json_keeps_the_exit_status, a_check_says_what_it_looked_at,
-                 a_dash_reads_standard_input, options_reach_the_daemon, a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash}
+                 a_dash_reads_standard_input, options_reach_the_daemon, a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash,
+                 a_named_worker_is_the_one}
 TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line_and_caret_agree,
          strict_makes_warnings_fail, what_cannot_be_asked_is_status_2, no_command_shows_the_usage, json_is_the_raw_result,
          json_keeps_the_exit_status, a_check_says_what_it_looked_at, a_dash_reads_standard_input, options_reach_the_daemon,
@@ -533,7 +557,8 @@ TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line
          closed_descriptors_are_no_crash, help_of_every_command,
          help_says_what_schemas_know, a_group_lists_its_commands,
          help_needs_no_compiler, the_completion_is_bash, call_asks_anything, the_shell_takes_a_pipe,
-         a_daemon_that_is_none_is_said, a_broken_configuration_is_told,
+         a_daemon_that_is_none_is_said, a_named_worker_is_the_one, a_check_file_that_is_missing_is_named,
+         a_last_line_needs_no_newline, a_broken_configuration_is_told,
          a_task_needs_no_quotes_and_no_skill_is_status_1, skills_are_listed_and_read_by_name,
          a_checked_skill_has_findings_at_their_lines, installing_says_the_outcome_for_each_agent,
          past_evaluations_are_a_table_and_a_report, tables_fit_the_terminal,
