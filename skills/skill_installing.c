@@ -228,23 +228,17 @@ static char *name_to_remove(const json_t *params) {
     return xstrdup(base);
 }
 
-static bool is_projects(struct skills *s, const char *folder) {
-    autojson *source = catalog_source(skills_catalog(s), folder);
-    return strcmp(json_get_string(source, "source", ""), "project") == 0;
-}
-
-/* A name finds the copy in an agent's folder first; what is meant is the skill that it
- * was made from, where that is known and still there. own: it is written outside the
- * project, where its skill of that name is not meant. */
+/* In the project a name finds the copy in an agent's folder first; what is meant is the
+ * skill that it was made from, where that is known and still there. */
 static char *original_folder(struct skills *s, const struct call_origin *origin,
-                             char *folder, bool own) {
+                             char *folder) {
     for (int i = 0; folder && i < MAX_COPIES; i++) {
         struct err err = {0};
         autofree char *source = install_source(folder);
         char *from = source ? skills_find_folder(s, origin, source, &err) : NULL;
         /* A record is a file in a project like others: what has another name is another
          * skill, whatever it says. */
-        if (!from || strcmp(from, folder) == 0 || (own && is_projects(s, from)) ||
+        if (!from || strcmp(from, folder) == 0 ||
             strcmp(path_basename(from), path_basename(folder)) != 0) {
             free(from);
             break;
@@ -260,10 +254,22 @@ static char *find_skill(struct skills *s, struct call *call, const json_t *param
     const char *words = json_get_string(
         params, "uri",
         json_get_string(params, "path", json_get_string(params, "name", "")));
-    char *folder = own ? skills_find_own_folder(s, call_origin(call), words, err)
-                       : skills_find_folder(s, call_origin(call), words, err);
-    return strchr(words, '/') ? folder
-                              : original_folder(s, call_origin(call), folder, own);
+    if (own) {
+        return skills_find_own_folder(s, call_origin(call), words, err);
+    }
+    char *folder = skills_find_folder(s, call_origin(call), words, err);
+    return strchr(words, '/') ? folder : original_folder(s, call_origin(call), folder);
+}
+
+/* What the record names must mean the same skill wherever it is read: a URI by digest
+ * ends with the next change, and outside the project its URIs mean another project's. */
+static char *source_of(struct skills *s, const char *folder, bool at_home) {
+    autojson *about = catalog_source(skills_catalog(s), folder);
+    bool projects = strcmp(json_get_string(about, "source", ""), "project") == 0;
+    autofree char *uri = catalog_uri(skills_catalog(s), folder);
+    bool stays =
+        uri && strncmp(uri, "skill://shadowed/", strlen("skill://shadowed/")) != 0;
+    return stays && !(at_home && projects) ? take(uri) : xstrdup(folder);
 }
 
 static void start(struct skills *s, struct call *call, const json_t *params,
@@ -283,11 +289,8 @@ static void start(struct skills *s, struct call *call, const json_t *params,
     in->may_suppress = skills_may_suppress(s, call_origin(call));
     in->remove = removing;
     in->name = removing ? name_to_remove(params) : NULL;
-    in->source = folder ? catalog_uri(skills_catalog(s), folder) : NULL;
+    in->source = folder ? source_of(s, folder, at_home) : NULL;
     in->about = folder ? catalog_source(skills_catalog(s), folder) : NULL;
-    if (folder && !in->source) {
-        in->source = xstrdup(folder);
-    }
     in->folder = take(folder);
     in->root = take(root); /* NULL at home */
     uv_queue_work(call_origin(call)->loop, &in->work, install_work, install_done);

@@ -8,6 +8,7 @@
 #include "protocol/call.h"
 #include "skills/catalog/catalog.h"
 #include "skills/install/agents.h"
+#include "skills/install/install.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -292,17 +293,44 @@ char *skills_find_folder(struct skills *s, const struct call_origin *origin,
     return take(path);
 }
 
+static bool is_copy(const char *folder) {
+    autofree char *source = install_source(folder);
+    return source;
+}
+
+/* Of those that a name means outside the project the first that was not installed. */
+static char *find_original(struct skills *s, const char *name, struct err *err) {
+    bool foreign;
+    autofree char *copy = NULL,
+                  *folder = catalog_locate_own(s->catalog, name, 0, &foreign);
+    for (size_t nth = 1; folder && is_copy(folder); nth++) {
+        free(copy);
+        copy = take(folder);
+        folder = catalog_locate_own(s->catalog, name, nth, &foreign);
+    }
+    if (!folder && copy) {
+        err_set(
+            err, -ENOENT,
+            "of %.100s there is an installed copy only, and not what it was made from: "
+            "to take the copy as it is now, say path %.300s",
+            name, copy);
+    }
+    return take(folder);
+}
+
 char *skills_find_own_folder(struct skills *s, const struct call_origin *origin,
                              const char *words, struct err *err) {
-    bool foreign;
-    if (strchr(words, '/')) {
+    bool foreign, uri = strncmp(words, "skill://", strlen("skill://")) == 0;
+    if (strchr(words, '/') && !uri) {
         return skills_find_folder(s, origin, words, err);
     }
-    char *folder = catalog_locate_own(s->catalog, words, &foreign);
-    autofree char *other = folder ? NULL : skills_find_folder(s, origin, words, err);
+    char *folder = uri ? catalog_locate_own(s->catalog, words, 0, &foreign)
+                       : find_original(s, words, err);
+    autofree char *other =
+        folder || err->code ? NULL : skills_find_folder(s, origin, words, err);
     if (other) {
         err_set(err, -ENOTUNIQ,
-                "%.100s is a skill of this project only, and outside of it a name alone "
+                "%.100s is a skill of this project only, and outside of it a name or URI "
                 "means a bundled skill or one of the user's: to take the project's, say "
                 "path %.300s",
                 words, other);

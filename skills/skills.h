@@ -33,8 +33,9 @@ void skills_set_roots(struct skills *s, const char *const *roots);
  * The catalog must be current. */
 char *skills_find_folder(struct skills *s, const struct call_origin *origin,
                          const char *words, struct err *err);
-/* The same for what is written outside the project: a bare name never means a project's
- * skill there; -ENOTUNIQ when only a project has one of the name. */
+/* The same for what is written outside the project: a bare name or a URI never means a
+ * project's skill there (-ENOTUNIQ when only a project has one), nor does a name mean a
+ * copy that was installed, which may have been changed since. */
 char *skills_find_own_folder(struct skills *s, const struct call_origin *origin,
                              const char *words, struct err *err);
 /* An existing file or folder beneath the caller's roots, without links: malloc'ed. */

@@ -52,15 +52,16 @@ json_t *catalog_list(struct catalog *c, const json_t *scopes, struct err *err);
 /* Absolute folder of a skill by name, skill:// URI or path; NULL when unknown. Malloc'ed.
  */
 char *catalog_locate(struct catalog *c, const char *name_uri_or_path);
-/* The folder of a skill by name that is no project's; NULL when there is none, and then
- * whether a project has one. Malloc'ed. */
-char *catalog_locate_own(const struct catalog *c, const char *name, bool *foreign);
+/* The folder of the nth skill by name that is no project's, or (nth 0) of that which a
+ * URI names; NULL when there is none, and then whether a project has one. Malloc'ed. */
+char *catalog_locate_own(const struct catalog *c, const char *name_or_uri, size_t nth,
+                         bool *foreign);
 /* {"source","agent"?,"hides"?} of a folder that catalog_locate gives, or of one of the
  * workspace. New reference. */
 json_t *catalog_source(const struct catalog *c, const char *path);
 /* The skill:// URI of a folder that catalog_locate gives: skill://<scope or
- * agent>/<name>/ SKILL.md, for one that is shadowed
- * skill://shadowed/<digest>/<name>/SKILL.md. NULL when unknown. Malloc'ed. */
+ * agent>/<name>/SKILL.md, whatever hides it; for another of the same scope and name
+ * skill://shadowed/<digest of its files>/<name>/SKILL.md. NULL when unknown. Malloc'ed. */
 char *catalog_uri(struct catalog *c, const char *path);
 /* The name that somebody meant whose word names none, or NULL. The catalog's, until it
  * changes. */

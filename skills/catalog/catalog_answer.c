@@ -63,14 +63,32 @@ static const char *label_of(const struct catalog *c, const struct snapshot_place
     return f->agent && strcmp(f->scope, "agent") == 0 ? f->agent : f->scope;
 }
 
-/* skill://<label>/<name>/SKILL.md; one that another of its name hides is told apart by
+/* Those of a name are looked through from the first on. */
+static bool is_named(const struct snapshot *s, size_t i, const char *name) {
+    return i < s->place_count && strcmp(s->places[i].name, name) == 0;
+}
+
+/* The one that counts of those under the label, whatever hides it: its URI names the same
+ * skill in every project. */
+static const struct snapshot_place *labelled_place(const struct catalog *c,
+                                                   const char *label, const char *name) {
+    const struct snapshot *s = c->snapshot;
+    for (size_t i = snapshot_find_name(s, name); is_named(s, i, name); i++) {
+        if (strcmp(label_of(c, &s->places[i]), label) == 0) {
+            return &s->places[i];
+        }
+    }
+    return NULL;
+}
+
+/* skill://<label>/<name>/SKILL.md; another of the same label and name is told apart by
  * its digest. */
 char *place_uri(const struct catalog *c, const struct snapshot_place *p) {
     autobuf out = BUF_INIT(4096);
     const struct snapshot *s = c->snapshot;
-    const struct snapshot_place *winner = &s->places[p->winner];
+    const struct snapshot_place *first = labelled_place(c, label_of(c, p), p->name);
     buf_adds(&out, URI_SCHEME);
-    if (winner->document != p->document) {
+    if (first && first->document != p->document) {
         buf_addf(&out, "shadowed/%s/", s->documents[p->document].digest);
     } else {
         add_encoded(&out, label_of(c, p));
@@ -383,37 +401,22 @@ static char *decode(const char *s, size_t len) {
     return out;
 }
 
-static char *locate_name(const struct snapshot *s, const char *name, const char *digest,
-                         size_t digest_len) {
-    for (size_t i = snapshot_find_name(s, name);
-         i < s->place_count && strcmp(s->places[i].name, name) == 0; i++) {
-        const char *own = s->documents[s->places[i].document].digest;
-        if (!digest || (strlen(own) == digest_len && !memcmp(own, digest, digest_len))) {
-            return xstrdup(s->places[i].path);
+static const struct snapshot_place *locate_name(const struct catalog *c, const char *name,
+                                                const char *digest, bool own) {
+    const struct snapshot *s = c->snapshot;
+    for (size_t i = snapshot_find_name(s, name); is_named(s, i, name); i++) {
+        const struct snapshot_place *p = &s->places[i];
+        if ((!digest || strcmp(s->documents[p->document].digest, digest) == 0) &&
+            !(own && place_is_foreign(c, p))) {
+            return p;
         }
     }
     return NULL;
 }
 
-/* The one that counts of those under the label. A URI that was given out before another
- * skill hid the one it names still leads to it. */
-static char *locate_label(const struct catalog *c, const char *label, size_t label_len,
-                          const char *name) {
-    const struct snapshot *s = c->snapshot;
-    const struct snapshot_place *found = NULL;
-    for (size_t i = snapshot_find_name(s, name);
-         i < s->place_count && strcmp(s->places[i].name, name) == 0; i++) {
-        const char *own = label_of(c, &s->places[i]);
-        bool here = strlen(own) == label_len && memcmp(own, label, label_len) == 0;
-        if (here && (!found || s->places[i].winner == i)) {
-            found = &s->places[i];
-        }
-    }
-    return found ? xstrdup(found->path) : NULL;
-}
-
 /* rest: "<label>/<name>" or "shadowed/<digest>/<name>", with or without "/SKILL.md". */
-static char *locate_uri(const struct catalog *c, const char *rest) {
+static const struct snapshot_place *locate_uri(const struct catalog *c, const char *rest,
+                                               bool own) {
     static const char shadowed[] = "shadowed/";
     size_t len = strlen(rest), end = strlen(URI_END);
     len -= len > end && strcmp(rest + len - end, URI_END) == 0 ? end : 0;
@@ -426,8 +429,17 @@ static char *locate_uri(const struct catalog *c, const char *rest) {
     }
     autofree char *decoded = decode(name, (size_t)(rest + len - name));
     autofree char *decoded_label = decode(label, label_len);
-    return hidden ? locate_name(c->snapshot, decoded, label, label_len)
-                  : locate_label(c, decoded_label, strlen(decoded_label), decoded);
+    const struct snapshot_place *p = hidden ? locate_name(c, decoded, decoded_label, own)
+                                            : labelled_place(c, decoded_label, decoded);
+    return p && own && place_is_foreign(c, p) ? NULL : p;
+}
+
+const struct snapshot_place *place_of_words(const struct catalog *c, const char *words,
+                                            bool own) {
+    size_t scheme = strlen(URI_SCHEME);
+    return !c->snapshot                              ? NULL
+           : strncmp(words, URI_SCHEME, scheme) == 0 ? locate_uri(c, words + scheme, own)
+                                                     : locate_name(c, words, NULL, own);
 }
 
 static char *locate_path(const struct snapshot *s, const char *given) {
@@ -445,14 +457,11 @@ static char *locate_path(const struct snapshot *s, const char *given) {
 }
 
 char *catalog_locate(struct catalog *c, const char *given) {
-    const struct snapshot *s = c->snapshot;
-    if (!s) {
-        return NULL;
+    if (c->snapshot && given[0] == '/') {
+        return locate_path(c->snapshot, given);
     }
-    if (strncmp(given, URI_SCHEME, strlen(URI_SCHEME)) == 0) {
-        return locate_uri(c, given + strlen(URI_SCHEME));
-    }
-    return given[0] == '/' ? locate_path(s, given) : locate_name(s, given, NULL, 0);
+    const struct snapshot_place *p = place_of_words(c, given, false);
+    return p ? xstrdup(p->path) : NULL;
 }
 
 const char *catalog_meant(const struct catalog *c, const char *word) {

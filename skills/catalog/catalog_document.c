@@ -95,38 +95,87 @@ static void set_meaning(struct index_document *d, struct stemmer *stemmer,
     d->meaning_size = bytes.len;
 }
 
-/* Of one whose other files cannot be listed nothing can be said, which is said. */
-static json_t *look_at(const struct found_skill *skill, const struct skill_text *t,
-                       size_t *left) {
+/* Measurements change with each evaluation and make no other skill of it. */
+static void leave_out_meta(struct skill *s) {
+    for (size_t i = 0; i < s->file_count; i++) {
+        if (strcmp(s->files[i].path, "skill_meta.json") == 0) {
+            free(s->files[i].path);
+            memmove(&s->files[i], &s->files[i + 1],
+                    (--s->file_count - i) * sizeof *s->files);
+            return;
+        }
+    }
+}
+
+/* The digest of all files, or, where some of them were not read, one that no other place
+ * has. */
+static void set_digest(struct index_document *d, const struct skill *s, bool complete,
+                       const char *folder) {
+    if (complete) {
+        skill_digest(s, d->digest);
+        return;
+    }
+    struct hash hash;
+    hash_init(&hash);
+    hash_add_field(&hash, s->text.text, s->text.len);
+    hash_add_field(&hash, folder, strlen(folder));
+    memcpy(d->digest, "sha256:", 7);
+    hash_hex(&hash, d->digest + 7);
+}
+
+/* SKILL.md is all there is. */
+static void digest_alone(struct index_document *d, const struct skill_text *t) {
+    struct skill_file file = {.path = (char *)(uintptr_t) "SKILL.md"};
+    struct skill s = {.files = &file, .file_count = 1};
+    memcpy(file.digest, "sha256:", 7);
+    hash_bytes_hex(t->text, t->len, file.digest + 7);
+    skill_digest(&s, d->digest);
+}
+
+/* One skill takes no more of what all may cost than it would alone. */
+static json_t *look_through(const struct index_document *d, const struct skill *s,
+                            struct reading_left *left) {
+    size_t own = left->searched < SAFETY_SEARCHED ? left->searched : SAFETY_SEARCHED;
+    size_t before = own;
+    json_t *danger = d->listed ? danger_look(s, &own) : NULL;
+    left->searched -= before - own;
+    return danger;
+}
+
+/* The digest, and the danger. Of one whose other files cannot be listed nothing can be
+ * said, which is said. */
+static json_t *look_at(struct index_document *d, const struct found_skill *skill,
+                       const struct skill_text *t, struct reading_left *left) {
     struct skill whole = {.text = *t};
     struct err err = {0};
+    bool hashed = left->hashed >= SKILL_MAX_BYTES;
     if (!skill->beside) {
-        return danger_look(&whole, left);
+        digest_alone(d, t);
+        return look_through(d, &whole, left);
     }
-    if (skill_open(&whole, skill->path, false, &err) < 0) {
-        return danger_unknown(err.msg);
+    if (skill_open(&whole, skill->path, hashed, &err) < 0) {
+        whole.text = *t;
+        set_digest(d, &whole, false, skill->path);
+        return d->listed ? danger_unknown(err.msg) : NULL;
     }
-    json_t *danger = danger_look(&whole, left);
+    json_t *danger = look_through(d, &whole, left);
+    left->hashed -= !hashed ? 0 : whole.bytes < left->hashed ? whole.bytes : left->hashed;
+    leave_out_meta(&whole);
+    set_digest(d, &whole, hashed && !json_array_size(whole.problems), skill->path);
     skill_finish(&whole);
     return danger;
 }
 
-/* One skill takes no more of what all may cost than it would alone. */
-static char *danger_text(const struct found_skill *skill, const struct skill_text *t,
-                         size_t *left) {
-    size_t own = *left < SAFETY_SEARCHED ? *left : SAFETY_SEARCHED, before = own;
-    autojson *danger = look_at(skill, t, &own);
+static void set_danger(struct index_document *d, const json_t *danger) {
     autobuf text = BUF_INIT(64u << 10);
-    *left -= before - own;
-    if (!json_array_size(danger)) {
-        return NULL;
+    if (json_array_size(danger)) {
+        json_write(&text, danger);
+        d->danger = buf_detach(&text);
     }
-    json_write(&text, danger);
-    return buf_detach(&text);
 }
 
-int document_read(const struct found_skill *skill, struct stemmer *stemmer, size_t *left,
-                  struct index_document *ret) {
+int document_read(const struct found_skill *skill, struct stemmer *stemmer,
+                  struct reading_left *left, struct index_document *ret) {
     autobuf text = BUF_INIT(SKILL_MAX_TEXT);
     struct skill_text t;
     *ret = (struct index_document){0};
@@ -134,8 +183,6 @@ int document_read(const struct found_skill *skill, struct stemmer *stemmer, size
     if (rc < 0) {
         return rc;
     }
-    memcpy(ret->digest, "sha256:", 7);
-    hash_bytes_hex(text.data, text.len, ret->digest + 7);
     skill_text_read(&t, text.data, text.len);
     ret->name = shown(t.name, CATALOG_NAME_MAX);
     ret->description = shown(t.description, CATALOG_DESCRIPTION_MAX);
@@ -147,8 +194,9 @@ int document_read(const struct found_skill *skill, struct stemmer *stemmer, size
         autobuf headings = BUF_INIT(8u << 10);
         set_body(ret, &t, &headings);
         set_meaning(ret, stemmer, name, headings.len ? headings.data : "");
-        ret->danger = danger_text(skill, &t, left);
     }
+    autojson *danger = look_at(ret, skill, &t, left);
+    set_danger(ret, danger);
     skill_text_finish(&t);
     return 0;
 }

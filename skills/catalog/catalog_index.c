@@ -1,4 +1,4 @@
-/* The index of skills: one row per place, one document per distinct SKILL.md, its words
+/* The index of skills: one row per place, one document per distinct skill, its words
  * in an FTS5 table. Every transaction leaves it whole; what a crash kept out is found
  * missing by the next look at the folder. */
 #include "base/mem.h"
@@ -20,6 +20,9 @@
  * ones. Of skills that come behind there is no telling, which counts against them. */
 #define SEARCHED_OF_ALL (64u << 20)
 #define SEARCHED_OF_EACH (64u << 10)
+/* Bytes that are hashed to tell copies from others: some seconds of hostile ones. */
+#define HASHED_OF_ALL (1024u << 20)
+#define HASHED_OF_EACH (256u << 10)
 
 static const char *const migrations[] = {
     "CREATE TABLE root (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE,"
@@ -63,6 +66,9 @@ static const char *const migrations[] = {
     "ALTER TABLE place ADD COLUMN beside INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE place ADD COLUMN danger TEXT;"
     "ALTER TABLE root ADD COLUMN rules INTEGER NOT NULL DEFAULT -1;",
+    /* A document's digest is that of all the skill's files. */
+    "DELETE FROM place; DELETE FROM text; DELETE FROM document; DELETE FROM term;"
+    "UPDATE counter SET value = value + 1;",
     NULL};
 const struct db_schema catalog_schema = {migrations, true};
 
@@ -278,8 +284,8 @@ static int put_all(struct db *db, int64_t root, const struct found_skill *const 
 
 /* Read first, then write: no file is waited for inside a transaction. */
 static int put_batch(struct db *db, struct stemmer *stemmer, int64_t root,
-                     const struct found_skill *const *list, size_t count, size_t *left,
-                     const atomic_bool *stop, struct err *err) {
+                     const struct found_skill *const *list, size_t count,
+                     struct reading_left *left, const atomic_bool *stop, struct err *err) {
     struct fresh fresh[BATCH];
     size_t asked = count;
     for (count = 0; count < asked; count++) {
@@ -337,7 +343,9 @@ static int drop_gone(struct db *db, const struct plan *plan, struct err *err) {
 static int carry_out(struct db *db, int64_t root, const struct plan *plan,
                      const atomic_bool *stop, struct err *err) {
     struct stemmer *stemmer = NULL;
-    size_t left = SEARCHED_OF_ALL + plan->read_count * SEARCHED_OF_EACH;
+    struct reading_left left = {
+        .searched = SEARCHED_OF_ALL + plan->read_count * SEARCHED_OF_EACH,
+        .hashed = HASHED_OF_ALL + plan->read_count * HASHED_OF_EACH};
     int rc = plan->read_count ? stemmer_new(db, &stemmer, err) : 0;
     for (size_t at = 0; rc == 0 && at < plan->read_count; at += BATCH) {
         size_t count = plan->read_count - at < BATCH ? plan->read_count - at : BATCH;

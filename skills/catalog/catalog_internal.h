@@ -56,11 +56,11 @@ void found_finish(struct found *f);
 extern const struct db_schema catalog_schema;
 
 struct index_document {
-    int64_t id; /* where its text is still to be added, 0: nowhere */
-    char digest[72];
-    char *name, *description;          /* as shown */
-    char *fields[CATALOG_FIELDS];      /* as searched */
-    int64_t lengths[CATALOG_FIELDS];   /* in words */
+    int64_t id;                      /* where its text is still to be added, 0: nowhere */
+    char digest[72];                 /* of all its files: copies have the same */
+    char *name, *description;        /* as shown */
+    char *fields[CATALOG_FIELDS];    /* as searched */
+    int64_t lengths[CATALOG_FIELDS]; /* in words */
     uint8_t meaning[MEANING_SIZE_MAX]; /* of meaning_write */
     size_t meaning_size;
     bool listed;  /* it has a description, without which it is no skill */
@@ -73,10 +73,14 @@ int index_folder(struct db *db, const char *path, const struct found *found,
  */
 int index_tidy(struct db *db, struct err *err);
 int64_t index_generation(struct db *db);
+struct reading_left { /* of what one look at a folder may cost, in bytes */
+    size_t searched;  /* closely, for danger (skills/check/danger.h) */
+    size_t hashed; /* of files beside SKILL.md; skills that come behind have no copies */
+};
 /* Read SKILL.md of a found skill, and look through all its files for danger, which
- * lessens *left (skills/check/danger.h); -ENOENT and others when it cannot be read. */
-int document_read(const struct found_skill *skill, struct stemmer *stemmer, size_t *left,
-                  struct index_document *ret);
+ * lessens what is left; -ENOENT and others when it cannot be read. */
+int document_read(const struct found_skill *skill, struct stemmer *stemmer,
+                  struct reading_left *left, struct index_document *ret);
 void document_finish(struct index_document *d);
 
 /* --- measured lifts (catalog_lift.c) --- */
@@ -103,7 +107,7 @@ void lifts_explain(struct buf *out, const struct model_lift *m, const char *mode
 struct snapshot_document {
     int64_t id;
     const char *name, *description;
-    char digest[17]; /* its first 16 digits */
+    char digest[33]; /* its first 32 digits */
     uint16_t lengths[CATALOG_FIELDS];
     uint16_t meaning_size;
     const uint8_t *meaning; /* NULL: none of its words is known */

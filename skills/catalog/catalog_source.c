@@ -12,8 +12,7 @@ const struct catalog_folder *place_folder(const struct catalog *c,
     return &c->folders.list[p->folder];
 }
 
-/* A project's skills arrive with a cloned repository. */
-static bool is_foreign(const struct catalog *c, const struct snapshot_place *p) {
+bool place_is_foreign(const struct catalog *c, const struct snapshot_place *p) {
     return strcmp(place_folder(c, p)->scope, "project") == 0;
 }
 
@@ -30,7 +29,8 @@ void place_add_trust(const struct catalog *c, const struct snapshot_place *p,
                      json_t *ret) {
     json_t *danger = p->danger ? json_loads(p->danger, 0, NULL) : NULL;
     place_add_source(c, p, ret);
-    json_object_set_new(ret, "trusted", json_boolean(!p->danger && !is_foreign(c, p)));
+    json_object_set_new(ret, "trusted",
+                        json_boolean(!p->danger && !place_is_foreign(c, p)));
     json_object_set_new(ret, "danger", danger ? danger : json_array());
 }
 
@@ -88,15 +88,16 @@ char *catalog_uri(struct catalog *c, const char *path) {
     return p ? place_uri(c, p) : NULL;
 }
 
-char *catalog_locate_own(const struct catalog *c, const char *name, bool *foreign) {
+char *catalog_locate_own(const struct catalog *c, const char *name_or_uri, size_t nth,
+                         bool *foreign) {
     const struct snapshot *s = c->snapshot;
-    *foreign = false;
-    for (size_t i = s ? snapshot_find_name(s, name) : 0;
-         s && i < s->place_count && strcmp(s->places[i].name, name) == 0; i++) {
-        if (!is_foreign(c, &s->places[i])) {
-            return xstrdup(s->places[i].path);
-        }
-        *foreign = true;
+    const struct snapshot_place *p = place_of_words(c, name_or_uri, true);
+    *foreign = !p && place_of_words(c, name_or_uri, false);
+    while (p && nth > 0) {
+        p++;
+        bool same = p < s->places + s->place_count && strcmp(p->name, name_or_uri) == 0;
+        nth -= same && !place_is_foreign(c, p);
+        p = same ? p : NULL;
     }
-    return NULL;
+    return p ? xstrdup(p->path) : NULL;
 }

@@ -52,6 +52,11 @@ struct catalog {
 
 const struct catalog_folder *place_folder(const struct catalog *c,
                                           const struct snapshot_place *p);
+/* A project's: it arrives with a cloned repository. */
+bool place_is_foreign(const struct catalog *c, const struct snapshot_place *p);
+/* By name or skill:// URI; own: never a project's. NULL when there is none. */
+const struct snapshot_place *place_of_words(const struct catalog *c, const char *words,
+                                            bool own);
 char *place_uri(const struct catalog *c, const struct snapshot_place *p); /* malloc'ed */
 /* "source", and "agent" where it is one's own folder. */
 void place_add_source(const struct catalog *c, const struct snapshot_place *p,

@@ -90,6 +90,66 @@ Test(catalog, shows_duplicates_and_shadowed_skills_once) {
     close_and_drop(&f);
 }
 
+static const char *copies(struct fixture *f) {
+    fixture_folders(f, all_scopes);
+    cr_assert(zero(int, fixture_wait(f)));
+    autojson *l = list(f);
+    const json_t *first = entry(l, "pdf", 0), *hidden = json_object_get(first, "hides");
+    cr_expect(eq(int, entry(l, "pdf", 1) != NULL, json_array_size(hidden) == 1));
+    return json_object_get(first, "duplicates") ? "a copy"
+           : json_array_size(hidden)            ? "another"
+                                                : "alone";
+}
+
+/* A cloned repository may hold the text of a bundled skill with files of its own. */
+Test(catalog, a_copy_has_the_same_files_not_only_the_same_text) {
+    struct fixture f;
+    fixture_make(&f);
+    static const char *const both[] = {"project", "bundled"};
+    for (size_t i = 0; i < 2; i++) {
+        char rel[64];
+        fixture_skill(&f, both[i], "pdf", "Work with PDF forms.", "Same.");
+        snprintf(rel, sizeof rel, "%s/pdf/references/memory.md", both[i]);
+        fixture_write(&f, rel, "Same.");
+    }
+    fixture_write(&f, "bundled/pdf/skill_meta.json", "{}"); /* measurements */
+    open_with(&f, all_scopes);
+    cr_expect(eq(str, (char *)copies(&f), "a copy"));
+    fixture_write(&f, "project/pdf/references/memory.md", "Changed.");
+    cr_expect(eq(str, (char *)copies(&f), "another"));
+    fixture_write(&f, "project/pdf/references/memory.md", "Same.");
+    fixture_write(&f, "project/pdf/references/more.md", "More.");
+    cr_expect(eq(str, (char *)copies(&f), "another"));
+    close_and_drop(&f);
+}
+
+/* What hides a skill changes neither its URI nor what the URI means. */
+Test(catalog, a_uri_stays_whatever_hides_its_skill) {
+    struct fixture f;
+    bool foreign;
+    fixture_make(&f);
+    fixture_skill(&f, "project", "pdf", "Ours.", "");
+    fixture_write(&f, "project/z/pdf/SKILL.md",
+                  "---\nname: pdf\ndescription: Ours as well.\n---\n");
+    fixture_skill(&f, "bundled", "pdf", "Work with PDF forms.", "");
+    open_with(&f, all_scopes);
+    autofree char *bundled = catalog_locate_own(f.catalog, "pdf", 0, &foreign),
+                  *uri = catalog_uri(f.catalog, bundled);
+    cr_expect(eq(str, uri, "skill://bundled/pdf/SKILL.md"));
+    autofree char *again = catalog_locate_own(f.catalog, uri, 0, &foreign);
+    cr_expect(again && strcmp(again, bundled) == 0);
+    cr_expect(catalog_locate_own(f.catalog, "pdf", 1, &foreign) == NULL);
+    autojson *l = list(&f);
+    for (size_t i = 0; i < 2; i++) {
+        const char *ours = json_get_string(entry(l, "pdf", i), "uri", "");
+        cr_expect(catalog_locate_own(f.catalog, ours, 0, &foreign) == NULL && foreign,
+                  "%s", ours);
+    }
+    cr_expect(strncmp(json_get_string(entry(l, "pdf", 1), "uri", ""), "skill://shadowed/",
+                      17) == 0);
+    close_and_drop(&f);
+}
+
 Test(catalog, locates_by_name_uri_and_path) {
     struct fixture f;
     fixture_make(&f);
@@ -333,11 +393,11 @@ Test(catalog, a_name_outside_the_project_is_never_a_projects) {
     fixture_skill(&f, "bundled", "pdf", "Work with PDF forms.", "");
     open_with(&f, all_scopes);
     autofree char *any = catalog_locate(f.catalog, "pdf"),
-                  *own = catalog_locate_own(f.catalog, "pdf", &foreign);
+                  *own = catalog_locate_own(f.catalog, "pdf", 0, &foreign);
     cr_expect(any && strstr(any, "/project/pdf"));
     cr_expect(own && strstr(own, "/bundled/pdf"));
-    cr_expect(catalog_locate_own(f.catalog, "none", &foreign) == NULL && !foreign);
-    cr_expect(catalog_locate_own(f.catalog, "ours", &foreign) == NULL && foreign);
+    cr_expect(catalog_locate_own(f.catalog, "none", 0, &foreign) == NULL && !foreign);
+    cr_expect(catalog_locate_own(f.catalog, "ours", 0, &foreign) == NULL && foreign);
     autojson *source = catalog_source(f.catalog, any);
     const json_t *hidden = json_array_get(json_object_get(source, "hides"), 0);
     cr_expect(eq(str, (char *)json_get_string(source, "source", ""), "project"));
