@@ -147,6 +147,19 @@ static int set_number(json_t *params, const char *name, const char *text,
     return 0;
 }
 
+/* The form that works: --suppress '{"code": "…", "reason": "…"}'. */
+static int object_needed(const char *name, const char *text, const json_t *items,
+                         struct err *err) {
+    autobuf form = BUF_INIT(4096);
+    size_t i;
+    const json_t *member;
+    json_array_foreach(json_object_get(items, "required"), i, member) {
+        buf_addf(&form, "%s\"%s\": \"…\"", i ? ", " : "", json_string_value(member));
+    }
+    return err_set(err, -EINVAL, "--%s %s: JSON is needed: --%s '{%s}'", name, text, name,
+                   form.len ? form.data : "");
+}
+
 /* Of several types that a parameter may have, the first that the text can be. */
 static int set_property(json_t *params, const json_t *property, const char *text,
                         struct err *err) {
@@ -167,6 +180,10 @@ static int set_property(json_t *params, const json_t *property, const char *text
     }
     if (method_has_type(property, "object")) {
         return set_pair(params, property, text, err);
+    }
+    const json_t *items = json_object_get(json_object_get(property, "schema"), "items");
+    if (strcmp(json_get_string(items, "type", ""), "object") == 0) {
+        return object_needed(name, text, items, err);
     }
     if (method_has_type(property, "array")) {
         append_words(params, property, text);

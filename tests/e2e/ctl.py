@@ -116,6 +116,8 @@ def what_cannot_be_asked_is_status_2(room):
                            (["kernel", "check", "good.cu", "--arch"], r"--arch.*value"),
                            (["kernel", "check", "good.cu", "--arch", "sm_20"], r"sm_20.*known are"),
                            (["kernel", "check", "good.cu", "--options=-include=/etc/passwd"], r"not allowed"),
+                           (["skill", "check", ".", "--suppress", "code=why"],
+                            r"--suppress code=why: JSON is needed: --suppress '{\"code\": \"…\", \"reason\": \"…\"}'"),
                            (["frobnicate"], r"no command \"frobnicate\""),
                            (["kernel", "frobnicate"], r"no command \"kernel frobnicate\""),
                            (["job", "status", "x"], r"job"),
