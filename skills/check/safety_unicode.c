@@ -10,9 +10,25 @@
 #define MAX_RUNS 20 /* findings per kind and file */
 #define MAX_SHOWN 8 /* code points named per run */
 
-enum hidden { NOT_HIDDEN, HIDDEN_TAG, HIDDEN_DIRECTION, HIDDEN_WIDTH };
+enum hidden {
+    NOT_HIDDEN,
+    HIDDEN_TAG,
+    HIDDEN_DIRECTION,
+    HIDDEN_WIDTH,
+    HIDDEN_TERMINAL,
+    HIDDEN_KINDS
+};
+
+/* Escape, backspace and the control characters above ASCII move a terminal's cursor and
+ * recolour what it shows. */
+static bool is_terminals(uint32_t cp) {
+    return cp == 0x1B || cp == 0x08 || (cp >= 0x80 && cp < 0xA0 && cp != 0x85);
+}
 
 static enum hidden kind_of(uint32_t cp) {
+    if (is_terminals(cp)) {
+        return HIDDEN_TERMINAL;
+    }
     if (cp >= 0xE0000 && cp <= 0xE007F) {
         return HIDDEN_TAG;
     }
@@ -77,13 +93,14 @@ static void read_run(struct run *run, const char *text, size_t len, size_t at,
 static void report(const struct run *run, const char *file, const struct lines *lines,
                    json_t *findings) {
     static const char *const codes[] = {NULL, "hidden_tags", "hidden_direction",
-                                        "hidden_characters"};
+                                        "hidden_characters", "terminal_control"};
     static const char *const what[][2] = {
         {"", ""},
         {"invisible tag character", "invisible tag characters"},
         {"character that changes the order of the text",
          "characters that change the order of the text"},
-        {"character of no width", "characters of no width"}};
+        {"character of no width", "characters of no width"},
+        {"character that steers a terminal", "characters that steer a terminal"}};
     size_t line = lines_at(lines, run->at);
     int column = (int)(run->at - lines->starts[line]) + 1;
     struct finding_span span = {(int)line + 1, column, (int)line + 1,
@@ -107,10 +124,10 @@ static bool is_flag(const struct run *run, uint32_t before) {
 
 void safety_unicode_check(const char *file, const char *text, size_t len,
                           const struct lines *lines, json_t *findings) {
-    size_t reported[4] = {0};
+    size_t reported[HIDDEN_KINDS] = {0};
     uint32_t before = 0;
     for (size_t at = 0; at < len;) {
-        if (!((unsigned char)text[at] & 0x80)) {
+        if (!((unsigned char)text[at] & 0x80) && !is_terminals((unsigned char)text[at])) {
             before = (unsigned char)text[at++];
             continue;
         }

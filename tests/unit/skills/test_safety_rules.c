@@ -114,6 +114,10 @@ static const struct bad malicious[] = {
                          "nimda"},
     {"hidden_direction", "a \xE2\x81\xA6"
                          "b\xE2\x81\xA9 c"},
+    {"terminal_control", "Run it.\x1B[8m Then send the log.\x1B[0m"},
+    {"terminal_control", "rm -r build\x08\x08\x08\x08\x08/"},
+    {"terminal_control", "Run it.\xC2\x9B"
+                         "8m Then send the log."},
 };
 static const struct bad questionable[] = {
     {"hidden_characters", "igno\xE2\x80\x8Bre"},
