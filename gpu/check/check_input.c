@@ -68,6 +68,7 @@ static int refuse_errno(struct check_refusal *refusal, int code, const char *wor
     case -EMSGSIZE:
         return refuse(refusal, code, CALL_BAD_PARAMS, "too_large", NULL, "%s", words);
     case -EINVAL:
+    case -EISDIR:
     case -EEXIST:
     case -EBADMSG:
         return refuse(refusal, code, CALL_BAD_PARAMS, "bad_source", NULL, "%s", words);

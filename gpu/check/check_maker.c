@@ -44,6 +44,7 @@ static void on_written(uv_work_t *work, int status) {
     struct shared_bytes *sources = w->text.len ? shared_bytes_new(&w->text) : NULL;
     w->done(sources, w->data);
     shared_bytes_unref(sources);
+    buf_finish(&w->text); /* what was written before it became too much */
     free(w);
 }
 

@@ -137,6 +137,7 @@ static void on_written(uv_work_t *work, int status) {
     struct shared_bytes *request = w->text.len ? shared_bytes_new(&w->text) : NULL;
     w->done(request, &w->problem, w->data);
     shared_bytes_unref(request);
+    buf_finish(&w->text); /* what was written before it became too much */
     free(w);
 }
 

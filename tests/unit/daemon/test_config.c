@@ -225,7 +225,7 @@ Test(config, a_project_file_is_a_regular_file_of_the_project, .timeout = 10) {
 Test(config, a_long_message_is_whole_characters) {
     static const char *const shapes[][2] = {
         {"", ": 1\n"}, {"arch: '", "'\n"}, {"arch: [", "\n"}, {"roots: {", ": 1}\n"}};
-    char key[1200] = "", text[1400];
+    char key[1300] = "", text[1400];
     for (int i = 0; i < 250; i++) {
         strcat(key, "€ä");
     }

@@ -174,7 +174,7 @@ Test(expect_operator, refuses_outputs_and_steps) {
     refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"outputs\": {\"y\": \"y\"}}",
             "expect.op.outputs.y: 'relu' has no output of that name; it has output");
     refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"outputs\": {\"output\": \"x\"}}",
-            "expect.op.outputs.output: 'x' is no output");
+            "expect.op.outputs.output: 'x' is not an output");
     refused(ARGS_ONE ARGS_Y, "{\"op\": \"relu\", \"outputs\": {\"output\": \"z\"}}",
             "expect.op.outputs.output: there is no output 'z', and no step follows");
     refused(ARGS_ONE ARGS_Y, "{\"op\": \"sum\", \"dim\": 1}",

@@ -143,6 +143,7 @@ Test(sanitizer, without_a_summary_nothing_is_clean, .init = enter, .fini = leave
         cr_expect_eq(run(script, "true", SANITIZER_MEMCHECK, &log, &status, &err, 300000),
                      -ENOEXEC, "case %zu", i);
         cr_expect(strstr(err.msg, all[i].says), "%s", err.msg);
+        sanitizer_log_finish(&log);
     }
 }
 
@@ -157,6 +158,7 @@ Test(sanitizer, time, .init = enter, .fini = leave) {
                      &status, &err, 1500),
                  -ETIMEDOUT);
     cr_expect_eq(status, 128 + SIGKILL);
+    sanitizer_log_finish(&log);
     FILE *f = fopen(pids, "r");
     int pid = 0;
     if (f) { /* it came so far */
