@@ -102,7 +102,7 @@ static void explain_template(const struct left *left, struct buf *words) {
         left->file->text + kernel->signature, kernel->signature_end - kernel->signature);
     buf_addf(words,
              "\"%.*s\" is a template and nothing that the compiler sees instantiates it, "
-             "so it was parsed but not compiled: add an explicit instantiation, for "
+             "so it was not compiled, and mistakes in it are not seen: add an explicit instantiation, for "
              "example `template __global__ void %.*s<%.*s>(…);` with the kernel's "
              "parameters, name one in a check spec (\"kernel\"), or check the file that "
              "launches it",
@@ -190,7 +190,7 @@ static const char *tell_nothing(const struct check_input *input, const json_t *c
         append_plain(
             input, "not_compiled",
             "the source has device code and no kernel that uses it, so it was "
-            "parsed but not compiled: check a .cu file that uses it, add a kernel "
+            "not compiled, and mistakes in it may go unseen: check a .cu file that uses it, add a kernel "
             "that does, or compile with the option -rdc=true what is neither "
             "inline nor a template",
             findings);

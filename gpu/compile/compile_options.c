@@ -1,5 +1,6 @@
 #include "gpu/compile/compile_options.h"
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -325,12 +326,61 @@ static json_t *options_split(const json_t *options) {
     return list;
 }
 
+/* The word at *at, as a shell would read it: quotes keep blanks. NULL: a quote is open.
+ */
+static char *word_take(const char **at) {
+    struct buf word = BUF_INIT(SIZE_MAX / 4);
+    char quote = '\0';
+    const char *s = *at;
+    for (; *s && (quote || !strchr(" \t\r\n", *s)); s++) {
+        if (quote ? *s == quote : *s == '"' || *s == '\'') {
+            quote = quote ? '\0' : *s;
+        } else {
+            buf_add(&word, s, 1);
+        }
+    }
+    *at = s + strspn(s, " \t\r\n");
+    buf_add(&word, "", 1);
+    if (quote) {
+        buf_finish(&word);
+        return NULL;
+    }
+    return buf_detach(&word);
+}
+
+/* All options in one text, "-O3 -DN=3". A macro alone, "-DB=x y", may hold blanks. */
+static json_t *options_of_text(const char *text) {
+    const char *more = strpbrk(text, " \t\r\n");
+    while (more && more[strspn(more, " \t\r\n")] != '-') {
+        more = strpbrk(more + strspn(more, " \t\r\n"), " \t\r\n");
+    }
+    if (!*text || (!more && strncmp(text, "-D", 2) == 0)) {
+        return json_pack("[s]", text);
+    }
+    json_t *list = json_array();
+    for (const char *at = text + strspn(text, " \t\r\n"); *at;) {
+        autofree char *word = word_take(&at);
+        if (!word) {
+            json_decref(list);
+            return NULL;
+        }
+        json_array_append_new(list, json_text(word, strlen(word)));
+    }
+    return list;
+}
+
 static int options_read(struct compile_options *o, const json_t *options,
                         struct err *err) {
     if (json_array_size(options) > MAX_OPTIONS) {
         return err_set(err, -EINVAL, "more than %d options", MAX_OPTIONS);
     }
-    autojson *list = options_split(options);
+    const char *only = json_array_size(options) == 1
+                           ? json_string_value(json_array_get(options, 0))
+                           : NULL;
+    autojson *list = only ? options_of_text(only) : options_split(options);
+    if (!list) {
+        return err_set(err, -EINVAL, "a quote in \"%.60s\" is not closed", only);
+    }
     for (size_t at = 0; at < json_array_size(list);) {
         int r = option_read(o, list, &at, err);
         if (r < 0) {
