@@ -102,11 +102,20 @@ char *bindings_in_parens(char *text) {
     return ret;
 }
 
-/* constexpr int A = 1, B = 2; from its specifier at i on. */
+/* constexpr int A = 1, B = 2; or constexpr int (*A)(int) = f; from its specifier on, at
+ * i. */
 static void bind_constants(const struct code_tokens *t, size_t i, size_t limit,
                            struct bindings *names) {
-    size_t at = i + 1;
-    for (; at < limit && at < i + 12 && word_at(t, at + 1) != WORD_ASSIGN; at++) {}
+    size_t at = i + 1, pointer = 0;
+    for (; at < limit && at < i + 24 && word_at(t, at + 1) != WORD_ASSIGN; at++) {
+        pointer = points_to_function(t, at) ? at : pointer;
+    }
+    if (pointer && word_at(t, at + 1) == WORD_ASSIGN) {
+        size_t end = value_end(t, at + 2, limit);
+        bindings_add(names, code_token_hash(t, pointer),
+                     end ? bindings_expand(t, at + 2, end, names) : NULL);
+        return;
+    }
     while (at < limit && word_at(t, at) == WORD_NAME &&
            word_at(t, at + 1) == WORD_ASSIGN) {
         size_t end = value_end(t, at + 2, limit);

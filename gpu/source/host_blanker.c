@@ -140,6 +140,18 @@ static bool is_torch_device(const struct host_blanker *b, size_t i) {
     return false;
 }
 
+static bool is_namespace(const struct host_blanker *b, size_t i) {
+    uint64_t name = code_token_hash(&b->tokens, i);
+    for (size_t k = 0; k < b->declarations.scope_count; k++) {
+        const struct name_scope *s = &b->declarations.scopes[k];
+        if (s->name_end > s->name &&
+            code_token_hash(&b->tokens, s->name_end - 1) == name) {
+            return true;
+        }
+    }
+    return name_set_has(&b->macros.namespaces, name);
+}
+
 static bool is_host_name(const struct host_blanker *b, size_t i) {
     char name[64];
     token_text(b, i, name, sizeof name);
@@ -152,7 +164,13 @@ static bool is_host_name(const struct host_blanker *b, size_t i) {
         if (i >= 2 && word_at(b, i - 2) == WORD_NAME) {
             token_text(b, i - 2, outer, sizeof outer);
         }
-        return strcmp(outer, "std") == 0 && host_names_std(name);
+        /* boost::shared_ptr, platform::unique_ptr: what owns memory, whoever's it is */
+        const char *ptr = strstr(name, "_ptr");
+        bool own = outer[0] && i >= 2 && is_namespace(b, i - 2);
+        return ((strcmp(outer, "std") == 0 || (ptr && strcmp(ptr, "_ptr") == 0)) &&
+                host_names_std(name)) ||
+               (own &&
+                (is_gone(b, &b->gone_types, i) || is_gone(b, &b->macros.gone_types, i)));
     }
     bool qualifies = word_at(b, i + 1) == WORD_SCOPE;
     if (qualifies && strcmp(name, "thrust") == 0 && word_at(b, i + 2) == WORD_NAME) {
@@ -362,8 +380,16 @@ static bool needs_gone(const struct host_blanker *b, const struct declaration *d
 
 /* "const half one = 1.0;" is no constant for nvcc: only the host has it. */
 static bool is_library_number(const struct host_blanker *b, const struct declaration *d) {
-    size_t from = b->tokens.list[d->first].start, to = b->tokens.list[d->name].start;
-    return d->name && names_library_type(b->tokens.text + from, to - from);
+    for (size_t i = d->first; i < d->name; i++) {
+        char name[64];
+        token_text(b, i, name, sizeof name);
+        if (strcmp(name, "half") == 0 || strcmp(name, "half2") == 0 ||
+            strncmp(name, "__half", 6) == 0 || strncmp(name, "__nv_", 5) == 0 ||
+            strncmp(name, "nv_bfloat16", 11) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The variables of "struct S { … } a, *b;" when the type itself stays. */
@@ -554,6 +580,12 @@ void host_blanker_tell_gone_types(const struct host_blanker *b, struct space_mac
         size_t name = type && b->goes[i] && d->parent == SIZE_MAX ? type_name(b, d) : 0;
         if (name) {
             name_set_add(&to->gone_types, code_token_hash(&b->tokens, name));
+            if (d->scope != SIZE_MAX && b->declarations.scopes[d->scope].name_end) {
+                name_set_add(
+                    &to->namespaces,
+                    code_token_hash(&b->tokens,
+                                    b->declarations.scopes[d->scope].name_end - 1));
+            }
         }
     }
 }

@@ -51,13 +51,12 @@ struct space_macros {
     struct name_set {
         uint64_t *list; /* hashes */
         size_t count;
-    } asked, gone, gone_types; /* gone: functions and variables */
+    } asked, gone, gone_types, namespaces; /* gone: functions and variables; namespaces:
+                                              those of gone types */
 };
 void space_macros_read(struct space_macros *m, const struct code_tokens *t);
 void space_macros_copy(struct space_macros *to, const struct space_macros *from);
 void space_macros_finish(struct space_macros *m);
-/* Whether a text names a type that <cuda_fp16.h> and its like declare. */
-bool names_library_type(const char *text, size_t len);
 bool space_macros_asked(const struct space_macros *m, uint64_t name);
 bool name_set_has(const struct name_set *s, uint64_t name);
 void name_set_add(struct name_set *s, uint64_t name);

@@ -6,8 +6,7 @@ static enum code_word word_at(const struct code_tokens *t, size_t i) {
     return t->list[i < t->count ? i : t->count].word;
 }
 
-/* "float (*NAME)(float)" */
-static bool points_to_function(const struct code_tokens *t, size_t name) {
+bool points_to_function(const struct code_tokens *t, size_t name) {
     return name >= 2 && word_at(t, name - 1) == WORD_STAR &&
            word_at(t, name - 2) == WORD_PAREN_OPEN &&
            word_at(t, name + 1) == WORD_PAREN_CLOSE;

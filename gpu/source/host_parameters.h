@@ -16,6 +16,9 @@ struct template_parameters {
     bool bad; /* a pack, too many, or no list */
 };
 
+/* Whether the name at token `name` is that of "float (*NAME)(float)". */
+bool points_to_function(const struct code_tokens *t, size_t name);
+
 void template_parameters_read(const struct code_tokens *t, const struct declaration *d,
                               struct template_parameters *ret);
 /* Whether a text names one of them, or cannot be read. */

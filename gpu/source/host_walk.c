@@ -52,8 +52,10 @@ static bool is_before(const struct collector *c, const struct declaration *d) {
 }
 
 /* An expression found in a host function goes out, waits for that function's callers, or
- * is dropped because it depends on what only runs. */
-static void place(struct collector *c, struct host_launch launch) {
+ * is dropped because it depends on what only runs. within: one of a namespace inside the
+ * function's, in whose place it goes out, since that has the names of both; or NULL. */
+static void place(struct collector *c, struct host_launch launch,
+                  const struct host_launch *within) {
     const struct code_tokens *t = &c->b->tokens;
     const struct declaration *d = &c->b->declarations.list[launch.declaration];
     char *expression = launch.expression;
@@ -69,9 +71,14 @@ static void place(struct collector *c, struct host_launch launch) {
     bool waits = usable && template_parameters_mentioned(expression, &own);
     if (!usable || own.bad || (!waits && is_before(c, d))) {
         free(expression);
-    } else {
-        launches_add(waits ? &c->waiting : c->ready, launch);
+        return;
     }
+    if (within && !waits) {
+        launch.declaration = within->declaration;
+        launch.offset = within->offset;
+        launch.scope = within->scope;
+    }
+    launches_add(waits ? &c->waiting : c->ready, launch);
 }
 
 const struct declaration *collector_kernel(const struct collector *c, uint64_t name) {
@@ -211,11 +218,15 @@ static void answer_call(struct walk *w, size_t i) {
     if (expression && !needs_more(w->waiting->expression, &parameters, &arguments) &&
         !is_running(w, expression) &&
         (!borrowed || inner_scope(w->c->b, w->waiting->scope, &scope))) {
-        place(w->c, (struct host_launch){.expression = expression,
-                                         .declaration = w->index,
-                                         .offset = walk_offset(w, i),
-                                         .borrowed = borrowed,
-                                         .scope = scope});
+        struct host_launch launch = {.expression = expression,
+                                     .declaration = w->index,
+                                     .offset = walk_offset(w, i),
+                                     .borrowed = borrowed,
+                                     .scope = scope};
+        size_t inner = scope;
+        bool within = !borrowed && inner_scope(w->c->b, w->waiting->scope, &inner) &&
+                      inner != scope;
+        place(w->c, launch, within ? w->waiting : NULL);
     } else {
         free(expression);
     }
@@ -234,7 +245,8 @@ static void take_kernel(struct walk *w, size_t i) {
                                    .declaration = w->index,
                                    .offset = walk_offset(w, i),
                                    .borrowed = is_before(w->c, kernel),
-                                   .scope = b->declarations.list[w->index].scope});
+                                   .scope = b->declarations.list[w->index].scope},
+              NULL);
     }
 }
 

@@ -23,6 +23,10 @@
 #define RESTORE_MACROS                                                                   \
     "#undef INFINITY\n#undef NAN\n#ifdef UPSKILLD_SHIM_MATH\n"                           \
     "#define INFINITY " MATH_INFINITY "\n#define NAN " MATH_NAN "\n#endif\n"
+/* cuda/std/cmath has them as macros; CUTLASS as enumerators of its own. */
+#define FP_NAMES_UNDEFINED                                                               \
+    "#undef FP_NAN\n#undef FP_INFINITE\n#undef FP_ZERO\n#undef FP_SUBNORMAL\n"           \
+    "#undef FP_NORMAL\n"
 #define FROM_CUDA(name, header)                                                          \
     GUARDED(name, KEEP_MACROS "#include <cuda/std/" header ">\n" RESTORE_MACROS BRIDGE)
 
@@ -155,7 +159,9 @@
     DEFINE(M_SQRT2, "1.41421356237309504880")                                            \
     DEFINE(M_SQRT1_2, "0.70710678118654752440")                                          \
     GUARDED("MATH", "typedef float float_t; typedef double double_t;\n"                  \
-                    "enum { FP_NAN, FP_INFINITE, FP_ZERO, FP_SUBNORMAL, FP_NORMAL };\n")
+                    "#ifndef FP_NAN\n"                                                   \
+                    "enum { FP_NAN, FP_INFINITE, FP_ZERO, FP_SUBNORMAL, FP_NORMAL };\n"  \
+                    "#endif\n")
 
 #define MATH_FUNCTIONS(use)                                                              \
     use(abs) use(fabs) use(fabsf) use(fmod) use(fmodf) use(remainder) use(remainderf)    \
@@ -187,21 +193,22 @@
 #define STDLIB                                                                           \
     DEFINE(EXIT_SUCCESS, "0") DEFINE(EXIT_FAILURE, "1") DEFINE(RAND_MAX, "2147483647")
 
-/* <assert.h> may be included again and again with another NDEBUG: NVRTC's own assert
- * heeds NDEBUG where it is used. */
+/* <assert.h> may be included again and again with another NDEBUG:
+ * NVRTC's own assert heeds NDEBUG where it is used. */
 #define ASSERT "\n"
 
-/* nvcc reads <cuda_runtime.h> before any file, and with it <cmath>, <climits> and
- * <sys/types.h> of the host; sources rely on that. Not uint32_t, FLT_MAX or assert, which
- * nvcc wants included as well. */
+/* nvcc reads <cuda_runtime.h> before any file, and with it <cmath>,
+ * <climits> and <sys/types.h> of the host; sources rely on that. Not
+ * uint32_t, FLT_MAX or assert, which nvcc wants included as well. */
 #define HOST_TYPES                                                                       \
     GUARDED("HOST_TYPES",                                                                \
             "typedef signed char int8_t; typedef signed short int16_t;\n"                \
             "typedef signed int int32_t; typedef signed long long int64_t;\n"            \
             "typedef unsigned short ushort; typedef unsigned int uint;\n"                \
             "typedef unsigned long ulong; typedef int pid_t; typedef long ssize_t;\n")
-/* Of cuda_device_runtime_api.h, which NVRTC's cuda_runtime.h leaves out. Templates, so
- * that the header's own win where a source includes it. */
+/* Of cuda_device_runtime_api.h, which NVRTC's cuda_runtime.h leaves
+ * out. Templates, so that the header's own win where a source
+ * includes it. */
 #define DEVICE_RUNTIME                                                                   \
     GUARDED("DEVICE_RUNTIME",                                                            \
             "template <typename = void> __device__ __forceinline__ void "                \
@@ -210,22 +217,24 @@
             "template <typename = void> __device__ __forceinline__ void "                \
             "cudaTriggerProgrammaticLaunchCompletion() {\n"                              \
             "    asm volatile(\"griddepcontrol.launch_dependents;\");\n}\n")
-/* Words that g++ takes, at the most with a warning, and its other spellings of keywords.
+/* Words that g++ takes, at the most with a warning, and its other
+ * spellings of keywords.
  */
 #define SPELT(name, word) "#define __" name " " word "\n#define __" name "__ " word "\n"
 #define HOST_WORDS                                                                       \
     DEFINE(__linux__, "1")                                                               \
     DEFINE(__linux, "1")                                                                 \
-    DEFINE(__unix__,                                                                     \
-           "1") "#if __cplusplus >= 201703L\n#define register\n#endif\n#define "         \
-                "__extension__\n" SPELT("asm", "asm") SPELT("const", "const")            \
-                    SPELT("signed", "signed") SPELT("volatile", "volatile")
+    DEFINE(__unix__, "1")                                                                \
+    "#if __cplusplus >= 201703L\n#define register\n#endif\n#define "                     \
+    "__extension__\n" SPELT("asm", "asm") SPELT("const", "const")                        \
+        SPELT("signed", "signed") SPELT("volatile", "volatile")
 #define AS_NVCC                                                                          \
     HOST_WORDS MATH LIMIT_MACROS STDDEF HOST_TYPES DEVICE_RUNTIME IN_STD(                \
         MATH_FUNCTIONS(USE) USE(size_t) USE(ptrdiff_t) USE(nullptr_t))
 
-/* The traits that kernels ask for most, without the rest of <type_traits>, which takes
- * ten times as long to read. Where CUDA's libraries have them elsewhere, all of it. */
+/* The traits that kernels ask for most, without the rest of
+ * <type_traits>, which takes ten times as long to read. Where CUDA's
+ * libraries have them elsewhere, all of it. */
 #define TRAIT(name) "#include <cuda/std/__type_traits/" #name ".h>\n"
 #define TRAITS                                                                           \
     "#if __has_include(<cuda/std/__type_traits/is_same.h>) && "                          \
@@ -241,8 +250,8 @@ static const char algorithm_text[] =
                                      "#include <cuda/std/utility>\n"
                                      "#endif\n" RESTORE_MACROS BRIDGE);
 
-/* What device code gets by the headers of the host's libraries: the types of their
- * arguments. */
+/* What device code gets by the headers of the host's libraries: the
+ * types of their arguments. */
 #define BRINGS_COMPLEX "#include <cuComplex.h>\n#include <library_types.h>\n"
 #define CUFFT                                                                            \
     BRINGS_COMPLEX                                                                       \
@@ -304,8 +313,9 @@ const struct shim shims[] = {
     {"torch", shim_torch},
     {SHIM_AS_NVCC, AS_NVCC},
     {STD_NAMES_TRAITS, TRAITS},
-    {STD_NAMES_ABS, KEEP_MACROS
-     "#include <cuda/std/cmath>\n#include <cuda/std/cstdlib>\n" RESTORE_MACROS},
+    {STD_NAMES_ABS, MATH KEEP_MACROS
+     "#include <cuda/std/cmath>\n#include <cuda/std/cstdlib>\n" FP_NAMES_UNDEFINED
+         RESTORE_MACROS},
     {"cublas.h", BRINGS_BFLOAT16},
     {"cublas_v2.h", BRINGS_BFLOAT16},
     {"cublas_api.h", BRINGS_BFLOAT16},

@@ -161,7 +161,8 @@ static void asked_read_all(struct space_macros *m, const struct code_tokens *t) 
     }
 }
 
-bool names_library_type(const char *text, size_t len) {
+/* Whether a text names a type that <cuda_fp16.h> and its like declare. */
+static bool names_library_type(const char *text, size_t len) {
     static const char *const parts[] = {"half",     "bfloat16",     "Complex",
                                         "__nv_fp8", "cudaDataType", "cufft"};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
@@ -209,6 +210,7 @@ void space_macros_copy(struct space_macros *to, const struct space_macros *from)
     name_set_copy(&to->asked, &from->asked);
     name_set_copy(&to->gone, &from->gone);
     name_set_copy(&to->gone_types, &from->gone_types);
+    name_set_copy(&to->namespaces, &from->namespaces);
 }
 
 void space_macros_finish(struct space_macros *m) {
@@ -216,6 +218,7 @@ void space_macros_finish(struct space_macros *m) {
     free(m->asked.list);
     free(m->gone.list);
     free(m->gone_types.list);
+    free(m->namespaces.list);
     *m = (struct space_macros){0};
 }
 

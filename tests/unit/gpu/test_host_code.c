@@ -684,10 +684,13 @@ Test(host_code, users_of_a_type_of_the_host_go_with_it) {
                                  "using handle = cublasHandle_t;\n"
                                  "struct context { handle h; };\n"
                                  "template <> struct Traits<context> { handle h; };\n"
-                                 "struct Arguments { handle h; Arguments(); };\n";
+                                 "struct Arguments { handle h; Arguments(); };\n"
+                                 "namespace lib { template <class T> struct owner { "
+                                 "handle h; }; }\n";
     static const char unit[] = "#include \"a.h\"\n"
                                "typedef void (*call)(context &c);\n"
                                "struct user { context *c; };\n"
+                               "template <class T> using alias = lib::owner<T>;\n"
                                "struct caller { call f; };\n"
                                "struct Traits3 { Traits<int> t; };\n"
                                "struct Op { struct Arguments { int n; };\n"
@@ -696,7 +699,7 @@ Test(host_code, users_of_a_type_of_the_host_go_with_it) {
     struct source_set s;
     blank_two(unit, header, &s);
     cr_expect_null(strstr(s.files[1].text, "struct"), "%s", s.files[1].text);
-    static const char *const gone[] = {"typedef", "user", "caller"};
+    static const char *const gone[] = {"typedef", "user", "caller", "alias"};
     for (size_t i = 0; i < ARRAY_LEN(gone); i++) {
         cr_expect_null(strstr(s.files[0].text, gone[i]), "%s", s.files[0].text);
     }
@@ -711,15 +714,18 @@ Test(host_code, a_decltype_wants_no_body_and_a_table_its_functions) {
         {"int a(int); static const ops table = {.run = a, 1};\nstruct S { int x; };",
          "struct S { int x; };"},
         {"int a(int); const int b = o.a + o->a;", "const int b = o.a + o->a;"},
+        {"struct Owner { boost::shared_ptr<int> p; };\nstruct S { int x_ptr; };",
+         "struct S { int x_ptr; };"},
         {"static const half one = 1.0;\nstruct S { int x; };", "struct S { int x; };"},
+        {"const ComplexTransform x = T;\nint f() {}", "const ComplexTransform x = T;"},
         {"int size(int n) { throw n; }\nusing T = decltype(size(1));",
          "int size(int n) ; using T = decltype(size(1));"},
         {"auto size(int n) { return n; }\nusing T = decltype(size(1));", NULL},
     };
-    check_cases(cases, 4);
-    autofree char *text = xstrdup(cases[4].text);
+    check_cases(cases, ARRAY_LEN(cases) - 1);
+    autofree char *text = xstrdup(cases[ARRAY_LEN(cases) - 1].text);
     struct host_code h;
     host_code_blank(text, strlen(text), &h);
-    cr_expect(eq(str, text, (char *)cases[4].text));
+    cr_expect(eq(str, text, (char *)cases[ARRAY_LEN(cases) - 1].text));
     host_code_finish(&h);
 }

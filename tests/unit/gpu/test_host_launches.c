@@ -81,6 +81,13 @@ Test(host_launches, launches_through_macros_of_the_file_ask_for_instantiations) 
          "void run(int n, char *p) { run(n, (int *)p, 0); " ROOM "}\n"
          "void f(char *c) { run(1, c); " ROOM "}",
          "q<int>;"},
+        /* names of a namespace within the caller's, and a pointer to a function */
+        {"namespace in { const int SIZE = 4;\n"
+         "template <class T, int N, int (*F)(int)> __global__ void r(T *p) {}\n"
+         "template <class T> void run(T *p) { constexpr int (*F)(int) = nullptr;\n"
+         "r<T, SIZE, F><<<1, 1>>>(p); " ROOM ROOM "}\n}\n"
+         "void f(float *p) { in::run<float>(p); }",
+         "in::r<float, SIZE, nullptr>;"},
         /* a function as the template's argument */
         {"template <void (*F)(const float *)> __global__ void r() {}\n"
          "__device__ void one(const float *x) {}\n"
