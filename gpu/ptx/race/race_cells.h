@@ -4,7 +4,7 @@
  * so the short ways are inline. */
 #include "gpu/ptx/race/race_state.h"
 
-enum verdict { VERDICT_ORDERED, VERDICT_LANES, VERDICT_RACE };
+enum race_verdict { VERDICT_ORDERED, VERDICT_LANES, VERDICT_RACE };
 
 struct look {
     struct warp *warp;
@@ -17,7 +17,7 @@ struct look {
     uint64_t base;       /* address of its first byte */
     uint32_t id;         /* of this access */
     uint32_t judged;     /* the event of the last verdict */
-    enum verdict verdict;
+    enum race_verdict verdict;
     uint32_t copy; /* stamp of the copy that accesses, 0: the warp itself */
 };
 
@@ -57,7 +57,8 @@ static inline bool is_over(const struct look *k, uint32_t cell) {
 }
 
 /* But for lanes of the warp itself. */
-static inline enum verdict race_judge(const struct look *k, const struct race_event *e) {
+static inline enum race_verdict race_judge(const struct look *k,
+                                           const struct race_event *e) {
     const struct warp *w = k->warp;
     const struct race_block *b = w->block->race;
     if (race_of(w)->coarse || (k->copy && e->stamp == k->copy)) {
