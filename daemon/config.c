@@ -54,7 +54,7 @@ static const char config_schema[] =
     "\"compile_timeout_s\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":3600},"
     "\"cache_mb\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":4096},"
     "\"tool_wait_s\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":3600},"
-    "\"structured_content\":{\"enum\":[\"auto\",\"always\",\"never\"]},"
+    "\"structured_content\":{\"enum\":[\"always\",\"never\"]},"
     "\"debounce_ms\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":10000},"
     "\"models\":{\"type\":\"object\",\"maxProperties\":256,\"propertyNames\":{"
     "\"pattern\":\"^(?!(anthropic|openai|generic)[.])[!-~]{1,128}$\"},"
@@ -111,12 +111,6 @@ static char *absolute(const char *base, const char *path) {
                                 ? path_join(home, path + 2)
                                 : path_join(base, path);
     return path_normalize(joined);
-}
-
-static enum structured_content structured_content(const char *name) {
-    return strcmp(name, "always") == 0  ? STRUCTURED_ALWAYS
-           : strcmp(name, "never") == 0 ? STRUCTURED_NEVER
-                                        : STRUCTURED_AUTO;
 }
 
 static void defaults(struct config *c) {
@@ -223,7 +217,7 @@ static void apply(struct config *c, const json_t *file, const char *base) {
         << 20;
     c->tool_wait_s = (unsigned)json_get_integer(file, "tool_wait_s", c->tool_wait_s);
     if ((v = json_object_get(file, "structured_content"))) {
-        c->structured = structured_content(json_string_value(v));
+        c->structured = strcmp(json_string_value(v), "always") == 0;
     }
     c->debounce_ms = (unsigned)json_get_integer(file, "debounce_ms", c->debounce_ms);
 }

@@ -28,7 +28,7 @@ struct config {
     unsigned compile_timeout_s;
     size_t cache_bytes;
     unsigned tool_wait_s, debounce_ms;
-    enum structured_content structured;
+    bool structured; /* MCP results carry their JSON too */
     json_t *models;           /* {alias: a model (skills/models/model.h)}, or NULL */
     char *teacher, *judge;    /* names of models, or NULL */
     const char *links;        /* which are fetched: "public", "none", "any"; static */

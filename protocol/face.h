@@ -5,17 +5,11 @@
 #include "protocol/operation.h"
 #include "protocol/provider.h"
 
-/* Whether an MCP tool's result carries structuredContent beside its text. Some clients
- * show their model that alone, as JSON, where there is any: it is meant for programs, up
- * to seventeen times as long as the text, and says no more. */
-enum structured_content {
-    STRUCTURED_AUTO, /* not to clients known to do so */
-    STRUCTURED_ALWAYS,
-    STRUCTURED_NEVER,
-};
-
 struct face_settings {
-    enum structured_content structured;
+    /* Whether an MCP tool's result carries structuredContent beside its text. It says no
+     * more than the text and is up to seventeen times as long, and most clients show it to
+     * their model, alone or beside the text: false, unless a program asks for it. */
+    bool structured;
     unsigned tool_wait_ms;     /* an MCP tool call answers after at most this; 20 000 */
     unsigned progress_ms;      /* at least this often while something runs; 5 000 */
     unsigned debounce_ms;      /* quick check after the last edit; 60 */

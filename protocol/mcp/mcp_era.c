@@ -70,20 +70,11 @@ static void refuse_version(struct mcp_message *msg, const char *requested) {
     rpc_error(msg->call, MCP_UNSUPPORTED_VERSION, data, "Unsupported protocol version");
 }
 
-/* Clients that show their model structuredContent instead of the text, as seen with
- * Claude Code 2.1 and Codex 0.169. Gemini CLI 0.61 and opencode 1.18 show the text. */
-static bool shows_structured(const char *client) {
-    return strcmp(client, "claude-code") == 0 || strcmp(client, "codex-mcp-client") == 0;
-}
-
 /* The client's name is for the daemon's records. Every modern message may carry it; the
  * host hears of a new one only. */
 static void tell_client(struct mcp *m, const json_t *info) {
     const char *name = json_get_string(info, "name", NULL);
     const char *version = json_get_string(info, "version", "");
-    if (name) {
-        m->shows_structured = shows_structured(name);
-    }
     if (!name || !m->host->set_client) {
         return;
     }

@@ -42,8 +42,7 @@ struct mcp {
     bool initialized; /* an initialize was answered: messages without _meta are legacy */
     enum mcp_version version; /* that it agreed on */
     bool client_has_roots;
-    char *client;          /* "name\nversion" as the host was told last, or NULL */
-    bool shows_structured; /* the client's model reads structuredContent, not the text */
+    char *client; /* "name\nversion" as the host was told last, or NULL */
     struct rpc_request *roots_request; /* roots/list on its way, or NULL */
     json_t *subscribed; /* legacy resources/subscribe: {uri: stamp or null} */
     /* Results that never change, as JSON texts, made at first use. */

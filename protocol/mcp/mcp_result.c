@@ -1,6 +1,5 @@
-/* What a call looks like as the result of tools/call: text for the model, and the same as
- * structured content for programs. A client that would show its model the latter gets the
- * text alone. */
+/* What a call looks like as the result of tools/call: text for the model and, where the
+ * configuration asks for it, the same as structured content for programs. */
 #include "protocol/mcp/mcp_internal.h"
 
 #include "base/buf.h"
@@ -22,10 +21,7 @@ static json_t *tool_result(json_t *content, bool is_error) {
 
 /* Revisions before 2025-06-18 do not know it. */
 static bool wants_structured(const struct mcp *m, enum mcp_version version) {
-    enum structured_content setting = m->host->settings->structured;
-    return version >= MCP_2025_06_18 &&
-           (setting == STRUCTURED_AUTO ? !m->shows_structured
-                                       : setting == STRUCTURED_ALWAYS);
+    return version >= MCP_2025_06_18 && m->host->settings->structured;
 }
 
 /* structured is stolen. Legacy revisions take nothing but objects. */

@@ -1,6 +1,6 @@
 // What the client tests share: named checks, one line of output each, and a daemon to talk to.
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -19,6 +19,9 @@ export const environment = {
   XDG_CONFIG_HOME: join(scratch, "config"),
   XDG_CACHE_HOME: join(scratch, "cache"),
 };
+// These clients are programs: they read the structure.
+mkdirSync(join(scratch, "config", "upskilld"), { recursive: true });
+writeFileSync(join(scratch, "config", "upskilld", "config.yaml"), "structured_content: always\n");
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 
 const TIME_LIMIT_MS = 120_000;

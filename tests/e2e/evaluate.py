@@ -563,7 +563,7 @@ def cancelled_at_any_moment():
 
 def through_mcp():
     """An agent's view: the tool, a job to poll, and a mistake that it can mend."""
-    with Room() as r:
+    with Room(config="structured_content: always\n") as r:
         def call(name, **arguments):
             return r.daemon.ask("tools/call", {"name": name, "arguments": arguments})["result"]
         r.daemon.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},

@@ -17,7 +17,7 @@ class Face(Daemon):
     """Messages with the time at which they came."""
 
     def __init__(self, slow_ms, tests=16, config="", **more):
-        super().__init__(PROGRAM, config=config, **more)
+        super().__init__(PROGRAM, config="structured_content: always\n" + config, **more)
         self.model = Model()
         self.skill = make_skill(self)
         with open(self.home + "/work/tests.json", "w") as f:

@@ -493,7 +493,7 @@ TESTS = [
     ("progress tells the steps", shows_progress, {}),
     ("kill -9 leaves no half a skill", survives_kills, {}),
     ("a stage in use is not swept", lives_beside_others, {}),
-    ("through MCP the calling model writes", is_a_tool, {}),
+    ("through MCP the calling model writes", is_a_tool, {"config": "structured_content: always\n"}),
     ("links are fetched and become text", fetches_links, {"config": "links: any\n"}),
     ("links lead nowhere inside", guards_links, {}),
     ("links may be forbidden", forbids_links, {"config": "links: none\n"}),

@@ -292,6 +292,7 @@ static struct bench *bench_new(void) {
               "%s", err.msg);
     b->origin = (struct call_origin){.loop = &b->loop, .client = ""};
     b->settings = face_settings_default;
+    b->settings.structured = true;
     b->tables.operations = ops;
     b->host = (struct face_host){.tables = &b->tables,
                                  .settings = &b->settings,
