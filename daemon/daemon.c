@@ -123,6 +123,11 @@ static void set_client(const char *name, const char *version, void *data) {
     d->origin.client = d->client;
 }
 
+static void set_agent(void *data) {
+    struct daemon *d = data;
+    d->origin.agent = true;
+}
+
 /* --- domains --- */
 
 struct gpu *daemon_gpu(struct daemon *d) {
@@ -387,6 +392,7 @@ static int open_session(struct daemon *d, int in_fd, int out_fd, struct err *err
         .ended = on_session_ended,
         .set_roots = set_roots,
         .set_client = set_client,
+        .set_agent = set_agent,
         .job = find_job,
         .data = d,
     };

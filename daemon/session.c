@@ -73,6 +73,11 @@ static void on_client(void *data, const char *name, const char *version) {
     s->events.set_client(name, version, s->events.data);
 }
 
+static void on_agent(void *data) {
+    struct session *s = data;
+    s->events.set_agent(s->events.data);
+}
+
 static json_t *on_job(void *data, const char *id, struct call **live) {
     struct session *s = data;
     return s->events.job(id, live, s->events.data);
@@ -350,6 +355,7 @@ int session_new(uv_loop_t *loop, int in_fd, int out_fd, const struct face_host *
     s->host.job = on_job;
     s->host.set_roots = on_roots;
     s->host.set_client = on_client;
+    s->host.set_agent = on_agent;
     s->host.quit = on_quit;
     s->host.data = s;
     s->peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, &peer_events, s);

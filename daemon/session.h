@@ -16,6 +16,7 @@ struct session_events {
     void (*ended)(int exit_code, bool waits, void *data);
     void (*set_roots)(const json_t *paths, void *data);
     void (*set_client)(const char *name, const char *version, void *data);
+    void (*set_agent)(void *data); /* face_host.set_agent */
     json_t *(*job)(const char *id, struct call **live, void *data); /* face_host.job */
     void *data;
 };

@@ -59,8 +59,9 @@ struct call_origin {
     const char *client;       /* name the client gave itself, or "" */
     const char *const *roots; /* absolute folders of the workspace, NULL-terminated; files
                                  named by params are read beneath these */
-    bool writes;              /* the caller is a model that can take a work order */
-    void *host;               /* the daemon's own context (gpu pool, databases) */
+    bool agent;  /* an agent's connection, whichever face this call came by */
+    bool writes; /* the caller is a model that can take a work order */
+    void *host;  /* the daemon's own context (gpu pool, databases) */
 };
 
 /* --- for operations --- */

@@ -42,6 +42,8 @@ struct face_host {
      * JSON array of strings, borrowed. */
     void (*set_roots)(void *data, const json_t *paths);
     void (*set_client)(void *data, const char *name, const char *version);
+    /* An agent is at the other end, whatever it calls from now on. */
+    void (*set_agent)(void *data);
     /* End the process: LSP exit, a dead parent. */
     void (*quit)(void *data, int exit_code);
     void *data;

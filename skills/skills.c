@@ -176,7 +176,7 @@ struct catalog *skills_catalog(struct skills *s) {
 }
 
 bool skills_may_suppress(const struct skills *s, const struct call_origin *origin) {
-    return !origin->writes || s->agents_may_suppress;
+    return !origin->agent || s->agents_may_suppress;
 }
 
 static json_t *agent_json(const struct agent *a) {

@@ -109,6 +109,14 @@ const char *mcp_string_param(const struct mcp_message *msg, const char *name) {
 
 /* --- messages --- */
 
+/* Agents speak MCP. Their connection is theirs from the first such message on: what they
+ * call by its plain name is an agent's call too. */
+static void tell_agent(const struct mcp *m) {
+    if (m->host->set_agent) {
+        m->host->set_agent(m->host->data);
+    }
+}
+
 bool mcp_request(struct mcp *m, struct rpc_call *call) {
     const struct mcp_method *method = mcp_method_find(rpc_call_method(call));
     const json_t *params = rpc_call_params(call);
@@ -120,6 +128,7 @@ bool mcp_request(struct mcp *m, struct rpc_call *call) {
     if (!method) {
         return false;
     }
+    tell_agent(m);
     if (params && !json_is_null(params)) {
         if (!json_is_object(params)) {
             mcp_refuse(&msg, "params must be an object");
@@ -135,6 +144,10 @@ bool mcp_request(struct mcp *m, struct rpc_call *call) {
 
 /* A notification that cannot be acted on is ignored: there is nobody to tell. */
 bool mcp_notification(struct mcp *m, const char *method, json_t *params) {
+    if (strncmp(method, "notifications/", strlen("notifications/")) != 0) {
+        return false;
+    }
+    tell_agent(m);
     if (strcmp(method, "notifications/cancelled") == 0) {
         const json_t *id = json_object_get(params, "requestId");
         if (json_is_string(id) || json_is_integer(id)) {
@@ -144,5 +157,5 @@ bool mcp_notification(struct mcp *m, const char *method, json_t *params) {
                strcmp(method, "notifications/roots/list_changed") == 0) {
         mcp_roots_ask(m);
     }
-    return strncmp(method, "notifications/", strlen("notifications/")) == 0;
+    return true;
 }

@@ -330,7 +330,7 @@ void mcp_tools_call(const struct mcp_message *msg) {
         return;
     }
     struct call_origin origin = *msg->mcp->host->origin;
-    origin.writes = true;
+    origin.agent = origin.writes = true;
     struct call *call = call_start(op, arguments_of(msg, op), &origin);
     struct mcp_tool_call *t = tool_call_new(msg, call);
     rpc_call_on_cancel(msg->call, on_rpc_cancelled, t);
