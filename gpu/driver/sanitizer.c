@@ -54,22 +54,30 @@ static int process_start(struct process *ret, char *const *argv, char *const *en
                          struct err *err) {
     int ends[2];
     pid_t parent = getpid();
+    sigset_t term, before;
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM); /* a handler's sanitizer_stop must not come between */
     if (pipe2(ends, O_CLOEXEC) < 0) {
         return err_set(err, -errno, "a pipe: %s", strerror(errno));
     }
+    (void)sigprocmask(SIG_BLOCK, &term, &before);
     pid_t pid = fork();
     if (pid == 0) {
+        (void)sigprocmask(SIG_SETMASK, &before, NULL);
         become(argv, environment, ends[1], parent);
     }
     int code = errno;
+    if (pid > 0) {
+        running = pid;
+        (void)setpgid(pid, pid); /* whoever of the two comes first */
+    }
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
         return err_set(err, -code, "a process: %s", strerror(code));
     }
-    (void)setpgid(pid, pid); /* whoever of the two comes first */
     *ret = (struct process){pid, ends[0]};
-    running = pid;
     return 0;
 }
 
@@ -108,8 +116,8 @@ static int process_wait(const struct process *p, uint64_t until_ms, struct buf *
             (void)nanosleep(&pause, NULL);
         }
     }
-    running = 0;
     kill(-p->pid, SIGKILL);
+    running = 0;
     struct pollfd left = {.fd = p->out, .events = POLLIN};
     while (open_end && poll(&left, 1, 0) > 0 && process_hear(p, words)) {}
     close(p->out);

@@ -227,14 +227,9 @@ static bool on_silent(void *owner, struct worker_child *child) {
 
 static const struct worker_child_events child_events = {on_said, on_silent, on_ended};
 
-/* What runs under the tool is in a group of its own: its keeper is asked to end it. */
 static void validation_kill(struct validation *v) {
     v->killed_ms = clock_ms();
-    if (v->answer && v->child->pid > 0) {
-        (void)kill(v->child->pid, SIGTERM);
-    } else {
-        worker_child_kill(v->child); /* answered once it is reaped */
-    }
+    worker_child_kill(v->child); /* answered once it is reaped */
 }
 
 /* It was killed and lives: the system waits for the device. Nobody waits with it. */
@@ -358,6 +353,8 @@ void validation_run(struct worker *w, struct validation *v) {
     cuda_room_free(environment);
     close(end);
     worker_child_own(child, &child_events, v);
+    /* What runs under the tool is in a group of its own, which only its keeper knows. */
+    child->end_signal = v->answer ? SIGTERM : SIGKILL;
     v->child = child;
     v->answer_bytes = 0;
     if (!v->answer) {

@@ -22,6 +22,7 @@ struct worker_child *worker_child_new(struct worker *w, struct parent *p,
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
     struct worker_child *c = xcalloc(1, sizeof *c);
     c->parent = p;
+    c->end_signal = SIGKILL;
     c->socket = ends[0];
     c->head = BUF_INIT(0);
     c->out = BUF_INIT(CHILD_MAX_ANSWER);
@@ -64,8 +65,8 @@ static void child_close(struct worker_child *c) {
 void worker_child_kill(struct worker_child *c) {
     c->doomed = true;
     if (c->pid > 0 && !c->reaped) {
-        (void)kill(-c->pid, SIGKILL);
-        (void)kill(c->pid, SIGKILL);
+        (void)kill(-c->pid, c->end_signal);
+        (void)kill(c->pid, c->end_signal);
     }
     child_close(c);
 }

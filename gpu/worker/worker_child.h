@@ -30,6 +30,7 @@ struct worker_child {
     const struct worker_child_events *events; /* NULL: nobody's any more */
     void *owner;
     int pid;         /* 0 until the parent told it */
+    int end_signal;  /* SIGTERM: it ends what it has started, then itself */
     int socket;      /* ours; -1 when closed */
     struct buf head; /* its job, still to be written */
     const struct buf *attached;
@@ -50,6 +51,7 @@ void worker_child_give(struct worker_child *c, struct buf *head,
                        const struct buf *attached);
 /* Negative: none came. */
 void worker_child_pid_known(struct worker *w, struct worker_child *c, int pid);
+/* By end_signal. Nothing more is heard of it. */
 void worker_child_kill(struct worker_child *c);
 /* It is nobody's any more, and killed. */
 void worker_child_leave(struct worker_child *c);
