@@ -94,9 +94,9 @@ static struct slice missing_file(struct slice text) {
  */
 
 static enum finding_severity severity_of(enum log_kind kind) {
-    return kind == LOG_ERROR     ? FINDING_ERROR
-           : kind == LOG_WARNING ? FINDING_WARNING
-                                 : FINDING_INFO;
+    return kind == LOG_KIND_ERROR     ? FINDING_ERROR
+           : kind == LOG_KIND_WARNING ? FINDING_WARNING
+                                      : FINDING_INFO;
 }
 
 /* The same message comes once per instantiation of a template. */
@@ -119,7 +119,7 @@ json_t *log_reader_emit(struct log_reader *r, const char *source, const char *co
                         enum log_kind kind, const char *message,
                         const struct log_place *place) {
     enum finding_severity severity = severity_of(kind);
-    r->ret->errors += kind == LOG_ERROR;
+    r->ret->errors += kind == LOG_KIND_ERROR;
     if (r->kept[severity] >= MAX_KEPT) {
         r->dropped++;
         return NULL;
@@ -225,7 +225,7 @@ static void message_end(struct parser *p) {
     }
     p->in_message = false;
     char *text = message_text(&p->reader.scope, m);
-    if (m->kind == LOG_NOTE && p->group.active) {
+    if (m->kind == LOG_KIND_NOTE && p->group.active) {
         group_relate(&p->group, &m->place, text);
         return;
     }
@@ -385,7 +385,7 @@ static void read_line(struct parser *p, struct slice line) {
 
 static void report_end(struct log_reader *r) {
     if (r->ptxas_aborted && r->ret->errors == 0) {
-        log_reader_emit(r, "ptxas", "", LOG_ERROR,
+        log_reader_emit(r, "ptxas", "", LOG_KIND_ERROR,
                         "the assembler gave up without a reason", NULL);
     }
     size_t seen = r->ret->errors;

@@ -10,15 +10,15 @@ static const struct {
     const char *word;
     enum log_kind kind;
 } kinds[] = {
-    {"catastrophic error", LOG_ERROR},
-    {"command-line error", LOG_ERROR},
-    {"internal error", LOG_ERROR},
-    {"fatal error", LOG_ERROR},
-    {"fatal", LOG_ERROR},
-    {"error", LOG_ERROR},
-    {"warning", LOG_WARNING},
-    {"remark", LOG_REMARK},
-    {"note", LOG_NOTE},
+    {"catastrophic error", LOG_KIND_ERROR},
+    {"command-line error", LOG_KIND_ERROR},
+    {"internal error", LOG_KIND_ERROR},
+    {"fatal error", LOG_KIND_ERROR},
+    {"fatal", LOG_KIND_ERROR},
+    {"error", LOG_KIND_ERROR},
+    {"warning", LOG_KIND_WARNING},
+    {"remark", LOG_KIND_REMARK},
+    {"note", LOG_KIND_NOTE},
 };
 
 /* " #177-D" in front of the colon; the digits go to code. */

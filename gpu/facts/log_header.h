@@ -7,7 +7,7 @@
  *   Command-line error: invalid macro definition: 1x=3 */
 #include "gpu/facts/log_text.h"
 
-enum log_kind { LOG_ERROR, LOG_WARNING, LOG_REMARK, LOG_NOTE };
+enum log_kind { LOG_KIND_ERROR, LOG_KIND_WARNING, LOG_KIND_REMARK, LOG_KIND_NOTE };
 
 struct log_header {
     enum log_kind kind;

@@ -212,7 +212,7 @@ static void read_message(struct log_reader *r, enum log_kind kind, struct slice 
 static void read_info(struct log_reader *r, struct slice text, int ptx_line) {
     if (slice_starts(text, "(C")) {
         bool loss = slice_has(text, "Performance Loss");
-        read_message(r, loss ? LOG_WARNING : LOG_REMARK, text, ptx_line);
+        read_message(r, loss ? LOG_KIND_WARNING : LOG_KIND_REMARK, text, ptx_line);
     } else {
         read_usage(r, text);
     }
@@ -235,9 +235,9 @@ static void read_levelled(struct log_reader *r, struct slice s, int ptx_line) {
     if (take_level(&s, "info")) {
         read_info(r, s, ptx_line);
     } else if (take_level(&s, "warning")) {
-        read_message(r, LOG_WARNING, s, ptx_line);
+        read_message(r, LOG_KIND_WARNING, s, ptx_line);
     } else if (take_level(&s, "error") || take_level(&s, "fatal")) {
-        read_message(r, LOG_ERROR, s, ptx_line);
+        read_message(r, LOG_KIND_ERROR, s, ptx_line);
     } else {
         read_usage(r, s);
     }

@@ -10,7 +10,7 @@
 enum { MANY_TIMES = 8 }; /* what an odd case may cost of its round one */
 
 /* The first thing that went wrong in a report of its own. */
-static void tell_why(const struct run *run, char *ret, size_t size) {
+static void tell_why(const struct course *run, char *ret, size_t size) {
     size_t i;
     const json_t *finding, *output;
     json_array_foreach(run->report.findings, i, finding) {
@@ -35,7 +35,7 @@ static void tell_why(const struct run *run, char *ret, size_t size) {
 }
 
 /* -1: it was not decided. */
-static int one_trial(struct run *run, size_t i) {
+static int one_trial(struct course *run, size_t i) {
     struct trial t = {0};
     struct expectation expected = {0};
     struct err err = {0};
@@ -54,7 +54,7 @@ static int one_trial(struct run *run, size_t i) {
     return ended ? -1 : course_is_good(run);
 }
 
-static void note(struct run *run, size_t i, const char *why) {
+static void note(struct course *run, size_t i, const char *why) {
     json_int_t was, is;
     char message[640];
     const char *name = odd_sizes_name(&run->spec, i, &was, &is);
@@ -66,7 +66,7 @@ static void note(struct run *run, size_t i, const char *why) {
     run_report_note(&run->report, "odd_size", "warning", NULL, message);
 }
 
-static const char *run_added(struct run *run, size_t i) {
+static const char *run_added(struct course *run, size_t i) {
     struct course_aside aside;
     char why[512];
     course_aside_begin(run, &aside, MANY_TIMES * run->cost[run->spec.added_base]);
@@ -82,7 +82,7 @@ static const char *run_added(struct run *run, size_t i) {
     return good > 0 ? "pass" : good == 0 ? "fail" : "skipped";
 }
 
-void odd_trials(struct run *run) {
+void odd_trials(struct course *run) {
     json_t *added = json_array();
     for (size_t i = run->case_count; i < run->case_count + run->added_count; i++) {
         const char *verdict = run_added(run, i);

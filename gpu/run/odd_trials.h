@@ -6,4 +6,4 @@
  * failure is a warning `odd_size`, because the author may have stated the constraint
  * elsewhere; result "added_cases": [{"sizes", "verdict": "pass|fail|skipped"}]. Skipped
  * is what the budget or the time does not allow. */
-void odd_trials(struct run *run);
+void odd_trials(struct course *run);

@@ -9,12 +9,12 @@ enum {
     MANY_TIMES = 4
 }; /* what the trial may take of its first run; faults end earlier */
 
-static bool is_cheap(const struct run *run, size_t i) {
+static bool is_cheap(const struct course *run, size_t i) {
     return run->cost[i] && run->cost[i] <= CHEAP_ENOUGH &&
            run->cost[i] <= course_budget_left(run);
 }
 
-static size_t chosen_case(const struct run *run) {
+static size_t chosen_case(const struct course *run) {
     size_t best = SIZE_MAX;
     if (run->suspect != SIZE_MAX) {
         return is_cheap(run, run->suspect) ? run->suspect : SIZE_MAX;
@@ -27,7 +27,7 @@ static size_t chosen_case(const struct run *run) {
     return best;
 }
 
-static bool is_wanted(const struct run *run) {
+static bool is_wanted(const struct course *run) {
     const char *verdict = json_get_string(run->result, "verdict", "fail");
     return run->spec.default_checks && (run->class->checks & SPEC_CHECK_RACE) &&
            !strcmp(verdict, "fail") && !trials_stopped();
@@ -45,7 +45,7 @@ static void keep_races(struct run_report *to, const struct run_report *from) {
     }
 }
 
-void race_trial(struct run *run) {
+void race_trial(struct course *run) {
     size_t i = is_wanted(run) ? chosen_case(run) : SIZE_MAX;
     struct course_aside aside;
     struct trial t = {0};

@@ -11,4 +11,4 @@
  * warnings, are the run's; nothing else of it is. "race" is then among the result's
  * "checks". Not made: when the spec names its checks, on a device, without a verdict of
  * pass or fail so far, or where every case is too large. */
-void race_trial(struct run *run);
+void race_trial(struct course *run);

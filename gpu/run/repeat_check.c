@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void tell(struct run *run, const char *when, const char *what, bool known_right) {
+static void tell(struct course *run, const char *when, const char *what,
+                 bool known_right) {
     char message[400];
     snprintf(message, sizeof message,
              "%s %s: it keeps something from launch to launch. A variable that the host "
@@ -19,14 +20,14 @@ static void tell(struct run *run, const char *when, const char *what, bool known
 }
 
 /* The driver says no to what it did before: that tells nothing of the kernel. */
-static void refused_again(struct run *run, const struct trial_problem *p,
+static void refused_again(struct course *run, const struct trial_problem *p,
                           const char *when) {
     char message[600];
     snprintf(message, sizeof message, "%s, the driver refused: %.400s", when, p->err.msg);
     course_end(run, "error", p->stage, p->code, message, *p->hint ? p->hint : NULL);
 }
 
-static int launch_again(struct run *run, struct trial *t, uint64_t seed,
+static int launch_again(struct course *run, struct trial *t, uint64_t seed,
                         const char *when) {
     struct trial_problem problem = {0};
     uint64_t before = run->class->spent(t->backend);
@@ -54,7 +55,7 @@ static int launch_again(struct run *run, struct trial *t, uint64_t seed,
     return 0;
 }
 
-static int compare_again(struct run *run, const struct trial *t,
+static int compare_again(struct course *run, const struct trial *t,
                          const struct expectation *expected, const char *when,
                          bool known_right) {
     struct trial_difference wrong;
@@ -72,7 +73,7 @@ static int compare_again(struct run *run, const struct trial *t,
     return wrong.output != NULL;
 }
 
-int repeat_check(struct run *run, struct trial *t, size_t i, uint64_t seed,
+int repeat_check(struct course *run, struct trial *t, size_t i, uint64_t seed,
                  const char *when) {
     struct expectation expected = {0};
     struct err err = {0};
@@ -107,7 +108,7 @@ static bool has_blocks(const struct check_case *c) {
 
 /* The smallest of those with more than one block: what is kept between launches mostly
  * counts blocks. */
-static size_t chosen_case(const struct run *run) {
+static size_t chosen_case(const struct course *run) {
     size_t best = 0;
     for (size_t i = 1; i < run->case_count; i++) {
         const struct check_case *a = &run->cases[i], *b = &run->cases[best];
@@ -117,7 +118,7 @@ static size_t chosen_case(const struct run *run) {
     return best;
 }
 
-static void set_result(struct run *run, const struct trial *t, const char *verdict) {
+static void set_result(struct course *run, const struct trial *t, const char *verdict) {
     char seed[24];
     snprintf(seed, sizeof seed, "0x%016" PRIx64, t->seed);
     json_object_set_new(run->result, "repeat_check",
@@ -125,7 +126,7 @@ static void set_result(struct run *run, const struct trial *t, const char *verdi
                                   case_sizes_to_json(t->check), "seed", seed));
 }
 
-void repeat_trial(struct run *run, struct trial *t, size_t i, unsigned k) {
+void repeat_trial(struct course *run, struct trial *t, size_t i, unsigned k) {
     if (k + 1 != run->spec.trials || i != chosen_case(run) || !course_is_good(run)) {
         return;
     }

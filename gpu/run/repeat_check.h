@@ -10,10 +10,10 @@
 /* Once more with seed: 0 when the outputs are right again, 1 when not or when the launch
  * faulted (finding `changes_after_repeats`, beginning with `when`), -EAGAIN when time or
  * budget ended it, other negative errnos when it could not be told. */
-int repeat_check(struct run *run, struct trial *t, size_t i, uint64_t seed,
+int repeat_check(struct course *run, struct trial *t, size_t i, uint64_t seed,
                  const char *when);
 
 /* After the last trial of a case: which case, and whether the budget allows it, is chosen
  * here. The result's "repeat_check": {"verdict": "pass|fail|skipped", "sizes", "seed"}.
  */
-void repeat_trial(struct run *run, struct trial *t, size_t i, unsigned k);
+void repeat_trial(struct course *run, struct trial *t, size_t i, unsigned k);

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-void course_end(struct run *run, const char *verdict, const char *stage, const char *code,
-                const char *message, const char *hint) {
+void course_end(struct course *run, const char *verdict, const char *stage,
+                const char *code, const char *message, const char *hint) {
     bool extra = run->tentative && !strcmp(verdict, "timeout");
     if (!run->ended && !extra) {
         validate_set_error(run->result, verdict, stage, code, message, hint);
@@ -15,21 +15,21 @@ void course_end(struct run *run, const char *verdict, const char *stage, const c
     }
 }
 
-bool course_is_good(const struct run *run) {
+bool course_is_good(const struct course *run) {
     return !run->ended && !run->report.mismatch && !run->report.error_finding;
 }
 
-uint64_t course_repeat_seed(const struct run *run, size_t i, unsigned k) {
+uint64_t course_repeat_seed(const struct course *run, size_t i, unsigned k) {
     return trial_seed(~run->seed, i, k);
 }
 
-static void time_is_up(struct run *run) {
+static void time_is_up(struct course *run) {
     course_end(run, "timeout", "run", "wall_time",
                "the time was up before the run was complete",
                "give smaller sizes, or a larger \"timeout_s\"");
 }
 
-void course_end_failed(struct run *run, const char *stage, const char *code,
+void course_end_failed(struct course *run, const char *stage, const char *code,
                        const char *message) {
     if (trials_stopped()) {
         time_is_up(run);
@@ -38,7 +38,7 @@ void course_end_failed(struct run *run, const char *stage, const char *code,
     }
 }
 
-static void end_of_problem(struct run *run, struct trial_problem *problem,
+static void end_of_problem(struct course *run, struct trial_problem *problem,
                            bool reference) {
     if (problem->unsupported && !reference) {
         json_object_set(run->result, "unsupported", problem->unsupported);
@@ -54,7 +54,7 @@ static void end_of_problem(struct run *run, struct trial_problem *problem,
 }
 
 /* The name that the backend has for it, or the emulator's for the same. */
-static void end_of_fault(struct run *run, const struct trial *t) {
+static void end_of_fault(struct course *run, const struct trial *t) {
     const char *hint = NULL;
     const char *code =
         run->class->trouble ? run->class->trouble(t->backend, &hint) : NULL;
@@ -67,7 +67,7 @@ static void end_of_fault(struct run *run, const struct trial *t) {
 }
 
 /* What the reference did, for the findings of the answer are the kernel's. */
-static void end_of_reference(struct run *run, const struct trial *t) {
+static void end_of_reference(struct course *run, const struct trial *t) {
     uint64_t omitted = 0;
     autojson *findings = t->class->findings(t->backend, &omitted);
     const char *what = json_get_string(json_array_get(findings, 0), "message", NULL);
@@ -85,7 +85,7 @@ static void end_of_reference(struct run *run, const struct trial *t) {
 }
 
 /* A launch that did not come to its end. */
-static void end_of_launch(struct run *run, const struct trial *t, bool reference) {
+static void end_of_launch(struct course *run, const struct trial *t, bool reference) {
     if (t->end == BACKEND_BUDGET) {
         run->budget_ended |= !run->tentative;
         course_end(run, "timeout", "run", "instruction_budget",
@@ -101,7 +101,7 @@ static void end_of_launch(struct run *run, const struct trial *t, bool reference
 }
 
 /* {"kind", "device", and of a CUDA device "uuid", "driver", "capability"}. */
-static json_t *backend_to_json(const struct run *run, const struct trial *t) {
+static json_t *backend_to_json(const struct course *run, const struct trial *t) {
     json_t *json = json_pack("{s:s, s:s}", "kind", run->class->kind, "device",
                              run->class->device(t->backend));
     autojson *facts =
@@ -114,11 +114,11 @@ static json_t *backend_to_json(const struct run *run, const struct trial *t) {
     return json;
 }
 
-uint64_t course_budget_left(const struct run *run) {
+uint64_t course_budget_left(const struct course *run) {
     return run->budget > run->spent ? run->budget - run->spent : 1;
 }
 
-void course_aside_begin(struct run *run, struct course_aside *ret, uint64_t budget) {
+void course_aside_begin(struct course *run, struct course_aside *ret, uint64_t budget) {
     *ret = (struct course_aside){run->report, run->result, run->budget, run->ended};
     run_report_start(&run->report);
     run->result = json_object();
@@ -129,7 +129,7 @@ void course_aside_begin(struct run *run, struct course_aside *ret, uint64_t budg
     }
 }
 
-struct run_report course_aside_end(struct run *run, struct course_aside *aside) {
+struct run_report course_aside_end(struct course *run, struct course_aside *aside) {
     struct run_report ret = run->report;
     json_decref(run->result);
     run->report = aside->report;
@@ -140,7 +140,7 @@ struct run_report course_aside_end(struct run *run, struct course_aside *aside) 
     return ret;
 }
 
-static void note_unchecked(struct run *run, const struct trial *t) {
+static void note_unchecked(struct course *run, const struct trial *t) {
     const char *left = run->class->unchecked ? run->class->unchecked(t->backend) : NULL;
     if (left && !run->race_left) {
         run->race_left = true;
@@ -148,7 +148,7 @@ static void note_unchecked(struct run *run, const struct trial *t) {
     }
 }
 
-int course_kernel(struct run *run, struct trial *t, size_t i, unsigned k) {
+int course_kernel(struct course *run, struct trial *t, size_t i, unsigned k) {
     const struct check_spec *spec = &run->spec;
     struct trial_problem problem = {0};
     run->kernel.instructions = course_budget_left(run);
@@ -180,7 +180,7 @@ int course_kernel(struct run *run, struct trial *t, size_t i, unsigned k) {
     return r;
 }
 
-static int run_reference(struct run *run, struct expectation *ret, size_t i,
+static int run_reference(struct course *run, struct expectation *ret, size_t i,
                          uint64_t seed) {
     const struct check_spec *spec = &run->spec;
     struct trial_problem problem = {0};
@@ -205,7 +205,7 @@ static int run_reference(struct run *run, struct expectation *ret, size_t i,
     return r;
 }
 
-int course_expect(struct run *run, struct expectation *ret, const struct trial *t,
+int course_expect(struct course *run, struct expectation *ret, const struct trial *t,
                   size_t i) {
     struct err err = {0};
     int r = 0;

@@ -3,7 +3,7 @@
 #include "gpu/run/run_report.h"
 #include "gpu/run/run_save.h"
 
-struct run {
+struct course {
     const struct backend_class *class;
     struct check_spec spec;
     struct check_case cases[SPEC_MAX_CASES];
@@ -28,18 +28,18 @@ struct run {
 };
 
 /* The verdict, unless one stands already. */
-void course_end(struct run *run, const char *verdict, const char *stage, const char *code,
-                const char *message, const char *hint);
+void course_end(struct course *run, const char *verdict, const char *stage,
+                const char *code, const char *message, const char *hint);
 /* The same for a step that failed: `timeout` where that is why. */
-void course_end_failed(struct run *run, const char *stage, const char *code,
+void course_end_failed(struct course *run, const char *stage, const char *code,
                        const char *message);
 /* Nothing has shown that the kernel is wrong or could not be tried. */
-bool course_is_good(const struct run *run);
+bool course_is_good(const struct course *run);
 /* Never 0, which would mean the default. */
-uint64_t course_budget_left(const struct run *run);
+uint64_t course_budget_left(const struct course *run);
 /* The seed of a case's launches after its trials: of a stream that no trial takes from.
  */
-uint64_t course_repeat_seed(const struct run *run, size_t i, unsigned k);
+uint64_t course_repeat_seed(const struct course *run, size_t i, unsigned k);
 
 /* An extra check: in a report and a result of its own, so that nothing of it changes the
  * verdict by itself, and with at most `budget` instructions (0: all that is left). */
@@ -49,14 +49,14 @@ struct course_aside {
     uint64_t budget;
     bool ended;
 };
-void course_aside_begin(struct run *run, struct course_aside *ret, uint64_t budget);
+void course_aside_begin(struct course *run, struct course_aside *ret, uint64_t budget);
 /* What stood before stands again; run_report_finish what comes back. */
-struct run_report course_aside_end(struct run *run, struct course_aside *aside);
+struct run_report course_aside_end(struct course *run, struct course_aside *aside);
 
 /* A trial of the kernel under test; what it shows besides its outputs is reported. 0 when
  * it came to its end; -1 with the verdict set. Finish the trial in both cases. */
-int course_kernel(struct run *run, struct trial *t, size_t i, unsigned k);
+int course_kernel(struct course *run, struct trial *t, size_t i, unsigned k);
 /* What the outputs of `t` (case i) should be by its seed and first contents: with nothing
  * expected, of none of them anything. -1 with the verdict set. */
-int course_expect(struct run *run, struct expectation *ret, const struct trial *t,
+int course_expect(struct course *run, struct expectation *ret, const struct trial *t,
                   size_t i);

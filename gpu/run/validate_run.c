@@ -26,7 +26,7 @@
 #define DEFAULT_DEVICE_BYTES (2ull << 30)
 enum { DEFAULT_WALL_MS = 30000, ANSWER_MS = 700 };
 
-static int run_trial(struct run *run, size_t i, unsigned k) {
+static int run_trial(struct course *run, size_t i, unsigned k) {
     struct trial t = {0};
     struct expectation expected = {0};
     struct err err = {0};
@@ -67,7 +67,7 @@ static int run_trial(struct run *run, size_t i, unsigned k) {
 
 /* Later trials of a case are left out when the budget would end them; the first never
  * are. */
-static void run_trials(struct run *run) {
+static void run_trials(struct course *run) {
     for (unsigned k = 0; k < run->spec.trials; k++) {
         for (size_t i = 0; i < run->case_count; i++) {
             if (k && run->cost[i] > course_budget_left(run)) {
@@ -81,7 +81,7 @@ static void run_trials(struct run *run) {
 
 /* --- the verdict --- */
 
-static void refuse_weak(struct run *run, const struct report_weakness *weak) {
+static void refuse_weak(struct course *run, const struct report_weakness *weak) {
     const char *name = run->spec.buffers[weak->buffer].name;
     char message[256];
     if (weak->nonfinite) {
@@ -101,7 +101,7 @@ static void refuse_weak(struct run *run, const struct report_weakness *weak) {
 }
 
 /* A check that never looks at anything, or that no kernel at all would pass. */
-static void refuse_empty(struct run *run, const struct report_weakness *weak) {
+static void refuse_empty(struct course *run, const struct report_weakness *weak) {
     if (!weak->compared) {
         course_end(run, "error", "spec", "trivial_check",
                    "nothing was compared: the reference writes none of the outputs, or "
@@ -116,7 +116,7 @@ static void refuse_empty(struct run *run, const struct report_weakness *weak) {
 }
 
 /* The outputs that a case leaves unjudged: "'y' and 'z'", and the first of them. */
-static const char *unjudged_names(const struct run *run, struct buf *ret) {
+static const char *unjudged_names(const struct course *run, struct buf *ret) {
     const json_t *outputs, *output, *of_case = json_array_get(run->report.cases, 0);
     const char *first = NULL, *name;
     size_t i;
@@ -131,7 +131,7 @@ static const char *unjudged_names(const struct run *run, struct buf *ret) {
     return first;
 }
 
-static void end_unjudged(struct run *run) {
+static void end_unjudged(struct course *run) {
     autobuf names = BUF_INIT(64 * SPEC_MAX_BUFFERS);
     const char *first = unjudged_names(run, &names);
     autofree char *message = xasprintf(
@@ -157,7 +157,7 @@ static bool has_inputs(const struct check_spec *spec) {
     return false;
 }
 
-static void warn_same(struct run *run, const struct report_weakness *weak) {
+static void warn_same(struct course *run, const struct report_weakness *weak) {
     if (weak->same && has_inputs(&run->spec)) {
         run_report_note(&run->report, "constant_expected", "warning", NULL,
                         "every element of every output is expected to be the same, so "
@@ -176,7 +176,8 @@ static bool has_outputs(const struct check_spec *spec) {
 }
 
 /* A kernel that may write nothing, as one that prints, has nothing to compare. */
-static void warn_nothing_compared(struct run *run, const struct report_weakness *weak) {
+static void warn_nothing_compared(struct course *run,
+                                  const struct report_weakness *weak) {
     if (!weak->compared && has_outputs(&run->spec)) {
         run_report_note(&run->report, "nothing_compared", "warning", NULL,
                         "no output was compared: each says \"judge\": false or "
@@ -186,7 +187,7 @@ static void warn_nothing_compared(struct run *run, const struct report_weakness 
     }
 }
 
-static void warn_wide(struct run *run, const char *name,
+static void warn_wide(struct course *run, const char *name,
                       const struct output_strength *s) {
     char message[320];
     snprintf(message, sizeof message,
@@ -197,7 +198,8 @@ static void warn_wide(struct run *run, const char *name,
     run_report_note(&run->report, "wide_tolerance", "warning", name, message);
 }
 
-static void warn_few(struct run *run, const char *name, const struct output_strength *s) {
+static void warn_few(struct course *run, const char *name,
+                     const struct output_strength *s) {
     char message[320];
     snprintf(message, sizeof message,
              "\"judge\" leaves %" PRIu64 " of %" PRIu64 " elements of the output "
@@ -207,7 +209,7 @@ static void warn_few(struct run *run, const char *name, const struct output_stre
     run_report_note(&run->report, "few_judged", "warning", name, message);
 }
 
-static void warn_outputs(struct run *run) {
+static void warn_outputs(struct course *run) {
     for (size_t i = 0; i < run->spec.buffer_count; i++) {
         const struct output_strength *s = &run->report.outputs[i];
         if (s->compared && !s->shift_fails) {
@@ -220,14 +222,14 @@ static void warn_outputs(struct run *run) {
 }
 
 /* What was wrong before the time was up is wrong all the same. */
-static void judge_unfinished(struct run *run) {
+static void judge_unfinished(struct course *run) {
     const char *verdict = json_get_string(run->result, "verdict", "");
     if (run->report.mismatch && !strcmp(verdict, "timeout")) {
         json_object_set_new(run->result, "verdict", json_string("fail"));
     }
 }
 
-static void judge(struct run *run) {
+static void judge(struct course *run) {
     struct report_weakness weak;
     run_report_weakness(&run->report, &weak);
     if (run->ended) {
@@ -251,7 +253,7 @@ static void judge(struct run *run) {
 }
 
 /* What was looked for, and what was asked for, or belongs to the default, and was not. */
-static void checks_to_result(struct run *run) {
+static void checks_to_result(struct course *run) {
     static const struct {
         unsigned bit;
         const char *name;
@@ -276,7 +278,7 @@ static void checks_to_result(struct run *run) {
     json_decref(left);
 }
 
-static void report_to_result(struct run *run) {
+static void report_to_result(struct course *run) {
     struct run_report *r = &run->report;
     struct report_weakness weak;
     json_t *result = run->result;
@@ -310,7 +312,7 @@ static void report_to_result(struct run *run) {
 
 /* --- start --- */
 
-static int read_options(struct run *run, const json_t *request, struct err *err) {
+static int read_options(struct course *run, const json_t *request, struct err *err) {
     const json_t *limits = json_object_get(request, "limits");
     const char *ptx = json_get_string(request, "ptx", NULL);
     const char *reference = json_get_string(request, "reference_ptx", NULL);
@@ -343,7 +345,7 @@ static int read_options(struct run *run, const json_t *request, struct err *err)
 }
 
 /* Has each launch of the reference one of the kernel's with the same instructions? */
-static bool is_self_reference(const struct run *run, bool by_name) {
+static bool is_self_reference(const struct course *run, bool by_name) {
     const struct check_spec *spec = &run->spec;
     if (spec->expect != EXPECT_KERNEL) {
         return false;
@@ -363,7 +365,7 @@ static bool is_self_reference(const struct run *run, bool by_name) {
     return true;
 }
 
-static void refuse_self_reference(struct run *run) {
+static void refuse_self_reference(struct course *run) {
     course_end(run, "error", "spec", "self_reference",
                "the reference is the kernel itself: that proves nothing",
                "write the reference in the plainest way, as another kernel, or give an "
@@ -371,7 +373,7 @@ static void refuse_self_reference(struct run *run) {
 }
 
 /* Two plain kernels may be the same honestly: no verdict. */
-static void warn_self_reference(struct run *run) {
+static void warn_self_reference(struct course *run) {
     if (is_self_reference(run, false)) {
         run_report_note(&run->report, "self_reference", "warning", NULL,
                         "the reference has another name than the kernel and the same "
@@ -384,7 +386,7 @@ void validate_stop(void) {
 }
 
 /* Of the cases that were asked for: with an added one's odd sizes any quotient rounds. */
-static void warn_rounded(struct run *run) {
+static void warn_rounded(struct course *run) {
     char message[1024];
     for (size_t i = 0; i < run->case_count; i++) {
         if (case_rounded_argument(&run->cases[i], message, sizeof message)) {
@@ -394,7 +396,7 @@ static void warn_rounded(struct run *run) {
     }
 }
 
-static int resolve_cases(struct run *run, struct err *err) {
+static int resolve_cases(struct course *run, struct err *err) {
     size_t given = run->spec.case_count, added = odd_sizes_add(&run->spec);
     for (size_t i = 0; i < given + added; i++) {
         int r = check_case_resolve(&run->cases[i], &run->spec, i, err);
@@ -408,7 +410,7 @@ static int resolve_cases(struct run *run, struct err *err) {
 }
 
 /* Trials that notes count: a benchmark is one more. */
-static void plan_notes(struct run *run) {
+static void plan_notes(struct course *run) {
     run_notes_plan(run->notes,
                    (unsigned)(run->case_count * run->spec.trials + run->added_count) +
                        (run->spec.benchmark.samples > 0));
@@ -416,7 +418,7 @@ static void plan_notes(struct run *run) {
     run->reference.is_reference = true;
 }
 
-static int run_start(struct run *run, const json_t *request, struct err *err) {
+static int run_start(struct course *run, const json_t *request, struct err *err) {
     int r = check_spec_read(&run->spec, json_object_get(request, "spec"), err);
     if (r < 0) {
         return r;
@@ -446,7 +448,7 @@ static uint64_t time_allowed_ms(const json_t *request) {
 }
 
 /* A kernel need not run when what is expected of it cannot be computed in time. */
-static bool is_foreseeable(struct run *run) {
+static bool is_foreseeable(struct course *run) {
     struct err err = {0};
     int r = 0;
     for (size_t i = 0; r == 0 && i < run->case_count; i++) {
@@ -461,7 +463,7 @@ static bool is_foreseeable(struct run *run) {
     return r == 0;
 }
 
-static void run_all(struct run *run) {
+static void run_all(struct course *run) {
     if (is_self_reference(run, true)) {
         refuse_self_reference(run);
         return;
@@ -479,7 +481,7 @@ static void run_all(struct run *run) {
     }
 }
 
-static void run_finish(struct run *run) {
+static void run_finish(struct course *run) {
     for (size_t i = 0; i < run->case_count + run->added_count; i++) {
         check_case_finish(&run->cases[i]);
     }
@@ -493,7 +495,7 @@ static void run_finish(struct run *run) {
 
 json_t *validate_run(const json_t *request, const struct backend_class *backend,
                      struct run_notes *notes) {
-    struct run *run = xcalloc(1, sizeof *run);
+    struct course *run = xcalloc(1, sizeof *run);
     struct err err = {0};
     run->class = backend;
     run->notes = notes;

@@ -10,17 +10,17 @@
 #include <stdio.h>
 
 struct timed {
-    struct run *run;
+    struct course *run;
     size_t i;       /* the case */
     json_t *timing; /* owned until the result has it */
 };
 
-static void note(struct run *run, const char *code, const char *severity,
+static void note(struct course *run, const char *code, const char *severity,
                  const char *message) {
     run_report_note(&run->report, code, severity, NULL, message);
 }
 
-static size_t largest_case(const struct run *run) {
+static size_t largest_case(const struct course *run) {
     size_t best = 0;
     for (size_t i = 1; i < run->case_count; i++) {
         best = run->cases[i].bytes > run->cases[best].bytes ? i : best;
@@ -32,12 +32,12 @@ static size_t largest_case(const struct run *run) {
 
 /* Until then: a share of what is left, so that the reference and the check after it have
  * theirs. */
-static uint64_t share_of_time(const struct run *run, unsigned percent) {
+static uint64_t share_of_time(const struct course *run, unsigned percent) {
     uint64_t now = clock_ms();
     return run->until_ms > now ? now + (run->until_ms - now) * percent / 100 : now;
 }
 
-static int measure(struct run *run, struct trial *t, unsigned percent, json_t **ret,
+static int measure(struct course *run, struct trial *t, unsigned percent, json_t **ret,
                    struct err *err) {
     const struct backend_timing what = {
         .launches = t->launches,
@@ -56,7 +56,7 @@ static double median_of(const json_t *timing) {
 
 /* The reference in memory of its own; what hinders it is said in the timing. */
 static void time_reference(struct timed *timed) {
-    struct run *run = timed->run;
+    struct course *run = timed->run;
     const struct check_case *c = &run->cases[timed->i];
     struct trial_problem problem = {0};
     struct trial t;
@@ -79,7 +79,7 @@ static void time_reference(struct timed *timed) {
 
 /* --- what is made of it --- */
 
-static void judge_speed(struct run *run, const struct roofline_work *work,
+static void judge_speed(struct course *run, const struct roofline_work *work,
                         const struct roofline_device *device, double seconds) {
     char message[400];
     switch (roofline_judge(work, device, seconds, !run->spec.benchmark.warm)) {
@@ -105,7 +105,7 @@ static void judge_speed(struct run *run, const struct roofline_work *work,
 }
 
 static void set_roofline(struct timed *timed, const json_t *facts) {
-    struct run *run = timed->run;
+    struct course *run = timed->run;
     struct roofline_work work;
     struct roofline_device device;
     struct err err = {0};
@@ -132,7 +132,7 @@ static void set_roofline(struct timed *timed, const json_t *facts) {
 /* --- the course --- */
 
 /* A driver that says no in the middle of launches that went well before. */
-static void end_of_timing(struct run *run, const struct trial *t, int r,
+static void end_of_timing(struct course *run, const struct trial *t, int r,
                           const struct err *err) {
     char message[600];
     run_report_observe(&run->report, t, 1);
@@ -148,7 +148,7 @@ static void end_of_timing(struct run *run, const struct trial *t, int r,
 }
 
 static void time_kernel(struct timed *timed) {
-    struct run *run = timed->run;
+    struct course *run = timed->run;
     const struct check_case *c = &run->cases[timed->i];
     struct trial_problem problem = {0};
     struct trial t;
@@ -179,14 +179,14 @@ static void time_kernel(struct timed *timed) {
 }
 
 /* Without a measurement: by the name of the device that ran the trials, or NULL. */
-static json_t *facts_of_trials(const struct run *run) {
+static json_t *facts_of_trials(const struct course *run) {
     const json_t *backend = json_object_get(run->result, "backend");
     return run->class->device_facts
                ? json_pack("{s:s}", "name", json_get_string(backend, "device", ""))
                : NULL;
 }
 
-void validate_timing(struct run *run) {
+void validate_timing(struct course *run) {
     bool wants_time = run->spec.benchmark.samples > 0;
     bool wants_roofline = json_object_get(run->spec.json, "roofline") != NULL;
     if ((!wants_time && !wants_roofline) || !course_is_good(run)) {

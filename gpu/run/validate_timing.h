@@ -10,4 +10,4 @@
 
 /* "timing" and "roofline" of the result; findings no_timing, not_timed, too_fast,
  * changes_after_repeats. */
-void validate_timing(struct run *run);
+void validate_timing(struct course *run);

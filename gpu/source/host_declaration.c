@@ -292,7 +292,7 @@ static bool enter_class(struct parser *p, struct head *h) {
         return false;
     }
     d->kind = DECLARATION_CLASS;
-    parser_push_frame(p, (struct frame){.is_class = true, .declaration = h->index});
+    parser_push_scope(p, (struct open_scope){.is_class = true, .declaration = h->index});
     p->i++;
     return true;
 }
@@ -347,16 +347,16 @@ static void pass_head_token(struct parser *p, struct head *h) {
 /* The rest of declaration `index` from p->i on. `tail`: behind its class body. */
 void parser_read_declaration(struct parser *p, size_t index) {
     struct head h = {.index = index, .previous = p->i};
-    size_t frames = p->frame_count;
+    size_t scopes = p->open_count;
     p->parens = 0;
     while (p->i < p->t->count) {
         struct declaration *d = parser_declaration(p, index);
         switch (parser_word(p, p->i)) {
         case WORD_DIRECTIVE:
             parser_pass_directive(p);
-            parser_drop_frames(p);
+            parser_drop_scopes(p);
             p->i++;
-            if (p->frame_count < frames) {
+            if (p->open_count < scopes) {
                 d->open = true;
                 return;
             }
@@ -379,7 +379,7 @@ void parser_read_declaration(struct parser *p, size_t index) {
             if (pass_head_brace(p, &h)) {
                 return;
             }
-            parser_drop_frames(p);
+            parser_drop_scopes(p);
             break;
         case WORD_BRACE_CLOSE:
             d->open = true;

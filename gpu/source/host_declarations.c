@@ -73,7 +73,7 @@ static bool pass_bare_macro(struct parser *p) {
 static void enter_namespace(struct parser *p, size_t name, size_t name_end) {
     struct declarations *r = p->ret;
     size_t outer = p->scope;
-    parser_push_frame(p, (struct frame){.is_class = false});
+    parser_push_scope(p, (struct open_scope){.is_class = false});
     if ((r->scope_count & (r->scope_count - 1)) == 0) {
         size_t cap = r->scope_count ? r->scope_count * 2 : 1;
         r->scopes = xreallocarray(r->scopes, cap, sizeof *r->scopes);
@@ -87,7 +87,7 @@ static bool pass_namespace(struct parser *p) {
     size_t at = p->i;
     if (parser_word(p, at) == WORD_EXTERN && parser_word(p, at + 1) == WORD_NONE &&
         parser_word(p, at + 2) == WORD_BRACE_OPEN) {
-        parser_push_frame(p, (struct frame){.is_class = false});
+        parser_push_scope(p, (struct open_scope){.is_class = false});
         p->i = at + 3;
         return true;
     }
@@ -117,13 +117,13 @@ static bool pass_namespace(struct parser *p) {
 }
 
 /* '}' at p->i: the innermost namespace or class ends. */
-static void close_frame(struct parser *p) {
+static void close_scope(struct parser *p) {
     size_t at = p->i++;
-    if (p->frame_count == 0) {
+    if (p->open_count == 0) {
         p->braces -= p->braces > 0;
         return;
     }
-    struct frame f = p->frames[--p->frame_count];
+    struct open_scope f = p->open[--p->open_count];
     p->braces = f.braces - 1;
     p->scope = f.outer_scope;
     if (f.is_class) {
@@ -136,11 +136,11 @@ static void read_one(struct parser *p) {
     switch (parser_word(p, p->i)) {
     case WORD_DIRECTIVE:
         parser_pass_directive(p);
-        parser_drop_frames(p);
+        parser_drop_scopes(p);
         p->i++;
         return;
     case WORD_BRACE_CLOSE:
-        close_frame(p);
+        close_scope(p);
         return;
     case WORD_SEMICOLON:
         p->i++;
@@ -184,9 +184,9 @@ void declarations_read(struct declarations *ret, const struct code_tokens *t,
         }
     }
     p.braces = 0;
-    parser_drop_frames(&p);
+    parser_drop_scopes(&p);
     free(p.conditionals);
-    free(p.frames);
+    free(p.open);
 }
 
 void declarations_finish(struct declarations *d) {

@@ -30,9 +30,9 @@ static void push_conditional(struct parser *p) {
     p->conditionals[p->conditional_count++] = (struct conditional){p->braces, p->parens};
 }
 
-void parser_drop_frames(struct parser *p) {
-    while (p->frame_count > 0 && p->frames[p->frame_count - 1].braces > p->braces) {
-        struct frame *f = &p->frames[--p->frame_count];
+void parser_drop_scopes(struct parser *p) {
+    while (p->open_count > 0 && p->open[p->open_count - 1].braces > p->braces) {
+        struct open_scope *f = &p->open[--p->open_count];
         if (f->is_class) {
             parser_declaration(p, f->declaration)->open = true;
         }
@@ -192,17 +192,17 @@ size_t parser_class_body(struct parser *p, size_t i) {
     return 0;
 }
 
-void parser_push_frame(struct parser *p, struct frame f) {
-    if (p->frame_count == p->frame_cap) {
-        p->frame_cap = p->frame_cap ? p->frame_cap * 2 : 16;
-        p->frames = xreallocarray(p->frames, p->frame_cap, sizeof *p->frames);
+void parser_push_scope(struct parser *p, struct open_scope s) {
+    if (p->open_count == p->open_cap) {
+        p->open_cap = p->open_cap ? p->open_cap * 2 : 16;
+        p->open = xreallocarray(p->open, p->open_cap, sizeof *p->open);
     }
-    f.outer_scope = p->scope;
-    f.braces = ++p->braces;
-    p->frames[p->frame_count++] = f;
+    s.outer_scope = p->scope;
+    s.braces = ++p->braces;
+    p->open[p->open_count++] = s;
 }
 
 size_t parser_enclosing_class(const struct parser *p) {
-    const struct frame *f = p->frame_count ? &p->frames[p->frame_count - 1] : NULL;
+    const struct open_scope *f = p->open_count ? &p->open[p->open_count - 1] : NULL;
     return f && f->is_class ? f->declaration : SIZE_MAX;
 }

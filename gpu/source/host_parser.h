@@ -7,7 +7,7 @@ struct conditional { /* the depths at an #if, for its #else */
     unsigned braces, parens;
 };
 
-struct frame { /* an open namespace, extern "C" block or class */
+struct open_scope { /* an open namespace, extern "C" block or class */
     bool is_class;
     size_t declaration; /* of a class */
     size_t outer_scope;
@@ -22,8 +22,8 @@ struct parser {
     unsigned braces, parens;
     struct conditional *conditionals;
     size_t conditional_count, conditional_cap;
-    struct frame *frames;
-    size_t frame_count, frame_cap;
+    struct open_scope *open; /* innermost last */
+    size_t open_count, open_cap;
     size_t declaration_cap, scope;
     size_t angles_failed; /* no '<' before this token has a match */
     unsigned groups_failed;
@@ -41,9 +41,9 @@ void parser_read_declaration(struct parser *p, size_t index);
 
 /* The directive at p->i; true when it went back to the depths of its #if. */
 bool parser_pass_directive(struct parser *p);
-/* Leave the frames that the depth is no longer inside of. */
-void parser_drop_frames(struct parser *p);
-void parser_push_frame(struct parser *p, struct frame f);
+/* Leave the scopes that the depth is no longer inside of. */
+void parser_drop_scopes(struct parser *p);
+void parser_push_scope(struct parser *p, struct open_scope f);
 /* The innermost open class, or SIZE_MAX. */
 size_t parser_enclosing_class(const struct parser *p);
 

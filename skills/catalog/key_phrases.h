@@ -12,10 +12,10 @@
 struct buf;
 
 enum word_kind {
-    WORD_PLAIN, /* stands alone */
-    WORD_PART,  /* of a compound */
-    WORD_WHOLE, /* a compound, joined; follows its parts */
-    WORD_NAME,  /* a capitalised compound ("GitHub"): never taken apart */
+    WORD_PLAIN,  /* stands alone */
+    WORD_PART,   /* of a compound */
+    WORD_WHOLE,  /* a compound, joined; follows its parts */
+    WORD_PROPER, /* a capitalised compound ("GitHub"): never taken apart */
 };
 
 #define WORD_MAX 40 /* bytes; longer runs are hashes and encodings, not words */

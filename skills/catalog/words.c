@@ -105,7 +105,7 @@ static void visit_chunk(const char *s, size_t len, word_visit *visit, void *data
         return;
     }
     if (is_name(s, count, joints)) {
-        emit(visit, data, s, len, WORD_NAME);
+        emit(visit, data, s, len, WORD_PROPER);
         return;
     }
     for (size_t i = 0; i < count; i++) {

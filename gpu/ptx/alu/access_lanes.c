@@ -224,10 +224,10 @@ INLINE bool move_scattered(struct warp *w, const struct access *a, struct window
 
 /* Counts a request: patterns repeat, and a repeated one is a comparison. Costs stay the
  * same when all addresses move by 32 bytes (sectors) or by a word (banks). */
-INLINE void count_lanes(struct worker *worker, uint32_t number, const uint64_t *o,
+INLINE void count_lanes(struct processor *processor, uint32_t number, const uint64_t *o,
                         uint32_t mask, bool shared, const unsigned size) {
-    struct access_count *counts = &worker->accesses[number];
-    const struct pattern *pattern = &worker->patterns[number];
+    struct access_count *counts = &processor->accesses[number];
+    const struct pattern *pattern = &processor->patterns[number];
     uint64_t base = o[__builtin_ctz(mask)];
     uint32_t phase = (uint32_t)base & (shared ? 3 : 31);
     uint32_t cost = pattern->cost[phase];
@@ -244,7 +244,7 @@ INLINE void count_lanes(struct worker *worker, uint32_t number, const uint64_t *
         counts->ideal += pattern->ideal;
         return;
     }
-    coalescing_count(counts, &worker->patterns[number], o, mask, size, shared);
+    coalescing_count(counts, &processor->patterns[number], o, mask, size, shared);
 }
 
 /* false: somebody has to look closer. Offsets are in bounds and aligned. */
@@ -252,8 +252,9 @@ INLINE bool move_lanes(struct warp *w, const struct step *s, const struct access
                        struct window at, const uint64_t *o, uint32_t mask, bool shared,
                        const bool store, const unsigned bytes, const unsigned count) {
     const unsigned size = bytes * count;
-    struct worker *worker = w->worker;
-    struct access_count *counts = worker->run->count ? &worker->accesses[s->extra] : NULL;
+    struct processor *processor = w->processor;
+    struct access_count *counts =
+        processor->run->count ? &processor->accesses[s->extra] : NULL;
     uint64_t apart = 1, differ = 1;
     if (mask == UINT32_MAX) {
         apart = differ = 0;
@@ -282,7 +283,7 @@ INLINE bool move_lanes(struct warp *w, const struct step *s, const struct access
         return load_uniform(w, a, at, o[0], bytes, count);
     }
     if (counts) {
-        count_lanes(worker, s->extra, o, mask, shared, size);
+        count_lanes(processor, s->extra, o, mask, shared, size);
     }
     return move_scattered(w, a, at, o, mask, store, bytes, count);
 }
@@ -319,17 +320,17 @@ INLINE bool lanes_inside(const uint64_t *o, uint64_t bytes, const unsigned size)
 INLINE void access_global(struct warp *w, const struct step *s, uint32_t mask,
                           const uint64_t *addresses, const bool store,
                           const unsigned bytes, const unsigned count) {
-    struct worker *worker = w->worker;
-    const struct access *a = &worker->run->program->accesses[s->extra];
+    struct processor *processor = w->processor;
+    const struct access *a = &processor->run->program->accesses[s->extra];
     uint64_t first = addresses[__builtin_ctz(mask)];
-    struct allocation *in = worker->last[s->extra];
+    struct allocation *in = processor->last[s->extra];
     if (__builtin_expect(!in || first - in->address >= in->bytes, 0)) {
-        in = run_find(worker->run, first);
+        in = run_find(processor->run, first);
         if (!in) {
             access_slow(w, s, mask, addresses, PTX_GLOBAL);
             return;
         }
-        worker->last[s->extra] = in;
+        processor->last[s->extra] = in;
     }
     uint64_t o[LANES_COUNT] __attribute__((aligned(64)));
     uint64_t base = in->address;
@@ -337,7 +338,7 @@ INLINE void access_global(struct warp *w, const struct step *s, uint32_t mask,
         o[l] = addresses[l] - base;
     }
     struct window at = {.host = in->host, .shadow = in->shadow};
-    if (!store && !worker->run->check_initialized) {
+    if (!store && !processor->run->check_initialized) {
         at.shadow = NULL;
     }
     bool fine = lanes_inside(o, in->bytes, bytes * count) && !in->freed &&
@@ -360,11 +361,11 @@ INLINE bool lanes_of_extent(const uint64_t *o, const struct shared_extent *e,
            (low & (size - 1)) == 0;
 }
 
-INLINE bool lanes_of_variable(struct worker *worker, uint32_t access, const uint64_t *o,
-                              const unsigned size) {
-    struct shared_extent *last = &worker->extents[access];
+INLINE bool lanes_of_variable(struct processor *processor, uint32_t access,
+                              const uint64_t *o, const unsigned size) {
+    struct shared_extent *last = &processor->extents[access];
     return __builtin_expect(lanes_of_extent(o, last, size), 1) ||
-           (shared_extent_find(worker->run, o[0], size, last) &&
+           (shared_extent_find(processor->run, o[0], size, last) &&
             lanes_of_extent(o, last, size));
 }
 
@@ -372,9 +373,9 @@ INLINE void access_shared(struct warp *w, const struct step *s, uint32_t mask,
                           const uint64_t *offsets, const bool store, const unsigned bytes,
                           const unsigned count) {
     struct block *b = w->block;
-    const struct access *a = &w->worker->run->program->accesses[s->extra];
+    const struct access *a = &w->processor->run->program->accesses[s->extra];
     struct window at = {.host = b->shared, .shadow = b->shared_shadow};
-    if (!lanes_of_variable(w->worker, s->extra, offsets, bytes * count) ||
+    if (!lanes_of_variable(w->processor, s->extra, offsets, bytes * count) ||
         !move_lanes(w, s, a, at, offsets, mask, true, store, bytes, count)) {
         access_slow(w, s, mask, offsets, PTX_SHARED);
     }

@@ -26,7 +26,7 @@ struct async_copy {
 };
 
 static void copy_arrive(struct warp *w, const struct async_copy *c) {
-    const struct allocation *in = run_find(w->worker->run, c->from);
+    const struct allocation *in = run_find(w->processor->run, c->from);
     struct block *b = w->block;
     uint8_t bytes[16] = {0};
     if (c->from_bytes && in && !in->freed) {
@@ -118,7 +118,7 @@ const char *block_copies_to(const struct block *b, uint64_t offset, uint64_t byt
 /* src: destination, source, size of the source (absent: all) or predicate to leave it
  * out. */
 static void step_copy(struct warp *w, const struct step *s, uint32_t mask) {
-    struct worker *worker = w->worker;
+    struct processor *processor = w->processor;
     const uint64_t *to = LANES(const uint64_t, w, s->src[0]);
     const uint64_t *from = LANES(const uint64_t, w, s->src[1]);
     const uint32_t *size =
@@ -143,7 +143,7 @@ static void step_copy(struct warp *w, const struct step *s, uint32_t mask) {
         }
         sources[l] = c.from;
         bool inside = offset % s->bytes == 0 &&
-                      shared_is_inside(worker, s->extra, offset, s->bytes);
+                      shared_is_inside(processor, s->extra, offset, s->bytes);
         if (!inside) {
             access_resolve(w, s, l, offset, PTX_SHARED, s->bytes, false, true, &shadow);
             continue;
@@ -167,8 +167,8 @@ static void step_copy(struct warp *w, const struct step *s, uint32_t mask) {
         }
         copy_begin(w, s, &c);
     }
-    if (reading && worker->run->count) {
-        coalescing_count(&worker->accesses[s->extra], &worker->patterns[s->extra],
+    if (reading && processor->run->count) {
+        coalescing_count(&processor->accesses[s->extra], &processor->patterns[s->extra],
                          sources, reading, s->bytes, 0);
     }
 }

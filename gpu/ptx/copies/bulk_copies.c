@@ -47,7 +47,7 @@ static void shared_written(const struct bulk_copy *c) {
 }
 
 static void load_arrive(const struct bulk_copy *c) {
-    const struct allocation *in = run_find(c->warp->worker->run, c->from);
+    const struct allocation *in = run_find(c->warp->processor->run, c->from);
     if (in && !in->freed) {
         bulk_combine(c, c->block->shared + c->shared, in->host + (c->from - in->address),
                      c->bytes);
@@ -56,7 +56,7 @@ static void load_arrive(const struct bulk_copy *c) {
 }
 
 static void store_arrive(const struct bulk_copy *c) {
-    struct allocation *in = run_find(c->warp->worker->run, c->from);
+    struct allocation *in = run_find(c->warp->processor->run, c->from);
     if (!in || in->freed) {
         return;
     }

@@ -14,7 +14,7 @@
 #include <string.h>
 
 static uint64_t operand(struct warp *w, const struct step *s, unsigned lane, unsigned k) {
-    uint32_t at = w->worker->run->program->vectors[s->extra].registers[k];
+    uint32_t at = w->processor->run->program->vectors[s->extra].registers[k];
     switch (k) {
     case OPERAND_SIZE:
         return LANES(const uint32_t, w, at)[lane];
@@ -29,7 +29,7 @@ static void tell(struct warp *w, const struct step *s, unsigned lane,
                  enum finding_code code, const char *words, uint64_t number) {
     finding_add(&(struct finding_place){.warp = w, .step = s, .lane = lane}, code,
                 "%s: %llu", words, (unsigned long long)number);
-    run_fault(w->worker->run);
+    run_fault(w->processor->run);
 }
 
 static struct bulk_copy copy_of(struct warp *w, const struct step *s, unsigned lane,
@@ -256,7 +256,7 @@ static void tensor_store(struct bulk_copy *c) {
 static bool tensor_of(struct warp *w, const struct step *s, unsigned lane,
                       struct tensor_copy *ret) {
     bool load = s->aux & AUX_TO_SHARED;
-    const struct vector_registers *v = &w->worker->run->program->vectors[s->extra + 1];
+    const struct vector_registers *v = &w->processor->run->program->vectors[s->extra + 1];
     uint64_t map = operand(w, s, lane, load ? OPERAND_FROM : OPERAND_TO);
     if (!tensor_map_at(w, s, lane, map, &ret->map)) {
         return false;
@@ -283,7 +283,7 @@ static bool tensor_of(struct warp *w, const struct step *s, unsigned lane,
 /* A tile or im2col store, to the same place of the same tensor. */
 static bool repeats_tensor(struct warp *w, const struct step *s, unsigned lane,
                            unsigned first) {
-    const struct vector_registers *v = &w->worker->run->program->vectors[s->extra + 1];
+    const struct vector_registers *v = &w->processor->run->program->vectors[s->extra + 1];
     bool same = repeats(w, s, lane, first, false);
     for (unsigned d = 0; same && d < s->vector; d++) {
         const int32_t *at = LANES(const int32_t, w, v->registers[d]);
@@ -319,7 +319,7 @@ void step_bulk_tensor(struct warp *w, const struct step *s, uint32_t mask) {
 /* ---- st.async, red.async: values of registers ---- */
 
 void step_bulk_value(struct warp *w, const struct step *s, uint32_t mask) {
-    const struct vector_registers *v = &w->worker->run->program->vectors[s->extra + 1];
+    const struct vector_registers *v = &w->processor->run->program->vectors[s->extra + 1];
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctz(m);
         struct bulk_copy c =

@@ -52,7 +52,7 @@ static bool tell(struct warp *w, const struct step *s, unsigned lane,
     finding_add(&(struct finding_place){.warp = w, .step = s, .lane = lane}, code,
                 "%s (%s): %lld, it must be %lld to %lld", words, names[d],
                 (long long)number, (long long)low, (long long)high);
-    run_fault(w->worker->run);
+    run_fault(w->processor->run);
     return false;
 }
 

@@ -36,7 +36,7 @@ struct mbarrier *mbarrier_find(const struct block *b, uint32_t offset) {
 static struct mbarrier *mbarrier_add(struct block *b, uint32_t offset) {
     struct mbarriers *m = &b->mbarriers;
     if (!m->slots) {
-        m->slots = xcalloc(b->worker->run->shared_window / 8 + 1, sizeof *m->slots);
+        m->slots = xcalloc(b->processor->run->shared_window / 8 + 1, sizeof *m->slots);
     }
     if (m->count == m->room) {
         m->room = m->room ? 2 * m->room : 8;
@@ -96,7 +96,7 @@ static void tell(struct warp *w, const struct step *s, unsigned lane, const char
                                         .offset = (int64_t)offset},
                 FINDING_INVALID_MBARRIER, "mbarrier at offset %" PRIu64 ": %s", offset,
                 words);
-    run_fault(w->worker->run);
+    run_fault(w->processor->run);
 }
 
 #define NOT_SHARED (UINT64_C(1) << 63)
@@ -117,7 +117,7 @@ static struct block *object_place(struct warp *w, const struct step *s, unsigned
                     "mbarrier: 0x%" PRIx64 " is not an address of "
                     "shared memory",
                     address & ~NOT_SHARED);
-        run_fault(w->worker->run);
+        run_fault(w->processor->run);
         return NULL;
     }
     return access_shared_range(&r, remote, ret_offset);

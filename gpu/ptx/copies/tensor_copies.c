@@ -125,7 +125,7 @@ struct tensor_place {
 
 static struct tensor_place tensor_place(const struct bulk_copy *c) {
     uint64_t address = c->tensor->map.address;
-    struct allocation *in = run_find(c->warp->worker->run, address);
+    struct allocation *in = run_find(c->warp->processor->run, address);
     return (struct tensor_place){in, in ? address - in->address : 0};
 }
 

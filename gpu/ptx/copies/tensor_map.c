@@ -18,7 +18,7 @@ static void tell(struct warp *w, const struct step *s, unsigned lane,
                  enum finding_code code, const char *words, uint64_t number) {
     finding_add(&(struct finding_place){.warp = w, .step = s, .lane = lane}, code,
                 "%s: %llu", words, (unsigned long long)number);
-    run_fault(w->worker->run);
+    run_fault(w->processor->run);
 }
 
 static void tell_misaligned(struct warp *w, const struct step *s, unsigned lane,
@@ -41,7 +41,7 @@ static bool in_params(uint64_t address) {
 
 static const uint8_t *param_bytes(struct warp *w, const struct step *s, unsigned lane,
                                   uint64_t address) {
-    const struct run *run = w->worker->run;
+    const struct run *run = w->processor->run;
     uint64_t offset = address - MEMORY_PARAM;
     if (offset < run->param_bytes && run->param_bytes - offset >= TENSOR_BLOB_BYTES) {
         return run->params + offset;
@@ -92,7 +92,7 @@ static bool is_of_launch(const struct run *run, uint32_t change) {
 
 static void check_acquired(struct warp *w, const struct step *s, unsigned lane,
                            uint64_t address, const struct tensor_blob *map) {
-    if (is_of_launch(w->worker->run, map->change) &&
+    if (is_of_launch(w->processor->run, map->change) &&
         !is_acquired(w->block, address, map->change)) {
         finding_add(&(struct finding_place){.warp = w, .step = s, .lane = lane},
                     FINDING_MISSING_FENCE,
@@ -258,7 +258,7 @@ static void lane_replace(struct warp *w, const struct step *s, unsigned lane) {
     if (wrong) {
         tell(w, s, lane, FINDING_INVALID_TENSOR_MAP, wrong, value);
     }
-    map.change = next_change(w->worker->run);
+    map.change = next_change(w->processor->run);
     tensor_blob_seal(&map);
     memcpy(at, &map, sizeof map);
     w->block->changes++;
@@ -318,7 +318,7 @@ static void step_acquire_map(struct warp *w, const struct step *s, uint32_t mask
         unsigned lane = (unsigned)__builtin_ctz(m);
         uint64_t address = addresses[lane];
         struct tensor_blob map;
-        const struct allocation *in = run_find(w->worker->run, address);
+        const struct allocation *in = run_find(w->processor->run, address);
         bool here = in && !in->freed && in->bytes >= TENSOR_BLOB_BYTES &&
                     address - in->address <= in->bytes - TENSOR_BLOB_BYTES;
         if (here && tensor_blob_open(in->host + (address - in->address), &map) &&

@@ -15,7 +15,7 @@ struct finding_place image_place(const struct image_lane *at, const struct image
 
 const struct image *image_any(const struct image_lane *at) {
     uint64_t handle = LANES(const uint64_t, at->warp, at->step->src[0])[at->lane];
-    struct run *run = at->warp->worker->run;
+    struct run *run = at->warp->processor->run;
     const struct image *im = images_find(run_images(run), handle);
     if (!im || im->in->freed) {
         struct finding_place place = image_place(at, im, 0);
@@ -44,14 +44,14 @@ const struct image *image_of(const struct image_lane *at, bool surface) {
                 "The object is a %uD%s %s of %s, the instruction wants a %uD%s %s",
                 im->rank, cubes[im->is_cube], words[im->is_surface][im->is_layered],
                 im->in->name, x->rank, cubes[x->is_cube], words[surface][x->is_layered]);
-    run_fault(at->warp->worker->run);
+    run_fault(at->warp->processor->run);
     return NULL;
 }
 
 void image_check_written(const struct image_lane *at, const struct image *im,
                          uint64_t offset, unsigned bytes) {
     const uint8_t *shadow = im->in->shadow;
-    if (!shadow || !at->warp->worker->run->check_initialized) {
+    if (!shadow || !at->warp->processor->run->check_initialized) {
         return;
     }
     for (uint64_t k = offset; k < offset + bytes; k++) {

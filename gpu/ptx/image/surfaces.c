@@ -49,7 +49,7 @@ static void tell_outside(const struct image_lane *at, const struct image *im,
         "Invalid surface %s of %u bytes: %s of a surface of %s, whose rows have %s",
         at->access->operation == IMAGE_LOAD ? "read" : "write", bytes, asked,
         im->in->name, there);
-    run_fault(at->warp->worker->run);
+    run_fault(at->warp->processor->run);
 }
 
 static void read_place(const struct image_lane *at, int64_t ret[4]) {
@@ -78,7 +78,7 @@ static uint64_t place_of(const struct image_lane *at, const struct image *im,
             "x of a surface access of %u bytes is %lld: it counts bytes, and is not a "
             "multiple of %u",
             bytes, (long long)place[0], bytes);
-        run_fault(at->warp->worker->run);
+        run_fault(at->warp->processor->run);
         return UINT64_MAX;
     }
     for (unsigned d = 0; d < 4; d++) {
@@ -199,7 +199,7 @@ static void lane_surface(const struct image_lane *at) {
 }
 
 static void step_surface(struct warp *w, const struct step *s, uint32_t mask) {
-    const struct image_access *x = &w->worker->run->program->images[s->extra];
+    const struct image_access *x = &w->processor->run->program->images[s->extra];
     for (uint32_t m = mask; m; m &= m - 1) {
         lane_surface(&(struct image_lane){w, s, x, (unsigned)__builtin_ctz(m)});
     }

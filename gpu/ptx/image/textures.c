@@ -278,7 +278,7 @@ static void gather(const struct image_lane *at, const struct image *im) {
 }
 
 static void step_texture(struct warp *w, const struct step *s, uint32_t mask) {
-    const struct image_access *x = &w->worker->run->program->images[s->extra];
+    const struct image_access *x = &w->processor->run->program->images[s->extra];
     for (uint32_t m = mask; m; m &= m - 1) {
         struct image_lane at = {w, s, x, (unsigned)__builtin_ctz(m)};
         const struct image *im = image_of(&at, false);
@@ -296,7 +296,7 @@ static void step_texture(struct warp *w, const struct step *s, uint32_t mask) {
 }
 
 static void step_query(struct warp *w, const struct step *s, uint32_t mask) {
-    const struct image_access *x = &w->worker->run->program->images[s->extra];
+    const struct image_access *x = &w->processor->run->program->images[s->extra];
     for (uint32_t m = mask; m; m &= m - 1) {
         struct image_lane at = {w, s, x, (unsigned)__builtin_ctz(m)};
         const struct image *im = image_any(&at);

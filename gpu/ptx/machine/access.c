@@ -71,7 +71,7 @@ step_run *step_area_store(unsigned bytes) {
     static void param_load_##bytes(struct warp *w, const struct step *s,                 \
                                    uint32_t mask) {                                      \
         type x;                                                                          \
-        memcpy(&x, w->worker->run->params + s->offset, sizeof x);                        \
+        memcpy(&x, w->processor->run->params + s->offset, sizeof x);                     \
         type *to = LANES(type, w, s->dst);                                               \
         if (mask == UINT32_MAX) {                                                        \
             for (unsigned l = 0; l < WARP_LANES; l++) {                                  \
@@ -122,7 +122,7 @@ static void step_access_local_own(struct warp *w, const struct step *s, uint32_t
 static void step_access_any(struct warp *w, const struct step *s, uint32_t mask) {
     uint64_t addresses[WARP_LANES];
     read_addresses(w, s, addresses);
-    const struct access *a = &w->worker->run->program->accesses[s->extra];
+    const struct access *a = &w->processor->run->program->accesses[s->extra];
     if (a->is_store) {
         w->block->changes++;
     }
@@ -139,7 +139,7 @@ static void step_access_any(struct warp *w, const struct step *s, uint32_t mask)
 }
 
 static void step_access_ordered(struct warp *w, const struct step *s, uint32_t mask) {
-    const struct access *a = &w->worker->run->program->accesses[s->extra];
+    const struct access *a = &w->processor->run->program->accesses[s->extra];
     if (a->release) {
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     }
@@ -378,7 +378,7 @@ enum lower_answer lower_access(struct lowering *l, const struct ptx_instruction 
 /* ---- discard: what stood there is lost ---- */
 
 static void step_discard(struct warp *w, const struct step *s, uint32_t mask) {
-    const struct access *a = &w->worker->run->program->accesses[s->extra];
+    const struct access *a = &w->processor->run->program->accesses[s->extra];
     uint64_t addresses[WARP_LANES];
     unsigned size = (unsigned)a->bytes * a->count;
     read_addresses(w, s, addresses);
@@ -388,7 +388,7 @@ static void step_discard(struct warp *w, const struct step *s, uint32_t mask) {
         uint8_t *at = access_resolve(w, s, lane, addresses[lane], PTX_GLOBAL, size, false,
                                      true, &shadow);
         if (at) {
-            memset(at, w->worker->run->poison, size);
+            memset(at, w->processor->run->poison, size);
         }
         if (at && shadow) {
             memset(shadow, 0, size / 4);

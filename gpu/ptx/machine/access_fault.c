@@ -30,19 +30,19 @@ void access_fault(const struct access_fault *f, enum finding_code code,
                                .other = f->other};
     finding_add(&at, code, "Invalid %s %s of %llu bytes: %s", space_word(f->space),
                 f->writes ? "write" : "read", (unsigned long long)f->bytes, text);
-    run_fault(f->warp->worker->run);
+    run_fault(f->warp->processor->run);
 }
 
 /* Whose memory the address lies in, whatever else is wrong with it; NULL: nobody's. */
 static const char *global_holder(const struct access_fault *f, uint64_t *ret_offset) {
     struct allocation *before, *after;
-    memory_around(run_memory(f->warp->worker->run), f->address, &before, &after);
+    memory_around(run_memory(f->warp->processor->run), f->address, &before, &after);
     *ret_offset = before ? f->address - before->address : 0;
     return before && *ret_offset < before->bytes ? before->name : NULL;
 }
 
 static const char *shared_holder(const struct access_fault *f, uint64_t *ret_offset) {
-    const struct run *run = f->warp->worker->run;
+    const struct run *run = f->warp->processor->run;
     struct shared_extent e;
     uint64_t offset = f->address;
     if (f->remote && offset >> CLUSTER_TAG_SHIFT <= f->warp->block->cluster->count) {
@@ -75,7 +75,7 @@ void access_fault_misaligned(const struct access_fault *f, unsigned align) {
 /* Which allocation was meant: the one it begins in, else the nearest. */
 void access_fault_global(const struct access_fault *f) {
     struct allocation *before, *after;
-    memory_around(run_memory(f->warp->worker->run), f->address, &before, &after);
+    memory_around(run_memory(f->warp->processor->run), f->address, &before, &after);
     char text[2304]; /* names of variables are symbols, of templates long ones */
     uint64_t past = before ? f->address - before->address : 0;
     uint64_t gap = after ? after->address - f->address : UINT64_MAX;
@@ -152,7 +152,7 @@ static void fault_outside(const struct access_fault *f, const char *name, uint64
     int64_t offset = window_offset(f->address);
     if (f->space == PTX_SHARED) {
         snprintf(dynamic, sizeof dynamic, ", %u of them dynamic",
-                 f->warp->worker->run->launch->dynamic_shared);
+                 f->warp->processor->run->launch->dynamic_shared);
     }
     if (offset < 0) {
         snprintf(text, sizeof text, "offset %lld, in front of the beginning",
@@ -166,7 +166,7 @@ static void fault_outside(const struct access_fault *f, const char *name, uint64
 }
 
 void access_fault_shared(const struct access_fault *f) {
-    const struct run *run = f->warp->worker->run;
+    const struct run *run = f->warp->processor->run;
     struct shared_extent e;
     const char *name = shared_owner(run, f->address, &e);
     if (name && window_offset(f->address) >= 0) {

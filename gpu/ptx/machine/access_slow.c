@@ -47,7 +47,7 @@ static void fault_input(const struct access_fault *f, const struct allocation *i
 
 void access_atomic_changed(struct warp *w, const struct step *s, unsigned lane,
                            uint64_t address, unsigned bytes) {
-    const struct allocation *in = run_find(w->worker->run, address);
+    const struct allocation *in = run_find(w->processor->run, address);
     const struct access_fault f = {.warp = w, .step = s, .lane = lane, .bytes = bytes};
     if (in && !in->writable) {
         fault_input(&f, in, address - in->address);
@@ -57,7 +57,7 @@ void access_atomic_changed(struct warp *w, const struct step *s, unsigned lane,
 /* The allocation that holds the bytes, if they may be accessed so; else NULL. */
 static struct allocation *find_global(const struct access_fault *f, bool reads,
                                       uint64_t *ret_offset) {
-    struct run *run = f->warp->worker->run;
+    struct run *run = f->warp->processor->run;
     struct allocation *in = run_find(run, f->address);
     uint64_t offset = in ? f->address - in->address : 0;
     if (!in || in->freed || f->bytes > in->bytes - offset ||
@@ -129,14 +129,15 @@ static struct block *find_shared(struct access_fault *f, bool reads) {
         return NULL;
     }
     struct shared_extent extent;
-    if (!shared_extent_find(f->warp->worker->run, f->address, f->bytes, &extent)) {
+    if (!shared_extent_find(f->warp->processor->run, f->address, f->bytes, &extent)) {
         access_fault_shared(f);
         return NULL;
     }
     if (b->shared_shadow && reads &&
         !shadow_is_set(b->shared_shadow, f->address, f->bytes)) {
         uint64_t offset;
-        const char *name = block_shared_name(f->warp->worker->run, f->address, &offset);
+        const char *name =
+            block_shared_name(f->warp->processor->run, f->address, &offset);
         access_fault_uninitialized(f, b, name, offset);
     }
     return b;
@@ -243,7 +244,7 @@ static void lane_move(struct warp *w, const struct access *a, unsigned lane,
 
 void access_slow(struct warp *w, const struct step *s, uint32_t mask,
                  const uint64_t addresses[WARP_LANES], enum ptx_space space) {
-    const struct access *a = &w->worker->run->program->accesses[s->extra];
+    const struct access *a = &w->processor->run->program->accesses[s->extra];
     if (space == PTX_SHARED && a->space != PTX_SHARED) {
         space = PTX_SHARED_CLUSTER; /* may be another block's */
     }
@@ -332,8 +333,8 @@ static void local_lane(struct warp *w, const struct access *a, struct access_fau
 
 void access_local(struct warp *w, const struct step *s, uint32_t mask,
                   const uint64_t offsets[WARP_LANES]) {
-    const struct access *a = &w->worker->run->program->accesses[s->extra];
-    bool check = w->worker->run->check_initialized;
+    const struct access *a = &w->processor->run->program->accesses[s->extra];
+    bool check = w->processor->run->check_initialized;
     unsigned size = (unsigned)a->bytes * a->count;
     uint64_t first = offsets[__builtin_ctz(mask)], differ = 0;
     uint64_t top = w->frame->local_top;
@@ -372,7 +373,7 @@ void access_local(struct warp *w, const struct step *s, uint32_t mask,
 
 static void access_params(struct warp *w, const struct step *s, uint32_t mask,
                           const uint64_t offsets[WARP_LANES]) {
-    struct run *run = w->worker->run;
+    struct run *run = w->processor->run;
     const struct access *a = &run->program->accesses[s->extra];
     unsigned size = (unsigned)a->bytes * a->count;
     for (uint32_t m = mask; m; m &= m - 1) {

@@ -274,12 +274,12 @@ static uint32_t most_at_one(const uint64_t *addresses, uint32_t mask) {
 
 static void count_atomic(struct warp *w, const struct step *s, const struct access *a,
                          const uint64_t *addresses, uint32_t mask, bool shared) {
-    struct worker *worker = w->worker;
-    if (!worker->run->count) {
+    struct processor *processor = w->processor;
+    if (!processor->run->count) {
         return;
     }
-    struct access_count *count = &worker->accesses[s->extra];
-    coalescing_count(count, &worker->patterns[s->extra], addresses, mask,
+    struct access_count *count = &processor->accesses[s->extra];
+    coalescing_count(count, &processor->patterns[s->extra], addresses, mask,
                      (unsigned)a->bytes * a->count, shared);
     if (shared) {
         count->cost += most_at_one(addresses, mask) - 1;
@@ -292,13 +292,13 @@ static bool in_shared(const struct access *a, uint64_t address) {
 }
 
 static void step_atomic(struct warp *w, const struct step *s, uint32_t mask) {
-    const struct run *run = w->worker->run;
+    const struct run *run = w->processor->run;
     const struct access *a = &run->program->accesses[s->extra];
     struct atomic x = {.warp = w,
                        .step = s,
                        .access = a,
                        .operands = &run->program->vectors[s->aux],
-                       .alone = run->workers == 1};
+                       .alone = run->processors == 1};
     uint64_t addresses[WARP_LANES];
     const uint64_t *base = LANES(const uint64_t, w, s->src[0]);
     for (unsigned l = 0; l < WARP_LANES; l++) {

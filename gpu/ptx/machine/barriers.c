@@ -118,7 +118,7 @@ static void check_exited(struct block *b, unsigned id) {
             some = &b->warps[k];
         }
     }
-    if (live == b->worker->run->threads || !some) {
+    if (live == b->processor->run->threads || !some) {
         return;
     }
     for (uint32_t k = 0; k < some->pending_count; k++) {
@@ -132,7 +132,7 @@ static void check_exited(struct block *b, unsigned id) {
                                                 .warning = true},
                         FINDING_BARRIER_DIVERGENCE,
                         "Barrier %u without %llu threads of the block that have exited",
-                        id, (unsigned long long)(b->worker->run->threads - live));
+                        id, (unsigned long long)(b->processor->run->threads - live));
             some->frame = running;
             return;
         }
@@ -142,7 +142,7 @@ static void check_exited(struct block *b, unsigned id) {
 static void barrier_release(struct block *b, unsigned id) {
     struct barrier *bar = &b->barriers[id];
     struct reduction r = {.all = true};
-    bool check = b->worker->run->check_barrier;
+    bool check = b->processor->run->check_barrier;
     if (check && bar->expected == 0) {
         check_exited(b, id);
     }
@@ -232,7 +232,7 @@ static bool barrier_expect(struct warp *w, const struct step *s, unsigned id,
                     "Barrier %u with %u threads: there are %d barriers, and the threads "
                     "must be a multiple of %d; the threads stop",
                     id, threads, BLOCK_BARRIERS, WARP_LANES);
-        run_fault(w->worker->run);
+        run_fault(w->processor->run);
         warp_exit_lanes(w, lanes);
         return false;
     }

@@ -28,10 +28,10 @@ static bool block_memory(struct block *b, const struct run *run) {
 }
 
 static void warp_first(struct warp *w, struct block *b, uint32_t index) {
-    const struct run *run = b->worker->run;
+    const struct run *run = b->processor->run;
     const struct code *code = run->program->codes[run->program->entry];
     memset(w, 0, sizeof *w);
-    w->worker = b->worker;
+    w->processor = b->processor;
     w->block = b;
     w->index = index;
     w->head.lane_mask = w->masks;
@@ -44,13 +44,13 @@ static void warp_first(struct warp *w, struct block *b, uint32_t index) {
            code->arena_bytes - code->fixed);
 }
 
-struct block *block_new(struct worker *worker) {
-    struct run *run = worker->run;
+struct block *block_new(struct processor *processor) {
+    struct run *run = processor->run;
     struct block *b = calloc(1, sizeof *b);
     if (!b) {
         return NULL;
     }
-    b->worker = worker;
+    b->processor = processor;
     b->warp_count = (uint32_t)((run->threads + WARP_LANES - 1) / WARP_LANES);
     b->shared_bytes = run->shared_bytes;
     if (!block_memory(b, run)) {
@@ -86,7 +86,7 @@ void block_free(struct block *b) {
     for (uint32_t k = 0; b->warps && k < b->warp_count; k++) {
         struct warp *w = &b->warps[k];
         warp_exit_lanes(w, w->live); /* frees its calls */
-        __atomic_sub_fetch(&b->worker->run->local_bytes, w->local_bytes * WARP_LANES,
+        __atomic_sub_fetch(&b->processor->run->local_bytes, w->local_bytes * WARP_LANES,
                            __ATOMIC_RELAXED);
         free(w->local);
         free(w->local_shadow);
@@ -108,7 +108,7 @@ void block_free(struct block *b) {
 }
 
 static void warp_start(struct warp *w) {
-    const struct run *run = w->worker->run;
+    const struct run *run = w->processor->run;
     const struct code *code = w->root.code;
     memset(w->root.regs, run->poison, code->poison_bytes);
     frame_fill_block_specials(w, &w->root);
@@ -138,7 +138,7 @@ static void warp_start(struct warp *w) {
 }
 
 static void block_start(struct block *b) {
-    const struct run *run = b->worker->run;
+    const struct run *run = b->processor->run;
     const uint32_t *grid = run->launch->grid;
     uint64_t number =
         b->id[0] + (uint64_t)grid[0] * (b->id[1] + (uint64_t)grid[1] * b->id[2]);
@@ -167,7 +167,7 @@ static void block_start(struct block *b) {
 }
 
 void block_start_cluster(struct block *const *blocks, uint64_t number) {
-    const struct run *run = blocks[0]->worker->run;
+    const struct run *run = blocks[0]->processor->run;
     const uint32_t *grid = run->launch->grid, *dim = run->cluster;
     const uint32_t many[3] = {grid[0] / dim[0], grid[1] / dim[1], grid[2] / dim[2]};
     const uint64_t at[3] = {number % many[0], number / many[0] % many[1],
@@ -218,7 +218,7 @@ bool block_can_run(const struct block *b) {
 
 /* Seed 0 is the natural order; others begin elsewhere, odd ones go backwards. */
 static struct warp *warp_in_turn(const struct block *b, uint32_t turn) {
-    uint64_t seed = b->worker->run->seed;
+    uint64_t seed = b->processor->run->seed;
     uint32_t k = (uint32_t)((turn + seed / 2) % b->warp_count);
     return &b->warps[seed & 1 ? b->warp_count - 1 - k : k];
 }
@@ -236,7 +236,7 @@ enum block_state block_turn(struct block *b) {
             block_end(b);
             return BLOCK_DONE;
         }
-        if (!run_charge(b->worker)) {
+        if (!run_charge(b->processor)) {
             return BLOCK_RUNNING;
         }
     }

@@ -2,7 +2,7 @@
 /* block: a thread block that can be stopped and taken up again.
  *
  * Its warps take turns. What it owns (registers, shared and local memory) is kept by the
- * worker and used again for the next block. */
+ * processor and used again for the next block. */
 #include "gpu/ptx/copies/bulk_copies.h"
 #include "gpu/ptx/copies/mbarrier.h"
 #include "gpu/ptx/copies/tensor_maps.h"
@@ -24,7 +24,7 @@ struct barrier {
 enum block_state { BLOCK_RUNNING, BLOCK_DONE, BLOCK_WAITING };
 
 struct block {
-    struct worker *worker;
+    struct processor *processor;
     uint64_t number; /* x fastest */
     uint32_t id[3];
     uint32_t warp_count;
@@ -54,7 +54,7 @@ struct block {
 };
 
 /* Memory for one block of the launch; NULL when there is none. */
-struct block *block_new(struct worker *worker);
+struct block *block_new(struct processor *processor);
 void block_free(struct block *b);
 /* All blocks of cluster `number`, in the order of their ranks. */
 void block_start_cluster(struct block *const *blocks, uint64_t number);

@@ -61,7 +61,7 @@ static bool signature_fits(const struct ptx_module *m, const struct ptx_function
 /* The function behind an address, or NULL when it is none that may be called here. */
 static const struct code *call_target(const struct warp *w, const struct call_site *site,
                                       uint64_t address) {
-    const struct program *p = w->worker->run->program;
+    const struct program *p = w->processor->run->program;
     uint64_t number = (address - MEMORY_CODE) / MEMORY_CODE_STRIDE;
     if ((address - MEMORY_CODE) % MEMORY_CODE_STRIDE || number == 0 ||
         number > p->module->function_count) {
@@ -100,7 +100,7 @@ static void call_wild(struct warp *w, const struct step *s, uint64_t address,
         &at, FINDING_LAUNCH_ERROR,
         "Call of 0x%llx, which is not a function of this signature; the threads stop",
         (unsigned long long)address);
-    run_fault(w->worker->run);
+    run_fault(w->processor->run);
     warp_exit_lanes(w, lanes);
 }
 
@@ -127,7 +127,7 @@ static void call_indirect(struct warp *w, const struct step *s,
 }
 
 void step_call(struct warp *w, const struct step *s, uint32_t mask) {
-    const struct call_site *site = &w->worker->run->program->calls[s->extra];
+    const struct call_site *site = &w->processor->run->program->calls[s->extra];
     if (site->system_call >= 0) {
         system_call_run((enum system_call)site->system_call, w, s, site, mask);
         return;
@@ -141,7 +141,7 @@ void step_call(struct warp *w, const struct step *s, uint32_t mask) {
     if (site->callee < 0) {
         call_indirect(w, s, site, mask);
     } else {
-        call_group(w, s, site, w->worker->run->program->codes[site->callee], mask);
+        call_group(w, s, site, w->processor->run->program->codes[site->callee], mask);
     }
     w->active = 0;
 }

@@ -135,7 +135,7 @@ static void tell_outside(struct warp *w, const struct step *s, unsigned lane,
     finding_add(&(struct finding_place){.warp = w, .step = s, .lane = lane},
                 FINDING_OUT_OF_BOUNDS, "0x%llx is not an address of shared memory",
                 (unsigned long long)address);
-    run_fault(w->worker->run);
+    run_fault(w->processor->run);
 }
 
 static void step_mapa(struct warp *w, const struct step *s, uint32_t mask) {
@@ -152,7 +152,7 @@ static void step_mapa(struct warp *w, const struct step *s, uint32_t mask) {
             finding_add(&(struct finding_place){.warp = w, .step = s, .lane = lane},
                         FINDING_OUT_OF_BOUNDS,
                         "mapa of block %u in a cluster of %u blocks", rank, c->count);
-            run_fault(w->worker->run);
+            run_fault(w->processor->run);
             rank = w->block->rank;
         }
         if (s->aux & AUX_GENERIC) {

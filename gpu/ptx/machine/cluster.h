@@ -2,7 +2,7 @@
 /* cluster: the blocks that reach each other's shared memory, and their barrier.
  *
  * Every block belongs to one, mostly alone. The blocks of a cluster are resident together
- * on one worker, start together, and are kept until the last of them has ended.
+ * on one processor, start together, and are kept until the last of them has ended.
  *
  * An address of shared memory below 1 << CLUSTER_TAG_SHIFT is an offset in the block's
  * own; (rank + 1) << CLUSTER_TAG_SHIFT | offset is one in that of the cluster's block of

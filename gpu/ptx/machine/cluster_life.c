@@ -80,7 +80,7 @@ struct cluster_life *life_start(struct block *const *blocks, uint32_t count) {
     if (count == 1) {
         return NULL;
     }
-    if (!first->life) { /* all launches of a worker's blocks have one shape */
+    if (!first->life) { /* all launches of a processor's blocks have one shape */
         first->life = life_new(count, first->warp_count);
     }
     life_clear(first->life);
@@ -339,7 +339,7 @@ static void tell(const struct block *b, const struct life_touch *t) {
     struct finding_place at = {.warp = w, .step = t->step, .lane = t->lane};
     at.other = life_exit_place(b, &other) ? &other : NULL;
     struct frame *running = w->frame,
-                 place = {.code = w->worker->run->program->codes[t->function]};
+                 place = {.code = w->processor->run->program->codes[t->function]};
     w->frame = &place;
     if (w->block == b) {
         finding_add(&at, FINDING_EARLY_EXIT,

@@ -44,12 +44,12 @@ void step_enter_block(struct warp *w, const struct step *s, uint32_t mask) {
         }
         mask = w->active;
     }
-    struct worker *worker = w->worker;
-    struct block_count *count = &worker->blocks[s->aux];
+    struct processor *processor = w->processor;
+    struct block_count *count = &processor->blocks[s->aux];
     uint32_t lanes = (uint32_t)__builtin_popcount(mask);
     count->runs++;
     count->lanes += lanes;
-    worker->spent += (uint64_t)lanes * s->target;
+    processor->spent += (uint64_t)lanes * s->target;
     w->left -= (int32_t)s->extra;
     if (w->left < 0) {
         /* This block is run to its end; the turn ends at the next backward branch or
@@ -58,7 +58,7 @@ void step_enter_block(struct warp *w, const struct step *s, uint32_t mask) {
         if (w->left < -4 * BLOCK_TURN) {
             count->runs--;
             count->lanes -= lanes;
-            worker->spent -= (uint64_t)lanes * s->target;
+            processor->spent -= (uint64_t)lanes * s->target;
             w->pending[w->pending_count++] =
                 (struct split){.frame = w->frame, .next = s, .lanes = w->active};
             w->active = 0;
@@ -115,7 +115,7 @@ static inline void went_back(struct warp *w) {
 void step_branch(struct warp *w, const struct step *s, uint32_t mask) {
     const struct step *target = w->frame->code->steps + s->target;
     uint32_t rest = w->active & ~mask;
-    w->worker->branch_count++;
+    w->processor->branch_count++;
     if (rest == 0) {
         w->next = target;
         if (target <= s) {
@@ -123,7 +123,7 @@ void step_branch(struct warp *w, const struct step *s, uint32_t mask) {
         }
         return;
     }
-    w->worker->divergent_count++;
+    w->processor->divergent_count++;
     struct split other = {.frame = w->frame};
     if (target <= s) {
         other.next = w->next;
@@ -142,11 +142,11 @@ void step_branch(struct warp *w, const struct step *s, uint32_t mask) {
 }
 
 void step_branch_table(struct warp *w, const struct step *s, uint32_t mask) {
-    const struct branch_table *t = &w->worker->run->program->tables[s->extra];
+    const struct branch_table *t = &w->processor->run->program->tables[s->extra];
     const struct step *steps = w->frame->code->steps;
     const uint32_t *index = LANES(const uint32_t, w, s->src[0]);
     uint32_t rest = w->active & ~mask;
-    w->worker->branch_count++;
+    w->processor->branch_count++;
     if (rest) {
         w->pending[w->pending_count++] =
             (struct split){.frame = w->frame, .next = w->next, .lanes = rest};
@@ -174,9 +174,9 @@ void step_branch_table(struct warp *w, const struct step *s, uint32_t mask) {
             .frame = w->frame, .next = steps + t->targets[index[lane]], .lanes = same};
         groups++;
     }
-    w->worker->divergent_count += groups + (rest != 0) > 1;
+    w->processor->divergent_count += groups + (rest != 0) > 1;
     if (wild) {
-        run_fault(w->worker->run);
+        run_fault(w->processor->run);
         warp_exit_lanes(w, wild);
     }
     w->active = 0;
@@ -188,7 +188,7 @@ void step_exit(struct warp *w, const struct step *s, uint32_t mask) {
 }
 
 void step_trap(struct warp *w, const struct step *s, uint32_t mask) {
-    bool no_grid = __atomic_load_n(&w->worker->run->no_grid, __ATOMIC_RELAXED);
+    bool no_grid = __atomic_load_n(&w->processor->run->no_grid, __ATOMIC_RELAXED);
     for (uint32_t m = mask; m; m &= m - 1) {
         struct finding_place at = {
             .warp = w, .step = s, .lane = (unsigned)__builtin_ctz(m)};
@@ -198,7 +198,7 @@ void step_trap(struct warp *w, const struct step *s, uint32_t mask) {
                               "(\"cooperative\": true)"
                             : "");
     }
-    run_fault(w->worker->run);
+    run_fault(w->processor->run);
     w->block->ended = true;
     warp_exit_lanes(w, mask);
 }

@@ -14,18 +14,18 @@ void counters_finish(struct program_counters *c) {
     free(c->accesses);
 }
 
-void counters_add(struct program_counters *c, const struct worker *worker) {
+void counters_add(struct program_counters *c, const struct processor *processor) {
     for (uint32_t k = 0; k < c->program->block_count; k++) {
-        c->blocks[k].runs += worker->blocks[k].runs;
-        c->blocks[k].lanes += worker->blocks[k].lanes;
+        c->blocks[k].runs += processor->blocks[k].runs;
+        c->blocks[k].lanes += processor->blocks[k].lanes;
     }
     for (uint32_t k = 0; k < c->program->access_count; k++) {
-        c->accesses[k].requests += worker->accesses[k].requests;
-        c->accesses[k].cost += worker->accesses[k].cost;
-        c->accesses[k].ideal += worker->accesses[k].ideal;
+        c->accesses[k].requests += processor->accesses[k].requests;
+        c->accesses[k].cost += processor->accesses[k].cost;
+        c->accesses[k].ideal += processor->accesses[k].ideal;
     }
-    c->branches += worker->branch_count;
-    c->divergent += worker->divergent_count;
+    c->branches += processor->branch_count;
+    c->divergent += processor->divergent_count;
 }
 
 /* ---- telling ---- */

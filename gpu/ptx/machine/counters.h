@@ -16,6 +16,6 @@ struct program_counters {
 
 void counters_init(struct program_counters *c, const struct program *program);
 void counters_finish(struct program_counters *c);
-void counters_add(struct program_counters *c, const struct worker *worker);
+void counters_add(struct program_counters *c, const struct processor *processor);
 /* Of `count` programs (those without a program are skipped): kernel/validate's shape. */
 json_t *counters_json(const struct program_counters *programs, size_t count);

@@ -10,8 +10,9 @@
 #define MAX_TEXT 2048 /* of a symbol: a template's is long */
 #define MAX_KEPT 4096 /* different ones, before they are cut to what was asked for */
 #define MAX_CALLS 64  /* followed from one place */
-#define INNER_CALLS 3 /* told of them; and the outermost, which may be the reader's own  \
-                       */
+#define INNER_CALLS                                                                      \
+    3 /* told of them; and the outermost, which may be the reader's own                  \
+       */
 #define OUTER_CALLS 2
 
 enum level { LEVEL_ERROR, LEVEL_WARNING, LEVEL_INFO };
@@ -146,7 +147,7 @@ static void finding_describe(const struct findings *f, const struct finding_plac
     x->has_other = at->other != NULL;
     if (at->other) {
         x->other = *at->other;
-        indices_of(x->other.block, b->worker->run->launch->grid, x->other_block);
+        indices_of(x->other.block, b->processor->run->launch->grid, x->other_block);
         indices_of(x->other.thread, f->block_dim, x->other_thread);
     }
     x->offset = at->offset;
@@ -155,7 +156,7 @@ static void finding_describe(const struct findings *f, const struct finding_plac
 
 void finding_add(const struct finding_place *at, enum finding_code code, const char *fmt,
                  ...) {
-    struct run *run = at->warp->worker->run;
+    struct run *run = at->warp->processor->run;
     struct findings *f = run_findings(run);
     pthread_mutex_lock(&f->lock);
     const struct code *function = at->warp->frame->code;

@@ -68,11 +68,11 @@ void run_fault(struct run *run) {
     }
 }
 
-bool run_charge(struct worker *worker) {
-    struct run *run = worker->run;
+bool run_charge(struct processor *processor) {
+    struct run *run = processor->run;
     struct machine *m = run->machine;
-    uint64_t spent = __atomic_add_fetch(&m->spent, worker->spent, __ATOMIC_RELAXED);
-    worker->spent = 0;
+    uint64_t spent = __atomic_add_fetch(&m->spent, processor->spent, __ATOMIC_RELAXED);
+    processor->spent = 0;
     if (spent > m->config.instructions || __atomic_load_n(&m->stop, __ATOMIC_RELAXED)) {
         __atomic_store_n(&run->quit, 1, __ATOMIC_RELAXED);
     }
@@ -346,7 +346,7 @@ static void run_init(struct run *run, struct machine *m, const struct program *p
                         .count = (c->checks & MACHINE_COUNTERS) != 0,
                         .one_lane = c->one_lane,
                         .race = m->race,
-                        .workers = c->threads,
+                        .processors = c->threads,
                         .number = ++m->launches,
                         .poison = m->memory.poison,
                         .seed = c->seed};

@@ -26,7 +26,7 @@ copy_part(uint8_t *to, const uint8_t *from, size_t to_stride, size_t from_stride
 static inline __attribute__((always_inline)) void
 split_register(struct warp *w, const struct step *s, uint32_t mask, unsigned bytes,
                unsigned count) {
-    const struct vector_registers *v = &w->worker->run->program->vectors[s->extra];
+    const struct vector_registers *v = &w->processor->run->program->vectors[s->extra];
     const uint8_t *from = LANES(uint8_t, w, s->src[0]);
     for (unsigned k = 0; k < count; k++) {
         if (v->registers[k] != STEP_NO_REGISTER) {
@@ -39,7 +39,7 @@ split_register(struct warp *w, const struct step *s, uint32_t mask, unsigned byt
 static inline __attribute__((always_inline)) void
 join_registers(struct warp *w, const struct step *s, uint32_t mask, unsigned bytes,
                unsigned count) {
-    const struct vector_registers *v = &w->worker->run->program->vectors[s->extra];
+    const struct vector_registers *v = &w->processor->run->program->vectors[s->extra];
     uint8_t *to = LANES(uint8_t, w, s->dst);
     for (unsigned k = 0; k < count; k++) {
         copy_part(to + (size_t)k * bytes, LANES(uint8_t, w, v->registers[k]),
@@ -186,7 +186,7 @@ static bool address_is_in(const struct warp *w, uint64_t a, enum ptx_space space
         if (a >= MEMORY_SHARED && a < MEMORY_CODE) {
             return false;
         }
-        const struct allocation *at = memory_find(run_memory(w->worker->run), a);
+        const struct allocation *at = memory_find(run_memory(w->processor->run), a);
         bool constant = at && at->kind == MEMORY_CONSTANT;
         return constant == (space == PTX_CONST);
     }

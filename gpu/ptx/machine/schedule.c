@@ -13,10 +13,10 @@
 #define IDLE_ROUNDS 256                    /* nothing changes: nothing ever will */
 #define THREADS_MAX 256
 
-/* ---- a worker's blocks ---- */
+/* ---- a processor's blocks ---- */
 
 /* Spare blocks for a whole cluster. */
-static bool resident_room(struct worker *w) {
+static bool resident_room(struct processor *w) {
     struct run *run = w->run;
     if (w->resident_count + run->cluster_blocks > RESIDENT_MAX) {
         return false;
@@ -39,7 +39,7 @@ static bool resident_room(struct worker *w) {
 
 /* Takes the next cluster of the grid in (without clusters: the next block); false when
  * there is none or no room. */
-static bool resident_add(struct worker *w) {
+static bool resident_add(struct processor *w) {
     struct run *run = w->run;
     uint64_t clusters = run->blocks / run->cluster_blocks;
     if (__atomic_load_n(&run->next_cluster, __ATOMIC_RELAXED) >= clusters ||
@@ -66,7 +66,7 @@ static bool resident_add(struct worker *w) {
 }
 
 /* The cluster whose first block stands at index. */
-static void resident_drop(struct worker *w, uint32_t index) {
+static void resident_drop(struct processor *w, uint32_t index) {
     uint32_t count = w->run->cluster_blocks;
     struct block *blocks[CLUSTER_MAX];
     memcpy(blocks, &w->resident[index], count * sizeof(struct block *));
@@ -104,7 +104,7 @@ static void tell_runnable(struct block *b, enum finding_code code, const char *w
     }
 }
 
-static void tell_endless(struct worker *w) {
+static void tell_endless(struct processor *w) {
     for (uint32_t k = 0; k < w->resident_count; k++) {
         tell_runnable(
             w->resident[k], FINDING_DEADLOCK,
@@ -141,7 +141,7 @@ static void cluster_stop(struct cluster *c) {
 
 /* false: the launch is to end. */
 static bool block_round(struct block *b, bool *changed) {
-    struct run *run = b->worker->run;
+    struct run *run = b->processor->run;
     uint64_t before = b->changes;
     enum block_state state = block_turn(b);
     if (__atomic_load_n(&run->quit, __ATOMIC_RELAXED)) {
@@ -164,7 +164,7 @@ static bool block_round(struct block *b, bool *changed) {
 }
 
 /* One turn of every resident block. */
-static bool worker_round(struct worker *w) {
+static bool processor_round(struct processor *w) {
     bool changed = false;
     for (uint32_t k = 0; k < w->resident_count;) {
         struct block *b = w->resident[k];
@@ -182,7 +182,7 @@ static bool worker_round(struct worker *w) {
 }
 
 /* Every warp that can run read, in its last turn, what others may change. */
-static bool all_poll(const struct worker *w) {
+static bool all_poll(const struct processor *w) {
     for (uint32_t k = 0; k < w->resident_count; k++) {
         const struct block *b = w->resident[k];
         for (uint32_t n = 0; n < b->warp_count; n++) {
@@ -197,7 +197,7 @@ static bool all_poll(const struct worker *w) {
     return true;
 }
 
-static void worker_loop(struct worker *w) {
+static void processor_loop(struct processor *w) {
     struct run *run = w->run;
     bool all = run->launch->cooperative;
     while (!__atomic_load_n(&run->quit, __ATOMIC_RELAXED)) {
@@ -207,7 +207,7 @@ static void worker_loop(struct worker *w) {
         if (w->resident_count == 0) {
             return;
         }
-        if (worker_round(w)) {
+        if (processor_round(w)) {
             w->idle = 0;
             continue;
         }
@@ -224,16 +224,16 @@ static void worker_loop(struct worker *w) {
     }
 }
 
-static void *worker_main(void *data) {
-    worker_loop(data);
+static void *processor_main(void *data) {
+    processor_loop(data);
     return NULL;
 }
 
-/* ---- workers ---- */
+/* ---- processors ---- */
 
-static void worker_init(struct worker *w, struct run *run) {
+static void processor_init(struct processor *w, struct run *run) {
     const struct program *p = run->program;
-    *w = (struct worker){.run = run};
+    *w = (struct processor){.run = run};
     w->blocks = xcalloc(p->block_count + 1u, sizeof *w->blocks);
     w->accesses = xcalloc(p->access_count + 1u, sizeof *w->accesses);
     w->last = xcalloc(p->access_count + 1u, sizeof *w->last);
@@ -245,7 +245,7 @@ static void worker_init(struct worker *w, struct run *run) {
     }
 }
 
-static void worker_finish(struct worker *w) {
+static void processor_finish(struct processor *w) {
     for (uint32_t k = 0; k < w->resident_count; k++) {
         block_free(w->resident[k]);
     }
@@ -261,14 +261,15 @@ static void worker_finish(struct worker *w) {
 }
 
 /* The first block is made here, so that a launch that does not fit is refused. */
-static int workers_prepare(struct worker *workers, struct run *run, struct err *err) {
-    for (uint32_t k = 0; k < run->workers; k++) {
-        worker_init(&workers[k], run);
-        if (!workers[k].patterns) {
+static int processors_prepare(struct processor *processors, struct run *run,
+                              struct err *err) {
+    for (uint32_t k = 0; k < run->processors; k++) {
+        processor_init(&processors[k], run);
+        if (!processors[k].patterns) {
             return err_set(err, -ENOMEM, "no memory for a thread of the emulator");
         }
     }
-    if (!resident_room(&workers[0])) {
+    if (!resident_room(&processors[0])) {
         return err_set(
             err, -ENOMEM,
             "a block of %llu threads with %llu bytes of shared memory does not "
@@ -286,14 +287,14 @@ static int workers_prepare(struct worker *workers, struct run *run, struct err *
     return 0;
 }
 
-static void workers_run(struct worker *workers, uint32_t count) {
+static void processors_run(struct processor *processors, uint32_t count) {
     pthread_t threads[THREADS_MAX];
     uint32_t started = 0;
-    while (started + 1 < count && pthread_create(&threads[started], NULL, worker_main,
-                                                 &workers[started + 1]) == 0) {
+    while (started + 1 < count && pthread_create(&threads[started], NULL, processor_main,
+                                                 &processors[started + 1]) == 0) {
         started++;
     }
-    worker_main(&workers[0]); /* takes over what the others could not */
+    processor_main(&processors[0]); /* takes over what the others could not */
     for (uint32_t k = 0; k < started; k++) {
         pthread_join(threads[k], NULL);
     }
@@ -301,28 +302,28 @@ static void workers_run(struct worker *workers, uint32_t count) {
 
 enum machine_end schedule_run(struct run *run, struct program_counters *counters,
                               struct err *err) {
-    if (run->workers > run->blocks / run->cluster_blocks) {
-        run->workers = (uint32_t)(run->blocks / run->cluster_blocks);
+    if (run->processors > run->blocks / run->cluster_blocks) {
+        run->processors = (uint32_t)(run->blocks / run->cluster_blocks);
     }
-    run->workers = run->workers > THREADS_MAX ? THREADS_MAX : run->workers;
-    if (run->workers == 0 || run->program->order_sensitive || run->launch->cooperative ||
-        run->race) {
-        run->workers = 1; /* or results would depend on who comes first */
+    run->processors = run->processors > THREADS_MAX ? THREADS_MAX : run->processors;
+    if (run->processors == 0 || run->program->order_sensitive ||
+        run->launch->cooperative || run->race) {
+        run->processors = 1; /* or results would depend on who comes first */
     }
-    struct worker *workers = xcalloc(run->workers, sizeof *workers);
+    struct processor *processors = xcalloc(run->processors, sizeof *processors);
     enum machine_end end = MACHINE_DONE;
-    if (workers_prepare(workers, run, err)) {
+    if (processors_prepare(processors, run, err)) {
         end = MACHINE_REFUSED;
     } else {
-        workers_run(workers, run->workers);
+        processors_run(processors, run->processors);
     }
-    for (uint32_t k = 0; k < run->workers; k++) {
-        if (workers[k].run) {
-            counters_add(counters, &workers[k]);
-            worker_finish(&workers[k]);
+    for (uint32_t k = 0; k < run->processors; k++) {
+        if (processors[k].run) {
+            counters_add(counters, &processors[k]);
+            processor_finish(&processors[k]);
         }
     }
-    free(workers);
+    free(processors);
     if (end == MACHINE_REFUSED) {
         return end;
     }

@@ -1,9 +1,9 @@
 #pragma once
 /* schedule: a launch: blocks over threads, budget, progress, the end.
  *
- * Every worker keeps some blocks resident and gives them turns; blocks start in order, so
- * what waits for an earlier block always progresses. When all of a worker's blocks only
- * poll, it takes more of them in. */
+ * Every processor keeps some blocks resident and gives them turns; blocks start in order,
+ * so what waits for an earlier block always progresses. When all of a processor's blocks
+ * only poll, it takes more of them in. */
 #include "base/buf.h"
 #include "gpu/ptx/machine/block.h"
 #include "gpu/ptx/machine/findings.h"
@@ -40,7 +40,7 @@ struct run { /* one launch */
     uint64_t workspace;      /* address, cooperative */
     uint64_t next_cluster;   /* atomic */
     uint64_t *begun;         /* atomic, the machine's: for whoever watches */
-    uint64_t resident_bytes; /* atomic: of all workers' blocks */
+    uint64_t resident_bytes; /* atomic: of all processors' blocks */
     uint64_t block_bytes;    /* of one */
     uint64_t local_bytes;    /* atomic: local memory and frames */
     bool check_initialized, check_memory, check_barrier, count;
@@ -51,14 +51,14 @@ struct run { /* one launch */
     int quit;              /* atomic: all stop */
     int no_grid; /* atomic: the grid's workspace was asked for, and there is none:
                     the launch is not cooperative */
-    uint32_t workers;
+    uint32_t processors;
     uint32_t number;      /* of the launch */
     uint32_t map_changes; /* atomic: tensor maps that were changed */
     uint8_t poison;
     uint64_t seed; /* of the order in which a block's warps take turns */
 };
 
-struct worker {
+struct processor { /* a thread of the host, as a device's multiprocessor */
     struct run *run;
     struct block_count *blocks;    /* by program->blocks */
     struct access_count *accesses; /* by program->accesses */
@@ -89,5 +89,5 @@ void run_printf_unlock(struct run *run);
 /* A fault ends the launch when it is over (or at once without MACHINE_CHECK_MEMORY). */
 void run_fault(struct run *run);
 /* false when the budget is used up or somebody said stop. */
-bool run_charge(struct worker *worker);
+bool run_charge(struct processor *processor);
 enum machine_end run_end(const struct run *run); /* of a launch that was made to quit */

@@ -93,13 +93,13 @@ bool shared_extent_find(const struct run *run, uint64_t offset, uint64_t bytes,
     return offset >= e.low && offset < e.high && bytes <= e.high - offset;
 }
 
-bool shared_is_inside(struct worker *worker, uint32_t access, uint64_t offset,
+bool shared_is_inside(struct processor *processor, uint32_t access, uint64_t offset,
                       uint64_t bytes) {
-    struct shared_extent *last = &worker->extents[access];
+    struct shared_extent *last = &processor->extents[access];
     if (offset >= last->low && offset < last->high && bytes <= last->high - offset) {
         return true;
     }
-    return shared_extent_find(worker->run, offset, bytes, last);
+    return shared_extent_find(processor->run, offset, bytes, last);
 }
 
 const char *shared_owner(const struct run *run, uint64_t offset,

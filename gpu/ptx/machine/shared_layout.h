@@ -14,7 +14,7 @@
 
 struct program;
 struct run;
-struct worker;
+struct processor;
 
 /* 227 KB and all gaps stay below 256 KB, where descriptors of wgmma end. */
 #define SHARED_GAP 1024u
@@ -33,7 +33,7 @@ uint64_t shared_place(struct program *p, const bool *reached);
 bool shared_extent_find(const struct run *run, uint64_t offset, uint64_t bytes,
                         struct shared_extent *ret);
 /* The same by a memory of each access's last one. */
-bool shared_is_inside(struct worker *worker, uint32_t access, uint64_t offset,
+bool shared_is_inside(struct processor *processor, uint32_t access, uint64_t offset,
                       uint64_t bytes);
 
 /* For messages, the name of whose memory ends before an offset: a variable's, or "dynamic

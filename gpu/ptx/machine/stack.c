@@ -29,7 +29,7 @@ static void set_top(struct frame *f) {
 static void make_fresh(struct warp *w, unsigned lane, uint64_t from, uint64_t to) {
     for (uint64_t at = from; at < to; at += 4) {
         size_t word = at / 4 * WARP_LANES + lane;
-        memset(w->local + 4 * word, w->worker->run->poison, 4);
+        memset(w->local + 4 * word, w->processor->run->poison, 4);
         w->local_shadow[word] = 0;
     }
 }
@@ -40,7 +40,7 @@ static void overflow(struct warp *w, const struct step *s, unsigned lane, uint64
                 "Stack overflow: alloca of %llu bytes with %llu bytes of local memory a "
                 "thread; the thread stops",
                 (unsigned long long)size, (unsigned long long)w->frame->local_top);
-    run_fault(w->worker->run);
+    run_fault(w->processor->run);
 }
 
 /* Twice as much as there was, where that may be: many small blocks cost no more copies.
@@ -108,7 +108,7 @@ static void step_stackrestore(struct warp *w, const struct step *s, uint32_t mas
                     "stackrestore to 0x%llx, which no stacksave of this call gave; the "
                     "thread stops",
                     (unsigned long long)from[lane]);
-        run_fault(w->worker->run);
+        run_fault(w->processor->run);
         gone |= 1u << lane;
     }
     set_top(f);

@@ -87,7 +87,7 @@ static bool peek(struct warp *w, unsigned lane, uint64_t address, void *to,
             }
             byte = w->block->shared[a - MEMORY_SHARED];
         } else {
-            const struct allocation *in = run_find(w->worker->run, a);
+            const struct allocation *in = run_find(w->processor->run, a);
             if (!in || in->freed) {
                 return false;
             }
@@ -142,11 +142,11 @@ static void call_vprintf(struct warp *w, const struct step *s,
     struct printing p = {.warp = w, .lane = lane, .args = argument(w, site, 1, lane)};
     const struct printf_source from = {&p, next_argument, string_argument};
     bool fine = peek_string(w, lane, argument(w, site, 0, lane), format, sizeof format);
-    struct buf *out = run_printf_lock(w->worker->run);
+    struct buf *out = run_printf_lock(w->processor->run);
     if (fine) {
         device_printf(out, format, &from);
     }
-    run_printf_unlock(w->worker->run);
+    run_printf_unlock(w->processor->run);
     give(w, site, lane, fine ? 0 : UINT32_MAX);
 }
 
@@ -161,7 +161,7 @@ static void call_assertfail(struct warp *w, const struct step *s,
     finding_add(&(struct finding_place){.warp = w, .step = s, .lane = lane},
                 FINDING_ASSERT, "%s:%u: %s: assertion `%s' failed", file,
                 (unsigned)argument(w, site, 2, lane), function, message);
-    run_fault(w->worker->run);
+    run_fault(w->processor->run);
     w->block->ended = true;
 }
 
@@ -171,7 +171,7 @@ static void call_malloc(struct warp *w, const struct call_site *site, unsigned l
     struct allocation *a;
     uint64_t bytes = argument(w, site, 0, lane);
     int rc = bytes == 0 ? -1
-                        : memory_add(run_memory(w->worker->run), "device heap", bytes,
+                        : memory_add(run_memory(w->processor->run), "device heap", bytes,
                                      MEMORY_HEAP, MACHINE_UNINITIALIZED, &a, NULL);
     give(w, site, lane, rc ? 0 : a->address);
 }
@@ -179,7 +179,7 @@ static void call_malloc(struct warp *w, const struct call_site *site, unsigned l
 static void call_free(struct warp *w, const struct step *s, const struct call_site *site,
                       unsigned lane) {
     uint64_t address = argument(w, site, 0, lane);
-    struct memory *memory = run_memory(w->worker->run);
+    struct memory *memory = run_memory(w->processor->run);
     const struct allocation *a = address ? memory_find(memory, address) : NULL;
     if (address == 0) {
         return;
@@ -190,7 +190,7 @@ static void call_free(struct warp *w, const struct step *s, const struct call_si
                     "free(0x%llx): not the start of a block of the "
                     "device heap, or freed before",
                     (unsigned long long)address);
-        run_fault(w->worker->run);
+        run_fault(w->processor->run);
     }
 }
 

@@ -127,7 +127,7 @@ static inline __attribute__((always_inline)) uint32_t
 guard_mask(struct warp *w, const struct step *s, uint32_t mask) {
     uint32_t p = *(const uint32_t *)(const void *)(w->head.regs + s->guard);
     uint32_t on = mask & (s->guard_negated ? ~p : p);
-    w->worker->guarded_off += (unsigned)__builtin_popcount(mask & ~on);
+    w->processor->guarded_off += (unsigned)__builtin_popcount(mask & ~on);
     return on;
 }
 
@@ -179,7 +179,7 @@ void warp_run(struct warp *w, int32_t steps) {
     w->left = steps;
     w->yielded = false;
     w->polled = false;
-    bool lanes = w->worker->run->one_lane;
+    bool lanes = w->processor->run->one_lane;
     while (!w->yielded && warp_pick(w)) {
         if (lanes) {
             run_split_lanes(w);
@@ -201,7 +201,7 @@ static void fill_words(uint8_t *regs, uint32_t offset, uint32_t value) {
 
 /* Those that differ between the lanes of a warp. */
 static bool fill_lane_special(const struct warp *w, unsigned special, uint32_t *to) {
-    const uint32_t *dim = w->worker->run->launch->block;
+    const uint32_t *dim = w->processor->run->launch->block;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         uint32_t t = w->index * WARP_LANES + l;
         switch (special) {
@@ -240,7 +240,7 @@ static bool fill_lane_special(const struct warp *w, unsigned special, uint32_t *
 }
 
 static uint32_t uniform_special(const struct warp *w, unsigned special) {
-    struct run *run = w->worker->run;
+    struct run *run = w->processor->run;
     const struct machine_launch *launch = run->launch;
     switch (special) {
     case PTX_SR_NTID_X:
@@ -338,7 +338,7 @@ bool warp_local_reserve(struct warp *w, uint64_t bytes) {
     }
     uint64_t room = (bytes + 255) & ~UINT64_C(255);
     uint64_t more = (room - w->local_bytes) * WARP_LANES;
-    struct run *run = w->worker->run;
+    struct run *run = w->processor->run;
     if (room > LOCAL_MAX_BYTES ||
         __atomic_add_fetch(&run->local_bytes, more, __ATOMIC_RELAXED) > LOCAL_MAX_TOTAL) {
         return false;
@@ -366,19 +366,19 @@ bool warp_local_reserve(struct warp *w, uint64_t bytes) {
 
 void frame_prepare(struct warp *w, struct frame *f) {
     const struct code *c = f->code;
-    memset(f->regs, w->worker->run->poison, c->poison_bytes);
+    memset(f->regs, w->processor->run->poison, c->poison_bytes);
     memcpy(f->regs + c->fixed, c->fixed_image, c->arena_bytes - c->fixed);
     frame_fill_specials(w, f);
     if (c->local_bytes) {
         size_t from = f->local_base * WARP_LANES, bytes = c->local_bytes * WARP_LANES;
-        memset(w->local + from, w->worker->run->poison, bytes);
+        memset(w->local + from, w->processor->run->poison, bytes);
         memset(w->local_shadow + from / 4, 0, bytes / 4);
     }
 }
 
 struct frame *frame_enter(struct warp *w, const struct step *s, const struct code *code,
                           const struct call_site *site, uint32_t lanes) {
-    struct run *run = w->worker->run;
+    struct run *run = w->processor->run;
     struct frame *parent = w->frame;
     uint64_t base = parent->local_top;
     struct frame *f = NULL;
@@ -419,8 +419,8 @@ struct frame *frame_enter(struct warp *w, const struct step *s, const struct cod
 void frame_leave(struct warp *w, struct frame *f, uint32_t lanes) {
     f->lanes &= ~lanes;
     if (f->lanes == 0 && f != &w->root) {
-        __atomic_sub_fetch(&w->worker->run->local_bytes, f->code->arena_bytes + sizeof *f,
-                           __ATOMIC_RELAXED);
+        __atomic_sub_fetch(&w->processor->run->local_bytes,
+                           f->code->arena_bytes + sizeof *f, __ATOMIC_RELAXED);
         free(f->regs);
         free(f);
     }

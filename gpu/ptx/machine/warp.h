@@ -13,7 +13,7 @@
 #include "gpu/ptx/machine/program.h"
 
 struct block;
-struct worker;
+struct processor;
 struct warp;
 
 #define WARP_LANES 32
@@ -57,7 +57,7 @@ struct warp {
     uint32_t masks_of; /* the mask that `masks` spells out */
     const struct step *next;
     struct frame *frame;
-    struct worker *worker;
+    struct processor *processor;
     struct block *block;
     struct race_warp *race; /* what it knows of others (race.h); NULL: nobody looks */
     int32_t left;           /* steps of this turn */

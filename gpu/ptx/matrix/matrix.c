@@ -315,7 +315,7 @@ bool matrix_run_quads(struct warp *w, const struct step *s, const struct matrix 
 /* ---- the whole warp ---- */
 
 static const struct matrix *matrix_of(const struct warp *w, const struct step *s) {
-    return &w->worker->run->program->matrices[s->extra];
+    return &w->processor->run->program->matrices[s->extra];
 }
 
 static void tell_missing(struct warp *w, const struct step *s, uint32_t lanes) {

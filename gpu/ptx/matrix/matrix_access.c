@@ -20,7 +20,8 @@ static uint8_t *row_at(struct warp *w, const struct step *s, const struct matrix
                        unsigned lane, uint64_t address, bool writes) {
     struct block *b = w->block;
     uint64_t offset = shared_offset(address, m->space);
-    bool inside = offset % 16 == 0 && shared_is_inside(w->worker, m->access, offset, 16);
+    bool inside =
+        offset % 16 == 0 && shared_is_inside(w->processor, m->access, offset, 16);
     uint32_t set = 0x0f0f0f0f;
     race_touch(w, s, lane, b, offset, 16, writes ? RACE_WRITE : RACE_READ);
     if (inside && b->shared_shadow) {
@@ -40,17 +41,17 @@ static uint8_t *row_at(struct warp *w, const struct step *s, const struct matrix
 
 static void count_rows(struct warp *w, const struct step *s, const struct matrix *m,
                        uint32_t rows) {
-    struct worker *worker = w->worker;
+    struct processor *processor = w->processor;
     uint64_t offsets[WARP_LANES];
     const uint64_t *base = LANES(const uint64_t, w, s->src[MATRIX_ADDRESS]);
-    if (!worker->run->count) {
+    if (!processor->run->count) {
         return;
     }
     for (unsigned l = 0; l < WARP_LANES; l++) {
         offsets[l] = base[l] + (uint64_t)s->offset;
     }
-    coalescing_count(&worker->accesses[m->access], &worker->patterns[m->access], offsets,
-                     rows, 16, 1);
+    coalescing_count(&processor->accesses[m->access], &processor->patterns[m->access],
+                     offsets, rows, 16, 1);
 }
 
 static uint32_t *register_words(struct warp *w, const struct matrix *m, unsigned k) {
@@ -147,17 +148,18 @@ static struct lines lines_of(struct warp *w, const struct step *s,
 
 /* Pieces of 16 bytes or less stand for lanes; a request is what 32 of them are. */
 static void count_lines(struct warp *w, const struct matrix *m, const struct lines *n) {
-    struct worker *worker = w->worker;
-    bool shared = worker->run->program->accesses[m->access].space == PTX_SHARED;
+    struct processor *processor = w->processor;
+    bool shared = processor->run->program->accesses[m->access].space == PTX_SHARED;
     uint64_t offsets[WARP_LANES] = {0};
     unsigned filled = 0, pieces = n->bytes / n->piece;
-    for (unsigned k = 0; worker->run->count && k < n->count * pieces; k++) {
+    for (unsigned k = 0; processor->run->count && k < n->count * pieces; k++) {
         offsets[filled++] =
             n->base + k / pieces * n->stride + (uint64_t)(k % pieces) * n->piece;
         if (filled == WARP_LANES || k + 1 == n->count * pieces) {
             uint32_t mask = (uint32_t)((UINT64_C(1) << filled) - 1);
-            coalescing_count(&worker->accesses[m->access], &worker->patterns[m->access],
-                             offsets, mask, n->piece, shared);
+            coalescing_count(&processor->accesses[m->access],
+                             &processor->patterns[m->access], offsets, mask, n->piece,
+                             shared);
             filled = 0;
         }
     }

@@ -111,7 +111,7 @@ static bool group_is_whole(struct warp *w, const struct step *s) {
                     "wgmma needs a warpgroup of four warps; the block's last one has %u; "
                     "the threads stop",
                     count);
-        run_fault(w->worker->run);
+        run_fault(w->processor->run);
     }
     warp_exit_lanes(w, UINT32_MAX);
     return false;
@@ -379,7 +379,7 @@ bool wgmma_run_wait(struct warp *w, const struct step *s, const struct matrix *m
 void wgmma_check_group(struct warp *w) {
     unsigned count;
     struct warp *group = group_of(w, &count);
-    const struct matrix *matrices = w->worker->run->program->matrices;
+    const struct matrix *matrices = w->processor->run->program->matrices;
     for (unsigned k = 0; k < count; k++) {
         for (uint32_t n = 0; n < group[k].pending_count; n++) {
             struct split *p = &group[k].pending[n];

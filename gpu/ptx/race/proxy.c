@@ -41,7 +41,7 @@ uint64_t proxy_bytes(const struct run *run) {
 }
 
 bool proxy_new(struct block *b) {
-    const struct run *run = b->worker->run;
+    const struct run *run = b->processor->run;
     if (!is_kept(run)) {
         return true;
     }
@@ -88,7 +88,7 @@ static bool is_same(const struct proxy_event *e, const struct warp *w,
 static void events_forget(struct block *owner) {
     struct proxy *p = owner->proxy;
     uint64_t low = p->low, high = p->high;
-    memset(p->writers, 0, owner->worker->run->shared_window / 4 * sizeof *p->writers);
+    memset(p->writers, 0, owner->processor->run->shared_window / 4 * sizeof *p->writers);
     events_clear(p);
     p->low = low;
     p->high = high;
@@ -158,7 +158,7 @@ static void note_lanes(struct warp *w, const struct step *s, const struct access
 }
 
 static void proxy_step(struct warp *w, const struct step *s, uint32_t mask) {
-    const struct access *a = &w->worker->run->program->accesses[s->extra];
+    const struct access *a = &w->processor->run->program->accesses[s->extra];
     if (w->block->proxy) {
         note_lanes(w, s, a, mask);
     }
@@ -237,7 +237,7 @@ void proxy_fence(struct warp *w, uint32_t lanes) {
 static void tell(const struct proxy_reader *r, const struct block *b, uint64_t word,
                  const struct proxy_event *e, unsigned lane) {
     uint64_t offset;
-    const char *name = block_shared_name(r->warp->worker->run, word * 4, &offset);
+    const char *name = block_shared_name(r->warp->processor->run, word * 4, &offset);
     struct finding_other other = {.block = b->number};
     struct finding_place at = {.warp = r->warp,
                                .step = r->step,

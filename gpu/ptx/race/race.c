@@ -61,7 +61,7 @@ const char *race_run_limits(const struct race_run *r) {
 }
 
 bool race_block_new(struct block *b) {
-    const struct run *run = b->worker->run;
+    const struct run *run = b->processor->run;
     struct race_block *x = b->race = calloc(1, sizeof *x);
     if (!x || !(x->warps = calloc(b->warp_count, sizeof *x->warps))) {
         return false;
@@ -77,7 +77,7 @@ bool race_block_new(struct block *b) {
 
 static void block_clear(struct block *b) {
     struct race_block *x = b->race;
-    struct race_run *r = b->worker->run->race;
+    struct race_run *r = b->processor->run->race;
     for (uint32_t k = 0; k < b->warp_count; k++) {
         race_warp_clear(r, &x->warps[k]);
     }
@@ -95,7 +95,7 @@ void race_block_start(struct block *b) {
     if (!x) {
         return;
     }
-    struct race_run *r = b->worker->run->race;
+    struct race_run *r = b->processor->run->race;
     block_clear(b);
     race_events_void(&x->events);
     x->synced = r->time;
@@ -124,7 +124,7 @@ void race_block_free(struct block *b) {
 /* ---- what stores store ---- */
 
 void race_store_note(struct warp *w, const struct step *s, uint32_t mask) {
-    const struct access *a = &w->worker->run->program->accesses[s->extra];
+    const struct access *a = &w->processor->run->program->accesses[s->extra];
     struct race_store *x = &race_of(w)->stores[s->extra];
     if (x->varied) {
         return;

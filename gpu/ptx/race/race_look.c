@@ -26,7 +26,7 @@ static bool look_at_shared(struct look *k, uint64_t offset) {
 }
 
 static bool look_at_global(struct look *k, uint64_t address) {
-    struct run *run = k->warp->worker->run;
+    struct run *run = k->warp->processor->run;
     struct allocation *in = run_find(run, address);
     uint64_t offset = in ? address - in->address : 0;
     if (!in || in->freed || !in->writable || k->bytes > in->bytes - offset ||
@@ -293,7 +293,7 @@ static void look_lanes(struct look *k, const struct lanes *x) {
 
 /* A buffer that is only read: nothing to look at. */
 static bool is_constant(struct warp *w, const struct step *s, const struct lanes *x) {
-    const struct allocation *in = w->worker->last[s->extra];
+    const struct allocation *in = w->processor->last[s->extra];
     if (!in || in->writable) {
         return false;
     }
@@ -354,7 +354,7 @@ void race_note_at(struct warp *w, const struct step *s, unsigned lane,
 }
 
 void race_step(struct warp *w, const struct step *s, uint32_t mask) {
-    const struct access *a = &w->worker->run->program->accesses[s->extra];
+    const struct access *a = &w->processor->run->program->accesses[s->extra];
     const uint64_t *base = LANES(const uint64_t, w, s->src[0]);
     uint64_t addresses[WARP_LANES];
     struct block *owners[WARP_LANES];

@@ -105,7 +105,7 @@ static bool barrier_is_plain(const struct block *b) {
 
 static void pass_all(struct block *b) {
     struct race_block *x = b->race;
-    struct race_run *r = b->worker->run->race;
+    struct race_run *r = b->processor->run->race;
     x->synced = r->time;
     uint32_t stamp = race_tick(r);
     for (uint32_t k = 0; k < b->warp_count; k++) {
@@ -117,7 +117,7 @@ static void pass_all(struct block *b) {
 }
 
 static void pass_some(struct block *b, struct race_barrier *sum, uint32_t warps) {
-    struct race_run *r = b->worker->run->race;
+    struct race_run *r = b->processor->run->race;
     for (uint32_t m = warps; m; m &= m - 1) {
         struct warp *w = &b->warps[__builtin_ctz(m)];
         uint32_t t[RACE_AGENTS];
@@ -146,7 +146,7 @@ void race_barrier_pass(struct block *b, unsigned id, uint32_t warps) {
     if (!all || !barrier_is_plain(b)) {
         pass_some(b, sum, warps);
     }
-    barrier_clear(b->worker->run->race, sum);
+    barrier_clear(b->processor->run->race, sum);
     if (all) {
         pass_all(b);
     }
@@ -350,6 +350,6 @@ void race_copy_publish(struct block *owner, uint64_t address, struct race_copy c
     t[RACE_COPIES + copy.warp] = copy.stamp;
     owner->race->copies = true;
     if (x) {
-        race_know_add(owner->worker->run->race, &x->all, copy.block, t);
+        race_know_add(owner->processor->run->race, &x->all, copy.block, t);
     }
 }

@@ -169,7 +169,7 @@ void race_objects_clear(struct race_run *r, struct race_objects *o);
 
 /* race_order.c */
 static inline struct race_run *race_of(const struct warp *w) {
-    return w->worker->run->race;
+    return w->processor->run->race;
 }
 struct race_objects *race_objects_of(struct warp *w, struct block *owner);
 void race_warp_clear(struct race_run *r, struct race_warp *w);

@@ -24,7 +24,7 @@ static const char *hazard(const struct race_conflict *c) {
 
 /* Is the other side a factor of a product? */
 static bool is_wgmma(const struct race_conflict *c) {
-    const struct ptx_module *m = c->warp->worker->run->program->module;
+    const struct ptx_module *m = c->warp->processor->run->program->module;
     const struct ptx_instruction *code = m->functions[c->other->function].code;
     return code[c->other->step->instruction].opcode == PTX_OP_WGMMA;
 }
@@ -64,7 +64,7 @@ static bool is_plain_flag(const struct race_conflict *c) {
 static const bool *store_is_harmless(const struct race_conflict *c) {
     const struct race_event *e = c->other;
     const struct step *store = c->kind & RACE_WRITE ? c->step : e->step;
-    const struct program *p = c->warp->worker->run->program;
+    const struct program *p = c->warp->processor->run->program;
     bool one_writes = ((c->kind ^ e->kind) & RACE_WRITE) != 0;
     bool plain = !((c->kind | e->kind) & (RACE_STRONG | RACE_ATOMIC));
     return !c->owner && one_writes && plain && e->agent < RACE_COPIES &&
@@ -94,9 +94,9 @@ void race_tell(const struct race_conflict *c) {
                                .other = &other};
     uint64_t offset = c->address;
     if (c->owner) {
-        at.buffer = block_shared_name(w->worker->run, c->address, &offset);
+        at.buffer = block_shared_name(w->processor->run, c->address, &offset);
     } else {
-        const struct allocation *in = run_find(w->worker->run, c->address);
+        const struct allocation *in = run_find(w->processor->run, c->address);
         at.buffer = in ? in->name : NULL;
         offset -= in ? in->address : 0;
     }

@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+"""The tree is what docs/contributing.md says: includes and calls run one way, and a name means one thing.
+
+usage: tree.py SOURCE_FOLDER BUILD_FOLDER NM   (TAP on standard output)
+
+Folders: every file that git would show beneath the rooms. Who calls whom is read from the object files of the
+build (`nm`): a file calls another when it needs a symbol that only the other one defines; static functions
+and what the compiler has inlined are no calls between files.
+"""
+import collections, json, os, re, subprocess, sys
+
+ROOMS = ["base", "protocol", "skills", "gpu", "daemon", "clients"]
+MAX_LINES = 600
+# Folders that still include each other in a circle.
+FOLDER_CIRCLES = [
+    "gpu/reference gpu/spec",
+    "gpu/ptx/alu gpu/ptx/copies gpu/ptx/image gpu/ptx/machine gpu/ptx/matrix gpu/ptx/race",
+]
+# Files that call each other in a circle, and why they may: reason, folder, names. Whatever else does is an error.
+CIRCLES = [
+    ("not looked at yet", "clients/ctl",
+     "render render_evaluation render_generation render_skills"),
+    ("not looked at yet", "daemon",
+     "daemon grader operations prompts skill_questions skill_serving validator"),
+    ("not looked at yet", "gpu/facts",
+     "compiler_log ptxas_log"),
+    ("not looked at yet", "gpu/lint",
+     "block_size cluster_size lint register_spills resources shared_size static_shared"),
+    ("not looked at yet", "gpu/pool",
+     "pool pool_route pool_slot"),
+    ("not looked at yet", "gpu/ptx",
+     "alu/access_lanes copies/async_copies copies/bulk_copies copies/bulk_issue copies/bulk_lower "
+     "copies/im2col copies/mbarrier copies/mbarrier_lower copies/tensor_copies copies/tensor_map "
+     "image/image_access image/surfaces image/textures machine/access machine/access_fault "
+     "machine/access_slow machine/atomics machine/barriers machine/block machine/calls "
+     "machine/cluster machine/cluster_life machine/control machine/findings machine/lower "
+     "machine/lower_arithmetic machine/lower_operand machine/machine machine/moves machine/schedule "
+     "machine/stack machine/system_calls machine/video machine/warp machine/warp_ops matrix/matrix "
+     "matrix/matrix_access matrix/matrix_lower matrix/matrix_sparse matrix/wgmma matrix/wgmma_lower "
+     "matrix/wgmma_operand race/proxy race/race race/race_cells race/race_look race/race_tell"),
+    ("not looked at yet", "gpu/ptx/read",
+     "ptx_legality ptx_legality_call ptx_legality_matrix ptx_legality_move"),
+    ("not looked at yet", "gpu/ptx/read",
+     "ptx_operands ptx_parse_body ptx_parse_instruction"),
+    ("not looked at yet", "gpu/source",
+     "host_behind host_code host_expansion host_guesses host_joint host_lambdas host_launch_text "
+     "host_launches host_macros host_spelling host_walk"),
+    ("not looked at yet", "gpu/source",
+     "include_closure include_search"),
+    ("not looked at yet", "gpu/spec",
+     "check_case check_spec expect_operator expect_plan spec_args spec_course spec_expect spec_init "
+     "spec_save spec_struct spec_tensor_map spec_texture"),
+    ("not looked at yet", "gpu/worker",
+     "validation validation_again"),
+    ("not looked at yet", "protocol/lsp",
+     "lsp lsp_actions lsp_commands lsp_diagnostics lsp_documents lsp_features lsp_findings lsp_parent "
+     "lsp_progress lsp_questions"),
+    ("not looked at yet", "protocol/mcp",
+     "mcp mcp_completion mcp_era mcp_extensions mcp_prompts mcp_resources mcp_subscriptions mcp_tasks "
+     "mcp_tools"),
+    ("not looked at yet", "protocol/rpc",
+     "rpc rpc_call"),
+    ("not looked at yet", "skills",
+     "skill_checking skill_installing skill_operations"),
+    ("not looked at yet", "skills/catalog",
+     "catalog_answer catalog_source"),
+    ("not looked at yet", "skills/catalog",
+     "catalog_near catalog_rank"),
+    ("not looked at yet", "skills/check",
+     "spec_fields spec_fixes spec_name spec_rules"),
+    ("not looked at yet", "skills/evaluation",
+     "evaluation evaluation_cell"),
+    ("not looked at yet", "skills/generation",
+     "builtin_skill builtin_units"),
+    ("not looked at yet", "skills/generation",
+     "generate_fetch generate_flow generate_host generate_model generate_refine generate_save "
+     "generate_tests"),
+    ("not looked at yet", "skills/kernel_project",
+     "kernel_binding kernel_device kernel_project"),
+    ("not looked at yet", "skills/models",
+     "api chat_api messages_api"),
+    ("not looked at yet", "skills/models",
+     "model_answer model_call model_client model_outcome"),
+    ("not looked at yet", "skills/traces",
+     "lessons lessons_facts lessons_files lessons_fixes lessons_merge lessons_recipe lessons_words"),
+]
+
+
+def plain(text):
+    """C without comments, and with empty strings; lines stay where they are."""
+    def blank(match):
+        return re.sub(r"[^\n]", " ", match.group())
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", blank, text, flags=re.S)
+    return re.sub(r'"(?:\\.|[^"\\\n])*"|' r"'(?:\\.|[^'\\\n])*'", '""', text)
+
+
+def tree_files(source):
+    found = []
+    for room in ROOMS:
+        for folder, folders, names in os.walk(os.path.join(source, room)):
+            folders.sort()
+            found += [os.path.relpath(os.path.join(folder, n), source) for n in sorted(names)
+                      if n.endswith((".c", ".h", ".def"))]
+    return found
+
+
+def circles(graph):
+    """Of a graph {name: set of names}: its strongly connected components of more than one name (Tarjan)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(name):
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in sorted(graph.get(name, ())):
+            if other not in index:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            at = stack.index(name)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+    for name in sorted(graph):
+        if name not in index:
+            visit(name)
+    return found
+
+
+class Tree:
+    def __init__(self, source, build, nm):
+        self.source, self.files = source, tree_files(source)
+        self.texts = {f: open(os.path.join(source, f), encoding="utf-8").read() for f in self.files}
+        self.includes = {f: {t for t in re.findall(r'^\s*#\s*include\s+"([^"]+)"', self.texts[f], re.M)
+                             if t in self.texts} for f in self.files}
+        self.defined, self.needed = self.symbols(build, nm)
+
+    def symbols(self, build, nm):
+        """{symbol: files that define it}, {file: symbols that it needs}, of the product's object files."""
+        objects = {}
+        for command in json.load(open(os.path.join(build, "compile_commands.json"))):
+            path = os.path.join(command["directory"], command["file"])
+            file = os.path.relpath(os.path.realpath(path), os.path.realpath(self.source))
+            if file in self.texts:
+                objects[os.path.join(command["directory"], command["output"])] = file
+        missing = [o for o in objects if not os.path.exists(o)]
+        if missing:
+            sys.exit("%s is not built (%d more)" % (missing[0], len(missing) - 1))
+        defined, needed = collections.defaultdict(set), collections.defaultdict(set)
+        lines = subprocess.run([nm, "-A", "-P", *objects], check=True, capture_output=True, text=True).stdout
+        for line in lines.splitlines():
+            at, rest = line.split(": ", 1)
+            symbol, kind = rest.split()[:2]
+            if kind == "U":
+                needed[objects[at]].add(symbol)
+            elif kind in "TDBRC" and symbol != "main":
+                defined[symbol].add(objects[at])
+        return defined, needed
+
+    def calls(self):
+        graph = {}
+        for file, symbols in self.needed.items():
+            graph[file] = {next(iter(self.defined[s])) for s in symbols if len(self.defined.get(s, ())) == 1}
+            graph[file].discard(file)
+        return graph
+
+    def folders(self):
+        graph = collections.defaultdict(set)
+        for file, targets in self.includes.items():
+            graph[os.path.dirname(file)] |= {os.path.dirname(t) for t in targets} - {os.path.dirname(file)}
+        return graph
+
+
+# ---- what must hold: each gives the faults that it found ----
+
+def arrows(tree):
+    """The chains of docs/contributing.md: [[names of a stage], ...]."""
+    text = open(os.path.join(tree.source, "docs/contributing.md"), encoding="utf-8").read()
+    told = re.search(r"Includes go one way:(.*?)\n\n", text, re.S).group(1)
+    chains = [re.sub(r"\s+", " ", c) for c in re.findall(r"`([^`]*→[^`]*)`", told)]
+    return [[stage.split(", ") for stage in chain.split(" → ")] for chain in chains]
+
+
+def inside(file, name):
+    return file.startswith(name + "/")
+
+
+def check_arrows(tree):
+    allowed = collections.defaultdict(set)
+    for chain in arrows(tree):
+        for k, stage in enumerate(chain):
+            for name in stage:
+                allowed[name].update(*chain[k + 1:])
+    if not set(ROOMS) <= set(allowed):
+        return ["docs/contributing.md has no arrow for %s" % (set(ROOMS) - set(allowed))]
+    return ["%s includes %s, which is not behind %s in docs/contributing.md" % (file, target, name)
+            for file in tree.files for name in allowed if inside(file, name) for target in sorted(tree.includes[file])
+            if not any(inside(target, n) for n in allowed[name] | {name})]
+
+
+def check_include_circles(tree):
+    return ["includes go round: " + " ".join(c) for c in circles(tree.folders())
+            if not any(set(c) <= set(one.split()) for one in FOLDER_CIRCLES)]
+
+
+def check_include_files(tree):
+    return ["headers include each other: " + " ".join(c) for c in circles(tree.includes)]
+
+
+def listed():
+    return [{"%s/%s.c" % (folder, name) for name in names.split()} for _, folder, names in CIRCLES]
+
+
+def check_call_circles(tree):
+    return ["files call each other: " + " ".join(c) for c in circles(tree.calls())
+            if not any(set(c) <= one for one in listed())]
+
+
+def check_tags(tree):
+    """Tags, enumerators and typedefs of headers."""
+    where = collections.defaultdict(set)
+    for file in tree.files:
+        text = plain(tree.texts[file]) if file.endswith(".h") else ""
+        names = re.findall(r"\b(?:struct|union|enum)\s+(\w+)\s*\{", text)
+        for body in re.findall(r"\benum\b[^{};()]*\{([^}]*)\}", text):
+            names += re.findall(r"(?:^|,)\s*(\w+)", body)
+        names += re.findall(r"\btypedef\b[^;{]*?(\w+)(?:\[[^;]*)?;", text)
+        for name in names:
+            where[name].add(file)
+    return ["%s is defined in %s" % (n, ", ".join(sorted(f))) for n, f in sorted(where.items()) if len(f) > 1]
+
+
+def check_functions(tree):
+    return ["%s is defined in %s" % (n, ", ".join(sorted(f))) for n, f in sorted(tree.defined.items()) if len(f) > 1]
+
+
+def check_lines(tree):
+    lines = {f: t.count("\n") for f, t in tree.texts.items()}
+    return ["%s has %d lines" % (f, n) for f, n in lines.items() if n > MAX_LINES]
+
+
+def check_internal(tree):
+    """What is private to a folder has one suffix, and nobody else includes it."""
+    faults = ["%s: private headers are called _internal.h" % f for f in tree.files
+              if f.endswith(("_state.h", "_private.h", "_impl.h"))]
+    return faults + ["%s includes %s" % (f, t) for f in tree.files for t in sorted(tree.includes[f])
+                     if t.endswith("_internal.h") and os.path.dirname(t) != os.path.dirname(f)]
+
+
+PROPERTIES = [
+    ("includes follow the arrows of docs/contributing.md", check_arrows),
+    ("no folders include each other in a circle", check_include_circles),
+    ("no headers include each other in a circle", check_include_files),
+    ("no files call each other in a circle that is not listed", check_call_circles),
+    ("no tag, enumerator or typedef is defined in two headers", check_tags),
+    ("no function or variable that is not static has a namesake", check_functions),
+    ("no file is longer than %d lines" % MAX_LINES, check_lines),
+]
+
+
+def main():
+    tree = Tree(*sys.argv[1:4])
+    print("1..%d" % len(PROPERTIES))
+    failed = False
+    for number, (words, check) in enumerate(PROPERTIES, 1):
+        faults = check(tree)
+        failed = failed or bool(faults)
+        print("%s %d - %s" % ("not ok" if faults else "ok", number, words))
+        for fault in faults:
+            print("# " + fault)
+    sys.exit(1 if failed else 0)
+
+
+main()
