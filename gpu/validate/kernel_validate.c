@@ -102,7 +102,7 @@ static void stage(struct kernel_validate *v, const char *words) {
 static void tell_again(struct kernel_validate *v) {
     uint64_t now = clock_ms();
     char text[120];
-    if (v->words && now - v->told_ms >= TELL_MS) {
+    if (v->words && now - v->told_ms >= TELL_MS / 2) {
         snprintf(text, sizeof text, "%s, %llu s", v->words,
                  (unsigned long long)((now - v->words_ms + 500) / 1000));
         tell(v, text);

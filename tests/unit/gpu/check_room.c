@@ -10,12 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
-void check_room_open(struct check_room *room, const char *worker) {
+void check_room_open_as(struct check_room *room, const char *const *words) {
     memset(room, 0, sizeof *room);
     strcpy(room->dir, "/tmp/check-room-XXXXXX");
     cr_assert_not_null(mkdtemp(room->dir));
     room->roots[0] = room->dir;
-    room->argv[0] = xstrdup(worker ? worker : getenv("UPSKILLD_WORKER"));
+    for (size_t i = 0; words[i]; i++) {
+        cr_assert_lt(i + 1, ARRAY_LEN(room->argv));
+        room->argv[i] = xstrdup(words[i]);
+    }
     room->worker.argv = room->argv;
     struct pool_config pool = {.workers = &room->worker, .count = 1};
     struct gpu_config config = {.pool = &pool};
@@ -23,6 +26,11 @@ void check_room_open(struct check_room *room, const char *worker) {
     room->gpu = gpu_new(&room->loop, &config);
     room->origin = (struct call_origin){
         .loop = &room->loop, .client = "", .roots = room->roots, .host = room->gpu};
+}
+
+void check_room_open(struct check_room *room, const char *worker) {
+    const char *words[] = {worker ? worker : getenv("UPSKILLD_WORKER"), NULL};
+    check_room_open_as(room, words);
 }
 
 static void on_closed(void *data) {
@@ -35,7 +43,9 @@ void check_room_close(struct check_room *room) {
     cr_assert_eq(room->closed, 1);
     cr_assert_eq(uv_loop_close(&room->loop), 0);
     dir_remove(room->dir, NULL);
-    free(room->argv[0]);
+    for (size_t i = 0; i < ARRAY_LEN(room->argv); i++) {
+        free(room->argv[i]);
+    }
 }
 
 void check_room_write(struct check_room *room, const char *name, const char *text) {

@@ -1,5 +1,5 @@
 #pragma once
-/* check_room: kernel/check with the real worker, for tests. */
+/* check_room: kernel/check with the real worker or one that is played, for tests. */
 #include "gpu/check/kernel_check.h"
 #include "gpu/pool/pool.h"
 
@@ -10,12 +10,14 @@ struct check_room {
     char dir[64]; /* the workspace: an empty folder */
     const char *roots[2];
     struct pool_worker_config worker;
-    char *argv[2];
+    char *argv[8];
     int closed;
 };
 
 /* worker: a program, or NULL for the one that was built. */
 void check_room_open(struct check_room *room, const char *worker);
+/* The worker is a program with arguments: NULL-terminated, seven at most. */
+void check_room_open_as(struct check_room *room, const char *const *words);
 void check_room_close(struct check_room *room);
 /* Runs until it is done. params are stolen. The result, or {"fault", "reason", "hint",
  * "message"}, or null when cancelled: a new reference. */

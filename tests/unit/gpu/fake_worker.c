@@ -1,6 +1,6 @@
 /* A worker that does as it is told, for the tests of the pool.
  *
- * fake_worker MODE [LOG [HELLO [DEVICES]]], MODE one of
+ * fake_worker MODE [LOG [HELLO [DEVICES [ANSWERS]]]], MODE one of
  *   plain     greets at once
  *   banner    prints what a login shell may print first
  *   noise     prints without end and never greets
@@ -12,7 +12,10 @@
  *   fleeting  greets and ends
  * LOG (a file) receives one line per start (the pid): what the tests count. `linger` adds
  * "eof" and "term". HELLO is a JSON object that replaces members of the greeting, DEVICES
- * what worker/devices answers with.
+ * what worker/devices answers with. ANSWERS is {method: [answer]}: each request of that
+ * method is written into LOG as a line {"method", "params"} and gets the next answer, or
+ * again the last: {"notes"?: [told before], and "result" or "error" or "die": true; or
+ * none of them, for an answer when it is cancelled}.
  *
  * Methods: `echo` answers with params; `forge` with what is told in params.attachment
  * attached; `pid`; `fail` with an error; `die` kills the
@@ -23,6 +26,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +37,7 @@
 static json_int_t waiting[MAX_WAITING];
 static int waiting_count;
 static const char *log_path, *devices;
-static json_t *more_hello;
+static json_t *more_hello, *answers;
 
 static void say(json_t *message) {
     json_dumpf(message, stdout, JSON_COMPACT);
@@ -106,7 +110,70 @@ static json_t *hear(void) {
     return message;
 }
 
+/* --- answers as they are told --- */
+
+static void log_request(const char *method, json_t *params) {
+    FILE *log = fopen(log_path, "ae");
+    json_t *line = json_pack("{s:s, s:O}", "method", method, "params", params);
+    json_dumpf(line, log, JSON_COMPACT);
+    fputc('\n', log);
+    fclose(log);
+    json_decref(line);
+}
+
+static void tell_notes(json_int_t id, const json_t *notes) {
+    size_t i;
+    json_t *note;
+    json_array_foreach(notes, i, note) {
+        json_t *params = json_pack("{s:I}", "id", id);
+        json_object_update(params, note);
+        say(json_pack("{s:s, s:s, s:o}", "jsonrpc", "2.0", "method", "validate/note",
+                      "params", params));
+    }
+}
+
+static void answer_as_told(json_int_t id, const json_t *told) {
+    json_t *result = json_object_get(told, "result"),
+           *error = json_object_get(told, "error");
+    tell_notes(id, json_object_get(told, "notes"));
+    if (result) {
+        reply(id, json_incref(result));
+    } else if (error) {
+        say(json_pack("{s:s, s:I, s:O}", "jsonrpc", "2.0", "id", id, "error", error));
+    } else if (json_is_true(json_object_get(told, "die"))) {
+        raise(SIGKILL);
+    } else if (waiting_count < MAX_WAITING) {
+        waiting[waiting_count++] = id;
+    }
+}
+
+/* False when nothing is told of the method. A worker that is started again goes on where
+ * the one before it ended: LOG says how many were asked. */
+static bool answer_from_list(const char *method, json_int_t id, json_t *params) {
+    const json_t *list = json_object_get(answers, method);
+    size_t before = 0, room = 0, count = json_array_size(list);
+    if (!count) {
+        return false;
+    }
+    char *line = NULL, start[64];
+    snprintf(start, sizeof start, "{\"method\":\"%s\"", method);
+    FILE *log = fopen(log_path, "re");
+    while (log && getline(&line, &room, log) > 0) {
+        before += strncmp(line, start, strlen(start)) == 0;
+    }
+    if (log) {
+        fclose(log);
+    }
+    free(line);
+    log_request(method, params);
+    answer_as_told(id, json_array_get(list, before < count ? before : count - 1));
+    return true;
+}
+
 static void handle(const char *method, json_int_t id, json_t *params) {
+    if (answer_from_list(method, id, params)) {
+        return;
+    }
     if (strcmp(method, "echo") == 0) {
         reply(id, json_incref(params));
     } else if (strcmp(method, "forge") == 0) {
@@ -201,6 +268,7 @@ int main(int argc, char **argv) {
     log_path = argc > 2 ? argv[2] : NULL;
     more_hello = argc > 3 ? json_loads(argv[3], 0, NULL) : NULL;
     devices = argc > 4 ? argv[4] : NULL;
+    answers = argc > 5 ? json_loads(argv[5], 0, NULL) : NULL;
     snprintf(pid, sizeof pid, "%d", (int)getpid());
     log_word(pid);
     int status = start(mode);
