@@ -1,19 +1,11 @@
 #include "base/json_release.h"
 
+#include "base/work.h"
+
 #include <stdbool.h>
 
-struct release {
-    uv_work_t work;
-    json_t *value;
-};
-
-static void on_thread(uv_work_t *work) {
-    json_decref(container_of(work, struct release, work)->value);
-}
-
-static void on_freed(uv_work_t *work, int status) {
-    (void)status; /* nobody cancels it */
-    free(container_of(work, struct release, work));
+static void release(void *value) {
+    json_decref(value);
 }
 
 #define RELEASE_INLINE 4096 /* values that are freed at once */
@@ -46,9 +38,7 @@ static bool has_more_than(const json_t *value, size_t *left) {
 void json_release(uv_loop_t *loop, json_t *value) {
     size_t left = RELEASE_INLINE;
     if (loop && has_more_than(value, &left)) {
-        struct release *release = xcalloc(1, sizeof *release);
-        release->value = value;
-        uv_queue_work(loop, &release->work, on_thread, on_freed);
+        work_start(loop, release, NULL, value);
     } else {
         json_decref(value);
     }

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stdio_link.h"
+#include "base/work.h"
 #include "protocol/lsp/lsp.h"
 #include "protocol/mcp/mcp.h"
 #include "protocol/plain.h"
@@ -152,13 +153,12 @@ static void on_send(struct rpc_peer *peer, char *bytes, size_t len, bool droppab
 /* --- large bodies are parsed on another thread --- */
 
 struct offload {
-    uv_work_t work;
     struct rpc_parse *parse;
     struct session *session;
 };
 
-static void run_parse(uv_work_t *work) {
-    rpc_parse_run(container_of(work, struct offload, work)->parse);
+static void run_parse(void *data) {
+    rpc_parse_run(((struct offload *)data)->parse);
 }
 
 static void go_on(uv_idle_t *idle);
@@ -245,9 +245,8 @@ static bool on_enough(struct rpc_peer *peer, void *data) {
            uv_hrtime() / 1000000 >= uv_now(s->loop) + TURN_MS;
 }
 
-static void parse_ran(uv_work_t *work, int status) {
-    (void)status;
-    struct offload *o = container_of(work, struct offload, work);
+static void parse_ran(void *data) {
+    struct offload *o = data;
     struct session *s = o->session;
     s->parsing = false;
     rpc_parse_done(o->parse); /* may start the next one */
@@ -265,7 +264,7 @@ static void on_parse(struct rpc_peer *peer, struct rpc_parse *parse, void *data)
     o->parse = parse;
     o->session = data;
     o->session->parsing = true;
-    uv_queue_work(o->session->loop, &o->work, run_parse, parse_ran);
+    work_start(o->session->loop, run_parse, parse_ran, o);
 }
 
 static void on_release(json_t *message, void *data) {

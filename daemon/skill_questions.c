@@ -2,6 +2,7 @@
  * the catalog is current. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/work.h"
 #include "daemon/daemon.h"
 #include "daemon/skill_entry.h"
 #include "daemon/skill_serving_state.h"
@@ -22,7 +23,6 @@ struct asking {
     struct skill_serving *serving;
     struct question *question;
     void (*go)(struct asking *a); /* when the catalog is current */
-    uv_work_t work;
     struct candidate *list;
     size_t count;
     bool more;  /* skills come after the list's last */
@@ -79,8 +79,8 @@ static bool cursor_is_sound(const struct asking *a) {
 
 /* --- skills/list --- */
 
-static void list_work(uv_work_t *work) {
-    struct asking *a = container_of(work, struct asking, work);
+static void list_work(void *data) {
+    struct asking *a = data;
     size_t bytes = 0;
     a->found = json_array();
     for (size_t i = 0; i < a->count && bytes < SKILLS_BYTES; i++) {
@@ -99,9 +99,8 @@ static void list_work(uv_work_t *work) {
     }
 }
 
-static void list_done(uv_work_t *work, int status) {
-    (void)status;
-    struct asking *a = container_of(work, struct asking, work);
+static void list_done(void *data) {
+    struct asking *a = data;
     json_t *result = json_pack("{s:O}", "skills", a->found);
     if (a->more) {
         json_object_set_new(result, "nextCursor",
@@ -131,7 +130,7 @@ static void list_go(struct asking *a) {
         a->list[i].folder =
             dangerous ? NULL : xstrdup(json_get_string(entry, "path", ""));
     }
-    uv_queue_work(daemon_loop(a->serving->daemon), &a->work, list_work, list_done);
+    work_start(daemon_loop(a->serving->daemon), list_work, list_done, a);
 }
 
 static void skills_list(void *data, struct question *q) {
@@ -165,16 +164,15 @@ static bool find_one(struct asking *a) {
     return true;
 }
 
-static void get_work(uv_work_t *work) {
-    struct asking *a = container_of(work, struct asking, work);
+static void get_work(void *data) {
+    struct asking *a = data;
     size_t bytes;
     a->status =
         skill_entry_read(a->list[0].base, a->list[0].folder, &a->found, &bytes, &a->err);
 }
 
-static void get_done(uv_work_t *work, int status) {
-    (void)status;
-    struct asking *a = container_of(work, struct asking, work);
+static void get_done(void *data) {
+    struct asking *a = data;
     if (a->status < 0) {
         asking_refuse(a, a->status, a->err.msg);
         return;
@@ -191,11 +189,11 @@ static void get_go(struct asking *a) {
         asking_refuse(a, -ENOENT, "unknown skill: the URI of its SKILL.md is needed");
         return;
     }
-    uv_queue_work(daemon_loop(a->serving->daemon), &a->work, get_work, get_done);
+    work_start(daemon_loop(a->serving->daemon), get_work, get_done, a);
 }
 
-static void directory_work(uv_work_t *work) {
-    struct asking *a = container_of(work, struct asking, work);
+static void directory_work(void *data) {
+    struct asking *a = data;
     a->status = skill_entry_directory(a->list[0].base, a->list[0].folder, a->rest,
                                       &a->found, &a->err);
 }
@@ -225,9 +223,8 @@ static json_t *directory_page(const json_t *children, const char *cursor) {
     return json_pack("{s:o}", "resources", page);
 }
 
-static void directory_done(uv_work_t *work, int status) {
-    (void)status;
-    struct asking *a = container_of(work, struct asking, work);
+static void directory_done(void *data) {
+    struct asking *a = data;
     if (a->status < 0) {
         asking_refuse(a, a->status, a->err.msg);
         return;
@@ -243,22 +240,20 @@ static void directory_done(uv_work_t *work, int status) {
 
 static void directory_go(struct asking *a) {
     if (find_one(a)) {
-        uv_queue_work(daemon_loop(a->serving->daemon), &a->work, directory_work,
-                      directory_done);
+        work_start(daemon_loop(a->serving->daemon), directory_work, directory_done, a);
     }
 }
 
 /* --- resources/read --- */
 
-static void read_work(uv_work_t *work) {
-    struct asking *a = container_of(work, struct asking, work);
+static void read_work(void *data) {
+    struct asking *a = data;
     a->status = skill_entry_file(string_param(a, "uri"), a->list[0].folder, a->rest,
                                  &a->found, &a->err);
 }
 
-static void read_done(uv_work_t *work, int status) {
-    (void)status;
-    struct asking *a = container_of(work, struct asking, work);
+static void read_done(void *data) {
+    struct asking *a = data;
     if (a->status < 0) {
         asking_refuse(a, a->status, a->err.msg);
         return;
@@ -284,16 +279,17 @@ void skill_read_resource(void *data, const char *uri, struct question *q) {
         asking_refuse(a, -ENOENT, "no such resource");
         return;
     }
-    uv_queue_work(daemon_loop(s->daemon), &a->work, read_work, read_done);
+    work_start(daemon_loop(s->daemon), read_work, read_done, a);
 }
 
 static bool has_uri(struct question *q) {
     const struct asking probe = {.question = q};
     const json_t *uri = json_object_get(question_params(q), "uri");
-    bool sound = json_is_string(uri) &&
-                 strlen(json_string_value(uri)) == json_string_length(uri);
+    bool sound =
+        json_is_string(uri) && strlen(json_string_value(uri)) == json_string_length(uri);
     if (!sound || !cursor_is_sound(&probe)) {
-        question_refuse(q, -EINVAL, sound ? "unknown cursor" : "uri must be a string without U+0000");
+        question_refuse(q, -EINVAL,
+                        sound ? "unknown cursor" : "uri must be a string without U+0000");
         return false;
     }
     return true;

@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/work.h"
 #include "protocol/finding.h"
 #include "skills/check/skill_check.h"
 #include "skills/kernel_project/build_toml.h"
@@ -61,21 +62,19 @@ static void check_skill(struct call *call, const char *folder) {
 /* --- kernel projects, on another thread --- */
 
 struct project {
-    uv_work_t work;
     struct call *call;
     char *folder;
     json_t *findings;
 };
 
-static void project_work(uv_work_t *work) {
-    struct project *p = container_of(work, struct project, work);
+static void project_work(void *data) {
+    struct project *p = data;
     p->findings = json_array();
     kernel_project_check(p->folder, p->findings);
 }
 
-static void project_done(uv_work_t *work, int status) {
-    (void)status;
-    struct project *p = container_of(work, struct project, work);
+static void project_done(void *data) {
+    struct project *p = data;
     size_t omitted = findings_tidy(p->findings, MAX_FINDINGS), i;
     bool ok = true;
     const json_t *finding;
@@ -94,7 +93,7 @@ static void check_project(struct call *call, const char *folder) {
     struct project *p = xcalloc(1, sizeof *p);
     p->call = call_ref(call);
     p->folder = xstrdup(folder);
-    uv_queue_work(call_origin(call)->loop, &p->work, project_work, project_done);
+    work_start(call_origin(call)->loop, project_work, project_done, p);
 }
 
 /* --- which of them --- */

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/work.h"
 #include "protocol/document.h"
 #include "protocol/finding.h"
 #include "skills/check/skill_check.h"
@@ -20,22 +21,20 @@
 /* --- what is done on another thread; the document does not change meanwhile --- */
 
 struct judging {
-    uv_work_t work;
     struct document_check *check;
     void (*judge)(const struct document *d, enum document_depth depth, json_t *findings);
     json_t *findings;
 };
 
-static void judge_work(uv_work_t *work) {
-    struct judging *j = container_of(work, struct judging, work);
+static void judge_work(void *data) {
+    struct judging *j = data;
     j->findings = json_array();
     j->judge(j->check->document, j->check->depth, j->findings);
     findings_tidy(j->findings, MAX_FINDINGS);
 }
 
-static void judge_done(uv_work_t *work, int status) {
-    (void)status;
-    autofree struct judging *j = container_of(work, struct judging, work);
+static void judge_done(void *data) {
+    autofree struct judging *j = data;
     document_check_done(j->check, j->findings, NULL);
 }
 
@@ -44,7 +43,7 @@ static void judge_start(struct document_check *check,
                                       json_t *findings)) {
     struct judging *j = xcalloc(1, sizeof *j);
     *j = (struct judging){.check = check, .judge = judge};
-    uv_queue_work(check->origin->loop, &j->work, judge_work, judge_done);
+    work_start(check->origin->loop, judge_work, judge_done, j);
 }
 
 /* The findings about this file; those of its neighbours are skill/check's to tell. */

@@ -2,7 +2,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/work_stop.h"
+#include "base/work.h"
 #include "skills/catalog/catalog.h"
 #include "skills/check/skill_check.h"
 #include "skills/install/agents.h"
@@ -16,15 +16,15 @@
 #define MAX_COPIES 8 /* of copies, that are followed to where they came from */
 
 struct installing {
-    uv_work_t work;
+    struct work *work;
     struct call *call; /* a reference; its params are only read meanwhile */
     const json_t *params;
     bool remove, may_suppress;
     char *folder; /* of the skill; NULL for what is removed by name alone */
     char *name;   /* for removing */
     char *source, *root;
-    json_t *about;    /* of catalog_source */
-    atomic_bool stop; /* set by the loop: what waits for another process gives up */
+    json_t *about; /* of catalog_source */
+    bool stopped;
     /* The outcome: results, or the first of these that is set. */
     json_t *results, *unsafe;
     char *unknown_agent;
@@ -85,7 +85,8 @@ static const char **agent_names(struct installing *in, const struct agents *agen
     return names;
 }
 
-static void install_all(struct installing *in) {
+static void install_all(void *data) {
+    struct installing *in = data;
     struct agents agents;
     if (agents_load(&agents, &in->err) < 0) {
         return;
@@ -108,13 +109,6 @@ static void install_all(struct installing *in) {
     }
     free((void *)names);
     agents_finish(&agents);
-}
-
-static void install_work(uv_work_t *work) {
-    struct installing *in = container_of(work, struct installing, work);
-    work_stop_watch(&in->stop);
-    install_all(in);
-    work_stop_watch(NULL);
 }
 
 /* --- the answer --- */
@@ -143,13 +137,14 @@ static bool was_stopped(const struct installing *in) {
             return false;
         }
     }
-    return atomic_load(&in->stop);
+    return in->stopped;
 }
 
 static void on_cancel(struct call *call, void *data) {
     (void)call;
     struct installing *in = data;
-    atomic_store(&in->stop, true);
+    in->stopped = true;
+    work_cancel(in->work);
 }
 
 /* Each target is told where its text came from. */
@@ -169,9 +164,8 @@ static json_t *result_of(struct installing *in) {
     return result;
 }
 
-static void install_done(uv_work_t *work, int status) {
-    (void)status;
-    struct installing *in = container_of(work, struct installing, work);
+static void install_done(void *data) {
+    struct installing *in = data;
     if (was_stopped(in)) {
         json_decref(in->results);
         call_stopped(in->call);
@@ -293,7 +287,7 @@ static void start(struct skills *s, struct call *call, const json_t *params,
     in->about = folder ? catalog_source(skills_catalog(s), folder) : NULL;
     in->folder = take(folder);
     in->root = take(root); /* NULL at home */
-    uv_queue_work(call_origin(call)->loop, &in->work, install_work, install_done);
+    in->work = work_start(call_origin(call)->loop, install_all, install_done, in);
     call_on_cancel(call, on_cancel, in);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/work.h"
 #include "skills/catalog/catalog.h"
 #include "skills/check/danger.h"
 #include "skills/check/safety_text.h"
@@ -128,7 +129,6 @@ static void list_start(struct call *call, const json_t *params) {
 /* --- skill/get: the files are read and digested on another thread --- */
 
 struct reading {
-    uv_work_t work;
     struct call *call;
     char *folder, *uri;
     json_t *source; /* of catalog_source */
@@ -172,8 +172,7 @@ static void add_trust(const struct skill *s, const json_t *source, json_t *all) 
     json_t *danger = danger_look(s, &left);
     bool own = strcmp(json_get_string(source, "source", ""), "project") != 0;
     json_object_update(all, (json_t *)(uintptr_t)source);
-    json_object_set_new(all, "trusted",
-                        json_boolean(own && !json_array_size(danger)));
+    json_object_set_new(all, "trusted", json_boolean(own && !json_array_size(danger)));
     json_object_set_new(all, "danger", danger);
 }
 
@@ -202,8 +201,8 @@ static json_t *skill_json(const struct skill *s, const char *uri, const json_t *
     return all;
 }
 
-static void read_work(uv_work_t *work) {
-    struct reading *r = container_of(work, struct reading, work);
+static void read_work(void *data) {
+    struct reading *r = data;
     struct skill skill;
     if (skill_open(&skill, r->folder, true, &r->err) == 0) {
         autojson *raw = skill_json(&skill, r->uri, r->source, r->tests);
@@ -212,9 +211,8 @@ static void read_work(uv_work_t *work) {
     }
 }
 
-static void read_done(uv_work_t *work, int status) {
-    (void)status;
-    struct reading *r = container_of(work, struct reading, work);
+static void read_done(void *data) {
+    struct reading *r = data;
     if (r->result) {
         call_reply(r->call, r->result);
     } else {
@@ -245,7 +243,7 @@ static void get_go(struct skills *s, struct call *call, const json_t *params) {
     r->uri = catalog_uri(skills_catalog(s), folder);
     r->source = catalog_source(skills_catalog(s), folder);
     r->tests = json_get_bool(params, "tests", false);
-    uv_queue_work(call_origin(call)->loop, &r->work, read_work, read_done);
+    work_start(call_origin(call)->loop, read_work, read_done, r);
 }
 
 static void get_start(struct call *call, const json_t *params) {

@@ -4,6 +4,7 @@
 #include "base/json_release.h"
 #include "base/mem.h"
 #include "base/shared_bytes.h"
+#include "base/work.h"
 #include "gpu/check/check_result.h"
 #include "gpu/check/script_fields.h"
 #include "protocol/rpc/frame.h"
@@ -25,22 +26,20 @@ json_t *check_params(struct check_input *input, unsigned wall_ms) {
 }
 
 struct check_writing {
-    uv_work_t work;
     struct check_input *input;
     struct buf text;
     check_writing_done *done;
     void *data;
 };
 
-static void write_on_thread(uv_work_t *work) {
-    struct check_writing *w = container_of(work, struct check_writing, work);
+static void write_on_thread(void *data) {
+    struct check_writing *w = data;
     autojson *json = source_set_to_json(&w->input->closure.sources);
     json_write(&w->text, json);
 }
 
-static void on_written(uv_work_t *work, int status) {
-    (void)status; /* nobody cancels the work itself */
-    struct check_writing *w = container_of(work, struct check_writing, work);
+static void on_written(void *data) {
+    struct check_writing *w = data;
     struct shared_bytes *sources = w->text.len ? shared_bytes_new(&w->text) : NULL;
     w->done(sources, w->data);
     shared_bytes_unref(sources);
@@ -55,13 +54,13 @@ void check_writing_start(uv_loop_t *loop, struct check_input *input,
     w->text = BUF_INIT(FRAME_MAX_BODY);
     w->done = done;
     w->data = data;
-    uv_queue_work(loop, &w->work, write_on_thread, on_written);
+    work_start(loop, write_on_thread, on_written, w);
 }
 
 /* --- from an answer to a result that every request shares --- */
 
 struct check_making {
-    uv_work_t work;
+    uv_loop_t *loop;
     struct check_material from;
     struct check_made made;
     check_making_done *done;
@@ -83,20 +82,19 @@ static void make_base(struct check_making *m) {
     }
 }
 
-static void make_on_thread(uv_work_t *work) {
-    struct check_making *m = container_of(work, struct check_making, work);
+static void make_on_thread(void *data) {
+    struct check_making *m = data;
     m->made.again = guess_attempts_next(m->from.attempts, m->from.input, m->from.answer);
     if (!m->made.again) {
         make_base(m);
     }
 }
 
-static void on_made(uv_work_t *work, int status) {
-    (void)status;
-    struct check_making *m = container_of(work, struct check_making, work);
+static void on_made(void *data) {
+    struct check_making *m = data;
     m->done(&m->made, m->data);
-    json_release(m->work.loop, m->from.answer);
-    json_release(m->work.loop, m->made.base);
+    json_release(m->loop, m->from.answer);
+    json_release(m->loop, m->made.base);
     json_decref(m->from.worker);
     free(m);
 }
@@ -104,16 +102,17 @@ static void on_made(uv_work_t *work, int status) {
 void check_making_start(uv_loop_t *loop, const struct check_material *material,
                         check_making_done *done, void *data) {
     struct check_making *m = xcalloc(1, sizeof *m);
+    m->loop = loop;
     m->from = *material;
     m->done = done;
     m->data = data;
-    uv_queue_work(loop, &m->work, make_on_thread, on_made);
+    work_start(loop, make_on_thread, on_made, m);
 }
 
 /* --- what the single request adds --- */
 
 struct check_completing {
-    uv_work_t work;
+    uv_loop_t *loop;
     json_t *base, *launch, *result;
     bool cached;
     check_completing_done *done; /* NULL: cancelled */
@@ -127,20 +126,19 @@ bool check_is_long(const json_t *base) {
     return json_array_size(json_object_get(base, "kernels")) > MAX_INLINE;
 }
 
-static void complete_on_thread(uv_work_t *work) {
-    struct check_completing *c = container_of(work, struct check_completing, work);
+static void complete_on_thread(void *data) {
+    struct check_completing *c = data;
     c->result = check_result_complete(c->base, c->launch, c->cached);
 }
 
-static void on_completed(uv_work_t *work, int status) {
-    (void)status;
-    struct check_completing *c = container_of(work, struct check_completing, work);
+static void on_completed(void *data) {
+    struct check_completing *c = data;
     if (c->done) {
         c->done(c->result, c->data);
     } else {
-        json_release(c->work.loop, c->result);
+        json_release(c->loop, c->result);
     }
-    json_release(c->work.loop, c->base);
+    json_release(c->loop, c->base);
     json_decref(c->launch);
     free(c);
 }
@@ -149,12 +147,13 @@ struct check_completing *check_completing_start(uv_loop_t *loop, json_t *base,
                                                 json_t *launch, bool cached,
                                                 check_completing_done *done, void *data) {
     struct check_completing *c = xcalloc(1, sizeof *c);
+    c->loop = loop;
     c->base = json_incref(base);
     c->launch = json_incref(launch);
     c->cached = cached;
     c->done = done;
     c->data = data;
-    uv_queue_work(loop, &c->work, complete_on_thread, on_completed);
+    work_start(loop, complete_on_thread, on_completed, c);
     return c;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/strings.h"
+#include "base/work.h"
 
 struct check_reading {
     struct check_reader *reader;
@@ -18,7 +19,6 @@ struct check_reading {
 };
 
 struct check_reader {
-    uv_work_t work;
     uv_loop_t *loop;
     struct check_reading *waiting, **last; /* the first is read while `reading` */
     bool reading, held, freed;
@@ -48,9 +48,8 @@ static void unlist(struct check_reading *reading) {
     }
 }
 
-static void on_thread(uv_work_t *work) {
-    struct check_reading *reading =
-        container_of(work, struct check_reader, work)->waiting;
+static void on_thread(void *data) {
+    struct check_reading *reading = ((struct check_reader *)data)->waiting;
     const struct check_places places = {
         .include_dirs = (const char *const *)reading->include_dirs,
         .default_arch = reading->default_arch,
@@ -63,9 +62,8 @@ static void on_thread(uv_work_t *work) {
 
 static void go_on(struct check_reader *reader);
 
-static void on_read(uv_work_t *work, int status) {
-    (void)status; /* nobody cancels the work itself */
-    struct check_reader *reader = container_of(work, struct check_reader, work);
+static void on_read(void *data) {
+    struct check_reader *reader = data;
     struct check_reading *reading = reader->waiting;
     unlist(reading);
     reader->reading = false;
@@ -82,7 +80,7 @@ static void on_read(uv_work_t *work, int status) {
 static void go_on(struct check_reader *reader) {
     if (reader->waiting && !reader->reading && !reader->held) {
         reader->reading = true;
-        uv_queue_work(reader->loop, &reader->work, on_thread, on_read);
+        work_start(reader->loop, on_thread, on_read, reader);
     } else if (reader->freed && !reader->waiting) {
         free(reader);
     }

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/lines.h"
 #include "base/mem.h"
+#include "base/work.h"
 #include "gpu/editor/check_completion.h"
 #include "gpu/editor/check_draft.h"
 #include "gpu/editor/check_lens.h"
@@ -310,13 +311,12 @@ void check_document_judge(const char *text, size_t len, const char *path,
 /* --- the kind; judged on another thread, the document does not change meanwhile --- */
 
 struct judging {
-    uv_work_t work;
     struct document_check *check;
     json_t *findings;
 };
 
-static void judge_work(uv_work_t *work) {
-    struct judging *j = container_of(work, struct judging, work);
+static void judge_work(void *data) {
+    struct judging *j = data;
     const struct document *d = j->check->document;
     j->findings = json_array();
     check_document_judge(d->text, d->len, d->path,
@@ -324,9 +324,8 @@ static void judge_work(uv_work_t *work) {
     findings_tidy(j->findings, MAX_FINDINGS);
 }
 
-static void judge_done(uv_work_t *work, int status) {
-    (void)status;
-    autofree struct judging *j = container_of(work, struct judging, work);
+static void judge_done(void *data) {
+    autofree struct judging *j = data;
     document_check_done(j->check, j->findings, NULL);
 }
 
@@ -334,7 +333,7 @@ static void check_document(struct document_check *check) {
     struct judging *j = xcalloc(1, sizeof *j);
     check_members_schema(); /* made here, on the loop's thread */
     j->check = check;
-    uv_queue_work(check->origin->loop, &j->work, judge_work, judge_done);
+    work_start(check->origin->loop, judge_work, judge_done, j);
 }
 
 static json_t *symbols(const struct document *d) {

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/shared_bytes.h"
 #include "base/text.h"
+#include "base/work.h"
 #include "gpu/compile/compile.h"
 #include "protocol/rpc/rpc.h"
 
@@ -23,7 +24,6 @@
 
 /* A large answer on its way through a thread. */
 struct link_parse {
-    uv_work_t work;
     struct rpc_parse *parse;
     struct worker_link *link; /* NULL once that is gone */
 };
@@ -161,13 +161,12 @@ static void peer_send_shared(struct rpc_peer *peer, struct shared_bytes *shared,
 
 static void end_link(struct worker_link *link);
 
-static void run_parse(uv_work_t *work) {
-    rpc_parse_run(container_of(work, struct link_parse, work)->parse);
+static void run_parse(void *data) {
+    rpc_parse_run(((struct link_parse *)data)->parse);
 }
 
-static void parse_ran(uv_work_t *work, int status) {
-    (void)status;
-    struct link_parse *p = container_of(work, struct link_parse, work);
+static void parse_ran(void *data) {
+    struct link_parse *p = data;
     struct worker_link *link = p->link;
     if (link) {
         link->parsing = NULL;
@@ -193,7 +192,7 @@ static void peer_parse(struct rpc_peer *peer, struct rpc_parse *parse, void *dat
     if (link->child) {
         child_pause(link->child);
     }
-    uv_queue_work(link->timer.loop, &p->work, run_parse, parse_ran);
+    work_start(link->timer.loop, run_parse, parse_ran, p);
 }
 
 static const struct rpc_events peer_events = {
@@ -388,8 +387,7 @@ int worker_link_start(uv_loop_t *loop, const struct worker_link_options *how,
         .argv = how->argv,
         .env = env,
         .want_stdin = true,
-        .grace_ms =
-            how->carrier ? WORKER_LINK_GRACE_MS : WORKER_LINK_LOCAL_GRACE_MS,
+        .grace_ms = how->carrier ? WORKER_LINK_GRACE_MS : WORKER_LINK_LOCAL_GRACE_MS,
         .death_signal = how->carrier ? SIGTERM : SIGKILL,
         .out = child_said,
         .error = child_complained,

@@ -5,19 +5,19 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/strings.h"
+#include "base/work.h"
+#include "base/work_stop.h"
 #include "gpu/spec/spec_file.h"
 #include "gpu/spec/spec_npy.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <string.h>
 
 struct array_load {
-    uv_work_t work;
+    struct work *work;
     const struct check_spec *spec;
     char *folder;
     char **roots; /* NULL-terminated */
-    atomic_bool cancelled;
     json_t *files;
     size_t bytes; /* of all files so far */
     int status;
@@ -59,11 +59,11 @@ static int load_one(struct array_load *l, size_t i) {
     return n;
 }
 
-static void on_thread(uv_work_t *work) {
-    struct array_load *l = container_of(work, struct array_load, work);
+static void on_thread(void *data) {
+    struct array_load *l = data;
     for (size_t i = 0; i < l->spec->array_count && l->status == 0; i++) {
-        l->status = atomic_load(&l->cancelled) ? err_set(&l->err, -ECANCELED, "cancelled")
-                                               : load_one(l, i);
+        l->status = work_is_stopped() ? err_set(&l->err, -ECANCELED, "cancelled")
+                                      : load_one(l, i);
     }
     if (l->status < 0) {
         json_decref(take(l->files)); /* here: it may be much */
@@ -78,11 +78,8 @@ static void load_free(struct array_load *l) {
     free(l);
 }
 
-static void on_end(uv_work_t *work, int status) {
-    struct array_load *l = container_of(work, struct array_load, work);
-    if (status < 0) { /* before it began */
-        l->status = err_set(&l->err, -ECANCELED, "cancelled");
-    }
+static void on_end(void *data) {
+    struct array_load *l = data;
     if (l->status < 0) {
         json_decref(l->files); /* empty, or gone */
         l->done(NULL, &l->err, l->data);
@@ -104,11 +101,10 @@ struct array_load *array_load_start(uv_loop_t *loop, const struct check_spec *sp
         .done = done,
         .data = data,
     };
-    uv_queue_work(loop, &l->work, on_thread, on_end);
+    l->work = work_start(loop, on_thread, on_end, l);
     return l;
 }
 
 void array_load_cancel(struct array_load *load) {
-    atomic_store(&load->cancelled, true);
-    uv_cancel((uv_req_t *)&load->work);
+    work_cancel(load->work);
 }

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/work.h"
 #include "gpu/run/run_save.h"
 
 #include <errno.h>
@@ -17,7 +18,6 @@ static const char magic[] = "\x93NUMPY";
 
 struct array_save {
     uv_loop_t *loop;
-    uv_work_t work;
     bool working, freed;
     json_t **queue, **batch; /* parts; NULL = all is forgotten */
     size_t queued, batched;
@@ -122,8 +122,8 @@ static int part_write(struct array_save *s, const json_t *part) {
     return n == 0 && json_is_true(json_object_get(part, "last")) ? file_end(s) : n;
 }
 
-static void on_thread(uv_work_t *work) {
-    struct array_save *s = container_of(work, struct array_save, work);
+static void on_thread(void *data) {
+    struct array_save *s = data;
     for (size_t i = 0; i < s->batched; i++) {
         if (!s->batch[i]) {
             forget(s);
@@ -169,9 +169,8 @@ static void take_batch(struct array_save *s) {
 
 static void advance(struct array_save *s);
 
-static void on_end(uv_work_t *work, int status) {
-    struct array_save *s = container_of(work, struct array_save, work);
-    (void)status;
+static void on_end(void *data) {
+    struct array_save *s = data;
     list_clear(&s->batch, &s->batched);
     s->working = false;
     if (s->freed) {
@@ -198,7 +197,7 @@ static void advance(struct array_save *s) {
     if (s->queued) {
         take_batch(s);
         s->working = true;
-        uv_queue_work(s->loop, &s->work, on_thread, on_end);
+        work_start(s->loop, on_thread, on_end, s);
     }
 }
 
@@ -223,7 +222,7 @@ void array_save_end(struct array_save *s, array_save_done *done, void *data) {
     s->data = data;
     if (!s->working) { /* one more turn of the loop, with nothing to do */
         s->working = true;
-        uv_queue_work(s->loop, &s->work, on_thread, on_end);
+        work_start(s->loop, on_thread, on_end, s);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/json_release.h"
 #include "base/mem.h"
+#include "base/work.h"
 #include "gpu/check/check_input.h"
 #include "gpu/check/check_verdict.h"
 #include "gpu/compile/toolkit.h"
@@ -36,8 +37,7 @@ struct kernel_validate {
     const struct call_origin *origin;
     struct validate_asked asked;
     bool has_asked;
-    struct validate_making
-        *making; /* while a thread reads the spec or writes the request */
+    struct work *making; /* while a thread reads the spec or writes the request */
     struct module kernel, reference;
     struct array_load *load; /* while the spec's files are read */
     json_t *files;           /* then: for the worker */
@@ -155,7 +155,7 @@ static void stop_all(struct kernel_validate *v) {
         }
     }
     if (v->making) {
-        validate_making_cancel(v->making);
+        work_cancel(v->making);
     }
     if (v->load) {
         array_load_cancel(v->load);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/shared_bytes.h"
 #include "base/strings.h"
+#include "base/work.h"
 #include "gpu/spec/check_case.h"
 #include "gpu/spec/spec_file.h"
 #include "protocol/rpc/frame.h"
@@ -13,18 +14,10 @@
 #include <errno.h>
 #include <stdio.h>
 
-struct validate_making {
-    uv_work_t work;
-};
-
-void validate_making_cancel(struct validate_making *making) {
-    uv_cancel((uv_req_t *)&making->work);
-}
-
 /* --- reading --- */
 
 struct reading {
-    struct validate_making making;
+    uv_loop_t *loop;
     json_t *params;
     char **roots;
     int r;
@@ -83,8 +76,8 @@ static int read_spec(struct reading *r) {
     return 0;
 }
 
-static void read_on_thread(uv_work_t *work) {
-    struct reading *r = container_of(work, struct reading, making.work);
+static void read_on_thread(void *data) {
+    struct reading *r = data;
     r->r = read_spec(r);
     if (r->r < 0) {
         json_decref(take(r->asked.params));
@@ -92,30 +85,30 @@ static void read_on_thread(uv_work_t *work) {
     }
 }
 
-static void on_read(uv_work_t *work, int status) {
-    struct reading *r = container_of(work, struct reading, making.work);
-    r->done(status < 0 ? -ECANCELED : r->r, &r->asked, &r->refusal, r->data);
-    json_release(work->loop, r->params);
+static void on_read(void *data) {
+    struct reading *r = data;
+    r->done(r->r, &r->asked, &r->refusal, r->data);
+    json_release(r->loop, r->params);
     strings_free(r->roots);
     free(r);
 }
 
-struct validate_making *validate_reading_start(uv_loop_t *loop, const json_t *params,
-                                               const char *const *roots,
-                                               validate_reading_done *done, void *data) {
+struct work *validate_reading_start(uv_loop_t *loop, const json_t *params,
+                                    const char *const *roots, validate_reading_done *done,
+                                    void *data) {
     struct reading *r = xcalloc(1, sizeof *r);
+    r->loop = loop;
     r->params = json_incref((json_t *)(uintptr_t)params);
     r->roots = strings_copy(roots);
     r->done = done;
     r->data = data;
-    uv_queue_work(loop, &r->making.work, read_on_thread, on_read);
-    return &r->making;
+    r->r = -ECANCELED; /* until it begins */
+    return work_start(loop, read_on_thread, on_read, r);
 }
 
 /* --- writing --- */
 
 struct writing {
-    struct validate_making making;
     struct validate_material from;
     struct buf text; /* empty: problem */
     struct err err;
@@ -124,16 +117,16 @@ struct writing {
     void *data;
 };
 
-static void write_on_thread(uv_work_t *work) {
-    struct writing *w = container_of(work, struct writing, making.work);
+static void write_on_thread(void *data) {
+    struct writing *w = data;
     const struct validate_material *from = &w->from;
     (void)validate_request(from->spec, from->kernel, from->reference, from->files,
                            &w->text, &w->problem);
 }
 
-static void on_written(uv_work_t *work, int status) {
-    (void)status; /* without text and problem when it was cancelled */
-    struct writing *w = container_of(work, struct writing, making.work);
+/* Without text and problem when it was cancelled before it began. */
+static void on_written(void *data) {
+    struct writing *w = data;
     struct shared_bytes *request = w->text.len ? shared_bytes_new(&w->text) : NULL;
     w->done(request, &w->problem, w->data);
     shared_bytes_unref(request);
@@ -141,15 +134,14 @@ static void on_written(uv_work_t *work, int status) {
     free(w);
 }
 
-struct validate_making *validate_writing_start(uv_loop_t *loop,
-                                               const struct validate_material *material,
-                                               validate_writing_done *done, void *data) {
+struct work *validate_writing_start(uv_loop_t *loop,
+                                    const struct validate_material *material,
+                                    validate_writing_done *done, void *data) {
     struct writing *w = xcalloc(1, sizeof *w);
     w->from = *material;
     w->text = BUF_INIT(FRAME_MAX_BODY);
     w->problem.err = &w->err;
     w->done = done;
     w->data = data;
-    uv_queue_work(loop, &w->making.work, write_on_thread, on_written);
-    return &w->making;
+    return work_start(loop, write_on_thread, on_written, w);
 }

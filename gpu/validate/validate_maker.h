@@ -4,15 +4,14 @@
  * A spec may have a million values and compiled code many megabytes: reading the one and
  * writing the other for a worker takes long, and a spec's file may lie on a slow disk.
  * Nothing of it may hold the loop up. The functions are called on the loop's thread and
- * call back from the loop, exactly once and never from inside. */
+ * call back from the loop, exactly once and never from inside; work_cancel makes that
+ * happen sooner. */
+#include "base/work.h"
 #include "gpu/check/check_input.h"
 #include "gpu/spec/check_spec.h"
 #include "gpu/validate/validate_request.h"
 
-#include <uv.h>
-
 struct shared_bytes;
-struct validate_making;
 
 /* What is asked for. Every case of the spec can be resolved. */
 struct validate_asked {
@@ -27,9 +26,9 @@ void validate_asked_finish(struct validate_asked *asked, uv_loop_t *loop);
 typedef void validate_reading_done(int r, const struct validate_asked *asked,
                                    const struct check_refusal *refusal, void *data);
 /* Nobody changes params any more. roots (absolute, NULL-terminated) are copied. */
-struct validate_making *validate_reading_start(uv_loop_t *loop, const json_t *params,
-                                               const char *const *roots,
-                                               validate_reading_done *done, void *data);
+struct work *validate_reading_start(uv_loop_t *loop, const json_t *params,
+                                    const char *const *roots, validate_reading_done *done,
+                                    void *data);
 
 /* The arguments as validate_request's. */
 struct validate_material {
@@ -42,9 +41,6 @@ struct validate_material {
 typedef void validate_writing_done(struct shared_bytes *request,
                                    const struct request_problem *problem, void *data);
 /* Until the callback nobody else touches what the pointers lead to. */
-struct validate_making *validate_writing_start(uv_loop_t *loop,
-                                               const struct validate_material *material,
-                                               validate_writing_done *done, void *data);
-
-/* The callback follows, at once when the thread has not begun. */
-void validate_making_cancel(struct validate_making *making);
+struct work *validate_writing_start(uv_loop_t *loop,
+                                    const struct validate_material *material,
+                                    validate_writing_done *done, void *data);

@@ -4,12 +4,13 @@
 #include "base/buf.h"
 #include "base/json_release.h"
 #include "base/mem.h"
+#include "base/work.h"
 
 /* Bytes of a text that is looked through at once: some three milliseconds. */
 #define MAX_INLINE (8u << 10)
 
 struct lsp_question {
-    uv_work_t work;
+    uv_loop_t *loop;
     struct lsp_question *next;
     struct lsp *lsp;                     /* NULL: it is being freed */
     const struct lsp_document *document; /* while it waits */
@@ -22,13 +23,13 @@ struct lsp_question {
 
 static void question_free(struct lsp_question *q) {
     document_unref(q->subject.document);
-    json_release(q->work.loop, q->subject.result);
+    json_release(q->loop, q->subject.result);
     free(q->answer);
     free(q);
 }
 
-static void make_on_thread(uv_work_t *work) {
-    struct lsp_question *q = container_of(work, struct lsp_question, work);
+static void make_on_thread(void *data) {
+    struct lsp_question *q = data;
     const struct document *d = q->subject.document;
     struct lines lines;
     lines_init(&lines, d->text, d->len);
@@ -43,9 +44,8 @@ static void make_on_thread(uv_work_t *work) {
 
 static void start_next(struct lsp *l);
 
-static void on_made(uv_work_t *work, int status) {
-    (void)status; /* nobody cancels the work itself */
-    struct lsp_question *q = container_of(work, struct lsp_question, work);
+static void on_made(void *data) {
+    struct lsp_question *q = data;
     if (q->lsp) {
         q->lsp->answering = NULL;
         start_next(q->lsp);
@@ -64,7 +64,7 @@ static void start_next(struct lsp *l) {
     if (q && !l->answering) {
         l->questions = q->next;
         l->answering = q;
-        uv_queue_work(l->host->origin->loop, &q->work, make_on_thread, on_made);
+        work_start(l->host->origin->loop, make_on_thread, on_made, q);
     }
 }
 
@@ -93,7 +93,7 @@ static void question_start(const struct lsp_document *d, struct rpc_call *call,
                            const struct lsp_subject *subject, lsp_make *make) {
     struct lsp *l = d->lsp;
     struct lsp_question *q = xcalloc(1, sizeof *q);
-    q->work.loop = l->host->origin->loop;
+    q->loop = l->host->origin->loop;
     q->lsp = l;
     q->document = d;
     q->call = call;

@@ -285,7 +285,7 @@ static int put_all(struct db *db, int64_t root, const struct found_skill *const 
 /* Read first, then write: no file is waited for inside a transaction. */
 static int put_batch(struct db *db, struct stemmer *stemmer, int64_t root,
                      const struct found_skill *const *list, size_t count,
-                     struct reading_left *left, const atomic_bool *stop, struct err *err) {
+                     struct reading_left *left, struct err *err) {
     struct fresh fresh[BATCH];
     size_t asked = count;
     for (count = 0; count < asked; count++) {
@@ -296,7 +296,7 @@ static int put_batch(struct db *db, struct stemmer *stemmer, int64_t root,
         fresh[i].lifts = NULL;
         fresh[i].lift =
             list[i]->meta_ns ? lifts_read(list[i]->path, &fresh[i].lifts) : NAN;
-        if (atomic_load(stop)) { /* what was not looked through is not kept */
+        if (work_is_stopped()) { /* what was not looked through is not kept */
             document_finish(&fresh[i].document);
             free(fresh[i].lifts);
             break;
@@ -341,7 +341,7 @@ static int drop_gone(struct db *db, const struct plan *plan, struct err *err) {
 }
 
 static int carry_out(struct db *db, int64_t root, const struct plan *plan,
-                     const atomic_bool *stop, struct err *err) {
+                     struct err *err) {
     struct stemmer *stemmer = NULL;
     struct reading_left left = {
         .searched = SEARCHED_OF_ALL + plan->read_count * SEARCHED_OF_EACH,
@@ -349,9 +349,9 @@ static int carry_out(struct db *db, int64_t root, const struct plan *plan,
     int rc = plan->read_count ? stemmer_new(db, &stemmer, err) : 0;
     for (size_t at = 0; rc == 0 && at < plan->read_count; at += BATCH) {
         size_t count = plan->read_count - at < BATCH ? plan->read_count - at : BATCH;
-        rc = atomic_load(stop)
+        rc = work_is_stopped()
                  ? err_set(err, -ECANCELED, "the index is being closed")
-                 : put_batch(db, stemmer, root, plan->read + at, count, &left, stop, err);
+                 : put_batch(db, stemmer, root, plan->read + at, count, &left, err);
     }
     stemmer_free(stemmer);
     return rc == 0 && (plan->gone_count || plan->read_count) ? drop_gone(db, plan, err)
@@ -385,7 +385,7 @@ static int find_root(struct db *db, const char *path, int64_t *ret, struct err *
 }
 
 int index_folder(struct db *db, const char *path, const struct found *found,
-                 const atomic_bool *stop, bool *changed, struct err *err) {
+                 bool *changed, struct err *err) {
     struct known_list known = {0};
     struct plan plan;
     int64_t root;
@@ -398,9 +398,7 @@ int index_folder(struct db *db, const char *path, const struct found *found,
     if (rc == 0) {
         make_plan(found, &known, &plan);
         *changed |= plan.read_count || plan.gone_count;
-        work_stop_watch(stop);
-        rc = carry_out(db, root, &plan, stop, err);
-        work_stop_watch(NULL);
+        rc = carry_out(db, root, &plan, err);
         free(plan.read);
         free(plan.gone);
     }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/work_stop.h"
 #include "skills/catalog/catalog_internal.h"
 
 #include <errno.h>
@@ -169,11 +170,11 @@ static int look_through(struct indexer *i, const struct order *o, struct outcome
             continue;
         }
         struct found *found = &out->found[k];
-        folder_walk(&o->folders.list[k], &i->stop, found);
+        folder_walk(&o->folders.list[k], found);
         if (atomic_load(&i->stop)) {
             return err_set(err, -ECANCELED, "the index is being closed");
         }
-        rc = index_folder(i->db, o->folders.list[k].path, found, &i->stop, &changed, err);
+        rc = index_folder(i->db, o->folders.list[k].path, found, &changed, err);
         for (size_t n = 0; n < found->skill_count; n++) {
             free(found->skills[n].path);
         }
@@ -262,6 +263,7 @@ static struct order *next_order(struct indexer *i) {
 
 static void run(void *data) {
     struct indexer *i = data;
+    work_stop_watch(&i->stop);
     for (struct order *o; (o = next_order(i));) {
         struct outcome *out = execute(i, o);
         order_free(o);

@@ -42,8 +42,7 @@ struct found {
     bool truncated; /* a limit was met */
     bool remote;    /* a file system that reports no changes of others */
 };
-void folder_walk(const struct catalog_folder *folder, const atomic_bool *stop,
-                 struct found *ret);
+void folder_walk(const struct catalog_folder *folder, struct found *ret);
 void found_finish(struct found *f);
 
 /* --- the index (catalog_index.c), on the indexer's thread --- */
@@ -66,9 +65,10 @@ struct index_document {
     bool listed;  /* it has a description, without which it is no skill */
     char *danger; /* of the folder it was read in, as JSON text; NULL: none */
 };
-/* Bring the index up to date with one folder. *changed: it was written to. */
+/* Bring the index up to date with one folder. *changed: it was written to. Ends early
+ * when work_is_stopped, as folder_walk does. */
 int index_folder(struct db *db, const char *path, const struct found *found,
-                 const atomic_bool *stop, bool *changed, struct err *err);
+                 bool *changed, struct err *err);
 /* Refresh what is known of words' rarity, and forget folders nobody asked for in a month.
  */
 int index_tidy(struct db *db, struct err *err);

@@ -1,6 +1,7 @@
 /* Walking a folder of skills: bounded, following no link, opening nothing that blocks. */
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/work_stop.h"
 #include "skills/catalog/catalog_internal.h"
 #include "skills/format/skill.h"
 
@@ -23,7 +24,6 @@
 
 struct walk {
     struct found *found;
-    const atomic_bool *stop;
     size_t searched;
 };
 
@@ -180,7 +180,7 @@ static void walk_entries(struct walk *w, int folder, const char *path, unsigned 
         fd_close_p(&copy);
         return;
     }
-    for (const struct dirent *e; !atomic_load(w->stop) && (e = readdir(stream));) {
+    for (const struct dirent *e; !work_is_stopped() && (e = readdir(stream));) {
         if ((e->d_type == DT_DIR || e->d_type == DT_UNKNOWN) && !is_skipped(e->d_name)) {
             autofree char *child = path_join(path, e->d_name);
             autofd int inner = openat(folder, e->d_name, FOLDER_FLAGS | O_NOFOLLOW);
@@ -258,10 +258,9 @@ static int open_folder(const struct catalog_folder *f) {
     return fd;
 }
 
-void folder_walk(const struct catalog_folder *folder, const atomic_bool *stop,
-                 struct found *ret) {
+void folder_walk(const struct catalog_folder *folder, struct found *ret) {
     *ret = (struct found){0};
-    struct walk w = {.found = ret, .stop = stop};
+    struct walk w = {.found = ret};
     autofd int fd = open_folder(folder);
     walk_folder(&w, fd, folder->path, 0);
     if (ret->missing) {

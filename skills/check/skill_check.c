@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/work.h"
 #include "base/work_stop.h"
 #include "protocol/finding.h"
 #include "skills/check/check_report.h"
@@ -43,7 +44,7 @@ struct cuda_block {
 };
 
 struct skill_check {
-    uv_work_t work;
+    struct work *work; /* or NULL */
     void *host;
     char *folder, *name, *text;
     size_t len;
@@ -53,7 +54,7 @@ struct skill_check {
     skill_check_done *done;
     void *data;
 
-    atomic_bool cancelled; /* set by the loop, read by both */
+    bool cancelled;
     json_t *findings, *allowed;
     size_t body_tokens, catalogue_tokens;
     struct cuda_block *blocks;
@@ -123,7 +124,7 @@ static void check_markdown(struct skill_check *c, const char *file, const char *
                            size_t len, int first_line) {
     struct markdown m;
     markdown_read(&m, text, len, first_line);
-    for (size_t i = 0; i < m.code_count && !c->cancelled; i++) {
+    for (size_t i = 0; i < m.code_count && !work_is_stopped(); i++) {
         const struct markdown_code *code = &m.codes[i];
         if (cuda_block_is(code)) {
             if (!c->typing) {
@@ -187,7 +188,7 @@ static void check_files(struct skill_check *c, const struct skill *s) {
         add_finding(c, "skill_unreadable", FINDING_ERROR, NULL, 0, err.msg);
         return;
     }
-    for (size_t i = 0; i < s->file_count && !c->cancelled; i++) {
+    for (size_t i = 0; i < s->file_count && !work_is_stopped(); i++) {
         const char *path = s->files[i].path;
         if (strcmp(path, "build.toml") == 0) {
             kernel_project_check(s->folder, c->findings);
@@ -219,19 +220,20 @@ static void rename_text(json_t *findings, const char *name) {
 
 static void check_all(struct skill_check *c, const struct skill *s) {
     spec_rules_check(s, c->mode, c->findings);
-    if (!c->cancelled) {
+    if (!work_is_stopped()) {
         const struct skill text_alone = {.text = s->text};
         safety_rules_check(c->typing ? &text_alone : s, c->findings);
     }
-    if (!c->cancelled) {
+    if (!work_is_stopped()) {
         check_skill_text(c, s);
     }
-    if (s->folder && !c->typing && !c->cancelled) {
+    if (s->folder && !c->typing && !work_is_stopped()) {
         check_files(c, s);
     }
 }
 
-static void read_and_check(struct skill_check *c) {
+static void read_and_check(void *data) {
+    struct skill_check *c = data;
     struct skill skill = {0};
     struct err err = {0};
     if (c->folder) {
@@ -248,13 +250,6 @@ static void read_and_check(struct skill_check *c) {
     }
     check_all(c, &skill);
     skill_finish(&skill);
-}
-
-static void work(uv_work_t *req) {
-    struct skill_check *c = container_of(req, struct skill_check, work);
-    work_stop_watch(&c->cancelled);
-    read_and_check(c);
-    work_stop_watch(NULL);
 }
 
 /* --- on the loop --- */
@@ -426,11 +421,9 @@ static void start_blocks(struct skill_check *c) {
     }
 }
 
-static void after_work(uv_work_t *req, int status) {
-    struct skill_check *c = container_of(req, struct skill_check, work);
-    if (status < 0) {
-        c->cancelled = true;
-    }
+static void after_work(void *data) {
+    struct skill_check *c = data;
+    c->work = NULL;
     start_blocks(c);
 }
 
@@ -456,9 +449,7 @@ struct skill_check *skill_check_start(const struct call_origin *origin,
     c->data = data;
     c->findings = json_array();
     c->allowed = json_array();
-    if (uv_queue_work(origin->loop, &c->work, work, after_work) < 0) {
-        abort(); /* only for a missing callback */
-    }
+    c->work = work_start(origin->loop, read_and_check, after_work, c);
     return c;
 }
 
@@ -467,8 +458,7 @@ void skill_check_cancel(struct skill_check *c) {
         return;
     }
     c->cancelled = true;
-    uv_cancel(
-        (uv_req_t *)&c->work); /* refused once it runs; after_work comes either way */
+    work_cancel(c->work);
     c->starting = true; /* a grader that answers at once must not end the check in here */
     for (size_t i = 0; i < c->block_count && c->running > 0; i++) {
         if (c->blocks[i].state == BLOCK_RUNNING && c->blocks[i].handle) {

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/text.h"
+#include "base/work.h"
 #include "skills/grading/suite.h"
 #include "skills/install/agents.h"
 #include "skills/install/install.h"
@@ -205,7 +206,6 @@ void agent_student_finish(struct agent_student *a) {
 
 struct agent_run {
     uv_loop_t *loop;
-    uv_work_t work;
     const struct agent_student *student;
     const struct skill *skill;
     const struct test_case *test;
@@ -281,13 +281,13 @@ static int make_folders(struct agent_run *run, struct err *err) {
     return rc < 0 || !run->skill ? rc : install_for(run, work, err);
 }
 
-static void prepare_work(uv_work_t *work) {
-    struct agent_run *run = container_of(work, struct agent_run, work);
+static void prepare_work(void *data) {
+    struct agent_run *run = data;
     run->rc = make_folders(run, &run->err);
 }
 
-static void clean_work(uv_work_t *work) {
-    struct agent_run *run = container_of(work, struct agent_run, work);
+static void clean_work(void *data) {
+    struct agent_run *run = data;
     if (run->folder) {
         dir_remove(run->folder, NULL);
     }
@@ -358,9 +358,8 @@ static void tell(struct agent_run *run) {
     run->done(run, &a, run->data);
 }
 
-static void clean_done(uv_work_t *work, int status) {
-    (void)status;
-    struct agent_run *run = container_of(work, struct agent_run, work);
+static void clean_done(void *data) {
+    struct agent_run *run = data;
     tell(run);
     agent_events_free(run->events);
     buf_finish(&run->last);
@@ -370,7 +369,7 @@ static void clean_done(uv_work_t *work, int status) {
 }
 
 static void finish(struct agent_run *run) {
-    uv_queue_work(run->loop, &run->work, clean_work, clean_done);
+    work_start(run->loop, clean_work, clean_done, run);
 }
 
 /* --- the program --- */
@@ -475,9 +474,8 @@ static int start_program(struct agent_run *run) {
     return rc;
 }
 
-static void prepare_done(uv_work_t *work, int status) {
-    (void)status;
-    struct agent_run *run = container_of(work, struct agent_run, work);
+static void prepare_done(void *data) {
+    struct agent_run *run = data;
     if (run->rc == 0 && !run->cancelled) {
         run->rc = start_program(run);
     }
@@ -499,7 +497,7 @@ struct agent_run *agent_run_start(uv_loop_t *loop, const struct agent_student *s
                               .data = data,
                               .events = agent_events_new(student->format),
                               .last = BUF_INIT(2 * KEPT_WORDS)};
-    uv_queue_work(loop, &run->work, prepare_work, prepare_done);
+    work_start(loop, prepare_work, prepare_done, run);
     return run;
 }
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/work.h"
 #include "skills/evaluation/baseline.h"
 #include "skills/evaluation/evaluation_result.h"
 #include "skills/evaluation/evaluation_room.h"
@@ -25,7 +26,6 @@
 enum stage { READING, ASKING, WRITING };
 
 struct evaluating {
-    uv_work_t work;
     uv_timer_t tick;
     struct call *call; /* a reference */
     struct evaluation_room *room;
@@ -138,8 +138,8 @@ static void make_result(struct evaluating *v) {
     json_object_set_new(v->result, "run", v->batch ? json_string(v->batch) : json_null());
 }
 
-static void write_work(uv_work_t *work) {
-    struct evaluating *v = container_of(work, struct evaluating, work);
+static void write_work(void *data) {
+    struct evaluating *v = data;
     struct err err = {0};
     if (!v->asked || v->stop == EVALUATION_CANCELLED) {
         run_writer_close(take(v->record));
@@ -164,15 +164,14 @@ static void write_work(uv_work_t *work) {
     subject_finish(&v->subject);
 }
 
-static void write_done(uv_work_t *work, int status) {
-    (void)status;
-    end(container_of(work, struct evaluating, work));
+static void write_done(void *data) {
+    end(data);
 }
 
 static void start_writing(struct evaluating *v) {
     v->stage = WRITING;
     uv_timer_stop(&v->tick);
-    uv_queue_work(call_origin(v->call)->loop, &v->work, write_work, write_done);
+    work_start(call_origin(v->call)->loop, write_work, write_done, v);
 }
 
 /* --- asking --- */
@@ -377,8 +376,8 @@ static int read_all(struct evaluating *v) {
     return rc;
 }
 
-static void read_work(uv_work_t *work) {
-    struct evaluating *v = container_of(work, struct evaluating, work);
+static void read_work(void *data) {
+    struct evaluating *v = data;
     if (read_all(v) < 0) {
         return;
     }
@@ -388,9 +387,8 @@ static void read_work(uv_work_t *work) {
     }
 }
 
-static void read_done(uv_work_t *work, int status) {
-    (void)status;
-    struct evaluating *v = container_of(work, struct evaluating, work);
+static void read_done(void *data) {
+    struct evaluating *v = data;
     if (v->cancelled || v->err.code < 0) {
         start_writing(v); /* nothing to say; what was read is given back there */
     } else {
@@ -433,7 +431,7 @@ static void evaluate_go(struct skills *s, struct call *call, const json_t *param
     uv_timer_init(call_origin(call)->loop, &v->tick);
     clock_iso8601(v->started);
     call_on_cancel(call, on_cancel, v);
-    uv_queue_work(call_origin(call)->loop, &v->work, read_work, read_done);
+    work_start(call_origin(call)->loop, read_work, read_done, v);
 }
 
 static void evaluate_start(struct call *call, const json_t *params) {

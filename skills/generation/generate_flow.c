@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/work.h"
+#include "base/work_stop.h"
 #include "skills/check/skill_check.h"
 #include "skills/traces/redaction.h"
 
@@ -106,7 +108,8 @@ static json_t *nothing_result(const struct generating *g) {
                      "provenance", g->material.provenance);
 }
 
-static void after_clean_up(struct generating *g) {
+static void after_clean_up(void *data) {
+    struct generating *g = data;
     struct call *call = g->call;
     if (g->cancelled && !g->result) {
         call_stopped(call);
@@ -121,13 +124,14 @@ static void after_clean_up(struct generating *g) {
     call_unref(call);
 }
 
-static void clean_up(struct generating *g) {
+static void clean_up(void *data) {
+    struct generating *g = data;
     skill_stage_discard(&g->stage);
 }
 
 void generate_end(struct generating *g) {
     if (g->stage.stage) {
-        generate_on_thread(g, clean_up, after_clean_up);
+        work_start(call_origin(g->call)->loop, clean_up, after_clean_up, g);
     } else {
         after_clean_up(g);
     }
@@ -145,21 +149,21 @@ void generate_report(struct generating *g, enum generate_stage stage, const char
 
 /* --- threads --- */
 
-static void work(uv_work_t *req) {
-    struct generating *g = container_of(req, struct generating, work);
+static void work(void *data) {
+    struct generating *g = data;
     g->job(g);
 }
 
-static void after_work(uv_work_t *req, int status) {
-    (void)status;
-    struct generating *g = container_of(req, struct generating, work);
+static void after_work(void *data) {
+    struct generating *g = data;
+    g->work = NULL;
     g->next(g);
 }
 
 void generate_on_thread(struct generating *g, generate_step *job, generate_step *next) {
     g->job = job;
     g->next = next;
-    uv_queue_work(call_origin(g->call)->loop, &g->work, work, after_work);
+    g->work = work_start(call_origin(g->call)->loop, work, after_work, g);
 }
 
 bool generate_is_over(const struct generating *g) {
@@ -407,8 +411,7 @@ static void keep_text(struct generating *g) {
 }
 
 static void read_all(struct generating *g) {
-    if (material_read(&g->material, &g->request, &g->cancelled, &g->err) < 0 ||
-        g->cancelled) {
+    if (material_read(&g->material, &g->request, &g->err) < 0 || work_is_stopped()) {
         return;
     }
     if (is_skill_alone(g)) {
@@ -482,6 +485,7 @@ void generate_stop(struct generating *g) {
         return;
     }
     g->cancelled = true;
+    work_cancel(g->work);
     if (waits) {
         generate_forget_host(g);
         generate_end(g);

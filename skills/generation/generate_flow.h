@@ -36,7 +36,7 @@ struct testing;
 typedef void generate_step(struct generating *g);
 
 struct generating {
-    uv_work_t work;
+    struct work *work;         /* or NULL */
     generate_step *job, *next; /* on the thread; then on the loop */
     struct call *call;         /* a reference */
     struct generate_request request;
@@ -70,7 +70,7 @@ struct generating {
     char *answer;              /* the last draft as it came, for the next question */
     unsigned requests, cached; /* of the teacher */
     unsigned round;            /* drafts asked for */
-    volatile bool cancelled;
+    bool cancelled;
     bool keeps;          /* the improved skill's text: nothing says how to change it */
     const char *nothing; /* why there is no skill */
     struct skill_check *checking;
@@ -85,7 +85,8 @@ struct generating {
     struct generating *next_waiting;
 };
 
-/* job on a thread of the pool, then next on the loop. */
+/* job on a thread of the pool, then next on the loop. A generate_stop may leave job out:
+ * next asks generate_is_over. */
 void generate_on_thread(struct generating *g, generate_step *job, generate_step *next);
 void generate_end(struct generating *g); /* answers and frees */
 /* Cancelled, failed, or nothing to teach: call generate_end. */

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/work_stop.h"
 #include "skills/generation/link.h"
 #include "skills/generation/page_text.h"
 #include "skills/traces/redaction.h"
@@ -35,9 +36,8 @@ static void learn(struct redaction *r, const char *text, size_t len) {
 }
 
 /* What one event gives away is hidden in all. */
-static void learn_trace(struct redaction *r, const struct trace *t,
-                        const volatile bool *cancelled) {
-    for (size_t i = 0; i < t->count && !*cancelled; i++) {
+static void learn_trace(struct redaction *r, const struct trace *t) {
+    for (size_t i = 0; i < t->count && !work_is_stopped(); i++) {
         const struct trace_event *e = &t->events[i];
         if (e->command) {
             learn(r, e->command, strlen(e->command));
@@ -59,32 +59,30 @@ static void note_trace(json_t *provenance, const struct redaction *r,
                   (json_int_t)t->broken, "dropped", (json_int_t)t->dropped));
 }
 
-static int read_one(struct trace *ret, const struct given *g,
-                    const volatile bool *cancelled, struct err *err) {
+static int read_one(struct trace *ret, const struct given *g, struct err *err) {
     if (g->path) {
-        return trace_read(ret, g->path, cancelled, err);
+        return trace_read(ret, g->path, err);
     }
     return trace_read_text(ret, g->name, json_string_value(g->text),
                            json_string_length(g->text), err);
 }
 
 static int read_traces(struct material *m, const struct generate_request *r,
-                       struct redaction *redaction, const volatile bool *cancelled,
-                       struct err *err) {
+                       struct redaction *redaction, struct err *err) {
     struct trace *traces = xcalloc(r->trace_count + 1, sizeof *traces);
     size_t count = 0;
     int rc = 0;
     for (; rc == 0 && count < r->trace_count; count += rc == 0) {
-        rc = read_one(&traces[count], &r->traces[count], cancelled, err);
+        rc = read_one(&traces[count], &r->traces[count], err);
         if (rc == 0) {
-            learn_trace(redaction, &traces[count], cancelled);
+            learn_trace(redaction, &traces[count]);
             note_trace(m->provenance, redaction, &traces[count]);
         } else {
             err_wrap(err, "%.200s", r->traces[count].name);
         }
     }
     if (rc == 0) {
-        lessons_extract_unless(&m->lessons, traces, count, redaction, cancelled);
+        lessons_extract(&m->lessons, traces, count, redaction);
     }
     for (size_t i = 0; i < count; i++) {
         trace_finish(&traces[i]);
@@ -224,7 +222,7 @@ static void read_base(struct material *m, const struct redaction *redaction) {
 }
 
 int material_read(struct material *ret, const struct generate_request *r,
-                  const volatile bool *cancelled, struct err *err) {
+                  struct err *err) {
     *ret = (struct material){
         .documents = json_object(),
         .provenance = json_pack("{s:[],s:[]}", "traces", "documents"),
@@ -235,7 +233,7 @@ int material_read(struct material *ret, const struct generate_request *r,
     for (size_t i = 0; rc == 0 && i < r->document_count; i++) {
         rc = read_document(ret, &r->documents[i], redaction, err);
     }
-    rc = rc < 0 ? rc : read_traces(ret, r, redaction, cancelled, err);
+    rc = rc < 0 ? rc : read_traces(ret, r, redaction, err);
     redact_documents(ret);
     read_words(ret, r, redaction);
     if (rc == 0 && r->improved) {

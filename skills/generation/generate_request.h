@@ -58,7 +58,8 @@ unsigned generate_refine_rounds(const struct generate_request *r); /* 0: none */
 
 /* What the request names, read and distilled (on a thread). */
 struct material {
-    struct redaction *redaction; /* knows every secret that was seen; not NULL once read */
+    struct redaction
+        *redaction; /* knows every secret that was seen; not NULL once read */
     struct lessons lessons;
     json_t *documents;  /* {name: text}, redacted */
     char *task, *name;  /* redacted, or NULL */
@@ -74,5 +75,5 @@ struct material {
 };
 /* -ECANCELED, or what reading a file said. */
 int material_read(struct material *ret, const struct generate_request *r,
-                  const volatile bool *cancelled, struct err *err);
+                  struct err *err);
 void material_finish(struct material *m);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/work_stop.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/generation/teacher_tests.h"
 #include "skills/install/install_internal.h"
@@ -274,7 +275,7 @@ static void save(struct generating *g) {
                 : skill_stage_may_replace(&g->stage,
                                           g->material.has_base ? &g->material.base : NULL,
                                           &g->err);
-    if (rc == 0 && !g->cancelled && skill_stage_commit(&g->stage, &g->err) == 0) {
+    if (rc == 0 && !work_is_stopped() && skill_stage_commit(&g->stage, &g->err) == 0) {
         make_result(g);
     }
 }

@@ -203,7 +203,7 @@ static void try_batch(struct generating *g) {
     struct testing *t = g->testing;
     struct grade_room room = {.loop = call_origin(g->call)->loop,
                               .origin = call_origin(g->call)};
-    if (!json_array_size(t->batch) ||
+    if (generate_is_over(g) || !json_array_size(t->batch) ||
         suite_from_json(&t->suite, t->batch, &g->err) < 0) { /* ours: cannot be wrong */
         next_source(g);
         return;

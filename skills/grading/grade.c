@@ -1,11 +1,12 @@
 #include "skills/grading/grade.h"
 
+#include "base/work.h"
+#include "base/work_stop.h"
 #include "protocol/call.h"
 #include "skills/grading/expected.h"
 #include "skills/grading/grade_check.h"
 #include "skills/grading/grade_step.h"
 
-#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ static const struct {
 enum step { STEP_COMPILE, STEP_VALIDATE, STEP_JUDGE, STEP_END };
 
 struct grading {
-    uv_work_t work;
+    struct work *work; /* or NULL */
     struct grade_room room;
     struct test_case test; /* `expected` is our own: counting references to a shared one
                               on several threads is a race */
@@ -39,7 +40,7 @@ struct grading {
     char *sources[STEP_JUDGE]; /* of STEP_COMPILE and STEP_VALIDATE */
     struct grade_step *waiting;
     enum step next;
-    atomic_bool cancelled;
+    bool cancelled;
 };
 
 static const json_t *check_of(const struct grading *g, const char *name) {
@@ -56,10 +57,10 @@ static void find_source(struct grading *g, const char *check, enum step step) {
     }
 }
 
-static void work(uv_work_t *req) {
-    struct grading *g = container_of(req, struct grading, work);
+static void work(void *data) {
+    struct grading *g = data;
     answer_init(&g->answer, g->given, g->given_len);
-    for (size_t i = 0; i < ARRAY_LEN(checks) && !g->cancelled; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(checks) && !work_is_stopped(); i++) {
         const json_t *expected = check_of(g, checks[i].name);
         if (expected) {
             checks[i].check(&g->answer, &g->test, checks[i].name, expected,
@@ -152,16 +153,14 @@ static void go_on(struct grading *g) {
     }
 }
 
-static void after_work(uv_work_t *req, int status) {
-    struct grading *g = container_of(req, struct grading, work);
-    if (status < 0) {
-        g->cancelled = true;
-    }
+static void after_work(void *data) {
+    struct grading *g = data;
+    g->work = NULL;
     go_on(g);
 }
 
-static void no_work(uv_work_t *req) {
-    (void)req;
+static void no_work(void *data) {
+    (void)data;
 }
 
 static struct grading *start(const struct grade_room *room, const struct test_case *test,
@@ -181,9 +180,7 @@ static struct grading *start(const struct grade_room *room, const struct test_ca
     g->unjudged = unjudged;
     g->done = done;
     g->data = data;
-    if (uv_queue_work(room->loop, &g->work, too_long ? no_work : work, after_work) < 0) {
-        abort(); /* only for a missing callback */
-    }
+    g->work = work_start(room->loop, too_long ? no_work : work, after_work, g);
     return g;
 }
 
@@ -204,7 +201,7 @@ void grading_cancel(struct grading *g) {
         return;
     }
     g->cancelled = true;
-    uv_cancel((uv_req_t *)&g->work); /* refused once it runs; after_work comes anyway */
+    work_cancel(g->work);
     if (g->waiting) {
         g->waiting->cancel(g->waiting);
     }

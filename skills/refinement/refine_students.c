@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/work.h"
 #include "skills/grading/suite.h"
 #include "skills/refinement/refine_prompt.h"
 
@@ -136,8 +137,8 @@ static void choose_tests(struct refine_students *s) {
 }
 
 /* References are read from the folder: not on the loop. */
-static void make_arms(uv_work_t *work) {
-    struct refine_students *s = container_of(work, struct refine_students, work);
+static void make_arms(void *data) {
+    struct refine_students *s = data;
     for (size_t i = 0; i < s->look.text_count; i++) {
         autobuf shown = BUF_INIT(ARM_MAX_TEXT);
         const char *text = s->look.texts[i];
@@ -148,9 +149,8 @@ static void make_arms(uv_work_t *work) {
     }
 }
 
-static void made_arms(uv_work_t *work, int status) {
-    (void)status;
-    struct refine_students *s = container_of(work, struct refine_students, work);
+static void made_arms(void *data) {
+    struct refine_students *s = data;
     struct evaluation_options o = s->options;
     struct err err = {0};
     uint64_t now = clock_ms();
@@ -180,7 +180,7 @@ void refine_students_look(struct refine_students *s, struct refinement *r,
     s->look = *look;
     s->busy = true;
     choose_tests(s);
-    uv_queue_work(s->options.loop, &s->work, make_arms, made_arms);
+    work_start(s->options.loop, make_arms, made_arms, s);
 }
 
 void refine_students_stop(struct refine_students *s) {

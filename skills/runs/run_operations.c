@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/work.h"
 #include "skills/run_list.operation.h"
 #include "skills/run_show.operation.h"
 #include "skills/runs/run_html.h"
@@ -23,7 +24,6 @@
 #define CELLS_MAX 5000       /* in an answer */
 
 struct asking {
-    uv_work_t work;
     struct call *call;
     char *dir;           /* the folder of runs */
     struct root out;     /* the folder beneath which to write, or path NULL */
@@ -82,9 +82,8 @@ static struct asking *asking_new(struct call *call, const json_t *params) {
     return a;
 }
 
-static void on_done(uv_work_t *work, int status) {
-    (void)status;
-    struct asking *a = container_of(work, struct asking, work);
+static void on_done(void *data) {
+    struct asking *a = data;
     if (a->result) {
         call_reply(a->call, a->result);
     } else {
@@ -93,15 +92,15 @@ static void on_done(uv_work_t *work, int status) {
     asking_free(a);
 }
 
-static void go(struct asking *a, struct call *call, uv_work_cb work) {
+static void go(struct asking *a, struct call *call, work_step *work) {
     a->call = call_ref(call);
-    uv_queue_work(call_origin(call)->loop, &a->work, work, on_done);
+    work_start(call_origin(call)->loop, work, on_done, a);
 }
 
 /* --- run/list --- */
 
-static void list_work(uv_work_t *work) {
-    struct asking *a = container_of(work, struct asking, work);
+static void list_work(void *data) {
+    struct asking *a = data;
     const json_t *params = call_params(a->call);
     struct root dir;
     int rc = root_open(&dir, a->dir, &a->err);
@@ -277,8 +276,8 @@ static bool wants_all(const json_t *params) {
     return strcmp(json_get_string(params, "run", ""), "all") == 0;
 }
 
-static void show_work(uv_work_t *work) {
-    struct asking *a = container_of(work, struct asking, work);
+static void show_work(void *data) {
+    struct asking *a = data;
     if (wants_all(call_params(a->call))) {
         a->result = show_all(a);
         return;

@@ -1,6 +1,7 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"
+#include "base/work_stop.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,24 +38,17 @@ static bool is_nothing(const struct lessons *l) {
 
 void lessons_extract(struct lessons *ret, const struct trace *traces, size_t count,
                      const struct redaction *redaction) {
-    lessons_extract_unless(ret, traces, count, redaction, NULL);
-}
-
-void lessons_extract_unless(struct lessons *ret, const struct trace *traces, size_t count,
-                            const struct redaction *redaction,
-                            const volatile bool *cancelled) {
     struct lesson_reader r;
     *ret = (struct lessons){0};
     lesson_reader_init(&r, redaction);
-    r.cancelled = cancelled;
-    for (size_t i = 0; i < count && i < UINT16_MAX && !lesson_stops(&r); i++) {
+    for (size_t i = 0; i < count && i < UINT16_MAX && !work_is_stopped(); i++) {
         struct steps s;
         steps_read(&s, &traces[i], (uint16_t)i, &r);
-        lessons_find_words(ret, &s, &r);
+        lessons_find_words(ret, &s);
         lessons_find_fixes(ret, &s, &r);
-        lessons_find_files(ret, &s, &r);
+        lessons_find_files(ret, &s);
         lessons_find_recipe(ret, &s);
-        lessons_find_facts(ret, &s, &r);
+        lessons_find_facts(ret, &s);
         steps_finish(&s);
     }
     lesson_reader_finish(&r);

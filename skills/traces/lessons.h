@@ -100,15 +100,11 @@ struct lessons {
 
 /* From traces of one subject. redaction NULL: the texts are redacted already. Blocking:
  * linear in the kept text but for the pairing of failures, which looks at most
- * LESSONS_REACH steps ahead. */
+ * LESSONS_REACH steps ahead. Soon over when work_is_stopped; what was found by then is
+ * not whole. */
 #define LESSONS_REACH 400u
 void lessons_extract(struct lessons *ret, const struct trace *traces, size_t count,
                      const struct redaction *redaction);
-/* The same, but soon over once *cancelled is set (by another thread); what was found by
- * then is not whole. */
-void lessons_extract_unless(struct lessons *ret, const struct trace *traces, size_t count,
-                            const struct redaction *redaction,
-                            const volatile bool *cancelled);
 void lessons_finish(struct lessons *l);
 
 /* "t1 e17" for evidence: 1-based trace. */

@@ -2,6 +2,7 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"
+#include "base/work_stop.h"
 #include "skills/format/pattern.h"
 
 #include <stdint.h>
@@ -158,13 +159,12 @@ static void find_limits(struct lessons *l, const struct steps *s,
     }
 }
 
-void lessons_find_facts(struct lessons *l, const struct steps *s,
-                        const struct lesson_reader *r) {
+void lessons_find_facts(struct lessons *l, const struct steps *s) {
     struct facts f = {pattern_new(VERSION_REGEX), pattern_new(LIMIT_REGEX),
                       words_scan_new()};
     words_scan_add(f.words, LIMIT_WORDS, 0);
     words_scan_prepare(f.words);
-    for (size_t i = 0; i < s->count && !lesson_stops(r); i++) {
+    for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         const struct lesson_step *e = &s->list[i];
         if (e->kind == STEP_USER || e->kind == STEP_OTHER ||
             (e->kind == STEP_RUN && (strstr(e->text, "curl") || strstr(e->text, "wget") ||

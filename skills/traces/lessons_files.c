@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/work_stop.h"
 
 #include <string.h>
 
@@ -166,9 +167,8 @@ static void delete_file(struct lessons *l, struct lesson_file *f) {
     memmove(f, f + 1, (size_t)(end - f - 1) * sizeof *f);
 }
 
-void lessons_find_files(struct lessons *l, const struct steps *s,
-                        const struct lesson_reader *r) {
-    for (size_t i = 0; i < s->count && !lesson_stops(r); i++) {
+void lessons_find_files(struct lessons *l, const struct steps *s) {
+    for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         const struct lesson_step *e = &s->list[i];
         if (e->kind != STEP_EDIT || e->failed || is_temporary(e->path)) {
             continue;

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/work_stop.h"
 
 #include <string.h>
 
@@ -309,7 +310,7 @@ static void find_fix(struct lessons *l, const struct steps *s, size_t at,
 
 void lessons_find_fixes(struct lessons *l, const struct steps *s,
                         const struct lesson_reader *r) {
-    for (size_t i = 0; i < s->count && !lesson_stops(r); i++) {
+    for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         if (is_run(&s->list[i]) && s->list[i].failed) {
             find_fix(l, s, i, r);
         }

@@ -10,13 +10,9 @@ struct words_scan;
 struct lesson_reader {
     const struct redaction *redaction; /* or NULL */
     const char *cwd;                   /* of the trace being read, or NULL */
-    const volatile bool *cancelled;    /* or NULL; looked at once a step */
     struct pattern *error, *weak, *summary, *cue;
     struct words_scan *sure; /* of which a line that fits `error` has one */
 };
-static inline bool lesson_stops(const struct lesson_reader *r) {
-    return r->cancelled && *r->cancelled;
-}
 void lesson_reader_init(struct lesson_reader *r, const struct redaction *redaction);
 void lesson_reader_finish(struct lesson_reader *r);
 /* Redacted, cleaned, paths beneath the working folder relative, other people's homes
@@ -98,16 +94,13 @@ void *lessons_grow(void *array, size_t *count, size_t size);
     })
 
 void lessons_find_fixes(struct lessons *l, const struct steps *s,
-                        const struct lesson_reader *r); /* lessons_fixes.c */
-void lessons_find_files(struct lessons *l, const struct steps *s,
-                        const struct lesson_reader *r); /* lessons_files.c */
+                        const struct lesson_reader *r);            /* lessons_fixes.c */
+void lessons_find_files(struct lessons *l, const struct steps *s); /* lessons_files.c */
 /* The lines "-old" and "+new" between two texts (old NULL: a new file), cut. */
 char *lesson_diff(const char *old, const char *now, size_t max);
 void lessons_find_recipe(struct lessons *l, const struct steps *s); /* lessons_recipe.c */
-void lessons_find_words(struct lessons *l, const struct steps *s,
-                        const struct lesson_reader *r); /* lessons_words.c */
-void lessons_find_facts(struct lessons *l, const struct steps *s,
-                        const struct lesson_reader *r); /* lessons_facts.c */
+void lessons_find_words(struct lessons *l, const struct steps *s);  /* lessons_words.c */
+void lessons_find_facts(struct lessons *l, const struct steps *s);  /* lessons_facts.c */
 /* Sort and join what several traces gave. */
 void lessons_consolidate(struct lessons *l); /* lessons_merge.c */
 

@@ -2,6 +2,7 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"
+#include "base/work_stop.h"
 
 #include <string.h>
 
@@ -209,7 +210,7 @@ void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
         const struct trace_event *e = &trace->events[i];
         g.has_outcomes |= e->kind == EVENT_RESULT && (e->has_exit || e->is_error);
     }
-    for (size_t i = 0; i < trace->count && !lesson_stops(r); i++) {
+    for (size_t i = 0; i < trace->count && !work_is_stopped(); i++) {
         add_event(&g, i);
     }
 }

@@ -2,6 +2,7 @@
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"
+#include "base/work_stop.h"
 #include "skills/format/pattern.h"
 
 #include <ctype.h>
@@ -106,11 +107,10 @@ static void add_task(struct lessons *l, const struct steps *s,
     lessons_add_evidence(&l->task_evidence, s->trace, e->event);
 }
 
-void lessons_find_words(struct lessons *l, const struct steps *s,
-                        const struct lesson_reader *r) {
+void lessons_find_words(struct lessons *l, const struct steps *s) {
     struct pattern *correcting = pattern_new(CORRECTION_REGEX);
     bool asked = false, acted = false;
-    for (size_t i = 0; i < s->count && !lesson_stops(r); i++) {
+    for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         const struct lesson_step *e = &s->list[i];
         acted |= e->kind != STEP_USER;
         if (e->kind != STEP_USER || is_machinery(e->text) || is_assent(e->text)) {

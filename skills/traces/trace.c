@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "base/work_stop.h"
 #include "skills/traces/trace_clean.h"
 #include "skills/traces/trace_elements.h"
 #include "skills/traces/trace_lines.h"
@@ -199,11 +200,10 @@ static int reading_finish(struct reading *r, int rc) {
 
 /* --- files --- */
 
-static int read_pieces(struct reading *r, int fd, const volatile bool *cancel,
-                       struct err *err) {
+static int read_pieces(struct reading *r, int fd, struct err *err) {
     autofree char *piece = xmalloc(PIECE);
     for (;;) {
-        if (cancel && *cancel) {
+        if (work_is_stopped()) {
             return err_set(err, -ECANCELED, "cancelled");
         }
         ssize_t n = read(fd, piece, PIECE);
@@ -243,8 +243,7 @@ static int open_regular(const char *path, struct err *err) {
     return take_fd(fd);
 }
 
-int trace_read(struct trace *ret, const char *path, const volatile bool *cancel,
-               struct err *err) {
+int trace_read(struct trace *ret, const char *path, struct err *err) {
     struct reading r;
     struct trace t;
     autofd int fd = open_regular(path, err);
@@ -252,7 +251,7 @@ int trace_read(struct trace *ret, const char *path, const volatile bool *cancel,
         return fd;
     }
     reading_init(&r, &t, path_basename(path));
-    int rc = reading_finish(&r, read_pieces(&r, fd, cancel, err));
+    int rc = reading_finish(&r, read_pieces(&r, fd, err));
     if (rc < 0) {
         return rc;
     }

@@ -95,11 +95,9 @@ struct trace {
 #define TRACE_MAX_KEPT (96u << 20) /* bytes of all events */
 
 /* -EINVAL for what is no text and no trace, with what to do ("this is opencode's
- * database: run `opencode export`"), -EFBIG, or the file's error. cancel (may be NULL) is
- * looked at between pieces: true ends with -ECANCELED. Blocking: call from a thread of
- * the pool. */
-int trace_read(struct trace *ret, const char *path, const volatile bool *cancel,
-               struct err *err);
+ * database: run `opencode export`"), -EFBIG, or the file's error; -ECANCELED when
+ * work_is_stopped. Blocking: call from a thread of the pool. */
+int trace_read(struct trace *ret, const char *path, struct err *err);
 /* The same of a text in memory (name: what it is called). */
 int trace_read_text(struct trace *ret, const char *name, const char *text, size_t len,
                     struct err *err);

@@ -126,7 +126,7 @@ static void measure(const char *name, const char *path) {
     struct trace t;
     struct err err = {0};
     double begin = now(), seconds;
-    int rc = trace_read(&t, path, NULL, &err);
+    int rc = trace_read(&t, path, &err);
     double read = now() - begin;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);

@@ -239,9 +239,8 @@ Test(validate_maker, what_has_not_begun_is_cancelled_at_once) {
     cr_assert_eq(check_spec_read(&spec, params, NULL), 0);
     const char *const roots[] = {"/", NULL};
     const struct validate_material material = {.spec = &spec, .kernel = kernel};
-    validate_making_cancel(validate_reading_start(&loop, params, roots, on_read, &read));
-    validate_making_cancel(
-        validate_writing_start(&loop, &material, on_written, &written));
+    work_cancel(validate_reading_start(&loop, params, roots, on_read, &read));
+    work_cancel(validate_writing_start(&loop, &material, on_written, &written));
     cr_assert_eq(read.calls + written.calls, 0, "never from inside");
     uv_timer_init(&loop, &timer);
     while (!read.calls || !written.calls) {
@@ -264,10 +263,10 @@ Test(validate_maker, what_has_begun_is_told_once) {
         struct read read = {0};
         autojson *params = params_of("");
         const char *const roots[] = {"/", NULL};
-        struct validate_making *making =
+        struct work *making =
             validate_reading_start(&loop, params, roots, on_read, &read);
         usleep((useconds_t)i * 20);
-        validate_making_cancel(making);
+        work_cancel(making);
         uv_run(&loop, UV_RUN_DEFAULT);
         cr_assert_eq(read.calls, 1);
         cr_assert(read.r == 0 || read.r == -ECANCELED);

@@ -43,7 +43,7 @@ static void make(struct made *ret, const json_t *expected) {
     autofree char *path = xasprintf(TRACES "/%s", json_get_string(expected, "file", ""));
     struct redaction *redaction = redaction_new(NULL);
     *ret = (struct made){.expected = expected};
-    cr_assert(trace_read(&trace, path, NULL, &err) == 0, "%s: %s", path, err.msg);
+    cr_assert(trace_read(&trace, path, &err) == 0, "%s: %s", path, err.msg);
     lessons_extract(&ret->lessons, &trace, 1, redaction);
     struct builtin_request q = {.lessons = &ret->lessons};
     builtin_write(&ret->draft, &q);

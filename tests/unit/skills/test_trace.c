@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/work_stop.h"
 #include "skills/traces/redaction.h"
 #include "skills/traces/trace.h"
 #include "skills/traces/trace_shell.h"
@@ -83,7 +84,7 @@ Test(trace, every_format_gives_the_events_of_its_story) {
         autofree char *path = xasprintf("%s/traces/%s", TEST_DATA, name);
         struct trace t;
         struct err err = {0};
-        cr_assert(trace_read(&t, path, NULL, &err) == 0, "%s: %s", name, err.msg);
+        cr_assert(trace_read(&t, path, &err) == 0, "%s: %s", name, err.msg);
         const char *format = trace_format_name(t.format);
         if (strcmp(format, json_get_string(want, "format", "")) != 0) {
             fprintf(stderr, "# %s is read as %s\n", name, format);
@@ -106,7 +107,7 @@ Test(trace, results_name_their_calls) {
     json_object_foreach(expected, name, want) {
         autofree char *path = xasprintf("%s/traces/%s", TEST_DATA, name);
         struct trace t;
-        cr_assert(trace_read(&t, path, NULL, NULL) == 0);
+        cr_assert(trace_read(&t, path, NULL) == 0);
         for (size_t i = 0, pairs = 0; i < t.count; i++) {
             const struct trace_event *e = &t.events[i];
             for (size_t j = 0; e->kind == EVENT_CALL && j < t.count; j++) {
@@ -142,7 +143,7 @@ Test(trace, no_planted_secret_survives_redaction) {
         autobuf out = BUF_INIT(1 << 20), raw = BUF_INIT(1 << 20);
         struct redaction *r = redaction_new(NULL);
         struct trace t;
-        cr_assert(trace_read(&t, path, NULL, NULL) == 0);
+        cr_assert(trace_read(&t, path, NULL) == 0);
         learn(r, t.cwd);
         for (i = 0; i < t.count; i++) {
             learn(r, t.events[i].text);
@@ -254,7 +255,7 @@ Test(trace, usage_is_counted_once_per_message) {
     autofree char *path = xasprintf("%s/traces/claude-code-sm90a.jsonl", TEST_DATA);
     struct trace t;
     uint64_t in = 0, out = 0, messages = 0;
-    cr_assert(trace_read(&t, path, NULL, NULL) == 0);
+    cr_assert(trace_read(&t, path, NULL) == 0);
     for (size_t i = 0; i < t.count; i++) {
         messages += t.events[i].kind == EVENT_USAGE;
         in += t.events[i].input_tokens;
@@ -292,8 +293,8 @@ Test(trace, what_is_no_trace_is_refused_with_what_to_do) {
     }
     struct trace t;
     struct err err = {0};
-    cr_assert(trace_read(&t, "/dev/zero", NULL, &err) == -EINVAL);
-    cr_assert(trace_read(&t, "/nonexistent", NULL, &err) == -ENOENT);
+    cr_assert(trace_read(&t, "/dev/zero", &err) == -EINVAL);
+    cr_assert(trace_read(&t, "/nonexistent", &err) == -ENOENT);
     char junk[4096];
     for (size_t i = 0; i < sizeof junk; i++) {
         junk[i] = (char)(i * 37 % 23);
@@ -303,9 +304,11 @@ Test(trace, what_is_no_trace_is_refused_with_what_to_do) {
 
 Test(trace, cancel_ends_the_reading) {
     autofree char *path = xasprintf("%s/traces/otlp-sm90a.json", TEST_DATA);
-    volatile bool cancel = true;
+    atomic_bool stop = true;
     struct trace t;
-    cr_assert(trace_read(&t, path, &cancel, NULL) == -ECANCELED);
+    work_stop_watch(&stop);
+    cr_assert(trace_read(&t, path, NULL) == -ECANCELED);
+    work_stop_watch(NULL);
 }
 
 /* A trace within a trace stays a result: it starts no second conversation. */
