@@ -55,6 +55,7 @@ static const char config_schema[] =
     "\"cache_mb\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":4096},"
     "\"tool_wait_s\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":3600},"
     "\"structured_content\":{\"enum\":[\"always\",\"never\"]},"
+    "\"tools\":{\"type\":\"array\",\"maxItems\":64,\"items\":{\"type\":\"string\"}},"
     "\"debounce_ms\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":10000},"
     "\"models\":{\"type\":\"object\",\"maxProperties\":256,\"propertyNames\":{"
     "\"pattern\":\"^(?!(anthropic|openai|generic)[.])[!-~]{1,128}$\"},"
@@ -77,7 +78,7 @@ static const char *const trusted_keys[] = {
     "log_level", "models",       "students",
     "teacher",   "judge",        "default_students",
     "runs_dir",  "links",        "agents_may_suppress",
-    NULL};
+    "tools",     NULL};
 
 static char **strings_new(void) {
     return xcalloc(1, sizeof(char *));
@@ -139,6 +140,7 @@ void config_finish(struct config *c) {
     json_decref(c->warnings);
     json_decref(c->models);
     json_decref(c->students);
+    json_decref(c->tools);
     json_decref(c->default_students);
     free(c->runs_dir);
     free(c->teacher);
@@ -184,6 +186,7 @@ static void apply(struct config *c, const json_t *file, const char *base) {
     const json_t *v;
     set_value(&c->models, file, "models");
     set_value(&c->students, file, "students");
+    set_value(&c->tools, file, "tools");
     set_value(&c->default_students, file, "default_students");
     set_path(&c->runs_dir, file, "runs_dir", base);
     set_string(&c->teacher, file, "teacher");
@@ -482,9 +485,28 @@ static int apply_environment(struct config *c, struct err *err) {
     return 0;
 }
 
+/* The working directory, absolute. A client that runs its plugins' servers in the plugin's
+ * folder names that in PLUGIN_ROOT: the project is where the client itself works. NULL
+ * with errno. */
+static char *project_folder(void) {
+    char *cwd = getcwd(NULL, 0);
+    const char *named = getenv("PLUGIN_ROOT");
+    autofree char *plugin = named ? realpath(named, NULL) : NULL;
+    if (cwd && plugin && path_is_beneath(cwd, plugin)) {
+        char link[32], project[PATH_MAX];
+        snprintf(link, sizeof link, "/proc/%d/cwd", (int)getppid());
+        ssize_t len = readlink(link, project, sizeof project);
+        if (len > 0 && (size_t)len < sizeof project) {
+            free(cwd);
+            cwd = xstrndup(project, (size_t)len);
+        }
+    }
+    return cwd;
+}
+
 static int load(struct config *c, int argc, char **argv, enum config_action *ret_action,
                 struct err *err) {
-    autofree char *cwd = getcwd(NULL, 0);
+    autofree char *cwd = project_folder();
     if (!cwd) {
         return err_set(err, -errno, "working directory: %s", strerror(errno));
     }

@@ -28,6 +28,7 @@ struct config {
     unsigned compile_timeout_s;
     size_t cache_bytes;
     unsigned tool_wait_s, debounce_ms;
+    json_t *tools;   /* names of the MCP tools that are offered, or NULL: all */
     bool structured; /* MCP results carry their JSON too */
     json_t *models;           /* {alias: a model (skills/models/model.h)}, or NULL */
     char *teacher, *judge;    /* names of models, or NULL */

@@ -415,7 +415,7 @@ static void finish(struct daemon *d) {
 int daemon_run(const struct config *config, int in_fd, int out_fd, struct err *err) {
     struct daemon d = {.config = config, .started_ms = clock_ms()};
     d.serving = skill_serving_new(&d);
-    int rc = tables_init(&d.tables, &d, err);
+    int rc = tables_init(&d.tables, &d, config->tools, err);
     if (rc < 0) {
         return rc;
     }

@@ -189,9 +189,11 @@ static int add_operations(struct operation_table *ops, struct err *err) {
                                         ARRAY_LEN(daemon_operations), err);
 }
 
-int tables_init(struct face_tables *tables, struct daemon *d, struct err *err) {
+int tables_init(struct face_tables *tables, struct daemon *d, const json_t *tools,
+                struct err *err) {
     struct operation_table *ops = operation_table_new();
     int rc = add_operations(ops, err);
+    rc = rc == 0 && tools ? operation_table_offer(ops, tools, err) : rc;
     if (rc < 0) {
         operation_table_free(ops);
         return rc;

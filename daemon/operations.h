@@ -7,5 +7,6 @@ struct err;
 
 /* Fills the tables with everything this program serves; d may still be starting. Owned by
  * the caller; free with tables_finish. */
-int tables_init(struct face_tables *tables, struct daemon *d, struct err *err);
+int tables_init(struct face_tables *tables, struct daemon *d, const json_t *tools,
+                struct err *err);
 void tables_finish(struct face_tables *tables);

@@ -1,5 +1,6 @@
 #include "protocol/operation.h"
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "protocol/schema/schema.h"
@@ -10,7 +11,8 @@
 struct entry {
     const struct operation *op;
     struct schema *params, *tool,
-        *result; /* tool and result: only to know they are good */
+        *result;   /* tool and result: only to know they are good */
+    bool withheld; /* as a tool */
 };
 
 struct operation_table {
@@ -142,15 +144,53 @@ const struct operation *operation_find(const struct operation_table *t,
     return NULL;
 }
 
-const struct operation *operation_find_tool(const struct operation_table *t,
-                                            const char *tool) {
+static struct entry *tool_entry(const struct operation_table *t, const char *tool) {
     for (size_t i = 0; i < t->count; i++) {
         const struct operation *op = t->entries[i].op;
         if (op->tool && strcmp(op->tool, tool) == 0) {
-            return op;
+            return &t->entries[i];
         }
     }
     return NULL;
+}
+
+const struct operation *operation_find_tool(const struct operation_table *t,
+                                            const char *tool) {
+    const struct entry *e = tool_entry(t, tool);
+    return e && !e->withheld ? e->op : NULL;
+}
+
+const char *operation_tool(const struct operation_table *t, const struct operation *op) {
+    return op->tool && operation_find_tool(t, op->tool) == op ? op->tool : NULL;
+}
+
+static int refuse_tool(const struct operation_table *t, const char *name,
+                       struct err *err) {
+    autobuf names = BUF_INIT(400);
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->entries[i].op->tool) {
+            buf_addf(&names, "%s%s", names.len ? ", " : "", t->entries[i].op->tool);
+        }
+    }
+    return err_set(err, -EINVAL, "tools: there is no tool \"%.64s\", but %s", name,
+                   names.data);
+}
+
+int operation_table_offer(struct operation_table *t, const json_t *tools,
+                          struct err *err) {
+    for (size_t i = 0; i < t->count; i++) {
+        t->entries[i].withheld = true;
+    }
+    size_t i;
+    const json_t *name;
+    json_array_foreach(tools, i, name) {
+        struct entry *e = tool_entry(t, json_string_value(name));
+        if (!e) {
+            return refuse_tool(t, json_string_value(name), err);
+        }
+        e->withheld = false;
+    }
+    return 0;
 }
 
 const struct schema *operation_params(const struct operation_table *t,

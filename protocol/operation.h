@@ -51,8 +51,14 @@ int operation_table_add(struct operation_table *t, const struct operation *ops,
 size_t operation_count(const struct operation_table *t);
 const struct operation *operation_at(const struct operation_table *t, size_t i);
 const struct operation *operation_find(const struct operation_table *t, const char *name);
+/* The offered tool of that name; an operation's offered tool, or NULL. */
 const struct operation *operation_find_tool(const struct operation_table *t,
                                             const char *tool);
+const char *operation_tool(const struct operation_table *t, const struct operation *op);
+/* Offer the named tools alone, an array of texts; the other operations stay methods.
+ * -EINVAL: no tool has one of the names; err says which there are. */
+int operation_table_offer(struct operation_table *t, const json_t *tools,
+                          struct err *err);
 /* The compiled schema of an operation's params; t NULL = whatever table it stands in. */
 const struct schema *operation_params(const struct operation_table *t,
                                       const struct operation *op);

@@ -22,10 +22,11 @@ static const struct operation *named_at(const struct mcp *m, const char *at, siz
 
 /* What no tool does is a command in the agent's shell: "job/list" is `upskillctl job
  * list`. */
-static void add_name(struct buf *out, const struct operation *op) {
+static void add_name(const struct mcp *m, struct buf *out, const struct operation *op) {
     size_t group = strcspn(op->name, "/");
-    if (op->tool) {
-        buf_adds(out, op->tool);
+    const char *tool = operation_tool(m->host->tables->operations, op);
+    if (tool) {
+        buf_adds(out, tool);
     } else {
         buf_addf(out, "`upskillctl %.*s %s`", (int)group, op->name,
                  op->name + group + (op->name[group] == '/'));
@@ -40,7 +41,7 @@ char *mcp_hint(const struct mcp *m, const char *hint) {
         const struct operation *op = whole ? named_at(m, at, len) : NULL;
         len = len ? len : 1;
         if (op) {
-            add_name(&out, op);
+            add_name(m, &out, op);
         } else {
             buf_add(&out, at, len);
         }

@@ -12,17 +12,22 @@
 
 /* --- tools/list --- */
 
+static void hint(json_t *all, const char *name, bool value, bool otherwise) {
+    if (value != otherwise) {
+        json_object_set_new(all, name, json_boolean(value));
+    }
+}
+
+/* Those that differ from what the specification takes for granted. */
 static json_t *annotations_of(const struct operation *op) {
     bool read_only = op->flags & OPERATION_READ_ONLY;
-    json_t *all = json_pack("{s:b}", "readOnlyHint", read_only);
+    json_t *all = json_object();
+    hint(all, "readOnlyHint", read_only, false);
     if (!read_only) { /* without meaning for a tool that changes nothing */
-        json_object_set_new(all, "destructiveHint",
-                            json_boolean(op->flags & OPERATION_DESTRUCTIVE));
-        json_object_set_new(all, "idempotentHint",
-                            json_boolean(op->flags & OPERATION_IDEMPOTENT));
+        hint(all, "destructiveHint", op->flags & OPERATION_DESTRUCTIVE, true);
+        hint(all, "idempotentHint", op->flags & OPERATION_IDEMPOTENT, false);
     }
-    json_object_set_new(all, "openWorldHint",
-                        json_boolean(op->flags & OPERATION_OPEN_WORLD));
+    hint(all, "openWorldHint", op->flags & OPERATION_OPEN_WORLD, true);
     return all;
 }
 
@@ -57,7 +62,7 @@ static json_t *make_list(const struct mcp *m, enum mcp_version version) {
     json_t *tools = json_array();
     for (size_t i = 0; i < operation_count(ops); i++) {
         const struct operation *op = operation_at(ops, i);
-        if (op->tool) {
+        if (operation_tool(ops, op)) {
             json_array_append_new(tools, tool_of(m, op, version));
         }
     }

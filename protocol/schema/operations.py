@@ -18,9 +18,10 @@ In a schema
       reader gives better errors than an anyOf can;
   "x-tool" says how the tool's schema, which models read, differs from params. Of a member of an object:
       false = not shown, a text = its description there ("": none), an object = shown instead of it. Of the
-      whole of params: an object, whose members are added or stand instead; null takes one away. Limits of texts,
-      lists and objects, and false as a default, are not shown: models need no tokens for them. Without any x-tool the tool has
-      params as they are.
+      whole of params: an object, whose members are added or stand instead. Limits, which members are needed
+      in place of others, and false as a default are not shown: models need no tokens for them. Nor is
+      "additionalProperties": false: some clients refuse a call with a member that is not listed, also where
+      an answer's hint asked for it. The daemon refuses what params do not have.
 """
 import json
 import pathlib
@@ -31,7 +32,8 @@ FLAGS = {"read-only": "READ_ONLY", "long": "LONG", "open-world": "OPEN_WORLD",
          "destructive": "DESTRUCTIVE", "idempotent": "IDEMPOTENT"}
 INNER = {"properties", "additionalProperties", "required", "items", "anyOf"}
 LIMITS = {"minLength", "maxLength", "pattern", "minItems", "maxItems", "minProperties", "maxProperties",
-          "uniqueItems"}
+          "uniqueItems", "minimum", "maximum"}
+HEAD = {"x-tool", "anyOf", "title", "description"}  # of params; the tool has its own title and text
 TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 MEMBERS = {"name", "tool", "title", "summary", "tool_help", "flags", "params", "result", "example"}
 
@@ -133,22 +135,16 @@ def shown(schema):
     if isinstance(x, str):
         out.pop("description", None)
         out.update({"description": x} if x else {})
-    if out.get("default") is False:
-        del out["default"]
+    for key in ("default", "additionalProperties"):
+        if out.get(key) is False:
+            del out[key]
     if "properties" in out:
         out["properties"] = {k: s for k, v in out["properties"].items() if (s := shown(v)) is not None}
     return out
 
 
 def tool_schema(params):
-    if '"x-tool"' not in json.dumps(params):
-        return None
-    whole = shown({k: v for k, v in params.items() if k != "x-tool"})
-    for key, value in params.get("x-tool", {}).items():
-        whole.pop(key, None)
-        if value is not None:
-            whole[key] = value
-    return whole
+    return shown({k: v for k, v in params.items() if k not in HEAD}) | params.get("x-tool", {})
 
 
 def literal(text):
@@ -171,9 +167,8 @@ def operation_header(source, operation, name):
         operation[schema] = typed(operation[schema])
     members = [f".{k} = {text(operation[k])}" for k in ("name", "tool", "title", "summary", "tool_help") if k in operation]
     members.append(f".params_schema = {compact(plain(operation['params']))}")
-    tool = tool_schema(operation["params"])
-    if tool:
-        members.append(f".tool_schema = {compact(tool)}")
+    if "tool" in operation:
+        members.append(f".tool_schema = {compact(tool_schema(operation['params']))}")
     members.append(f".result_schema = {compact(operation['result'])}")
     members.append(f".example = {compact(operation['example'])}")
     if operation.get("flags"):

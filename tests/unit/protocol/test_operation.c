@@ -50,6 +50,25 @@ Test(operation, what_was_added_is_found_in_order) {
     operation_table_free(NULL);
 }
 
+Test(operation, a_tool_that_is_not_offered_stays_a_method) {
+    struct operation_table *t = operation_table_new();
+    struct err err = {0};
+    cr_assert(zero(int, operation_table_add(t, good, 2, NULL)));
+    cr_assert(eq(str, (char *)operation_tool(t, &good[0]), "thing_check"));
+    cr_assert(operation_tool(t, &good[1]) == NULL);
+    autojson *none = json_array(), *one = json_pack("[s]", "thing_check"),
+             *wrong = json_pack("[s,s]", "thing_check", "thing_list");
+    cr_assert(zero(int, operation_table_offer(t, none, &err)));
+    cr_assert(operation_tool(t, &good[0]) == NULL);
+    cr_assert(operation_find_tool(t, "thing_check") == NULL);
+    cr_assert(operation_find(t, "thing/check") == &good[0]);
+    cr_assert(zero(int, operation_table_offer(t, one, &err)));
+    cr_assert(operation_find_tool(t, "thing_check") == &good[0]);
+    cr_assert(eq(int, operation_table_offer(t, wrong, &err), -EINVAL));
+    cr_assert(eq(str, err.msg, "tools: there is no tool \"thing_list\", but thing_check"));
+    operation_table_free(t);
+}
+
 Test(operation, a_table_with_a_mistake_does_not_start) {
     static const struct {
         struct operation op;
