@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "skills/check/danger.h"
@@ -97,6 +98,23 @@ static const char *shown_path(const struct skill *s, const char *path) {
 static const struct skill_file *find_shown(const struct skill *s, const char *path) {
     const struct skill_file *f = skill_find_file(s, path);
     return f || strcmp(path, MANIFEST) != 0 ? f : skill_find_file(s, "skill.md");
+}
+
+static bool is_text(const struct buf *bytes) {
+    return text_is_utf8(bytes->data, bytes->len) && !memchr(bytes->data, 0, bytes->len);
+}
+
+/* What a model or a terminal is given of a file: a text without what deceives them. */
+static int read_served(const char *folder, const char *path, struct buf *bytes,
+                       struct err *err) {
+    int rc = skill_read_file(folder, path, bytes, err);
+    if (rc == 0 && is_text(bytes)) {
+        struct buf clean = BUF_INIT(SKILL_MAX_BYTES);
+        text_clean(&clean, bytes->data, bytes->len);
+        buf_finish(bytes);
+        *bytes = clean;
+    }
+    return rc;
 }
 
 static const char *mime_type(const char *path) {
@@ -225,13 +243,22 @@ static const char *unfit(const struct skill *s, const char *base) {
                                                           : NULL;
 }
 
+/* The digest and size are of what resources/read gives. */
+static json_t *resource_of(const struct skill *s, const char *base,
+                           const struct skill_file *f) {
+    autobuf bytes = BUF_INIT(SKILL_MAX_BYTES);
+    char digest[sizeof "sha256:" + HASH_HEX_SIZE] = "sha256:";
+    autofree char *uri = file_uri(base, shown_path(s, f->path));
+    bool read = read_served(s->folder, f->path, &bytes, NULL) == 0;
+    hash_bytes_hex(bytes.data, bytes.len, digest + strlen(digest));
+    return json_pack("{s:s,s:s,s:I}", "uri", uri, "digest", read ? digest : f->digest,
+                     "size", read ? (json_int_t)bytes.len : (json_int_t)f->size);
+}
+
 static json_t *entry_of(const struct skill *s, const char *base) {
     json_t *files = json_array();
     for (size_t i = 0; i < s->file_count; i++) {
-        const struct skill_file *f = &s->files[i];
-        autofree char *uri = file_uri(base, shown_path(s, f->path));
-        json_array_append_new(files, json_pack("{s:s,s:s,s:I}", "uri", uri, "digest",
-                                               f->digest, "size", (json_int_t)f->size));
+        json_array_append_new(files, resource_of(s, base, &s->files[i]));
     }
     autofree char *uri = file_uri(base, MANIFEST);
     return json_pack("{s:s,s:O,s:o}", "uri", uri, "frontmatter", s->text.frontmatter,
@@ -323,7 +350,7 @@ static void add_warning(const struct skill *s, struct buf *bytes) {
     if (json_array_size(danger)) {
         danger_warn(&marked, danger);
         buf_adds(&marked, "\n\n");
-        text_repair(&marked, bytes->data, bytes->len);
+        text_clean(&marked, bytes->data, bytes->len);
         struct buf plain = *bytes;
         *bytes = marked;
         marked = plain;
@@ -332,7 +359,7 @@ static void add_warning(const struct skill *s, struct buf *bytes) {
 
 static json_t *contents_of(const char *uri, const char *path, const struct buf *bytes) {
     json_t *one = json_pack("{s:s,s:s}", "uri", uri, "mimeType", mime_type(path));
-    if (text_is_utf8(bytes->data, bytes->len)) {
+    if (is_text(bytes)) {
         json_object_set_new(one, "text", json_stringn(bytes->data, bytes->len));
     } else {
         size_t len = BASE64_ENCODE_RAW_LENGTH(bytes->len);
@@ -352,7 +379,7 @@ int skill_entry_file(const char *uri, const char *folder, const char *rest, json
         return rc;
     }
     const struct skill_file *file = find_shown(&s, rest);
-    rc = file ? skill_read_file(folder, file->path, &bytes, err)
+    rc = file ? read_served(folder, file->path, &bytes, err)
               : err_set(err, -ENOENT, "no file of the skill: %.200s", rest);
     if (rc == 0 && strcmp(rest, MANIFEST) == 0) {
         add_warning(&s, &bytes);

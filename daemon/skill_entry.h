@@ -26,8 +26,8 @@ int skill_entry_read(const char *base, const char *folder, json_t **ret, size_t 
  * -EINVAL when it is not a folder. */
 int skill_entry_directory(const char *base, const char *folder, const char *rest,
                           json_t **ret, struct err *err);
-/* resources/read's result for a file of the skill: text, or a blob when it is not UTF-8.
- * -ENOENT for a file that is no part of the skill. */
+/* resources/read's result for a file of the skill: text, cleaned, or a blob when it is
+ * none. -ENOENT for a file that is no part of the skill. */
 int skill_entry_file(const char *uri, const char *folder, const char *rest, json_t **ret,
                      struct err *err);
 /* Its modification time and size as text; NULL when there is no such file in the skill.
