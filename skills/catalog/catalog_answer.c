@@ -156,37 +156,57 @@ static const struct snapshot_place *shown_place(const struct catalog *c,
     return NULL;
 }
 
+/* The first place whose records count, from p on. A project brings its own: of what also
+ * stands outside of projects those there alone count, and a copy lends it nothing. */
+static const struct snapshot_place *
+measured_place(const struct catalog *c, const struct snapshot_place *p, bool foreign) {
+    while (p && place_is_foreign(c, p) != foreign) {
+        p = next_place(c->snapshot, p);
+    }
+    return p;
+}
+
+static bool is_foreign_everywhere(const struct catalog *c,
+                                  const struct snapshot_place *p) {
+    return !measured_place(c, &c->snapshot->places[p->first], false);
+}
+
 /* The best measured among the places of a document. */
-static double lift_of(const struct snapshot *s, const struct snapshot_place *p) {
+static double lift_of(const struct catalog *c, const struct snapshot_place *p) {
     double lift = NAN;
-    for (; p; p = next_place(s, p)) {
+    bool foreign = is_foreign_everywhere(c, p);
+    while ((p = measured_place(c, p, foreign))) {
         lift = fmax(lift, (double)p->lift);
+        p = next_place(c->snapshot, p);
     }
     return lift;
 }
 
 /* What was measured for the model that asks, at any place of the document. */
-static bool model_lift_of(const struct snapshot *s, const struct ranked *m,
+static bool model_lift_of(const struct catalog *c, const struct ranked *m,
                           const char *model, struct model_lift *ret) {
-    for (const struct snapshot_place *p = &s->places[s->shown[m->document]]; p;
-         p = next_place(s, p)) {
+    const struct snapshot *s = c->snapshot;
+    const struct snapshot_place *p = &s->places[s->shown[m->document]];
+    bool foreign = is_foreign_everywhere(c, p);
+    while ((p = measured_place(c, p, foreign))) {
         if (lifts_of_model(p->lifts, model, ret)) {
             return true;
         }
+        p = next_place(s, p);
     }
     return false;
 }
 
 /* Among those that fit, the model's own measurements come before fine differences of
  * the words. */
-static void rank_for_model(const struct snapshot *s, struct ranking *r,
+static void rank_for_model(const struct catalog *c, struct ranking *r,
                            const char *model) {
     double *order = xcalloc(r->count + 1, sizeof *order);
     for (size_t i = 0; model && i < r->count; i++) {
         const struct ranked moved = r->list[i];
         struct model_lift lift;
         double own = moved.score;
-        if (own >= RANK_THRESHOLD && model_lift_of(s, &moved, model, &lift)) {
+        if (own >= RANK_THRESHOLD && model_lift_of(c, &moved, model, &lift)) {
             own = lifts_order(own, &lift);
         }
         size_t k = i;
@@ -201,12 +221,13 @@ static void rank_for_model(const struct snapshot *s, struct ranking *r,
 }
 
 /* Scores closer than what they can tell apart are ranked by what was measured. */
-static void rank_ties(const struct snapshot *s, struct ranking *r) {
+static void rank_ties(const struct catalog *c, struct ranking *r) {
+    const struct snapshot *s = c->snapshot;
     for (size_t i = 1; i < r->count; i++) {
         for (size_t k = i; k > 0 && r->list[k - 1].score - r->list[k].score < 0.02; k--) {
             const struct ranked moved = r->list[k];
-            double low = lift_of(s, &s->places[s->shown[r->list[k - 1].document]]);
-            double high = lift_of(s, &s->places[s->shown[moved.document]]);
+            double low = lift_of(c, &s->places[s->shown[r->list[k - 1].document]]);
+            double high = lift_of(c, &s->places[s->shown[moved.document]]);
             if ((isnan(high) ? 0 : high) <= (isnan(low) ? 0 : low)) {
                 break;
             }
@@ -220,12 +241,12 @@ static json_t *match(const struct catalog *c, const struct ranking *r,
                      const struct ranked *m, const char *model, bool fits) {
     const struct snapshot *s = c->snapshot;
     const struct snapshot_place *p = &s->places[s->shown[m->document]];
-    double lift = lift_of(s, p);
+    double lift = lift_of(c, p);
     struct model_lift own;
     autofree char *words = fits ? ranking_why(r, m) : ranking_why_not(r, m);
     autobuf explained = BUF_INIT(8192);
     buf_adds(&explained, words);
-    if (model && model_lift_of(s, m, model, &own)) {
+    if (model && model_lift_of(c, m, model, &own)) {
         lift = own.lift;
         lifts_explain(&explained, &own, model);
     }
@@ -288,8 +309,8 @@ static int find_among(struct catalog *c, struct finding *f, bool dangerous,
     if (rc < 0) {
         return rc;
     }
-    rank_ties(c->snapshot, &r);
-    rank_for_model(c->snapshot, &r, f->model);
+    rank_ties(c, &r);
+    rank_for_model(c, &r, f->model);
     add_matches(c, f, &r);
     ranking_finish(&r);
     return 0;

@@ -503,3 +503,47 @@ Test(rank, finds_what_is_near_in_meaning_and_says_so) {
     cr_expect(zero(int, fixture_close(&f)));
     fixture_drop(&f);
 }
+
+/* A project's copy of a bundled skill, with records that nobody measured: neither the
+ * bundled skill nor the copy that hides it stands before another for them. A skill of the
+ * project alone has its own. */
+Test(rank, a_projects_records_are_no_other_places) {
+    static const char *const scopes[] = {"project", "user", "bundled", NULL};
+    static const char lie[] =
+        "{\"evaluations\": [{\"model\": \"m\", \"verdict\": \"helps\", \"lift\": "
+        "{\"estimate\": 0.9, \"low\": 0.8, \"high\": 1}}]}";
+    struct fixture f;
+    fixture_make(&f);
+    fixture_skill(&f, "user", "a-plain", "Convert invoices to json.", "a");
+    fixture_skill(&f, "bundled", "b-copied", "Convert invoices to json.", "b");
+    fixture_skill(&f, "project", "b-copied", "Convert invoices to json.", "b");
+    fixture_write(&f, "project/b-copied/skill_meta.json", lie);
+    fixture_open(&f);
+    fixture_folders(&f, scopes);
+    cr_assert(zero(int, fixture_wait(&f)));
+    expect_order(&f, "m", "a-plain-b-copied");
+    expect_order(&f, NULL, "a-plain-b-copied");
+    autojson *result = find_for(&f, "m");
+    const json_t *copied = json_array_get(json_object_get(result, "matches"), 1);
+    const json_t *lift = json_object_get(copied, "lift");
+    cr_expect(eq(int, json_typeof(lift), JSON_NULL));
+    cr_expect(zero(int, fixture_close(&f)));
+    fixture_drop(&f);
+}
+
+Test(rank, a_projects_own_skill_has_its_own_records) {
+    static const char *const scopes[] = {"project", "user", NULL};
+    struct fixture f;
+    fixture_make(&f);
+    fixture_skill(&f, "user", "a-plain", "Convert invoices to json.", "a");
+    fixture_skill(&f, "project", "b-own", "Convert invoices to json.", "b");
+    fixture_write(&f, "project/b-own/skill_meta.json",
+                  "{\"evaluations\": [{\"model\": \"m\", \"verdict\": \"helps\", "
+                  "\"lift\": {\"estimate\": 0.5, \"low\": 0.4, \"high\": 0.6}}]}");
+    fixture_open(&f);
+    fixture_folders(&f, scopes);
+    cr_assert(zero(int, fixture_wait(&f)));
+    expect_order(&f, "m", "b-own-a-plain");
+    cr_expect(zero(int, fixture_close(&f)));
+    fixture_drop(&f);
+}
