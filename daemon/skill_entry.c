@@ -9,6 +9,7 @@
 #include "skills/check/danger.h"
 #include "skills/check/safety_text.h"
 #include "skills/format/skill.h"
+#include "skills/format/skill_name.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -162,14 +163,6 @@ static size_t count_points(const char *s) {
     return count;
 }
 
-/* Small letters and digits, in words joined by single hyphens. */
-static bool is_name(const char *name) {
-    size_t len = strlen(name);
-    return len > 0 && len <= SKILL_MAX_NAME && name[0] != '-' && name[len - 1] != '-' &&
-           !strstr(name, "--") &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
-}
-
 static bool is_string_map(const json_t *value) {
     const char *key;
     json_t *member;
@@ -185,7 +178,7 @@ static const char *unfit_fields(const struct skill_text *t) {
     const json_t *compatibility = json_object_get(t->frontmatter, "compatibility");
     const json_t *metadata = json_object_get(t->frontmatter, "metadata");
     const char *text = json_string_value(compatibility);
-    if (!t->name || !is_name(t->name)) {
+    if (!t->name || !skill_name_is_valid(t->name)) {
         return "its name is not as the specification wants it";
     }
     if (!t->description || !*t->description ||

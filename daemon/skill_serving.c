@@ -118,7 +118,7 @@ static void when_ready(void *data, void (*ready)(void *arg), void *arg) {
 
 /* A warning stands before what the skill says of itself. */
 static json_t *resource_of(const json_t *entry) {
-    static const char *const told[] = {"source", "agent", "trusted", "danger"};
+    static const char *const told[] = {"source", "agent", "trusted", "misnamed", "danger"};
     autobuf description = BUF_INIT(64u << 10);
     json_t *meta = json_object();
     danger_warn(&description, json_object_get(entry, "danger"));

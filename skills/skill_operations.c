@@ -8,6 +8,7 @@
 #include "skills/check/danger.h"
 #include "skills/check/safety_text.h"
 #include "skills/format/skill.h"
+#include "skills/format/skill_name.h"
 #include "skills/skill_check.operation.h"
 #include "skills/skill_find.operation.h"
 #include "skills/skill_get.operation.h"
@@ -167,12 +168,18 @@ static void add_meta(const struct skill *s, bool tests, json_t *all) {
 }
 
 /* Looked at anew: what the index knows may be of a moment ago. */
-static void add_trust(const struct skill *s, const json_t *source, json_t *all) {
+static void add_trust(const struct skill *s, const char *name, const json_t *source,
+                      json_t *all) {
     size_t left = SAFETY_SEARCHED;
     json_t *danger = danger_look(s, &left);
     bool own = strcmp(json_get_string(source, "source", ""), "project") != 0;
     json_object_update(all, (json_t *)(uintptr_t)source);
-    json_object_set_new(all, "trusted", json_boolean(own && !json_array_size(danger)));
+    autofree char *misnamed = skill_name_problem(name);
+    json_object_set_new(all, "trusted",
+                        json_boolean(own && !json_array_size(danger) && !misnamed));
+    if (misnamed) {
+        json_object_set_new(all, "misnamed", json_clean_z(misnamed));
+    }
     json_object_set_new(all, "danger", danger);
 }
 
@@ -186,7 +193,7 @@ static json_t *skill_json(const struct skill *s, const char *uri, const json_t *
         json_object_set_new(all, "uri", json_string(uri));
     }
     json_object_set_new(all, "path", json_clean_z(s->folder));
-    add_trust(s, source, all);
+    add_trust(s, name, source, all);
     if (t->frontmatter) {
         json_object_set(all, "frontmatter", t->frontmatter);
     } else {

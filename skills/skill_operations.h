@@ -15,10 +15,10 @@ operation_start skill_check_operation; /* skill_checking.c */
 operation_start skill_install_operation,
     skill_uninstall_operation; /* skill_installing.c */
 
-/* skill_report.c: where a skill comes from ("this project", "agent codex"), and a line
- * for each other one of its name. */
+/* skill_report.c: where a skill comes from ("this project", "agent codex"), and what is
+ * to be said of its name: what is wrong with it, and which others of it are hidden. */
 void skill_tell_source(struct buf *out, const json_t *row);
-void skill_tell_hidden(struct buf *out, const json_t *row, const char *indent);
+void skill_tell_name(struct buf *out, const json_t *row, const char *indent);
 
 /* skill_report.c: results in words, for models and people. */
 void skill_find_describe(const json_t *result, struct buf *out);

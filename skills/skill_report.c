@@ -60,9 +60,13 @@ static void add_danger(struct buf *out, const json_t *row, const char *indent) {
     }
 }
 
-void skill_tell_hidden(struct buf *out, const json_t *row, const char *indent) {
+void skill_tell_name(struct buf *out, const json_t *row, const char *indent) {
+    const char *misnamed = json_get_string(row, "misnamed", NULL);
     const json_t *other;
     size_t i;
+    if (misnamed) {
+        buf_addf(out, "%sNot trusted: %s.\n", indent, misnamed);
+    }
     json_array_foreach(json_object_get(row, "hides"), i, other) {
         buf_addf(out, "%sIt hides another skill of this name (", indent);
         skill_tell_source(out, other);
@@ -99,7 +103,7 @@ static void tell_match(struct buf *out, const json_t *match) {
     buf_addf(out, "\n  %s\n  %s\n", json_get_string(match, "why", ""),
              json_get_string(match, "uri", ""));
     buf_addf(out, "  %s\n", json_get_string(match, "path", ""));
-    skill_tell_hidden(out, match, "  ");
+    skill_tell_name(out, match, "  ");
 }
 
 void skill_find_describe(const json_t *result, struct buf *out) {
@@ -135,7 +139,7 @@ void skill_get_describe(const json_t *result, struct buf *out) {
     buf_adds(out, ")\n");
     add_line(out, json_get_string(front, "description", ""));
     buf_addf(out, "\n\nFolder: %s\n", json_get_string(result, "path", ""));
-    skill_tell_hidden(out, result, "");
+    skill_tell_name(out, result, "");
     json_array_foreach(files, i, file) {
         if (i < MAX_SHOWN) {
             buf_addf(out, "- %s (%lld bytes)\n", json_get_string(file, "path", ""),
@@ -250,5 +254,5 @@ void skill_install_describe(const json_t *result, struct buf *out) {
             buf_addc(out, '\n');
         }
     }
-    skill_tell_hidden(out, result, "");
+    skill_tell_name(out, result, "");
 }

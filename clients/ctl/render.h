@@ -43,6 +43,8 @@ void render_cells(const struct terminal *t, const json_t *cells, const char *mod
 /* Marks of tests that prove little, with what each means; nothing where there are none.
  */
 void render_marks(const struct terminal *t, const json_t *marks);
+/* A line for each other skill of its name that is hidden by it. */
+void render_hidden(const struct terminal *t, const json_t *row);
 /* skill/generate's: where the skill was saved, its sections, what it tells, tests, check,
  * the next commands; or the work order. 1 when there is nothing to teach or a draft is
  * wanted. */

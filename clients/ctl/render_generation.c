@@ -265,6 +265,7 @@ int render_generation(const struct terminal *t, const json_t *result) {
     }
     terminal_put(t, STYLE_BOLD, json_get_string(skill, "name", ""));
     printf("\nsaved     %s\n", path);
+    render_hidden(t, result);
     print_teacher(t, json_object_get(result, "teacher"),
                   json_object_get(result, "refinement") != NULL);
     print_sections(t, path);

@@ -38,7 +38,16 @@ static void render_danger(const struct terminal *t, const json_t *row) {
     }
 }
 
-static void render_hidden(const struct terminal *t, const json_t *row) {
+static void render_misnamed(const struct terminal *t, const json_t *row) {
+    const char *misnamed = json_get_string(row, "misnamed", NULL);
+    if (misnamed) {
+        autofree char *text =
+            xasprintf("%s: %s\n", json_get_string(row, "name", ""), misnamed);
+        terminal_put(t, STYLE_YELLOW, text);
+    }
+}
+
+void render_hidden(const struct terminal *t, const json_t *row) {
     const json_t *other;
     size_t i;
     json_array_foreach(json_object_get(row, "hides"), i, other) {
@@ -57,6 +66,7 @@ static void render_remarks(const struct terminal *t, const json_t *rows) {
         render_danger(t, row);
     }
     json_array_foreach(rows, i, row) {
+        render_misnamed(t, row);
         render_hidden(t, row);
     }
 }
@@ -129,6 +139,7 @@ static int render_list(const struct terminal *t, const json_t *result) {
     table_print_and_free(t, table);
     json_array_foreach(skills, i, skill) {
         render_danger(t, skill);
+        render_misnamed(t, skill);
     }
     return 0;
 }
@@ -140,6 +151,7 @@ static int render_get(const struct terminal *t, const json_t *result) {
     terminal_put(t, STYLE_BOLD, json_get_string(result, "name", ""));
     printf(" (from %s%s)\n", source_words(result),
            json_get_bool(result, "trusted", false) ? "" : ", not trusted");
+    render_misnamed(t, result);
     render_hidden(t, result);
     terminal_put(t, STYLE_PLAIN, json_get_string(front, "description", ""));
     putchar('\n');

@@ -259,16 +259,25 @@ static json_t *match(const struct catalog *c, const struct ranking *r,
     return result;
 }
 
-/* Those that may be asked about: of the harmless ones, or of those that the safety rules
- * hold something against. Malloc'ed; NULL when there are none. */
+/* What the safety rules hold something against, and what may look like another by letters
+ * outside ASCII in its name. */
+static bool is_suspect(const struct snapshot_place *p) {
+    const char *name = p->name;
+    while (*name && !((unsigned char)*name & 0x80)) {
+        name++;
+    }
+    return p->danger || *name;
+}
+
+/* Those that may be asked about: the suspect ones or the others. Malloc'ed; NULL when
+ * there are none. */
 static bool *allowed_documents(const struct catalog *c, const json_t *scopes,
-                               bool dangerous) {
+                               bool suspect) {
     const struct snapshot *s = c->snapshot;
-    bool *allowed = xcalloc(s->document_count + 1, sizeof *allowed), any = !dangerous;
+    bool *allowed = xcalloc(s->document_count + 1, sizeof *allowed), any = !suspect;
     for (uint32_t i = 0; i < s->document_count; i++) {
         uint32_t shown = s->shown[i];
-        allowed[i] = shown != UINT32_MAX &&
-                     (s->places[shown].danger != NULL) == dangerous &&
+        allowed[i] = shown != UINT32_MAX && is_suspect(&s->places[shown]) == suspect &&
                      (!json_array_size(scopes) || shown_place(c, i, scopes));
         any |= allowed[i];
     }
@@ -297,10 +306,10 @@ static void add_matches(const struct catalog *c, struct finding *f,
     }
 }
 
-static int find_among(struct catalog *c, struct finding *f, bool dangerous,
+static int find_among(struct catalog *c, struct finding *f, bool suspect,
                       struct err *err) {
     struct ranking r;
-    autofree bool *allowed = allowed_documents(c, f->scopes, dangerous);
+    autofree bool *allowed = allowed_documents(c, f->scopes, suspect);
     if (!allowed) {
         return 0;
     }
@@ -316,7 +325,7 @@ static int find_among(struct catalog *c, struct finding *f, bool dangerous,
     return 0;
 }
 
-/* What is dangerous never stands before what is not: it is ranked by itself, behind. */
+/* What is suspect never stands before what is not: it is ranked by itself, behind. */
 json_t *catalog_find(struct catalog *c, const char *task, unsigned limit,
                      const json_t *scopes, const char *model, struct err *err) {
     struct finding f = {

@@ -2,6 +2,7 @@
 #include "skills/catalog/catalog_state.h"
 
 #include "base/mem.h"
+#include "skills/format/skill_name.h"
 
 #include <string.h>
 
@@ -28,9 +29,13 @@ void place_add_source(const struct catalog *c, const struct snapshot_place *p,
 void place_add_trust(const struct catalog *c, const struct snapshot_place *p,
                      json_t *ret) {
     json_t *danger = p->danger ? json_loads(p->danger, 0, NULL) : NULL;
+    autofree char *misnamed = skill_name_problem(p->name);
     place_add_source(c, p, ret);
     json_object_set_new(ret, "trusted",
-                        json_boolean(!p->danger && !place_is_foreign(c, p)));
+                        json_boolean(!p->danger && !place_is_foreign(c, p) && !misnamed));
+    if (misnamed) {
+        json_object_set_new(ret, "misnamed", json_clean_z(misnamed));
+    }
     json_object_set_new(ret, "danger", danger ? danger : json_array());
 }
 

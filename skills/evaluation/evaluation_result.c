@@ -464,7 +464,7 @@ static void describe_skill(const json_t *provenance, struct buf *out) {
         buf_addf(out, "skill: %s (", json_get_string(provenance, "path", ""));
         skill_tell_source(out, provenance);
         buf_adds(out, ")\n");
-        skill_tell_hidden(out, provenance, "");
+        skill_tell_name(out, provenance, "");
     }
 }
 

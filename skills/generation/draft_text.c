@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "skills/generation/draft_files.h"
-#include "skills/install/install_internal.h"
+#include "skills/format/skill_name.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -227,7 +227,7 @@ int draft_text_read(struct skill_draft *ret, const char *answer, size_t len,
     skill_text_read(&t, text, strlen(text));
     int rc = check_frontmatter(&t, err);
     const char *called = rc < 0 ? NULL : (name ? name : t.name);
-    if (rc == 0 && !install_name_is_valid(called)) {
+    if (rc == 0 && !skill_name_is_valid(called)) {
         rc = err_set(err, -EINVAL,
                      "%.80s is not a name for a skill: lower-case letters, digits "
                      "and single hyphens, at most 64",

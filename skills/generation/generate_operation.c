@@ -66,6 +66,7 @@ static void describe_saved(const json_t *result, struct buf *out) {
     const json_t *check = json_object_get(result, "check");
     buf_addf(out, "Saved %s in %s.\n", json_get_string(skill, "name", ""),
              json_get_string(skill, "path", ""));
+    skill_tell_name(out, result, "");
     if (json_object_size(counts)) {
         buf_addf(
             out,

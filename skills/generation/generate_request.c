@@ -7,7 +7,7 @@
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/generation/generate_teacher.h"
 #include "skills/generation/link.h"
-#include "skills/install/install_internal.h"
+#include "skills/format/skill_name.h"
 #include "skills/skill_operations.h"
 
 #include <errno.h>
@@ -151,7 +151,7 @@ static int find_output(struct generate_request *r, struct call *call,
 
 static int check_name(struct generate_request *r, struct call *call) {
     const char *name = r->name ? r->name : r->folder_name;
-    if (name && !install_name_is_valid(name)) {
+    if (name && !skill_name_is_valid(name)) {
         call_fail_param(
             call, r->name ? "/name" : "/output",
             "%.80s is not a name for a skill: lower-case letters, digits and single "

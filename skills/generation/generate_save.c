@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/work_stop.h"
+#include "skills/catalog/catalog.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/generation/teacher_tests.h"
 #include "skills/install/install_internal.h"
@@ -280,11 +281,26 @@ static void save(struct generating *g) {
     }
 }
 
+/* The index knows the saved skill by now, and what its name meant before. */
+static void tell_hidden(struct catalog *c, int status, void *data) {
+    struct generating *g = data;
+    const char *path = json_get_string(json_object_get(g->result, "skill"), "path", "");
+    autojson *about = status == 0 ? catalog_source(c, path) : NULL;
+    json_t *hides = json_object_get(about, "hides");
+    if (hides) {
+        json_object_set(g->result, "hides", hides);
+    }
+    install(g);
+}
+
 static void after_saving(struct generating *g) {
-    if (g->result) {
-        install(g);
-    } else {
+    struct skills *skills = skills_of(call_origin(g->call));
+    if (!g->result) {
         generate_end(g);
+    } else if (skills) {
+        catalog_when_current(skills_catalog(skills), tell_hidden, g);
+    } else {
+        install(g);
     }
 }
 

@@ -410,7 +410,7 @@ static json_t *refuse_everywhere(const struct install_request *request,
 }
 
 static int check_name(const char *name, struct err *err) {
-    if (name && install_name_is_valid(name)) {
+    if (name && skill_name_is_valid(name)) {
         return 0;
     }
     return err_set(

@@ -160,7 +160,7 @@ static bool is_leftover(int folder, const char *name) {
                *aside = tail_of(name, INSTALL_ASIDE);
     struct stat st;
     bool ours = (stage && !*stage) ||
-                (aside && aside[0] == '-' && install_name_is_valid(aside + 1));
+                (aside && aside[0] == '-' && skill_name_is_valid(aside + 1));
     return ours && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
            st.st_uid == geteuid();
 }

@@ -6,6 +6,7 @@
  * `.upskilld-` are ours. Whoever changes the folder holds its lock, so what lies under
  * such a name while the lock is free was left by a process that died. */
 #include "skills/format/skill.h"
+#include "skills/format/skill_name.h"
 #include "skills/install/install.h"
 
 #include <stdbool.h>
@@ -25,9 +26,6 @@ struct err;
 /* Every err of these parts reads "reason: sentence" with one of the reasons of
  * docs/guide/installing.md. This one takes the reason from the errno in code. */
 int install_failed(struct err *err, int code, const char *path);
-
-/* A name that a skill may be installed under: the specification's, in ASCII. */
-bool install_name_is_valid(const char *name);
 
 /* --- trees (install_tree.c) --- */
 

@@ -162,7 +162,7 @@ static bool entry_is_sound(const char *name, const json_t *entry) {
             return false;
         }
     }
-    return install_name_is_valid(name) && json_is_object(files) &&
+    return skill_name_is_valid(name) && json_is_object(files) &&
            json_is_string(json_object_get(entry, "digest")) &&
            all_strings(json_object_get(entry, "agents"));
 }

@@ -49,13 +49,6 @@ int install_failed(struct err *err, int code, const char *path) {
     return err_set(err, code, "%s: %s: %s", reason_of(code), path, why);
 }
 
-bool install_name_is_valid(const char *name) {
-    size_t len = strlen(name);
-    return len && len <= SKILL_MAX_NAME && name[0] != '-' && name[len - 1] != '-' &&
-           !strstr(name, "--") &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
-}
-
 /* --- trees --- */
 
 void install_tree_finish(struct install_tree *t) {

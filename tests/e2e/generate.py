@@ -145,6 +145,11 @@ def more(d):
     check(result["tests"]["count"] <= 3, "no more tests than asked for")
     found = d.call("skill/find", task="the rust borrow checker refuses to borrow self.lines as mutable in the parser crate")["result"]
     check([m["name"] for m in found["matches"]][:2].count("rust-lines") == 1, "skill/find finds it")
+    taken = d.generate(traces=["rust-borrow.jsonl"], name="h100-cuda-kernels")["result"]
+    check([h["source"] for h in taken.get("hides", [])] == ["bundled"] and "hides" not in result, "a name that a bundled skill has is told, and only that")
+    again = d.generate(skill="skills/h100-cuda-kernels", traces=["axpy-kernel.jsonl"])["result"]
+    check([h["source"] for h in again.get("hides", [])] == ["bundled"], "also of one that is improved")
+    shutil.rmtree(d.work + "/skills/h100-cuda-kernels")
     both = d.generate(traces=["axpy-kernel.jsonl", "wgmma-target.jsonl"], output="out/two-kernels",
                       students=[{"api": "openai", "base_url": "http://127.0.0.1:9/v1", "model": "nobody"}])["result"]
     check(os.path.exists(d.work + "/out/two-kernels/SKILL.md") and any(e["event"].startswith("t2 ") for e in both["evidence"]), "two traces, and the folder that was asked for")

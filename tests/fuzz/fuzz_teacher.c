@@ -33,7 +33,7 @@ static void read_draft(const char *text, size_t len) {
     }
     struct skill_text t;
     skill_text_read(&t, d.text, strlen(d.text));
-    check(t.name && strcmp(t.name, d.name) == 0 && install_name_is_valid(d.name));
+    check(t.name && strcmp(t.name, d.name) == 0 && skill_name_is_valid(d.name));
     check(!json_object_get(t.frontmatter, "allowed-tools"));
     skill_text_finish(&t);
     const char *path;

@@ -1,0 +1,46 @@
+#include "skills/format/skill_name.h"
+
+#include "base/buf.h"
+#include "base/text.h"
+#include "skills/format/skill.h"
+
+#include <string.h>
+
+#define NAMED_MAX 4 /* characters that are named */
+
+static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+
+bool skill_name_is_valid(const char *name) {
+    size_t len = strlen(name);
+    return len && len <= SKILL_MAX_NAME && name[0] != '-' && name[len - 1] != '-' &&
+           !strstr(name, "--") && strspn(name, allowed) == len;
+}
+
+/* " holds U+2010, U+0430": those that are not allowed. */
+static void add_others(struct buf *out, const char *name) {
+    size_t len = strlen(name), count = 0;
+    for (size_t i = 0; i < len && count < NAMED_MAX;) {
+        uint32_t cp;
+        size_t at = i;
+        i += text_decode(name + i, len - i, &cp);
+        if (cp < 0x80 && strchr(allowed, name[at])) {
+            continue;
+        }
+        buf_adds(out, count++ ? ", " : " holds ");
+        buf_addf(out, "U+%04X", cp);
+    }
+}
+
+char *skill_name_problem(const char *name) {
+    if (skill_name_is_valid(name)) {
+        return NULL;
+    }
+    struct buf out = BUF_INIT(256);
+    buf_adds(&out, "its name");
+    add_others(&out, name);
+    buf_adds(&out, out.len > strlen("its name")
+                       ? "; the specification allows"
+                       : " is not as the specification wants it:");
+    buf_adds(&out, " only a to z, 0 to 9 and single hyphens between them");
+    return buf_detach(&out);
+}
