@@ -93,10 +93,12 @@ static void tell(struct kernel_validate *v, const char *words) {
     }
 }
 
-static void stage(struct kernel_validate *v, const char *words) {
+/* False when whoever was told has cancelled it. */
+static bool stage(struct kernel_validate *v, const char *words) {
     v->words = words;
     v->words_ms = clock_ms();
     tell(v, words);
+    return !v->cancelled;
 }
 
 static void tell_again(struct kernel_validate *v) {
@@ -211,8 +213,9 @@ static void on_saved(const json_t *written, const struct err *err, void *data) {
 static void save_end(struct kernel_validate *v) {
     if (v->save && !v->cancelled) {
         v->saving = true;
-        stage(v, "writing files");
-        array_save_end(v->save, on_saved, v);
+        if (stage(v, "writing files")) {
+            array_save_end(v->save, on_saved, v);
+        }
     }
 }
 
@@ -284,7 +287,9 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
 static void run_begin(struct kernel_validate *v, struct shared_bytes *request) {
     const struct check_spec *spec = &v->asked.spec;
     v->step = 1;
-    stage(v, "starting the run");
+    if (!stage(v, "starting the run")) {
+        return;
+    }
     const struct pool_needs needs = {
         .gpu = !strcmp(spec->backend, "cuda"),
         .prefer_gpu = !strcmp(spec->backend, "auto"),
@@ -444,7 +449,9 @@ static void compile_begin(struct kernel_validate *v) {
     autojson *own = compile_params(v->asked.params);
     add_launch(v, own);
     v->compile_ms = clock_ms();
-    stage(v, "compiling");
+    if (!stage(v, "compiling")) {
+        return;
+    }
     check_begin(&v->kernel, own, spec->launches, spec->launch_count);
     if (spec->reference_source) {
         autojson *reference = json_copy(own);

@@ -42,8 +42,7 @@ class Room:
 
 
 def left_behind():
-    return glob.glob((os.environ.get("TMPDIR") or "/tmp") + "/upskilld-agent-*") + \
-        glob.glob((os.environ.get("TMPDIR") or "/tmp") + "/upskilld-skill-*")
+    return glob.glob(os.environ["TMPDIR"] + "/upskilld-*")
 
 
 def formats():
@@ -192,8 +191,10 @@ def everyone_has_limits_of_its_own():
 
 
 tap = Tap()
-for test in [formats, older_version, no_answers_on_their_disk, never_opened, broken_ones, hanging_ones, no_key_in_any_file,
-             everyone_has_limits_of_its_own]:
-    if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:
-        tap.run(test.__name__.replace("_", " "), test)
+with tempfile.TemporaryDirectory(prefix="agents-") as own:
+    os.environ["TMPDIR"] = own  # where no other daemon leaves anything
+    for test in [formats, older_version, no_answers_on_their_disk, never_opened, broken_ones, hanging_ones,
+                 no_key_in_any_file, everyone_has_limits_of_its_own]:
+        if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]:
+            tap.run(test.__name__.replace("_", " "), test)
 sys.exit(tap.end())
