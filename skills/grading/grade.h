@@ -9,7 +9,7 @@
  *   build_toml              {"valid": true, "values"?: {pointer: value}}: the answer's
  *                           build.toml passes kernel-builder's rules
  *   kernel_project          {"valid": true, "with_files"?}: the answer's files (on top of
- *                           the test's) make a whole kernel-builder project
+ *                           the test's) hold a valid build.toml and what it names
  *   kernel_compiles         {"entry"?, "arch"?}: the answer's CUDA block compiles
  *   kernel_passes           {"spec": check spec, "entry"?, "arch"?}: it compiles and is
  *                           right (asks the validator; "not available" is an error of

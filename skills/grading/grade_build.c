@@ -1,4 +1,4 @@
-/* grade_build: an answer's build.toml, and its whole kernel-builder project. */
+/* grade_build: an answer's build.toml, and the files of its kernel-builder project. */
 #include "base/err.h"
 #include "base/file.h"
 #include "skills/grading/grade_check.h"
@@ -121,7 +121,9 @@ static void check_folder(const char *folder, const char *check, const json_t *ex
     json_t *error = evidence_of_findings(findings);
     bool good = error == NULL;
     assertion_add(out, check, good ? GRADE_PASSED : GRADE_FAILED, kept(expected), error,
-                  "%s", good ? "a whole project" : "not a whole project");
+                  "%s",
+                  good ? "build.toml is valid and names files that are there"
+                       : "the project lacks something");
 }
 
 /* The rules read a folder, so the files go into a private one for that moment. */

@@ -6,7 +6,7 @@
 #include "skills/check/skill_check.h"
 #include "skills/grading/grade_check.h"
 #include "skills/grading/grade_step.h"
-#include "skills/kernel_project/kernel_source.h"
+#include "skills/grading/kernel_source.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static bool defines_kernel(const char *text, const char *entry) {
     struct kernel_source s;
     size_t len = strlen(entry), from = 0;
     bool found = false, global = false;
-    kernel_source_init(&s, xstrdup(text), strlen(text));
+    kernel_source_init(&s, text);
     for (size_t at = kernel_source_word(&s, entry, 0); at != SIZE_MAX && !found;
          at = kernel_source_word(&s, entry, from)) {
         global = is_global(s.words, from, at, global);

@@ -92,12 +92,45 @@ static void check_kernels(struct build_toml_report *r, const struct toml_node *a
     }
 }
 
+static const char *nearest_key(const char *section, const char *name, unsigned editions) {
+    const char *names[32] = {NULL};
+    size_t n = 0;
+    section = build_toml_section_key(section);
+    for (size_t i = 0; i < build_toml_key_count && n + 1 < ARRAY_LEN(names); i++) {
+        const struct build_toml_key *key = &build_toml_keys[i];
+        if ((key->editions & editions) && strcmp(key->section, section) == 0) {
+            names[n++] = key->name;
+        }
+    }
+    return build_toml_nearest(name, names);
+}
+
+static void unknown_key(struct build_toml_report *r, const char *section,
+                        const struct toml_node *table, const struct toml_node *node,
+                        const char *name) {
+    if (build_toml_key_find(section, name, BUILD_TOML_5)) {
+        build_toml_add_key(r, "build_toml_needs_edition", FINDING_ERROR, node,
+                           "%s is edition 5's: add edition = 5 to [general]", name);
+        return;
+    }
+    const char *near = nearest_key(section, name, r->edition);
+    json_t *finding = build_toml_add_key(
+        r, "build_toml_unknown_key", FINDING_ERROR, node,
+        "\"%.60s\" is not a key of %s%s%s, and unknown keys are errors", name,
+        section[0] ? section : "the file", near ? "; did you mean " : "",
+        near ? near : "");
+    if (near && !toml_member(r->doc, table, near)) {
+        autofree char *title = xasprintf("Rename to %s", near);
+        build_toml_fix_replace(r, finding, title, node->key_start, node->key_end, near);
+    }
+}
+
 static void check_pair(struct build_toml_report *r, const char *section,
                        const struct toml_node *table, const char *name) {
     const struct toml_node *node = toml_member(r->doc, table, name);
     const struct build_toml_key *key = build_toml_key_find(section, name, r->edition);
     if (!key) {
-        build_toml_unknown_key(r, section, table, node, name);
+        unknown_key(r, section, table, node, name);
         return;
     }
     unsigned backend = key->backends ? build_toml_backend_of(r, table) : 0;

@@ -1,8 +1,8 @@
 #pragma once
 /* build_toml: Hugging Face kernel-builder's project file, every edition it reads.
  *
- * Unknown keys, wrong types, names that its pattern refuses, capabilities in the wrong
- * section: each is a finding at its place, with the right form as a fix. */
+ * Unknown keys, wrong types, names that its pattern refuses: each is a finding at its
+ * place, with the right form as a fix where that is sure. */
 #include "base/json.h"
 #include "skills/kernel_project/toml.h"
 
@@ -19,9 +19,8 @@ bool build_toml_is_foreign(const struct toml_document *doc);
  */
 void build_toml_drop_foreign(json_t *findings);
 
-/* A whole kernel-builder project folder: build.toml, sources listed and present, every
- * ops.def with impl and declaration, names agreeing with torch-ext/<name>, capabilities
- * that fit what the sources use. */
+/* A kernel-builder project's folder: build.toml, sources listed and present, names
+ * agreeing with torch-ext/<name>. What the sources say is for kernel-builder to judge. */
 void kernel_project_check(const char *folder, json_t *findings);
 
 /* For editors: keys allowed at an offset, and what a key means. New references /

@@ -10,6 +10,11 @@
 
 const struct build_toml_key build_toml_keys[] = {
     {"", "general", KEY_TABLE, BOTH, 0, true, "name, version, license, backends"},
+    /* Some releases that read edition 4 took these three. */
+    {"general", "rocm", KEY_TABLE, BUILD_TOML_4, 0, false, "ROCm architectures"},
+    {"general.rocm", "archs", KEY_TEXTS, BUILD_TOML_4, 0, false, "ROCm architectures"},
+    {"general.cuda", "capabilities", KEY_CAPABILITIES, BUILD_TOML_4, 0, false,
+     "compute capabilities; edition 5 has cuda-capabilities in each kernel"},
     {"", "torch", KEY_TABLE, BOTH, 0, false, "a Torch extension with compiled operators"},
     {"", "torch-noarch", KEY_TABLE, BOTH, 0, false,
      "a Torch extension in Python alone (Triton and the like), nothing to compile"},
@@ -111,29 +116,6 @@ const struct build_toml_key build_toml_keys[] = {
     {"kernel.*", "sycl-flags", KEY_TEXTS, BOTH, BACKEND_XPU, false, "flags for SYCL"},
 };
 const size_t build_toml_key_count = ARRAY_LEN(build_toml_keys);
-
-const struct build_toml_moved build_toml_moved[] = {
-    {"general", "universal",
-     "edition 5 says it with \"backends\" and an empty [torch-noarch] section", NULL},
-    {"torch", "universal",
-     "edition 5 says it with \"backends\" in [general] and an empty [torch-noarch] "
-     "section",
-     NULL},
-    {"general", "rocm",
-     "archs belong to each ROCm kernel as rocm-archs, or to [torch-noarch] as rocm_archs",
-     NULL},
-    {"general", "cuda-minver", "write minver in [general.cuda]", NULL},
-    {"general", "cuda-maxver", "write maxver in [general.cuda]", NULL},
-    {"kernel.*", "language",
-     "write backend = \"cuda\" (for cuda-hipify a second kernel with backend = \"rocm\")",
-     "backend"},
-    {"kernel.*", "capabilities", "write cuda-capabilities", "cuda-capabilities"},
-    {"kernel.*", "archs", "write rocm-archs", "rocm-archs"},
-    {"kernel.*", "sources", "write src", "src"},
-    {"kernel.*", "dependencies", "write depends", "depends"},
-    {"kernel.*", "nvcc-flags", "write cuda-flags", "cuda-flags"},
-};
-const size_t build_toml_moved_count = ARRAY_LEN(build_toml_moved);
 
 const char *const build_toml_depends[] = {
     "torch",       "cutlass_2_10", "cutlass_3_5", "cutlass_3_6",

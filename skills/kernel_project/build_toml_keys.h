@@ -53,15 +53,6 @@ struct build_toml_key {
 extern const struct build_toml_key build_toml_keys[];
 extern const size_t build_toml_key_count;
 
-/* A key that older editions had, or that people write elsewhere. */
-struct build_toml_moved {
-    const char *section, *name; /* name with dashes; section "*": anywhere else */
-    const char *instead;        /* what to do */
-    const char *rename;         /* the new name in the same section, or NULL */
-};
-extern const struct build_toml_moved build_toml_moved[];
-extern const size_t build_toml_moved_count;
-
 extern const char *const build_toml_depends[]; /* NULL-terminated, and below */
 extern const char *const build_toml_capabilities[];
 extern const char *const build_toml_python_depends[]; /* of [general] and all backends */

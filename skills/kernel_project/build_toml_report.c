@@ -127,40 +127,6 @@ void build_toml_fix_remove(const struct build_toml_report *r, json_t *finding,
     }
 }
 
-void build_toml_fix_move(const struct build_toml_report *r, json_t *finding,
-                         const char *title, const struct toml_node *from,
-                         const struct toml_node *pair,
-                         const struct toml_node *const *targets, size_t count,
-                         const char *key) {
-    if (!stands_alone(r, pair)) {
-        return;
-    }
-    size_t start = line_start(r, pair->key_start), end = next_line(r, pair->end);
-    if (has_header(from) && toml_count(from) == 1 && only_blanks(r, from->end, start)) {
-        start = line_start(r, from->start);
-    }
-    autofree char *value = xstrndup(r->text + pair->start, pair->end - pair->start);
-    autofree char *text = xasprintf("\n%s = %s", key, value);
-    bool begun = false;
-    for (size_t i = 0; i < count; i++) {
-        if (!has_header(targets[i])) {
-            continue;
-        }
-        size_t at = line_end(r, targets[i]->end);
-        struct finding_span span = build_toml_span(r, at, at);
-        if (begun) {
-            finding_add_edit(finding, r->file, &span, text);
-        } else {
-            finding_add_fix(finding, title, r->file, &span, text);
-        }
-        begun = true;
-    }
-    if (begun) {
-        struct finding_span cut = build_toml_span(r, start, end);
-        finding_add_edit(finding, r->file, &cut, "");
-    }
-}
-
 const char *build_toml_nearest(const char *word, const char *const *words) {
     struct nearest_name near = {.said = word, .limit = strlen(word) > 4 ? 2 : 1};
     for (size_t i = 0; words[i]; i++) {

@@ -43,14 +43,6 @@ void build_toml_fix_insert(const struct build_toml_report *r, json_t *finding,
 /* Delete a pair's lines. */
 void build_toml_fix_remove(const struct build_toml_report *r, json_t *finding,
                            const char *title, const struct toml_node *pair);
-/* Delete a pair's lines (its header's too where nothing else is in the table) and insert
- * `key = <the pair's value>` below every table of `targets`. */
-void build_toml_fix_move(const struct build_toml_report *r, json_t *finding,
-                         const char *title, const struct toml_node *from,
-                         const struct toml_node *pair,
-                         const struct toml_node *const *targets, size_t count,
-                         const char *key);
-
 /* The one of the words that was probably meant: at most 2 edits away (1 for short words),
  * NULL when none. words: NULL-terminated. */
 const char *build_toml_nearest(const char *word, const char *const *words);
@@ -67,8 +59,3 @@ const struct toml_node *build_toml_table_at(const struct build_toml_report *r,
                                             const char *pointer);
 unsigned build_toml_backend_of(const struct build_toml_report *r,
                                const struct toml_node *kernel);
-
-/* Say what is wrong with a key that the section does not have, and how to cure it. */
-void build_toml_unknown_key(struct build_toml_report *r, const char *section,
-                            const struct toml_node *table, const struct toml_node *node,
-                            const char *name);

@@ -1,9 +1,11 @@
-#include "skills/kernel_project/kernel_project.h"
-
+/* A kernel-builder project's folder: what build.toml names, and the Python package. */
 #include "base/buf.h"
 #include "base/edit_distance.h"
 #include "base/err.h"
+#include "base/file.h"
+#include "base/lines.h"
 #include "skills/kernel_project/build_toml.h"
+#include "skills/kernel_project/build_toml_report.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -19,6 +21,26 @@
 #define MAX_SOURCE (1u << 20)
 #define MAX_SOURCES (8u << 20) /* all together */
 #define MAX_FINDINGS 300
+
+enum project_file_kind { PROJECT_REGULAR, PROJECT_LINK, PROJECT_FOLDER, PROJECT_OTHER };
+
+struct project_file {
+    char *path; /* relative to the project */
+    enum project_file_kind kind;
+    bool listed; /* by a src of build.toml */
+    bool meant;  /* by a src that names a file which is not there */
+};
+
+struct kernel_project {
+    struct root root;
+    json_t *findings;
+    struct project_file *files; /* sorted by path */
+    size_t count, cap, read_bytes;
+    bool cut; /* more was there than is looked at */
+    char *build_text;
+    struct toml_document *build;     /* NULL: no build.toml, or no TOML */
+    struct build_toml_report report; /* for findings in build.toml */
+};
 
 /* --- files --- */
 
@@ -86,7 +108,7 @@ static int by_path(const void *a, const void *b) {
                   ((const struct project_file *)b)->path);
 }
 
-struct project_file *kernel_project_file(const struct kernel_project *p,
+static struct project_file *project_file(const struct kernel_project *p,
                                          const char *path) {
     struct project_file key = {.path = path_normalize(path)};
     struct project_file *found =
@@ -95,33 +117,8 @@ struct project_file *kernel_project_file(const struct kernel_project *p,
     return found;
 }
 
-const struct kernel_source *kernel_project_source(struct kernel_project *p,
-                                                  struct project_file *file) {
-    if (!file || file->kind != PROJECT_REGULAR) {
-        return NULL;
-    }
-    if (!file->loaded) {
-        size_t room = MAX_SOURCES - p->loaded_bytes;
-        autobuf text = BUF_INIT(room < MAX_SOURCE ? room : MAX_SOURCE);
-        file->loaded = true;
-        if (root_read(&p->root, file->path, &text, NULL) == 0) {
-            size_t len = text.len;
-            char *copy = xmalloc(len + 1);
-            memcpy(copy, text.data, len);
-            copy[len] = '\0';
-            kernel_source_init(&file->source, copy, len);
-            p->loaded_bytes += len;
-            file->readable = true;
-        } else {
-            kernel_project_add(p, file->path, "kernel_project_unreadable",
-                               FINDING_WARNING, NULL,
-                               "not read: too large, or not readable");
-        }
-    }
-    return file->readable ? &file->source : NULL;
-}
-
-bool kernel_project_ends(const char *path, const char *endings) {
+/* path ends in one of the endings, given as ".cu .cuh ". */
+static bool has_ending(const char *path, const char *endings) {
     const char *dot = strrchr(path_basename(path), '.');
     size_t n = dot ? strlen(dot) : 0;
     for (const char *at = dot ? strstr(endings, dot) : NULL; at;
@@ -133,9 +130,11 @@ bool kernel_project_ends(const char *path, const char *endings) {
     return false;
 }
 
-json_t *kernel_project_add(struct kernel_project *p, const char *path, const char *code,
-                           enum finding_severity severity,
-                           const struct finding_span *span, const char *fmt, ...) {
+/* span NULL: about the file as a whole, shown at its top. Borrowed. */
+__attribute__((format(printf, 6, 7))) static json_t *
+add_finding(struct kernel_project *p, const char *path, const char *code,
+            enum finding_severity severity, const struct finding_span *span,
+            const char *fmt, ...) {
     char message[512];
     va_list args;
     va_start(args, fmt);
@@ -149,6 +148,20 @@ json_t *kernel_project_add(struct kernel_project *p, const char *path, const cha
     }
     json_array_append_new(p->findings, finding);
     return finding;
+}
+
+/* Into text; false when it could not be read. */
+static bool read_text(struct kernel_project *p, const struct project_file *file,
+                      struct buf *text) {
+    size_t room = MAX_SOURCES - p->read_bytes;
+    *text = BUF_INIT(room < MAX_SOURCE ? room : MAX_SOURCE);
+    if (root_read(&p->root, file->path, text, NULL) < 0) {
+        add_finding(p, file->path, "kernel_project_unreadable", FINDING_WARNING, NULL,
+                    "not read: too large, or not readable");
+        return false;
+    }
+    p->read_bytes += text->len;
+    return true;
 }
 
 /* --- what build.toml names --- */
@@ -200,7 +213,7 @@ static void fix_missing(struct kernel_project *p, json_t *finding,
 
 static void missing_source(struct kernel_project *p, const struct toml_node *item,
                            const char *path, const char *what) {
-    const struct project_file *file = kernel_project_file(p, path);
+    const struct project_file *file = project_file(p, path);
     if (!file) {
         json_t *finding = build_toml_add_value(
             &p->report, "kernel_project_source_missing", FINDING_ERROR, item,
@@ -236,7 +249,7 @@ static void check_listed(struct kernel_project *p, const struct toml_node *list,
         if (!path) {
             continue;
         }
-        struct project_file *file = kernel_project_file(p, path);
+        struct project_file *file = project_file(p, path);
         autofree char *normal = path_normalize(path);
         bool top = kind == PROJECT_FOLDER && strcmp(normal, ".") == 0;
         if (top || (file && file->kind == kind)) {
@@ -303,9 +316,9 @@ static const struct toml_node *list_for(const struct kernel_project *p,
 
 static void unlisted(struct kernel_project *p, const struct project_file *file) {
     const char *path = file->path;
-    json_t *finding = kernel_project_add(
-        p, path, "kernel_project_source_unlisted", FINDING_WARNING, NULL,
-        "no src of build.toml names this file: it is not compiled");
+    json_t *finding =
+        add_finding(p, path, "kernel_project_source_unlisted", FINDING_WARNING, NULL,
+                    "no src of build.toml names this file: it is not compiled");
     const struct toml_node *list = list_for(p, path);
     if (!file->meant && list && list->kind == TOML_ARRAY && toml_count(list) &&
         !strpbrk(path, "\"\\")) {
@@ -322,7 +335,7 @@ static void check_unlisted(struct kernel_project *p) {
             strncmp(f->path, "test", 4) == 0 || strncmp(f->path, "bench", 5) == 0 ||
             strncmp(f->path, "example", 7) == 0 || strncmp(f->path, "docs/", 5) == 0;
         if (f->kind == PROJECT_REGULAR && !f->listed && !aside &&
-            kernel_project_ends(f->path, ".cu .cpp .cc .cxx ")) {
+            has_ending(f->path, ".cu .cpp .cc .cxx ")) {
             unlisted(p, f);
         }
     }
@@ -350,32 +363,42 @@ static const char *other_package(const struct kernel_project *p, const char *fol
     return NULL;
 }
 
+/* Whether the text names _ops; tells of a namespace that is written out. */
+static bool check_python_text(struct kernel_project *p, const char *path,
+                              const struct buf *text) {
+    const char *fixed = strstr(text->data, "torch.ops.");
+    if (fixed) {
+        struct lines lines;
+        lines_init(&lines, text->data, text->len);
+        size_t at = (size_t)(fixed - text->data), line = lines_at(&lines, at);
+        struct finding_span span = {.line = (int)line + 1,
+                                    .column = (int)(at - lines.starts[line]) + 1};
+        span.end_line = span.line;
+        span.end_column = span.column + (int)strlen("torch.ops.");
+        add_finding(p, path, "kernel_project_fixed_namespace", FINDING_WARNING, &span,
+                    "the operators' namespace changes with every build: use "
+                    "ops from \"from ._ops import ops\"");
+        lines_finish(&lines);
+    }
+    return strstr(text->data, "_ops") != NULL;
+}
+
 static void check_python_files(struct kernel_project *p, const char *package) {
     size_t n = strlen(package);
     bool uses_ops = false;
     for (size_t i = 0; i < p->count; i++) {
-        struct project_file *f = &p->files[i];
-        const struct kernel_source *s = NULL;
-        if (strncmp(f->path, package, n) != 0 || f->path[n] != '/' ||
-            !kernel_project_ends(f->path, ".py ") || !(s = kernel_project_source(p, f))) {
-            continue;
-        }
-        uses_ops |= strstr(s->text, "_ops") != NULL;
-        const char *fixed = strstr(s->text, "torch.ops.");
-        if (fixed) {
-            size_t at = (size_t)(fixed - s->text);
-            struct finding_span span = kernel_source_span(s, at, at + 10);
-            kernel_project_add(p, f->path, "kernel_project_fixed_namespace",
-                               FINDING_WARNING, &span,
-                               "the operators' namespace changes with every build: use "
-                               "ops from \"from ._ops import ops\"");
+        const struct project_file *f = &p->files[i];
+        if (f->kind == PROJECT_REGULAR && strncmp(f->path, package, n) == 0 &&
+            f->path[n] == '/' && has_ending(f->path, ".py ")) {
+            autobuf text;
+            uses_ops |= read_text(p, f, &text) && check_python_text(p, f->path, &text);
         }
     }
     if (!uses_ops && node(p, "/torch/src")) {
         autofree char *init = xasprintf("%s/__init__.py", package);
-        kernel_project_add(p, init, "kernel_project_ops_unused", FINDING_WARNING, NULL,
-                           "nothing imports _ops: the operators are reached by "
-                           "\"from ._ops import ops\"");
+        add_finding(p, init, "kernel_project_ops_unused", FINDING_WARNING, NULL,
+                    "nothing imports _ops: the operators are reached by "
+                    "\"from ._ops import ops\"");
     }
 }
 
@@ -391,7 +414,7 @@ static void check_package(struct kernel_project *p) {
     }
     autofree char *package = xasprintf("%s/%s", folder, python);
     autofree char *init = xasprintf("%s/__init__.py", package);
-    const struct project_file *file = kernel_project_file(p, init);
+    const struct project_file *file = project_file(p, init);
     if (file && file->kind == PROJECT_REGULAR) {
         check_python_files(p, package);
         return;
@@ -407,21 +430,19 @@ static void check_surroundings(struct kernel_project *p) {
     bool tests = false;
     for (size_t i = 0; i < p->count; i++) {
         const char *path = p->files[i].path;
-        tests |= strncmp(path, "tests/", 6) == 0 && kernel_project_ends(path, ".py ");
+        tests |= strncmp(path, "tests/", 6) == 0 && has_ending(path, ".py ");
     }
     if (!tests) {
-        kernel_project_add(p, "build.toml", "kernel_project_tests_missing", FINDING_INFO,
-                           NULL, "no tests: put test_*.py into tests/");
+        add_finding(p, "build.toml", "kernel_project_tests_missing", FINDING_INFO, NULL,
+                    "no tests: put test_*.py into tests/");
     }
-    if (kernel_project_file(p, "setup.py")) {
-        kernel_project_add(
-            p, "setup.py", "kernel_project_setup_py", FINDING_WARNING, NULL,
-            "kernel-builder writes the build files itself from build.toml");
+    if (project_file(p, "setup.py")) {
+        add_finding(p, "setup.py", "kernel_project_setup_py", FINDING_WARNING, NULL,
+                    "kernel-builder writes the build files itself from build.toml");
     }
     if (p->cut) {
-        kernel_project_add(p, "build.toml", "kernel_project_too_large", FINDING_WARNING,
-                           NULL, "only %d files and %d levels were looked at", MAX_FILES,
-                           MAX_DEPTH);
+        add_finding(p, "build.toml", "kernel_project_too_large", FINDING_WARNING, NULL,
+                    "only %d files and %d levels were looked at", MAX_FILES, MAX_DEPTH);
     }
 }
 
@@ -430,14 +451,14 @@ static void check_surroundings(struct kernel_project *p) {
 static bool read_build(struct kernel_project *p) {
     autobuf text = BUF_INIT(257u << 10);
     struct err err = {0};
-    const struct project_file *file = kernel_project_file(p, "build.toml");
+    const struct project_file *file = project_file(p, "build.toml");
     if (!file || file->kind != PROJECT_REGULAR ||
         root_read(&p->root, "build.toml", &text, &err) < 0) {
-        kernel_project_add(p, "build.toml", "kernel_project_build_toml_missing",
-                           FINDING_ERROR, NULL, "%s",
-                           !file        ? "there is no build.toml"
-                           : err.msg[0] ? "build.toml can't be read"
-                                        : "build.toml is not a regular file");
+        add_finding(p, "build.toml", "kernel_project_build_toml_missing", FINDING_ERROR,
+                    NULL, "%s",
+                    !file        ? "there is no build.toml"
+                    : err.msg[0] ? "build.toml can't be read"
+                                 : "build.toml is not a regular file");
         return false;
     }
     struct toml_error error;
@@ -457,9 +478,6 @@ static bool read_build(struct kernel_project *p) {
 
 static void project_finish(struct kernel_project *p) {
     for (size_t i = 0; i < p->count; i++) {
-        if (p->files[i].readable) {
-            kernel_source_finish(&p->files[i].source);
-        }
         free(p->files[i].path);
     }
     free(p->files);
@@ -472,8 +490,8 @@ void kernel_project_check(const char *folder, json_t *findings) {
     struct kernel_project p = {.findings = findings};
     struct err err = {0};
     if (root_open(&p.root, folder, &err) < 0) {
-        kernel_project_add(&p, "build.toml", "kernel_project_unreadable", FINDING_ERROR,
-                           NULL, "the folder can't be opened");
+        add_finding(&p, "build.toml", "kernel_project_unreadable", FINDING_ERROR, NULL,
+                    "the folder can't be opened");
         return;
     }
     walk_folder(&p, fcntl(p.root.fd, F_DUPFD_CLOEXEC, 3), "", 0);
@@ -484,8 +502,6 @@ void kernel_project_check(const char *folder, json_t *findings) {
         check_named_files(&p);
         check_unlisted(&p);
         check_package(&p);
-        kernel_binding_check(&p);
-        kernel_device_check(&p);
         check_surroundings(&p);
     }
     project_finish(&p);

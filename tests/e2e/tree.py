@@ -75,8 +75,6 @@ CIRCLES = [
     ("not looked at yet", "skills/generation",
      "generate_fetch generate_flow generate_host generate_model generate_refine generate_save "
      "generate_tests"),
-    ("not looked at yet", "skills/kernel_project",
-     "kernel_binding kernel_device kernel_project"),
     ("not looked at yet", "skills/models",
      "api chat_api messages_api"),
     ("not looked at yet", "skills/models",

@@ -1,8 +1,7 @@
-/* A hostile project file, as TOML, as kernel-builder's, in an editor at any place, and as
- * an operator's schema: findings lie within the text, and so do their edits. */
+/* A hostile project file, as TOML, as kernel-builder's, and in an editor at any
+ * place: findings lie within the text, and so do their edits. */
 #include "base/lines.h"
 #include "skills/kernel_project/build_toml.h"
-#include "skills/kernel_project/torch_schema.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,11 +72,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_findings(text, size);
     check_editor(text, size, size);
     check_editor(text, size, size / 2);
-    struct torch_schema schema;
-    struct torch_schema_error error;
-    if (!torch_schema_parse(text, &schema, &error)) {
-        check(error.msg[0] && error.start <= error.end && error.end <= strlen(text));
-    }
     free(text);
     return 0;
 }

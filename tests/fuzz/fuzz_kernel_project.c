@@ -1,4 +1,4 @@
-/* A hostile binding, kernel and Python file in a project whose build.toml is right. The
+/* A hostile binding, kernel and Python file, of which the last is read, in a project whose build.toml is right. The
  * input is cut into them at its 0xff bytes. */
 #include "base/buf.h"
 #include "base/file.h"

@@ -2,7 +2,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "skills/kernel_project/build_toml.h"
-#include "skills/kernel_project/torch_schema.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -100,7 +99,6 @@ struct defect {
 };
 
 #define TOML "build.toml"
-#define BINDING "torch-ext/torch_binding.cpp"
 #define INIT "torch-ext/fused_norm/__init__.py"
 #define SOURCE "norm/norm.cu"
 
@@ -139,58 +137,6 @@ static const struct defect defects[] = {
     {"tests/test_norm.py", NULL, NULL, "kernel_project_tests_missing", "info", TOML, 1,
      NULL},
     {"setup.py", NULL, "", "kernel_project_setup_py", "warning", "setup.py", 1, NULL},
-
-    {BINDING, "    ops.def(", "    // ops.def(", "kernel_project_impl_without_def",
-     "error", BINDING, 8, NULL},
-    {BINDING, "    ops.impl(", "    // ops.impl(", "kernel_project_def_without_impl",
-     "error", BINDING, 7, NULL},
-    {BINDING, "impl(\"rms_norm\"", "impl(\"rmsnorm\"", "kernel_project_def_without_impl",
-     "error", BINDING, 7, NULL},
-    {BINDING, " -> ()", "", "kernel_project_schema", "error", BINDING, 7, NULL},
-    {BINDING, "float eps", "double eps", "kernel_project_schema", "error", BINDING, 7,
-     "float"},
-    {BINDING, "Tensor weight", "torch::Tensor weight", "kernel_project_schema", "error",
-     BINDING, 7, "Tensor"},
-    {BINDING, "Tensor input", "Tensor", "kernel_project_schema", "error", BINDING, 7,
-     NULL},
-    {BINDING, "TORCH_LIBRARY_EXPAND(TORCH_EXTENSION_NAME", "TORCH_LIBRARY(fused_norm",
-     "kernel_project_fixed_namespace", "error", BINDING, 6,
-     "TORCH_LIBRARY_EXPAND(TORCH_EXTENSION_NAME"},
-    {BINDING, "TORCH_LIBRARY_EXPAND", "/* nothing */", "kernel_project_library_missing",
-     "error", TOML, 1, NULL},
-    {BINDING, "REGISTER_EXTENSION(TORCH_EXTENSION_NAME)\n", "",
-     "kernel_project_register_missing", "error", BINDING, 11,
-     "\nREGISTER_EXTENSION(TORCH_EXTENSION_NAME)\n"},
-    {BINDING, "REGISTER_EXTENSION", "// REGISTER_EXTENSION",
-     "kernel_project_register_missing", "error", BINDING, 12,
-     "\nREGISTER_EXTENSION(TORCH_EXTENSION_NAME)\n"},
-    {BINDING, "&rms_norm", "&rms_normal", "kernel_project_function_undefined", "warning",
-     BINDING, 8, NULL},
-    {"torch-ext/torch_binding.h", "void rms_norm(", "void other(",
-     "kernel_project_function_undeclared", "error", BINDING, 8, NULL},
-    {BINDING, "torch/library.h", "torch/extension.h", "kernel_project_torch_extension",
-     "error", BINDING, 1, "torch/all.h"},
-    {BINDING, "REGISTER_EXTENSION", "PYBIND11_MODULE(a, b) {}\nREGISTER_EXTENSION",
-     "kernel_project_pybind11", "error", BINDING, 11, NULL},
-
-    {SOURCE, "float sum = 0.0f;", "asm(\"wgmma.fence.sync.aligned;\");",
-     "kernel_project_capability_needed", "error", TOML, 14,
-     "\ncuda-capabilities = [\"9.0a\"]"},
-    {SOURCE, "float sum = 0.0f;", "asm(\"setmaxnreg.inc.sync.aligned.u32 240;\");",
-     "kernel_project_capability_needed", "error", TOML, 14,
-     "\ncuda-capabilities = [\"9.0a\"]"},
-    {"norm/reduce.cuh", "#pragma once", "// cp.async.bulk\n#define TMA \"cp.async.bulk\"",
-     "kernel_project_capability_needed", "warning", TOML, 14,
-     "\ncuda-capabilities = [\"9.0\"]"},
-    {SOURCE, "__global__ void", "__global__ void __cluster_dims__(2)",
-     "kernel_project_capability_needed", "warning", TOML, 14,
-     "\ncuda-capabilities = [\"9.0\"]"},
-    {SOURCE, "const at::cuda::OptionalCUDAGuard guard(device_of(input));", "",
-     "kernel_project_device_guard", "info", SOURCE, 33, NULL},
-    {SOURCE, "at::cuda::getCurrentCUDAStream()", "0", "kernel_project_current_stream",
-     "info", SOURCE, 33, NULL},
-    {SOURCE, "C10_CUDA_KERNEL_LAUNCH_CHECK();", "", "kernel_project_launch_check", "info",
-     SOURCE, 33, NULL},
 };
 
 static const char *first_fix(const json_t *finding) {
@@ -220,45 +166,6 @@ Test(kernel_project, every_defect_has_its_finding_place_and_cure) {
     }
 }
 
-Test(kernel_project, capabilities_that_fit_the_sources_are_right) {
-    static const struct {
-        const char *list, *code, *fix;
-    } cases[] = {
-        {"[\"9.0a\"]", NULL, NULL},
-        {"[\"9.0\"]", "kernel_project_capability_needed", "\"9.0a\""},
-        {"[\"8.0\"]", "kernel_project_capability_needed", ", \"9.0a\""},
-        {"[]", "kernel_project_capability_needed", "\"9.0a\""},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct project p;
-        autofree char *line = xasprintf("cuda-capabilities = %s\ndepends", cases[i].list);
-        project_make(&p);
-        project_edit(&p, SOURCE, "float sum = 0.0f;", "asm(\"wgmma.fence\");");
-        project_edit(&p, TOML, "depends", line);
-        autojson *findings = project_check(&p);
-        const json_t *f = find(findings, "kernel_project_capability_needed");
-        cr_assert_eq(!!f, !!cases[i].code, "%s", cases[i].list);
-        cr_assert_null(find(findings, "build_toml_capabilities_discouraged"));
-        cr_assert(f == NULL || strcmp(first_fix(f), cases[i].fix) == 0, "%s",
-                  cases[i].list);
-        cr_assert(f == NULL || json_array_size(json_object_get(f, "related")) == 1);
-        project_remove(&p);
-    }
-}
-
-Test(kernel_project, words_in_comments_are_no_code) {
-    struct project p;
-    project_make(&p);
-    project_edit(&p, SOURCE, "// One warp",
-                 "// no wgmma, no torch/extension.h: one warp");
-    project_edit(&p, BINDING, "REGISTER",
-                 "/* TORCH_LIBRARY(x, y) { y.def(\"z\"); } PYBIND11_MODULE */\nREGISTER");
-    autojson *findings = project_check(&p);
-    autofree char *shown = json_dumps(findings, 0);
-    cr_assert_eq(json_array_size(findings), 0, "%s", shown);
-    project_remove(&p);
-}
-
 Test(kernel_project, links_devices_and_depth_are_refused_and_bounded) {
     struct project p;
     project_make(&p);
@@ -280,62 +187,4 @@ Test(kernel_project, a_folder_that_is_not_there_is_one_finding) {
     autojson *findings = json_array();
     kernel_project_check("/nowhere/at/all", findings);
     cr_assert_eq(json_array_size(findings), 1);
-}
-
-/* Forms of Torch's own operators (native_functions.yaml), and what its parser refuses. */
-Test(kernel_project, schemas_are_read_as_torch_reads_them) {
-    static const struct {
-        const char *text;
-        const char *name; /* NULL: refused */
-        size_t arguments, returns;
-    } cases[] = {
-        {"relu(Tensor! out, Tensor input) -> ()", "relu", 2, 0},
-        {"relu(Tensor self) -> Tensor", "relu", 1, 1},
-        {"add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", "add", 3,
-         1},
-        {"aten::add_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", "add_", 2, 1},
-        {"sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) "
-         "-> "
-         "Tensor",
-         "sum", 4, 1},
-        {"conv(Tensor x, SymInt[2] stride=1, int[] d=[1, 2], str mode=\"a,b\") -> Tensor",
-         "conv", 4, 1},
-        {"max(Tensor self, int dim) -> (Tensor values, Tensor indices)", "max", 2, 2},
-        {"split(Tensor(a -> *) self, int n) -> Tensor(a)[]", "split", 2, 1},
-        {"f(Tensor?[] xs, float eps=-1e-5, (int, Tensor) pair) -> (Tensor, int)", "f", 3,
-         2},
-        {"f(Dict(str, Tensor) d) -> Tensor?", "f", 1, 1},
-        {"f(__torch__.torch.classes.ns.Class x) -> ()", "f", 1, 0},
-        {"f() -> ()", "f", 0, 0},
-        {"f(...) -> ...", "f", 0, 0},
-        {"f(MemoryFormat m=contiguous_format, int reduction=Mean) -> int", "f", 2, 1},
-        {"f(Tensor x)", NULL, 0, 0},
-        {"f(Tensor x) ->", NULL, 0, 0},
-        {"f(Tensor) -> ()", NULL, 0, 0},
-        {"f(Tensor x, ) -> ()", NULL, 0, 0},
-        {"f(Tensor x Tensor y) -> ()", NULL, 0, 0},
-        {"f(double x) -> ()", NULL, 0, 0},
-        {"f(Tensor& x) -> ()", NULL, 0, 0},
-        {"f(int x=) -> ()", NULL, 0, 0},
-        {"f(bool x=true) -> ()", NULL, 0, 0},
-        {"f(Tensor x -> ()", NULL, 0, 0},
-        {"f(Tensor x) -> () extra", NULL, 0, 0},
-        {"(Tensor x) -> ()", NULL, 0, 0},
-        {"f(((((((((((Tensor) x) -> ()", NULL, 0, 0},
-        {"", NULL, 0, 0},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct torch_schema schema;
-        struct torch_schema_error error;
-        bool good = torch_schema_parse(cases[i].text, &schema, &error);
-        cr_assert_eq(good, !!cases[i].name, "%s: %s", cases[i].text, error.msg);
-        if (good) {
-            cr_assert_str_eq(schema.name, cases[i].name);
-            cr_assert_eq(schema.arguments, cases[i].arguments, "%s", cases[i].text);
-            cr_assert_eq(schema.returns, cases[i].returns, "%s", cases[i].text);
-        } else {
-            cr_assert(error.msg[0] && error.start <= error.end &&
-                      error.end <= strlen(cases[i].text));
-        }
-    }
 }

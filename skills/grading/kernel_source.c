@@ -1,8 +1,9 @@
-#include "skills/kernel_project/kernel_source.h"
+#include "skills/grading/kernel_source.h"
 
 #include "base/mem.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -55,7 +56,6 @@ static void split(struct kernel_source *s) {
         char c = s->text[at], next = s->text[at + 1];
         if (c == '/' && (next == '/' || next == '*')) {
             size_t end = comment_end(s, at);
-            blank(s->code, at, end);
             blank(s->words, at, end);
             at = end;
         } else if (c == '"' || (c == '\'' && (at == 0 || !is_word(s->text[at - 1])))) {
@@ -72,23 +72,14 @@ static void split(struct kernel_source *s) {
     }
 }
 
-void kernel_source_init(struct kernel_source *s, char *text, size_t len) {
-    for (size_t i = 0; i < len; i++) {
-        text[i] = text[i] ? text[i] : ' ';
-    }
-    *s = (struct kernel_source){.text = text,
-                                .code = xstrndup(text, len),
-                                .words = xstrndup(text, len),
-                                .len = len};
-    lines_init(&s->lines, text, len);
+void kernel_source_init(struct kernel_source *s, const char *text) {
+    *s =
+        (struct kernel_source){.text = text, .words = xstrdup(text), .len = strlen(text)};
     split(s);
 }
 
 void kernel_source_finish(struct kernel_source *s) {
-    free(s->text);
-    free(s->code);
     free(s->words);
-    lines_finish(&s->lines);
 }
 
 size_t kernel_source_word(const struct kernel_source *s, const char *word, size_t from) {
@@ -105,26 +96,4 @@ size_t kernel_source_word(const struct kernel_source *s, const char *word, size_
         from = at + n;
     }
     return SIZE_MAX;
-}
-
-size_t kernel_source_close(const struct kernel_source *s, size_t at, size_t max) {
-    size_t depth = 0, stop = s->len - at > max ? at + max : s->len;
-    for (; at < stop; at++) {
-        char c = s->words[at];
-        if (c == '(' || c == '[' || c == '{') {
-            depth++;
-        } else if ((c == ')' || c == ']' || c == '}') && --depth == 0) {
-            return at + 1;
-        }
-    }
-    return stop;
-}
-
-struct finding_span kernel_source_span(const struct kernel_source *s, size_t start,
-                                       size_t end) {
-    size_t line = lines_at(&s->lines, start), last = lines_at(&s->lines, end);
-    return (struct finding_span){.line = (int)line + 1,
-                                 .column = (int)(start - s->lines.starts[line]) + 1,
-                                 .end_line = (int)last + 1,
-                                 .end_column = (int)(end - s->lines.starts[last]) + 1};
 }
