@@ -15,14 +15,14 @@
 
 struct race_run *race_run_new(void) {
     struct race_run *r = xcalloc(1, sizeof *r);
-    r->events.most = EVENTS_GLOBAL;
+    r->events = RACE_EVENTS(EVENTS_GLOBAL);
     r->levels = 1;
     return r;
 }
 
 void race_run_free(struct race_run *r) {
     if (r) {
-        race_events_finish(&r->events);
+        free(r->events.items);
         free(r->stores);
         free(r);
     }
@@ -66,7 +66,7 @@ bool race_block_new(struct block *b) {
     if (!x || !(x->warps = calloc(b->warp_count, sizeof *x->warps))) {
         return false;
     }
-    x->events.most = EVENTS_SHARED;
+    x->events = RACE_EVENTS(EVENTS_SHARED);
     x->shadow = (struct race_shadow){.bytes = run->shared_bytes, .grain = 2};
     x->clustered = run->cluster_blocks > 1;
     for (uint32_t k = 0; k < b->warp_count; k++) {
@@ -115,7 +115,7 @@ void race_block_free(struct block *b) {
         block_clear(b);
     }
     race_shadow_finish(&x->shadow);
-    race_events_finish(&x->events);
+    free(x->events.items);
     free(x->warps);
     free(x);
     b->race = NULL;

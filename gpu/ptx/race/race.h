@@ -46,15 +46,14 @@ enum race_kind { /* bits */
 
 /* The lane reads or writes these bytes: of the shared memory of `owner` at an offset, or,
  * owner NULL, of global memory at an address. In bounds or not; in front of the access
- * itself. value: what is written (a write of what is there already is no error), or
- * NULL. */
+ * itself. */
 void race_note(struct warp *w, const struct step *s, unsigned lane, struct block *owner,
-               uint64_t address, unsigned bytes, unsigned kind, const void *value);
+               uint64_t address, unsigned bytes, unsigned kind);
 static inline void race_touch(struct warp *w, const struct step *s, unsigned lane,
                               struct block *owner, uint64_t address, unsigned bytes,
                               unsigned kind) {
     if (w->race) {
-        race_note(w, s, lane, owner, address, bytes, kind, NULL);
+        race_note(w, s, lane, owner, address, bytes, kind);
     }
 }
 
@@ -114,7 +113,7 @@ static inline void race_copy_touch(struct warp *w, const struct step *s, unsigne
         race_copy_note(w, s, lane, owner, address, bytes, kind, copy);
     }
 }
-/* It is complete: the warp, which waited, knows of it. */
+/* It is complete: the warp, which waited and is of the same block, knows of it. */
 void race_copy_told(struct warp *w, struct race_copy copy);
 static inline void race_copy_seen(struct warp *w, struct race_copy copy) {
     if (copy.stamp) {

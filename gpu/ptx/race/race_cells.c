@@ -10,32 +10,32 @@ static bool both_strong(const struct look *k, const struct race_event *e) {
            (!(any & RACE_BLOCK_SCOPE) || e->block == (uint32_t)k->warp->block->number);
 }
 
+struct race_conflict race_conflict_with(const struct look *k, uint32_t cell,
+                                        unsigned lane, uint64_t offset) {
+    return (struct race_conflict){.warp = k->warp,
+                                  .step = k->step,
+                                  .lane = lane,
+                                  .bytes = k->bytes,
+                                  .kind = k->kind,
+                                  .owner = k->owner,
+                                  .address = k->base + offset,
+                                  .other = event_of(k, cell),
+                                  .other_lane = cell % WARP_LANES};
+}
+
 /* False: no race, both are strong. */
 static bool look_tell(const struct look *k, uint32_t cell, unsigned lane, uint64_t offset,
                       const uint8_t *value) {
-    const struct race_event *e = event_of(k, cell);
+    struct race_conflict c = race_conflict_with(k, cell, lane, offset);
+    const struct race_event *e = c.other;
     const struct race_warp *x = k->warp->race;
-    unsigned other = cell % WARP_LANES;
     if (both_strong(k, e)) {
         return false;
     }
-    bool writes = (k->kind & RACE_WRITE) && (e->kind & RACE_WRITE);
-    struct race_conflict c = {
-        .warp = k->warp,
-        .step = k->step,
-        .lane = lane,
-        .bytes = k->bytes,
-        .kind = k->kind,
-        .owner = k->owner,
-        .address = k->base + offset,
-        .other = e,
-        .other_lane = other,
-        .same_value = writes && value && !((k->kind | e->kind) & RACE_ATOMIC) &&
-                      memcmp(k->host + offset, value, k->bytes) == 0,
-        .met = e->block == (uint32_t)k->warp->block->number &&
-               e->agent == k->warp->index && e->stamp <= x->meet[lane] &&
-               e->stamp <= x->meet[other],
-    };
+    c.same_value = value && (e->kind & RACE_WRITE) && !(e->kind & RACE_ATOMIC) &&
+                   memcmp(k->host + offset, value, k->bytes) == 0;
+    c.met = e->block == (uint32_t)k->warp->block->number && e->agent == k->warp->index &&
+            e->stamp <= x->meet[lane] && e->stamp <= x->meet[c.other_lane];
     race_tell(&c);
     return true;
 }

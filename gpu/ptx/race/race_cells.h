@@ -21,6 +21,9 @@ struct look {
     uint32_t copy; /* stamp of the copy that accesses, 0: the warp itself */
 };
 
+/* The lane's access and the one in a cell. */
+struct race_conflict race_conflict_with(const struct look *k, uint32_t cell,
+                                        unsigned lane, uint64_t offset);
 /* Does the lane's access race with what is in the cells? */
 void race_check(struct look *k, unsigned lane, uint64_t offset, const uint8_t *value);
 /* Is the write in unit u before this access since a strong read has seen it, and that

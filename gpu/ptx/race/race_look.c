@@ -12,10 +12,15 @@ static unsigned grain_of(unsigned bytes) {
     return bytes >= 4 ? 2 : bytes >= 2 ? 1 : 0;
 }
 
+/* Whole and aligned inside; if not, that is another finding. */
+static bool is_inside(const struct look *k, uint64_t offset, uint64_t bytes) {
+    return offset < bytes && k->bytes <= bytes - offset &&
+           offset % (k->bytes < 4 ? k->bytes : 4) == 0;
+}
+
 static bool look_at_shared(struct look *k, uint64_t offset) {
     struct block *b = k->owner;
-    if (offset >= b->shared_bytes || k->bytes > b->shared_bytes - offset ||
-        offset % (k->bytes < 4 ? k->bytes : 4)) {
+    if (!is_inside(k, offset, b->shared_bytes)) {
         return false;
     }
     k->shadow = &b->race->shadow;
@@ -28,9 +33,8 @@ static bool look_at_shared(struct look *k, uint64_t offset) {
 static bool look_at_global(struct look *k, uint64_t address) {
     struct run *run = k->warp->processor->run;
     struct allocation *in = run_find(run, address);
-    uint64_t offset = in ? address - in->address : 0;
-    if (!in || in->freed || !in->writable || k->bytes > in->bytes - offset ||
-        offset % (k->bytes < 4 ? k->bytes : 4)) {
+    if (!in || in->freed || !in->writable ||
+        !is_inside(k, address - in->address, in->bytes)) {
         return false;
     }
     if (!in->race) {
@@ -79,26 +83,17 @@ static bool look_open(struct look *k, uint64_t address) {
     return true;
 }
 
-static void note_one(struct look *k, unsigned lane, uint64_t address,
-                     const uint8_t *value) {
-    if (look_open(k, address)) {
-        race_check(k, lane, address - k->base, value);
-        if (race_keeps(k)) {
-            race_keep(k, lane, address - k->base);
-        }
-        lane_note(k, lane, address - k->base);
+static void leave(struct look *k, unsigned lane, uint64_t offset) {
+    if (race_keeps(k)) {
+        race_keep(k, lane, offset);
     }
+    lane_note(k, lane, offset);
 }
 
 void race_note(struct warp *w, const struct step *s, unsigned lane, struct block *owner,
-               uint64_t address, unsigned bytes, unsigned kind, const void *value) {
-    struct look k = {.warp = w,
-                     .step = s,
-                     .owner = owner,
-                     .kind = kind,
-                     .bytes = bytes,
-                     .judged = UINT32_MAX};
-    note_one(&k, lane, address, value);
+               uint64_t address, unsigned bytes, unsigned kind) {
+    race_copy_note(w, s, lane, owner, address, bytes, kind,
+                   (struct race_copy){.stamp = 0});
 }
 
 void race_copy_note(struct warp *w, const struct step *s, unsigned lane,
@@ -111,7 +106,10 @@ void race_copy_note(struct warp *w, const struct step *s, unsigned lane,
                      .bytes = bytes,
                      .judged = UINT32_MAX,
                      .copy = copy.stamp};
-    note_one(&k, lane, address, NULL);
+    if (look_open(&k, address)) {
+        race_check(&k, lane, address - k.base, NULL);
+        leave(&k, lane, address - k.base);
+    }
 }
 
 /* ---- a step of program->accesses ---- */
@@ -132,21 +130,6 @@ static void lane_value(const struct look *k, const struct lanes *x, unsigned lan
     }
 }
 
-static void tell_same_instruction(const struct look *k, unsigned lane, unsigned other,
-                                  uint64_t offset) {
-    struct race_conflict c = {.warp = k->warp,
-                              .step = k->step,
-                              .lane = lane,
-                              .bytes = k->bytes,
-                              .kind = k->kind,
-                              .owner = k->owner,
-                              .address = k->base + offset,
-                              .other = event_of(k, k->id << RACE_LANE_BITS),
-                              .other_lane = other,
-                              .same_instruction = true};
-    race_tell(&c);
-}
-
 /* Lanes of one instruction that store to one place, and not the same. */
 static void check_lanes(const struct look *k, const struct lanes *x, uint32_t done,
                         unsigned lane, uint64_t offset) {
@@ -160,7 +143,9 @@ static void check_lanes(const struct look *k, const struct lanes *x, uint32_t do
     lane_value(k, x, lane, here);
     lane_value(k, x, other, there);
     if (memcmp(here, there, k->bytes) != 0) {
-        tell_same_instruction(k, lane, other, offset);
+        struct race_conflict c = race_conflict_with(k, cell, lane, offset);
+        c.same_instruction = true;
+        race_tell(&c);
     }
 }
 
@@ -199,10 +184,7 @@ static void look_each(struct look *k, const struct lanes *x) {
         if (stores && done) {
             check_lanes(k, x, done, lane, offset);
         }
-        if (race_keeps(k)) {
-            race_keep(k, lane, offset);
-        }
-        lane_note(k, lane, offset);
+        leave(k, lane, offset);
         done |= 1u << lane;
     }
 }
@@ -350,7 +332,7 @@ static struct block *owner_of(struct warp *w, enum ptx_space space, uint64_t *ad
 void race_note_at(struct warp *w, const struct step *s, unsigned lane,
                   enum ptx_space space, uint64_t address, unsigned bytes, unsigned kind) {
     struct block *owner = owner_of(w, space, &address);
-    race_note(w, s, lane, owner, address, bytes, kind, NULL);
+    race_note(w, s, lane, owner, address, bytes, kind);
 }
 
 void race_step(struct warp *w, const struct step *s, uint32_t mask) {

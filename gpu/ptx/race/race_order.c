@@ -332,23 +332,13 @@ struct race_copy race_copy_new(struct warp *w) {
 }
 
 void race_copy_told(struct warp *w, struct race_copy copy) {
-    struct race_warp *x = w->race;
-    uint32_t agent = RACE_COPIES + copy.warp;
-    if (copy.block == (uint32_t)w->block->number) {
-        uint32_t *known = &x->known[agent];
-        *known = copy.stamp > *known ? copy.stamp : *known;
-        return;
-    }
-    uint32_t t[RACE_AGENTS] = {0};
-    t[agent] = copy.stamp;
-    race_know_add(race_of(w), &x->foreign, copy.block, t);
+    at_least(&w->race->known[RACE_COPIES + copy.warp], copy.stamp, 1);
 }
 
 void race_copy_publish(struct block *owner, uint64_t address, struct race_copy copy) {
     struct race_object *x = race_object_add(&owner->race->objects, address);
     uint32_t t[RACE_AGENTS] = {0};
     t[RACE_COPIES + copy.warp] = copy.stamp;
-    owner->race->copies = true;
     if (x) {
         race_know_add(owner->processor->run->race, &x->all, copy.block, t);
     }

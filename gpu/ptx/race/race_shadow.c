@@ -8,11 +8,6 @@
 
 /* ---- events ---- */
 
-void race_events_finish(struct race_events *e) {
-    free(e->items);
-    *e = (struct race_events){.most = e->most};
-}
-
 void race_events_void(struct race_events *e) {
     e->first = e->next;
     if (e->next >= RACE_MAX_ID / 2) {
@@ -39,9 +34,6 @@ uint32_t race_events_add(struct race_events *e, const struct race_event *event,
         same_event(&e->items[*slot - e->first], event)) {
         return *slot;
     }
-    if (e->next == 0) {
-        e->first = e->next = 1;
-    }
     if (e->next - e->first == e->most || e->next == RACE_MAX_ID - 1) {
         race_events_void(e);
         *ret_forgot = true;
@@ -63,10 +55,8 @@ void race_shadow_finish(struct race_shadow *s) {
     free(s->read[0]);
     free(s->read[1]);
     free(s->other);
-    s->write = s->read[0] = s->read[1] = s->other = NULL;
     if (s->run) {
         s->run->shadow_bytes -= s->held;
-        s->held = 0;
     }
 }
 

@@ -42,6 +42,7 @@ struct race_events {
     uint32_t generation; /* ids began anew: cells of older ones mean nothing */
     uint32_t cache[RACE_CACHE];
 };
+#define RACE_EVENTS(limit) ((struct race_events){.first = 1, .next = 1, .most = (limit)})
 
 /* A cell stands for 1 << grain bytes: event id << 6 | lane, 0 = none. Of the readers
  * since the last write two are kept, of different blocks or warps if there are such. */
@@ -139,7 +140,6 @@ static inline uint32_t race_tick(struct race_run *r) {
 }
 
 /* race_shadow.c */
-void race_events_finish(struct race_events *e);
 /* Everything so far counts as never done. */
 void race_events_void(struct race_events *e);
 /* The id of an event like this; *ret_forgot is set when older ones had to go. */
