@@ -14,22 +14,22 @@
 
 /* Commands that no operation stands behind, or whose name is a short one. */
 static const struct own_command {
-    const char *name, *usage, *summary;
+    const char *name, *usage, *summary, *example;
 } own_commands[] = {
-    {"status", "status",
-     "the daemon: versions, workers, what is missing (daemon status)"},
-    {"jobs", "jobs", "the newest jobs (job list)"},
-    {"runs", "runs", "past evaluations (run list)"},
+    {"status", "status", "the daemon: versions, workers, what is missing (daemon status)",
+     "status"},
+    {"jobs", "jobs", "the newest jobs (job list)", "jobs --limit 5"},
+    {"runs", "runs", "past evaluations (run list)", "runs --limit 5"},
     {"generate, eval, list", "generate|eval|benchmark|list …",
-     "as upskill has them: skill generate, skill evaluate, skill list"},
+     "as upskill has them: skill generate, skill evaluate, skill list", "list"},
     {"worker pack|check", "worker pack|check …",
-     "workers on other machines: make an archive, try one"},
+     "workers on other machines: make an archive, try one", "worker check local"},
     {"call METHOD [JSON]", "call METHOD [JSON]",
-     "any request by hand; - reads the params from standard input"},
-    {"shell", "shell", "a prompt on a live daemon: every message both ways"},
-    {"completion", "completion",
-     "a completion script for bash: source <(upskillctl "
-     "completion)"},
+     "any request by hand; - reads the params from standard input",
+     "call job/list '{\"limit\": 5}'"},
+    {"shell", "shell", "a prompt on a live daemon: every message both ways", "shell"},
+    {"completion [SHELL]", "completion [bash|zsh|fish]",
+     "a completion script, for bash: source <(upskillctl completion)", "completion zsh"},
 };
 
 static void put_entry(const struct terminal *t, const char *name, const char *summary) {
@@ -100,9 +100,10 @@ static bool help_own(const struct terminal *t, const char *word) {
     for (size_t i = 0; i < ARRAY_LEN(own_commands); i++) {
         const struct own_command *own = &own_commands[i];
         if (strncmp(own->name, word, strlen(word)) == 0 &&
-            strchr(" ", own->name[strlen(word)])) {
+            strchr(" ,", own->name[strlen(word)])) {
             printf("usage: upskillctl %s\n\n", own->usage);
             terminal_put_wrapped(t, STYLE_PLAIN, own->summary, 0, 0);
+            printf("\nexample: upskillctl %s\n", own->example);
             return true;
         }
     }
@@ -195,31 +196,4 @@ char *help_hint(const json_t *discover, const char *hint) {
         at += len;
     }
     return buf_detach(&out);
-}
-
-/* --- completion --- */
-
-void help_completion(const json_t *discover) {
-    size_t i, k;
-    const json_t *method, *parameter;
-    puts("_upskillctl() {\n"
-         "    local words=\"${COMP_WORDS[*]:1:2}\" now=\"${COMP_WORDS[COMP_CWORD]}\"\n"
-         "    case \"$words\" in");
-    json_array_foreach(json_object_get(discover, "methods"), i, method) {
-        autofree char *command = method_command(method);
-        printf("    '%s'*) COMPREPLY=($(compgen -f -W '--json --help", command);
-        json_array_foreach(json_object_get(method, "params"), k, parameter) {
-            autofree char *option = method_option_name(parameter);
-            printf(" %s", option);
-        }
-        puts("' -- \"$now\"));;");
-    }
-    printf(
-        "    *) COMPREPLY=($(compgen -W 'status jobs runs worker pack worker check call "
-        "shell completion help");
-    json_array_foreach(json_object_get(discover, "methods"), i, method) {
-        autofree char *command = method_command(method);
-        printf(" %s", command);
-    }
-    puts("' -- \"$now\"));;\n    esac\n}\ncomplete -o default -F _upskillctl upskillctl");
 }

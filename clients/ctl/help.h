@@ -21,5 +21,3 @@ char *help_meant(const json_t *discover, const char **words, int count);
 /* A hint of the daemon's for people: "skill/list shows all" becomes "upskillctl skill
  * list shows all". Freed by the caller. */
 char *help_hint(const json_t *discover, const char *hint);
-/* A completion script for bash. */
-void help_completion(const json_t *discover);

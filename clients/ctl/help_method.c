@@ -207,6 +207,19 @@ static void put_word(const char *word) {
     printf(safe ? " %s" : " '%s'", word);
 }
 
+/* "tokens=9,minutes=5" */
+static char *pairs_of(const json_t *object) {
+    struct buf out = BUF_INIT(4096);
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value) {
+        autofree char *text = json_is_string(value) ? xstrdup(json_string_value(value))
+                                                    : json_dumps(value, JSON_ENCODE_ANY);
+        buf_addf(&out, "%s%s=%s", out.len ? "," : "", key, text);
+    }
+    return buf_detach(&out);
+}
+
 /* An example's value as words of a command line; true needs no more than the option. */
 static void put_value(const char *option, const json_t *value) {
     size_t i;
@@ -224,53 +237,54 @@ static void put_value(const char *option, const json_t *value) {
         printf(" %" JSON_INTEGER_FORMAT, json_integer_value(value));
     } else if (json_is_string(value)) {
         put_word(json_string_value(value));
+    } else if (json_is_object(value)) {
+        autofree char *pairs = pairs_of(value);
+        put_word(pairs);
     }
 }
 
-/* Whether a person would type it. */
+static bool is_plain(const json_t *value) {
+    return json_is_string(value) ? !strpbrk(json_string_value(value), "\n'")
+                                 : json_is_integer(value) || json_is_boolean(value);
+}
+
+/* Whether a person would type it: a value, several, or NAME=VALUE. */
 static bool is_typed(const json_t *value) {
     size_t i;
-    const json_t *one;
+    const char *key;
+    json_t *one;
+    bool typed = true;
     json_array_foreach(value, i, one) {
-        if (json_is_array(one) || !is_typed(one)) {
-            return false;
-        }
+        typed &= is_plain(one);
     }
-    return json_is_string(value) ? !strpbrk(json_string_value(value), "\n'")
-                                 : !json_is_object(value) && !json_is_real(value);
+    json_object_foreach((json_t *)(uintptr_t)value, key, one) {
+        typed &= is_plain(one);
+    }
+    return typed &&
+           (is_plain(value) || json_array_size(value) || json_object_size(value));
 }
 
-static bool all_typed(const json_t *params) {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(params, i, one) {
-        if (!is_typed(json_object_get(one, "value"))) {
-            return false;
-        }
-    }
-    return json_array_size(params) > 0;
-}
-
-/* The table's example as a person types it. Where a file's text is the example, there is
- * none. */
+/* The table's example as a person types it. A source stands in a file; what nobody types
+ * stands in a file beside it, as a kernel's check spec does. */
 static void put_example(const json_t *method) {
     const json_t *example = json_array_get(json_object_get(method, "examples"), 0);
-    const json_t *params = json_object_get(example, "params"), *one;
     size_t i;
-    if (!all_typed(params)) {
-        return;
-    }
+    const json_t *one;
     autofree char *command = method_command(method);
+    bool path = method_parameter(method, "path", 4) != NULL;
     printf("\nexample: upskillctl %s", command);
-    json_array_foreach(params, i, one) {
+    json_array_foreach(json_object_get(example, "params"), i, one) {
         const char *name = json_get_string(one, "name", "");
         const json_t *parameter = method_parameter(method, name, strlen(name));
+        const json_t *value = json_object_get(one, "value");
         bool required = json_is_true(json_object_get(parameter, "required"));
-        bool path = method_parameter(method, "path", 4) != NULL;
-        bool plain =
-            !strcmp(name, "path") || !strcmp(name, "task") || (required && !path);
+        bool word = !strcmp(name, "path") || !strcmp(name, "task") || (required && !path);
         autofree char *option = shown_name(parameter);
-        put_value(plain ? "" : option, json_object_get(one, "value"));
+        if (path && strcmp(name, "source") == 0) {
+            put_word("kernel.cu");
+        } else if (is_typed(value)) {
+            put_value(word ? "" : option, value);
+        }
     }
     putchar('\n');
 }

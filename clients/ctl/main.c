@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "clients/ctl/arguments.h"
+#include "clients/ctl/completion.h"
 #include "clients/ctl/connection.h"
 #include "clients/ctl/help.h"
 #include "clients/ctl/live_progress.h"
@@ -83,7 +84,8 @@ static int missing_error(const struct ctl *c, const char *message) {
         xasprintf("%s; upskillctl help %s lists the options", usage, c->command);
     /* "upskillctl skill find TASK…": what it takes is in capitals */
     const char *word = usage + strcspn(usage, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-    autofree char *missing = xasprintf("%.*s is missing", (int)strcspn(word, " \xE2"), word);
+    autofree char *missing =
+        xasprintf("%.*s is missing", (int)strcspn(word, " \xE2"), word);
     terminal_error(&c->terminal, "%s", c->said || !*word ? message : missing);
     terminal_hint(&c->terminal, hint);
     return 2;
@@ -383,8 +385,10 @@ static int run_connected(struct ctl *c) {
         return 2;
     }
     if (strcmp(c->words[0], "completion") == 0) {
-        help_completion(c->discover);
-        return 0;
+        const char *shell = c->count > 1 ? c->words[1] : NULL;
+        return completion_print(c->discover, shell) == 0
+                   ? 0
+                   : usage_error(c, "completion: bash, zsh or fish");
     }
     return command_operation(c);
 }

@@ -63,8 +63,10 @@ int render_jobs(const struct terminal *t, const json_t *result);
 int render_value(const struct terminal *t, const json_t *value);
 
 /* 0 good, 1 the answer is no: no skill fits, a check is not ok, a target was refused, a
- * kernel did not pass, a skill was not seen to help. 2: no student could be asked, of a
- * skill just made neither. */
+ * kernel did not pass, a skill was not seen to help. 2, there is no answer: the compiler
+ * ended without a verdict, nothing here can run the kernel, the check spec proves
+ * nothing, no student could be asked, a skill just made could not be installed or
+ * measured. */
 int result_exit_status(const char *operation, const json_t *result);
 /* The right one for an operation. */
 int render_result(const struct terminal *t, const char *operation, const json_t *params,

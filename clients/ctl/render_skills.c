@@ -42,8 +42,8 @@ static void render_misnamed(const struct terminal *t, const json_t *row) {
     const char *misnamed = json_get_string(row, "misnamed", NULL);
     if (misnamed) {
         autofree char *text =
-            xasprintf("%s: %s\n", json_get_string(row, "name", ""), misnamed);
-        terminal_put(t, STYLE_YELLOW, text);
+            xasprintf("%s: %s", json_get_string(row, "name", ""), misnamed);
+        terminal_put_wrapped(t, STYLE_YELLOW, text, 0, 0);
     }
 }
 

@@ -322,22 +322,19 @@ static void put_word(const char *word) {
     putchar('\'');
 }
 
-/* An option as it was given; false when it has no short form. */
-static bool put_option(const char *name, const json_t *value) {
-    if (!json_is_string(value) && !json_is_integer(value) && !json_is_true(value)) {
-        return false;
-    }
-    fputs(" --", stdout);
+/* An option as it was given. */
+static void put_option(const char *name, const json_t *value) {
+    fputs(json_is_false(value) ? " --no-" : " --", stdout);
     for (const char *c = name; *c; c++) {
         putchar(*c == '_' ? '-' : *c);
     }
-    if (json_is_string(value)) {
+    if (!json_is_boolean(value)) {
+        autofree char *text = json_is_string(value)
+                                  ? xstrdup(json_string_value(value))
+                                  : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
         putchar(' ');
-        put_word(json_string_value(value));
-    } else if (json_is_integer(value)) {
-        printf(" %" JSON_INTEGER_FORMAT, json_integer_value(value));
+        put_word(text);
     }
-    return true;
 }
 
 /* The first trial of the first case has the run's own seed: all of them follow from it.
@@ -358,9 +355,8 @@ static void put_again(const struct terminal *t, const json_t *params,
     }
     json_object_foreach((json_t *)(uintptr_t)params, name, value) {
         if (path && strcmp(name, "path") != 0 && strcmp(name, "seed") != 0 &&
-            strcmp(name, "source") != 0 && strcmp(name, "wait") != 0 &&
-            !put_option(name, value)) {
-            printf(" --%s …", name);
+            strcmp(name, "source") != 0 && strcmp(name, "wait") != 0) {
+            put_option(name, value);
         }
     }
     fputs(" --seed ", stdout);
@@ -404,5 +400,5 @@ int render_kernel_validate(const struct terminal *t, const json_t *params,
     put_saved(json_object_get(result, "saved"));
     put_verdict(t, result);
     put_again(t, params, result);
-    return passes(result) ? 0 : 1;
+    return result_exit_status("kernel/validate", result);
 }

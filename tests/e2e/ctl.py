@@ -3,7 +3,7 @@
 
 usage: ctl.py UPSKILLCTL UPSKILLD   (TAP on standard output)
 """
-import csv, fcntl, json, os, pty, re, shutil, struct, subprocess, sys, tempfile, termios, unicodedata
+import csv, fcntl, json, os, pty, re, shlex, shutil, struct, subprocess, sys, tempfile, termios, unicodedata
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEMO = os.path.join(os.path.dirname(HERE), "kernels", "demo")
@@ -327,6 +327,50 @@ def the_completion_is_bash(room):
     assert "kernel" in second.split() and "shell" in second.split(), second
 
 
+def the_completions_of_other_shells(room):
+    """Each shell reads its own, where it is installed; all of them know every command and option."""
+    bash = room.run("completion", "bash")[1]
+    options = set(re.findall(r"--[a-z][a-z-]+", bash))
+    for shell in "zsh", "fish":
+        code, out, err = room.run("completion", shell)
+        same((code, err), (0, ""))
+        same(set(re.findall(r"--[a-z][a-z-]+", out)), options)
+        assert "COMP_WORDS" not in out and "kernel check" in out, out
+        if shutil.which(shell):
+            same((shell, subprocess.run([shell, "-n"], input=out.encode(), timeout=10).returncode), (shell, 0))
+    if shutil.which("fish"):
+        done = subprocess.run(["fish", "--no-config", "-c", room.run("completion", "fish")[1] +
+                               "\ncomplete -C 'upskillctl kernel check --ar'\necho .\ncomplete -C 'upskillctl compl'"],
+                              stdout=subprocess.PIPE, timeout=10, env=room.env)
+        same(done.stdout.decode().split(), ["--arch", ".", "completion"])
+    code, out, err = room.run("completion", "tcsh")
+    same((code, out), (2, ""))
+    holds(err, "bash, zsh or fish")
+
+
+def every_help_has_an_example_that_is_understood(room):
+    """Each page shows one, and no word of it is refused: what is missing here are files, skills and models."""
+    own = ["status", "jobs", "runs", "generate", "call", "completion"]
+    commands = re.findall(r"^  ([a-z]+ [a-z]+)  ", room.run("--help")[1], re.M)
+    assert len(commands) > 14, commands
+    room.write("session.jsonl", "{}\n")
+    for method in json.loads(room.run("call", "rpc.discover")[1])["methods"]:  # a source and its spec stand in files
+        params = {p["name"]: p["value"] for e in method["examples"] for p in e["params"]}
+        if method["name"] == "kernel/validate":
+            room.write("kernel.cu", params.pop("source"))
+            room.write("kernel.check.json", json.dumps(params))
+    for command in commands + own + ["shell"]:
+        page = room.run("help", *command.split())[1]
+        examples = re.findall(r"^example: upskillctl (.+)$", page, re.M)
+        same((command, len(examples)), (command, 1))
+        code, out, err = room.run(*shlex.split(examples[0]))
+        assert code in (0, 1, 2), (command, code)
+        assert not re.search("upskillctl help|--help", err) or "GENERIC_BASE_URL" in err, (command, err)
+    page = room.run("help", "skill", "evaluate")[1]
+    holds(page, r"\nexample: upskillctl skill evaluate --skill h100-cuda-kernels .*--budget tokens=2000000,minutes=30\n")
+    holds(room.run("help", "kernel", "check")[1], r"\nexample: upskillctl kernel check kernel.cu --launch block=256\n")
+
+
 def call_asks_anything(room):
     code, out, _ = room.run("call", "daemon/status")
     same((code, json.loads(out)["roots"]), (0, [room.dir]))
@@ -558,7 +602,8 @@ TESTS = [a_good_kernel_is_status_0, a_broken_kernel_is_status_1, the_source_line
          a_named_file_may_lie_anywhere, a_reader_that_leaves_is_no_crash, lost_output_is_status_2,
          closed_descriptors_are_no_crash, help_of_every_command,
          help_says_what_schemas_know, a_group_lists_its_commands,
-         help_needs_no_compiler, the_completion_is_bash, call_asks_anything, the_shell_takes_a_pipe,
+         help_needs_no_compiler, the_completion_is_bash, the_completions_of_other_shells,
+         every_help_has_an_example_that_is_understood, call_asks_anything, the_shell_takes_a_pipe,
          a_daemon_that_is_none_is_said, a_named_worker_is_the_one, a_check_file_that_is_missing_is_named,
          a_last_line_needs_no_newline, a_broken_configuration_is_told,
          a_task_needs_no_quotes_and_no_skill_is_status_1, skills_are_listed_and_read_by_name,

@@ -4,7 +4,7 @@ measures, put into a real answer on its way.
 
 usage: ctl_validate.py UPSKILLCTL UPSKILLD   (TAP on standard output)
 """
-import json, os, re, shutil, subprocess, sys, tempfile
+import json, os, re, shlex, shutil, subprocess, sys, tempfile
 
 GOOD = """__global__ void scale(float *y, const float *x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -138,14 +138,18 @@ def a_large_relative_error_that_passes_is_explained(room):
 def wrong_elements_have_bars_and_a_seed_that_repeats_them(room):
     room.kernel("wrong", GOOD.replace("0.5f", "(i % 4 ? 0.5f : 0.25f)"),
                 args=SPEC["args"][:1] + [dict(SPEC["args"][1], init={"uniform": [1, 2]})] + SPEC["args"][2:])
-    code, out, _ = room.validate("wrong.cu", "--trials", "1")
+    code, out, _ = room.validate("wrong.cu", "--trials", "1", "--checks", "memory", "--checks", "race", "--no-odd-sizes",
+                                 "--tolerance", '{"rtol": 1e-3, "atol": 0}')
     same(code, 1)
     holds(out, r"^n=1024 +0 +y +1024 +256 .*wrong$", r"^n=64 +0 +y +64 +16 .*wrong$",
           r"^first wrong elements of y in n=1024, trial 0, seed 0x", r"^  \[0\]  is .*, should be ",
           r"^ +none +768  █+", r"^ +from 2\^-1 +256  █+", r"^fail, 2 trials")
-    again = re.search(r"^again: upskillctl (kernel validate wrong\.cu --trials 1 --seed 0x\w+)$", out, re.M)
-    assert again, out
-    code, more, _ = room.validate(*again.group(1).split()[2:])
+    again = re.search(r"^again: upskillctl (kernel validate wrong\.cu .*--seed 0x\w+)$", out, re.M)
+    assert again and "…" not in again.group(1), out
+    words = shlex.split(again.group(1))
+    for option in ("--trials", "1"), ("--checks", '["memory","race"]'), ("--no-odd-sizes",):
+        assert " ".join(option) in " ".join(words), again.group(1)
+    code, more, _ = room.validate(*words[2:])
     same((code, re.findall(r"^  \[.*", more, re.M)), (1, re.findall(r"^  \[.*", out, re.M)))
 
 
@@ -158,7 +162,7 @@ def a_finding_has_its_line_and_caret(room):
           r"^n=64 +0 +– +– .*fail$", r"^fail, 2 trials, \d findings")
 
 
-def what_does_not_compile_or_run_is_status_1(room):
+def what_does_not_compile_is_status_1_and_what_cannot_run_2(room):
     room.kernel("typo", GOOD.replace("0.5f", "half_of"))
     code, out, _ = room.validate("typo.cu")
     same(code, 1)
@@ -174,7 +178,7 @@ def what_does_not_compile_or_run_is_status_1(room):
     holds(out, r"^compile: nothing was compiled: the kernel template scale is not instantiated$")
     room.kernel("cast", GOOD.replace("if (i", "asm volatile(\"multimem.red.relaxed.sys.global.add.u32 [%0], 1;\" :: \"l\"(y));\n    if (i"))
     code, out, _ = room.validate("cast.cu")
-    same(code, 1)
+    same(code, 2)
     holds(out, r"^  multimem\.red\S* at cast\.cu:3$", r"^hint: ", r"^unsupported")
 
 
@@ -199,6 +203,14 @@ def a_kernel_that_does_not_end_is_a_timeout(room):
     same(code, 1)
     holds(out, r"^loop\.cu:3:\d+: warning: Threads were still running here", r"^n=1024 .*timeout$",
           r"^hint: ", r"^timeout, 1 trial")
+
+
+def a_check_that_proves_nothing_is_status_2(room):
+    room.kernel("trivial", GOOD, tolerance={"atol": 1000})
+    for more in (), ("--json",):
+        code, out, _ = room.validate("trivial.cu", *more)
+        same((more, code), (more, 2))
+        assert "trivial_check" in out or "would pass" in out, out
 
 
 def what_cannot_be_asked_is_status_2(room):
@@ -238,9 +250,9 @@ def what_a_gpu_measures_has_lines_and_bars(room):
 
 
 TESTS = [a_right_kernel_is_status_0, wrong_elements_have_bars_and_a_seed_that_repeats_them,
-         a_finding_has_its_line_and_caret, what_does_not_compile_or_run_is_status_1,
+         a_finding_has_its_line_and_caret, what_does_not_compile_is_status_1_and_what_cannot_run_2,
          what_other_kernels_of_the_file_lack_is_not_told,
-         a_kernel_that_does_not_end_is_a_timeout, what_cannot_be_asked_is_status_2,
+         a_kernel_that_does_not_end_is_a_timeout, a_check_that_proves_nothing_is_status_2, what_cannot_be_asked_is_status_2,
          what_a_gpu_measures_has_lines_and_bars,
          what_nobody_judges_is_status_1, elements_that_are_not_judged_are_counted, warnings_are_told_and_strict_fails_on_them,
          arguments_in_another_order_are_told, a_large_relative_error_that_passes_is_explained]
