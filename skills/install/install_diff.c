@@ -55,42 +55,39 @@ struct middle {
     int n, m;
 };
 
+/* Where the step of an edit of d steps onto diagonal k came from: *ret_x on the row
+ * before, which has the diagonals -(d-1)…d-1 at 0…2d-2. True: by an addition, else a
+ * deletion. */
+static bool came_by_adding(const int *before, int d, int k, int *ret_x) {
+    int down = k < d - 1 ? before[k + d] : -1;
+    int right = k > 1 - d ? before[k + d - 2] : -1;
+    *ret_x = right < down ? down : right;
+    return right < down;
+}
+
 /* How far along diagonal k an edit of `d` steps comes, from what d - 1 steps reached.
  * reach[k + d] of the rows is x; y is x - k. */
 static int furthest(const struct middle *mid, const int *before, int d, int k) {
     int x = 0;
     if (d) {
-        /* before has diagonals -(d-1)…d-1 at 0…2d-2 */
-        int down = k < d - 1 ? before[k + 1 + d - 1] : -1;
-        int right = k > -(d - 1) ? before[k - 1 + d - 1] : -1;
-        x = k == -d || (k != d && right < down) ? down : right + 1;
+        bool added = came_by_adding(before, d, k, &x);
+        x += !added;
     }
-    int y = x - k;
-    while (x < mid->n && y < mid->m && y >= 0 && same_line(&mid->a[x], &mid->b[y])) {
-        x++;
-        y++;
-    }
+    for (; x < mid->n && x - k < mid->m && same_line(&mid->a[x], &mid->b[x - k]); x++) {}
     return x;
 }
 
 /* Mark the edit backwards: every step of the path was a deletion or an addition. */
 static void mark_path(const struct middle *mid, int **reach, int d) {
-    int x = mid->n, y = mid->m;
+    int k = mid->n - mid->m, x;
     for (; d > 0; d--) {
-        const int *before = reach[d - 1];
-        int k = x - y;
-        int down = k < d - 1 ? before[k + 1 + d - 1] : -1;
-        int right = k > -(d - 1) ? before[k - 1 + d - 1] : -1;
-        bool added = k == -d || (k != d && right < down);
-        int from_x = added ? down : right;
-        int from_y = from_x - (added ? k + 1 : k - 1);
-        if (added) {
-            mid->b[from_y].changed = true;
+        if (came_by_adding(reach[d - 1], d, k, &x)) {
+            k++;
+            mid->b[x - k].changed = true;
         } else {
-            mid->a[from_x].changed = true;
+            k--;
+            mid->a[x].changed = true;
         }
-        x = from_x;
-        y = from_y;
     }
 }
 
