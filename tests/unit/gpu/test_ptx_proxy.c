@@ -27,6 +27,8 @@ Test(ptx_proxy, a_fence_on_the_path_is_enough) {
                    1, 96, fives);
     /* the warp alone, its lanes met */
     check_all_ways(HEAD WRITE "bar.warp.sync -1;\n@%q " FENCE STORE_ALL, 1, 32, fives);
+    /* every writer's own, after one that was no use to the others */
+    check_all_ways(HEAD WRITE "@%q " FENCE FENCE "bar.sync 0;\n" STORE_ALL, 1, 96, fives);
     /* by an mbarrier */
     check_all_ways(
         HEAD INIT("96") WRITE
@@ -104,6 +106,21 @@ Test(ptx_proxy, a_fence_that_is_missing_or_of_somebody_else_is_told) {
                             "cp.async.ca.shared.global [%rd3], [%at], 4;\n"
                             "cp.async.wait_all; bar.sync 0;\n" STORE_ALL,
                   96, "which a cp.async has written", NULL, false);
+}
+
+/* Who wrote is kept for a million stores; that somebody did is never forgotten. */
+#define MANY_STORES                                                                      \
+    "mov.u32 %r3, 0;\n"                                                                  \
+    "L: st.shared.u32 [tile+2048], %r3; bar.sync 0; add.u32 %r3, %r3, 1;\n"              \
+    "setp.lt.u32 %p1, %r3, 1060000; @%p1 bra L;\n"
+
+Test(ptx_proxy, stores_without_end_leave_the_fence_owed) {
+    check_kernel(HEAD WRITE MANY_STORES FENCE "bar.sync 0;\n" STORE_ALL, 1, 4, fives,
+                 NULL);
+    check_finding(HEAD WRITE MANY_STORES STORE_ALL, 1, 4, MACHINE_DONE, "missing_fence",
+                  BEFORE);
+    check_finding(HEAD FENCE MANY_STORES WRITE STORE_ALL, 1, 4, MACHINE_DONE,
+                  "missing_fence", BEFORE);
 }
 
 /* ---- wgmma ---- */
