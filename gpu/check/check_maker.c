@@ -69,9 +69,12 @@ struct check_making {
 
 static void make_base(struct check_making *m) {
     const struct check_material *from = &m->from;
-    autojson *own = guess_attempts_settle(from->attempts, from->input, from->answer);
-    json_t *note = guess_attempts_note(from->attempts, from->input, from->answer);
-    const json_t *answer = own ? own : from->answer;
+    autojson *left = omissions_settle(from->omissions, from->answer);
+    const json_t *last = left ? left : from->answer;
+    autojson *own = guess_attempts_settle(from->attempts, from->input, last);
+    json_t *note = guess_attempts_note(from->attempts, from->input, last);
+    bool missed = omissions_missed(from->omissions, from->answer);
+    const json_t *answer = own && !missed ? own : last;
     autojson *filled = script_fields_settle(from->input, answer, &note);
     m->made.base =
         check_result_new(from->input, filled ? filled : answer, note, &m->made.keep);
@@ -84,7 +87,8 @@ static void make_base(struct check_making *m) {
 
 static void make_on_thread(void *data) {
     struct check_making *m = data;
-    m->made.again = guess_attempts_next(m->from.attempts, m->from.input, m->from.answer);
+    m->made.again = omissions_next(m->from.omissions, m->from.input, m->from.answer) ||
+                    guess_attempts_next(m->from.attempts, m->from.input, m->from.answer);
     if (!m->made.again) {
         make_base(m);
     }

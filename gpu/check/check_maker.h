@@ -6,6 +6,7 @@
  * The functions are called on the loop's thread and call back from the loop, exactly once
  * and never from inside. */
 #include "gpu/check/guess_attempts.h"
+#include "gpu/check/omissions.h"
 #include "gpu/compile/compile.h"
 
 #include <uv.h>
@@ -26,6 +27,7 @@ void check_writing_start(uv_loop_t *loop, struct check_input *input,
 struct check_material {
     struct check_input *input;
     struct guess_attempts *attempts;
+    struct omissions *omissions;
     json_t *answer; /* the worker's, a new reference: stolen */
     json_t *worker; /* who that is; stolen */
 };

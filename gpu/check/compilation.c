@@ -16,10 +16,11 @@
 
 struct compilation {
     struct gpu *gpu;
-    /* NULL: a thread writes the message or makes a result, and has input and attempts */
+    /* NULL: a thread writes the message or makes a result, and has input, attempts and omissions */
     struct pool_job *job;
     struct check_input input;
     struct guess_attempts attempts;
+    struct omissions omissions;
     struct compilation_waiter *waiting;
     struct compilation *next; /* of the gpu's */
 };
@@ -49,6 +50,7 @@ static void compilation_end(struct compilation *c, json_t *base,
     }
     check_input_finish(&c->input);
     guess_attempts_finish(&c->attempts);
+    omissions_finish(&c->omissions);
     free(c);
     check_reader_hold(gpu->reader, --gpu->compilation_count >= MAX_COMPILATIONS);
     gpu_unref(gpu);
@@ -139,6 +141,7 @@ static void on_answer(struct pool_job *job, int status, const json_t *answer,
         const struct check_material material = {
             .input = &c->input,
             .attempts = &c->attempts,
+            .omissions = &c->omissions,
             .answer = json_incref((json_t *)(uintptr_t)answer),
             .worker = pool_job_worker(job),
         };

@@ -92,16 +92,6 @@ static const char *nearest_header(const char *name, size_t len) {
     return best;
 }
 
-static bool is_host_header(const char *name, size_t len) {
-    for (const char *const *h = host_headers; *h; h++) {
-        size_t n = strlen(*h);
-        if (len >= n && memcmp(name, *h, n) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Libraries that kernels include and that come by themselves. */
 static const char *package_of(const char *name, size_t len) {
     static const struct {
@@ -149,9 +139,6 @@ static void fix_header(struct mistake *m) {
     const char *package = package_of(m->word, m->word_len);
     if (name && package) {
         tell_package(m, package);
-    } else if (name && is_host_header(m->word, m->word_len)) {
-        mistake_edit(m, "remove the #include", start, end, "");
-        mistake_say(m, "it is for host code and not needed to compile kernels");
     } else if (name && name > t->text && name[-1] == '"') {
         mistake_say(m, "send the file in \"headers\", or name its folder in "
                        "\"include_roots\"");

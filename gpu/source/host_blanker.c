@@ -1,6 +1,7 @@
 #include "gpu/source/host_blanker.h"
 
 #include "base/mem.h"
+#include "gpu/source/host_gone.h"
 #include "gpu/source/host_names.h"
 
 #include <string.h>
@@ -66,68 +67,6 @@ static void token_text(const struct host_blanker *b, size_t i, char *out, size_t
     out[len] = '\0';
 }
 
-static bool is_gone(const struct host_blanker *b, const struct name_set *names,
-                    size_t i) {
-    uint64_t name = names->count ? code_token_hash(&b->tokens, i) : 0;
-    for (size_t k = 0; k < names->count; k++) {
-        if (names->list[k] == name) {
-            return true;
-        }
-    }
-    return false;
-}
-
-#define GONE_MAX 256 /* names compared with each token: bounds the work */
-
-static void note_gone(struct host_blanker *b, struct name_set *names, size_t token) {
-    if (token != 0 && names->count < GONE_MAX) {
-        names->list = xreallocarray(names->list, names->count + 1, sizeof *names->list);
-        names->list[names->count++] = code_token_hash(&b->tokens, token);
-    }
-}
-
-/* "typedef int (*NAME)(int);": its name; 0 when it is none. */
-static size_t pointer_type_name(const struct host_blanker *b,
-                                const struct declaration *d) {
-    for (size_t i = d->first + 1; i + 3 < d->last; i++) {
-        if (word_at(b, i) == WORD_PAREN_OPEN && word_at(b, i + 1) == WORD_STAR &&
-            word_at(b, i + 2) == WORD_NAME && word_at(b, i + 3) == WORD_PAREN_CLOSE) {
-            return i + 2;
-        }
-    }
-    return 0;
-}
-
-/* The token of the name that a type or alias declares; 0 for other declarations, such as
- * specializations: their template stays. */
-static size_t type_name(const struct host_blanker *b, const struct declaration *d) {
-    switch (word_at(b, d->first)) {
-    case WORD_NAMESPACE:
-        return 0;
-    case WORD_USING: /* using NAME = …; */
-        return word_at(b, d->first + 2) == WORD_ASSIGN ? d->first + 1 : 0;
-    case WORD_TYPEDEF: {
-        size_t name = pointer_type_name(b, d);
-        return name ? name : d->name;
-    }
-    default:
-        return word_at(b, d->name + 1) == WORD_LESS ? 0 : d->name;
-    }
-}
-
-/* What this file declares itself is not what went in another. */
-static void forget_own_types(struct host_blanker *b) {
-    struct name_set *gone = &b->macros.gone_types;
-    for (size_t i = 0; gone->count && i < b->declarations.count; i++) {
-        const struct declaration *d = &b->declarations.list[i];
-        bool type = d->kind == DECLARATION_CLASS || d->kind == DECLARATION_OTHER;
-        size_t name = type ? type_name(b, d) : 0;
-        if (name) {
-            name_set_remove(gone, code_token_hash(&b->tokens, name));
-        }
-    }
-}
-
 /* "at::acc_type" of a library whose other names are the host's. */
 static bool is_torch_device(const struct host_blanker *b, size_t i) {
     for (; word_at(b, i + 1) == WORD_SCOPE && word_at(b, i + 2) == WORD_NAME; i += 2) {
@@ -169,8 +108,8 @@ static bool is_host_name(const struct host_blanker *b, size_t i) {
         bool own = outer[0] && i >= 2 && is_namespace(b, i - 2);
         return ((strcmp(outer, "std") == 0 || (ptr && strcmp(ptr, "_ptr") == 0)) &&
                 host_names_std(name)) ||
-               (own &&
-                (is_gone(b, &b->gone_types, i) || is_gone(b, &b->macros.gone_types, i)));
+               (own && (host_gone_has(b, &b->gone_types, i) ||
+                        host_gone_has(b, &b->macros.gone_types, i)));
     }
     bool qualifies = word_at(b, i + 1) == WORD_SCOPE;
     if (qualifies && strcmp(name, "thrust") == 0 && word_at(b, i + 2) == WORD_NAME) {
@@ -181,7 +120,8 @@ static bool is_host_name(const struct host_blanker *b, size_t i) {
            host_names_plain(name) ||
            (b->using_std && !qualifies && host_names_std(name) &&
             word_at(b, i + 1) != WORD_PAREN_OPEN) ||
-           is_gone(b, &b->gone_types, i) || is_gone(b, &b->macros.gone_types, i);
+           host_gone_has(b, &b->gone_types, i) ||
+           host_gone_has(b, &b->macros.gone_types, i);
 }
 
 static bool names_host(const struct host_blanker *b, size_t from, size_t to) {
@@ -323,7 +263,7 @@ static bool calls_gone_member(const struct host_blanker *b, size_t index) {
         enum code_word before = word_at(b, i - 1);
         if (word_at(b, i) == WORD_NAME && word_at(b, i + 1) == WORD_PAREN_OPEN &&
             before != WORD_DOT && before != WORD_ARROW && before != WORD_SCOPE &&
-            is_gone(b, &b->gone_values, i) && is_gone_member(b, index, i)) {
+            host_gone_has(b, &b->gone_values, i) && is_gone_member(b, index, i)) {
             return true;
         }
     }
@@ -369,7 +309,7 @@ static bool needs_gone(const struct host_blanker *b, const struct declaration *d
         enum code_word before = value ? word_at(b, i - 1) : WORD_DOT;
         bool names = word_at(b, i) == WORD_NAME && before != WORD_DOT &&
                      before != WORD_ARROW && before != WORD_SCOPE;
-        if (names && is_gone(b, &b->gone_values, i)) {
+        if (names && host_gone_has(b, &b->gone_values, i)) {
             return true;
         }
         value |= word_at(b, i) == WORD_ASSIGN || word_at(b, i) == WORD_BRACE_OPEN ||
@@ -455,7 +395,7 @@ static void close_class(struct host_blanker *b, const struct open_class *c) {
     const struct declaration *d = &b->declarations.list[c->declaration];
     if (c->tainted && !d->open && !has_device_words(b, d)) {
         b->goes[c->declaration] = true;
-        note_gone(b, &b->gone_types, type_name(b, d));
+        host_gone_note_type(b, d);
     }
 }
 
@@ -480,10 +420,10 @@ static bool judge_one(struct host_blanker *b, size_t index, struct open_class *i
              (word_at(b, d->first) == WORD_USING && /* using a::gone; */
               word_at(b, d->first + 2) != WORD_ASSIGN &&
               word_at(b, d->last - 2) == WORD_SCOPE &&
-              (is_gone(b, &b->gone_values, d->last - 1) ||
+              (host_gone_has(b, &b->gone_values, d->last - 1) ||
                name_set_has(&b->macros.gone, code_token_hash(&b->tokens, d->last - 1)))));
         if (goes) {
-            note_gone(b, &b->gone_types, type_name(b, d));
+            host_gone_note_type(b, d);
         }
         return goes;
     case DECLARATION_MACRO:
@@ -520,7 +460,7 @@ static bool uses_host_namespace(const struct host_blanker *b,
 }
 
 void host_blanker_judge(struct host_blanker *b) {
-    forget_own_types(b);
+    host_gone_forget_own(b);
     struct open_class *open = NULL;
     size_t depth = 0, cap = 0;
     for (size_t i = 0; i < b->declarations.count; i++) {
@@ -543,7 +483,7 @@ void host_blanker_judge(struct host_blanker *b) {
             b->goes[i] = judge_one(b, i, in) || uses_host_namespace(b, d);
             if (b->goes[i] &&
                 (d->kind == DECLARATION_FUNCTION || d->kind == DECLARATION_VARIABLE)) {
-                note_gone(b, &b->gone_values, d->name);
+                host_gone_note_value(b, d);
             }
         }
         b->tail_goes[i] = type_tail_goes(b, d);
@@ -552,40 +492,4 @@ void host_blanker_judge(struct host_blanker *b) {
         close_class(b, &open[--depth]);
     }
     free(open);
-}
-
-static bool has_kept_function(const struct host_blanker *b, uint64_t name) {
-    for (size_t i = 0; i < b->declarations.count; i++) {
-        const struct declaration *d = &b->declarations.list[i];
-        if (d->kind == DECLARATION_FUNCTION && d->name && !b->goes[i] &&
-            code_token_hash(&b->tokens, d->name) == name) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void host_blanker_tell_gone(const struct host_blanker *b, struct space_macros *to) {
-    for (size_t i = 0; i < b->gone_values.count; i++) {
-        if (!has_kept_function(b, b->gone_values.list[i])) {
-            name_set_add(&to->gone, b->gone_values.list[i]);
-        }
-    }
-}
-
-void host_blanker_tell_gone_types(const struct host_blanker *b, struct space_macros *to) {
-    for (size_t i = 0; i < b->declarations.count; i++) {
-        const struct declaration *d = &b->declarations.list[i];
-        bool type = d->kind == DECLARATION_CLASS || d->kind == DECLARATION_OTHER;
-        size_t name = type && b->goes[i] && d->parent == SIZE_MAX ? type_name(b, d) : 0;
-        if (name) {
-            name_set_add(&to->gone_types, code_token_hash(&b->tokens, name));
-            if (d->scope != SIZE_MAX && b->declarations.scopes[d->scope].name_end) {
-                name_set_add(
-                    &to->namespaces,
-                    code_token_hash(&b->tokens,
-                                    b->declarations.scopes[d->scope].name_end - 1));
-            }
-        }
-    }
 }

@@ -23,10 +23,6 @@ int host_blanker_init(struct host_blanker *b, const char *text, size_t len, size
 void host_blanker_finish(struct host_blanker *b);
 /* Fills goes. */
 void host_blanker_judge(struct host_blanker *b);
-/* The functions and variables that went, for the files that include this one. */
-void host_blanker_tell_gone(const struct host_blanker *b, struct space_macros *to);
-/* Likewise the types, of namespaces alone. */
-void host_blanker_tell_gone_types(const struct host_blanker *b, struct space_macros *to);
 
 /* "ns::name" as written; freed by the caller. */
 char *host_qualified_name(const struct host_blanker *b, const struct declaration *d);

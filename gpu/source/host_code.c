@@ -5,6 +5,7 @@
 #include "gpu/source/host_behind.h"
 #include "gpu/source/host_blanker.h"
 #include "gpu/source/host_expansion.h"
+#include "gpu/source/host_gone.h"
 #include "gpu/source/host_guesses.h"
 #include "gpu/source/host_joint.h"
 #include "gpu/source/host_lambdas.h"
@@ -333,7 +334,7 @@ static void blank_host(const struct host_blanker *b, const struct host_expansion
     host_launches_write(&launches, b, text, guesses, known ? known->behind : NULL);
     host_launches_finish(&launches);
     if (known) {
-        host_blanker_tell_gone(e->text ? &e->b : b, &known->spaces);
+        host_gone_tell_values(e->text ? &e->b : b, &known->spaces);
     }
 }
 
@@ -431,7 +432,7 @@ static void read_gone_types(const struct source_set *sources, struct space_macro
             if (!(i && is_made_for_nvrtc(f)) &&
                 host_blanker_init(&b, f->text, f->len, HOST_SCAN_TOKENS_MAX, m) == 0) {
                 host_blanker_judge(&b);
-                host_blanker_tell_gone_types(&b, m);
+                host_gone_tell_types(&b, m);
                 host_blanker_finish(&b);
             }
         }

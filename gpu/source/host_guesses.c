@@ -66,6 +66,15 @@ void host_guesses_keep_file(struct host_guesses *g, size_t file, const char *tex
     }
 }
 
+char *host_guesses_text(const struct host_guesses *g, size_t file) {
+    for (size_t i = 0; i < g->file_count; i++) {
+        if (g->files[i].file == file) {
+            return g->files[i].text;
+        }
+    }
+    return NULL;
+}
+
 unsigned host_guesses_choices(const struct host_guesses *g) {
     return g->count ? CHOICES : 0;
 }

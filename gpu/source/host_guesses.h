@@ -40,6 +40,8 @@ void host_guesses_add(struct host_guesses *g, const struct host_guess *guess);
 void host_guesses_keep_file(struct host_guesses *g, size_t file, const char *text,
                             size_t len);
 void host_guesses_finish(struct host_guesses *g);
+/* A file's text without any guesses, borrowed; NULL: it has none. */
+char *host_guesses_text(const struct host_guesses *g, size_t file);
 
 /* How many choices of types there are; 0 without guesses. */
 unsigned host_guesses_choices(const struct host_guesses *g);

@@ -50,13 +50,15 @@ static json_t *answer_new(size_t count) {
 static void make(uv_loop_t *loop, struct check_input *input, json_t *answer,
                  struct told *told) {
     struct guess_attempts attempts = {0};
-    const struct check_material material = {input, &attempts, answer,
+    struct omissions omissions = {0};
+    const struct check_material material = {input, &attempts, &omissions, answer,
                                             json_string("somebody")};
     check_making_start(loop, &material, on_made, told);
     cr_assert_eq(told->calls, 0, "never from inside");
     uv_run(loop, UV_RUN_DEFAULT);
     cr_assert_eq(told->calls, 1);
     guess_attempts_finish(&attempts);
+    omissions_finish(&omissions);
 }
 
 static void on_written(struct shared_bytes *sources, void *data) {
@@ -130,8 +132,9 @@ Test(check_maker, a_compilation_that_takes_long_is_tried_without_instantiations,
         }
         struct guess_attempts attempts = {0};
         struct told first = {0}, second = {0};
-        struct check_material m = {&input, &attempts, answer_outcome("timeout"),
-                                   json_string("somebody")};
+        struct omissions omissions = {0};
+        struct check_material m = {&input, &attempts, &omissions,
+                                   answer_outcome("timeout"), json_string("somebody")};
         check_making_start(&loop, &m, on_made, &first);
         uv_run(&loop, UV_RUN_DEFAULT);
         cr_assert_eq(first.made.again, appended);
@@ -151,6 +154,7 @@ Test(check_maker, a_compilation_that_takes_long_is_tried_without_instantiations,
             json_decref(second.made.base);
         }
         guess_attempts_finish(&attempts);
+        omissions_finish(&omissions);
         check_input_finish(&input);
     }
     cr_assert_eq(uv_loop_close(&loop), 0);

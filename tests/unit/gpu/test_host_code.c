@@ -237,6 +237,11 @@ Test(host_code, host_code_goes) {
         {"auto f(...) -> int; template <class T> struct S : decltype(f((T *)0)) {};",
          NULL},
         {"using Vec = std::vector<int>; struct Holder { Vec v; }; typedef Holder H;", ""},
+        /* All names of a typedef go with its struct. */
+        {"typedef struct A_ { std::string s; } A; typedef struct { std::string s; } B, "
+         "*C; "
+         "typedef A D; typedef C E; struct F { D *d; E e; }; struct G { int n; };",
+         "struct G { int n; };"},
         {"struct S { int a; S(int x) : a(x) {} void f() const {} __device__ int g() { "
          "return a; } };",
          "struct S { int a; __device__ int g() { return a; } };"},
@@ -682,6 +687,7 @@ static void blank_two(const char *unit, const char *header, struct source_set *r
 Test(host_code, users_of_a_type_of_the_host_go_with_it) {
     static const char header[] = "#include \"k.cu\"\n"
                                  "using handle = cublasHandle_t;\n"
+                                 "typedef struct plan_ { handle h; } plan, *plan_ptr;\n"
                                  "struct context { handle h; };\n"
                                  "template <> struct Traits<context> { handle h; };\n"
                                  "struct Arguments { handle h; Arguments(); };\n"
@@ -690,6 +696,7 @@ Test(host_code, users_of_a_type_of_the_host_go_with_it) {
     static const char unit[] = "#include \"a.h\"\n"
                                "typedef void (*call)(context &c);\n"
                                "struct user { context *c; };\n"
+                               "struct planner { plan_ptr p; };\n"
                                "template <class T> using alias = lib::owner<T>;\n"
                                "struct caller { call f; };\n"
                                "struct Traits3 { Traits<int> t; };\n"
@@ -699,7 +706,7 @@ Test(host_code, users_of_a_type_of_the_host_go_with_it) {
     struct source_set s;
     blank_two(unit, header, &s);
     cr_expect_null(strstr(s.files[1].text, "struct"), "%s", s.files[1].text);
-    static const char *const gone[] = {"typedef", "user", "caller", "alias"};
+    static const char *const gone[] = {"typedef", "user", "planner", "caller", "alias"};
     for (size_t i = 0; i < ARRAY_LEN(gone); i++) {
         cr_expect_null(strstr(s.files[0].text, gone[i]), "%s", s.files[0].text);
     }
