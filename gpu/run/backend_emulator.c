@@ -1,9 +1,9 @@
 /* The CPU machine of gpu/ptx as a backend. */
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/ptx/copies/tensor_blob.h"
-#include "gpu/ptx/machine/bind.h"
+#include "gpu/ptx/alu/bind.h"
 #include "gpu/ptx/machine/machine.h"
+#include "gpu/ptx/state/tensor_blob.h"
 #include "gpu/run/backend.h"
 
 #include <errno.h>

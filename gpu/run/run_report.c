@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "gpu/facts/kernel_index.h"
-#include "gpu/ptx/machine/findings.h"
+#include "gpu/ptx/state/findings.h"
 #include "gpu/run/trial_checks.h"
 #include "protocol/finding.h"
 

@@ -1,5 +1,5 @@
 /* Tensor maps: checked as the driver checks them, and packed as gpu/ptx reads them. */
-#include "gpu/ptx/copies/tensor_blob.h"
+#include "gpu/ptx/state/tensor_blob.h"
 #include "tests/cuda/standin.h"
 
 #include <string.h>

@@ -14,7 +14,6 @@ MAX_LINES = 600
 # Folders that still include each other in a circle.
 FOLDER_CIRCLES = [
     "gpu/reference gpu/spec",
-    "gpu/ptx/alu gpu/ptx/copies gpu/ptx/image gpu/ptx/machine gpu/ptx/matrix gpu/ptx/race",
 ]
 # Files that call each other in a circle, and why they may: reason, folder, names. Whatever else does is an error.
 CIRCLES = [
@@ -28,20 +27,6 @@ CIRCLES = [
      "block_size cluster_size lint register_spills resources shared_size static_shared"),
     ("not looked at yet", "gpu/pool",
      "pool pool_route pool_slot"),
-    ("not looked at yet", "gpu/ptx",
-     "alu/access_lanes copies/async_copies copies/bulk_copies copies/bulk_issue copies/bulk_lower "
-     "copies/im2col copies/mbarrier copies/mbarrier_lower copies/tensor_copies copies/tensor_map "
-     "image/image_access image/surfaces image/textures machine/access machine/access_fault "
-     "machine/access_slow machine/atomics machine/barriers machine/block machine/calls "
-     "machine/cluster machine/cluster_life machine/control machine/findings machine/lower "
-     "machine/lower_arithmetic machine/lower_operand machine/machine machine/moves machine/schedule "
-     "machine/stack machine/system_calls machine/video machine/warp machine/warp_ops matrix/matrix "
-     "matrix/matrix_access matrix/matrix_lower matrix/matrix_sparse matrix/wgmma matrix/wgmma_lower "
-     "matrix/wgmma_operand race/proxy race/race race/race_cells race/race_look race/race_tell"),
-    ("not looked at yet", "gpu/ptx/read",
-     "ptx_legality ptx_legality_call ptx_legality_matrix ptx_legality_move"),
-    ("not looked at yet", "gpu/ptx/read",
-     "ptx_operands ptx_parse_body ptx_parse_instruction"),
     ("not looked at yet", "gpu/source",
      "host_behind host_code host_expansion host_guesses host_joint host_lambdas host_launch_text "
      "host_launches host_macros host_spelling host_walk"),
@@ -177,7 +162,9 @@ def arrows(tree):
     text = open(os.path.join(tree.source, "docs/contributing.md"), encoding="utf-8").read()
     told = re.search(r"Includes go one way:(.*?)\n\n", text, re.S).group(1)
     chains = [re.sub(r"\s+", " ", c) for c in re.findall(r"`([^`]*→[^`]*)`", told)]
-    return [[stage.split(", ") for stage in chain.split(" → ")] for chain in chains]
+    beneath = re.search(r"a name stands for `([^`]*)NAME`", told).group(1)
+    return [[[n if n in ROOMS else beneath + n for n in stage.split(", ")] for stage in chain.split(" → ")]
+            for chain in chains]
 
 
 def inside(file, name):

@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "gpu/ptx/machine/bind.h"
+#include "gpu/ptx/alu/bind.h"
 #include "gpu/ptx/machine/machine.h"
 
 #include <stdio.h>

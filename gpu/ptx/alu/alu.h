@@ -1,7 +1,7 @@
 #pragma once
 /* alu: what the files of arithmetic share with the choice of their compilation
  * (alu_dispatch.c), and the ways a family finds its handler. */
-#include "gpu/ptx/machine/bind.h"
+#include "gpu/ptx/alu/bind.h"
 
 /* One compilation of alu_*.c. */
 #define ALU_DECLARE(extension)                                                           \

@@ -1,6 +1,6 @@
 /* The choice between the compilations of alu_*.c. */
 #include "gpu/ptx/alu/alu.h"
-#include "gpu/ptx/matrix/matrix_product.h"
+#include "gpu/ptx/alu/matrix_product.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * sum loses by rounding to odd. NaN results are 0x7fff. */
 #define LANES_TWO_LOOPS
 #include "gpu/ptx/alu/lanes_half.h"
-#include "gpu/ptx/copies/tensor_blob.h"
+#include "gpu/ptx/state/tensor_blob.h"
 
 #define F16_INFINITY 0x7c00u
 #define BF16_INFINITY 0x7f80u

@@ -1,7 +1,7 @@
 /* Products of small matrices. Factors are decoded to doubles or 32-bit integers: a by
  * rows, b by panels of eight columns, so that eight sums go side by side. */
 #include "gpu/ptx/alu/lanes.h"
-#include "gpu/ptx/matrix/matrix_product.h"
+#include "gpu/ptx/alu/matrix_product.h"
 
 #include <string.h>
 

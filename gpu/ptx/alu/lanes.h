@@ -10,7 +10,7 @@
  * every bit pattern. A full mask takes a loop without the blend. Sources and destination
  * may be the same register, never overlapping ones: `LANES_IVDEP` tells the compiler so.
  */
-#include "gpu/ptx/machine/step.h"
+#include "gpu/ptx/state/step.h"
 
 #ifndef LANES_EXTENSION
 #define LANES_EXTENSION baseline

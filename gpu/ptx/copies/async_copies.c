@@ -1,29 +1,15 @@
-/* async_copies: cp.async and its groups.
- *
- * A copy arrives when its group is waited for, not when it is issued. In between its
- * destination counts as not initialised: whoever reads it has not waited, or still reads
- * what another copy left there. Addresses are checked, and the source read for
- * initialisation, when the copy is issued. */
+#include "gpu/ptx/copies/async_copies.h"
+
 #include "base/mem.h"
-#include "gpu/ptx/copies/bulk_copies.h"
-#include "gpu/ptx/machine/access.h"
-#include "gpu/ptx/machine/coalescing.h"
-#include "gpu/ptx/machine/lower.h"
+#include "gpu/ptx/access/access.h"
+#include "gpu/ptx/access/coalescing.h"
+#include "gpu/ptx/copies/copies_lower.h"
 #include "gpu/ptx/race/proxy.h"
 #include "gpu/ptx/race/race.h"
 
 #include <string.h>
 
 #define MAX_PENDING 65536 /* of a warp; then the oldest arrive early */
-
-struct async_copy {
-    uint64_t from;                   /* global address */
-    uint32_t to;                     /* offset in shared memory */
-    uint32_t group;                  /* of its lane */
-    uint64_t order;                  /* of the warp's copies */
-    uint8_t lane, bytes, from_bytes; /* the rest is filled with zeros */
-    uint32_t race;                   /* stamp of the copy (race.h) */
-};
 
 static void copy_arrive(struct warp *w, const struct async_copy *c) {
     const struct allocation *in = run_find(w->processor->run, c->from);
@@ -100,19 +86,6 @@ static void copy_begin(struct warp *w, const struct step *s, const struct async_
     if (b->shared_shadow) {
         memset(b->shared_shadow + c->to / 4, 0, c->bytes / 4u);
     }
-}
-
-const char *block_copies_to(const struct block *b, uint64_t offset, uint64_t bytes) {
-    for (uint32_t i = 0; i < b->warp_count; i++) {
-        const struct warp *w = &b->warps[i];
-        for (uint32_t k = 0; k < w->copy_count; k++) {
-            const struct async_copy *c = &w->copies[k];
-            if (offset < c->to + (uint64_t)c->bytes && c->to < offset + bytes) {
-                return "cp.async";
-            }
-        }
-    }
-    return bulk_copies_to(b, offset, bytes) ? "bulk copy" : NULL;
 }
 
 /* src: destination, source, size of the source (absent: all) or predicate to leave it

@@ -1,42 +1,19 @@
-/* bulk_copies: what is on its way, and how it arrives. */
 #include "gpu/ptx/copies/bulk_copies.h"
 
 #include "base/mem.h"
+#include "gpu/ptx/access/access.h"
+#include "gpu/ptx/copies/async_copies.h"
+#include "gpu/ptx/copies/bulk_bytes.h"
 #include "gpu/ptx/copies/mbarrier.h"
 #include "gpu/ptx/copies/tensor_copies.h"
-#include "gpu/ptx/machine/access.h"
-#include "gpu/ptx/machine/atomics.h"
-#include "gpu/ptx/machine/cluster_life.h"
+#include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/race.h"
 
 #include <string.h>
 
 #define MAX_PENDING 65536 /* of a block; then the oldest arrive early */
 
-unsigned
-bulk_race_kind(const struct bulk_copy *c) { /* reductions are atomic by element */
-    return bulk_reduces(c)
-               ? RACE_READ | RACE_WRITE | RACE_ATOMIC | RACE_STRONG | RACE_BLIND
-               : RACE_WRITE;
-}
-
 /* ---- arriving ---- */
-
-void bulk_combine(const struct bulk_copy *c, uint8_t *to, const uint8_t *from,
-                  uint64_t bytes) {
-    if (c->operation == BULK_NO_OPERATION) {
-        memcpy(to, from, bytes);
-        return;
-    }
-    unsigned size = ptx_type_bytes((enum ptx_type)c->type);
-    for (uint64_t k = 0; k + size <= bytes; k += size) {
-        uint64_t old = 0, value = 0;
-        memcpy(&old, to + k, size);
-        memcpy(&value, from + k, size);
-        uint64_t now = atomic_combine(c->operation, (enum ptx_type)c->type, old, value);
-        memcpy(to + k, &now, size);
-    }
-}
 
 /* An engine's writes are not those of threads: no fence is owed for them. */
 static void shared_written(const struct bulk_copy *c) {
@@ -174,21 +151,6 @@ void bulk_deliver_groups(struct warp *w, uint32_t lanes, const uint32_t *limit) 
     list->count = kept;
 }
 
-bool bulk_copies_to(const struct block *b, uint64_t offset, uint64_t bytes) {
-    /* The mbarrier may be another block's. */
-    for (uint32_t r = 0; r < b->cluster->count; r++) {
-        const struct bulk_list *list = &b->cluster->blocks[r]->arrivals;
-        for (uint32_t k = 0; k < list->count; k++) {
-            const struct bulk_copy *c = &list->items[k];
-            if (c->block == b && c->kind != BULK_ARRIVE && c->kind != BULK_NOTHING &&
-                offset < c->shared + (uint64_t)c->bytes && c->shared < offset + bytes) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* ---- the end of a block ---- */
 
 static void tell_unwaited(const struct bulk_copy *c, bool warning, const char *words) {
@@ -239,16 +201,4 @@ void bulk_end(struct block *b) {
         copy_arrive(&list->items[k], b);
     }
     list->count = 0;
-}
-
-static void list_reset(struct bulk_list *list) {
-    for (uint32_t k = 0; k < list->count; k++) {
-        free(list->items[k].tensor);
-    }
-    list->count = 0;
-}
-
-void bulk_reset(struct block *b) {
-    list_reset(&b->arrivals);
-    list_reset(&b->stores);
 }

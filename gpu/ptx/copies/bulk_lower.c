@@ -1,8 +1,8 @@
 /* cp.async.bulk and its kin become steps. */
+#include "gpu/ptx/access/atomics.h"
 #include "gpu/ptx/copies/bulk_issue.h"
+#include "gpu/ptx/copies/copies_lower.h"
 #include "gpu/ptx/copies/tensor_map.h"
-#include "gpu/ptx/machine/atomics.h"
-#include "gpu/ptx/machine/lower.h"
 
 #include <string.h>
 

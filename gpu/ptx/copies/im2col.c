@@ -1,6 +1,6 @@
 #include "gpu/ptx/copies/im2col.h"
 
-#include "gpu/ptx/machine/access.h"
+#include "gpu/ptx/access/access.h"
 
 static unsigned spatial(const struct tensor_copy *t) {
     return t->map.rank - 2u;

@@ -5,50 +5,8 @@
  * What an object holds stands beside shared memory; its eight bytes there hold the same,
  * packed, so that a store over it is noticed. Source: PTX ISA 9.0, "Parallel
  * Synchronization and Communication Instructions: mbarrier". */
-#include "gpu/ptx/machine/program.h"
+#include "gpu/ptx/state/block.h"
 
-struct block;
-struct warp;
-struct finding_place;
-
-#define MBARRIER_MAX_COUNT ((UINT32_C(1) << 20) - 1)
-
-struct mbarrier {
-    uint32_t offset; /* in its block's shared memory */
-    uint32_t expected, pending;
-    int64_t bytes; /* tx-count: expected and not yet come; negative: came unexpected */
-    uint32_t phase;
-    bool valid;
-    struct mbarrier_init { /* when it was initialised, by whom */
-        const struct step *step;
-        uint32_t function, time; /* of the cluster */
-        uint16_t warp;
-        uint8_t lane;
-    } init;
-    uint32_t *known; /* of what arrived (cluster_life.h); NULL: nothing */
-};
-
-/* Of a block; empty after mbarriers_reset. */
-struct mbarriers {
-    struct mbarrier *items;
-    uint32_t count, room;
-    uint16_t *slots; /* 1 + index, by offset / 8; NULL before the first one */
-};
-
-/* The last waits of a warp that found their phase not complete. */
-#define MBARRIER_WAITS 4
-struct mbarrier_wait {
-    const struct step *step; /* NULL: none */
-    const struct code *code;
-    struct block *block;
-    uint32_t offset, phase; /* the phase that was waited for, its lowest bit */
-    uint8_t lane;
-};
-
-void mbarriers_reset(struct mbarriers *m);
-void mbarriers_finish(struct mbarriers *m);
-/* NULL: none was initialised there. */
-struct mbarrier *mbarrier_find(const struct block *b, uint32_t offset);
 /* An asynchronous operation has brought so many bytes, or arrives. */
 void mbarrier_complete_bytes(struct block *b, uint32_t offset, uint64_t bytes);
 void mbarrier_arrive_async(struct block *b, uint32_t offset);
@@ -58,3 +16,23 @@ struct mbarrier *mbarrier_at(struct warp *w, const struct step *s, unsigned lane
                              uint64_t address, bool remote, struct block **ret_block);
 /* What the warp's polling lanes wait for, in words; false: no mbarrier. */
 bool mbarriers_tell_waits(struct warp *w);
+
+/* ---- what the instructions need (mbarrier_steps.c) ---- */
+
+/* An address that is not of shared memory. */
+#define MBARRIER_NOT_SHARED (UINT64_C(1) << 63)
+#define MBARRIER_PHASE_BIT 63
+
+struct mbarrier *mbarrier_add(struct block *b, uint32_t offset);
+/* What its eight bytes hold, and what a thread gets that arrives. */
+uint64_t mbarrier_word(const struct mbarrier *m);
+/* Its bytes become that. */
+void mbarrier_show(struct block *b, const struct mbarrier *m);
+/* The phase is over if nothing is missing; shown in both cases. */
+void mbarrier_check(struct block *b, struct mbarrier *m);
+/* The eight bytes of an operand; NULL after a finding. */
+struct block *mbarrier_place(struct warp *w, const struct step *s, unsigned lane,
+                             uint64_t address, bool remote, uint64_t *ret_offset);
+/* A finding, at which the launch ends. */
+void mbarrier_tell(struct warp *w, const struct step *s, unsigned lane, const char *words,
+                   uint64_t offset);

@@ -1,6 +1,6 @@
 /* Instructions on mbarriers become steps. */
+#include "gpu/ptx/copies/copies_lower.h"
 #include "gpu/ptx/copies/mbarrier_steps.h"
-#include "gpu/ptx/machine/lower.h"
 
 static bool address_operand(struct lowering *l, const struct ptx_instruction *i,
                             unsigned k, uint32_t *ret_base, int64_t *ret_offset,

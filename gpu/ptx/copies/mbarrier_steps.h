@@ -2,7 +2,7 @@
 /* mbarrier_steps: the steps of instructions on mbarriers, as mbarrier_lower.c makes them:
  * src[0] an address, src[1] a count or STEP_NO_REGISTER (one), src[2] a state or parity.
  */
-#include "gpu/ptx/machine/program.h"
+#include "gpu/ptx/state/program.h"
 
 /* step->aux */
 #define AUX_REMOTE 1u

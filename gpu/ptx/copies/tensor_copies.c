@@ -1,7 +1,8 @@
 #include "gpu/ptx/copies/tensor_copies.h"
 
+#include "gpu/ptx/access/access.h"
+#include "gpu/ptx/copies/bulk_bytes.h"
 #include "gpu/ptx/copies/im2col.h"
-#include "gpu/ptx/machine/access.h"
 #include "gpu/ptx/race/race.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
  * piece number (bits 4-6) XOR line number (bits 7-9), of which 128B takes three bits, 64B
  * two, 32B one. Source: PTX ISA 9.0, "Tensors"; CUDA programming guide, "TMA swizzle". */
 #include "gpu/ptx/copies/bulk_copies.h"
-#include "gpu/ptx/copies/tensor_blob.h"
+#include "gpu/ptx/state/tensor_blob.h"
 
 struct tensor_copy {
     struct tensor_blob map;

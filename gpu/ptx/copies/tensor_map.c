@@ -1,8 +1,8 @@
 #include "gpu/ptx/copies/tensor_map.h"
 
-#include "gpu/ptx/machine/access.h"
-#include "gpu/ptx/machine/access_fault.h"
-#include "gpu/ptx/machine/lower.h"
+#include "gpu/ptx/access/access.h"
+#include "gpu/ptx/access/access_fault.h"
+#include "gpu/ptx/copies/copies_lower.h"
 #include "gpu/ptx/race/proxy.h"
 #include "gpu/ptx/race/race.h"
 

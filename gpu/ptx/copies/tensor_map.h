@@ -7,8 +7,8 @@
  * are a map whose fields have yet to be set. A map in global memory that this launch has
  * changed is read by the engine through a proxy of its own: until a thread of the block
  * has executed fence.proxy.tensormap::generic.acquire on it, its use is told. */
-#include "gpu/ptx/copies/tensor_blob.h"
-#include "gpu/ptx/machine/block.h"
+#include "gpu/ptx/state/block.h"
+#include "gpu/ptx/state/tensor_blob.h"
 
 /* The map at a generic address, fit for an instruction of step->vector dimensions; false
  * after a finding. */

@@ -1,6 +1,6 @@
 #include "gpu/ptx/image/image_access.h"
 
-#include "gpu/ptx/machine/block.h"
+#include "gpu/ptx/state/block.h"
 
 /* ---- running ---- */
 
@@ -16,7 +16,7 @@ struct finding_place image_place(const struct image_lane *at, const struct image
 const struct image *image_any(const struct image_lane *at) {
     uint64_t handle = LANES(const uint64_t, at->warp, at->step->src[0])[at->lane];
     struct run *run = at->warp->processor->run;
-    const struct image *im = images_find(run_images(run), handle);
+    const struct image *im = images_find(run->images, handle);
     if (!im || im->in->freed) {
         struct finding_place place = image_place(at, im, 0);
         finding_add(&place, FINDING_OUT_OF_BOUNDS,

@@ -1,9 +1,9 @@
 #pragma once
 /* image_access: what texture and surface instructions have in common. */
 #include "gpu/ptx/image/images.h"
-#include "gpu/ptx/machine/findings.h"
-#include "gpu/ptx/machine/lower.h"
-#include "gpu/ptx/machine/schedule.h"
+#include "gpu/ptx/lower/lower.h"
+#include "gpu/ptx/state/findings.h"
+#include "gpu/ptx/state/run.h"
 
 /* One lane at one instruction. */
 struct image_lane {
@@ -33,4 +33,4 @@ bool image_geometry(const struct ptx_instruction *i, struct image_access *ret);
 bool image_lower_address(struct lowering *l, const struct ptx_instruction *i,
                          const struct ptx_operand *o, struct image_access *x,
                          uint32_t *ret_handle);
-enum lower_answer lower_surface(struct lowering *l, const struct ptx_instruction *i);
+lower_family lower_texture, lower_surface;

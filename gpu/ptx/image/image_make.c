@@ -1,7 +1,7 @@
-/* image_make: what may be a texture or a surface. */
+#include "gpu/ptx/image/image_make.h"
+
 #include "base/err.h"
 #include "gpu/ptx/image/images.h"
-#include "gpu/ptx/machine/machine.h"
 
 #include <errno.h>
 

@@ -4,7 +4,7 @@
  * A handle is an opaque number of 64 bits, no address. An image shows the elements of an
  * allocation, row after row, dimension 0 (x) innermost; it owns nothing. Meaning of the
  * modes: NVIDIA, CUDA C++ Programming Guide, "Texture Fetching". */
-#include "gpu/ptx/machine/memory.h"
+#include "gpu/ptx/state/memory.h"
 
 #define IMAGE_HANDLE UINT64_C(0x7f0000000000)
 #define IMAGE_STEP 256u /* between handles */
@@ -32,12 +32,6 @@ struct image {
     bool is_normalized; /* coordinates run from 0 to 1 */
     bool reads_floats;  /* integers become 0 … 1 or -1 … 1 */
 };
-
-struct machine_image;
-struct err;
-/* in holds from->address. -EINVAL: it is none (machine_image). */
-int image_make(struct image *ret, struct allocation *in, const struct machine_image *from,
-               struct err *err);
 
 struct images {
     struct image **list;

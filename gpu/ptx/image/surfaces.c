@@ -1,6 +1,6 @@
 /* surfaces: suld.b, sust.b and sured.b on surface objects: bytes, x counted in bytes. */
 #include "gpu/ptx/image/image_access.h"
-#include "gpu/ptx/machine/block.h"
+#include "gpu/ptx/state/block.h"
 
 #include <pthread.h>
 #include <stdio.h>

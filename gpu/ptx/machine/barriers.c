@@ -1,15 +1,12 @@
-/* barriers: bar and barrier of a block: sync, arrive, red.
- *
- * PTX ISA: a thread at a barrier waits for all threads of its warp that have not exited;
- * then its warp counts as arrived. Without a number of threads all warps that live are
- * expected. */
-#include "gpu/ptx/machine/block.h"
-#include "gpu/ptx/machine/cluster_life.h"
-#include "gpu/ptx/machine/findings.h"
-#include "gpu/ptx/machine/lower.h"
-#include "gpu/ptx/machine/schedule.h"
+#include "gpu/ptx/machine/barriers.h"
+
+#include "gpu/ptx/machine/families.h"
 #include "gpu/ptx/matrix/wgmma.h"
+#include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/race.h"
+#include "gpu/ptx/state/block.h"
+#include "gpu/ptx/state/findings.h"
+#include "gpu/ptx/state/run.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -258,7 +255,7 @@ static void barrier_group(struct warp *w, const struct step *s, unsigned id,
         b->arrive_lanes[id][w->index] |= lanes;
         race_barrier_arrive(w, id);
     } else {
-        warp_park(w, lanes, s, SPLIT_BARRIER, 0, (uint8_t)id);
+        warp_park(w, lanes, s, SPLIT_BARRIER, (uint8_t)id);
     }
     note_warp(b, w, id);
     if (barrier_complete(b, bar)) {
@@ -266,7 +263,7 @@ static void barrier_group(struct warp *w, const struct step *s, unsigned id,
     }
 }
 
-void step_barrier(struct warp *w, const struct step *s, uint32_t mask) {
+static void step_barrier(struct warp *w, const struct step *s, uint32_t mask) {
     const uint32_t *ids = LANES(const uint32_t, w, s->src[0]);
     const uint32_t *counts =
         s->src[1] == STEP_NO_REGISTER ? NULL : LANES(const uint32_t, w, s->src[1]);

@@ -1,12 +1,13 @@
-/* calls: of functions, with parameters in areas of the arena, and of the system. */
+#include "gpu/ptx/machine/calls.h"
+
 #include "base/mem.h"
-#include "gpu/ptx/machine/access.h"
-#include "gpu/ptx/machine/block.h"
-#include "gpu/ptx/machine/findings.h"
-#include "gpu/ptx/machine/lower.h"
-#include "gpu/ptx/machine/memory.h"
-#include "gpu/ptx/machine/schedule.h"
+#include "gpu/ptx/access/access.h"
+#include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/machine/system_calls.h"
+#include "gpu/ptx/state/block.h"
+#include "gpu/ptx/state/findings.h"
+#include "gpu/ptx/state/memory.h"
+#include "gpu/ptx/state/run.h"
 
 #include <string.h>
 
@@ -126,7 +127,7 @@ static void call_indirect(struct warp *w, const struct step *s,
     }
 }
 
-void step_call(struct warp *w, const struct step *s, uint32_t mask) {
+static void step_call(struct warp *w, const struct step *s, uint32_t mask) {
     const struct call_site *site = &w->processor->run->program->calls[s->extra];
     if (site->system_call >= 0) {
         system_call_run((enum system_call)site->system_call, w, s, site, mask);

@@ -1,13 +1,12 @@
-/* cluster: barrier.cluster, and addresses of other blocks' shared memory. */
 #include "gpu/ptx/machine/cluster.h"
 
-#include "gpu/ptx/machine/block.h"
-#include "gpu/ptx/machine/cluster_life.h"
-#include "gpu/ptx/machine/findings.h"
-#include "gpu/ptx/machine/lower.h"
-#include "gpu/ptx/machine/memory.h"
-#include "gpu/ptx/machine/schedule.h"
+#include "gpu/ptx/machine/families.h"
+#include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/race.h"
+#include "gpu/ptx/state/block.h"
+#include "gpu/ptx/state/findings.h"
+#include "gpu/ptx/state/memory.h"
+#include "gpu/ptx/state/run.h"
 
 /* ---- the barrier: every thread arrives, then waits; who has exited has arrived ---- */
 
@@ -105,7 +104,7 @@ static void step_cluster_wait(struct warp *w, const struct step *s, uint32_t mas
     w->cluster_owed &= ~(mask & ~waiting);
     race_pass(w, mask & ~waiting);
     if (waiting) {
-        warp_park(w, waiting, s, SPLIT_CLUSTER, 0, 0);
+        warp_park(w, waiting, s, SPLIT_CLUSTER, 0);
     }
 }
 
@@ -113,10 +112,6 @@ static void step_cluster_wait(struct warp *w, const struct step *s, uint32_t mas
 
 #define TAG(rank) ((uint64_t)((rank) + 1) << CLUSTER_TAG_SHIFT)
 #define OFFSET(address) ((address) & ((UINT64_C(1) << CLUSTER_TAG_SHIFT) - 1))
-
-uint64_t cluster_address(const struct block *b, uint64_t address) {
-    return address >> CLUSTER_TAG_SHIFT ? address : address | TAG(b->rank);
-}
 
 #define AUX_GENERIC 1u
 #define AUX_WIDE 2u

@@ -1,11 +1,13 @@
-/* control: branches, exits, and what has no effect here. */
+#include "gpu/ptx/machine/control.h"
+
 #include "base/mem.h"
-#include "gpu/ptx/machine/block.h"
-#include "gpu/ptx/machine/cluster_life.h"
-#include "gpu/ptx/machine/findings.h"
-#include "gpu/ptx/machine/lower.h"
-#include "gpu/ptx/machine/schedule.h"
+#include "gpu/ptx/lower/lower.h"
+#include "gpu/ptx/machine/calls.h"
+#include "gpu/ptx/race/cluster_life.h"
 #include "gpu/ptx/race/race.h"
+#include "gpu/ptx/state/block.h"
+#include "gpu/ptx/state/findings.h"
+#include "gpu/ptx/state/run.h"
 
 /* ---- the head of a basic block: counting, turns, meeting ---- */
 
@@ -141,7 +143,7 @@ void step_branch(struct warp *w, const struct step *s, uint32_t mask) {
     }
 }
 
-void step_branch_table(struct warp *w, const struct step *s, uint32_t mask) {
+static void step_branch_table(struct warp *w, const struct step *s, uint32_t mask) {
     const struct branch_table *t = &w->processor->run->program->tables[s->extra];
     const struct step *steps = w->frame->code->steps;
     const uint32_t *index = LANES(const uint32_t, w, s->src[0]);
@@ -187,7 +189,7 @@ void step_exit(struct warp *w, const struct step *s, uint32_t mask) {
     warp_exit_lanes(w, mask);
 }
 
-void step_trap(struct warp *w, const struct step *s, uint32_t mask) {
+static void step_trap(struct warp *w, const struct step *s, uint32_t mask) {
     bool no_grid = __atomic_load_n(&w->processor->run->no_grid, __ATOMIC_RELAXED);
     for (uint32_t m = mask; m; m &= m - 1) {
         struct finding_place at = {
@@ -201,10 +203,6 @@ void step_trap(struct warp *w, const struct step *s, uint32_t mask) {
     run_fault(w->processor->run);
     w->block->ended = true;
     warp_exit_lanes(w, mask);
-}
-
-void step_nothing(struct warp *w, const struct step *s, uint32_t mask) {
-    (void)w, (void)s, (void)mask;
 }
 
 static void step_fence(struct warp *w, const struct step *s, uint32_t mask) {

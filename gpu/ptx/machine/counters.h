@@ -5,7 +5,7 @@
  * out are not taken off. PTX instructions are not the hardware's: ptxas drops moves and
  * unrolls again. */
 #include "base/json.h"
-#include "gpu/ptx/machine/schedule.h"
+#include "gpu/ptx/state/run.h"
 
 struct program_counters {
     const struct program *program;

@@ -1,7 +1,7 @@
 #include "gpu/ptx/machine/launch_check.h"
 
 #include "base/err.h"
-#include "gpu/ptx/machine/block.h"
+#include "gpu/ptx/state/block.h"
 
 #include <errno.h>
 

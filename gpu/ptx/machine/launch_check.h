@@ -1,7 +1,7 @@
 #pragma once
 /* launch_check: does a launch fit the kernel and the device? */
 #include "gpu/ptx/machine/machine.h"
-#include "gpu/ptx/machine/program.h"
+#include "gpu/ptx/state/program.h"
 
 /* -EINVAL with what is wrong. */
 int launch_check(const struct machine_launch *l, const struct program *p,

@@ -1,6 +1,6 @@
 /* Widths of the operands of arithmetic, and its steps: the handlers are bind_alu's. */
-#include "gpu/ptx/machine/bind.h"
-#include "gpu/ptx/machine/lower.h"
+#include "gpu/ptx/alu/bind.h"
+#include "gpu/ptx/machine/families.h"
 
 /* What operand `k` of the sources is: bytes (0: a predicate), and the type that says how
  * a wider register is brought down and an immediate is read. */

@@ -3,14 +3,16 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/ptx/image/images.h"
+#include "gpu/ptx/machine/block_run.h"
 #include "gpu/ptx/machine/counters.h"
-#include "gpu/ptx/machine/findings.h"
 #include "gpu/ptx/machine/launch_check.h"
-#include "gpu/ptx/machine/lower.h"
-#include "gpu/ptx/machine/memory.h"
+#include "gpu/ptx/machine/lower_program.h"
 #include "gpu/ptx/machine/schedule.h"
 #include "gpu/ptx/race/proxy.h"
 #include "gpu/ptx/race/race.h"
+#include "gpu/ptx/state/findings.h"
+#include "gpu/ptx/state/memory.h"
+#include "gpu/ptx/state/run.h"
 
 #include <errno.h>
 #include <string.h>
@@ -38,51 +40,6 @@ struct machine {
     uint32_t launches;
     int stop; /* atomic */
 };
-
-/* ---- what a launch asks the machine ---- */
-
-struct memory *run_memory(const struct run *run) {
-    return &run->machine->memory;
-}
-const struct images *run_images(const struct run *run) {
-    return &run->machine->images;
-}
-struct allocation *run_find(const struct run *run, uint64_t address) {
-    return memory_find(&run->machine->memory, address);
-}
-struct findings *run_findings(const struct run *run) {
-    return run->machine->findings;
-}
-struct buf *run_printf_lock(struct run *run) {
-    pthread_mutex_lock(&run->machine->printf_lock);
-    return &run->machine->printf_text;
-}
-void run_printf_unlock(struct run *run) {
-    pthread_mutex_unlock(&run->machine->printf_lock);
-}
-
-void run_fault(struct run *run) {
-    __atomic_store_n(&run->fault, 1, __ATOMIC_RELAXED);
-    if (!run->check_memory) {
-        __atomic_store_n(&run->quit, 1, __ATOMIC_RELAXED);
-    }
-}
-
-bool run_charge(struct processor *processor) {
-    struct run *run = processor->run;
-    struct machine *m = run->machine;
-    uint64_t spent = __atomic_add_fetch(&m->spent, processor->spent, __ATOMIC_RELAXED);
-    processor->spent = 0;
-    if (spent > m->config.instructions || __atomic_load_n(&m->stop, __ATOMIC_RELAXED)) {
-        __atomic_store_n(&run->quit, 1, __ATOMIC_RELAXED);
-    }
-    return !__atomic_load_n(&run->quit, __ATOMIC_RELAXED);
-}
-
-enum machine_end run_end(const struct run *run) {
-    return __atomic_load_n(&run->machine->stop, __ATOMIC_RELAXED) ? MACHINE_STOPPED
-                                                                  : MACHINE_BUDGET;
-}
 
 /* ---- a module's variables ---- */
 
@@ -207,6 +164,7 @@ int machine_new(struct machine **ret, const struct ptx_module *module,
     autojson *unsupported = json_array();
     int rc = memory_init(&m->memory, m->config.memory, poison_byte(m->config.seed), err);
     m->memory.stop = &m->stop;
+    m->memory.race_free = race_shadow_free;
     rc = rc ? rc : variables_place(m, err);
     rc = rc ? rc : programs_lower(m, entries, unsupported, err);
     if (rc == -ENOTSUP && ret_unsupported) {
@@ -336,8 +294,16 @@ static int launch_workspace(struct machine *m, struct run *run, struct err *err)
 static void run_init(struct run *run, struct machine *m, const struct program *p,
                      const struct machine_launch *l) {
     const struct machine_config *c = &m->config;
-    *run = (struct run){.machine = m,
-                        .program = p,
+    *run = (struct run){.program = p,
+                        .memory = &m->memory,
+                        .images = &m->images,
+                        .findings = m->findings,
+                        .printed = &m->printf_text,
+                        .printed_lock = &m->printf_lock,
+                        .spent = &m->spent,
+                        .budget = c->instructions,
+                        .stop = &m->stop,
+                        .lanes_left = block_lanes_left,
                         .launch = l,
                         .param_bytes = l->param_bytes,
                         .check_initialized = (c->checks & MACHINE_CHECK_INITIALIZED) != 0,

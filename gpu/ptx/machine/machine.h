@@ -11,32 +11,34 @@
  *
  * Call from one thread. */
 #include "base/json.h"
-#include "gpu/ptx/read/module.h"
+#include "gpu/ptx/image/image_make.h"
+#include "gpu/ptx/state/launch.h"
 
 struct err;
 struct machine;
 
 enum machine_check { /* bits */
-    MACHINE_CHECK_MEMORY = 1,      /* bounds, alignment, read-only: needed for safety, so
-                                      bounds are always enforced; without the bit a fault
-                                      ends the launch with no further looking */
-    MACHINE_CHECK_INITIALIZED = 2, /* global, shared, local */
-    MACHINE_CHECK_RACE = 4,        /* shared and global memory; launches then run on one
-                                      thread */
-    MACHINE_CHECK_BARRIER = 8,
-    MACHINE_COUNTERS = 16,
-    MACHINE_CHECK_DEFAULT = 1 | 2 | 8 | 16,
+                     MACHINE_CHECK_MEMORY =
+                         1, /* bounds, alignment, read-only: needed for safety, so
+                               bounds are always enforced; without the bit a fault
+                               ends the launch with no further looking */
+                     MACHINE_CHECK_INITIALIZED = 2, /* global, shared, local */
+                     MACHINE_CHECK_RACE = 4, /* shared and global memory; launches then
+                                                run on one thread */
+                     MACHINE_CHECK_BARRIER = 8,
+                     MACHINE_COUNTERS = 16,
+                     MACHINE_CHECK_DEFAULT = 1 | 2 | 8 | 16,
 };
 
 struct machine_config {
-    unsigned checks;        /* bits above */
-    unsigned threads;       /* 0 = as many as there are CPUs */
-    uint64_t instructions;  /* budget in lane-instructions of all launches; 0 = 2e9 */
-    uint64_t memory;        /* bytes of device memory; 0 = 1 GiB */
-    uint64_t seed;          /* poison patterns and schedules */
-    bool one_lane;          /* execute lane after lane: for benches and differential tests */
-    unsigned max_findings;  /* kept apart; 0 = 100 */
-    size_t max_printf;      /* bytes; 0 = 64 KiB */
+    unsigned checks;       /* bits above */
+    unsigned threads;      /* 0 = as many as there are CPUs */
+    uint64_t instructions; /* budget in lane-instructions of all launches; 0 = 2e9 */
+    uint64_t memory;       /* bytes of device memory; 0 = 1 GiB */
+    uint64_t seed;         /* poison patterns and schedules */
+    bool one_lane; /* execute lane after lane: for benches and differential tests */
+    unsigned max_findings; /* kept apart; 0 = 100 */
+    size_t max_printf;     /* bytes; 0 = 64 KiB */
 };
 
 /* module is borrowed for the machine's life. -ENOTSUP when it holds instructions that
@@ -48,11 +50,6 @@ int machine_new(struct machine **ret, const struct ptx_module *module,
                 json_t **ret_unsupported, struct err *err);
 void machine_free(struct machine *m);
 
-enum machine_memory { /* bits */
-    MACHINE_READ_ONLY = 1,     /* a write is input_modified */
-    MACHINE_UNINITIALIZED = 2, /* contents are poison until written */
-    MACHINE_OUTPUT = 4,        /* elements never written are told by machine_unwritten */
-};
 /* Device memory of `bytes` (may be 0), 256-byte aligned; name: what findings call it
  * (copied). *ret_host: its bytes, valid until freed. -ENOMEM over the budget. */
 int machine_alloc(struct machine *m, const char *name, uint64_t bytes, unsigned flags,
@@ -61,60 +58,17 @@ int machine_release(struct machine *m, uint64_t address); /* later use is a find
 /* A __device__ or __constant__ variable by its PTX name; -ENOENT. Marks it written. */
 int machine_global(struct machine *m, const char *name, uint64_t *ret_address,
                    uint64_t *ret_bytes, void **ret_host);
-enum machine_address_mode { /* CUaddress_mode's values */
-                            MACHINE_WRAP,
-                            MACHINE_CLAMP,
-                            MACHINE_MIRROR,
-                            MACHINE_BORDER, /* 0 outside */
-};
-/* What a texture or surface object shows of an allocation: its elements row after row,
- * packed, from its first byte. Wrap and mirror count as clamp without normalized
- * coordinates; filtering wants elements that are read as floats. */
-struct machine_image {
-    uint64_t address;
-    enum ptx_type type; /* PTX_F32, PTX_F16, PTX_U8 to PTX_S32 */
-    unsigned channels;  /* 1, 2, 4: an element has so many values */
-    unsigned rank;      /* 1 to 3 */
-    uint32_t extent[3]; /* elements in x, y, z; what is beyond the rank is ignored */
-    uint32_t layers;    /* 0: not layered; rank 1 and 2 only; faces of cubes */
-    bool cube;          /* layers are 6, of a texture of rank 2, as wide as high */
-    bool cubes;         /* likewise, several cubes (or one) by number */
-    bool seamless;      /* a cube's filter goes beyond edges; modes do not matter */
-    bool surface;       /* suld, sust, sured; else tex, and the rest is of those */
-    bool linear;        /* linear memory: rank 1, whole coordinates, 0 outside */
-    enum machine_address_mode mode[3];
-    bool filters;      /* linear between elements, else the nearest */
-    bool normalized;   /* coordinates from 0 to 1 */
-    bool reads_floats; /* 8 and 16 bits: 0 to 1 or -1 to 1 */
-};
 /* *ret_handle: what a kernel takes as cudaTextureObject_t or cudaSurfaceObject_t, valid
  * for the machine's life. -EINVAL, and err names what does not fit. */
 int machine_image(struct machine *m, const struct machine_image *image,
                   uint64_t *ret_handle, struct err *err);
 /* Bytes [first, first + count) of an output that no launch wrote: number of bytes, and
  * the first such offset. */
-uint64_t machine_unwritten(const struct machine *m, uint64_t address, uint64_t *ret_first);
+uint64_t machine_unwritten(const struct machine *m, uint64_t address,
+                           uint64_t *ret_first);
 /* Did a launch write all these bytes of one? */
 bool machine_is_written(const struct machine *m, uint64_t address, uint64_t bytes);
 
-struct machine_launch {
-    const char *entry; /* mangled name */
-    uint32_t grid[3], block[3], cluster[3]; /* cluster all 0 or 1: none */
-    uint32_t dynamic_shared;
-    bool cooperative;
-    const void *params; /* the parameter block, natural alignment */
-    size_t param_bytes;
-    const char *label;  /* what findings call the kernel: its demangled name */
-};
-enum machine_end {
-    MACHINE_DONE,
-    MACHINE_FAULT,    /* a finding that ends a launch on a GPU too: out of bounds,
-                         misaligned, trap, assert */
-    MACHINE_DEADLOCK, /* nothing can progress; findings say who waits for what */
-    MACHINE_BUDGET,   /* instructions are used up */
-    MACHINE_REFUSED,  /* the launch itself is impossible: err says why */
-    MACHINE_STOPPED,  /* machine_stop */
-};
 /* REFUSED fills err (too many threads, shared memory, wrong parameter size …). */
 enum machine_end machine_launch(struct machine *m, const struct machine_launch *launch,
                                 struct err *err);
@@ -130,6 +84,6 @@ json_t *machine_counters(const struct machine *m);
 const char *machine_printf(const struct machine *m); /* what kernels printed */
 /* What a check left out, in words, or NULL: races where their traces grew too large. */
 const char *machine_unchecked(const struct machine *m);
-uint64_t machine_spent(const struct machine *m);     /* lane-instructions */
+uint64_t machine_spent(const struct machine *m); /* lane-instructions */
 /* Blocks of the latest launch that have begun, of *ret_blocks. From any thread. */
 uint64_t machine_progress(const struct machine *m, uint64_t *ret_blocks);

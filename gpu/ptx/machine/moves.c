@@ -1,8 +1,8 @@
 /* moves: vectors to registers and back, addresses between spaces, clocks. */
-#include "gpu/ptx/machine/block.h"
-#include "gpu/ptx/machine/lower.h"
-#include "gpu/ptx/machine/memory.h"
-#include "gpu/ptx/machine/schedule.h"
+#include "gpu/ptx/machine/families.h"
+#include "gpu/ptx/state/block.h"
+#include "gpu/ptx/state/memory.h"
+#include "gpu/ptx/state/run.h"
 
 #include <string.h>
 
@@ -128,22 +128,6 @@ static void step_copy_16(struct warp *w, const struct step *s, uint32_t mask) {
 
 /* ---- addresses ---- */
 
-void step_add_offset(struct warp *w, const struct step *s, uint32_t mask) {
-    uint64_t *to = LANES(uint64_t, w, s->dst);
-    const uint64_t *from = LANES(const uint64_t, w, s->src[0]);
-    const uint32_t *on = WARP_HEAD(w)->lane_mask;
-    uint64_t add = (uint64_t)s->offset;
-    if (mask == UINT32_MAX) {
-        for (unsigned l = 0; l < WARP_LANES; l++) {
-            to[l] = from[l] + add;
-        }
-        return;
-    }
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        to[l] = on[l] ? from[l] + add : to[l];
-    }
-}
-
 static bool space_base(enum ptx_space space, uint64_t *ret) {
     switch (space) {
     case PTX_GLOBAL:
@@ -186,7 +170,7 @@ static bool address_is_in(const struct warp *w, uint64_t a, enum ptx_space space
         if (a >= MEMORY_SHARED && a < MEMORY_CODE) {
             return false;
         }
-        const struct allocation *at = memory_find(run_memory(w->processor->run), a);
+        const struct allocation *at = memory_find(w->processor->run->memory, a);
         bool constant = at && at->kind == MEMORY_CONSTANT;
         return constant == (space == PTX_CONST);
     }
@@ -222,23 +206,6 @@ static enum lower_answer lower_isspacep(struct lowering *l,
     s->dst = to;
     s->aux = i->spaces[0];
     return LOWER_DONE;
-}
-
-/* ---- clocks: a nanosecond and 1.755 cycles' worth of instructions are the same here:
- * one per warp instruction of the block, so that runs repeat ---- */
-
-void step_read_clock(struct warp *w, const struct step *s, uint32_t mask);
-void step_read_clock(struct warp *w, const struct step *s, uint32_t mask) {
-    uint64_t now = ++w->block->clock;
-    if (s->aux == PTX_SR_CLOCK_HI || s->aux == PTX_SR_GLOBALTIMER_HI) {
-        now >>= 32;
-    } else if (s->aux == PTX_SR_CLOCK || s->aux == PTX_SR_GLOBALTIMER_LO) {
-        now &= UINT32_MAX;
-    }
-    uint64_t *to = LANES(uint64_t, w, s->dst);
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        to[l] = mask >> l & 1 ? now : to[l];
-    }
 }
 
 /* ---- the family ---- */

@@ -1,9 +1,14 @@
 #include "gpu/ptx/machine/schedule.h"
-#include "gpu/ptx/machine/cluster_life.h"
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/ptx/copies/bulk_copies.h"
+#include "gpu/ptx/copies/mbarrier.h"
+#include "gpu/ptx/machine/barriers.h"
+#include "gpu/ptx/machine/block_run.h"
+#include "gpu/ptx/machine/cluster.h"
 #include "gpu/ptx/machine/counters.h"
+#include "gpu/ptx/race/cluster_life.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,90 +4,9 @@
  * Every processor keeps some blocks resident and gives them turns; blocks start in order,
  * so what waits for an earlier block always progresses. When all of a processor's blocks
  * only poll, it takes more of them in. */
-#include "base/buf.h"
-#include "gpu/ptx/machine/block.h"
-#include "gpu/ptx/machine/findings.h"
-#include "gpu/ptx/machine/machine.h"
-#include "gpu/ptx/machine/memory.h"
-#include "gpu/ptx/machine/shared_layout.h"
-
-/* Offsets of a warp's access relative to its first lane, and what they cost: patterns
- * repeat, so that counting is mostly one comparison. */
-struct pattern {
-    uint32_t mask;
-    uint32_t ideal;
-    uint8_t cost[32]; /* by what the first address is modulo 32 (banks: 4); 0 = unknown */
-    int32_t deltas[WARP_LANES] __attribute__((aligned(64)));
-};
-
-struct block_count {
-    uint64_t runs, lanes;
-};
-struct access_count {
-    uint64_t requests, cost, ideal; /* sectors, or wavefronts of shared memory */
-};
-
-struct run { /* one launch */
-    struct machine *machine;
-    const struct program *program;
-    const struct machine_launch *launch;
-    uint64_t blocks, threads;            /* in the grid, in a block */
-    uint32_t cluster[3], cluster_blocks; /* blocks of a cluster */
-    bool explicit_cluster;               /* the launch or the kernel asks for clusters */
-    uint64_t shared_bytes, shared_window;
-    uint8_t *params; /* copy, padded */
-    uint64_t param_bytes;
-    uint64_t workspace;      /* address, cooperative */
-    uint64_t next_cluster;   /* atomic */
-    uint64_t *begun;         /* atomic, the machine's: for whoever watches */
-    uint64_t resident_bytes; /* atomic: of all processors' blocks */
-    uint64_t block_bytes;    /* of one */
-    uint64_t local_bytes;    /* atomic: local memory and frames */
-    bool check_initialized, check_memory, check_barrier, count;
-    bool one_lane;
-    struct race_run *race; /* NULL: nobody looks for races */
-    int fault;             /* atomic: a finding that ends a launch */
-    int stuck;             /* atomic: a deadlock was told */
-    int quit;              /* atomic: all stop */
-    int no_grid; /* atomic: the grid's workspace was asked for, and there is none:
-                    the launch is not cooperative */
-    uint32_t processors;
-    uint32_t number;      /* of the launch */
-    uint32_t map_changes; /* atomic: tensor maps that were changed */
-    uint8_t poison;
-    uint64_t seed; /* of the order in which a block's warps take turns */
-};
-
-struct processor { /* a thread of the host, as a device's multiprocessor */
-    struct run *run;
-    struct block_count *blocks;    /* by program->blocks */
-    struct access_count *accesses; /* by program->accesses */
-    struct allocation **last;      /* by access */
-    struct shared_extent *extents; /* by access: in shared memory, the last one */
-    struct pattern *patterns;      /* by access */
-    uint64_t divergent_count, branch_count;
-    uint64_t guarded_off;    /* lanes that a guard left out */
-    uint64_t spent;          /* lane-instructions not yet charged */
-    struct block **resident; /* in the order they started */
-    uint32_t resident_count, resident_room;
-    struct block *spares[CLUSTER_MAX]; /* to be used again */
-    uint32_t spare_count;
-    uint32_t idle; /* rounds in which nothing changed */
-};
+#include "gpu/ptx/state/run.h"
 
 /* Runs all blocks. counters: of the program, added to. */
 struct program_counters;
 enum machine_end schedule_run(struct run *run, struct program_counters *counters,
                               struct err *err);
-struct memory *run_memory(const struct run *run);
-struct images;
-const struct images *run_images(const struct run *run);
-struct allocation *run_find(const struct run *run, uint64_t address);
-struct findings *run_findings(const struct run *run);
-struct buf *run_printf_lock(struct run *run); /* the machine's output; then unlock */
-void run_printf_unlock(struct run *run);
-/* A fault ends the launch when it is over (or at once without MACHINE_CHECK_MEMORY). */
-void run_fault(struct run *run);
-/* false when the budget is used up or somebody said stop. */
-bool run_charge(struct processor *processor);
-enum machine_end run_end(const struct run *run); /* of a launch that was made to quit */

@@ -4,10 +4,10 @@
  * it is counted per lane. Lanes own different bytes at the same offset, so the blocks of
  * one never lie in those of another; a callee's memory begins above the most that any
  * lane of its caller has taken. */
-#include "gpu/ptx/machine/block.h"
-#include "gpu/ptx/machine/findings.h"
-#include "gpu/ptx/machine/lower.h"
-#include "gpu/ptx/machine/schedule.h"
+#include "gpu/ptx/machine/families.h"
+#include "gpu/ptx/state/block.h"
+#include "gpu/ptx/state/findings.h"
+#include "gpu/ptx/state/run.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "gpu/ptx/machine/system_calls.h"
 
-#include "gpu/ptx/machine/access.h"
+#include "gpu/ptx/access/access.h"
 #include "gpu/ptx/machine/device_printf.h"
 
 #include <stdio.h>
@@ -171,7 +171,7 @@ static void call_malloc(struct warp *w, const struct call_site *site, unsigned l
     struct allocation *a;
     uint64_t bytes = argument(w, site, 0, lane);
     int rc = bytes == 0 ? -1
-                        : memory_add(run_memory(w->processor->run), "device heap", bytes,
+                        : memory_add(w->processor->run->memory, "device heap", bytes,
                                      MEMORY_HEAP, MACHINE_UNINITIALIZED, &a, NULL);
     give(w, site, lane, rc ? 0 : a->address);
 }
@@ -179,7 +179,7 @@ static void call_malloc(struct warp *w, const struct call_site *site, unsigned l
 static void call_free(struct warp *w, const struct step *s, const struct call_site *site,
                       unsigned lane) {
     uint64_t address = argument(w, site, 0, lane);
-    struct memory *memory = run_memory(w->processor->run);
+    struct memory *memory = w->processor->run->memory;
     const struct allocation *a = address ? memory_find(memory, address) : NULL;
     if (address == 0) {
         return;

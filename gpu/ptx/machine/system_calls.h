@@ -1,7 +1,7 @@
 #pragma once
 /* system_calls: device functions that CUDA's runtime provides: printf, assert, the heap.
  */
-#include "gpu/ptx/machine/warp.h"
+#include "gpu/ptx/state/warp.h"
 
 enum system_call { SYSTEM_VPRINTF, SYSTEM_ASSERTFAIL, SYSTEM_MALLOC, SYSTEM_FREE };
 

@@ -4,8 +4,8 @@
  * how wide a result is between its steps (vshl that saturates or is compared), it is
  * refused. */
 #include "gpu/ptx/alu/alu.h"
-#include "gpu/ptx/machine/lower.h"
-#include "gpu/ptx/machine/schedule.h"
+#include "gpu/ptx/machine/families.h"
+#include "gpu/ptx/state/run.h"
 
 #include <string.h>
 

@@ -3,12 +3,11 @@
  * All lanes that a mask names and that have not exited come together, whatever split or
  * call they are in and whichever of several equal instructions they stand at; then the
  * operation is done for all of them at once. */
-#include "gpu/ptx/machine/block.h"
-#include "gpu/ptx/machine/findings.h"
-#include "gpu/ptx/machine/lower.h"
-#include "gpu/ptx/machine/schedule.h"
-#include "gpu/ptx/matrix/matrix.h"
+#include "gpu/ptx/machine/families.h"
 #include "gpu/ptx/race/race.h"
+#include "gpu/ptx/state/block.h"
+#include "gpu/ptx/state/findings.h"
+#include "gpu/ptx/state/run.h"
 
 #include <string.h>
 
@@ -263,16 +262,13 @@ static bool same_meeting(const struct split *a, const struct split *b) {
            a->at->bytes == b->at->bytes;
 }
 
-static bool meet_if_complete(struct warp *w, const struct split *p) {
-    if (p->at->run == step_matrix) {
-        return matrix_meet(w, p);
-    }
+static void meet_if_complete(struct warp *w, const struct split *p) {
     uint32_t here = 0;
     for (uint32_t k = 0; k < w->pending_count; k++) {
         here |= same_meeting(p, &w->pending[k]) ? w->pending[k].lanes : 0;
     }
     if (p->members & w->live & ~here) {
-        return false;
+        return;
     }
     struct split key = *p;
     struct meeting t = {.lanes = 0, .predicate = 0, .strange = 0};
@@ -294,15 +290,6 @@ static bool meet_if_complete(struct warp *w, const struct split *p) {
     }
     if (t.strange) {
         tell_strange(w, key.at, &t, key.members);
-    }
-    return true;
-}
-
-void warp_check_meets(struct warp *w) {
-    for (uint32_t k = 0; k < w->pending_count; k++) {
-        if (w->pending[k].state == SPLIT_MEET) {
-            meet_if_complete(w, &w->pending[k]);
-        }
     }
 }
 
@@ -329,7 +316,7 @@ static __attribute__((noinline)) void meet_groups(struct warp *w, const struct s
         if ((named & w->live & ~group) == 0) {
             do_alone(w, s, group, named);
         } else {
-            warp_park(w, group, s, SPLIT_MEET, named, 0);
+            warp_park_to_meet(w, group, s, named, meet_if_complete);
         }
     }
     warp_check_meets(w);

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "gpu/ptx/alu/half_bits.h"
-#include "gpu/ptx/machine/findings.h"
+#include "gpu/ptx/state/findings.h"
 
 #include <string.h>
 
@@ -328,21 +328,6 @@ static void tell_missing(struct warp *w, const struct step *s, uint32_t lanes) {
                 ~lanes);
 }
 
-void step_matrix(struct warp *w, const struct step *s, uint32_t mask) {
-    if (mask != UINT32_MAX) {
-        if (w->live & ~mask) {
-            warp_park(w, mask, s, SPLIT_MEET, UINT32_MAX, 0);
-            warp_check_meets(w);
-            return;
-        }
-        tell_missing(w, s, mask);
-    }
-    const struct matrix *m = matrix_of(w, s);
-    if (!m->run(w, s, m)) {
-        warp_park(w, mask, s, SPLIT_GROUP, 0, 0);
-    }
-}
-
 /* Registers of lanes between frames of one function: a frame does not use those of lanes
  * that are not its own. */
 static void registers_move(const struct step *s, const struct matrix *m,
@@ -366,7 +351,8 @@ static bool same_place(const struct split *a, const struct split *b) {
     return b->state == SPLIT_MEET && a->at == b->at;
 }
 
-bool matrix_meet(struct warp *w, const struct split *p) {
+/* Lanes that wait at such a step: goes on when all are here. */
+static void matrix_meet(struct warp *w, const struct split *p) {
     const struct split key = *p;
     const struct matrix *m = matrix_of(w, key.at);
     uint32_t here = 0;
@@ -374,7 +360,7 @@ bool matrix_meet(struct warp *w, const struct split *p) {
         here |= same_place(&key, &w->pending[k]) ? w->pending[k].lanes : 0;
     }
     if (w->live & ~here) {
-        return false;
+        return;
     }
     struct frame *running = w->frame;
     uint8_t *regs = w->head.regs;
@@ -401,5 +387,19 @@ bool matrix_meet(struct warp *w, const struct split *p) {
     }
     w->frame = running;
     w->head.regs = regs;
-    return true;
+}
+
+void step_matrix(struct warp *w, const struct step *s, uint32_t mask) {
+    if (mask != UINT32_MAX) {
+        if (w->live & ~mask) {
+            warp_park_to_meet(w, mask, s, UINT32_MAX, matrix_meet);
+            warp_check_meets(w);
+            return;
+        }
+        tell_missing(w, s, mask);
+    }
+    const struct matrix *m = matrix_of(w, s);
+    if (!m->run(w, s, m)) {
+        warp_park(w, mask, s, SPLIT_GROUP, 0);
+    }
 }

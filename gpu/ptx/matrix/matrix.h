@@ -8,8 +8,8 @@
  * element) or the elements 2 (l % 4) and the next of row l / 4 (c and d). That is the
  * layout of mma and wgmma in the PTX ISA 9.0 for every shape but m8n8k4 of f16; wmma's is
  * not documented and is the same here. */
-#include "gpu/ptx/machine/schedule.h"
-#include "gpu/ptx/matrix/matrix_product.h"
+#include "gpu/ptx/alu/matrix_product.h"
+#include "gpu/ptx/state/run.h"
 
 /* Registers of a fragment: of matrix->registers. */
 struct matrix_registers {
@@ -55,8 +55,6 @@ void matrices_free(struct matrix *matrices, uint32_t count);
 
 /* The step of every one of them: waits for all lanes of the warp. */
 void step_matrix(struct warp *w, const struct step *s, uint32_t mask);
-/* Lanes that wait at such a step: goes on when all are here. */
-bool matrix_meet(struct warp *w, const struct split *p);
 
 /* Fragments to rows of packed elements, `stride` bytes apart, and back. row_tiles of 8
  * rows, word_tiles of 4 words; the register of a tile is rows_first ? row + word *

@@ -1,6 +1,6 @@
 /* ldmatrix, stmatrix, movmatrix, wmma.load and wmma.store. */
-#include "gpu/ptx/machine/access.h"
-#include "gpu/ptx/machine/coalescing.h"
+#include "gpu/ptx/access/access.h"
+#include "gpu/ptx/access/coalescing.h"
 #include "gpu/ptx/matrix/matrix.h"
 #include "gpu/ptx/race/proxy.h"
 #include "gpu/ptx/race/race.h"

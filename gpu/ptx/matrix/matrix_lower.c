@@ -3,7 +3,7 @@
 #include "gpu/ptx/matrix/matrix_lower.h"
 #include "base/mem.h"
 #include "gpu/ptx/alu/alu.h"
-#include "gpu/ptx/machine/lower.h"
+#include "gpu/ptx/lower/lower.h"
 
 #include <string.h>
 

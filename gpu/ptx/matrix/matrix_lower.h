@@ -1,6 +1,6 @@
 #pragma once
 /* matrix_lower: what the lowerings of matrix instructions share. */
-#include "gpu/ptx/machine/lower.h"
+#include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/matrix/matrix.h"
 
 uint32_t lower_add_matrix(struct lowering *l, const struct matrix *m);
@@ -16,3 +16,6 @@ bool lower_metadata(struct lowering *l, const struct ptx_instruction *i, struct 
 /* The step; m becomes the program's. */
 struct step *lower_matrix_step(struct lowering *l, const struct ptx_instruction *i,
                                struct matrix *m);
+
+/* The families. */
+lower_family lower_matrix, lower_wgmma;

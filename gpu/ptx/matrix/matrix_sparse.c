@@ -7,8 +7,8 @@
  * which row are CuTe's ELayouts (mma_traits_sm90_gmma_sparse.hpp, of a warp, and
  * mma_traits_sm80_sparse.hpp, whose authors say of 4-bit elements that the ISA's picture
  * is wrong). */
-#include "gpu/ptx/machine/findings.h"
 #include "gpu/ptx/matrix/matrix.h"
+#include "gpu/ptx/state/findings.h"
 
 #include <string.h>
 

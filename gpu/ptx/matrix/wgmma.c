@@ -1,9 +1,9 @@
 #include "gpu/ptx/matrix/wgmma.h"
 
 #include "base/mem.h"
-#include "gpu/ptx/machine/findings.h"
 #include "gpu/ptx/matrix/wgmma_operand.h"
 #include "gpu/ptx/race/race.h"
+#include "gpu/ptx/state/findings.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "gpu/ptx/matrix/wgmma_operand.h"
 
-#include "gpu/ptx/machine/access.h"
+#include "gpu/ptx/access/access.h"
 #include "gpu/ptx/race/proxy.h"
 #include "gpu/ptx/race/race.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 /* wgmma_operand: factors of wgmma in shared memory (PTX ISA, "Matrix descriptor"). */
-#include "gpu/ptx/machine/warp.h"
-#include "gpu/ptx/race/race_copy.h"
+#include "gpu/ptx/state/race_copy.h"
+#include "gpu/ptx/state/warp.h"
 
 #define ROW_BYTES 32 /* of a dense factor: k is always that much */
 

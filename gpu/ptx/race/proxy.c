@@ -1,7 +1,7 @@
 #include "gpu/ptx/race/proxy.h"
 
 #include "base/mem.h"
-#include "gpu/ptx/machine/access.h"
+#include "gpu/ptx/state/run.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -237,7 +237,7 @@ void proxy_fence(struct warp *w, uint32_t lanes) {
 static void tell(const struct proxy_reader *r, const struct block *b, uint64_t word,
                  const struct proxy_event *e, unsigned lane) {
     uint64_t offset;
-    const char *name = block_shared_name(r->warp->processor->run, word * 4, &offset);
+    const char *name = shared_name(r->warp->processor->run, word * 4, &offset);
     struct finding_other other = {.block = b->number};
     struct finding_place at = {.warp = r->warp,
                                .step = r->step,

@@ -11,7 +11,7 @@
  * Kept only for programs in which an engine reads shared memory, and with the check for
  * uninitialised reads: without either a block's `proxy` is NULL and stores are as fast as
  * ever. */
-#include "gpu/ptx/machine/block.h"
+#include "gpu/ptx/state/block.h"
 
 struct proxy;
 struct run;

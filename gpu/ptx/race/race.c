@@ -36,7 +36,7 @@ void race_run_begin(struct race_run *r, struct run *run) {
     }
     race_tick(r);
     race_events_void(&r->events);
-    r->findings = run_findings(run);
+    r->findings = run->findings;
     free(r->stores);
     r->stores = xcalloc(run->program->access_count + 1, sizeof *r->stores);
     if (run->blocks > UINT32_MAX) {
@@ -119,31 +119,6 @@ void race_block_free(struct block *b) {
     free(x->warps);
     free(x);
     b->race = NULL;
-}
-
-/* ---- what stores store ---- */
-
-void race_store_note(struct warp *w, const struct step *s, uint32_t mask) {
-    const struct access *a = &w->processor->run->program->accesses[s->extra];
-    struct race_store *x = &race_of(w)->stores[s->extra];
-    if (x->varied) {
-        return;
-    }
-    if (a->count > 1 || a->bytes > sizeof x->value ||
-        a->registers[0] == STEP_NO_REGISTER) {
-        x->varied = true;
-        x->harmless = false;
-        return;
-    }
-    const char *values = LANES(const char, w, a->registers[0]);
-    for (uint32_t m = mask; m; m &= m - 1) {
-        uint64_t value = 0;
-        memcpy(&value, values + (size_t)__builtin_ctz(m) * a->bytes, a->bytes);
-        x->varied |= x->seen && value != x->value;
-        x->harmless = x->seen && !x->varied;
-        x->seen = true;
-        x->value = value;
-    }
 }
 
 /* ---- which steps are watched ---- */

@@ -23,8 +23,8 @@
  * all threads of a cluster meet:               race_release_at by each that arrives and
  *                                              race_acquire_at by each that goes on, at
  * one address of no memory */
-#include "gpu/ptx/machine/warp.h"
-#include "gpu/ptx/race/race_copy.h"
+#include "gpu/ptx/state/race_copy.h"
+#include "gpu/ptx/state/warp.h"
 
 enum race_kind { /* bits */
                  RACE_READ = 1,

@@ -1,7 +1,7 @@
 /* Accesses: what they race with, and the traces that they leave. */
 #include "base/mem.h"
-#include "gpu/ptx/machine/access.h"
 #include "gpu/ptx/race/race_cells.h"
+#include "gpu/ptx/state/run.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -287,6 +287,30 @@ static bool is_constant(struct warp *w, const struct step *s, const struct lanes
     return true;
 }
 
+/* In front of a plain store of the lanes to global memory. */
+static void store_note(struct warp *w, const struct step *s, uint32_t mask) {
+    const struct access *a = &w->processor->run->program->accesses[s->extra];
+    struct race_store *x = &race_of(w)->stores[s->extra];
+    if (x->varied) {
+        return;
+    }
+    if (a->count > 1 || a->bytes > sizeof x->value ||
+        a->registers[0] == STEP_NO_REGISTER) {
+        x->varied = true;
+        x->harmless = false;
+        return;
+    }
+    const char *values = LANES(const char, w, a->registers[0]);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t value = 0;
+        memcpy(&value, values + (size_t)__builtin_ctz(m) * a->bytes, a->bytes);
+        x->varied |= x->seen && value != x->value;
+        x->harmless = x->seen && !x->varied;
+        x->seen = true;
+        x->value = value;
+    }
+}
+
 static void look_place(struct warp *w, const struct step *s, struct lanes x,
                        struct block *owner) {
     struct look k = {.warp = w,
@@ -300,7 +324,7 @@ static void look_place(struct warp *w, const struct step *s, struct lanes x,
     }
     uint32_t mask = x.mask;
     if (!owner && x.access->is_store && !(k.kind & RACE_STRONG)) {
-        race_store_note(w, s, mask);
+        store_note(w, s, mask);
     }
     x.mask = k.kind & RACE_WRITE ? mask : some_of(&x);
     look_lanes(&k, &x);

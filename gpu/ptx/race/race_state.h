@@ -6,8 +6,8 @@
  * accesses with stamps up to t happened before. Stamps only grow, over launches too, so
  * that nothing has to be cleared between blocks and launches: what is older than the
  * beginning counts as never done. */
-#include "gpu/ptx/machine/schedule.h"
 #include "gpu/ptx/race/race.h"
+#include "gpu/ptx/state/run.h"
 
 /* Who accesses: the warps of a block, and for each of them the copies that it issued. */
 #define RACE_COPIES 32u
@@ -179,9 +179,6 @@ void race_synchronise(struct warp *w, uint32_t lanes, struct block *owner,
 
 /* race_look.c: in front of an access's own handler */
 void race_step(struct warp *w, const struct step *s, uint32_t mask);
-
-/* In front of a plain store of the lanes to global memory. */
-void race_store_note(struct warp *w, const struct step *s, uint32_t mask);
 
 /* race_tell.c */
 struct race_conflict {

@@ -1,6 +1,6 @@
 /* A race in words. */
-#include "gpu/ptx/machine/access.h"
 #include "gpu/ptx/race/race_state.h"
+#include "gpu/ptx/state/run.h"
 
 #include <stdio.h>
 
@@ -94,7 +94,7 @@ void race_tell(const struct race_conflict *c) {
                                .other = &other};
     uint64_t offset = c->address;
     if (c->owner) {
-        at.buffer = block_shared_name(w->processor->run, c->address, &offset);
+        at.buffer = shared_name(w->processor->run, c->address, &offset);
     } else {
         const struct allocation *in = run_find(w->processor->run, c->address);
         at.buffer = in ? in->name : NULL;

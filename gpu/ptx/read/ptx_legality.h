@@ -12,9 +12,13 @@ struct ptx_check {
     struct ptx_operand *operands; /* of the instruction */
 };
 
+/* ---- ptx_legality_operand.c ---- */
+
 /* "operand 2 of 'add.s32' is no register": false. number is 0-based; -1 = none. */
 bool ptx_refuse(const struct ptx_check *c, int number, const char *what);
 
+bool ptx_is_packed(enum ptx_type t); /* several values in a register */
+enum ptx_type ptx_register_type(const struct ptx_check *c, const struct ptx_operand *o);
 /* A register of this type may hold a value of type t. relaxed: ld, st and cvt let a
  * register be wider. */
 bool ptx_register_fits(enum ptx_type reg, enum ptx_type t, bool relaxed);
@@ -29,6 +33,8 @@ bool ptx_check_vector(const struct ptx_check *c, int number, enum ptx_type t,
                       unsigned count, bool destination);
 struct ptx_operand *ptx_elements_of(const struct ptx_check *c,
                                     const struct ptx_operand *vector);
+
+/* ---- kinds of instructions with rules of their own ---- */
 
 bool ptx_check_call(const struct ptx_check *c);   /* ptx_legality_call.c */
 bool ptx_check_move(const struct ptx_check *c);   /* mov, ptx_legality_move.c */

@@ -315,6 +315,17 @@ static bool parse_operand(struct ptx_reader *r, struct ptx_instruction *i) {
     return parse_scalar(r, &partner) && add_operand(r, i, &partner);
 }
 
+bool ptx_add_label_use(struct ptx_reader *r, struct ptx_token name, bool in_table,
+                       uint32_t table, uint32_t operand) {
+    if (r->label_use_count >= PTX_MAX_INSTRUCTIONS) {
+        return ptx_fail(r, -EFBIG, "more than %u uses of labels", PTX_MAX_INSTRUCTIONS);
+    }
+    PTX_GROW(r->label_uses, r->label_use_count);
+    r->label_uses[r->label_use_count++] = (struct ptx_label_use){
+        in_table, operand, table, r->scope.current, name.at, name.len, name.line};
+    return true;
+}
+
 static bool parse_label_operand(struct ptx_reader *r, struct ptx_instruction *i) {
     struct ptx_operand label = {.kind = PTX_OPERAND_LABEL};
     if (!ptx_at(r, PTX_TOKEN_NAME)) {

@@ -261,17 +261,6 @@ static bool parse_blocks(struct ptx_reader *r) {
     return r->code == 0;
 }
 
-bool ptx_add_label_use(struct ptx_reader *r, struct ptx_token name, bool in_table,
-                       uint32_t table, uint32_t operand) {
-    if (r->label_use_count >= PTX_MAX_INSTRUCTIONS) {
-        return ptx_fail(r, -EFBIG, "more than %u uses of labels", PTX_MAX_INSTRUCTIONS);
-    }
-    PTX_GROW(r->label_uses, r->label_use_count);
-    r->label_uses[r->label_use_count++] = (struct ptx_label_use){
-        in_table, operand, table, r->scope.current, name.at, name.len, name.line};
-    return true;
-}
-
 static bool resolve_label(struct ptx_reader *r, const struct ptx_label_use *use) {
     struct ptx_function *f = ptx_current(r);
     const struct ptx_symbol *symbol =

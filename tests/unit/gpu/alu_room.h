@@ -3,7 +3,7 @@
  *
  * Registers are 16 bytes a lane apart from each other's: source k of a lane is written
  * and the result read as 64-bit words, whatever their width; predicates as 0 or 1. */
-#include "gpu/ptx/machine/bind.h"
+#include "gpu/ptx/alu/bind.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "gpu/ptx/machine/bind.h"
+#include "gpu/ptx/alu/bind.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

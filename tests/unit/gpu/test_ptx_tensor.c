@@ -1,6 +1,6 @@
 /* The machine: tensors that come in and go out. The kernels are PTX written here; what
  * they must give follows from the ISA's words, computed here. */
-#include "gpu/ptx/copies/tensor_blob.h"
+#include "gpu/ptx/state/tensor_blob.h"
 #include "tests/unit/gpu/async_room.h"
 
 #include "base/buf.h"

@@ -1,6 +1,6 @@
 /* The machine: tensor maps that kernels make and change. What a field means is the ISA's
  * word ("tensormap.replace"); what must come in is counted out here. */
-#include "gpu/ptx/copies/tensor_blob.h"
+#include "gpu/ptx/state/tensor_blob.h"
 #include "tests/unit/gpu/async_room.h"
 
 #include "base/buf.h"

@@ -1,0 +1,30 @@
+#pragma once
+/* access_fault: what is wrong with an access of a lane, in words. */
+#include "gpu/ptx/state/findings.h"
+#include "gpu/ptx/state/warp.h"
+
+struct access_fault {
+    struct warp *warp;
+    const struct step *step;
+    unsigned lane;
+    enum ptx_space space;
+    uint64_t address;
+    uint64_t bytes;
+    bool writes;
+    bool atomic;                       /* it may write what is there already */
+    bool remote;                       /* may be another block's shared memory */
+    const struct finding_other *other; /* or NULL */
+};
+
+void access_fault(const struct access_fault *f, enum finding_code code,
+                  const char *buffer, int64_t offset, const char *text);
+void access_fault_misaligned(const struct access_fault *f, unsigned align);
+/* No allocation holds it, or none that may be accessed so. */
+void access_fault_global(const struct access_fault *f);
+/* No variable of shared memory has it. */
+void access_fault_shared(const struct access_fault *f);
+/* It is outside of a window of `size` bytes: local, parameter memory. */
+void access_fault_window(const struct access_fault *f, uint64_t size);
+/* b: of shared memory, whose. */
+void access_fault_uninitialized(const struct access_fault *f, const struct block *b,
+                                const char *buffer, uint64_t offset);

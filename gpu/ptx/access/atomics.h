@@ -1,0 +1,26 @@
+#pragma once
+/* atomics: what atom and red do to a value; reductions of bulk copies do the same. */
+#include "gpu/ptx/lower/lower.h"
+
+enum atomic_operation {
+    ATOMIC_ADD,
+    ATOMIC_MIN,
+    ATOMIC_MAX,
+    ATOMIC_INC,
+    ATOMIC_DEC,
+    ATOMIC_AND,
+    ATOMIC_OR,
+    ATOMIC_XOR,
+    ATOMIC_EXCH,
+    ATOMIC_CAS,
+};
+
+/* The operation that an instruction names; -1. */
+int atomic_operation(const struct ptx_instruction *i);
+/* Does a reduction of bulk copies exist? */
+bool atomic_reduces(unsigned operation, enum ptx_type type);
+/* The new value of one element of type, on global memory. Not CAS. */
+uint64_t atomic_combine(unsigned operation, enum ptx_type type, uint64_t old,
+                        uint64_t value);
+
+lower_family lower_atomic;

@@ -1,0 +1,119 @@
+#include "gpu/ptx/access/coalescing.h"
+
+#include "gpu/ptx/state/run.h"
+
+#include <string.h>
+
+#define LANE_LOOP(m, l)                                                                  \
+    for (uint32_t m##_ = (m), l; m##_ && (l = (uint32_t)__builtin_ctz(m##_), 1);         \
+         m##_ &= m##_ - 1)
+
+/* A small set of numbers: 64 slots for at most 32 of them. */
+struct number_set {
+    uint64_t used;
+    uint64_t slots[64];
+    uint32_t count;
+};
+
+static void set_add(struct number_set *s, uint64_t value) {
+    unsigned k = (unsigned)(value * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+    while (s->used >> k & 1) {
+        if (s->slots[k] == value) {
+            return;
+        }
+        k = (k + 1) & 63;
+    }
+    s->used |= UINT64_C(1) << k;
+    s->slots[k] = value;
+    s->count++;
+}
+
+static uint32_t distinct(const uint64_t offsets[32], uint32_t mask, unsigned shift) {
+    struct number_set s = {.used = 0, .count = 0};
+    LANE_LOOP(mask, l) {
+        set_add(&s, offsets[l] >> shift);
+    }
+    return s.count;
+}
+
+void coalescing_sectors(const uint64_t offsets[32], uint32_t mask, unsigned bytes,
+                        uint32_t *ret_sectors, uint32_t *ret_ideal) {
+    uint32_t addresses = distinct(offsets, mask, 0);
+    *ret_sectors = distinct(offsets, mask, 5) * (bytes > 32 ? bytes / 32 : 1);
+    *ret_ideal = (addresses * bytes + 31) / 32;
+}
+
+/* One phase: the fullest bank. */
+static uint32_t phase_wavefronts(const uint64_t offsets[32], uint32_t mask,
+                                 unsigned words) {
+    struct number_set s = {.used = 0, .count = 0};
+    uint8_t banks[32] = {0};
+    uint8_t most = 0;
+    LANE_LOOP(mask, l) {
+        uint32_t before = s.count;
+        set_add(&s, offsets[l] >> 2); /* accesses are aligned: all or nothing is new */
+        if (s.count == before) {
+            continue;
+        }
+        for (unsigned k = 0; k < words; k++) {
+            uint8_t n = ++banks[((offsets[l] >> 2) + k) & 31];
+            most = n > most ? n : most;
+        }
+    }
+    return most;
+}
+
+void coalescing_wavefronts(const uint64_t offsets[32], uint32_t mask, unsigned bytes,
+                           uint32_t *ret_wavefronts, uint32_t *ret_ideal) {
+    unsigned words = bytes > 4 ? bytes / 4 : 1;
+    unsigned lanes = words > 4 ? 4 : 32 / words;
+    *ret_wavefronts = *ret_ideal = 0;
+    for (unsigned first = 0; first < 32; first += lanes) {
+        uint32_t part = lanes == 32 ? mask : mask & (((1u << lanes) - 1) << first);
+        if (part) {
+            *ret_wavefronts += phase_wavefronts(offsets, part, words);
+            *ret_ideal += 1;
+        }
+    }
+}
+
+static void pattern_learn(struct pattern *p, const uint64_t offsets[32], uint32_t mask,
+                          bool *ret_near) {
+    uint64_t base = offsets[__builtin_ctz(mask)];
+    bool same = mask == p->mask;
+    *ret_near = true;
+    int32_t deltas[32];
+    for (unsigned l = 0; l < 32; l++) {
+        int64_t delta = mask >> l & 1 ? (int64_t)(offsets[l] - base) : 0;
+        *ret_near = *ret_near && delta == (int32_t)delta;
+        deltas[l] = (int32_t)delta;
+        same = same && deltas[l] == p->deltas[l];
+    }
+    if (!same) {
+        memcpy(p->deltas, deltas, sizeof deltas);
+        memset(p->cost, 0, sizeof p->cost);
+        p->mask = mask;
+    }
+}
+
+void coalescing_count(struct access_count *count, struct pattern *pattern,
+                      const uint64_t offsets[32], uint32_t mask, unsigned bytes,
+                      int is_shared) {
+    uint32_t cost, ideal;
+    bool near;
+    unsigned phase = (unsigned)offsets[__builtin_ctz(mask)] & (is_shared ? 3 : 31);
+    pattern_learn(pattern, offsets, mask, &near);
+    if (is_shared) {
+        coalescing_wavefronts(offsets, mask, bytes, &cost, &ideal);
+    } else {
+        coalescing_sectors(offsets, mask, bytes, &cost, &ideal);
+    }
+    pattern->cost[phase] = (uint8_t)(cost < 256 ? cost : 0);
+    pattern->ideal = ideal;
+    if (!near) {
+        pattern->mask = 0; /* its differences do not tell it from others */
+    }
+    count->cost += cost;
+    count->ideal += ideal;
+    count->requests++;
+}

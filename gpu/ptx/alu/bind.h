@@ -1,0 +1,36 @@
+#pragma once
+/* bind: which handler runs an instruction.
+ *
+ * Each family looks at an instruction's opcode, types and modifiers, checks that the
+ * combination exists in the ISA, and returns its handler, having set what the handler
+ * needs in step->aux (other fields are filled by the lowering, lower.h, which also has
+ * brought operands to the width of the instruction's types: a wider register than the
+ * type is narrowed or widened by steps of its own). NULL: not one of this family's, or
+ * not supported: the module is then refused by name before anything runs.
+ *
+ * operand order in step: dst = first result, dst2 = second; src[0..] = sources as
+ * written. Packed types (f16x2 …) are 32-bit registers. f16/bf16 registers are 2 bytes a
+ * lane. */
+#include "gpu/ptx/state/step.h"
+
+/* Integer arithmetic, logic, shifts, bit fields, carry chains, dp4a/dp2a, prmt, lop3,
+ * video-free. */
+step_run *bind_integer(const struct ptx_instruction *i, struct step *step);
+/* f32, f64: every rounding, .ftz, .sat; min/max/abs/neg/copysign/testp; div, sqrt, rcp.
+ */
+step_run *bind_float(const struct ptx_instruction *i, struct step *step);
+/* f16, f16x2, bf16, bf16x2. */
+step_run *bind_half(const struct ptx_instruction *i, struct step *step);
+/* ex2, lg2, sin, cos, tanh, rsqrt, rcp/sqrt/div approx and full. */
+step_run *bind_special_function(const struct ptx_instruction *i, struct step *step);
+/* cvt, cvt.pack, all types with rounding, .sat, .satfinite, .relu. */
+step_run *bind_convert(const struct ptx_instruction *i, struct step *step);
+/* setp, set, selp, slct, predicate logic, mov between registers of one width. */
+step_run *bind_select(const struct ptx_instruction *i, struct step *step);
+
+/* Any of the above, for the widest vector extension this CPU has. */
+step_run *bind_alu(const struct ptx_instruction *i, struct step *step);
+/* "avx512", "avx2", "baseline", "neon" … for reports; force one for tests (NULL = best;
+ * -ENOTSUP when the CPU lacks it). */
+const char *bind_extension(void);
+int bind_force_extension(const char *name);

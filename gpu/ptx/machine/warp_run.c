@@ -1,0 +1,78 @@
+#include "gpu/ptx/machine/warp_run.h"
+
+#include "gpu/ptx/state/run.h"
+
+/* The masks that handlers want for `mask`. */
+static void warp_spell_mask(struct warp *w, uint32_t mask) {
+    w->masks_of = mask;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        w->masks[l] = -(mask >> l & 1);
+    }
+}
+
+static inline __attribute__((always_inline)) uint32_t
+guard_mask(struct warp *w, const struct step *s, uint32_t mask) {
+    uint32_t p = *(const uint32_t *)(const void *)(w->head.regs + s->guard);
+    uint32_t on = mask & (s->guard_negated ? ~p : p);
+    w->processor->guarded_off += (unsigned)__builtin_popcount(mask & ~on);
+    return on;
+}
+
+static void run_split(struct warp *w) {
+    uint32_t mask;
+    while ((mask = w->active) != 0) {
+        const struct step *s = w->next;
+        w->next = s + 1;
+        if (s->guard >= 0) {
+            mask = guard_mask(w, s, mask);
+            if (mask == 0) {
+                continue;
+            }
+        }
+        if (mask != UINT32_MAX && mask != w->masks_of) {
+            warp_spell_mask(w, mask);
+        }
+        s->run(w, s, mask);
+    }
+}
+
+/* Lane after lane, as far as the lanes do not know of each other. */
+static void run_split_lanes(struct warp *w) {
+    uint32_t mask;
+    while ((mask = w->active) != 0) {
+        const struct step *s = w->next;
+        w->next = s + 1;
+        if (s->guard >= 0) {
+            mask = guard_mask(w, s, mask);
+            if (mask == 0) {
+                continue;
+            }
+        }
+        const struct code *code = w->frame->code;
+        if (code->lane_wise[s - code->steps]) {
+            for (uint32_t m = mask; m; m &= m - 1) {
+                uint32_t lane = m & -m;
+                warp_spell_mask(w, lane);
+                s->run(w, s, lane);
+            }
+            continue;
+        }
+        warp_spell_mask(w, mask);
+        s->run(w, s, mask);
+    }
+}
+
+void warp_run(struct warp *w, int32_t steps) {
+    w->left = steps;
+    w->yielded = false;
+    w->polled = false;
+    bool lanes = w->processor->run->one_lane;
+    while (!w->yielded && warp_pick(w)) {
+        if (lanes) {
+            run_split_lanes(w);
+        } else {
+            run_split(w);
+        }
+    }
+    w->block->clock += (uint64_t)(steps - w->left);
+}

@@ -1,0 +1,6 @@
+#pragma once
+/* warp_run: a warp's turn. */
+#include "gpu/ptx/state/warp.h"
+
+/* Runs until every lane waits or is gone, or the turn is over. */
+void warp_run(struct warp *w, int32_t steps);

@@ -1,0 +1,353 @@
+#include "gpu/ptx/state/findings.h"
+
+#include "gpu/ptx/state/run.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_TEXT 2048 /* of a symbol: a template's is long */
+#define MAX_KEPT 4096 /* different ones, before they are cut to what was asked for */
+#define MAX_CALLS 64  /* followed from one place */
+#define INNER_CALLS                                                                      \
+    3 /* told of them; and the outermost, which may be the reader's own                  \
+       */
+#define OUTER_CALLS 2
+
+enum level { LEVEL_ERROR, LEVEL_WARNING, LEVEL_INFO };
+
+struct finding {
+    uint32_t code, function, instruction, launch;
+    uint64_t block;
+    uint32_t thread;
+    uint64_t count;
+    uint8_t level;        /* enum level */
+    const bool *harmless; /* until the launch ends */
+    bool has_other;
+    uint32_t block_id[3], thread_id[3];
+    int64_t offset;
+    char *buffer, *message; /* whole: people get them demangled */
+    char *kernel;
+    const struct ptx_module *module;
+    struct finding_other other;
+    uint32_t other_block[3], other_thread[3];
+};
+
+struct findings {
+    unsigned max;
+    uint64_t lost; /* occurrences of those that were not kept */
+    struct finding *items;
+    size_t count;
+    uint32_t launch;
+    const char *label;
+    uint32_t block_dim[3];
+    pthread_mutex_t lock;
+};
+
+static const char *const code_names[] = {
+    [FINDING_OUT_OF_BOUNDS] = "out_of_bounds",
+    [FINDING_MISALIGNED] = "misaligned",
+    [FINDING_UNINITIALIZED] = "uninitialized",
+    [FINDING_BARRIER_DIVERGENCE] = "barrier_divergence",
+    [FINDING_INVALID_MASK] = "invalid_mask",
+    [FINDING_DEADLOCK] = "deadlock",
+    [FINDING_ASSERT] = "assert",
+    [FINDING_TRAP] = "trap",
+    [FINDING_INPUT_MODIFIED] = "input_modified",
+    [FINDING_LAUNCH_ERROR] = "launch_error",
+    [FINDING_RACE] = "race",
+    [FINDING_GLOBAL_RACE] = "global_race",
+    [FINDING_INVALID_MBARRIER] = "invalid_mbarrier",
+    [FINDING_INVALID_TENSOR_MAP] = "invalid_tensor_map",
+    [FINDING_UNWAITED_COPY] = "unwaited_copy",
+    [FINDING_MISSING_FENCE] = "missing_fence",
+    [FINDING_EARLY_EXIT] = "early_exit",
+    [FINDING_INVALID_METADATA] = "invalid_metadata",
+    [FINDING_UNFINISHED] = "unfinished",
+};
+
+struct findings *findings_new(unsigned max) {
+    struct findings *f = xcalloc(1, sizeof *f);
+    f->max = max;
+    f->label = "";
+    pthread_mutex_init(&f->lock, NULL);
+    return f;
+}
+
+static void finding_finish(struct finding *x) {
+    free(x->kernel);
+    free(x->buffer);
+    free(x->message);
+}
+
+void findings_free(struct findings *f) {
+    if (!f) {
+        return;
+    }
+    for (size_t k = 0; k < f->count; k++) {
+        finding_finish(&f->items[k]);
+    }
+    free(f->items);
+    pthread_mutex_destroy(&f->lock);
+    free(f);
+}
+
+void findings_launch(struct findings *f, const char *label, const uint32_t block_dim[3]) {
+    f->launch++;
+    f->label = label;
+    memcpy(f->block_dim, block_dim, sizeof f->block_dim);
+}
+
+/* ---- adding ---- */
+
+static struct finding *finding_known(struct findings *f, const struct finding *as) {
+    for (size_t k = 0; k < f->count; k++) {
+        struct finding *x = &f->items[k];
+        if (x->code == as->code && x->function == as->function &&
+            x->instruction == as->instruction && x->level == as->level &&
+            x->harmless == as->harmless) {
+            return x;
+        }
+    }
+    return NULL;
+}
+
+void findings_settle(struct findings *f) {
+    for (size_t k = 0; k < f->count; k++) {
+        struct finding *x = &f->items[k];
+        if (x->harmless) {
+            x->level = *x->harmless ? LEVEL_WARNING : x->level;
+            x->harmless = NULL;
+        }
+    }
+}
+
+static bool comes_before(const struct finding *a, const struct finding *b) {
+    if (a->launch != b->launch) {
+        return a->launch < b->launch;
+    }
+    if (a->block != b->block) {
+        return a->block < b->block;
+    }
+    return a->thread < b->thread;
+}
+
+static void indices_of(uint64_t flat, const uint32_t dim[3], uint32_t to[3]) {
+    to[0] = (uint32_t)(flat % dim[0]);
+    to[1] = (uint32_t)(flat / dim[0] % dim[1]);
+    to[2] = (uint32_t)(flat / dim[0] / dim[1]);
+}
+
+static void finding_describe(const struct findings *f, const struct finding_place *at,
+                             struct finding *x) {
+    const struct block *b = at->warp->block;
+    memcpy(x->block_id, b->id, sizeof x->block_id);
+    indices_of(x->thread, f->block_dim, x->thread_id);
+    x->has_other = at->other != NULL;
+    if (at->other) {
+        x->other = *at->other;
+        indices_of(x->other.block, b->processor->run->launch->grid, x->other_block);
+        indices_of(x->other.thread, f->block_dim, x->other_thread);
+    }
+    x->offset = at->offset;
+    x->buffer = at->buffer ? xstrndup(at->buffer, MAX_TEXT) : NULL;
+}
+
+void finding_add(const struct finding_place *at, enum finding_code code, const char *fmt,
+                 ...) {
+    struct run *run = at->warp->processor->run;
+    struct findings *f = run->findings;
+    pthread_mutex_lock(&f->lock);
+    const struct code *function = at->warp->frame->code;
+    struct finding x = {.code = code,
+                        .function = function->index,
+                        .instruction = at->step ? at->step->instruction : 0,
+                        .launch = f->launch,
+                        .block = at->warp->block->number,
+                        .thread = at->warp->index * WARP_LANES + at->lane,
+                        .count = 1,
+                        .level = (uint8_t)(at->info      ? LEVEL_INFO
+                                           : at->warning ? LEVEL_WARNING
+                                                         : LEVEL_ERROR),
+                        .harmless = at->warning || at->info ? NULL : at->harmless,
+                        .module = run->program->module};
+    struct finding *known = finding_known(f, &x);
+    if (!known && f->count == MAX_KEPT) {
+        f->lost++;
+        pthread_mutex_unlock(&f->lock);
+        return;
+    }
+    if (known && !comes_before(&x, known)) {
+        known->count++;
+        pthread_mutex_unlock(&f->lock);
+        return;
+    }
+    finding_describe(f, at, &x);
+    char text[MAX_TEXT + 256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    x.message = xstrdup(text);
+    if (known) {
+        x.count += known->count;
+        finding_finish(known);
+    } else {
+        if ((f->count & (f->count - 1)) == 0) {
+            f->items =
+                xreallocarray(f->items, f->count ? 2 * f->count : 1, sizeof *f->items);
+        }
+        known = &f->items[f->count++];
+    }
+    x.kernel = xstrdup(f->label);
+    *known = x;
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* ---- telling ---- */
+
+static const char *const level_names[] = {"error", "warning", "info"};
+
+static int compare_findings(const void *a, const void *b) {
+    const struct finding *x = *(const struct finding *const *)a;
+    const struct finding *y = *(const struct finding *const *)b;
+    if (x->launch != y->launch || x->block != y->block || x->thread != y->thread) {
+        return comes_before(x, y) ? -1 : 1;
+    }
+    if (x->function != y->function) {
+        return x->function < y->function ? -1 : 1;
+    }
+    if (x->instruction != y->instruction) {
+        return x->instruction < y->instruction ? -1 : 1;
+    }
+    return x->code < y->code ? -1 : x->code > y->code;
+}
+
+static const struct ptx_place *place_of(const struct ptx_module *m, uint32_t function,
+                                        uint32_t instruction) {
+    const struct ptx_function *f = &m->functions[function];
+    if (instruction >= f->code_count) {
+        return NULL;
+    }
+    uint32_t place = f->code[instruction].place;
+    /* Line 0 marks code that belongs to no line: the nearest one before it will do. */
+    for (uint32_t k = instruction; k > 0 && (place == 0 || m->places[place].line == 0);) {
+        place = f->code[--k].place;
+    }
+    return ptx_place_told(m, place);
+}
+
+static void add_place(json_t *item, const struct ptx_module *m,
+                      const struct ptx_place *at) {
+    if (!at) {
+        return;
+    }
+    const char *file = at->file < m->file_count ? m->files[at->file] : NULL;
+    json_object_set_new(item, "file", json_clean_z(file ? file : ""));
+    json_object_set_new(item, "line", json_integer(at->line));
+    if (at->column > 0) {
+        json_object_set_new(item, "column", json_integer(at->column));
+    }
+}
+
+static size_t calls_of(const struct ptx_module *m, const struct ptx_place *at,
+                       const struct ptx_place *ret[static MAX_CALLS]) {
+    size_t count = 0;
+    while (at && count < MAX_CALLS) {
+        const struct ptx_place *inner = at;
+        at = ptx_place_caller(m, inner);
+        if (at && (at->file != inner->file || at->line != inner->line)) {
+            ret[count++] = at;
+        }
+    }
+    return count;
+}
+
+/* The calls, from the innermost outwards, by which a kernel came to a line of a function
+ * that was inlined: a helper's line alone does not say which of its uses is wrong. Of a
+ * library's many the middle is left out. */
+static void add_calls(json_t *related, const struct ptx_module *m,
+                      const struct ptx_place *at) {
+    const struct ptx_place *calls[MAX_CALLS];
+    size_t count = calls_of(m, at, calls);
+    for (size_t k = 0; k < count; k++) {
+        if (k < INNER_CALLS || k + OUTER_CALLS >= count) {
+            json_t *item = json_object();
+            json_object_set_new(item, "message", json_string(FINDING_CALL));
+            add_place(item, m, calls[k]);
+            json_array_append_new(related, item);
+        }
+    }
+}
+
+static json_t *triple(const uint32_t v[3]) {
+    json_t *a = json_array();
+    for (unsigned k = 0; k < 3; k++) {
+        json_array_append_new(a, json_integer(v[k]));
+    }
+    return a;
+}
+
+static void add_other(json_t *related, const struct finding *x) {
+    json_t *other = json_object();
+    json_object_set_new(other, "message", json_clean_z(x->other.message));
+    add_place(other, x->module,
+              place_of(x->module, x->other.function, x->other.instruction));
+    json_object_set_new(other, "block", triple(x->other_block));
+    json_object_set_new(other, "thread", triple(x->other_thread));
+    json_array_append_new(related, other);
+}
+
+static void add_related(json_t *item, const struct finding *x,
+                        const struct ptx_place *at) {
+    json_t *related = json_array();
+    add_calls(related, x->module, at);
+    if (x->has_other) {
+        add_other(related, x);
+        at = place_of(x->module, x->other.function, x->other.instruction);
+        add_calls(related, x->module, at);
+    }
+    if (json_array_size(related)) {
+        json_object_set(item, "related", related);
+    }
+    json_decref(related);
+}
+
+static json_t *finding_json(const struct finding *x) {
+    json_t *item = json_object();
+    const struct ptx_place *at = place_of(x->module, x->function, x->instruction);
+    json_object_set_new(item, "source", json_string("run"));
+    json_object_set_new(item, "code", json_string(code_names[x->code]));
+    json_object_set_new(item, "severity", json_string(level_names[x->level]));
+    json_object_set_new(item, "message", json_clean_z(x->message));
+    add_place(item, x->module, at);
+    json_object_set_new(item, "kernel", json_clean_z(x->kernel));
+    json_object_set_new(item, "block", triple(x->block_id));
+    json_object_set_new(item, "thread", triple(x->thread_id));
+    if (x->buffer) {
+        json_object_set_new(item, "buffer", json_clean_z(x->buffer));
+        json_object_set_new(item, "offset", json_integer(x->offset));
+    }
+    json_object_set_new(item, "count", json_integer((json_int_t)x->count));
+    add_related(item, x, at);
+    return item;
+}
+
+json_t *findings_json(const struct findings *f, uint64_t *ret_omitted) {
+    const struct finding **order = xcalloc(f->count + 1, sizeof *order);
+    for (size_t k = 0; k < f->count; k++) {
+        order[k] = &f->items[k];
+    }
+    qsort(order, f->count, sizeof *order, compare_findings);
+    json_t *list = json_array();
+    size_t kept = f->count < f->max ? f->count : f->max;
+    for (size_t k = 0; k < kept; k++) {
+        json_array_append_new(list, finding_json(order[k]));
+    }
+    free(order);
+    if (ret_omitted) {
+        *ret_omitted = f->lost + (f->count - kept);
+    }
+    return list;
+}

@@ -1,0 +1,70 @@
+#pragma once
+/* findings: what kernels did wrong, told once per instruction and code.
+ *
+ * Of several occurrences the one of the lowest launch, block and thread is kept and all
+ * are counted, so the result does not depend on the order in which threads ran. Any
+ * thread may add. */
+#include "base/json.h"
+#include "gpu/ptx/state/program.h"
+
+struct warp;
+struct findings;
+
+enum finding_code {
+    FINDING_OUT_OF_BOUNDS,
+    FINDING_MISALIGNED,
+    FINDING_UNINITIALIZED,
+    FINDING_BARRIER_DIVERGENCE,
+    FINDING_INVALID_MASK,
+    FINDING_DEADLOCK,
+    FINDING_ASSERT,
+    FINDING_TRAP,
+    FINDING_INPUT_MODIFIED,
+    FINDING_LAUNCH_ERROR,
+    FINDING_RACE,        /* through shared memory */
+    FINDING_GLOBAL_RACE, /* through global memory, also inside a block */
+    FINDING_INVALID_MBARRIER,
+    FINDING_INVALID_TENSOR_MAP,
+    FINDING_UNWAITED_COPY, /* a block ended before a bulk copy had */
+    FINDING_MISSING_FENCE, /* threads wrote what an engine reads, without a proxy fence */
+    FINDING_EARLY_EXIT,    /* of a block whose shared memory others still reach into */
+    FINDING_INVALID_METADATA, /* of a sparse matrix */
+    FINDING_UNFINISHED,       /* where a warp was when budget or time ended the launch */
+};
+
+/* The message of the calls by which a kernel came to a line of an inlined function, from
+ * the innermost outwards. In `related` they stand behind what they belong to: first the
+ * finding's own. */
+#define FINDING_CALL "called from here"
+
+struct findings *findings_new(unsigned max);
+void findings_free(struct findings *f);
+/* In front of the next launch. label: borrowed until the next call. */
+void findings_launch(struct findings *f, const char *label, const uint32_t block_dim[3]);
+/* A launch has ended: what was harmless is a warning. */
+void findings_settle(struct findings *f);
+/* All new references. */
+json_t *findings_json(const struct findings *f, uint64_t *ret_omitted);
+
+/* The other side of what takes two. */
+struct finding_other {
+    uint32_t function, instruction; /* of the module */
+    uint64_t block;                 /* x fastest */
+    uint32_t thread;                /* of the block, x fastest */
+    char message[96];
+};
+
+/* The thread is lane `lane` of w; buffer: NULL or a name, with an offset. */
+struct finding_place {
+    struct warp *warp;
+    const struct step *step;
+    unsigned lane;
+    const char *buffer;
+    int64_t offset;
+    bool warning, info;   /* else an error; info goes first */
+    const bool *harmless; /* NULL, or what says when the launch ends that an error is
+                             only a warning */
+    const struct finding_other *other; /* or NULL */
+};
+void finding_add(const struct finding_place *at, enum finding_code code, const char *fmt,
+                 ...) __attribute__((format(printf, 3, 4)));

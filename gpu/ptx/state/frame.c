@@ -1,0 +1,239 @@
+/* Frames of calls: registers, special registers, local memory. */
+#include "gpu/ptx/state/run.h"
+
+#include <string.h>
+
+static void fill_words(uint8_t *regs, uint32_t offset, uint32_t value) {
+    uint32_t *to = (uint32_t *)(void *)(regs + offset);
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        to[l] = value;
+    }
+}
+
+/* Those that differ between the lanes of a warp. */
+static bool fill_lane_special(const struct warp *w, unsigned special, uint32_t *to) {
+    const uint32_t *dim = w->processor->run->launch->block;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        uint32_t t = w->index * WARP_LANES + l;
+        switch (special) {
+        case PTX_SR_TID_X:
+            to[l] = t % dim[0];
+            break;
+        case PTX_SR_TID_Y:
+            to[l] = t / dim[0] % dim[1];
+            break;
+        case PTX_SR_TID_Z:
+            to[l] = t / dim[0] / dim[1];
+            break;
+        case PTX_SR_LANEID:
+            to[l] = l;
+            break;
+        case PTX_SR_LANEMASK_EQ:
+            to[l] = 1u << l;
+            break;
+        case PTX_SR_LANEMASK_LE:
+            to[l] = UINT32_MAX >> (31 - l);
+            break;
+        case PTX_SR_LANEMASK_LT:
+            to[l] = (1u << l) - 1;
+            break;
+        case PTX_SR_LANEMASK_GE:
+            to[l] = UINT32_MAX << l;
+            break;
+        case PTX_SR_LANEMASK_GT:
+            to[l] = ~(UINT32_MAX >> (31 - l));
+            break;
+        default:
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint32_t uniform_special(const struct warp *w, unsigned special) {
+    struct run *run = w->processor->run;
+    const struct machine_launch *launch = run->launch;
+    switch (special) {
+    case PTX_SR_NTID_X:
+    case PTX_SR_NTID_Y:
+    case PTX_SR_NTID_Z:
+        return launch->block[special - PTX_SR_NTID_X];
+    case PTX_SR_CTAID_X:
+    case PTX_SR_CTAID_Y:
+    case PTX_SR_CTAID_Z:
+        return w->block->id[special - PTX_SR_CTAID_X];
+    /* Without clusters every block is one of its own. */
+    case PTX_SR_CLUSTERID_X:
+    case PTX_SR_CLUSTERID_Y:
+    case PTX_SR_CLUSTERID_Z:
+        return w->block->id[special - PTX_SR_CLUSTERID_X] /
+               run->cluster[special - PTX_SR_CLUSTERID_X];
+    case PTX_SR_CLUSTER_CTAID_X:
+    case PTX_SR_CLUSTER_CTAID_Y:
+    case PTX_SR_CLUSTER_CTAID_Z:
+        return w->block->id[special - PTX_SR_CLUSTER_CTAID_X] %
+               run->cluster[special - PTX_SR_CLUSTER_CTAID_X];
+    case PTX_SR_CLUSTER_CTARANK:
+        return w->block->rank;
+    case PTX_SR_IS_EXPLICIT_CLUSTER: /* a predicate */
+        return run->explicit_cluster ? UINT32_MAX : 0;
+    case PTX_SR_NCTAID_X:
+    case PTX_SR_NCTAID_Y:
+    case PTX_SR_NCTAID_Z:
+        return launch->grid[special - PTX_SR_NCTAID_X];
+    case PTX_SR_NCLUSTERID_X:
+    case PTX_SR_NCLUSTERID_Y:
+    case PTX_SR_NCLUSTERID_Z:
+        return launch->grid[special - PTX_SR_NCLUSTERID_X] /
+               run->cluster[special - PTX_SR_NCLUSTERID_X];
+    case PTX_SR_CLUSTER_NCTAID_X:
+    case PTX_SR_CLUSTER_NCTAID_Y:
+    case PTX_SR_CLUSTER_NCTAID_Z:
+        return run->cluster[special - PTX_SR_CLUSTER_NCTAID_X];
+    case PTX_SR_CLUSTER_NCTARANK:
+        return run->cluster_blocks;
+    case PTX_SR_WARPID:
+        return w->index;
+    case PTX_SR_NWARPID:
+        return 64; /* of an SM */
+    case PTX_SR_NSMID:
+        return 132;
+    case PTX_SR_SMID:
+        return (uint32_t)(w->block->number % 132);
+    case PTX_SR_TOTAL_SMEM_SIZE:
+    case PTX_SR_AGGR_SMEM_SIZE:
+        return (uint32_t)(run->shared_bytes - run->program->shared_gaps);
+    case PTX_SR_DYNAMIC_SMEM_SIZE:
+        return launch->dynamic_shared;
+    case PTX_SR_ENVREG1: /* cooperative groups: the grid's workspace */
+        if (!run->workspace) {
+            __atomic_store_n(&run->no_grid, 1, __ATOMIC_RELAXED);
+        }
+        return (uint32_t)(run->workspace >> 32);
+    case PTX_SR_ENVREG2:
+        return (uint32_t)run->workspace;
+    default:
+        return 0;
+    }
+}
+
+void frame_fill_specials(struct warp *w, const struct frame *f) {
+    for (uint32_t k = 0; k < f->code->special_count; k++) {
+        struct special_slot s = f->code->specials[k];
+        uint32_t *to = (uint32_t *)(void *)(f->regs + s.offset);
+        if (!fill_lane_special(w, s.special, to)) {
+            fill_words(f->regs, s.offset, uniform_special(w, s.special));
+        }
+    }
+}
+
+static bool special_is_of_block(unsigned special) {
+    return (special >= PTX_SR_CTAID_X && special <= PTX_SR_CTAID_Z) ||
+           (special >= PTX_SR_CLUSTERID_X && special <= PTX_SR_CLUSTERID_Z) ||
+           (special >= PTX_SR_CLUSTER_CTAID_X && special <= PTX_SR_CLUSTER_CTAID_Z) ||
+           special == PTX_SR_CLUSTER_CTARANK || special == PTX_SR_SMID;
+}
+
+void frame_fill_block_specials(struct warp *w, const struct frame *f) {
+    for (uint32_t k = 0; k < f->code->special_count; k++) {
+        struct special_slot s = f->code->specials[k];
+        if (special_is_of_block(s.special)) {
+            fill_words(f->regs, s.offset, uniform_special(w, s.special));
+        }
+    }
+}
+
+bool warp_local_reserve(struct warp *w, uint64_t bytes) {
+    if (bytes <= w->local_bytes) {
+        return true;
+    }
+    uint64_t room = (bytes + 255) & ~UINT64_C(255);
+    uint64_t more = (room - w->local_bytes) * WARP_LANES;
+    struct run *run = w->processor->run;
+    if (room > LOCAL_MAX_BYTES ||
+        __atomic_add_fetch(&run->local_bytes, more, __ATOMIC_RELAXED) > LOCAL_MAX_TOTAL) {
+        return false;
+    }
+    uint8_t *local = aligned_alloc(64, room * WARP_LANES);
+    uint8_t *shadow = malloc(room / 4 * WARP_LANES);
+    if (!local || !shadow) {
+        free(local);
+        free(shadow);
+        return false;
+    }
+    memset(local, 0xa5, room * WARP_LANES);
+    memset(shadow, 0, room / 4 * WARP_LANES);
+    if (w->local_bytes) {
+        memcpy(local, w->local, w->local_bytes * WARP_LANES);
+        memcpy(shadow, w->local_shadow, w->local_bytes / 4 * WARP_LANES);
+    }
+    free(w->local);
+    free(w->local_shadow);
+    w->local = local;
+    w->local_shadow = shadow;
+    w->local_bytes = room;
+    return true;
+}
+
+/* Registers, constants, special registers and local memory of a new frame. */
+static void frame_prepare(struct warp *w, struct frame *f) {
+    const struct code *c = f->code;
+    memset(f->regs, w->processor->run->poison, c->poison_bytes);
+    memcpy(f->regs + c->fixed, c->fixed_image, c->arena_bytes - c->fixed);
+    frame_fill_specials(w, f);
+    if (c->local_bytes) {
+        size_t from = f->local_base * WARP_LANES, bytes = c->local_bytes * WARP_LANES;
+        memset(w->local + from, w->processor->run->poison, bytes);
+        memset(w->local_shadow + from / 4, 0, bytes / 4);
+    }
+}
+
+struct frame *frame_enter(struct warp *w, const struct step *s, const struct code *code,
+                          const struct call_site *site, uint32_t lanes) {
+    struct run *run = w->processor->run;
+    struct frame *parent = w->frame;
+    uint64_t base = parent->local_top;
+    struct frame *f = NULL;
+    uint8_t *regs = NULL;
+    uint64_t more = code->arena_bytes + sizeof *f;
+    if (parent->depth < WARP_MAX_DEPTH &&
+        warp_local_reserve(w, base + code->local_bytes) &&
+        __atomic_add_fetch(&run->local_bytes, more, __ATOMIC_RELAXED) <=
+            LOCAL_MAX_TOTAL) {
+        f = malloc(sizeof *f);
+        regs = aligned_alloc(64, code->arena_bytes + 64u);
+    }
+    if (!f || !regs) {
+        free(f);
+        free(regs);
+        struct finding_place at = {
+            .warp = w, .step = s, .lane = (unsigned)__builtin_ctz(lanes)};
+        finding_add(&at, FINDING_LAUNCH_ERROR,
+                    "Stack overflow: calls are %u deep with %llu bytes of local memory a "
+                    "thread; the threads stop",
+                    parent->depth, (unsigned long long)base);
+        run_fault(run);
+        return NULL;
+    }
+    *f = (struct frame){.parent = parent,
+                        .return_to = w->next,
+                        .site = site,
+                        .code = code,
+                        .regs = regs,
+                        .lanes = lanes,
+                        .depth = parent->depth + 1,
+                        .local_base = base,
+                        .local_top = base + code->local_bytes};
+    frame_prepare(w, f);
+    return f;
+}
+
+void frame_leave(struct warp *w, struct frame *f, uint32_t lanes) {
+    f->lanes &= ~lanes;
+    if (f->lanes == 0 && f != &w->root) {
+        __atomic_sub_fetch(&w->processor->run->local_bytes,
+                           f->code->arena_bytes + sizeof *f, __ATOMIC_RELAXED);
+        free(f->regs);
+        free(f);
+    }
+}

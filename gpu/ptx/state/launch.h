@@ -1,0 +1,32 @@
+#pragma once
+/* launch: what a kernel is launched with, and how a launch ends; the part of the
+ * machine's own words (machine.h) that its state is made of. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum machine_memory {                            /* bits */
+                      MACHINE_READ_ONLY = 1,     /* a write is input_modified */
+                      MACHINE_UNINITIALIZED = 2, /* contents are poison until written */
+                      MACHINE_OUTPUT =
+                          4, /* elements never written are told by machine_unwritten */
+};
+
+struct machine_launch {
+    const char *entry;                      /* mangled name */
+    uint32_t grid[3], block[3], cluster[3]; /* cluster all 0 or 1: none */
+    uint32_t dynamic_shared;
+    bool cooperative;
+    const void *params; /* the parameter block, natural alignment */
+    size_t param_bytes;
+    const char *label; /* what findings call the kernel: its demangled name */
+};
+enum machine_end {
+    MACHINE_DONE,
+    MACHINE_FAULT,    /* a finding that ends a launch on a GPU too: out of bounds,
+                         misaligned, trap, assert */
+    MACHINE_DEADLOCK, /* nothing can progress; findings say who waits for what */
+    MACHINE_BUDGET,   /* instructions are used up */
+    MACHINE_REFUSED,  /* the launch itself is impossible: err says why */
+    MACHINE_STOPPED,  /* machine_stop */
+};

@@ -1,0 +1,68 @@
+#pragma once
+/* memory: the device's address space.
+ *
+ * Addresses are invented: allocations lie at rising addresses with guard gaps between
+ * them and no address is ever used twice, so that a use after free is known for what it
+ * is. Shared, local and parameter memory and functions have windows of 4 GiB in the
+ * generic space. The table only grows while a launch runs (the device's heap, under a
+ * lock), so that lookups need none.
+ *
+ * A shadow byte stands for an aligned word of four bytes: bits 0-3 say which bytes have
+ * ever been written, bits 4-7 which a kernel has written. Allocations that are
+ * initialised as a whole and no outputs have no shadow. */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+#define MEMORY_FIRST UINT64_C(0x200000000000)
+#define MEMORY_GUARD (UINT64_C(16) << 20)
+#define MEMORY_MAX_ALLOCATIONS 65536u
+#define MEMORY_WINDOW_BYTES (UINT64_C(1) << 32)
+#define MEMORY_SHARED UINT64_C(0x700000000000)
+#define MEMORY_LOCAL UINT64_C(0x700100000000)
+#define MEMORY_PARAM UINT64_C(0x700200000000)
+#define MEMORY_CODE UINT64_C(0x700300000000)
+#define MEMORY_CODE_STRIDE 16u
+
+/* What kernels may hold by malloc: CUDA's default of cudaLimitMallocHeapSize. */
+#define MEMORY_MAX_HEAP (8ull << 20)
+
+enum memory_kind { MEMORY_BUFFER, MEMORY_VARIABLE, MEMORY_CONSTANT, MEMORY_HEAP };
+
+struct allocation {
+    uint64_t address, bytes;
+    uint8_t *host;   /* NULL once freed */
+    uint8_t *shadow; /* (bytes + 3) / 4, or NULL: all initialised, writes not told */
+    struct race_shadow *race; /* who wrote and read what (race.h); NULL: nobody yet */
+    char name[256];           /* a variable's is a symbol */
+    uint8_t kind;
+    unsigned flags; /* enum machine_memory */
+    bool freed, writable;
+};
+
+struct memory {
+    struct allocation **table;        /* MEMORY_MAX_ALLOCATIONS slots, by address */
+    uint32_t count;                   /* atomic: grows after the slot is filled */
+    uint64_t next, used, limit, heap; /* heap: bytes that kernels have and did not free */
+    uint8_t poison;
+    void (*race_free)(struct race_shadow *); /* frees an allocation's; NULL is fine */
+    const int *stop; /* atomic: once not 0, nothing is filled any more; or NULL */
+    pthread_mutex_t lock;
+};
+
+int memory_init(struct memory *m, uint64_t limit, uint8_t poison, struct err *err);
+void memory_finish(struct memory *m);
+/* -ENOMEM over the limit or with too many allocations. */
+int memory_add(struct memory *m, const char *name, uint64_t bytes, enum memory_kind kind,
+               unsigned flags, struct allocation **ret, struct err *err);
+/* By its first address; -EINVAL for another one, -EALREADY when it was freed. */
+int memory_release(struct memory *m, uint64_t address);
+void memory_sweep(struct memory *m); /* between launches: bytes of what kernels freed */
+/* Holds address, freed ones too; NULL. */
+struct allocation *memory_find(const struct memory *m, uint64_t address);
+/* The one at or before address and the one after it; either may be NULL. */
+void memory_around(const struct memory *m, uint64_t address,
+                   struct allocation **ret_before, struct allocation **ret_after);

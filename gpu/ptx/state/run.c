@@ -1,0 +1,32 @@
+#include "gpu/ptx/state/run.h"
+
+struct buf *run_printf_lock(struct run *run) {
+    pthread_mutex_lock(run->printed_lock);
+    return run->printed;
+}
+
+void run_printf_unlock(struct run *run) {
+    pthread_mutex_unlock(run->printed_lock);
+}
+
+void run_fault(struct run *run) {
+    __atomic_store_n(&run->fault, 1, __ATOMIC_RELAXED);
+    if (!run->check_memory) {
+        __atomic_store_n(&run->quit, 1, __ATOMIC_RELAXED);
+    }
+}
+
+bool run_charge(struct processor *processor) {
+    struct run *run = processor->run;
+    uint64_t spent = __atomic_add_fetch(run->spent, processor->spent, __ATOMIC_RELAXED);
+    processor->spent = 0;
+    if (spent > run->budget || __atomic_load_n(run->stop, __ATOMIC_RELAXED)) {
+        __atomic_store_n(&run->quit, 1, __ATOMIC_RELAXED);
+    }
+    return !__atomic_load_n(&run->quit, __ATOMIC_RELAXED);
+}
+
+enum machine_end run_end(const struct run *run) {
+    return __atomic_load_n(run->stop, __ATOMIC_RELAXED) ? MACHINE_STOPPED
+                                                        : MACHINE_BUDGET;
+}
