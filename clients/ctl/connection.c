@@ -43,20 +43,35 @@ static char *own_folder(void) {
     return xstrdup(path);
 }
 
-static char *find_daemon(void) {
+static char *find_on_path(const char *name) {
+    const char *path = getenv("PATH");
+    while (path && *path) {
+        size_t len = strcspn(path, ":");
+        autofree char *file = xasprintf("%.*s/%s", (int)len, path, name);
+        if (*file == '/' && access(file, X_OK) == 0) {
+            return take(file);
+        }
+        path += len + (path[len] == ':');
+    }
+    return xstrdup(name);
+}
+
+char *connection_program(void) {
     static const char *const places[] = {"upskilld", "../../daemon/upskilld"};
     const char *named = getenv("UPSKILLD");
     if (named && *named) {
-        return xstrdup(named);
+        char *real = realpath(named, NULL);
+        return real ? real : xstrdup(named);
     }
     autofree char *folder = own_folder();
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        autofree char *path = path_join(folder, places[i]);
+        autofree char *joined = path_join(folder, places[i]);
+        autofree char *path = path_normalize(joined);
         if (access(path, X_OK) == 0) {
             return take(path);
         }
     }
-    return xstrdup("upskilld");
+    return find_on_path("upskilld");
 }
 
 /* --- what arrives --- */
@@ -176,7 +191,7 @@ bool connection_interrupted(const struct connection *c) {
 /* --- open, call, close --- */
 
 static int start_daemon(struct connection *c, struct err *err) {
-    autofree char *program = find_daemon();
+    autofree char *program = connection_program();
     const char *argv[64] = {program};
     for (size_t i = 0; c->options.daemon_args && c->options.daemon_args[i] && i < 62;
          i++) {
@@ -185,7 +200,7 @@ static int start_daemon(struct connection *c, struct err *err) {
     extern char **environ;
     struct child_options child = {
         .argv = argv,
-        .env = (const char *const *)environ,
+        .env = c->options.env ? c->options.env : (const char *const *)environ,
         .want_stdin = true,
         .grace_ms = 1000,
         .out = on_out,

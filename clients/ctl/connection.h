@@ -13,6 +13,7 @@ struct err;
 
 struct connection_options {
     const char *const *daemon_args; /* more flags for upskilld, NULL-terminated */
+    const char *const *env;         /* "NAME=value", NULL-terminated; NULL: our own */
     bool keep_stderr;               /* pass the daemon's log on */
     /* While a call is under way: `job/changed` notifications, and a tick every 100 ms
      * with params NULL. May be NULL. */
@@ -25,6 +26,10 @@ struct connection_options {
     void (*notification)(const char *method, const json_t *params, void *data);
     void *data;
 };
+
+/* The daemon's program: its absolute path, or its name when it is nowhere. Freed by the
+ * caller. */
+char *connection_program(void);
 
 int connection_open(const struct connection_options *options, struct connection **ret,
                     struct err *err);

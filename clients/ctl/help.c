@@ -22,6 +22,8 @@ static const struct own_command {
     {"runs", "runs", "past evaluations (run list)", "runs --limit 5"},
     {"generate, eval, list", "generate|eval|benchmark|list …",
      "as upskill has them: skill generate, skill evaluate, skill list", "list"},
+    {"setup", "setup [AGENT…]", "tell the agents of this machine of upskilld",
+     "setup claude-code --print"},
     {"worker pack|check", "worker pack|check …",
      "workers on other machines: make an archive, try one", "worker check local"},
     {"call METHOD [JSON]", "call METHOD [JSON]",

@@ -10,6 +10,7 @@
 #include "clients/ctl/live_progress.h"
 #include "clients/ctl/method.h"
 #include "clients/ctl/render.h"
+#include "clients/ctl/setup.h"
 #include "clients/ctl/shell.h"
 #include "clients/ctl/terminal.h"
 #include "clients/ctl/worker_commands.h"
@@ -468,7 +469,9 @@ int main(int argc, char **argv) {
         expand_alias(&c);
         bool shell = c.count == 1 && strcmp(c.words[0], "shell") == 0 && !c.help;
         bool worker = c.count && strcmp(c.words[0], "worker") == 0;
+        bool setup = c.count && strcmp(c.words[0], "setup") == 0;
         status = worker  ? run_worker(&c)
+                 : setup ? setup_run(&c.terminal, c.words + 1, c.count - 1, c.help)
                  : shell ? shell_run(&c.terminal, c.daemon_args)
                          : run_daemon(&c);
     }

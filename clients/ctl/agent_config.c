@@ -1,0 +1,305 @@
+#include "clients/ctl/agent_config.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "clients/ctl/jsonc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME "upskilld"
+#define CONFIG "${XDG_CONFIG_HOME:-~/.config}"
+#define COMMAND "{\"command\": @}"
+#define MEMBER_LSP "{\"command\": [@], \"extensions\": [\".cu\", \".cuh\"]}"
+
+/* Each as the program itself reads it; docs/guide/agents.md says which were tried. */
+const struct agent_config agent_configs[] = {
+    {"claude-code", "Claude Code", "claude", "${CLAUDE_CONFIG_DIR:-~}/.claude.json",
+     ".mcp.json", "mcpServers", "{\"type\": \"stdio\", \"command\": @}", NULL, NULL},
+    {"codex", "Codex", "codex", "${CODEX_HOME:-~/.codex}/config.toml",
+     ".codex/config.toml", NULL, "[mcp_servers." NAME "]\ncommand = @\n%", NULL, NULL},
+    {"cursor", "Cursor", "cursor", "~/.cursor/mcp.json", ".cursor/mcp.json", "mcpServers",
+     COMMAND, NULL, NULL},
+    {"vscode", "VS Code", "code", CONFIG "/Code/User/mcp.json", ".vscode/mcp.json",
+     "servers", "{\"type\": \"stdio\", \"command\": @}", NULL, NULL},
+    {"copilot-cli", "Copilot CLI", "copilot", "~/.copilot/mcp-config.json", ".mcp.json",
+     "mcpServers",
+     "{\"type\": \"local\", \"command\": @, \"args\": [], \"tools\": [\"*\"]}", NULL,
+     NULL},
+    {"gemini-cli", "Gemini CLI", "gemini", "~/.gemini/settings.json",
+     ".gemini/settings.json", "mcpServers", COMMAND, NULL, NULL},
+    {"qwen-code", "Qwen Code", "qwen", "~/.qwen/settings.json", ".qwen/settings.json",
+     "mcpServers", COMMAND, NULL, NULL},
+    {"opencode", "opencode", "opencode",
+     CONFIG "/opencode/opencode.json|" CONFIG "/opencode/opencode.jsonc",
+     "opencode.json|opencode.jsonc", "mcp",
+     "{\"type\": \"local\", \"command\": [@], \"enabled\": true}", "lsp", MEMBER_LSP},
+    {"kilo", "Kilo Code", "kilo", CONFIG "/kilo/kilo.json|" CONFIG "/kilo/kilo.jsonc",
+     "kilo.json|kilo.jsonc", "mcp",
+     "{\"type\": \"local\", \"command\": [@], \"enabled\": true}", "lsp", MEMBER_LSP},
+    {"zed", "Zed", "zed", CONFIG "/zed/settings.json", ".zed/settings.json",
+     "context_servers", "{\"command\": @, \"args\": [], \"env\": {}}", NULL, NULL},
+    {"cline", "Cline", "cline", "~/.cline/data/settings/cline_mcp_settings.json", NULL,
+     "mcpServers", COMMAND, NULL, NULL},
+    {"continue", "Continue", "cn", "~/.continue/config.yaml",
+     ".continue/mcpServers/" NAME ".yaml", NULL,
+     "mcpServers:\n  - name: " NAME "\n    command: @\n", NULL, NULL},
+    {0}};
+
+/* What a YAML file of Continue's begins with. */
+#define YAML_HEAD "name: " NAME "\nversion: 1.0.0\nschema: v1\n"
+
+const struct agent_config *agent_config_find(const char *name) {
+    for (const struct agent_config *a = agent_configs; a->name; a++) {
+        if (strcmp(a->name, name) == 0) {
+            return a;
+        }
+    }
+    return NULL;
+}
+
+/* --- where --- */
+
+/* "${NAME:-default}rest" and "~/rest"; NULL without a home. */
+static char *expanded(const char *path, size_t len) {
+    autofree char *given = xstrndup(path, len);
+    const char *home = getenv("HOME");
+    if (strncmp(given, "${", 2) == 0) {
+        char *dash = strstr(given, ":-"), *brace = strchr(given, '}');
+        *dash = *brace = '\0';
+        const char *value = getenv(given + 2);
+        autofree char *both =
+            xasprintf("%s%s", value && *value ? value : dash + 2, brace + 1);
+        return *both == '$' ? NULL : expanded(both, strlen(both));
+    }
+    return *given != '~'   ? take(given)
+           : home && *home ? path_join(home, given + 2)
+                           : NULL;
+}
+
+char *agent_config_file(const struct agent_config *agent, bool project) {
+    const char *paths = project ? agent->project : agent->user;
+    char *first = NULL;
+    while (paths && *paths) {
+        size_t len = strcspn(paths, "|");
+        char *path = expanded(paths, len);
+        if (path && access(path, F_OK) == 0) {
+            free(first);
+            return path;
+        }
+        if (first) {
+            free(path);
+        } else {
+            first = path;
+        }
+        paths += len + (paths[len] == '|');
+    }
+    return first;
+}
+
+static bool on_path(const char *program) {
+    const char *path = getenv("PATH");
+    while (path && *path) {
+        size_t len = strcspn(path, ":");
+        autofree char *file = xasprintf("%.*s/%s", (int)len, path, program);
+        if (len && access(file, X_OK) == 0) {
+            return true;
+        }
+        path += len + (path[len] == ':');
+    }
+    return false;
+}
+
+/* Its folder, unless that is the home folder, which everybody has. */
+static bool has_folder(const char *file) {
+    const char *home = getenv("HOME");
+    size_t len = (size_t)(path_basename(file) - file);
+    autofree char *folder = xstrndup(file, len ? len - 1 : 0);
+    return access(folder, F_OK) == 0 && home && strcmp(folder, home) != 0;
+}
+
+bool agent_config_is_here(const struct agent_config *agent) {
+    autofree char *file = agent_config_file(agent, false);
+    return file &&
+           (access(file, F_OK) == 0 || has_folder(file) || on_path(agent->program));
+}
+
+/* --- what --- */
+
+/* The daemon's own variables, where they are set: an agent that passes only those it is
+ * told to would leave the daemon without its compiler. */
+static char *variables(void) {
+    static const char *const names[] = {"CUDA_HOME", "UPSKILLD_CUDA", "UPSKILLD_WORKER",
+                                        "UPSKILLD_CONFIG"};
+    autobuf out = BUF_INIT(400);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (getenv(names[i])) {
+            buf_addf(&out, "%s\"%s\"", out.len ? ", " : "env_vars = [", names[i]);
+        }
+    }
+    buf_adds(&out, out.len ? "]\n" : "");
+    return buf_detach(&out);
+}
+
+static char *filled(const char *entry, const char *program) {
+    autojson *text = json_string(program);
+    autofree char *quoted = text ? json_dumps(text, JSON_ENCODE_ANY) : NULL;
+    autofree char *names = variables();
+    autobuf out = BUF_INIT(64u << 10);
+    for (const char *at = entry; *at; at++) {
+        if (*at == '@' || *at == '%') {
+            buf_adds(&out, *at == '%' ? names : quoted ? quoted : "\"\"");
+        } else {
+            buf_addc(&out, *at);
+        }
+    }
+    return buf_detach(&out);
+}
+
+static json_t *entry_json(const char *entry, const char *program) {
+    autofree char *text = filled(entry, program);
+    return json_loads(text, 0, NULL);
+}
+
+/* --- blocks at the end of a text --- */
+
+/* Where a line begins with `head`; NULL: none does. */
+static const char *line_with(const char *text, const char *head) {
+    for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        const char *word = at + strspn(at, " \t");
+        if (strncmp(word, head, strlen(head)) == 0) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+/* A text whose last line has an end is followed by a block with one, and one without by a
+ * block without: so both can be told apart afterwards. */
+static char *with_block(const char *text, const char *block) {
+    size_t len = strlen(text);
+    return len && text[len - 1] != '\n'
+               ? xasprintf("%s\n\n%.*s", text, (int)strlen(block) - 1, block)
+               : xasprintf("%s\n%s", text, block);
+}
+
+/* Quotes of several lines could hold anything; a table of its own kind would be there
+ * twice. */
+static int refuse_block(const struct agent_config *agent, const char *text,
+                        struct err *err) {
+    bool yaml = strncmp(agent->entry, "mcpServers:", 11) == 0;
+    const char *there = yaml ? line_with(text, "mcpServers") : NULL;
+    const char *const heads[] = {"mcp_servers", "[mcp_servers]", "[mcp_servers." NAME,
+                                 "[\"mcp_servers\"", "[mcp_servers.\"" NAME "\""};
+    for (size_t i = 0; !yaml && !there && i < ARRAY_LEN(heads); i++) {
+        there = line_with(text, heads[i]);
+    }
+    if (there) {
+        return err_set(err, -EEXIST, "it has \"%.*s\" already", (int)strcspn(there, "\n"),
+                       there);
+    }
+    return strstr(text, "\"\"\"") || strstr(text, "'''")
+               ? err_set(err, -EINVAL, "it has texts of several lines")
+               : 0;
+}
+
+static int put_block(const struct agent_config *agent, const char *text,
+                     const char *block, char **ret, struct err *err) {
+    if (strstr(text, block)) {
+        return 0;
+    }
+    int rc = refuse_block(agent, text, err);
+    if (rc == 0) {
+        bool yaml = strncmp(agent->entry, "mcpServers:", 11) == 0;
+        *ret = *text ? with_block(text, block)
+                     : xasprintf("%s%s", yaml ? YAML_HEAD : "", block);
+    }
+    return rc;
+}
+
+static int take_block(const char *text, const char *block, char **ret, struct err *err) {
+    autofree char *begun = xasprintf(YAML_HEAD "%s", block);
+    if (strcmp(text, block) == 0 || strcmp(text, begun) == 0) {
+        *ret = xstrdup("");
+        return 0;
+    }
+    size_t len = strlen(text), size = strlen(block);
+    const char *at = strstr(text, block);
+    if (at && at > text && at[-1] == '\n') {
+        *ret = xasprintf("%.*s%s", (int)(at - 1 - text), text, at + size);
+        return 0;
+    }
+    if (len >= size + 1 && strncmp(text + len - (size - 1), block, size - 1) == 0 &&
+        strncmp(text + len - (size - 1) - 2, "\n\n", 2) == 0) {
+        *ret = xstrndup(text, len - (size - 1) - 2);
+        return 0;
+    }
+    return line_with(text, "[mcp_servers." NAME) || strstr(text, "name: " NAME "\n")
+               ? err_set(err, -EEXIST, "its entry is not as setup writes it")
+               : 0;
+}
+
+/* --- the text of a file --- */
+
+/* Both members of a JSON file; each step's text is the next one's. */
+static int edit_json(const struct agent_config *agent, const char *text,
+                     const char *program, bool put, char **ret, struct err *err) {
+    const char *const outers[] = {agent->outer, agent->lsp_outer};
+    const char *const entries[] = {agent->entry, agent->lsp_entry};
+    autofree char *now = NULL;
+    for (int i = 0; i < 2; i++) {
+        int which = put ? i : 1 - i;
+        if (!outers[which]) {
+            continue;
+        }
+        autojson *value = entry_json(entries[which], program);
+        const char *from = now ? now : text;
+        char *next = NULL;
+        int rc = put ? jsonc_put(from, outers[which], NAME, value, &next, err)
+                     : jsonc_take(from, outers[which], NAME, &next, err);
+        if (rc < 0) {
+            return rc;
+        }
+        if (next) {
+            free(now);
+            now = next;
+        }
+    }
+    *ret = take(now);
+    return 0;
+}
+
+static int edit(const struct agent_config *agent, const char *text, const char *program,
+                bool put, char **ret, struct err *err) {
+    *ret = NULL;
+    if (agent->outer) {
+        return edit_json(agent, text, program, put, ret, err);
+    }
+    autofree char *block = filled(agent->entry, program);
+    return put ? put_block(agent, text, block, ret, err)
+               : take_block(text, block, ret, err);
+}
+
+int agent_config_put(const struct agent_config *agent, const char *text,
+                     const char *program, char **ret, struct err *err) {
+    return edit(agent, text, program, true, ret, err);
+}
+
+int agent_config_take(const struct agent_config *agent, const char *text,
+                      const char *program, char **ret, struct err *err) {
+    return edit(agent, text, program, false, ret, err);
+}
+
+void agent_config_manual(const struct agent_config *agent, const char *program,
+                         struct buf *out) {
+    autofree char *whole = NULL;
+    struct err err;
+    if (agent_config_put(agent, "", program, &whole, &err) == 0 && whole) {
+        buf_adds(out, whole);
+    }
+}

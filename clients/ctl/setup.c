@@ -1,0 +1,338 @@
+#include "clients/ctl/setup.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "clients/ctl/agent_config.h"
+#include "clients/ctl/connection.h"
+#include "clients/ctl/setup_verify.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_AGENTS 32
+#define MAX_FILE (16u << 20)
+
+/* What becomes of one agent's file. */
+struct step {
+    const struct agent_config *agent;
+    char *file;     /* absolute or of the project; NULL: the agent has none here */
+    struct buf now; /* its text; empty: there is none */
+    bool exists;
+    mode_t mode;
+    char *next; /* its new text, "" for none; NULL: nothing to write */
+    struct err refusal;
+};
+
+struct setup {
+    const struct terminal *terminal;
+    bool project, print, remove, yes, named;
+    char *program;
+    struct step steps[MOST_AGENTS];
+    int count;
+};
+
+static const char usage[] =
+    "usage: upskillctl setup [AGENT…] [--scope user|project] [--print] [--remove] "
+    "[--yes]\n"
+    "\n"
+    "Tells agents of upskilld: puts one entry into each agent's own configuration file,\n"
+    "beside what is there, and starts the daemon once as an agent would.\n"
+    "\n"
+    "  AGENT            by default every agent that is found on this machine\n"
+    "  --scope SCOPE    user: for all projects (the default); project: for this folder\n"
+    "  --print          show what would be written, and write nothing\n"
+    "  --remove         take the entries out again\n"
+    "  --yes            do not ask\n"
+    "\n"
+    "example: upskillctl setup claude-code codex\n"
+    "\n"
+    "agents:\n";
+
+static void print_usage(void) {
+    fputs(usage, stdout);
+    for (const struct agent_config *a = agent_configs; a->name; a++) {
+        autofree char *file = agent_config_file(a, false);
+        printf("  %-13s %-12s %s\n", a->name, a->title, file ? file : "");
+    }
+}
+
+/* --- words --- */
+
+static int wrong(const struct setup *s, const char *what, const char *word) {
+    terminal_error(s->terminal, "%s \"%s\"", what, word);
+    terminal_hint(s->terminal, "upskillctl setup --help lists agents and options");
+    return -EINVAL;
+}
+
+static int read_scope(struct setup *s, const char *scope) {
+    s->project = scope && strcmp(scope, "project") == 0;
+    return s->project || (scope && strcmp(scope, "user") == 0)
+               ? 0
+               : wrong(s, "--scope: user or project, not", scope ? scope : "");
+}
+
+static int read_option(struct setup *s, const char *word) {
+    if (strcmp(word, "--print") == 0) {
+        s->print = true;
+    } else if (strcmp(word, "--remove") == 0) {
+        s->remove = true;
+    } else if (strcmp(word, "--yes") == 0) {
+        s->yes = true;
+    } else {
+        return wrong(s, "there is no option", word);
+    }
+    return 0;
+}
+
+static int add_agent(struct setup *s, const char *name) {
+    const struct agent_config *agent = agent_config_find(name);
+    if (!agent) {
+        return wrong(s, "there is no agent", name);
+    }
+    for (int i = 0; i < s->count; i++) {
+        if (s->steps[i].agent == agent) {
+            return 0;
+        }
+    }
+    s->steps[s->count++].agent = agent;
+    return 0;
+}
+
+static int read_words(struct setup *s, const char *const *words, int count) {
+    for (int i = 0; i < count; i++) {
+        bool scope = strcmp(words[i], "--scope") == 0;
+        int rc = scope              ? read_scope(s, i + 1 < count ? words[++i] : NULL)
+                 : *words[i] == '-' ? read_option(s, words[i])
+                                    : add_agent(s, words[i]);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    s->named = s->count > 0;
+    for (const struct agent_config *a = agent_configs; !s->named && a->name; a++) {
+        if (agent_config_is_here(a)) {
+            s->steps[s->count++].agent = a;
+        }
+    }
+    return 0;
+}
+
+/* --- what would be done --- */
+
+/* A link belongs to whoever keeps the file elsewhere; what cannot be written is left. */
+static int look_at_file(struct step *t) {
+    struct stat st;
+    if (lstat(t->file, &st) < 0) {
+        return errno == ENOENT ? 0 : err_set(&t->refusal, -errno, "%s", strerror(errno));
+    }
+    t->exists = true;
+    t->mode = st.st_mode & 0777;
+    if (S_ISLNK(st.st_mode)) {
+        return err_set(&t->refusal, -ELOOP, "it is a link");
+    }
+    if (access(t->file, W_OK) < 0) {
+        return err_set(&t->refusal, -EACCES, "it cannot be written");
+    }
+    int rc = file_read(t->file, &t->now, &t->refusal);
+    return rc == 0 && strlen(t->now.data) != t->now.len
+               ? err_set(&t->refusal, -EINVAL, "it holds a zero byte")
+               : rc;
+}
+
+static void plan_step(const struct setup *s, struct step *t) {
+    t->now = BUF_INIT(MAX_FILE);
+    t->mode = s->project ? 0644 : 0600;
+    t->file = agent_config_file(t->agent, s->project);
+    if (!t->file || look_at_file(t) < 0) {
+        return;
+    }
+    if (s->remove) {
+        (void)agent_config_take(t->agent, t->now.data, s->program, &t->next, &t->refusal);
+    } else {
+        (void)agent_config_put(t->agent, t->now.data, s->program, &t->next, &t->refusal);
+    }
+}
+
+static void free_step(struct step *t) {
+    free(t->file);
+    free(t->next);
+    buf_finish(&t->now);
+}
+
+/* --- showing --- */
+
+static void say(const struct setup *s, const struct step *t, enum style style,
+                const char *text) {
+    printf("%-12s ", t->agent->title);
+    terminal_put(s->terminal, style, text);
+    printf(" %s\n", t->file ? t->file : "");
+}
+
+static void print_indented(const char *text) {
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+        printf("    %.*s\n", (int)len, text);
+        text += len + (text[len] == '\n');
+    }
+}
+
+static void show_manual(const struct setup *s, const struct step *t) {
+    autobuf text = BUF_INIT(64u << 10);
+    agent_config_manual(t->agent, s->program, &text);
+    print_indented(text.data);
+}
+
+static void show_refusal(const struct setup *s, const struct step *t) {
+    say(s, t, STYLE_YELLOW, "left alone:");
+    printf("    %s. %s by hand:\n", t->refusal.msg,
+           s->remove ? "Take this out" : "Add this");
+    show_manual(s, t);
+}
+
+static void show_step(const struct setup *s, const struct step *t) {
+    if (!t->file) {
+        say(s, t, STYLE_DIM, s->project ? "has no file of a project" : "has no file");
+    } else if (t->refusal.code) {
+        show_refusal(s, t);
+    } else if (!t->next) {
+        say(s, t, STYLE_DIM, s->remove ? "has no entry in" : "has its entry in");
+    } else {
+        say(s, t, STYLE_BOLD,
+            s->remove && !*t->next ? "goes:"
+            : s->remove            ? "entry is taken out of"
+            : t->exists            ? "entry is put into"
+                                   : "new file:");
+        if (!s->remove && (s->print || !s->named)) {
+            show_manual(s, t);
+        }
+    }
+}
+
+static int to_write(const struct setup *s) {
+    int n = 0;
+    for (int i = 0; i < s->count; i++) {
+        n += s->steps[i].next != NULL;
+    }
+    return n;
+}
+
+static bool agreed(const struct setup *s, int files) {
+    if (s->named || s->yes) {
+        return true;
+    }
+    if (!s->terminal->tty || !isatty(STDIN_FILENO)) {
+        terminal_hint(s->terminal, "nothing was written: name the agents, or give --yes");
+        return false;
+    }
+    printf("Write %d file%s? [y/N] ", files, files == 1 ? "" : "s");
+    fflush(stdout);
+    char answer[16] = "";
+    return fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
+}
+
+/* --- writing --- */
+
+/* Somebody else, such as the agent itself, may write it meanwhile. */
+static bool still_the_same(const struct step *t) {
+    autobuf again = BUF_INIT(MAX_FILE);
+    if (!t->exists) {
+        return access(t->file, F_OK) < 0;
+    }
+    return file_read(t->file, &again, NULL) == 0 && again.len == t->now.len &&
+           memcmp(again.data, t->now.data, again.len) == 0;
+}
+
+static int write_file(const struct step *t, const char *folder, struct err *err) {
+    struct root root;
+    int rc = dir_make(folder, 0755, err);
+    rc = rc == 0 ? root_open(&root, folder, err) : rc;
+    if (rc == 0) {
+        rc = root_write(&root, path_basename(t->file), t->next, strlen(t->next), t->mode,
+                        err);
+        root_close(&root);
+    }
+    return rc;
+}
+
+static int write_step(struct step *t) {
+    struct err *err = &t->refusal;
+    size_t len = (size_t)(path_basename(t->file) - t->file);
+    autofree char *folder = len ? xstrndup(t->file, len > 1 ? len - 1 : 1) : xstrdup(".");
+    if (!still_the_same(t)) {
+        return err_set(err, -EAGAIN, "another program has just changed it");
+    }
+    if (!*t->next) {
+        return unlink(t->file) < 0 ? err_set(err, -errno, "%s", strerror(errno)) : 0;
+    }
+    return write_file(t, folder, err);
+}
+
+static int write_all(struct setup *s) {
+    int failed = 0;
+    for (int i = 0; i < s->count; i++) {
+        struct step *t = &s->steps[i];
+        if (t->next && write_step(t) < 0) {
+            show_refusal(s, t);
+            failed++;
+        }
+    }
+    return failed;
+}
+
+/* --- all of it --- */
+
+static int refused(const struct setup *s) {
+    int n = 0;
+    for (int i = 0; i < s->count; i++) {
+        n += s->steps[i].refusal.code != 0;
+    }
+    return n;
+}
+
+static int do_it(struct setup *s) {
+    for (int i = 0; i < s->count; i++) {
+        plan_step(s, &s->steps[i]);
+        show_step(s, &s->steps[i]);
+    }
+    int files = to_write(s);
+    if (s->print || (files && !agreed(s, files))) {
+        return s->print ? 0 : 1;
+    }
+    (void)write_all(s);
+    bool good = s->remove || setup_verify(s->terminal, s->program);
+    if (files && !s->remove && good) {
+        puts("Start the agents anew: they read their configuration when they start.");
+    }
+    return refused(s) || !good;
+}
+
+static int nobody(const struct setup *s) {
+    terminal_error(s->terminal, "no agent was found on this machine");
+    terminal_hint(s->terminal, "name one, and its file is written all the same: "
+                               "upskillctl setup --help lists them");
+    return 1;
+}
+
+int setup_run(const struct terminal *terminal, const char *const *words, int count,
+              bool help) {
+    struct setup s = {.terminal = terminal};
+    if (help) {
+        print_usage();
+        return 0;
+    }
+    if (read_words(&s, words, count) < 0) {
+        return 2;
+    }
+    s.program = connection_program();
+    int status = s.count ? do_it(&s) : nobody(&s);
+    for (int i = 0; i < s.count; i++) {
+        free_step(&s.steps[i]);
+    }
+    free(s.program);
+    return status;
+}

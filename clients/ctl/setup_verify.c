@@ -1,0 +1,75 @@
+#include "clients/ctl/setup_verify.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "clients/ctl/connection.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char kernel[] = "__global__ void k(float *x) { x[threadIdx.x] *= 2.f; }";
+
+/* A new reference, or NULL after the error was shown. */
+static json_t *ask(const struct terminal *t, struct connection *c, const char *method,
+                   json_t *params) {
+    struct err err = {0};
+    json_t *result = NULL;
+    autojson *error = NULL;
+    int rc = connection_call(c, method, params, &result, &error, &err);
+    if (rc != 0) {
+        terminal_error(t, "%s: %s", method,
+                       rc < 0 ? err.msg : json_get_string(error, "message", "?"));
+    }
+    return result;
+}
+
+static void show_check(const struct terminal *t, const json_t *answer) {
+    const json_t *content = json_array_get(json_object_get(answer, "content"), 0);
+    const char *text = json_get_string(content, "text", "");
+    if (!json_get_bool(answer, "isError", false)) {
+        puts("kernel_check compiled a kernel.");
+        return;
+    }
+    printf("kernel_check: %.*s\n", (int)strcspn(text, "\n"), text);
+    terminal_hint(t, "upskillctl status shows what is missing and how to get it; agents "
+                     "have skills without it");
+}
+
+static bool converse(const struct terminal *t, struct connection *c) {
+    autojson *hello = ask(t, c, "initialize",
+                          json_pack("{s:s,s:{},s:{s:s,s:s}}", "protocolVersion",
+                                    "2025-11-25", "capabilities", "clientInfo", "name",
+                                    "upskillctl setup", "version", UPSKILLD_VERSION));
+    autojson *list = hello ? ask(t, c, "tools/list", json_object()) : NULL;
+    if (!list) {
+        return false;
+    }
+    printf("An agent gets %zu tools. ", json_array_size(json_object_get(list, "tools")));
+    autojson *answer = ask(t, c, "tools/call",
+                           json_pack("{s:s,s:{s:s}}", "name", "kernel_check", "arguments",
+                                     "source", kernel));
+    if (answer) {
+        show_check(t, answer);
+    }
+    return answer != NULL;
+}
+
+bool setup_verify(const struct terminal *terminal, const char *program) {
+    const char *home = getenv("HOME");
+    autofree char *home_is = xasprintf("HOME=%s", home ? home : "/");
+    const char *const env[] = {home_is, "PATH=/usr/local/bin:/usr/bin:/bin", NULL};
+    struct connection_options options = {.env = env};
+    struct connection *c = NULL;
+    struct err err = {0};
+    printf("Starting %s … ", program);
+    fflush(stdout);
+    if (connection_open(&options, &c, &err) < 0) {
+        puts("");
+        terminal_error(terminal, "%s", err.msg);
+        return false;
+    }
+    bool good = converse(terminal, c);
+    connection_close(c);
+    return good;
+}

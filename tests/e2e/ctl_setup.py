@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""upskillctl setup: every agent's file gets its entry, keeps all else, and is as before afterwards.
+
+usage: ctl_setup.py UPSKILLCTL UPSKILLD
+
+The files are read by Python's own parsers: json without comments, tomllib; YAML as lines.
+"""
+import json, os, re, stat, subprocess, sys, tempfile
+
+from evaluate_support import Tap
+
+CTL, REAL = (os.path.abspath(p) for p in sys.argv[1:3])
+# Answers at once; the real daemon, which compiles a kernel each time, is for the first test.
+QUICK = """#!/usr/bin/env python3
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    result = {"tools": [1, 2]} if asked["method"] == "tools/list" else {"content": [{"type": "text", "text": "ok"}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+JSON = {  # agent: file beneath the home folder, file in a project, member of servers
+    "claude-code": (".claude.json", ".mcp.json", "mcpServers"),
+    "cursor": (".cursor/mcp.json", ".cursor/mcp.json", "mcpServers"),
+    "vscode": (".config/Code/User/mcp.json", ".vscode/mcp.json", "servers"),
+    "copilot-cli": (".copilot/mcp-config.json", ".mcp.json", "mcpServers"),
+    "gemini-cli": (".gemini/settings.json", ".gemini/settings.json", "mcpServers"),
+    "qwen-code": (".qwen/settings.json", ".qwen/settings.json", "mcpServers"),
+    "opencode": (".config/opencode/opencode.json", "opencode.json", "mcp"),
+    "kilo": (".config/kilo/kilo.json", "kilo.json", "mcp"),
+    "zed": (".config/zed/settings.json", ".zed/settings.json", "context_servers"),
+    "cline": (".cline/data/settings/cline_mcp_settings.json", None, "mcpServers"),
+}
+CODEX, CONTINUE = ".codex/config.toml", ".continue/config.yaml"
+# What people's files look like; OUTER stands for the member of servers. Not "{\n}\n": with the entry it is what setup
+# makes where there is no file, and goes with the entry.
+SHAPES = [
+    "{}", "{ }\n", "{\n}", "{\r\n}\r\n", '{"a": 1}', '{ "a": 1 }\n', '{"OUTER": {}}',
+    '{\n  "OUTER": {}\n}\n', '{\n  "OUTER": {\n  }\n}\n', '{\n\t"theme": "dark",\n\t"OUTER": {\n\t\t"x": {"command": "y"}\n\t}\n}\n',
+    '{\n    "OUTER": {\n        "x": {"command": "y", "args": ["{", "\\"}", "//"]},\n    },\n    // a comment, "OUTER": {\n    "z": null, /* } */\n}\n',
+    '// settings\n{ // first\n  "a": [1, 2], // "b"\n  "OUTER": { // servers\n    "x": {} // last\n  }\n}\n',
+    '{"OUTER":{"x":{}},"b":2}', '\ufeff{\n  "a": "\u00e9\U0001f600"\n}\n', '{\r\n  "a": 1,\r\n  "OUTER": {\r\n    "x": {}\r\n  }\r\n}\r\n',
+    '{"a": {"OUTER": {"upskilld": 1}}}\n', '{\n  "a": 1, "b": 2,\n\n  "OUTER": {"x": {"command": "y"}}\n}',
+]
+BAD = ["{", '{"a" 1}', "[]", "null", '{"OUTER": []}', '{"OUTER": 1, "a": 2}', '{"a": 1, "a": 2}', "{'a': 1}", "{} x", "\0",
+       '{"OUTER": {"upskilld": {"command": "/opt/other"}}}']
+
+
+def plain_json(text):
+    """Without comments and last commas, by a way of its own: one expression over tokens."""
+    text = text.lstrip("\ufeff")
+    text = re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', lambda m: m.group(1) or " ", text, flags=re.S)
+    return json.loads(re.sub(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])', lambda m: m.group(1) or "", text))
+
+
+class Home:
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="ctl-setup-")
+        self.path = os.path.realpath(self.folder.name)
+        os.mkdir(self.path + "/project")
+        self.write("bin/upskilld", QUICK, 0o755)
+        self.program = self.path + "/bin/upskilld"
+        self.env = {"HOME": self.path, "PATH": "/usr/bin:/bin", "UPSKILLD": self.program}
+
+    def write(self, name, text, mode=0o600):
+        path = os.path.join(self.path, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as f:
+            f.write(text.encode())
+        os.chmod(path, mode)
+
+    def read(self, name):
+        with open(os.path.join(self.path, name), "rb") as f:
+            return f.read().decode()
+
+    def setup(self, *words, status=0, env={}):
+        done = subprocess.run([CTL, "setup", *words], cwd=self.path + "/project", env={**self.env, **env},
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+        assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
+        return done.stdout + done.stderr
+
+
+def new_files_come_and_go():
+    home = Home()
+    for agent in [*JSON, "codex", "continue"]:
+        file = {"codex": CODEX, "continue": CONTINUE}.get(agent) or JSON[agent][0]
+        said = home.setup(agent)
+        assert "new file:" in said and "2 tools" in said, said
+        text = home.read(file)
+        assert json.dumps(home.program) in text
+        assert stat.S_IMODE(os.stat(os.path.join(home.path, file)).st_mode) == 0o600
+        assert "has its entry in" in home.setup(agent) and home.read(file) == text
+        assert "goes:" in home.setup(agent, "--remove")
+        assert not os.path.exists(os.path.join(home.path, file))
+
+
+def the_daemon_works_as_an_agent_starts_it():
+    home = Home()
+    said = home.setup("cursor", env={"UPSKILLD": REAL})
+    assert "An agent gets 10 tools." in said and "kernel_check" in said, said
+
+
+def shapes_are_kept():
+    home = Home()
+    for agent, (file, _, outer) in JSON.items():
+        shapes = SHAPES if agent in ("claude-code", "opencode") else SHAPES[9:13]
+        for shape in shapes:
+            before = shape.replace("OUTER", outer)
+            old = plain_json(before)
+            home.write(file, before, 0o640)
+            home.setup("--yes", agent)
+            text = home.read(file)
+            new = plain_json(text)
+            entry = new[outer].pop("upskilld")
+            assert home.program in (entry["command"], *entry["command"]), entry
+            if outer not in old:
+                assert new.pop(outer) == {}, (agent, before, text)
+            if agent in ("opencode", "kilo"):
+                assert new.pop("lsp") == {"upskilld": {"command": [home.program], "extensions": [".cu", ".cuh"]}}
+            assert new == old, (agent, before, text)
+            assert re.findall(r"//.*|/\*.*\*/", text) == re.findall(r"//.*|/\*.*\*/", before), text
+            assert stat.S_IMODE(os.stat(os.path.join(home.path, file)).st_mode) == 0o640
+            home.setup(agent, "--remove")
+            assert home.read(file) == before, (agent, before, text, home.read(file))
+
+
+def moved_entries_are_found():
+    """What a person, or the agent itself, has written anew is taken out, and nothing else."""
+    home = Home()
+    file, _, outer = JSON["claude-code"]
+    for left in ({"a": {"command": "b"}}, {}):
+        for order in (lambda s: {**s, "upskilld": {"command": home.program, "env": {}}},
+                      lambda s: {"upskilld": {"command": home.program}, **s}):
+            for indent in (None, 2, "\t"):
+                home.write(file, json.dumps({"x": 1, outer: order(left), "y": [2]}, indent=indent))
+                home.setup("claude-code", "--remove")
+                assert json.loads(home.read(file)) == {"x": 1, outer: left, "y": [2]}
+
+
+def bad_files_are_left_alone():
+    home = Home()
+    file, _, outer = JSON["claude-code"]
+    for bad in BAD:
+        before = bad.replace("OUTER", outer)
+        home.write(file, before)
+        said = home.setup("claude-code", status=1)
+        assert "left alone" in said and "by hand" in said and json.dumps(home.program) in said, said
+        assert home.read(file) == before
+
+
+def links_and_locked_files_are_left_alone():
+    home = Home()
+    home.write("dotfiles/claude.json", "{}\n")
+    os.symlink(home.path + "/dotfiles/claude.json", home.path + "/.claude.json")
+    assert "it is a link" in home.setup("claude-code", status=1)
+    assert home.read("dotfiles/claude.json") == "{}\n" and os.path.islink(home.path + "/.claude.json")
+    os.mkdir(home.path + "/.cursor")
+    os.mkdir(home.path + "/.cursor/mcp.json")
+    assert "left alone" in home.setup("cursor", status=1)
+    if os.getuid():
+        home.write(".gemini/settings.json", "{}", 0o400)
+        assert "cannot be written" in home.setup("gemini-cli", status=1)
+
+
+def toml_is_kept():
+    import tomllib
+    home = Home()
+    for before in ("", 'model = "o3"\n', 'model = "o3"', '[mcp_servers.x]\ncommand = "y"\n\n[tui]\ntheme = "z"\n', "a = 1\r\n"):
+        home.write(CODEX, before)
+        home.setup("codex", env={"CUDA_HOME": "/opt/cuda"})
+        new = tomllib.loads(home.read(CODEX))
+        assert new.pop("mcp_servers")["upskilld"] == {"command": home.program, "env_vars": ["CUDA_HOME"]}
+        old = tomllib.loads(before)
+        old.pop("mcp_servers", None)
+        assert new == old
+        home.setup("codex", "--remove", env={"CUDA_HOME": "/opt/cuda"})
+        if before:
+            assert home.read(CODEX) == before, (before, home.read(CODEX))
+    for before in ('mcp_servers = {x = {command = "y"}}\n', '[mcp_servers.upskilld]\ncommand = "z"\n', 'mcp_servers.x.command = "y"\n',
+                   'a = """\n[b]\n"""\n'):
+        home.write(CODEX, before)
+        assert "left alone" in home.setup("codex", status=1) and home.read(CODEX) == before
+
+
+def yaml_is_kept():
+    home = Home()
+    for before in ("name: mine\nversion: 1.0.0\nschema: v1\nmodels:\n  - name: m\n", "name: mine\nschema: v1"):
+        home.write(CONTINUE, before)
+        home.setup("continue")
+        assert re.search(r"\nmcpServers:\n  - name: upskilld\n    command: \"%s\"" % re.escape(home.program), home.read(CONTINUE))
+        home.setup("continue", "--remove")
+        assert home.read(CONTINUE) == before
+    home.write(CONTINUE, "mcpServers:\n  - name: x\n    command: y\n")
+    assert "left alone" in home.setup("continue", status=1)
+
+
+def a_project_has_files_of_its_own():
+    home = Home()
+    for agent in [*JSON, "codex", "continue"]:
+        file = {"codex": ".codex/config.toml", "continue": ".continue/mcpServers/upskilld.yaml"}.get(agent) or JSON[agent][1]
+        said = home.setup(agent, "--scope", "project")
+        if file is None:
+            assert "no file of a project" in said, said
+            continue
+        assert json.dumps(home.program) in home.read("project/" + file), said
+        home.setup(agent, "--scope", "project", "--remove")
+        assert not os.path.exists(os.path.join(home.path, "project", file))
+
+
+def nothing_is_written_unasked():
+    home = Home()
+    assert "no agent was found" in home.setup(status=1)
+    os.mkdir(home.path + "/.cursor")
+    home.write(JSON["gemini-cli"][0], "{}")
+    for words in ([], ["--print"], ["cursor", "--print"]):
+        said = home.setup(*words, status=0 if words else 1)
+        assert "Cursor" in said and '"upskilld"' in said, said
+        assert not os.listdir(home.path + "/.cursor") and home.read(JSON["gemini-cli"][0]) == "{}"
+    home.setup("--yes")
+    assert sorted(os.listdir(home.path + "/.cursor")) == ["mcp.json"]
+    assert "upskilld" in home.read(JSON["gemini-cli"][0]) and not os.path.exists(home.path + "/.qwen")
+
+
+def wrong_words_say_what_is_right():
+    home = Home()
+    for words, says in ((["emacs"], 'no agent "emacs"'), (["--scope"], "user or project"), (["--scope", "all"], "user or project"),
+                        (["--dry-run"], 'no option "--dry-run"')):
+        said = home.setup(*words, status=2)
+        assert says in said and "upskillctl setup --help" in said, said
+    said = home.setup("--help")
+    assert all(agent in said for agent in [*JSON, "codex", "continue"]) and "example:" in said
+
+
+def a_program_that_does_not_answer_is_told():
+    home = Home()
+    said = home.setup("cursor", status=1, env={"UPSKILLD": "/bin/false"})
+    assert "error:" in said and "the daemon ended" in said, said
+
+
+tap = Tap()
+for test in (the_daemon_works_as_an_agent_starts_it, new_files_come_and_go, shapes_are_kept, moved_entries_are_found, bad_files_are_left_alone,
+             links_and_locked_files_are_left_alone, toml_is_kept, yaml_is_kept, a_project_has_files_of_its_own,
+             nothing_is_written_unasked, wrong_words_say_what_is_right, a_program_that_does_not_answer_is_told):
+    tap.run(test.__name__.replace("_", " "), test)
+sys.exit(tap.end())
