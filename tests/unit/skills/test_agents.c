@@ -203,6 +203,26 @@ Test(agents, the_users_file_adds_and_replaces_rows) {
     agents_finish(&agents);
 }
 
+/* Every row can be replaced, and stays the one row of its name. */
+Test(agents, the_users_file_replaces_any_row) {
+    struct agents builtin;
+    agents_builtin(&builtin);
+    for (size_t i = 0; i < builtin.count; i++) {
+        autofree char *text = xasprintf("- {name: %s, title: Mine, project: .mine}\n",
+                                        builtin.list[i].name);
+        put_user_file(text);
+        struct agents agents = load();
+        cr_assert(eq(sz, agents.count, builtin.count));
+        for (size_t k = 0; k < agents.count; k++) {
+            cr_expect(eq(str, agents.list[k].name, builtin.list[k].name));
+            cr_expect(eq(str, agents.list[k].title,
+                         k == i ? (char[]){"Mine"} : builtin.list[k].title));
+        }
+        agents_finish(&agents);
+    }
+    agents_finish(&builtin);
+}
+
 Test(agents, an_empty_users_file_changes_nothing) {
     struct agents without = load();
     put_user_file("# nothing yet\n");
@@ -232,6 +252,14 @@ Test(agents, a_broken_users_file_is_named_with_its_line) {
         {"name: a\n", {"line 1", "array"}},
         {"- name: a\n  project: *x\n", {"line 2"}},
         {"- name: a\n  project: [\n", {"line"}},
+        {"- {name: a0, project: .a}\n- {name: a1, project: .a}\n"
+         "- {name: a2, project: .a}\n- {name: a3, project: .a}\n"
+         "- {name: a4, project: .a}\n- {name: a5, project: .a}\n"
+         "- {name: a6, project: .a}\n- {name: a7, project: .a}\n"
+         "- {name: a8, project: .a}\n- {name: a9, project: .a}\n"
+         "- {name: b0, project: .a}\n- {name: b1, project: .a}\n"
+         "- name: b2\n  project: /a\n",
+         {"line 14", "[12].project"}},
     };
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         put_user_file(files[i].text);
@@ -245,6 +273,34 @@ Test(agents, a_broken_users_file_is_named_with_its_line) {
         }
         cr_expect(zero(sz, agents.count));
     }
+}
+
+/* A slip for each three letters of what was said, two at most; the title or the first
+ * part of a name, whatever the case. */
+Test(agents, what_was_meant_is_near_what_was_said) {
+    static const char *const said[][2] = {{"claude", "claude-code"},
+                                          {"Claude Code", "claude-code"},
+                                          {"CLAUDE", "claude-code"},
+                                          {"gemini", "gemini-cli"},
+                                          {"codx", "codex"},
+                                          {"kodex", "codex"},
+                                          {"cursr", "cursor"},
+                                          {"kursur", "cursor"},
+                                          {"kurxxr", NULL},
+                                          {"koddx", NULL},
+                                          {"opncod", "opencode"},
+                                          {"opncd", NULL},
+                                          {"gemnicli", "gemini-cli"},
+                                          {"gmnicli", NULL},
+                                          {"xx", NULL},
+                                          {"claude-", NULL}};
+    struct agents agents = load();
+    for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+        const struct agent *meant = agents_meant(&agents, said[i][0]);
+        cr_expect(said[i][1] ? meant && strcmp(meant->name, said[i][1]) == 0 : !meant,
+                  "%s: %s", said[i][0], meant ? meant->name : "none");
+    }
+    agents_finish(&agents);
 }
 
 Test(agents, an_unknown_one_is_told_what_is_known) {

@@ -66,7 +66,10 @@ static size_t count_entries(const char *path) {
 
 #define SKILL_MD(word) "---\nname: demo\ndescription: A demo " word ".\n---\n\n# Demo\n"
 
+static size_t open_at_first; /* descriptors */
+
 static void make_world(void) {
+    open_at_first = count_entries("/proc/self/fd");
     strcpy(top, "/tmp/test-install-XXXXXX");
     cr_assert(mkdtemp(top) != NULL);
     cr_assert(zero(int, chdir(top)));
@@ -86,6 +89,7 @@ static void make_world(void) {
 
 static void drop_world(void) {
     struct err err = {0};
+    cr_expect(eq(sz, count_entries("/proc/self/fd"), open_at_first));
     cr_assert(zero(int, chdir("/")));
     cr_assert(zero(int, dir_remove(top, &err)), "%s", err.msg);
 }
@@ -295,6 +299,48 @@ Test(install, the_same_content_by_hand_is_taken_into_the_record) {
     cr_expect(eq(str, (char *)ask_one((struct wish){0}), "unchanged"));
     make_version_two();
     cr_expect(eq(str, (char *)ask_one((struct wish){0}), "updated"));
+}
+
+static json_t *record_read(void) {
+    json_t *record = json_load_file(TARGET "/.upskilld-lock.json", 0, NULL);
+    cr_assert(record != NULL);
+    return json_object_get(record, "skills");
+}
+
+/* A record that an interrupted update left behind, or that somebody wrote. */
+Test(install, what_is_there_as_asked_for_is_recorded_once) {
+    static const char *const strange[][2] = {{"previous", "sha256:0"},
+                                             {"digest", "sha256:0"}};
+    struct stat before, after;
+    ask_one((struct wish){0});
+    json_t *sound = json_object_get(record_read(), "demo");
+    stat(TARGET "/.upskilld-lock.json", &before);
+    cr_expect(eq(str, (char *)ask_one((struct wish){0}), "unchanged"));
+    stat(TARGET "/.upskilld-lock.json", &after);
+    cr_expect(before.st_ino == after.st_ino, "the record was right and stays");
+    for (size_t i = 0; i < ARRAY_LEN(strange); i++) {
+        autojson *entry = json_copy(sound);
+        json_object_set_new(entry, strange[i][0], json_string(strange[i][1]));
+        autojson *whole =
+            json_pack("{s:i, s:{s:O}}", "version", 1, "skills", "demo", entry);
+        autofree char *text = json_dumps(whole, 0);
+        put(TARGET "/.upskilld-lock.json", text);
+        cr_expect(eq(str, (char *)ask_one((struct wish){0}), "unchanged"));
+        json_t *now = json_object_get(record_read(), "demo");
+        cr_expect(eq(str, (char *)(uintptr_t)json_get_string(now, "digest", ""),
+                     (char *)(uintptr_t)json_get_string(sound, "digest", "-")));
+        cr_expect(json_object_get(now, "previous") == NULL);
+        cr_expect(
+            json_equal(json_object_get(now, "files"), json_object_get(sound, "files")));
+    }
+    json_object_set_new(sound, "agents", json_pack("[s]", "codex"));
+    autojson *whole = json_pack("{s:i, s:{s:O}}", "version", 1, "skills", "demo", sound);
+    autofree char *text = json_dumps(whole, 0);
+    put(TARGET "/.upskilld-lock.json", text);
+    cr_expect(eq(str, (char *)ask_one((struct wish){0}), "unchanged"));
+    autojson *agents = json_pack("[s, s]", "codex", "claude-code");
+    json_t *now = json_object_get(record_read(), "demo");
+    cr_expect(json_equal(json_object_get(now, "agents"), agents));
 }
 
 Test(install, no_link_leads_out_of_the_project) {

@@ -106,7 +106,9 @@ static int write_record(const void *skills) {
     struct err err = {0};
     struct install_record record = {.skills = json_loads(skills, 0, NULL)};
     int rc = install_record_write(folder, &record, &err);
-    return rc < 0 && !strstr(err.msg, "io_error: " INSTALL_LOCK_FILE) ? -255 : rc;
+    bool told =
+        rc == 0 ? !*err.msg : strstr(err.msg, "io_error: " INSTALL_LOCK_FILE) != NULL;
+    return told ? rc : -255;
 }
 
 Test(install_parts, a_record_is_replaced_whole_or_not_at_all) {
@@ -364,7 +366,169 @@ Test(install_parts, the_first_thing_that_no_skill_may_hold_is_said) {
     }
 }
 
+/* Sorted by path (install_internal.h), whatever order the skill has them in. */
+Test(install_parts, the_files_of_a_skill_are_sorted_and_counted) {
+    struct skill_file files[] = {
+        {.path = (char[]){"b/x"}, .mode = 0755, .size = 3, .digest = "sha256:b"},
+        {.path = (char[]){"SKILL.md"}, .mode = 0600, .size = 20, .digest = "sha256:s"},
+        {.path = (char[]){"a"}, .mode = 0710, .size = 100, .digest = "sha256:a"}};
+    struct skill skill = {.files = files, .file_count = 3};
+    struct install_tree tree = {0};
+    cr_assert(zero(int, install_tree_of(&skill, &tree, NULL)));
+    cr_assert(eq(sz, tree.count, (size_t)3));
+    cr_expect(eq(sz, tree.bytes, (size_t)123));
+    static const struct {
+        const char *path, *digest;
+        unsigned mode;
+    } want[] = {{"SKILL.md", "sha256:s", 0644},
+                {"a", "sha256:a", 0755},
+                {"b/x", "sha256:b", 0755}};
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect(eq(str, tree.files[i].path, (char *)(uintptr_t)want[i].path));
+        cr_expect(eq(str, tree.files[i].digest, (char *)(uintptr_t)want[i].digest));
+        cr_expect(eq(u32, tree.files[i].mode, want[i].mode));
+        cr_expect(install_tree_find(&tree, want[i].path) == &tree.files[i]);
+    }
+    cr_expect(install_tree_find(&tree, "b") == NULL);
+    install_tree_finish(&tree);
+}
+
+static int read_whole_tree(const void *unused) {
+    (void)unused;
+    struct install_tree tree = {0};
+    struct err err = {0};
+    int fd = open("demo", O_RDONLY | O_DIRECTORY);
+    int rc = install_tree_read(fd, true, &tree, &err);
+    return rc == 0 || (strstr(err.msg, "io_error: ") && tree.count == 0) ? rc : -255;
+}
+
+Test(install_parts, a_tree_that_cannot_be_read_is_not_taken_for_a_smaller_one) {
+    static const struct fault faults[][2] = {{{SYS_read, EIO}},
+                                             {{SYS_fsync, EIO}},
+                                             {{SYS_newfstatat, EIO}},
+                                             {{SYS_openat, EIO}}};
+    put("demo/a/b/SKILL.md", "x");
+    static const struct fault none[2] = {};
+    cr_expect(zero(int, with_faults(none, read_whole_tree, NULL)));
+    for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
+        cr_expect(lt(int, with_faults(faults[i], read_whole_tree, NULL), 0), "%zu", i);
+    }
+}
+
+/* --- turns --- */
+
+/* The lock's file goes with its last user, while others wait for it. */
+Test(install_parts, processes_take_turns, .timeout = 60) {
+    enum { PROCESSES = 3, TURNS = 150 };
+    static struct err err;
+    pid_t children[PROCESSES];
+    for (int i = 0; i < PROCESSES; i++) {
+        children[i] = fork();
+        for (int turn = 0; children[i] == 0 && turn < TURNS; turn++) {
+            int lock = install_lock(folder, 50000, &err);
+            int alone = lock < 0 ? -1 : open("alone", O_CREAT | O_EXCL | O_WRONLY, 0600);
+            if (alone < 0 || unlink("alone") < 0) {
+                _exit(1);
+            }
+            close(alone);
+            install_unlock(folder, lock);
+        }
+        if (children[i] == 0) {
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        int status = -1;
+        waitpid(children[i], &status, 0);
+        cr_expect(zero(int, status));
+    }
+    cr_expect(zero(sz, count_entries()));
+}
+
+Test(install_parts, a_refusal_begins_with_its_reason) {
+    static const struct {
+        int code;
+        const char *says;
+    } cases[] = {
+        {-EACCES, "not_writable: f: Permission denied"},
+        {-EPERM, "not_writable: f: Operation not permitted"},
+        {-EROFS, "not_writable: f: Read-only file system"},
+        {-ENOSPC, "no_space: f: No space left on device"},
+        {-EDQUOT, "no_space: f: Disk quota exceeded"},
+        {-EFBIG, "no_space: f: File too large"},
+        {-ELOOP, "unsafe_path: f: Too many levels of symbolic links"},
+        {-EXDEV, "unsafe_path: f: leads out of the project"},
+        {-ENOTDIR, "unsafe_path: f: Not a directory"},
+        {-ENAMETOOLONG, "unsafe_path: f: File name too long"},
+        {-EBUSY, "busy: f: Device or resource busy"},
+        {-EEXIST, "conflict: f: File exists"},
+        {-EIO, "io_error: f: Input/output error"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct err err = {0};
+        cr_expect(eq(int, install_failed(&err, cases[i].code, "f"), cases[i].code));
+        cr_expect(eq(str, err.msg, (char *)(uintptr_t)cases[i].says));
+    }
+}
+
 /* --- differences --- */
+
+static void read_tree(const char *name, int *ret_fd, struct install_tree *ret) {
+    *ret_fd = open(name, O_RDONLY | O_DIRECTORY);
+    cr_assert(zero(int, install_tree_read(*ret_fd, false, ret, NULL)));
+}
+
+static char *diff_of_folders(void) {
+    struct install_tree is = {0}, shall = {0};
+    int now, then;
+    read_tree("now", &now, &is);
+    read_tree("then", &then, &shall);
+    char *diff = install_diff(now, &is, then, &shall);
+    install_tree_finish(&is);
+    install_tree_finish(&shall);
+    close(now);
+    close(then);
+    return diff;
+}
+
+/* Too many edits to look for the shortest: what both ends share is still no change. */
+Test(install_parts, of_many_changes_the_ends_are_none) {
+    autobuf was = BUF_INIT(1u << 20), now = BUF_INIT(1u << 20);
+    buf_adds(&was, "1\n2\n");
+    buf_adds(&now, "1\n2\n");
+    for (int i = 0; i < 300; i++) {
+        buf_addf(&was, "was %d\n", i);
+        buf_addf(&now, "now %d\n", i);
+    }
+    buf_adds(&was, "3\n4\n5\n");
+    buf_adds(&now, "3\n4\n5\n");
+    put("now/a.txt", was.data);
+    put("then/a.txt", now.data);
+    autofree char *diff = diff_of_folders();
+    cr_expect(strstr(diff, "a.txt: would change (-300 +300 lines)\n") != NULL, "%s",
+              diff);
+    cr_expect(strstr(diff, "@@ -1,305 +1,305 @@\n 1\n 2\n-was 0\n") != NULL, "%s", diff);
+}
+
+Test(install_parts, files_that_end_one_side_are_named) {
+    static const char *const names[] = {"m.txt", "x.txt", "y.txt", "z.txt"};
+    for (int removed = 0; removed < 2; removed++) {
+        put("now/SKILL.md", "same\n");
+        put("then/SKILL.md", "same\n");
+        for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+            autofree char *path = path_join(removed ? "now" : "then", names[i]);
+            put(path, "x\n");
+        }
+        autofree char *diff = diff_of_folders();
+        const char *what =
+            removed ? "would be removed (-1 +0 lines)" : "new (-0 +1 lines)";
+        autofree char *want = xasprintf("m.txt: %s\nx.txt: %s\ny.txt: %s\nz.txt: %s\n\n",
+                                        what, what, what, what);
+        cr_expect(strncmp(diff, want, strlen(want)) == 0, "%s", diff);
+        dir_remove("now", NULL);
+        dir_remove("then", NULL);
+    }
+}
 
 Test(install_parts, a_difference_of_texts_is_that_of_diff) {
     static const struct {
@@ -388,24 +552,6 @@ Test(install_parts, a_difference_of_texts_is_that_of_diff) {
             cases[i].diff ? xasprintf("--- f\n+++ f\n%s", cases[i].diff) : NULL;
         cr_expect(want ? got && strcmp(got, want) == 0 : !got, "%zu: %s", i, got);
     }
-}
-
-static void read_tree(const char *name, int *ret_fd, struct install_tree *ret) {
-    *ret_fd = open(name, O_RDONLY | O_DIRECTORY);
-    cr_assert(zero(int, install_tree_read(*ret_fd, false, ret, NULL)));
-}
-
-static char *diff_of_folders(void) {
-    struct install_tree is = {0}, shall = {0};
-    int now, then;
-    read_tree("now", &now, &is);
-    read_tree("then", &then, &shall);
-    char *diff = install_diff(now, &is, then, &shall);
-    install_tree_finish(&is);
-    install_tree_finish(&shall);
-    close(now);
-    close(then);
-    return diff;
 }
 
 Test(install_parts, a_difference_of_folders_names_each_file_once) {
