@@ -61,9 +61,9 @@ static int load_one(struct array_load *l, size_t i) {
 
 static void on_thread(void *data) {
     struct array_load *l = data;
+    l->status = 0;
     for (size_t i = 0; i < l->spec->array_count && l->status == 0; i++) {
-        l->status = work_is_stopped() ? err_set(&l->err, -ECANCELED, "cancelled")
-                                      : load_one(l, i);
+        l->status = work_is_stopped() ? -ECANCELED : load_one(l, i);
     }
     if (l->status < 0) {
         json_decref(take(l->files)); /* here: it may be much */
@@ -101,6 +101,7 @@ struct array_load *array_load_start(uv_loop_t *loop, const struct check_spec *sp
         .done = done,
         .data = data,
     };
+    l->status = err_set(&l->err, -ECANCELED, "cancelled"); /* unless a thread begins */
     l->work = work_start(loop, on_thread, on_end, l);
     return l;
 }

@@ -213,8 +213,7 @@ void array_save_part(struct array_save *s, const json_t *part) {
 
 void array_save_again(struct array_save *s) {
     list_clear(&s->queue, &s->queued);
-    push(s, NULL);
-    advance(s);
+    push(s, NULL); /* before the next part, or at the end */
 }
 
 void array_save_end(struct array_save *s, array_save_done *done, void *data) {
@@ -302,7 +301,7 @@ static int place_find(struct array_save *s, const char *dir, const char *const *
     for (; roots && *roots; roots++) {
         if (path_is_beneath(s->dir, *roots)) {
             const char *rel = s->dir + strlen(*roots);
-            rel += strspn(rel, "/");
+            rel += *rel == '/';
             s->rel = xstrdup(*rel ? rel : ".");
             int n = root_open(&s->root, *roots, err);
             return n < 0 ? n : place_check(s, err);

@@ -6,6 +6,7 @@
 #include "gpu/validate/array_save.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,18 +19,34 @@ struct room {
     struct array_save *save;
     json_t *written;
     int calls, code;
+    char message[512];
+    size_t open_files;
 };
+
+static size_t count_in(const char *folder) {
+    DIR *dir = opendir(folder);
+    size_t count = 0;
+    while (dir && readdir(dir)) {
+        count++;
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    return count;
+}
 
 static void room_open(struct room *r) {
     *r =
         (struct room){.root = "/tmp/array_save.XXXXXX", .outside = "/tmp/outside.XXXXXX"};
     cr_assert(mkdtemp(r->root) && mkdtemp(r->outside));
     cr_assert_eq(uv_loop_init(&r->loop), 0);
+    r->open_files = count_in("/proc/self/fd");
 }
 
 static void room_close(struct room *r) {
     array_save_free(r->save);
     uv_run(&r->loop, UV_RUN_DEFAULT);
+    cr_expect_eq(count_in("/proc/self/fd"), r->open_files, "a file stayed open");
     cr_assert_eq(uv_loop_close(&r->loop), 0);
     json_decref(r->written);
     (void)dir_remove(r->root, NULL);
@@ -53,6 +70,7 @@ static void on_done(const json_t *written, const struct err *err, void *data) {
     struct room *r = data;
     r->calls++;
     r->code = err ? err->code : 0;
+    snprintf(r->message, sizeof r->message, "%s", err ? err->msg : "");
     r->written = json_deep_copy(written);
 }
 
@@ -93,9 +111,13 @@ Test(array_save, parts_become_files) {
     cr_assert_str_eq(json_get_string(x, "path", ""), path);
     cr_assert_eq(json_get_integer(x, "bytes", 0), 16);
     cr_assert_str_eq(json_get_string(x, "sha256", ""), SUM);
+    const json_t *y = json_object_get(r.written, "y.npy");
+    cr_assert_eq(json_get_integer(y, "bytes", 0), 16);
+    cr_assert_str_eq(json_get_string(y, "sha256", ""), SUM);
     cr_assert(is_there(&r, "out/deep/x.npy") && is_there(&r, "out/deep/y.npy"));
     array_save_free(take(r.save));
-    cr_assert(!is_there(&r, "out/deep/z.npy"));
+    autofree char *folder = path_join(r.root, "out/deep");
+    cr_assert_eq(count_in(folder), 2 + 2, "not even a part of z.npy");
     room_close(&r);
 }
 
@@ -143,6 +165,56 @@ Test(array_save, parts_belong_together) {
     room_close(&r);
 }
 
+/* Of the worker's files there may be 1024, with names of 200 bytes at most. */
+Test(array_save, files_and_their_names_have_limits) {
+    static const struct {
+        size_t files, length;
+        int code;
+    } cases[] = {
+        {1024, 9, 0}, {1025, 9, -EFBIG}, {1, 5, 0}, {1, 200, 0}, {1, 201, -EBADMSG}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct room r;
+        room_open(&r);
+        cr_assert_eq(begin(&r, "."), 0);
+        for (size_t k = 0; k < cases[i].files; k++) {
+            char name[256];
+            snprintf(name, sizeof name, "%0*zu.npy", (int)cases[i].length - 4, k);
+            part(&r, name, TEXT, 16, true);
+        }
+        end(&r);
+        cr_expect_eq(r.code, cases[i].code, "%zu: %s", i, r.message);
+        bool too_many = cases[i].code == -EFBIG;
+        cr_expect_eq(strstr(r.message, "more than 256 MiB or 1024 files") != NULL,
+                     too_many);
+        cr_expect_eq(json_object_size(r.written), too_many         ? 1024
+                                                  : !cases[i].code ? cases[i].files
+                                                                   : 0);
+        room_close(&r);
+    }
+}
+
+/* Each file has to be an array, not only the first, and a part holds 96 KiB. */
+Test(array_save, every_file_is_looked_at) {
+    struct room r;
+    room_open(&r);
+    cr_assert_eq(begin(&r, "."), 0);
+    part(&r, "x.npy", TEXT, 16, true);
+    part(&r, "y.npy", "#!/bin/sh\nls", 12, true);
+    end(&r);
+    cr_expect_eq(r.code, -EBADMSG);
+    cr_expect(strstr(r.message, "y.npy"), "%s", r.message);
+    cr_expect_eq(json_object_size(r.written), 1);
+    room_close(&r);
+    static char large[1 << 20] = MAGIC;
+    room_open(&r);
+    cr_assert_eq(begin(&r, "."), 0);
+    part(&r, "x.npy", large, 96 << 10, false);
+    part(&r, "x.npy", large, sizeof large, true);
+    end(&r);
+    cr_expect_eq(r.code, -EBADMSG);
+    room_close(&r);
+}
+
 Test(array_save, nothing_is_written_outside) {
     struct room r;
     room_open(&r);
@@ -183,6 +255,17 @@ Test(array_save, another_worker_begins_anew) {
     cr_assert_eq(r.code, 0);
     cr_assert_eq(json_object_size(r.written), 1);
     room_close(&r);
+    /* That sends nothing: what was written before is not this one's. */
+    room_open(&r);
+    cr_assert_eq(begin(&r, "."), 0);
+    part(&r, "x.npy", TEXT, 16, true);
+    part(&r, "y.npy", TEXT, 16, false);
+    uv_run(&r.loop, UV_RUN_DEFAULT);
+    array_save_again(r.save);
+    end(&r);
+    cr_assert_eq(r.code, 0);
+    cr_assert_eq(json_object_size(r.written), 0);
+    room_close(&r);
 }
 
 Test(array_save, freed_it_says_nothing_more) {
@@ -213,6 +296,8 @@ Test(array_save, a_result_tells_what_became_of_its_files) {
     cr_assert(json_equal(json_array_get(files, 0), want));
     const json_t *saved = json_object_get(result, "saved");
     cr_assert_eq(json_get_integer(saved, "files", 0), 1);
+    autofree char *dir = path_join(r.root, "out");
+    cr_assert_str_eq(json_get_string(saved, "dir", ""), dir);
     cr_assert(strstr(json_get_string(saved, "error", ""), "this worker sends no files"));
     room_close(&r);
 }
