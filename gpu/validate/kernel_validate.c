@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/json_release.h"
 #include "base/mem.h"
 #include "base/work.h"
@@ -20,8 +21,8 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum { MAX_TEMPLATE_ID = 512, TELL_MS = 1000 };
 
@@ -46,10 +47,10 @@ struct kernel_validate {
     bool saving;             /* they are waited for */
     uv_timer_t later; /* repeats what is going on, and comes once more at the end */
     bool ending;
-    double steps, step;         /* trials and one for compiling; those that are done */
-    const char *words;          /* what is going on; NULL: the worker tells */
-    uint64_t words_ms, told_ms; /* clock_ms: since then; when it was told last */
-    uint64_t compile_ms;        /* at first when it began, then how long it took */
+    double steps, step;  /* trials and one for compiling; those that are done */
+    const char *words;   /* what is going on; NULL: the worker tells */
+    uint64_t words_ms;   /* clock_ms: since then */
+    uint64_t compile_ms; /* at first when it began, then how long it took */
     json_t *result;
     struct check_refusal refusal;
     bool refused, cancelled;
@@ -87,7 +88,7 @@ static void validate_end(struct kernel_validate *v) {
 /* --- what is going on --- */
 
 static void tell(struct kernel_validate *v, const char *words) {
-    v->told_ms = clock_ms();
+    uv_timer_again(&v->later);
     if (v->stage) {
         v->stage(v, v->step, v->steps, words, v->data);
     }
@@ -102,11 +103,10 @@ static bool stage(struct kernel_validate *v, const char *words) {
 }
 
 static void tell_again(struct kernel_validate *v) {
-    uint64_t now = clock_ms();
     char text[120];
-    if (v->words && now - v->told_ms >= TELL_MS / 2) {
+    if (v->words) {
         snprintf(text, sizeof text, "%s, %llu s", v->words,
-                 (unsigned long long)((now - v->words_ms + 500) / 1000));
+                 (unsigned long long)((clock_ms() - v->words_ms + 500) / 1000));
         tell(v, text);
     }
 }
@@ -488,10 +488,11 @@ static bool save_is_possible(struct kernel_validate *v) {
 }
 
 static void pick_seed(struct kernel_validate *v) {
+    char text[17];
     v->seed = v->asked.spec.seed;
-    if (!v->asked.spec.has_seed &&
-        getrandom(&v->seed, sizeof v->seed, 0) != sizeof v->seed) {
-        v->seed = (uint64_t)uv_hrtime();
+    if (!v->asked.spec.has_seed) {
+        random_hex(8, text);
+        v->seed = strtoull(text, NULL, 16);
     }
 }
 

@@ -12,7 +12,7 @@ struct kernel_validate;
 typedef void kernel_validate_done(struct kernel_validate *v, json_t *result,
                                   const struct kernel_check_failure *failure, void *data);
 /* What is going on, in a few words, for a progress bar: done of total steps, which are
- * the compilation and the trials. At least every second and a half. May be NULL. */
+ * the compilation and the trials. At least every second. May be NULL. */
 typedef void kernel_validate_stage(struct kernel_validate *v, double done, double total,
                                    const char *words, void *data);
 /* origin must live until then; params stay as they are. */

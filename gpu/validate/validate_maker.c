@@ -110,7 +110,8 @@ struct work *validate_reading_start(uv_loop_t *loop, const json_t *params,
 
 struct writing {
     struct validate_material from;
-    struct buf text; /* empty: problem */
+    struct buf text;
+    bool written;
     struct err err;
     struct request_problem problem;
     validate_writing_done *done;
@@ -120,14 +121,14 @@ struct writing {
 static void write_on_thread(void *data) {
     struct writing *w = data;
     const struct validate_material *from = &w->from;
-    (void)validate_request(from->spec, from->kernel, from->reference, from->files,
-                           &w->text, &w->problem);
+    w->written = validate_request(from->spec, from->kernel, from->reference, from->files,
+                                  &w->text, &w->problem) == 0;
 }
 
 /* Without text and problem when it was cancelled before it began. */
 static void on_written(void *data) {
     struct writing *w = data;
-    struct shared_bytes *request = w->text.len ? shared_bytes_new(&w->text) : NULL;
+    struct shared_bytes *request = w->written ? shared_bytes_new(&w->text) : NULL;
     w->done(request, &w->problem, w->data);
     shared_bytes_unref(request);
     buf_finish(&w->text); /* what was written before it became too much */

@@ -32,7 +32,7 @@ SIGNS = {**{a: ("bound", b) for a, b in BEFORE.items()}, "==": ("equal", "!="), 
 STATEMENTS = {"return", "if", "else", "for", "while", "do", "switch", "case", "default", "goto"}
 NO_CALLS = {"if", "for", "while", "switch", "sizeof", "return", "typeof", "_Generic", "alignof", "offsetof"}
 
-RELEASE = re.compile(r"(^|_)(free|finish|close|closedir|decref|delete|unref)$")
+RELEASE = re.compile(r"(^|_)(free|finish|close|close_p|closedir|decref|delete|release|unref)$")
 EITHER_WAY = {"strcmp", "memcmp", "strcasecmp", "strncmp", "strncasecmp", "fmin", "fmax", "xcalloc", "calloc"}  # of two arguments
 
 

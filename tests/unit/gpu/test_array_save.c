@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,7 @@ struct room {
     int calls, code;
     char message[512];
     size_t open_files;
+    pthread_t thread; /* the loop's */
 };
 
 static size_t count_in(const char *folder) {
@@ -40,6 +42,7 @@ static void room_open(struct room *r) {
         (struct room){.root = "/tmp/array_save.XXXXXX", .outside = "/tmp/outside.XXXXXX"};
     cr_assert(mkdtemp(r->root) && mkdtemp(r->outside));
     cr_assert_eq(uv_loop_init(&r->loop), 0);
+    r->thread = pthread_self();
     r->open_files = count_in("/proc/self/fd");
 }
 
@@ -68,6 +71,7 @@ static void part(struct room *r, const char *name, const char *bytes, size_t len
 
 static void on_done(const json_t *written, const struct err *err, void *data) {
     struct room *r = data;
+    cr_expect(pthread_equal(pthread_self(), r->thread), "not from the loop");
     r->calls++;
     r->code = err ? err->code : 0;
     snprintf(r->message, sizeof r->message, "%s", err ? err->msg : "");

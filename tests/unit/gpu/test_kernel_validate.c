@@ -80,11 +80,15 @@ Test(kernel_validate, an_answer_tells_who_ran_it_what_was_compiled_and_for_how_l
 Test(kernel_validate, occupancy_is_of_the_first_launch) {
     struct validate_room r;
     validate_room_open(&r, COMPILED(""), PASSED(""));
-    autojson *result = validate_room_run(&r, validate_room_params(""));
+    json_t *params = validate_room_params("");
+    json_object_set_new(json_object_get(params, "launch"), "block",
+                        json_loads("[1, 128, 1]", 0, NULL)); /* z may be 64 */
+    autojson *result = validate_room_run(&r, params);
     const json_t *kernels = json_object_get(json_object_get(result, "check"), "kernels");
     const json_t *entry =
         json_array_get(json_object_get(json_array_get(kernels, 0), "occupancy"), 0);
-    cr_expect_eq(json_get_integer(entry, "block_threads", 0), 64);
+    cr_expect(json_get_bool(json_object_get(result, "check"), "ok", 0));
+    cr_expect_eq(json_get_integer(entry, "block_threads", 0), 128);
     cr_expect_eq(json_get_integer(entry, "dynamic_shared_bytes", 0), 1024);
     validate_room_close(&r);
 }
@@ -175,6 +179,7 @@ Test(kernel_validate, what_does_not_compile_is_not_run) {
     cr_expect_eq(json_array_size(json_object_get(check, "diagnostics")), 1);
     cr_expect(json_is_array(json_object_get(result, "cases")) &&
               json_is_array(json_object_get(result, "findings")));
+    cr_expect_eq(json_get_integer(result, "omitted", -1), 0);
     autojson *run = validate_room_asked(&r, "validate", 0);
     cr_expect_null(run);
     validate_room_close(&r);
@@ -276,7 +281,7 @@ Test(kernel_validate, tells_how_far_it_is) {
     struct validate_room r;
     validate_room_open(
         &r, COMPILED(""),
-        "{\"notes\":[" PROGRESS("0", "6", "first") "," PROGRESS(
+        "{\"notes\":[" PROGRESS("0.5", "6", "first") "," PROGRESS(
             "2.5", "6",
             "second") "," PROGRESS("6", "6",
                                    "last") "," PROGRESS("7", "6",
@@ -291,7 +296,7 @@ Test(kernel_validate, tells_how_far_it_is) {
     /* Two cases of three trials, and the compilation. */
     static const struct told wanted[] = {
         {0, 7, "compiling"}, {1, 7, "starting the run"},
-        {1, 7, "first"},     {3.5, 7, "second"},
+        {1.5, 7, "first"},   {3.5, 7, "second"},
         {7, 7, "last"},      {7, 7, "too much"},
         {7, 1, "running"},
     };
@@ -304,8 +309,8 @@ Test(kernel_validate, tells_how_far_it_is) {
     validate_room_close(&r);
 }
 
-/* What takes long without a word of the worker's is told again, with its seconds: after
- * one and a half at most. */
+/* What takes long without a word of the worker's is told again, with its seconds every
+ * second. */
 Test(kernel_validate, waiting_is_told_again) {
     struct validate_room r;
     validate_room_open(&r, "{}", PASSED(""));
@@ -410,6 +415,19 @@ Test(kernel_validate, a_spec_that_is_wrong_asks_nobody) {
     validate_room_refuses(&r, params, CALL_BAD_PARAMS, "bad_spec", "case 0");
     autojson *compile = validate_room_asked(&r, "compile", 0);
     cr_expect_null(compile);
+    validate_room_close(&r);
+}
+
+/* Nor does the answer wait for the second in which it would be told that it goes on. */
+Test(kernel_validate, a_refusal_comes_at_once) {
+    struct validate_room r;
+    validate_room_open(&r, COMPILED(""), PASSED(""));
+    uint64_t before = clock_ms();
+    for (int i = 0; i < 8; i++) {
+        validate_room_refuses(&r, json_pack("{s:s}", "path", "none.cu"), CALL_BAD_PARAMS,
+                              "no_spec", "");
+    }
+    cr_expect_lt(clock_ms() - before, 5000);
     validate_room_close(&r);
 }
 

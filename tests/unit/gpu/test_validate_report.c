@@ -108,6 +108,9 @@ Test(validate_report, each_part_has_its_words) {
          "\"active_lanes_percent\":99.5}}",
          "10 warp instructions, 320 of single threads, 4 sectors per global request, "
          "6 shared bank conflicts, 99.5 % of lanes active\n"},
+        {"{\"counters\":{}}",
+         "0 warp instructions, 0 of single threads, 0 sectors per global request, "
+         "0 shared bank conflicts, 0 % of lanes active\n"},
         {"{\"timing\":{\"median_us\":12.5,\"min_us\":11,\"std_us\":0.5,\"samples\":30,"
          "\"cache\":\"cold\",\"method\":\"events\",\"sizes\":{\"n\":4},"
          "\"reference_median_us\":25,\"speedup\":2,\"notes\":[\"a note\"]}}",
