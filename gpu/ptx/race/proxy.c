@@ -55,7 +55,6 @@ bool proxy_new(struct block *b) {
 
 static void events_clear(struct proxy *p) {
     p->count = 1; /* 0 is none */
-    memset(p->cache, 0, sizeof p->cache);
     p->low = UINT64_MAX;
     p->high = 0;
 }
@@ -98,7 +97,7 @@ static uint32_t event_of(struct warp *w, const struct step *s, struct block *own
     struct proxy *p = owner->proxy;
     uint32_t slot = ((s ? s->instruction : 0) ^ w->index * 7u) % CACHE;
     uint32_t known = p->cache[slot];
-    if (known && is_same(&p->events[known], w, s)) {
+    if (known && known < p->count && is_same(&p->events[known], w, s)) {
         return known;
     }
     if (p->count == EVENTS_MOST) {

@@ -85,7 +85,7 @@ static void block_clear(struct block *b) {
         race_know_drop(r, &x->barriers[k].foreign);
         race_know_drop(r, &x->barriers[k].fenced);
         race_know_drop(r, &x->barriers[k].fenced_block);
-        x->barriers[k] = (struct race_barrier){.any = false};
+        x->barriers[k] = (struct race_barrier){.known = {0}};
     }
     race_objects_clear(r, &x->objects);
 }

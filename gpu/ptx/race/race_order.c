@@ -62,7 +62,7 @@ static void barrier_clear(struct race_run *r, struct race_barrier *x) {
     race_know_drop(r, &x->foreign);
     race_know_drop(r, &x->fenced);
     race_know_drop(r, &x->fenced_block);
-    *x = (struct race_barrier){.any = false};
+    *x = (struct race_barrier){.known = {0}};
 }
 
 void race_barrier_arrive(struct warp *w, unsigned id) {
@@ -74,7 +74,6 @@ void race_barrier_arrive(struct warp *w, unsigned id) {
     known_now(w, t);
     most(x->known, t, RACE_AGENTS);
     barrier_add(race_of(w), x, w->race);
-    x->any = true;
 }
 
 static uint32_t warps_of(const struct block *b) {
@@ -142,7 +141,7 @@ void race_barrier_pass(struct block *b, unsigned id, uint32_t warps) {
     /* Who has exited counts as having been there, but not where warps are counted: it
      * may have gone on after it arrived. */
     uint32_t there = b->barriers[id].expected ? warps_of(b) : warps_alive(b);
-    bool all = warps == there && !sum->any;
+    bool all = warps == there;
     if (!all || !barrier_is_plain(b)) {
         pass_some(b, sum, warps);
     }

@@ -13,7 +13,6 @@ void race_events_void(struct race_events *e) {
     if (e->next >= RACE_MAX_ID / 2) {
         e->generation++;
         e->first = e->next = 1;
-        memset(e->cache, 0, sizeof e->cache);
     }
 }
 

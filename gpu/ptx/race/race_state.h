@@ -118,7 +118,6 @@ struct race_warp {
 };
 
 struct race_barrier { /* of those who arrived and did not wait */
-    bool any;
     uint32_t known[RACE_AGENTS];
     struct race_know *foreign, *fenced, *fenced_block;
 };
