@@ -141,7 +141,99 @@ Test(ptx_race_handing, a_block_begins_with_no_knowledge) {
         3, 32, "two blocks");
 }
 
+/* Two blocks hundreds apart are no less two blocks: the last knows of one of them. */
+#define FAR_BLOCKS(other)                                                                \
+    HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret; setp.eq.u32 %p1, %b, 0;\n"                   \
+         "@%p1 st.global.u32 [%o], 5; setp.eq.u32 %p1, %b, " other ";\n"                 \
+         "@%p1 st.release.gpu.global.u32 [%o+64], 1; setp.ne.u32 %p1, %b, 299; @%p1 "    \
+         "ret;\n"                                                                        \
+         "W: ld.acquire.gpu.global.u32 %r2, [%o+64]; setp.eq.u32 %p2, %r2, 0; @%p2 bra " \
+         "W;\n"                                                                          \
+         "ld.global.u32 %r3, [%o]; st.global.u32 [%o+1024], %r3;\n" END
+
+Test(ptx_race_handing, many_blocks_are_told_apart) {
+    quiet(FAR_BLOCKS("0"), 300, 32);
+    global_race(FAR_BLOCKS("16"), 300, 32, "two blocks");
+    global_race(FAR_BLOCKS("256"), 300, 32, "two blocks");
+    global_race(FAR_BLOCKS("272"), 300, 32, "two blocks");
+}
+
+/* A copy is waited for by name: barriers alone, however many, do not do. */
+Test(ptx_race_handing, no_barrier_waits_for_a_copy) {
+    shared_race(HEAD "cp.async.ca.shared.global [%r1], [%g], 4; cp.async.commit_group;\n"
+                     "bar.sync 0; bar.sync 0; xor.b32 %r2, %r0, 128;\n"
+                     "add.u32 %r3, %a, %r2; ld.shared.u32 %r4, [%r3];\n"
+                     "cp.async.wait_group 0;\n" END,
+                1, 64, "waited for the copy");
+}
+
+/* All lanes have read one word: two of them that meet know nothing of the others. */
+Test(ptx_race_handing, lanes_that_meet_know_of_each_other_alone) {
+#define READ_AND_MEET(lanes, mask)                                                       \
+    HEAD "st.shared.u32 [%r1], %t; bar.warp.sync -1; ld.shared.u32 %r4, [%a];\n"         \
+         "setp.lt.u32 %p0, %t, " lanes "; @%p0 bar.warp.sync " mask ";\n"                \
+         "setp.eq.u32 %p0, %t, 0; @%p0 st.shared.u32 [%a], 9;\n" END
+    quiet(READ_AND_MEET("32", "-1"), 1, 32);
+    shared_race(READ_AND_MEET("2", "3"), 1, 32, "__syncwarp");
+    shared_race(READ_AND_MEET("31", "0x7fffffff"), 1, 32, "__syncwarp");
+}
+
 /* ---- accesses ---- */
+
+Test(ptx_race_handing, the_first_instruction_is_watched) {
+    shared_race(".visible .entry k(.param .u64 out, .param .u64 in)\n"
+                "{ .shared .align 4 .b8 s[4]; st.shared.u32 [s], 5; ret; }\n",
+                1, 64, "same value");
+}
+
+/* Of two values of which one is always the same. */
+Test(ptx_race_handing, a_vector_is_not_one_value) {
+    global_race(HEAD
+                "mov.u32 %r5, 7; add.u64 %g, %g, %rd0;\n"
+                "st.global.v2.u32 [%g], {%r5, %t}; xor.b32 %r2, %r0, 128;\n"
+                "shl.b32 %r2, %r2, 1; cvt.u64.u32 %rd1, %r2; add.u64 %rd2, %o, %rd1;\n"
+                "ld.global.u32 %r4, [%rd2]; st.global.u32 [%g+2048], %r4;\n" END,
+                1, 64, "\"error\"");
+}
+
+/* The ticket lies beside the sum: who draws it has not seen the other word. */
+Test(ptx_race_handing, an_atomic_sees_no_more_than_its_own_word) {
+#define TICKET_BESIDE(fence)                                                             \
+    HEAD "setp.ne.u32 %p0, %t, 0; @%p0 ret; red.global.add.u32 [%o+4], %b;\n" fence      \
+         "atom.global.add.u32 %r2, [%o], 1; setp.ne.u32 %p1, %r2, 3; @%p1 ret;\n"        \
+         "ld.global.u32 %r3, [%o+4]; st.global.u32 [%o+1024], %r3;\n" END
+    quiet(TICKET_BESIDE("membar.gl;\n"), 4, 32);
+    global_race(TICKET_BESIDE(""), 4, 32, "two blocks");
+}
+
+/* What is another finding already: not whole inside, not aligned, not to be written. */
+Test(ptx_race_handing, a_bad_access_is_no_race) {
+    static const char *const bodies[] = {HEAD "st.shared.u32 [%a+4094], %t;\n" END,
+                                         HEAD "st.shared.u32 [%a+4096], %t;\n" END,
+                                         HEAD "st.shared.u32 [%a+2], %t;\n" END,
+                                         HEAD "st.global.u32 [%o+8190], %t;\n" END,
+                                         HEAD "st.global.u32 [%o+8192], %t;\n" END,
+                                         HEAD "st.global.u32 [%o+2], %t;\n" END,
+                                         HEAD
+                                         "st.global.v2.u32 [%o+8188], {%t, %t};\n" END,
+                                         HEAD "st.global.u32 [%i], %t;\n" END,
+                                         HEAD "atom.global.exch.b32 %r2, [%i], 1;\n"
+                                              "st.global.u32 [%i+4], %t;\n" END};
+    for (unsigned k = 0; k < ARRAY_LEN(bodies); k++) {
+        struct machine_config config = {
+            .checks = MACHINE_CHECK_DEFAULT | MACHINE_CHECK_RACE, .threads = 1};
+        struct machine_room *r = room_new(bodies[k], &config);
+        room_buffer(r, "out", BYTES, 0);
+        room_buffer(r, "in", BYTES, MACHINE_READ_ONLY);
+        room_launch(r, 2, 64);
+        char *all = room_findings(r);
+        cr_expect_str_neq(all, "[]", "%u", k);
+        cr_expect(!room_found(r, "race", NULL) && !room_found(r, "global_race", NULL),
+                  "%u: %s", k, all);
+        free(all);
+        room_free(r);
+    }
+}
 
 /* In the first turn what is read is the constant buffer, in the second what others write
  * beside it. */

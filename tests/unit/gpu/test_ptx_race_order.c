@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { BLOCKS = 2, WARPS = 3, LANES_OF = 32, THREADS = WARPS * LANES_OF };
-enum { PROGRAMS = 400, MOST_OPS = 8, MOST_ACCESSES = MOST_OPS * LANES_OF };
+enum { PROGRAMS = 1600, MOST_OPS = 9, MOST_ACCESSES = MOST_OPS * LANES_OF };
 
 struct access_made {
     unsigned op, thread, warp, block, barriers, meetings;
@@ -56,7 +56,7 @@ static void add_op(struct program_made *p, unsigned op) {
     unsigned size = byte ? 1 : how < ADD && below(3) == 0 ? 8 : 4;
     unsigned stride = one_lane ? 0 : below(2) * size;
     unsigned warp = below(BLOCKS * WARPS), lane = below(3);
-    unsigned at = size == 8 ? 0 : below(2) * 4 + (byte ? below(4) : 0);
+    unsigned at = size == 8 ? 0 : (below(4) ? 0 : 4) + (byte ? below(4) : 0);
     unsigned who = one_lane ? warp * LANES_OF + lane : warp;
     buf_addf(&p->text, "setp.eq.u32 %%p, %s, %u; @%%p %s.%s%s.%s ",
              one_lane ? "%who" : "%w", who, words[how], global ? "global" : "shared",
