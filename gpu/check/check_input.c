@@ -297,7 +297,7 @@ static void hash_json(struct hash *h, const json_t *value) {
 static void key_make(struct check_input *input, const char *compiler) {
     struct hash h;
     hash_init(&h);
-    hash_string(&h, "kernel/check 2 " UPSKILLD_VERSION);
+    hash_string(&h, "kernel/check 3 " UPSKILLD_VERSION);
     hash_string(&h, compiler);
     autojson *options = compile_options_to_json(&input->options);
     hash_json(&h, options);
@@ -323,6 +323,19 @@ static void instantiate(struct source_set *sources, const char *const *kernels) 
         autofree char *line = xasprintf("\nstatic_assert(&%s, \"\");", *kernels);
         source_set_append(sources, line);
     }
+}
+
+/* -DKERNEL=__global__, which the compiler alone reads. */
+static bool defines_a_space(json_t *defines) {
+    const char *name;
+    json_t *value;
+    json_object_foreach(defines, name, value) {
+        const char *text = json_string_value(value);
+        if (text && (strstr(text, "global") || strstr(text, "device"))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 int check_input_read(struct check_input *ret, const json_t *params,
@@ -357,6 +370,8 @@ int check_input_read(struct check_input *ret, const json_t *params,
     ret->host_stripped = host.has_host_code;
     ret->host_left_out = host.leaves_code_out;
     ret->has_device_code = host.has_device_code;
+    ret->may_hide_device_code =
+        host.may_hide_device_code || defines_a_space(ret->options.defines);
     ret->options.default_device |=
         host.needs_default_device || includes_driver(&ret->closure.sources);
     if (!ret->options.std_given && std_names_designators(&ret->closure.sources)) {

@@ -15,6 +15,7 @@ struct check_input {
     bool host_stripped;             /* something had to be blanked */
     bool host_left_out;             /* and not only includes */
     bool has_device_code;           /* host_code.h's */
+    bool may_hide_device_code;      /* or a define of the request does */
     struct host_guesses guesses;    /* the first choice is written */
     json_t *launch; /* {"block": [x,y,z], "dynamic_shared_bytes", "cluster": [x,y,z]?} or
                        NULL */

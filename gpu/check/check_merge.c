@@ -83,6 +83,12 @@ json_t *check_results_merge(json_t *before, json_t *next) {
     merge_kernels(before, next);
     merge_findings(before, next);
     merge_outcome(before, next);
+    if (json_object_get(before, "uncompiled")) {
+        json_array_extend(json_object_get(before, "uncompiled"),
+                          json_object_get(next, "uncompiled"));
+    } else if (json_object_get(next, "uncompiled")) {
+        json_object_set(before, "uncompiled", json_object_get(next, "uncompiled"));
+    }
     if (json_object_get(next, "host_code")) {
         json_object_set(before, "host_code", json_object_get(next, "host_code"));
     }

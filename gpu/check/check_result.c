@@ -109,11 +109,15 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     consequences_fold(findings);
     autobuf summary = BUF_INIT(1024);
     const char *nothing = NULL;
+    autojson *uncompiled = NULL;
     if (note) {
         json_array_append(findings, note);
     }
     if (*keep && !findings_count(findings, FINDING_ERROR)) {
         nothing = uncompiled_tell(input, answer, note == NULL, findings, &summary);
+        bool tells = !note && !input->options.quick;
+        uncompiled =
+            nothing ? NULL : uncompiled_templates(input, answer, tells ? findings : NULL);
     }
     size_t more = findings_tidy(findings, CHECK_MAX_FINDINGS);
     json_t *result = json_pack(
@@ -130,6 +134,9 @@ json_t *check_result_new(const struct check_input *input, const json_t *answer,
     }
     if (json_get_integer(answer, "functions", 0) > 0) {
         json_object_set(result, "functions", json_object_get(answer, "functions"));
+    }
+    if (json_array_size(uncompiled)) {
+        json_object_set(result, "uncompiled", uncompiled);
     }
     if (input->host_left_out) {
         json_object_set_new(result, "host_code", json_string("not_checked"));

@@ -41,6 +41,7 @@ static void add_words(const json_t *result, bool failed, bool strict, struct buf
     const char *outcome = json_get_string(result, "outcome", NULL);
     const char *nothing = json_get_string(result, "summary", "");
     bool host = json_object_get(result, "host_code") != NULL;
+    size_t left = json_array_size(json_object_get(result, "uncompiled"));
     if (failed || strict) {
         buf_adds(out, "not ok: ");
         add_findings(result, false, out);
@@ -54,6 +55,10 @@ static void add_words(const json_t *result, bool failed, bool strict, struct buf
         buf_adds(out, host ? "device code ok: " : "ok: ");
         add_compiled(result, out);
         add_findings(result, true, out);
+    }
+    if (left && !failed) {
+        buf_addf(out, "; %zu template%s not compiled: nothing instantiates %s", left,
+                 left == 1 ? " was" : "s were", left == 1 ? "it" : "them");
     }
     buf_adds(out, host ? "; host code not looked at" : "");
 }

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/lines.h"
 #include "base/mem.h"
+#include "gpu/source/device_templates.h"
 #include "gpu/source/kernel_template.h"
 #include "protocol/finding.h"
 
@@ -63,7 +64,7 @@ static bool left_find(struct left *left, const struct source_file *file,
                       const json_t *compiled, bool templates) {
     *left = (struct left){.file = file, .compiled = compiled, .templates = templates};
     left->names = (struct buf)BUF_INIT(2048);
-    if (memmem(file->text, file->len, "__global__", 10)) { /* else it is not worth it */
+    if (memmem(file->text, file->len, "global", 6)) { /* else it is not worth it */
         host_code_scan(file->text, file->len, &left->code);
     }
     for (size_t i = 0; i < left->code.kernel_count; i++) {
@@ -102,7 +103,8 @@ static void explain_template(const struct left *left, struct buf *words) {
         left->file->text + kernel->signature, kernel->signature_end - kernel->signature);
     buf_addf(words,
              "\"%.*s\" is a template and nothing that the compiler sees instantiates it, "
-             "so it was not compiled, and mistakes in it are not seen: add an explicit instantiation, for "
+             "so it was not compiled, and mistakes in it are not seen: add an explicit "
+             "instantiation, for "
              "example `template __global__ void %.*s<%.*s>(…);` with the kernel's "
              "parameters, name one in a check spec (\"kernel\"), or check the file that "
              "launches it",
@@ -187,13 +189,28 @@ static const char *tell_nothing(const struct check_input *input, const json_t *c
     }
     buf_adds(summary, "no kernel here uses the device code");
     if (findings) {
-        append_plain(
-            input, "not_compiled",
-            "the source has device code and no kernel that uses it, so it was "
-            "not compiled, and mistakes in it may go unseen: check a .cu file that uses it, add a kernel "
-            "that does, or compile with the option -rdc=true what is neither "
-            "inline nor a template",
-            findings);
+        append_plain(input, "not_compiled",
+                     "the source has device code and no kernel that uses it, so it was "
+                     "not compiled, and mistakes in it may go unseen: check a .cu file "
+                     "that uses it, add a kernel "
+                     "that does, or compile with the option -rdc=true what is neither "
+                     "inline nor a template",
+                     findings);
+    }
+    return "nothing_compiled";
+}
+
+/* What was blanked may have been a kernel that only the preprocessor sees. */
+static const char *tell_hidden(const struct check_input *input, json_t *findings,
+                               struct buf *summary) {
+    buf_adds(summary,
+             "nothing was compiled: no kernel was found, and macros may hide one");
+    if (findings) {
+        append_plain(input, "not_compiled",
+                     "no kernel was found, but macros here may make __global__ or "
+                     "__device__, which is not followed, so what they declare was taken "
+                     "for host code: write the words themselves",
+                     findings);
     }
     return "nothing_compiled";
 }
@@ -201,6 +218,9 @@ static const char *tell_nothing(const struct check_input *input, const json_t *c
 /* A header without device code is nothing to speak of. */
 static const char *tell_no_kernels(const struct check_input *input, json_t *findings,
                                    struct buf *summary) {
+    if (input->may_hide_device_code) {
+        return tell_hidden(input, findings, summary);
+    }
     buf_adds(summary, "there is no device code, so nothing was compiled");
     if (findings && !source_set_unit(&input->closure.sources)) {
         append_plain(input, "no_kernels",
@@ -209,6 +229,64 @@ static const char *tell_no_kernels(const struct check_input *input, json_t *find
                      findings);
     }
     return "no_kernels";
+}
+
+/* --- templates beside what was compiled --- */
+
+static bool is_compiled(const json_t *kernels, const struct device_template *one) {
+    const json_t *kernel;
+    size_t i;
+    json_array_foreach(kernels, i, kernel) {
+        if (is_instance(json_get_string(kernel, "name", ""), one->name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A header may name what the file that includes it defines. */
+static bool is_named_elsewhere(const struct source_set *sources, size_t unit,
+                               const struct device_template *one) {
+    size_t len = strlen(one->name);
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct source_file *f = &sources->files[i];
+        if (i != unit && memmem(f->text, f->len, one->name, len)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_functions(const struct source_file *file,
+                           const struct device_template *first, const json_t *names,
+                           json_t *findings) {
+    struct lines lines;
+    lines_init(&lines, file->text, file->len);
+    size_t line = lines_at(&lines, first->offset);
+    int column = (int)(first->offset - lines.starts[line]) + 1;
+    lines_finish(&lines);
+    struct finding_span span = {(int)line + 1, column, (int)line + 1,
+                                column + (int)(first->end - first->offset)};
+    autobuf words = BUF_INIT(8192);
+    buf_addf(
+        &words,
+        "\"%.*s\" is a template and nothing that is compiled names it, so it was not "
+        "compiled, and mistakes in it are not seen: use it in a kernel, or add an "
+        "explicit instantiation",
+        NAME_SHOWN, first->name);
+    size_t i, more = json_array_size(names) - 1;
+    const json_t *name;
+    json_array_foreach(names, i, name) {
+        if (i > 0 && i <= LEFT_NAMED) {
+            buf_adds(&words, i > 1 ? ", " : "");
+            if (i == 1) {
+                buf_addf(&words, ". So it is with %zu more: ", more);
+            }
+            buf_addf(&words, "%.*s", NAME_SHOWN, json_string_value(name));
+        }
+    }
+    json_array_append_new(findings, finding_new("upskilld", "not_compiled", FINDING_INFO,
+                                                words.data, file->display, &span));
 }
 
 const char *uncompiled_tell(const struct check_input *input, const json_t *answer,
@@ -223,4 +301,37 @@ const char *uncompiled_tell(const struct check_input *input, const json_t *answe
         tell_left(input, kernels, true, told, summary);
     }
     return NULL;
+}
+
+json_t *uncompiled_templates(const struct check_input *input, const json_t *answer,
+                             json_t *findings) {
+    const struct source_set *sources = &input->closure.sources;
+    const json_t *kernels = json_object_get(answer, "kernels");
+    size_t unit = source_set_unit(sources);
+    const struct source_file *file = &sources->files[unit];
+    const struct device_template *first = NULL;
+    struct device_templates t;
+    json_t *names = json_array();
+    autojson *functions = json_array();
+    device_templates_read(&t, file->text, file->len);
+    for (size_t i = 0; i < t.count; i++) {
+        t.list[i].used = t.list[i].kernel && is_compiled(kernels, &t.list[i]);
+    }
+    device_templates_follow(&t, file->text, file->len);
+    for (size_t i = 0; i < t.count; i++) {
+        const struct device_template *one = &t.list[i];
+        if (!one->used && (one->kernel || !is_named_elsewhere(sources, unit, one))) {
+            json_array_append_new(names, json_clean_z(one->name));
+            first = first || one->kernel ? first : one;
+            if (!one->kernel) {
+                json_array_append(functions,
+                                  json_array_get(names, json_array_size(names) - 1));
+            }
+        }
+    }
+    if (first && findings) {
+        note_functions(file, first, functions, findings);
+    }
+    device_templates_finish(&t);
+    return names;
 }

@@ -15,3 +15,8 @@ struct buf;
  * summary; NULL: something was compiled. */
 const char *uncompiled_tell(const struct check_input *input, const json_t *answer,
                             bool explain, json_t *findings, struct buf *summary);
+/* The names of the checked file's templates that nothing instantiates, beside something
+ * that was compiled; new reference. findings: a note of those that are no kernels; NULL:
+ * none. */
+json_t *uncompiled_templates(const struct check_input *input, const json_t *answer,
+                             json_t *findings);

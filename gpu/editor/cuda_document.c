@@ -7,6 +7,7 @@
 #include "gpu/editor/check_lens.h"
 #include "gpu/fixes/cuda_builtins.h"
 #include "gpu/source/cuda_lexer.h"
+#include "gpu/source/device_templates.h"
 #include "gpu/source/host_code.h"
 #include "protocol/finding.h"
 
@@ -207,6 +208,36 @@ static void add_lenses(const struct document *d, json_t *lenses,
     }
 }
 
+static bool names(const json_t *list, const char *name) {
+    const json_t *one;
+    size_t i;
+    json_array_foreach(list, i, one) {
+        if (strcmp(json_string_value(one), name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Over the templates that are no kernels. */
+static void add_template_lenses(const struct document *d, const json_t *result,
+                                json_t *list) {
+    static const char why[] = "not compiled: nothing instantiates this template";
+    const json_t *uncompiled = json_object_get(result, "uncompiled");
+    struct device_templates t = {0};
+    if (uncompiled) {
+        device_templates_read(&t, d->text, d->len);
+    }
+    for (size_t i = 0; i < t.count; i++) {
+        const struct device_template *one = &t.list[i];
+        const struct kernel_place place = {.offset = one->offset, .end = one->end};
+        if (!one->kernel && names(uncompiled, one->name)) {
+            add_lens(list, &place, why, strlen(why));
+        }
+    }
+    device_templates_finish(&t);
+}
+
 static json_t *lenses(const struct document *d, const json_t *result) {
     json_t *list = json_array();
     autojson *facts = facts_of(result);
@@ -215,6 +246,7 @@ static json_t *lenses(const struct document *d, const json_t *result) {
     for (size_t i = 0; i < code.kernel_count; i++) {
         add_lenses(d, list, &code.kernels[i], result, facts);
     }
+    add_template_lenses(d, result, list);
     check_lens_add(d, &code, list);
     host_code_finish(&code);
     return list;

@@ -473,6 +473,7 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
         all.has_host_code |= ret->has_host_code;
         all.leaves_code_out |= ret->leaves_code_out;
         all.needs_default_device |= ret->needs_default_device;
+        all.may_hide_device_code |= code_may_paste_space(before, f->len);
         all.has_device_code |=
             ret->kernel_count || (i == source_set_unit(sources) && ret->has_device_code);
         if (ret->has_host_code && !f->original) {
@@ -483,6 +484,7 @@ void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
     ret->leaves_code_out = all.leaves_code_out;
     ret->needs_default_device = all.needs_default_device;
     ret->has_device_code = all.has_device_code;
+    ret->may_hide_device_code = all.may_hide_device_code && all.leaves_code_out;
     guesses->half = guesses->count ? name_of_half(sources) : NULL;
     host_guesses_write(guesses, sources, 0);
     host_behind_end(&behind, sources->files[0].text, sources->files[0].len);

@@ -30,6 +30,8 @@ struct host_code {
     bool has_host_code;   /* something had to go */
     bool leaves_code_out; /* and not only includes: code that nobody looks at */
     bool has_device_code; /* it defines a kernel, a device function or a device lambda */
+    /* What went may be a kernel all the same: macros may paste such a word. */
+    bool may_hide_device_code;
     /* constexpr functions without an execution space stay, and generic lambdas: NVRTC
      * compiles them only with -default-device */
     bool needs_default_device;
@@ -47,8 +49,8 @@ struct host_code {
 void host_code_blank(char *text, size_t len, struct host_code *ret);
 /* The same for every file of a compilation, which know each other's macros; the text of
  * each file that changes is kept in `original`. ret tells of files[0], its booleans of
- * all; has_device_code: of the file that is checked, or of a kernel in any. guesses: the instantiations whose types were guessed; their first choice is
- * written. */
+ * all; has_device_code: of the file that is checked, or of a kernel in any. guesses: the
+ * instantiations whose types were guessed; their first choice is written. */
 void host_code_blank_sources(struct source_set *sources, struct host_code *ret,
                              struct host_guesses *guesses);
 /* Only look: the kernels' places and whether there is host code. */

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "gpu/source/cuda_lexer.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -220,6 +221,26 @@ static bool is_dead(struct dead_region *r, const struct cuda_lexer *l,
     return true;
 }
 
+/* "__attribute__((global))", of which CUDA's headers make __global__: one token, that
+ * word. */
+static void join_attribute(struct code_tokens *t) {
+    struct code_token *last = t->list + t->count;
+    char s[24] = "__";
+    if (t->count < 6 || last[-1].word != WORD_PAREN_CLOSE ||
+        last[-2].word != WORD_PAREN_CLOSE || last[-4].word != WORD_PAREN_OPEN ||
+        last[-5].word != WORD_PAREN_OPEN || last[-6].word != WORD_ATTRIBUTE) {
+        return;
+    }
+    size_t n = spell_token(t, &last[-3], s + 2, sizeof s - 5);
+    memcpy(s + 2 + n, "__", 3);
+    enum code_word word = s[2] == '_' ? last[-3].word : identifier_word(s);
+    if (word == WORD_GLOBAL || word == WORD_DEVICE || word == WORD_HOST) {
+        last[-6].word = (uint8_t)word;
+        last[-6].end = last[-1].end;
+        t->count -= 5;
+    }
+}
+
 int code_tokens_read(struct code_tokens *ret, const char *text, size_t len) {
     return code_tokens_read_up_to(ret, text, len, HOST_TOKENS_MAX);
 }
@@ -252,7 +273,38 @@ int code_tokens_read_up_to(struct code_tokens *ret, const char *text, size_t len
         }
         small.word = (uint8_t)word_of(ret, &t);
         add_token(ret, &cap, small);
+        if (small.word == WORD_PAREN_CLOSE) {
+            join_attribute(ret);
+        }
     }
+}
+
+/* Whether w begins, or ends, one of the words that make a function the device's. */
+static unsigned space_ends(const char *w, size_t len) {
+    static const char *const words[] = {"__global__", "__device__"};
+    unsigned ends = 0;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        size_t n = strlen(words[i]);
+        ends |= len && len < n && memcmp(words[i], w, len) == 0 ? 1u : 0;
+        ends |= len && len < n && memcmp(words[i] + n - len, w, len) == 0 ? 2u : 0;
+    }
+    return ends;
+}
+
+bool code_may_paste_space(const char *text, size_t len) {
+    unsigned ends = 0;
+    if (!memmem(text, len, "##", 2)) {
+        return false;
+    }
+    for (size_t i = 0; i < len; i++) {
+        size_t end = i;
+        while (end < len && (isalnum((unsigned char)text[end]) || text[end] == '_')) {
+            end++;
+        }
+        ends |= space_ends(text + i, end - i);
+        i = end;
+    }
+    return ends == 3;
 }
 
 void code_tokens_finish(struct code_tokens *t) {

@@ -95,6 +95,10 @@ int code_tokens_read_up_to(struct code_tokens *ret, const char *text, size_t len
                            size_t max);
 void code_tokens_finish(struct code_tokens *t);
 
+/* Whether macros of the text could put __global__ or __device__ together with ##: some
+ * word begins one of them, and some word ends one. */
+bool code_may_paste_space(const char *text, size_t len);
+
 /* Whether token i is spelt so; false past the end. */
 bool code_token_is(const struct code_tokens *t, size_t i, const char *text);
 /* The directive that token i is, when it is a #define: cuda_directive_finish it. */

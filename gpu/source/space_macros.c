@@ -12,6 +12,7 @@ struct macro_facts {
     bool host_only; /* what host code does: launches, throws, calls of the runtime */
     bool is_value;  /* a number that is named like a space: MAX_DEVICES */
     bool constant;  /* "static const" */
+    bool attribute; /* __attribute__ stands before what is read */
 };
 
 static bool contains(const char *s, const char *part) {
@@ -43,8 +44,12 @@ static void read_word(const struct space_macros *m, const struct cuda_lexer *l,
                       const struct cuda_token *t, struct macro_facts *ret) {
     const char *s = l->text + t->start;
     size_t len = t->end - t->start;
-    if (cuda_token_is(l, t, "__global__")) {
+    ret->attribute |= cuda_token_is(l, t, "__attribute__");
+    if (cuda_token_is(l, t, "__global__") ||
+        (ret->attribute && cuda_token_is(l, t, "global"))) {
         ret->global = true;
+    } else if (ret->attribute && cuda_token_is(l, t, "device")) {
+        ret->device = true;
     } else if (cuda_token_is(l, t, "__device__") || cuda_token_is(l, t, "__constant__") ||
                cuda_token_is(l, t, "__shared__") || cuda_token_is(l, t, "__managed__")) {
         ret->device = true;

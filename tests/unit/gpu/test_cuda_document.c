@@ -99,6 +99,22 @@ Test(cuda_document, kernels_that_were_not_compiled_say_so) {
     document_unref(d);
 }
 
+/* So does a template that is no kernel, from what the check says of it. */
+Test(cuda_document, templates_that_were_not_compiled_say_so) {
+    struct document *d =
+        document_of("/w/k.txt", "template <class T> __device__ T f(T x) { return x; }\n"
+                                "template <class T> __device__ T g(T x) { return x; }\n");
+    autojson *result =
+        json_pack("{s:[], s:[s, s]}", "diagnostics", "uncompiled", "g", "h");
+    autojson *lenses = cuda_document_kind.lenses(d, result);
+    const json_t *lens = json_array_get(lenses, 0);
+    cr_assert_eq(json_array_size(lenses), 1);
+    cr_expect_str_eq(json_get_string(lens, "title", ""),
+                     "not compiled: nothing instantiates this template");
+    cr_expect_eq(json_get_integer(lens, "start", 0), 53 + 32);
+    document_unref(d);
+}
+
 /* Hovers: a kernel's figures, a built-in's one line, and nothing for other words. */
 Test(cuda_document, hovers) {
     static const struct {

@@ -548,6 +548,19 @@ Test(kernel_check, what_was_not_compiled_is_not_ok, .timeout = 60) {
          "device code ok: 1 kernel; host code not looked at", true, true},
         {"#include <vector>\n__global__ void k(int *x) { *x = 1; }\n", NULL,
          "ok: 1 kernel", true, false},
+        /* However a kernel is spelt. */
+        {"__attribute__((global)) void k(int *x) { *x = 1; }\n", NULL, "ok: 1 kernel",
+         true, false},
+        {"#define KERNEL __attribute__((global))\nKERNEL void k(int *x) { *x = 1; }\n",
+         NULL, "ok: 1 kernel", true, false},
+        {"#define CAT(a, b) a##b\nCAT(__glo, bal__) void k(int *x) { *x = 1; }\n",
+         "nothing_compiled",
+         "nothing was compiled: no kernel was found, and macros may hide one; host code "
+         "not looked at",
+         false, true},
+        {"#define CAT(a, b) a##b\nint CAT(x, 1)() { return 1; }\n", "no_kernels",
+         "there is no device code, so nothing was compiled; host code not looked at",
+         true, true},
     };
     struct check_room room;
     check_room_open(&room, NULL);
@@ -569,6 +582,59 @@ Test(kernel_check, what_was_not_compiled_is_not_ok, .timeout = 60) {
     cr_expect(is_ok(relocatable));
     cr_expect_str_eq(json_get_string(relocatable, "summary", ""),
                      "ok: 1 device function");
+    check_room_close(&room);
+}
+
+/* What stands in a template that nothing instantiates is not looked at, whatever else was
+ * compiled: the summary and "uncompiled" say so, a note says it of each kind. */
+Test(kernel_check, templates_beside_a_kernel_that_were_not_compiled, .timeout = 60) {
+    NEED_COMPILER();
+    static const char good[] = "__global__ void k(int *x) { *x = 1; }\n";
+    static const struct {
+        const char *source, *summary;
+        size_t names, notes;
+    } rows[] = {
+        {"template <class T> __global__ void t(T *x) { int q = ; }\n",
+         "ok: 1 kernel, 1 note; 1 template was not compiled: nothing instantiates it", 1,
+         1},
+        {"template <class T> __device__ T f(T x) { return undeclared; }\n",
+         "ok: 1 kernel, 1 note; 1 template was not compiled: nothing instantiates it", 1,
+         1},
+        {"template <class T> struct S { __device__ T get() { return nothing; } };\n"
+         "template <class T> __device__ T f(T x) { return g(S<T>().get()); }\n"
+         "template <class T> __device__ T g(T x) { return f(x); } // f\n",
+         "ok: 1 kernel, 1 note; 3 templates were not compiled: nothing instantiates them",
+         3, 1},
+        {"template <class T> __device__ T f(T x) { return x; }\n"
+         "template <class T> __device__ T g(T x) { return f(x); }\n"
+         "__global__ void u(int *x) { *x = g(*x); }\n",
+         "ok: 2 kernels", 0, 0},
+        {"template <class T> __device__ T f(T x) { return x; }\n"
+         "template <> __device__ int f(int x) { return 1; }\n",
+         "ok: 1 kernel", 0, 0},
+        {"#define CAT(a, b) a##b\n"
+         "template <class T> __device__ T f_of(T x) { return x; }\n"
+         "__global__ void u(int *x) { *x = CAT(f_, of)(*x); }\n",
+         "ok: 2 kernels", 0, 0},
+    };
+    struct check_room room;
+    check_room_open(&room, NULL);
+    for (size_t i = 0; i < 2 * ARRAY_LEN(rows); i++) {
+        size_t row = i / 2;
+        autofree char *source = xasprintf("%s%s", good, rows[row].source);
+        autojson *result = check_room_check(
+            &room, json_pack("{s:s, s:b}", "source", source, "quick", (int)(i % 2)));
+        const char *summary = json_get_string(result, "summary", "");
+        const json_t *names = json_object_get(result, "uncompiled");
+        cr_expect(is_ok(result), "%s", source);
+        cr_expect_eq(json_array_size(names), rows[row].names, "%s", source);
+        cr_expect(strncmp(summary, rows[row].summary, strlen("ok: 1 kernel")) == 0);
+        if (i % 2 == 0) { /* a quick check gives no notes */
+            const json_t *findings = json_object_get(result, "diagnostics");
+            cr_expect_str_eq(summary, rows[row].summary);
+            cr_expect_eq(json_array_size(findings), rows[row].notes, "%s", source);
+        }
+    }
     check_room_close(&room);
 }
 
