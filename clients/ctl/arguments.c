@@ -283,6 +283,31 @@ static int read_flag(const json_t *method, const char **words, int count, json_t
     return rc < 0 ? rc : equals ? 1 : 2;
 }
 
+/* "-O3", "-DN=4", "-I": nvcc's, where the method takes such; no name of its own has one
+ * dash and several letters. */
+static bool is_compiler_option(const json_t *method, const char *word) {
+    return word[0] == '-' && word[1] && word[1] != '-' &&
+           method_parameter(method, "options", 7) &&
+           !(is_flag(word) && method_option(method, word + 1, 1));
+}
+
+/* nvcc lets values stand alone; what is a file there is the next kernel, but behind -I.
+ */
+static bool takes_value(const char *option, const char *next) {
+    bool folder = strcmp(option, "-I") == 0 || strcmp(option, "-isystem") == 0;
+    bool joined = strchr(option, '=') || (strchr("DUO", option[1]) && option[2]) ||
+                  (option[1] == 'I' && option[2]);
+    return next && !joined && *next != '-' && (folder || access(next, F_OK) < 0);
+}
+
+static int read_compiler_option(const char **words, int count, json_t *params) {
+    int used = takes_value(words[0], count > 1 ? words[1] : NULL) ? 2 : 1;
+    for (int i = 0; i < used; i++) {
+        append(params, "options", json_text(words[i], strlen(words[i])));
+    }
+    return used;
+}
+
 static int read_stdin(const json_t *method, json_t *params, struct err *err) {
     autobuf text = BUF_INIT(STDIN_MAX);
     for (;;) {
@@ -314,8 +339,12 @@ static void append_word(json_t *params, const char *name, const char *word) {
 }
 
 static int read_word(const json_t *method, const char *word, json_t *params,
-                     struct err *err) {
+                     json_t *paths, struct err *err) {
     const json_t *path = method_option(method, "path", 4);
+    if (path && json_object_get(params, "path") && method_has_flag(method, "read-only")) {
+        json_array_append_new(paths, json_text(word, strlen(word)));
+        return 0;
+    }
     if (path && !json_object_get(params, "path")) {
         return strcmp(word, "-") == 0 ? read_stdin(method, params, err)
                                       : set_property(params, path, word, err);
@@ -347,18 +376,20 @@ static int read_word(const json_t *method, const char *word, json_t *params,
 }
 
 int arguments_read(const json_t *method, const char **words, int count, json_t **params,
-                   struct err *err) {
-    autojson *object = json_object();
+                   json_t **paths, struct err *err) {
+    autojson *object = json_object(), *more = json_array();
     bool only_words = false;
     for (int i = 0; i < count;) {
         int rc;
         if (!only_words && strcmp(words[i], "--") == 0) {
             only_words = true;
             rc = 1;
+        } else if (!only_words && is_compiler_option(method, words[i])) {
+            rc = read_compiler_option(words + i, count - i, object);
         } else if (!only_words && is_flag(words[i])) {
             rc = read_flag(method, words + i, count - i, object, err);
         } else {
-            rc = read_word(method, words[i], object, err);
+            rc = read_word(method, words[i], object, more, err);
             rc = rc < 0 ? rc : 1;
         }
         if (rc < 0) {
@@ -366,6 +397,7 @@ int arguments_read(const json_t *method, const char **words, int count, json_t *
         }
         i += rc;
     }
-    *params = take(object);
+    *params = json_incref(object);
+    *paths = json_incref(more);
     return 0;
 }

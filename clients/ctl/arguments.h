@@ -10,12 +10,15 @@
  * when there is one, else the required properties in order; a long text (the task of
  * skill find) takes all the words that are left, and `task` those that nothing
  * required wants. --from is a trace, or a skill's folder. "-" as path reads standard
- * input into `source`, or `text` where there is no source. */
+ * input into `source`, or `text` where there is no source. Where a method takes a
+ * compiler's options, words such as -O3, -DN=4 and -I ../inc are those, as nvcc has them.
+ */
 #include "base/json.h"
 
 struct err;
 
-/* method: its entry in the table (clients/ctl/method.h). params: a new object. -EINVAL
- * with a sentence, which names the option that was probably meant. */
+/* method: its entry in the table (clients/ctl/method.h). params: a new object. paths: the
+ * paths behind the first one, for a method that only reads; a new array. -EINVAL with a
+ * sentence, which names the option that was probably meant. */
 int arguments_read(const json_t *method, const char **words, int count, json_t **params,
-                   struct err *err);
+                   json_t **paths, struct err *err);

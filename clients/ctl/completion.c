@@ -36,7 +36,7 @@ static void put_command(const struct shell *shell, const json_t *method) {
     autofree char *command = method_command(method);
     size_t i;
     const json_t *parameter;
-    printf("%s%s%s--json --help", shell->before, command, shell->between);
+    printf("%s%s%s--json --output-format --fix --help", shell->before, command, shell->between);
     json_array_foreach(json_object_get(method, "params"), i, parameter) {
         autofree char *option = method_option_name(parameter);
         printf(" %s", option);

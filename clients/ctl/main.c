@@ -6,10 +6,13 @@
 #include "clients/ctl/arguments.h"
 #include "clients/ctl/completion.h"
 #include "clients/ctl/connection.h"
+#include "clients/ctl/fixes.h"
 #include "clients/ctl/help.h"
 #include "clients/ctl/live_progress.h"
 #include "clients/ctl/method.h"
+#include "clients/ctl/paths.h"
 #include "clients/ctl/render.h"
+#include "clients/ctl/report.h"
 #include "clients/ctl/setup.h"
 #include "clients/ctl/shell.h"
 #include "clients/ctl/terminal.h"
@@ -29,7 +32,10 @@
 
 struct ctl {
     struct terminal terminal;
-    bool json, help;
+    bool json, help, fix;
+    enum report_format format;
+    struct report *report; /* NULL: answers are shown one by one */
+    char *error;           /* what the daemon refused last with */
     const char **words; /* the command line without the options that may stand anywhere */
     int count;
     const char *daemon_args[DAEMON_ARGS_MAX + 1];
@@ -56,12 +62,17 @@ static void daemon_arg(struct ctl *c, const char *flag, const char *value) {
 static void grant(struct ctl *c, const char *word) {
     char path[PATH_MAX];
     const char *equals = *word == '-' ? strchr(word, '=') : NULL; /* --tests=FILE */
-    word = equals ? equals + 1 : word;
+    word = equals ? equals + 1 : strncmp(word, "-I", 2) == 0 ? word + 2 : word;
     if (*word == '-' || !strpbrk(word, "./") || !realpath(word, path)) {
         return;
     }
     char *slash = strrchr(path, '/');
     slash[slash == path] = '\0';
+    for (int i = 0; i < c->granted_count; i++) {
+        if (strcmp(c->granted[i], path) == 0) {
+            return;
+        }
+    }
     if (c->granted_count < DAEMON_ARGS_MAX) {
         c->granted[c->granted_count] = xstrdup(path);
         daemon_arg(c, "--root", c->granted[c->granted_count++]);
@@ -115,6 +126,15 @@ static int split_words(struct ctl *c, int argc, char **argv) {
             c->json = true;
         } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             c->help = true;
+        } else if (strcmp(argv[i], "--fix") == 0) {
+            c->fix = true;
+        } else if (strcmp(argv[i], "--output-format") == 0) {
+            i++;
+            if (i == argc || !report_format_read(argv[i], &c->format)) {
+                return usage_error(c,
+                                   "--output-format: text, json, sarif, github or junit");
+            }
+            c->json = c->json || strcmp(argv[i], "json") == 0;
         } else if (strcmp(argv[i], "--version") == 0) {
             puts("upskillctl " UPSKILLD_VERSION);
             return 0;
@@ -144,10 +164,12 @@ static void on_interrupted(void *data) {
     live_progress_stopping(c->progress);
 }
 
-static int show_error(const struct ctl *c, const json_t *error) {
+static int show_error(struct ctl *c, const json_t *error) {
     const json_t *data = json_object_get(error, "data");
     const char *hint = json_get_string(data, "hint", NULL);
     const char *message = json_get_string(error, "message", "?");
+    free(c->error);
+    c->error = xstrdup(message);
     if (c->json) {
         autobuf text = BUF_INIT(1u << 20);
         json_write(&text, error);
@@ -249,10 +271,107 @@ static int show(const struct ctl *c, const char *method, const json_t *params,
     return result_exit_status(method, result);
 }
 
+#define MOST_ROUNDS 5 /* a fix can show what it hid */
+
+/* 0: *result is what is left after the fixes, a new reference. */
+static int ask_and_fix(struct ctl *c, const char *method, const json_t *params,
+                       json_t **result) {
+    int made = 0, status = ask(c, method, json_deep_copy(params), result);
+    for (int round = 0; status == 0 && c->fix && round < MOST_ROUNDS; round++) {
+        struct err err = {0};
+        autojson *findings = report_findings(*result);
+        int now = fixes_apply(findings, &err);
+        if (now < 0) {
+            terminal_error(&c->terminal, "%s", err.msg);
+        }
+        if (now <= 0) {
+            break;
+        }
+        made += now;
+        json_decref(*result);
+        *result = NULL;
+        status = ask(c, method, json_deep_copy(params), result);
+    }
+    if (made) {
+        fprintf(stderr, "%d fix%s made in %s\n", made, made == 1 ? "" : "es",
+                json_get_string(params, "path", "the files"));
+    }
+    return status;
+}
+
+/* Steals params. */
 static int ask_and_show(struct ctl *c, const char *method, json_t *params) {
-    autojson *kept = json_incref(params), *result = NULL;
-    int status = ask(c, method, params, &result);
-    return status ? status : show(c, method, kept, result);
+    autojson *kept = params, *result = NULL;
+    int status = ask_and_fix(c, method, kept, &result);
+    if (!c->report) {
+        return status ? status : show(c, method, kept, result);
+    }
+    int found = status ? status : result_exit_status(method, result);
+    report_add(c->report, method, json_get_string(kept, "path", "-"), result,
+               status ? c->error ? c->error : "no answer" : NULL, found);
+    return found;
+}
+
+/* --- several files --- */
+
+static void tell_sum(const struct ctl *c, const int *counts, size_t files) {
+    if (c->json || c->report) {
+        return;
+    }
+    printf("\n%zu files: %d ok", files, counts[0]);
+    if (counts[1]) {
+        printf(", %d not ok", counts[1]);
+    }
+    if (counts[2]) {
+        printf(", %d without an answer", counts[2]);
+    }
+    putchar('\n');
+}
+
+/* The same request for each path; the worst exit status. */
+static int ask_each(struct ctl *c, const char *method, json_t *params,
+                    const json_t *paths) {
+    int counts[3] = {0}, worst = 0;
+    size_t i;
+    json_t *path;
+    json_array_foreach(paths, i, path) {
+        json_t *one = json_copy(params);
+        json_object_set(one, "path", path);
+        if (!c->json && !c->report) {
+            fputs(i ? "\n" : "", stdout);
+            terminal_put(&c->terminal, STYLE_BOLD, json_string_value(path));
+            putchar('\n');
+        }
+        int status = ask_and_show(c, method, one);
+        if (status == EXIT_INTERRUPTED) {
+            return status;
+        }
+        counts[status > 2 ? 2 : status]++;
+        worst = status > worst ? status : worst;
+    }
+    tell_sum(c, counts, json_array_size(paths));
+    return worst;
+}
+
+/* Steals params and more. */
+static int ask_for_paths(struct ctl *c, const char *method, json_t *params,
+                         json_t *more) {
+    autojson *kept = params, *others = more, *all = json_array();
+    struct err err = {0};
+    bool files = strcmp(method, "kernel/check") == 0; /* a skill is a folder */
+    json_array_insert_new(others, 0, json_incref(json_object_get(kept, "path")));
+    if (paths_expand(others, files, all, &err) < 0) {
+        return usage_error(c, err.msg);
+    }
+    if (json_array_size(all) == 1) {
+        json_object_set(kept, "path", json_array_get(all, 0));
+    }
+    c->report = c->format ? report_new(c->format) : NULL;
+    int status = json_array_size(all) > 1 ? ask_each(c, method, kept, all)
+                                          : ask_and_show(c, method, json_incref(kept));
+    report_end(c->report);
+    c->report = NULL;
+    return status;
 }
 
 /* --- commands --- */
@@ -290,12 +409,8 @@ static int no_such_command(const struct ctl *c) {
 
 /* A person waits for what takes long; others get a job's id. */
 static void wait_for_long(const json_t *method, json_t *params) {
-    size_t i;
-    const json_t *flag;
-    json_array_foreach(json_object_get(method, "x-flags"), i, flag) {
-        if (strcmp(json_string_value(flag), "long") == 0) {
-            json_object_set_new(params, "wait", json_true());
-        }
+    if (method_has_flag(method, "long")) {
+        json_object_set_new(params, "wait", json_true());
     }
 }
 
@@ -312,7 +427,7 @@ static void look_for_skills(struct ctl *c) {
 static int command_operation(struct ctl *c) {
     int used = 0;
     struct err err = {0};
-    json_t *params;
+    json_t *params, *paths;
     const json_t *method = method_find(c->discover, c->words, c->count, &used);
     if (!method) {
         /* "skill" alone is a question what there is, as no word at all is. */
@@ -322,14 +437,15 @@ static int command_operation(struct ctl *c) {
     c->command = method_command(method);
     c->method = method;
     c->said = c->count > used;
-    if (arguments_read(method, c->words + used, c->count - used, &params, &err) < 0) {
+    if (arguments_read(method, c->words + used, c->count - used, &params, &paths, &err) <
+        0) {
         return usage_error(c, err.msg);
     }
     wait_for_long(method, params);
     if (strcmp(c->command, "daemon status") == 0) {
         look_for_skills(c);
     }
-    return ask_and_show(c, json_get_string(method, "name", ""), params);
+    return ask_for_paths(c, json_get_string(method, "name", ""), params, paths);
 }
 
 static int command_help(const struct ctl *c) {
@@ -435,6 +551,7 @@ static void finish(struct ctl *c) {
     free((void *)c->words);
     json_decref(c->discover);
     free(c->command);
+    free(c->error);
 }
 
 /* A script takes an answer that is cut short for the whole one, unless it is told. Who

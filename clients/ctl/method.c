@@ -167,3 +167,14 @@ bool method_is_prose(const json_t *parameter) {
     return method_has_type(parameter, "string") &&
            json_get_integer(schema, "maxLength", 0) >= PROSE_LENGTH;
 }
+
+bool method_has_flag(const json_t *method, const char *flag) {
+    size_t i;
+    const json_t *one;
+    json_array_foreach(json_object_get(method, "x-flags"), i, one) {
+        if (strcmp(json_string_value(one), flag) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -111,7 +111,7 @@ def what_cannot_be_asked_is_status_2(room):
                            (["skill", "install"], r"NAME\|FOLDER is missing\nhint: upskillctl skill install"),
                            (["skill", "install", "x"], r'missing parameter "agents"\nhint: upskillctl skill install NAME\|FOLDER --agents'),
                            (["eval", "h100-cuda-kernels", "-m", "codex"], r"codex is an agent, no model.*installed"),
-                           (["kernel", "check", "good.cu", "bad.cu"], r"unexpected argument"),
+                           (["kernel", "validate", "good.cu", "bad.cu"], r"unexpected argument"),
                            (["kernel", "check", "--bogus", "good.cu"], r"--bogus.*no such option"),
                            (["kernel", "check", "good.cu", "--arch"], r"--arch.*value"),
                            (["kernel", "check", "good.cu", "--arch", "sm_20"], r"sm_20.*known are"),

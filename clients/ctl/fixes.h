@@ -1,0 +1,10 @@
+#pragma once
+/* fixes: the edits that findings propose, made in their files. */
+#include "base/json.h"
+
+struct err;
+
+/* The first fix of each finding whose edits overlap no earlier one's, in files that can
+ * be read and written; each file is replaced whole. How many fixes were made, or -errno:
+ * a file that could not be written, with those before it done. */
+int fixes_apply(const json_t *findings, struct err *err);

@@ -1,0 +1,69 @@
+#include "clients/ctl/paths.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MOST_FILES 2000
+
+static int by_name(const FTSENT **a, const FTSENT **b) {
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static bool is_cuda(const FTSENT *entry) {
+    return entry->fts_info == FTS_F && entry->fts_namelen > 3 &&
+           strcmp(entry->fts_name + entry->fts_namelen - 3, ".cu") == 0;
+}
+
+static bool is_hidden(const FTSENT *entry) {
+    return entry->fts_level > 0 && entry->fts_info == FTS_D && *entry->fts_name == '.';
+}
+
+static int add_folder(const char *folder, json_t *all, struct err *err) {
+    autofree char *path = xstrdup(folder);
+    char *paths[] = {path, NULL};
+    FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+    autojson *files = json_array();
+    if (!walk) {
+        return err_set(err, -errno, "%s: %s", folder, strerror(errno));
+    }
+    for (FTSENT *entry;
+         (entry = fts_read(walk)) && json_array_size(files) <= MOST_FILES;) {
+        if (is_hidden(entry)) {
+            fts_set(walk, entry, FTS_SKIP);
+        } else if (is_cuda(entry)) {
+            json_array_append_new(files, json_text(entry->fts_path, entry->fts_pathlen));
+        }
+    }
+    fts_close(walk);
+    if (json_array_size(files) > MOST_FILES) {
+        return err_set(err, -E2BIG,
+                       "%s holds over %d .cu files: name some of its folders", folder,
+                       MOST_FILES);
+    }
+    if (!json_array_size(files)) {
+        return err_set(err, -ENOENT, "%s holds no .cu file", folder);
+    }
+    json_array_extend(all, files);
+    return 0;
+}
+
+int paths_expand(const json_t *paths, bool cuda, json_t *all, struct err *err) {
+    size_t i;
+    json_t *path;
+    json_array_foreach(paths, i, path) {
+        struct stat st;
+        bool folder =
+            cuda && stat(json_string_value(path), &st) == 0 && S_ISDIR(st.st_mode);
+        int rc = folder ? add_folder(json_string_value(path), all, err)
+                        : json_array_append(all, path);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}

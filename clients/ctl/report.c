@@ -1,0 +1,300 @@
+#include "clients/ctl/report.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_REPORT (64u << 20)
+
+/* One answer: {operation, path, status, findings, error}. */
+struct report {
+    enum report_format format;
+    json_t *answers;
+};
+
+bool report_format_read(const char *name, enum report_format *ret) {
+    static const char *const names[] = {"text", "json", "sarif", "github", "junit"};
+    static const enum report_format formats[] = {REPORT_NONE, REPORT_NONE, REPORT_SARIF,
+                                                 REPORT_GITHUB, REPORT_JUNIT};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            *ret = formats[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+json_t *report_findings(const json_t *result) {
+    json_t *all = json_array();
+    json_t *check = json_object_get(result, "check");
+    json_array_extend(all, json_object_get(check, "diagnostics"));
+    json_array_extend(all, json_object_get(result, "diagnostics"));
+    json_array_extend(all, json_object_get(result, "findings"));
+    return all;
+}
+
+struct report *report_new(enum report_format format) {
+    struct report *r = xcalloc(1, sizeof *r);
+    r->format = format;
+    r->answers = json_array();
+    return r;
+}
+
+/* A no that no finding of error stands for, such as wrong elements of an output, is one
+ * of its own: the words of the answer, for the whole file. */
+static void add_answer(json_t *findings, const json_t *result, int status) {
+    size_t i;
+    const json_t *finding;
+    bool said = status != 1;
+    json_array_foreach(findings, i, finding) {
+        said = said || strcmp(json_get_string(finding, "severity", ""), "error") == 0;
+    }
+    const json_t *error = json_object_get(result, "error");
+    const char *verdict = json_get_string(result, "verdict", "not ok");
+    const char *words = json_get_string(result, "summary", verdict);
+    if (!said) {
+        json_array_append_new(
+            findings, json_pack("{s:s,s:s,s:s}", "severity", "error", "code",
+                                json_get_string(result, "verdict", "not_ok"), "message",
+                                json_get_string(error, "message", words)));
+    }
+}
+
+void report_add(struct report *r, const char *operation, const char *path,
+                const json_t *result, const char *error, int status) {
+    json_t *findings = report_findings(result);
+    add_answer(findings, result, status);
+    json_t *answer = json_pack("{s:s,s:s,s:i,s:o}", "operation", operation, "path", path,
+                               "status", status, "findings", findings);
+    if (error) {
+        json_object_set_new(answer, "error", json_clean_z(error));
+    }
+    json_array_append_new(r->answers, answer);
+}
+
+/* What a finding is called: its code, else its source. */
+static const char *rule_of(const json_t *finding) {
+    const char *code = json_get_string(finding, "code", "");
+    return *code ? code : json_get_string(finding, "source", "finding");
+}
+
+static const char *file_of(const json_t *finding, const json_t *answer) {
+    return json_get_string(finding, "file", json_get_string(answer, "path", ""));
+}
+
+/* --- SARIF 2.1.0 --- */
+
+static const char *sarif_level(const json_t *finding) {
+    const char *severity = json_get_string(finding, "severity", "error");
+    bool known = strcmp(severity, "error") == 0 || strcmp(severity, "warning") == 0;
+    return known ? severity : "note";
+}
+
+static json_t *sarif_region(const json_t *finding) {
+    static const char *const names[][2] = {{"line", "startLine"},
+                                           {"column", "startColumn"},
+                                           {"end_line", "endLine"},
+                                           {"end_column", "endColumn"}};
+    json_t *region = json_object();
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        json_int_t value = json_get_integer(finding, names[i][0], 0);
+        if (value > 0) {
+            json_object_set_new(region, names[i][1], json_integer(value));
+        }
+    }
+    return region;
+}
+
+static json_t *sarif_location(const json_t *finding, const json_t *answer) {
+    json_t *place =
+        json_pack("{s:{s:s}}", "artifactLocation", "uri", file_of(finding, answer));
+    json_t *region = sarif_region(finding);
+    if (json_object_get(region, "startLine")) {
+        json_object_set_new(place, "region", region);
+    } else {
+        json_decref(region);
+    }
+    return json_pack("{s:o}", "physicalLocation", place);
+}
+
+static json_t *sarif_result(const json_t *finding, const json_t *answer) {
+    return json_pack("{s:s,s:s,s:{s:s},s:[o]}", "ruleId", rule_of(finding), "level",
+                     sarif_level(finding), "message", "text",
+                     json_get_string(finding, "message", ""), "locations",
+                     sarif_location(finding, answer));
+}
+
+/* An answer that could not be had is a notification of the tool's run. */
+static json_t *sarif_notification(const json_t *answer) {
+    return json_pack("{s:s,s:{s:o}}", "level", "error", "message", "text",
+                     json_pack("s++", json_get_string(answer, "path", ""), ": ",
+                               json_get_string(answer, "error", "")));
+}
+
+static void print_sarif(const struct report *r) {
+    size_t i, k;
+    const json_t *answer, *finding;
+    json_t *results = json_array(), *notifications = json_array();
+    json_array_foreach(r->answers, i, answer) {
+        json_array_foreach(json_object_get(answer, "findings"), k, finding) {
+            json_array_append_new(results, sarif_result(finding, answer));
+        }
+        if (json_object_get(answer, "error")) {
+            json_array_append_new(notifications, sarif_notification(answer));
+        }
+    }
+    bool whole = json_array_size(notifications) == 0;
+    autojson *document =
+        json_pack("{s:s,s:s,s:[{s:{s:{s:s,s:s}},s:[{s:b,s:o}],s:o}]}", "$schema",
+                  "https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0",
+                  "runs", "tool", "driver", "name", "upskilld", "version",
+                  UPSKILLD_VERSION, "invocations", "executionSuccessful", whole,
+                  "toolExecutionNotifications", notifications, "results", results);
+    autobuf text = BUF_INIT(MAX_REPORT);
+    json_write(&text, document);
+    puts(text.data);
+}
+
+/* --- GitHub's workflow commands --- */
+
+/* Their escapes: % and ends of lines, and in a property also : and , */
+static void put_escaped(const char *text, bool property) {
+    for (const char *at = text; *at; at++) {
+        if (strchr(property ? "%\r\n:," : "%\r\n", *at)) {
+            printf("%%%02X", (unsigned)*at);
+        } else {
+            putchar(*at);
+        }
+    }
+}
+
+static void print_command(const json_t *finding, const json_t *answer) {
+    const char *level = sarif_level(finding);
+    printf("::%s file=", strcmp(level, "note") == 0 ? "notice" : level);
+    put_escaped(file_of(finding, answer), true);
+    json_int_t line = json_get_integer(finding, "line", 0);
+    json_int_t column = json_get_integer(finding, "column", 0);
+    if (line > 0) {
+        printf(",line=%" JSON_INTEGER_FORMAT, line);
+    }
+    if (line > 0 && column > 0) {
+        printf(",col=%" JSON_INTEGER_FORMAT, column);
+    }
+    fputs(",title=", stdout);
+    put_escaped(rule_of(finding), true);
+    fputs("::", stdout);
+    put_escaped(json_get_string(finding, "message", ""), false);
+    putchar('\n');
+}
+
+static void print_github(const struct report *r) {
+    size_t i, k;
+    const json_t *answer, *finding;
+    json_array_foreach(r->answers, i, answer) {
+        const char *error = json_get_string(answer, "error", NULL);
+        json_array_foreach(json_object_get(answer, "findings"), k, finding) {
+            print_command(finding, answer);
+        }
+        if (error) {
+            fputs("::error file=", stdout);
+            put_escaped(json_get_string(answer, "path", ""), true);
+            fputs("::", stdout);
+            put_escaped(error, false);
+            putchar('\n');
+        }
+    }
+}
+
+/* --- JUnit's XML --- */
+
+static void put_xml(const char *text) {
+    for (const char *at = text; *at; at++) {
+        const char *entity = *at == '<'   ? "&lt;"
+                             : *at == '>' ? "&gt;"
+                             : *at == '&' ? "&amp;"
+                             : *at == '"' ? "&quot;"
+                                          : NULL;
+        if (entity) {
+            fputs(entity, stdout);
+        } else if ((unsigned char)*at >= ' ' || *at == '\n' || *at == '\t') {
+            putchar(*at);
+        }
+    }
+}
+
+static void put_attribute(const char *name, const char *value) {
+    printf(" %s=\"", name);
+    put_xml(value);
+    putchar('"');
+}
+
+static void put_finding_line(const json_t *finding, const json_t *answer) {
+    autofree char *line =
+        xasprintf("%s:%d:%d: %s: %s [%s]\n", file_of(finding, answer),
+                  (int)json_get_integer(finding, "line", 0),
+                  (int)json_get_integer(finding, "column", 0), sarif_level(finding),
+                  json_get_string(finding, "message", ""), rule_of(finding));
+    put_xml(line);
+}
+
+static void put_case(const json_t *answer) {
+    int status = (int)json_get_integer(answer, "status", 0);
+    const char *kind = status == 1 ? "failure" : "error";
+    const json_t *findings = json_object_get(answer, "findings"), *finding;
+    size_t i;
+    fputs("  <testcase", stdout);
+    put_attribute("classname", json_get_string(answer, "operation", ""));
+    put_attribute("name", json_get_string(answer, "path", ""));
+    fputs(">\n", stdout);
+    printf("    <%s", status ? kind : "system-out");
+    if (status) {
+        put_attribute("message", json_get_string(answer, "error", "not ok"));
+    }
+    putchar('>');
+    json_array_foreach(findings, i, finding) {
+        put_finding_line(finding, answer);
+    }
+    printf("</%s>\n  </testcase>\n", status ? kind : "system-out");
+}
+
+static int count_status(const struct report *r, int least, int most) {
+    size_t i;
+    const json_t *answer;
+    int n = 0;
+    json_array_foreach(r->answers, i, answer) {
+        int status = (int)json_get_integer(answer, "status", 0);
+        n += status >= least && status <= most;
+    }
+    return n;
+}
+
+static void print_junit(const struct report *r) {
+    size_t i;
+    const json_t *answer;
+    printf("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"upskilld\" "
+           "tests=\"%zu\" failures=\"%d\" errors=\"%d\">\n",
+           json_array_size(r->answers), count_status(r, 1, 1), count_status(r, 2, 255));
+    json_array_foreach(r->answers, i, answer) {
+        put_case(answer);
+    }
+    puts("</testsuite>");
+}
+
+void report_end(struct report *r) {
+    if (!r) {
+        return;
+    }
+    if (r->format == REPORT_SARIF) {
+        print_sarif(r);
+    } else if (r->format == REPORT_GITHUB) {
+        print_github(r);
+    } else {
+        print_junit(r);
+    }
+    json_decref(r->answers);
+    free(r);
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""upskillctl kernel check on several files, with nvcc's options, with --fix, and for other programs.
+
+usage: ctl_files.py UPSKILLCTL UPSKILLD
+"""
+import json, os, re, subprocess, sys, tempfile
+import xml.etree.ElementTree
+
+from evaluate_support import Tap
+
+CTL, UPSKILLD = (os.path.abspath(p) for p in sys.argv[1:3])
+GOOD = "__global__ void good(float *x) { x[threadIdx.x] *= 2.f; }\n"
+BAD = "__global__ void bad(float *x) { x[0] = y; }\n"
+# Each mistake has one fix; the second shows only when the first is mended.
+MENDABLE = "__global__ void k(float *x) {\n    __syncthread();\n    x[0] = 1.f\n}\n"
+NEEDY = '#include "n.h"\n__global__ void k(int *x) { *x = N + %s; }\n'
+
+
+class Room:
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="ctl-files-")
+        self.dir = os.path.realpath(self.folder.name)
+        self.env = {**os.environ, "UPSKILLD": UPSKILLD, **{"XDG_%s_HOME" % k: self.dir + "/home" for k in ("CONFIG", "STATE", "CACHE")}}
+        self.write("src/deep/a.cu", GOOD)
+        self.write("src/b.cu", BAD)
+        self.write("src/.git/c.cu", BAD)
+        self.write("src/d.cuh", BAD)
+        self.write("inc/n.h", "#define N 1\n")
+
+    def write(self, name, text):
+        path = os.path.join(self.dir, "work", name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write(text)
+
+    def read(self, name):
+        with open(os.path.join(self.dir, "work", name)) as f:
+            return f.read()
+
+    def check(self, *words, status=0, cwd="work"):
+        done = subprocess.run([CTL, "kernel", "check", *words], cwd=os.path.join(self.dir, cwd), env=self.env,
+                              capture_output=True, text=True, timeout=120)
+        assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
+        return done.stdout, done.stderr
+
+
+def each_file_is_checked():
+    r = Room()
+    out, _ = r.check("src/deep/a.cu", "src/b.cu", status=1)
+    assert out.index("src/deep/a.cu\n") < out.index("ok: 1 kernel") < out.index("src/b.cu\n") < out.index("not ok: 1 error")
+    assert out.endswith("\n2 files: 1 ok, 1 not ok\n"), out
+    out, err = r.check("src/deep/a.cu", "none.cu", "src/b.cu", status=2)
+    assert "1 ok, 1 not ok, 1 without an answer" in out and "none.cu" in err, (out, err)
+    out, _ = r.check("src/deep/a.cu", "src/deep/a.cu", "--json")
+    assert [json.loads(line)["ok"] for line in out.splitlines()] == [True, True]
+
+
+def a_folder_is_its_cu_files():
+    r = Room()
+    out, _ = r.check("src", status=1)
+    assert re.findall(r"^\S+\.cuh?$", out, re.M) == ["src/b.cu", "src/deep/a.cu"], out
+    out, _ = r.check("src/deep")
+    assert out.count("ok: 1 kernel") == 1 and "files" not in out, out
+    _, err = r.check("inc", status=2)
+    assert "inc holds no .cu file" in err, err
+
+
+def nvccs_options_are_taken():
+    r = Room()
+    r.write("k.cu", NEEDY % "WORD")
+    for words in (["-I", "inc", "-DWORD=2", "k.cu"], ["-Iinc", "-D", "WORD=2", "-O3", "k.cu"], ["-lineinfo", "k.cu", "-Iinc", "-DWORD=2"],
+                  ["-std=c++20", "-arch=sm_90a", "-Iinc", "-DWORD=1", "-Xptxas", "-v", "k.cu"]):
+        r.check(*words)
+    r.check("k.cu", "-Iinc", status=1)
+    os.makedirs(r.dir + "/other", exist_ok=True)
+    r.check("../work/k.cu", "-I../work/inc", "-DWORD=2", cwd="other")
+    _, err = r.check("-Zfoo", "k.cu", status=2)
+    assert "-Zfoo" in err and "allowed are" in err, err
+
+
+def fixes_are_made():
+    r = Room()
+    r.write("m.cu", MENDABLE)
+    r.write("n.cu", BAD)
+    out, err = r.check("m.cu", "--fix")
+    assert r.read("m.cu") == MENDABLE.replace("__syncthread(", "__syncthreads(").replace("1.f\n", "1.f;\n"), r.read("m.cu")
+    assert "2 fixes made in m.cu" in err and "ok: 1 kernel" in out, (out, err)
+    _, err = r.check("m.cu", "--fix")
+    assert err == ""
+    out, err = r.check("n.cu", "--fix", status=1)
+    assert r.read("n.cu") == BAD and err == "" and "not ok" in out
+    r.write("o.cu", MENDABLE)
+    os.chmod(r.dir + "/work", 0o555)
+    try:
+        if os.getuid():
+            _, err = r.check("o.cu", "--fix", status=1)
+            assert "error:" in err and r.read("o.cu") == MENDABLE, err
+    finally:
+        os.chmod(r.dir + "/work", 0o755)
+
+
+def sarif_is_one_document():
+    r = Room()
+    out, _ = r.check("src", "none.cu", "--output-format", "sarif", status=2)
+    run = json.loads(out)["runs"][0]
+    assert json.loads(out)["version"] == "2.1.0" and run["tool"]["driver"]["name"] == "upskilld"
+    result, = run["results"]
+    assert result["level"] == "error" and "y" in result["message"]["text"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "src/b.cu"}
+    assert (place["region"]["startLine"], place["region"]["startColumn"]) == (1, BAD.index("= y") + 3)
+    call, = run["invocations"]
+    assert not call["executionSuccessful"] and "none.cu" in call["toolExecutionNotifications"][0]["message"]["text"]
+    out, _ = r.check("src/deep", "--output-format", "sarif")
+    assert json.loads(out)["runs"][0]["results"] == []
+
+
+def github_gets_commands():
+    r = Room()
+    r.write("a,b:c.cu", BAD.replace("y", "oops"))
+    out, _ = r.check("a,b:c.cu", "src/deep/a.cu", "--output-format", "github", status=1)
+    line, = out.splitlines()
+    assert re.fullmatch(r'::error file=a%2Cb%3Ac\.cu,line=1,col=40,title=\w+::identifier "oops" is undefined', line), line
+
+
+def junit_counts():
+    r = Room()
+    out, _ = r.check("src", "none.cu", "--output-format", "junit", status=2)
+    suite = xml.etree.ElementTree.fromstring(out)
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "1")
+    cases = {case.get("name"): case for case in suite}
+    assert "src/b.cu:1:" in cases["src/b.cu"].find("failure").text and cases["none.cu"].find("error") is not None
+    assert cases["src/deep/a.cu"].find("failure") is None
+
+
+def a_no_without_findings_is_reported():
+    """Device code of which nothing was compiled: no line is wrong, and the answer is no."""
+    r = Room()
+    r.write("t.cu", "template <int N> __global__ void k(float *x) { x[N] = 1; }\n")
+    plain = json.loads(r.check("t.cu", "--json", status=1)[0])
+    assert not [d for d in plain["diagnostics"] if d["severity"] == "error"], plain
+    out, _ = r.check("t.cu", "--output-format", "github", status=1)
+    assert any(line.startswith("::error file=t.cu") for line in out.splitlines()), out
+
+
+def wrong_words_say_what_is_right():
+    r = Room()
+    for words in (["--output-format"], ["k.cu", "--output-format", "xml"]):
+        _, err = r.check(*words, status=2)
+        assert "text, json, sarif, github or junit" in err, err
+
+
+tap = Tap()
+for test in (each_file_is_checked, a_folder_is_its_cu_files, nvccs_options_are_taken, fixes_are_made, sarif_is_one_document,
+             github_gets_commands, junit_counts, a_no_without_findings_is_reported, wrong_words_say_what_is_right):
+    tap.run(test.__name__.replace("_", " "), test)
+sys.exit(tap.end())
