@@ -163,6 +163,9 @@ static json_t *fake_symbols(const struct document *d) {
     if (fake.gate) {
         uv_sem_wait(fake.gate);
     }
+    if (fake.symbols) {
+        return json_incref(fake.symbols);
+    }
     return J("[{'name':'all','detail':'of it','symbol':'function','start':0,'end':%zu},"
              "{'name':'','symbol':'key','start':0,'end':1}]",
              d->len);
@@ -258,7 +261,7 @@ static void work_start(struct call *call, const json_t *params) {
 
 #define WORK_PARAMS                                                                      \
     "{\"type\":\"object\",\"properties\":{\"ticks\":{\"type\":\"integer\"},"             \
-    "\"grows\":{\"type\":\"boolean\"},"                                              \
+    "\"grows\":{\"type\":\"boolean\"},"                                                  \
     "\"text\":{\"type\":\"string\"},\"fail\":{\"type\":\"boolean\"},"                    \
     "\"stubborn\":{\"type\":\"boolean\"},\"ask\":{\"type\":\"boolean\"}},"               \
     "\"additionalProperties\":false}"
@@ -357,6 +360,11 @@ static void on_roots(void *data, const json_t *paths) {
     h->roots = json_deep_copy(paths);
 }
 
+static void on_client(void *data, const char *name, const char *version) {
+    struct harness *h = data;
+    snprintf(h->client, sizeof h->client, "%s %s", name, version);
+}
+
 void harness_start(struct harness *h) {
     static const struct rpc_events events = {
         .request = on_request, .notification = on_notification, .send = on_send};
@@ -383,6 +391,7 @@ void harness_start(struct harness *h) {
                                  .title = "upskilld",
                                  .version = "1.2.3",
                                  .set_roots = on_roots,
+                                 .set_client = on_client,
                                  .quit = on_quit,
                                  .data = h};
     h->sent = json_array();
@@ -406,6 +415,7 @@ void harness_end(struct harness *h) {
     document_unref(fake.seen);
     json_decref(fake.findings);
     json_decref(fake.result);
+    json_decref(fake.symbols);
     json_decref(h->sent);
     json_decref(h->roots);
 }

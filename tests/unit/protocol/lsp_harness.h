@@ -22,7 +22,8 @@ struct harness {
     size_t answered; /* of sent */
     int next_id;
     int quits, quit_code;
-    json_t *roots; /* told by set_roots */
+    json_t *roots;   /* told by set_roots */
+    char client[64]; /* "name version" by set_client */
     bool refuse_progress;
     /* after every publishDiagnostics */
     void (*published)(struct harness *h, const json_t *params);
@@ -36,6 +37,7 @@ struct fake {
     bool uncancellable; /* sets no cancel function */
     json_t *findings;   /* said instead of the BADs, or NULL */
     json_t *result;     /* of full checks, or NULL for {"length": n} */
+    json_t *symbols;    /* said instead of the whole text, or NULL */
     int quick, full, cancelled, running;
     struct document *seen; /* by the latest hover; a reference */
     size_t offset;

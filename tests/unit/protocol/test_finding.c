@@ -43,6 +43,32 @@ Test(finding, without_a_place_it_has_no_line) {
                    "\"message\":\"m\"}");
 }
 
+/* By file, line, column, severity; what has no file and is no error comes last. */
+Test(finding, the_place_decides_and_then_the_severity) {
+    static const char *const sorted[] = {
+        "{\"severity\":\"error\",\"message\":\"of all\"}",
+        "{\"file\":\"a\",\"line\":2,\"column\":3,\"severity\":\"info\"}",
+        "{\"file\":\"a\",\"line\":2,\"column\":11,\"severity\":\"error\"}",
+        "{\"file\":\"a\",\"line\":2,\"column\":11,\"severity\":\"warning\"}",
+        "{\"file\":\"a\",\"line\":10,\"column\":1,\"severity\":\"info\"}",
+        "{\"file\":\"b\",\"line\":1,\"column\":1,\"severity\":\"error\"}",
+        "{\"severity\":\"warning\",\"message\":\"at the end\"}",
+        "{\"severity\":\"info\",\"message\":\"at the end\"}"};
+    enum { COUNT = sizeof sorted / sizeof *sorted };
+    autojson *want = json_array();
+    for (size_t i = 0; i < COUNT; i++) {
+        json_array_append_new(want, parsed(sorted[i]));
+    }
+    for (size_t step = 1; step < COUNT; step += 2) { /* odd: each once */
+        autojson *mixed = json_array();
+        for (size_t i = 0; i < COUNT; i++) {
+            json_array_append(mixed, json_array_get(want, (i * step + 5) % COUNT));
+        }
+        cr_assert(eq(sz, findings_tidy(mixed, 100), (size_t)0));
+        cr_expect(json_equal(mixed, want), "%zu", step);
+    }
+}
+
 Test(finding, tidying_sorts_drops_repeats_and_keeps_the_worst) {
     static const char in[] =
         "[{\"file\":\"b\",\"line\":1,\"severity\":\"warning\",\"message\":\"w1\"},"

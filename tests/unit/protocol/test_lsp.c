@@ -71,6 +71,13 @@ Test(lsp, initialize_is_taken_once_and_tolerates_missing_params) {
     cr_expect(eq(int, h.quit_code, 0));
 }
 
+Test(lsp, the_host_hears_who_the_editor_is) {
+    harness_result(
+        &h, "initialize",
+        J("{'capabilities':{},'clientInfo':{'name':'Pencil','version':'2.5'}}"));
+    cr_expect(eq(str, h.client, (char[]){"Pencil 2.5"}));
+}
+
 Test(lsp, exit_without_shutdown_is_a_failure) {
     harness_initialize(&h, NULL);
     cr_expect(eq(int, lsp_exit_code(h.lsp), 1));

@@ -78,6 +78,49 @@ Test(lsp_features, hover_lenses_symbols_hints_and_completions_in_the_editors_ter
                 "'end':{'line':0,'character':2}},'newText':'word()'}}]");
 }
 
+/* SymbolKind of the specification, 3.17. */
+Test(lsp_features, symbols_have_the_kinds_of_the_specification) {
+    static const struct {
+        const char *word;
+        int kind;
+    } kinds[] = {{"file", 1},      {"module", 2},    {"namespace", 3}, {"class", 5},
+                 {"method", 6},    {"property", 7},  {"field", 8},     {"enum", 10},
+                 {"function", 12}, {"variable", 13}, {"constant", 14}, {"string", 15},
+                 {"object", 19},   {"key", 20},      {"struct", 23},   {"operator", 25}};
+    fake.symbols = json_array();
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        json_array_append_new(
+            fake.symbols,
+            J("{'name':'s','symbol':'%s','start':0,'end':1}", kinds[i].word));
+    }
+    harness_initialize(&h, NULL);
+    harness_open(&h, URI, 1, "end");
+    json_t *told =
+        harness_result(&h, "textDocument/documentSymbol", harness_document(URI));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        expect_json(json_object_get(json_array_get(told, i), "kind"), "%d",
+                    kinds[i].kind);
+    }
+}
+
+/* A text that is no file yet has the end of its URI for a name, or all of it. */
+Test(lsp_features, findings_of_an_unsaved_text_are_its_own) {
+#define UNSAVED "untitled:Untitled-1"
+    static const char *const names[] = {"Untitled-1", UNSAVED, "other"};
+    harness_initialize(&h, J(EVERYTHING));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        json_decref(fake.findings);
+        fake.findings = J("[{'source':'s','severity':'error','message':'m','file':'%s',"
+                          "'line':2,'column':1}]",
+                          names[i]);
+        harness_open(&h, UNSAVED, 1, "one\ntwo");
+        json_t *said = json_array_get(diagnostics(i), 0);
+        expect_json(json_object_get(json_object_get(said, "range"), "start"),
+                    "{'line':%d,'character':0}", i < 2);
+        expect_json(json_object_get(said, "message"), i < 2 ? "'m'" : "'other:2: m'");
+    }
+}
+
 Test(lsp_features, simple_clients_get_simple_shapes) {
     harness_initialize(&h, NULL);
     harness_open(&h, URI, 1, "end");
@@ -205,7 +248,8 @@ Test(lsp_features, what_is_wrong_in_another_file_is_shown_here_with_its_place) {
           "{'source':'s','severity':'error','message':'m','file':'none.h','line':3,"
           "'column':1},"
           "{'source':'s','severity':'error','message':'m','file':'/no/e.h','line':1}]");
-    harness_open(&h, uri, 1, "first\n  #include <c>\n// e.h\nuse 'x/e.h' e.h\n");
+    harness_open(&h, uri, 1,
+                 "first\n  #include <c>\n\"e.h.bak\" my-e.h> e.h\nuse 'x/e.h' e.h\n");
     expect_json(
         diagnostics(0),
         "[{'range':{'start':{'line':1,'character':2},'end':{'line':1,'character':14}},"
@@ -219,6 +263,16 @@ Test(lsp_features, what_is_wrong_in_another_file_is_shown_here_with_its_place) {
         "{'range':{'start':{'line':3,'character':0},'end':{'line':3,'character':15}},"
         "'severity':1,'source':'s','message':'e.h:1: m'}]",
         folder, uri);
+    /* By its whole path it is the same file. */
+    json_decref(fake.findings);
+    fake.findings = J("[{'source':'s','severity':'error','message':'m','file':'%s/c d.h',"
+                      "'line':2,'column':6}]",
+                      folder);
+    harness_open(&h, uri, 2, "first");
+    expect_json(json_object_get(json_array_get(diagnostics(1), 0), "relatedInformation"),
+                "[{'location':{'uri':'file://%s/c%%20d.h','range':{'start':{'line':1,"
+                "'character':3},'end':{'line':1,'character':8}}},'message':'m'}]",
+                folder);
     remove_file("c d.h");
     rmdir(folder);
 }

@@ -322,6 +322,29 @@ Test(mcp_subscriptions, a_task_named_twice_is_watched_once) {
     bench_free(b);
 }
 
+Test(mcp_subscriptions, several_tasks_are_watched_each_once) {
+    struct bench *b = bench_new();
+    char ids[2][64], text[1024], expected[1024];
+    for (int i = 0; i < 2; i++) {
+        snprintf(ids[i], sizeof ids[i], "%s", start(b, CALL("1", "slow", TASKS_META)));
+    }
+    snprintf(text, sizeof text, LISTEN("5", "{'taskIds':['%s','%s','%s']}", TASKS_META),
+             ids[0], ids[1], ids[0]);
+    say(b, text);
+    snprintf(expected, sizeof expected, ACK("5", "{'taskIds':['%s','%s']}"), ids[0],
+             ids[1]);
+    hear(b, expected);
+    for (int i = 0; i < 2; i++) {
+        call_reply(b->jobs[i], json_object());
+        bench_run(b, 0);
+        const json_t *params = json_object_get(next(b), "params");
+        cr_expect_str_eq(json_get_string(params, "taskId", ""), ids[i]);
+        cr_expect_str_eq(json_get_string(params, "status", ""), "completed");
+        hear_nothing(b);
+    }
+    bench_free(b);
+}
+
 Test(mcp_subscriptions, so_many_can_be_open_and_no_more) {
     struct bench *b = bench_new();
     char text[512];

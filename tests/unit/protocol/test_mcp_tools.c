@@ -24,9 +24,11 @@ Test(mcp_tools, the_list_is_the_table_in_its_order) {
         "'annotations':{'destructiveHint':false,'idempotentHint':true,"
         "'openWorldHint':false}},"
         "{'name':'ask','title':'Ask','description':'Needs something.','inputSchema':"
-        "{'type':'object'},'annotations':{'destructiveHint':false,'openWorldHint':false}},"
+        "{'type':'object'},'annotations':{'destructiveHint':false,'openWorldHint':false}}"
+        ","
         "{'name':'fail','title':'Fail','description':'Fails.','inputSchema':"
-        "{'type':'object'},'annotations':{'destructiveHint':false,'openWorldHint':false}},"
+        "{'type':'object'},'annotations':{'destructiveHint':false,'openWorldHint':false}}"
+        ","
         "{'name':'job_status','title':'Job','description':'Waits.','inputSchema':"
         "{'type':'object'},'annotations':{'readOnlyHint':true,'openWorldHint':false}}"
         "]}}");
@@ -356,6 +358,10 @@ Test(mcp_tools, a_jobs_status_is_told_in_its_operations_words) {
         {"{'job':'a','state':'running','progress':{'done':1,'total':4,'message':'m'},"
          "'partial':[1]}",
          "Job a: running, 1 of 4: m\npartial: [1]\n"},
+        {"{'job':'a','state':'input_required','progress':{'done':0},'work_order':"
+         "{'instructions':'Write.','schema':{'x':[1]}}}",
+         "Job a: input_required\nwork_order: \ninstructions: Write.\n\n"
+         "schema: {\"x\":[1]}\n\n"},
         {"{'job':'a','state':'failed','progress':{'done':0,'total':0},'error':{'x':1}}",
          "Job a: failed\nerror: {\"x\":1}\n"},
     };
@@ -382,6 +388,21 @@ Test(mcp_tools, a_call_that_needs_input_answers_with_what_it_needs) {
     assert_json(json_object_get(all, "work_order"), "{'instructions':'Write it.'}", "");
     cr_assert(strstr(text_of(result), "\ninstructions: Write it.\n") != NULL);
     cr_assert(call_kept(b->running));
+    bench_free(b);
+}
+
+/* Later than its start, too, and long before it would have become a job. */
+Test(mcp_tools, a_call_that_comes_to_need_input_answers_then) {
+    struct bench *b = bench_new();
+    initialize(b, "2025-11-25");
+    say(b, CALL("1", "slow", ""));
+    hear_nothing(b);
+    cr_assert(call_origin(b->running)->agent && call_origin(b->running)->writes);
+    call_require_input(b->running, from_text("{'instructions':'Write it.'}"), on_input,
+                       NULL);
+    const json_t *all =
+        json_object_get(json_object_get(next(b), "result"), "structuredContent");
+    assert_json(json_object_get(all, "state"), "'input_required'", "state");
     bench_free(b);
 }
 

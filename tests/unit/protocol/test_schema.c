@@ -145,6 +145,40 @@ Test(schema, a_refusal_says_where_what_and_what_was_meant) {
     }
 }
 
+Test(schema, a_refusal_of_a_number_or_form_says_what_it_must_be) {
+#define NUMBERS                                                                          \
+    "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"number\",\"minimum\":2,"     \
+    "\"maximum\":5.5},\"x\":{\"type\":\"number\",\"exclusiveMinimum\":2,"                \
+    "\"exclusiveMaximum\":5.5}}}"
+/* The form that a value comes nearest to speaks. */
+#define LISTS                                                                            \
+    "{\"anyOf\":[{\"type\":\"array\",\"items\":{\"type\":\"integer\"}},"                 \
+    "{\"type\":\"array\",\"items\":{\"type\":\"array\",\"items\":{\"type\":\"integer\"}" \
+    "}},"                                                                                \
+    "{\"type\":\"string\"}]}"
+    static const struct {
+        const char *schema, *value, *message;
+    } rows[] = {
+        {NUMBERS, "{\"n\":1}", "n: must be at least 2, got 1"},
+        {NUMBERS, "{\"n\":6.25}", "n: must be at most 5.5, got 6.25"},
+        {NUMBERS, "{\"x\":1}", "x: must be more than 2, got 1"},
+        {NUMBERS, "{\"x\":2}", "x: must be more than 2, got 2"},
+        {NUMBERS, "{\"x\":7}", "x: must be less than 5.5, got 7"},
+        {NUMBERS, "{\"x\":5.5}", "x: must be less than 5.5, got 5.5"},
+        {LISTS, "[[\"x\"]]", "[0][0]: expected an integer, got the string \"x\""},
+        {LISTS, "[\"x\"]", "[0]: expected an array, got the string \"x\""},
+        {LISTS, "7", "expected a string or an array, got the number 7"},
+    };
+    char message[512], pointer[256];
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        cr_assert(
+            eq(int, check(rows[i].schema, rows[i].value, message, pointer), -EINVAL));
+        cr_expect_str_eq(message, rows[i].message, "%s gave %s", rows[i].value, message);
+    }
+    cr_expect(zero(int, check(NUMBERS, "{\"n\":2,\"x\":2.5}", message, pointer)));
+    cr_expect(zero(int, check(NUMBERS, "{\"n\":5.5,\"x\":5}", message, pointer)));
+}
+
 Test(schema, what_a_message_repeats_is_cut_and_cleaned) {
     char message[512], pointer[256];
     check("{\"type\":\"integer\"}", "\"\\u001b[31mred\\u202e\"", message, pointer);
