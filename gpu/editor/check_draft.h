@@ -7,7 +7,7 @@
  * has the kernel's name. */
 #include "base/json.h"
 #include "gpu/source/host_code.h"
-#include "gpu/spec/tensor_type.h"
+#include "gpu/tensor/tensor_type.h"
 
 enum { DRAFT_MAX_PARAMS = 64, DRAFT_MAX_NAME = 64 };
 

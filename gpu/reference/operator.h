@@ -16,7 +16,7 @@
  *
  * An error names the field: "expect.op.dim: 3 is outside the rank 2 of 'x'". */
 #include "base/json.h"
-#include "gpu/spec/tensor_type.h"
+#include "gpu/tensor/tensor_type.h"
 
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
  * thread. */
 #include "base/json.h"
 #include "gpu/spec/check_case.h"
-#include "gpu/spec/tensor_map.h"
+#include "gpu/tensor/tensor_map.h"
 #include "gpu/spec/texture.h"
 
 struct backend;

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/spec/npy.h"
+#include "gpu/tensor/npy.h"
 
 #include <ctype.h>
 #include <stdio.h>

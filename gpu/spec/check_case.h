@@ -4,7 +4,7 @@
  * Everything is a number now: extents, bytes, grids; the parameter block of a launch is
  * packed once the buffers have addresses. */
 #include "gpu/spec/check_spec.h"
-#include "gpu/spec/tensor_map.h"
+#include "gpu/tensor/tensor_map.h"
 
 struct case_buffer {
     int64_t shape[TENSOR_MAX_RANK];

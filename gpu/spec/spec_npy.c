@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/spec/check_case.h"
-#include "gpu/spec/npy.h"
+#include "gpu/tensor/npy.h"
 
 #include <errno.h>
 #include <nettle/base64.h>

@@ -3,7 +3,7 @@
 #include "base/edit_distance.h"
 #include "base/mem.h"
 #include "gpu/reference/operator.h"
-#include "gpu/spec/tensor_type.h"
+#include "gpu/tensor/tensor_type.h"
 #include "gpu/spec/value_functions.h"
 
 #include <ctype.h>

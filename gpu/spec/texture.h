@@ -1,6 +1,6 @@
 #pragma once
 /* texture: what a texture or surface object shows of a buffer. */
-#include "gpu/spec/tensor_type.h"
+#include "gpu/tensor/tensor_type.h"
 
 /* CUaddress_mode's values. */
 enum texture_mode { TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR, TEXTURE_BORDER };

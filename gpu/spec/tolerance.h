@@ -1,7 +1,7 @@
 #pragma once
 /* tolerance: how far an output may be from what is expected; compare.h says how the
  * numbers are used. */
-#include "gpu/spec/tensor_type.h"
+#include "gpu/tensor/tensor_type.h"
 
 enum compare_mode { COMPARE_ELEMENTWISE, COMPARE_EXACT, COMPARE_MULTISET };
 

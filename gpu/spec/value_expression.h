@@ -10,7 +10,7 @@
  * inner index. All in double precision; an index is rounded toward zero; i / cols is
  * whole-number division when both sides are indices, sizes or whole constants. */
 #include "gpu/spec/integer_expression.h"
-#include "gpu/spec/tensor_type.h"
+#include "gpu/tensor/tensor_type.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* Any bytes as a .npy file, and what is copied out of it. */
-#include "gpu/spec/npy.h"
+#include "gpu/tensor/npy.h"
 
 #include <stdint.h>
 #include <stdlib.h>

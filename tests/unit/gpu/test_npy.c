@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "gpu/run/expectation.h"
 #include "gpu/spec/check_case.h"
-#include "gpu/spec/npy.h"
+#include "gpu/tensor/npy.h"
 #include "gpu/spec/spec_npy.h"
 #include "tests/unit/gpu/test_data.h"
 

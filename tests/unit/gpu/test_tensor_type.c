@@ -1,7 +1,7 @@
 /* Values and roundings against numpy and ml_dtypes (data/make_tensor_types.py), the
  * generator against its authors' known answers. */
 #include "base/json.h"
-#include "gpu/spec/tensor_init.h"
+#include "gpu/tensor/tensor_init.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

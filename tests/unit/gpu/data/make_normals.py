@@ -10,7 +10,7 @@ import os
 import struct
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SPEC = importlib.util.spec_from_file_location("table", os.path.join(HERE, "../../../../gpu/spec/make_normal_table.py"))
+SPEC = importlib.util.spec_from_file_location("table", os.path.join(HERE, "../../../../gpu/tensor/make_normal_table.py"))
 SEED, STREAM, MASK = 0x123456789ABCDEF, 7, 0xFFFFFFFF
 
 

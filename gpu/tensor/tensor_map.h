@@ -5,7 +5,7 @@
  * A kernel takes it by value as `const __grid_constant__ CUtensorMap`, 128 bytes. Here
  * dimensions are counted as CUDA counts them: 0 is the innermost, the one whose elements
  * lie side by side. Rules: CUDA Driver API, "Tensor Map Object Management". */
-#include "gpu/spec/tensor_type.h"
+#include "gpu/tensor/tensor_type.h"
 
 struct err;
 

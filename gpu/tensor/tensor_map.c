@@ -1,4 +1,4 @@
-#include "gpu/spec/tensor_map.h"
+#include "gpu/tensor/tensor_map.h"
 
 #include "base/err.h"
 

@@ -1,4 +1,4 @@
-#include "gpu/spec/npy.h"
+#include "gpu/tensor/npy.h"
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -9,7 +9,7 @@
  * made in exact arithmetic, and a logarithm of our own in plain IEEE arithmetic for the
  * one in a hundred that the table does not decide, because the C library's may differ in
  * the last bit. */
-#include "gpu/spec/tensor_type.h"
+#include "gpu/tensor/tensor_type.h"
 
 /* Grows whenever a seed comes to mean other bytes; told in results as "generator". 1 was
  * Box and Muller's transform with 128 bits an element. */

@@ -5,7 +5,7 @@
  * keys and evaluates nothing. Versions 1.0, 2.0 and 3.0 of the format (NEP 1;
  * numpy.lib.format). Hostile bytes are expected: sizes are checked against the file,
  * products for overflow. */
-#include "gpu/spec/tensor_type.h"
+#include "gpu/tensor/tensor_type.h"
 
 struct buf;
 struct err;

@@ -1,6 +1,6 @@
-#include "gpu/spec/tensor_init.h"
+#include "gpu/tensor/tensor_init.h"
 
-#include "gpu/spec/normal_table.h"
+#include "gpu/tensor/normal_table.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "gpu/spec/tensor_type.h"
+#include "gpu/tensor/tensor_type.h"
 
 #include <math.h>
 #include <string.h>
