@@ -11,15 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-int case_size_value(const struct check_case *c, const json_t *value, int64_t *ret,
-                    struct err *err) {
-    if (json_is_string(value)) {
-        return integer_expression(json_string_value(value), &c->size_list, ret, err);
-    }
-    *ret = json_integer_value(value);
-    return 0;
-}
-
 /* --- buffers --- */
 
 /* Fewer repeat; more would be cut, which nobody means. */

@@ -70,55 +70,6 @@ static int read_cases(struct spec_reader *r, const json_t *sizes) {
 
 /* --- launches --- */
 
-/* One block of one thread is hardly what is meant. */
-static int need_launch(struct spec_reader *r, const json_t *json, const char *at) {
-    return json_object_get(json, "launch")
-               ? 0
-               : err_set(r->err, -EINVAL,
-                         "%slaunch: say how the kernel is launched: {\"grid\": …, "
-                         "\"block\": …}",
-                         at);
-}
-
-int spec_read_launch_list(struct spec_reader *r, const json_t *list, const char *at,
-                          struct spec_launch **ret, size_t *ret_count) {
-    size_t count = json_array_size(list);
-    if (!count || count > SPEC_MAX_LAUNCHES) {
-        return err_set(r->err, -EINVAL, "%s: a list of 1 to %d launches is expected", at,
-                       SPEC_MAX_LAUNCHES);
-    }
-    *ret = xcalloc(count, sizeof **ret);
-    for (*ret_count = 0; *ret_count < count; ++*ret_count) {
-        char path[64];
-        snprintf(path, sizeof path, "%s[%zu].", at, *ret_count);
-        const json_t *json = json_array_get(list, *ret_count);
-        char holder[64];
-        snprintf(holder, sizeof holder, "%s[%zu]", at, *ret_count);
-        int n = spec_check_members(r, json, CHECK_SPEC_LAUNCH_STEP_MEMBERS, holder);
-        n = n < 0 ? n : spec_read_launch(r, *ret + *ret_count, json, path);
-        n = n < 0 ? n : need_launch(r, json, path);
-        if (n < 0) {
-            ++*ret_count; /* what it holds is freed */
-            return n;
-        }
-    }
-    return 0;
-}
-
-/* A list of launches stands instead of the members of one. */
-int spec_refuse_launch(struct spec_reader *r, const json_t *json, const char *at) {
-    static const char *const members[] = {"kernel", "launch", "args"};
-    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-        if (json_object_get(json, members[i])) {
-            return err_set(r->err, -EINVAL,
-                           "%s%s: \"launches\" stands instead of it; each of them has "
-                           "its own",
-                           at, members[i]);
-        }
-    }
-    return 0;
-}
-
 static int read_launches(struct spec_reader *r, const json_t *params) {
     struct check_spec *spec = r->spec;
     const json_t *list = json_object_get(params, "launches");
@@ -133,7 +84,7 @@ static int read_launches(struct spec_reader *r, const json_t *params) {
     spec->launches = xcalloc(1, sizeof *spec->launches);
     spec->launch_count = 1;
     int n = spec_read_launch(r, spec->launches, params, "");
-    return n < 0 ? n : need_launch(r, params, "");
+    return n < 0 ? n : spec_need_launch(r, params, "");
 }
 
 static int read_globals(struct spec_reader *r, const json_t *globals) {
@@ -177,23 +128,6 @@ static int read_buffers(struct spec_reader *r, const json_t *buffers) {
         }
     }
     return 0;
-}
-
-/* --- numbers --- */
-
-bool spec_is_special(const json_t *value) {
-    const char *word = json_string_value(value);
-    return word && (!strcmp(word, "NaN") || !strcmp(word, "Infinity") ||
-                    !strcmp(word, "-Infinity"));
-}
-
-double spec_number(const json_t *value) {
-    const char *word = json_string_value(value);
-    return json_is_true(value)    ? 1
-           : !word                ? json_number_value(value) /* -0 stays -0 */
-           : !strcmp(word, "NaN") ? NAN
-           : *word == '-'         ? -INFINITY
-                                  : INFINITY;
 }
 
 /* --- all of it --- */
@@ -245,24 +179,4 @@ void check_spec_finish(struct check_spec *spec) {
     json_decref(spec->added);
     json_decref(spec->json);
     *spec = (struct check_spec){0};
-}
-
-size_t check_spec_buffer(const struct check_spec *spec, const char *name) {
-    for (size_t i = 0; i < spec->buffer_count; i++) {
-        if (!strcmp(spec->buffers[i].name, name)) {
-            return i;
-        }
-    }
-    return SIZE_MAX;
-}
-
-const struct spec_array *check_spec_array(const struct check_spec *spec, size_t buffer,
-                                          bool expected) {
-    for (size_t i = 0; i < spec->array_count; i++) {
-        const struct spec_array *a = &spec->arrays[i];
-        if (a->buffer == buffer && a->expected == expected) {
-            return a;
-        }
-    }
-    return NULL;
 }

@@ -7,8 +7,8 @@
  * strings and values from its own copy of the JSON. */
 #include "base/json.h"
 #include "gpu/spec/integer_expression.h"
-#include "gpu/tensor/tensor_init.h"
 #include "gpu/spec/tolerance.h"
+#include "gpu/tensor/tensor_init.h"
 
 #include <stdbool.h>
 

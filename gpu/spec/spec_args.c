@@ -1,4 +1,4 @@
-/* The arguments, buffers and launches of a check spec. */
+/* The arguments and buffers of a check spec. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/check_spec.schema.h"
@@ -13,93 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Every case must know the names: the first stands for all, values may differ. */
-static struct size_values first_sizes(const struct spec_reader *r,
-                                      struct size_value sizes[static SPEC_MAX_SIZES]) {
-    struct size_values list = {.list = sizes};
-    const char *name;
-    json_t *size;
-    json_object_foreach((json_t *)(uintptr_t)r->spec->cases[0], name, size) {
-        sizes[list.count++] = (struct size_value){name, json_integer_value(size)};
-    }
-    return list;
-}
-
-int spec_check_size(struct spec_reader *r, const json_t *value, const char *at) {
-    struct size_value sizes[SPEC_MAX_SIZES];
-    if (json_is_integer(value)) {
-        return 0;
-    }
-    if (!json_is_string(value)) {
-        return err_set(r->err, -EINVAL, "%s: an integer or an expression is expected",
-                       at);
-    }
-    struct size_values list = first_sizes(r, sizes);
-    int64_t ignored;
-    struct err why = {0};
-    if (integer_expression(json_string_value(value), &list, &ignored, &why) < 0) {
-        return err_set(r->err, -EINVAL, "%s: %s", at, why.msg);
-    }
-    return 0;
-}
-
-static bool is_known(const char *known, const char *name) {
-    size_t len = strlen(name);
-    for (const char *at = known; len && (at = strstr(at, name)); at += len) {
-        if ((at == known || at[-1] == ' ') && (at[len] == ' ' || !at[len])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-int spec_check_members(struct spec_reader *r, const json_t *json, const char *known,
-                       const char *at) {
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)json, name, value) {
-        if (!is_known(known, name)) {
-            char hint[512];
-            return err_set(r->err, -EINVAL, "%s%s%.40s: unknown%s", at, *at ? "." : "",
-                           name, spec_words_member(name, known, hint, sizeof hint));
-        }
-    }
-    return 0;
-}
-
-int spec_check_flag(struct spec_reader *r, const json_t *json, const char *name,
-                    const char *at) {
-    const json_t *value = json_object_get(json, name);
-    return !value || json_is_boolean(value)
-               ? 0
-               : err_set(r->err, -EINVAL, "%s%s%s: true or false is expected", at,
-                         *at ? "." : "", name);
-}
-
-int spec_check_text(struct spec_reader *r, const json_t *json, const char *name,
-                    const char *at) {
-    const json_t *value = json_object_get(json, name);
-    size_t len = json_string_length(value);
-    return !value || (json_is_string(value) && strlen(json_string_value(value)) == len)
-               ? 0
-               : err_set(r->err, -EINVAL, "%s%s%s: a text is expected", at,
-                         *at ? "." : "", name);
-}
-
-int spec_check_type(struct spec_reader *r, const json_t *json, const char *at,
-                    enum tensor_type *ret) {
-    const char *name = json_get_string(json, "type", NULL);
-    *ret = name ? tensor_type_find(name) : TENSOR_TYPES;
-    if (*ret == TENSOR_TYPES) {
-        char hint[96] = "";
-        return err_set(r->err, -EINVAL,
-                       "%s.type: float32, float16, bfloat16, float8_e4m3, float8_e5m2, "
-                       "float64, int8 to int64, uint8 to uint64 or bool%s",
-                       at, name ? spec_words_type(name, hint, sizeof hint) : hint);
-    }
-    return 0;
-}
 
 /* --- tolerances --- */
 
@@ -150,26 +63,6 @@ static int read_tolerance(struct spec_reader *r, struct tolerance *ret,
 }
 
 /* --- buffers --- */
-
-int spec_read_array(struct spec_reader *r, const json_t *path, size_t buffer,
-                    bool expected, const char *at) {
-    struct check_spec *spec = r->spec;
-    const char *text = json_string_value(path);
-    size_t len = text ? strlen(text) : 0;
-    if (len <= strlen(".npy") || len > 4096 || len != json_string_length(path) ||
-        strcmp(text + len - strlen(".npy"), ".npy") != 0) {
-        return err_set(r->err, -EINVAL, "%s: the name of a .npy file is expected", at);
-    }
-    if (spec->array_count == SPEC_MAX_ARRAYS) {
-        return err_set(r->err, -EINVAL, "%s: a spec names at most %d files", at,
-                       SPEC_MAX_ARRAYS);
-    }
-    spec->arrays =
-        xreallocarray(spec->arrays, spec->array_count + 1, sizeof *spec->arrays);
-    spec->arrays[spec->array_count++] = (struct spec_array){
-        .path = text, .buffer = buffer, .expected = expected, .type = TENSOR_TYPES};
-    return 0;
-}
 
 static int check_shape(struct spec_reader *r, const json_t *shape, const char *at) {
     if (!shape) {
@@ -285,38 +178,6 @@ int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
 
 /* --- arguments --- */
 
-static int check_number(struct spec_reader *r, const json_t *value, const char *at) {
-    struct size_value sizes[SPEC_MAX_SIZES];
-    struct size_values list = first_sizes(r, sizes);
-    double ignored;
-    struct err why = {0};
-    if (value_expression_number(json_string_value(value), &list, &ignored, &why) < 0) {
-        return err_set(r->err, -EINVAL, "%s: %s", at, why.msg);
-    }
-    return 0;
-}
-
-int spec_check_value(struct spec_reader *r, enum tensor_type type, const json_t *value,
-                     const char *at) {
-    if (json_is_boolean(value) ||
-        (tensor_type_float(type) && (json_is_number(value) || spec_is_special(value)))) {
-        return 0;
-    }
-    if (tensor_type_float(type) && json_is_string(value)) {
-        return check_number(r, value, at);
-    }
-    int n = spec_check_size(r, value, at);
-    return n < 0 ? n : spec_check_range(r, type, value, at); /* expressions: by case */
-}
-
-int spec_check_scalar(struct spec_reader *r, const json_t *json, const char *at,
-                      enum tensor_type *ret) {
-    char path[256];
-    int n = spec_check_type(r, json, at, ret);
-    snprintf(path, sizeof path, "%.240s.value", at);
-    return n < 0 ? n : spec_check_value(r, *ret, json_object_get(json, "value"), path);
-}
-
 static int check_pointers(struct spec_reader *r, const json_t *names, const char *at) {
     size_t i;
     json_t *name;
@@ -431,8 +292,8 @@ static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *j
     return n < 0 ? n : 0;
 }
 
-static int read_args(struct spec_reader *r, struct spec_launch *ret, const json_t *args,
-                     const char *at) {
+int spec_read_args(struct spec_reader *r, struct spec_launch *ret, const json_t *args,
+                   const char *at) {
     size_t count = json_array_size(args);
     if ((args && !json_is_array(args)) || count > SPEC_MAX_ARGS) {
         return err_set(r->err, -EINVAL, "%sargs: a list of up to %d arguments", at,
@@ -449,74 +310,4 @@ static int read_args(struct spec_reader *r, struct spec_launch *ret, const json_
         }
     }
     return 0;
-}
-
-/* --- launches --- */
-
-static int check_extent(struct spec_reader *r, const json_t *launch, const char *member,
-                        const char *at, const json_t **ret) {
-    const json_t *value = json_object_get(launch, member);
-    char path[160];
-    *ret = value;
-    if (!value) {
-        return 0;
-    }
-    snprintf(path, sizeof path, "%slaunch.%s", at, member);
-    if (!json_is_array(value)) {
-        return spec_check_size(r, value, path);
-    }
-    if (json_array_size(value) < 1 || json_array_size(value) > 3) {
-        return err_set(r->err, -EINVAL, "%s: one to three extents", path);
-    }
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        snprintf(path, sizeof path, "%slaunch.%s[%zu]", at, member, i);
-        int n = spec_check_size(r, json_array_get(value, i), path);
-        if (n < 0) {
-            return n;
-        }
-    }
-    return 0;
-}
-
-int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_t *json,
-                     const char *at) {
-    if (!json_is_object(json)) {
-        return err_set(r->err, -EINVAL, "%slaunch: an object is expected", at);
-    }
-    const json_t *launch = json_object_get(json, "launch");
-    snprintf(ret->at, sizeof ret->at, "%s", at);
-    ret->kernel = json_get_string(json, "kernel", NULL);
-    if (launch && !json_is_object(launch)) {
-        return err_set(r->err, -EINVAL, "%slaunch: {\"grid\", \"block\", …}", at);
-    }
-    char path[64];
-    snprintf(path, sizeof path, "%slaunch", at);
-    if (spec_check_members(r, launch, CHECK_SPEC_LAUNCH_MEMBERS, path) < 0) {
-        return -EINVAL;
-    }
-    char holder[48];
-    snprintf(holder, sizeof holder, "%.*s", (int)(*at ? strlen(at) - 1 : 0), at);
-    if (spec_check_flag(r, launch, "cooperative", path) < 0 ||
-        spec_check_text(r, json, "kernel", holder) < 0) {
-        return -EINVAL;
-    }
-    if (json_is_array(json_object_get(launch, "shared_bytes"))) {
-        return err_set(r->err, -EINVAL,
-                       "%slaunch.shared_bytes: an integer or an expression is expected",
-                       at);
-    }
-    ret->cooperative = json_get_bool(launch, "cooperative", 0);
-    int n = check_extent(r, launch, "grid", at, &ret->grid);
-    n = n < 0 ? n : check_extent(r, launch, "block", at, &ret->block);
-    n = n < 0 ? n : check_extent(r, launch, "cluster", at, &ret->cluster);
-    n = n < 0 ? n : check_extent(r, launch, "shared_bytes", at, &ret->shared_bytes);
-    if (n == 0 && launch && !ret->block) {
-        return err_set(r->err, -EINVAL,
-                       "%slaunch.block: say how many threads a block has", at);
-    }
-    return n < 0 ? n : read_args(r, ret, json_object_get(json, "args"), at);
-}
-
-void spec_launch_finish(struct spec_launch *launch) {
-    free(launch->args);
 }

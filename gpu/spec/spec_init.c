@@ -11,15 +11,6 @@
 
 /* --- numbers that a type can hold --- */
 
-int spec_check_range(struct spec_reader *r, enum tensor_type type, const json_t *value,
-                     const char *at) {
-    json_int_t number = json_integer_value(value);
-    return tensor_type_holds(type, number)
-               ? 0
-               : err_set(r->err, -EINVAL, "%s: %lld is no %s", at, (long long)number,
-                         tensor_type_name(type));
-}
-
 /* An integer of a buffer is neither 1.5 nor NaN. */
 static int check_number(struct spec_reader *r, enum tensor_type type, const json_t *item,
                         const char *at) {

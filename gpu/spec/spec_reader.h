@@ -10,6 +10,8 @@ struct spec_reader {
     size_t numbers;          /* written out so far */
 };
 
+/* ---- spec_launch.c ---- */
+
 /* One launch: {"kernel"?, "launch", "args"} with `at` as the path in front of errors. */
 int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_t *json,
                      const char *at);
@@ -17,12 +19,21 @@ void spec_launch_finish(struct spec_launch *launch);
 /* A list of them; what was read belongs to the spec, on failure too. */
 int spec_read_launch_list(struct spec_reader *r, const json_t *list, const char *at,
                           struct spec_launch **ret, size_t *ret_count);
+/* "launch" is there: one block of one thread is hardly what is meant. */
+int spec_need_launch(struct spec_reader *r, const json_t *json, const char *at);
 /* -EINVAL when members of a single launch stand beside "launches". */
 int spec_refuse_launch(struct spec_reader *r, const json_t *json, const char *at);
+/* ---- spec_args.c ---- */
+
+/* A launch's "args"; NULL is fine. */
+int spec_read_args(struct spec_reader *r, struct spec_launch *ret, const json_t *args,
+                   const char *at);
 /* The index of a buffer that may be written anew ({"name", "type", "shape", …}) or name
  * one that exists; negative errno. */
 int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
                      bool is_global);
+/* ---- spec_member.c ---- */
+
 /* Members that nobody reads are mistakes of spelling: -EINVAL names the first that is not
  * among `known` (words with a blank between them). */
 int spec_check_members(struct spec_reader *r, const json_t *json, const char *known,
@@ -38,22 +49,24 @@ int spec_check_value(struct spec_reader *r, enum tensor_type type, const json_t 
 /* An integer that it can be. */
 int spec_check_range(struct spec_reader *r, enum tensor_type type, const json_t *value,
                      const char *at);
-/* A buffer's "init"; NULL is fine. */
-int spec_check_init(struct spec_reader *r, enum tensor_type type, const json_t *init,
-                    const char *at);
 /* A member that, if it is there, is true or false; a text. */
 int spec_check_flag(struct spec_reader *r, const json_t *json, const char *name,
                     const char *at);
 int spec_check_text(struct spec_reader *r, const json_t *json, const char *name,
                     const char *at);
-/* A list of numbers that a type can hold, counted among those that are written out. */
-int spec_check_values(struct spec_reader *r, enum tensor_type type, const json_t *value,
-                      const char *at);
 /* {"type", "value"} */
 int spec_check_scalar(struct spec_reader *r, const json_t *json, const char *at,
                       enum tensor_type *ret);
 /* A member that must be an integer or an expression. */
 int spec_check_size(struct spec_reader *r, const json_t *value, const char *at);
+/* ---- the other parts ---- */
+
+/* A buffer's "init"; NULL is fine. */
+int spec_check_init(struct spec_reader *r, enum tensor_type type, const json_t *init,
+                    const char *at);
+/* A list of numbers that a type can hold, counted among those that are written out. */
+int spec_check_values(struct spec_reader *r, enum tensor_type type, const json_t *value,
+                      const char *at);
 /* "save"; NULL: it is not there. */
 int spec_read_save(struct spec_reader *r, const json_t *save);
 /* "expect"; NULL is fine. Launches and buffers were read before. */

@@ -3,8 +3,8 @@
 #include "base/edit_distance.h"
 #include "base/mem.h"
 #include "gpu/reference/operator.h"
-#include "gpu/tensor/tensor_type.h"
 #include "gpu/spec/value_functions.h"
+#include "gpu/tensor/tensor_type.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -17,7 +17,8 @@ const char *spec_words_type(const char *name, char *ret, size_t size);
 const char *spec_words_operator(const char *name, char *ret, size_t size);
 /* Of an "init" that is none: "; did you mean {\"normal\": [0, 1]}?" of "randn", or "". */
 const char *spec_words_init(const json_t *init, char *ret, size_t size);
-/* Of a function that sizes do not know: "; did you mean \"ceil_div\"?" of "cdiv", or "". */
+/* Of a function that sizes do not know: "; did you mean \"ceil_div\"?" of "cdiv", or "".
+ */
 const char *spec_words_size_function(const char *name, char *ret, size_t size);
 /* Of a function that an expression does not know: what to write instead, or "". */
 const char *spec_words_expression(const char *name, char *ret, size_t size);

@@ -28,9 +28,6 @@ CIRCLES = [
      "host_launches host_macros host_spelling host_walk"),
     ("not looked at yet", "gpu/source",
      "include_closure include_search"),
-    ("not looked at yet", "gpu/spec",
-     "check_case check_spec expect_operator expect_plan spec_args spec_course spec_expect spec_init "
-     "spec_save spec_struct spec_tensor_map spec_texture"),
     ("not looked at yet", "gpu/worker",
      "validation validation_again"),
     ("not looked at yet", "protocol/lsp",
