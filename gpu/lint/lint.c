@@ -14,77 +14,10 @@ static lint_launch_rule *const launch_rules[] = {lint_block_size, lint_shared_si
 
 /* --- what rules are given --- */
 
-/* Larger than any figure of a launch that could succeed, small enough to add and
- * multiply. */
-#define MAX_FIGURE (1 << 29)
-
-static int figure(const json_t *object, const char *key) {
-    json_int_t value = json_get_integer(object, key, 0);
-    return value < 0 ? 0 : value > MAX_FIGURE ? MAX_FIGURE : (int)value;
-}
-
 static void extents_read(const json_t *array, int ret[3]) {
     for (size_t i = 0; i < 3; i++) {
-        json_int_t value = json_integer_value(json_array_get(array, i));
-        ret[i] = value < 0 ? 0 : value > MAX_FIGURE ? MAX_FIGURE : (int)value;
+        ret[i] = lint_limit(json_integer_value(json_array_get(array, i)));
     }
-}
-
-int lint_count(const int extents[3]) {
-    long long count = 1;
-    for (size_t i = 0; i < 3; i++) {
-        count *= extents[i] > 0 ? extents[i] : 1;
-        if (count > MAX_FIGURE) {
-            return MAX_FIGURE;
-        }
-    }
-    return (int)count;
-}
-
-/* The name alone, without namespaces and template arguments, is what stands in the
- * source. */
-static int name_length(const char *name) {
-    size_t len = strcspn(name, "<"), start = 0;
-    for (size_t i = 0; i + 1 < len; i++) {
-        if (name[i] == ':' && name[i + 1] == ':') {
-            start = i + 2;
-        }
-    }
-    return (int)(len - start);
-}
-
-void lint_report(const struct lint_kernel *k, const char *code,
-                 enum finding_severity severity, const char *format, ...) {
-    va_list args;
-    char *message;
-    va_start(args, format);
-    int len = vasprintf(&message, format, args);
-    va_end(args);
-    if (len < 0) {
-        return;
-    }
-    const json_t *place = k->at ? k->at : k->json;
-    struct finding_span span = {.line = figure(place, "line"),
-                                .column = figure(place, "column")};
-    if (span.line > 0 && span.column > 0) {
-        span.end_line = span.line;
-        span.end_column = span.column + name_length(k->name);
-    }
-    json_t *finding = finding_new("upskilld", code, severity, message,
-                                  json_get_string(place, "file", NULL), &span);
-    json_object_set(finding, "kernel", json_object_get(k->json, "name"));
-    json_array_append_new(k->findings, finding);
-    free(message);
-}
-
-enum finding_severity lint_fatal(const struct lint_kernel *k) {
-    return k->alone || k->at ? FINDING_ERROR : FINDING_WARNING;
-}
-
-void lint_occupancy(const struct lint_kernel *k, int threads, int dynamic_shared,
-                    struct occupancy *ret) {
-    occupancy_compute(ret, k->device, k->registers, threads, k->shared, dynamic_shared,
-                      k->barriers);
 }
 
 static struct lint_kernel
@@ -94,12 +27,12 @@ kernel_read(const json_t *json, const struct device_limits *device, json_t *find
         .device = device,
         .findings = findings,
         .name = json_get_string(json, "name", "?"),
-        .registers = figure(json, "registers"),
-        .shared = figure(json, "static_shared_bytes"),
-        .barriers = figure(json, "barriers"),
-        .max_threads = figure(json, "max_threads"),
-        .spill_stores = figure(json, "spill_store_bytes"),
-        .spill_loads = figure(json, "spill_load_bytes"),
+        .registers = lint_figure(json, "registers"),
+        .shared = lint_figure(json, "static_shared_bytes"),
+        .barriers = lint_figure(json, "barriers"),
+        .max_threads = lint_figure(json, "max_threads"),
+        .spill_stores = lint_figure(json, "spill_store_bytes"),
+        .spill_loads = lint_figure(json, "spill_load_bytes"),
     };
     extents_read(json_object_get(json, "required_block"), k.required);
     extents_read(json_object_get(json, "cluster"), k.cluster);
@@ -107,7 +40,8 @@ kernel_read(const json_t *json, const struct device_limits *device, json_t *find
 }
 
 static void launch_read(struct lint_launch *ret, const json_t *json) {
-    *ret = (struct lint_launch){.dynamic_shared = figure(json, "dynamic_shared_bytes")};
+    *ret =
+        (struct lint_launch){.dynamic_shared = lint_figure(json, "dynamic_shared_bytes")};
     extents_read(json_object_get(json, "block"), ret->block);
     extents_read(json_object_get(json, "cluster"), ret->cluster);
     ret->threads = lint_count(ret->block);

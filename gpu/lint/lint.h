@@ -29,6 +29,11 @@ struct lint_launch {
     int threads, dynamic_shared; /* of a block; bytes */
 };
 
+/* ---- lint_report.c: what rules use ---- */
+
+/* A figure of a kernel or launch: not below 0, and small enough to add and multiply. */
+int lint_limit(json_int_t value);
+int lint_figure(const json_t *object, const char *key); /* 0: not stated */
 /* At the kernel's name, or the source's launch; the finding names its "kernel". */
 void lint_report(const struct lint_kernel *k, const char *code,
                  enum finding_severity severity, const char *format, ...)

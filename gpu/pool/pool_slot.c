@@ -150,20 +150,6 @@ void slots_init(struct pool *pool, const struct pool_config *config) {
     }
 }
 
-void slots_free(struct pool *pool) {
-    for (size_t i = 0; i < pool->slot_count; i++) {
-        struct slot *slot = &pool->slots[i];
-        for (char **arg = slot->argv; *arg; arg++) {
-            free(*arg);
-        }
-        free(slot->argv);
-        free(slot->name);
-        json_decref(slot->hello);
-        json_decref(slot->devices);
-    }
-    free(pool->slots);
-}
-
 /* --- idleness --- */
 
 static void slot_end_idle(struct slot *slot) {
@@ -181,7 +167,7 @@ static void slot_timer_fired(uv_timer_t *timer) {
     }
     if (!slot_is_ready(slot)) {
         slot->slow = true; /* others may be started */
-        pool_schedule(slot->pool);
+        slot->pool->changed(slot->pool);
     } else if (slot->asking) {
         log_warning("the worker \"%s\" did not tell its devices: ended", slot->name);
         worker_link_stop(slot->link);
@@ -193,6 +179,33 @@ static void slot_timer_fired(uv_timer_t *timer) {
 void slot_rest(struct slot *slot) {
     if (!slot->running && !slot->asking && slot->link && !slot->pool->stopped) {
         uv_timer_start(&slot->timer, slot_timer_fired, slot->pool->idle_ms, 0);
+    }
+}
+
+static void slots_free(struct pool *pool) {
+    for (size_t i = 0; i < pool->slot_count; i++) {
+        struct slot *slot = &pool->slots[i];
+        for (char **arg = slot->argv; *arg; arg++) {
+            free(*arg);
+        }
+        free(slot->argv);
+        free(slot->name);
+        json_decref(slot->hello);
+        json_decref(slot->devices);
+    }
+    free(pool->slots);
+}
+
+void pool_drop(struct pool *pool) {
+    if (--pool->open > 0 || !pool->closing) {
+        return;
+    }
+    void (*closed)(void *) = pool->closed;
+    void *data = pool->closed_data;
+    slots_free(pool);
+    free(pool);
+    if (closed) {
+        closed(data);
     }
 }
 
@@ -233,7 +246,7 @@ static void devices_answered(struct rpc_request *request, int status,
     devices_note_error(slot, json_get_string(error, "message", ""));
     slot_served(slot);
     slot_rest(slot);
-    pool_schedule(slot->pool);
+    slot->pool->changed(slot->pool);
 }
 
 void slot_ask_devices(struct slot *slot) {
@@ -277,7 +290,7 @@ static void worker_ready(struct worker_link *link, const json_t *hello, void *da
     slot->greeted_ms = (unsigned)(slot->heard_ms - slot->started_ms);
     log_debug("greeted worker=%s ms=%u", slot->name, slot->greeted_ms);
     slot_rest(slot);
-    pool_schedule(slot->pool);
+    slot->pool->changed(slot->pool);
 }
 
 /* One that vanishes without ever having been of use is no better than one that does not
@@ -307,8 +320,21 @@ static void worker_ended(struct worker_link *link, const char *why, void *data) 
     } else if (link == slot->link) {
         slot_ended(slot, why);
     }
-    pool_schedule(pool);
+    pool->changed(pool);
     pool_drop(pool);
+}
+
+/* A worker's note on the job whose request it names. */
+static void pool_note(const struct slot *slot, const json_t *note) {
+    const json_t *id = json_object_get(note, "id");
+    for (struct pool_job *job = slot->pool->first; job; job = job->next) {
+        if (job->slot == slot && job->request && job->noted && !job->cancelled &&
+            json_is_integer(id) &&
+            json_integer_value(id) == rpc_request_id(job->request)) {
+            job->noted(job, note, job->data);
+            return;
+        }
+    }
 }
 
 static void worker_said(struct worker_link *link, const char *method,

@@ -1,10 +1,14 @@
 #pragma once
 /* pool_state: what the parts of the pool share; nobody else's business.
  *
- *   pool.c         jobs: submitting, running, losing, ending
- *   pool_slot.c    one worker's life: start, greeting, devices, idle end
+ *   pool.c         the interface
  *   pool_route.c   which job runs where
- *   pool_status.c  what a person is told */
+ *   pool_job.c     one job: running, losing, ending
+ *   pool_slot.c    one worker's life: start, greeting, devices, idle end
+ *   pool_status.c  what a person is told
+ *
+ * Calls go from the first to the last; a job and a worker tell of what may let another
+ * job run by pool->changed. */
 #include "gpu/pool/pool.h"
 #include "gpu/pool/worker_link.h"
 
@@ -75,26 +79,29 @@ struct pool {
     size_t slot_count, queued;
     unsigned idle_ms, job_ms, slow_ms;
     struct pool_job *first, *last;
-    size_t open;  /* handles and processes that still live */
-    bool stopped; /* nothing starts any more */
-    bool closing; /* and it is freed with the last handle */
+    void (*changed)(struct pool *pool); /* pool_schedule */
+    size_t open;                        /* handles and processes that still live */
+    bool stopped;                       /* nothing starts any more */
+    bool closing;                       /* and it is freed with the last handle */
     void (*closed)(void *data);
     void *closed_data;
 };
 
-/* --- pool.c --- */
+/* --- pool_job.c --- */
 
-void pool_drop(struct pool *pool); /* one handle or process less */
+/* Takes the reference to params; needs may be NULL. */
+struct pool_job *job_new(struct pool *pool, const char *method, json_t *params,
+                         const struct pool_needs *needs);
+void job_append(struct pool_job *job); /* to the pool's */
 void job_run(struct pool_job *job, struct slot *slot);
-/* A worker's note on the job whose request it names. */
-void pool_note(const struct slot *slot, const json_t *note);
 /* `done` comes from the loop. */
 void job_end_later(struct pool_job *job, int status, const char *why);
 
 /* --- pool_slot.c --- */
 
 void slots_init(struct pool *pool, const struct pool_config *config);
-void slots_free(struct pool *pool);
+/* One handle or process less; the last one takes a pool that is closing with it. */
+void pool_drop(struct pool *pool);
 bool slot_is_ready(const struct slot *slot);
 /* By its last greeting: there is a CUDA driver. */
 bool slot_has_driver(const struct slot *slot);

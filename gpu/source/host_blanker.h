@@ -29,7 +29,6 @@ char *host_qualified_name(const struct host_blanker *b, const struct declaration
 /* "a::b::" for a namespace, outermost first; "" for the global one; freed by the caller.
  */
 char *host_scope_name(const struct host_blanker *b, size_t scope);
-void host_blank_bytes(char *text, size_t from, size_t to); /* newlines stay */
 
 /* Instantiations of template kernels that host code asked for. */
 struct host_launch {

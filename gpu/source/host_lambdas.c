@@ -1,6 +1,7 @@
 #include "gpu/source/host_lambdas.h"
 
 #include "gpu/source/host_blanker.h"
+#include "gpu/source/host_launch_text.h"
 
 enum { PARAMETERS_MAX = 256 }; /* tokens that are looked at for one lambda */
 

@@ -1,6 +1,7 @@
 #include "gpu/source/host_spelling.h"
 
 #include "base/buf.h"
+#include "gpu/source/host_launch_text.h"
 
 #include <string.h>
 

@@ -49,7 +49,7 @@ int include_read(struct include_builder *b, const char *path, struct buf *out,
 /* The folder of a file: "" of a bare name. Malloc'ed. */
 char *include_folder(const char *path);
 
-/* ---- include_closure.c ---- */
+/* ---- include_files.c ---- */
 
 /* A finding at a reference of a file of the set. */
 void include_refuse(struct include_builder *b, size_t file,

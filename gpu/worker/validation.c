@@ -49,7 +49,8 @@ static void validation_unlink(struct validation *v) {
     *at = v->next;
 }
 
-struct rpc_call *validation_free(struct validation *v) {
+/* Ends v; its call is still to be answered. */
+static struct rpc_call *validation_free(struct validation *v) {
     struct rpc_call *call = v->call;
     validation_unlink(v);
     if (v->folder) {
@@ -164,7 +165,7 @@ static bool is_whole(const struct validation *v, const struct worker_child *chil
     return v->answer_bytes && child->out.len == v->answer_bytes;
 }
 
-json_t *validation_answer(const struct validation *v, const struct worker_child *child) {
+static json_t *answer_read(const struct validation *v, const struct worker_child *child) {
     json_t *answer =
         is_whole(v, child) ? json_parse(child->out.data, child->out.len, NULL) : NULL;
     if (answer && !json_is_object(answer)) {
@@ -174,16 +175,32 @@ json_t *validation_answer(const struct validation *v, const struct worker_child 
     return answer;
 }
 
+static void validation_run(struct worker *w, struct validation *v);
+
+/* trial: what the child of v->in_trial told, or NULL. */
+static void run_after_trial(struct validation *v, const json_t *trial) {
+    validation_trial_ended(v->worker, v, trial);
+    validation_run(v->worker, v);
+}
+
+/* The report of the run under compute-sanitizer, if its child ended with one. */
+static json_t *report_read(const struct validation *v, const struct worker_child *child) {
+    bool ended_well =
+        !v->timed_out && WIFEXITED(child->status) && !WEXITSTATUS(child->status);
+    return ended_well ? answer_read(v, child) : NULL;
+}
+
 /* A whole answer of the ordinary run. */
 static void take_answer(struct validation *v, struct worker_child *child) {
     if (!v->on_device || v->timed_out) {
         rpc_reply_attached(validation_free(v), json_object(), &child->out);
         return;
     }
-    json_t *answer = validation_answer(v, child);
+    json_t *answer = answer_read(v, child);
     answer = answer ? answer : answer_of_death(v, child->status);
-    if (validation_goes_on(v->worker, v, answer)) {
+    if (validation_needs_another(v->worker, v, answer)) {
         json_decref(answer);
+        validation_run(v->worker, v);
     } else {
         rpc_reply(validation_free(v), answer);
     }
@@ -196,10 +213,11 @@ static void on_ended(void *owner, struct worker_child *child) {
     if (v->cancelled) {
         end_cancelled(v);
     } else if (v->in_trial) {
-        autojson *trial = validation_answer(v, child);
-        validation_trial_ended(v->worker, v, trial);
+        autojson *trial = answer_read(v, child);
+        run_after_trial(v, trial);
     } else if (v->answer) {
-        json_t *answer = validation_sanitized(v, child);
+        autojson *report = report_read(v, child);
+        json_t *answer = validation_sanitized(v, report, child->status);
         rpc_reply(validation_free(v), answer);
     } else if (ended_well && is_whole(v, child)) {
         take_answer(v, child);
@@ -217,8 +235,8 @@ static bool on_silent(void *owner, struct worker_child *child) {
     }
     v->child = NULL;
     if (v->in_trial) {
-        autojson *trial = validation_answer(v, child);
-        validation_trial_ended(v->worker, v, trial);
+        autojson *trial = answer_read(v, child);
+        run_after_trial(v, trial);
     } else {
         take_answer(v, child);
     }
@@ -238,10 +256,10 @@ static void leave_behind(struct validation *v) {
     if (v->cancelled) {
         end_cancelled(v);
     } else if (v->in_trial) {
-        validation_trial_ended(v->worker, v, NULL);
+        run_after_trial(v, NULL);
     } else {
         json_t *answer =
-            v->answer ? validation_sanitized(v, NULL) : answer_of_death(v, SIGKILL);
+            v->answer ? validation_sanitized(v, NULL, 0) : answer_of_death(v, SIGKILL);
         rpc_reply(validation_free(v), answer);
     }
 }
@@ -329,12 +347,12 @@ static _Noreturn void child_exec(int socket, int supervisor, char *const *enviro
     _exit(VALIDATE_CHILD_BAD_JOB);
 }
 
-void validation_run(struct worker *w, struct validation *v) {
+static void validation_run(struct worker *w, struct validation *v) {
     int end = -1;
     struct worker_child *child = worker_child_new(w, NULL, &end);
     if (!child) {
         if (v->answer) {
-            json_t *answer = validation_sanitized(v, NULL);
+            json_t *answer = validation_sanitized(v, NULL, 0);
             rpc_reply(validation_free(v), answer);
         } else {
             rpc_error(validation_free(v), RPC_INTERNAL_ERROR, NULL,

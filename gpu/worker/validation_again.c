@@ -22,14 +22,13 @@ enum {
 
 /* True when the call is not answered yet: the driver is tried without the kernel. What
  * says that it did not start has seen the kernel's text and is not believed. */
-static bool trial_begin(struct worker *w, struct validation *v, const json_t *answer) {
+static bool trial_begin(struct validation *v, const json_t *answer) {
     if (v->wants_devices || v->answer || v->is_retried ||
         !json_object_get(answer, "driver_refused")) {
         return false;
     }
     v->head = worker_child_head(json_pack("{s:b}", "trial", 1));
     v->in_trial = true;
-    validation_run(w, v);
     return true;
 }
 
@@ -52,7 +51,6 @@ void validation_trial_ended(struct worker *w, struct validation *v,
     v->killed_ms = 0;
     v->is_retried = true;
     v->head = worker_child_head(json_incref(rpc_call_params(v->call)));
-    validation_run(w, v);
 }
 
 /* A run on a device says that it was not confined, when nobody asked for that. */
@@ -88,16 +86,12 @@ static json_t *report_of_death(const struct validation *v, int status) {
     return json_pack("{s:o}", "tools", tools);
 }
 
-json_t *validation_sanitized(struct validation *v, const struct worker_child *child) {
-    bool ended_well =
-        child && !v->timed_out && WIFEXITED(child->status) && !WEXITSTATUS(child->status);
-    autojson *report = ended_well ? validation_answer(v, child) : NULL;
-    if (!report) {
-        report = report_of_death(v, child ? child->status : 0);
-    } else if (v->key[0]) {
+json_t *validation_sanitized(struct validation *v, const json_t *report, int status) {
+    autojson *none = report ? NULL : report_of_death(v, status);
+    if (report && v->key[0]) {
         sanitize_remember(&v->worker->sanitized, v->key, report);
     }
-    sanitizer_merge(v->answer, report);
+    sanitizer_merge(v->answer, report ? report : none);
     return json_incref(v->answer);
 }
 
@@ -131,17 +125,16 @@ static bool sanitize_begin(struct worker *w, struct validation *v, json_t *answe
         v->deadline_ms > now + SOONER_MS ? v->deadline_ms - now - SOONER_MS : 0;
     bool ready = v->folder && mkdir(v->folder, 0700) == 0;
     if (!ready) {
-        json_t *failed = validation_sanitized(v, NULL);
+        json_t *failed = validation_sanitized(v, NULL, 0);
         json_decref(failed); /* the same object, with its warning */
         return false;
     }
     v->head = worker_child_head(sanitize_job(v, wanted, path, left));
-    validation_run(w, v);
     return true;
 }
 
-bool validation_goes_on(struct worker *w, struct validation *v, json_t *answer) {
-    if (trial_begin(w, v, answer)) {
+bool validation_needs_another(struct worker *w, struct validation *v, json_t *answer) {
+    if (trial_begin(v, answer)) {
         return true;
     }
     tell_unconfined(w, answer);

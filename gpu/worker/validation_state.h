@@ -28,19 +28,13 @@ struct validation {
     char key[HASH_HEX_SIZE]; /* of the request, in the worker's memory; "": not kept */
 };
 
-/* The next child of v, for v->head. */
-void validation_run(struct worker *w, struct validation *v);
-/* Ends v; its call is still to be answered. */
-struct rpc_call *validation_free(struct validation *v);
-/* The child's answer, when it is whole: an object, or NULL. */
-json_t *validation_answer(const struct validation *v, const struct worker_child *child);
-
 /* --- validation_again.c --- */
 
-/* True when this answer is not yet to be given: another child was begun. */
-bool validation_goes_on(struct worker *w, struct validation *v, json_t *answer);
-/* Of v->in_trial; answer NULL: the trial came to no end. Begins the run once more. */
+/* True when this answer is not yet to be given: v->head is for another child. */
+bool validation_needs_another(struct worker *w, struct validation *v, json_t *answer);
+/* Of v->in_trial; answer NULL: the trial came to no end. v->head is for the run, once
+ * more. */
 void validation_trial_ended(struct worker *w, struct validation *v, const json_t *answer);
-/* The ordinary answer with what the tool found; a new reference. child NULL: it lives,
- * and is left. */
-json_t *validation_sanitized(struct validation *v, const struct worker_child *child);
+/* The ordinary answer with what the tool found; a new reference. report NULL: its child
+ * gave none and ended with this status, 0 where it lives and is left. */
+json_t *validation_sanitized(struct validation *v, const json_t *report, int status);

@@ -1,0 +1,201 @@
+#define LOG_MODULE "pool"
+#include "gpu/pool/pool_state.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/shared_bytes.h"
+#include "protocol/rpc/rpc.h"
+
+#include <errno.h>
+
+#define CANCEL_GRACE_MS 2000 /* a worker that does not stop a job by then is ended */
+
+/* --- the beginning --- */
+
+struct pool_job *job_new(struct pool *pool, const char *method, json_t *params,
+                         const struct pool_needs *needs) {
+    struct pool_job *job = xcalloc(1, sizeof *job);
+    job->pool = pool;
+    job->method = xstrdup(method);
+    job->params = params;
+    if (needs) {
+        job->arch = needs->arch ? xstrdup(needs->arch) : NULL;
+        job->device = needs->device ? xstrdup(needs->device) : NULL;
+        job->needs = *needs;
+        job->needs.arch = job->arch;
+        job->needs.device = job->device;
+    }
+    uv_timer_init(pool->loop, &job->timer);
+    pool->open++;
+    return job;
+}
+
+/* --- the end of a job --- */
+
+static void job_unlink(struct pool_job *job) {
+    struct pool *pool = job->pool;
+    *(job->previous ? &job->previous->next : &pool->first) = job->next;
+    *(job->next ? &job->next->previous : &pool->last) = job->previous;
+}
+
+void job_append(struct pool_job *job) {
+    struct pool *pool = job->pool;
+    job->previous = pool->last;
+    *(pool->last ? &pool->last->next : &pool->first) = job;
+    pool->last = job;
+}
+
+static void job_dequeue(struct pool_job *job) {
+    if (job->queued) {
+        job->queued = false;
+        job->pool->queued--;
+    }
+}
+
+static void job_closed(uv_handle_t *handle) {
+    struct pool_job *job = container_of(handle, struct pool_job, timer);
+    struct pool *pool = job->pool;
+    json_decref(job->params);
+    shared_bytes_unref(job->attached);
+    free(job->method);
+    free(job->arch);
+    free(job->device);
+    free(job->why);
+    free(job);
+    pool_drop(pool);
+}
+
+static void job_end(struct pool_job *job, int status, const json_t *result,
+                    const json_t *error, const char *why) {
+    job_dequeue(job);
+    job_unlink(job);
+    job->done(job, status, result, error, why, job->data);
+    uv_close((uv_handle_t *)&job->timer, job_closed);
+}
+
+static void job_timer(uv_timer_t *timer) {
+    struct pool_job *job = container_of(timer, struct pool_job, timer);
+    if (!job->request) {
+        job_end(job, job->status, NULL, NULL, job->why);
+        return;
+    }
+    if (job->slot->killed) {
+        return; /* for another job: its end is on its way */
+    }
+    job->overdue = !job->cancelled;
+    log_warning("a worker did not %s: ended pid=%d",
+                job->overdue ? "answer a job in time" : "stop a cancelled job",
+                worker_link_pid(job->slot->link));
+    job->slot->killed = true;
+    worker_link_stop(job->slot->link);
+}
+
+void job_end_later(struct pool_job *job, int status, const char *why) {
+    job_dequeue(job);
+    job->status = status;
+    free(job->why);
+    job->why = xstrdup(why);
+    uv_timer_start(&job->timer, job_timer, 0, 0);
+}
+
+/* --- running a job --- */
+
+/* Its worker is gone: once more elsewhere, or the end. */
+static void job_lost(struct pool_job *job, const struct slot *slot, bool innocent) {
+    if (job->cancelled || job->pool->stopped) {
+        job_end_later(job, -ECANCELED, "cancelled");
+    } else if (!innocent && ++job->losses > 1) {
+        job_end_later(job, -EPIPE,
+                      job->overdue
+                          ? "two workers in a row vanished or fell silent with this"
+                          : "two workers in a row vanished while they ran this");
+    } else {
+        job->overdue = false;
+        job->avoid = innocent ? job->avoid : slot;
+        job->queued = true; /* keeps its place in the order of submission */
+        job->pool->queued++;
+    }
+}
+
+static void job_answered(struct rpc_request *request, int status, const json_t *result,
+                         const json_t *error, void *data) {
+    (void)request;
+    struct pool_job *job = data;
+    struct slot *slot = take(job->slot);
+    job->request = NULL;
+    slot->running--;
+    uv_timer_stop(&job->timer);
+    if (status < 0) {
+        job_lost(job, slot, slot->killed && !job->overdue);
+        return;
+    }
+    struct pool *pool = job->pool;
+    slot_served(slot);
+    slot_rest(slot);
+    if (job->cancelled) {
+        job_end(job, -ECANCELED, NULL, NULL, "cancelled");
+    } else {
+        job_end(job, error ? -EREMOTEIO : 0, result, error,
+                error ? json_get_string(error, "message", "") : "");
+    }
+    pool->changed(pool);
+}
+
+static struct rpc_request *job_send(struct pool_job *job, struct rpc_peer *peer) {
+    json_t *params = json_incref(job->params);
+    return job->attached
+               ? rpc_request_start_attached(peer, job->method, params, job->attached,
+                                            job_answered, job)
+               : rpc_request_start(peer, job->method, params, job_answered, job);
+}
+
+void job_run(struct pool_job *job, struct slot *slot) {
+    job_dequeue(job);
+    job->slot = slot;
+    job->place = slot;
+    slot->running++;
+    slot->used = true;
+    if (!slot->asking) {
+        uv_timer_stop(&slot->timer);
+    }
+    job->request = job_send(job, worker_link_peer(slot->link));
+    if (!job->request) {
+        job->slot = NULL;
+        slot->running--;
+        slot_rest(slot);
+        job_end_later(job, -EMSGSIZE, "the job is more than one message holds");
+        return;
+    }
+    uv_timer_start(&job->timer, job_timer, job->pool->job_ms, 0);
+    if (job->noted) {
+        job->noted(job, NULL, job->data);
+    }
+}
+
+void pool_on_note(struct pool_job *job, pool_noted *noted) {
+    job->noted = noted;
+}
+
+json_t *pool_job_worker(const struct pool_job *job) {
+    if (!job->place) {
+        return NULL;
+    }
+    const char *host = json_get_string(job->place->hello, "host", "");
+    return json_pack("{s:o, s:o}", "name", json_clean_z(job->place->name), "host",
+                     json_clean_z(host));
+}
+
+void pool_cancel(struct pool_job *job) {
+    if (job->cancelled) {
+        return;
+    }
+    job->cancelled = true;
+    if (job->request) {
+        json_t *id = json_integer(rpc_request_id(job->request));
+        struct rpc_peer *peer = worker_link_peer(job->slot->link);
+        rpc_notify(peer, "$/cancelRequest", json_pack("{s:o}", "id", id));
+        uv_timer_start(&job->timer, job_timer, CANCEL_GRACE_MS, 0);
+    } else {
+        job_end_later(job, -ECANCELED, "cancelled");
+    }
+}
