@@ -12,8 +12,8 @@
 #include "daemon/resources.h"
 #include "daemon/skill_serving.h"
 #include "gpu/check/kernel_check.h"
-#include "gpu/editor/check_document.h"
 #include "gpu/editor/cuda_document.h"
+#include "gpu/editor/spec_document.h"
 #include "gpu/validate/kernel_validate.h"
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/generation/generation.h"
@@ -162,7 +162,7 @@ static const struct operation daemon_operations[] = {
 /* --- the tables --- */
 
 static const struct document_kind *const kinds[] = {
-    &cuda_document_kind, &check_document_kind, &skill_document_kind,
+    &cuda_document_kind, &spec_document_kind, &skill_document_kind,
     &build_toml_document_kind, NULL};
 static const struct document_kinds document_kinds = {.list = kinds};
 

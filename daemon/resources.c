@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/spec/check_spec_schema.h"
+#include "gpu/spec/spec_schema.h"
 #include "protocol/schema/schema.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static json_t *contents(const char *uri, const char *text) {
 static int read_schema(void *data, const char *uri, json_t **ret, struct err *err) {
     const struct operation_table *table = data;
     if (!strcmp(uri, check_spec_uri)) {
-        *ret = contents(uri, check_spec_schema());
+        *ret = contents(uri, spec_schema());
         return 0;
     }
     const char *name = uri + strlen(SCHEMA_PREFIX);

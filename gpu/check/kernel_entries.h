@@ -1,7 +1,7 @@
 #pragma once
 /* kernel_entries: the kernels of a compiled source by the names that a check spec gives.
  */
-#include "gpu/spec/check_spec.h"
+#include "gpu/spec/kernel_spec.h"
 
 /* The only kernel of `kernels` (kernel/check's) called so: as "ns::k<float>",
  * "k<float>" or by its symbol; wanted NULL: any. Arguments may be spelled as the source

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "gpu/check/kernel_check.h"
-#include "gpu/editor/check_lens.h"
+#include "gpu/editor/spec_lens.h"
 #include "gpu/fixes/cuda_builtins.h"
 #include "gpu/source/cuda_lexer.h"
 #include "gpu/source/device_templates.h"
@@ -78,7 +78,7 @@ static void cancel(struct document_check *check) {
     }
 }
 
-static void check_document(struct document_check *check) {
+static void spec_document(struct document_check *check) {
     struct gpu *gpu = gpu_of(check->origin);
     if (!gpu) {
         document_check_done(check, NULL, NULL);
@@ -100,7 +100,7 @@ static json_t *facts_of(const json_t *result) {
     json_array_foreach(json_object_get(result, "kernels"), i, kernel) {
         size_t len;
         const char *name =
-            check_lens_plain_name(json_get_string(kernel, "name", ""), &len);
+            spec_lens_plain_name(json_get_string(kernel, "name", ""), &len);
         json_t *same = json_object_getn(facts, name, len);
         if (!same) {
             same = json_array();
@@ -190,7 +190,7 @@ static void add_lenses(const struct document *d, json_t *lenses,
                        const struct kernel_place *place, const json_t *result,
                        const json_t *facts) {
     size_t len;
-    const char *name = check_lens_plain_name(place->name, &len);
+    const char *name = spec_lens_plain_name(place->name, &len);
     const json_t *same = json_object_getn(facts, name, len);
     size_t count = json_array_size(same);
     for (size_t i = 0; i < count && i < MAX_SAME_NAME; i++) {
@@ -247,7 +247,7 @@ static json_t *lenses(const struct document *d, const json_t *result) {
         add_lenses(d, list, &code.kernels[i], result, facts);
     }
     add_template_lenses(d, result, list);
-    check_lens_add(d, &code, list);
+    spec_lens_add(d, &code, list);
     host_code_finish(&code);
     return list;
 }
@@ -392,10 +392,10 @@ const struct document_kind cuda_document_kind = {
     .name = "cuda",
     .patterns = patterns,
     .languages = languages,
-    .check = check_document,
+    .check = spec_document,
     .hover = hover,
     .lenses = lenses,
     .symbols = symbols,
-    .operation_params = check_lens_params,
-    .operation_outcome = check_lens_outcome,
+    .operation_params = spec_lens_params,
+    .operation_outcome = spec_lens_outcome,
 };

@@ -6,9 +6,9 @@
  * nothing here knows of JSON-RPC or of the check that is being made. Call from one
  * thread. */
 #include "base/json.h"
-#include "gpu/spec/check_case.h"
-#include "gpu/tensor/tensor_map.h"
+#include "gpu/spec/spec_case.h"
 #include "gpu/spec/texture.h"
+#include "gpu/tensor/tensor_map.h"
 
 struct backend;
 struct err;

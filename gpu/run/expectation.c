@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static void expectation_start(struct expectation *ret, const struct check_case *c) {
+static void expectation_start(struct expectation *ret, const struct spec_case *c) {
     size_t count = c->spec->buffer_count;
     *ret = (struct expectation){
         .outputs = xcalloc(count ? count : 1, sizeof *ret->outputs),
@@ -43,7 +43,7 @@ static void set_number(enum tensor_type type, void *data, size_t i, const json_t
     }
 }
 
-static int values_of(struct expected_output *ret, const struct check_case *c,
+static int values_of(struct expected_output *ret, const struct spec_case *c,
                      size_t buffer, const json_t *values, struct err *err) {
     const struct spec_buffer *spec = &c->spec->buffers[buffer];
     uint64_t count = c->buffers[buffer].count;
@@ -61,9 +61,9 @@ static int values_of(struct expected_output *ret, const struct check_case *c,
     return 0;
 }
 
-static int file_of(struct expected_output *ret, const struct check_case *c, size_t buffer,
+static int file_of(struct expected_output *ret, const struct spec_case *c, size_t buffer,
                    struct err *err) {
-    const struct spec_array *a = check_spec_array(c->spec, buffer, true);
+    const struct spec_array *a = kernel_spec_array(c->spec, buffer, true);
     uint64_t count = c->buffers[buffer].count;
     if (!a || !a->data || a->bytes != count * tensor_type_bytes(a->type)) {
         return err_set(err, -EINVAL, "expect.files.%s: the file is not here",
@@ -77,7 +77,7 @@ static int file_of(struct expected_output *ret, const struct check_case *c, size
 
 /* --- expressions --- */
 
-static void inputs_of(const struct check_case *c, void *const *before,
+static void inputs_of(const struct spec_case *c, void *const *before,
                       struct value_input *list, struct value_inputs *ret) {
     ret->list = list;
     ret->count = c->spec->buffer_count;
@@ -92,7 +92,7 @@ static void inputs_of(const struct check_case *c, void *const *before,
 
 /* The buffer's elements as the text has them. Its end is the run's: it may take as long
  * as that. */
-static int evaluate(double **ret, const struct check_case *c, size_t buffer,
+static int evaluate(double **ret, const struct spec_case *c, size_t buffer,
                     const char *text, const struct value_inputs *inputs,
                     struct err *err) {
     struct value_expression *e = NULL;
@@ -107,7 +107,7 @@ static int evaluate(double **ret, const struct check_case *c, size_t buffer,
     return r;
 }
 
-static int expression_of(struct expected_output *ret, const struct check_case *c,
+static int expression_of(struct expected_output *ret, const struct spec_case *c,
                          size_t buffer, const char *text,
                          const struct value_inputs *inputs, struct err *err) {
     double *values = NULL;
@@ -121,7 +121,7 @@ static int expression_of(struct expected_output *ret, const struct check_case *c
 
 /* --- which elements are judged --- */
 
-static int mask_of(struct expected_output *ret, const struct check_case *c, size_t buffer,
+static int mask_of(struct expected_output *ret, const struct spec_case *c, size_t buffer,
                    const struct value_inputs *inputs, struct err *err) {
     const struct spec_buffer *spec = &c->spec->buffers[buffer];
     uint64_t count = c->buffers[buffer].count;
@@ -136,7 +136,7 @@ static int mask_of(struct expected_output *ret, const struct check_case *c, size
     return 0;
 }
 
-static int masks_of(struct expectation *e, const struct check_case *c,
+static int masks_of(struct expectation *e, const struct spec_case *c,
                     const struct value_inputs *inputs, struct err *err) {
     int r = 0;
     for (size_t i = 0; r == 0 && i < e->count; i++) {
@@ -147,7 +147,7 @@ static int masks_of(struct expectation *e, const struct check_case *c,
 
 /* --- operators --- */
 
-static int operators_of(struct expectation *ret, const struct check_case *c,
+static int operators_of(struct expectation *ret, const struct spec_case *c,
                         void *const *before, struct err *err) {
     double *outputs[SPEC_MAX_BUFFERS] = {0};
     int r = expect_operator_compute(c, c->spec->expect_operator, before, trials_stopped,
@@ -159,13 +159,13 @@ static int operators_of(struct expectation *ret, const struct check_case *c,
     return r;
 }
 
-static int outputs_of(struct expectation *ret, const struct check_case *c,
+static int outputs_of(struct expectation *ret, const struct spec_case *c,
                       const struct value_inputs *inputs, struct err *err) {
     const char *name;
     json_t *value;
     int r = 0;
     json_object_foreach((json_t *)(uintptr_t)c->spec->expected, name, value) {
-        size_t buffer = check_spec_buffer(c->spec, name);
+        size_t buffer = kernel_spec_buffer(c->spec, name);
         struct expected_output *out = &ret->outputs[buffer];
         r = r < 0                             ? r
             : c->spec->expect == EXPECT_FILES ? file_of(out, c, buffer, err)
@@ -176,7 +176,7 @@ static int outputs_of(struct expectation *ret, const struct check_case *c,
     return r;
 }
 
-int expectation_compute(struct expectation *ret, const struct check_case *c,
+int expectation_compute(struct expectation *ret, const struct spec_case *c,
                         void *const *before, struct err *err) {
     struct value_input list[SPEC_MAX_BUFFERS];
     struct value_inputs inputs;
@@ -224,7 +224,7 @@ static int take_output(struct expected_output *ret, const struct trial *referenc
 
 int expectation_take(struct expectation *ret, const struct trial *reference,
                      struct err *err) {
-    const struct check_case *c = reference->check;
+    const struct spec_case *c = reference->check;
     struct value_input list[SPEC_MAX_BUFFERS];
     struct value_inputs inputs;
     inputs_of(c, reference->before, list, &inputs);

@@ -14,7 +14,7 @@ struct expectation {
 
 /* From values, files, expressions or operators; without any of them only which elements
  * would be judged. before: contents of the buffers before the launches. */
-int expectation_compute(struct expectation *ret, const struct check_case *c,
+int expectation_compute(struct expectation *ret, const struct spec_case *c,
                         void *const *before, struct err *err);
 /* From a reference kernel's trial. */
 int expectation_take(struct expectation *ret, const struct trial *reference,

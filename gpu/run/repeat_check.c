@@ -96,7 +96,7 @@ int repeat_check(struct course *run, struct trial *t, size_t i, uint64_t seed,
 
 /* --- after a trial --- */
 
-static bool has_blocks(const struct check_case *c) {
+static bool has_blocks(const struct spec_case *c) {
     for (size_t i = 0; i < c->spec->launch_count; i++) {
         const uint32_t *grid = c->launches[i].grid;
         if (grid[0] > 1 || grid[1] > 1 || grid[2] > 1) {
@@ -111,7 +111,7 @@ static bool has_blocks(const struct check_case *c) {
 static size_t chosen_case(const struct course *run) {
     size_t best = 0;
     for (size_t i = 1; i < run->case_count; i++) {
-        const struct check_case *a = &run->cases[i], *b = &run->cases[best];
+        const struct spec_case *a = &run->cases[i], *b = &run->cases[best];
         bool more = has_blocks(a), had = has_blocks(b);
         best = more != had ? (more ? i : best) : a->bytes < b->bytes ? i : best;
     }

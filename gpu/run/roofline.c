@@ -117,7 +117,7 @@ static void count_buffer(struct roofline_work *work, const struct spec_buffer *s
 }
 
 /* An integer or expression of the spec's roofline, where there is one. */
-static int said(const struct check_case *c, const json_t *value, const char *name,
+static int said(const struct spec_case *c, const json_t *value, const char *name,
                 int64_t *ret, struct err *err) {
     int r = value ? case_size_value(c, value, ret, err) : 0;
     if (r == 0 && value && *ret < 0) {
@@ -126,9 +126,9 @@ static int said(const struct check_case *c, const json_t *value, const char *nam
     return r < 0 ? (err_wrap(err, "roofline.%s", name), r) : 0;
 }
 
-int roofline_work_of(struct roofline_work *ret, const struct check_case *c, double flops,
+int roofline_work_of(struct roofline_work *ret, const struct spec_case *c, double flops,
                      struct err *err) {
-    const struct check_spec *spec = c->spec;
+    const struct kernel_spec *spec = c->spec;
     struct roofline_work work = {.type = TENSOR_FLOAT32};
     int64_t own_flops = 0, own_bytes = 0;
     bool typed = false;

@@ -7,7 +7,7 @@
  * and what lies in the L2 cache is not bound by DRAM. roofline_judge therefore calls a
  * time impossible by a far weaker bound. Pure. */
 #include "base/json.h"
-#include "gpu/spec/check_case.h"
+#include "gpu/spec/spec_case.h"
 
 /* What one case must move and compute. */
 struct roofline_work {
@@ -32,7 +32,7 @@ struct roofline_device {
 
 /* flops: from an operator reference, or 0; the spec's own figure goes first. -EINVAL: an
  * expression of the spec's roofline has no value for this case. */
-int roofline_work_of(struct roofline_work *ret, const struct check_case *c, double flops,
+int roofline_work_of(struct roofline_work *ret, const struct spec_case *c, double flops,
                      struct err *err);
 /* facts: backend_class.device_facts; NULL stands for an H100 SXM. Known names take a
  * table's figures, others those that their attributes give. */

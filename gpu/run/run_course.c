@@ -149,7 +149,7 @@ static void note_unchecked(struct course *run, const struct trial *t) {
 }
 
 int course_kernel(struct course *run, struct trial *t, size_t i, unsigned k) {
-    const struct check_spec *spec = &run->spec;
+    const struct kernel_spec *spec = &run->spec;
     struct trial_problem problem = {0};
     run->kernel.instructions = course_budget_left(run);
     /* Races hang on inputs less than anything else, and cost the most. */
@@ -182,7 +182,7 @@ int course_kernel(struct course *run, struct trial *t, size_t i, unsigned k) {
 
 static int run_reference(struct course *run, struct expectation *ret, size_t i,
                          uint64_t seed) {
-    const struct check_spec *spec = &run->spec;
+    const struct kernel_spec *spec = &run->spec;
     struct trial_problem problem = {0};
     struct trial t;
     run->reference.instructions = course_budget_left(run);

@@ -5,8 +5,8 @@
 
 struct course {
     const struct backend_class *class;
-    struct check_spec spec;
-    struct check_case cases[SPEC_MAX_CASES];
+    struct kernel_spec spec;
+    struct spec_case cases[SPEC_MAX_CASES];
     size_t case_count;
     size_t added_count; /* cases of odd_sizes.h, behind the others */
     uint64_t seed;

@@ -163,7 +163,7 @@ void run_notes_plan(struct run_notes *n, unsigned total) {
 }
 
 /* "case 2 of 5 (rows 3, cols 1000), trial 1 of 3" */
-static void tell_place(struct run_notes *n, const struct check_case *c, const char *what,
+static void tell_place(struct run_notes *n, const struct spec_case *c, const char *what,
                        size_t i, size_t cases, unsigned k, unsigned trials) {
     size_t used = 0, size = sizeof n->place;
     char *to = n->place;
@@ -177,7 +177,7 @@ static void tell_place(struct run_notes *n, const struct check_case *c, const ch
              k + 1, trials);
 }
 
-void run_notes_trial(struct run_notes *n, const struct check_case *c, size_t i,
+void run_notes_trial(struct run_notes *n, const struct spec_case *c, size_t i,
                      size_t cases, unsigned k, unsigned trials, bool added) {
     if (!n) {
         return;

@@ -39,7 +39,7 @@ void run_notes_free(struct run_notes *n);
 void run_notes_plan(struct run_notes *n, unsigned total);
 /* The next trial: case i of `cases`, trial k of `trials` (from 0); added: a case that was
  * not asked for. What was before is done. */
-void run_notes_trial(struct run_notes *n, const struct check_case *c, size_t i,
+void run_notes_trial(struct run_notes *n, const struct spec_case *c, size_t i,
                      size_t cases, unsigned k, unsigned trials, bool added);
 void run_notes_phase(struct run_notes *n, enum run_phase phase);
 /* How long the run has been in each, those of one name together: [{"phase", "ms"}], in

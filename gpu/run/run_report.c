@@ -290,7 +290,7 @@ static int compare_buffer(struct run_report *r, const struct trial *t, size_t i,
     return 0;
 }
 
-json_t *case_sizes_to_json(const struct check_case *c) {
+json_t *case_sizes_to_json(const struct spec_case *c) {
     json_t *json = json_object();
     for (size_t i = 0; i < c->size_list.count; i++) {
         json_object_set_new(json, c->sizes[i].name, json_integer(c->sizes[i].value));
@@ -299,7 +299,7 @@ json_t *case_sizes_to_json(const struct check_case *c) {
 }
 
 static json_t *case_json(const struct trial *t, unsigned trial) {
-    const struct check_case *c = t->check;
+    const struct spec_case *c = t->check;
     char seed[24];
     snprintf(seed, sizeof seed, "0x%016" PRIx64, t->seed);
     json_t *json = json_pack("{s:o, s:s, s:i}", "sizes", case_sizes_to_json(c), "seed",
@@ -382,7 +382,7 @@ static void add_unjudged(struct run_report *r, const struct trial *t, size_t i,
 static int add_buffer(struct run_report *r, const struct trial *t, size_t i,
                       const struct expected_output *expected, json_t *outputs,
                       bool *ret_pass, struct err *err) {
-    const struct check_spec *spec = t->check->spec;
+    const struct kernel_spec *spec = t->check->spec;
     if (!spec->buffers[i].output) {
         return check_input(r, t, i, err);
     }
@@ -396,9 +396,9 @@ static int add_buffer(struct run_report *r, const struct trial *t, size_t i,
     return 0;
 }
 
-int run_report_add(struct run_report *r, const struct trial *t, size_t check_case,
+int run_report_add(struct run_report *r, const struct trial *t, size_t spec_case,
                    unsigned trial, const struct expectation *expected, struct err *err) {
-    (void)check_case;
+    (void)spec_case;
     json_t *json = case_json(t, trial), *outputs = json_array();
     json_array_append_new(r->cases, json);
     json_object_set_new(json, "outputs", outputs);

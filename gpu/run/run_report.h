@@ -34,7 +34,7 @@ struct run_report {
 void run_report_start(struct run_report *r);
 void run_report_finish(struct run_report *r);
 /* One finished trial of the kernel under test, compared with what is expected. */
-int run_report_add(struct run_report *r, const struct trial *t, size_t check_case,
+int run_report_add(struct run_report *r, const struct trial *t, size_t spec_case,
                    unsigned trial, const struct expectation *expected, struct err *err);
 /* One finding; equal ones are counted. Not stolen. */
 void run_report_finding(struct run_report *r, json_t *finding);
@@ -56,4 +56,4 @@ struct report_weakness {
 };
 void run_report_weakness(const struct run_report *r, struct report_weakness *ret);
 /* The sizes of a case: {"n": 5}. New reference. */
-json_t *case_sizes_to_json(const struct check_case *c);
+json_t *case_sizes_to_json(const struct spec_case *c);

@@ -18,11 +18,11 @@
 
 struct course {
     const struct backend_class *class;
-    struct check_spec spec;
+    struct kernel_spec spec;
     struct trial_options options;
     void *cubin;
     uint64_t seed;
-    struct check_case cases[SPEC_MAX_CASES];
+    struct spec_case cases[SPEC_MAX_CASES];
     size_t count;
     size_t order[SPEC_MAX_CASES]; /* the smallest first */
     size_t chosen;
@@ -32,12 +32,12 @@ static int start(struct course *c, const json_t *request, struct err *err) {
     json_int_t memory =
         json_get_integer(json_object_get(request, "limits"), "device_bytes", 0);
     const char *ptx = json_get_string(request, "ptx", NULL);
-    int r = check_spec_read(&c->spec, json_object_get(request, "spec"), err);
+    int r = kernel_spec_read(&c->spec, json_object_get(request, "spec"), err);
     r = r ? r : spec_arrays_take(&c->spec, json_object_get(request, "files"), err);
     if (r < 0) {
         return r;
     }
-    if (!ptx || check_seed_read(json_object_get(request, "seed"), &c->seed) < 0) {
+    if (!ptx || spec_seed_read(json_object_get(request, "seed"), &c->seed) < 0) {
         return err_set(err, -EINVAL, "the request has no module or no seed");
     }
     c->options = (struct trial_options){
@@ -54,7 +54,7 @@ static int resolve(struct course *c, struct err *err) {
     size_t count = c->spec.case_count;
     count += odd_sizes_add(&c->spec);
     for (; c->count < count; c->count++) {
-        int r = check_case_resolve(&c->cases[c->count], &c->spec, c->count, err);
+        int r = spec_case_resolve(&c->cases[c->count], &c->spec, c->count, err);
         if (r < 0) {
             return r;
         }
@@ -128,9 +128,9 @@ json_t *sanitized_run(const json_t *request, const struct backend_class *backend
         json_object_set_new(answer, "error", json_clean_z(err.msg));
     }
     for (size_t i = 0; i < c->count; i++) {
-        check_case_finish(&c->cases[i]);
+        spec_case_finish(&c->cases[i]);
     }
-    check_spec_finish(&c->spec);
+    kernel_spec_finish(&c->spec);
     free(c->cubin);
     free(c);
     return answer;

@@ -23,8 +23,8 @@ static uint64_t mix(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-uint64_t trial_seed(uint64_t seed, size_t check_case, unsigned trial) {
-    uint64_t nth = check_case * SPEC_MAX_TRIALS + trial;
+uint64_t trial_seed(uint64_t seed, size_t spec_case, unsigned trial) {
+    uint64_t nth = spec_case * SPEC_MAX_TRIALS + trial;
     return nth ? mix(seed + 0x9e3779b97f4a7c15u * (1 + nth)) : seed;
 }
 
@@ -148,7 +148,7 @@ static int fill_buffer(struct trial *t, size_t i, struct err *err) {
     }
     struct tensor_init init;
     autofree double *values = NULL;
-    int r = check_case_init(t->check, i, &init, &values, err);
+    int r = spec_case_init(t->check, i, &init, &values, err);
     if (r < 0) {
         return r;
     }
@@ -185,7 +185,7 @@ static int place_pointer_array(struct trial *t, const struct spec_arg *arg, uint
     }
     for (size_t i = 0; i < count; i++) {
         const char *name = json_string_value(json_array_get(arg->list, i));
-        list[i] = t->addresses[check_spec_buffer(t->check->spec, name)];
+        list[i] = t->addresses[kernel_spec_buffer(t->check->spec, name)];
     }
     const char *name = *arg->name ? arg->name : "pointers";
     int r = t->class->alloc(t->backend, name, count * sizeof *list, BACKEND_READ_ONLY,
@@ -211,7 +211,7 @@ static int place_pointer_arrays(struct trial *t, const struct spec_launch *launc
 static int place_tensor_map(struct trial *t, const json_t *map,
                             unsigned char ret[static TENSOR_MAP_BYTES], struct err *err) {
     struct tensor_map own;
-    size_t buffer = check_spec_buffer(t->check->spec, json_get_string(map, "of", ""));
+    size_t buffer = kernel_spec_buffer(t->check->spec, json_get_string(map, "of", ""));
     uint64_t address = t->addresses[buffer];
     int r = spec_tensor_map_resolve(t->check, map, &own, err);
     r = r < 0 ? r : tensor_map_check_address(&own, address, err);
@@ -242,7 +242,7 @@ static int place_texture(struct trial *t, const struct spec_arg *arg, uint64_t *
                          struct err *err) {
     struct texture own;
     size_t buffer =
-        check_spec_buffer(t->check->spec, json_get_string(arg->json, "of", ""));
+        kernel_spec_buffer(t->check->spec, json_get_string(arg->json, "of", ""));
     int r = spec_texture_resolve(t->check, arg, &own, err);
     return r < 0 ? r : t->class->image(t->backend, &own, t->addresses[buffer], ret, err);
 }
@@ -350,8 +350,8 @@ static int prepare_launch(struct trial *t, const struct spec_launch *launch,
     r = r < 0 ? r : place_textures(t, launch, ARG_TEXTURE, textures, &problem->err);
     r = r < 0 ? r : place_textures(t, launch, ARG_SURFACE, surfaces, &problem->err);
     r = r < 0 ? r
-              : check_case_params(t->check, launch, params, (size_t)count, &places, block,
-                                  &problem->err);
+              : spec_case_params(t->check, launch, params, (size_t)count, &places, block,
+                                 &problem->err);
     if (r < 0) {
         return problem_set(problem, "spec", r == -ENOTSUP ? "unsupported" : "arguments");
     }
@@ -360,7 +360,7 @@ static int prepare_launch(struct trial *t, const struct spec_launch *launch,
 }
 
 int trial_open(struct trial *ret, const struct backend_class *class,
-               const struct check_case *check, const struct spec_launch *launches,
+               const struct spec_case *check, const struct spec_launch *launches,
                const struct case_launch *shapes, size_t launch_count, uint64_t seed,
                const struct trial_options *options, struct trial_problem *problem) {
     *ret = (struct trial){.class = class,
@@ -416,7 +416,7 @@ int trial_again(struct trial *t, uint64_t seed, struct trial_problem *problem) {
 }
 
 int trial_run(struct trial *ret, const struct backend_class *class,
-              const struct check_case *check, const struct spec_launch *launches,
+              const struct spec_case *check, const struct spec_launch *launches,
               const struct case_launch *shapes, size_t launch_count, uint64_t seed,
               const struct trial_options *options, struct trial_problem *problem) {
     int r = trial_open(ret, class, check, launches, shapes, launch_count, seed, options,

@@ -13,7 +13,7 @@ struct trial_entries {
 struct trial {
     const struct backend_class *class;
     struct backend *backend;
-    const struct check_case *check;
+    const struct spec_case *check;
     uint64_t seed;
     uint64_t *addresses; /* by the spec's buffers */
     void **before;       /* their contents before the launches, by buffer; owned */
@@ -54,12 +54,12 @@ const char *trial_symbol(const struct trial_options *o, const struct spec_launch
 /* Open, allocate, fill and launch. 0 when every launch was carried out to some end
  * (trial->end of the last one); else -1 with problem filled. Finish it in both cases. */
 int trial_run(struct trial *ret, const struct backend_class *class,
-              const struct check_case *check, const struct spec_launch *launches,
+              const struct spec_case *check, const struct spec_launch *launches,
               const struct case_launch *shapes, size_t launch_count, uint64_t seed,
               const struct trial_options *options, struct trial_problem *problem);
 /* The first half of it: everything is placed, nothing launched. */
 int trial_open(struct trial *ret, const struct backend_class *class,
-               const struct check_case *check, const struct spec_launch *launches,
+               const struct spec_case *check, const struct spec_launch *launches,
                const struct case_launch *shapes, size_t launch_count, uint64_t seed,
                const struct trial_options *options, struct trial_problem *problem);
 int trial_launch(struct trial *t, struct trial_problem *problem);
@@ -79,4 +79,4 @@ uint64_t trial_unwritten(const struct trial *t, size_t buffer, const bool *judge
 void trial_finish(struct trial *t);
 /* Case i, trial k of a run's seed: independent streams. The first trial of the first case
  * has the run's own, so that any trial can be repeated by its case and seed alone. */
-uint64_t trial_seed(uint64_t seed, size_t check_case, unsigned trial);
+uint64_t trial_seed(uint64_t seed, size_t spec_case, unsigned trial);

@@ -148,7 +148,7 @@ static void end_unjudged(struct course *run) {
 }
 
 /* A kernel without inputs may well write one value, as cudaMemset does. */
-static bool has_inputs(const struct check_spec *spec) {
+static bool has_inputs(const struct kernel_spec *spec) {
     for (size_t i = 0; i < spec->buffer_count; i++) {
         if (!spec->buffers[i].output && !spec->buffers[i].scratch) {
             return true;
@@ -166,7 +166,7 @@ static void warn_same(struct course *run, const struct report_weakness *weak) {
     }
 }
 
-static bool has_outputs(const struct check_spec *spec) {
+static bool has_outputs(const struct kernel_spec *spec) {
     for (size_t i = 0; i < spec->buffer_count; i++) {
         if (spec->buffers[i].output) {
             return true;
@@ -346,7 +346,7 @@ static int read_options(struct course *run, const json_t *request, struct err *e
 
 /* Has each launch of the reference one of the kernel's with the same instructions? */
 static bool is_self_reference(const struct course *run, bool by_name) {
-    const struct check_spec *spec = &run->spec;
+    const struct kernel_spec *spec = &run->spec;
     if (spec->expect != EXPECT_KERNEL) {
         return false;
     }
@@ -399,7 +399,7 @@ static void warn_rounded(struct course *run) {
 static int resolve_cases(struct course *run, struct err *err) {
     size_t given = run->spec.case_count, added = odd_sizes_add(&run->spec);
     for (size_t i = 0; i < given + added; i++) {
-        int r = check_case_resolve(&run->cases[i], &run->spec, i, err);
+        int r = spec_case_resolve(&run->cases[i], &run->spec, i, err);
         if (r < 0) {
             return r;
         }
@@ -419,7 +419,7 @@ static void plan_notes(struct course *run) {
 }
 
 static int run_start(struct course *run, const json_t *request, struct err *err) {
-    int r = check_spec_read(&run->spec, json_object_get(request, "spec"), err);
+    int r = kernel_spec_read(&run->spec, json_object_get(request, "spec"), err);
     if (r < 0) {
         return r;
     }
@@ -428,7 +428,7 @@ static int run_start(struct course *run, const json_t *request, struct err *err)
         return r;
     }
     run->budget = run->spec.instructions ? run->spec.instructions : DEFAULT_INSTRUCTIONS;
-    if (check_seed_read(json_object_get(request, "seed"), &run->seed) < 0) {
+    if (spec_seed_read(json_object_get(request, "seed"), &run->seed) < 0) {
         return err_set(err, -EINVAL, "the request has no seed");
     }
     r = read_options(run, request, err);
@@ -483,10 +483,10 @@ static void run_all(struct course *run) {
 
 static void run_finish(struct course *run) {
     for (size_t i = 0; i < run->case_count + run->added_count; i++) {
-        check_case_finish(&run->cases[i]);
+        spec_case_finish(&run->cases[i]);
     }
     run_save_finish(&run->save);
-    check_spec_finish(&run->spec);
+    kernel_spec_finish(&run->spec);
     run_report_finish(&run->report);
     free(run->cubins[0]);
     free(run->cubins[1]);

@@ -57,7 +57,7 @@ static double median_of(const json_t *timing) {
 /* The reference in memory of its own; what hinders it is said in the timing. */
 static void time_reference(struct timed *timed) {
     struct course *run = timed->run;
-    const struct check_case *c = &run->cases[timed->i];
+    const struct spec_case *c = &run->cases[timed->i];
     struct trial_problem problem = {0};
     struct trial t;
     autojson *timing = NULL;
@@ -110,7 +110,7 @@ static void set_roofline(struct timed *timed, const json_t *facts) {
     struct roofline_device device;
     struct err err = {0};
     double seconds = median_of(timed->timing) / 1e6;
-    const struct check_case *c = &run->cases[timed->i];
+    const struct spec_case *c = &run->cases[timed->i];
     double flops = 0;
     int r = run->spec.expect == EXPECT_OPERATOR
                 ? expect_operator_flops(c, run->spec.expect_operator, &flops, &err)
@@ -149,7 +149,7 @@ static void end_of_timing(struct course *run, const struct trial *t, int r,
 
 static void time_kernel(struct timed *timed) {
     struct course *run = timed->run;
-    const struct check_case *c = &run->cases[timed->i];
+    const struct spec_case *c = &run->cases[timed->i];
     struct trial_problem problem = {0};
     struct trial t;
     autojson *facts = NULL;

@@ -1,6 +1,6 @@
 /* The parameter block of a launch. */
 #include "base/err.h"
-#include "gpu/spec/check_case.h"
+#include "gpu/spec/spec_case.h"
 #include "gpu/spec/spec_struct.h"
 #include "gpu/spec/value_expression.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct packing {
-    const struct check_case *c;
+    const struct spec_case *c;
     const struct spec_launch *launch;
     const struct kernel_param *params;
     const struct case_places *places;
@@ -55,7 +55,7 @@ static int pack_value(const struct spec_struct_value *value, void *data) {
     if (value->type < TENSOR_TYPES) {
         return scalar_to(p, value->type, value->value, to);
     }
-    size_t buffer = check_spec_buffer(p->c->spec, json_string_value(value->value));
+    size_t buffer = kernel_spec_buffer(p->c->spec, json_string_value(value->value));
     memcpy(to, &p->places->addresses[buffer], sizeof *p->places->addresses);
     return 0;
 }
@@ -110,9 +110,9 @@ static int pack_arg(struct packing *p, size_t i) {
     }
 }
 
-int check_case_params(const struct check_case *c, const struct spec_launch *launch,
-                      const struct kernel_param *params, size_t param_count,
-                      const struct case_places *places, void *block, struct err *err) {
+int spec_case_params(const struct spec_case *c, const struct spec_launch *launch,
+                     const struct kernel_param *params, size_t param_count,
+                     const struct case_places *places, void *block, struct err *err) {
     struct packing p = {c, launch, params, places, 0, NULL, err};
     if (launch->arg_count != param_count) {
         return err_set(err, -EINVAL,

@@ -1,6 +1,6 @@
-#include "gpu/spec/check_case.h"
+#include "gpu/spec/spec_case.h"
 
-int case_size_value(const struct check_case *c, const json_t *value, int64_t *ret,
+int case_size_value(const struct spec_case *c, const json_t *value, int64_t *ret,
                     struct err *err) {
     if (json_is_string(value)) {
         return integer_expression(json_string_value(value), &c->size_list, ret, err);

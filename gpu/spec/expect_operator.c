@@ -21,7 +21,7 @@ static bool takes_expression(const struct operator* op, const char *name) {
 }
 
 /* c NULL: any size is 1. A new reference, or NULL with err. */
-static json_t *size_of(const struct check_case *c, const json_t *value, struct err *err) {
+static json_t *size_of(const struct spec_case *c, const json_t *value, struct err *err) {
     int64_t n = 1;
     if (!json_is_string(value)) {
         return json_incref((json_t *)(uintptr_t)value);
@@ -29,8 +29,7 @@ static json_t *size_of(const struct check_case *c, const json_t *value, struct e
     return c && case_size_value(c, value, &n, err) < 0 ? NULL : json_integer(n);
 }
 
-static json_t *sizes_of(const struct check_case *c, const json_t *value,
-                        struct err *err) {
+static json_t *sizes_of(const struct spec_case *c, const json_t *value, struct err *err) {
     if (!json_is_array(value)) {
         return size_of(c, value, err);
     }
@@ -47,7 +46,7 @@ static json_t *sizes_of(const struct check_case *c, const json_t *value,
     return take(list);
 }
 
-static json_t *attributes_of(const struct expect_step *s, const struct check_case *c,
+static json_t *attributes_of(const struct expect_step *s, const struct spec_case *c,
                              struct err *err) {
     autojson *ret = json_object();
     const char *name;
@@ -65,13 +64,13 @@ static json_t *attributes_of(const struct expect_step *s, const struct check_cas
 }
 
 static int call_start(struct operator_call *call, const struct expect_step *s,
-                      const struct check_case *c, struct err *err) {
+                      const struct spec_case *c, struct err *err) {
     autojson *attributes = attributes_of(s, c, err);
     return attributes ? operator_call_start(call, s->op, s->at, attributes, err)
                       : -EINVAL;
 }
 
-int expect_operator_read(const struct check_spec *spec, const json_t *expect,
+int expect_operator_read(const struct kernel_spec *spec, const json_t *expect,
                          struct err *err) {
     autofree struct expect_plan *plan = xcalloc(1, sizeof *plan);
     int r = expect_plan_start(plan, spec, expect, err);
@@ -86,7 +85,7 @@ int expect_operator_read(const struct check_spec *spec, const json_t *expect,
 
 struct work {
     struct expect_plan *plan;
-    const struct check_case *c;
+    const struct spec_case *c;
     void *const *before; /* NULL: only shapes */
     struct operator_call *calls;
 };
@@ -194,11 +193,11 @@ static void work_finish(struct work *w) {
 }
 
 /* Steps that the run's time allows. */
-static double steps_of(const struct check_case *c) {
+static double steps_of(const struct spec_case *c) {
     return c->spec->timeout_s * EXPECT_STEPS_PER_S;
 }
 
-int expect_operator_foresee(const struct check_case *c, const json_t *expect,
+int expect_operator_foresee(const struct spec_case *c, const json_t *expect,
                             struct err *err) {
     struct work w = {.c = c};
     int r = work_run(&w, expect, NULL, err);
@@ -216,7 +215,7 @@ int expect_operator_foresee(const struct check_case *c, const json_t *expect,
                : r;
 }
 
-int expect_operator_compute(const struct check_case *c, const json_t *expect,
+int expect_operator_compute(const struct spec_case *c, const json_t *expect,
                             void *const *before, bool (*stopped)(void), double **ret,
                             struct err *err) {
     struct work w = {.c = c, .before = before};
@@ -234,7 +233,7 @@ int expect_operator_compute(const struct check_case *c, const json_t *expect,
     return r;
 }
 
-int expect_operator_flops(const struct check_case *c, const json_t *expect, double *ret,
+int expect_operator_flops(const struct spec_case *c, const json_t *expect, double *ret,
                           struct err *err) {
     struct work w = {.c = c};
     int r = work_run(&w, expect, NULL, err);

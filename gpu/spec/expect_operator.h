@@ -13,26 +13,26 @@
  * in a later step the first input is the first output of the step before; else, when one
  * role and one buffer with contents are left, that one. What `outputs` leaves out: the
  * output of the role's name; else, in the last step, the only output buffer left. */
-#include "gpu/spec/check_case.h"
+#include "gpu/spec/spec_case.h"
 
 enum { EXPECT_MAX_STEPS = 16 };
 #define EXPECT_STEPS_PER_S 1e9 /* of operators: a step takes a nanosecond or more */
 
 /* Everything that needs no sizes: names, attributes, roles. spec->buffers must have been
  * read. -EINVAL names the field. */
-int expect_operator_read(const struct check_spec *spec, const json_t *expect,
+int expect_operator_read(const struct kernel_spec *spec, const json_t *expect,
                          struct err *err);
 /* Of one trial. before: the buffers' contents by buffer. ret: one place per buffer, NULL
  * on entry; those that the operators say something about get their elements in double
  * precision, to be freed by the caller also after an error. -EINVAL for shapes and values
  * that do not fit, -ETIME when it takes too long or stopped() became true. */
-int expect_operator_compute(const struct check_case *c, const json_t *expect,
+int expect_operator_compute(const struct spec_case *c, const json_t *expect,
                             void *const *before, bool (*stopped)(void), double **ret,
                             struct err *err);
 /* Before anything is run: -EINVAL for shapes that do not fit, -ETIME when the time that
  * the spec gives the run is too short for it in any case. */
-int expect_operator_foresee(const struct check_case *c, const json_t *expect,
+int expect_operator_foresee(const struct spec_case *c, const json_t *expect,
                             struct err *err);
 /* Floating-point operations of a case, by the operators' own count. */
-int expect_operator_flops(const struct check_case *c, const json_t *expect, double *ret,
+int expect_operator_flops(const struct spec_case *c, const json_t *expect, double *ret,
                           struct err *err);

@@ -22,7 +22,7 @@ static struct expect_source source_named(const struct expect_plan *plan, size_t 
             }
         }
     }
-    size_t buffer = check_spec_buffer(plan->spec, name);
+    size_t buffer = kernel_spec_buffer(plan->spec, name);
     return buffer != SIZE_MAX && has_contents(&plan->spec->buffers[buffer])
                ? (struct expect_source){FROM_BUFFER, .buffer = buffer}
                : (struct expect_source){FROM_NOWHERE};
@@ -196,7 +196,7 @@ static int read_output(struct expect_plan *plan, size_t k, const char *role,
         return err_set(plan->err, -EINVAL, "%s.outputs.%s: a name is expected", s->at,
                        role);
     }
-    size_t buffer = check_spec_buffer(plan->spec, name);
+    size_t buffer = kernel_spec_buffer(plan->spec, name);
     bool output = buffer != SIZE_MAX && is_result(plan, buffer);
     if (buffer != SIZE_MAX && !output) {
         return err_set(plan->err, -EINVAL,
@@ -235,7 +235,7 @@ static int find_outputs(struct expect_plan *plan, size_t k) {
     struct expect_step *s = &plan->steps[k];
     bool any = false;
     for (size_t i = 0; i < OPERATOR_MAX_OUTPUTS && s->op->outputs[i].name; i++) {
-        size_t buffer = check_spec_buffer(plan->spec, s->op->outputs[i].name);
+        size_t buffer = kernel_spec_buffer(plan->spec, s->op->outputs[i].name);
         if (!s->names[i] && buffer != SIZE_MAX && is_result(plan, buffer) &&
             !is_written(plan, buffer)) {
             s->buffers[i] = buffer;
@@ -291,7 +291,7 @@ static int read_name(struct expect_plan *plan, struct expect_step *s) {
                : err_set(plan->err, -EINVAL, "%s: an operator's name is expected", s->at);
 }
 
-int expect_plan_start(struct expect_plan *plan, const struct check_spec *spec,
+int expect_plan_start(struct expect_plan *plan, const struct kernel_spec *spec,
                       const json_t *expect, struct err *err) {
     const json_t *then = json_object_get(expect, "then");
     size_t count = json_array_size(then) + 1;

@@ -22,12 +22,12 @@ struct expect_step {
 };
 
 struct expect_plan {
-    const struct check_spec *spec;
+    const struct kernel_spec *spec;
     struct err *err;
     size_t count;
     struct expect_step steps[EXPECT_MAX_STEPS];
 };
 
 /* expect as in a check spec, borrowed for the plan's life. -EINVAL names the field. */
-int expect_plan_start(struct expect_plan *plan, const struct check_spec *spec,
+int expect_plan_start(struct expect_plan *plan, const struct kernel_spec *spec,
                       const json_t *expect, struct err *err);

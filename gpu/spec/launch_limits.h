@@ -3,7 +3,7 @@
  *
  * Source: the table "Technical Specifications per Compute Capability" of the CUDA C++
  * Programming Guide, and gpu/facts/occupancy.h. */
-#include "gpu/spec/check_case.h"
+#include "gpu/spec/spec_case.h"
 
 /* What is known before anything is compiled: block, grid, cluster and dynamic shared
  * memory against the architecture. A cluster may have the 16 blocks of sm_90 that a

@@ -1,6 +1,6 @@
 #include "gpu/spec/odd_sizes.h"
 
-#include "gpu/spec/check_case.h"
+#include "gpu/spec/spec_case.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -11,7 +11,7 @@ static bool is_round(json_int_t value) {
     return value > 0 && (value % 32 == 0 || !(value & (value - 1)));
 }
 
-static bool all_round(const struct check_spec *spec) {
+static bool all_round(const struct kernel_spec *spec) {
     for (size_t i = 0; i < spec->case_count; i++) {
         const char *name;
         json_t *value;
@@ -60,7 +60,7 @@ static void look(struct use *use, const json_t *json, bool counts) {
     }
 }
 
-static bool can_change(const struct check_spec *spec, const char *name) {
+static bool can_change(const struct kernel_spec *spec, const char *name) {
     struct use use = {.name = name};
     for (size_t i = 0; i < spec->buffer_count; i++) {
         look(&use, spec->buffers[i].shape, true);
@@ -82,17 +82,17 @@ static bool can_change(const struct check_spec *spec, const char *name) {
 
 /* --- which case --- */
 
-static bool is_possible(const struct check_spec *spec, size_t i, uint64_t *ret_bytes) {
-    struct check_case c;
-    if (check_case_resolve(&c, spec, i, NULL) < 0) {
+static bool is_possible(const struct kernel_spec *spec, size_t i, uint64_t *ret_bytes) {
+    struct spec_case c;
+    if (spec_case_resolve(&c, spec, i, NULL) < 0) {
         return false;
     }
     *ret_bytes = c.bytes;
-    check_case_finish(&c);
+    spec_case_finish(&c);
     return true;
 }
 
-static size_t smallest_case(const struct check_spec *spec) {
+static size_t smallest_case(const struct kernel_spec *spec) {
     uint64_t least = UINT64_MAX, bytes;
     size_t found = 0;
     for (size_t i = 0; i < spec->case_count; i++) {
@@ -104,7 +104,7 @@ static size_t smallest_case(const struct check_spec *spec) {
     return found;
 }
 
-static void add_case(struct check_spec *spec, size_t base, const char *name,
+static void add_case(struct kernel_spec *spec, size_t base, const char *name,
                      json_int_t value) {
     json_t *sizes = json_copy((json_t *)(uintptr_t)spec->cases[base]);
     uint64_t bytes;
@@ -122,7 +122,7 @@ static bool are_related(const char *a, const char *b) {
     return strcmp(a, b) != 0 && (strstr(a, b) || strstr(b, a));
 }
 
-static bool divides_always(const struct check_spec *spec, size_t cases, const char *by,
+static bool divides_always(const struct kernel_spec *spec, size_t cases, const char *by,
                            const char *name) {
     for (size_t i = 0; i < cases; i++) {
         json_int_t b = json_get_integer(spec->cases[i], by, 0);
@@ -134,7 +134,8 @@ static bool divides_always(const struct check_spec *spec, size_t cases, const ch
 }
 
 /* What a size may be less by. */
-static json_int_t step_of(const struct check_spec *spec, size_t cases, const char *name) {
+static json_int_t step_of(const struct kernel_spec *spec, size_t cases,
+                          const char *name) {
     const char *other;
     json_t *value;
     json_int_t step = 1;
@@ -149,7 +150,7 @@ static json_int_t step_of(const struct check_spec *spec, size_t cases, const cha
     return step;
 }
 
-size_t odd_sizes_add(struct check_spec *spec) {
+size_t odd_sizes_add(struct kernel_spec *spec) {
     size_t given = spec->case_count;
     bool fixed = spec->expect == EXPECT_VALUES || spec->expect == EXPECT_FILES ||
                  spec->array_count;
@@ -174,7 +175,7 @@ size_t odd_sizes_add(struct check_spec *spec) {
     return spec->case_count - given;
 }
 
-const char *odd_sizes_name(const struct check_spec *spec, size_t i, json_int_t *ret_was,
+const char *odd_sizes_name(const struct kernel_spec *spec, size_t i, json_int_t *ret_was,
                            json_int_t *ret_is) {
     const json_t *base = spec->cases[spec->added_base];
     const char *name;

@@ -8,12 +8,12 @@
  * a multiple of kv_heads. Nothing is added when the spec says "odd_sizes": false, when
  * numbers or files are expected, or for a size that some expression divides by or divides
  * (the author means a multiple), or when the case would be impossible. */
-#include "gpu/spec/check_spec.h"
+#include "gpu/spec/kernel_spec.h"
 
 enum { ODD_SIZES_MAX = 4 };
 
 /* Appends to spec->cases; returns how many. */
-size_t odd_sizes_add(struct check_spec *spec);
+size_t odd_sizes_add(struct kernel_spec *spec);
 /* The size that added case i has changed, and what it was: a name of the spec. */
-const char *odd_sizes_name(const struct check_spec *spec, size_t i, json_int_t *ret_was,
+const char *odd_sizes_name(const struct kernel_spec *spec, size_t i, json_int_t *ret_was,
                            json_int_t *ret_is);

@@ -16,7 +16,7 @@ static void suggest(const char *text, char *to, size_t size) {
     }
 }
 
-static bool tell(const struct check_case *c, const struct spec_launch *launch, size_t i,
+static bool tell(const struct spec_case *c, const struct spec_launch *launch, size_t i,
                  char *message, size_t size) {
     const struct spec_arg *arg = &launch->args[i];
     const char *text = json_string_value(arg->value);
@@ -35,7 +35,7 @@ static bool tell(const struct check_case *c, const struct spec_launch *launch, s
     return true;
 }
 
-static bool tell_first(const struct check_case *c, const struct spec_launch *launches,
+static bool tell_first(const struct spec_case *c, const struct spec_launch *launches,
                        size_t count, char *message, size_t size) {
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < launches[i].arg_count; k++) {
@@ -47,8 +47,8 @@ static bool tell_first(const struct check_case *c, const struct spec_launch *lau
     return false;
 }
 
-bool case_rounded_argument(const struct check_case *c, char *message, size_t size) {
-    const struct check_spec *spec = c->spec;
+bool case_rounded_argument(const struct spec_case *c, char *message, size_t size) {
+    const struct kernel_spec *spec = c->spec;
     return tell_first(c, spec->launches, spec->launch_count, message, size) ||
            tell_first(c, spec->reference, spec->reference_count, message, size);
 }

@@ -1,7 +1,7 @@
 /* The arguments and buffers of a check spec. */
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/check_spec.schema.h"
+#include "gpu/kernel_spec.schema.h"
 #include "gpu/spec/spec_reader.h"
 #include "gpu/spec/spec_struct.h"
 #include "gpu/spec/spec_tensor_map.h"
@@ -114,7 +114,7 @@ static int read_judge(struct spec_reader *r, struct spec_buffer *ret, const json
 
 static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
                            const json_t *json, const char *at) {
-    int n = spec_check_members(r, json, CHECK_SPEC_BUFFER_MEMBERS, at);
+    int n = spec_check_members(r, json, KERNEL_SPEC_BUFFER_MEMBERS, at);
     n = n < 0 ? n : spec_check_type(r, json, at, &ret->type);
     n = n < 0 ? n : check_shape(r, json_object_get(json, "shape"), at);
     n = n < 0 ? n : spec_check_init(r, ret->type, json_object_get(json, "init"), at);
@@ -152,9 +152,9 @@ static int read_new_buffer(struct spec_reader *r, struct spec_buffer *ret,
 
 int spec_read_buffer(struct spec_reader *r, const json_t *json, const char *at,
                      bool is_global) {
-    struct check_spec *spec = r->spec;
+    struct kernel_spec *spec = r->spec;
     const char *name = json_get_string(json, "name", "");
-    size_t known = check_spec_buffer(spec, name);
+    size_t known = kernel_spec_buffer(spec, name);
     if (!*name || strlen(name) > 64) {
         return err_set(r->err, -EINVAL, "%s.name: a buffer needs a name", at);
     }
@@ -186,7 +186,7 @@ static int check_pointers(struct spec_reader *r, const json_t *names, const char
     }
     json_array_foreach(names, i, name) {
         const char *word = json_string_value(name);
-        if (!word || check_spec_buffer(r->spec, word) == SIZE_MAX) {
+        if (!word || kernel_spec_buffer(r->spec, word) == SIZE_MAX) {
             return err_set(r->err, -EINVAL,
                            "%s.pointers[%zu]: there is no buffer of that name before it",
                            at, i);
@@ -196,7 +196,7 @@ static int check_pointers(struct spec_reader *r, const json_t *names, const char
 }
 
 /* One of any kind that a launch before described. */
-static const struct spec_arg *earlier_arg(const struct check_spec *spec,
+static const struct spec_arg *earlier_arg(const struct kernel_spec *spec,
                                           const char *name) {
     for (size_t i = 0; i < spec->launch_count; i++) {
         for (size_t k = 0; k < spec->launches[i].arg_count; k++) {
@@ -211,7 +211,7 @@ static const struct spec_arg *earlier_arg(const struct check_spec *spec,
 static int read_named(struct spec_reader *r, struct spec_arg *ret, const char *name,
                       const char *at) {
     const struct spec_arg *known = earlier_arg(r->spec, name);
-    size_t buffer = check_spec_buffer(r->spec, name);
+    size_t buffer = kernel_spec_buffer(r->spec, name);
     if (buffer != SIZE_MAX) {
         ret->name = name;
         ret->buffer = buffer;
@@ -229,13 +229,13 @@ static int read_named(struct spec_reader *r, struct spec_arg *ret, const char *n
 static int check_contents(struct spec_reader *r, struct spec_arg *ret, const json_t *json,
                           const char *at) {
     const char *of = json_get_string(json, "contents_of", "");
-    ret->buffer = check_spec_buffer(r->spec, of);
+    ret->buffer = kernel_spec_buffer(r->spec, of);
     if (ret->buffer == SIZE_MAX) {
         return err_set(r->err, -EINVAL,
                        "%s.contents_of: expected the name of a buffer described earlier",
                        at);
     }
-    return spec_check_members(r, json, CHECK_SPEC_CONTENTS_MEMBERS, at);
+    return spec_check_members(r, json, KERNEL_SPEC_CONTENTS_MEMBERS, at);
 }
 
 static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *json,
@@ -255,17 +255,17 @@ static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *j
     if (json_object_get(json, "struct")) {
         ret->kind = ARG_STRUCT;
         ret->json = json;
-        int n = spec_check_members(r, json, CHECK_SPEC_STRUCTURE_MEMBERS, at);
+        int n = spec_check_members(r, json, KERNEL_SPEC_STRUCTURE_MEMBERS, at);
         return n < 0 ? n : spec_struct_check(r, json, at);
     }
     if ((ret->list = json_object_get(json, "pointers"))) {
         ret->kind = ARG_POINTERS;
-        int n = spec_check_members(r, json, CHECK_SPEC_POINTERS_MEMBERS, at);
+        int n = spec_check_members(r, json, KERNEL_SPEC_POINTERS_MEMBERS, at);
         return n < 0 ? n : check_pointers(r, ret->list, at);
     }
     if ((ret->json = json_object_get(json, "tensor_map"))) {
         ret->kind = ARG_TENSOR_MAP;
-        int n = spec_check_members(r, json, CHECK_SPEC_TENSOR_MAP_ARGUMENT_MEMBERS, at);
+        int n = spec_check_members(r, json, KERNEL_SPEC_TENSOR_MAP_ARGUMENT_MEMBERS, at);
         return n < 0 ? n : spec_tensor_map_check(r, ret->json, at);
     }
     if (json_object_get(json, "contents_of")) {
@@ -277,14 +277,14 @@ static int read_arg(struct spec_reader *r, struct spec_arg *ret, const json_t *j
         ret->kind = json_object_get(json, "texture") ? ARG_TEXTURE : ARG_SURFACE;
         int n = spec_check_members(r, json,
                                    ret->kind == ARG_TEXTURE
-                                       ? CHECK_SPEC_TEXTURE_ARGUMENT_MEMBERS
-                                       : CHECK_SPEC_SURFACE_ARGUMENT_MEMBERS,
+                                       ? KERNEL_SPEC_TEXTURE_ARGUMENT_MEMBERS
+                                       : KERNEL_SPEC_SURFACE_ARGUMENT_MEMBERS,
                                    at);
         return n < 0 ? n : spec_texture_check(r, ret, at);
     }
     if (ret->value) {
         ret->kind = ARG_SCALAR;
-        int n = spec_check_members(r, json, CHECK_SPEC_SCALAR_MEMBERS, at);
+        int n = spec_check_members(r, json, KERNEL_SPEC_SCALAR_MEMBERS, at);
         return n < 0 ? n : spec_check_scalar(r, json, at, &ret->type);
     }
     int n = spec_read_buffer(r, json, at, false);

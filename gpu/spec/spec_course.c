@@ -2,14 +2,14 @@
  * device, and how it is timed. */
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/check_spec.schema.h"
+#include "gpu/kernel_spec.schema.h"
 #include "gpu/spec/spec_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int check_seed_read(const json_t *value, uint64_t *ret) {
+int spec_seed_read(const json_t *value, uint64_t *ret) {
     if (json_is_integer(value)) {
         *ret = (uint64_t)json_integer_value(value);
         return json_integer_value(value) < 0 ? -EINVAL : 0;
@@ -69,7 +69,7 @@ static int check_types(struct spec_reader *r, const json_t *params) {
 }
 
 static int read_numbers(struct spec_reader *r, const json_t *params) {
-    struct check_spec *spec = r->spec;
+    struct kernel_spec *spec = r->spec;
     int bad = check_types(r, params);
     if (bad < 0) {
         return bad;
@@ -94,7 +94,7 @@ static int read_numbers(struct spec_reader *r, const json_t *params) {
     spec->instructions = (uint64_t)budget;
     const json_t *seed = json_object_get(params, "seed");
     spec->has_seed = seed != NULL;
-    if (seed && check_seed_read(seed, &spec->seed) < 0) {
+    if (seed && spec_seed_read(seed, &spec->seed) < 0) {
         return err_set(r->err, -EINVAL, "seed: a number below 2^64, \"0x…\" or decimal");
     }
     spec->backend = json_get_string(params, "backend", "auto");
@@ -116,7 +116,7 @@ static int read_benchmark(struct spec_reader *r, const json_t *json) {
         return err_set(r->err, -EINVAL,
                        "benchmark: {\"samples\", \"cache\"}, or true, is expected");
     }
-    int n = spec_check_members(r, json, CHECK_SPEC_BENCHMARK_MEMBERS, "benchmark");
+    int n = spec_check_members(r, json, KERNEL_SPEC_BENCHMARK_MEMBERS, "benchmark");
     n = n < 0 ? n : spec_check_text(r, json, "cache", "benchmark");
     if (n < 0) {
         return n;
@@ -150,7 +150,7 @@ static int read_roofline(struct spec_reader *r, const json_t *json) {
         return err_set(r->err, -EINVAL,
                        "roofline: {\"flops\", \"bytes\", \"type\"} is expected");
     }
-    int bad = spec_check_members(r, json, CHECK_SPEC_ROOFLINE_MEMBERS, "roofline");
+    int bad = spec_check_members(r, json, KERNEL_SPEC_ROOFLINE_MEMBERS, "roofline");
     if (bad < 0) {
         return bad;
     }

@@ -1,7 +1,7 @@
 /* What a check spec expects of its kernel: "expect". */
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/check_spec.schema.h"
+#include "gpu/kernel_spec.schema.h"
 #include "gpu/spec/expect_operator.h"
 #include "gpu/spec/spec_reader.h"
 
@@ -10,13 +10,13 @@
 #include <string.h>
 
 static int read_reference(struct spec_reader *r, const json_t *kernel) {
-    struct check_spec *spec = r->spec;
+    struct kernel_spec *spec = r->spec;
     spec->expect = EXPECT_KERNEL;
     if (!json_is_object(kernel)) {
         return err_set(r->err, -EINVAL, "expect.kernel: an object is expected");
     }
     const json_t *list = json_object_get(kernel, "launches");
-    int bad = spec_check_members(r, kernel, CHECK_SPEC_REFERENCE_KERNEL_MEMBERS,
+    int bad = spec_check_members(r, kernel, KERNEL_SPEC_REFERENCE_KERNEL_MEMBERS,
                                  "expect.kernel");
     bad = bad < 0 ? bad : spec_check_text(r, kernel, "source", "expect.kernel");
     bad = bad < 0 || !list ? bad : spec_refuse_launch(r, kernel, "expect.kernel.");
@@ -54,7 +54,7 @@ static int read_reference(struct spec_reader *r, const json_t *kernel) {
 
 static int read_expected(struct spec_reader *r, const json_t *expected,
                          enum spec_expect_kind kind) {
-    struct check_spec *spec = r->spec;
+    struct kernel_spec *spec = r->spec;
     const char *word = kind == EXPECT_VALUES  ? "values"
                        : kind == EXPECT_FILES ? "files"
                                               : "expression";
@@ -67,7 +67,7 @@ static int read_expected(struct spec_reader *r, const json_t *expected,
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)expected, name, value) {
-        size_t buffer = check_spec_buffer(spec, name);
+        size_t buffer = kernel_spec_buffer(spec, name);
         if (buffer == SIZE_MAX || !spec->buffers[buffer].output ||
             spec->buffers[buffer].scratch) {
             return err_set(r->err, -EINVAL,

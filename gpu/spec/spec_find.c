@@ -1,9 +1,9 @@
 /* What a check spec names is found. */
-#include "gpu/spec/check_spec.h"
+#include "gpu/spec/kernel_spec.h"
 
 #include <string.h>
 
-size_t check_spec_buffer(const struct check_spec *spec, const char *name) {
+size_t kernel_spec_buffer(const struct kernel_spec *spec, const char *name) {
     for (size_t i = 0; i < spec->buffer_count; i++) {
         if (!strcmp(spec->buffers[i].name, name)) {
             return i;
@@ -12,8 +12,8 @@ size_t check_spec_buffer(const struct check_spec *spec, const char *name) {
     return SIZE_MAX;
 }
 
-const struct spec_array *check_spec_array(const struct check_spec *spec, size_t buffer,
-                                          bool expected) {
+const struct spec_array *kernel_spec_array(const struct kernel_spec *spec, size_t buffer,
+                                           bool expected) {
     for (size_t i = 0; i < spec->array_count; i++) {
         const struct spec_array *a = &spec->arrays[i];
         if (a->buffer == buffer && a->expected == expected) {

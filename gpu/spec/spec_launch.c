@@ -1,7 +1,7 @@
 /* The launches of a check spec. */
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/check_spec.schema.h"
+#include "gpu/kernel_spec.schema.h"
 #include "gpu/spec/spec_reader.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ int spec_read_launch(struct spec_reader *r, struct spec_launch *ret, const json_
     }
     char path[64];
     snprintf(path, sizeof path, "%slaunch", at);
-    if (spec_check_members(r, launch, CHECK_SPEC_LAUNCH_MEMBERS, path) < 0) {
+    if (spec_check_members(r, launch, KERNEL_SPEC_LAUNCH_MEMBERS, path) < 0) {
         return -EINVAL;
     }
     char holder[48];
@@ -99,7 +99,7 @@ int spec_read_launch_list(struct spec_reader *r, const json_t *list, const char 
         const json_t *json = json_array_get(list, *ret_count);
         char holder[64];
         snprintf(holder, sizeof holder, "%s[%zu]", at, *ret_count);
-        int n = spec_check_members(r, json, CHECK_SPEC_LAUNCH_STEP_MEMBERS, holder);
+        int n = spec_check_members(r, json, KERNEL_SPEC_LAUNCH_STEP_MEMBERS, holder);
         n = n < 0 ? n : spec_read_launch(r, *ret + *ret_count, json, path);
         n = n < 0 ? n : spec_need_launch(r, json, path);
         if (n < 0) {

@@ -155,7 +155,7 @@ int spec_check_scalar(struct spec_reader *r, const json_t *json, const char *at,
 
 int spec_read_array(struct spec_reader *r, const json_t *path, size_t buffer,
                     bool expected, const char *at) {
-    struct check_spec *spec = r->spec;
+    struct kernel_spec *spec = r->spec;
     const char *text = json_string_value(path);
     size_t len = text ? strlen(text) : 0;
     if (len <= strlen(".npy") || len > 4096 || len != json_string_length(path) ||

@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/spec/check_case.h"
+#include "gpu/spec/spec_case.h"
 #include "gpu/tensor/npy.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void spec_array_name(const struct check_spec *spec, size_t i, char *ret, size_t size) {
+void spec_array_name(const struct kernel_spec *spec, size_t i, char *ret, size_t size) {
     const struct spec_array *a = &spec->arrays[i];
     const char *name = spec->buffers[a->buffer].name;
     if (a->expected) {
@@ -22,7 +22,7 @@ void spec_array_name(const struct check_spec *spec, size_t i, char *ret, size_t 
 
 /* --- does it fit? --- */
 
-static int check_type(const struct check_spec *spec, const struct spec_array *a,
+static int check_type(const struct kernel_spec *spec, const struct spec_array *a,
                       const struct npy *npy, enum tensor_type *ret, struct err *err) {
     enum tensor_type type = spec->buffers[a->buffer].type;
     bool wider = a->expected && tensor_type_float(type) &&
@@ -64,7 +64,7 @@ static bool same_shape(const int64_t *a, size_t a_rank, const int64_t *b, size_t
     }
 }
 
-static int check_shape(const struct check_case *c, size_t at, const struct spec_array *a,
+static int check_shape(const struct spec_case *c, size_t at, const struct spec_array *a,
                        const struct npy *npy, struct err *err) {
     const struct case_buffer *b = &c->buffers[a->buffer];
     char have[160], want[160];
@@ -77,16 +77,16 @@ static int check_shape(const struct check_case *c, size_t at, const struct spec_
                    at, want);
 }
 
-static int check_cases(const struct check_spec *spec, const struct spec_array *a,
+static int check_cases(const struct kernel_spec *spec, const struct spec_array *a,
                        const struct npy *npy, struct err *err) {
     for (size_t k = 0; k < spec->case_count; k++) {
-        struct check_case c;
-        int n = check_case_resolve(&c, spec, k, err);
+        struct spec_case c;
+        int n = spec_case_resolve(&c, spec, k, err);
         if (n < 0) {
             return n;
         }
         n = check_shape(&c, k, a, npy, err);
-        check_case_finish(&c);
+        spec_case_finish(&c);
         if (n < 0) {
             return n;
         }
@@ -94,7 +94,7 @@ static int check_cases(const struct check_spec *spec, const struct spec_array *a
     return 0;
 }
 
-static int read_array(const struct check_spec *spec, size_t i, const void *bytes,
+static int read_array(const struct kernel_spec *spec, size_t i, const void *bytes,
                       size_t len, struct npy *npy, enum tensor_type *ret,
                       struct err *err) {
     const struct spec_array *a = &spec->arrays[i];
@@ -109,7 +109,7 @@ static int read_array(const struct check_spec *spec, size_t i, const void *bytes
     return n;
 }
 
-int spec_array_check(const struct check_spec *spec, size_t i, const void *bytes,
+int spec_array_check(const struct kernel_spec *spec, size_t i, const void *bytes,
                      size_t len, struct err *err) {
     struct npy npy;
     enum tensor_type type;
@@ -141,7 +141,7 @@ static unsigned char *decode(const json_t *text, size_t *ret_len) {
     return bytes;
 }
 
-static int take_array(struct check_spec *spec, size_t i, const json_t *text,
+static int take_array(struct kernel_spec *spec, size_t i, const json_t *text,
                       struct err *err) {
     struct spec_array *a = &spec->arrays[i];
     struct npy npy;
@@ -160,7 +160,7 @@ static int take_array(struct check_spec *spec, size_t i, const json_t *text,
     return n;
 }
 
-int spec_arrays_take(struct check_spec *spec, const json_t *files, struct err *err) {
+int spec_arrays_take(struct kernel_spec *spec, const json_t *files, struct err *err) {
     for (size_t i = 0; i < spec->array_count; i++) {
         int n = take_array(spec, i, json_object_get(files, spec->arrays[i].path), err);
         if (n < 0) {

@@ -1,9 +1,9 @@
 #pragma once
-/* spec_reader: what the parts of check_spec's reading share. */
-#include "gpu/spec/check_spec.h"
+/* spec_reader: what the parts of kernel_spec's reading share. */
+#include "gpu/spec/kernel_spec.h"
 
 struct spec_reader {
-    struct check_spec *spec;
+    struct kernel_spec *spec;
     struct err *err;
     const json_t *tolerance; /* the spec's default, or NULL */
     const char *compare;     /* likewise */

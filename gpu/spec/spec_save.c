@@ -1,7 +1,7 @@
 /* The member "save" of kernel/validate's params. */
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/check_spec.schema.h"
+#include "gpu/kernel_spec.schema.h"
 #include "gpu/spec/spec_reader.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ int spec_read_save(struct spec_reader *r, const json_t *save) {
         return err_set(r->err, -EINVAL,
                        "save: a folder's name, or {\"dir\", \"what\", \"cases\"}");
     }
-    int n = is_name ? 0 : spec_check_members(r, save, CHECK_SPEC_SAVE_MEMBERS, "save");
+    int n = is_name ? 0 : spec_check_members(r, save, KERNEL_SPEC_SAVE_MEMBERS, "save");
     n = n < 0     ? n
         : is_name ? read_dir(r, save, "save")
                   : read_dir(r, json_object_get(save, "dir"), "save.dir");

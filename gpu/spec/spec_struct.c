@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/check_spec.schema.h"
+#include "gpu/kernel_spec.schema.h"
 #include "gpu/spec/spec_reader.h"
 
 #include <errno.h>
@@ -115,7 +115,7 @@ static int check_array(struct spec_reader *r, const json_t *member, const char *
 
 static int check_pointer(struct spec_reader *r, const json_t *member, const char *at) {
     const char *name = json_get_string(member, "of", NULL);
-    return name && check_spec_buffer(r->spec, name) != SIZE_MAX
+    return name && kernel_spec_buffer(r->spec, name) != SIZE_MAX
                ? 0
                : err_set(r->err, -EINVAL,
                          "%s.of: expected the name of a buffer described earlier", at);
@@ -151,7 +151,7 @@ static int check_member(struct spec_reader *r, const json_t *member, const char 
     if (!json_is_object(member)) {
         return err_set(r->err, -EINVAL, "%s: an object is expected", at);
     }
-    int n = spec_check_members(r, member, CHECK_SPEC_STRUCTURE_MEMBER_MEMBERS, at);
+    int n = spec_check_members(r, member, KERNEL_SPEC_STRUCTURE_MEMBER_MEMBERS, at);
     n = n < 0 ? n : check_count(r, member, at);
     n = n < 0 ? n : check_kind(r, member, at);
     if (n < 0) {

@@ -7,7 +7,7 @@
  * their natural alignment, as in C; a member's "offset" and a structure's "bytes" say
  * what the author believes (offsetof, sizeof) and are checked; "align" is what alignas
  * says. */
-#include "gpu/spec/check_spec.h"
+#include "gpu/spec/kernel_spec.h"
 
 struct spec_reader;
 

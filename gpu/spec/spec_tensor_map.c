@@ -1,7 +1,7 @@
 #include "gpu/spec/spec_tensor_map.h"
 
 #include "base/err.h"
-#include "gpu/check_spec.schema.h"
+#include "gpu/kernel_spec.schema.h"
 #include "gpu/spec/spec_reader.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ static int check_im2col(struct spec_reader *r, const json_t *im2col, const char 
                        "\"pixels\": n} is expected",
                        path);
     }
-    int n = spec_check_members(r, im2col, CHECK_SPEC_IM2COL_MEMBERS, path);
+    int n = spec_check_members(r, im2col, KERNEL_SPEC_IM2COL_MEMBERS, path);
     for (size_t i = 0; i < ARRAY_LEN(lists) && n == 0; i++) {
         n = json_object_get(im2col, lists[i])
                 ? check_list(r, im2col, lists[i], path)
@@ -103,7 +103,7 @@ int spec_tensor_map_check(struct spec_reader *r, const json_t *map, const char *
     static const char *const lists[] = {"box", "shape", "strides", "element_strides"};
     const json_t *im2col = json_object_get(map, "im2col");
     const char *of = json_get_string(map, "of", NULL);
-    if (!json_is_object(map) || !of || check_spec_buffer(r->spec, of) == SIZE_MAX) {
+    if (!json_is_object(map) || !of || kernel_spec_buffer(r->spec, of) == SIZE_MAX) {
         return err_set(
             r->err, -EINVAL,
             "%s.tensor_map.of: expected the name of a buffer described earlier", at);
@@ -115,7 +115,7 @@ int spec_tensor_map_check(struct spec_reader *r, const json_t *map, const char *
     }
     char path[192];
     snprintf(path, sizeof path, "%.160s.tensor_map", at);
-    int n = spec_check_members(r, map, CHECK_SPEC_TENSOR_MAP_MEMBERS, path);
+    int n = spec_check_members(r, map, KERNEL_SPEC_TENSOR_MAP_MEMBERS, path);
     for (size_t i = 0; i < ARRAY_LEN(lists) && n == 0; i++) {
         n = check_list(r, map, lists[i], path);
     }
@@ -127,7 +127,7 @@ int spec_tensor_map_check(struct spec_reader *r, const json_t *map, const char *
 
 /* A list of `count` numbers, from the outermost dimension, turned round; what is not
  * there stays as it is. */
-static int resolve_list(const struct check_case *c, const json_t *map, const char *name,
+static int resolve_list(const struct spec_case *c, const json_t *map, const char *name,
                         size_t count, int64_t lowest, int64_t highest, int64_t *ret,
                         struct err *err) {
     const json_t *list = json_object_get(map, name);
@@ -149,7 +149,7 @@ static int resolve_list(const struct check_case *c, const json_t *map, const cha
     return 0;
 }
 
-static int resolve_extents(const struct check_case *c, const json_t *map,
+static int resolve_extents(const struct spec_case *c, const json_t *map,
                            const struct case_buffer *b, struct tensor_map *ret,
                            struct err *err) {
     const json_t *own = json_object_get(map, "shape");
@@ -170,7 +170,7 @@ static int resolve_extents(const struct check_case *c, const json_t *map,
     return n;
 }
 
-static int resolve_strides(const struct check_case *c, const json_t *map,
+static int resolve_strides(const struct spec_case *c, const json_t *map,
                            struct tensor_map *ret, struct err *err) {
     int64_t strides[TENSOR_MAP_MAX_RANK];
     tensor_map_pack(ret);
@@ -184,7 +184,7 @@ static int resolve_strides(const struct check_case *c, const json_t *map,
     return n;
 }
 
-static int resolve_box(const struct check_case *c, const json_t *map,
+static int resolve_box(const struct spec_case *c, const json_t *map,
                        struct tensor_map *ret, struct err *err) {
     int64_t box[TENSOR_MAP_MAX_RANK] = {0};
     int64_t steps[TENSOR_MAP_MAX_RANK] = {1, 1, 1, 1, 1};
@@ -199,7 +199,7 @@ static int resolve_box(const struct check_case *c, const json_t *map,
     return n;
 }
 
-static int resolve_count(const struct check_case *c, const json_t *im2col,
+static int resolve_count(const struct spec_case *c, const json_t *im2col,
                          const char *name, uint32_t *ret, struct err *err) {
     int64_t value;
     int n = case_size_value(c, json_object_get(im2col, name), &value, err);
@@ -210,7 +210,7 @@ static int resolve_count(const struct check_case *c, const json_t *im2col,
     return n;
 }
 
-static int resolve_im2col(const struct check_case *c, const json_t *im2col,
+static int resolve_im2col(const struct spec_case *c, const json_t *im2col,
                           struct tensor_map *ret, struct err *err) {
     int64_t lower[TENSOR_MAP_MAX_RANK], upper[TENSOR_MAP_MAX_RANK];
     size_t spatial = ret->rank < 3 ? 0 : ret->rank - 2;
@@ -233,9 +233,9 @@ static int resolve_im2col(const struct check_case *c, const json_t *im2col,
     return n;
 }
 
-int spec_tensor_map_resolve(const struct check_case *c, const json_t *map,
+int spec_tensor_map_resolve(const struct spec_case *c, const json_t *map,
                             struct tensor_map *ret, struct err *err) {
-    size_t buffer = check_spec_buffer(c->spec, json_get_string(map, "of", ""));
+    size_t buffer = kernel_spec_buffer(c->spec, json_get_string(map, "of", ""));
     const struct case_buffer *b = &c->buffers[buffer];
     *ret = (struct tensor_map){
         .type = c->spec->buffers[buffer].type,

@@ -8,7 +8,7 @@
  * Lists are in the order of the buffer's shape, the outermost dimension first. "shape"
  * (elements) stands for the buffer's own, "strides" (bytes, of all dimensions but the
  * last) for those of a packed tensor. */
-#include "gpu/spec/check_case.h"
+#include "gpu/spec/spec_case.h"
 #include "gpu/tensor/tensor_map.h"
 
 struct spec_reader;
@@ -17,5 +17,5 @@ struct spec_reader;
 int spec_tensor_map_check(struct spec_reader *r, const json_t *map, const char *at);
 /* With the case's sizes; every rule of tensor_map_check holds for what is returned, and
  * it lies within its buffer. */
-int spec_tensor_map_resolve(const struct check_case *c, const json_t *map,
+int spec_tensor_map_resolve(const struct spec_case *c, const json_t *map,
                             struct tensor_map *ret, struct err *err);

@@ -1,7 +1,7 @@
 #include "gpu/spec/spec_texture.h"
 
 #include "base/err.h"
-#include "gpu/check_spec.schema.h"
+#include "gpu/kernel_spec.schema.h"
 #include "gpu/spec/spec_reader.h"
 
 #include <errno.h>
@@ -93,7 +93,7 @@ static bool type_is_shown(enum tensor_type t) {
 static int check_buffer(struct spec_reader *r, const struct spec_arg *arg,
                         const char *at) {
     const char *of = json_get_string(arg->json, "of", NULL);
-    size_t buffer = of ? check_spec_buffer(r->spec, of) : SIZE_MAX;
+    size_t buffer = of ? kernel_spec_buffer(r->spec, of) : SIZE_MAX;
     if (buffer == SIZE_MAX) {
         return err_set(r->err, -EINVAL,
                        "%s.%s.of: expected the name of a buffer described earlier", at,
@@ -118,7 +118,7 @@ static int check_buffer(struct spec_reader *r, const struct spec_arg *arg,
 static int check_sense(struct spec_reader *r, const struct spec_arg *arg,
                        const char *at) {
     const json_t *t = arg->json;
-    size_t buffer = check_spec_buffer(r->spec, json_get_string(t, "of", ""));
+    size_t buffer = kernel_spec_buffer(r->spec, json_get_string(t, "of", ""));
     enum tensor_type type = r->spec->buffers[buffer].type;
     bool floats = tensor_type_float(type);
     bool as_floats = choice_of(json_object_get(t, "read"), reads) == 1;
@@ -165,7 +165,7 @@ int spec_texture_check(struct spec_reader *r, const struct spec_arg *arg,
     }
     bool surface = arg->kind == ARG_SURFACE;
     int n = spec_check_members(
-        r, arg->json, surface ? CHECK_SPEC_SURFACE_MEMBERS : CHECK_SPEC_TEXTURE_MEMBERS,
+        r, arg->json, surface ? KERNEL_SPEC_SURFACE_MEMBERS : KERNEL_SPEC_TEXTURE_MEMBERS,
         path);
     n = n < 0 ? n : check_buffer(r, arg, at);
     n = n < 0 ? n : check_switch(r, arg, "layered", at);
@@ -271,10 +271,10 @@ static int resolve_modes(const json_t *address, struct texture *ret, struct err 
     return 0;
 }
 
-int spec_texture_resolve(const struct check_case *c, const struct spec_arg *arg,
+int spec_texture_resolve(const struct spec_case *c, const struct spec_arg *arg,
                          struct texture *ret, struct err *err) {
     const json_t *t = arg->json;
-    size_t buffer = check_spec_buffer(c->spec, json_get_string(t, "of", ""));
+    size_t buffer = kernel_spec_buffer(c->spec, json_get_string(t, "of", ""));
     bool cube = json_get_bool(t, "cube", false) && arg->kind == ARG_TEXTURE;
     *ret = (struct texture){
         .name = c->spec->buffers[buffer].name,

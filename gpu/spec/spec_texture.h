@@ -6,7 +6,7 @@
  * With "cube": true and "seamless"? a texture is a cubemap of [cubes,] 6, y, x.
  * The buffer's shape gives the dimensions, the innermost (x) last: [layers,] [z,] [y,] x
  * [, channels]. "address" may be a list, one word per dimension in the same order. */
-#include "gpu/spec/check_case.h"
+#include "gpu/spec/spec_case.h"
 #include "gpu/spec/texture.h"
 
 struct spec_reader;
@@ -14,5 +14,5 @@ struct spec_reader;
 /* -EINVAL names the field. */
 int spec_texture_check(struct spec_reader *r, const struct spec_arg *arg, const char *at);
 /* With the case's sizes; it lies within its buffer and within what sm_90 can have. */
-int spec_texture_resolve(const struct check_case *c, const struct spec_arg *arg,
+int spec_texture_resolve(const struct spec_case *c, const struct spec_arg *arg,
                          struct texture *ret, struct err *err);

@@ -52,7 +52,7 @@ static bool same_kernel(const struct spec_launch *a, const struct spec_launch *b
 }
 
 /* Of all launches of a kernel the first speaks. */
-static bool is_first_and_alike(const struct check_spec *spec, size_t i,
+static bool is_first_and_alike(const struct kernel_spec *spec, size_t i,
                                const json_t *names) {
     for (size_t k = 0; k < spec->launch_count; k++) {
         bool same = same_kernel(&spec->launches[k], &spec->launches[i]);
@@ -63,7 +63,8 @@ static bool is_first_and_alike(const struct check_spec *spec, size_t i,
     return true;
 }
 
-char *argument_order_words(const struct check_spec *spec, size_t i, const json_t *names) {
+char *argument_order_words(const struct kernel_spec *spec, size_t i,
+                           const json_t *names) {
     const struct spec_launch *launch = &spec->launches[i];
     autobuf given = BUF_INIT(16384), wanted = BUF_INIT(16384);
     if (!json_array_size(names) || launch->arg_count != json_array_size(names) ||
@@ -79,7 +80,7 @@ char *argument_order_words(const struct check_spec *spec, size_t i, const json_t
                      given.data, wanted.data);
 }
 
-void argument_order_note(const struct check_spec *spec, const json_t *kernels,
+void argument_order_note(const struct kernel_spec *spec, const json_t *kernels,
                          json_t *findings) {
     for (size_t i = 0; i < spec->launch_count; i++) {
         size_t matches;

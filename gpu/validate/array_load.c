@@ -15,7 +15,7 @@
 
 struct array_load {
     struct work *work;
-    const struct check_spec *spec;
+    const struct kernel_spec *spec;
     char *folder;
     char **roots; /* NULL-terminated */
     json_t *files;
@@ -89,7 +89,7 @@ static void on_end(void *data) {
     load_free(l);
 }
 
-struct array_load *array_load_start(uv_loop_t *loop, const struct check_spec *spec,
+struct array_load *array_load_start(uv_loop_t *loop, const struct kernel_spec *spec,
                                     const char *folder, const char *const *roots,
                                     array_load_done *done, void *data) {
     struct array_load *l = xcalloc(1, sizeof *l);

@@ -3,7 +3,7 @@
  *
  * Reading, checking and encoding run on libuv's threads; the loop only hears of the end.
  */
-#include "gpu/spec/check_spec.h"
+#include "gpu/spec/kernel_spec.h"
 
 #include <uv.h>
 
@@ -18,7 +18,7 @@ typedef void array_load_done(json_t *files, const struct err *err, void *data);
 /* spec is borrowed until then. folder: relative names are looked up beneath it (it is
  * absolute, or relative to a root); NULL: beneath each root in turn. Only what lies
  * beneath roots (absolute, NULL-terminated; copied) is read. */
-struct array_load *array_load_start(uv_loop_t *loop, const struct check_spec *spec,
+struct array_load *array_load_start(uv_loop_t *loop, const struct kernel_spec *spec,
                                     const char *folder, const char *const *roots,
                                     array_load_done *done, void *data);
 void array_load_cancel(struct array_load *load); /* done follows */

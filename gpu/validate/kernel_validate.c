@@ -12,7 +12,7 @@
 #include "gpu/compile/toolkit.h"
 #include "gpu/pool/pool.h"
 #include "gpu/run/validate_result.h"
-#include "gpu/spec/check_case.h"
+#include "gpu/spec/spec_case.h"
 #include "gpu/validate/argument_order.h"
 #include "gpu/validate/array_load.h"
 #include "gpu/validate/array_save.h"
@@ -285,7 +285,7 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
 /* --- the run --- */
 
 static void run_begin(struct kernel_validate *v, struct shared_bytes *request) {
-    const struct check_spec *spec = &v->asked.spec;
+    const struct kernel_spec *spec = &v->asked.spec;
     v->step = 1;
     if (!stage(v, "starting the run")) {
         return;
@@ -431,9 +431,9 @@ static json_t *compile_params(const json_t *params) {
 
 /* The first case's launch, for exact occupancy. */
 static void add_launch(const struct kernel_validate *v, json_t *own) {
-    struct check_case first;
+    struct spec_case first;
     if (v->asked.spec.launch_count != 1 ||
-        check_case_resolve(&first, &v->asked.spec, 0, NULL) < 0) {
+        spec_case_resolve(&first, &v->asked.spec, 0, NULL) < 0) {
         return;
     }
     const struct case_launch *l = &first.launches[0];
@@ -441,11 +441,11 @@ static void add_launch(const struct kernel_validate *v, json_t *own) {
                         json_pack("{s:[I,I,I], s:I}", "block", (json_int_t)l->block[0],
                                   (json_int_t)l->block[1], (json_int_t)l->block[2],
                                   "dynamic_shared_bytes", (json_int_t)l->shared_bytes));
-    check_case_finish(&first);
+    spec_case_finish(&first);
 }
 
 static void compile_begin(struct kernel_validate *v) {
-    const struct check_spec *spec = &v->asked.spec;
+    const struct kernel_spec *spec = &v->asked.spec;
     autojson *own = compile_params(v->asked.params);
     add_launch(v, own);
     v->compile_ms = clock_ms();

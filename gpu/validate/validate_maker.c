@@ -7,7 +7,7 @@
 #include "base/shared_bytes.h"
 #include "base/strings.h"
 #include "base/work.h"
-#include "gpu/spec/check_case.h"
+#include "gpu/spec/spec_case.h"
 #include "gpu/spec/spec_file.h"
 #include "protocol/rpc/frame.h"
 
@@ -29,7 +29,7 @@ struct reading {
 
 void validate_asked_finish(struct validate_asked *asked, uv_loop_t *loop) {
     json_t *spec = json_incref(asked->spec.json);
-    check_spec_finish(&asked->spec);
+    kernel_spec_finish(&asked->spec);
     json_release(loop, spec); /* with perhaps a million values */
     json_release(loop, asked->params);
     free(asked->folder);
@@ -42,13 +42,13 @@ static int refuse(struct reading *r, const char *reason, const struct err *err) 
     return err->code;
 }
 
-static int cases_check(const struct check_spec *spec, struct err *err) {
+static int cases_check(const struct kernel_spec *spec, struct err *err) {
     int n = 0;
     for (size_t i = 0; i < spec->case_count && n >= 0; i++) {
-        struct check_case c;
-        n = check_case_resolve(&c, spec, i, err);
+        struct spec_case c;
+        n = spec_case_resolve(&c, spec, i, err);
         if (n >= 0) {
-            check_case_finish(&c);
+            spec_case_finish(&c);
         }
     }
     return n < 0 ? n : 0;
@@ -66,11 +66,11 @@ static int read_spec(struct reading *r) {
     } else {
         asked->params = json_incref(r->params);
     }
-    if (check_spec_read(&asked->spec, asked->params, &err) < 0) {
+    if (kernel_spec_read(&asked->spec, asked->params, &err) < 0) {
         return refuse(r, "bad_spec", &err);
     }
     if (cases_check(&asked->spec, &err) < 0) {
-        check_spec_finish(&asked->spec);
+        kernel_spec_finish(&asked->spec);
         return refuse(r, "bad_spec", &err);
     }
     return 0;

@@ -8,7 +8,7 @@
  * happen sooner. */
 #include "base/work.h"
 #include "gpu/check/check_input.h"
-#include "gpu/spec/check_spec.h"
+#include "gpu/spec/kernel_spec.h"
 #include "gpu/validate/validate_request.h"
 
 struct shared_bytes;
@@ -17,7 +17,7 @@ struct shared_bytes;
 struct validate_asked {
     json_t *params; /* with what the spec's file says */
     char *folder;   /* that file's, or NULL */
-    struct check_spec spec;
+    struct kernel_spec spec;
 };
 void validate_asked_finish(struct validate_asked *asked, uv_loop_t *loop);
 
@@ -32,7 +32,7 @@ struct work *validate_reading_start(uv_loop_t *loop, const json_t *params,
 
 /* The arguments as validate_request's. */
 struct validate_material {
-    const struct check_spec *spec;
+    const struct kernel_spec *spec;
     json_t *kernel, *reference;
     json_t *files;
 };

@@ -4,8 +4,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/check/kernel_entries.h"
-#include "gpu/spec/check_case.h"
 #include "gpu/spec/launch_limits.h"
+#include "gpu/spec/spec_case.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -32,22 +32,22 @@ static int refuse(struct request_problem *p, const char *stage, const char *code
 /* --- kernels and launches --- */
 
 /* Against what the compiled kernels need: a launch that is refused needs no run. */
-static bool launches_are_possible(const struct check_spec *spec, const json_t *compiled,
+static bool launches_are_possible(const struct kernel_spec *spec, const json_t *compiled,
                                   struct request_problem *problem) {
     for (size_t i = 0; i < spec->case_count * spec->launch_count; i++) {
         const struct spec_launch *launch = &spec->launches[i % spec->launch_count];
-        struct check_case c;
+        struct spec_case c;
         const char *code;
         size_t matches;
         const json_t *kernel = kernel_entry_find(json_object_get(compiled, "kernels"),
                                                  launch->kernel, &matches);
-        if (check_case_resolve(&c, spec, i / spec->launch_count, NULL) < 0) {
+        if (spec_case_resolve(&c, spec, i / spec->launch_count, NULL) < 0) {
             continue;
         }
         int n = launch_limits_check_kernel(&c.launches[i % spec->launch_count],
                                            launch->cooperative, kernel, spec->arch, 0,
                                            &code, problem->err);
-        check_case_finish(&c);
+        spec_case_finish(&c);
         if (n < 0) {
             autofree char *message = xstrdup(problem->err->msg);
             err_set(problem->err, n, "case %zu: %s%s", i / spec->launch_count, launch->at,
@@ -74,7 +74,7 @@ static json_t *entries_of(const json_t *compiled, const struct spec_launch *laun
 
 /* --- the request --- */
 
-static json_t *limits_of(const struct check_spec *spec) {
+static json_t *limits_of(const struct kernel_spec *spec) {
     json_t *limits = json_pack(
         "{s:I, s:I, s:I}", "wall_ms", (json_int_t)spec->timeout_s * 1000 + GRACE_MS,
         "memory_bytes", MEMORY_BYTES, "device_bytes", DEVICE_BYTES);
@@ -84,14 +84,14 @@ static json_t *limits_of(const struct check_spec *spec) {
     return limits;
 }
 
-json_t *validate_params(const struct check_spec *spec, uint64_t seed) {
+json_t *validate_params(const struct kernel_spec *spec, uint64_t seed) {
     char text[24];
     snprintf(text, sizeof text, "0x%016" PRIx64, seed);
     return json_pack("{s:s, s:o}", "seed", text, "limits", limits_of(spec));
 }
 
 /* The spec without what was compiled from it. */
-static json_t *plain_spec(const struct check_spec *spec) {
+static json_t *plain_spec(const struct kernel_spec *spec) {
     json_t *plain = json_copy(spec->json);
     json_object_del(plain, "source");
     json_object_del(plain, "headers");
@@ -107,7 +107,7 @@ static void move_code(json_t *request, json_t *kernel, json_t *reference) {
     json_object_del(kernel, "cubin");
 }
 
-int validate_request(const struct check_spec *spec, json_t *kernel, json_t *reference,
+int validate_request(const struct kernel_spec *spec, json_t *kernel, json_t *reference,
                      json_t *files, struct buf *out, struct request_problem *problem) {
     json_t *other = spec->reference_source ? reference : kernel;
     autojson *entries =

@@ -2,7 +2,7 @@
 /* validate_request: what a worker is asked to run, from a check spec and two compiled
  * modules (the request of gpu/run/validate_run.h). */
 #include "base/json.h"
-#include "gpu/spec/check_spec.h"
+#include "gpu/spec/kernel_spec.h"
 
 struct buf;
 
@@ -13,11 +13,11 @@ struct request_problem {
 };
 
 /* The params; new reference. */
-json_t *validate_params(const struct check_spec *spec, uint64_t seed);
+json_t *validate_params(const struct kernel_spec *spec, uint64_t seed);
 
 /* What is attached to them, as JSON text into out. kernel, reference: kernel/check's
  * results with "ptx" and "cubin", which are taken out of them; reference NULL: the
  * kernel's own source. files: what array_load read, or NULL. 0, or -EINVAL with *problem:
  * a kernel that there is not, a launch that cannot be, more than out holds. */
-int validate_request(const struct check_spec *spec, json_t *kernel, json_t *reference,
+int validate_request(const struct kernel_spec *spec, json_t *kernel, json_t *reference,
                      json_t *files, struct buf *out, struct request_problem *problem);

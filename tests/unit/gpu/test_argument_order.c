@@ -46,11 +46,11 @@ static char *words_of(const char *launches, const char *parameters) {
     cr_assert(json != NULL, "%s", text);
     autojson *names = json_incref(json_object_get(json, "parameters"));
     json_object_del(json, "parameters");
-    struct check_spec spec;
+    struct kernel_spec spec;
     struct err err = {0};
-    cr_assert_eq(check_spec_read(&spec, json, &err), 0, "%s", err.msg);
+    cr_assert_eq(kernel_spec_read(&spec, json, &err), 0, "%s", err.msg);
     char *words = argument_order_words(&spec, 0, names);
-    check_spec_finish(&spec);
+    kernel_spec_finish(&spec);
     return words;
 }
 

@@ -16,7 +16,7 @@ struct room {
     char root[2][64];
     const char *roots[3];
     uv_loop_t loop;
-    struct check_spec spec;
+    struct kernel_spec spec;
     int calls, code;
     json_t *files;
     char message[512];
@@ -37,7 +37,7 @@ static void end(void) {
     uv_run(&room.loop, UV_RUN_DEFAULT);
     cr_assert_eq(uv_loop_close(&room.loop), 0);
     json_decref(room.files);
-    check_spec_finish(&room.spec);
+    kernel_spec_finish(&room.spec);
     for (int i = 0; i < 2; i++) {
         (void)dir_remove(room.root[i], NULL);
     }
@@ -75,7 +75,7 @@ static void read_spec(size_t count, const char *const *files, size_t n) {
                                         files[i]));
     }
     struct err err = {0};
-    cr_assert_eq(check_spec_read(&room.spec, params, &err), 0, "%s", err.msg);
+    cr_assert_eq(kernel_spec_read(&room.spec, params, &err), 0, "%s", err.msg);
     json_decref(params);
 }
 
@@ -119,7 +119,7 @@ Test(array_load, names_are_looked_up_in_the_specs_folder) {
 
 static void fails(const char *file, int code, const char *words) {
     room.calls = 0;
-    check_spec_finish(&room.spec);
+    kernel_spec_finish(&room.spec);
     read_spec(4, (const char *const[]){"good.npy", file, "good.npy"}, 3);
     load(NULL);
     cr_expect_null(room.files, "%s", file);
@@ -149,7 +149,7 @@ Test(array_load, all_files_together_have_a_limit) {
     load(NULL);
     cr_expect_eq(room.code, 0, "%s", room.message);
     json_decref(take(room.files));
-    check_spec_finish(&room.spec);
+    kernel_spec_finish(&room.spec);
     read_spec(HALF, (const char *const[]){"a.npy", "b.npy", "c.npy"}, 3);
     room.calls = 0;
     load(NULL);

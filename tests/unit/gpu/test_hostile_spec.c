@@ -2,8 +2,8 @@
  */
 #include "base/err.h"
 #include "base/json.h"
-#include "gpu/spec/check_case.h"
-#include "gpu/spec/check_spec_schema.h"
+#include "gpu/spec/spec_case.h"
+#include "gpu/spec/spec_schema.h"
 #include "protocol/schema/schema.h"
 
 #include <criterion/criterion.h>
@@ -559,19 +559,19 @@ static json_t *params_of(const char *text) {
 /* Reading it, or a case of it: 0 when neither complains. */
 static int read_whole(const char *text, struct err *err) {
     autojson *params = params_of(text);
-    struct check_spec spec;
-    int n = check_spec_read(&spec, params, err);
+    struct kernel_spec spec;
+    int n = kernel_spec_read(&spec, params, err);
     if (n < 0) {
         return n;
     }
     for (size_t i = 0; i < spec.case_count && n == 0; i++) {
-        struct check_case c;
-        n = check_case_resolve(&c, &spec, i, err);
+        struct spec_case c;
+        n = spec_case_resolve(&c, &spec, i, err);
         if (n == 0) {
-            check_case_finish(&c);
+            spec_case_finish(&c);
         }
     }
-    check_spec_finish(&spec);
+    kernel_spec_finish(&spec);
     return n;
 }
 
@@ -671,7 +671,7 @@ static const char *const good_specs[] = {
 Test(hostile_spec, what_is_right_passes) {
     struct schema *schema;
     struct err wrong = {0};
-    cr_assert_eq(schema_new(check_spec_schema(), &schema, &wrong), 0, "%s", wrong.msg);
+    cr_assert_eq(schema_new(spec_schema(), &schema, &wrong), 0, "%s", wrong.msg);
     for (size_t i = 0; i < sizeof good_specs / sizeof *good_specs; i++) {
         struct err err = {0};
         cr_expect_eq(read_whole(good_specs[i], &err), 0, "%s: %s", good_specs[i],

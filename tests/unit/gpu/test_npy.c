@@ -2,9 +2,9 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "gpu/run/expectation.h"
-#include "gpu/spec/check_case.h"
-#include "gpu/tensor/npy.h"
+#include "gpu/spec/spec_case.h"
 #include "gpu/spec/spec_npy.h"
+#include "gpu/tensor/npy.h"
 #include "tests/unit/gpu/test_data.h"
 
 #include <errno.h>
@@ -194,13 +194,13 @@ static const char *const spec_text =
     "\"init\": {\"file\": \"bfloat16.npy\"}}], "
     "\"expect\": {\"files\": {\"y\": \"float64.npy\"}}}";
 
-static void read_files_spec(struct check_spec *ret, json_t *params) {
+static void read_files_spec(struct kernel_spec *ret, json_t *params) {
     struct err err = {0};
-    cr_assert_eq(check_spec_read(ret, params, &err), 0, "%s", err.msg);
+    cr_assert_eq(kernel_spec_read(ret, params, &err), 0, "%s", err.msg);
     json_decref(params);
 }
 
-static json_t *encode_files(const struct check_spec *spec) {
+static json_t *encode_files(const struct kernel_spec *spec) {
     json_t *files = json_object();
     for (size_t i = 0; i < spec->array_count; i++) {
         autofree char *path = xasprintf("npy/%s", spec->arrays[i].path);
@@ -216,8 +216,8 @@ static const char *bytes_of(const json_t *all, const char *name) {
 }
 
 Test(spec_npy, files_become_contents_and_expectations) {
-    struct check_spec spec;
-    struct check_case c;
+    struct kernel_spec spec;
+    struct spec_case c;
     struct err err = {0};
     autojson *all = expected_files();
     read_files_spec(&spec, json_loads(spec_text, 0, NULL));
@@ -225,10 +225,10 @@ Test(spec_npy, files_become_contents_and_expectations) {
     cr_assert_eq(spec.expect, EXPECT_FILES);
     autojson *files = encode_files(&spec);
     cr_assert_eq(spec_arrays_take(&spec, files, &err), 0, "%s", err.msg);
-    cr_assert_eq(check_case_resolve(&c, &spec, 1, &err), 0);
+    cr_assert_eq(spec_case_resolve(&c, &spec, 1, &err), 0);
     struct tensor_init init;
     double *values;
-    cr_assert_eq(check_case_init(&c, 1, &init, &values, &err), 0, "%s", err.msg);
+    cr_assert_eq(spec_case_init(&c, 1, &init, &values, &err), 0, "%s", err.msg);
     unsigned char first[24], part[8];
     tensor_fill(TENSOR_BFLOAT16, first, 0, 12, &init, 1, 1);
     check_bytes("bfloat16", first, sizeof first, bytes_of(all, "bfloat16"));
@@ -241,8 +241,8 @@ Test(spec_npy, files_become_contents_and_expectations) {
     check_bytes("float64", e.outputs[0].data, 96, bytes_of(all, "float64"));
     cr_assert(!e.outputs[1].data);
     expectation_finish(&e);
-    check_case_finish(&c);
-    check_spec_finish(&spec);
+    spec_case_finish(&c);
+    kernel_spec_finish(&spec);
 }
 
 /* x and y as the files say, and the words for why they do not fit. */
@@ -262,7 +262,7 @@ Test(spec_npy, files_that_do_not_fit) {
         {"bfloat16.npy", "empty.npy", "shape is [0, 3]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct check_spec spec;
+        struct kernel_spec spec;
         struct err err = {0};
         json_t *params = json_loads(spec_text, 0, NULL);
         json_t *x = json_array_get(json_object_get(params, "args"), 1);
@@ -273,7 +273,7 @@ Test(spec_npy, files_that_do_not_fit) {
         autojson *files = encode_files(&spec);
         cr_assert_lt(spec_arrays_take(&spec, files, &err), 0, "%s", cases[i].words);
         cr_assert(strstr(err.msg, cases[i].words), "%s", err.msg);
-        check_spec_finish(&spec);
+        kernel_spec_finish(&spec);
     }
 }
 
@@ -282,12 +282,12 @@ Test(spec_npy, a_request_without_the_file_is_an_error) {
                                            "{\"bfloat16.npy\": \"%%%\"}",
                                            "{\"bfloat16.npy\": \"AAAA\"}"};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
-        struct check_spec spec;
+        struct kernel_spec spec;
         struct err err = {0};
         autojson *files = json_loads(requests[i], 0, NULL);
         read_files_spec(&spec, json_loads(spec_text, 0, NULL));
         cr_assert_lt(spec_arrays_take(&spec, files, &err), 0);
         cr_assert(strstr(err.msg, "bfloat16.npy"), "%s", err.msg);
-        check_spec_finish(&spec);
+        kernel_spec_finish(&spec);
     }
 }

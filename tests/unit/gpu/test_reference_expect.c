@@ -33,14 +33,14 @@ static json_t *params_of(const char *args, const char *expect) {
 static int outcome(const char *args, const char *expect, double *ret, size_t count,
                    struct err *err) {
     autojson *params = params_of(args, expect);
-    struct check_spec spec;
+    struct kernel_spec spec;
     *err = (struct err){0};
-    int r = check_spec_read(&spec, params, err);
+    int r = kernel_spec_read(&spec, params, err);
     if (r < 0) {
         return r;
     }
-    struct check_case c;
-    cr_assert_eq(check_case_resolve(&c, &spec, 0, err), 0, "%s", err->msg);
+    struct spec_case c;
+    cr_assert_eq(spec_case_resolve(&c, &spec, 0, err), 0, "%s", err->msg);
     float numbers[64];
     for (size_t i = 0; i < 64; i++) {
         numbers[i] = (float)(i + 1);
@@ -57,8 +57,8 @@ static int outcome(const char *args, const char *expect, double *ret, size_t cou
         }
         free(outputs[i]);
     }
-    check_case_finish(&c);
-    check_spec_finish(&spec);
+    spec_case_finish(&c);
+    kernel_spec_finish(&spec);
     return r;
 }
 
@@ -202,14 +202,14 @@ Test(expect_operator, flops) {
         ARGS_ONE BUFFER("y", "[\"m\", \"m\"]", OUTPUT),
         "{\"op\": \"matmul\", \"inputs\": {\"input\": \"x\", \"other\": \"x\"}, "
         "\"transpose_b\": true, \"then\": [{\"op\": \"relu\"}]}");
-    struct check_spec spec;
-    struct check_case c;
+    struct kernel_spec spec;
+    struct spec_case c;
     struct err err = {0};
     double flops = 0;
-    cr_assert_eq(check_spec_read(&spec, params, &err), 0, "%s", err.msg);
-    cr_assert_eq(check_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
+    cr_assert_eq(kernel_spec_read(&spec, params, &err), 0, "%s", err.msg);
+    cr_assert_eq(spec_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
     cr_expect_eq(expect_operator_flops(&c, spec.expect_operator, &flops, &err), 0);
     cr_expect_eq(flops, 2 * 2 * 2 * 3 + 4);
-    check_case_finish(&c);
-    check_spec_finish(&spec);
+    spec_case_finish(&c);
+    kernel_spec_finish(&spec);
 }

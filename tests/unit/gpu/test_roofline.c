@@ -58,8 +58,8 @@ Test(roofline, statistics_of_samples) {
 /* --- rooflines --- */
 
 struct made {
-    struct check_spec spec;
-    struct check_case c;
+    struct kernel_spec spec;
+    struct spec_case c;
 };
 
 static void make(struct made *ret, const char *format_quotes) {
@@ -70,13 +70,13 @@ static void make(struct made *ret, const char *format_quotes) {
     }
     autojson *json = json_loads(text, 0, NULL);
     cr_assert(json != NULL, "%s", text);
-    cr_assert_eq(check_spec_read(&ret->spec, json, &err), 0, "%s", err.msg);
-    cr_assert_eq(check_case_resolve(&ret->c, &ret->spec, 0, &err), 0, "%s", err.msg);
+    cr_assert_eq(kernel_spec_read(&ret->spec, json, &err), 0, "%s", err.msg);
+    cr_assert_eq(spec_case_resolve(&ret->c, &ret->spec, 0, &err), 0, "%s", err.msg);
 }
 
 static void unmake(struct made *m) {
-    check_case_finish(&m->c);
-    check_spec_finish(&m->spec);
+    spec_case_finish(&m->c);
+    kernel_spec_finish(&m->spec);
 }
 
 static void one_product(const json_t *item) {

@@ -131,7 +131,7 @@ static void on_written(struct shared_bytes *request,
     written->request = request ? json_loadb(request->data, request->len, 0, NULL) : NULL;
 }
 
-static void write_now(const struct check_spec *spec, json_t *kernel, json_t *files,
+static void write_now(const struct kernel_spec *spec, json_t *kernel, json_t *files,
                       struct written *written) {
     const struct validate_material material = {
         .spec = spec, .kernel = kernel, .files = files};
@@ -149,9 +149,9 @@ static json_t *compiled(void) {
 
 Test(validate_maker, writes_what_a_worker_is_asked) {
     struct written written;
-    struct check_spec spec;
+    struct kernel_spec spec;
     autojson *params = params_of("");
-    cr_assert_eq(check_spec_read(&spec, params, NULL), 0);
+    cr_assert_eq(kernel_spec_read(&spec, params, NULL), 0);
     autojson *kernel = compiled();
     write_now(&spec, kernel, NULL, &written);
     autojson *request = written.request;
@@ -170,14 +170,14 @@ Test(validate_maker, writes_what_a_worker_is_asked) {
     cr_assert_null(json_object_get(own, "headers"));
     cr_assert_null(json_object_get(kernel, "ptx"), "the result is told without");
     cr_assert_not_null(json_object_get(kernel, "kernels"));
-    check_spec_finish(&spec);
+    kernel_spec_finish(&spec);
 }
 
 Test(validate_maker, says_why_there_is_nothing_to_ask) {
     struct written written;
-    struct check_spec spec;
+    struct kernel_spec spec;
     autojson *params = params_of("");
-    cr_assert_eq(check_spec_read(&spec, params, NULL), 0);
+    cr_assert_eq(kernel_spec_read(&spec, params, NULL), 0);
     autojson *other =
         json_pack("{s:[{s:s, s:s}]}", "kernels", "name", "other", "symbol", "other");
     write_now(&spec, other, NULL, &written);
@@ -198,7 +198,7 @@ Test(validate_maker, says_why_there_is_nothing_to_ask) {
         cr_assert(spare || !strcmp(written.code, "too_large"));
         json_decref(written.request);
     }
-    check_spec_finish(&spec);
+    kernel_spec_finish(&spec);
 }
 
 /* --- cancelling --- */
@@ -233,10 +233,10 @@ Test(validate_maker, what_has_not_begun_is_cancelled_at_once) {
     }
     struct read read = {0};
     struct written written = {0};
-    struct check_spec spec;
+    struct kernel_spec spec;
     autojson *params = params_of("");
     autojson *kernel = compiled();
-    cr_assert_eq(check_spec_read(&spec, params, NULL), 0);
+    cr_assert_eq(kernel_spec_read(&spec, params, NULL), 0);
     const char *const roots[] = {"/", NULL};
     const struct validate_material material = {.spec = &spec, .kernel = kernel};
     work_cancel(validate_reading_start(&loop, params, roots, on_read, &read));
@@ -253,7 +253,7 @@ Test(validate_maker, what_has_not_begun_is_cancelled_at_once) {
     cr_assert_eq(written.calls, 1);
     cr_assert_null(written.request);
     cr_assert_not_null(json_object_get(kernel, "ptx"), "nobody touched it");
-    check_spec_finish(&spec);
+    kernel_spec_finish(&spec);
     uv_sem_destroy(&gate);
 }
 

@@ -1,4 +1,4 @@
-#include "gpu/spec/check_case.h"
+#include "gpu/spec/spec_case.h"
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -23,7 +23,7 @@ static int check_values(const struct spec_buffer *spec, uint64_t count, struct e
                                     spec->name, given, (unsigned long long)count);
 }
 
-static int resolve_buffer(struct check_case *c, size_t i, struct err *err) {
+static int resolve_buffer(struct spec_case *c, size_t i, struct err *err) {
     const struct spec_buffer *spec = &c->spec->buffers[i];
     struct case_buffer *b = &c->buffers[i];
     b->rank = json_array_size(spec->shape);
@@ -56,7 +56,7 @@ static int resolve_buffer(struct check_case *c, size_t i, struct err *err) {
 
 /* --- launches --- */
 
-static int resolve_extents(const struct check_case *c, const json_t *value,
+static int resolve_extents(const struct spec_case *c, const json_t *value,
                            uint32_t lowest, uint32_t ret[static 3], const char *what,
                            struct err *err) {
     size_t count = json_is_array(value) ? json_array_size(value) : value != NULL;
@@ -76,7 +76,7 @@ static int resolve_extents(const struct check_case *c, const json_t *value,
     return 0;
 }
 
-static int resolve_shape(const struct check_case *c, const struct spec_launch *spec,
+static int resolve_shape(const struct spec_case *c, const struct spec_launch *spec,
                          struct case_launch *ret, struct err *err) {
     uint32_t shared[3] = {0};
     *ret = (struct case_launch){.grid = {1, 1, 1}, .block = {1, 1, 1}};
@@ -97,7 +97,7 @@ static bool is_image(const struct spec_arg *arg) {
 }
 
 /* Its tensor maps and textures are resolved again when they have an address. */
-static int check_maps(const struct check_case *c, const struct spec_launch *spec,
+static int check_maps(const struct spec_case *c, const struct spec_launch *spec,
                       struct err *err) {
     for (size_t i = 0; i < spec->arg_count; i++) {
         struct tensor_map map;
@@ -117,7 +117,7 @@ static int check_maps(const struct check_case *c, const struct spec_launch *spec
     return 0;
 }
 
-static int resolve_launches(const struct check_case *c, const struct spec_launch *list,
+static int resolve_launches(const struct spec_case *c, const struct spec_launch *list,
                             size_t count, struct case_launch **ret, struct err *err) {
     *ret = xcalloc(count ? count : 1, sizeof **ret);
     for (size_t i = 0; i < count; i++) {
@@ -133,7 +133,7 @@ static int resolve_launches(const struct check_case *c, const struct spec_launch
     return 0;
 }
 
-static void add_sizes(struct check_case *c, const json_t *sizes) {
+static void add_sizes(struct spec_case *c, const json_t *sizes) {
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)sizes, name, value) {
@@ -145,9 +145,9 @@ static void add_sizes(struct check_case *c, const json_t *sizes) {
 
 /* --- what is expected --- */
 
-static int check_numbers(const struct check_case *c, const char *name,
+static int check_numbers(const struct spec_case *c, const char *name,
                          const json_t *values, struct err *err) {
-    uint64_t count = c->buffers[check_spec_buffer(c->spec, name)].count;
+    uint64_t count = c->buffers[kernel_spec_buffer(c->spec, name)].count;
     return json_array_size(values) == count
                ? 0
                : err_set(err, -EINVAL,
@@ -156,7 +156,7 @@ static int check_numbers(const struct check_case *c, const char *name,
 }
 
 /* Its names and its grammar; what it computes is seen when it is. */
-static int check_expression(const struct check_case *c, const char *text,
+static int check_expression(const struct spec_case *c, const char *text,
                             struct err *err) {
     struct value_input list[SPEC_MAX_BUFFERS];
     struct value_inputs inputs = {list, c->spec->buffer_count};
@@ -171,7 +171,7 @@ static int check_expression(const struct check_case *c, const char *text,
     return n;
 }
 
-static int check_judges(const struct check_case *c, struct err *err) {
+static int check_judges(const struct spec_case *c, struct err *err) {
     for (size_t i = 0; i < c->spec->buffer_count; i++) {
         const struct spec_buffer *b = &c->spec->buffers[i];
         if (b->judge && check_expression(c, b->judge, err) < 0) {
@@ -182,7 +182,7 @@ static int check_judges(const struct check_case *c, struct err *err) {
     return 0;
 }
 
-static int check_expected(const struct check_case *c, struct err *err) {
+static int check_expected(const struct spec_case *c, struct err *err) {
     enum spec_expect_kind kind = c->spec->expect;
     const char *name;
     json_t *value;
@@ -203,10 +203,10 @@ static int check_expected(const struct check_case *c, struct err *err) {
     return 0;
 }
 
-int check_case_resolve(struct check_case *ret, const struct check_spec *spec, size_t i,
-                       struct err *err) {
-    struct check_case *c = ret;
-    *c = (struct check_case){.spec = spec};
+int spec_case_resolve(struct spec_case *ret, const struct kernel_spec *spec, size_t i,
+                      struct err *err) {
+    struct spec_case *c = ret;
+    *c = (struct spec_case){.spec = spec};
     add_sizes(c, spec->cases[i]);
     c->buffers = xcalloc(spec->buffer_count ? spec->buffer_count : 1, sizeof *c->buffers);
     int n = 0;
@@ -223,16 +223,16 @@ int check_case_resolve(struct check_case *ret, const struct check_spec *spec, si
     n = n < 0 ? n : check_judges(c, err);
     if (n < 0) {
         err_wrap(err, "case %zu", i);
-        check_case_finish(c);
+        spec_case_finish(c);
     }
     return n;
 }
 
-void check_case_finish(struct check_case *c) {
+void spec_case_finish(struct spec_case *c) {
     free(c->buffers);
     free(c->launches);
     free(c->reference);
-    *c = (struct check_case){0};
+    *c = (struct spec_case){0};
 }
 
 static json_t *extents(const uint32_t list[static 3]) {
@@ -260,7 +260,7 @@ static void init_pair(struct tensor_init *ret, enum tensor_init_kind kind,
 }
 
 /* *list: the numbers, and behind them what they are as whole numbers. */
-static int init_values(const struct check_case *c, struct tensor_init *ret,
+static int init_values(const struct spec_case *c, struct tensor_init *ret,
                        const json_t *value, double **list, struct err *err) {
     size_t count = json_array_size(value);
     _Static_assert(sizeof(int64_t) == sizeof(double), "one list for both");
@@ -284,7 +284,7 @@ static int init_values(const struct check_case *c, struct tensor_init *ret,
     return 0;
 }
 
-static int init_fill(const struct check_case *c, struct tensor_init *ret,
+static int init_fill(const struct spec_case *c, struct tensor_init *ret,
                      const json_t *value, struct err *err) {
     int64_t whole = 0;
     bool sized = json_is_string(value) && !spec_is_special(value);
@@ -294,7 +294,7 @@ static int init_fill(const struct check_case *c, struct tensor_init *ret,
     return n;
 }
 
-static int init_integers(const struct check_case *c, struct tensor_init *ret,
+static int init_integers(const struct spec_case *c, struct tensor_init *ret,
                          const json_t *value, struct err *err) {
     ret->kind = INIT_INTEGERS;
     int n = case_size_value(c, json_array_get(value, 0), &ret->low, err);
@@ -306,9 +306,9 @@ static int init_integers(const struct check_case *c, struct tensor_init *ret,
     return n;
 }
 
-static int init_file(const struct check_case *c, size_t buffer, struct tensor_init *ret,
+static int init_file(const struct spec_case *c, size_t buffer, struct tensor_init *ret,
                      struct err *err) {
-    const struct spec_array *a = check_spec_array(c->spec, buffer, false);
+    const struct spec_array *a = kernel_spec_array(c->spec, buffer, false);
     if (!a || !a->data || a->bytes != c->buffers[buffer].bytes) {
         return err_set(err, -EINVAL, "%s.init.file: the file is not here",
                        c->spec->buffers[buffer].name);
@@ -318,8 +318,8 @@ static int init_file(const struct check_case *c, size_t buffer, struct tensor_in
     return 0;
 }
 
-int check_case_init(const struct check_case *c, size_t buffer, struct tensor_init *ret,
-                    double **ret_values, struct err *err) {
+int spec_case_init(const struct spec_case *c, size_t buffer, struct tensor_init *ret,
+                   double **ret_values, struct err *err) {
     const json_t *init = c->spec->buffers[buffer].init, *value;
     *ret = (struct tensor_init){.kind = INIT_POISON};
     *ret_values = NULL;

@@ -1,5 +1,5 @@
 #pragma once
-/* check_draft: a check spec to begin with, from a kernel's parameters as they are
+/* spec_draft: a check spec to begin with, from a kernel's parameters as they are
  * written.
  *
  * Integers become sizes, pointers buffers of all of them, those to const data inputs.
@@ -26,6 +26,6 @@ int draft_params(const char *text, const struct kernel_place *kernel,
                  struct draft_param *ret, int max);
 /* A check spec for the kernel; NULL when its parameters cannot be read. named: say which
  * kernel is meant. */
-json_t *check_draft(const char *text, const struct kernel_place *kernel, bool named);
+json_t *spec_draft(const char *text, const struct kernel_place *kernel, bool named);
 /* The same as text, a member a line, ending in a newline (malloc'ed). */
-char *check_draft_text(const json_t *draft);
+char *spec_draft_text(const json_t *draft);

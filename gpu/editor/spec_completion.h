@@ -1,8 +1,8 @@
 #pragma once
-/* check_completion: what may be written at a place of a check spec, and what it means. */
+/* spec_completion: what may be written at a place of a check spec, and what it means. */
 #include "protocol/document.h"
 
 /* document_kind's functions. */
-json_t *check_completions(const struct document *d, size_t offset);
+json_t *spec_completions(const struct document *d, size_t offset);
 char *check_hover(const struct document *d, const json_t *result, size_t offset,
                   size_t *start, size_t *end);

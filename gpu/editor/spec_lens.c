@@ -1,11 +1,11 @@
-#include "gpu/editor/check_lens.h"
+#include "gpu/editor/spec_lens.h"
 
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/lines.h"
 #include "base/mem.h"
-#include "gpu/editor/check_draft.h"
 #include "gpu/editor/json_places.h"
+#include "gpu/editor/spec_draft.h"
 #include "gpu/validate/validate_title.h"
 #include "protocol/finding.h"
 
@@ -35,7 +35,7 @@ static char *spec_path_of(const struct document *d) {
     return has_suffix(d->path, ".cu") ? with_suffix(d->path, ".cu", SPEC_SUFFIX) : NULL;
 }
 
-char *check_lens_source_path(const char *spec_path, const json_t *spec) {
+char *spec_lens_source_path(const char *spec_path, const json_t *spec) {
     const char *named = json_get_string(spec, "path", NULL);
     if (!has_suffix(spec_path, SPEC_SUFFIX) || json_object_get(spec, "source")) {
         return NULL;
@@ -58,7 +58,7 @@ static bool spec_load(const char *path, json_t **ret) {
 
 /* --- kernels --- */
 
-const char *check_lens_plain_name(const char *name, size_t *ret_len) {
+const char *spec_lens_plain_name(const char *name, size_t *ret_len) {
     size_t len = strcspn(name, "<("), start = len;
     while (start > 0 && name[start - 1] != ':') {
         start--;
@@ -67,10 +67,10 @@ const char *check_lens_plain_name(const char *name, size_t *ret_len) {
     return name + start;
 }
 
-bool check_lens_same_kernel(const char *a, const char *b) {
+bool spec_lens_same_kernel(const char *a, const char *b) {
     size_t a_len, b_len;
-    const char *a_name = check_lens_plain_name(a, &a_len),
-               *b_name = check_lens_plain_name(b, &b_len);
+    const char *a_name = spec_lens_plain_name(a, &a_len),
+               *b_name = spec_lens_plain_name(b, &b_len);
     return a_len == b_len && memcmp(a_name, b_name, a_len) == 0;
 }
 
@@ -78,12 +78,12 @@ bool check_lens_same_kernel(const char *a, const char *b) {
 static bool launches(const json_t *spec, const char *kernel) {
     const char *name = json_get_string(spec, "kernel", NULL);
     const json_t *launch, *list = json_object_get(spec, "launches");
-    bool named = name != NULL, found = name && check_lens_same_kernel(name, kernel);
+    bool named = name != NULL, found = name && spec_lens_same_kernel(name, kernel);
     size_t i;
     json_array_foreach(list, i, launch) {
         name = json_get_string(launch, "kernel", NULL);
         named |= name != NULL;
-        found |= name && check_lens_same_kernel(name, kernel);
+        found |= name && spec_lens_same_kernel(name, kernel);
     }
     return found || !named;
 }
@@ -99,19 +99,19 @@ static json_t *run_lens(const struct document *d, size_t start, size_t end) {
 
 static json_t *draft_lens(const struct document *d, const struct host_code *code,
                           const struct kernel_place *kernel, const char *path) {
-    autojson *draft = check_draft(d->text, kernel, code->kernel_count > 1);
+    autojson *draft = spec_draft(d->text, kernel, code->kernel_count > 1);
     if (!draft) {
         return NULL;
     }
-    autofree char *text = check_draft_text(draft);
+    autofree char *text = spec_draft_text(draft);
     return json_pack("{s:I, s:I, s:o, s:{s:s, s:s}}", "start", (json_int_t)kernel->offset,
                      "end", (json_int_t)kernel->end, "title",
                      json_sprintf("Create %s", path_basename(path)), "create", "file",
                      path, "text", text);
 }
 
-void check_lens_add(const struct document *d, const struct host_code *code,
-                    json_t *lenses) {
+void spec_lens_add(const struct document *d, const struct host_code *code,
+                   json_t *lenses) {
     autofree char *path = spec_path_of(d);
     json_t *loaded = NULL;
     if (!path || !code->kernel_count) {
@@ -130,7 +130,7 @@ void check_lens_add(const struct document *d, const struct host_code *code,
     }
 }
 
-json_t *check_lens_of_spec(const struct document *d, const json_t *result) {
+json_t *spec_lens_of_spec(const struct document *d, const json_t *result) {
     (void)result;
     json_t *list = json_array();
     if (has_suffix(d->path, SPEC_SUFFIX)) {
@@ -143,8 +143,8 @@ json_t *check_lens_of_spec(const struct document *d, const json_t *result) {
 
 /* The text as it is in the editor, saved or not. Of the spec: what it says; the kernel is
  * read from disk. */
-json_t *check_lens_params(const struct document *d, const char *operation,
-                          const json_t *params) {
+json_t *spec_lens_params(const struct document *d, const char *operation,
+                         const json_t *params) {
     if (strcmp(operation, OPERATION) != 0 || !d->path) {
         return NULL;
     }
@@ -307,9 +307,9 @@ static json_t *spec_of(const struct document *d) {
     return spec;
 }
 
-void check_lens_outcome(const struct document *d, const char *operation,
-                        const json_t *answer, json_t **ret_findings,
-                        json_t **ret_outcome) {
+void spec_lens_outcome(const struct document *d, const char *operation,
+                       const json_t *answer, json_t **ret_findings,
+                       json_t **ret_outcome) {
     if (strcmp(operation, OPERATION) != 0 || !d->path) {
         return;
     }

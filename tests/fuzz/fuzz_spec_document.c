@@ -1,9 +1,9 @@
 /* Any text as a check spec in an editor: its diagnostics, its places, completion and
  * hover anywhere in it. The first byte says where the cursor stands. */
 #include "base/mem.h"
-#include "gpu/editor/check_completion.h"
-#include "gpu/editor/check_document.h"
 #include "gpu/editor/json_places.h"
+#include "gpu/editor/spec_completion.h"
+#include "gpu/editor/spec_document.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -39,9 +39,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     text[len] = '\0';
     const struct document d = {.text = text, .len = len};
     autojson *findings = json_array();
-    check_document_judge(text, len, NULL, "k.check.json", findings);
+    spec_document_judge(text, len, NULL, "k.check.json", findings);
     check_places(text, len, offset);
-    autojson *items = check_completions(&d, offset);
+    autojson *items = spec_completions(&d, offset);
     autofree char *hover = check_hover(&d, NULL, offset, &start, &end);
     if (!json_is_array(items) || (hover && (start > end || end > len))) {
         abort();

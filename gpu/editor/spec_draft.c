@@ -1,4 +1,4 @@
-#include "gpu/editor/check_draft.h"
+#include "gpu/editor/spec_draft.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -326,7 +326,7 @@ static json_t *expect_of(const char *kernel, const struct draft_param *params,
     return op && inputs == wanted ? json_pack("{s:s}", "op", op->name) : json_null();
 }
 
-json_t *check_draft(const char *text, const struct kernel_place *kernel, bool named) {
+json_t *spec_draft(const char *text, const struct kernel_place *kernel, bool named) {
     struct draft_param params[DRAFT_MAX_PARAMS];
     struct sizes sizes = {0};
     int count = draft_params(text, kernel, params, DRAFT_MAX_PARAMS);
@@ -370,7 +370,7 @@ static void write_list(struct buf *out, const json_t *list) {
     }
 }
 
-char *check_draft_text(const json_t *draft) {
+char *spec_draft_text(const json_t *draft) {
     autobuf out = BUF_INIT(64u << 10);
     const char *name, *separator = "{";
     json_t *value;

@@ -1,8 +1,8 @@
-#include "gpu/spec/check_spec.h"
+#include "gpu/spec/kernel_spec.h"
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/check_spec.schema.h"
+#include "gpu/kernel_spec.schema.h"
 #include "gpu/spec/spec_reader.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static bool is_name(const char *text) {
 }
 
 static int read_case(struct spec_reader *r, const json_t *sizes, const char *at) {
-    struct check_spec *spec = r->spec;
+    struct kernel_spec *spec = r->spec;
     if (!json_is_object(sizes)) {
         return err_set(r->err, -EINVAL, "%s: an object of sizes is expected", at);
     }
@@ -71,7 +71,7 @@ static int read_cases(struct spec_reader *r, const json_t *sizes) {
 /* --- launches --- */
 
 static int read_launches(struct spec_reader *r, const json_t *params) {
-    struct check_spec *spec = r->spec;
+    struct kernel_spec *spec = r->spec;
     const json_t *list = json_object_get(params, "launches");
     int bad = list ? spec_refuse_launch(r, params, "") : 0;
     if (bad < 0) {
@@ -133,7 +133,7 @@ static int read_buffers(struct spec_reader *r, const json_t *buffers) {
 /* --- all of it --- */
 
 static int read_all(struct spec_reader *r, const json_t *params) {
-    int n = spec_check_members(r, params, CHECK_SPEC_MEMBERS, "");
+    int n = spec_check_members(r, params, KERNEL_SPEC_MEMBERS, "");
     n = n < 0 ? n : read_cases(r, json_object_get(params, "sizes"));
     n = n < 0 ? n : spec_read_course(r, params);
     n = n < 0 ? n : spec_read_save(r, json_object_get(params, "save"));
@@ -143,8 +143,8 @@ static int read_all(struct spec_reader *r, const json_t *params) {
     return n < 0 ? n : spec_read_expect(r, json_object_get(params, "expect"));
 }
 
-int check_spec_read(struct check_spec *ret, const json_t *params, struct err *err) {
-    struct check_spec spec = {.json = json_deep_copy(params)};
+int kernel_spec_read(struct kernel_spec *ret, const json_t *params, struct err *err) {
+    struct kernel_spec spec = {.json = json_deep_copy(params)};
     struct spec_reader r = {
         .spec = &spec,
         .err = err,
@@ -154,7 +154,7 @@ int check_spec_read(struct check_spec *ret, const json_t *params, struct err *er
     spec.buffers = xcalloc(SPEC_MAX_BUFFERS, sizeof *spec.buffers);
     int n = read_all(&r, spec.json);
     if (n < 0) {
-        check_spec_finish(&spec);
+        kernel_spec_finish(&spec);
         return n;
     }
     *ret = spec;
@@ -168,7 +168,7 @@ static void launches_free(struct spec_launch *list, size_t count) {
     free(list);
 }
 
-void check_spec_finish(struct check_spec *spec) {
+void kernel_spec_finish(struct kernel_spec *spec) {
     launches_free(spec->launches, spec->launch_count);
     launches_free(spec->reference, spec->reference_count);
     free(spec->buffers);
@@ -178,5 +178,5 @@ void check_spec_finish(struct check_spec *spec) {
     free(spec->arrays);
     json_decref(spec->added);
     json_decref(spec->json);
-    *spec = (struct check_spec){0};
+    *spec = (struct kernel_spec){0};
 }

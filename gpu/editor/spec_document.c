@@ -1,4 +1,4 @@
-#include "gpu/editor/check_document.h"
+#include "gpu/editor/spec_document.h"
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -6,13 +6,13 @@
 #include "base/lines.h"
 #include "base/mem.h"
 #include "base/work.h"
-#include "gpu/editor/check_completion.h"
-#include "gpu/editor/check_draft.h"
-#include "gpu/editor/check_lens.h"
-#include "gpu/editor/check_members.h"
+#include "gpu/editor/spec_completion.h"
+#include "gpu/editor/spec_draft.h"
+#include "gpu/editor/spec_lens.h"
+#include "gpu/editor/spec_members.h"
 #include "gpu/source/kernel_parameters.h"
-#include "gpu/spec/check_case.h"
 #include "gpu/spec/rounded_args.h"
+#include "gpu/spec/spec_case.h"
 #include "gpu/validate/argument_order.h"
 #include "gpu/validate/kernel_validate.h"
 #include "protocol/finding.h"
@@ -138,7 +138,7 @@ static json_t *parse(struct judge *j) {
 /* --- members --- */
 
 static bool judge_members(struct judge *j, const json_t *spec) {
-    const json_t *known = json_object_get(check_members_schema(), "properties");
+    const json_t *known = json_object_get(spec_members_schema(), "properties");
     const char *name;
     json_t *value;
     bool good = true;
@@ -178,13 +178,13 @@ static bool judge_types(struct judge *j, const json_t *spec) {
     return r >= 0;
 }
 
-static bool judge_cases(struct judge *j, const struct check_spec *spec) {
+static bool judge_cases(struct judge *j, const struct kernel_spec *spec) {
     char rounded[1024];
     bool told = false;
     for (size_t i = 0; i < spec->case_count; i++) {
-        struct check_case c;
+        struct spec_case c;
         struct err err = {0};
-        if (check_case_resolve(&c, spec, i, &err) < 0) {
+        if (spec_case_resolve(&c, spec, i, &err) < 0) {
             tell_error(j, "bad_spec", err.msg);
             return false;
         }
@@ -192,7 +192,7 @@ static bool judge_cases(struct judge *j, const struct check_spec *spec) {
             tell_field(j, FINDING_WARNING, ROUNDED_ARGS_CODE, rounded);
             told = true;
         }
-        check_case_finish(&c);
+        spec_case_finish(&c);
     }
     return true;
 }
@@ -202,14 +202,14 @@ static bool judge_cases(struct judge *j, const struct check_spec *spec) {
 static const struct kernel_place *kernel_named(const struct host_code *code,
                                                const char *name) {
     for (size_t i = 0; name && i < code->kernel_count; i++) {
-        if (check_lens_same_kernel(code->kernels[i].name, name)) {
+        if (spec_lens_same_kernel(code->kernels[i].name, name)) {
             return &code->kernels[i];
         }
     }
     return !name && code->kernel_count == 1 ? code->kernels : NULL;
 }
 
-static void judge_order(struct judge *j, const struct check_spec *spec, size_t i,
+static void judge_order(struct judge *j, const struct kernel_spec *spec, size_t i,
                         const char *text, const struct kernel_place *kernel) {
     char path[64];
     autojson *names =
@@ -222,7 +222,7 @@ static void judge_order(struct judge *j, const struct check_spec *spec, size_t i
     }
 }
 
-static void judge_launch(struct judge *j, const struct check_spec *spec, size_t i,
+static void judge_launch(struct judge *j, const struct kernel_spec *spec, size_t i,
                          const char *text, const struct host_code *code) {
     const struct spec_launch *launch = &spec->launches[i];
     struct draft_param params[DRAFT_MAX_PARAMS];
@@ -254,9 +254,9 @@ static void judge_launch(struct judge *j, const struct check_spec *spec, size_t 
 }
 
 /* Macros may hide kernels and parameters from the scan, so these are warnings. */
-static void judge_source(struct judge *j, const struct check_spec *spec,
+static void judge_source(struct judge *j, const struct kernel_spec *spec,
                          const char *path) {
-    autofree char *source_path = check_lens_source_path(path, spec->json);
+    autofree char *source_path = spec_lens_source_path(path, spec->json);
     autobuf text = BUF_INIT(MAX_SOURCE);
     if (!source_path || file_read(source_path, &text, NULL) < 0) {
         return;
@@ -270,12 +270,12 @@ static void judge_source(struct judge *j, const struct check_spec *spec,
 }
 
 static void judge_spec(struct judge *j, const json_t *spec, const char *path) {
-    struct check_spec read;
+    struct kernel_spec read;
     struct err err = {0};
     if (!judge_members(j, spec)) {
         return;
     }
-    if (check_spec_read(&read, spec, &err) < 0) {
+    if (kernel_spec_read(&read, spec, &err) < 0) {
         tell_error(j, "bad_spec", err.msg);
         return;
     }
@@ -292,11 +292,11 @@ static void judge_spec(struct judge *j, const json_t *spec, const char *path) {
                 "{\"kernel\": {…}}, {\"values\": {…}} or {\"files\": {…}}");
         }
     }
-    check_spec_finish(&read);
+    kernel_spec_finish(&read);
 }
 
-void check_document_judge(const char *text, size_t len, const char *path,
-                          const char *name, json_t *findings) {
+void spec_document_judge(const char *text, size_t len, const char *path, const char *name,
+                         json_t *findings) {
     struct judge j = {.text = text, .name = name, .len = len, .findings = findings};
     json_places_read(&j.places, text, len);
     lines_init(&j.lines, text, len);
@@ -319,8 +319,8 @@ static void judge_work(void *data) {
     struct judging *j = data;
     const struct document *d = j->check->document;
     j->findings = json_array();
-    check_document_judge(d->text, d->len, d->path,
-                         d->path ? path_basename(d->path) : d->uri, j->findings);
+    spec_document_judge(d->text, d->len, d->path,
+                        d->path ? path_basename(d->path) : d->uri, j->findings);
     findings_tidy(j->findings, MAX_FINDINGS);
 }
 
@@ -329,9 +329,9 @@ static void judge_done(void *data) {
     document_check_done(j->check, j->findings, NULL);
 }
 
-static void check_document(struct document_check *check) {
+static void spec_document(struct document_check *check) {
     struct judging *j = xcalloc(1, sizeof *j);
-    check_members_schema(); /* made here, on the loop's thread */
+    spec_members_schema(); /* made here, on the loop's thread */
     j->check = check;
     work_start(check->origin->loop, judge_work, judge_done, j);
 }
@@ -358,15 +358,15 @@ static json_t *symbols(const struct document *d) {
 static const char *const patterns[] = {"*.check.json", NULL};
 static const char *const languages[] = {NULL};
 
-const struct document_kind check_document_kind = {
+const struct document_kind spec_document_kind = {
     .name = "check",
     .patterns = patterns,
     .languages = languages,
-    .check = check_document,
+    .check = spec_document,
     .hover = check_hover,
     .symbols = symbols,
-    .completions = check_completions,
-    .lenses = check_lens_of_spec,
-    .operation_params = check_lens_params,
-    .operation_outcome = check_lens_outcome,
+    .completions = spec_completions,
+    .lenses = spec_lens_of_spec,
+    .operation_params = spec_lens_params,
+    .operation_outcome = spec_lens_outcome,
 };

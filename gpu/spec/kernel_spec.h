@@ -1,8 +1,8 @@
 #pragma once
-/* check_spec: what kernel/validate is asked to run, read from JSON.
+/* kernel_spec: what kernel/validate is asked to run, read from JSON.
  *
  * The shape is the public interface (docs/guide/validate.md). Reading checks everything
- * that can be checked without a kernel; a case (check_case.h) then fills in the sizes. An
+ * that can be checked without a kernel; a case (spec_case.h) then fills in the sizes. An
  * error names its field: "args[2].shape[0]: unknown size 'rowz'". The struct borrows
  * strings and values from its own copy of the JSON. */
 #include "base/json.h"
@@ -133,7 +133,7 @@ enum spec_check { /* bits */
                   SPEC_CHECK_BARRIER = 8,
 };
 
-struct check_spec {
+struct kernel_spec {
     json_t *json;                        /* owned */
     const json_t *cases[SPEC_MAX_CASES]; /* objects name -> integer */
     size_t case_count;                   /* at least 1: without sizes one empty case */
@@ -169,16 +169,16 @@ struct check_spec {
 };
 
 /* params: kernel/validate's (other members are ignored). -EINVAL. */
-int check_spec_read(struct check_spec *ret, const json_t *params, struct err *err);
-void check_spec_finish(struct check_spec *spec);
+int kernel_spec_read(struct kernel_spec *ret, const json_t *params, struct err *err);
+void kernel_spec_finish(struct kernel_spec *spec);
 /* SIZE_MAX when there is none. */
-size_t check_spec_buffer(const struct check_spec *spec, const char *name);
+size_t kernel_spec_buffer(const struct kernel_spec *spec, const char *name);
 /* The file of a buffer's first contents, or of what it is expected to hold; NULL. */
-const struct spec_array *check_spec_array(const struct check_spec *spec, size_t buffer,
-                                          bool expected);
+const struct spec_array *kernel_spec_array(const struct kernel_spec *spec, size_t buffer,
+                                           bool expected);
 /* "NaN", "Infinity" or "-Infinity"? */
 bool spec_is_special(const json_t *value);
 /* A number, a truth value or one of those words as a number. */
 double spec_number(const json_t *value);
 /* "0x1f…" or a number or decimal digits as a seed; -EINVAL. */
-int check_seed_read(const json_t *value, uint64_t *ret);
+int spec_seed_read(const json_t *value, uint64_t *ret);

@@ -1,8 +1,8 @@
-#include "gpu/editor/check_completion.h"
+#include "gpu/editor/spec_completion.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "gpu/editor/check_members.h"
+#include "gpu/editor/spec_members.h"
 #include "gpu/reference/operator.h"
 
 #include <stdint.h>
@@ -83,8 +83,8 @@ static void offer_member(struct offer *o, const char *name, const json_t *schema
 }
 
 static void offer_members(struct offer *o) {
-    struct check_members m;
-    check_members_of(o->places, o->spot.container, &m);
+    struct spec_members m;
+    spec_members_of(o->places, o->spot.container, &m);
     for (size_t i = 0; i < m.count; i++) {
         const char *name;
         json_t *schema;
@@ -135,7 +135,7 @@ static void offer_buffers(struct offer *o) {
     }
 }
 
-static void offer_words(struct offer *o, const struct check_members *m) {
+static void offer_words(struct offer *o, const struct spec_members *m) {
     for (size_t i = 0; i < m->count; i++) {
         size_t k;
         const json_t *word, *all = json_object_get(m->list[i], "enum");
@@ -165,12 +165,12 @@ static void offer_values(struct offer *o) {
     const struct json_places *p = o->places;
     size_t len;
     const char *name = member_name(o, &len);
-    struct check_members m = {0};
+    struct spec_members m = {0};
     if (p->list[o->spot.container].kind == '{') {
-        check_members_named(p, o->spot.container, name, len, &m);
+        spec_members_named(p, o->spot.container, name, len, &m);
     } else {
-        struct check_members list;
-        check_members_of(p, o->spot.container, &list);
+        struct spec_members list;
+        spec_members_of(p, o->spot.container, &list);
         for (size_t i = 0; i < list.count; i++) {
             const json_t *items = json_object_get(list.list[i], "items");
             if (items && m.count < CHECK_MEMBERS_MAX) {
@@ -187,7 +187,7 @@ static void offer_values(struct offer *o) {
     }
 }
 
-json_t *check_completions(const struct document *d, size_t offset) {
+json_t *spec_completions(const struct document *d, size_t offset) {
     struct json_places p;
     struct offer o = {.places = &p, .list = json_array()};
     json_places_read(&p, d->text, d->len);
@@ -239,11 +239,11 @@ static char *hover_operator(const char *name) {
 }
 
 static char *hover_member(const struct json_places *p, size_t place) {
-    struct check_members m;
+    struct spec_members m;
     size_t len;
     const char *key = json_place_key(p, place, &len);
-    check_members_of(p, place, &m);
-    const char *description = check_members_description(&m);
+    spec_members_of(p, place, &m);
+    const char *description = spec_members_description(&m);
     if (!m.count || !len) {
         return NULL;
     }

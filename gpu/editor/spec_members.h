@@ -1,24 +1,23 @@
 #pragma once
-/* check_members: what a check spec's schema says about a place of its text. */
+/* spec_members: what a check spec's schema says about a place of its text. */
 #include "base/json.h"
 #include "gpu/editor/json_places.h"
 
 enum { CHECK_MEMBERS_MAX = 24 };
 
 /* Schemas that a value may meet, anyOf taken apart; borrowed from one that is kept. */
-struct check_members {
+struct spec_members {
     const json_t *list[CHECK_MEMBERS_MAX];
     size_t count;
 };
 
 /* The whole check spec's schema, parsed once. */
-const json_t *check_members_schema(void);
+const json_t *spec_members_schema(void);
 /* Of the value at a place; of the alternatives for an object only those that name all the
  * members which it has, when there are such. */
-void check_members_of(const struct json_places *p, size_t place,
-                      struct check_members *ret);
+void spec_members_of(const struct json_places *p, size_t place, struct spec_members *ret);
 /* Of a member with this name in an object at `object`. */
-void check_members_named(const struct json_places *p, size_t object, const char *name,
-                         size_t len, struct check_members *ret);
+void spec_members_named(const struct json_places *p, size_t object, const char *name,
+                        size_t len, struct spec_members *ret);
 /* The first description among them, or NULL. */
-const char *check_members_description(const struct check_members *m);
+const char *spec_members_description(const struct spec_members *m);

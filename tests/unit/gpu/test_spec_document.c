@@ -1,10 +1,10 @@
 /* Where the diagnostics of a check spec stand, and what may be written at a place. */
 #include "base/mem.h"
-#include "gpu/editor/check_completion.h"
-#include "gpu/editor/check_document.h"
-#include "gpu/editor/check_draft.h"
-#include "gpu/editor/check_lens.h"
 #include "gpu/editor/json_places.h"
+#include "gpu/editor/spec_completion.h"
+#include "gpu/editor/spec_document.h"
+#include "gpu/editor/spec_draft.h"
+#include "gpu/editor/spec_lens.h"
 #include "gpu/validate/validate_title.h"
 
 #include <criterion/criterion.h>
@@ -24,7 +24,7 @@ static void expect_finding(const char *marked, const char *severity, const char 
         line += text[i] == '\n';
     }
     autojson *findings = json_array();
-    check_document_judge(text, strlen(text), NULL, "k.check.json", findings);
+    spec_document_judge(text, strlen(text), NULL, "k.check.json", findings);
     cr_assert_eq(json_array_size(findings), 1, "%zu findings for %s",
                  json_array_size(findings), text);
     const json_t *f = json_array_get(findings, 0);
@@ -43,15 +43,15 @@ static void expect_finding(const char *marked, const char *severity, const char 
 #define X "{\"name\": \"x\", \"type\": \"float32\", \"shape\": [\"n\"], \"output\": true}"
 #define TAIL ",\n \"expect\": {\"values\": {\"x\": [1, 2, 3]}}}"
 
-Test(check_document, a_good_spec_has_no_findings) {
+Test(spec_document, a_good_spec_has_no_findings) {
     static const char text[] = HEAD " \"args\": [" X "]" TAIL;
     autojson *findings = json_array();
-    check_document_judge(text, strlen(text), NULL, "k.check.json", findings);
+    spec_document_judge(text, strlen(text), NULL, "k.check.json", findings);
     cr_assert_eq(json_array_size(findings), 0);
 }
 
 /* "1 / n" of sizes is C's, as everywhere in a spec; with n = 3 it loses all there is. */
-Test(check_document, a_float_that_whole_numbers_round_is_told) {
+Test(spec_document, a_float_that_whole_numbers_round_is_told) {
 #define SCALAR(type, value)                                                              \
     HEAD " \"args\": [" X ",\n {\"name\": \"s\", \"type\": \"" type                      \
          "\", \"value\": " value "}]" TAIL
@@ -66,18 +66,18 @@ Test(check_document, a_float_that_whole_numbers_round_is_told) {
         SCALAR("float32", "0.5"),         SCALAR("int32", "\"4 / n\"")};
     for (size_t i = 0; i < ARRAY_LEN(fine); i++) {
         autojson *findings = json_array();
-        check_document_judge(fine[i], strlen(fine[i]), NULL, "k.check.json", findings);
+        spec_document_judge(fine[i], strlen(fine[i]), NULL, "k.check.json", findings);
         cr_assert_eq(json_array_size(findings), 0, "%s", fine[i]);
     }
 }
 
-Test(check_document, syntax) {
+Test(spec_document, syntax) {
     expect_finding("{\"sizes\": {\"n\": 3},\n  «launch»: 3}", "error", "json", "launch");
     expect_finding("{\"sizes\": [1, 2«}»", "error", "json", "']' expected");
     expect_finding("«[»]", "error", "bad_spec", "a JSON object");
 }
 
-Test(check_document, members_and_types) {
+Test(spec_document, members_and_types) {
     expect_finding("{\n «\"sizs\"»: {}}", "error", "unknown_member", "sizs");
     expect_finding(HEAD " \"args\": [" X "], «\"trialz\"»: 3" TAIL, "error",
                    "unknown_member", "trialz");
@@ -91,7 +91,7 @@ Test(check_document, members_and_types) {
     expect_finding("«{»}", "error", "bad_spec", "launch");
 }
 
-Test(check_document, expressions_and_names) {
+Test(spec_document, expressions_and_names) {
     expect_finding(HEAD " \"args\": [{\"name\": \"x\", \"type\": \"float32\",\n"
                         "\"shape\": [4, «\"rowz\"»], \"output\": true}]}",
                    "error", "bad_spec", "rowz");
@@ -106,7 +106,7 @@ Test(check_document, expressions_and_names) {
         "error", "bad_spec", "launch.grid[0]");
 }
 
-Test(check_document, what_is_missing_or_twice) {
+Test(spec_document, what_is_missing_or_twice) {
     expect_finding(HEAD " \"args\": [" X "],\n «\"expect\"»: null}", "info",
                    "no_expectation", "expect");
     expect_finding(HEAD " \"args\": [" X "], \"trials\": 2, «\"trials\"»: 3" TAIL,
@@ -140,7 +140,7 @@ static json_t *complete(const char *marked) {
     size_t at = strcspn(marked, "|");
     autofree char *text = xasprintf("%.*s%s", (int)at, marked, marked + at + 1);
     const struct document d = {.text = text, .len = strlen(text)};
-    return check_completions(&d, at);
+    return spec_completions(&d, at);
 }
 
 static const json_t *item(const json_t *list, const char *label) {
@@ -163,7 +163,7 @@ static void expect_offer(const char *marked, const char *label, const char *text
     cr_assert(!item(list, not_label), "%s offers %s", marked, not_label);
 }
 
-Test(check_completion, members) {
+Test(spec_completion, members) {
     expect_offer("{|", "launch", "\"launch\": {}", "grid");
     expect_offer("{\"la|", "launch", "\"launch\": {}", "grid");
     expect_offer("{\"launch\": {}, |}", "args", "\"args\": []", "launch");
@@ -174,7 +174,7 @@ Test(check_completion, members) {
     expect_offer("{\"args\": [{\"shape\": [], |}]}", "type", "\"type\": \"\"", "value");
 }
 
-Test(check_completion, values) {
+Test(spec_completion, values) {
     expect_offer("{\"args\": [{\"type\": \"fl|\"}]}", "float16", "\"float16\"", "launch");
     expect_offer("{\"args\": [{\"type\": |}]}", "int32", "\"int32\"", "launch");
     expect_offer("{\"expect\": {\"op\": \"|\"}}", "softmax", "\"softmax\"", "float16");
@@ -192,12 +192,12 @@ static json_t *draft_of(const char *text) {
     struct host_code code = {0};
     host_code_scan(text, strlen(text), &code);
     cr_assert_eq(code.kernel_count, 1);
-    json_t *draft = check_draft(text, &code.kernels[0], false);
+    json_t *draft = spec_draft(text, &code.kernels[0], false);
     host_code_finish(&code);
     return draft;
 }
 
-Test(check_draft, types_come_from_the_source) {
+Test(spec_draft, types_come_from_the_source) {
     static const char text[] =
         "__global__ void __launch_bounds__(128) k(float4 *__restrict__ out,\n"
         "    const __half *x, const unsigned long long *keys, unsigned int n, float a = "
@@ -224,25 +224,25 @@ Test(check_draft, types_come_from_the_source) {
 }
 
 /* More integers than are made sizes of. */
-Test(check_draft, with_many_integers_is_one_too) {
+Test(spec_draft, with_many_integers_is_one_too) {
     static const char text[] =
         "__global__ void k(double *y, int a, int b, int c, long d, "
         "short e, unsigned char f) {}";
     autojson *draft = draft_of(text), *findings = json_array();
-    autofree char *spec = check_draft_text(draft);
+    autofree char *spec = spec_draft_text(draft);
     cr_assert_eq(json_object_size(json_array_get(json_object_get(draft, "sizes"), 0)), 4);
-    check_document_judge(spec, strlen(spec), NULL, "k.check.json", findings);
+    spec_document_judge(spec, strlen(spec), NULL, "k.check.json", findings);
     cr_assert_eq(json_array_size(findings), 1);
     cr_assert_str_eq(json_get_string(json_array_get(findings, 0), "code", ""),
                      "no_expectation");
 }
 
-Test(check_draft, is_a_check_spec) {
+Test(spec_draft, is_a_check_spec) {
     static const char text[] = "__global__ void relu(float *y, const float *x, int n) {}";
     autojson *draft = draft_of(text), *findings = json_array();
-    autofree char *spec = check_draft_text(draft);
+    autofree char *spec = spec_draft_text(draft);
     cr_assert_str_eq(json_get_string(json_object_get(draft, "expect"), "op", ""), "relu");
-    check_document_judge(spec, strlen(spec), NULL, "k.check.json", findings);
+    spec_document_judge(spec, strlen(spec), NULL, "k.check.json", findings);
     cr_assert_eq(json_array_size(findings), 0);
 }
 
@@ -254,7 +254,7 @@ static void expect_title(const char *result, const char *title) {
     cr_assert_str_eq(text, title);
 }
 
-Test(check_lens, titles) {
+Test(spec_lens, titles) {
     expect_title("{\"verdict\": \"pass\", \"cases\": [{\"trial\": 0, \"outputs\": "
                  "[{\"max_abs_error\": 3e-7}]}, {\"trial\": 1, \"outputs\": "
                  "[{\"max_abs_error\": 1e-7}]}, {\"trial\": 0, \"outputs\": []}]}",

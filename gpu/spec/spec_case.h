@@ -1,9 +1,9 @@
 #pragma once
-/* check_case: one case of a check spec with its sizes filled in.
+/* spec_case: one case of a check spec with its sizes filled in.
  *
  * Everything is a number now: extents, bytes, grids; the parameter block of a launch is
  * packed once the buffers have addresses. */
-#include "gpu/spec/check_spec.h"
+#include "gpu/spec/kernel_spec.h"
 #include "gpu/tensor/tensor_map.h"
 
 struct case_buffer {
@@ -15,8 +15,8 @@ struct case_launch {
     uint32_t grid[3], block[3], cluster[3]; /* cluster all 0: none */
     uint32_t shared_bytes;
 };
-struct check_case {
-    const struct check_spec *spec;
+struct spec_case {
+    const struct kernel_spec *spec;
     struct size_value sizes[SPEC_MAX_SIZES];
     struct size_values size_list; /* into sizes: valid while the case stays where it is */
     struct case_buffer *buffers;  /* spec->buffer_count */
@@ -26,19 +26,19 @@ struct check_case {
 
 /* Case i of the spec into *ret, which must not move afterwards. -EINVAL names the field
  * and the case: an extent below 0, a grid of 0, more than SPEC_MAX_BYTES … */
-int check_case_resolve(struct check_case *ret, const struct check_spec *spec, size_t i,
-                       struct err *err);
-void check_case_finish(struct check_case *c);
+int spec_case_resolve(struct spec_case *ret, const struct kernel_spec *spec, size_t i,
+                      struct err *err);
+void spec_case_finish(struct spec_case *c);
 /* An integer or an expression of the spec over the case's sizes. -EINVAL quotes it. */
-int case_size_value(const struct check_case *c, const json_t *value, int64_t *ret,
+int case_size_value(const struct spec_case *c, const json_t *value, int64_t *ret,
                     struct err *err);
 /* {"grid": [x,y,z], "block", "shared_bytes", "cluster"?}: new reference. */
 json_t *case_launch_to_json(const struct case_launch *launch);
 
 /* What a buffer holds first. values are allocated (init->values) and freed by the caller
  * when ret_values is not NULL. */
-int check_case_init(const struct check_case *c, size_t buffer, struct tensor_init *ret,
-                    double **ret_values, struct err *err);
+int spec_case_init(const struct spec_case *c, size_t buffer, struct tensor_init *ret,
+                   double **ret_values, struct err *err);
 
 /* One parameter of a kernel, as its PTX declares it. */
 struct kernel_param {
@@ -55,6 +55,6 @@ struct case_places {
 /* Arguments packed into the kernel's parameter block (param_bytes, zeroed by the caller).
  * -EINVAL when the number or a size of the arguments is not what the kernel takes:
  * "args: the kernel takes 4 arguments, the spec gives 3". */
-int check_case_params(const struct check_case *c, const struct spec_launch *launch,
-                      const struct kernel_param *params, size_t param_count,
-                      const struct case_places *places, void *block, struct err *err);
+int spec_case_params(const struct spec_case *c, const struct spec_launch *launch,
+                     const struct kernel_param *params, size_t param_count,
+                     const struct case_places *places, void *block, struct err *err);

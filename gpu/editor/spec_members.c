@@ -1,6 +1,6 @@
-#include "gpu/editor/check_members.h"
+#include "gpu/editor/spec_members.h"
 
-#include "gpu/spec/check_spec_schema.h"
+#include "gpu/spec/spec_schema.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -8,19 +8,19 @@
 
 enum { MAX_DEPTH = 24 };
 
-static json_t *spec_schema;
+static json_t *schema_json;
 
 static void read_schema(void) {
-    spec_schema = json_loads(check_spec_schema(), 0, NULL);
+    schema_json = json_loads(spec_schema(), 0, NULL);
 }
 
-const json_t *check_members_schema(void) {
+const json_t *spec_members_schema(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, read_schema);
-    return spec_schema;
+    return schema_json;
 }
 
-static void add(struct check_members *m, const json_t *schema) {
+static void add(struct spec_members *m, const json_t *schema) {
     const json_t *any = json_object_get(schema, "anyOf"), *one;
     size_t i;
     if (any) {
@@ -55,8 +55,8 @@ static bool names_all(const struct json_places *p, size_t object, const json_t *
     return true;
 }
 
-static void narrow(const struct json_places *p, size_t object, struct check_members *m) {
-    struct check_members fitting = {0};
+static void narrow(const struct json_places *p, size_t object, struct spec_members *m) {
+    struct spec_members fitting = {0};
     for (size_t i = 0; i < m->count; i++) {
         if (names_all(p, object, m->list[i])) {
             fitting.list[fitting.count++] = m->list[i];
@@ -69,9 +69,9 @@ static void narrow(const struct json_places *p, size_t object, struct check_memb
 
 /* --- from the top to a place --- */
 
-static void named(const struct check_members *from, const char *name, size_t len,
-                  struct check_members *ret) {
-    *ret = (struct check_members){0};
+static void named(const struct spec_members *from, const char *name, size_t len,
+                  struct spec_members *ret) {
+    *ret = (struct spec_members){0};
     for (size_t i = 0; i < from->count; i++) {
         const json_t *own =
             json_object_getn(json_object_get(from->list[i], "properties"), name, len);
@@ -82,8 +82,8 @@ static void named(const struct check_members *from, const char *name, size_t len
     }
 }
 
-static void items(const struct check_members *from, struct check_members *ret) {
-    *ret = (struct check_members){0};
+static void items(const struct spec_members *from, struct spec_members *ret) {
+    *ret = (struct spec_members){0};
     for (size_t i = 0; i < from->count; i++) {
         const json_t *own = json_object_get(from->list[i], "items");
         if (own) {
@@ -92,8 +92,8 @@ static void items(const struct check_members *from, struct check_members *ret) {
     }
 }
 
-void check_members_of(const struct json_places *p, size_t place,
-                      struct check_members *ret) {
+void spec_members_of(const struct json_places *p, size_t place,
+                     struct spec_members *ret) {
     size_t chain[MAX_DEPTH], depth = 0;
     for (size_t at = place; depth < MAX_DEPTH; at = p->list[at].parent) {
         chain[depth++] = at;
@@ -101,13 +101,13 @@ void check_members_of(const struct json_places *p, size_t place,
             break;
         }
     }
-    *ret = (struct check_members){0};
+    *ret = (struct spec_members){0};
     if (depth == MAX_DEPTH) {
         return;
     }
-    add(ret, check_members_schema());
+    add(ret, spec_members_schema());
     while (--depth) {
-        struct check_members next;
+        struct spec_members next;
         size_t child = chain[depth - 1], len;
         const char *key = json_place_key(p, child, &len);
         if (p->list[child].key_end) {
@@ -122,14 +122,14 @@ void check_members_of(const struct json_places *p, size_t place,
     }
 }
 
-void check_members_named(const struct json_places *p, size_t object, const char *name,
-                         size_t len, struct check_members *ret) {
-    struct check_members own;
-    check_members_of(p, object, &own);
+void spec_members_named(const struct json_places *p, size_t object, const char *name,
+                        size_t len, struct spec_members *ret) {
+    struct spec_members own;
+    spec_members_of(p, object, &own);
     named(&own, name, len, ret);
 }
 
-const char *check_members_description(const struct check_members *m) {
+const char *spec_members_description(const struct spec_members *m) {
     const char *text = NULL;
     for (size_t i = 0; i < m->count && !(text && *text); i++) {
         text = json_get_string(m->list[i], "description", NULL);

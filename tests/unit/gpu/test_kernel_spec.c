@@ -1,9 +1,9 @@
 /* What a check spec may say, and the words for what it may not. */
 #include "base/err.h"
 #include "base/json.h"
-#include "gpu/spec/check_case.h"
 #include "gpu/spec/launch_limits.h"
 #include "gpu/spec/odd_sizes.h"
+#include "gpu/spec/spec_case.h"
 #include "gpu/spec/spec_tensor_map.h"
 #include "gpu/spec/value_expression.h"
 
@@ -187,7 +187,7 @@ Test(value_expression, errors) {
     "{'name':'x','type':'float16','shape':['rows','cols'],'init':{'normal':[0,1]}},"     \
     "{'name':'cols','type':'int32','value':'cols'}]"
 
-static int read_spec(struct check_spec *ret, const char *text, struct err *err) {
+static int read_spec(struct kernel_spec *ret, const char *text, struct err *err) {
     char json[4096];
     /* What a test does not care about. */
     snprintf(json, sizeof json, "{%s%s}",
@@ -197,19 +197,19 @@ static int read_spec(struct check_spec *ret, const char *text, struct err *err) 
     }
     autojson *params = json_loads(json, 0, NULL);
     cr_assert(params != NULL, "%s", json);
-    return check_spec_read(ret, params, err);
+    return kernel_spec_read(ret, params, err);
 }
 
-Test(check_spec, reads_and_resolves) {
-    struct check_spec spec;
-    struct check_case c;
+Test(kernel_spec, reads_and_resolves) {
+    struct kernel_spec spec;
+    struct spec_case c;
     struct err err = {0};
     cr_assert_eq(read_spec(&spec, GOOD ",'expect':{'expression':{'out':'x[i]'}}", &err),
                  0, "%s", err.msg);
     cr_assert_eq(spec.case_count, 2);
     cr_assert_eq(spec.trials, 3);
     cr_assert_eq(spec.buffers[0].tolerance.mode, COMPARE_ELEMENTWISE);
-    cr_assert_eq(check_case_resolve(&c, &spec, 1, &err), 0, "%s", err.msg);
+    cr_assert_eq(spec_case_resolve(&c, &spec, 1, &err), 0, "%s", err.msg);
     cr_assert_eq(c.buffers[1].count, 5);
     cr_assert_eq(c.buffers[1].bytes, 10);
     cr_assert_eq(c.launches[0].shared_bytes, 20);
@@ -218,27 +218,26 @@ Test(check_spec, reads_and_resolves) {
     const uint64_t addresses[] = {0x1000, 0x2000};
     const struct case_places places = {.addresses = addresses};
     unsigned char block[20] = {0};
-    cr_assert_eq(
-        check_case_params(&c, &spec.launches[0], params, 3, &places, block, &err), 0,
-        "%s", err.msg);
+    cr_assert_eq(spec_case_params(&c, &spec.launches[0], params, 3, &places, block, &err),
+                 0, "%s", err.msg);
     cr_assert_eq(block[1], 0x10);
     cr_assert_eq(block[9], 0x20);
     cr_assert_eq(block[16], 5);
-    cr_assert_lt(
-        check_case_params(&c, &spec.launches[0], params, 2, &places, block, &err), 0);
+    cr_assert_lt(spec_case_params(&c, &spec.launches[0], params, 2, &places, block, &err),
+                 0);
     cr_assert_str_eq(err.msg, "args: the kernel takes 2 arguments, the spec gives 3");
     static const struct kernel_param wider[] = {{0, 8}, {8, 8}, {16, 8}};
-    cr_assert_lt(check_case_params(&c, &spec.launches[0], wider, 3, &places, block, &err),
+    cr_assert_lt(spec_case_params(&c, &spec.launches[0], wider, 3, &places, block, &err),
                  0);
     cr_assert_str_eq(err.msg, "args[2] cols has 4 bytes, the kernel's parameter 8");
-    check_case_finish(&c);
-    check_spec_finish(&spec);
+    spec_case_finish(&c);
+    kernel_spec_finish(&spec);
 }
 
 /* A buffer may be longer than the structure that it holds, never shorter. */
-Test(check_spec, contents_of_a_buffer) {
-    struct check_spec spec;
-    struct check_case c;
+Test(kernel_spec, contents_of_a_buffer) {
+    struct kernel_spec spec;
+    struct spec_case c;
     struct err err = {0};
     int r = read_spec(&spec,
                       "'launch':{'block':32},'args':[{'name':'p','type':'uint8',"
@@ -247,25 +246,25 @@ Test(check_spec, contents_of_a_buffer) {
     cr_assert_eq(r, 0, "%s", err.msg);
     cr_assert_eq(spec.launches[0].args[1].kind, ARG_CONTENTS);
     cr_assert_eq(spec.launches[0].args[1].buffer, 0);
-    cr_assert_eq(check_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
+    cr_assert_eq(spec_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
     const uint64_t addresses[] = {0x1000};
     const struct case_places places = {.addresses = addresses};
     static const struct kernel_param fits[] = {{0, 8}, {8, 48}},
                                      larger[] = {{0, 8}, {8, 72}};
     unsigned char block[80] = {0};
-    cr_assert_eq(check_case_params(&c, &spec.launches[0], fits, 2, &places, block, &err),
+    cr_assert_eq(spec_case_params(&c, &spec.launches[0], fits, 2, &places, block, &err),
                  0, "%s", err.msg);
-    cr_assert_lt(
-        check_case_params(&c, &spec.launches[0], larger, 2, &places, block, &err), 0);
+    cr_assert_lt(spec_case_params(&c, &spec.launches[0], larger, 2, &places, block, &err),
+                 0);
     cr_assert_str_eq(err.msg, "args[1] has 64 bytes, the kernel's parameter 72");
-    check_case_finish(&c);
-    check_spec_finish(&spec);
+    spec_case_finish(&c);
+    kernel_spec_finish(&spec);
 }
 
 /* Once described, an argument is its name: a buffer, a scalar, a struct. */
-Test(check_spec, later_launches_name_arguments) {
-    struct check_spec spec;
-    struct check_case c;
+Test(kernel_spec, later_launches_name_arguments) {
+    struct kernel_spec spec;
+    struct spec_case c;
     struct err err = {0};
     int r = read_spec(
         &spec,
@@ -282,18 +281,18 @@ Test(check_spec, later_launches_name_arguments) {
     cr_assert(n->kind == ARG_SCALAR && n->type == TENSOR_INT32);
     cr_assert_eq(spec.launches[1].args[1].buffer, 0);
     cr_assert(spec.buffers[1].output && spec.buffers[1].scratch);
-    cr_assert_eq(check_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
+    cr_assert_eq(spec_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
     struct tensor_init init;
     autofree double *values = NULL;
-    cr_assert_eq(check_case_init(&c, 0, &init, &values, &err), 0, "%s", err.msg);
+    cr_assert_eq(spec_case_init(&c, 0, &init, &values, &err), 0, "%s", err.msg);
     cr_assert_eq(init.whole[0], 10);
     cr_assert_eq(init.whole[2], 5);
-    check_case_finish(&c);
-    check_spec_finish(&spec);
+    spec_case_finish(&c);
+    kernel_spec_finish(&spec);
 }
 
 /* What C would cut in silence. */
-Test(check_spec, values_that_a_scalar_cannot_hold) {
+Test(kernel_spec, values_that_a_scalar_cannot_hold) {
     static const char *const texts[] = {
         "'sizes':{'n':200},'args':[{'type':'int8','value':'n'}]",
         "'sizes':{'n':200},'args':[{'type':'int8','value':'n + 55'}]",
@@ -306,24 +305,23 @@ Test(check_spec, values_that_a_scalar_cannot_hold) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         static const struct kernel_param params[] = {{0, 1}};
         const struct case_places places = {0};
-        struct check_spec spec;
-        struct check_case c;
+        struct kernel_spec spec;
+        struct spec_case c;
         struct err err = {0};
         unsigned char block = 0;
         cr_assert_eq(read_spec(&spec, texts[i], &err), 0, "%s", err.msg);
-        cr_assert_eq(check_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
-        int r =
-            check_case_params(&c, &spec.launches[0], params, 1, &places, &block, &err);
+        cr_assert_eq(spec_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
+        int r = spec_case_params(&c, &spec.launches[0], params, 1, &places, &block, &err);
         cr_expect_eq(r, *words[i] ? -EINVAL : 0, "%s", texts[i]);
         cr_expect_str_eq(err.msg, words[i]);
-        check_case_finish(&c);
-        check_spec_finish(&spec);
+        spec_case_finish(&c);
+        kernel_spec_finish(&spec);
     }
 }
 
 /* A float's expression is one of numbers, of each case's own sizes; whole numbers alone
  * are divided as in C, as they are in a shape. */
-Test(check_spec, floats_are_expressions_with_decimals) {
+Test(kernel_spec, floats_are_expressions_with_decimals) {
     static const struct {
         const char *value;
         float want[2];
@@ -340,17 +338,17 @@ Test(check_spec, floats_are_expressions_with_decimals) {
             "'sizes':[{'d':4},{'d':16}],'args':[{'type':'float32','value':'%s'}]",
             cases[i / 2].value);
         float got = 0, want = cases[i / 2].want[i % 2];
-        struct check_spec spec;
-        struct check_case c;
+        struct kernel_spec spec;
+        struct spec_case c;
         struct err err = {0};
         cr_assert_eq(read_spec(&spec, text, &err), 0, "%s", err.msg);
-        cr_assert_eq(check_case_resolve(&c, &spec, i % 2, &err), 0, "%s", err.msg);
+        cr_assert_eq(spec_case_resolve(&c, &spec, i % 2, &err), 0, "%s", err.msg);
         cr_assert_eq(
-            check_case_params(&c, &spec.launches[0], params, 1, &places, &got, &err), 0,
+            spec_case_params(&c, &spec.launches[0], params, 1, &places, &got, &err), 0,
             "%s", err.msg);
         cr_expect(isnan(want) ? isnan(got) : got == want, "%s: %g", text, (double)got);
-        check_case_finish(&c);
-        check_spec_finish(&spec);
+        spec_case_finish(&c);
+        kernel_spec_finish(&spec);
     }
 }
 
@@ -374,9 +372,9 @@ struct outer {
     "{'struct':[{'type':'int8','value':9},{'type':'float64','value':0.25,'count':3}],"   \
     "'count':2},{'type':'float16','value':1,'offset':96}],'bytes':104}"
 
-Test(check_spec, structs_have_the_compilers_layout) {
-    struct check_spec spec;
-    struct check_case c;
+Test(kernel_spec, structs_have_the_compilers_layout) {
+    struct kernel_spec spec;
+    struct spec_case c;
     struct err err = {0};
     cr_assert_eq(read_spec(&spec,
                            "'sizes':{'n':7},'launch':{'grid':1,'block':1},"
@@ -384,7 +382,7 @@ Test(check_spec, structs_have_the_compilers_layout) {
                            "1}}," STRUCT ",{'pointers':['a','a']}]",
                            &err),
                  0, "%s", err.msg);
-    cr_assert_eq(check_case_resolve(&c, &spec, 0, &err), 0);
+    cr_assert_eq(spec_case_resolve(&c, &spec, 0, &err), 0);
     cr_assert_eq(offsetof(struct outer, half), 96);
     const struct kernel_param params[] = {
         {0, 8}, {8, sizeof(struct outer)}, {8 + sizeof(struct outer), 8}};
@@ -397,7 +395,7 @@ Test(check_spec, structs_have_the_compilers_layout) {
     } block;
     memset(&block, 0, sizeof block);
     cr_assert_eq(
-        check_case_params(&c, &spec.launches[0], params, 3, &places, &block, &err), 0,
+        spec_case_params(&c, &spec.launches[0], params, 3, &places, &block, &err), 0,
         "%s", err.msg);
     const struct outer *o = &block.o;
     cr_assert(o->scale == 1.5f && o->wide == -2 && o->data == (void *)0x1000);
@@ -409,10 +407,10 @@ Test(check_spec, structs_have_the_compilers_layout) {
     cr_assert(o->half == 0x3c00 && block.a == 0x1000 && block.list == 0x3000);
     const struct kernel_param smaller[] = {{0, 8}, {8, 96}, {104, 8}};
     cr_assert_lt(
-        check_case_params(&c, &spec.launches[0], smaller, 3, &places, &block, &err), 0);
+        spec_case_params(&c, &spec.launches[0], smaller, 3, &places, &block, &err), 0);
     cr_assert_str_eq(err.msg, "args[1] o has 104 bytes, the kernel's parameter 96");
-    check_case_finish(&c);
-    check_spec_finish(&spec);
+    spec_case_finish(&c);
+    kernel_spec_finish(&spec);
 }
 
 /* --- tensor maps --- */
@@ -423,19 +421,19 @@ Test(check_spec, structs_have_the_compilers_layout) {
     "{'of':'x'," members "}}]"
 
 static void resolve_map(const char *text, struct tensor_map *ret) {
-    struct check_spec spec;
-    struct check_case c;
+    struct kernel_spec spec;
+    struct spec_case c;
     struct err err = {0};
     cr_assert_eq(read_spec(&spec, text, &err), 0, "%s", err.msg);
-    cr_assert_eq(check_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
+    cr_assert_eq(spec_case_resolve(&c, &spec, 0, &err), 0, "%s", err.msg);
     cr_assert_eq(spec.launches[0].args[1].kind, ARG_TENSOR_MAP);
     cr_assert_eq(spec_tensor_map_resolve(&c, spec.launches[0].args[1].json, ret, &err),
                  0);
-    check_case_finish(&c);
-    check_spec_finish(&spec);
+    spec_case_finish(&c);
+    kernel_spec_finish(&spec);
 }
 
-Test(check_spec, tensor_maps_are_turned_round) {
+Test(kernel_spec, tensor_maps_are_turned_round) {
     struct tensor_map map;
     resolve_map(MAP("'box':[1,2,64],'swizzle':'128B','l2_promotion':'256B'"), &map);
     cr_assert(map.rank == 3 && map.type == TENSOR_FLOAT16);
@@ -506,7 +504,7 @@ Test(odd_sizes, which_are_added) {
          0, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct check_spec spec;
+        struct kernel_spec spec;
         struct err err = {0};
         cr_assert_eq(read_spec(&spec, cases[i].text, &err), 0, "%s", err.msg);
         size_t given = spec.case_count;
@@ -517,7 +515,7 @@ Test(odd_sizes, which_are_added) {
             cr_assert(json_equal((json_t *)(uintptr_t)spec.cases[given], want), "%s",
                       cases[i].text);
         }
-        check_spec_finish(&spec);
+        kernel_spec_finish(&spec);
     }
 }
 
@@ -624,9 +622,9 @@ static const struct {
      "two buffers 'x'"},
 };
 
-Test(check_spec, errors_name_the_field) {
+Test(kernel_spec, errors_name_the_field) {
     for (size_t i = 0; i < sizeof wrong_fields / sizeof *wrong_fields; i++) {
-        struct check_spec spec;
+        struct kernel_spec spec;
         struct err err = {0};
         cr_assert_lt(read_spec(&spec, wrong_fields[i].text, &err), 0, "%s",
                      wrong_fields[i].text);
@@ -635,7 +633,7 @@ Test(check_spec, errors_name_the_field) {
     }
 }
 
-Test(check_spec, impossible_cases) {
+Test(kernel_spec, impossible_cases) {
     static const struct {
         const char *text, *words;
     } cases[] = {
@@ -651,12 +649,12 @@ Test(check_spec, impossible_cases) {
         {"'sizes':[{'n':1},{'n':0}],'launch':{'block':[1],'grid':['4 / n']}", "case 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct check_spec spec;
-        struct check_case c;
+        struct kernel_spec spec;
+        struct spec_case c;
         struct err err = {0};
         cr_assert_eq(read_spec(&spec, cases[i].text, &err), 0, "%s", err.msg);
-        cr_assert_lt(check_case_resolve(&c, &spec, spec.case_count - 1, &err), 0);
+        cr_assert_lt(spec_case_resolve(&c, &spec, spec.case_count - 1, &err), 0);
         cr_assert(strstr(err.msg, cases[i].words) != NULL, "%s", err.msg);
-        check_spec_finish(&spec);
+        kernel_spec_finish(&spec);
     }
 }
