@@ -4,7 +4,7 @@
 #include "gpu/check/check_cache.h"
 #include "gpu/check/check_maker.h"
 #include "gpu/check/check_reader.h"
-#include "gpu/check/gpu_state.h"
+#include "gpu/check/gpu_internal.h"
 #include "gpu/compile/toolkit.h"
 #include "gpu/pool/pool.h"
 

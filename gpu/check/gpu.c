@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "gpu/check/check_cache.h"
 #include "gpu/check/check_reader.h"
-#include "gpu/check/gpu_state.h"
+#include "gpu/check/gpu_internal.h"
 #include "gpu/compile/toolkit.h"
 #include "gpu/pool/pool.h"
 

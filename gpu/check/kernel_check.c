@@ -13,7 +13,7 @@
 #include "gpu/check/check_result.h"
 #include "gpu/check/check_verdict.h"
 #include "gpu/check/compilation.h"
-#include "gpu/check/gpu_state.h"
+#include "gpu/check/gpu_internal.h"
 
 struct kernel_check {
     struct gpu *gpu;

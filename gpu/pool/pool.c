@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/shared_bytes.h"
-#include "gpu/pool/pool_state.h"
+#include "gpu/pool/pool_internal.h"
 #include "protocol/rpc/rpc.h"
 
 #include <errno.h>

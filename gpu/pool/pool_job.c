@@ -1,5 +1,5 @@
 #define LOG_MODULE "pool"
-#include "gpu/pool/pool_state.h"
+#include "gpu/pool/pool_internal.h"
 
 #include "base/log.h"
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-#include "gpu/pool/pool_state.h"
+#include "gpu/pool/pool_internal.h"
 
 #include "base/buf.h"
 #include "base/clock.h"

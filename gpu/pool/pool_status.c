@@ -1,5 +1,5 @@
 #include "base/mem.h"
-#include "gpu/pool/pool_state.h"
+#include "gpu/pool/pool_internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/kernel_spec.schema.h"
-#include "gpu/spec/spec_reader.h"
+#include "gpu/spec/spec_internal.h"
 #include "gpu/spec/spec_struct.h"
 #include "gpu/spec/spec_tensor_map.h"
 #include "gpu/spec/spec_texture.h"

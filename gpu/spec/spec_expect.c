@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "gpu/kernel_spec.schema.h"
 #include "gpu/spec/expect_operator.h"
-#include "gpu/spec/spec_reader.h"
+#include "gpu/spec/spec_internal.h"
 
 #include <errno.h>
 #include <stdio.h>

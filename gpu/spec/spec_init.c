@@ -1,7 +1,7 @@
 /* What a buffer of a check spec holds first: its "init". */
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/spec/spec_reader.h"
+#include "gpu/spec/spec_internal.h"
 #include "gpu/spec/spec_words.h"
 
 #include <errno.h>

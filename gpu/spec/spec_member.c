@@ -1,7 +1,7 @@
 /* Members of a check spec's objects: known, of their type, in their range. */
 #include "base/err.h"
 #include "base/mem.h"
-#include "gpu/spec/spec_reader.h"
+#include "gpu/spec/spec_internal.h"
 #include "gpu/spec/spec_words.h"
 #include "gpu/spec/value_expression.h"
 

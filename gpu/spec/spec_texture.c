@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 #include "gpu/kernel_spec.schema.h"
-#include "gpu/spec/spec_reader.h"
+#include "gpu/spec/spec_internal.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "gpu/worker/worker_state.h"
+#include "gpu/worker/worker_internal.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

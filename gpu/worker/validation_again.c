@@ -1,4 +1,4 @@
-#include "gpu/worker/validation_state.h"
+#include "gpu/worker/validation_internal.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -6,7 +6,7 @@
 #include "gpu/worker/cuda_room.h"
 #include "gpu/worker/driver_trial.h"
 #include "gpu/worker/sanitize_child.h"
-#include "gpu/worker/worker_state.h"
+#include "gpu/worker/worker_internal.h"
 
 #include <stdio.h>
 #include <string.h>

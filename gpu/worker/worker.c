@@ -7,7 +7,7 @@
 #include "gpu/worker/confine.h"
 #include "gpu/worker/cuda_room.h"
 #include "gpu/worker/validation.h"
-#include "gpu/worker/worker_state.h"
+#include "gpu/worker/worker_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

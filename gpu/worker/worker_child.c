@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "gpu/worker/child_io.h"
-#include "gpu/worker/worker_state.h"
+#include "gpu/worker/worker_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "gpu/worker/worker_state.h"
+#include "gpu/worker/worker_internal.h"
 
 #include "base/file.h"
 #include "base/mem.h"

@@ -14,7 +14,7 @@ MAX_LINES = 600
 # Files that call each other in a circle, and why they may: reason, folder, names. Whatever else does is an error.
 CIRCLES = [
     ("not looked at yet", "clients/ctl",
-     "render render_evaluation render_generation render_skills"),
+     "render render_evaluation render_generation render_skills render_validate"),
     ("not looked at yet", "daemon",
      "daemon grader operations prompts skill_questions skill_serving validator"),
     ("not looked at yet", "protocol/lsp",
@@ -205,11 +205,12 @@ def check_lines(tree):
 
 
 def check_internal(tree):
-    """What is private to a folder has one suffix, and nobody else includes it."""
+    """A header that a folder of gpu/ keeps to itself is called _internal.h, and nobody else includes it."""
     faults = ["%s: private headers are called _internal.h" % f for f in tree.files
-              if f.endswith(("_state.h", "_private.h", "_impl.h"))]
-    return faults + ["%s includes %s" % (f, t) for f in tree.files for t in sorted(tree.includes[f])
-                     if t.endswith("_internal.h") and os.path.dirname(t) != os.path.dirname(f)]
+              if inside(f, "gpu") and f.endswith(("_state.h", "_private.h", "_reader.h"))
+              and f[:-2] + ".c" not in tree.texts]
+    return faults + ["%s includes %s, which is private" % (f, t) for f in tree.files for t in sorted(tree.includes[f])
+                     if inside(t, "gpu") and t.endswith("_internal.h") and os.path.dirname(t) != os.path.dirname(f)]
 
 
 PROPERTIES = [
@@ -219,6 +220,7 @@ PROPERTIES = [
     ("no files call each other in a circle that is not listed", check_call_circles),
     ("no tag, enumerator or typedef is defined in two headers", check_tags),
     ("no function or variable that is not static has a namesake", check_functions),
+    ("private headers of gpu/ are called so and stay in their folders", check_internal),
     ("no file is longer than %d lines" % MAX_LINES, check_lines),
 ]
 

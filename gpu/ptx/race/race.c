@@ -2,7 +2,7 @@
 #include "gpu/ptx/race/race.h"
 
 #include "base/mem.h"
-#include "gpu/ptx/race/race_state.h"
+#include "gpu/ptx/race/race_internal.h"
 
 #include <stdio.h>
 #include <string.h>

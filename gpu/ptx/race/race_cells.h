@@ -1,8 +1,8 @@
 #pragma once
-/* race_cells: one access and the cells of its bytes (race_state.h): what it meets there,
- * and what it leaves. Private to race_look.c, which does it for every access of a warp;
- * so the short ways are inline. */
-#include "gpu/ptx/race/race_state.h"
+/* race_cells: one access and the cells of its bytes (race_internal.h): what it meets
+ * there, and what it leaves. Private to race_look.c, which does it for every access of a
+ * warp; so the short ways are inline. */
+#include "gpu/ptx/race/race_internal.h"
 
 enum race_verdict { VERDICT_ORDERED, VERDICT_LANES, VERDICT_RACE };
 

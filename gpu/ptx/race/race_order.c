@@ -1,5 +1,5 @@
 /* Who knows of whose accesses: barriers, warp operations, fences, releases, acquires. */
-#include "gpu/ptx/race/race_state.h"
+#include "gpu/ptx/race/race_internal.h"
 
 #include <stdio.h>
 #include <string.h>

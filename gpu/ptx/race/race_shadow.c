@@ -1,6 +1,6 @@
 /* Events and the shadows that point to them. */
 #include "base/mem.h"
-#include "gpu/ptx/race/race_state.h"
+#include "gpu/ptx/race/race_internal.h"
 
 #include <string.h>
 

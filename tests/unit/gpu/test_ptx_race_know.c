@@ -1,7 +1,7 @@
 /* What is known of blocks: against a table of every block's clocks; and the objects that
  * hand it on. */
 #include "base/mem.h"
-#include "gpu/ptx/race/race_state.h"
+#include "gpu/ptx/race/race_internal.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

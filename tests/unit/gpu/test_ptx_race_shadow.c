@@ -1,6 +1,6 @@
 /* Events, and the cells that point to them: against a note of every byte. */
 #include "base/mem.h"
-#include "gpu/ptx/race/race_state.h"
+#include "gpu/ptx/race/race_internal.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

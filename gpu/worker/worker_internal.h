@@ -1,5 +1,5 @@
 #pragma once
-/* worker_state: what the parts of the supervisor share; nobody else's business.
+/* worker_internal: what the parts of the supervisor share; nobody else's business.
  *
  *   worker ── parents: plain, prefixes[] ── each forks children
  *          └─ runs, validations: one per request ── each has at most one child

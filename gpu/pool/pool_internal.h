@@ -1,5 +1,5 @@
 #pragma once
-/* pool_state: what the parts of the pool share; nobody else's business.
+/* pool_internal: what the parts of the pool share; nobody else's business.
  *
  *   pool.c         the interface
  *   pool_route.c   which job runs where

@@ -1,5 +1,5 @@
 #pragma once
-/* spec_reader: what the parts of kernel_spec's reading share. */
+/* spec_internal: what the parts of kernel_spec's reading share. */
 #include "gpu/spec/kernel_spec.h"
 
 struct spec_reader {

@@ -1,5 +1,5 @@
 #pragma once
-/* race_state: what the race detector keeps; private to race*.c.
+/* race_internal: what the race detector keeps; private to race*.c.
  *
  * Time is one counter that moves when anybody synchronises; a warp stamps its accesses
  * with the time of its last synchronisation. "Knows a warp up to t" means: all of its

@@ -1,5 +1,5 @@
 #pragma once
-/* gpu_state: what a gpu is made of, for gpu.c, compilation.c and kernel_check.c alone.
+/* gpu_internal: what a gpu is made of, for gpu.c, compilation.c and kernel_check.c alone.
  *
  * All of it is the gpu's own and is touched on the loop's thread only. */
 #include "gpu/check/gpu.h"

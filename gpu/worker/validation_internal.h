@@ -1,5 +1,5 @@
 #pragma once
-/* validation_state: what validation.c (a request, its child, its time) and
+/* validation_internal: what validation.c (a request, its child, its time) and
  * validation_again.c (why it may need another child after the first) share. */
 #include "base/hash.h"
 #include "gpu/worker/validation.h"
