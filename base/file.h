@@ -82,3 +82,10 @@ char *xdg_config_dir(void);
 char *xdg_state_dir(void);
 char *xdg_data_dir(void);
 char *xdg_cache_dir(void);
+
+/* The real folder of the running program, links followed; NULL without /proc. Freed by
+ * the caller. */
+char *program_folder(void);
+/* The first of `places`, relative to that folder, that access(2) grants for `mode`, as a
+ * normalised path; NULL when there is none. Freed by the caller. */
+char *beside_program(const char *const *places, size_t count, int mode);

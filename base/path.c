@@ -1,10 +1,12 @@
-/* Paths as text: the half of file.h that never touches the disk. */
+/* Paths as text, and where things of this user and this program are. */
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 char *path_join(const char *dir, const char *name) {
     size_t len = strlen(dir);
@@ -97,4 +99,23 @@ char *xdg_data_dir(void) {
 
 char *xdg_cache_dir(void) {
     return xdg_dir("XDG_CACHE_HOME", ".cache");
+}
+
+char *program_folder(void) {
+    char path[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", path, sizeof path);
+    const char *slash = len > 0 ? memrchr(path, '/', (size_t)len) : NULL;
+    return slash ? xstrndup(path, (size_t)(slash - path)) : NULL;
+}
+
+char *beside_program(const char *const *places, size_t count, int mode) {
+    autofree char *folder = program_folder();
+    for (size_t i = 0; folder && i < count; i++) {
+        autofree char *joined = path_join(folder, places[i]);
+        autofree char *path = path_normalize(joined);
+        if (access(path, mode) == 0) {
+            return take(path);
+        }
+    }
+    return NULL;
 }

@@ -32,17 +32,6 @@ struct connection {
 
 /* --- the daemon's program --- */
 
-static char *own_folder(void) {
-    char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n <= 0) {
-        return xstrdup(".");
-    }
-    path[n] = '\0';
-    *strrchr(path, '/') = '\0';
-    return xstrdup(path);
-}
-
 static char *find_on_path(const char *name) {
     const char *path = getenv("PATH");
     while (path && *path) {
@@ -63,15 +52,8 @@ char *connection_program(void) {
         char *real = realpath(named, NULL);
         return real ? real : xstrdup(named);
     }
-    autofree char *folder = own_folder();
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        autofree char *joined = path_join(folder, places[i]);
-        autofree char *path = path_normalize(joined);
-        if (access(path, X_OK) == 0) {
-            return take(path);
-        }
-    }
-    return find_on_path("upskilld");
+    char *path = beside_program(places, ARRAY_LEN(places), X_OK);
+    return path ? path : find_on_path("upskilld");
 }
 
 /* --- what arrives --- */

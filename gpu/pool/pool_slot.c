@@ -4,13 +4,13 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "protocol/rpc/rpc.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,31 +22,15 @@
 
 /* --- where the local worker is --- */
 
-static char *executable_in(const char *dir, size_t len, const char *rest) {
-    char *path = xasprintf("%.*s%s", (int)len, dir, rest);
-    if (access(path, X_OK) == 0) {
-        return path;
-    }
-    free(path);
-    return NULL;
-}
-
 /* $UPSKILLD_WORKER, else beside this program (or where a build tree has it), else PATH.
  * What a person named is taken as it is: one that does not start is an error. */
 static char *local_worker_path(void) {
+    static const char *const places[] = {WORKER_PROGRAM, "../gpu/" WORKER_PROGRAM};
     const char *named = getenv("UPSKILLD_WORKER");
     if (named && *named) {
         return xstrdup(named);
     }
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    char *slash = n > 0 ? memrchr(self, '/', (size_t)n) : NULL;
-    char *path = NULL;
-    if (slash) {
-        size_t dir = (size_t)(slash - self);
-        path = executable_in(self, dir, "/" WORKER_PROGRAM);
-        path = path ? path : executable_in(self, dir, "/../gpu/" WORKER_PROGRAM);
-    }
+    char *path = beside_program(places, ARRAY_LEN(places), X_OK);
     return path ? path : xstrdup(WORKER_PROGRAM);
 }
 
