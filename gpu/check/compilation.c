@@ -69,7 +69,7 @@ static void fail_from_error(struct compilation *c, const json_t *error) {
     const json_t *data = json_object_get(error, "data");
     if (strcmp(json_get_string(data, "reason", ""), "no_compiler") == 0) {
         refuse(c, CALL_UNAVAILABLE, "no_compiler", TOOLKIT_HINT,
-               "no CUDA compiler (NVRTC) was found");
+               json_get_string(error, "message", "no CUDA compiler (NVRTC) was found"));
     } else {
         refuse(c, CALL_INTERNAL, "worker", NULL,
                json_get_string(error, "message", "the worker failed"));

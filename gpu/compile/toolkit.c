@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include <dirent.h>
+#include <glob.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -160,6 +161,21 @@ static void look_in_versioned(struct finder *f, const char *parent) {
     free(names);
 }
 
+/* A Python environment that this program was installed into, beside NVIDIA's wheels. */
+static void look_in_environment(struct finder *f) {
+    autofree char *folder = program_folder();
+    autofree char *pattern =
+        folder ? xasprintf("%s/../lib*/python3*/*-packages", folder) : NULL;
+    glob_t found = {0};
+    if (pattern && glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            autofree char *packages = path_normalize(found.gl_pathv[i]);
+            look_in(f, packages);
+        }
+    }
+    globfree(&found);
+}
+
 /* Where Debian's packages and the loader's own path put the library. The headers of such
  * an installation are in /usr/include or beneath /usr/lib/cuda. */
 static void look_in_system(struct finder *f) {
@@ -191,6 +207,7 @@ struct toolkit *toolkits_find(size_t *ret_count) {
     look_in(&f, getenv("UPSKILLD_CUDA"));
     look_in(&f, getenv("CUDA_HOME"));
     look_in(&f, getenv("CUDA_PATH"));
+    look_in_environment(&f);
     look_in(&f, installed);
     look_in(&f, "/usr/local/cuda");
     look_in_versioned(&f, "/usr/local");

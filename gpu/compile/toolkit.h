@@ -1,11 +1,12 @@
 #pragma once
 /* toolkit: where CUDA's compiler library and headers are on this machine.
  *
- * Looked for, first hit wins: $UPSKILLD_CUDA, $CUDA_HOME, $CUDA_PATH, the folder that
- * set-up fills ($XDG_DATA_HOME/upskilld/cuda), /usr/local/cuda, /usr/local/cuda-*,
- * /opt/cuda, a CUDA from Debian's packages (/usr/lib/cuda), and last the loader's own
- * path. Both a toolkit's layout (lib64/, include/) and the PyPI wheels' (nvidia/cu13/lib)
- * are understood. Looking opens folders and reads no library. */
+ * Looked for, first hit wins: $UPSKILLD_CUDA, $CUDA_HOME, $CUDA_PATH, the packages of the
+ * Python environment that the program is in, the folder that set-up fills
+ * ($XDG_DATA_HOME/upskilld/cuda), /usr/local/cuda, /usr/local/cuda-*, /opt/cuda, a CUDA
+ * from Debian's packages (/usr/lib/cuda), and last the loader's own path. Both a
+ * toolkit's layout (lib64/, include/) and the PyPI wheels' (nvidia/cu13/lib) are
+ * understood. Looking opens folders and reads no library. */
 #include <stddef.h>
 
 struct err;
@@ -19,9 +20,8 @@ struct toolkit {
 };
 
 #define TOOLKIT_HINT                                                                     \
-    "install CUDA 12 or 13, or run ./setup, which fetches NVIDIA's compiler wheels; "    \
-    "then "                                                                              \
-    "set CUDA_HOME if it is in an unusual place"
+    "install CUDA 12 or 13 and set CUDA_HOME if it is in an unusual place, or fetch "    \
+    "NVIDIA's compiler wheels: pip install upskilld does, and ./setup of the sources"
 
 /* Every usable one, best first; count may be 0. Frees with toolkits_free. */
 struct toolkit *toolkits_find(size_t *ret_count);

@@ -64,21 +64,22 @@ static int symbols_load(struct nvrtc *n, const char *path, struct err *err) {
 
 /* NVRTC opens its builtins by their bare name, which is found only on the loader's path:
  * so that no LD_LIBRARY_PATH is needed they are loaded first, by their full name. */
-static void builtins_load(const struct toolkit *toolkit) {
+static bool builtins_load(const struct toolkit *toolkit) {
     autofree char *pattern =
         xasprintf("%s/libnvrtc-builtins.so.%d.*", toolkit->library_dir, toolkit->major);
-    glob_t names;
+    glob_t names = {0};
+    bool loaded = true;
     if (!glob(pattern, 0, NULL, &names)) {
-        for (size_t i = 0; i < names.gl_pathc; i++) {
-            (void)dlopen(names.gl_pathv[i], RTLD_NOW | RTLD_GLOBAL);
+        for (size_t i = 0; i < names.gl_pathc && loaded; i++) {
+            loaded = dlopen(names.gl_pathv[i], RTLD_NOW | RTLD_GLOBAL) != NULL;
         }
-        globfree(&names);
     }
+    globfree(&names);
+    return loaded;
 }
 
 int nvrtc_open(const struct toolkit *toolkit, struct nvrtc **ret, struct err *err) {
-    builtins_load(toolkit);
-    void *library = dlopen(toolkit->nvrtc, RTLD_NOW);
+    void *library = builtins_load(toolkit) ? dlopen(toolkit->nvrtc, RTLD_NOW) : NULL;
     if (!library) {
         const char *why = dlerror();
         return err_set(err, -ENOENT, "the CUDA compiler cannot be loaded: %s",

@@ -1,5 +1,7 @@
 /* The worker as a whole: the real binary over pipes. */
 #include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
 #include "gpu/compile/cubin_text.h"
 #include "gpu/worker/confine.h"
 #include "worker_process.h"
@@ -361,8 +363,8 @@ Test(worker, a_large_source_costs_the_supervisor_little, .timeout = 60) {
     worker_spawn(&w, NULL);
     worker_need_compiler(&w);
     expect_axpy_compiles(&w, "the start");
-    autofree char *text = repeat(axpy, "// a \"comment\" of no importance whatsoever\n",
-                                 18000000 / 43, "");
+    autofree char *text =
+        repeat(axpy, "// a \"comment\" of no importance whatsoever\n", 18000000 / 43, "");
     double before = spent_ms(w.pid);
     autojson *result = compile_result(&w, compile_params(text));
     double spent = spent_ms(w.pid) - before;
@@ -622,9 +624,37 @@ Test(worker, says_how_to_get_a_compiler_when_there_is_none) {
     cr_assert_eq(worker_end(&w), 0);
 }
 
+/* As on a system without libstdc++, which NVIDIA's builtins need. */
+Test(worker, tells_that_the_builtins_cannot_be_loaded) {
+    static const char *const files[] = {
+        "lib/libnvrtc.so.13", "lib/libnvrtc-builtins.so.13.9", "include/cuda_fp16.h"};
+    char folder[] = "/tmp/toolkit-test-XXXXXX";
+    cr_assert_not_null(mkdtemp(folder));
+    struct root root;
+    cr_assert(!root_open(&root, folder, NULL));
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        cr_assert(!root_write(&root, files[i], "no library", 10, 0644, NULL));
+    }
+    autofree char *cuda = xasprintf("UPSKILLD_CUDA=%s", folder);
+    const char *const env[] = {cuda,        "HOME=/nonexistent", "XDG_DATA_HOME",
+                               "CUDA_HOME", "CUDA_PATH",         "LD_LIBRARY_PATH",
+                               NULL};
+    struct worker_process w;
+    worker_spawn(&w, env);
+    if (json_array_size(json_object_get(w.hello, "toolkits")) == 1) {
+        autojson *response = worker_call(&w, "compile", compile_params(axpy));
+        const char *message = text_of(json_object_get(response, "error"), "message");
+        cr_expect_not_null(strstr(message, "libnvrtc-builtins.so.13.9"), "%s", message);
+    }
+    cr_assert_eq(worker_end(&w), 0);
+    root_close(&root);
+    dir_remove(folder, NULL);
+}
+
 #if !CONFINE_UNDER_ASAN
-/* The worker is copied to other machines: it may need only an old C library, as far as the one
- * that it is built with allows: with 2.38 strtol() and its like became new functions. */
+/* The worker is copied to other machines: it may need only an old C library, as far as
+ * the one that it is built with allows: with 2.38 strtol() and its like became new
+ * functions. */
 Test(worker, needs_only_the_c_library_of_2021) {
     const int newest = __GLIBC_PREREQ(2, 38) ? 38 : 34;
     autofree char *command =
