@@ -1,12 +1,15 @@
 #include "base/curl_table.h"
 
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct symbol {
     const char *name;
@@ -35,16 +38,43 @@ static const char *find_symbols(void *library, struct curl_table *table) {
     return NULL;
 }
 
+/* The system's library, which its distribution keeps mended; else the one that came with
+ * this program (an installed wheel or archive has it). */
+static void *library_open(bool *ret_own) {
+    static const char *const own[] = {"../lib/upskilld/libcurl.so.4"};
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    library = library ? library : dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (library) {
+        return library;
+    }
+    autofree char *path = beside_program(own, ARRAY_LEN(own), R_OK);
+    *ret_own = path != NULL;
+    return path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+}
+
+/* A library that was not built for this system does not know where its certificates are.
+ */
+static const char *certificates_find(void) {
+    const char *const places[] = {getenv("SSL_CERT_FILE"),
+                                  "/etc/ssl/certs/ca-certificates.crt",
+                                  "/etc/pki/tls/certs/ca-bundle.crt",
+                                  "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        if (places[i] && access(places[i], R_OK) == 0) {
+            return places[i];
+        }
+    }
+    return NULL;
+}
+
 const struct curl_table *curl_table_load(struct err *err) {
     static struct curl_table table;
     static bool loaded; /* stays so; a failure is tried again, since it can be cured */
     if (loaded) {
         return &table;
     }
-    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
-    }
+    bool own = false;
+    void *library = library_open(&own);
     if (!library) {
         err_set(err, -ENOSYS,
                 "libcurl cannot be loaded: install libcurl.so.4 (Debian: libcurl4)");
@@ -57,6 +87,7 @@ const struct curl_table *curl_table_load(struct err *err) {
         dlclose(library);
         return NULL;
     }
+    table.certificates = own ? certificates_find() : NULL;
     loaded = true;
     return &table;
 }

@@ -24,6 +24,7 @@ struct curl_table {
     typeof(curl_multi_info_read) *multi_info_read;
     typeof(curl_multi_strerror) *multi_strerror;
     typeof(curl_multi_cleanup) *multi_cleanup;
+    const char *certificates; /* CURLOPT_CAINFO; NULL where the library knows */
 };
 
 /* The table, good until the process ends, or NULL with -ENOSYS and what to install. */

@@ -69,6 +69,9 @@ static void set_limits(struct http_request *request, const struct http_options *
     curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     curl->easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
     curl->easy_setopt(easy, CURLOPT_USERAGENT, "upskilld/" UPSKILLD_VERSION);
+    if (curl->certificates) {
+        curl->easy_setopt(easy, CURLOPT_CAINFO, curl->certificates);
+    }
 }
 
 /* A model on this machine is not asked through the environment's proxy. */
