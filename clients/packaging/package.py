@@ -5,6 +5,7 @@ import subprocess
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 NAME = "upskilld"
+CLIENT = os.path.join(REPOSITORY, "clients/python/upskilld")
 SUMMARY = "Checks and runs CUDA kernels for the H100 without a GPU; finds, checks and makes agent skills. MCP and LSP."
 PROGRAMS = ["upskilld", "upskillctl", "upskilld-worker"]
 # All that is linked into the programs and into libcurl; THIRD_PARTY_NOTICES has the texts.

@@ -4,7 +4,7 @@
 usage: wheel.py STAGE OUTPUT [--tag TAG]
 
 The programs lie in the wheel as scripts, themselves, so that no Python starts before them; the bundled skills and
-libcurl go beside them. NVIDIA's compiler comes as a dependency, whose folder in the environment the programs know.
+libcurl go beside them, and clients/python is what `import upskilld` finds. NVIDIA's compiler comes as a dependency, whose folder in the environment the programs know.
 """
 import argparse
 import base64
@@ -63,6 +63,12 @@ class Wheel:
         for name in package.PROGRAMS:
             self.add_file(f"{self.base}.data/scripts/{name}", os.path.join(stage, "bin", name), 0o755)
 
+    def add_client(self):
+        for name in package.files_beneath(package.CLIENT):
+            if not name.endswith(".pyc"):
+                self.add_file(f"{package.NAME}/{name}", os.path.join(package.CLIENT, name))
+        self.add(f"{self.base}.dist-info/entry_points.txt", "[pytest11]\nupskilld = upskilld.pytest_plugin\n")
+
     def add_data(self, stage):
         """What the programs look for beside themselves; licences go to where wheels have them."""
         for name in package.files_beneath(stage):
@@ -98,6 +104,7 @@ def main():
     given = options.parse_args()
     os.makedirs(given.output, exist_ok=True)
     wheel = Wheel(given.tag)
+    wheel.add_client()
     wheel.add_programs(given.stage)
     wheel.add_data(given.stage)
     wheel.add_information(given.stage)

@@ -72,6 +72,8 @@ def has_what_a_wheel_has(room):
     assert set(scripts) == PROGRAMS and all(mode == 0o100755 for mode in scripts.values()), scripts
     assert f"{room.base}.data/data/share/upskilld/skills/h100-cuda-kernels/SKILL.md" in names
     assert info + "licenses/LICENSE" in names
+    assert "upskilld/__init__.py" in names and not any(name.endswith(".pyc") for name in names)
+    assert room.zip.read(info + "entry_points.txt").decode() == "[pytest11]\nupskilld = upskilld.pytest_plugin\n"
     assert "Tag: py3-none-linux_x86_64\n" in room.zip.read(info + "WHEEL").decode()
 
 

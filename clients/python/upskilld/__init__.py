@@ -1,0 +1,47 @@
+"""upskilld from Python: check CUDA kernels for the H100, run them against a reference, find agent skills.
+
+    import numpy, upskilld
+    upskilld.check("k.cu").raise_for_findings()
+    x = numpy.random.rand(1000).astype("float32")
+    upskilld.validate("k.cu", launch={"grid": [4], "block": [256]},
+                      args={"x": x, "y": upskilld.output(1000), "n": 1000},
+                      expect=lambda x: numpy.maximum(x, 0)).raise_for_findings()
+
+These functions share one daemon whose files are those beneath the working folder; Client has one of its own.
+"""
+import atexit
+import threading
+
+from .client import Client, output
+from .errors import DaemonError, KernelFailed, RequestError, UpskilldError
+from .results import Check, Finding, Kernel, Output, Skill, Validation
+
+__all__ = ["Check", "Client", "DaemonError", "Finding", "Kernel", "KernelFailed", "Output", "RequestError", "Skill",
+           "UpskilldError", "Validation", "check", "find", "output", "validate"]
+
+_lock = threading.Lock()
+_shared = None
+
+
+def _client():
+    global _shared
+    with _lock:
+        if _shared is None:
+            _shared = Client()
+            atexit.register(_shared.close)
+        return _shared
+
+
+def check(kernel, **params):
+    return _client().check(kernel, **params)
+
+
+def validate(kernel, spec=None, args=None, expect=None, **params):
+    return _client().validate(kernel, spec, args, expect, **params)
+
+
+def find(task, **params):
+    return _client().find(task, **params)
+
+
+check.__doc__, validate.__doc__, find.__doc__ = Client.check.__doc__, Client.validate.__doc__, Client.find.__doc__

@@ -1,0 +1,156 @@
+"""check, validate and find, on a daemon that lives as long as its client."""
+import inspect
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Sequence, Union
+
+from . import arrays
+from .daemon import Daemon
+from .results import Check, Skill, Validation
+
+
+@dataclass(frozen=True)
+class output:
+    """An argument that the kernel writes: output((rows, cols), "float32")."""
+    shape: Union[int, Sequence[int]]
+    dtype: str = "float32"
+
+    def buffer(self):
+        shape = [self.shape] if isinstance(self.shape, int) else [int(n) for n in self.shape]
+        return {"type": self.dtype, "shape": shape, "output": True}
+
+
+def _kernel(kernel):
+    """What names the kernel in a request: a text with more than one line is a source, all else a path."""
+    if isinstance(kernel, str) and ("\n" in kernel or "{" in kernel):
+        return {"source": kernel}
+    return {"path": os.path.abspath(os.fspath(kernel))}
+
+
+def _scalar(value):
+    if hasattr(value, "dtype"):
+        return {"type": arrays.type_named(value.dtype.name), "value": value.item()}
+    names = {bool: "bool", int: "int32", float: "float32"}
+    return {"type": names[type(value)], "value": value}
+
+
+def _argument(name, value, folder):
+    """An entry of the spec's `args` for a Python value."""
+    if isinstance(value, output):
+        entry = value.buffer()
+    elif arrays.is_number(value):
+        entry = _scalar(value)
+    elif arrays.is_array(value):
+        _, type_name, shape = arrays.described(value)
+        entry = {"type": type_name, "shape": shape, "init": {"file": folder.add(value)}}
+    elif isinstance(value, dict):
+        entry = dict(value)
+    else:
+        raise TypeError(f"{name}: an array, a number, output(shape, dtype) or an entry of a check spec is wanted, "
+                        f"not {type(value).__name__}")
+    return {"name": name, **entry}
+
+
+def _with_arguments(spec, args, folder):
+    """The spec with args: in their order where it has none, else over its own of the same name."""
+    entries = [_argument(name, value, folder) for name, value in args.items()]
+    if not spec.get("args"):
+        return {**spec, "args": entries}
+    given = {entry["name"]: entry for entry in entries}
+    names = [entry.get("name") if isinstance(entry, dict) else entry for entry in spec["args"]]
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise ValueError(f"the spec has no argument called {unknown[0]}; it has {', '.join(map(str, names))}")
+    return {**spec, "args": [given.get(name, entry) for name, entry in zip(names, spec["args"])]}
+
+
+def _call(function, args, outputs):
+    """What the function gives for the arguments that it names; one array, several, or a dict by output."""
+    inputs = {name: value for name, value in args.items() if not isinstance(value, (output, dict))}
+    wanted = inspect.signature(function).parameters.values()
+    if not any(p.kind is p.VAR_KEYWORD for p in wanted):
+        missing = [p.name for p in wanted if p.name not in inputs and p.default is p.empty]
+        if missing:
+            raise ValueError(f"expect asks for {missing[0]}, and args has no such array or number")
+        inputs = {p.name: inputs[p.name] for p in wanted if p.name in inputs}
+    given = function(**inputs)
+    if isinstance(given, dict):
+        return given
+    given = list(given) if isinstance(given, (tuple, list)) else [given]
+    if len(given) != len(outputs):
+        raise ValueError(f"expect returned {len(given)} arrays, and the outputs are {', '.join(outputs) or 'none'}")
+    return dict(zip(outputs, given))
+
+
+def _expectation(expect, args, spec, folder):
+    """The spec's `expect` for arrays by output's name, or for a function of the inputs."""
+    if callable(expect):
+        outputs = [entry["name"] for entry in spec.get("args", []) if isinstance(entry, dict) and entry.get("output")]
+        expect = _call(expect, args, outputs)
+    if isinstance(expect, dict) and expect and all(arrays.is_array(value) for value in expect.values()):
+        return {"files": {name: folder.add(value) for name, value in expect.items()}}
+    return expect
+
+
+def _spec_of(request):
+    """The check spec beside a source file, as the daemon would take it; none for a text."""
+    path = request.get("path")
+    beside = path and Path(path).with_suffix(".check.json")
+    return json.loads(beside.read_text()) if beside and beside.exists() else {}
+
+
+class Client:
+    """A daemon of one's own. `roots` are the folders whose files it may read, by default the working folder.
+
+    The programs are C; this only writes requests, sends arrays as .npy files and reads answers. Any thread may use it.
+    """
+
+    def __init__(self, *roots):
+        self.roots = [os.path.abspath(os.fspath(root)) for root in roots or ["."]]
+        self.folder = tempfile.mkdtemp(prefix="upskilld-python-")
+        self.daemon = Daemon([*self.roots, self.folder])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def close(self):
+        self.daemon.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def check(self, kernel, **params):
+        """Compile a kernel for the H100. `kernel` is a path or CUDA's text; params are those of kernel/check."""
+        return Check.read(self.daemon.ask("kernel/check", {**_kernel(kernel), **params}))
+
+    def validate(self, kernel, spec=None, args=None, expect=None, **params):
+        """Run a kernel and compare what it writes.
+
+        spec     a check spec (docs/guide/validate.md); by default the one beside the file, k.check.json
+        args     the kernel's arguments by name, in its order: arrays, numbers, output(shape, dtype); where the spec
+                 has `args`, these stand in for its own of the same name
+        expect   the expected arrays by output's name; or a function, called here with the arguments that it names,
+                 that returns them (one array where there is one output); or the spec's own forms
+        params   more of kernel/validate: launch, sizes, kernel, trials, tolerance, backend, …
+        """
+        request = _kernel(kernel)
+        folder = arrays.Folder(tempfile.mkdtemp(dir=self.folder))
+        try:
+            if spec is not None or args or expect is not None:
+                spec = dict(_spec_of(request) if spec is None else spec, **params)
+                spec = _with_arguments(spec, args, folder) if args else spec
+                if expect is not None:
+                    spec["expect"] = _expectation(expect, args or {}, spec, folder)
+                params = spec
+            return Validation.read(self.daemon.ask("kernel/validate", {**request, **params}))
+        finally:
+            shutil.rmtree(folder.path, ignore_errors=True)
+
+    def find(self, task, **params):
+        """The agent skills that fit a task, best first; none when none fits."""
+        return [Skill.read(match) for match in self.daemon.ask("skill/find", {"task": task, **params})["matches"]]

@@ -1,0 +1,27 @@
+"""What can go wrong, as exceptions."""
+
+
+class UpskilldError(Exception):
+    """Anything that keeps upskilld from an answer. A kernel that is wrong is an answer, not an error."""
+
+
+class DaemonError(UpskilldError):
+    """The program upskilld was not found, did not start, or ended."""
+
+
+class RequestError(UpskilldError):
+    """The daemon refused a request: `reason` is a word for programs, `hint` says what to do, if it knows."""
+
+    def __init__(self, error):
+        data = error.get("data") or {}
+        self.code, self.reason, self.hint = error.get("code"), data.get("reason"), data.get("hint")
+        message = error.get("message", "the request failed")
+        super().__init__(f"{message} ({self.hint})" if self.hint else message)
+
+
+class KernelFailed(AssertionError):
+    """raise_for_findings() found some; `result` is the Check or Validation."""
+
+    def __init__(self, result):
+        self.result = result
+        super().__init__(result.text())

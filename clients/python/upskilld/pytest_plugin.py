@@ -1,0 +1,38 @@
+"""pytest's fixture `kernel`: kernel.check(…) and kernel.validate(…), as upskilld's, fail the test with the findings.
+
+    def test_relu(kernel):
+        kernel.validate("relu.cu", args=…, expect=…)
+"""
+import pytest
+
+from .client import Client
+
+
+class KernelFixture:
+    def __init__(self, client):
+        self.client = client
+
+    def check(self, kernel, **params):
+        return _judged(self.client.check(kernel, **params))
+
+    def validate(self, kernel, spec=None, args=None, expect=None, **params):
+        return _judged(self.client.validate(kernel, spec, args, expect, **params))
+
+
+def _judged(result):
+    __tracebackhide__ = True
+    if not result.ok:
+        pytest.fail(result.text(), pytrace=False)
+    return result
+
+
+@pytest.fixture(scope="session")
+def kernel_client(pytestconfig):
+    """One daemon for all tests; it reads files beneath pytest's root folder and the working folder."""
+    with Client(pytestconfig.invocation_params.dir, pytestconfig.rootpath) as client:
+        yield client
+
+
+@pytest.fixture
+def kernel(kernel_client):
+    return KernelFixture(kernel_client)

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""clients/python, as a program that imports it sees it, against the build's daemon.
+
+usage: client.py UPSKILLD   (TAP on standard output; numpy and pytest are used where they are installed)"""
+import array, glob, importlib.util, os, subprocess, sys, tempfile, textwrap
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+os.environ["UPSKILLD"] = os.path.abspath(sys.argv[1])
+sys.path.insert(0, os.path.join(REPOSITORY, "clients/python"))
+sys.dont_write_bytecode = True
+import upskilld  # noqa: E402
+
+RELU = """__global__ void relu(float *y, const float *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] > 0 ? x[i] : 0;
+}
+"""
+# Each block turns its part of x round; without the barrier it reads what others have not written yet.
+REVERSE = """__global__ void reverse(float *y, const float *x) {
+    __shared__ float part[64];
+    part[threadIdx.x] = x[blockIdx.x * 64 + threadIdx.x];
+    __syncthreads();
+    y[blockIdx.x * 64 + threadIdx.x] = part[63 - threadIdx.x];
+}
+"""
+LAUNCH = {"grid": [2], "block": [64]}
+X = array.array("f", [k - 50 for k in range(128)])
+
+
+def reversed_parts(x):
+    """By Python, of what the kernel should write."""
+    return array.array("f", [x[k // 64 * 64 + 63 - k % 64] for k in range(128)])
+
+
+def raises(kind, call):
+    try:
+        call()
+    except kind as e:
+        return e
+    raise AssertionError(f"{kind.__name__} was expected")
+
+
+def checks(client):
+    """check: typed, from a text and from a file; a mistake has its line"""
+    good = client.check(RELU)
+    assert good.ok and good.raise_for_findings() is good and [k.name for k in good.kernels] == ["relu"]
+    assert good.kernels[0].registers > 0 and good.kernels[0].spill_bytes == 0
+    with open("broken.cu", "w") as file:
+        file.write(RELU.replace("blockDim", "blockDin"))
+    bad = client.check("broken.cu")
+    assert not bad.ok and bad.findings[0].line == 2 and bad.findings[0].severity == "error", bad
+    failed = raises(upskilld.KernelFailed, bad.raise_for_findings)
+    assert "broken.cu:2:" in str(failed) and failed.result is bad, failed
+
+
+def validates(client):
+    """validate: arrays in and out as files; the wrong element is named, and none of the files is left"""
+    args = {"y": upskilld.output(128), "x": X, "n": 128}
+    relu = array.array("f", [max(v, 0) for v in X])
+    assert client.validate(RELU, launch=LAUNCH, args=args, expect={"y": relu}).verdict == "pass"
+    wrong = client.validate(RELU.replace("x[i] : 0", "x[i] : i == 7"), launch=LAUNCH, args=args, expect={"y": relu})
+    assert wrong.verdict == "fail" and wrong.outputs[0].mismatches == 1, wrong.text()
+    assert wrong.outputs[0].first_mismatch["index"] == [7] and "at [7] 1.0 instead of 0.0" in wrong.text()
+    unjudged = client.validate(RELU, launch=LAUNCH, args=args)
+    assert unjudged.verdict == "unjudged" and not unjudged.ok
+    assert not glob.glob(client.folder + "/*"), "files were left"
+
+
+def finds_the_race(client):
+    """validate: a missing barrier is found at its line, against a function called in this process"""
+    args = {"y": upskilld.output(128), "x": X}
+    called = []
+
+    def expect(x):
+        called.append(x is X)
+        return reversed_parts(x)
+
+    right = client.validate(REVERSE, launch=LAUNCH, args=args, expect=expect, checks=["race"])
+    assert right.ok and called == [True], right.text()
+    with open("reverse.cu", "w") as file:
+        file.write(REVERSE.replace("    __syncthreads();\n", "\n"))
+    wrong = client.validate("reverse.cu", launch=LAUNCH, args=args, expect=expect, checks=["race"])
+    races = [f for f in wrong.findings if f.code == "race"]
+    assert not wrong.ok and races and {f.line for f in races} <= {3, 5}, wrong.text()
+    assert all(os.path.basename(f.file) == "reverse.cu" for f in races), races
+
+
+def arguments_replace_the_specs(client):
+    """validate: the spec beside the file, with some arguments given as arrays"""
+    with open("relu.cu", "w") as file:
+        file.write(RELU)
+    with open("relu.check.json", "w") as file:
+        file.write("""{"launch": {"grid": [1], "block": [64]}, "args": [
+            {"name": "y", "type": "float32", "shape": [40], "output": true},
+            {"name": "x", "type": "float32", "shape": [40], "init": {"normal": [0, 1]}},
+            {"name": "n", "type": "int32", "value": 40}], "expect": {"expression": {"y": "max(x[i], 0)"}}}""")
+    assert client.validate("relu.cu").ok
+    x = array.array("f", [-2, 5] * 20)
+    result = client.validate("relu.cu", args={"x": x}, expect={"y": array.array("f", [0, 5] * 20)})
+    assert result.ok, result.text()
+    assert "no argument called z" in str(raises(ValueError, lambda: client.validate("relu.cu", args={"z": x})))
+
+
+def numpy_arrays(client):
+    """validate: numpy's arrays and scalars, two dimensions, a function that uses numpy"""
+    if not importlib.util.find_spec("numpy"):
+        return "numpy is not installed"
+    import numpy
+    x = numpy.random.default_rng(1).standard_normal((3, 50)).astype("float16")
+    source = RELU.replace("float", "__half").replace("x[i] > 0", "x[i] > __half(0)").replace(": 0", ": __half(0)")
+    result = client.validate("#include <cuda_fp16.h>\n" + source, launch={"grid": [3], "block": [64]},
+                             args={"y": upskilld.output(x.shape, "float16"), "x": x, "n": numpy.int32(x.size)},
+                             expect=lambda x: numpy.maximum(x, 0))
+    assert result.ok, result.text()
+
+
+def errors_are_exceptions(client):
+    """a file that is not there, wrong arguments, a daemon that is gone"""
+    missing = raises(upskilld.RequestError, lambda: client.check("missing.cu"))
+    assert missing.reason == "no_file" and "missing.cu" in str(missing)
+    args = {"y": upskilld.output(128), "x": X, "n": 128}
+    for expect, words in [(lambda q: X, "asks for q"), (lambda x: (X, X), "returned 2 arrays")]:
+        e = raises(ValueError, lambda: client.validate(RELU, launch=LAUNCH, args=args, expect=expect))
+        assert words in str(e), e
+    assert "object" in str(raises(TypeError, lambda: client.validate(RELU, launch=LAUNCH, args={"x": object()})))
+    other = upskilld.Client()
+    other.daemon.process.kill()
+    raises(upskilld.DaemonError, lambda: other.check(RELU))
+    other.close()
+    assert not os.path.exists(other.folder)
+
+
+def finds_skills(client):
+    """find: the bundled skill for a task of its kind, none for another"""
+    skills = client.find("tile a matrix multiply for the tensor cores of an H100")
+    assert skills and skills[0].name == "h100-cuda-kernels" and 0 < skills[0].score <= 1, skills
+    assert client.find("bake sourdough bread") == []
+
+
+def pytest_fixture(client):
+    """pytest's fixture: a wrong kernel fails its test with the line, a right one passes"""
+    if not importlib.util.find_spec("pytest"):
+        return "pytest is not installed"
+    with open("test_kernels.py", "w") as file:
+        file.write(textwrap.dedent(f"""
+            def test_right(kernel):
+                assert kernel.check({RELU!r}).kernels[0].name == "relu"
+            def test_wrong(kernel):
+                kernel.check({RELU.replace("blockDim", "blockDin")!r})
+        """))
+    env = dict(os.environ, PYTHONPATH=os.path.join(REPOSITORY, "clients/python"))
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "upskilld.pytest_plugin", "test_kernels.py"],
+                          capture_output=True, text=True, env=env)
+    assert done.returncode == 1 and "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert "kernel.cu:2:" in done.stdout and "blockDin" in done.stdout, done.stdout
+
+
+def main():
+    tests = [checks, validates, finds_the_race, arguments_replace_the_specs, numpy_arrays, errors_are_exceptions,
+             finds_skills, pytest_fixture]
+    print(f"1..{len(tests)}")
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="python-client-") as folder:
+        os.chdir(folder)
+        os.environ.update(XDG_STATE_HOME=folder, XDG_CONFIG_HOME=folder)
+        with upskilld.Client() as client:
+            for number, test in enumerate(tests, 1):
+                try:
+                    skipped = test(client)
+                    print(f"ok {number} - {test.__doc__}" + (f" # SKIP {skipped}" if skipped else ""), flush=True)
+                except Exception as e:
+                    failed += 1
+                    text = str(e).replace("\n", "\n# ")
+                    print(f"not ok {number} - {test.__doc__}\n# {type(e).__name__}: {text}", flush=True)
+        os.chdir("/")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
