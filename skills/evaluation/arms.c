@@ -89,10 +89,10 @@ void arm_skill_text(const struct skill *s, struct buf *out) {
 static void digest(struct arm *arm) {
     struct hash h;
     char hex[HASH_HEX_SIZE];
+    const char *before = arm->before ? arm->before : "";
     hash_init(&h);
     hash_add_field(&h, arm->system, strlen(arm->system));
-    hash_add_field(&h, arm->before ? arm->before : "",
-                   arm->before ? strlen(arm->before) : 0);
+    hash_add_field(&h, before, strlen(before));
     hash_hex(&h, hex);
     snprintf(arm->digest, sizeof arm->digest, "sha256:%s", hex);
 }

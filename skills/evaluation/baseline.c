@@ -18,9 +18,10 @@ static int agrees(const json_t *meta, const char *tests_digest, unsigned runs,
         return err_set(err, -EINVAL, "that run had other tests (%.71s)",
                        json_get_string(meta, "tests_digest", "unknown"));
     }
-    if (json_get_integer(meta, "runs", 0) != (json_int_t)runs) {
+    json_int_t had = json_get_integer(meta, "runs", 0);
+    if (had != (json_int_t)runs) {
         return err_set(err, -EINVAL, "that run had %d runs of each test, not %u",
-                       (int)json_get_integer(meta, "runs", 0), runs);
+                       (int)had, runs);
     }
     return 0;
 }

@@ -225,9 +225,10 @@ static void start_quality(struct evaluating *v) {
     struct subject *s = &v->subject;
     struct grade_room room = {.loop = call_origin(v->call)->loop,
                               .origin = call_origin(v->call)};
-    v->counted = s->suite;
-    v->counted.count = s->test_count;
-    v->counted.tests = xcalloc(s->test_count, sizeof *v->counted.tests);
+    v->counted = (struct suite){
+        .count = s->test_count,
+        .tests = xcalloc(s->test_count, sizeof *v->counted.tests),
+    };
     for (size_t i = 0; i < s->test_count; i++) {
         v->counted.tests[i] = *s->tests[i];
     }

@@ -143,7 +143,7 @@ static int find_runs_dir(struct call *call, const json_t *params, char **ret) {
     autofree char *normal = path_normalize(path);
     const char *base = path_basename(normal);
     autofree char *parent =
-        base > normal + 1 ? xstrndup(normal, (size_t)(base - normal) - 1) : xstrdup(".");
+        base > normal ? xstrndup(normal, (size_t)(base - normal)) : xstrdup(".");
     autofree char *found = whole ? NULL : skills_resolve(call_origin(call), parent, &err);
     if (!found || strcmp(base, "..") == 0) {
         err.code = err.code ? err.code : -EINVAL;

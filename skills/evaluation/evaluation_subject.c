@@ -77,7 +77,7 @@ static int choose_tests(struct subject *s, const char *split, struct err *err) {
     }
     return s->test_count
                ? 0
-               : err_set(err, -ENOENT, "there are no tests in the %s split", s->split);
+               : err_set(err, -ENODATA, "there are no tests in the %s split", s->split);
 }
 
 /* --- arms --- */

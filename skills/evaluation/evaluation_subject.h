@@ -39,8 +39,8 @@ struct subject {
     struct skill copy, older_copy;
 };
 
-/* Blocking: call it off the loop. -ENOENT without a skill or tests, -EINVAL for tests
- * that are none; err says. ret is to be finished in any case. */
+/* Blocking: call it off the loop. -ENOENT without a skill, -ENODATA without tests,
+ * -EINVAL for tests that are none; err says. ret is to be finished in any case. */
 int subject_read(struct subject *ret, const struct subject_request *request,
                  struct err *err);
 void subject_finish(struct subject *s); /* removes the copies; blocking with them */

@@ -265,6 +265,10 @@ static void on_progress(struct call *call, void *data) {
     const struct call_progress *p = call_progress(call);
     r->done = p ? p->done : r->done;
     r->total = p ? p->total : r->total;
+    if (p && r->keep_partial_at > 0 && p->done == r->keep_partial_at) {
+        r->keep_partial_at = 0;
+        r->partial = json_deep_copy(call_partial(call));
+    }
     if (p && !*r->first) {
         snprintf(r->first, sizeof r->first, "%s", p->message ? p->message : "");
     }

@@ -44,6 +44,8 @@ struct evaluate_room {
     size_t count, in_flight, most_in_flight;
     size_t cancel_at; /* the question that cancels the call, from 1 on */
     struct call *call;
+    double keep_partial_at; /* what is known when so much is told to be done, */
+    json_t *partial;        /* to be released */
 };
 
 /* config NULL: nothing is configured. The skill `words`, whose word is marigold, lies in

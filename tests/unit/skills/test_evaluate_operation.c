@@ -223,6 +223,7 @@ Test(evaluate_operation, params_that_cannot_be_are_refused_with_their_place) {
         {"{\"runs_dir\":\"none/deeper\"}", "/runs_dir", "none"},
         {"{\"runs_dir\":\"..\"}", "outside_roots", ".."},
         {"{\"runs_dir\":\"/etc/x\"}", "outside_roots", "/etc"},
+        {"{\"runs_dir\":\"/none\"}", "outside_roots", "/"},
         {"{\"baseline_from\":\"20260101-000000-none\"}", "/baseline_from", "no record"},
         {"{\"budget\":{\"cost\":1}}", "/budget/cost", "is not known"},
         {"{\"budget\":{\"tokens\":100}}", "budget_too_small",
@@ -319,6 +320,51 @@ Test(evaluate_operation, the_estimate_and_the_least_budget_agree) {
     cr_assert_eq(sscanf(r.first, "%u answers, about %llu tokens", &answers, &told), 2);
     cr_expect_eq(answers, 96);
     cr_expect(told > 7 * least && told < 9 * least, "%llu of %llu", told, least);
+    evaluate_room_close(&r);
+}
+
+/* The least that is of use is six tests: the six that cost the least. */
+Test(evaluate_operation, the_least_budget_is_of_the_smallest_tests) {
+    struct evaluate_room r;
+    evaluate_room_open(&r, NULL);
+    unsigned long long least[2] = {0};
+    static char large[4001];
+    memset(large, 'w', sizeof large - 1);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *params =
+            evaluate_room_params(i ? 12 : 6, "{\"budget\":{\"tokens\":4800}}");
+        json_t *tests = json_object_get(params, "tests");
+        for (size_t k = 0; k < 6 * i; k++) { /* the first six are large ones */
+            json_object_set_new(json_array_get(tests, k), "input", json_string(large));
+        }
+        struct call *call = evaluate_room_ask(&r, params);
+        const char *message = call_failure(call)->message;
+        cr_assert_eq(sscanf(strstr(message, "about"), "about %llu tokens", &least[i]), 1);
+        cr_expect_null(strstr(message, "money"));
+        call_unref(call);
+    }
+    cr_expect(least[1] >= least[0] && least[1] < least[0] + 20, "%llu, %llu", least[0],
+              least[1]);
+    evaluate_room_close(&r);
+}
+
+/* With prices the least is told in money too, and a budget of money holds. */
+Test(evaluate_operation, a_budget_of_money_has_a_least) {
+    autojson *models =
+        json_loads("{\"small\":{\"api\":\"generic\",\"model\":\"tiny\",\"base_url\":"
+                   "\"http://127.0.0.1:9/v1\",\"price\":{\"input\":0,\"output\":100}}}",
+                   0, NULL);
+    struct evaluate_room r;
+    evaluate_room_open(&r, &(struct evaluation_room_config){.models = models});
+    /* 4800 tokens of output at 100 in a million */
+    evaluate_room_fails(&r,
+                        evaluate_room_params(6, "{\"students\":[\"small\"],\"base_url\":"
+                                                "null,\"budget\":{\"cost\":0.4}}"),
+                        "budget_too_small", " and 0.48 in money");
+    json_decref(evaluate_room_result(
+        &r, evaluate_room_params(6, "{\"students\":[\"small\"],\"base_url\":null,"
+                                    "\"budget\":{\"cost\":0.5}}")));
+    cr_expect(strstr(r.first, "and 0.48 in money"), "%s", r.first);
     evaluate_room_close(&r);
 }
 

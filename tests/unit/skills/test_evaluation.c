@@ -56,6 +56,10 @@ Test(cells, are_found_by_their_names_and_pairs_stand_together) {
     }
     struct cell_grid g;
     cr_assert(cell_grid_init(&g, 16, 5, 1000, 50, 1) == -E2BIG);
+    cr_assert(cell_grid_init(&g, 1, 2, 500, CELLS_MAX / 1000, 1) == 0, "just as many");
+    cell_grid_finish(&g);
+    cr_assert(cell_grid_init(&g, 1, 2, 500, CELLS_MAX / 1000 + 1, 1) == -E2BIG);
+    cr_assert(cell_grid_init(&g, 1, 1, 1, SIZE_MAX, 1) == -E2BIG);
 }
 
 Test(cells, the_first_arm_of_a_pair_turns) {

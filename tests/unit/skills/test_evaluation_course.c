@@ -269,6 +269,30 @@ Test(evaluation_course, tests_that_tell_nothing_are_marked) {
     evaluate_room_close(&r);
 }
 
+static void play_together(const struct evaluate_room *r, const struct question *q,
+                          struct played *ret) {
+    play_helped(r, q, ret);
+    ret->delay_ms = 500;
+}
+
+/* As many as may be are on their way before the first has answered. */
+Test(evaluation_course, questions_are_asked_side_by_side) {
+    static const struct {
+        const char *more;
+        size_t most;
+    } cases[] = {{"{\"concurrency\":40}", 40},
+                 {"", 64},
+                 {"{\"students\":[\"generic.a\",\"generic.b\"]}", 128}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct evaluate_room r;
+        evaluate_room_open(&r, NULL);
+        r.play = play_together;
+        json_decref(evaluate_room_result(&r, evaluate_room_params(70, cases[i].more)));
+        cr_expect_eq(r.most_in_flight, cases[i].most, "%zu", r.most_in_flight);
+        evaluate_room_close(&r);
+    }
+}
+
 /* --- early ends --- */
 
 static void play_budget(const struct evaluate_room *r, const struct question *q,

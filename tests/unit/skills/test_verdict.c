@@ -58,6 +58,33 @@ Test(verdict, rules_apply_in_their_order) {
     cr_assert(judge(one, one, 6).ceiling && judge(zero, zero, 6).floor);
 }
 
+/* Sums of thirds differ in their last bit: that is no lift, six times or twice. */
+Test(verdict, what_rounding_makes_is_no_difference) {
+    const double third = 1.0 / 3;
+    double baseline[8], skill[8];
+    for (size_t i = 0; i < 8; i++) {
+        baseline[i] = 0.3;
+        skill[i] = 0.1 + 0.2;
+    }
+    cr_assert(skill[0] > baseline[0]);
+    struct lift lift = judge(baseline, skill, 8);
+    cr_assert(eq(int, (int)lift.verdict, (int)VERDICT_NO_EVIDENCE));
+    cr_assert(lift.p == 1 && lift.lift.estimate == 0, "p = %g", lift.p);
+    baseline[0] = third;
+    skill[0] = 1;
+    lift = judge(baseline, skill, 8);
+    cr_assert(lift.p == 1, "one of eight changed: p = %g", lift.p);
+}
+
+/* Two of two have p = 1/2, and an interval; of one there is neither. */
+Test(verdict, two_tests_have_an_interval) {
+    const double zero[2] = {0}, one[2] = {1, 1}, some[2] = {1, 0.5};
+    cr_assert(judge(zero, one, 2).p == 0.5 && isfinite(judge(zero, one, 2).lift.low));
+    struct lift lift = judge(zero, some, 2);
+    cr_assert(lift.p == 0.5 && lift.lift.low == -1 && lift.lift.high == 1);
+    cr_assert(isnan(judge(zero, one, 1).p) && isnan(judge(zero, one, 1).lift.low));
+}
+
 /* Ten tests of twelve a little better, two much worse: the test and the interval need not
  * say the same. */
 Test(verdict, a_verdict_needs_the_test_and_the_interval) {
