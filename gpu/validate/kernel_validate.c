@@ -259,7 +259,7 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
     if (!strcmp(json_get_string(failed, "code", ""), "no_gpu")) {
         refuse(v, CALL_UNAVAILABLE, "no_gpu", no_gpu_hint,
                json_get_string(failed, "message", "there is no CUDA device"));
-    } else if (answer && json_get_string(answer, "verdict", NULL)) {
+    } else if (json_get_string(answer, "verdict", NULL)) {
         /* Files change it within: their places are told there. */
         v->result =
             v->save ? json_deep_copy(answer) : json_copy((json_t *)(uintptr_t)answer);
@@ -269,6 +269,8 @@ static void on_run(struct pool_job *job, int status, const json_t *answer,
         judge_warnings(v);
         tell_phases(v);
         save_end(v);
+    } else if (answer) {
+        refuse(v, CALL_INTERNAL, "worker", NULL, "the worker's answer made no sense");
     } else if (error) {
         refuse(v, CALL_INTERNAL, "worker", NULL,
                json_get_string(error, "message", "the worker failed"));

@@ -43,15 +43,15 @@ static int refuse(struct reading *r, const char *reason, const struct err *err) 
 }
 
 static int cases_check(const struct kernel_spec *spec, struct err *err) {
-    int n = 0;
-    for (size_t i = 0; i < spec->case_count && n >= 0; i++) {
+    for (size_t i = 0; i < spec->case_count; i++) {
         struct spec_case c;
-        n = spec_case_resolve(&c, spec, i, err);
-        if (n >= 0) {
-            spec_case_finish(&c);
+        int n = spec_case_resolve(&c, spec, i, err);
+        if (n < 0) {
+            return n;
         }
+        spec_case_finish(&c);
     }
-    return n < 0 ? n : 0;
+    return 0;
 }
 
 static int read_spec(struct reading *r) {

@@ -111,7 +111,7 @@ class Body:
 
 def is_open_file(b, i):
     """fd >= 0: standard input is open, so that no file has the number 0."""
-    return b.tokens[i].text in BEFORE and b.tokens[i - 1].text.endswith("fd") and b.tokens[i + 1].text == "0"
+    return 0 < i < len(b.tokens) - 1 and b.tokens[i].text in BEFORE and b.tokens[i - 1].text.endswith("fd") and b.tokens[i + 1].text == "0"
 
 
 def of_signs(b):
@@ -141,7 +141,7 @@ def of_constants(b):
             yield Fault("truth", t.start, t.end, "false" if t.text == "true" else "true")
         m = re.fullmatch(r"(0[xX][\da-fA-F]+|\d+)([uUlL]*)", t.text) if t.kind == "number" else None
         before = [b.tokens[k].text for k in (i - 1, i - 2)] if i > 1 else []
-        if m and not is_array_size(b, i) and "return" not in before and before[:1] != ["{"]:
+        if m and not is_array_size(b, i) and not is_open_file(b, i - 1) and "return" not in before and before[:1] != ["{"]:
             value = int(m.group(1), 0) if m.group(1)[:1] != "0" or "x" in m.group(1).lower() else int(m.group(1), 8)
             yield Fault("number", t.start, t.end, str(0 if value == 1 else value + 1) + m.group(2))
 

@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -221,8 +222,12 @@ Test(array_save, every_file_is_looked_at) {
 
 Test(array_save, nothing_is_written_outside) {
     struct room r;
+    while (fcntl(STDIN_FILENO, F_GETFD) < 0) {
+        cr_assert_geq(open("/dev/null", O_RDONLY), 0);
+    }
     room_open(&r);
     cr_expect_eq(begin(&r, "../x"), -EACCES);
+    cr_expect_geq(fcntl(STDIN_FILENO, F_GETFD), 0, "it closed what is not its own");
     cr_expect_eq(begin(&r, "/tmp"), -EACCES);
     cr_expect_eq(begin(&r, r.outside), -EACCES);
     autofree char *link = path_join(r.root, "link"), *file = path_join(r.root, "file");
@@ -282,6 +287,11 @@ Test(array_save, freed_it_says_nothing_more) {
     uv_run(&r.loop, UV_RUN_DEFAULT);
     cr_assert_eq(r.calls, 0);
     cr_assert(!is_there(&r, "x.npy"));
+    cr_assert_eq(begin(&r, "."), 0);
+    array_save_end(r.save, on_done, &r); /* of nothing */
+    array_save_free(take(r.save));
+    uv_run(&r.loop, UV_RUN_DEFAULT);
+    cr_assert_eq(r.calls, 0);
     room_close(&r);
 }
 

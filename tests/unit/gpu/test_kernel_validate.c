@@ -252,6 +252,32 @@ Test(kernel_validate, warnings_of_both_are_counted_and_decide_if_strict) {
     }
 }
 
+#define ABOUT(kernel)                                                                    \
+    "{\"source\":\"nvrtc\",\"severity\":\"warning\",\"message\":\"w\",\"kernel\":"       \
+    "\"" kernel "\"}"
+
+/* What is said of a kernel that is not run is no warning here; without a name it may be
+ * any of them. */
+Test(kernel_validate, findings_are_of_the_kernels_that_run) {
+    static const struct {
+        const char *kernel;
+        size_t told;
+    } cases[] = {{"k", 1}, {NULL, 2}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct validate_room r;
+        validate_room_open(&r, COMPILED(ABOUT("k") "," ABOUT("t<float>")), PASSED(""));
+        json_t *params = validate_room_params("");
+        if (!cases[i].kernel) {
+            json_object_del(params, "kernel");
+        }
+        autojson *result = validate_room_run(&r, params);
+        const json_t *check = json_object_get(result, "check");
+        cr_expect_eq(json_array_size(json_object_get(check, "diagnostics")),
+                     cases[i].told, "%zu", i);
+        validate_room_close(&r);
+    }
+}
+
 /* Names in another order than the kernel's parameters: at the kernel's line. */
 Test(kernel_validate, swapped_arguments_are_told) {
     struct validate_room r;
@@ -344,10 +370,12 @@ Test(kernel_validate, what_a_worker_lacks_is_said) {
          CALL_INTERNAL, "worker", "oh"},
         {COMPILED(""), "{\"error\":{\"code\":-32603}}", "", CALL_INTERNAL, "worker",
          "the worker failed"},
+        {COMPILED(""), "{\"result\":{}}", "", CALL_INTERNAL, "worker", "made no sense"},
+        {COMPILED(""), "{\"result\":[]}", "", CALL_INTERNAL, "worker", "made no sense"},
         {COMPILED(""), "{\"die\":true}", "", CALL_UNAVAILABLE, "no_worker", ""},
         {"{\"error\":{\"code\":1,\"message\":\"x\",\"data\":{\"reason\":\"no_compiler\"}}"
          "}",
-         PASSED(""), "", CALL_UNAVAILABLE, "no_compiler", "no CUDA compiler"},
+         PASSED(""), "", CALL_UNAVAILABLE, "no_compiler", "x"},
         {"{\"die\":true}", PASSED(""), REFERENCE(OTHER, "k"), CALL_UNAVAILABLE,
          "no_worker", ""},
     };

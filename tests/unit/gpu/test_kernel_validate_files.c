@@ -203,6 +203,40 @@ static void cancelled(const char *compile, const char *validate, json_t *params,
     validate_room_close(&r); /* it asserts that the loop is empty */
 }
 
+#define THREADS 4 /* libuv's */
+
+static uv_sem_t gate;
+
+static void wait_for_gate(uv_work_t *work) {
+    (void)work;
+    uv_sem_wait(&gate);
+}
+
+static void waited(uv_work_t *work, int status) {
+    (void)work, (void)status;
+}
+
+/* While the threads have other things to do, it does not wait for them. */
+Test(kernel_validate_files, what_no_thread_has_begun_stops_at_once) {
+    uv_work_t others[THREADS];
+    struct validate_room r;
+    validate_room_open(&r, COMPILED(""), PASSED(""));
+    uv_sem_init(&gate, 0);
+    for (int i = 0; i < THREADS; i++) {
+        uv_queue_work(&r.base.loop, &others[i], wait_for_gate, waited);
+    }
+    struct call *call = validate_room_begin(&r, validate_room_params(""));
+    call_cancel(call);
+    validate_room_wait(&r, call);
+    cr_expect_eq(call_state(call), CALL_CANCELLED);
+    call_unref(call);
+    for (int i = 0; i < THREADS; i++) {
+        uv_sem_post(&gate);
+    }
+    validate_room_close(&r);
+    uv_sem_destroy(&gate);
+}
+
 /* Before it has read the spec; while it compiles, one source or two, reading a file; as
  * the run begins; while it runs; while files are written. */
 Test(kernel_validate_files, wherever_it_is_it_stops) {
