@@ -66,10 +66,7 @@ static size_t count_entries(const char *path) {
 
 #define SKILL_MD(word) "---\nname: demo\ndescription: A demo " word ".\n---\n\n# Demo\n"
 
-static size_t open_at_first; /* descriptors */
-
 static void make_world(void) {
-    open_at_first = count_entries("/proc/self/fd");
     strcpy(top, "/tmp/test-install-XXXXXX");
     cr_assert(mkdtemp(top) != NULL);
     cr_assert(zero(int, chdir(top)));
@@ -89,7 +86,6 @@ static void make_world(void) {
 
 static void drop_world(void) {
     struct err err = {0};
-    cr_expect(eq(sz, count_entries("/proc/self/fd"), open_at_first));
     cr_assert(zero(int, chdir("/")));
     cr_assert(zero(int, dir_remove(top, &err)), "%s", err.msg);
 }
@@ -118,8 +114,10 @@ static json_t *ask(struct wish wish, const char *const *names) {
                                       .root = wish.root ? wish.root : root,
                                       .source = "test",
                                       .force = wish.force};
+    size_t descriptors = count_entries("/proc/self/fd");
     json_t *results = wish.remove ? uninstall_skill(&agents, &request)
                                   : install_skill(&agents, &request);
+    cr_expect(eq(sz, count_entries("/proc/self/fd"), descriptors));
     if (!wish.remove) {
         skill_finish(&skill);
     }
@@ -341,6 +339,19 @@ Test(install, what_is_there_as_asked_for_is_recorded_once) {
     autojson *agents = json_pack("[s, s]", "codex", "claude-code");
     json_t *now = json_object_get(record_read(), "demo");
     cr_expect(json_equal(json_object_get(now, "agents"), agents));
+}
+
+Test(install, folders_are_made_for_everybody_to_read) {
+    struct stat st;
+    umask(002);
+    ask_one((struct wish){0});
+    cr_assert(zero(int, stat("project/.claude", &st)));
+    cr_expect(eq(u32, st.st_mode & 07777, 0755));
+    cr_assert(zero(int, stat(TARGET, &st)));
+    cr_expect(eq(u32, st.st_mode & 07777, 0755));
+    cr_expect(eq(str, (char *)ask_one((struct wish){.scope = "user"}), "installed"));
+    cr_assert(zero(int, stat("home/.claude/skills", &st)));
+    cr_expect(eq(u32, st.st_mode & 07777, 0755));
 }
 
 Test(install, no_link_leads_out_of_the_project) {

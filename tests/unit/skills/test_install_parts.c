@@ -141,14 +141,35 @@ Test(install_parts, a_record_is_replaced_whole_or_not_at_all) {
 static int read_record(const void *unused) {
     (void)unused;
     struct install_record record;
-    return install_record_read(folder, &record, NULL);
+    struct err err = {0};
+    int rc = install_record_read(folder, &record, &err);
+    return rc == 0 || strstr(err.msg, ": " INSTALL_LOCK_FILE ": ") ? rc : -255;
 }
 
 Test(install_parts, a_record_that_cannot_be_read_is_left_alone) {
-    static const struct fault faults[2] = {{SYS_read, EIO}};
+    static const struct fault faults[][2] = {
+        {{SYS_read, EIO}}, {{SYS_openat, EACCES}}, {{SYS_openat, EPERM}}};
     put(INSTALL_LOCK_FILE, "{\"version\":1,\"skills\":{}}");
-    cr_expect(eq(int, with_faults(faults, read_record, NULL), -EIO));
-    expect_text(INSTALL_LOCK_FILE, "{\"version\":1,\"skills\":{}}", "unread");
+    for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
+        cr_expect(eq(int, with_faults(faults[i], read_record, NULL), -faults[i][0].code));
+        expect_text(INSTALL_LOCK_FILE, "{\"version\":1,\"skills\":{}}", "unread");
+    }
+    static const struct fault stuck[2] = {{SYS_renameat, EIO}};
+    put(INSTALL_LOCK_FILE, "damaged");
+    cr_expect(eq(int, with_faults(stuck, read_record, NULL), -EIO));
+    expect_text(INSTALL_LOCK_FILE, "damaged", "not kept aside");
+}
+
+/* What errno says counts only where a call failed. */
+Test(install_parts, an_old_errno_is_no_interruption, .timeout = 10) {
+    autobuf text = BUF_INIT(10), too_long = BUF_INIT(2);
+    put("a/b", "123");
+    errno = EINTR;
+    cr_expect(zero(int, install_read_file(folder, "a/b", &text)));
+    cr_expect(eq(str, text.data, (char[]){"123"}));
+    cr_expect(eq(int, install_read_file(folder, "a/b", &too_long), -EFBIG));
+    cr_expect(eq(int, install_read_file(folder, "a/c", &text), -ENOENT));
+    cr_expect(eq(int, install_read_file(folder, "a", &text), -EINVAL));
 }
 
 #define SOUND "\"digest\":\"d\",\"files\":{\"SKILL.md\":\"d\"},\"agents\":[\"codex\"]"
@@ -508,6 +529,44 @@ Test(install_parts, of_many_changes_the_ends_are_none) {
     cr_expect(strstr(diff, "a.txt: would change (-300 +300 lines)\n") != NULL, "%s",
               diff);
     cr_expect(strstr(diff, "@@ -1,305 +1,305 @@\n 1\n 2\n-was 0\n") != NULL, "%s", diff);
+}
+
+Test(install_parts, what_is_no_short_text_is_named_alone) {
+    char *large = xmalloc((256u << 10) + 2);
+    memset(large, 'x', (256u << 10) + 1);
+    large[(256u << 10) + 1] = '\0';
+    put("now/large", large);
+    put("then/large", "x\n");
+    put("now/more", "x\n");
+    put("then/more", large);
+    FILE *f = fopen("then/nul", "w");
+    cr_assert(f && fwrite("a\0b\n", 1, 4, f) == 4 && fclose(f) == 0);
+    autofree char *diff = diff_of_folders();
+    cr_expect(eq(str, diff,
+                 "large: would change\nmore: would change\nnul: new\n\n"
+                 "--- installed/large\n+++ new/large\n(too long to compare)\n"
+                 "--- installed/more\n+++ new/more\n(too long to compare)\n"
+                 "--- /dev/null\n+++ new/nul\n(binary)\n"));
+    free(large);
+}
+
+/* docs/guide/installing.md: the first 100 lines of differences. */
+Test(install_parts, a_hundred_lines_are_shown_and_the_rest_counted) {
+    for (int lines = 97; lines <= 99; lines++) { /* and three lines of headers */
+        autobuf text = BUF_INIT(1000);
+        for (int i = 0; i < lines; i++) {
+            buf_adds(&text, "x\n");
+        }
+        autofree char *diff = install_text_diff("f", "", text.data);
+        size_t feeds = 0;
+        for (const char *at = diff; (at = strchr(at, '\n')); at++) {
+            feeds++;
+        }
+        cr_expect(eq(sz, feeds, (size_t)(lines > 97 ? 101 : 100)), "%d: %s", lines, diff);
+        autofree char *note =
+            xasprintf("(%d more line%s not shown", lines - 97, lines == 98 ? "" : "s");
+        cr_expect(eq(int, strstr(diff, note) != NULL, lines > 97), "%s", diff);
+    }
 }
 
 Test(install_parts, files_that_end_one_side_are_named) {
