@@ -336,7 +336,7 @@ static void say_end(const struct agent_run *run, struct agent_answer *a,
 }
 
 static void tell(struct agent_run *run) {
-    struct agent_answer a = {.text = "", .served_model = "", .cost = -1, .why = ""};
+    struct agent_answer a;
     autobuf why = BUF_INIT(2048);
     agent_events_end(run->events, &a);
     autofree char *text = without_keys(run, a.text);

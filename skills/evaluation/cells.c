@@ -67,7 +67,7 @@ int cell_grid_init(struct cell_grid *g, size_t students, size_t arms, size_t tes
                             .tests = tests,
                             .runs = runs,
                             .count = per_run * runs};
-    g->cells = xcalloc(g->count ? g->count : 1, sizeof *g->cells);
+    g->cells = xcalloc(g->count, sizeof *g->cells);
     g->order_of_test = shuffled(tests ? tests : 1, seed);
     name_cells(g);
     return 0;

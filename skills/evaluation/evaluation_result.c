@@ -385,9 +385,9 @@ json_t *evaluation_result(const struct evaluation *e, const struct evaluation_op
                      .grid = evaluation_grid(e),
                      .stop = stop,
                      .facts = facts,
-                     .a = xcalloc(o->test_count + 1, sizeof(double)),
-                     .b = xcalloc(o->test_count + 1, sizeof(double)),
-                     .test = xcalloc(o->test_count + 1, sizeof(size_t))};
+                     .a = xcalloc(o->test_count, sizeof(double)),
+                     .b = xcalloc(o->test_count, sizeof(double)),
+                     .test = xcalloc(o->test_count, sizeof(size_t))};
     autofree struct lift *lifts = xcalloc(o->student_count, sizeof *lifts);
     struct counts counts = {.students = o->student_count};
     autobuf sentence = BUF_INIT(TEXT_MAX);

@@ -69,7 +69,7 @@ static int choose_tests(struct subject *s, const char *split, struct err *err) {
     if (strcmp(s->split, "all") != 0) {
         suite_split(&s->suite);
     }
-    s->tests = xcalloc(s->suite.count + 1, sizeof *s->tests);
+    s->tests = xcalloc(s->suite.count, sizeof *s->tests);
     for (size_t i = 0; i < s->suite.count; i++) {
         if (counts(&s->suite.tests[i], s->split)) {
             s->tests[s->test_count++] = &s->suite.tests[i];

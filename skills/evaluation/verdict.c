@@ -65,7 +65,7 @@ static enum verdict verdict_of(struct lift *lift, size_t n) {
 }
 
 void lift_judge(struct lift *ret, const struct paired_results *r) {
-    autofree double *d = xreallocarray(NULL, r->n ? r->n : 1, sizeof *d);
+    autofree double *d = xreallocarray(NULL, r->n, sizeof *d);
     for (size_t i = 0; i < r->n; i++) {
         d[i] = r->skill[i] - r->baseline[i];
         d[i] = fabs(d[i]) < ROUNDING ? 0 : d[i];

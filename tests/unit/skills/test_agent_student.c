@@ -143,6 +143,15 @@ Test(agent_student, its_environment_is_its_own) {
     cr_expect(!strstr(said, "SECRET_OF_MINE") && !strstr(said, KEY), "%s", said);
 }
 
+/* codex does not start where its folder is not there. */
+Test(agent_student, its_home_is_made_for_it) {
+    script("test -d \"$CODEX_HOME\" && test -w \"$HOME\" && test -w \"$TMPDIR\" && pwd",
+           "");
+    run_whole(NULL);
+    cr_expect_eq(room.answer.failure, 0, "%s", room.why);
+    cr_expect(strstr(room.text, "/work\n"), "%s", room.text);
+}
+
 Test(agent_student, its_folder_holds_the_tests_files_alone) {
     room.files = json_pack("{s:s, s:s}", "notes/a.txt", "some words", "b.py", "x = 1");
     room.test.files = room.files;

@@ -174,6 +174,12 @@ Test(evaluate_operation, a_split_of_the_tests_is_asked) {
     autojson *result = evaluate_room_result(&r, params);
     cr_expect_eq(r.count, 12);
     cr_expect_str_eq(text_at(json_object_get(result, "provenance"), "split"), "report");
+    const json_t *student = json_array_get(json_object_get(result, "students"), 0), *test;
+    size_t k;
+    json_array_foreach(json_object_get(student, "tests"), k, test) {
+        cr_expect_str_eq(text_at(test, "split"), "report");
+    }
+    cr_expect_eq(k, 6);
     evaluate_room_close(&r);
 }
 
@@ -238,6 +244,19 @@ Test(evaluate_operation, params_that_cannot_be_are_refused_with_their_place) {
                             cases[i].words);
     }
     cr_expect_eq(r.count, 0, "nobody was asked");
+    evaluate_room_close(&r);
+}
+
+/* A folder is no skill, neither now nor as it was. */
+Test(evaluate_operation, a_folder_without_a_skill_is_refused) {
+    struct evaluate_room r;
+    evaluate_room_open(&r, NULL);
+    evaluate_room_write(&r, "skills/empty/notes.txt", "none");
+    evaluate_room_fails(&r, evaluate_room_params(6, "{\"skill\":\"skills/empty\"}"),
+                        "unknown_skill", "SKILL.md");
+    evaluate_room_fails(&r, evaluate_room_params(6, "{\"previous\":\"skills/empty\"}"),
+                        "unknown_skill", "SKILL.md");
+    cr_expect_eq(r.count, 0);
     evaluate_room_close(&r);
 }
 
@@ -366,6 +385,15 @@ Test(evaluate_operation, a_budget_of_money_has_a_least) {
                                     "\"budget\":{\"cost\":0.5}}")));
     cr_expect(strstr(r.first, "and 0.48 in money"), "%s", r.first);
     evaluate_room_close(&r);
+    autojson *price = json_pack("{s:i, s:i}", "input", 0, "output", 0);
+    json_object_set(json_object_get(models, "small"), "price", price);
+    evaluate_room_open(&r, &(struct evaluation_room_config){.models = models});
+    evaluate_room_fails(
+        &r,
+        evaluate_room_params(6, "{\"students\":[\"small\"],\"base_url\":null,"
+                                "\"budget\":{\"tokens\":9}}"),
+        "budget_too_small", " tokens and 0 in money");
+    evaluate_room_close(&r);
 }
 
 /* --- the record --- */
@@ -454,8 +482,13 @@ Test(evaluate_operation, a_record_is_kept_where_it_is_wanted) {
         evaluate_room_result(&r, evaluate_room_params(6, "{\"record\":true}"));
     cr_expect(strstr(text_at(installed, "record_problem"), "was installed"), "%s",
               text_at(installed, "record_problem"));
-    cr_expect(strstr(text_at(installed, "sentence"), "The record is not whole: ") ||
-              strstr(text_at(installed, "record_problem"), "user's own"));
+    setenv("XDG_STATE_HOME", "/proc/none", 1);
+    autojson *nowhere = evaluate_room_result(&r, evaluate_room_params(6, ""));
+    cr_expect_str_eq(text_at(nowhere, "verdict"), "helps");
+    cr_expect(strstr(text_at(nowhere, "sentence"), " The record is not whole: "), "%s",
+              text_at(nowhere, "sentence"));
+    cr_expect(*text_at(nowhere, "record_problem"));
+    cr_expect(json_is_null(json_object_get(nowhere, "run")));
     evaluate_room_close(&r);
 }
 

@@ -567,6 +567,20 @@ Test(agents, a_line_without_end_is_bounded) {
     agent_events_free(e);
 }
 
+Test(agents, a_long_reason_is_cut) {
+    struct agent_events *e = agent_events_new(AGENT_CODEX);
+    struct agent_answer a;
+    char words[400];
+    memset(words, 'x', sizeof words);
+    autojson *event = json_pack("{s:s, s:o}", "type", "error", "message",
+                                json_stringn(words, sizeof words));
+    autofree char *line = json_dumps(event, JSON_COMPACT);
+    agent_events_add(e, line, strlen(line));
+    agent_events_end(e, &a);
+    cr_assert(a.failure == -EIO && strlen(a.why) == 300);
+    agent_events_free(e);
+}
+
 Test(agents, a_request_names_no_program) {
     static const struct {
         const char *json;

@@ -80,6 +80,26 @@ Test(evaluation_answer, a_student_has_its_pairs_and_its_ratio) {
     evaluate_room_close(&r);
 }
 
+static void play_ratios(const struct evaluate_room *r, const struct question *q,
+                        struct played *ret) {
+    play_helped(r, q, ret);
+    bool skill = strstr(q->system, "marigold") != NULL;
+    ret->input = !skill ? 990 : strstr(q->text, "Question 0") ? 1990 : 7990;
+}
+
+/* Of ratios 2, 8, 8, 8, 8 and 8 the geometric mean is the sixth root of 2^16. */
+Test(evaluation_answer, the_ratio_of_tokens_is_the_geometric_mean) {
+    struct evaluate_room r;
+    evaluate_room_open(&r, NULL);
+    r.play = play_ratios;
+    autojson *result = evaluate_room_result(&r, evaluate_room_params(6, ""));
+    const json_t *ratio = json_object_get(student_of(result, 0), "token_ratio");
+    cr_expect_float_eq(number_at(ratio, "estimate"), 6.349604207872798, 1e-9);
+    cr_expect(number_at(ratio, "low") >= 2 && number_at(ratio, "low") < 6.35);
+    cr_expect(number_at(ratio, "high") > 6.35 && number_at(ratio, "high") < 8.0001);
+    evaluate_room_close(&r);
+}
+
 Test(evaluation_answer, a_refined_skill_is_measured_on_its_report_tests) {
     struct evaluate_room r;
     evaluate_room_open(&r, NULL);
@@ -312,6 +332,66 @@ Test(evaluation_answer, an_agent_finds_the_skill_on_its_disk) {
     cr_expect(json_is_false(json_object_get(cell, "activated")));
     cr_expect_null(json_object_get(cell, "base_url"));
     cr_expect(json_is_null(json_object_get(cell, "cost")), "unknown");
+    evaluate_room_close(&r);
+}
+
+#define SPENDER                                                                          \
+    "{\"mine\":{\"cli\":\"custom\",\"format\":\"codex\",\"argv\":[\"/bin/"               \
+    "sh\",\"-c\",\"echo "                                                                \
+    "'{\\\"type\\\":\\\"item.completed\\\",\\\"item\\\":{\\\"type\\\":"                  \
+    "\\\"agent_message\\\",\\\"text\\\":\\\"marigold\\\"}}'; echo "                      \
+    "'{\\\"type\\\":\\\"turn.completed\\\",\\\"usage\\\":{\\\"input_tokens\\\":1990,"    \
+    "\\\"output_tokens\\\":10}}'\"]}}"
+
+/* Twenty answers would take 40,000 tokens: of 9,000 the fifth uses up the rest. */
+Test(evaluation_answer, what_agents_spend_counts_for_the_budget) {
+    autojson *students = json_loads(SPENDER, 0, NULL);
+    cr_assert_not_null(students);
+    struct evaluate_room r;
+    signal(SIGPIPE, SIG_IGN);
+    evaluate_room_open(&r, &(struct evaluation_room_config){.students = students});
+    autojson *result = evaluate_room_result(
+        &r,
+        evaluate_room_params(10, "{\"students\":[\"mine\"],\"base_url\":null,\"mode\":"
+                                 "\"installed\",\"concurrency\":1,\"runs_dir\":\"runs\","
+                                 "\"budget\":{\"tokens\":9000}}"));
+    cr_expect_str_eq(text_at(result, "ended_by"), "budget");
+    autojson *cells = cells_of(&r, result);
+    cr_expect_eq(json_array_size(cells), 5);
+    const json_t *tokens = json_object_get(json_array_get(cells, 0), "tokens");
+    cr_expect_eq(json_get_integer(tokens, "total", 0), 2000);
+    cr_expect_eq(json_get_integer(tokens, "input", 0), 1990);
+    json_int_t skipped = 0;
+    for (size_t arm = 0; arm < 2; arm++) {
+        skipped += json_get_integer(evaluate_arm(result, 0, arm), "skipped", 0);
+        cr_expect_eq(json_get_integer(evaluate_arm(result, 0, arm), "errored", -1), 0);
+    }
+    cr_expect_eq(skipped, 15);
+    evaluate_room_close(&r);
+}
+
+/* A question that is larger than any may be is nobody's answer. */
+Test(evaluation_answer, a_question_that_is_too_large_is_an_error) {
+    struct evaluate_room r;
+    evaluate_room_open(&r, NULL);
+    static char text[250001];
+    memset(text, 'w', sizeof text - 1);
+    json_t *params = evaluate_room_params(2, ""), *files = json_object();
+    for (int i = 0; i < 20; i++) { /* 5 MB */
+        autofree char *name = xasprintf("f%d.txt", i);
+        json_object_set_new(files, name, json_string(text));
+    }
+    json_t *first = json_array_get(json_object_get(params, "tests"), 0);
+    json_object_set_new(first, "files", files);
+    autojson *result = evaluate_room_result(&r, params);
+    cr_expect_eq(r.count, 2, "of the other test");
+    for (size_t arm = 0; arm < 2; arm++) {
+        cr_expect_eq(json_get_integer(evaluate_arm(result, 0, arm), "errored", -1), 1);
+        cr_expect_eq(json_get_integer(evaluate_arm(result, 0, arm), "skipped", -1), 0);
+    }
+    const json_t *error = json_object_get(student_of(result, 0), "error");
+    cr_expect_str_eq(text_at(error, "message"),
+                     "the test's input and files are over 4 MiB");
     evaluate_room_close(&r);
 }
 

@@ -76,6 +76,19 @@ Test(verdict, what_rounding_makes_is_no_difference) {
     cr_assert(lift.p == 1, "one of eight changed: p = %g", lift.p);
 }
 
+/* A twentieth of the tests is the floor, and all but a twentieth the ceiling. */
+Test(verdict, at_the_floor_and_the_ceiling_nothing_is_measurable) {
+    double low[20] = {1}, high[20], more[20] = {1, 1};
+    for (size_t i = 0; i < 20; i++) {
+        high[i] = i > 0;
+    }
+    cr_assert(judge(low, low, 20).floor && judge(high, high, 20).ceiling);
+    cr_assert(judge(low, more, 20).floor == false);
+    more[0] = 0.5; /* the rate is 0.075 */
+    cr_assert(judge(low, more, 20).floor == false &&
+              judge(low, more, 20).ceiling == false);
+}
+
 /* Two of two have p = 1/2, and an interval; of one there is neither. */
 Test(verdict, two_tests_have_an_interval) {
     const double zero[2] = {0}, one[2] = {1, 1}, some[2] = {1, 0.5};
