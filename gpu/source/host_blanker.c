@@ -91,6 +91,28 @@ static bool is_namespace(const struct host_blanker *b, size_t i) {
     return name_set_has(&b->macros.namespaces, name);
 }
 
+/* "::a": nothing stands right before the token `i`, which is "::". */
+static bool is_global_scope(const struct host_blanker *b, size_t i) {
+    return i == 0 || b->tokens.list[i - 1].end < b->tokens.list[i].start ||
+           word_at(b, i - 1) == WORD_PAREN_OPEN || word_at(b, i - 1) == WORD_LESS ||
+           word_at(b, i - 1) == WORD_COMMA;
+}
+
+/* "a::name" */
+static bool is_host_member(const struct host_blanker *b, size_t i, const char *name) {
+    char outer[64] = "";
+    if (i >= 2 && word_at(b, i - 2) == WORD_NAME) {
+        token_text(b, i - 2, outer, sizeof outer);
+    }
+    /* boost::shared_ptr, platform::unique_ptr: what owns memory, whoever's it is */
+    const char *ptr = strstr(name, "_ptr");
+    bool own = outer[0] && i >= 2 && is_namespace(b, i - 2);
+    return ((strcmp(outer, "std") == 0 || (ptr && strcmp(ptr, "_ptr") == 0)) &&
+            host_names_std(name)) ||
+           (own && (host_gone_has(b, &b->gone_types, i) ||
+                    host_gone_has(b, &b->macros.gone_types, i)));
+}
+
 static bool is_host_name(const struct host_blanker *b, size_t i) {
     char name[64];
     token_text(b, i, name, sizeof name);
@@ -98,18 +120,8 @@ static bool is_host_name(const struct host_blanker *b, size_t i) {
     if (before == WORD_DOT || before == WORD_ARROW) {
         return false;
     }
-    if (before == WORD_SCOPE) {
-        char outer[64] = "";
-        if (i >= 2 && word_at(b, i - 2) == WORD_NAME) {
-            token_text(b, i - 2, outer, sizeof outer);
-        }
-        /* boost::shared_ptr, platform::unique_ptr: what owns memory, whoever's it is */
-        const char *ptr = strstr(name, "_ptr");
-        bool own = outer[0] && i >= 2 && is_namespace(b, i - 2);
-        return ((strcmp(outer, "std") == 0 || (ptr && strcmp(ptr, "_ptr") == 0)) &&
-                host_names_std(name)) ||
-               (own && (host_gone_has(b, &b->gone_types, i) ||
-                        host_gone_has(b, &b->macros.gone_types, i)));
+    if (before == WORD_SCOPE && !is_global_scope(b, i - 1)) {
+        return is_host_member(b, i, name);
     }
     bool qualifies = word_at(b, i + 1) == WORD_SCOPE;
     if (qualifies && strcmp(name, "thrust") == 0 && word_at(b, i + 2) == WORD_NAME) {

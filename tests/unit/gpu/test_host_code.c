@@ -237,6 +237,10 @@ Test(host_code, host_code_goes) {
         {"auto f(...) -> int; template <class T> struct S : decltype(f((T *)0)) {};",
          NULL},
         {"using Vec = std::vector<int>; struct Holder { Vec v; }; typedef Holder H;", ""},
+        /* A namespace of the host's is one behind "::" too. */
+        {"struct A : ::testing::Test {}; struct B : C<::at::Tensor> {}; struct D { "
+         "::std::string s; }; struct E : n::testing::F {};",
+         "struct E : n::testing::F {};"},
         /* All names of a typedef go with its struct. */
         {"typedef struct A_ { std::string s; } A; typedef struct { std::string s; } B, "
          "*C; "
