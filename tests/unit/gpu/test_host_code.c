@@ -469,7 +469,9 @@ Test(host_code, functions_without_a_space_stay_when_they_are_the_devices) {
     const char *unit = "#include \"a.h\"\n__global__ void k(P *p) { *p = P::make(3); }\n"
                        "void check() { cudaFree(0); }\nint main() { return 0; }\n";
     const char *header =
-        "struct P { int n;\n static P make(int n) { return {n}; }\n"
+        "#define HOST_SIDE __host__\n"
+        "struct P { int n;\n static inline HOST_SIDE int dims(int n) { return n; }\n"
+        " static P make(int n) { return {n}; }\n"
         " operator int() const { return n; }\n"
         " static int count() { throw 1; }\n"
         " __host__ P(long n) : n(int(n)) {}\n"
@@ -485,7 +487,8 @@ Test(host_code, functions_without_a_space_stay_when_they_are_the_devices) {
     cr_expect_not_null(strstr(s.files[1].text, "static P make(int n) { return {n}; }"));
     cr_expect_not_null(strstr(s.files[1].text, "operator int() const"));
     cr_expect_null(strstr(s.files[1].text, "throw"));
-    cr_expect_null(strstr(s.files[1].text, "__host__"));
+    cr_expect_null(strstr(s.files[1].text, "__host__ P"));
+    cr_expect_null(strstr(s.files[1].text, "dims"));
     cr_expect_null(strstr(s.files[1].text, "cudaGetDevice"));
     cr_expect_null(strstr(s.files[0].text, "check"));
     cr_expect_null(strstr(s.files[0].text, "main"));
