@@ -105,26 +105,35 @@ static int set_parse_error(struct err *err, const json_error_t *error) {
                    words.data);
 }
 
-static json_t *parse_utf8(char *text, size_t len, struct err *err) {
+static json_t *parse_utf8(char *text, size_t len, size_t flags, struct err *err) {
     json_error_t error;
     if (!scan_text(text, len)) {
         err_set(err, -EBADMSG, "nested more than %d deep", JSON_MAX_NESTING);
         return NULL;
     }
-    json_t *value = json_loadb(text, len, JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
+    json_t *value = json_loadb(text, len, flags, &error);
     if (!value) {
         set_parse_error(err, &error);
     }
     return value;
 }
 
-json_t *json_parse(char *text, size_t len, struct err *err) {
+static json_t *parse(char *text, size_t len, size_t flags, struct err *err) {
     if (text_is_utf8(text, len)) {
-        return parse_utf8(text, len, err);
+        return parse_utf8(text, len, flags, err);
     }
     autobuf copy = BUF_INIT(SIZE_MAX / 4);
     text_repair(&copy, text, len);
-    return parse_utf8(copy.data, copy.len, err);
+    return parse_utf8(copy.data, copy.len, flags, err);
+}
+
+json_t *json_parse(char *text, size_t len, struct err *err) {
+    return parse(text, len, JSON_ALLOW_NUL | JSON_DECODE_ANY, err);
+}
+
+json_t *json_parse_once(char *text, size_t len, struct err *err) {
+    return parse(text, len, JSON_ALLOW_NUL | JSON_DECODE_ANY | JSON_REJECT_DUPLICATES,
+                 err);
 }
 
 /* --- making --- */

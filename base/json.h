@@ -19,6 +19,8 @@ struct err;
  * JSON_MAX_NESTING, trailing bytes and invalid JSON fail with -EBADMSG; out-of-range
  * numbers with -ERANGE. Of equal keys the last wins. Strings may hold U+0000. */
 json_t *json_parse(char *text, size_t len, struct err *err);
+/* The same, but a key that stands twice in an object fails with -EBADMSG and its name. */
+json_t *json_parse_once(char *text, size_t len, struct err *err);
 
 /* A JSON string of outside bytes: repaired, and for json_clean also stripped as
  * text_clean does. Never NULL. */

@@ -123,7 +123,7 @@ static int set_json(json_t *params, const json_t *property, const char *text,
     if (*text != '{' && *text != '[') {
         return 1;
     }
-    json_t *value = json_loads(text, 0, &error);
+    json_t *value = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     if (!value && object && *text == '{' && !method_has_type(property, "string")) {
         return err_set(err, -EINVAL, "--%s: this is not JSON: %s (column %d)", name,
                        error.text, error.column);

@@ -383,8 +383,9 @@ static int command_call(struct ctl *c) {
         return usage_error(c, "call METHOD [JSON]");
     }
     if (c->count == 3) {
-        params = strcmp(c->words[2], "-") == 0 ? json_loadf(stdin, 0, &error)
-                                               : json_loads(c->words[2], 0, &error);
+        params = strcmp(c->words[2], "-") == 0
+                     ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &error)
+                     : json_loads(c->words[2], JSON_REJECT_DUPLICATES, &error);
         if (!params) {
             terminal_error(&c->terminal, "the params are not JSON: %s (column %d)",
                            error.text, error.column);

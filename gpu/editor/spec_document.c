@@ -102,8 +102,7 @@ static size_t token_start(const char *text, size_t end) {
 }
 
 /* jansson tells where it stopped: behind the token that it did not expect. */
-static void tell_syntax(struct judge *j, enum finding_severity severity,
-                        const json_error_t *error) {
+static void tell_syntax(struct judge *j, const char *code, const json_error_t *error) {
     size_t end = error->position > 0 ? (size_t)error->position : 0;
     end = end > j->len ? j->len : end;
     while (end > 0 && strchr(" \t\r\n", j->text[end - 1])) {
@@ -113,19 +112,18 @@ static void tell_syntax(struct judge *j, enum finding_severity severity,
     while (start > 0 && ((unsigned char)j->text[start] & 0xc0) == 0x80) {
         start--;
     }
-    tell(j, severity, severity == FINDING_ERROR ? "json" : "duplicate_member", start, end,
-         error->text);
+    tell(j, FINDING_ERROR, code, start, end, error->text);
 }
 
 static json_t *parse(struct judge *j) {
     json_error_t error;
     json_t *spec = json_loadb(j->text, j->len, JSON_REJECT_DUPLICATES, &error);
     if (!spec && json_error_code(&error) == json_error_duplicate_key) {
-        tell_syntax(j, FINDING_WARNING, &error);
+        tell_syntax(j, "duplicate_member", &error);
         spec = json_loadb(j->text, j->len, 0, &error);
     }
     if (!spec) {
-        tell_syntax(j, FINDING_ERROR, &error);
+        tell_syntax(j, "json", &error);
     } else if (!json_is_object(spec)) {
         json_decref(spec);
         spec = NULL;

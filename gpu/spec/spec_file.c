@@ -86,7 +86,7 @@ static char *kernel_path(const char *spec_path, const json_t *spec) {
 }
 
 static json_t *parse(struct buf *text, const char *path, struct err *err) {
-    json_t *spec = json_parse(text->data, text->len, err);
+    json_t *spec = json_parse_once(text->data, text->len, err);
     if (spec && !json_is_object(spec)) {
         json_decref(spec);
         spec = NULL;

@@ -88,35 +88,52 @@ static bool is_file(struct word w, struct word name) {
     return w.len == name.len && memcmp(w.at, name.at, name.len) == 0;
 }
 
-/* -1: the file is checked or read here; 1: it is run. */
-static int judge_command(const char *at, const char *end, struct word name) {
+enum judged { NOT_MEANT, LOOKED_AT, INTERPRETED, RUN_ITSELF };
+
+static enum judged judge_command(const char *at, const char *end, struct word name) {
     struct word w = next_word(&at, end);
     while (w.len && is_prefix(w)) {
         w = next_word(&at, end);
     }
     if (is_verifier(w) || (is_reader(w) && is_file(argument(&at, end), name))) {
-        return -1;
+        return LOOKED_AT;
     }
     if (is_interpreter(w)) {
-        return is_file(argument(&at, end), name);
+        return is_file(argument(&at, end), name) ? INTERPRETED : NOT_MEANT;
     }
     bool path = without_folders(w).at != w.at; /* else a program that was there before */
-    return path && is_file(w, name);
+    return path && is_file(w, name) ? RUN_ITSELF : NOT_MEANT;
 }
 
-bool download_runs(const char *name, size_t len, const char *rest, size_t rest_len) {
+/* What the first command does that means the file. */
+static enum judged judge(const char *name, size_t len, const char *rest,
+                         size_t rest_len) {
     const char *at = rest, *end = rest + rest_len;
     while (at < end) {
         while (at < end && (is_separator(*at) || isspace((unsigned char)*at))) {
             at++;
         }
-        int judged = judge_command(at, end, (struct word){name, len});
-        if (judged) {
-            return judged > 0;
+        enum judged judged = judge_command(at, end, (struct word){name, len});
+        if (judged != NOT_MEANT) {
+            return judged;
         }
         while (at < end && !is_separator(*at)) {
             at++;
         }
     }
-    return false;
+    return NOT_MEANT;
+}
+
+bool download_runs(const char *name, size_t len, const char *rest, size_t rest_len) {
+    return judge(name, len, rest, rest_len) > LOOKED_AT;
+}
+
+bool download_is_interpreted(const char *name, size_t len, const char *rest,
+                             size_t rest_len) {
+    return judge(name, len, rest, rest_len) == INTERPRETED;
+}
+
+bool download_is_program(const char *name, size_t len, const char *rest,
+                         size_t rest_len) {
+    return judge(name, len, rest, rest_len) == RUN_ITSELF;
 }

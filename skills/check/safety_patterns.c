@@ -24,10 +24,6 @@
     "|\\.aws/"                                                                           \
     "credentials|\\.netrc\\b|(?<![\\w.])\\.env\\b(?!\\.(?:example|sample|template))"     \
     "|/etc/shadow|login\\.keychain|\\bkeychain(?:-db)?\\b)"
-#define HARD_SECRET                                                                      \
-    "(?:\\.ssh/(?:id_\\w+|\\*)|\\bid_(?:rsa|ed25519|ecdsa)\\b(?!\\.pub)|\\.aws/"         \
-    "credentials|"                                                                       \
-    "(?<!\\w)\\.netrc\\b|/etc/shadow|login\\.keychain|\\.gnupg/|\\.git-credentials)"
 #define SENDER                                                                           \
     "(?:requests\\.(?:post|put)|httpx\\.(?:post|put)|urllib\\.request\\.(?:urlopen|"     \
     "Request)|"                                                                          \
@@ -132,10 +128,14 @@ const struct safety_pattern safety_patterns[] = {
      "runs a script that was downloaded just before, without anybody having read it",
      DOWNLOAD_WORDS, DOWNLOAD("[\\w.+-]{1,80}" SCRIPT_SUFFIX), NULL, installer_is_known,
      download_runs},
+    {"pipe_to_shell", BLOCK, IN_COMMANDS, WINDOW_LINE,
+     "runs a script that was downloaded just before, without anybody having read it",
+     DOWNLOAD_WORDS, DOWNLOAD("(?![\\w.+-]*" SCRIPT_SUFFIX ")[\\w.+-]{1,80}"), NULL,
+     installer_is_known, download_is_interpreted},
     {"runs_download", WARN, IN_COMMANDS, WINDOW_LINE,
      "runs a program that was downloaded just before; compare its digest first",
      DOWNLOAD_WORDS, DOWNLOAD("(?![\\w.+-]*" SCRIPT_SUFFIX ")[\\w.+-]{2,80}"), NULL, NULL,
-     download_runs},
+     download_is_program},
     INSTALLS("<(curl|<(wget|<( curl",
              "(?:" SHELL "|\\bsource|(?:^|[\\s`;&|(])\\.)\\s+<\\(\\s*(?:curl|wget)\\b",
              "runs what was downloaded without anybody having read it"),
@@ -333,6 +333,12 @@ const struct safety_pattern safety_patterns[] = {
         "always (?:use|load|activate|invoke) this skill(?!\\s+when))",
         "the description claims every task; an agent would load it for all of them"),
     /* --- addresses --- */
+    RULE("secret_in_address", WARN, IN_CODE | IN_SCRIPT, WINDOW_LINE, "://",
+         "\\bhttps?://"
+         "[^\\s\"'`@]{1,200}[?&][\\w.-]{1,40}=(?:\\$\\{?|\\{(?:os\\.environ\\W{1,3}|"
+         "os\\.getenv\\W{1,3}|process\\.env\\.)?)"
+         "[A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD)\\b",
+         "puts a secret into an address, where servers and logs keep it"),
     RULE("suspicious_address", WARN, IN_ALL, WINDOW_LINE, "169.254.169.254",
          "169\\.254\\.169\\.254(?![\\d.])",
          "the metadata service of a cloud, which hands out credentials"),

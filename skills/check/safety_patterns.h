@@ -6,6 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A file that nobody but its owner reads; part of an expression. */
+#define HARD_SECRET                                                                      \
+    "(?:\\.ssh/"                                                                         \
+    "(?:id_[a-z0-9]+\\b(?!\\.pub)|\\*)|\\bid_(?:rsa|ed25519|ecdsa)\\b(?!\\.pub)|\\.aws/" \
+    "credentials|"                                                                       \
+    "(?<!\\w)\\.netrc\\b|/etc/shadow|login\\.keychain|\\.gnupg/|\\.git-credentials)"
+
 enum safety_where {
     IN_PROSE = 1,
     IN_CODE = 2, /* fenced blocks */

@@ -2,6 +2,7 @@
 #include "base/lines.h"
 #include "base/work_stop.h"
 #include "protocol/finding.h"
+#include "skills/check/safety_flow.h"
 #include "skills/check/safety_patterns.h"
 #include "skills/check/skill_check.h"
 #include "skills/format/pattern.h"
@@ -20,7 +21,16 @@
 #define COMMENT_MAX 4096u
 /* Another number when a rule changes that stands in no table: what was found before is
  * then looked for anew (safety_rules_version). */
-#define RULES_OUTSIDE_TABLES 0xcbf29ce484222326u
+#define RULES_OUTSIDE_TABLES 0xcbf29ce484222327u
+#define FLOW MAX_PATTERNS /* the id of words that a flow needs */
+
+/* What a flow is told as. */
+static const struct safety_pattern flow_patterns[FLOW_ENDS] = {
+    [FLOW_EXECUTED] = {"pipe_to_shell", true, IN_COMMANDS, WINDOW_UNIT,
+                       "executes what was downloaded without anybody having read it"},
+    [FLOW_SENT] = {"secret_exfiltration", true, IN_COMMANDS, WINDOW_UNIT,
+                   "sends what was read from a file with secrets over the network"},
+};
 
 static struct {
     struct pattern *compiled[MAX_PATTERNS];
@@ -44,6 +54,7 @@ static void make_tables(void) {
         tables.compiled[i] = pattern_new(pattern_at(i)->regex);
         words_scan_add(tables.words, pattern_at(i)->words, (unsigned)i);
     }
+    words_scan_add(tables.words, safety_flow_words, FLOW);
     words_scan_prepare(tables.words);
     tables.denial = pattern_new("\\b(?:never|(?:do|must|should)\\W{1,4}not|don't|"
                                 "avoid|refuse|reject|flags?|detects?|blocks?|"
@@ -89,6 +100,8 @@ struct scan {
     } state[MAX_PATTERNS];
     size_t *left; /* bytes that may still be searched */
     bool incomplete;
+    size_t flow_matches;
+    bool flows; /* a word of safety_flow_words was seen */
 };
 
 /* --- which lines are what --- */
@@ -304,6 +317,10 @@ static void search_window(struct scan *s, unsigned id, struct window w) {
 static bool on_word(void *data, unsigned id, size_t end) {
     struct scan *s = data;
     size_t hit = end - 1;
+    if (id == FLOW) {
+        s->flows = true;
+        return true;
+    }
     if (hit < s->state[id].next || s->state[id].matches >= MAX_MATCHES ||
         !(pattern_at(id)->where & s->kinds[lines_at(&s->lines, hit)])) {
         return true;
@@ -323,6 +340,44 @@ static bool on_word(void *data, unsigned id, size_t end) {
     bool whole = w.end == lines_end(&s->lines, s->text, lines_at(&s->lines, hit));
     s->state[id].next = whole ? w.end : hit + (w.end - hit) / 2 + 1;
     return true;
+}
+
+/* --- flows --- */
+
+/* A pattern may have found the same by the words of one line. */
+static bool is_told(const struct scan *s, const char *code, size_t from, size_t to) {
+    json_int_t first = (json_int_t)lines_at(&s->lines, from) + 1;
+    json_int_t last = (json_int_t)lines_at(&s->lines, to) + 1;
+    const json_t *finding;
+    size_t i;
+    json_array_foreach(s->findings, i, finding) {
+        json_int_t line = json_get_integer(finding, "line", 0);
+        if (line >= first && line <= last &&
+            strcmp(json_get_string(finding, "code", ""), code) == 0 &&
+            strcmp(json_get_string(finding, "file", ""), s->file) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void on_flow(void *data, enum flow_end end, size_t from, size_t to) {
+    struct scan *s = data;
+    const struct safety_pattern *p = &flow_patterns[end];
+    if (s->kinds[lines_at(&s->lines, from)] & p->where && s->flow_matches < MAX_MATCHES &&
+        !is_told(s, p->code, from, to)) {
+        report(s, p, from, to, false);
+        s->flow_matches++;
+    }
+}
+
+static void check_flows(struct scan *s) {
+    if (*s->left < s->len) {
+        s->incomplete = true;
+        return;
+    }
+    *s->left -= s->len;
+    safety_flow_read(s->text, s->len, on_flow, s);
 }
 
 /* --- comments --- */
@@ -379,6 +434,9 @@ void safety_text_check(const char *file, const char *text, size_t len, bool mark
         check_comments(&s);
     }
     words_scan_run(tables.words, text, len, on_word, &s);
+    if (s.flows) {
+        check_flows(&s);
+    }
     safety_unicode_check(file, text, len, &s.lines, findings);
     if (s.incomplete) {
         json_array_append_new(

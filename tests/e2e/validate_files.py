@@ -76,6 +76,12 @@ def good_files(daemon, tap):
     write(daemon, "a/y.npy", npy([6], floats(*(2 * v + 2 for v in x))))
     write(daemon, "a/scale.check.json", json.dumps({k: v for k, v in spec().items() if k != "source"}).encode())
     tap.run("beside the spec's own file", passes, daemon, {"path": "a/scale.cu"})
+    whole = open(os.path.join(daemon.home, "work", "a/scale.check.json")).read()
+    for key, twice in (("trials", whole.replace('"trials": 1', '"trials": 1, "trials": 2')),
+                       ("n", whole.replace('{"n": 6}', '{"n": 6, "n": 7}'))):
+        write(daemon, "a/twice.cu", SCALE.encode())
+        write(daemon, "a/twice.check.json", twice.encode())
+        tap.run("the key %s stands twice" % key, refused, daemon, {"path": "a/twice.cu"}, "bad_spec", "a/twice.check.json", '"%s"' % key)
 
 
 def bad_files(daemon, tap):

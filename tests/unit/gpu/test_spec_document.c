@@ -110,7 +110,7 @@ Test(spec_document, what_is_missing_or_twice) {
     expect_finding(HEAD " \"args\": [" X "],\n «\"expect\"»: null}", "info",
                    "no_expectation", "expect");
     expect_finding(HEAD " \"args\": [" X "], \"trials\": 2, «\"trials\"»: 3" TAIL,
-                   "warning", "duplicate_member", "trials");
+                   "error", "duplicate_member", "trials");
 }
 
 /* --- places of a text that is half written --- */
