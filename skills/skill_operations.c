@@ -19,62 +19,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* --- waiting for the catalog --- */
-
-struct current_wait {
-    struct call *call; /* a reference */
-    struct skills *skills;
-    skills_go *go;
-};
-
-static void on_current(struct catalog *c, int status, void *data) {
-    (void)c;
-    struct current_wait *w = data;
-    if (status == -ECANCELED) {
-        call_fail(w->call, CALL_UNAVAILABLE, "closing", NULL, "the daemon is ending");
-    } else if (status < 0) {
-        call_fail(w->call, CALL_UNAVAILABLE, "no_index", "the daemon's status says more",
-                  "the index of skills cannot be used: %s", strerror(-status));
-    } else if (call_ended(w->call)) { /* cancelled meanwhile */
-        call_stopped(w->call);
-    } else {
-        w->go(w->skills, w->call, call_params(w->call));
-    }
-    call_unref(w->call);
-    free(w);
-}
-
-void skills_when_current(struct call *call, skills_go *go) {
-    struct skills *s = skills_of(call_origin(call));
-    if (!s) {
-        call_fail(call, CALL_UNAVAILABLE, "no_skills", NULL,
-                  "this process knows no skills");
-        return;
-    }
-    struct current_wait *w = xcalloc(1, sizeof *w);
-    *w = (struct current_wait){.call = call_ref(call), .skills = s, .go = go};
-    if (!catalog_is_filled(skills_catalog(s))) {
-        call_report(call, 0, 0, "reading the skills of this machine");
-    }
-    catalog_when_current(skills_catalog(s), on_current, w);
-}
-
-void skills_fail(struct call *call, const struct err *err) {
-    if (err->code == -EACCES || err->code == -EXDEV) {
-        call_fail(call, CALL_REFUSED, "outside_roots",
-                  "name a folder of the workspace, or a known skill", "%s", err->msg);
-    } else if (err->code == -ENOTUNIQ) {
-        call_fail(call, CALL_REFUSED, "project_skill",
-                  "read it first: the project's text would be followed in all projects",
-                  "%s", err->msg);
-    } else if (err->code == -ENOENT) {
-        call_fail(call, CALL_NOT_FOUND, "unknown_skill",
-                  "skill/find searches by task; skill/list shows all", "%s", err->msg);
-    } else {
-        call_fail(call, CALL_UNAVAILABLE, "unreadable", NULL, "%s", err->msg);
-    }
-}
-
 /* --- skill/find, skill/list --- */
 
 /* What belongs to one agent is the user's too. */

@@ -8,25 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void rpc_peer_enter(struct rpc_peer *peer) {
-    peer->entered++;
-}
-
-void rpc_peer_leave(struct rpc_peer *peer) {
-    if (--peer->entered == 0 && peer->dead) {
-        frame_decoder_free(peer->decoder);
-        free(peer);
-    }
-}
-
-void rpc_peer_release(struct rpc_peer *peer, json_t *message, size_t bytes) {
-    if (peer && !peer->dead && bytes > RPC_INLINE_PARSE && peer->events.release) {
-        peer->events.release(message, peer->data);
-    } else {
-        json_decref(message);
-    }
-}
-
 /* Where a message came from and where its answer goes. */
 struct source {
     enum frame_mode mode;
@@ -196,25 +177,12 @@ static void start_parse(struct rpc_peer *peer, struct source from, const char *t
     peer->events.parse(peer, parse, peer->data);
 }
 
-static bool has_room(const struct rpc_peer *peer) {
-    return peer->call_count < RPC_MAX_PENDING &&
-           peer->call_bytes + peer->max_body <= RPC_MAX_PENDING_BYTES;
-}
-
-void rpc_peer_has_room(struct rpc_peer *peer) {
-    bool was = peer->full || peer->refuses;
-    if (was && has_room(peer) && !peer->dead) {
-        peer->refuses = false;
-        peer->events.room(peer, peer->data);
-    }
-}
-
 /* False when nothing more is to be taken for now. */
 static bool goes_on(struct rpc_peer *peer) {
     if (!peer->dead && !peer->parse && peer->events.enough) {
         peer->held = peer->events.enough(peer, peer->data);
     }
-    peer->full = peer->events.room && !peer->refuses && !has_room(peer);
+    peer->full = peer->events.room && !peer->refuses && !rpc_peer_has_room(peer);
     return !peer->dead && !peer->parse && !peer->held && !peer->full;
 }
 
@@ -406,7 +374,7 @@ static void go_on(struct rpc_peer *peer) {
 }
 
 void rpc_peer_resume(struct rpc_peer *peer) {
-    bool full = peer->full && !has_room(peer);
+    bool full = peer->full && !rpc_peer_has_room(peer);
     if ((peer->held || peer->full) && !full && !peer->dead) {
         go_on(peer);
     }

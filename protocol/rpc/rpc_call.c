@@ -63,7 +63,7 @@ static void call_free(struct rpc_call *call) {
     free(call->id);
     free(call);
     if (peer) {
-        rpc_peer_has_room(peer);
+        rpc_peer_tell_room(peer);
     }
 }
 

@@ -75,8 +75,9 @@ struct rpc_peer {
 /* Drops a message, or a part of one, that came in a body of so many bytes. peer may be
  * NULL. */
 void rpc_peer_release(struct rpc_peer *peer, json_t *message, size_t bytes);
+bool rpc_peer_has_room(const struct rpc_peer *peer); /* for one more request */
 /* After a call has gone: tells the host of room that there was not. */
-void rpc_peer_has_room(struct rpc_peer *peer);
+void rpc_peer_tell_room(struct rpc_peer *peer);
 /* Around everything that may call out: a peer that is freed meanwhile goes at the last
  * leave. */
 void rpc_peer_enter(struct rpc_peer *peer);

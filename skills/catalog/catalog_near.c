@@ -58,19 +58,20 @@ static size_t find_near(const struct search *q, struct near *ret) {
     return kept;
 }
 
-int search_add_near(struct ranker *r, struct search *q, struct err *err) {
+void search_add_near(struct search *q) {
     struct near near[NEAR_KEPT + 1];
     struct ranking *k = q->ranking;
     size_t count = find_near(q, near);
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct ranked *m = &k->list[k->count++];
         *m = (struct ranked){.document = near[i].document};
         m->foreign = k->product_count ? 1 : 0;
-        rc = search_look_at(r, q, m, err);
     }
-    for (size_t i = 0; rc == 0 && i < k->count; i++) {
+}
+
+void search_compare(struct search *q) {
+    struct ranking *k = q->ranking;
+    for (size_t i = 0; i < k->count; i++) {
         compare(q, k->list[i].document, &k->list[i].meaning);
     }
-    return rc;
 }

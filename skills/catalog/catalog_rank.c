@@ -244,7 +244,9 @@ static void write_match(const struct search *q, struct buf *match) {
     }
 }
 
-int search_look_at(struct ranker *r, struct search *q, struct ranked *m,
+/* What all words of the task say about m->document; m is left alone when no word of the
+ * task stands there. */
+static int look_at(struct ranker *r, struct search *q, struct ranked *m,
                    struct err *err) {
     autobuf match = BUF_INIT(PHRASES_MAX * 64);
     choose_asked(q, INT64_MAX);
@@ -260,7 +262,7 @@ int search_look_at(struct ranker *r, struct search *q, struct ranked *m,
     return rc;
 }
 
-static int search(struct ranker *r, struct search *q, struct err *err) {
+static int search_words(struct ranker *r, struct search *q, struct err *err) {
     autobuf match = BUF_INIT(PHRASES_MAX * 64);
     /* A row is weighed once, for all its words. */
     choose_asked(q, q->snapshot->indexed <= ROWS_BUDGET ? INT64_MAX : ROWS_BUDGET);
@@ -274,8 +276,21 @@ static int search(struct ranker *r, struct search *q, struct err *err) {
     /* What the common words add for the documents that the rare ones found. */
     bool closer = q->asked_count < q->phrase_count;
     for (size_t i = 0; rc == 0 && closer && i < q->ranking->count; i++) {
-        rc = search_look_at(r, q, &q->ranking->list[i], err);
+        rc = look_at(r, q, &q->ranking->list[i], err);
     }
+    return rc;
+}
+
+static int search(struct ranker *r, struct search *q, struct err *err) {
+    int rc = search_words(r, q, err);
+    size_t found = q->ranking->count;
+    if (rc == 0) {
+        search_add_near(q);
+    }
+    for (size_t i = found; rc == 0 && i < q->ranking->count; i++) {
+        rc = look_at(r, q, &q->ranking->list[i], err);
+    }
+    search_compare(q);
     return rc;
 }
 
@@ -292,7 +307,6 @@ int ranker_rank(struct ranker *r, const struct snapshot *s, const char *task,
     q->meaning = &ret->task;
     r->search = q;
     int rc = search(r, q, err);
-    rc = rc < 0 ? rc : search_add_near(r, q, err);
     r->search = NULL;
     for (size_t i = 0; i < q->phrase_count; i++) {
         memcpy(ret->names[i], q->phrases[i].word, sizeof ret->names[i]);

@@ -42,12 +42,10 @@ struct ranker {
     struct search *search;
 };
 
-/* What all words of the task say about m->document; m is left alone when no word of the
- * task stands there. */
-int search_look_at(struct ranker *r, struct search *q, struct ranked *m, struct err *err);
 /* Adds to the ranking at most NEAR_KEPT documents that are near and were not found by
- * their words, and tells of all how near they are. */
+ * their words. */
 #define NEAR_KEPT 12
-int search_add_near(struct ranker *r, struct search *q, struct err *err);
+void search_add_near(struct search *q);
+void search_compare(struct search *q); /* of all in the ranking: how near they are */
 /* The words of the task that say most, in the task's order, and their other names. */
 void search_choose_concepts(struct ranker *r, struct search *q, const char *task);

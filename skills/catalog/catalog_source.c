@@ -8,15 +8,6 @@
 
 #define HIDDEN_MAX 8 /* others of one name that are told */
 
-const struct catalog_folder *place_folder(const struct catalog *c,
-                                          const struct snapshot_place *p) {
-    return &c->folders.list[p->folder];
-}
-
-bool place_is_foreign(const struct catalog *c, const struct snapshot_place *p) {
-    return strcmp(place_folder(c, p)->scope, "project") == 0;
-}
-
 void place_add_source(const struct catalog *c, const struct snapshot_place *p,
                       json_t *ret) {
     const struct catalog_folder *f = place_folder(c, p);

@@ -389,7 +389,6 @@ static void check_unknown_fields(const struct spec *s) {
 }
 
 void spec_fields_check(const struct spec *s) {
-    spec_name_check(s);
     check_description(s);
     check_compatibility(s);
     check_license(s);

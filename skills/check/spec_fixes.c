@@ -2,7 +2,32 @@
 
 #include "base/buf.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+struct finding_span spec_span(const struct spec *s, size_t at, size_t end) {
+    struct finding_span span;
+    span.line = skill_text_line(s->text, at, &span.column);
+    span.end_line = skill_text_line(s->text, end, &span.end_column);
+    return span;
+}
+
+json_t *spec_add(const struct spec *s, const struct spec_rule *rule, size_t at,
+                 size_t end, const char *fmt, ...) {
+    autofree char *message = NULL;
+    va_list args;
+    va_start(args, fmt);
+    int rc = vasprintf(&message, fmt, args);
+    va_end(args);
+    struct finding_span span = spec_span(s, at, end);
+    enum finding_severity severity =
+        s->mode == SKILL_CHECK_STRICT ? rule->strict : rule->lenient;
+    json_t *finding = finding_new("skill", rule->code, severity,
+                                  rc < 0 ? rule->code : message, s->file, &span);
+    json_array_append_new(s->findings, finding);
+    return finding;
+}
 
 const json_t *spec_value(const struct spec *s, const char *field) {
     return json_object_get(s->text->frontmatter, field);

@@ -15,29 +15,6 @@
 #define MAX_BODY_TOKENS 5000
 #define MAX_CATALOGUE_TOKENS 100
 
-struct finding_span spec_span(const struct spec *s, size_t at, size_t end) {
-    struct finding_span span;
-    span.line = skill_text_line(s->text, at, &span.column);
-    span.end_line = skill_text_line(s->text, end, &span.end_column);
-    return span;
-}
-
-json_t *spec_add(const struct spec *s, const struct spec_rule *rule, size_t at,
-                 size_t end, const char *fmt, ...) {
-    autofree char *message = NULL;
-    va_list args;
-    va_start(args, fmt);
-    int rc = vasprintf(&message, fmt, args);
-    va_end(args);
-    struct finding_span span = spec_span(s, at, end);
-    enum finding_severity severity =
-        s->mode == SKILL_CHECK_STRICT ? rule->strict : rule->lenient;
-    json_t *finding = finding_new("skill", rule->code, severity,
-                                  rc < 0 ? rule->code : message, s->file, &span);
-    json_array_append_new(s->findings, finding);
-    return finding;
-}
-
 static size_t line_end(const struct spec *s, size_t at) {
     return lines_end(&s->text->lines, s->text->text, lines_at(&s->text->lines, at));
 }
@@ -350,6 +327,7 @@ void spec_rules_check(const struct skill *skill, enum skill_check_mode mode,
         check_repair(&s);
     }
     if (skill->text.frontmatter) {
+        spec_name_check(&s);
         spec_fields_check(&s);
         check_catalogue(&s);
     }

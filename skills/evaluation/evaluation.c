@@ -78,13 +78,6 @@ static void on_pump(uv_timer_t *timer) {
     }
 }
 
-void evaluation_pump(struct evaluation *e) {
-    if (!e->finished) {
-        /* Not 0: before libuv 1.45 that would run at once, before anything else. */
-        uv_timer_start(&e->pump, on_pump, 1, 0);
-    }
-}
-
 static void stop_now(struct evaluation *e, enum evaluation_stop why) {
     if (e->finished || (e->stopping && e->stop != EVALUATION_BUDGET)) {
         return;
@@ -141,6 +134,7 @@ int evaluation_start(const struct evaluation_options *options, struct evaluation
     }
     e->standings = xcalloc(options->student_count, sizeof *e->standings);
     e->served = json_object();
+    e->on_pump = on_pump;
     e->started_ms = clock_ms();
     uv_timer_init(options->loop, &e->pump);
     uv_timer_init(options->loop, &e->deadline);

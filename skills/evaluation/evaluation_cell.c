@@ -39,6 +39,13 @@ static bool will_try_again(const struct evaluation *e, const struct cell *c) {
            !e->standings[c->student].problem;
 }
 
+void evaluation_pump(struct evaluation *e) {
+    if (!e->finished) {
+        /* Not 0: before libuv 1.45 that would run at once, before anything else. */
+        uv_timer_start(&e->pump, e->on_pump, 1, 0);
+    }
+}
+
 void evaluation_cell_end(struct evaluation *e, struct cell *c, enum cell_state state,
                          json_t *answer) {
     c->state = state;

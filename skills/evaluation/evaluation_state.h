@@ -29,6 +29,7 @@ struct evaluation {
     char *record_problem;
     uint64_t started_ms;
     uv_timer_t pump, deadline;
+    uv_timer_cb on_pump;
     unsigned open_handles;
 };
 

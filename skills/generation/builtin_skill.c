@@ -276,42 +276,6 @@ static void drop_known(struct writing *w) {
 
 /* --- rules --- */
 
-/* Errors, and warnings too but for those about commands that a person would run like
- * that: nobody reads a trace before its words reach another model. */
-static bool must_go(const json_t *finding) {
-    static const char *const tolerated[] = {"elevated_rights", "unpinned_package"};
-    const char *code = json_get_string(finding, "code", "");
-    const char *severity = json_get_string(finding, "severity", "");
-    for (size_t i = 0; i < ARRAY_LEN(tolerated); i++) {
-        if (strcmp(code, tolerated[i]) == 0 && strcmp(severity, "error") != 0) {
-            return false;
-        }
-    }
-    return strcmp(severity, "info") != 0;
-}
-
-static json_t *safety_findings(const char *text) {
-    struct skill skill = {0};
-    json_t *findings = json_array();
-    skill_text_read(&skill.text, text, strlen(text));
-    safety_rules_check(&skill, findings);
-    skill_finish(&skill);
-    return findings;
-}
-
-bool builtin_is_safe(const char *text) {
-    autofree char *whole = xasprintf("---\nname: a\ndescription: A.\n---\n\n%s\n", text);
-    autojson *findings = safety_findings(whole);
-    const json_t *finding;
-    size_t i;
-    json_array_foreach(findings, i, finding) {
-        if (must_go(finding)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool drop_at(struct writing *w, int line) {
     for (size_t i = 0; i < w->units.count; i++) {
         struct unit *u = &w->units.list[i];
@@ -337,16 +301,16 @@ static bool drop_head(struct writing *w) {
 
 /* False when nothing had to go. */
 static bool drop_forbidden(struct writing *w) {
-    autojson *findings = safety_findings(w->text);
+    autojson *findings = builtin_findings(w->text);
     const json_t *finding;
     size_t i;
     bool any = false, head = false;
     hardware_facts_check("SKILL.md", w->text, strlen(w->text), 1, findings);
     json_array_foreach(findings, i, finding) {
         int line = (int)json_get_integer(finding, "line", 0);
-        if (must_go(finding) && drop_at(w, line)) {
+        if (builtin_must_go(finding) && drop_at(w, line)) {
             any = true;
-        } else if (must_go(finding)) {
+        } else if (builtin_must_go(finding)) {
             head |= line < w->first_line;
         }
     }

@@ -63,8 +63,12 @@ struct units {
 /* builtin_units.c */
 void builtin_units(struct units *ret, const struct builtin_request *request);
 void builtin_units_finish(struct units *u);
-/* No safety rule objects to it but those about rights and versions. */
-bool builtin_is_safe(const char *text);
+/* builtin_safety.c: what the safety rules find in the text of a SKILL.md; which of it may
+ * not stay: errors, and warnings too but for those about commands that a person would run
+ * like that, as nobody reads a trace before its words reach another model. */
+json_t *builtin_findings(const char *text);
+bool builtin_must_go(const json_t *finding);
+bool builtin_is_safe(const char *text); /* nothing in this body must go */
 /* builtin_name.c: "cuda-softmax-build"; malloc'ed. */
 char *builtin_name(const char *task, const struct lessons *l);
 /* What it does and when to use it, within the catalogue's budget; malloc'ed. */

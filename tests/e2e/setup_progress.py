@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """setup says how far the build is, and what went wrong in it, with programs that only pretend.
 
-usage: setup.py   (TAP on standard output)
+usage: setup_progress.py   (TAP on standard output)
 """
 import os, pty, re, shutil, subprocess, sys, tempfile
 

@@ -1,0 +1,40 @@
+#include "skills/generation/builtin_skill.h"
+
+#include "base/mem.h"
+#include "skills/check/skill_check.h"
+
+#include <string.h>
+
+bool builtin_must_go(const json_t *finding) {
+    static const char *const tolerated[] = {"elevated_rights", "unpinned_package"};
+    const char *code = json_get_string(finding, "code", "");
+    const char *severity = json_get_string(finding, "severity", "");
+    for (size_t i = 0; i < ARRAY_LEN(tolerated); i++) {
+        if (strcmp(code, tolerated[i]) == 0 && strcmp(severity, "error") != 0) {
+            return false;
+        }
+    }
+    return strcmp(severity, "info") != 0;
+}
+
+json_t *builtin_findings(const char *text) {
+    struct skill skill = {0};
+    json_t *findings = json_array();
+    skill_text_read(&skill.text, text, strlen(text));
+    safety_rules_check(&skill, findings);
+    skill_finish(&skill);
+    return findings;
+}
+
+bool builtin_is_safe(const char *text) {
+    autofree char *whole = xasprintf("---\nname: a\ndescription: A.\n---\n\n%s\n", text);
+    autojson *findings = builtin_findings(whole);
+    const json_t *finding;
+    size_t i;
+    json_array_foreach(findings, i, finding) {
+        if (builtin_must_go(finding)) {
+            return false;
+        }
+    }
+    return true;
+}
