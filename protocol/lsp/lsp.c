@@ -1,27 +1,27 @@
 #include "protocol/lsp/lsp_internal.h"
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "protocol/uri.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <string.h>
 
 #define MAX_FOLDERS 256
 
-/* --- the pieces all files use --- */
+/* --- what is due --- */
+
+static void timer_update(struct lsp *l);
 
 static void timer_fired(uv_timer_t *timer) {
     struct lsp *l = container_of(timer, struct lsp, timer);
     uint64_t now = clock_ms();
     lsp_documents_tick(l, now);
     lsp_progress_tick(l, now);
-    lsp_timer_update(l);
+    timer_update(l);
 }
 
-void lsp_timer_update(struct lsp *l) {
+static void timer_update(struct lsp *l) {
     uint64_t documents = lsp_documents_due(l);
     uint64_t progress = lsp_progress_due(l);
     uint64_t due =
@@ -33,48 +33,6 @@ void lsp_timer_update(struct lsp *l) {
     uint64_t now = clock_ms();
     uv_update_time(l->host->origin->loop);
     uv_timer_start(&l->timer, timer_fired, due > now ? due - now : 0, 0);
-}
-
-static void handle_closed(uv_handle_t *handle) {
-    struct lsp *l = handle->data;
-    if (--l->open_handles == 0) {
-        free(l);
-    }
-}
-
-void lsp_handle_close(struct lsp *l, uv_handle_t *handle) {
-    handle->data = l;
-    uv_close(handle, handle_closed);
-}
-
-void lsp_log(struct lsp *l, int type, const char *fmt, ...) {
-    autobuf message = BUF_INIT(4096);
-    char *room = buf_reserve(&message, 2048);
-    va_list args;
-    va_start(args, fmt);
-    int len = vsnprintf(room, 2048, fmt, args);
-    va_end(args);
-    buf_commit(&message, len < 2048 ? (size_t)len : 2047);
-    rpc_notify(l->peer, "window/logMessage",
-               json_pack("{s:i, s:o}", "type", type, "message",
-                         json_clean(message.data, message.len)));
-}
-
-static void ignore_response(struct rpc_request *request, int status, const json_t *result,
-                            const json_t *error, void *data) {
-    (void)request;
-    (void)status;
-    (void)result;
-    (void)error;
-    (void)data;
-}
-
-void lsp_tell(struct lsp *l, const char *method, json_t *params) {
-    rpc_request_start(l->peer, method, params, ignore_response, NULL);
-}
-
-void lsp_nudge(struct lsp *l, const char *method) {
-    lsp_tell(l, method, NULL);
 }
 
 /* --- folders --- */
@@ -221,7 +179,7 @@ static void shut_down(struct lsp *l, struct rpc_call *call) {
     l->state = LSP_SHUT_DOWN;
     lsp_commands_stop(l, false);
     lsp_documents_free(l, false);
-    lsp_timer_update(l);
+    timer_update(l);
     rpc_reply(call, NULL);
 }
 
@@ -319,16 +277,13 @@ bool lsp_notification(struct lsp *l, const char *method, json_t *params) {
     return strncmp(method, "$/", 2) == 0;
 }
 
-int lsp_exit_code(const struct lsp *l) {
-    return l->state == LSP_SHUT_DOWN ? 0 : 1;
-}
-
 struct lsp *lsp_new(const struct face_host *host, struct rpc_peer *peer) {
     struct lsp *l = xcalloc(1, sizeof *l);
     l->host = host;
     l->peer = peer;
     l->folders = json_array();
     l->parent_fd = -1;
+    l->due_changed = timer_update;
     uv_timer_init(host->origin->loop, &l->timer);
     uv_timer_init(host->origin->loop, &l->parent_timer);
     uv_unref((uv_handle_t *)&l->parent_timer);

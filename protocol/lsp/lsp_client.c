@@ -1,5 +1,10 @@
 #include "protocol/lsp/lsp_internal.h"
 
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
 #include <stdarg.h>
 #include <string.h>
 
@@ -85,4 +90,36 @@ void lsp_client_read(struct lsp_client *client, const json_t *capabilities) {
     client->create_files =
         client->document_changes &&
         lists(look(workspace, "workspaceEdit", "resourceOperations", NULL), "create");
+}
+
+/* --- telling it --- */
+
+void lsp_log(struct lsp *l, int type, const char *fmt, ...) {
+    autobuf message = BUF_INIT(4096);
+    char *room = buf_reserve(&message, 2048);
+    va_list args;
+    va_start(args, fmt);
+    int len = vsnprintf(room, 2048, fmt, args);
+    va_end(args);
+    buf_commit(&message, len < 2048 ? (size_t)len : 2047);
+    rpc_notify(l->peer, "window/logMessage",
+               json_pack("{s:i, s:o}", "type", type, "message",
+                         json_clean(message.data, message.len)));
+}
+
+static void ignore_response(struct rpc_request *request, int status, const json_t *result,
+                            const json_t *error, void *data) {
+    (void)request;
+    (void)status;
+    (void)result;
+    (void)error;
+    (void)data;
+}
+
+void lsp_tell(struct lsp *l, const char *method, json_t *params) {
+    rpc_request_start(l->peer, method, params, ignore_response, NULL);
+}
+
+void lsp_nudge(struct lsp *l, const char *method) {
+    lsp_tell(l, method, NULL);
 }

@@ -245,7 +245,7 @@ void lsp_check_start(struct lsp_document *d, enum document_depth depth) {
     };
     d->check = c;
     check_show(c);
-    lsp_timer_update(d->lsp);
+    d->lsp->due_changed(d->lsp);
     d->kind->check(&c->check);
 }
 
@@ -259,7 +259,7 @@ void lsp_document_changed(struct lsp_document *d) {
     } else {
         d->due_ms = clock_ms() + d->lsp->host->settings->debounce_ms;
     }
-    lsp_timer_update(d->lsp);
+    d->lsp->due_changed(d->lsp);
 }
 
 void lsp_document_lost(struct lsp_document *d, const char *why) {

@@ -9,81 +9,8 @@
 #define MAX_LANGUAGE 256u      /* bytes of a language's id */
 #define MAX_MOVED (4ull << 30) /* bytes that one didChange may move: about a second */
 
-struct lsp_document *lsp_document_find(struct lsp *l, const char *uri) {
-    for (struct lsp_document *d = l->documents; d; d = d->next) {
-        if (strcmp(d->uri, uri) == 0) {
-            return d;
-        }
-    }
-    return NULL;
-}
-
-struct lsp_document *lsp_document_find_path(struct lsp *l, const char *path) {
-    for (struct lsp_document *d = l->documents; d; d = d->next) {
-        if (d->path && !d->lost && strcmp(d->path, path) == 0) {
-            return d;
-        }
-    }
-    return NULL;
-}
-
-struct lsp_view lsp_document_view(const struct lsp_document *d) {
-    return lsp_text_view(&d->text);
-}
-
-bool lsp_document_judged(const struct lsp_document *d) {
-    return d->diagnostics && d->judged_revision == d->revision;
-}
-
-struct document *lsp_document_snapshot(struct lsp_document *d) {
-    if (!d->snapshot) {
-        struct document *s = xcalloc(1, sizeof *s);
-        s->uri = xstrdup(d->uri);
-        s->path = d->path ? xstrdup(d->path) : NULL;
-        s->language = xstrdup(d->language);
-        s->version = d->version;
-        s->text = xmalloc(d->text.len + 1);
-        memcpy(s->text, d->text.text, d->text.len + 1);
-        s->len = d->text.len;
-        s->outcome = json_incref(d->outcome);
-        s->refs = 1;
-        d->snapshot = s;
-    }
-    return d->snapshot;
-}
-
-static void snapshot_drop(struct lsp_document *d) {
-    if (d->snapshot) {
-        document_unref(take(d->snapshot));
-    }
-}
-
-void lsp_document_set_outcome(struct lsp_document *d, json_t *outcome) {
-    snapshot_drop(d);
-    json_decref(d->outcome);
-    d->outcome = outcome;
-}
-
-static const char *document_uri(const json_t *params) {
-    return json_get_string(json_object_get(params, "textDocument"), "uri", NULL);
-}
-
-struct lsp_document *lsp_request_document(struct lsp *l, struct rpc_call *call) {
-    const char *uri = document_uri(rpc_call_params(call));
-    if (!uri) {
-        rpc_error(call, RPC_INVALID_PARAMS, NULL, "textDocument.uri: expected a string");
-        return NULL;
-    }
-    struct lsp_document *d = lsp_document_find(l, uri);
-    if (!d || d->lost) {
-        rpc_reply(call, NULL);
-        return NULL;
-    }
-    return d;
-}
-
 static void document_free(struct lsp_document *d) {
-    snapshot_drop(d);
+    lsp_snapshot_drop(d);
     lsp_text_finish(&d->text);
     json_decref(d->checked);
     json_decref(d->answered);
@@ -112,7 +39,7 @@ static void document_remove(struct lsp_document *d) {
 /* The text is let go: it could only be kept up to date by holding all of it. */
 static void document_lose(struct lsp_document *d, const char *why) {
     d->lost = true;
-    snapshot_drop(d);
+    lsp_snapshot_drop(d);
     lsp_text_finish(&d->text);
     lsp_text_init(&d->text, "", 0);
     lsp_document_lost(d, why);
@@ -184,7 +111,7 @@ static void document_forget(struct lsp_document *d) {
 void lsp_did_open(struct lsp *l, const json_t *params) {
     const json_t *item = json_object_get(params, "textDocument");
     const json_t *text = json_object_get(item, "text");
-    const char *uri = document_uri(params);
+    const char *uri = lsp_document_uri(params);
     if (!uri || !json_is_string(text)) {
         lsp_log(l, 2, "textDocument/didOpen without a uri or a text was ignored");
         return;
@@ -264,12 +191,12 @@ static void apply_changes(struct lsp_document *d, const json_t *changes) {
 }
 
 void lsp_did_change(struct lsp *l, const json_t *params) {
-    const char *uri = document_uri(params);
+    const char *uri = lsp_document_uri(params);
     struct lsp_document *d = uri ? lsp_document_find(l, uri) : NULL;
     if (!d) {
         return;
     }
-    snapshot_drop(d);
+    lsp_snapshot_drop(d);
     d->revision++;
     document_set_version(d, json_object_get(params, "textDocument"));
     apply_changes(d, json_object_get(params, "contentChanges"));
@@ -286,7 +213,7 @@ static void check_dependents(const struct lsp_document *saved) {
 }
 
 void lsp_did_save(struct lsp *l, const json_t *params) {
-    const char *uri = document_uri(params);
+    const char *uri = lsp_document_uri(params);
     struct lsp_document *d = uri ? lsp_document_find(l, uri) : NULL;
     if (d && !d->lost) {
         lsp_check_start(d, DOCUMENT_FULL);
@@ -298,7 +225,7 @@ void lsp_did_save(struct lsp *l, const json_t *params) {
 }
 
 void lsp_did_close(struct lsp *l, const json_t *params) {
-    const char *uri = document_uri(params);
+    const char *uri = lsp_document_uri(params);
     struct lsp_document *d = uri ? lsp_document_find(l, uri) : NULL;
     if (!d) {
         return;

@@ -2,11 +2,12 @@
 /* lsp_internal: what the files of the LSP face share; nobody else includes it.
  *
  * lsp.c              lifecycle and dispatch
- * lsp_client.c       what the client can do
+ * lsp_client.c       what the client can do, and telling it something
  * lsp_parent.c       watching the editor's process
  * lsp_position.c     bytes <-> positions
  * lsp_text.c         a text that is edited
- * lsp_documents.c    open documents, edits
+ * lsp_document.c     one open document: its text, its path, what fits it
+ * lsp_documents.c    opening, edits, closing
  * lsp_diagnostics.c  checks, push and pull
  * lsp_findings.c     findings in LSP's terms
  * lsp_actions.c      fixes as code actions
@@ -106,7 +107,9 @@ struct lsp {
     struct lsp_question *answering; /* the one whose answer is being made, or NULL */
     unsigned next_token;
     uint64_t last_result_id; /* never used twice, also after a document is opened again */
-    uv_timer_t timer;        /* for whatever is due first; see lsp_timer_update */
+    uv_timer_t timer;        /* for whatever is due first */
+    /* To be called when that changed for a document or a progress bar. */
+    void (*due_changed)(struct lsp *l);
     uv_timer_t parent_timer;
     uv_poll_t parent_poll;
     int parent_fd; /* pidfd, -1 = none */
@@ -114,8 +117,6 @@ struct lsp {
     unsigned open_handles; /* the struct is freed with the last */
 };
 
-/* Set the timer to the earliest of what the documents and progress bars wait for. */
-void lsp_timer_update(struct lsp *l);
 /* Close a handle of struct lsp. */
 void lsp_handle_close(struct lsp *l, uv_handle_t *handle);
 /* type: 1 error, 2 warning, 3 info. */
@@ -164,6 +165,8 @@ struct lsp_document {
 struct lsp_document *lsp_document_find(struct lsp *l, const char *uri);
 struct lsp_document *lsp_document_find_path(struct lsp *l, const char *path);
 struct document *lsp_document_snapshot(struct lsp_document *d); /* borrowed */
+void lsp_snapshot_drop(struct lsp_document *d);                 /* its text changes */
+const char *lsp_document_uri(const json_t *params);             /* NULL without one */
 struct lsp_view lsp_document_view(const struct lsp_document *d);
 /* What an operation of a lens said of this text, for the lenses (stolen; NULL: nothing
  * any more). */

@@ -12,6 +12,22 @@
 
 #define ASK_EVERY_MS 2000
 
+static void handle_closed(uv_handle_t *handle) {
+    struct lsp *l = handle->data;
+    if (--l->open_handles == 0) {
+        free(l);
+    }
+}
+
+void lsp_handle_close(struct lsp *l, uv_handle_t *handle) {
+    handle->data = l;
+    uv_close(handle, handle_closed);
+}
+
+int lsp_exit_code(const struct lsp *l) {
+    return l->state == LSP_SHUT_DOWN ? 0 : 1;
+}
+
 static void parent_gone(struct lsp *l) {
     uv_timer_stop(&l->parent_timer);
     if (l->parent_fd >= 0) {

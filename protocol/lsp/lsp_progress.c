@@ -89,7 +89,7 @@ struct lsp_progress *lsp_progress_start(struct lsp *l,
         show(p);
     } else if (options->delay_ms) {
         p->due_ms = clock_ms() + options->delay_ms;
-        lsp_timer_update(l);
+        l->due_changed(l);
     } else {
         ask(p);
     }

@@ -12,16 +12,6 @@
 
 #define MAX_INSTRUCTIONS 2000 /* clients cut at 2 KB; better here, on a code point */
 
-static const char *const version_names[] = {
-    [MCP_2024_11_05] = "2024-11-05", [MCP_2025_03_26] = "2025-03-26",
-    [MCP_2025_06_18] = "2025-06-18", [MCP_2025_11_25] = "2025-11-25",
-    [MCP_2026_07_28] = "2026-07-28",
-};
-
-const char *mcp_version_name(enum mcp_version version) {
-    return version_names[version];
-}
-
 static const struct mcp_method methods[] = {
     {"initialize", MCP_LEGACY, mcp_initialize, NULL},
     {"ping", MCP_LEGACY, mcp_ping, NULL},
@@ -152,29 +142,7 @@ bool mcp_era_decide(struct mcp_message *msg, const struct mcp_method *method) {
     return modern ? check_modern(msg, method) : check_legacy(msg, method);
 }
 
-bool mcp_client_extends(const struct mcp_message *msg, const char *extension) {
-    const json_t *extensions = json_object_get(msg->capabilities, "extensions");
-    return json_is_object(json_object_get(extensions, extension));
-}
-
-void mcp_demand_extension(const struct mcp_message *msg, const char *extension) {
-    json_t *data =
-        json_pack("{s:{s:{s:{}}}}", "requiredCapabilities", "extensions", extension);
-    rpc_error(msg->call, MCP_MISSING_CAPABILITY, data,
-              "Missing required client capability: the extension %s", extension);
-}
-
 /* --- the handshakes --- */
-
-json_t *mcp_server_info(const struct mcp *m, enum mcp_version version) {
-    const struct face_host *host = m->host;
-    json_t *info = json_pack("{s:s}", "name", host->name);
-    if (host->title && version >= MCP_2025_06_18) {
-        json_object_set_new(info, "title", json_string(host->title));
-    }
-    json_object_set_new(info, "version", json_string(host->version));
-    return info;
-}
 
 /* Exactly what is served: a client asks for nothing that is not named here. */
 static json_t *capabilities_of(const struct mcp *m, enum mcp_version version) {
@@ -218,7 +186,7 @@ static void add_instructions(const struct mcp *m, json_t *result) {
  * when it cannot live with that. The modern version is never agreed on here. */
 static enum mcp_version negotiate(const char *requested) {
     for (int v = MCP_2024_11_05; v <= MCP_LATEST_LEGACY; v++) {
-        if (strcmp(requested, version_names[v]) == 0) {
+        if (strcmp(requested, mcp_version_name((enum mcp_version)v)) == 0) {
             return (enum mcp_version)v;
         }
     }

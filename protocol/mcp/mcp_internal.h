@@ -81,7 +81,7 @@ char *mcp_hint(const struct mcp *m, const char *hint);
 /* The result with its hints told that way, a new reference: itself where it has none. */
 json_t *mcp_hinted_result(const struct mcp *m, const json_t *result);
 
-/* --- mcp.c --- */
+/* --- mcp_answer.c --- */
 
 /* Ends the request. result is stolen; a modern result gets its era's fields. */
 void mcp_reply(const struct mcp_message *msg, json_t *result, enum mcp_cache cache);
@@ -94,6 +94,14 @@ void mcp_decorate(const struct mcp *m, enum mcp_era era, json_t *result,
 /* Ends the request with RPC_INVALID_PARAMS. */
 void mcp_refuse(const struct mcp_message *msg, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Ends the request as one for a resource that is not there. */
+void mcp_refuse_uri(struct rpc_call *call, enum mcp_era era, const char *uri);
+const char *mcp_version_name(enum mcp_version version);
+/* {"name","title"?,"version"} */
+json_t *mcp_server_info(const struct mcp *m, enum mcp_version version);
+bool mcp_client_extends(const struct mcp_message *msg, const char *extension);
+/* Ends the request with MCP_MISSING_CAPABILITY for an extension. */
+void mcp_demand_extension(const struct mcp_message *msg, const char *extension);
 /* A parameter that must be a string; NULL after refusing the request. */
 const char *mcp_string_param(const struct mcp_message *msg, const char *name);
 
@@ -111,12 +119,6 @@ struct mcp_method {
 const struct mcp_method *mcp_method_find(const char *name);
 /* Decide the message's era and check what that era demands. False: it was refused. */
 bool mcp_era_decide(struct mcp_message *msg, const struct mcp_method *method);
-const char *mcp_version_name(enum mcp_version version);
-/* {"name","title"?,"version"} */
-json_t *mcp_server_info(const struct mcp *m, enum mcp_version version);
-bool mcp_client_extends(const struct mcp_message *msg, const char *extension);
-/* Ends the request with MCP_MISSING_CAPABILITY for an extension. */
-void mcp_demand_extension(const struct mcp_message *msg, const char *extension);
 mcp_method_start mcp_initialize, mcp_discover, mcp_ping, mcp_set_log_level;
 
 /* --- mcp_roots.c --- */
@@ -197,7 +199,5 @@ bool mcp_has_prompts(const struct mcp *m);
 bool mcp_has_completions(const struct mcp *m);
 const struct resource_provider *mcp_provider_find(const struct mcp *m, const char *uri);
 const struct prompt *mcp_prompt_find(const struct mcp *m, const char *name);
-/* Ends the request as one for a resource that is not there. */
-void mcp_refuse_uri(struct rpc_call *call, enum mcp_era era, const char *uri);
 mcp_method_start mcp_resources_list, mcp_resources_templates, mcp_resources_read;
 mcp_method_start mcp_prompts_list, mcp_prompts_get, mcp_complete;

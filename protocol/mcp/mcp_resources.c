@@ -163,11 +163,6 @@ void mcp_resources_templates(const struct mcp_message *msg) {
 
 /* --- resources/read --- */
 
-void mcp_refuse_uri(struct rpc_call *call, enum mcp_era era, const char *uri) {
-    int code = era == MCP_LEGACY ? (int)MCP_RESOURCE_NOT_FOUND : RPC_INVALID_PARAMS;
-    rpc_error(call, code, json_pack("{s:s}", "uri", uri), "Resource not found");
-}
-
 static void read_ready(const struct mcp_message *msg) {
     const char *uri = json_get_string(msg->params, "uri", "");
     const struct resource_provider *p = mcp_provider_find(msg->mcp, uri);
