@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "base/text.h"
 #include "daemon/bundled.h"
+#include "daemon/daemon_status.operation.h"
 #include "daemon/grader.h"
 #include "daemon/jobs.h"
 #include "daemon/operations.h"
@@ -17,7 +18,9 @@
 #include "gpu/check/kernel_check.h"
 #include "protocol/rpc/rpc.h"
 #include "skills/catalog/catalog.h"
+#include "skills/check/skill_check.h"
 #include "skills/evaluation/evaluation_room.h"
+#include "skills/grading/grade.h"
 #include "skills/runs/run_record.h"
 #include "skills/skills.h"
 
@@ -130,7 +133,7 @@ static void set_agent(void *data) {
 
 /* --- domains --- */
 
-struct gpu *daemon_gpu(struct daemon *d) {
+static struct gpu *domain_gpu(struct daemon *d) {
     if (!d->gpu) {
         struct gpu_config config = {
             .pool = &d->config->pool,
@@ -144,10 +147,6 @@ struct gpu *daemon_gpu(struct daemon *d) {
     return d->gpu;
 }
 
-static struct gpu *locate_gpu(void *host) {
-    return daemon_gpu(host);
-}
-
 static void on_skills_changed(void *data) {
     struct daemon *d = data;
     skill_serving_changed(d->serving);
@@ -156,7 +155,7 @@ static void on_skills_changed(void *data) {
     }
 }
 
-struct skills *daemon_skills(struct daemon *d) {
+static struct skills *domain_skills(struct daemon *d) {
     if (!d->skills && !d->skills_ended) {
         autofree char *bundled = bundled_skills();
         d->skills = skills_new(
@@ -169,11 +168,7 @@ struct skills *daemon_skills(struct daemon *d) {
     return d->skills;
 }
 
-static struct skills *locate_skills(void *host) {
-    return daemon_skills(host);
-}
-
-struct evaluation_room *daemon_evaluations(struct daemon *d) {
+static struct evaluation_room *domain_evaluations(struct daemon *d) {
     if (!d->evaluations && !d->skills_ended) {
         struct evaluation_room_config config = {.models = d->config->models,
                                                 .students = d->config->students,
@@ -186,24 +181,18 @@ struct evaluation_room *daemon_evaluations(struct daemon *d) {
     return d->evaluations;
 }
 
-static struct evaluation_room *locate_evaluations(void *host) {
-    return daemon_evaluations(host);
-}
-
-struct skill_serving *daemon_serving(struct daemon *d) {
-    return d->serving;
-}
-
-const struct call_origin *daemon_origin(const struct daemon *d) {
-    return &d->origin;
-}
-
-uv_loop_t *daemon_loop(struct daemon *d) {
-    return &d->loop;
-}
-
-struct jobs *daemon_jobs(struct daemon *d) {
-    return d->jobs;
+/* What operations of all domains ask their origin for. */
+static void *lend(void *host, const char *name) {
+    struct daemon *d = host;
+    return strcmp(name, GPU_LENT) == 0               ? (void *)domain_gpu(d)
+           : strcmp(name, SKILLS_LENT) == 0          ? (void *)domain_skills(d)
+           : strcmp(name, EVALUATION_ROOM_LENT) == 0 ? (void *)domain_evaluations(d)
+           : strcmp(name, JOBS_LENT) == 0            ? (void *)d->jobs
+           : strcmp(name, RUNS_DIR_LENT) == 0        ? (void *)d->config->runs_dir
+           : strcmp(name, SKILL_GRADER_LENT) == 0 ? (void *)(uintptr_t)&gpu_skill_grader
+           : strcmp(name, KERNEL_VALIDATOR_LENT) == 0
+               ? (void *)(uintptr_t)&gpu_kernel_validator
+               : NULL;
 }
 
 static json_t *find_job(const char *id, struct call **live, void *data) {
@@ -224,8 +213,8 @@ static void add_missing(json_t *missing, const char *what, const char *hint) {
                                              "hint", json_clean_z(hint)));
 }
 
-json_t *daemon_status(struct daemon *d) {
-    autojson *kernels = gpu_status(daemon_gpu(d));
+static json_t *status_of(struct daemon *d) {
+    autojson *kernels = gpu_status(domain_gpu(d));
     json_t *missing = json_array();
     json_array_extend(missing, json_object_get(kernels, "missing"));
     json_object_del(kernels, "missing");
@@ -239,10 +228,18 @@ json_t *daemon_status(struct daemon *d) {
                      json_clean_z(d->client), "version", json_clean_z(d->client_version),
                      "roots", strings_json(d->roots), "configuration", "files",
                      strings_json(d->config->files), "warnings", d->config->warnings,
-                     "kernels", kernels, "skills", skills_status(daemon_skills(d)),
-                     "models", evaluation_room_status(daemon_evaluations(d)), "missing",
+                     "kernels", kernels, "skills", skills_status(domain_skills(d)),
+                     "models", evaluation_room_status(domain_evaluations(d)), "missing",
                      missing);
 }
+
+static void status_start(struct call *call, const json_t *params) {
+    (void)params;
+    call_reply(call, status_of(call_origin(call)->host));
+}
+
+static const struct operation status_operation = {DAEMON_STATUS_OPERATION,
+                                                  .start = status_start};
 
 /* --- the end --- */
 
@@ -369,12 +366,7 @@ static void init_face(struct daemon *d) {
     set_roots(NULL, d);
     d->origin.loop = &d->loop;
     d->origin.host = d;
-    gpu_set_locator(locate_gpu);
-    skills_set_locator(locate_skills);
-    evaluation_set_locator(locate_evaluations);
-    run_set_default_dir(d->config->runs_dir);
-    grader_set();
-    validator_set();
+    d->origin.lend = lend;
     d->jobs = jobs_new(NULL);
 }
 
@@ -414,8 +406,8 @@ static void finish(struct daemon *d) {
 
 int daemon_run(const struct config *config, int in_fd, int out_fd, struct err *err) {
     struct daemon d = {.config = config, .started_ms = clock_ms()};
-    d.serving = skill_serving_new(&d);
-    int rc = tables_init(&d.tables, &d, config->tools, err);
+    d.serving = skill_serving_new(&d.origin);
+    int rc = tables_init(&d.tables, d.serving, &status_operation, config->tools, err);
     if (rc < 0) {
         return rc;
     }

@@ -1,7 +1,6 @@
 #include "daemon/grader.h"
 
 #include "base/mem.h"
-#include "daemon/daemon.h"
 #include "gpu/check/kernel_check.h"
 #include "skills/check/skill_check.h"
 
@@ -44,8 +43,8 @@ static void on_checked(struct kernel_check *check, json_t *result,
 
 /* name is a file name; diagnostics and names only, which is what a skill's reader needs.
  */
-static void *grade(void *host, const char *name, const char *source, const char *arch,
-                   skill_kernel_done *done, void *data) {
+static void *grade(const struct call_origin *origin, const char *name, const char *source,
+                   const char *arch, skill_kernel_done *done, void *data) {
     struct grading *g = xcalloc(1, sizeof *g);
     autojson *params =
         json_pack("{s:s,s:s,s:b}", "source", source, "name", name, "quick", 1);
@@ -57,8 +56,7 @@ static void *grade(void *host, const char *name, const char *source, const char 
         json_object_set_new(params, "arch", json_clean_z(arch));
     }
     *g = (struct grading){.done = done, .data = data};
-    g->check =
-        kernel_check_start(daemon_gpu(host), params, daemon_origin(host), on_checked, g);
+    g->check = kernel_check_start(gpu_of(origin), params, origin, on_checked, g);
     return g;
 }
 
@@ -67,7 +65,4 @@ static void cancel(void *handle) {
     kernel_check_cancel(g->check);
 }
 
-void grader_set(void) {
-    static const struct skill_grader grader = {.start = grade, .cancel = cancel};
-    skill_set_grader(&grader);
-}
+const struct skill_grader gpu_skill_grader = {.start = grade, .cancel = cancel};

@@ -1,5 +1,5 @@
 #pragma once
 /* grader: CUDA blocks of skills are compiled by kernel/check. */
+#include "skills/check/skill_check.h"
 
-/* Hands skills/ a grader that compiles through gpu/. Once, before the first check. */
-void grader_set(void);
+extern const struct skill_grader gpu_skill_grader;

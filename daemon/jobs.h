@@ -12,6 +12,7 @@
 
 struct err;
 struct jobs;
+#define JOBS_LENT "jobs" /* by the host of an origin */
 
 #define JOBS_KEEP 1000
 #define JOBS_MAX_RESULT (16u << 20)

@@ -2,8 +2,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "daemon/daemon.h"
-#include "daemon/daemon_status.operation.h"
 #include "daemon/job_cancel.operation.h"
 #include "daemon/job_list.operation.h"
 #include "daemon/job_status.operation.h"
@@ -22,14 +20,11 @@
 
 #include <string.h>
 
-/* --- daemon/status --- */
-
-static void status_start(struct call *call, const json_t *params) {
-    (void)params;
-    call_reply(call, daemon_status(call_origin(call)->host));
-}
-
 /* --- job/status --- */
+
+static struct jobs *jobs_of(const struct call *call) {
+    return call_lent(call_origin(call), JOBS_LENT);
+}
 
 struct job_wait {
     struct call *call; /* the job/status call */
@@ -57,10 +52,9 @@ static void reply_status(struct call *call, json_t *status, const char *id) {
 }
 
 static void wait_end(struct job_wait *w) {
-    struct daemon *d = call_origin(w->call)->host;
     call_detach(w->job, &w->view);
     call_on_cancel(w->call, NULL, NULL);
-    reply_status(w->call, jobs_status(daemon_jobs(d), w->id, NULL), w->id);
+    reply_status(w->call, jobs_status(jobs_of(w->call), w->id, NULL), w->id);
     uv_close((uv_handle_t *)&w->timer, wait_closed);
 }
 
@@ -103,10 +97,9 @@ static void wait_start(struct call *call, struct call *job, const char *id,
 }
 
 static void job_status_start(struct call *call, const json_t *params) {
-    struct daemon *d = call_origin(call)->host;
     const char *id = json_get_string(params, "job", "");
     struct call *live = NULL;
-    json_t *status = jobs_status(daemon_jobs(d), id, &live);
+    json_t *status = jobs_status(jobs_of(call), id, &live);
     unsigned seconds = (unsigned)json_get_integer(params, "wait_s", 0);
     if (live && call_state(live) == CALL_RUNNING && seconds) {
         json_decref(status);
@@ -119,10 +112,9 @@ static void job_status_start(struct call *call, const json_t *params) {
 /* --- job/cancel, job/list --- */
 
 static void job_cancel_start(struct call *call, const json_t *params) {
-    struct daemon *d = call_origin(call)->host;
     const char *id = json_get_string(params, "job", "");
     struct call *live = NULL;
-    autojson *status = jobs_status(daemon_jobs(d), id, &live);
+    autojson *status = jobs_status(jobs_of(call), id, &live);
     if (!status) {
         reply_status(call, NULL, id);
         return;
@@ -146,17 +138,15 @@ static void job_cancel_start(struct call *call, const json_t *params) {
 }
 
 static void job_list_start(struct call *call, const json_t *params) {
-    struct daemon *d = call_origin(call)->host;
-    json_t *list = jobs_list(daemon_jobs(d), json_get_string(params, "state", NULL),
+    json_t *list = jobs_list(jobs_of(call), json_get_string(params, "state", NULL),
                              (unsigned)json_get_integer(params, "limit", 50));
     call_reply(call, json_pack("{s:o}", "jobs", list));
 }
 
-static const struct operation daemon_operations[] = {
+static const struct operation job_operations[] = {
     {JOB_STATUS_OPERATION, .start = job_status_start},
     {JOB_CANCEL_OPERATION, .start = job_cancel_start},
     {JOB_LIST_OPERATION, .start = job_list_start},
-    {DAEMON_STATUS_OPERATION, .start = status_start},
 };
 
 /* --- the tables --- */
@@ -184,27 +174,28 @@ static int add_operations(struct operation_table *ops, struct err *err) {
     if (rc == 0) {
         rc = operation_table_add(ops, generate_operations, generate_operation_count, err);
     }
-    return rc < 0 ? rc
-                  : operation_table_add(ops, daemon_operations,
-                                        ARRAY_LEN(daemon_operations), err);
+    return rc < 0
+               ? rc
+               : operation_table_add(ops, job_operations, ARRAY_LEN(job_operations), err);
 }
 
-int tables_init(struct face_tables *tables, struct daemon *d, const json_t *tools,
-                struct err *err) {
+int tables_init(struct face_tables *tables, const struct skill_serving *serving,
+                const struct operation *status, const json_t *tools, struct err *err) {
     struct operation_table *ops = operation_table_new();
     int rc = add_operations(ops, err);
+    rc = rc < 0 ? rc : operation_table_add(ops, status, 1, err);
     rc = rc == 0 && tools ? operation_table_offer(ops, tools, err) : rc;
     if (rc < 0) {
         operation_table_free(ops);
         return rc;
     }
     const struct extension **extensions = xcalloc(2, sizeof *extensions);
-    extensions[0] = skill_serving_extension(daemon_serving(d));
+    extensions[0] = skill_serving_extension(serving);
     *tables = (struct face_tables){
         .operations = ops,
         .kinds = &document_kinds,
-        .resources = resources_new(ops, skill_serving_resources(daemon_serving(d))),
-        .prompts = prompts_new(d),
+        .resources = resources_new(ops, skill_serving_resources(serving)),
+        .prompts = prompts_new(serving),
         .extensions = extensions,
     };
     return 0;

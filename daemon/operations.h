@@ -1,12 +1,12 @@
 #pragma once
-/* operations: the daemon's own operations, and the three tables put together. */
+/* operations: those about jobs, and the three tables put together. */
 #include "protocol/face.h"
 
-struct daemon;
 struct err;
+struct skill_serving;
 
-/* Fills the tables with everything this program serves; d may still be starting. Owned by
+/* Fills the tables with everything this program serves; status: daemon/status. Owned by
  * the caller; free with tables_finish. */
-int tables_init(struct face_tables *tables, struct daemon *d, const json_t *tools,
-                struct err *err);
+int tables_init(struct face_tables *tables, const struct skill_serving *serving,
+                const struct operation *status, const json_t *tools, struct err *err);
 void tables_finish(struct face_tables *tables);

@@ -3,12 +3,12 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "daemon/daemon.h"
 #include "daemon/skill_serving.h"
 #include "skills/catalog/catalog.h"
 #include "skills/skills.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 #define MAX_ARGUMENT (64u << 10) /* bytes */
@@ -164,12 +164,12 @@ static int get_improve(void *data, const json_t *arguments, json_t **ret,
 /* --- completion: names of skills, once the catalog is current --- */
 
 static void when_ready(void *data, void (*ready)(void *arg), void *arg) {
-    skill_serving_when_current(daemon_serving(data), ready, arg);
+    skill_serving_when_current(data, ready, arg);
 }
 
 static json_t *complete_name(void *data, const char *name, const char *value) {
     return strcmp(name, "name") == 0
-               ? catalog_names(skills_catalog(daemon_skills(data)), value, NAMES_MAX)
+               ? catalog_names(skill_serving_catalog(data), value, NAMES_MAX)
                : NULL;
 }
 
@@ -215,11 +215,11 @@ static const struct prompt templates[PROMPT_COUNT] = {
          .complete = complete_name},
 };
 
-const struct prompt *const *prompts_new(struct daemon *d) {
+const struct prompt *const *prompts_new(const struct skill_serving *serving) {
     struct prompts *p = xcalloc(1, sizeof *p);
     for (size_t i = 0; i < PROMPT_COUNT; i++) {
         p->prompts[i] = templates[i];
-        p->prompts[i].data = d;
+        p->prompts[i].data = (void *)(uintptr_t)serving;
         p->list[i] = &p->prompts[i];
     }
     return p->list;

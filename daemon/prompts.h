@@ -2,8 +2,8 @@
 /* prompts: what a person picks from a client's menu for the common jobs. */
 #include "protocol/provider.h"
 
-struct daemon;
+struct skill_serving;
 
 /* NULL-terminated. Free with prompts_free. */
-const struct prompt *const *prompts_new(struct daemon *d);
+const struct prompt *const *prompts_new(const struct skill_serving *serving);
 void prompts_free(const struct prompt *const *list);

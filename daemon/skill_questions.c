@@ -3,9 +3,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/work.h"
-#include "daemon/daemon.h"
 #include "daemon/skill_entry.h"
 #include "daemon/skill_serving_state.h"
+#include "protocol/call.h"
+#include "skills/skills.h"
 
 #include <errno.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static void asking_refuse(struct asking *a, int status, const char *message) {
 
 static void on_asking_ready(void *arg) {
     struct asking *a = arg;
-    if (daemon_skills(a->serving->daemon)) {
+    if (skills_of(a->serving->origin)) {
         a->go(a);
     } else {
         asking_refuse(a, -ECANCELED, "the daemon is ending");
@@ -130,7 +131,7 @@ static void list_go(struct asking *a) {
         a->list[i].folder =
             dangerous ? NULL : xstrdup(json_get_string(entry, "path", ""));
     }
-    work_start(daemon_loop(a->serving->daemon), list_work, list_done, a);
+    work_start(a->serving->origin->loop, list_work, list_done, a);
 }
 
 static void skills_list(void *data, struct question *q) {
@@ -189,7 +190,7 @@ static void get_go(struct asking *a) {
         asking_refuse(a, -ENOENT, "unknown skill: the URI of its SKILL.md is needed");
         return;
     }
-    work_start(daemon_loop(a->serving->daemon), get_work, get_done, a);
+    work_start(a->serving->origin->loop, get_work, get_done, a);
 }
 
 static void directory_work(void *data) {
@@ -240,7 +241,7 @@ static void directory_done(void *data) {
 
 static void directory_go(struct asking *a) {
     if (find_one(a)) {
-        work_start(daemon_loop(a->serving->daemon), directory_work, directory_done, a);
+        work_start(a->serving->origin->loop, directory_work, directory_done, a);
     }
 }
 
@@ -279,7 +280,7 @@ void skill_read_resource(void *data, const char *uri, struct question *q) {
         asking_refuse(a, -ENOENT, "no such resource");
         return;
     }
-    work_start(daemon_loop(s->daemon), read_work, read_done, a);
+    work_start(s->origin->loop, read_work, read_done, a);
 }
 
 static bool has_uri(struct question *q) {

@@ -3,7 +3,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "daemon/daemon.h"
 #include "daemon/skill_entry.h"
 #include "daemon/skill_serving_state.h"
 #include "skills/catalog/catalog.h"
@@ -17,99 +16,6 @@
 #define LIST_PAGE 100 /* plain resources */
 #define NAMES_MAX 101 /* one more than a completion shows */
 
-/* --- what is served --- */
-
-static struct catalog *catalog_of(const struct skill_serving *s) {
-    return skills_catalog(daemon_skills(s->daemon));
-}
-
-static int by_uri(const void *a, const void *b) {
-    const json_t *const *x = a, *const *y = b;
-    return strcmp(json_get_string(*x, "uri", ""), json_get_string(*y, "uri", ""));
-}
-
-/* Of the skills with one name the one that counts, in an order that stays. */
-static json_t *sorted_listing(const json_t *all) {
-    size_t i, count = 0;
-    json_t *entry;
-    json_t **list = xcalloc(json_array_size(all) + 1, sizeof *list);
-    json_array_foreach(all, i, entry) {
-        if (!json_object_get(entry, "shadowed_by")) {
-            list[count++] = entry;
-        }
-    }
-    qsort(list, count, sizeof *list, by_uri);
-    json_t *sorted = json_array();
-    for (i = 0; i < count; i++) {
-        json_array_append(sorted, list[i]);
-    }
-    free(list);
-    return sorted;
-}
-
-const json_t *skill_listing(struct skill_serving *s, struct err *err) {
-    if (!s->listing) {
-        autojson *all = catalog_list(catalog_of(s), NULL, err);
-        s->listing = all ? sorted_listing(all) : NULL;
-    }
-    return s->listing;
-}
-
-void skill_serving_changed(struct skill_serving *s) {
-    json_decref(take(s->listing));
-}
-
-size_t skill_listing_after(const json_t *listing, const char *cursor) {
-    size_t low = 0, high = json_array_size(listing);
-    while (cursor && low < high) {
-        size_t middle = low + (high - low) / 2;
-        const json_t *entry = json_array_get(listing, middle);
-        if (strcmp(json_get_string(entry, "uri", ""), cursor) <= 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return cursor ? low : 0;
-}
-
-bool skill_is_cursor(const char *cursor) {
-    return !cursor || strncmp(cursor, SKILL_PREFIX, strlen(SKILL_PREFIX)) == 0;
-}
-
-char *skill_folder_of(const struct skill_serving *s, const char *base) {
-    autofree char *uri = xasprintf("%s" SKILL_MANIFEST, base);
-    char *folder = catalog_locate(catalog_of(s), uri);
-    autofree char *own = folder ? catalog_uri(catalog_of(s), folder) : NULL;
-    if (folder && (!own || strcmp(own, uri) != 0)) {
-        free(folder);
-        return NULL;
-    }
-    return folder;
-}
-
-/* --- waiting for the catalog --- */
-
-struct ready_wait {
-    void (*ready)(void *arg);
-    void *arg;
-};
-
-static void on_current(struct catalog *c, int status, void *data) {
-    (void)c;
-    (void)status; /* without an index the listing says what is wrong */
-    struct ready_wait *w = data;
-    w->ready(w->arg);
-    free(w);
-}
-
-void skill_serving_when_current(struct skill_serving *s, void (*ready)(void *arg),
-                                void *arg) {
-    struct ready_wait *w = xcalloc(1, sizeof *w);
-    *w = (struct ready_wait){.ready = ready, .arg = arg};
-    catalog_when_current(catalog_of(s), on_current, w);
-}
-
 static void when_ready(void *data, void (*ready)(void *arg), void *arg) {
     skill_serving_when_current(data, ready, arg);
 }
@@ -118,7 +24,8 @@ static void when_ready(void *data, void (*ready)(void *arg), void *arg) {
 
 /* A warning stands before what the skill says of itself. */
 static json_t *resource_of(const json_t *entry) {
-    static const char *const told[] = {"source", "agent", "trusted", "misnamed", "danger"};
+    static const char *const told[] = {"source", "agent", "trusted", "misnamed",
+                                       "danger"};
     autobuf description = BUF_INIT(64u << 10);
     json_t *meta = json_object();
     danger_warn(&description, json_object_get(entry, "danger"));
@@ -201,15 +108,15 @@ static json_t *complete_variable(void *data, const char *uri, const char *argume
         return complete_scope(data, value);
     }
     return strcmp(argument, "name") == 0
-               ? catalog_names(catalog_of(data), value, NAMES_MAX)
+               ? catalog_names(skill_serving_catalog(data), value, NAMES_MAX)
                : NULL;
 }
 
 /* --- both together --- */
 
-struct skill_serving *skill_serving_new(struct daemon *d) {
+struct skill_serving *skill_serving_new(const struct call_origin *origin) {
     struct skill_serving *s = xcalloc(1, sizeof *s);
-    s->daemon = d;
+    s->origin = origin;
     s->provider = (struct resource_provider){
         .prefix = SKILL_PREFIX,
         .when_ready = when_ready,

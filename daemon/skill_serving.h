@@ -8,11 +8,14 @@
  * are read. */
 #include "protocol/provider.h"
 
-struct daemon;
+struct call_origin;
+struct catalog;
 struct skill_serving;
 
-/* d is asked for its skills when a request needs them. */
-struct skill_serving *skill_serving_new(struct daemon *d);
+/* origin, which outlives it, is asked for the skills when a request needs them. */
+struct skill_serving *skill_serving_new(const struct call_origin *origin);
+/* Only while the skills are there (skills_of). */
+struct catalog *skill_serving_catalog(const struct skill_serving *s);
 void skill_serving_free(struct skill_serving *s);
 const struct resource_provider *skill_serving_resources(const struct skill_serving *s);
 const struct extension *skill_serving_extension(const struct skill_serving *s);

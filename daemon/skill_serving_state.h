@@ -1,7 +1,8 @@
 #pragma once
 /* skill_serving_state: what the parts of skill_serving share; nobody else's business.
  *
- *   skill_serving.c    what is served, and the plain resources
+ *   skill_serving.c    the extension and the plain resources
+ *   skill_listing.c    the skills that are served
  *   skill_questions.c  what is read on another thread: the extension's methods, and a
  *                      resource's text */
 #include "daemon/skill_serving.h"
@@ -10,7 +11,7 @@
 #define SKILL_MANIFEST "/SKILL.md"
 
 struct skill_serving {
-    struct daemon *daemon;
+    const struct call_origin *origin; /* the session's */
     struct resource_provider provider;
     struct extension extension;
     json_t *listing; /* what is served, by URI; NULL: to be made anew */

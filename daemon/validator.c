@@ -1,7 +1,6 @@
 #include "daemon/validator.h"
 
 #include "base/mem.h"
-#include "daemon/daemon.h"
 #include "gpu/validate/kernel_validate.h"
 #include "skills/grading/grade.h"
 
@@ -18,11 +17,11 @@ static void on_validated(struct kernel_validate *run, json_t *result,
     v->done(v->data, result, failure ? failure->message : "cancelled");
 }
 
-static void *start(void *host, const json_t *params, kernel_validated *done, void *data) {
+static void *start(const struct call_origin *origin, const json_t *params,
+                   kernel_validated *done, void *data) {
     struct validation *v = xcalloc(1, sizeof *v);
     *v = (struct validation){.done = done, .data = data};
-    v->run = kernel_validate_start(daemon_gpu(host), params, daemon_origin(host), NULL,
-                                   on_validated, v);
+    v->run = kernel_validate_start(gpu_of(origin), params, origin, NULL, on_validated, v);
     return v;
 }
 
@@ -31,7 +30,4 @@ static void cancel(void *handle) {
     kernel_validate_cancel(v->run);
 }
 
-void validator_set(void) {
-    static const struct kernel_validator validator = {.start = start, .cancel = cancel};
-    grade_set_validator(&validator);
-}
+const struct kernel_validator gpu_kernel_validator = {.start = start, .cancel = cancel};

@@ -1,6 +1,5 @@
 #pragma once
 /* validator: the check kernel_passes of an evaluation is judged by kernel/validate. */
+#include "skills/grading/grade.h"
 
-/* Hands skills/ a validator that runs kernels through gpu/. Once, before the first
- * evaluation. */
-void validator_set(void);
+extern const struct kernel_validator gpu_kernel_validator;

@@ -423,6 +423,10 @@ json_t *call_params(const struct call *call) {
     return call->params;
 }
 
+void *call_lent(const struct call_origin *origin, const char *name) {
+    return origin && origin->lend ? origin->lend(origin->host, name) : NULL;
+}
+
 const struct call_origin *call_origin(const struct call *call) {
     return &call->origin;
 }

@@ -61,8 +61,12 @@ struct call_origin {
                                  named by params are read beneath these */
     bool agent;  /* an agent's connection, whichever face this call came by */
     bool writes; /* the caller is a model that can take a work order */
-    void *host;  /* the daemon's own context (gpu pool, databases) */
+    void *host;  /* the process's own context */
+    /* What the host has for operations under a name that is its user's, or NULL. */
+    void *(*lend)(void *host, const char *name);
 };
+/* NULL too where origin is NULL or its host lends nothing. */
+void *call_lent(const struct call_origin *origin, const char *name);
 
 /* --- for operations --- */
 

@@ -339,16 +339,8 @@ char *skills_find_own_folder(struct skills *s, const struct call_origin *origin,
     return folder;
 }
 
-/* --- call_origin.host -> skills --- */
-
-static struct skills *(*locate_skills)(void *host);
-
-void skills_set_locator(struct skills *(*locate)(void *host)) {
-    locate_skills = locate;
-}
-
 struct skills *skills_of(const struct call_origin *origin) {
-    return locate_skills && origin ? locate_skills(origin->host) : NULL;
+    return call_lent(origin, SKILLS_LENT);
 }
 
 /* --- waiting for the catalog --- */

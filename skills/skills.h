@@ -41,8 +41,7 @@ char *skills_find_own_folder(struct skills *s, const struct call_origin *origin,
 /* An existing file or folder beneath the caller's roots, without links: malloc'ed. */
 char *skills_resolve(const struct call_origin *origin, const char *path, struct err *err);
 
-void skills_set_locator(
-    struct skills *(*locate)(void *host)); /* call_origin.host -> skills */
+#define SKILLS_LENT "skills" /* by the host of an origin: a struct skills */
 struct skills *skills_of(const struct call_origin *origin); /* NULL: there are none */
 extern const struct operation skills_operations[];
 extern const size_t skills_operation_count;

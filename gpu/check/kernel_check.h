@@ -38,8 +38,7 @@ struct kernel_check *kernel_check_start_for(struct gpu *gpu, const json_t *param
                                             kernel_check_done *done, void *data);
 void kernel_check_cancel(struct kernel_check *check); /* done follows, failure NULL too */
 
-/* origin->host leads to the gpu: the daemon sets this once. */
-void gpu_set_locator(struct gpu *(*locate)(void *host));
+#define GPU_LENT "gpu" /* by the host of an origin: a struct gpu */
 struct gpu *gpu_of(const struct call_origin *origin); /* NULL: this process has none */
 extern const struct operation gpu_operations[];
 extern const size_t gpu_operation_count;

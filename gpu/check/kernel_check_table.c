@@ -6,14 +6,8 @@
 
 /* --- the operation --- */
 
-static struct gpu *(*locate_gpu)(void *host);
-
-void gpu_set_locator(struct gpu *(*locate)(void *host)) {
-    locate_gpu = locate;
-}
-
 struct gpu *gpu_of(const struct call_origin *origin) {
-    return locate_gpu && origin ? locate_gpu(origin->host) : NULL;
+    return call_lent(origin, GPU_LENT);
 }
 
 void gpu_call_end(struct call *call, json_t *result,

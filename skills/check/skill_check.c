@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/work.h"
 #include "base/work_stop.h"
+#include "protocol/call.h"
 #include "protocol/finding.h"
 #include "skills/check/check_report.h"
 #include "skills/check/code_block.h"
@@ -23,16 +24,6 @@
 #define MAX_AT_ONCE 4             /* the workers' own queue does the rest */
 #define MAX_READ_BYTES (4u << 20) /* of one file besides SKILL.md */
 
-static const struct skill_grader *grader;
-
-void skill_set_grader(const struct skill_grader *g) {
-    grader = g;
-}
-
-const struct skill_grader *skill_get_grader(void) {
-    return grader;
-}
-
 enum block_state { BLOCK_WAITING, BLOCK_RUNNING, BLOCK_ENDED };
 struct cuda_block {
     struct skill_check *check;
@@ -45,7 +36,8 @@ struct cuda_block {
 
 struct skill_check {
     struct work *work; /* or NULL */
-    void *host;
+    const struct call_origin *origin;
+    const struct skill_grader *grader; /* or NULL */
     char *folder, *name, *text;
     size_t len;
     enum skill_check_mode mode;
@@ -400,7 +392,8 @@ static void start_block(struct skill_check *c, struct cuda_block *b) {
     b->state = BLOCK_RUNNING;
     c->running++;
     void *handle =
-        grader ? grader->start(c->host, "block.cu", b->source, NULL, on_graded, b) : NULL;
+        c->grader ? c->grader->start(c->origin, "block.cu", b->source, NULL, on_graded, b)
+                  : NULL;
     if (b->state == BLOCK_RUNNING) {
         b->handle = handle;
         if (!handle) {
@@ -433,7 +426,8 @@ struct skill_check *skill_check_start(const struct call_origin *origin,
                                       enum skill_check_mode mode, const json_t *suppress,
                                       skill_check_done *done, void *data) {
     struct skill_check *c = xcalloc(1, sizeof *c);
-    c->host = origin->host;
+    c->origin = origin;
+    c->grader = call_lent(origin, SKILL_GRADER_LENT);
     c->folder = folder ? xstrdup(folder) : NULL;
     c->name = name ? xstrdup(name) : NULL;
     if (text) {
@@ -462,7 +456,7 @@ void skill_check_cancel(struct skill_check *c) {
     c->starting = true; /* a grader that answers at once must not end the check in here */
     for (size_t i = 0; i < c->block_count && c->running > 0; i++) {
         if (c->blocks[i].state == BLOCK_RUNNING && c->blocks[i].handle) {
-            grader->cancel(c->blocks[i].handle);
+            c->grader->cancel(c->blocks[i].handle);
         }
     }
     c->starting = false;

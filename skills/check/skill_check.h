@@ -15,14 +15,14 @@
 typedef void skill_kernel_done(void *data, json_t *findings, const json_t *kernels,
                                const char *why);
 struct skill_grader {
-    /* returns a handle, or NULL (done does not follow) */
-    void *(*start)(void *host, const char *name, const char *source, const char *arch,
-                   skill_kernel_done *done, void *data);
+    /* returns a handle, or NULL (done does not follow); origin outlives it */
+    void *(*start)(const struct call_origin *origin, const char *name, const char *source,
+                   const char *arch, skill_kernel_done *done, void *data);
     void (*cancel)(void *handle); /* done still follows, not from inside */
 };
-/* The daemon's; NULL: CUDA blocks are reported as not compiled. */
-void skill_set_grader(const struct skill_grader *grader);
-const struct skill_grader *skill_get_grader(void);
+/* Lent by the host of an origin: a const struct skill_grader. Without it CUDA blocks are
+ * reported as not compiled. */
+#define SKILL_GRADER_LENT "skill_grader"
 
 enum skill_check_mode {
     SKILL_CHECK_LENIENT, /* for what others wrote: the specification's client guide */
@@ -36,7 +36,7 @@ struct skill_check;
 typedef void skill_check_done(struct skill_check *check, json_t *result, void *data);
 /* A folder, a text (folder NULL; name: what findings call it), or both: the folder as it
  * will be with that text as its SKILL.md. suppress: array of {"code", "reason"} or NULL.
- * Strings are copied. */
+ * Strings are copied; origin outlives the check. */
 struct skill_check *skill_check_start(const struct call_origin *origin,
                                       const char *folder, const char *name,
                                       const char *text, size_t len,

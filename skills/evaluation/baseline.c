@@ -67,7 +67,7 @@ static int take_cells(const json_t *record, const char *prompt_digest, json_t *r
 }
 
 static json_t *read_record(const char *runs_dir, const char *batch, struct err *err) {
-    autofree char *path = runs_dir ? xstrdup(runs_dir) : run_default_dir();
+    autofree char *path = runs_dir ? xstrdup(runs_dir) : run_default_dir(NULL);
     struct root dir;
     if (!path || root_open(&dir, path, NULL) < 0) {
         err_set(err, -ENOENT, "there is no record of such a run");

@@ -7,6 +7,7 @@
 #include "skills/evaluation/evaluation_room.h"
 #include "skills/evaluation/statistics.h"
 #include "skills/format/tokens.h"
+#include "skills/runs/run_record.h"
 #include "skills/skill_operations.h"
 
 #include <errno.h>
@@ -133,6 +134,7 @@ static int find_runs_dir(struct call *call, const json_t *params, char **ret) {
     struct err err = {0};
     const char *path = json_get_string(params, "runs_dir", NULL);
     if (!path) {
+        *ret = run_default_dir(call_origin(call));
         return 0;
     }
     autofree char *whole = skills_resolve(call_origin(call), path, &err);

@@ -149,14 +149,6 @@ void evaluation_room_leave(struct evaluation_room *room, struct evaluation_guest
     free_when_empty(room);
 }
 
-/* --- call_origin.host -> room --- */
-
-static struct evaluation_room *(*locate_room)(void *host);
-
-void evaluation_set_locator(struct evaluation_room *(*locate)(void *host)) {
-    locate_room = locate;
-}
-
 struct evaluation_room *evaluation_room_of(const struct call_origin *origin) {
-    return locate_room && origin ? locate_room(origin->host) : NULL;
+    return call_lent(origin, EVALUATION_ROOM_LENT);
 }

@@ -53,7 +53,7 @@ int evaluation_model_fail(struct call *call, const char *path, const struct err 
 
 /* The daemon says once how a call's host leads to its room; without that, and for a NULL
  * origin, evaluation_room_of gives NULL. It gives NULL too when the daemon is ending. */
-void evaluation_set_locator(struct evaluation_room *(*locate)(void *host));
+#define EVALUATION_ROOM_LENT "evaluation_room" /* by the host of an origin */
 struct evaluation_room *evaluation_room_of(const struct call_origin *origin);
 
 extern const struct operation evaluation_operations[];

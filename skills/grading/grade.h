@@ -34,16 +34,17 @@ struct model_client;
 
 #define GRADE_MAX_ANSWER (4u << 20) /* bytes; a longer one is an error */
 
-/* What the daemon lends: compile (skill_check.h's grader) or validate a kernel. validate
- * (NULL until it exists): params as kernel/validate's, the check spec's members beside
+/* What the host of an origin lends beside skill_check.h's grader: validate a kernel;
+ * params as kernel/validate's, the check spec's members beside
  * source, name and arch; done exactly once with its result (stolen) or NULL and why. NULL
  * from start: it cannot be done, done does not follow. */
 typedef void kernel_validated(void *data, json_t *result, const char *why);
 struct kernel_validator {
-    void *(*start)(void *host, const json_t *params, kernel_validated *done, void *data);
+    void *(*start)(const struct call_origin *origin, const json_t *params,
+                   kernel_validated *done, void *data);
     void (*cancel)(void *handle); /* done still follows, not from inside */
 };
-void grade_set_validator(const struct kernel_validator *validator);
+#define KERNEL_VALIDATOR_LENT "kernel_validator"
 
 struct grade_room {
     uv_loop_t *loop;

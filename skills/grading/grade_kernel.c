@@ -87,6 +87,7 @@ char *grade_kernel_source(struct answer *answer, const char *check,
 
 struct compile {
     struct grade_step step;
+    const struct skill_grader *grader; /* or NULL */
     char *source;
     const json_t *expected;
     struct assertions *out;
@@ -155,13 +156,12 @@ static void on_compiled(void *data, json_t *findings, const json_t *kernels,
 
 static void compile_cancel(struct grade_step *step) {
     const struct compile *c = container_of(step, struct compile, step);
-    skill_get_grader()->cancel(c->handle);
+    c->grader->cancel(c->handle);
 }
 
 struct grade_step *grade_compile_start(const struct grade_room *room, char *source,
                                        const json_t *expected, struct assertions *out,
                                        grade_step_done *done, void *data) {
-    const struct skill_grader *grader = skill_get_grader();
     struct compile *c = xcalloc(1, sizeof *c);
     *c = (struct compile){.step = {compile_cancel},
                           .source = source,
@@ -170,11 +170,11 @@ struct grade_step *grade_compile_start(const struct grade_room *room, char *sour
                           .done = done,
                           .data = data,
                           .starting = true};
-    c->handle =
-        grader
-            ? grader->start(room->origin ? room->origin->host : NULL, SOURCE_NAME, source,
-                            json_get_string(expected, "arch", NULL), on_compiled, c)
-            : NULL;
+    c->grader = call_lent(room->origin, SKILL_GRADER_LENT);
+    c->handle = c->grader ? c->grader->start(room->origin, SOURCE_NAME, source,
+                                             json_get_string(expected, "arch", NULL),
+                                             on_compiled, c)
+                          : NULL;
     c->starting = false;
     if (!c->handle && !c->answered) {
         compile_add(c, NULL, NULL, "there is no compiler here");
@@ -189,14 +189,9 @@ struct grade_step *grade_compile_start(const struct grade_room *room, char *sour
 
 /* --- validate --- */
 
-static const struct kernel_validator *validator;
-
-void grade_set_validator(const struct kernel_validator *v) {
-    validator = v;
-}
-
 struct validate {
     struct grade_step step;
+    const struct kernel_validator *validator; /* or NULL */
     json_t *params;
     const json_t *expected;
     struct assertions *out;
@@ -269,7 +264,7 @@ static void on_validated(void *data, json_t *result, const char *why) {
 
 static void validate_cancel(struct grade_step *step) {
     const struct validate *v = container_of(step, struct validate, step);
-    validator->cancel(v->handle);
+    v->validator->cancel(v->handle);
 }
 
 /* Takes source over. */
@@ -301,9 +296,10 @@ struct grade_step *grade_validate_start(const struct grade_room *room, char *sou
                            .done = done,
                            .data = data,
                            .starting = true};
-    v->handle = validator ? validator->start(room->origin ? room->origin->host : NULL,
-                                             v->params, on_validated, v)
-                          : NULL;
+    v->validator = call_lent(room->origin, KERNEL_VALIDATOR_LENT);
+    v->handle = v->validator
+                    ? v->validator->start(room->origin, v->params, on_validated, v)
+                    : NULL;
     v->starting = false;
     if (!v->handle && !v->answered) {
         validate_add(v, NULL, "validation is not available here");

@@ -66,8 +66,8 @@ static void fail(struct call *call, const struct err *err) {
 static struct asking *asking_new(struct call *call, const json_t *params) {
     struct err err = {0};
     const char *given = json_get_string(params, "dir", NULL);
-    char *dir =
-        given ? skills_resolve(call_origin(call), given, &err) : run_default_dir();
+    char *dir = given ? skills_resolve(call_origin(call), given, &err)
+                      : run_default_dir(call_origin(call));
     if (!dir) {
         if (!given) {
             err_set(&err, -EIO, "there is no home folder that holds runs; name a `dir`");

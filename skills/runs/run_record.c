@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "protocol/call.h"
 #include "skills/runs/run_result.h"
 
 #include <errno.h>
@@ -31,19 +32,10 @@ struct run_writer {
     struct run_results *results;
 };
 
-static char *configured_dir;
-
-void run_set_default_dir(const char *dir) {
-    free(configured_dir);
-    configured_dir = dir ? xstrdup(dir) : NULL;
-}
-
-char *run_default_dir(void) {
-    if (configured_dir) {
-        return xstrdup(configured_dir);
-    }
-    autofree char *state = xdg_state_dir();
-    return state ? path_join(state, "runs") : NULL;
+char *run_default_dir(const struct call_origin *origin) {
+    const char *configured = call_lent(origin, RUNS_DIR_LENT);
+    autofree char *state = configured ? NULL : xdg_state_dir();
+    return configured ? xstrdup(configured) : state ? path_join(state, "runs") : NULL;
 }
 
 static void writer_free(struct run_writer *w) {
@@ -104,7 +96,7 @@ static int open_cells(struct run_writer *w, struct err *err) {
 }
 
 struct run_writer *run_writer_open(const char *dir, const json_t *meta, struct err *err) {
-    autofree char *standard = dir ? xstrdup(dir) : run_default_dir();
+    autofree char *standard = dir ? xstrdup(dir) : run_default_dir(NULL);
     char now[25];
     if (!standard) {
         err_set(err, -ENOENT, "there is no home folder to keep runs in; name a folder");

@@ -44,6 +44,7 @@
 
 #include <stddef.h>
 
+struct call_origin;
 struct err;
 struct run_writer;
 
@@ -54,11 +55,11 @@ struct run_writer;
 
 /* The folder of runs that the user configured, else $XDG_STATE_HOME/upskilld/runs; NULL
  * when there is no home. Freed by the caller. */
-char *run_default_dir(void);
-/* dir: absolute, copied; NULL = none configured. Once, before any thread asks. */
-void run_set_default_dir(const char *dir);
+char *run_default_dir(const struct call_origin *origin);
+#define RUNS_DIR_LENT "runs_dir" /* by the host of an origin: an absolute path, or NULL  \
+                                  */
 
-/* Begin a batch. dir NULL = run_default_dir(); it is made (0700) where missing.
+/* Begin a batch. dir NULL = run_default_dir(NULL); it is made (0700) where missing.
  * meta (borrowed): {"skill": {"name", "path"?, "uri"?, "digest"}, "tests_digest",
  * "task"?, "kind"?: "evaluate|generate|refine|aa", "models": ["…"], "arms": ["…"],
  * "runs": 3, "mode"?: "inject|installed", "job"?, "baseline_from"?, …other members kept};

@@ -10,6 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+static void *lend(void *host, const char *name) {
+    return strcmp(name, GPU_LENT) == 0 ? host : NULL;
+}
+
 void check_room_open_as(struct check_room *room, const char *const *words) {
     memset(room, 0, sizeof *room);
     strcpy(room->dir, "/tmp/check-room-XXXXXX");
@@ -24,8 +28,11 @@ void check_room_open_as(struct check_room *room, const char *const *words) {
     struct gpu_config config = {.pool = &pool};
     uv_loop_init(&room->loop);
     room->gpu = gpu_new(&room->loop, &config);
-    room->origin = (struct call_origin){
-        .loop = &room->loop, .client = "", .roots = room->roots, .host = room->gpu};
+    room->origin = (struct call_origin){.loop = &room->loop,
+                                        .client = "",
+                                        .roots = room->roots,
+                                        .host = room->gpu,
+                                        .lend = lend};
 }
 
 void check_room_open(struct check_room *room, const char *worker) {

@@ -161,10 +161,6 @@ static void on_done(struct document_check *check, json_t *findings, json_t *resu
     c->result = result;
 }
 
-static struct gpu *locate(void *host) {
-    return host;
-}
-
 static struct checked check_now(struct check_room *room, struct document *d,
                                 enum document_depth depth, bool cancel) {
     struct checked c = {0};
@@ -192,7 +188,6 @@ Test(cuda_document, checks_the_open_text, .timeout = 60) {
     }
     struct check_room room;
     check_room_open(&room, NULL);
-    gpu_set_locator(locate);
     check_room_write(&room, "k.cu", "this is what is on disk\n");
     check_room_write(&room, "sizes.cuh", "#pragma once\n#define SIZE 4\n");
     autofree char *path = xasprintf("%s/k.cu", room.dir);
@@ -235,7 +230,6 @@ Test(cuda_document, checks_the_open_text, .timeout = 60) {
 Test(cuda_document, tells_what_is_missing) {
     struct check_room room;
     check_room_open(&room, "/nonexistent/worker");
-    gpu_set_locator(locate);
     struct document *d = document_of("/w/k.cu", text);
     struct checked c = check_now(&room, d, DOCUMENT_QUICK, false);
     cr_assert_eq(json_array_size(c.findings), 1);

@@ -14,10 +14,6 @@
 #define HELLO "{\"toolkits\":[{\"major\":13}]}"
 enum { PATIENCE_MS = 60000 };
 
-static struct gpu *locate(void *host) {
-    return host;
-}
-
 void validate_room_open(struct validate_room *r, const char *compile,
                         const char *validate) {
     *r = (struct validate_room){0};
@@ -35,7 +31,6 @@ void validate_room_open(struct validate_room *r, const char *compile,
     cr_assert_eq(operation_table_add(r->table, validate_operations,
                                      validate_operation_count, &err),
                  0, "%s", err.msg);
-    gpu_set_locator(locate);
 }
 
 void validate_room_close(struct validate_room *r) {

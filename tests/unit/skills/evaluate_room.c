@@ -152,12 +152,11 @@ void play_helped(const struct evaluate_room *r, const struct question *q,
                            .output = 10};
 }
 
-static struct skills *locate_skills(void *host) {
-    return ((struct evaluate_room *)host)->skills;
-}
-
-static struct evaluation_room *locate_room(void *host) {
-    return ((struct evaluate_room *)host)->room;
+static void *lend(void *host, const char *name) {
+    const struct evaluate_room *r = host;
+    return strcmp(name, SKILLS_LENT) == 0            ? (void *)r->skills
+           : strcmp(name, EVALUATION_ROOM_LENT) == 0 ? (void *)r->room
+                                                     : NULL;
 }
 
 void evaluate_room_write(const struct evaluate_room *r, const char *name,
@@ -196,14 +195,12 @@ void evaluate_room_open(struct evaluate_room *r,
     r->skills = skills_new(&r->loop, &(struct skills_config){.db_path = db});
     skills_set_roots(r->skills, r->roots);
     r->room = evaluation_room_new(&r->loop, config ? config : &nothing);
-    skills_set_locator(locate_skills);
-    evaluation_set_locator(locate_room);
     r->table = operation_table_new();
     cr_assert_eq(operation_table_add(r->table, evaluation_operations,
                                      evaluation_operation_count, &err),
                  0, "%s", err.msg);
     r->origin = (struct call_origin){
-        .loop = &r->loop, .client = "", .roots = r->roots, .host = r};
+        .loop = &r->loop, .client = "", .roots = r->roots, .host = r, .lend = lend};
 }
 
 static void on_closed(void *data) {

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "protocol/call.h"
+#include "skills/check/skill_check.h"
 #include "skills/grading/grade.h"
 
 #include <criterion/criterion.h>
@@ -17,6 +18,16 @@ struct graded {
     char *why; /* "" without */
     int ends;
 };
+
+static const struct skill_grader *lent_grader;
+static const struct kernel_validator *lent_validator;
+
+static inline void *fixture_lend(void *host, const char *name) {
+    (void)host;
+    return strcmp(name, SKILL_GRADER_LENT) == 0       ? (void *)lent_grader
+           : strcmp(name, KERNEL_VALIDATOR_LENT) == 0 ? (void *)lent_validator
+                                                      : NULL;
+}
 
 struct grade_fixture {
     uv_loop_t loop;
@@ -45,6 +56,7 @@ static inline void fixture_init(struct grade_fixture *f, const char *expected,
     cr_assert(uv_loop_init(&f->loop) == 0);
     f->origin.loop = &f->loop;
     f->origin.host = &f->loop;
+    f->origin.lend = fixture_lend;
     f->room = (struct grade_room){.loop = &f->loop, .origin = &f->origin};
     autojson *checks = json_loads(expected, JSON_DECODE_ANY, NULL);
     cr_assert(checks != NULL, "%s", expected);

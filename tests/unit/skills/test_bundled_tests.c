@@ -25,9 +25,10 @@ static json_t *names_of(const char *source) {
     return kernels;
 }
 
-static void *compile(void *host, const char *name, const char *source, const char *arch,
-                     skill_kernel_done *done, void *data) {
-    (void)host;
+static void *compile(const struct call_origin *origin, const char *name,
+                     const char *source, const char *arch, skill_kernel_done *done,
+                     void *data) {
+    (void)origin;
     (void)name;
     (void)arch;
     cr_expect(source[0] != '\0');
@@ -61,15 +62,16 @@ static void bundled_init(struct bundled *b) {
     cr_assert(eq(int, rc, 0), "%s", err.msg);
     cr_assert(uv_loop_init(&b->loop) == 0);
     b->origin.loop = &b->loop;
+    b->origin.lend = fixture_lend;
     b->room = (struct grade_room){.loop = &b->loop, .origin = &b->origin};
-    skill_set_grader(&compiler);
+    lent_grader = &compiler;
 }
 
 static void bundled_finish(struct bundled *b) {
     cr_expect(eq(int, uv_loop_close(&b->loop), 0));
     suite_finish(&b->suite);
     skill_finish(&b->skill);
-    skill_set_grader(NULL);
+    lent_grader = NULL;
 }
 
 static enum grade_outcome outcome_of(struct bundled *b, size_t test, const char *kind,

@@ -75,8 +75,9 @@ static void compiled(struct waiter *w) {
          none ? "the compiler crashed" : lab.nothing);
 }
 
-static void *compile(void *host, const char *name, const char *source, const char *arch,
-                     skill_kernel_done *done, void *data) {
+static void *compile(const struct call_origin *origin, const char *name,
+                     const char *source, const char *arch, skill_kernel_done *done,
+                     void *data) {
     cr_expect(eq(str, (char *)name, "answer.cu"));
     free(lab.source);
     free(lab.arch);
@@ -86,7 +87,7 @@ static void *compile(void *host, const char *name, const char *source, const cha
         done(data, lab_findings(), NULL, NULL);
         return NULL;
     }
-    return lab.unable ? NULL : waiter_new(host, compiled, done, data);
+    return lab.unable ? NULL : waiter_new(origin->loop, compiled, done, data);
 }
 
 static void validated(struct waiter *w) {
@@ -96,10 +97,10 @@ static void validated(struct waiter *w) {
          none ? "no worker" : NULL);
 }
 
-static void *validate(void *host, const json_t *params, kernel_validated *done,
-                      void *data) {
+static void *validate(const struct call_origin *origin, const json_t *params,
+                      kernel_validated *done, void *data) {
     lab.params = json_deep_copy(params);
-    return waiter_new(host, validated, done, data);
+    return waiter_new(origin->loop, validated, done, data);
 }
 
 static const struct skill_grader compiler = {compile, waiter_cancel};
@@ -121,7 +122,7 @@ static void expect(const char *expected, const char *answer, enum grade_outcome 
 
 Test(grade_steps, the_last_whole_cuda_block_is_compiled) {
     static const char check[] = "{\"kernel_compiles\":{\"arch\":\"sm_80\"}}";
-    skill_set_grader(&compiler);
+    lent_grader = &compiler;
     expect(check,
            "First\n" GOOD "then\n" CUDA("__global__ void second() {}")
                CUDA("x[i] = 1;") "```toml\n[general]\n```\n",
@@ -148,12 +149,12 @@ Test(grade_steps, the_last_whole_cuda_block_is_compiled) {
     lab.unable = true;
     expect(check, GOOD, GRADE_ERRORED);
     lab_reset();
-    skill_set_grader(NULL);
+    lent_grader = NULL;
     expect(check, GOOD, GRADE_ERRORED);
 }
 
 Test(grade_steps, nothing_is_compiled_without_a_whole_block) {
-    skill_set_grader(&compiler);
+    lent_grader = &compiler;
     static const struct {
         const char *expected, *answer;
     } table[] = {
@@ -172,11 +173,11 @@ Test(grade_steps, nothing_is_compiled_without_a_whole_block) {
         expect(table[i].expected, table[i].answer, GRADE_FAILED);
     }
     cr_expect(eq(int, lab.started, 0));
-    skill_set_grader(NULL);
+    lent_grader = NULL;
 }
 
 Test(grade_steps, the_block_that_defines_the_entry_is_compiled) {
-    skill_set_grader(&compiler);
+    lent_grader = &compiler;
     static const char *const answers[] = {
         CUDA("template <typename T>\n__global__ void __launch_bounds__(256)\nk(T *x) {}")
             GOOD,
@@ -189,7 +190,7 @@ Test(grade_steps, the_block_that_defines_the_entry_is_compiled) {
         cr_expect(strstr(lab.source, "axpy") == NULL);
         lab_reset();
     }
-    skill_set_grader(NULL);
+    lent_grader = NULL;
 }
 
 /* A template that nothing instantiates is not made good by another kernel's code. */
@@ -208,7 +209,7 @@ Test(grade_steps, the_entry_itself_has_to_be_compiled) {
         {"k::other<a::k>", GRADE_FAILED},
         {"", GRADE_FAILED},
     };
-    skill_set_grader(&compiler);
+    lent_grader = &compiler;
     for (size_t i = 0; i < ARRAY_LEN(table); i++) {
         lab.kernel = table[i].kernel;
         expect("{\"kernel_compiles\":{\"entry\":\"k\"}}", source, table[i].outcome);
@@ -216,7 +217,7 @@ Test(grade_steps, the_entry_itself_has_to_be_compiled) {
         expect("{\"kernel_compiles\":true}", source, GRADE_PASSED);
     }
     lab_reset();
-    skill_set_grader(NULL);
+    lent_grader = NULL;
 }
 
 Test(grade_steps, a_validator_tells_right_from_wrong) {
@@ -241,7 +242,7 @@ Test(grade_steps, a_validator_tells_right_from_wrong) {
         {NULL, GRADE_ERRORED},
     };
     expect(check, GOOD, GRADE_ERRORED);
-    grade_set_validator(&validator);
+    lent_validator = &validator;
     for (size_t i = 0; i < ARRAY_LEN(table); i++) {
         lab.result = table[i].result;
         expect(check, GOOD, table[i].outcome);
@@ -252,7 +253,7 @@ Test(grade_steps, a_validator_tells_right_from_wrong) {
         cr_expect(json_equal(want, lab.params) == 1);
         lab_reset();
     }
-    grade_set_validator(NULL);
+    lent_validator = NULL;
 }
 
 Test(grade_steps, without_a_validator_the_reason_is_told) {
@@ -267,8 +268,8 @@ Test(grade_steps, without_a_validator_the_reason_is_told) {
 Test(grade_steps, waiting_steps_can_be_cancelled) {
     static const char *const checks[] = {"{\"kernel_compiles\":true}",
                                          "{\"kernel_passes\":{\"spec\":{}}}"};
-    skill_set_grader(&compiler);
-    grade_set_validator(&validator);
+    lent_grader = &compiler;
+    lent_validator = &validator;
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
         struct grade_fixture f;
         lab_reset();
@@ -284,8 +285,8 @@ Test(grade_steps, waiting_steps_can_be_cancelled) {
         fixture_finish(&f);
     }
     lab_reset();
-    skill_set_grader(NULL);
-    grade_set_validator(NULL);
+    lent_grader = NULL;
+    lent_validator = NULL;
 }
 
 /* --- a judge --- */

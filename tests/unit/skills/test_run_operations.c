@@ -22,6 +22,7 @@ static char dir[64];
 static char *work;
 static struct operation_table *table;
 static uv_loop_t loop;
+static char *own_runs; /* what the host lends, or NULL */
 
 static void set_up(void) {
     strcpy(dir, "/tmp/run-operations-XXXXXX");
@@ -46,10 +47,16 @@ static void tear_down(void) {
 
 TestSuite(run_operations, .init = set_up, .fini = tear_down);
 
+static void *lend(void *host, const char *name) {
+    (void)host;
+    return strcmp(name, RUNS_DIR_LENT) == 0 ? own_runs : NULL;
+}
+
 /* The ended call. */
 static struct call *ask(const char *operation, json_t *params) {
     const char *const roots[] = {work, NULL};
-    const struct call_origin origin = {.loop = &loop, .client = "", .roots = roots};
+    const struct call_origin origin = {
+        .loop = &loop, .client = "", .roots = roots, .lend = lend};
     struct call *call = call_start(operation_find(table, operation), params, &origin);
     uv_run(&loop, UV_RUN_DEFAULT);
     cr_assert(call_ended(call), "%s", operation);
@@ -142,14 +149,14 @@ Test(run_operations, runs_are_listed_and_shown) {
 
 Test(run_operations, the_user_may_keep_runs_elsewhere) {
     autofree char *mine = path_join(dir, "mine");
-    run_set_default_dir(mine);
-    autofree char *batch = put_batch(NULL);
+    own_runs = mine;
+    autofree char *batch = put_batch(mine);
     autofree char *folder = path_join(mine, batch);
     cr_assert(access(folder, F_OK) == 0);
     autojson *list = answer("run/list", json_object());
     cr_assert(strcmp(json_get_string(list, "dir", ""), mine) == 0);
     cr_assert(eq(sz, json_array_size(json_object_get(list, "runs")), 1));
-    run_set_default_dir(NULL);
+    own_runs = NULL;
 }
 
 Test(run_operations, files_are_written_beneath_the_workspace_only) {
@@ -200,7 +207,7 @@ Test(run_operations, runs_elsewhere_are_read_beneath_the_workspace_only) {
 
 static json_t *read_one(const char *batch) {
     struct root root;
-    autofree char *runs = run_default_dir();
+    autofree char *runs = run_default_dir(NULL);
     cr_assert(root_open(&root, runs, NULL) == 0);
     json_t *value = run_read(&root, batch, RUN_READ_CELLS, NULL);
     root_close(&root);

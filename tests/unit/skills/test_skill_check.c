@@ -149,12 +149,13 @@ static void fake_fire(uv_timer_t *timer) {
     uv_close((uv_handle_t *)timer, fake_closed);
 }
 
-static void *fake_start(void *host, const char *name, const char *source,
-                        const char *arch, skill_kernel_done *done, void *data) {
+static void *fake_start(const struct call_origin *origin, const char *name,
+                        const char *source, const char *arch, skill_kernel_done *done,
+                        void *data) {
     cr_expect(strstr(source, "__global__") != NULL && name[0] && !arch);
     struct fake *f = xcalloc(1, sizeof *f);
     *f = (struct fake){.done = done, .data = data};
-    uv_timer_init(host, &f->timer);
+    uv_timer_init(origin->loop, &f->timer);
     uv_timer_start(&f->timer, fake_fire, grading_ms, 0);
     graded++;
     return f;
@@ -166,6 +167,13 @@ static void fake_cancel(void *handle) {
     uv_timer_start(&f->timer, fake_fire, 0, 0);
 }
 
+static const struct skill_grader *lent_grader;
+
+static void *lend(void *host, const char *name) {
+    (void)host;
+    return strcmp(name, SKILL_GRADER_LENT) == 0 ? (void *)lent_grader : NULL;
+}
+
 static const struct skill_grader fake_grader = {fake_start, fake_cancel};
 static const char with_cuda[] =
     HEAD "\n```cuda\n__global__ void k(float *x) {\n  y[0] = 1;\n}\n```\n"
@@ -175,11 +183,12 @@ Test(skill_check, cuda_blocks_are_graded_at_their_lines_and_fragments_are_not) {
     struct run run;
     run_init(&run);
     run.origin.host = &run.loop;
-    skill_set_grader(&fake_grader);
+    run.origin.lend = lend;
+    lent_grader = &fake_grader;
     skill_check_start(&run.origin, NULL, NULL, with_cuda, strlen(with_cuda),
                       SKILL_CHECK_STRICT, NULL, on_done, &run);
     run_end(&run);
-    skill_set_grader(NULL);
+    lent_grader = NULL;
     const json_t *finding = find(run.result, "20");
     cr_assert(finding != NULL);
     cr_expect(eq(int, (int)json_get_integer(finding, "line", 0), 8));
@@ -199,12 +208,13 @@ Test(skill_check, blocks_of_which_nothing_was_compiled_are_told_as_such) {
     struct run run;
     run_init(&run);
     run.origin.host = &run.loop;
-    skill_set_grader(&fake_grader);
+    run.origin.lend = lend;
+    lent_grader = &fake_grader;
     nothing = "nothing was compiled: why";
     skill_check_start(&run.origin, NULL, NULL, with_cuda, strlen(with_cuda),
                       SKILL_CHECK_STRICT, NULL, on_done, &run);
     run_end(&run);
-    skill_set_grader(NULL);
+    lent_grader = NULL;
     nothing = NULL;
     cr_expect(is_ok(run.result));
     expect_severity(run.result, "cuda_block_not_compiled", "info");
@@ -266,12 +276,13 @@ Test(skill_check, what_keeps_every_cuda_block_from_being_compiled_is_said_once) 
 }
 
 Test(skill_check, a_cancelled_check_ends_once_without_a_result) {
-    skill_set_grader(&fake_grader);
+    lent_grader = &fake_grader;
     grading_ms = 60000; /* it is the cancellation that ends it */
     for (int late = 0; late < 2; late++) {
         struct run run;
         run_init(&run);
         run.origin.host = &run.loop;
+        run.origin.lend = lend;
         graded = 0;
         struct skill_check *check =
             skill_check_start(&run.origin, NULL, NULL, with_cuda, strlen(with_cuda),
@@ -284,7 +295,7 @@ Test(skill_check, a_cancelled_check_ends_once_without_a_result) {
         run_end(&run);
         cr_expect(run.result == NULL);
     }
-    skill_set_grader(NULL);
+    lent_grader = NULL;
 }
 
 Test(skill_check, a_folder_that_is_no_skill_is_a_finding) {
