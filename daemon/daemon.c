@@ -409,6 +409,7 @@ int daemon_run(const struct config *config, int in_fd, int out_fd, struct err *e
     d.serving = skill_serving_new(&d.origin);
     int rc = tables_init(&d.tables, d.serving, &status_operation, config->tools, err);
     if (rc < 0) {
+        skill_serving_free(d.serving);
         return rc;
     }
     uv_loop_init(&d.loop);

@@ -21,6 +21,7 @@ int spec_file_read(const char *const *roots, const char *path, struct buf *out,
  * it) or k.cu is then the kernel. Files are read beneath roots (absolute,
  * NULL-terminated) only. *ret_folder (malloc'ed) is the spec's own folder, in which the
  * files it names stand. New reference; NULL with err: -ENOENT (no such file: err says
- * what to write), -EACCES (outside the roots), -EINVAL (not a JSON object). */
+ * what to write), -EACCES (outside the roots), -EBADMSG (no JSON, or a key stands twice),
+ * -EINVAL (no JSON object, or it says where to save). */
 json_t *spec_file_join(const json_t *params, const char *const *roots, char **ret_folder,
                        struct err *err);

@@ -61,7 +61,8 @@ static int read_spec(struct reading *r) {
         asked->params = spec_file_join(r->params, (const char *const *)r->roots,
                                        &asked->folder, &err);
         if (!asked->params) {
-            return refuse(r, "no_spec", &err);
+            bool is_there = err.code == -EINVAL || err.code == -EBADMSG;
+            return refuse(r, is_there ? "bad_spec" : "no_spec", &err);
         }
     } else {
         asked->params = json_incref(r->params);

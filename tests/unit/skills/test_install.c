@@ -299,10 +299,10 @@ Test(install, the_same_content_by_hand_is_taken_into_the_record) {
     cr_expect(eq(str, (char *)ask_one((struct wish){0}), "updated"));
 }
 
+/* What is recorded of the skill: a new reference. */
 static json_t *record_read(void) {
-    json_t *record = json_load_file(TARGET "/.upskilld-lock.json", 0, NULL);
-    cr_assert(record != NULL);
-    return json_object_get(record, "skills");
+    autojson *record = json_load_file(TARGET "/.upskilld-lock.json", 0, NULL);
+    return json_incref(json_object_get(json_object_get(record, "skills"), "demo"));
 }
 
 /* A record that an interrupted update left behind, or that somebody wrote. */
@@ -311,7 +311,7 @@ Test(install, what_is_there_as_asked_for_is_recorded_once) {
                                              {"digest", "sha256:0"}};
     struct stat before, after;
     ask_one((struct wish){0});
-    json_t *sound = json_object_get(record_read(), "demo");
+    autojson *sound = record_read();
     stat(TARGET "/.upskilld-lock.json", &before);
     cr_expect(eq(str, (char *)ask_one((struct wish){0}), "unchanged"));
     stat(TARGET "/.upskilld-lock.json", &after);
@@ -324,7 +324,7 @@ Test(install, what_is_there_as_asked_for_is_recorded_once) {
         autofree char *text = json_dumps(whole, 0);
         put(TARGET "/.upskilld-lock.json", text);
         cr_expect(eq(str, (char *)ask_one((struct wish){0}), "unchanged"));
-        json_t *now = json_object_get(record_read(), "demo");
+        autojson *now = record_read();
         cr_expect(eq(str, (char *)(uintptr_t)json_get_string(now, "digest", ""),
                      (char *)(uintptr_t)json_get_string(sound, "digest", "-")));
         cr_expect(json_object_get(now, "previous") == NULL);
@@ -337,7 +337,7 @@ Test(install, what_is_there_as_asked_for_is_recorded_once) {
     put(TARGET "/.upskilld-lock.json", text);
     cr_expect(eq(str, (char *)ask_one((struct wish){0}), "unchanged"));
     autojson *agents = json_pack("[s, s]", "codex", "claude-code");
-    json_t *now = json_object_get(record_read(), "demo");
+    autojson *now = record_read();
     cr_expect(json_equal(json_object_get(now, "agents"), agents));
 }
 
