@@ -182,22 +182,19 @@ static void on_end(void *data) {
 
 /* An end has work of its own, so that `done` never comes from inside array_save_end. */
 static void advance(struct array_save *s) {
-    bool ends = !s->queued && s->done;
     if (s->working) {
-        return;
-    }
-    if (ends && !s->batched) {
-        array_save_done *done = take(s->done);
-        if (*s->name && !s->err.code) {
-            err_set(&s->err, -EPIPE, "%s: the worker did not send it whole", s->name);
-        }
-        done(s->written, s->err.code ? &s->err : NULL, s->data);
         return;
     }
     if (s->queued) {
         take_batch(s);
         s->working = true;
         work_start(s->loop, on_thread, on_end, s);
+    } else if (s->done) {
+        array_save_done *done = take(s->done);
+        if (*s->name && !s->err.code) {
+            err_set(&s->err, -EPIPE, "%s: the worker did not send it whole", s->name);
+        }
+        done(s->written, s->err.code ? &s->err : NULL, s->data); /* may free s */
     }
 }
 
@@ -285,12 +282,8 @@ static int outside(const char *dir, struct err *err) {
 /* What is there must be a folder beneath the root; nothing is fine, too. */
 static int place_check(const struct array_save *s, struct err *err) {
     struct err own = {0};
-    int fd = root_open_folder(&s->root, s->rel, &own);
-    if (fd >= 0) {
-        fd_close_p(&fd);
-        return 0;
-    }
-    return fd == -ENOENT ? 0 : err_set(err, fd, "save: %s", own.msg);
+    autofd int fd = root_open_folder(&s->root, s->rel, &own);
+    return fd >= 0 || fd == -ENOENT ? 0 : err_set(err, fd, "save: %s", own.msg);
 }
 
 static int place_find(struct array_save *s, const char *dir, const char *const *roots,

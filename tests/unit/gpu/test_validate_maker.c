@@ -173,6 +173,22 @@ Test(validate_maker, writes_what_a_worker_is_asked) {
     kernel_spec_finish(&spec);
 }
 
+/* The worker stops at the spec's limit by itself: it is killed less than a second later.
+ */
+Test(validate_maker, a_run_has_the_seconds_of_its_spec) {
+    for (json_int_t seconds = 1; seconds <= 3600; seconds *= 60) {
+        struct kernel_spec spec;
+        autojson *params = params_of("");
+        json_object_set_new(params, "timeout_s", json_integer(seconds));
+        cr_assert_eq(kernel_spec_read(&spec, params, NULL), 0);
+        autojson *small = validate_params(&spec, 1);
+        json_int_t ms = json_get_integer(json_object_get(small, "limits"), "wall_ms", 0);
+        cr_expect(ms > seconds * 1000 && ms < (seconds + 1) * 1000, "%lld",
+                  (long long)ms);
+        kernel_spec_finish(&spec);
+    }
+}
+
 Test(validate_maker, says_why_there_is_nothing_to_ask) {
     struct written written;
     struct kernel_spec spec;

@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "gpu/validate/kernel_validate.h"
 #include "gpu/validate/validate_title.h"
 
@@ -242,6 +243,22 @@ Test(validate_report, is_never_longer_than_its_limit) {
     validate_result_describe(large, &text);
     cr_expect_eq(text.len, (24u << 10) + strlen("before "));
     cr_expect_eq(strncmp(text.data, "before ?", 8), 0, "appended");
+}
+
+/* Two bytes are one letter: wherever the limit falls, what is told is UTF-8. */
+Test(validate_report, is_cut_between_letters) {
+    for (size_t ahead = 0; ahead < 2; ahead++) {
+        autobuf name = BUF_INIT(1u << 20), text = BUF_INIT(1u << 20);
+        buf_adds(&name, ahead ? "x" : "");
+        for (size_t i = 0; i < 20000; i++) {
+            buf_adds(&name, "ä");
+        }
+        autojson *result =
+            json_pack("{s:[{s:[{s:s}]}]}", "cases", "outputs", "name", name.data);
+        validate_result_describe(result, &text);
+        cr_expect(text.len == 24u << 10 || text.len == (24u << 10) - 1, "%zu", text.len);
+        cr_expect(text_is_utf8(text.data, text.len), "%zu", ahead);
+    }
 }
 
 /* --- the first line --- */
