@@ -30,9 +30,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CLIENT_MAX 128    /* bytes of its name that every call and job carry */
-#define STOP_LIMIT_MS 400 /* handles that have not closed by then never will */
-#define PARSE_LIMIT_MS 80 /* the same, when a large body is still being read */
+#define CLIENT_MAX 128     /* bytes of its name that every call and job carry */
+#define STOP_LIMIT_MS 2000 /* handles that have not closed by then never will */
+#define PARSE_LIMIT_MS 80  /* the same, when a large body is still being read */
 
 /* For a reader of answers: after an end of input, which leaves it alone to be waited for,
  * and when somebody wants the daemon to end. */
