@@ -1,6 +1,7 @@
 #include "gpu/driver/cuda_memory.h"
 
 #include "base/err.h"
+#include "base/random.h"
 #include "protocol/finding.h"
 
 #include <errno.h>
@@ -44,17 +45,9 @@ static struct {
     size_t count;
 } before;
 
-/* splitmix64 (Steele, Lea, Flood 2014). */
-static uint64_t next_random(uint64_t *state) {
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 static void fill_random(unsigned char *to, size_t len, uint64_t *state) {
     for (size_t i = 0; i + sizeof(uint64_t) <= len; i += sizeof(uint64_t)) {
-        uint64_t bits = next_random(state);
+        uint64_t bits = random_next(state);
         memcpy(to + i, &bits, sizeof bits);
     }
 }

@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "gpu/spec/spec_tensor_map.h"
 #include "gpu/spec/spec_texture.h"
 
@@ -16,16 +17,10 @@ enum {
     TOO_MUCH_TO_FREE = 64 << 20,
 };
 
-/* splitmix64's finaliser (Steele, Lea, Flood 2014). */
-static uint64_t mix(uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
 uint64_t trial_seed(uint64_t seed, size_t spec_case, unsigned trial) {
     uint64_t nth = spec_case * SPEC_MAX_TRIALS + trial;
-    return nth ? mix(seed + 0x9e3779b97f4a7c15u * (1 + nth)) : seed;
+    uint64_t state = seed + RANDOM_STEP * nth;
+    return nth ? random_next(&state) : seed;
 }
 
 static int problem_set(struct trial_problem *p, const char *stage, const char *code) {

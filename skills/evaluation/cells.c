@@ -1,18 +1,11 @@
 #include "skills/evaluation/cells.h"
 
 #include "base/mem.h"
+#include "base/random.h"
 
 #include <errno.h>
 
 /* --- the grid --- */
-
-/* splitmix64: a fixed sequence on every machine. */
-static uint64_t next_random(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
 
 static uint32_t *shuffled(size_t count, uint64_t seed) {
     uint32_t *order = xcalloc(count, sizeof *order);
@@ -20,7 +13,7 @@ static uint32_t *shuffled(size_t count, uint64_t seed) {
         order[i] = (uint32_t)i;
     }
     for (size_t i = count; i > 1; i--) {
-        size_t k = (size_t)(next_random(&seed) % i);
+        size_t k = (size_t)(random_next(&seed) % i);
         uint32_t other = order[i - 1];
         order[i - 1] = order[k];
         order[k] = other;

@@ -1,6 +1,7 @@
 #include "skills/evaluation/statistics.h"
 
 #include "base/mem.h"
+#include "base/random.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,14 +11,7 @@
 #define Z975 1.9599639845400542
 #define Z80 0.8416212335729143
 
-/* --- random numbers: SplitMix64 (Steele, Lea, Flood 2014) --- */
-
-static uint64_t random_next(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
+/* --- random numbers --- */
 
 /* Below n < 2^32; the bias is below 2^-32. */
 static size_t random_below(uint64_t *state, size_t n) {

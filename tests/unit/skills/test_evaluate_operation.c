@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "skills/evaluation/evaluation.h"
 #include "tests/unit/skills/evaluate_room.h"
 
 #include <criterion/criterion.h>
@@ -270,6 +271,21 @@ Test(evaluate_operation, more_answers_than_there_may_be_are_refused) {
     evaluate_room_close(&r);
 }
 
+/* What status tells: no endpoint before anybody was asked, and then the client's. */
+Test(evaluate_operation, the_status_lists_endpoints) {
+    struct evaluate_room r;
+    evaluate_room_open(&r, NULL);
+    autojson *none = json_object(), *listed = json_pack("{s:[]}", "endpoints");
+    autojson *nowhere = evaluation_room_status(NULL);
+    cr_expect(json_equal(nowhere, none));
+    for (int i = 0; i < 2; i++) {
+        autojson *status = evaluation_room_status(r.room);
+        cr_expect(json_equal(status, listed), "%d", i);
+        json_decref(i ? NULL : evaluate_room_result(&r, evaluate_room_params(6, "")));
+    }
+    evaluate_room_close(&r);
+}
+
 Test(evaluate_operation, where_there_is_no_room_nothing_is_evaluated) {
     struct evaluate_room r;
     evaluate_room_open(&r, NULL);
@@ -428,6 +444,26 @@ Test(evaluate_operation, the_record_says_what_was_asked) {
     autofree char *folder = path_join(r.work, "skills/words");
     cr_expect_str_eq(text_at(provenance, "path"), folder);
     cr_expect_null(json_object_get(meta, "baseline_from"));
+    evaluate_room_close(&r);
+}
+
+/* As many as there may be, each by its name and in their order. */
+Test(evaluate_operation, the_record_names_every_student) {
+    struct evaluate_room r;
+    evaluate_room_open(&r, NULL);
+    autojson *students = json_array();
+    for (size_t i = 0; i < EVALUATION_MAX_STUDENTS; i++) {
+        autofree char *name = xasprintf("generic.m%zu", i);
+        json_array_append_new(students, json_string(name));
+    }
+    json_t *params = evaluate_room_params(6, "{\"runs_dir\":\"runs\",\"runs\":1}");
+    json_object_set(params, "students", students);
+    autojson *result = evaluate_room_result(&r, params);
+    autofree char *dir = path_join(r.work, "runs");
+    autojson *meta = meta_of(dir, result);
+    cr_expect(json_equal(json_object_get(meta, "models"), students));
+    cr_expect_eq(json_array_size(json_object_get(result, "students")),
+                 EVALUATION_MAX_STUDENTS);
     evaluate_room_close(&r);
 }
 
