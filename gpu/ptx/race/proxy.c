@@ -266,10 +266,12 @@ bool proxy_check(const struct proxy_reader *r, const struct block *b, uint64_t o
                  uint64_t bytes) {
     const struct proxy *p = b->proxy;
     for (uint64_t k = offset / 4; p && k < (offset + bytes + 3) / 4; k++) {
-        uint32_t cell = b->shared_shadow[k] & PLAIN ? p->writers[k] : 0;
+        if (!(b->shared_shadow[k] & PLAIN)) {
+            continue;
+        }
+        uint32_t cell = p->writers[k];
         const struct proxy_event *e = cell ? &p->events[cell >> LANE_BITS] : NULL;
-        bool plain = (b->shared_shadow[k] & PLAIN) != 0;
-        if (plain && !(e && !e->step && r->passes_copies)) {
+        if (!(e && !e->step && r->passes_copies)) {
             tell(r, b, k, e, cell % WARP_LANES);
             return true;
         }

@@ -75,16 +75,19 @@ bool race_block_new(struct block *b) {
     return true;
 }
 
+/* What it knew of its own accesses is older than the next block's and says nothing. */
 static void block_clear(struct block *b) {
     struct race_block *x = b->race;
     struct race_run *r = b->processor->run->race;
     for (uint32_t k = 0; k < b->warp_count; k++) {
-        race_warp_clear(r, &x->warps[k]);
+        race_know_unref(r, &x->warps[k].foreign);
+        race_know_unref(r, &x->warps[k].fenced);
+        race_know_unref(r, &x->warps[k].fenced_block);
     }
     for (unsigned k = 0; k < BLOCK_BARRIERS; k++) {
-        race_know_drop(r, &x->barriers[k].foreign);
-        race_know_drop(r, &x->barriers[k].fenced);
-        race_know_drop(r, &x->barriers[k].fenced_block);
+        race_know_unref(r, &x->barriers[k].foreign);
+        race_know_unref(r, &x->barriers[k].fenced);
+        race_know_unref(r, &x->barriers[k].fenced_block);
         x->barriers[k] = (struct race_barrier){.known = {0}};
     }
     race_objects_clear(r, &x->objects);

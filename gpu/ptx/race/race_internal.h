@@ -108,7 +108,6 @@ struct race_run {
 
 struct race_warp {
     uint32_t stamp;
-    bool partial;                /* part and mask say something */
     uint32_t known[RACE_AGENTS]; /* of its own block */
     struct race_know *foreign;
     struct race_know *fenced, *fenced_block; /* at the last fence; .cta ones too */
@@ -153,7 +152,7 @@ bool race_shadow_other(struct race_run *r, struct race_shadow *s);
 
 /* race_know.c: references are counted; NULL knows nothing. */
 struct race_know *race_know_ref(struct race_know *k);
-void race_know_drop(struct race_run *r, struct race_know **k);
+void race_know_unref(struct race_run *r, struct race_know **k);
 /* *to knows what `more` does, too. */
 void race_know_join(struct race_run *r, struct race_know **to, struct race_know *more);
 /* Of one block. */
@@ -171,7 +170,6 @@ static inline struct race_run *race_of(const struct warp *w) {
     return w->processor->run->race;
 }
 struct race_objects *race_objects_of(struct warp *w, struct block *owner);
-void race_warp_clear(struct race_run *r, struct race_warp *w);
 /* What strong accesses of the lanes do beside reading and writing. */
 void race_synchronise(struct warp *w, uint32_t lanes, struct block *owner,
                       const uint64_t addresses[WARP_LANES], unsigned kind);

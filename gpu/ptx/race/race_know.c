@@ -81,7 +81,7 @@ static void node_drop(struct race_run *r, struct race_know *k, uint32_t level) {
     free(k);
 }
 
-void race_know_drop(struct race_run *r, struct race_know **k) {
+void race_know_unref(struct race_run *r, struct race_know **k) {
     node_drop(r, *k, r->levels - 1);
     *k = NULL;
 }
@@ -136,7 +136,7 @@ void race_know_join(struct race_run *r, struct race_know **to, struct race_know 
     }
     struct race_know *was = *to;
     *to = was ? node_join(r, was, more, r->levels - 1) : race_know_ref(more);
-    race_know_drop(r, &was);
+    race_know_unref(r, &was);
 }
 
 void race_know_add(struct race_run *r, struct race_know **to, uint32_t block,
@@ -154,7 +154,7 @@ void race_know_add(struct race_run *r, struct race_know **to, uint32_t block,
     }
     struct race_know *one = below;
     race_know_join(r, to, one);
-    race_know_drop(r, &one);
+    race_know_unref(r, &one);
 }
 
 const struct race_clocks *race_know_find(const struct race_run *r,
@@ -213,8 +213,8 @@ struct race_object *race_object_add(struct race_objects *o, uint64_t address) {
 
 void race_objects_clear(struct race_run *r, struct race_objects *o) {
     for (uint32_t k = 0; k < o->room; k++) {
-        race_know_drop(r, &o->items[k].all);
-        race_know_drop(r, &o->items[k].block);
+        race_know_unref(r, &o->items[k].all);
+        race_know_unref(r, &o->items[k].block);
     }
     free(o->items);
     *o = (struct race_objects){.count = 0};

@@ -294,8 +294,7 @@ static void store_note(struct warp *w, const struct step *s, uint32_t mask) {
     if (x->varied) {
         return;
     }
-    if (a->count > 1 || a->bytes > sizeof x->value ||
-        a->registers[0] == STEP_NO_REGISTER) {
+    if (a->count > 1 || a->bytes > sizeof x->value) {
         x->varied = true;
         x->harmless = false;
         return;

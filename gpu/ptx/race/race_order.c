@@ -16,13 +16,6 @@ static void at_least(uint32_t *to, uint32_t least, unsigned count) {
     }
 }
 
-void race_warp_clear(struct race_run *r, struct race_warp *w) {
-    race_know_drop(r, &w->foreign);
-    race_know_drop(r, &w->fenced);
-    race_know_drop(r, &w->fenced_block);
-    memset(w, 0, sizeof *w);
-}
-
 /* All that the warp knows of its block, its own accesses until now included. Later ones
  * are not: they get another stamp. */
 static void known_now(struct warp *w, uint32_t to[RACE_AGENTS]) {
@@ -59,9 +52,9 @@ static void barrier_give(struct race_run *r, const struct race_barrier *from,
 }
 
 static void barrier_clear(struct race_run *r, struct race_barrier *x) {
-    race_know_drop(r, &x->foreign);
-    race_know_drop(r, &x->fenced);
-    race_know_drop(r, &x->fenced_block);
+    race_know_unref(r, &x->foreign);
+    race_know_unref(r, &x->fenced);
+    race_know_unref(r, &x->fenced_block);
     *x = (struct race_barrier){.known = {0}};
 }
 
@@ -199,13 +192,13 @@ void race_fence(struct warp *w, bool block_scope) {
     }
     struct race_run *r = race_of(w);
     struct race_know *view = view_now(w);
-    race_know_drop(r, &x->fenced_block);
+    race_know_unref(r, &x->fenced_block);
     x->fenced_block = race_know_ref(view);
     if (!block_scope) {
-        race_know_drop(r, &x->fenced);
+        race_know_unref(r, &x->fenced);
         x->fenced = race_know_ref(view);
     }
-    race_know_drop(r, &view);
+    race_know_unref(r, &view);
 }
 
 struct race_objects *race_objects_of(struct warp *w, struct block *owner) {
@@ -225,7 +218,7 @@ static void object_add(struct warp *w, struct block *owner, uint64_t address,
     uint32_t number = (uint32_t)w->block->number;
     race_know_join(r, &x->all, all);
     if (block && x->of_block != number) {
-        race_know_drop(r, &x->block);
+        race_know_unref(r, &x->block);
         x->of_block = number;
     }
     race_know_join(r, &x->block, block);
@@ -234,7 +227,7 @@ static void object_add(struct warp *w, struct block *owner, uint64_t address,
 void race_publish(struct warp *w, struct block *owner, uint64_t address) {
     struct race_know *view = view_now(w);
     object_add(w, owner, address, view, NULL);
-    race_know_drop(race_of(w), &view);
+    race_know_unref(race_of(w), &view);
 }
 
 void race_publish_fenced(struct warp *w, struct block *owner, uint64_t address) {
@@ -297,8 +290,8 @@ static void release(struct warp *w, uint32_t lanes, struct block *owner,
         object_add(w, owner, addresses[__builtin_ctz(lanes)], all, block);
         lanes &= ~there;
     }
-    race_know_drop(r, &all);
-    race_know_drop(r, &block);
+    race_know_unref(r, &all);
+    race_know_unref(r, &block);
 }
 
 /* A strong read takes what is there at once, with or without a fence behind it: that one

@@ -112,6 +112,18 @@ Test(ptx_proxy, a_fence_that_is_missing_or_of_somebody_else_is_told) {
                   96, "which a cp.async has written", NULL, false);
 }
 
+/* Generic addresses are those of shared memory too, and of others. */
+Test(ptx_proxy, generic_addresses_are_told_apart) {
+#define GENERIC MINE "cvta.shared.u64 %rd3, %rd3; mul.lo.u32 %r2, %t, 5;\n"
+    check_missing(HEAD GENERIC "st.u32 [%rd3], %r2; bar.sync 0;\n" STORE_ALL, 96, BEFORE,
+                  THE_WRITE, false);
+    check_all_ways(HEAD GENERIC "st.u32 [%rd3], %r2;\n" FENCE "bar.sync 0;\n" STORE_ALL,
+                   1, 96, fives);
+    check_all_ways(HEAD ".local .b32 mine; cvta.local.u64 %rd6, mine;\n" WRITE FENCE
+                        "st.u32 [%rd6], 1; st.u32 [%at], 2; bar.sync 0;\n" STORE_ALL,
+                   1, 96, fives);
+}
+
 /* Who wrote is kept for a million stores; that somebody did is never forgotten. */
 #define MANY_STORES                                                                      \
     "mov.u32 %r3, 0;\n"                                                                  \

@@ -231,6 +231,11 @@ Test(ptx_race, the_last_word_counts_like_the_first) {
 
 Test(ptx_race, generic_addresses_reach_shared_memory) {
     expect_quiet(HEAD WRITE_GENERIC "bar.sync 0;\n" READ_FAR END, 1, 64);
+    /* Each thread has a local memory of its own at one address. */
+    expect_quiet(HEAD ".local .b32 mine; cvta.local.u64 %rd1, mine;\n"
+                      "st.u32 [%rd1], %t; bar.warp.sync -1; ld.u32 %r2, [%rd1];\n"
+                      "st.u32 [%g], %r2;\n" END,
+                 1, 64);
     expect_race(HEAD WRITE_GENERIC READ_FAR END, 1, 64, "race", "error", "no barrier");
 }
 
@@ -278,7 +283,7 @@ Test(ptx_race, a_store_of_one_value_alone_is_a_warning) {
 
 Test(ptx_race, one_instruction_of_a_warp_writes_two_values) {
     expect_race(HEAD "st.shared.u32 [%a], %t;\n" END, 1, 32, "race", "warning",
-                "one instruction");
+                "store different values to offset 0 of s with one instruction");
     expect_quiet(HEAD "st.shared.u32 [%a], %b;\n" END, 1, 32);
 }
 
@@ -389,6 +394,8 @@ Test(ptx_race, flags_hand_over_what_was_released) {
     expect_race(HAND("st.relaxed.gpu.global.u32", "ld.acquire.gpu.global.u32"), 2, 1,
                 "global_race", "error", "two blocks");
     expect_race(HAND("membar.gl; st.global.u32", "ld.volatile.global.u32"), 2, 1,
+                "global_race", "warning", "two blocks");
+    expect_race(HAND("membar.gl; st.global.u64", "ld.volatile.global.u32"), 2, 1,
                 "global_race", "warning", "two blocks");
 }
 

@@ -298,10 +298,12 @@ Test(ptx_race_handing, matrix_instructions_are_accesses_too) {
 
 /* As many events as are too many without the barriers (what_is_too_much_is_told). */
 Test(ptx_race_handing, barriers_make_room_for_events) {
-    quiet(HEAD "mov.u32 %r5, 0;\n"
-               "AGAIN: bar.sync 0; ld.shared.u32 %r4, [%r1]; add.u32 %r5, %r5, 1;\n"
-               "setp.lt.u32 %p0, %r5, 270000; @%p0 bra AGAIN;\n" END,
-          1, 1);
+#define MANY(barrier)                                                                    \
+    HEAD "mov.u32 %r5, 0;\n"                                                             \
+         "AGAIN: " barrier " ld.shared.u32 %r4, [%r1]; add.u32 %r5, %r5, 1;\n"           \
+         "setp.lt.u32 %p0, %r5, 270000; @%p0 bra AGAIN;\n" END
+    quiet(MANY("bar.sync 0;"), 1, 1);
+    quiet(MANY("bar.sync 0, 32;"), 1, 1);
 }
 
 Test(ptx_race_handing, cells_of_too_much_memory_are_told) {

@@ -62,7 +62,7 @@ static void join(struct room *r, unsigned who, unsigned other) {
 }
 
 static void forget(struct room *r, unsigned who) {
-    race_know_drop(&r->run, &r->know[who]);
+    race_know_unref(&r->run, &r->know[who]);
     memset(r->table[who], 0, sizeof r->table[who]);
 }
 
@@ -136,7 +136,7 @@ Test(ptx_race_know, a_level_alone_tells_sixteen_blocks_apart) {
         cr_expect_eq(race_know_find(&run, k, b)->t[0], b + 1);
     }
     cr_expect_null(race_know_find(&run, NULL, 3));
-    race_know_drop(&run, &k);
+    race_know_unref(&run, &k);
     cr_expect_null(k);
     cr_expect_eq(run.know_bytes, 0);
 }
@@ -159,7 +159,7 @@ Test(ptx_race_know, what_takes_too_much_memory_is_told) {
     race_know_add(&run, &other, 8, (uint32_t[RACE_AGENTS]){1});
     race_know_join(&run, &other, k);
     cr_expect(!other && run.know_bytes == before);
-    race_know_drop(&run, &k);
+    race_know_unref(&run, &k);
     cr_expect_eq(run.know_bytes, UINT64_C(255) << 20);
 }
 

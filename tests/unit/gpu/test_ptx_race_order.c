@@ -1,8 +1,8 @@
-/* Races in kernels made at random, against happens-before worked out access by access:
- * two accesses of different threads are in order when a barrier of their block lies
- * between them, or a bar.warp.sync where they are of one warp (PTX ISA 9.0, "Memory
- * Consistency Model"); they conflict when they share a byte, one of them writes and not
- * both are strong. */
+/* Races in kernels made at random, against happens-before worked out access by access
+ * (PTX ISA 9.0, "Memory Consistency Model"): what a thread did is known to all who meet
+ * it at a barrier of their block, a barrier that some warps of the block pass, or a
+ * bar.warp.sync; who only arrives hears nothing; and who knows tells on. Two accesses
+ * conflict when they share a byte, one of them writes and not both are strong. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -12,10 +12,22 @@
 #include <string.h>
 
 enum { BLOCKS = 2, WARPS = 3, LANES_OF = 32, THREADS = WARPS * LANES_OF };
-enum { PROGRAMS = 1600, MOST_OPS = 9, MOST_ACCESSES = MOST_OPS * LANES_OF };
+enum {
+    PROGRAMS = 1600,
+    MOST_OPS = 12,
+    MOST_ACCESSES = MOST_OPS * LANES_OF,
+    MOST_ORDERS = MOST_OPS * BLOCKS
+};
+
+typedef uint32_t threads_made[BLOCKS * WARPS]; /* by warp, the lanes */
+
+struct order_made {
+    unsigned op; /* behind it */
+    threads_made who, hear;
+};
 
 struct access_made {
-    unsigned op, thread, warp, block, barriers, meetings;
+    unsigned op, lane, warp, block;
     unsigned first, end; /* bytes */
     bool global, writes, strong;
 };
@@ -23,8 +35,11 @@ struct access_made {
 struct program_made {
     struct buf text;
     struct access_made all[MOST_ACCESSES];
-    unsigned count, barriers, meetings[BLOCKS * WARPS];
-    bool plain; /* no strong accesses */
+    unsigned count;
+    struct order_made orders[MOST_ORDERS];
+    unsigned order_count;
+    unsigned favourite; /* the warp that does most */
+    bool plain;         /* no strong accesses */
 };
 
 static uint64_t state;
@@ -33,17 +48,22 @@ static unsigned below(unsigned n) {
     return (unsigned)(state >> 33) % n;
 }
 
+static unsigned any_warp(const struct program_made *p) {
+    return below(2) ? p->favourite : below(BLOCKS * WARPS);
+}
+
 static const char head[] =
     ".visible .entry k(.param .u64 out)\n"
     "{ .shared .align 16 .b8 s[4096]; .reg .b32 %r<9>, %t, %b, %a, %l, %w, %who;\n"
-    ".reg .b16 %h<2>; .reg .b64 %rd<9>, %o; .reg .pred %p;\n"
+    ".reg .b16 %h<2>; .reg .b64 %rd<9>, %o, %s<4>; .reg .pred %p, %q;\n"
     "mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x; mov.u32 %a, s; mov.u32 %l, %laneid;\n"
     "mad.lo.u32 %who, %b, 96, %t; shr.u32 %w, %who, 5; ld.param.u64 %o, [out];\n"
     "shl.b32 %r0, %l, 2; cvt.u64.u32 %rd0, %r0; cvt.u64.u32 %rd1, %l; mov.u16 %h0, 7;\n"
     "add.u32 %r4, %a, %r0; add.u64 %rd4, %o, %rd0;\n"    /* a word of each lane */
     "add.u32 %r1, %a, %l; add.u64 %rd2, %o, %rd1;\n"     /* a byte of each lane */
     "add.u32 %r5, %r4, %r0; add.u64 %rd6, %rd4, %rd0;\n" /* two words of each lane */
-    "mov.u64 %rd7, 7;\n";
+    "mov.u64 %rd7, 7; cvt.u64.u32 %s0, %a; cvta.shared.u64 %s0, %s0;\n" /* generic */
+    "add.u64 %s1, %s0, %rd1; add.u64 %s2, %s0, %rd0; add.u64 %s3, %s2, %rd0;\n";
 
 enum how { LOAD, STORE, LOAD_VOLATILE, STORE_VOLATILE, ADD, HOWS };
 
@@ -53,21 +73,30 @@ static void add_op(struct program_made *p, unsigned op) {
                                             "red"};
     enum how how = (enum how)below(p->plain ? 2 : HOWS);
     bool global = below(2), one_lane = below(2), byte = how != ADD && below(4) == 0;
+    bool generic = below(3) == 0;
     unsigned size = byte ? 1 : how < ADD && below(3) == 0 ? 8 : 4;
     unsigned stride = one_lane ? 0 : below(2) * size;
-    unsigned warp = below(BLOCKS * WARPS), lane = below(3);
+    unsigned warp = any_warp(p), lane = below(3);
     unsigned at = size == 8 ? 0 : (below(4) ? 0 : 4) + (byte ? below(4) : 0);
     unsigned who = one_lane ? warp * LANES_OF + lane : warp;
-    buf_addf(&p->text, "setp.eq.u32 %%p, %s, %u; @%%p %s.%s%s.%s ",
-             one_lane ? "%who" : "%w", who, words[how], global ? "global" : "shared",
+    buf_addf(&p->text, "setp.eq.u32 %%p, %s, %u; @%%p %s%s%s.%s ",
+             one_lane ? "%who" : "%w", who, words[how],
+             generic  ? ""
+             : global ? ".global"
+                      : ".shared",
              how == ADD ? ".add" : "",
              size == 1   ? "u8"
              : size == 4 ? "u32"
                          : "u64");
     static const char *const shared[] = {"%a", "%r1", "%r4", "%r5"},
+                             *const by_generic[] = {"%s0", "%s1", "%s2", "%s3"},
                              *const in_global[] = {"%o", "%rd2", "%rd4", "%rd6"};
     unsigned base = stride == 0 ? 0 : stride == 1 ? 1 : stride == 4 ? 2 : 3;
-    autofree char *place = xasprintf("[%s+%u]", (global ? in_global : shared)[base], at);
+    autofree char *place = xasprintf("[%s+%u]",
+                                     (global    ? in_global
+                                      : generic ? by_generic
+                                                : shared)[base],
+                                     at);
     const char *value = size == 1 ? "%h0" : size == 4 ? "%b" : "%rd7";
     const char *to = size == 1 ? "%h1" : size == 4 ? "%r8" : "%rd8";
     bool loads = how == LOAD || how == LOAD_VOLATILE;
@@ -75,11 +104,9 @@ static void add_op(struct program_made *p, unsigned op) {
     for (unsigned l = one_lane ? lane : 0; l < (one_lane ? lane + 1 : LANES_OF); l++) {
         unsigned first = at + l * stride;
         p->all[p->count++] = (struct access_made){.op = op,
-                                                  .thread = warp * LANES_OF + l,
+                                                  .lane = l,
                                                   .warp = warp,
                                                   .block = warp / WARPS,
-                                                  .barriers = p->barriers,
-                                                  .meetings = p->meetings[warp],
                                                   .first = first,
                                                   .end = first + size,
                                                   .global = global,
@@ -88,43 +115,103 @@ static void add_op(struct program_made *p, unsigned op) {
     }
 }
 
-static void add_order(struct program_made *p) {
-    if (below(3) == 0) {
-        buf_adds(&p->text, "bar.sync 0;\n");
-        p->barriers++;
-    } else if (below(2)) {
-        unsigned warp = below(BLOCKS * WARPS);
-        buf_addf(&p->text, "setp.eq.u32 %%p, %%w, %u; @%%p bar.warp.sync -1;\n", warp);
-        p->meetings[warp]++;
+/* ---- what orders ---- */
+
+static struct order_made *order(struct program_made *p, unsigned op) {
+    struct order_made *x = &p->orders[p->order_count++];
+    *x = (struct order_made){.op = op};
+    return x;
+}
+
+/* Every block for itself. */
+static void add_barrier(struct program_made *p, unsigned op) {
+    buf_adds(&p->text, below(2) ? "bar.sync 0;\n" : "bar.sync 2, 96;\n");
+    for (unsigned block = 0; block < BLOCKS; block++) {
+        struct order_made *x = order(p, op);
+        for (unsigned w = 0; w < WARPS; w++) {
+            x->who[block * WARPS + w] = x->hear[block * WARPS + w] = UINT32_MAX;
+        }
+    }
+}
+
+/* Two warps of a block, of which one may only arrive. */
+static void add_pair(struct program_made *p, unsigned op) {
+    unsigned one = any_warp(p);
+    unsigned two = one / WARPS * WARPS + (one + 1 + below(WARPS - 1)) % WARPS;
+    bool arrives = below(2);
+    struct order_made *x = order(p, op);
+    x->who[one] = x->who[two] = x->hear[two] = UINT32_MAX;
+    x->hear[one] = arrives ? 0 : UINT32_MAX;
+    buf_addf(&p->text,
+             "setp.eq.u32 %%p, %%w, %u; @%%p bar.%s %u, 64;\n"
+             "setp.eq.u32 %%p, %%w, %u; @%%p bar.sync %u, 64;\n",
+             one, arrives ? "arrive" : "sync", 3 + op, two, 3 + op);
+}
+
+/* Some lanes of a warp, or all. */
+static void add_meeting(struct program_made *p, unsigned op) {
+    unsigned warp = any_warp(p);
+    uint32_t lanes = below(2) ? UINT32_MAX : 1 + below(15);
+    struct order_made *x = order(p, op);
+    x->who[warp] = x->hear[warp] = lanes;
+    buf_addf(&p->text,
+             "setp.eq.u32 %%p, %%w, %u; shr.u32 %%r7, %u, %%l; and.b32 %%r7, %%r7, 1;\n"
+             "setp.ne.and.u32 %%p, %%r7, 0, %%p; @%%p bar.warp.sync %u;\n",
+             warp, lanes, lanes);
+}
+
+static void add_order(struct program_made *p, unsigned op) {
+    void (*const ways[])(struct program_made *, unsigned) = {
+        add_barrier, add_barrier, add_meeting, add_meeting, add_pair, NULL};
+    void (*way)(struct program_made *, unsigned) = ways[below(ARRAY_LEN(ways))];
+    if (way) {
+        way(p, op);
     }
 }
 
 static void make(struct program_made *p, unsigned number) {
     *p = (struct program_made){.text = BUF_INIT(1 << 16), .plain = number % 2};
     state = number;
+    p->favourite = below(BLOCKS * WARPS);
     unsigned ops = 2 + below(MOST_OPS - 1);
     buf_adds(&p->text, head);
     for (unsigned op = 0; op < ops; op++) {
         add_op(p, op);
-        add_order(p);
+        add_order(p, op);
     }
     buf_adds(&p->text, "ret; }\n");
 }
 
-static bool race(const struct access_made *a, const struct access_made *b) {
+/* Does what `a` did reach `b`, which stands behind it in the text? */
+static bool is_told(const struct program_made *p, const struct access_made *a,
+                    const struct access_made *b) {
+    threads_made know = {0};
+    know[a->warp] = UINT32_C(1) << a->lane;
+    for (unsigned k = 0; k < p->order_count; k++) {
+        const struct order_made *x = &p->orders[k];
+        bool comes = false;
+        for (unsigned w = 0; w < BLOCKS * WARPS; w++) {
+            comes |= x->op >= a->op && x->op < b->op && (x->who[w] & know[w]);
+        }
+        for (unsigned w = 0; comes && w < BLOCKS * WARPS; w++) {
+            know[w] |= x->hear[w];
+        }
+    }
+    return know[b->warp] >> b->lane & 1;
+}
+
+static bool race(const struct program_made *p, const struct access_made *a,
+                 const struct access_made *b) {
     bool same_place = a->global == b->global && (a->global || a->block == b->block) &&
                       a->first < b->end && b->first < a->end;
     bool conflict = (a->writes || b->writes) && !(a->strong && b->strong);
-    bool ordered = a->thread == b->thread ||
-                   (a->block == b->block && a->barriers != b->barriers) ||
-                   (a->warp == b->warp && a->meetings != b->meetings);
-    return a->op != b->op && same_place && conflict && !ordered;
+    return a->op != b->op && same_place && conflict && !is_told(p, a, b);
 }
 
 static bool has_race(const struct program_made *p, bool global) {
     for (unsigned i = 0; i < p->count; i++) {
         for (unsigned k = 0; k < i; k++) {
-            if (p->all[i].global == global && race(&p->all[i], &p->all[k])) {
+            if (p->all[i].global == global && race(p, &p->all[k], &p->all[i])) {
                 return true;
             }
         }

@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* ---- events ---- */
 
@@ -181,6 +182,19 @@ Test(ptx_race_shadow, cells_begin_as_small_as_the_first_access) {
     }
     race_shadow_finish(&s);
     cr_expect_eq(run.shadow_bytes, 0);
+}
+
+/* Where the machine has none, with 160 MiB of cells in words. */
+Test(ptx_race_shadow, cells_without_memory_are_refused) {
+    struct race_run run = {.levels = 1};
+    struct race_events e = RACE_EVENTS(100);
+    struct race_shadow s = {.bytes = UINT64_C(160) << 20, .grain = 2};
+    cr_assert(race_shadow_prepare(&run, &s, &e, 2, false));
+    const struct rlimit none = {64 << 20, 64 << 20}; /* less than is mapped already */
+    cr_assert_eq(setrlimit(RLIMIT_AS, &none), 0);
+    cr_expect(!race_shadow_other(&run, &s));
+    cr_expect(!race_shadow_prepare(&run, &s, &e, 2, true), "of what was read");
+    cr_expect(!race_shadow_prepare(&run, &s, &e, 1, false), "of halves of words");
 }
 
 /* 1 GiB for all together. */
