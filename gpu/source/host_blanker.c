@@ -106,11 +106,11 @@ static bool is_host_member(const struct host_blanker *b, size_t i, const char *n
     }
     /* boost::shared_ptr, platform::unique_ptr: what owns memory, whoever's it is */
     const char *ptr = strstr(name, "_ptr");
-    bool own = outer[0] && i >= 2 && is_namespace(b, i - 2);
+    bool gone =
+        host_gone_has(b, &b->gone_types, i) || host_gone_has(b, &b->macros.gone_types, i);
     return ((strcmp(outer, "std") == 0 || (ptr && strcmp(ptr, "_ptr") == 0)) &&
             host_names_std(name)) ||
-           (own && (host_gone_has(b, &b->gone_types, i) ||
-                    host_gone_has(b, &b->macros.gone_types, i)));
+           (gone && outer[0] && is_namespace(b, i - 2));
 }
 
 static bool is_host_name(const struct host_blanker *b, size_t i) {

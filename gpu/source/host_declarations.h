@@ -49,7 +49,7 @@ struct space_macros {
     } * list;
     size_t count;
     struct name_set {
-        uint64_t *list; /* hashes */
+        uint64_t *list; /* hashes, in their order: a file may name many */
         size_t count;
     } asked, gone, gone_types, namespaces; /* gone: functions and variables; namespaces:
                                               those of gone types */
@@ -61,6 +61,7 @@ bool space_macros_asked(const struct space_macros *m, uint64_t name);
 bool name_set_has(const struct name_set *s, uint64_t name);
 void name_set_add(struct name_set *s, uint64_t name);
 void name_set_remove(struct name_set *s, uint64_t name);
+void name_set_copy(struct name_set *to, const struct name_set *from);
 struct space_of_name {
     bool known, global, device, host, host_only, constant;
 };

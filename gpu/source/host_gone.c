@@ -1,27 +1,18 @@
 #include "gpu/source/host_gone.h"
 
-#include "base/mem.h"
+#include <stdlib.h>
 
 static enum code_word word_at(const struct host_blanker *b, size_t i) {
     return b->tokens.list[i < b->tokens.count ? i : b->tokens.count].word;
 }
 
 bool host_gone_has(const struct host_blanker *b, const struct name_set *names, size_t i) {
-    uint64_t name = names->count ? code_token_hash(&b->tokens, i) : 0;
-    for (size_t k = 0; k < names->count; k++) {
-        if (names->list[k] == name) {
-            return true;
-        }
-    }
-    return false;
+    return names->count && name_set_has(names, code_token_hash(&b->tokens, i));
 }
 
-#define GONE_MAX 256 /* names compared with each token: bounds the work */
-
 static void note(struct host_blanker *b, struct name_set *names, size_t token) {
-    if (token != 0 && names->count < GONE_MAX) {
-        names->list = xreallocarray(names->list, names->count + 1, sizeof *names->list);
-        names->list[names->count++] = code_token_hash(&b->tokens, token);
+    if (token != 0) {
+        name_set_add(names, code_token_hash(&b->tokens, token));
     }
 }
 
@@ -107,23 +98,19 @@ void host_gone_forget_own(struct host_blanker *b) {
 
 /* --- for other files --- */
 
-static bool has_kept_function(const struct host_blanker *b, uint64_t name) {
+void host_gone_tell_values(const struct host_blanker *b, struct space_macros *to) {
+    struct name_set gone;
+    name_set_copy(&gone, &b->gone_values);
     for (size_t i = 0; i < b->declarations.count; i++) {
         const struct declaration *d = &b->declarations.list[i];
-        if (d->kind == DECLARATION_FUNCTION && d->name && !b->goes[i] &&
-            code_token_hash(&b->tokens, d->name) == name) {
-            return true;
+        if (d->kind == DECLARATION_FUNCTION && d->name && !b->goes[i]) {
+            name_set_remove(&gone, code_token_hash(&b->tokens, d->name));
         }
     }
-    return false;
-}
-
-void host_gone_tell_values(const struct host_blanker *b, struct space_macros *to) {
-    for (size_t i = 0; i < b->gone_values.count; i++) {
-        if (!has_kept_function(b, b->gone_values.list[i])) {
-            name_set_add(&to->gone, b->gone_values.list[i]);
-        }
+    for (size_t i = 0; i < gone.count; i++) {
+        name_set_add(&to->gone, gone.list[i]);
     }
+    free(gone.list);
 }
 
 static void tell_type(const struct host_blanker *b, const struct declaration *d,

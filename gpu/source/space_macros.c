@@ -103,33 +103,44 @@ static uint64_t read_define(const struct space_macros *m, const char *text,
 
 #define SPACE_MACROS_MAX 512 /* each #define is compared with those before it */
 
-#define NAMES_MAX 2048 /* each is compared with those before it */
+#define NAMES_MAX 2048 /* adding one moves those behind it */
 
-bool name_set_has(const struct name_set *s, uint64_t name) {
-    for (size_t i = 0; i < s->count; i++) {
-        if (s->list[i] == name) {
-            return true;
+/* Where the name is, or belongs. */
+static size_t place_of(const struct name_set *s, uint64_t name) {
+    size_t from = 0, to = s->count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (s->list[middle] < name) {
+            from = middle + 1;
+        } else {
+            to = middle;
         }
     }
-    return false;
+    return from;
+}
+
+bool name_set_has(const struct name_set *s, uint64_t name) {
+    size_t i = place_of(s, name);
+    return i < s->count && s->list[i] == name;
 }
 
 void name_set_add(struct name_set *s, uint64_t name) {
-    if (s->count < NAMES_MAX && !name_set_has(s, name)) {
+    size_t i = place_of(s, name);
+    if (s->count < NAMES_MAX && !(i < s->count && s->list[i] == name)) {
         s->list = xreallocarray(s->list, s->count + 1, sizeof *s->list);
-        s->list[s->count++] = name;
+        memmove(s->list + i + 1, s->list + i, (s->count++ - i) * sizeof *s->list);
+        s->list[i] = name;
     }
 }
 
 void name_set_remove(struct name_set *s, uint64_t name) {
-    for (size_t i = s->count; i-- > 0;) {
-        if (s->list[i] == name) {
-            s->list[i] = s->list[--s->count];
-        }
+    size_t i = place_of(s, name);
+    if (i < s->count && s->list[i] == name) {
+        memmove(s->list + i, s->list + i + 1, (--s->count - i) * sizeof *s->list);
     }
 }
 
-static void name_set_copy(struct name_set *to, const struct name_set *from) {
+void name_set_copy(struct name_set *to, const struct name_set *from) {
     *to = (struct name_set){.count = from->count};
     if (from->count > 0) {
         to->list = xcalloc(from->count, sizeof *to->list);
