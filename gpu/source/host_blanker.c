@@ -151,9 +151,8 @@ static bool has_device_words(const struct host_blanker *b, const struct declarat
 
 /* ---- verdicts ---- */
 
-/* `__devcie__`: a misspelt execution space; its declaration stays, so that the compiler
- * says so. */
-static bool has_unknown_space(const struct host_blanker *b, const struct declaration *d) {
+bool host_blanker_has_unknown_space(const struct host_blanker *b,
+                                    const struct declaration *d) {
     static const char *const known[] = {
         "__forceinline__", "__noinline__",      "__inline__",       "__restrict__",
         "__attribute__",   "__launch_bounds__", "__align__",        "__declspec",
@@ -183,23 +182,38 @@ static bool has_unknown_space(const struct host_blanker *b, const struct declara
     return false;
 }
 
-/* "template float square<float>(float);" belongs to a function that may be the device's.
- */
-static bool instantiates_kept(const struct host_blanker *b, size_t index) {
-    const struct declaration *d = &b->declarations.list[index];
-    if (d->body || word_at(b, d->first) != WORD_TEMPLATE ||
-        word_at(b, d->first + 1) == WORD_LESS || d->name == 0) {
-        return false;
-    }
-    uint64_t name = code_token_hash(&b->tokens, d->name);
-    for (size_t i = index; i-- > 0 && index - i < 2048;) {
-        const struct declaration *other = &b->declarations.list[i];
-        if (other->kind == DECLARATION_FUNCTION && other->name && !b->goes[i] &&
+/* Whether a function that token i names stays, of those declared before `index`. */
+static bool keeps_function(const struct host_blanker *b, size_t index, size_t i) {
+    uint64_t name = code_token_hash(&b->tokens, i);
+    for (size_t k = index; k-- > 0 && index - k < 2048;) {
+        const struct declaration *other = &b->declarations.list[k];
+        if (other->kind == DECLARATION_FUNCTION && other->name && !b->goes[k] &&
             code_token_hash(&b->tokens, other->name) == name) {
             return true;
         }
     }
     return false;
+}
+
+/* "template float square<float>(float);" belongs to a function that may be the device's.
+ */
+static bool instantiates_kept(const struct host_blanker *b, size_t index) {
+    const struct declaration *d = &b->declarations.list[index];
+    return !d->body && word_at(b, d->first) == WORD_TEMPLATE &&
+           word_at(b, d->first + 1) != WORD_LESS && d->name &&
+           keeps_function(b, index, d->name);
+}
+
+/* "using a::gone;" */
+static bool uses_gone_value(const struct host_blanker *b, size_t index) {
+    const struct declaration *d = &b->declarations.list[index];
+    size_t name = d->last - 1;
+    return word_at(b, d->first) == WORD_USING &&
+           word_at(b, d->first + 2) != WORD_ASSIGN &&
+           word_at(b, name - 1) == WORD_SCOPE &&
+           (host_gone_has(b, &b->gone_values, name) ||
+            host_gone_has(b, &b->macros.gone, name)) &&
+           !keeps_function(b, index, name);
 }
 
 /* NVRTC takes no throw, wherever it stands; a macro of the host's may hold one. */
@@ -302,7 +316,7 @@ static bool function_goes(struct host_blanker *b, size_t index) {
         b->body_goes[index] = body_goes(b, d);
         return false;
     }
-    return !has_unknown_space(b, d) && !instantiates_kept(b, index);
+    return !host_blanker_has_unknown_space(b, d) && !instantiates_kept(b, index);
 }
 
 static bool is_lambda(const struct host_blanker *b, const struct declaration *d) {
@@ -365,7 +379,7 @@ static bool variable_goes(struct host_blanker *b, size_t index) {
         return names_host(b, d->first, d->last) ||
                (!d->has_constexpr && (needs_gone(b, d) || is_library_number(b, d)));
     }
-    return !is_asked(b, d) && !has_unknown_space(b, d);
+    return !is_asked(b, d) && !host_blanker_has_unknown_space(b, d);
 }
 
 static bool macro_goes(struct host_blanker *b, size_t index) {
@@ -426,14 +440,8 @@ static bool judge_one(struct host_blanker *b, size_t index, struct open_class *i
         }
         return variable_goes(b, index);
     case DECLARATION_OTHER:
-        goes =
-            !has_device_words(b, d) &&
-            (names_host(b, d->first, d->last) ||
-             (word_at(b, d->first) == WORD_USING && /* using a::gone; */
-              word_at(b, d->first + 2) != WORD_ASSIGN &&
-              word_at(b, d->last - 2) == WORD_SCOPE &&
-              (host_gone_has(b, &b->gone_values, d->last - 1) ||
-               name_set_has(&b->macros.gone, code_token_hash(&b->tokens, d->last - 1)))));
+        goes = !has_device_words(b, d) &&
+               (names_host(b, d->first, d->last) || uses_gone_value(b, index));
         if (goes) {
             host_gone_note_type(b, d);
         }

@@ -23,6 +23,10 @@ int host_blanker_init(struct host_blanker *b, const char *text, size_t len, size
 void host_blanker_finish(struct host_blanker *b);
 /* Fills goes. */
 void host_blanker_judge(struct host_blanker *b);
+/* `__devcie__`: a misspelt execution space; its declaration stays, so that the compiler
+ * says so. */
+bool host_blanker_has_unknown_space(const struct host_blanker *b,
+                                    const struct declaration *d);
 
 /* "ns::name" as written; freed by the caller. */
 char *host_qualified_name(const struct host_blanker *b, const struct declaration *d);

@@ -368,6 +368,10 @@ size_t code_token_after(const struct code_tokens *t, size_t i) {
     return i;
 }
 
+static bool ends_value(enum code_word word) {
+    return word == WORD_PAREN_CLOSE || word == WORD_NUMBER;
+}
+
 size_t code_angles_end(const struct code_tokens *t, size_t i) {
     int angles = 0, parens = 0, braces = 0;
     for (size_t at = i; at < t->count; at++) {
@@ -398,8 +402,8 @@ size_t code_angles_end(const struct code_tokens *t, size_t i) {
                 return i;
             }
             continue;
-        case WORD_LESS:
-            angles += parens == 0;
+        case WORD_LESS: /* behind f(x) and 2 it compares */
+            angles += parens == 0 && (at == i || !ends_value(t->list[at - 1].word));
             continue;
         case WORD_GREATER:
             angles -= parens == 0;

@@ -238,6 +238,16 @@ void space_macros_finish(struct space_macros *m) {
     *m = (struct space_macros){0};
 }
 
+/* Whether an execution space may stand there: it is a word before others, no member and
+ * no value, as the enumerator ON_DEVICE is one. */
+static bool may_be_space(const struct code_tokens *t, size_t i) {
+    enum code_word before = i > 0 ? t->list[i - 1].word : WORD_NONE;
+    enum code_word after = t->list[i + 1].word;
+    return before != WORD_SCOPE && before != WORD_DOT && before != WORD_ARROW &&
+           after != WORD_COMMA && after != WORD_SEMICOLON && after != WORD_ASSIGN &&
+           after != WORD_PAREN_CLOSE && after != WORD_BRACE_CLOSE;
+}
+
 struct space_of_name space_of(const struct space_macros *m, const struct code_tokens *t,
                               size_t i) {
     struct space_of_name ret = {0};
@@ -252,7 +262,7 @@ struct space_of_name space_of(const struct space_macros *m, const struct code_to
             ret.known = true;
         }
     }
-    if (ret.known || !code_token_is_capital(t, i)) {
+    if (ret.known || !code_token_is_capital(t, i) || !may_be_space(t, i)) {
         return ret;
     }
     const struct code_token *token = &t->list[i];

@@ -462,6 +462,42 @@ Test(host_code, files_of_one_compilation_know_what_went_from_headers) {
     source_set_finish(&s);
 }
 
+/* A using-declaration of what the same file keeps for the device stays, whatever of that
+ * name went from another header. */
+Test(host_code, what_went_elsewhere_says_nothing_of_a_member_that_stays) {
+    struct source_set s = {0};
+    const char *unit = "#include \"a.h\"\n#include \"b.h\"\n";
+    const char *a = "struct A { __device__ static int size(); };\n"
+                    "struct B : A { using A::size; };\n";
+    const char *b = "struct C { int size(); };\n";
+    cr_assert(zero(int, source_set_add(&s, "r0/k.cu", NULL, unit, strlen(unit), NULL)));
+    cr_assert(zero(int, source_set_add(&s, "r0/a.h", NULL, a, strlen(a), NULL)));
+    cr_assert(zero(int, source_set_add(&s, "r0/b.h", NULL, b, strlen(b), NULL)));
+    struct host_code h;
+    struct host_guesses guesses;
+    host_code_blank_sources(&s, &h, &guesses);
+    host_guesses_finish(&guesses);
+    cr_expect_not_null(strstr(s.files[1].text, "using A::size;"));
+    cr_expect_null(strstr(s.files[2].text, "size"));
+    host_code_finish(&h);
+    source_set_finish(&s);
+}
+
+/* An enumerator is no execution space; behind a value, < compares. */
+Test(host_code, what_looks_like_a_space_or_a_bracket) {
+    static const struct blank_case cases[] = {
+        {"enum class At { ON_HOST, ON_DEVICE };\n"
+         "struct S { std::vector<int> v; At at = At::ON_DEVICE; };\n"
+         "__device__ int d;",
+         "enum class At { ON_HOST, ON_DEVICE }; __device__ int d;"},
+        {"template <class T, bool = A<T>::value> "
+         "struct U : C<bool, T(0) < T(-1)> {}; "
+         "struct V : C<bool, 2 < N> { __device__ int f(); };",
+         NULL},
+    };
+    check_cases(cases, ARRAY_LEN(cases));
+}
+
 /* -default-device: what prepares a kernel's parameters is called from a kernel. What
  * names the host goes all the same. */
 Test(host_code, functions_without_a_space_stay_when_they_are_the_devices) {
