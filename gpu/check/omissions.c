@@ -2,15 +2,11 @@
 
 #include "base/lines.h"
 #include "base/mem.h"
+#include "gpu/source/host_part.h"
 #include "protocol/finding.h"
 
-#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
-
-/* A part of a file's text: [from, to). Empty: nothing. */
-struct part {
-    size_t from, to;
-};
 
 /* The text between the first two quotation marks; NULL: there are none. Malloc'ed. */
 static char *quoted(const char *message) {
@@ -21,16 +17,19 @@ static char *quoted(const char *message) {
 
 /* --- leaving out --- */
 
-static void blank(char *text, struct part part) {
+static void blank(char *text, struct host_part part) {
     for (size_t i = part.from; i < part.to; i++) {
         text[i] = text[i] == '\n' || text[i] == '\r' ? text[i] : ' ';
     }
 }
 
 /* False: the guesses of this attempt wrote it, and they have a say of their own. */
-static bool leave_out(struct check_input *input, size_t index, struct part part) {
+static bool leave_out(struct check_input *input, size_t index, struct host_part part) {
     struct source_file *file = &input->closure.sources.files[index];
-    char *kept = host_guesses_text(&input->guesses, index);
+    size_t appended = index ? 0 : input->closure.sources.appended;
+    char *kept = part.to <= file->len - appended
+                     ? host_guesses_text(&input->guesses, index)
+                     : NULL;
     size_t len = part.to - part.from;
     if (kept && memcmp(kept + part.from, file->text + part.from, len) != 0) {
         return false;
@@ -46,46 +45,114 @@ static bool leave_out(struct check_input *input, size_t index, struct part part)
     return true;
 }
 
-/* --- headers --- */
+/* --- instantiations --- */
 
-/* The line of a finding, when it is an #include of the header in angle brackets. */
-static struct part include_of(const struct source_file *file, const json_t *finding,
-                              const char *header) {
+#define ASSERTION "static_assert"
+
+/* The next instantiation from `from` on that was written in place of host code, or behind
+ * the unit's last line; empty: none. */
+static struct host_part next_assertion(const struct source_set *sources, size_t index,
+                                       size_t from) {
+    const struct source_file *file = &sources->files[index];
+    size_t len = strlen(ASSERTION), own = file->len - (index ? 0 : sources->appended);
+    for (const char *at = file->text + from; (at = strstr(at, ASSERTION)); at += len) {
+        size_t start = (size_t)(at - file->text);
+        bool ours = start >= own ||
+                    (file->original && memcmp(file->original + start, at, len) != 0);
+        const char *end = ours ? strchr(at, ';') : NULL;
+        if (end) {
+            return (struct host_part){start, (size_t)(end - file->text) + 1};
+        }
+    }
+    return (struct host_part){0};
+}
+
+/* The number that a #line before it gives the line of a byte that was appended. */
+static json_int_t appended_line(const char *text, size_t at) {
+    static const char directive[] = "\n#line ";
+    for (size_t len = strlen(directive); at > len; at--) {
+        if (memcmp(text + at - len, directive, len) == 0) {
+            return strtol(text + at, NULL, 10);
+        }
+    }
+    return 0;
+}
+
+/* The instantiation that a finding stands in; else nothing. */
+static struct host_part assertion_of(const struct source_set *sources, size_t index,
+                                     const json_t *finding, size_t at) {
+    const struct source_file *file = &sources->files[index];
+    size_t own = file->len - (index ? 0 : sources->appended);
+    struct host_part part = {0};
+    while ((part = next_assertion(sources, index, part.to)).to) {
+        if (part.from < own ? part.from <= at && at < part.to
+                            : appended_line(file->text, part.from) ==
+                                  json_get_integer(finding, "line", 0)) {
+            return part;
+        }
+    }
+    return (struct host_part){0};
+}
+
+/* --- what host code alone may need --- */
+
+/* Where a finding stands in the text of a file, as a line of it: [from, to). */
+static struct host_part line_of(const struct source_file *file, const json_t *finding) {
     json_int_t number = json_get_integer(finding, "line", 0);
-    autofree char *bracketed = xasprintf("<%s>", header);
-    struct part ret = {0};
+    struct host_part ret = {0};
     struct lines lines;
     lines_init(&lines, file->text, file->len);
     if (number > 0 && (size_t)number <= lines.count) {
-        size_t line = (size_t)number - 1, from = lines.starts[line];
-        size_t to = line + 1 < lines.count ? lines.starts[line + 1] : file->len;
-        const char *text = file->text + from + strspn(file->text + from, " \t");
-        if (*text == '#' &&
-            memmem(file->text + from, to - from, bracketed, strlen(bracketed))) {
-            ret = (struct part){from, to};
-        }
+        size_t line = (size_t)number - 1;
+        ret.from = lines.starts[line];
+        ret.to = line + 1 < lines.count ? lines.starts[line + 1] : file->len;
     }
     lines_finish(&lines);
     return ret;
 }
 
-static bool leave_header_out(struct check_input *input, const json_t *finding,
-                             const char *header) {
-    const struct source_set *sources = &input->closure.sources;
-    const char *name = json_get_string(finding, "file", "");
-    for (size_t i = 0; i < sources->count; i++) {
-        struct part part = {0};
-        if (strcmp(sources->files[i].display, name) == 0) {
-            part = include_of(&sources->files[i], finding, header);
-        }
-        if (part.to > part.from && leave_out(input, i, part)) {
-            return true;
-        }
-    }
-    return false;
+/* The line, when it is an #include of the header in angle brackets; else nothing. */
+static struct host_part include_of(const struct source_file *file, struct host_part line,
+                                   const char *header) {
+    autofree char *bracketed = xasprintf("<%s>", header);
+    const char *text = file->text + line.from;
+    size_t len = line.to - line.from;
+    return len && text[strspn(text, " \t")] == '#' &&
+                   memmem(text, len, bracketed, strlen(bracketed))
+               ? line
+               : (struct host_part){0};
 }
 
-static json_t *header_finding(const json_t *error) {
+/* The function without an execution space that the finding stands in. */
+static struct host_part function_of(const struct source_set *sources, size_t index,
+                                    size_t at) {
+    struct host_part ret = host_part_at(sources, index, at);
+    return ret.to && sources->files[index].text[ret.from] != ' ' ? ret
+                                                                 : (struct host_part){0};
+}
+
+enum omission { OMISSION_NONE, OMISSION_PLACE, OMISSION_INSTANTIATION };
+
+/* header: that the finding says is missing; NULL: it says something else. */
+static enum omission leave_out_of(struct check_input *input, size_t index,
+                                  const json_t *finding, const char *header) {
+    const struct source_set *sources = &input->closure.sources;
+    const struct source_file *file = &sources->files[index];
+    struct host_part line = line_of(file, finding);
+    json_int_t column = json_get_integer(finding, "column", 0);
+    size_t at = line.from + (column > 0 ? (size_t)column - 1 : 0);
+    if (at >= line.to) {
+        return OMISSION_NONE;
+    }
+    struct host_part part = assertion_of(sources, index, finding, at);
+    if (part.to) {
+        return leave_out(input, index, part) ? OMISSION_INSTANTIATION : OMISSION_NONE;
+    }
+    part = header ? include_of(file, line, header) : function_of(sources, index, at);
+    return part.to && leave_out(input, index, part) ? OMISSION_PLACE : OMISSION_NONE;
+}
+
+static json_t *place_finding(const json_t *error) {
     json_t *finding = json_deep_copy(error);
     autofree char *message =
         xasprintf("%s; the device code compiles without it, host code may need it",
@@ -96,104 +163,57 @@ static json_t *header_finding(const json_t *error) {
     return finding;
 }
 
-/* --- instantiations --- */
-
-#define ASSERTION "static_assert"
-
-static bool is_name_byte(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-static bool names_kernel(const char *text, struct part part, const char *name) {
-    size_t len = strlen(name);
-    for (const char *at = text + part.from, *end = text + part.to;
-         (at = memmem(at, (size_t)(end - at), name, len)); at += len) {
-        if (!is_name_byte(at[-1]) && !is_name_byte(at[len])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The next instantiation from `from` on that was written in place of host code, or behind
- * the unit's last line; empty: none. */
-static struct part next_assertion(const struct source_set *sources, size_t index,
-                                  size_t from) {
-    const struct source_file *file = &sources->files[index];
-    size_t len = strlen(ASSERTION), own = file->len - (index ? 0 : sources->appended);
-    for (const char *at = file->text + from; (at = strstr(at, ASSERTION)); at += len) {
-        size_t start = (size_t)(at - file->text);
-        bool ours = start >= own ||
-                    (file->original && memcmp(file->original + start, at, len) != 0);
-        const char *end = ours ? strchr(at, ';') : NULL;
-        if (end) {
-            return (struct part){start, (size_t)(end - file->text) + 1};
-        }
-    }
-    return (struct part){0};
-}
-
-static bool leave_kernel_out(struct check_input *input, const char *kernel) {
-    const struct source_set *sources = &input->closure.sources;
-    const char *colon = strrchr(kernel, ':');
-    bool any = false;
-    for (size_t i = 0; i < sources->count; i++) {
-        struct part part = {0};
-        while ((part = next_assertion(sources, i, part.to)).to) {
-            any |=
-                names_kernel(sources->files[i].text, part, colon ? colon + 1 : kernel) &&
-                leave_out(input, i, part);
-        }
-    }
-    return any;
-}
-
-static json_t *kernel_finding(const json_t *error, const char *kernel) {
+static json_t *instantiation_finding(const json_t *error) {
     const struct finding_span span = {
         .line = (int)json_get_integer(error, "line", 0),
         .column = (int)json_get_integer(error, "column", 0),
         .end_line = (int)json_get_integer(error, "end_line", 0),
         .end_column = (int)json_get_integer(error, "end_column", 0),
     };
-    autofree char *message =
-        xasprintf("Which of several kernels \"%.200s\" is launched cannot be told from "
-                  "its template "
-                  "arguments, so what host code asks of that name is not compiled. To "
-                  "compile it, add "
-                  "an explicit instantiation with the kernel's parameters",
-                  kernel);
-    return finding_new("upskilld", "instantiations_left_out", FINDING_INFO, message,
+    autofree char *message = xasprintf(
+        "What host code asks of a kernel here is not compiled, because the compiler "
+        "says of it: %.300s. To compile it, add an explicit instantiation with the "
+        "kernel's parameters",
+        json_get_string(error, "message", ""));
+    return finding_new("upskilld", "instantiations_left_out", FINDING_WARNING, message,
                        json_get_string(error, "file", NULL), &span);
 }
 
 /* --- the attempts --- */
 
-static bool is_error(const json_t *finding, const char *begins) {
-    return strcmp(json_get_string(finding, "severity", ""), "error") == 0 &&
-           strncmp(json_get_string(finding, "message", ""), begins, strlen(begins)) == 0;
+static bool is_error(const json_t *finding) {
+    return strcmp(json_get_string(finding, "severity", ""), "error") == 0;
 }
 
-/* What the error names is left out: what is told of it, a new reference; else NULL. */
+/* What the error is about is left out: what is told of it, a new reference; else NULL. */
 static json_t *leave_named_out(struct omissions *o, struct check_input *input,
                                const json_t *answer, const json_t *error) {
-    autofree char *name = quoted(json_get_string(error, "message", ""));
-    if (name && is_error(error, "cannot open source file ") &&
-        leave_header_out(input, error, name)) {
+    static const char missing[] = "cannot open source file ";
+    const struct source_set *sources = &input->closure.sources;
+    const char *message = json_get_string(error, "message", "");
+    autofree char *header =
+        strncmp(message, missing, strlen(missing)) == 0 ? quoted(message) : NULL;
+    enum omission what = OMISSION_NONE;
+    for (size_t i = 0; i < sources->count && !what && is_error(error); i++) {
+        if (strcmp(sources->files[i].display, json_get_string(error, "file", "")) == 0) {
+            what = leave_out_of(input, i, error, header);
+        }
+    }
+    if (what == OMISSION_PLACE) {
         o->refused = o->refused ? o->refused : json_deep_copy(answer);
-        return header_finding(error);
+        o->lacks_header |= header != NULL;
     }
-    if (name && is_error(error, "cannot determine which instance of ") &&
-        leave_kernel_out(input, name)) {
-        return kernel_finding(error, name);
-    }
-    return NULL;
+    return what == OMISSION_PLACE           ? place_finding(error)
+           : what == OMISSION_INSTANTIATION ? instantiation_finding(error)
+                                            : NULL;
 }
 
 bool omissions_next(struct omissions *o, struct check_input *input,
                     const json_t *answer) {
     const json_t *list = json_object_get(answer, "diagnostics");
     size_t before = json_array_size(o->findings);
-    if (strcmp(json_get_string(answer, "outcome", ""), "rejected") != 0) {
+    if (strcmp(json_get_string(answer, "outcome", ""), "rejected") != 0 ||
+        o->rounds++ == OMISSIONS_ROUNDS_MAX) {
         return false;
     }
     o->findings = o->findings ? o->findings : json_array();
@@ -207,14 +227,12 @@ bool omissions_next(struct omissions *o, struct check_input *input,
     return json_array_size(o->findings) > before;
 }
 
-static bool has_code(const json_t *answer) {
-    return strcmp(json_get_string(answer, "outcome", ""), "compiled") == 0 &&
-           (json_array_size(json_object_get(answer, "kernels")) ||
-            json_get_integer(answer, "functions", 0) > 0);
-}
-
+/* Where nothing is compiled, nothing says that the device does without the header. */
 bool omissions_missed(const struct omissions *o, const json_t *last) {
-    return o->refused && !has_code(last);
+    bool compiled = strcmp(json_get_string(last, "outcome", ""), "compiled") == 0;
+    bool code = json_array_size(json_object_get(last, "kernels")) ||
+                json_get_integer(last, "functions", 0) > 0;
+    return o->refused && (!compiled || (o->lacks_header && !code));
 }
 
 json_t *omissions_settle(const struct omissions *o, const json_t *last) {

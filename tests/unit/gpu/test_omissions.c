@@ -1,5 +1,5 @@
-/* What a source is compiled again without: headers that are not here, and instantiations
- * that several kernels fit. */
+/* What a source is compiled again without: headers that are not here, functions that only
+ * the host's compiler takes, and instantiations that several kernels fit. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "check_room.h"
@@ -8,8 +8,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* "warning 1, info instantiations_left_out 5; k q": the findings with their code or, of
- * the compiler's, without, and the compiled kernels. */
+/* "warning 1, warning instantiations_left_out 5; k q": the findings with their code or,
+ * of the compiler's, without, and the compiled kernels. */
 static char *outline(const json_t *result) {
     struct buf out = BUF_INIT(1u << 12);
     const json_t *item;
@@ -47,18 +47,39 @@ Test(omissions, are_no_errors_where_device_code_does_without, .timeout = 120) {
         {"#include <lib/graph.h>\nvoid f() { a<<<1, 1>>>(); }\n", "error:1"},
         /* one of the project's own is wanted all the same */
         {"#include \"graph.h\"\n__global__ void a() {}\n", "error:1"},
+        /* what g++ takes in a function of both sides; the device's, one that the device
+         * needs, and one whose execution space is misspelt, are the compiler's to judge
+         */
+        {"struct S { static constexpr int f(int n) { return __builtin_clz(n); } };\n"
+         "constexpr int g(int n) { return ({ n + 1; }); }\n__global__ void a() {}\n",
+         "warning:1, warning:2; a"},
+        {"constexpr int g(int n) { return __builtin_clz(n); }\n"
+         "__global__ void a(int *p) { *p = g(1); }\n",
+         "error:1"},
+        {"__device__ int g(int n) { return __builtin_clz(n); }\n"
+         "__global__ void a() {}\n",
+         "error:1"},
+        {"__devcie__ constexpr int g(int n) { return n; }\n__global__ void a() {}\n",
+         "error:1, error:1"},
         /* kernels that several definitions fit */
         {K K2 Q "void f(float *p) { k<float, 1><<<1, 1>>>(p, p); }\n"
                 "void g(float *p) { q<float><<<1, 1>>>(p); }\n",
-         "info not_compiled:1, info instantiations_left_out:4; q<float>"},
+         "info not_compiled:1, warning instantiations_left_out:4; q<float>"},
         {K Q "void f(float *p) { k<float, 1><<<1, 1>>>(p); }\n"
              "void g(float *p) { q<float><<<1, 1>>>(p); }\n",
          "; k<float, 1> q<float>"},
+        /* what host code asks for by a name that only it has; behind the last line too */
+        {Q "__global__ void a() {}\n"
+           "void f(void *p) { struct L {}; q<L><<<1, 1>>>((L *)p); }\n",
+         "info not_compiled:1, warning instantiations_left_out:3; a"},
+        {Q "template <class M> void g(){q<M><<<1,1>>>(0);}\n__global__ void a() {}\n"
+           "template void g<a_type_of_the_host_alone>();\n",
+         "info not_compiled:1, warning instantiations_left_out:4; a"},
         /* both, and types that are guessed */
         {"#include <lib/graph.h>\n" K K2 Q
          "void f(float *p) { k<float, 1><<<1, 1>>>(p, p); }\n"
          "void g(P p) { MY_DISPATCH(t, \"g\", [&] { q<scalar_t><<<1, 1>>>(p); }); }\n",
-         "warning:1, info not_compiled:2, info instantiations_left_out:5; q<float>"},
+         "warning:1, info not_compiled:2, warning instantiations_left_out:5; q<float>"},
     };
     struct check_room room;
     check_room_open(&room, NULL);
@@ -75,13 +96,13 @@ Test(omissions, are_no_errors_where_device_code_does_without, .timeout = 120) {
 Test(omissions, come_to_an_end) {
     struct check_input input = {0};
     struct buf text = BUF_INIT(1u << 16);
-    for (int i = 0; i < 4 * OMISSIONS_MAX; i++) {
+    for (int i = 0; i < 4 * OMISSIONS_ROUNDS_MAX; i++) {
         buf_addf(&text, "#include <lib/h%d.h>\n", i);
     }
     source_set_add(&input.closure.sources, "k.cu", "k.cu", text.data, text.len, NULL);
     struct omissions o = {0};
     int times = 0;
-    for (bool again = true; again && times < 4 * OMISSIONS_MAX; times += again) {
+    for (bool again = true; again && times < 4 * OMISSIONS_ROUNDS_MAX; times += again) {
         autofree char *message =
             xasprintf("cannot open source file \"lib/h%d.h\"", times);
         autojson *answer = json_pack(
@@ -89,7 +110,7 @@ Test(omissions, come_to_an_end) {
             "severity", "error", "message", message, "file", "k.cu", "line", times + 1);
         again = omissions_next(&o, &input, answer);
     }
-    cr_expect_eq(times, OMISSIONS_MAX);
+    cr_expect_eq(times, OMISSIONS_ROUNDS_MAX);
     cr_expect_eq(strlen(input.closure.sources.files[0].text), text.len);
     omissions_finish(&o);
     check_input_finish(&input);

@@ -1,0 +1,66 @@
+#include "gpu/source/host_part.h"
+
+#include "gpu/source/host_blanker.h"
+#include "gpu/source/source_set.h"
+
+static const char *original_of(const struct source_file *f) {
+    return f->original ? f->original : f->text;
+}
+
+static void read_macros(const struct source_set *s, struct space_macros *ret) {
+    for (size_t i = s->count; i-- > 0;) { /* headers before what includes them */
+        struct code_tokens tokens;
+        const struct source_file *f = &s->files[i];
+        if (code_tokens_read(&tokens, original_of(f), f->len) == 0) {
+            space_macros_read(ret, &tokens);
+            code_tokens_finish(&tokens);
+        }
+    }
+}
+
+static bool is_template(const struct host_blanker *b, const struct declaration *d) {
+    bool ret = d->has_template;
+    for (size_t k = d->parent; k != SIZE_MAX && !ret;
+         k = b->declarations.list[k].parent) {
+        ret = b->declarations.list[k].has_template;
+    }
+    return ret;
+}
+
+static bool can_go(const struct host_blanker *b, const struct declaration *d) {
+    bool layout = d->parent != SIZE_MAX &&
+                  (d->has_virtual || (d->kind == DECLARATION_VARIABLE && !d->has_static));
+    return (d->kind == DECLARATION_FUNCTION || d->kind == DECLARATION_VARIABLE) &&
+           !d->open && !layout && !is_template(b, d) &&
+           b->device_words[d->last + 1] == b->device_words[d->first] &&
+           !host_blanker_has_unknown_space(b, d);
+}
+
+static struct host_part part_at(const struct host_blanker *b, size_t offset) {
+    struct host_part ret = {0};
+    for (size_t i = 0; i < b->declarations.count; i++) { /* the innermost comes last */
+        const struct declaration *d = &b->declarations.list[i];
+        size_t from = b->tokens.list[d->first].start, to = b->tokens.list[d->last].end;
+        if (from <= offset && offset < to) {
+            ret = can_go(b, d) ? (struct host_part){from, to} : (struct host_part){0};
+        }
+    }
+    return ret;
+}
+
+struct host_part host_part_at(const struct source_set *s, size_t index, size_t offset) {
+    const struct source_file *f = &s->files[index];
+    struct host_part ret = {0};
+    struct space_macros macros = {0};
+    struct host_blanker b;
+    if (s->default_device) {
+        return ret; /* it is the device's all the same */
+    }
+    read_macros(s, &macros);
+    if (host_blanker_init(&b, original_of(f), f->len, HOST_TOKENS_MAX, &macros) == 0) {
+        ret = part_at(&b, offset);
+        host_blanker_finish(&b);
+    }
+    space_macros_finish(&macros);
+    return ret;
+}
