@@ -15,7 +15,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define DRAIN_MS 200
 #define READ_SIZE (64u << 10)

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "daemon/skill_serving.h"
 #include "skills/catalog/catalog.h"
-#include "skills/skills.h"
 
 #include <errno.h>
 #include <stdint.h>

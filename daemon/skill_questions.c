@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <uv.h>
 
 #define SKILLS_PAGE 50          /* entries of the extension */
 #define SKILLS_BYTES (8u << 20) /* a page ends after having read so much */

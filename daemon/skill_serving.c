@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <uv.h>
 
 #define LIST_PAGE 100 /* plain resources */
 #define NAMES_MAX 101 /* one more than a completion shows */

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define MAX_COPIES 8 /* of copies, that are followed to where they came from */
 

@@ -266,10 +266,6 @@ bool connection_wait(struct connection *c, unsigned ms) {
     return c->child != NULL;
 }
 
-struct uv_loop_s *connection_loop(struct connection *c) {
-    return &c->loop;
-}
-
 static void give_up(uv_timer_t *timer) {
     struct connection *c = container_of(timer, struct connection, tick);
     if (c->child) {

@@ -47,4 +47,3 @@ bool connection_interrupted(const struct connection *c);
 void connection_send_raw(struct connection *c, const char *line, size_t len);
 /* Wait for traffic for at most `ms`, or until the daemon ends (then false). */
 bool connection_wait(struct connection *c, unsigned ms);
-struct uv_loop_s *connection_loop(struct connection *c);

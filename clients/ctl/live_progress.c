@@ -53,10 +53,6 @@ const json_t *live_progress_partial(const struct live_progress *p) {
     return p->partial;
 }
 
-const json_t *live_progress_figures(const struct live_progress *p) {
-    return p->figures;
-}
-
 static bool has_table(const struct live_progress *p) {
     return json_array_size(json_object_get(p->partial, "students")) > 0;
 }

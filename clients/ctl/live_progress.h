@@ -26,4 +26,3 @@ void live_progress_end(struct live_progress *p, bool keep);
 
 /* The last partial and progress that were told since the last end; NULL when none. */
 const json_t *live_progress_partial(const struct live_progress *p);
-const json_t *live_progress_figures(const struct live_progress *p);

@@ -180,8 +180,10 @@ static void put_verdict(const struct terminal *t, const json_t *result, bool ok)
     putchar('\n');
 }
 
-int render_kernel_check(const struct terminal *t, const json_t *result,
-                        const struct finding_sources *sources) {
+/* kernel/check's result: findings, a table of the kernels, a last line. Returns the exit
+ * status: 0 ok, 1 not ok. */
+static int render_kernel_check(const struct terminal *t, const json_t *result,
+                               const struct finding_sources *sources) {
     const json_t *kernels = json_object_get(result, "kernels");
     bool ok = json_get_bool(result, "ok", 0);
     render_findings(t, json_object_get(result, "diagnostics"), sources);
@@ -206,7 +208,7 @@ static enum style job_style(const char *state) {
                                              : STYLE_PLAIN;
 }
 
-int render_jobs(const struct terminal *t, const json_t *result) {
+static int render_jobs(const struct terminal *t, const json_t *result) {
     static const char *const titles[] = {"job",    "operation",     "state",
                                          "client", "created (UTC)", NULL};
     const json_t *jobs = json_object_get(result, "jobs"), *job;

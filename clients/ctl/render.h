@@ -15,10 +15,6 @@ void render_findings(const struct terminal *t, const json_t *findings,
 /* ", 2 errors, 1 note": how many of each; false where there are none. */
 bool render_severities(const json_t *findings);
 
-/* kernel/check's result: findings, a table of the kernels, a last line. Returns the exit
- * status: 0 ok, 1 not ok. */
-int render_kernel_check(const struct terminal *t, const json_t *result,
-                        const struct finding_sources *sources);
 /* kernel/validate's: findings, a table of the trials, the first wrong elements with a
  * histogram, what was measured, how to see it again. 0 only for the verdict pass. */
 int render_kernel_validate(const struct terminal *t, const json_t *params,
@@ -58,7 +54,6 @@ void render_workers(const struct terminal *t, const json_t *workers);
 /* daemon/status: a line for each part, the workers, and what is missing with the way to
  * get it. */
 int render_status(const struct terminal *t, const json_t *result);
-int render_jobs(const struct terminal *t, const json_t *result);
 /* Anything else: an indented outline of the JSON value. */
 int render_value(const struct terminal *t, const json_t *value);
 

@@ -18,7 +18,9 @@ static const char usage[] =
     "ssh -T gpu1 upskilld-worker), shows what it has, and compiles and runs a kernel "
     "there.\n";
 
-json_t *worker_ask_status(const struct worker_command *command) {
+/* daemon/status of a daemon with these flags: new reference, or NULL after the error was
+ * shown. */
+static json_t *worker_ask_status(const struct worker_command *command) {
     struct err err = {0};
     struct connection *connection;
     json_t *status = NULL, *error = NULL;

@@ -22,6 +22,3 @@ int worker_command_run(const struct worker_command *command);
 /* The parts. status: daemon/status of the user's own daemon, borrowed. */
 int worker_pack(const struct worker_command *command, const json_t *status);
 int worker_check(const struct worker_command *command, const json_t *status);
-/* daemon/status of a daemon with these flags: new reference, or NULL after the error was
- * shown. */
-json_t *worker_ask_status(const struct worker_command *command);

@@ -1,4 +1,3 @@
-#include "base/buf.h"
 #include "base/mem.h"
 #include "gpu/check/check_result.h"
 #include "gpu/check/kernel_check.h"

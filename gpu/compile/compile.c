@@ -2,7 +2,6 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "base/text.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 #include "gpu/driver/sanitizer_log.h"
 
-#include "base/buf.h"
 #include "protocol/finding.h"
 
 #include <ctype.h>

@@ -1,7 +1,6 @@
 #include "gpu/facts/log_reader.h"
 
 #include "base/buf.h"
-#include "gpu/facts/kernel_index.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "base/edit_distance.h"
 #include "base/mem.h"
 #include "gpu/fix_headers_table.h"
-#include "gpu/fixes/cuda_builtins.h"
 #include "gpu/fixes/fix_names.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 #define LOG_MODULE "pool"
 #include "gpu/pool/pool.h"
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/shared_bytes.h"
 #include "gpu/pool/pool_internal.h"

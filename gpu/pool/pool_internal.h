@@ -105,8 +105,6 @@ void pool_drop(struct pool *pool);
 bool slot_is_ready(const struct slot *slot);
 /* By its last greeting: there is a CUDA driver. */
 bool slot_has_driver(const struct slot *slot);
-/* Not running, and not resting after failures. */
-bool slot_may_start(const struct slot *slot);
 /* Its process, until it runs or rests. False: it rests. */
 bool slot_start(struct slot *slot);
 /* Asks a ready worker for its devices, once. */

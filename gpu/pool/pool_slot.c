@@ -332,7 +332,8 @@ static void worker_said(struct worker_link *link, const char *method,
 static const struct worker_link_events worker_events = {worker_ready, worker_said,
                                                         worker_ended};
 
-bool slot_may_start(const struct slot *slot) {
+/* Not running, and not resting after failures. */
+static bool slot_may_start(const struct slot *slot) {
     return !slot->link && (slot->failures < MAX_START_FAILURES ||
                            clock_ms() - slot->failed_ms > REST_MS);
 }

@@ -1,6 +1,7 @@
 #include "gpu/reference/columns.h"
 
-int64_t columns_groups(const struct columns *m) {
+/* How many groups of columns there are; each is packed into k sides. */
+static int64_t columns_groups(const struct columns *m) {
     return (m->n + SIDE - 1) / SIDE;
 }
 

@@ -14,8 +14,6 @@ struct columns {
     int64_t k, n, row_stride, column_stride;
 };
 
-/* How many groups of columns there are; each is packed into k sides. */
-int64_t columns_groups(const struct columns *m);
 /* Columns [j, j + SIDE), row after row; those beyond the last are 0. */
 void columns_pack(const struct columns *m, int64_t j, side *ret);
 /* All groups, one after the other; malloc'ed. NULL: the run was stopped, c->err says so.

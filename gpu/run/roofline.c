@@ -152,8 +152,11 @@ int roofline_work_of(struct roofline_work *ret, const struct spec_case *c, doubl
 
 /* --- bounds --- */
 
-double roofline_limit_s(const struct roofline_work *work,
-                        const struct roofline_device *device, bool *ret_compute_bound) {
+/* Seconds that this work takes at the least, and which of the two is the limit; 0 where
+ * nothing is known. */
+static double roofline_limit_s(const struct roofline_work *work,
+                               const struct roofline_device *device,
+                               bool *ret_compute_bound) {
     double rate = device->flops_per_s[work->type];
     double memory =
         device->bytes_per_s > 0 ? (double)work->bytes / device->bytes_per_s : 0;

@@ -37,10 +37,6 @@ int roofline_work_of(struct roofline_work *ret, const struct spec_case *c, doubl
 /* facts: backend_class.device_facts; NULL stands for an H100 SXM. Known names take a
  * table's figures, others those that their attributes give. */
 void roofline_device_of(struct roofline_device *ret, const json_t *facts);
-/* Seconds that this work takes at the least, and which of the two is the limit; 0 where
- * nothing is known. */
-double roofline_limit_s(const struct roofline_work *work,
-                        const struct roofline_device *device, bool *ret_compute_bound);
 
 enum roofline_speed {
     ROOFLINE_POSSIBLE,

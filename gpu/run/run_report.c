@@ -6,7 +6,6 @@
 #include "gpu/facts/kernel_index.h"
 #include "gpu/ptx/state/findings.h"
 #include "gpu/run/trial_checks.h"
-#include "protocol/finding.h"
 
 #include <errno.h>
 #include <inttypes.h>

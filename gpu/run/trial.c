@@ -379,7 +379,7 @@ int trial_open(struct trial *ret, const struct backend_class *class,
     return 0;
 }
 
-int trial_launch(struct trial *t, struct trial_problem *problem) {
+static int trial_launch(struct trial *t, struct trial_problem *problem) {
     t->end = BACKEND_DONE;
     run_notes_phase(t->notes, t->is_reference ? PHASE_REFERENCE : PHASE_KERNEL);
     run_notes_launch(t->notes, t->class, t->backend);

@@ -62,7 +62,6 @@ int trial_open(struct trial *ret, const struct backend_class *class,
                const struct spec_case *check, const struct spec_launch *launches,
                const struct case_launch *shapes, size_t launch_count, uint64_t seed,
                const struct trial_options *options, struct trial_problem *problem);
-int trial_launch(struct trial *t, struct trial_problem *problem);
 /* Once more in the same memory and with the same loaded module: first contents are
  * restored, those of another seed, and the launches carried out. */
 int trial_again(struct trial *t, uint64_t seed, struct trial_problem *problem);

@@ -9,7 +9,6 @@
 #include "gpu/run/race_trial.h"
 #include "gpu/run/repeat_check.h"
 #include "gpu/run/self_reference.h"
-#include "gpu/run/validate_result.h"
 #include "gpu/run/validate_timing.h"
 #include "gpu/spec/expect_operator.h"
 #include "gpu/spec/odd_sizes.h"

@@ -6,7 +6,6 @@
 #include "gpu/spec/spec_internal.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

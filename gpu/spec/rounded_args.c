@@ -1,6 +1,5 @@
 #include "gpu/spec/rounded_args.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

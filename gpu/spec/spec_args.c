@@ -6,11 +6,8 @@
 #include "gpu/spec/spec_struct.h"
 #include "gpu/spec/spec_tensor_map.h"
 #include "gpu/spec/spec_texture.h"
-#include "gpu/spec/spec_words.h"
-#include "gpu/spec/value_expression.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -46,10 +46,6 @@ bool tensor_type_float(enum tensor_type type) {
     return types[type].mantissa > 0;
 }
 
-bool tensor_type_signed(enum tensor_type type) {
-    return types[type].is_signed;
-}
-
 uint64_t tensor_bits(enum tensor_type type, const void *data, size_t i) {
     uint64_t bits = 0; /* both of our architectures are little-endian */
     memcpy(&bits, (const char *)data + i * types[type].bytes, types[type].bytes);

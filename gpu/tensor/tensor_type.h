@@ -34,7 +34,6 @@ const char *tensor_type_name(enum tensor_type type); /* "float32" */
 enum tensor_type tensor_type_find(const char *name);
 size_t tensor_type_bytes(enum tensor_type type);
 bool tensor_type_float(enum tensor_type type);
-bool tensor_type_signed(enum tensor_type type); /* integers */
 
 /* Element i of an array. Every type but the 64-bit integers fits a double exactly. */
 double tensor_get(enum tensor_type type, const void *data, size_t i);

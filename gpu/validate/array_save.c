@@ -1,6 +1,5 @@
 #include "gpu/validate/array_save.h"
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"

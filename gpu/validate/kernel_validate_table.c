@@ -1,4 +1,3 @@
-#include "base/buf.h"
 #include "base/mem.h"
 #include "gpu/kernel_validate.operation.h"
 #include "gpu/validate/kernel_validate.h"

@@ -12,8 +12,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { MAX_ATTEMPTS = 2 };
 

@@ -2,11 +2,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "gpu/compile/toolkit.h"
 #include "gpu/worker/zygote.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

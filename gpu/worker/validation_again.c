@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 enum {
     SOONER_MS = 300,       /* a run under a tool ends before it would be ended */

@@ -357,7 +357,7 @@ static void add_code(const struct lsp_client *client, json_t *diagnostic,
     }
 }
 
-json_t *lsp_diagnostic(struct lsp_sources *s, const json_t *finding) {
+static json_t *lsp_diagnostic(struct lsp_sources *s, const json_t *finding) {
     struct lsp_document *d = s->document;
     const struct lsp_client *client = &d->lsp->client;
     struct lsp_view view = lsp_document_view(d);

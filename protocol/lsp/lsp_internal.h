@@ -227,7 +227,6 @@ bool lsp_finding_is_own(const struct lsp_document *d, const json_t *finding);
 /* The bytes a finding is about, in the document; first line for another file's. */
 void lsp_finding_span(const struct lsp_document *d, const json_t *finding,
                       size_t *ret_start, size_t *ret_end);
-json_t *lsp_diagnostic(struct lsp_sources *s, const json_t *finding);
 json_t *lsp_diagnostics(struct lsp_document *d, const json_t *findings);
 /* A WorkspaceEdit from fixes' edits (an array of arrays of edits), or NULL when one of
  * them lies in a file that cannot be read. */

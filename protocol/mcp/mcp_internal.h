@@ -128,12 +128,6 @@ void mcp_roots_ask(struct mcp *m);
 
 /* --- mcp_result.c: what a call looks like as a tool result (new references) --- */
 
-json_t *mcp_result_success(const struct mcp *m, enum mcp_version version,
-                           const struct operation *op, const json_t *result);
-json_t *mcp_result_failure(const struct mcp *m, enum mcp_version version,
-                           const struct operation *op,
-                           const struct call_failure *failure);
-json_t *mcp_result_cancelled(void);
 /* For a stored job's status that ended. */
 json_t *mcp_result_stored(const struct mcp *m, enum mcp_version version,
                           const json_t *status);

@@ -117,8 +117,8 @@ static void describe_job(struct buf *text, const struct mcp *m, const json_t *st
     }
 }
 
-json_t *mcp_result_success(const struct mcp *m, enum mcp_version version,
-                           const struct operation *op, const json_t *result) {
+static json_t *mcp_result_success(const struct mcp *m, enum mcp_version version,
+                                  const struct operation *op, const json_t *result) {
     autobuf text = BUF_INIT(MAX_DESCRIPTION);
     json_t *told = mcp_hinted_result(m, result);
     if (op && strcmp(op->name, "job/status") == 0) {
@@ -147,9 +147,9 @@ static void describe_failure(struct buf *text, const struct operation *op,
     }
 }
 
-json_t *mcp_result_failure(const struct mcp *m, enum mcp_version version,
-                           const struct operation *op,
-                           const struct call_failure *failure) {
+static json_t *mcp_result_failure(const struct mcp *m, enum mcp_version version,
+                                  const struct operation *op,
+                                  const struct call_failure *failure) {
     autobuf text = BUF_INIT(MAX_DESCRIPTION);
     autofree char *hint = failure->hint ? mcp_hint(m, failure->hint) : NULL;
     describe_failure(&text, op, failure, hint);
@@ -169,7 +169,7 @@ json_t *mcp_result_failure(const struct mcp *m, enum mcp_version version,
     return all;
 }
 
-json_t *mcp_result_cancelled(void) {
+static json_t *mcp_result_cancelled(void) {
     static const char text[] = "The call was cancelled before it finished.";
     return tool_result(content_of(text, strlen(text)), true);
 }

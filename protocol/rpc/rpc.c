@@ -334,10 +334,6 @@ void rpc_peer_free(struct rpc_peer *peer) {
     rpc_peer_leave(peer);
 }
 
-void *rpc_peer_data(const struct rpc_peer *peer) {
-    return peer->data;
-}
-
 void rpc_feed(struct rpc_peer *peer, const char *bytes, size_t len) {
     if (peer->dead) {
         return;

@@ -80,7 +80,6 @@ struct rpc_peer *rpc_peer_new(enum frame_mode mode, size_t max_body,
 /* Ends every outgoing request with -ECANCELED and forgets the incoming ones (their owners
  * hear `cancelled`, and what they answer later goes nowhere). NULL is a no-op. */
 void rpc_peer_free(struct rpc_peer *peer);
-void *rpc_peer_data(const struct rpc_peer *peer);
 void rpc_feed(struct rpc_peer *peer, const char *bytes, size_t len);
 void rpc_feed_end(struct rpc_peer *peer); /* no more bytes come */
 /* True while a large body is parsed elsewhere, after `enough` until rpc_peer_resume, and

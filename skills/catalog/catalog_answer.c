@@ -1,6 +1,5 @@
 /* What the catalog answers: matches for a task, lists, names, places. */
 #include "base/buf.h"
-#include "base/edit_distance.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "skills/catalog/catalog_state.h"

@@ -69,7 +69,7 @@ struct order *order_new(const struct catalog_folders *folders) {
     return o;
 }
 
-void order_free(struct order *o) {
+static void order_free(struct order *o) {
     if (o) {
         folders_finish(&o->folders);
         free(o->look);

@@ -164,7 +164,6 @@ struct outcome {
     char problem[256];
 };
 struct order *order_new(const struct catalog_folders *folders);
-void order_free(struct order *o);
 void outcome_free(struct outcome *o);
 void folders_copy(struct catalog_folders *ret, const struct catalog_folder *list,
                   size_t count);

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 /* ~/.codeium/windsurf/skills lies three below what surely is there. */
 #define MAX_CLIMB 3

@@ -8,8 +8,9 @@
 
 #define HIDDEN_MAX 8 /* others of one name that are told */
 
-void place_add_source(const struct catalog *c, const struct snapshot_place *p,
-                      json_t *ret) {
+/* "source", and "agent" where it is one's own folder. */
+static void place_add_source(const struct catalog *c, const struct snapshot_place *p,
+                             json_t *ret) {
     const struct catalog_folder *f = place_folder(c, p);
     json_object_set_new(ret, "source", json_string(f->scope));
     if (f->agent && strcmp(f->scope, "agent") == 0) {

@@ -58,9 +58,6 @@ bool place_is_foreign(const struct catalog *c, const struct snapshot_place *p);
 const struct snapshot_place *place_of_words(const struct catalog *c, const char *words,
                                             bool own);
 char *place_uri(const struct catalog *c, const struct snapshot_place *p); /* malloc'ed */
-/* "source", and "agent" where it is one's own folder. */
-void place_add_source(const struct catalog *c, const struct snapshot_place *p,
-                      json_t *ret);
 /* "source", "agent"?, "trusted", "danger". */
 void place_add_trust(const struct catalog *c, const struct snapshot_place *p,
                      json_t *ret);

@@ -6,10 +6,8 @@
 #include "skills/check/safety_text.h"
 #include "skills/check/skill_check.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 static void add(json_t *findings, const char *code, enum finding_severity severity,
                 const char *file, int line, const char *message) {

@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <wctype.h>
 
 #define LEAST_JUDGED 20 /* bytes of a description; shorter ones are sketches */
 
@@ -317,7 +316,9 @@ static const char *meant_of(const struct yaml_pair *p) {
     return known ? NULL : meant_field(p->key);
 }
 
-const struct yaml_pair *spec_misspelt(const struct spec *s, const char *field) {
+/* The field under a name that is almost its own, where it is not there itself; or NULL.
+ */
+static const struct yaml_pair *spec_misspelt(const struct spec *s, const char *field) {
     for (size_t i = 0; i < s->text->places.count; i++) {
         const struct yaml_pair *p = &s->text->places.pairs[i];
         const char *meant = meant_of(p);

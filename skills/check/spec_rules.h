@@ -38,9 +38,6 @@ void spec_fix_remove(const struct spec *s, json_t *finding, const char *title,
                      const struct yaml_pair *p);
 void spec_fix_insert(const struct spec *s, json_t *finding, const char *title,
                      const char *text);
-/* The field under a name that is almost its own, where it is not there itself; or NULL.
- */
-const struct yaml_pair *spec_misspelt(const struct spec *s, const char *field);
 /* A required field is not there: the finding, or NULL when it is there misspelt, which is
  * then said with the cure. p: the pair without a value, or NULL. */
 json_t *spec_miss(const struct spec *s, const struct spec_rule *rule, const char *field,

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LEAST_KEY 8 /* bytes; shorter values are words */
 /* Bytes of standard error: what an error tells, and what is kept for it, which is more,

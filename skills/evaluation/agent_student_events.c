@@ -2,7 +2,6 @@
  * has the shapes). Everything unknown is skipped, so that newer versions still work; what
  * is needed and missing becomes a failure with a sentence. */
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/text.h"
 #include "skills/evaluation/agent_student.h"
 

@@ -1,7 +1,6 @@
 #include "skills/format/skill_files.h"
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "protocol/finding.h"

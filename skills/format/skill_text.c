@@ -1,4 +1,3 @@
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "skills/format/frontmatter.h"

@@ -1,6 +1,5 @@
 #include "skills/format/tokens.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 
 /* Counts of the class-sum formula; docs/architecture/skills.md says what each class is

@@ -2,8 +2,6 @@
 
 #include "base/work.h"
 #include "base/work_stop.h"
-#include "protocol/call.h"
-#include "skills/grading/expected.h"
 #include "skills/grading/grade_check.h"
 #include "skills/grading/grade_step.h"
 

@@ -1,6 +1,5 @@
 /* grade_kernel: does the answer's CUDA code compile, and is it right? The compiler and
  * the validator are the daemon's. */
-#include "base/text.h"
 #include "protocol/call.h"
 #include "skills/check/cuda_block.h"
 #include "skills/check/skill_check.h"

@@ -1,6 +1,5 @@
 /* grade_text: contains, regex and equals. */
 #include "base/err.h"
-#include "base/text.h"
 #include "skills/grading/grade_check.h"
 #include "skills/grading/regex.h"
 

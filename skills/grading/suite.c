@@ -1,6 +1,5 @@
 #include "skills/grading/suite.h"
 
-#include "base/buf.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "skills/format/skill.h"
@@ -353,16 +352,6 @@ void suite_finish(struct suite *s) {
     json_decref(s->json);
     free(s->tests);
     *s = (struct suite){0};
-}
-
-void suite_mark(struct suite *s, size_t test, json_t *marks) {
-    json_t *json = json_array_get(s->json, test);
-    if (json_array_size(marks)) {
-        json_object_set(json, "marks", marks);
-    } else if (json_object_get(json, "marks")) {
-        json_object_del(json, "marks");
-    }
-    json_decref(marks);
 }
 
 /* --- split --- */

@@ -68,8 +68,6 @@ void suite_finish(struct suite *s);
  * digests, and a test that has a split keeps it, so that adding one to a saved suite
  * moves no other. */
 void suite_split(struct suite *s);
-/* Set a test's marks (array of texts, stolen; NULL or empty removes them). */
-void suite_mark(struct suite *s, size_t test, json_t *marks);
 /* The tests as upskill reads them ({"cases": …} with contains; it knows no other check,
  * so tests without that one are left out), as skill-creator does (evals.json; context
  * files stand in the prompt): new references. Ours is `json`. */

@@ -1,6 +1,5 @@
 #include "skills/kernel_project/build_toml_report.h"
 
-#include "base/buf.h"
 #include "base/edit_distance.h"
 
 #include <stdarg.h>
@@ -10,8 +9,9 @@
 
 #define MAX_FINDINGS 200
 
-struct finding_span build_toml_span(const struct build_toml_report *r, size_t start,
-                                    size_t end) {
+/* Place of the bytes [start, end). */
+static struct finding_span build_toml_span(const struct build_toml_report *r,
+                                           size_t start, size_t end) {
     struct finding_span span;
     span.line = toml_place(r->doc, start, &span.column) + r->first_line - 1;
     span.end_line = toml_place(r->doc, end, &span.end_column) + r->first_line - 1;

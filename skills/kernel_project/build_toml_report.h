@@ -16,9 +16,6 @@ struct build_toml_report {
     size_t count, left_out;
 };
 
-/* Place of the bytes [start, end). */
-struct finding_span build_toml_span(const struct build_toml_report *r, size_t start,
-                                    size_t end);
 /* Append a finding about the bytes [start, end); borrowed, never NULL (a scratch object
  * once there are too many). */
 json_t *build_toml_add(struct build_toml_report *r, const char *code,

@@ -2,7 +2,6 @@
 #include "skills/models/answer_cache.h"
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/db.h"
 #include "base/err.h"
 #include "base/file.h"

@@ -1,7 +1,5 @@
 #include "skills/models/api.h"
 
-#include "base/text.h"
-
 #include <errno.h>
 #include <string.h>
 

@@ -235,8 +235,8 @@ static int on_event(const char *name, char *data, size_t len, void *user) {
     }
     autojson *json = json_parse(data, len, &err);
     if (!json) {
-        return err_set(&call->read_err, -EBADMSG, "the stream holds something that is not JSON: %s",
-                       err.msg);
+        return err_set(&call->read_err, -EBADMSG,
+                       "the stream holds something that is not JSON: %s", err.msg);
     }
     int rc = api_of(&call->model)->event(&call->reply, name, json);
     if (rc < 0) {
@@ -313,7 +313,7 @@ static void reserve(struct model_call *call) {
     }
 }
 
-void call_end_attempt(struct model_call *call) {
+static void call_end_attempt(struct model_call *call) {
     struct model_budget *b = call->budget;
     call->endpoint->in_flight--;
     if (b) {

@@ -108,8 +108,7 @@ void call_say(struct model_call *call, const char *fmt, ...)
 /* Take the key out of text, and the beginning of one that was cut off at its end. Keys
  * shorter than shortest_key ("none", "ollama") are words, not secrets. */
 void call_redact(const struct model_call *call, struct buf *text, size_t shortest_key);
-void call_tell(struct model_call *call); /* new text, to on_text */
-void call_end_attempt(struct model_call *call);
+void call_tell(struct model_call *call);             /* new text, to on_text */
 const char *call_key(const struct model_call *call); /* of the environment, or NULL */
 
 /* model_outcome.c */

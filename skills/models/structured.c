@@ -1,7 +1,5 @@
 #include "skills/models/structured.h"
 
-#include "base/err.h"
-
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include "skills/refinement/patch.h"
 
 #include "base/buf.h"
-#include "base/err.h"
 #include "base/lines.h"
 #include "base/text.h"
 #include "skills/format/markdown.h"

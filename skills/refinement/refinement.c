@@ -51,7 +51,7 @@ static void finish(struct refinement *r, enum refinement_stop stop);
 static void next_round(struct refinement *r);
 static void ask_teacher(struct refinement *r);
 
-const char *refinement_stop_name(enum refinement_stop stop) {
+static const char *refinement_stop_name(enum refinement_stop stop) {
     static const char *const names[] = {"perfect", "plateau",     "rounds",
                                         "budget",  "unavailable", "cancelled"};
     return names[stop];

@@ -77,7 +77,6 @@ enum refinement_stop {
     REFINEMENT_UNAVAILABLE,
     REFINEMENT_CANCELLED,
 };
-const char *refinement_stop_name(enum refinement_stop stop);
 
 typedef void refinement_done(struct refinement *r, enum refinement_stop stop, void *data);
 

@@ -1,7 +1,6 @@
 #include "skills/runs/run_list.h"
 
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/file.h"
 #include "skills/runs/run_read.h"
 

@@ -55,10 +55,6 @@ void run_results_free(struct run_results *r) {
     free(r);
 }
 
-size_t run_results_count(const struct run_results *r) {
-    return r->count;
-}
-
 /* --- cells --- */
 
 static bool is_name(const json_t *cell, const char *key) {

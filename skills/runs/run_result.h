@@ -23,7 +23,6 @@ DEFINE_CLEANUP(struct run_results *, run_results_free);
  * dropped. */
 #define RUN_RESULTS_MAX 20000u
 void run_results_add(struct run_results *r, const json_t *cell);
-size_t run_results_count(const struct run_results *r);
 /* All of them by their number: new reference. */
 json_t *run_results_json(struct run_results *r, const char *batch, const char *timestamp);
 

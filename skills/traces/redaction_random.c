@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #define MIN_ALONE 20u
 #define MAX_ALONE 100u /* longer: an image, a program, a blob */

@@ -1,5 +1,4 @@
 /* A glance at JSON that may be cut off and very large. */
-#include "base/buf.h"
 #include "skills/traces/trace_reader.h"
 
 #include <string.h>

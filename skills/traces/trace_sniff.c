@@ -1,6 +1,5 @@
 /* Which format a file is, by its beginning (docs/architecture/traces.md). */
 #include "base/err.h"
-#include "base/text.h"
 #include "skills/traces/trace_reader.h"
 
 #include <errno.h>

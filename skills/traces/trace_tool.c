@@ -36,7 +36,7 @@ static void add_lines(struct buf *out, char sign, const char *s) {
     }
 }
 
-void diff_of_strings(struct buf *out, const char *before, const char *after) {
+static void diff_of_strings(struct buf *out, const char *before, const char *after) {
     buf_adds(out, "@@\n");
     add_lines(out, '-', before);
     add_lines(out, '+', after);
@@ -103,8 +103,9 @@ static void patch_line(struct patch *p, const char *line, size_t len) {
     }
 }
 
-bool build_patch(struct trace_build *b, const char *tool, const char *call,
-                 const char *text) {
+/* EDITs of "*** Begin Patch … *** End Patch". True when there was one. */
+static bool build_patch(struct trace_build *b, const char *tool, const char *call,
+                        const char *text) {
     const char *s = strstr(text, "*** Begin Patch");
     struct patch p = {
         .b = b, .tool = tool, .call = call, .text = BUF_INIT(TRACE_MAX_RECORD)};

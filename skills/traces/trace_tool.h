@@ -11,9 +11,5 @@ struct trace_event *build_call(struct trace_build *b, const char *tool, const ch
 /* The same of a command line. */
 struct trace_event *build_command(struct trace_build *b, const char *tool,
                                   const char *call, const char *command);
-/* EDITs of "*** Begin Patch … *** End Patch". True when there was one. */
-bool build_patch(struct trace_build *b, const char *tool, const char *call,
-                 const char *text);
 /* A diff of one hunk whose place is not known, appended to out. */
 struct buf;
-void diff_of_strings(struct buf *out, const char *before, const char *after);

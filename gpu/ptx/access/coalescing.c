@@ -36,8 +36,8 @@ static uint32_t distinct(const uint64_t offsets[32], uint32_t mask, unsigned shi
     return s.count;
 }
 
-void coalescing_sectors(const uint64_t offsets[32], uint32_t mask, unsigned bytes,
-                        uint32_t *ret_sectors, uint32_t *ret_ideal) {
+static void coalescing_sectors(const uint64_t offsets[32], uint32_t mask, unsigned bytes,
+                               uint32_t *ret_sectors, uint32_t *ret_ideal) {
     uint32_t addresses = distinct(offsets, mask, 0);
     *ret_sectors = distinct(offsets, mask, 5) * (bytes > 32 ? bytes / 32 : 1);
     *ret_ideal = (addresses * bytes + 31) / 32;
@@ -63,8 +63,10 @@ static uint32_t phase_wavefronts(const uint64_t offsets[32], uint32_t mask,
     return most;
 }
 
-void coalescing_wavefronts(const uint64_t offsets[32], uint32_t mask, unsigned bytes,
-                           uint32_t *ret_wavefronts, uint32_t *ret_ideal) {
+/* offsets: of every lane (those out of mask are ignored), aligned to `bytes`. */
+static void coalescing_wavefronts(const uint64_t offsets[32], uint32_t mask,
+                                  unsigned bytes, uint32_t *ret_wavefronts,
+                                  uint32_t *ret_ideal) {
     unsigned words = bytes > 4 ? bytes / 4 : 1;
     unsigned lanes = words > 4 ? 4 : 32 / words;
     *ret_wavefronts = *ret_ideal = 0;

@@ -11,11 +11,6 @@
 struct access_count;
 struct pattern;
 
-/* offsets: of every lane (those out of mask are ignored), aligned to `bytes`. */
-void coalescing_sectors(const uint64_t offsets[32], uint32_t mask, unsigned bytes,
-                        uint32_t *ret_sectors, uint32_t *ret_ideal);
-void coalescing_wavefronts(const uint64_t offsets[32], uint32_t mask, unsigned bytes,
-                           uint32_t *ret_wavefronts, uint32_t *ret_ideal);
 /* Adds one request; `pattern` remembers the last one's shape. */
 void coalescing_count(struct access_count *count, struct pattern *pattern,
                       const uint64_t offsets[32], uint32_t mask, unsigned bytes,

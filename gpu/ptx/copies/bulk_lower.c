@@ -2,7 +2,6 @@
 #include "gpu/ptx/access/atomics.h"
 #include "gpu/ptx/copies/bulk_issue.h"
 #include "gpu/ptx/copies/copies_lower.h"
-#include "gpu/ptx/copies/tensor_map.h"
 
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "gpu/ptx/race/proxy.h"
 #include "gpu/ptx/race/race.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* step->aux of a replacement */

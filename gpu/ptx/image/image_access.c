@@ -1,7 +1,5 @@
 #include "gpu/ptx/image/image_access.h"
 
-#include "gpu/ptx/state/block.h"
-
 /* ---- running ---- */
 
 struct finding_place image_place(const struct image_lane *at, const struct image *im,

@@ -72,7 +72,6 @@ void lower_finish(struct lowering *l, const struct ptx_instruction *i);
 uint32_t lower_constant(struct lowering *l, uint64_t value, unsigned bytes);
 uint32_t lower_temporary(struct lowering *l, unsigned bytes);
 uint32_t lower_arena(struct lowering *l, uint64_t bytes); /* 64-byte aligned */
-uint32_t lower_special(struct lowering *l, unsigned special);
 /* Bytes a lane of a register operand, 0 for a predicate. */
 unsigned lower_register_bytes(const struct lowering *l, uint32_t index);
 /* The address of a variable in its own space. false: it has none. */

@@ -84,7 +84,7 @@ uint32_t lower_temporary(struct lowering *l, unsigned bytes) {
     return *slot - 1;
 }
 
-uint32_t lower_special(struct lowering *l, unsigned special) {
+static uint32_t lower_special(struct lowering *l, unsigned special) {
     if (l->specials[special] == 0) {
         l->specials[special] = lower_arena(l, 4 * WARP_LANES) + 1;
     }

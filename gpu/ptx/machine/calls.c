@@ -4,7 +4,6 @@
 #include "gpu/ptx/access/access.h"
 #include "gpu/ptx/lower/lower.h"
 #include "gpu/ptx/machine/system_calls.h"
-#include "gpu/ptx/state/block.h"
 #include "gpu/ptx/state/findings.h"
 #include "gpu/ptx/state/memory.h"
 #include "gpu/ptx/state/run.h"

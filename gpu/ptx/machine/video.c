@@ -5,7 +5,6 @@
  * refused. */
 #include "gpu/ptx/alu/alu.h"
 #include "gpu/ptx/machine/families.h"
-#include "gpu/ptx/state/run.h"
 
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "gpu/ptx/race/race.h"
 #include "gpu/ptx/state/block.h"
 #include "gpu/ptx/state/findings.h"
-#include "gpu/ptx/state/run.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "gpu/ptx/state/run.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define PLAIN 0xf0 /* of a shadow byte */

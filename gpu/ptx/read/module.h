@@ -33,7 +33,6 @@ enum ptx_opcode {
 #undef PTX_OPCODE
     PTX_OPCODES
 };
-const char *ptx_opcode_name(enum ptx_opcode op); /* "cp.async.bulk" → base word(s) */
 
 enum ptx_type {
     PTX_NONE,
@@ -116,7 +115,6 @@ enum ptx_modifier {
 };
 #define PTX_MODIFIER_WORDS 6
 _Static_assert(PTX_MODIFIERS <= 64 * PTX_MODIFIER_WORDS, "");
-const char *ptx_modifier_name(enum ptx_modifier m); /* without its dot */
 
 enum ptx_special { /* %tid.x is PTX_SR_TID_X … */
 #define PTX_SPECIAL(id, text) PTX_SR_##id,
@@ -124,7 +122,6 @@ enum ptx_special { /* %tid.x is PTX_SR_TID_X … */
 #undef PTX_SPECIAL
                    PTX_SPECIALS
 };
-const char *ptx_special_name(enum ptx_special s); /* "%tid.x" */
 
 enum ptx_operand_kind {
     PTX_OPERAND_REGISTER,  /* index: of the function's registers */

@@ -2,7 +2,6 @@
 #include "gpu/ptx/read/ptx_reader.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define MAX_NESTING 64
 

@@ -1,6 +1,5 @@
 /* Initial values of variables: numbers, and addresses that are known once the machine has
  * placed things. */
-#include "gpu/ptx/read/ptx_names.h"
 #include "gpu/ptx/read/ptx_reader.h"
 
 #include "base/mem.h"

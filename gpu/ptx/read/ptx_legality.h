@@ -19,9 +19,6 @@ bool ptx_refuse(const struct ptx_check *c, int number, const char *what);
 
 bool ptx_is_packed(enum ptx_type t); /* several values in a register */
 enum ptx_type ptx_register_type(const struct ptx_check *c, const struct ptx_operand *o);
-/* A register of this type may hold a value of type t. relaxed: ld, st and cvt let a
- * register be wider. */
-bool ptx_register_fits(enum ptx_type reg, enum ptx_type t, bool relaxed);
 /* A register (or `_` when `sink`) that t can be written to. */
 bool ptx_check_destination(const struct ptx_check *c, int number,
                            const struct ptx_operand *o, enum ptx_type t, bool sink);

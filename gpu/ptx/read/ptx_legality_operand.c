@@ -2,7 +2,6 @@
 #include "gpu/ptx/read/ptx_legality.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 bool ptx_refuse(const struct ptx_check *c, int number, const char *what) {
@@ -27,7 +26,9 @@ bool ptx_is_packed(enum ptx_type t) {
            (t >= PTX_E4M3 && t <= PTX_B1024);
 }
 
-bool ptx_register_fits(enum ptx_type reg, enum ptx_type t, bool relaxed) {
+/* A register of this type may hold a value of type t. relaxed: ld, st and cvt let a
+ * register be wider. */
+static bool ptx_register_fits(enum ptx_type reg, enum ptx_type t, bool relaxed) {
     unsigned have = ptx_type_bytes(reg), need = ptx_type_bytes(t);
     if (reg == PTX_PRED || t == PTX_PRED) {
         return reg == t;

@@ -27,7 +27,9 @@ void ptx_lexer_init(struct ptx_lexer *l, const char *text, uint32_t len) {
     *l = (struct ptx_lexer){.text = text, .len = len, .line = 1};
 }
 
-void ptx_lexer_skip_line(struct ptx_lexer *l) {
+/* Moves to the first byte of the next line that begins with `{`, or to its end: for the
+ * body of a .section, which holds no PTX. */
+static void ptx_lexer_skip_line(struct ptx_lexer *l) {
     const char *newline = memchr(l->text + l->at, '\n', l->len - l->at);
     l->at = newline ? (uint32_t)(newline - l->text) : l->len;
 }

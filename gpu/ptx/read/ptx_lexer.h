@@ -37,9 +37,6 @@ struct ptx_lexer {
 
 void ptx_lexer_init(struct ptx_lexer *l, const char *text, uint32_t len);
 struct ptx_token ptx_lexer_next(struct ptx_lexer *l);
-/* Moves to the first byte of the next line that begins with `{`, or to its end: for the
- * body of a .section, which holds no PTX. */
-void ptx_lexer_skip_line(struct ptx_lexer *l);
 
 struct ptx_number {
     enum {

@@ -98,18 +98,6 @@ static const struct {
     {"shared::cluster", PTX_SHARED_CLUSTER},
 };
 
-const char *ptx_opcode_name(enum ptx_opcode op) {
-    return (unsigned)op < PTX_OPCODES ? opcode_names[op] : "";
-}
-
-const char *ptx_modifier_name(enum ptx_modifier m) {
-    return (unsigned)m < PTX_MODIFIERS ? modifier_names[m] : "";
-}
-
-const char *ptx_special_name(enum ptx_special s) {
-    return (unsigned)s < PTX_SPECIALS ? special_names[s] : "";
-}
-
 const char *ptx_type_name(enum ptx_type t) {
     return (unsigned)t < PTX_TYPES ? types[t].name : "";
 }
