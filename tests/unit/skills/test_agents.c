@@ -129,6 +129,21 @@ Test(agents, the_documented_agents_have_their_documented_folders) {
     agents_finish(&agents);
 }
 
+/* As their makers document it: OpenCode's own folders, and Claude's and the shared ones.
+ */
+Test(agents, further_folders_are_read_in_their_order) {
+    static const char *const documented[] = {".opencode/skills", ".claude/skills",
+                                             "~/.claude/skills", "~/.agents/skills"};
+    struct agents agents = load();
+    char **reads = agents_find(&agents, "opencode")->reads;
+    for (size_t i = 0; i < ARRAY_LEN(documented); i++) {
+        cr_assert(reads[i] != NULL);
+        cr_expect(eq(str, reads[i], (char *)(uintptr_t)documented[i]));
+    }
+    cr_expect(reads[ARRAY_LEN(documented)] == NULL);
+    agents_finish(&agents);
+}
+
 Test(agents, names_are_unique_and_folders_stay_inside) {
     struct agents agents = load();
     cr_assert(ge(sz, agents.count, (size_t)75));
@@ -200,6 +215,8 @@ Test(agents, the_users_file_adds_and_replaces_rows) {
     cr_expect(eq(str, mine->title, "my-agent"));
     cr_expect(eq(str, mine->reads[0], ".agents/skills"));
     cr_expect(mine->reads[1] == NULL);
+    agents_finish(&agents);
+    cr_expect(zero(int, agents_load(&agents, NULL)), "nobody need ask why it fails");
     agents_finish(&agents);
 }
 

@@ -232,6 +232,18 @@ Test(install, cleaning_removes_what_dead_processes_left_and_nothing_else) {
     cr_expect(there(TARGET "/.upskilld-lock.json"));
 }
 
+/* A thousand or so at a time: the rest the next time. */
+Test(install, cleaning_takes_so_long_and_no_longer) {
+    for (int i = 0; i < 1024 + 5; i++) {
+        autofree char *path = xasprintf(TARGET "/.upskilld-stage-%032x/SKILL.md", i);
+        put(path, "half");
+    }
+    install_clean(TARGET);
+    cr_expect(eq(sz, count_entries(TARGET), (size_t)5));
+    install_clean(TARGET);
+    cr_expect(zero(sz, count_entries(TARGET)));
+}
+
 Test(install, cleaning_leaves_a_living_process_alone) {
     put(TARGET "/.upskilld-stage-" HEX "/SKILL.md", "half");
     put(TARGET "/.upskilld-lock", "");

@@ -123,6 +123,9 @@ Test(install_diff, a_difference_of_texts_is_that_of_diff) {
          "@@ -2,5 +2,5 @@\n b\n c\n d\n-e\n+x\n f\n"},
         {"", "a\n", "@@ -0,0 +1,1 @@\n+a\n"},
         {"a\nb\n", "", "@@ -1,2 +0,0 @@\n-a\n-b\n"},
+        /* One begins and ends as the other does, with no line for both. */
+        {"a\n", "a\nb\na\n", "@@ -1,1 +1,3 @@\n a\n+b\n+a\n"},
+        {"a\nb\na\n", "a\n", "@@ -1,3 +1,1 @@\n a\n-b\n-a\n"},
         /* Two changes: six lines that stay make one hunk, seven make two. */
         {"A\n1\n2\n3\n4\n5\n6\nB\n", "C\n1\n2\n3\n4\n5\n6\nD\n",
          "@@ -1,8 +1,8 @@\n-A\n+C\n 1\n 2\n 3\n 4\n 5\n 6\n-B\n+D\n"},

@@ -94,8 +94,14 @@ Test(install_hostile, a_link_inside_the_installed_skill_is_a_change_and_is_not_f
     put("home/precious.txt", "precious");
     ask_one((struct wish){0});
     cr_assert(zero(int, symlink("../../../../home", TARGET "/demo/scripts/out")));
+    autojson *results = ask((struct wish){.remove = true}, CLAUDE);
+    cr_expect(eq(str, (char *)field(results, 0, "outcome"), "refused"));
+    const char *reason = field(results, 0, "reason");
     cr_expect(
-        eq(str, (char *)ask_one((struct wish){.remove = true}), "refused conflict"));
+        strstr(reason, "conflict: demo exists and holds what no skill may hold: ") ==
+                reason &&
+            strstr(reason, "scripts/out"),
+        "%s", reason);
     cr_expect(eq(str, (char *)ask_one((struct wish){.remove = true, .force = true}),
                  "removed"));
     cr_expect(holds("home/precious.txt", "precious"));
