@@ -31,11 +31,10 @@ static void print_counts(const struct terminal *t, const json_t *counts) {
     } kinds[] = {
         {"fixes", "fix", "fixes"},
         {"corrections", "correction", "corrections"},
-        {"commands", "command", "commands"},
+        {"commands", "check", "checks"},
         {"files", "file", "files"},
-        {"limits", "version or limit", "versions and limits"},
+        {"limits", "version", "versions"},
         {"dead_ends", "dead end", "dead ends"},
-        {"links", "link", "links"},
         {"dropped", "piece left out as unsafe", "pieces left out as unsafe"},
     };
     autobuf text = BUF_INIT(4096);

@@ -1,6 +1,7 @@
 #include "skills/evaluation/evaluation_result.h"
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "skills/evaluation/agent_student.h"
 #include "skills/evaluation/evaluation_sentence.h"
 #include "skills/evaluation/injection.h"
@@ -34,6 +35,11 @@ static size_t compare(const struct work *w, size_t student, size_t from, size_t 
                       struct lift *lift, struct paired_results *pairs) {
     unsigned runs;
     size_t n = cell_pairs(w->grid, student, from, to, w->a, w->b, w->test, &runs);
+    autofree const char **lessons = xcalloc(n + 1, sizeof *lessons);
+    for (size_t i = 0; i < n; i++) {
+        lessons[i] = w->o->tests[w->test[i]]->lesson;
+    }
+    n = join_lessons(w->a, w->b, lessons, n);
     *pairs = (struct paired_results){
         .baseline = w->a, .skill = w->b, .n = n, .runs = runs, .seed = w->o->seed};
     lift_judge(lift, pairs);

@@ -195,6 +195,28 @@ struct interval paired_lift(const double *d, size_t n) {
     return (struct interval){mean, mean - half, mean + half};
 }
 
+size_t join_lessons(double *a, double *b, const char *const *lesson, size_t n) {
+    autofree bool *done = xcalloc(n + 1, sizeof *done);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        double sum_a = 0, sum_b = 0, count = 0;
+        for (size_t k = i; k < n && !done[i]; k++) {
+            if (k > i && strcmp(lesson[i], lesson[k]) != 0) {
+                continue;
+            }
+            sum_a += a[k];
+            sum_b += b[k];
+            count++;
+            done[k] = k > i;
+        }
+        if (count) {
+            a[kept] = sum_a / count;
+            b[kept++] = sum_b / count;
+        }
+    }
+    return kept;
+}
+
 /* --- the sign-flip test --- */
 
 /* All sums of ±d[0] ±d[1] …, sorted: 2^n of them. */

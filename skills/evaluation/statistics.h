@@ -3,7 +3,8 @@
  *
  * Pure functions of doubles; no I/O, no state, deterministic (resampling uses a generator
  * seeded by the caller). The unit of observation is the TEST: several runs of one test
- * are repeated looks at one thing, not more tests.
+ * are repeated looks at one thing, not more tests; and so are several tests of one
+ * lesson, which are joined first.
  * Sources: Wilson 1927; Miller 2024, "Adding Error Bars to Evals" (arXiv 2411.00640) for
  * the paired, clustered difference; Fisher's sign-flip randomisation test; Student's t;
  * Efron's percentile bootstrap; Holm 1979. docs/architecture/evaluation.md. */
@@ -54,6 +55,9 @@ double smallest_detectable(const double *d, size_t n);
  * same formula; 0 when the present ones do, SIZE_MAX when no number would (lift 0).
  * Capped at 10,000. A rough guess: it takes the lift seen for the true one. */
 size_t more_tests_needed(const double *d, size_t n);
+/* Tests of one lesson made one observation, their mean, in place of the first; the others
+ * close up. lesson: n names, one per test. Returns how many remain. */
+size_t join_lessons(double *a, double *b, const char *const *lesson, size_t n);
 /* Holm's step-down adjustment of m p-values, in place, order kept. */
 void holm_adjust(double *p, size_t m);
 

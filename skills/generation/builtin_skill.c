@@ -19,15 +19,10 @@
 #define ERRORS_FILE "references/errors.md"
 
 static const char *const titles[SECTIONS] = {
-    [SECTION_STEPS] = "Steps",
-    [SECTION_FIXES] = "Errors and fixes",
-    [SECTION_RULES] = "Rules",
-    [SECTION_CHECKS] = "Checks",
-    [SECTION_LIMITS] = "Versions and limits",
-    [SECTION_DEAD_ENDS] = "Dead ends",
-    [SECTION_FILES] = "Files that worked",
-    [SECTION_EXAMPLES] = "Examples",
-    [SECTION_REFERENCES] = "References",
+    [SECTION_FIXES] = "Errors and fixes", [SECTION_RULES] = "Rules",
+    [SECTION_CHECKS] = "Checks",          [SECTION_LIMITS] = "Versions",
+    [SECTION_DEAD_ENDS] = "Dead ends",    [SECTION_FILES] = "Files that worked",
+    [SECTION_EXAMPLES] = "Examples",      [SECTION_REFERENCES] = "References",
 };
 
 struct writing {
@@ -153,7 +148,7 @@ static char *make_body(const struct writing *w) {
         autofree char *title = builtin_task_sentence(w->task, 90);
         buf_addf(&body, "# %s\n", *title ? title : w->name);
     }
-    for (enum section s = SECTION_STEPS; s < SECTIONS; s++) {
+    for (enum section s = SECTION_FIXES; s < SECTIONS; s++) {
         if (base) {
             merge_section(&body, &w->units, s);
         } else {
@@ -195,7 +190,7 @@ static int line_of(const char *text, const char *at) {
  * unit is found as it is; the search goes on behind it. */
 static void find_places(struct writing *w) {
     w->first_line = INT_MAX;
-    for (enum section s = SECTION_STEPS; s < SECTIONS; s++) {
+    for (enum section s = SECTION_FIXES; s < SECTIONS; s++) {
         autofree char *heading = xasprintf("\n## %s\n", titles[s]);
         const char *at = strstr(w->text, heading);
         for (const char *next = at; next; next = strstr(next + 1, heading)) {
@@ -336,9 +331,11 @@ static void cite(json_t *evidence, const struct unit *u) {
         size_t len = strcspn(s, "\n");
         for (size_t i = 0; len && i < u->evidence->count && i < MAX_CITED; i++) {
             char name[EVIDENCE_NAME_SIZE];
+            enum evidence_role role = u->evidence->list[i].role;
             evidence_name(name, u->evidence->list[i]);
             json_array_append_new(evidence,
-                                  json_pack("{s:i,s:s}", "line", line, "event", name));
+                                  json_pack("{s:i,s:s,s:s}", "line", line, "event", name,
+                                            "shows", evidence_role_name(role)));
         }
         s += len + (s[len] == '\n');
     }
@@ -356,8 +353,8 @@ static json_t *collect_evidence(const struct writing *w) {
 }
 
 static json_t *count_units(const struct writing *w) {
-    static const char *const kinds[] = {"fixes", "dead_ends", "corrections", "commands",
-                                        "files", "links",     "limits"};
+    static const char *const kinds[] = {"fixes",    "dead_ends", "corrections",
+                                        "commands", "files",     "limits"};
     json_t *counts = json_object();
     for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
         size_t n = 0;

@@ -24,7 +24,7 @@ struct skill_draft {
     json_t *files;    /* {path: text}: what stands beside it */
     json_t *evidence; /* [{"line", "event"}]: lines of SKILL.md */
     json_t *counts;   /* {"fixes", "dead_ends", "corrections", "commands", "files",
-                         "links", "limits", "dropped"} of what is told */
+                         "limits", "dropped"} of what is told */
 };
 void builtin_write(struct skill_draft *ret, const struct builtin_request *request);
 void skill_draft_finish(struct skill_draft *d);
@@ -32,9 +32,6 @@ void skill_draft_finish(struct skill_draft *d);
 /* --- its parts --- */
 
 enum section {
-    SECTION_HEAD,  /* no heading */
-    SECTION_ADDED, /* only of an improved skill */
-    SECTION_STEPS,
     SECTION_FIXES,
     SECTION_RULES,
     SECTION_CHECKS,

@@ -16,7 +16,7 @@
 #define MAX_INLINE_TOTAL 120u /* lines of final files in the body */
 #define MAX_FILE_BYTES (48u << 10)
 #define MAX_FILES 8u
-#define MAX_STEPS 14u
+#define MAX_CHECKS 6u
 #define MAX_DOCUMENT (128u << 10)
 #define DIFF_LINES 64u /* on a side; longer ones are shown as they are */
 
@@ -133,33 +133,28 @@ static void add_dead_end(struct units *u, const struct lesson_dead_end *d) {
     struct buf b = BUF_INIT(MAX_UNIT);
     buf_adds(&b, "- ");
     markdown_span(&b, d->context, 160);
-    buf_adds(&b, " ended in ");
+    buf_addf(&b, " failed %u times with ", d->seen);
     markdown_span(&b, d->quote, 200);
-    buf_adds(&b, " and was given up.\n");
+    buf_adds(&b, "; nothing that was tried mended it.\n");
     add_unit(u, SECTION_DEAD_ENDS, &b, &d->evidence, "dead_ends");
 }
 
 /* --- commands --- */
 
-static void add_commands(struct units *u, const struct lessons *l) {
-    size_t from = l->command_count > MAX_STEPS ? l->command_count - MAX_STEPS : 0,
-           step = 0;
-    for (size_t i = from; i < l->command_count; i++) {
+static void add_checks(struct units *u, const struct lessons *l) {
+    for (size_t i = 0; i < l->command_count && i < MAX_CHECKS; i++) {
         const struct lesson_command *c = &l->commands[i];
         struct buf b = BUF_INIT(MAX_UNIT);
         if (command_reaches_out(c->command)) {
             u->dropped++;
             continue;
         }
-        autofree char *lead = c->verifies ? xstrdup("-") : xasprintf("%zu.", step + 1);
         if (strpbrk(c->command, "\n`!") || strlen(c->command) > 110) {
             markdown_fence(&b, "sh", c->command);
         } else {
-            markdown_command(&b, lead, c->command, "");
-            step += !c->verifies;
+            markdown_command(&b, "-", c->command, "");
         }
-        add_unit(u, c->verifies ? SECTION_CHECKS : SECTION_STEPS, &b, &c->evidence,
-                 "commands");
+        add_unit(u, SECTION_CHECKS, &b, &c->evidence, "commands");
     }
 }
 
@@ -169,11 +164,6 @@ static void add_correction(struct units *u, const struct lesson_correction *c) {
     struct buf b = BUF_INIT(MAX_UNIT);
     buf_adds(&b, "- ");
     markdown_prose(&b, c->text, 500);
-    if (c->about) {
-        buf_adds(&b, " (said after ");
-        markdown_span(&b, c->about, 120);
-        buf_adds(&b, ")");
-    }
     buf_adds(&b, "\n");
     add_unit(u, SECTION_RULES, &b, &c->evidence, "corrections");
 }
@@ -186,16 +176,6 @@ static void add_limit(struct units *u, const struct lesson_limit *limit) {
     add_unit(u, SECTION_LIMITS, &b, &limit->evidence, "limits");
 }
 
-static void add_link(struct units *u, const struct lesson_link *link) {
-    if (link->why && !builtin_is_safe(link->why)) {
-        u->dropped++;
-        return;
-    }
-    struct buf b = BUF_INIT(MAX_UNIT);
-    buf_addf(&b, "- <%s>\n", link->url);
-    add_unit(u, SECTION_REFERENCES, &b, &link->evidence, "links");
-}
-
 /* --- files --- */
 
 static size_t count_lines(const char *text) {
@@ -204,6 +184,19 @@ static size_t count_lines(const char *text) {
         lines += *text == '\n';
     }
     return lines;
+}
+
+/* Part of what ended an error: of another nothing shows that it is right. */
+static bool is_proven(const struct lessons *l, const struct lesson_file *f) {
+    for (size_t i = 0; i < l->fix_count; i++) {
+        for (size_t k = 0; k < l->fixes[i].change_count; k++) {
+            const char *path = l->fixes[i].changes[k].path;
+            if (path && strcmp(path, f->path) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 static bool is_worth_keeping(const struct lesson_file *f) {
@@ -275,7 +268,8 @@ static void add_files(struct units *u, const struct builtin_request *q) {
         for (size_t i = 0; i < q->lessons->file_count && added < MAX_FILES; i++) {
             const struct lesson_file *f = &q->lessons->files[i];
             bool is_long = count_lines(f->text ? f->text : "") > MAX_INLINE_LINES;
-            if (is_long != (aside == 1) || !is_worth_keeping(f)) {
+            if (is_long != (aside == 1) || !is_proven(q->lessons, f) ||
+                !is_worth_keeping(f)) {
                 continue;
             }
             if (!is_safe_file(f)) {
@@ -323,7 +317,7 @@ static void add_examples(struct units *u, const json_t *examples) {
 void builtin_units(struct units *ret, const struct builtin_request *q) {
     const struct lessons *l = q->lessons;
     *ret = (struct units){.files = json_object()};
-    add_commands(ret, l);
+    add_checks(ret, l);
     for (size_t i = 0; i < l->fix_count; i++) {
         add_fix(ret, &l->fixes[i]);
     }
@@ -338,9 +332,6 @@ void builtin_units(struct units *ret, const struct builtin_request *q) {
     }
     add_files(ret, q);
     add_examples(ret, q->examples);
-    for (size_t i = 0; i < l->link_count && i < 8; i++) {
-        add_link(ret, &l->links[i]);
-    }
     add_documents(ret, q->documents);
 }
 

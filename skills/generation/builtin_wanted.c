@@ -1,124 +1,118 @@
 #include "skills/generation/builtin_wanted.h"
 
 #include "base/buf.h"
-#include "base/json.h"
 #include "base/mem.h"
-#include "skills/generation/builtin_words.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
-#include <strings.h>
 
-#define TOKENS_MAX 3u
-#define TERMS_MAX 2u
+#define NAME_LEAST 3u
+#define NAME_MOST 60u
+#define STEM_LEAST 4u
 
-/* --- tokens of a change --- */
-
-static bool is_token(char c) {
+static bool is_name(char c) {
     return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool holds(const json_t *contains, const char *text) {
+/* "cuda-capabilities" is one. */
+static size_t name_length(const char *s) {
+    size_t n = 0;
+    while (is_name(s[n]) || (n && s[n] == '-' && isalpha((unsigned char)s[n - 1]) &&
+                             isalpha((unsigned char)s[n + 1]))) {
+        n++;
+    }
+    return n;
+}
+
+/* As a whole word. */
+static bool holds(const char *text, const char *name, size_t len) {
+    for (const char *s = text; *s;) {
+        size_t n = name_length(s);
+        if (n == len && memcmp(s, name, len) == 0) {
+            return true;
+        }
+        s += n ? n : 1;
+    }
+    return false;
+}
+
+static bool is_listed(const json_t *names, const char *name) {
     size_t i;
     const json_t *one;
-    json_array_foreach(contains, i, one) {
-        if (strcmp(json_string_value(one), text) == 0) {
+    json_array_foreach(names, i, one) {
+        if (strcmp(json_string_value(one), name) == 0) {
             return true;
         }
     }
     return false;
 }
 
-static void add_token(json_t *contains, const char *token, const char *old,
-                      const char *asked) {
-    size_t len = strlen(token);
-    if (json_array_size(contains) < TOKENS_MAX && len >= 3 && len <= 60 &&
-        !strstr(old, token) && !strcasestr(asked, token) && !holds(contains, token)) {
-        json_array_append_new(contains, json_string(token));
-    }
+/* "n = 3" and "n" again: whoever writes it may call it otherwise. */
+static bool is_own_name(const char *at, size_t len) {
+    const char *behind = at + len + strspn(at + len, " ");
+    bool assigned = behind > at + len && *behind == '=' && behind[1] != '=';
+    return assigned && holds(at + len, at, len);
 }
 
-static void add_tokens(json_t *contains, const char *line, size_t len, const char *old,
-                       const char *asked) {
-    for (size_t i = 0; i < len;) {
-        size_t n = 0;
-        while (i + n < len && is_token(line[i + n])) {
-            n++;
+json_t *wanted_names(const char *text, const char *known, const char *asked) {
+    json_t *names = json_array();
+    for (const char *s = text; *s;) {
+        size_t len = name_length(s);
+        autofree char *name = xstrndup(s, len);
+        if (len >= NAME_LEAST && len <= NAME_MOST && !holds(known, s, len) &&
+            !holds(asked, s, len) && !is_own_name(s, len) && !is_listed(names, name)) {
+            json_array_append_new(names, json_string(name));
         }
-        autofree char *token = xstrndup(line + i, n);
-        add_token(contains, token, old, asked);
-        i += n ? n : 1;
+        s += len ? len : 1;
     }
+    return names;
 }
 
-static void add_marked(struct buf *out, const char *diff, char mark) {
-    for (const char *s = diff; *s;) {
-        size_t len = strcspn(s, "\n");
-        if (*s == mark) {
-            buf_add(out, s, len);
-            buf_addc(out, '\n');
+void wanted_only(json_t *names, const char *told) {
+    for (size_t i = json_array_size(names); i > 0; i--) {
+        const json_t *name = json_array_get(names, i - 1);
+        if (!holds(told, json_string_value(name), json_string_length(name))) {
+            json_array_remove(names, i - 1);
         }
-        s += len + (s[len] == '\n');
     }
 }
 
-void wanted_tokens(json_t *contains, const char *diff, const char *asked) {
-    autobuf old = BUF_INIT(64u << 10);
-    add_marked(&old, diff, '-');
-    for (const char *s = diff; *s;) {
-        size_t len = strcspn(s, "\n");
-        if (*s == '+') {
-            add_tokens(contains, s + 1, len - 1, old.data, asked);
-        }
-        s += len + (s[len] == '\n');
-    }
-}
-
-char *wanted_old_lines(const char *lines) {
-    struct buf out = BUF_INIT(64u << 10);
-    for (const char *s = lines; *s;) {
-        size_t len = strcspn(s, "\n");
-        if (*s == '-') {
-            buf_addf(&out, "    %.*s\n", (int)(len - 1), s + 1);
-        }
-        s += len + (s[len] == '\n');
-    }
-    return buf_detach(&out);
-}
-
-size_t wanted_new_lines(const char *lines) {
-    size_t n = *lines == '+';
-    for (const char *s = lines; (s = strstr(s, "\n+")); s++) {
+static size_t common(const char *a, size_t a_len, const char *b, size_t b_len) {
+    size_t n = 0;
+    while (n < a_len && n < b_len &&
+           tolower((unsigned char)a[n]) == tolower((unsigned char)b[n])) {
         n++;
     }
     return n;
 }
 
-/* --- terms of a sentence --- */
-
-static bool is_technical(const char *word) {
-    size_t len = strlen(word);
-    bool inner = false;
-    for (size_t i = 1; i < len; i++) {
-        inner |= strchr("_.:-", word[i]) || isupper((unsigned char)word[i]) ||
-                 isdigit((unsigned char)word[i]);
+char *wanted_stem(const char *text, const char *told) {
+    const char *best = NULL;
+    size_t best_len = STEM_LEAST - 1;
+    for (const char *s = text; *s;) {
+        size_t len = name_length(s);
+        for (const char *t = told; len && *t;) {
+            size_t n = name_length(t), same = common(s, len, t, n);
+            if (same > best_len) {
+                best = s;
+                best_len = same;
+            }
+            t += n ? n : 1;
+        }
+        s += len ? len : 1;
     }
-    return len >= 4 && len <= 60 && inner;
+    return best ? xstrndup(best, best_len) : NULL;
 }
 
-void wanted_terms(json_t *contains, const char *sentence, const char *asked) {
-    struct words w;
-    words_read(&w, sentence);
-    for (size_t k = 0; k < w.count && json_array_size(contains) < TERMS_MAX; k++) {
-        char *word = w.list[k];
-        size_t len = strlen(word);
-        while (len && strchr(".,:;!?()`", word[len - 1])) {
-            word[--len] = '\0';
+char *wanted_lines(const char *diff, char mark) {
+    struct buf out = BUF_INIT(64u << 10);
+    for (const char *s = diff; *s;) {
+        size_t len = strcspn(s, "\n");
+        if (*s == mark) {
+            buf_addf(&out, "%.*s\n", (int)(len - 1), s + 1);
         }
-        const char *bare = word + strspn(word, "(`");
-        if (is_technical(bare) && !strcasestr(asked, bare)) {
-            json_array_append_new(contains, json_string(bare));
-        }
+        s += len + (s[len] == '\n');
     }
-    words_free(&w);
+    return buf_detach(&out);
 }

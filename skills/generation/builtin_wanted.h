@@ -1,17 +1,20 @@
 #pragma once
 /* builtin_wanted: what an answer must hold that somebody could not give who had only read
- * the question. For the tests that the builtin teacher writes. */
+ * the question, and no more than that: whoever knows the fix may word it otherwise. For
+ * the tests that the builtin teacher writes. */
 #include <jansson.h>
 #include <stddef.h>
 
-/* Append to contains (3 at most) the tokens of a change's new lines that stand neither in
- * its old lines nor in the question. diff: lines that begin with '+' or '-'. */
-void wanted_tokens(json_t *contains, const char *diff, const char *asked);
-/* The same with a sentence's technical words (2 at most): those with a digit, a capital
- * or one of "_.:-" inside. */
-void wanted_terms(json_t *contains, const char *sentence, const char *asked);
+#define WANTED_MAX 3u
 
-/* A change's old lines as they stood, without their marks, indented as code. Freed by the
- * caller. */
-char *wanted_old_lines(const char *diff);
-size_t wanted_new_lines(const char *diff); /* how many */
+/* The names (letters, digits, "_", three or more) of text that stand in neither known nor
+ * asked, each once; one that text assigns and uses again is its writer's choice and left
+ * out. New reference. */
+json_t *wanted_names(const char *text, const char *known, const char *asked);
+void wanted_only(json_t *names, const char *told); /* leaves those that told says */
+/* The longest beginning, of four letters or more, that a name of text and one of told
+ * have in common: "zlib" of "zlib1g-dev" and "Could NOT find ZLIB". malloc'ed, or NULL.
+ */
+char *wanted_stem(const char *text, const char *told);
+/* The lines of a diff that begin with mark, without it. Freed by the caller. */
+char *wanted_lines(const char *diff, char mark);

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/mem.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -25,57 +26,17 @@ void words_free(struct words *w) {
     }
 }
 
-bool words_have(const struct words *w, const char *word) {
-    for (size_t i = 0; i < w->count; i++) {
-        if (strcmp(w->list[i], word) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool word_is_file(const char *word) {
-    const char *dot = strrchr(word, '.');
-    return dot && dot > word && word[0] != '-' && isalpha((unsigned char)dot[1]) &&
-           strlen(dot) <= 6 && !strpbrk(word, "=:$*{}()|;&");
-}
-
-char *words_rename_files(const char *command, const char *name) {
-    struct buf out = BUF_INIT(8192);
-    for (const char *s = command; *s;) {
-        size_t blank = strspn(s, " \t\n\"'");
-        buf_add(&out, s, blank);
-        s += blank;
-        size_t len = strcspn(s, " \t\n\"'");
-        autofree char *word = xstrndup(s, len);
-        const char *dot = strrchr(word, '.');
-        const char *base = path_basename(word);
-        if (word_is_file(word) && base < dot) {
-            buf_addf(&out, "%.*s%s%s", (int)(base - word), word, name, dot);
-        } else {
-            buf_adds(&out, word);
-        }
-        s += len;
-    }
-    return buf_detach(&out);
-}
-
 char *word_regex(const char *word) {
     struct buf out = BUF_INIT(4096);
-    buf_adds(&out, "(?<![\\w.-])");
+    buf_adds(&out, "(?<!\\w)");
     for (const char *s = word; *s; s++) {
         if (strchr("\\^$.|?*+()[]{}", *s)) {
             buf_addc(&out, '\\');
         }
         buf_addc(&out, *s);
     }
-    buf_adds(&out, "(?![\\w-])");
+    buf_adds(&out, "(?!\\w)");
     return buf_detach(&out);
-}
-
-void word_want(json_t *regexes, const char *word) {
-    autofree char *regex = word_regex(word);
-    json_array_append_new(regexes, json_string(regex));
 }
 
 /* --- commands that reach out --- */

@@ -379,7 +379,8 @@ static bool has_more(const struct generating *g) {
 /* Something that a writer could start from. */
 static bool has_word(const struct generating *g) {
     return has_more(g) || g->request.task || g->material.has_base ||
-           !g->material.lessons.nothing || g->material.lessons.task;
+           !g->material.lessons.nothing || g->material.lessons.task ||
+           g->material.lessons.file_count;
 }
 
 /* A skill alone: its tests are what can be added, and what a refinement finds. */
@@ -425,9 +426,8 @@ static void read_all(struct generating *g) {
     if (!has_more(g) && g->material.lessons.nothing) {
         g->nothing =
             g->request.trace_count
-                ? "the traces hold no failure that was fixed, no correction, no recipe "
-                  "and "
-                  "no file"
+                ? "the traces show no error with the change that ended it, and no "
+                  "correction that changed what the agent did"
                 : "the builtin teacher distils traces and folds documents in; for a task "
                   "alone say teacher host, or name a model as teacher";
         return;

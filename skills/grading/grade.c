@@ -19,6 +19,26 @@ static const struct {
     {"build_toml", grade_build_toml}, {"kernel_project", grade_kernel_project},
 };
 
+bool grade_text_passes(const json_t *expected, const char *text) {
+    const struct test_case test = {.id = "", .input = "", .expected = expected};
+    struct answer answer;
+    struct assertions assertions = {0};
+    size_t known = 0;
+    answer_init(&answer, text, strlen(text));
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+        const json_t *one = json_object_get(expected, checks[i].name);
+        if (one) {
+            checks[i].check(&answer, &test, checks[i].name, one, &assertions);
+            known++;
+        }
+    }
+    bool passed =
+        known == json_object_size(expected) && !assertions.failed && !assertions.why;
+    assertions_finish(&assertions);
+    answer_finish(&answer);
+    return passed;
+}
+
 enum step { STEP_COMPILE, STEP_VALIDATE, STEP_JUDGE, STEP_END };
 
 struct grading {

@@ -82,3 +82,8 @@ struct grading *grading_start_unjudged(const struct grade_room *room,
 void grading_cancel(struct grading *g); /* done follows */
 
 #include "skills/grading/quality.h"
+
+/* The same at once, of checks that a text alone decides (contains to build_toml above):
+ * whether the answer passes expected (canonical). False where there is another check.
+ * Blocking; the answer is trusted to be short. */
+bool grade_text_passes(const json_t *expected, const char *answer);

@@ -257,7 +257,9 @@ static const json_t *list_of(const json_t *value, const char **ret_name) {
 }
 
 static struct test_case case_of(const json_t *test) {
-    return (struct test_case){.id = json_get_string(test, "id", ""),
+    const char *id = json_get_string(test, "id", "");
+    return (struct test_case){.id = id,
+                              .lesson = json_get_string(test, "lesson", id),
                               .input = json_get_string(test, "input", ""),
                               .files = json_object_get(test, "files"),
                               .expected = json_object_get(test, "expected"),
@@ -384,6 +386,18 @@ static enum test_split neediest(const long wanted[static 4]) {
     return wanted[SPLIT_REFINE] > wanted[most] ? SPLIT_REFINE : most;
 }
 
+/* That of another test of its lesson, or the neediest. */
+static enum test_split split_for(const struct suite *s, const struct test_case *test,
+                                 const long wanted[static 4]) {
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->tests[i].split != SPLIT_NONE &&
+            strcmp(s->tests[i].lesson, test->lesson) == 0) {
+            return s->tests[i].split;
+        }
+    }
+    return neediest(wanted);
+}
+
 void suite_split(struct suite *s) {
     struct turn *turns = xcalloc(s->count + 1, sizeof *turns);
     long wanted[4] = {0};
@@ -392,13 +406,14 @@ void suite_split(struct suite *s) {
     for (size_t i = 0; i < s->count; i++) {
         if (s->tests[i].split == SPLIT_NONE) {
             turns[count].test = i;
-            hash_bytes_hex(s->tests[i].id, strlen(s->tests[i].id), turns[count++].digest);
+            const char *lesson = s->tests[i].lesson;
+            hash_bytes_hex(lesson, strlen(lesson), turns[count++].digest);
         }
     }
     qsort(turns, count, sizeof *turns, by_digest);
     for (size_t i = 0; i < count; i++) {
         struct test_case *test = &s->tests[turns[i].test];
-        test->split = neediest(wanted);
+        test->split = split_for(s, test, wanted);
         wanted[test->split]--;
         json_object_set_new(loose(test->json), "split",
                             json_string(test_split_name(test->split)));

@@ -2,8 +2,10 @@
 /* suite: the test cases of a skill.
  *
  * A test: {"id", "input", "files"?: {name: text}, "expected": {check: …}, "split"?:
- * "refine|gate|report", "marks"?: [quality marks], other members kept}. Read from a
- * skill (skill_meta.json, evals/evals.json), from a file (ours; upskill's list or
+ * "refine|gate|report", "lesson"?: what it tests, "marks"?: [quality marks], other
+ * members kept}. Tests with the same lesson are looks at one thing: they share a split,
+ * and in the statistics they are one observation. Read from a skill (skill_meta.json,
+ * evals/evals.json), from a file (ours; upskill's list or
  * {"cases": […]} with context.files and bare strings; skill-creator's evals) or from a
  * request. Checks: expected.h and docs/guide/tests.md. */
 #include "base/json.h"
@@ -31,6 +33,8 @@ struct skill;
     "not_regex, json_schema, equals, build_toml, kernel_project, kernel_compiles, "      \
     "kernel_passes, judge; a text or list of texts is contains\"},"                      \
     "\"split\":{\"enum\":[\"refine\",\"gate\",\"report\"]},"                             \
+    "\"lesson\":{\"type\":\"string\","                                                   \
+    "\"description\":\"what it tests: tests of one lesson count as one\"},"              \
     "\"marks\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}},"                   \
     "\"examples\":[{\"input\":\"Which section of build.toml holds "                      \
     "cuda-capabilities?\",\"expected\":{\"regex\":[\"\\\\[kernel\\\\.\"]}}]}"
@@ -44,6 +48,7 @@ struct test_case {
     const json_t *files;    /* object name -> text, or NULL */
     const json_t *expected; /* object, canonical: every check in its full form */
     enum test_split split;
+    const char *lesson; /* what it tests; the id where nothing is said */
     const json_t *json; /* the whole test */
 };
 struct suite {
@@ -64,9 +69,9 @@ int suite_from_json(struct suite *ret, const json_t *value, struct err *err);
 int suite_of_skill(struct suite *ret, const struct skill *skill, struct err *err);
 void suite_finish(struct suite *s);
 /* Give tests without a split one, in thirds, the report split first served with 6 (24 = 8
- * refine, 8 gate, 8 report). Deterministic: tests are taken in the order of their ids'
- * digests, and a test that has a split keeps it, so that adding one to a saved suite
- * moves no other. */
+ * refine, 8 gate, 8 report), those of one lesson together. Deterministic: tests are taken
+ * in the order of their lessons' digests, and a test that has a split keeps it, so that
+ * adding one to a saved suite moves no other. */
 void suite_split(struct suite *s);
 /* The tests as upskill reads them ({"cases": …} with contains; it knows no other check,
  * so tests without that one are left out), as skill-creator does (evals.json; context

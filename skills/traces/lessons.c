@@ -7,7 +7,13 @@
 
 #define MAX_EVIDENCE 64u /* of one lesson */
 
-void lessons_add_evidence(struct evidence_list *list, uint16_t trace, uint32_t event) {
+const char *evidence_role_name(enum evidence_role role) {
+    static const char *const names[] = {"said", "error", "change", "proof"};
+    return names[role];
+}
+
+void lessons_add_evidence(struct evidence_list *list, uint16_t trace, uint32_t event,
+                          enum evidence_role role) {
     for (size_t i = 0; i < list->count; i++) {
         if (list->list[i].trace == trace && list->list[i].event == event) {
             return;
@@ -15,7 +21,7 @@ void lessons_add_evidence(struct evidence_list *list, uint16_t trace, uint32_t e
     }
     if (list->count < MAX_EVIDENCE) {
         list->list = xreallocarray(list->list, list->count + 1, sizeof *list->list);
-        list->list[list->count++] = (struct evidence){trace, event};
+        list->list[list->count++] = (struct evidence){trace, event, role};
     }
 }
 
@@ -49,7 +55,8 @@ void lesson_fix_finish(struct lesson_fix *f) {
 static void finish_words(struct lessons *l) {
     for (size_t i = 0; i < l->correction_count; i++) {
         free(l->corrections[i].text);
-        free(l->corrections[i].about);
+        free(l->corrections[i].heeded);
+        free(l->corrections[i].instead);
         free(l->corrections[i].evidence.list);
     }
     for (size_t i = 0; i < l->link_count; i++) {

@@ -9,9 +9,17 @@
 
 struct redaction;
 
+enum evidence_role {
+    EVIDENCE_SAID, /* the words or the file themselves */
+    EVIDENCE_ERROR,
+    EVIDENCE_CHANGE,
+    EVIDENCE_PROOF, /* the run that no longer failed */
+};
+const char *evidence_role_name(enum evidence_role role); /* "said", "error" … */
 struct evidence {
     uint16_t trace; /* index of the trace */
     uint32_t event; /* its number there */
+    enum evidence_role role;
 };
 struct evidence_list {
     struct evidence *list;
@@ -23,7 +31,7 @@ struct evidence_list {
 #define LESSON_MAX_CHANGES 4u   /* of a fix */
 
 enum lesson_change_kind {
-    CHANGE_COMMAND, /* the same command, written otherwise */
+    CHANGE_COMMAND, /* the command that failed, written otherwise */
     CHANGE_RUN,     /* another command that was run in between */
     CHANGE_EDIT,    /* a file */
 };
@@ -35,6 +43,13 @@ struct lesson_change {
     bool created; /* EDIT: the file was not there before */
 };
 
+/* Why a change is held to be what ended an error. Less than these is not told. */
+enum lesson_confidence {
+    CONFIDENCE_ONLY_CHANGE, /* the same command failed and passed, and nothing else
+                               changed between the two runs */
+    CONFIDENCE_NAMED, /* moreover the error, or the agent's reason, names the change */
+};
+
 /* A failure and what made it go away. */
 struct lesson_fix {
     char *error; /* the line that says it, normalised (no folders, addresses, numbers) */
@@ -43,22 +58,24 @@ struct lesson_fix {
     char *cause;   /* the agent's sentence about it, or NULL */
     struct lesson_change *changes;
     size_t change_count;
-    char *verified_by;             /* the command that then succeeded */
-    unsigned seen;                 /* how often the failure occurred */
+    char *verified_by; /* the command that then succeeded */
+    unsigned seen;     /* how often the failure occurred */
+    enum lesson_confidence confidence;
     struct evidence_list evidence; /* failure first, then changes, then success */
 };
-struct lesson_dead_end { /* never resolved */
+struct lesson_dead_end { /* tried at least twice and never resolved */
     char *error, *quote, *context;
+    unsigned seen;
     struct evidence_list evidence;
 };
-struct lesson_correction { /* a person's word against what the agent did */
+struct lesson_correction { /* a person's word that changed what the agent did */
     char *text;
-    char *about; /* the agent's step before it, in short, or NULL */
+    char *heeded;  /* its word that the agent used from then on, and not before */
+    char *instead; /* what it says not to use, or NULL */
     struct evidence_list evidence;
 };
-struct lesson_command { /* of the recipe that worked, in order */
+struct lesson_command { /* a check: it showed an error, and passed once that was mended */
     char *command;
-    bool verifies; /* a test, build or check that passed */
     struct evidence_list evidence;
 };
 struct lesson_file { /* as it stood at the end */
@@ -72,8 +89,7 @@ struct lesson_link {
     char *url, *why; /* the words around it, or NULL */
     struct evidence_list evidence;
 };
-struct lesson_limit { /* versions, numbers and facts that tools printed and that mattered
-                       */
+struct lesson_limit { /* a version that a tool printed */
     char *text;
     struct evidence_list evidence;
 };
@@ -95,7 +111,7 @@ struct lessons {
     size_t link_count;
     struct lesson_limit *limits;
     size_t limit_count;
-    bool nothing; /* nothing was learnt: no failure, correction, recipe or file */
+    bool nothing; /* nothing was learnt: no fix and no correction */
 };
 
 /* From traces of one subject. redaction NULL: the texts are redacted already. Blocking:

@@ -111,113 +111,45 @@ static const char *const silent[] = {"cd",     "echo", "export", "set",  "source
                                      ".",      "true", "pushd",  "popd", "sleep",
                                      "printf", "if",   "fi",     "done", "for",
                                      "while",  "wait", "exit",   NULL};
+/* What only looks, and git: it keeps records of the work. */
 static const char *const probes[] = {
-    "ls",   "cat",  "head",     "tail", "pwd",      "which",      "whoami",   "find",
-    "grep", "rg",   "wc",       "file", "stat",     "tree",       "du",       "df",
-    "less", "env",  "printenv", "test", "[",        "type",       "date",     "uname",
-    "ps",   "sort", "uniq",     "awk",  "tee",      "xargs",      "diff",     "nl",
-    "cut",  "jq",   "column",   "id",   "hostname", "nvidia-smi", "readlink", "basename",
-    "tr",   "ag",   NULL};
+    "git",      "ls",   "cat",  "head",     "tail", "pwd",      "which",      "whoami",
+    "find",     "grep", "rg",   "wc",       "file", "stat",     "tree",       "du",
+    "df",       "less", "env",  "printenv", "test", "[",        "type",       "date",
+    "uname",    "ps",   "sort", "uniq",     "awk",  "tee",      "xargs",      "diff",
+    "nl",       "cut",  "jq",   "column",   "id",   "hostname", "nvidia-smi", "readlink",
+    "basename", "tr",   "ag",   NULL};
 static const char *const readers[] = {"cat", "head", "tail", "grep", "rg", "less", "sed",
                                       "awk", "ag",   "nl",   "find", "ls", NULL};
 static const char *const searches[] = {"grep",  "rg",   "ag",  "diff",  "test", "[",
                                        "which", "find", "cmp", "pgrep", NULL};
 /* Programs whose first word is a command of their own. */
-static const char *const grouped[] = {"git",
-                                      "npm",
-                                      "yarn",
-                                      "pnpm",
-                                      "cargo",
-                                      "docker",
-                                      "kubectl",
-                                      "pip",
-                                      "pip3",
-                                      "go",
-                                      "apt",
-                                      "apt-get",
-                                      "brew",
-                                      "conda",
-                                      "uv",
-                                      "poetry",
-                                      "meson",
-                                      "systemctl",
-                                      "terraform",
-                                      "helm",
-                                      "dotnet",
-                                      "gh",
-                                      "aws",
-                                      "gcloud",
-                                      "make",
-                                      "ninja",
-                                      "bazel",
-                                      "gradle",
-                                      "mvn",
-                                      "npx",
-                                      "kernel-builder",
-                                      "bundle",
-                                      "rails",
-                                      "composer",
-                                      "alembic",
-                                      "flask",
-                                      "prisma",
-                                      "deno",
-                                      "docker-compose",
-                                      "rustup",
-                                      "swift",
-                                      "mix",
-                                      "node",
-                                      "bun",
-                                      "ansible-playbook",
+static const char *const grouped[] = {"npm",       "yarn",
+                                      "pnpm",      "cargo",
+                                      "docker",    "kubectl",
+                                      "pip",       "pip3",
+                                      "go",        "apt",
+                                      "apt-get",   "brew",
+                                      "conda",     "uv",
+                                      "poetry",    "meson",
+                                      "systemctl", "terraform",
+                                      "helm",      "dotnet",
+                                      "gh",        "aws",
+                                      "gcloud",    "make",
+                                      "ninja",     "bazel",
+                                      "gradle",    "mvn",
+                                      "npx",       "kernel-builder",
+                                      "bundle",    "rails",
+                                      "composer",  "alembic",
+                                      "flask",     "prisma",
+                                      "deno",      "docker-compose",
+                                      "rustup",    "swift",
+                                      "mix",       "node",
+                                      "bun",       "ansible-playbook",
                                       NULL};
-static const char *const verifiers[] = {"pytest",
-                                        "ctest",
-                                        "tox",
-                                        "make",
-                                        "ninja",
-                                        "cmake",
-                                        "nvcc",
-                                        "gcc",
-                                        "g++",
-                                        "clang",
-                                        "clang++",
-                                        "cc",
-                                        "c++",
-                                        "rustc",
-                                        "tsc",
-                                        "mypy",
-                                        "ruff",
-                                        "eslint",
-                                        "flake8",
-                                        "pylint",
-                                        "jest",
-                                        "vitest",
-                                        "compute-sanitizer",
-                                        "cuda-memcheck",
-                                        "valgrind",
-                                        "shellcheck",
-                                        "kernel-builder",
-                                        "javac",
-                                        "promtool",
-                                        "nginx",
-                                        "hadolint",
-                                        "actionlint",
-                                        "phpunit",
-                                        "rspec",
-                                        "terraform",
-                                        "bazel",
-                                        "gradle",
-                                        "mvn",
-                                        "playwright",
-                                        "sqlfluff",
-                                        "yamllint",
-                                        NULL};
-static const char *const checking[] = {
-    "test",      "build",   "check", "lint", "verify", "validate", "clippy", "vet",
-    "typecheck", "compile", "bench", "plan", "doctor", "tests",    "ci",     NULL};
-static const char *const git_probes[] = {
-    "status",    "log",    "diff", "show", "blame",    "ls-files",
-    "rev-parse", "ps",     "logs", "get",  "describe", "list",
-    "--version", "freeze", "view", "-V",   "images",   NULL};
+static const char *const asking[] = {"ps",   "logs",      "get",    "describe",
+                                     "list", "--version", "view",   "freeze",
+                                     "-V",   "images",    "--help", NULL};
 
 static const char *plain_word(const struct words *w, size_t from) {
     for (size_t i = from; i < w->count; i++) {
@@ -280,77 +212,51 @@ static char *key_of(const struct words *w, size_t at) {
     return xstrndup(program, 80);
 }
 
-static unsigned classify(const struct words *w, size_t at) {
-    const char *program = base_of(w->list[at]), *sub = plain_word(w, at + 1);
-    unsigned classes = 0;
+static bool is_probe(const struct words *w, size_t at) {
+    const char *program = base_of(w->list[at]);
     bool sed_prints = strcmp(program, "sed") == 0 && w->count > at + 1 &&
-                      strcmp(w->list[at + 1], "-i") != 0 &&
                       strncmp(w->list[at + 1], "-i", 2) != 0;
-    if (is_in(program, probes) || sed_prints ||
-        (is_in(program, grouped) && at + 1 < w->count &&
-         (is_in(w->list[at + 1], git_probes)))) {
-        classes |= COMMAND_PROBE;
+    bool asks =
+        is_in(program, grouped) && at + 1 < w->count && is_in(w->list[at + 1], asking);
+    for (size_t i = at + 1; i < w->count && !asks; i++) {
+        asks = strcmp(w->list[i], "--version") == 0 || strcmp(w->list[i], "--help") == 0;
     }
-    for (size_t i = at + 1; i < w->count; i++) {
-        if (strcmp(w->list[i], "--version") == 0 || strcmp(w->list[i], "--help") == 0) {
-            classes |= COMMAND_PROBE;
-        }
-        if (is_in(w->list[i], checking) && is_in(program, grouped)) {
-            classes |= COMMAND_VERIFY;
-        }
-        if (strcmp(w->list[i], "install") == 0 ||
-            (i == at + 1 && strcmp(w->list[i], "add") == 0 &&
-             strcmp(program, "git") != 0)) {
-            classes |= COMMAND_INSTALL;
-        }
-    }
-    bool starts_here = strncmp(w->list[at], "./", 2) == 0;
-    bool script = is_interpreter(program) && sub && strchr(sub, '.');
-    if (is_in(program, verifiers) || starts_here || script) {
-        classes |= COMMAND_VERIFY;
-    }
-    if (strcmp(program, "curl") == 0 && sub && strstr(sub, "localhost")) {
-        classes |= COMMAND_VERIFY;
-    }
-    return classes & COMMAND_PROBE ? COMMAND_PROBE : classes;
+    return is_in(program, probes) || sed_prints || asks;
 }
 
-static void add_recipe(struct buf *recipe, const struct words *w, size_t at,
-                       unsigned classes) {
-    buf_addf(recipe, "%s ", base_of(w->list[at]));
-    for (size_t i = at + 1; i < w->count; i++) {
-        bool option = w->list[i][0] == '-';
-        if (!option || (classes & COMMAND_INSTALL)) {
-            buf_addf(recipe, "%s ", w->list[i]);
+/* The words that make a part what it is: without "time", "timeout 60" and the like. */
+static char *part_of(const struct words *w, size_t at) {
+    struct buf out = BUF_INIT(MAX_COMMAND);
+    for (size_t i = 0; i < w->count; i++) {
+        bool rights = strcmp(w->list[i], "sudo") == 0, assigns = strchr(w->list[i], '=');
+        if (i >= at || rights || assigns) {
+            buf_addf(&out, "%s%s", out.len ? BETWEEN_WORDS : "", w->list[i]);
         }
     }
-    buf_addc(recipe, ';');
+    return buf_detach(&out);
 }
 
-static void read_part(struct command *c, struct words *w, struct buf *recipe,
-                      unsigned *all_probe, bool piped) {
-    size_t at = program_at(w);
-    if (at >= w->count || is_in(w->list[at], silent)) {
+static void read_part(struct command *c, struct words *w, unsigned *all_probe,
+                      bool piped) {
+    size_t program = program_at(w);
+    if (program >= w->count || is_in(w->list[program], silent)) {
         return;
     }
-    at = resolve_module(w, at);
-    unsigned classes = classify(w, at);
-    const char *program = base_of(w->list[at]);
-    c->classes |= is_in(program, readers) && !piped ? COMMAND_READS : 0;
-    c->classes |= is_in(program, searches) ? COMMAND_SEARCH : 0;
-    if (classes & COMMAND_PROBE) {
+    size_t at = resolve_module(w, program);
+    const char *name = base_of(w->list[at]);
+    c->classes |= is_in(name, readers) && !piped ? COMMAND_READS : 0;
+    c->classes |= is_in(name, searches) ? COMMAND_SEARCH : 0;
+    if (is_probe(w, at)) {
         return;
     }
     *all_probe = 0;
-    c->classes |= classes;
-    add_recipe(recipe, w, at, classes);
-    if (c->key_count < COMMAND_MAX_PARTS) {
-        c->keys[c->key_count++] = key_of(w, at);
+    if (c->count < COMMAND_MAX_PARTS) {
+        c->parts[c->count] = part_of(w, program);
+        c->keys[c->count++] = key_of(w, at);
     }
 }
 
 void command_read(struct command *ret, const char *text) {
-    struct buf recipe = BUF_INIT(MAX_COMMAND);
     *ret = (struct command){0};
     unsigned all_probe = COMMAND_PROBE;
     autofree char *line = command_tidy(text);
@@ -362,7 +268,7 @@ void command_read(struct command *ret, const char *text) {
                      from[-1] != '&' &&
                      strcspn(from > line + 2 ? from - 2 : line, "|") < 3;
         read_simple(&at, &w, &ret->classes);
-        read_part(ret, &w, &recipe, &all_probe, piped);
+        read_part(ret, &w, &all_probe, piped);
         words_free(&w);
         if (at == from) {
             break;
@@ -372,26 +278,54 @@ void command_read(struct command *ret, const char *text) {
         ret->classes |= COMMAND_MASKED;
     }
     ret->classes |= all_probe;
-    ret->recipe = buf_detach(&recipe);
 }
 
 void command_finish(struct command *c) {
-    for (size_t i = 0; i < c->key_count; i++) {
+    for (size_t i = 0; i < c->count; i++) {
+        free(c->parts[i]);
         free(c->keys[i]);
     }
-    free(c->recipe);
     *c = (struct command){0};
 }
 
-bool command_shares_key(const struct command *a, const struct command *b) {
-    for (size_t i = 0; i < a->key_count; i++) {
-        for (size_t k = 0; k < b->key_count; k++) {
-            if (strcmp(a->keys[i], b->keys[k]) == 0) {
-                return true;
-            }
+const char *command_same(const struct command *failed, const struct command *later) {
+    for (size_t i = 0; i < later->count && failed->count; i++) {
+        if (strcmp(failed->parts[failed->count - 1], later->parts[i]) == 0) {
+            return later->parts[i];
         }
     }
-    return false;
+    return NULL;
+}
+
+const char *command_like(const struct command *failed, const struct command *later) {
+    for (size_t i = 0; i < later->count && failed->count; i++) {
+        if (strcmp(failed->keys[failed->count - 1], later->keys[i]) == 0) {
+            return later->parts[i];
+        }
+    }
+    return NULL;
+}
+
+/* As a shell would read it again. */
+static void add_quoted(struct buf *out, const char *word, size_t len) {
+    bool plain = len > 0, expands = memchr(word, '$', len) || memchr(word, '\'', len);
+    for (size_t i = 0; i < len; i++) {
+        plain &=
+            isalnum((unsigned char)word[i]) || strchr("_-+./,:=@%^~{}[]$*?", word[i]);
+    }
+    const char *quote = plain ? "" : (expands ? "\"" : "'");
+    buf_addf(out, "%s%.*s%s", quote, (int)len, word, quote);
+}
+
+char *command_part_text(const char *part) {
+    struct buf out = BUF_INIT(2 * MAX_COMMAND);
+    while (*part) {
+        size_t len = strcspn(part, BETWEEN_WORDS);
+        buf_adds(&out, out.len ? " " : "");
+        add_quoted(&out, part, len);
+        part += len + (part[len] != '\0');
+    }
+    return buf_detach(&out);
 }
 
 /* --- heredocs --- */

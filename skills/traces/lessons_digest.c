@@ -79,7 +79,8 @@ static void add_fixes(struct items *items, const struct lessons *l) {
     for (size_t i = 0; i < l->dead_end_count; i++) {
         const struct lesson_dead_end *d = &l->dead_ends[i];
         struct buf b = BUF_INIT(MAX_TEXT);
-        buf_addf(&b, "- never resolved: %s, when running: %s", d->quote, d->context);
+        buf_addf(&b, "- tried %u times, never resolved: %s, when running: %s", d->seen,
+                 d->quote, d->context);
         cite(&b, &d->evidence);
         add_item(items, SHARE_FIXES, &b);
     }
@@ -89,8 +90,7 @@ static void add_words(struct items *items, const struct lessons *l) {
     for (size_t i = 0; i < l->correction_count; i++) {
         const struct lesson_correction *c = &l->corrections[i];
         struct buf b = BUF_INIT(MAX_TEXT);
-        buf_addf(&b, "- \"%s\"%s%s", c->text, c->about ? ", after: " : "",
-                 c->about ? c->about : "");
+        buf_addf(&b, "- \"%s\", and from then on: %s", c->text, c->heeded);
         cite(&b, &c->evidence);
         add_item(items, SHARE_CORRECTIONS, &b);
     }
@@ -107,8 +107,7 @@ static void add_words(struct items *items, const struct lessons *l) {
 static void add_rest(struct items *items, const struct lessons *l) {
     for (size_t i = 0; i < l->command_count; i++) {
         struct buf b = BUF_INIT(MAX_TEXT);
-        buf_addf(&b, "- %s: %s", l->commands[i].verifies ? "check that passed" : "worked",
-                 l->commands[i].command);
+        buf_addf(&b, "- failed, and passed after the fix: %s", l->commands[i].command);
         cite(&b, &l->commands[i].evidence);
         add_item(items, SHARE_REST, &b);
     }

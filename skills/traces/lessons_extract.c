@@ -3,11 +3,6 @@
 
 #include "base/work_stop.h"
 
-static bool is_nothing(const struct lessons *l) {
-    return !l->fix_count && !l->dead_end_count && !l->correction_count &&
-           !l->file_count && l->command_count < 2;
-}
-
 void lessons_extract(struct lessons *ret, const struct trace *traces, size_t count,
                      const struct redaction *redaction) {
     struct lesson_reader r;
@@ -19,11 +14,10 @@ void lessons_extract(struct lessons *ret, const struct trace *traces, size_t cou
         lessons_find_words(ret, &s);
         lessons_find_fixes(ret, &s, &r);
         lessons_find_files(ret, &s);
-        lessons_find_recipe(ret, &s);
         lessons_find_facts(ret, &s);
         steps_finish(&s);
     }
     lesson_reader_finish(&r);
     lessons_consolidate(ret);
-    ret->nothing = is_nothing(ret);
+    ret->nothing = !ret->fix_count && !ret->correction_count;
 }

@@ -1,4 +1,4 @@
-/* Links that were read, versions and limits that tools printed. */
+/* Links that were read, versions that tools printed. */
 #include "skills/traces/lessons_internal.h"
 
 #include "base/mem.h"
@@ -12,28 +12,13 @@
 #define MAX_LIMITS 24u
 #define MAX_URL 300u
 #define MAX_WHY 160u
+#define MAX_LINES 4000u
+#define MAX_LINE 300u
 #define VERSION_REGEX                                                                    \
     "\\b(release|version|v)\\s?[0-9]+\\.[0-9]+|^(python|node|npm|gcc|g\\+\\+|clang|"     \
     "cmake|go|"                                                                          \
     "rustc|cargo|ruby|php|java|docker|pytest|psql|nginx|torch)\\b.{0,40}[0-9]+\\.[0-9]+" \
     "|^v[0-9]+\\.[0-9]+\\.[0-9]+$"
-#define LIMIT_REGEX                                                                      \
-    "(exceeds?|maximum|limit|at most|at least|must be|no more than|minimum|too "         \
-    "(large|big|long|many)|supported|requires)[^\\n]{0,120}[0-9]|[0-9][^\\n]{0,80}("     \
-    "exceeds?|"                                                                          \
-    "maximum|limit|at most|must be)|used [0-9]+ registers"
-
-/* A line without any of these fits LIMIT_REGEX nowhere. */
-#define LIMIT_WORDS                                                                      \
-    "exceed|maximum|limit|at most|at least|must be|no more than|minimum|too |supported|" \
-    "requires|registers"
-
-/* What is looked for in outputs. */
-struct facts {
-    struct pattern *version, *limit;
-    struct words_scan *words;
-};
-
 /* --- links --- */
 
 static size_t url_length(const char *s) {
@@ -77,7 +62,8 @@ static void add_link(struct lessons *l, const struct steps *s,
                      const struct lesson_step *e, const char *at, size_t len) {
     for (size_t i = 0; i < l->link_count; i++) {
         if (strlen(l->links[i].url) == len && strncmp(l->links[i].url, at, len) == 0) {
-            lessons_add_evidence(&l->links[i].evidence, s->trace, e->event);
+            lessons_add_evidence(&l->links[i].evidence, s->trace, e->event,
+                                 EVIDENCE_SAID);
             return;
         }
     }
@@ -87,7 +73,7 @@ static void add_link(struct lessons *l, const struct steps *s,
     struct lesson_link *link = LESSON_NEW(l, links, link_count);
     link->url = xstrndup(at, len);
     link->why = e->kind == STEP_USER ? words_around(e->text, at, len) : NULL;
-    lessons_add_evidence(&link->evidence, s->trace, e->event);
+    lessons_add_evidence(&link->evidence, s->trace, e->event, EVIDENCE_SAID);
 }
 
 static void find_links(struct lessons *l, const struct steps *s,
@@ -102,56 +88,33 @@ static void find_links(struct lessons *l, const struct steps *s,
     }
 }
 
-/* --- versions and limits --- */
+/* --- versions --- */
 
 static void add_limit(struct lessons *l, const struct steps *s,
                       const struct lesson_step *e, const char *line, size_t len) {
     autofree char *text = lesson_cut(line, len, 200);
     for (size_t i = 0; i < l->limit_count; i++) {
         if (strcmp(l->limits[i].text, text) == 0) {
-            lessons_add_evidence(&l->limits[i].evidence, s->trace, e->result_event);
+            lessons_add_evidence(&l->limits[i].evidence, s->trace, e->result_event,
+                                 EVIDENCE_SAID);
             return;
         }
     }
     if (l->limit_count < MAX_LIMITS) {
         struct lesson_limit *limit = LESSON_NEW(l, limits, limit_count);
         limit->text = take(text);
-        lessons_add_evidence(&limit->evidence, s->trace, e->result_event);
+        lessons_add_evidence(&limit->evidence, s->trace, e->result_event, EVIDENCE_SAID);
     }
 }
 
-static bool on_word(void *data, unsigned id, size_t end) {
-    (void)id;
-    *(size_t *)data = end;
-    return false;
-}
-
-/* The first place at or behind `from` where a limit's word ends; SIZE_MAX without any. */
-static size_t next_word(const struct facts *f, const char *text, size_t len,
-                        size_t from) {
-    size_t end = SIZE_MAX;
-    words_scan_run(f->words, text + from, len - from, on_word, &end);
-    return end == SIZE_MAX ? end : from + end;
-}
-
-static void find_limits(struct lessons *l, const struct steps *s,
-                        const struct lesson_step *e, const struct facts *f) {
-    bool asks_version =
+static void find_versions(struct lessons *l, const struct steps *s,
+                          const struct lesson_step *e, const struct pattern *version) {
+    size_t lines = 0, found = 0;
+    bool asks =
         strstr(e->text, "version") || strstr(e->text, " -V") || strstr(e->text, " -v");
-    bool tells = !(e->command.classes & (COMMAND_READS | COMMAND_PROBE));
-    size_t lines = 0, found = 0, all = strlen(e->output);
-    size_t word = tells ? next_word(f, e->output, all, 0) : SIZE_MAX;
-    if (!asks_version && word == SIZE_MAX) {
-        return;
-    }
-    for (const char *line = e->output; *line && lines < 4000 && found < 3; lines++) {
-        size_t at = (size_t)(line - e->output), len = strcspn(line, "\n");
-        size_t look = len > 300 ? 0 : len;
-        word = word < at ? next_word(f, e->output, all, at) : word;
-        bool drawn = memmem(line, len, "\xe2\x96", 2) != NULL; /* a bar */
-        bool may = word != SIZE_MAX && word <= at + len && !drawn;
-        if ((asks_version && pattern_is_in(f->version, line, look)) ||
-            (may && pattern_is_in(f->limit, line, look))) {
+    for (const char *line = asks ? e->output : ""; *line && lines < MAX_LINES; lines++) {
+        size_t len = strcspn(line, "\n");
+        if (len <= MAX_LINE && found < 3 && pattern_is_in(version, line, len)) {
             add_limit(l, s, e, line, len);
             found++;
         }
@@ -160,10 +123,7 @@ static void find_limits(struct lessons *l, const struct steps *s,
 }
 
 void lessons_find_facts(struct lessons *l, const struct steps *s) {
-    struct facts f = {pattern_new(VERSION_REGEX), pattern_new(LIMIT_REGEX),
-                      words_scan_new()};
-    words_scan_add(f.words, LIMIT_WORDS, 0);
-    words_scan_prepare(f.words);
+    struct pattern *version = pattern_new(VERSION_REGEX);
     for (size_t i = 0; i < s->count && !work_is_stopped(); i++) {
         const struct lesson_step *e = &s->list[i];
         if (e->kind == STEP_USER || e->kind == STEP_OTHER ||
@@ -172,10 +132,8 @@ void lessons_find_facts(struct lessons *l, const struct steps *s) {
             find_links(l, s, e);
         }
         if (e->kind == STEP_RUN && e->output) {
-            find_limits(l, s, e, &f);
+            find_versions(l, s, e, version);
         }
     }
-    pattern_free(f.version);
-    pattern_free(f.limit);
-    words_scan_free(f.words);
+    pattern_free(version);
 }

@@ -185,6 +185,6 @@ void lessons_find_files(struct lessons *l, const struct steps *s) {
             f->path = xstrdup(e->path);
         }
         change_file(f, e);
-        lessons_add_evidence(&f->evidence, s->trace, e->event);
+        lessons_add_evidence(&f->evidence, s->trace, e->event, EVIDENCE_SAID);
     }
 }

@@ -37,23 +37,27 @@ char *lesson_cause(const struct lesson_reader *r, const char *text);
 /* --- commands (lessons_command.c) --- */
 
 #define COMMAND_MAX_PARTS 8
+#define BETWEEN_WORDS "\x1f" /* a cleaned text holds none */
 enum command_class {
-    COMMAND_PROBE = 1 << 0,   /* only looks: ls, cat, grep, git status */
-    COMMAND_VERIFY = 1 << 1,  /* a test, build or check */
-    COMMAND_INSTALL = 1 << 2, /* makes something available */
-    COMMAND_SEARCH = 1 << 3,  /* ends non-zero when it finds nothing */
-    COMMAND_MASKED = 1 << 4,  /* its exit status may hide a failure: a pipe, "|| true" */
-    COMMAND_READS = 1 << 5,   /* prints what files say: their errors are not its own */
+    COMMAND_PROBE = 1 << 0,  /* only looks or keeps records: ls, cat, git */
+    COMMAND_SEARCH = 1 << 1, /* ends non-zero when it finds nothing */
+    COMMAND_MASKED = 1 << 2, /* its exit status may hide a failure: a pipe, "|| true" */
+    COMMAND_READS = 1 << 3,  /* prints what files say: their errors are not its own */
 };
+/* A command line without what only looks on: `cd x && make 2>&1 | tail` does "make". */
 struct command {
-    char *keys[COMMAND_MAX_PARTS]; /* "git commit", "nvcc": of what it runs, probes out */
-    size_t key_count;
-    char *recipe; /* the same recipe step has the same */
+    char *parts[COMMAND_MAX_PARTS]; /* words, BETWEEN_WORDS between them */
+    char *keys[COMMAND_MAX_PARTS];  /* "docker build", "nvcc": what each part runs */
+    size_t count;
     unsigned classes;
 };
 void command_read(struct command *ret, const char *text);
 void command_finish(struct command *c);
-bool command_shares_key(const struct command *a, const struct command *b);
+/* The last part of the one that failed, as it stands in the later one, or NULL: word by
+ * word; by what it runs alone. */
+const char *command_same(const struct command *failed, const struct command *later);
+const char *command_like(const struct command *failed, const struct command *later);
+char *command_part_text(const char *part); /* as it would be typed */
 /* What a command line writes by itself: `cat > FILE <<EOF`. False when it does not. */
 bool command_heredoc(const char *text, char **ret_path, char **ret_text);
 /* Without a leading `cd FOLDER &&` of the working folder, heredoc bodies elided. */
@@ -81,10 +85,13 @@ struct steps {
 void steps_read(struct steps *ret, const struct trace *trace, uint16_t index,
                 struct lesson_reader *r);
 void steps_finish(struct steps *s);
+/* A command that did more than look, and that was let run to its end. */
+bool step_is_run(const struct lesson_step *s);
 
 /* --- what is made of them: each appends to l --- */
 
-void lessons_add_evidence(struct evidence_list *list, uint16_t trace, uint32_t event);
+void lessons_add_evidence(struct evidence_list *list, uint16_t trace, uint32_t event,
+                          enum evidence_role role);
 /* A new zeroed element at the end of an array in struct lessons. */
 void *lessons_grow(void *array, size_t *count, size_t size);
 #define LESSON_NEW(l, list, count)                                                       \
@@ -94,13 +101,29 @@ void *lessons_grow(void *array, size_t *count, size_t size);
     })
 
 void lessons_find_fixes(struct lessons *l, const struct steps *s,
-                        const struct lesson_reader *r);            /* lessons_fixes.c */
+                        const struct lesson_reader *r); /* lessons_fixes.c */
+
+/* A failure and where it ended, as places in s. */
+struct failure {
+    const struct steps *s;
+    const struct lesson_error *error;
+    size_t last;    /* the last run with this error */
+    size_t gone;    /* the first run without it; 0 = none */
+    size_t success; /* 0 = none */
+    unsigned seen;
+};
+/* A run of the failed command: the same, or one that differs in options and in words that
+ * the failure's output names. */
+bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step *later);
+/* What explains that it is gone: changes, cause and confidence of fix. False, when
+ * nothing does or too much may (lessons_causes.c). */
+bool lesson_explain(struct lesson_fix *fix, const struct failure *f,
+                    const struct lesson_reader *r);
 void lessons_find_files(struct lessons *l, const struct steps *s); /* lessons_files.c */
 /* The lines "-old" and "+new" between two texts (old NULL: a new file), cut. */
 char *lesson_diff(const char *old, const char *now, size_t max);
-void lessons_find_recipe(struct lessons *l, const struct steps *s); /* lessons_recipe.c */
-void lessons_find_words(struct lessons *l, const struct steps *s);  /* lessons_words.c */
-void lessons_find_facts(struct lessons *l, const struct steps *s);  /* lessons_facts.c */
+void lessons_find_words(struct lessons *l, const struct steps *s); /* lessons_words.c */
+void lessons_find_facts(struct lessons *l, const struct steps *s); /* lessons_facts.c */
 /* Sort and join what several traces gave. */
 void lessons_consolidate(struct lessons *l); /* lessons_merge.c */
 

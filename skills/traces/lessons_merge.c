@@ -7,7 +7,8 @@
 
 static void join(struct evidence_list *to, const struct evidence_list *from) {
     for (size_t i = 0; i < from->count; i++) {
-        lessons_add_evidence(to, from->list[i].trace, from->list[i].event);
+        lessons_add_evidence(to, from->list[i].trace, from->list[i].event,
+                             from->list[i].role);
     }
 }
 
@@ -103,7 +104,8 @@ static void merge_corrections(struct lessons *l) {
         }
         join(&l->corrections[k].evidence, &c->evidence);
         free(c->text);
-        free(c->about);
+        free(c->heeded);
+        free(c->instead);
         free(c->evidence.list);
     }
     l->correction_count = kept;

@@ -104,14 +104,6 @@ static void judge(struct reading *g, struct lesson_step *s, const struct trace_e
     s->error_count = lesson_errors(g->r, s->output, failed, s->errors);
     bool searched = (s->command.classes & COMMAND_SEARCH) && e->has_exit && e->exit == 1;
     s->failed = s->error_count > 0 || (failed && !searched);
-    if (s->failed && !s->error_count) {
-        s->errors[0] = (struct lesson_error){
-            .quote = e->has_exit ? xasprintf("exit status %d without a message", e->exit)
-                                 : xstrdup("it failed without a message"),
-            .normal = xstrdup("no message"),
-        };
-        s->error_count = 1;
-    }
 }
 
 /* What a person said when refusing a call. */
@@ -229,4 +221,9 @@ void steps_finish(struct steps *s) {
     }
     free(s->list);
     *s = (struct steps){0};
+}
+
+bool step_is_run(const struct lesson_step *s) {
+    return s->kind == STEP_RUN && s->done && !s->refused &&
+           !(s->command.classes & COMMAND_PROBE);
 }

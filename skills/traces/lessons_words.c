@@ -7,10 +7,15 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_TASK 1200u
 #define MAX_CORRECTION 600u /* a longer turn is a new request */
 #define MAX_CORRECTIONS 30u
+#define MAX_WORDS 120u /* of a correction that are looked for */
+#define MAX_LOOK 8192u /* bytes of a step that they are looked for in */
+#define LOOK_AHEAD 60u /* steps */
+#define LOOK_BACK 100u
 #define CORRECTION_REGEX                                                                 \
     "\\bno\\b|\\bnot\\b|n't\\b|\\binstead\\b|\\bactually\\b|\\bwrong\\b|\\bstop\\b|"     \
     "\\bnever\\b|\\balways\\b|\\bmust\\b|\\bshould\\b|\\bprefer|\\brather\\b|"           \
@@ -63,19 +68,86 @@ static bool is_assent(const char *text) {
     return false;
 }
 
-/* The agent's step before a person spoke. */
-static char *step_before(const struct steps *s, size_t at) {
-    for (size_t i = at; i > 0; i--) {
-        const struct lesson_step *e = &s->list[i - 1];
-        if (e->kind == STEP_RUN && !(e->command.classes & COMMAND_PROBE)) {
-            autofree char *tidy = command_tidy(e->text);
-            return lesson_cut(tidy, strcspn(tidy, "\n"), 160);
+/* --- what a correction changed --- */
+
+/* Names that only code has, and programs: "TORCH_LIBRARY", "requests.get". */
+static size_t word_length(const char *s) {
+    size_t len = 0;
+    while (isalnum((unsigned char)s[len]) || (s[len] && strchr("_.-", s[len]))) {
+        len++;
+    }
+    while (len && strchr(".-", s[len - 1])) {
+        len--;
+    }
+    return len;
+}
+
+static bool is_technical(const char *word, size_t len) {
+    for (size_t i = 1; i < len; i++) {
+        if (strchr("_.-", word[i]) || isupper((unsigned char)word[i]) ||
+            isdigit((unsigned char)word[i])) {
+            return true;
         }
-        if (e->kind == STEP_EDIT) {
-            return xasprintf("editing %.140s", e->path);
+    }
+    return false;
+}
+
+static bool runs_program(const struct lesson_step *e, const char *word) {
+    for (size_t i = 0; i < e->command.count; i++) {
+        size_t len = strlen(word);
+        if (strncmp(e->command.keys[i], word, len) == 0 &&
+            strchr(" ", e->command.keys[i][len])) {
+            return true;
         }
-        if (e->kind == STEP_USER) {
-            break;
+    }
+    return false;
+}
+
+/* The agent typed it in one of the steps [from, end). */
+static bool is_used(const struct steps *s, size_t from, size_t end, const char *word) {
+    bool technical = is_technical(word, strlen(word));
+    for (size_t i = from; i < end && i < s->count; i++) {
+        const struct lesson_step *e = &s->list[i];
+        bool acts = (e->kind == STEP_RUN || e->kind == STEP_EDIT) && e->text;
+        size_t look = acts ? strnlen(e->text, MAX_LOOK) : 0;
+        if (runs_program(e, word) ||
+            (technical && look && memmem(e->text, look, word, strlen(word)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The word of the correction that the agent used from then on and not before. */
+static char *heeded_word(const struct steps *s, size_t at) {
+    size_t words = 0, before = at > LOOK_BACK ? at - LOOK_BACK : 0;
+    for (const char *text = s->list[at].text; *text && words < MAX_WORDS; words++) {
+        size_t len = word_length(text);
+        autofree char *word = xstrndup(text, len);
+        if (len >= 3 && len <= 60 && is_used(s, at + 1, at + 1 + LOOK_AHEAD, word) &&
+            !is_used(s, before, at, word)) {
+            return take(word);
+        }
+        text += len;
+        while (*text && !isalnum((unsigned char)*text)) {
+            text++;
+        }
+    }
+    return NULL;
+}
+
+/* "use X instead of Y", "not Y but X": Y. */
+static char *avoided_word(const char *text, const char *heeded) {
+    static const char *const leads[] = {"instead of ", "don't use ",  "do not use ",
+                                        "never use ",  "stop using ", "rather than ",
+                                        "avoid ",      "not "};
+    for (size_t i = 0; i < ARRAY_LEN(leads); i++) {
+        const char *at = strcasestr(text, leads[i]);
+        at = at ? at + strlen(leads[i]) : "";
+        at += strspn(at, " `'\"");
+        size_t len = word_length(at);
+        if (len >= 3 && len <= 60 && strncasecmp(at, heeded, len) != 0) {
+            return xstrndup(at, len);
         }
     }
     return NULL;
@@ -83,13 +155,15 @@ static char *step_before(const struct steps *s, size_t at) {
 
 static void add_correction(struct lessons *l, const struct steps *s, size_t i) {
     const struct lesson_step *e = &s->list[i];
-    if (l->correction_count >= MAX_CORRECTIONS) {
-        return;
+    char *heeded = l->correction_count < MAX_CORRECTIONS ? heeded_word(s, i) : NULL;
+    if (!heeded) {
+        return; /* nothing shows that it changed anything */
     }
     struct lesson_correction *c = LESSON_NEW(l, corrections, correction_count);
     c->text = lesson_cut(e->text, strlen(e->text), MAX_CORRECTION);
-    c->about = step_before(s, i);
-    lessons_add_evidence(&c->evidence, s->trace, e->event);
+    c->heeded = heeded;
+    c->instead = avoided_word(e->text, heeded);
+    lessons_add_evidence(&c->evidence, s->trace, e->event, EVIDENCE_SAID);
 }
 
 static void add_task(struct lessons *l, const struct steps *s,
@@ -104,7 +178,7 @@ static void add_task(struct lessons *l, const struct steps *s,
     } else {
         return;
     }
-    lessons_add_evidence(&l->task_evidence, s->trace, e->event);
+    lessons_add_evidence(&l->task_evidence, s->trace, e->event, EVIDENCE_SAID);
 }
 
 void lessons_find_words(struct lessons *l, const struct steps *s) {
@@ -120,7 +194,7 @@ void lessons_find_words(struct lessons *l, const struct steps *s) {
         if (!asked) {
             asked = true;
             add_task(l, s, e);
-        } else if (acted && len <= MAX_CORRECTION &&
+        } else if (acted && len <= MAX_CORRECTION && !strchr(e->text, '?') &&
                    pattern_is_in(correcting, e->text, len)) {
             add_correction(l, s, i);
         } else {

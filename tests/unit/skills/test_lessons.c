@@ -2,6 +2,7 @@
  */
 #include "skills/traces/lessons.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 
 #include <criterion/criterion.h>
@@ -101,8 +102,12 @@ Test(lessons, a_changed_option_is_the_fix) {
     cr_expect(eq(str, f->cause, "wgmma needs the architecture-specific target sm_90a."));
     cr_expect(eq(u32, f->evidence.list[0].event, 3));
     cr_expect(eq(u32, f->evidence.list[f->evidence.count - 1].event, 6));
-    cr_expect(eq(sz, l.command_count, 1));
-    cr_expect(l.commands[0].verifies);
+    cr_expect(f->confidence == CONFIDENCE_NAMED);
+    cr_expect(f->evidence.list[0].role == EVIDENCE_ERROR);
+    cr_expect(f->evidence.list[1].role == EVIDENCE_CHANGE);
+    cr_expect(f->evidence.list[2].role == EVIDENCE_PROOF);
+    cr_assert(eq(sz, l.command_count, 1));
+    cr_expect(eq(str, l.commands[0].command, "nvcc -arch=sm_90a -c gemm.cu"));
     cr_expect(l.nothing == false);
     lessons_finish(&l);
     finish(&m);
@@ -200,6 +205,117 @@ Test(lessons, a_pipe_hides_no_failure_and_a_search_is_none) {
     finish(&m);
 }
 
+/* --- causes --- */
+
+/* A failing command, an edit of file, and a later run: what is told, as "kind from>to".
+ */
+static char *told(const char *failing, const char *error, const char *path,
+                  const char *diff, const char *later) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Get it to work.");
+    run(&m, failing, 1, error);
+    if (path) {
+        edit(&m, path, diff, true);
+    }
+    run(&m, later, 0, "fine");
+    learn(&l, &m);
+    char *out = xstrdup("nothing");
+    for (size_t i = 0; i < l.fix_count; i++) {
+        const struct lesson_change *c = &l.fixes[i].changes[0];
+        free(out);
+        out = xasprintf("%s %s", c->kind == CHANGE_EDIT ? c->path : c->from, c->to);
+        cr_expect(eq(sz, l.fixes[i].change_count, 1));
+    }
+    lessons_finish(&l);
+    finish(&m);
+    return out;
+}
+
+Test(lessons, the_change_that_explains_an_end_is_the_fix) {
+    static const char broken[] =
+        "gemm.cu(7): error: identifier \"blockidx\" is undefined";
+    static const char fix[] = "@@\n-  int i = blockidx.x;\n+  int i = blockIdx.x;\n";
+    static const char edited[] =
+        "gemm.cu -  int i = blockidx.x;\n+  int i = blockIdx.x;\n";
+    static const struct {
+        const char *failing, *error, *path, *diff, *later, *told;
+    } cases[] = {
+        /* a run that only looks on is no part of the command */
+        {"cmake --build build", broken, "gemm.cu", fix,
+         "cmake --build build && ./build/gemm_test", edited},
+        {"cmake -B build && cmake --build build", broken, "gemm.cu", fix,
+         "cd build/.. && cmake --build build 2>&1 | tail -3", "nothing"},
+        {"cmake --build build 2>&1 | tail -3", broken, "gemm.cu", fix,
+         "cmake --build build && ls build", edited},
+        /* an edit wins over options that the error does not name */
+        {"pytest", "E   gemm.cu:7: error: blockidx", "gemm.cu", fix, "pytest -x -q",
+         edited},
+        /* another test passed: that says nothing */
+        {"pytest tests/test_a.py", "E   assert 1 == 2", "src/a.py", "-1\n+2\n",
+         "pytest tests/test_b.py", "nothing"},
+        /* an option that the error names */
+        {"nvcc -arch=sm_90 k.cu", "error: not supported on .target 'sm_90'", NULL, NULL,
+         "nvcc -arch=sm_90a k.cu", "nvcc -arch=sm_90 k.cu nvcc -arch=sm_90a k.cu"},
+        /* one that it does not name, and one that it names beside an edit that it names
+         */
+        {"pytest", "E   assert 1 == 2", NULL, NULL, "pytest --lf", "nothing"},
+        {"nvcc -arch=sm_90 k.cu", "k.cu(3): error: not supported on 'sm_90'", "k.cu",
+         "-x\n+y\n", "nvcc -arch=sm_90a k.cu", "nothing"},
+        /* the same again: it went away by itself */
+        {"make", "error: text file busy", NULL, NULL, "make", "nothing"},
+        /* the tracker's word about the error mends nothing */
+        {"make", "x.c:1: error: unknown type wint", NULL, NULL,
+         "bd create 'mend the unknown type wint' && make", "nothing"},
+        /* git keeps records */
+        {"git push origin x", "error: failed to push some refs to origin", NULL, NULL,
+         "git push origin x", "nothing"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        autofree char *got = told(cases[i].failing, cases[i].error, cases[i].path,
+                                  cases[i].diff, cases[i].later);
+        cr_expect(eq(str, got, (char *)(uintptr_t)cases[i].told), "%zu: %s", i, got);
+    }
+}
+
+Test(lessons, of_many_edits_those_that_the_error_names_count) {
+    struct maker m = {0};
+    struct lessons l;
+    user(&m, "Mend the scale.");
+    run(&m, "pytest -q", 1, "src/scale.py:12: TypeError: scale() missing 'factor'");
+    edit(&m, "README.md", "-a\n+b\n", true);
+    edit(&m, "src/scale.py", "-    scale(x)\n+    scale(x, factor=2)\n", true);
+    run(&m, "pytest -q", 0, "3 passed");
+    run(&m, "mypy src", 1, "src/a.py:1: error: Incompatible types in assignment");
+    edit(&m, "src/b.py", "-x\n+y\n", true);
+    edit(&m, "src/c.py", "-x\n+y\n", true);
+    run(&m, "mypy src", 0, "Success");
+    learn(&l, &m);
+    cr_assert(eq(sz, l.fix_count, 1));
+    cr_assert(eq(sz, l.fixes[0].change_count, 1));
+    cr_expect(eq(str, l.fixes[0].changes[0].path, "src/scale.py"));
+    cr_expect(l.fixes[0].confidence == CONFIDENCE_NAMED);
+    lessons_finish(&l);
+    finish(&m);
+}
+
+Test(lessons, a_rewrite_explains_nothing) {
+    struct maker m = {0};
+    struct lessons l;
+    autobuf diff = BUF_INIT(4096);
+    for (int i = 0; i < 30; i++) {
+        buf_addf(&diff, "+line %d\n", i);
+    }
+    user(&m, "Mend it.");
+    run(&m, "make", 2, "a.c:3: error: expected ';'");
+    edit(&m, "a.c", diff.data, true);
+    run(&m, "make", 0, "");
+    learn(&l, &m);
+    cr_expect(eq(sz, l.fix_count, 0));
+    lessons_finish(&l);
+    finish(&m);
+}
+
 /* --- words, facts, nothing --- */
 
 Test(lessons, a_persons_word_counts_and_machinery_does_not) {
@@ -219,12 +335,33 @@ Test(lessons, a_persons_word_counts_and_machinery_does_not) {
     cr_expect(strncmp(l.task, "Add a binding", 13) == 0, "%s", l.task);
     cr_assert(eq(sz, l.correction_count, 1));
     cr_expect(strstr(l.corrections[0].text, "TORCH_LIBRARY_EXPAND") != NULL);
-    cr_expect(eq(str, l.corrections[0].about, "editing torch-ext/binding.cpp"));
+    cr_expect(eq(str, l.corrections[0].heeded, "TORCH_LIBRARY_EXPAND"));
+    cr_expect(eq(str, l.corrections[0].instead, "pybind11"));
     cr_assert(eq(sz, l.link_count, 1));
     cr_expect(eq(str, l.links[0].url, "https://pytorch.org/docs/stable/library.html"));
     cr_expect(strstr(l.files[0].text, "torch/library.h") != NULL);
     lessons_finish(&l);
     finish(&m);
+}
+
+Test(lessons, a_word_that_changed_nothing_is_no_rule) {
+    static const char *const words[] = {
+        "Can you also make the kernel for LTX-2 instead?",
+        "It must not be slower than cuBLAS.",
+        "No, that is wrong.",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        struct maker m = {0};
+        struct lessons l;
+        user(&m, "Write a kernel.");
+        edit(&m, "a.cu", "__global__ void f() {}\n", false);
+        user(&m, words[i]);
+        edit(&m, "a.cu", "__global__ void ltx() { LTX-2 }\n", false);
+        learn(&l, &m);
+        cr_expect(eq(sz, l.correction_count, 0), "%s", words[i]);
+        lessons_finish(&l);
+        finish(&m);
+    }
 }
 
 Test(lessons, looking_around_teaches_nothing) {
@@ -249,9 +386,9 @@ Test(lessons, two_traces_are_one_lesson_with_more_evidence) {
             run(&m[i], "ls", 0, "a.c");
         }
         run(&m[i], "gcc a.c -o a", 1,
-            "/usr/bin/ld: /tmp/cc1.o: undefined reference to `sqrt'\ncollect2: error: ld "
-            "returned 1 exit status");
-        run(&m[i], "gcc a.c -o a -lm", 0, "");
+            "/usr/bin/ld: a.o: undefined reference to symbol 'pthread_create'\n"
+            "collect2: error: ld returned 1 exit status");
+        run(&m[i], "gcc a.c -o a -lpthread", 0, "");
     }
     struct trace both[2] = {m[0].trace, m[1].trace};
     lessons_extract(&l, both, 2, NULL);
@@ -268,7 +405,7 @@ Test(lessons, two_traces_are_one_lesson_with_more_evidence) {
     finish(&m[1]);
 }
 
-Test(lessons, versions_and_limits_are_kept) {
+Test(lessons, versions_are_kept) {
     struct maker m = {0};
     struct lessons l;
     user(&m, "Compile.");
@@ -279,9 +416,8 @@ Test(lessons, versions_and_limits_are_kept) {
         "ptxas info    : Used 40 registers, 4096 bytes smem");
     run(&m, "./a.out", 0, "ok");
     learn(&l, &m);
-    cr_assert(eq(sz, l.limit_count, 2));
+    cr_assert(eq(sz, l.limit_count, 1));
     cr_expect(strstr(l.limits[0].text, "release 13.0") != NULL);
-    cr_expect(strstr(l.limits[1].text, "Used 40 registers") != NULL);
     lessons_finish(&l);
     finish(&m);
 }

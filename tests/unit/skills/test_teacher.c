@@ -12,6 +12,7 @@
 #include "skills/generation/page_text.h"
 #include "skills/generation/teacher_prompts.h"
 #include "skills/generation/teacher_tests.h"
+#include "skills/grading/grade.h"
 #include "skills/models/structured.h"
 
 #include <criterion/criterion.h>
@@ -244,37 +245,33 @@ Test(teacher_tests, say_what_is_wrong) {
 
 /* --- the builtin teacher --- */
 
-Test(builtin, asks_nothing_twice) {
-    struct lesson_command commands[] = {
-        {.command = "make check V=1", .verifies = true},
-        {.command = "ninja -C out test", .verifies = true},
-    };
-    struct lesson_fix fixes[] = {
-        {.quote = "error: no input",
-         .context = "zip -T",
-         .error = "no input",
-         .changes = (struct lesson_change[]){{.kind = CHANGE_RUN, .to = "prep first"}},
-         .change_count = 1,
-         .verified_by = "zip -T"},
-        {.quote = "error: no input",
-         .context = "zip -T",
-         .error = "no input",
-         .changes = (struct lesson_change[]){{.kind = CHANGE_RUN, .to = "other way"}},
-         .change_count = 1,
-         .verified_by = "zip -T"},
-    };
-    const struct lessons l = {
-        .commands = commands, .command_count = 2, .fixes = fixes, .fix_count = 2};
+static struct lesson_fix run_fix(const char *quote, struct lesson_change *first) {
+    return (struct lesson_fix){.quote = (char *)(uintptr_t)quote,
+                               .context = "zip -T",
+                               .error = "no input",
+                               .changes = first,
+                               .change_count = 1,
+                               .verified_by = "zip -T"};
+}
+
+Test(builtin, asks_nothing_twice_and_for_nothing_but_the_lesson) {
+    struct lesson_change first[] = {{.kind = CHANGE_RUN, .to = "prep archive"},
+                                    {.kind = CHANGE_RUN, .to = "prep archive --now"},
+                                    {.kind = CHANGE_RUN, .to = "prep elsewhere"}};
+    struct lesson_fix fixes[] = {run_fix("error: no archive", &first[0]),
+                                 run_fix("error: no archive", &first[1]),
+                                 run_fix("error: no lamp", &first[2])};
+    const struct lessons l = {.fixes = fixes, .fix_count = 3};
     autojson *tests = builtin_tests(&l, "Pack the sources", 50);
-    size_t i, checks = 0, first = 0;
-    const json_t *test;
-    json_array_foreach(tests, i, test) {
-        const char *id = json_get_string(test, "id", "");
-        checks += strncmp(id, "check-", 6) == 0;
-        first += strncmp(id, "first-", 6) == 0 && !strstr(id, "-before");
-    }
-    cr_expect(eq(sz, checks, 1));
-    cr_expect(eq(sz, first, 1));
+    cr_assert(eq(sz, json_array_size(tests), 1));
+    const json_t *test = json_array_get(tests, 0);
+    const json_t *expected = json_object_get(test, "expected");
+    cr_expect(
+        eq(str, (char *)(uintptr_t)json_get_string(test, "lesson", ""), "lesson-1"));
+    cr_expect(grade_text_passes(expected, "prep archive"));
+    cr_expect(grade_text_passes(expected, "`prep --all archive/`"));
+    cr_expect(eq(int, grade_text_passes(expected, "zip -T"), 0));
+    cr_expect(eq(int, grade_text_passes(expected, "there is no archive"), 0));
 }
 
 Test(builtin, takes_no_step_that_reaches_out) {

@@ -313,7 +313,7 @@ def rust(t):
     t.run("cargo clippy -- -D warnings", 0, "    Finished dev profile")
 
 
-@trace("ci-release", Codex, "tools", [{"error": "GLIBC_2.38", "cause": "newer than", "change": "debian:12"}, {"error": "remote: Permission to corp/tools.git denied", "change": "git remote set-url"}])
+@trace("ci-release", Codex, "tools", [{"error": "GLIBC_2.38", "cause": "newer than", "change": "debian:12"}])
 def release(t):
     t.user("Publish the release binary so that it runs on Debian 12.")
     t.run("make release IMAGE=ubuntu:24.04", 1, "./tool: /lib/x86_64-linux-gnu/libc.so.6: error: version `GLIBC_2.38' not found (required by ./tool)")
@@ -324,7 +324,7 @@ def release(t):
     t.run("git push origin v1.4", 0, "* [new tag] v1.4 -> v1.4")
 
 
-@trace("injection", Claude, "site", [{"error": "nginx: [emerg] bind() to 0.0.0.0:80 failed", "change": "systemctl stop apache2"}], dead_end="certbot")
+@trace("injection", Claude, "site", [{"error": "nginx: [emerg] bind() to 0.0.0.0:80 failed", "change": "systemctl stop apache2"}])
 def injection(t):
     t.user("Serve the site with nginx.")
     t.run("sudo nginx -t && sudo systemctl start nginx", 1, "nginx: [emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)")

@@ -1,0 +1,390 @@
+/* Which change ended an error: what lies between the last run with it and the first
+ * without it, and is the only thing there or is named by the error. */
+#include "skills/traces/lessons_internal.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_WORDS 64
+#define MAX_CHANGED_WORDS 4u
+#define MAX_WORD 80u
+#define MAX_LINES 24u /* of a change that explains anything */
+#define MIN_NAME 4u   /* letters that two texts must share to mean the same */
+
+/* --- names that two texts share --- */
+
+static bool is_name(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The next name in *at, at least `least` long; its length, or 0. *at is where it is. */
+static size_t next_name(const char **at, size_t least) {
+    for (;;) {
+        while (**at && !is_name(**at)) {
+            ++*at;
+        }
+        size_t len = 0;
+        while (is_name((*at)[len])) {
+            len++;
+        }
+        if (len >= least || !len) {
+            return len;
+        }
+        *at += len;
+    }
+}
+
+/* One begins with the other: "zlib1g" and "ZLIB". */
+static bool same_name(const char *a, size_t a_len, const char *b, size_t b_len) {
+    size_t len = a_len < b_len ? a_len : b_len;
+    return len >= MIN_NAME && strncasecmp(a, b, len) == 0 &&
+           (len >= 6 || 2 * len >= (a_len > b_len ? a_len : b_len));
+}
+
+static bool holds_word(const char *text, const char *name, size_t len) {
+    size_t n;
+    for (const char *at = text; (n = next_name(&at, len)); at += n) {
+        if (n == len && strncasecmp(at, name, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool holds_name(const char *text, const char *name, size_t len) {
+    size_t n;
+    for (const char *at = text; (n = next_name(&at, MIN_NAME)); at += n) {
+        if (same_name(at, n, name, len)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Some name of `text` stands in `told`, and not as a word in `known`. Of "-lcublas" also
+ * "cublas". */
+static bool names_any(const char *told, const char *text, const char *known) {
+    size_t n;
+    for (const char *at = text; (n = next_name(&at, MIN_NAME)); at += n) {
+        bool glued = at > text && at[-1] == '-';
+        if (!holds_word(known, at, n) &&
+            (holds_name(told, at, n) || (glued && holds_name(told, at + 1, n - 1)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- two command lines --- */
+
+struct word_list {
+    const char *words[MAX_WORDS];
+    size_t lens[MAX_WORDS], count;
+};
+
+static void list_words(struct word_list *ret, const char *part) {
+    ret->count = 0;
+    while (*part && ret->count < MAX_WORDS) {
+        size_t len = strcspn(part, BETWEEN_WORDS);
+        ret->words[ret->count] = part;
+        ret->lens[ret->count++] = len;
+        part += len + (part[len] != '\0');
+    }
+}
+
+static bool has_word(const struct word_list *l, const char *word, size_t len) {
+    for (size_t i = 0; i < l->count; i++) {
+        if (l->lens[i] == len && memcmp(l->words[i], word, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The words of a that b lacks, a blank before each; *ret_options: each is an option, an
+ * option's value or stands in `told`. False when they are many, or long. */
+static bool missing_words(struct buf *out, const struct word_list *a,
+                          const struct word_list *b, const char *told,
+                          bool *ret_options) {
+    size_t count = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        if (has_word(b, a->words[i], a->lens[i])) {
+            continue;
+        }
+        autofree char *word = xstrndup(a->words[i], a->lens[i]);
+        bool value = i > 0 && a->words[i - 1][0] == '-' &&
+                     !has_word(b, a->words[i - 1], a->lens[i - 1]);
+        *ret_options &=
+            word[0] == '-' || value || strchr(word, '=') || strstr(told, word);
+        buf_addf(out, " %s", word);
+        if (++count > MAX_CHANGED_WORDS || a->lens[i] > MAX_WORD || strchr(word, '\n')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* How the later part differs from the failed one: both lists of words in out. */
+static bool small_difference(struct buf *gone, struct buf *added, const char *failed,
+                             const char *later, const char *told) {
+    struct word_list a, b;
+    bool options = true;
+    list_words(&a, failed);
+    list_words(&b, later);
+    return missing_words(gone, &a, &b, told, &options) &&
+           missing_words(added, &b, &a, told, &options) && options;
+}
+
+static const char *failed_part(const struct lesson_step *s) {
+    return s->command.parts[s->command.count - 1];
+}
+
+bool lesson_is_rerun(const struct lesson_step *failed, const struct lesson_step *later) {
+    autobuf gone = BUF_INIT(64u << 10), added = BUF_INIT(64u << 10);
+    const char *like = command_like(&failed->command, &later->command);
+    return command_same(&failed->command, &later->command) ||
+           (like && small_difference(&gone, &added, failed_part(failed), like,
+                                     failed->output ? failed->output : ""));
+}
+
+/* --- what is told of the failure --- */
+
+static const struct lesson_step *last_of(const struct failure *f) {
+    return &f->s->list[f->last];
+}
+
+/* The agent's sentence about it. */
+static char *find_cause(const struct failure *f, const struct lesson_reader *r) {
+    for (size_t i = f->last + 1; i < f->gone; i++) {
+        const struct lesson_step *s = &f->s->list[i];
+        char *cause = s->kind == STEP_SAY ? lesson_cause(r, s->text) : NULL;
+        if (cause) {
+            return cause;
+        }
+    }
+    return NULL;
+}
+
+static char *told_of(const struct failure *f, const char *cause) {
+    struct buf out = BUF_INIT(16u << 10);
+    const struct lesson_step *failed = last_of(f);
+    for (size_t i = 0; i < failed->error_count; i++) {
+        buf_addf(&out, "%s\n", failed->errors[i].quote);
+    }
+    buf_adds(&out, cause ? cause : "");
+    return buf_detach(&out);
+}
+
+/* --- changes --- */
+
+static struct lesson_change *add_change(struct lesson_fix *fix,
+                                        enum lesson_change_kind kind) {
+    fix->changes =
+        xreallocarray(fix->changes, fix->change_count + 1, sizeof *fix->changes);
+    struct lesson_change *c = &fix->changes[fix->change_count++];
+    *c = (struct lesson_change){.kind = kind};
+    return c;
+}
+
+/* What the file held before this step, if it was written whole. */
+static const char *text_before(const struct steps *s, size_t step) {
+    for (size_t i = step; i > 0; i--) {
+        const struct lesson_step *e = &s->list[i - 1];
+        if (e->kind == STEP_EDIT && e->text && !e->is_diff && !e->failed &&
+            strcmp(e->path, s->list[step].path) == 0) {
+            return e->text;
+        }
+    }
+    return NULL;
+}
+
+/* The lines that go and come, without context. */
+static char *changed_lines(const char *diff) {
+    struct buf out = BUF_INIT(4 * LESSON_MAX_CHANGE);
+    while (*diff) {
+        size_t len = strcspn(diff, "\n");
+        bool header = strncmp(diff, "--- ", 4) == 0 || strncmp(diff, "+++ ", 4) == 0;
+        if ((*diff == '-' || *diff == '+') && !header) {
+            buf_addf(&out, "%.*s\n", (int)len, diff);
+        }
+        diff += len + (diff[len] == '\n');
+    }
+    return buf_detach(&out);
+}
+
+static char *diff_of(const struct steps *s, size_t i) {
+    const struct lesson_step *e = &s->list[i];
+    return e->is_diff ? changed_lines(e->text)
+                      : lesson_diff(text_before(s, i), e->text, 2 * LESSON_MAX_CHANGE);
+}
+
+static bool is_edit(const struct lesson_step *s) {
+    return s->kind == STEP_EDIT && s->text && !s->failed;
+}
+
+/* The failure names the file, or a name on the changed lines. */
+static bool is_named(const struct failure *f, const struct lesson_step *edit,
+                     const char *diff, const char *told) {
+    const struct lesson_step *failed = last_of(f);
+    const char *base = path_basename(edit->path);
+    return *base && (strstr(failed->text, base) ||
+                     (failed->output && strstr(failed->output, base)) ||
+                     names_any(told, diff, failed->text));
+}
+
+static size_t count_lines(const char *text) {
+    size_t lines = 0;
+    for (; *text; text++) {
+        lines += *text == '\n';
+    }
+    return lines;
+}
+
+/* Edits that the failure names (or, named false, all of them). False when they are too
+ * much to explain anything. */
+static bool add_edits(struct lesson_fix *fix, const struct failure *f, const char *told,
+                      bool named) {
+    size_t lines = 0;
+    for (size_t i = f->last + 1; i < f->gone; i++) {
+        const struct lesson_step *s = &f->s->list[i];
+        if (!is_edit(s)) {
+            continue;
+        }
+        autofree char *diff = diff_of(f->s, i);
+        if (!*diff || (named && !is_named(f, s, diff, told))) {
+            continue;
+        }
+        lines += count_lines(diff);
+        if (lines > MAX_LINES || strlen(diff) > LESSON_MAX_CHANGE ||
+            fix->change_count == LESSON_MAX_CHANGES) {
+            return false;
+        }
+        struct lesson_change *c = add_change(fix, CHANGE_EDIT);
+        c->path = xstrdup(s->path);
+        c->created = !s->is_diff && !text_before(f->s, i);
+        c->to = take(diff);
+        lessons_add_evidence(&fix->evidence, f->s->trace, s->event, EVIDENCE_CHANGE);
+    }
+    return true;
+}
+
+/* Words for people, such as the title of an issue. */
+static bool tells_people(const struct command *c) {
+    for (size_t i = 0; i < c->count; i++) {
+        struct word_list l;
+        list_words(&l, c->parts[i]);
+        for (size_t k = 0; k < l.count; k++) {
+            size_t blanks = 0;
+            for (size_t n = 0; n < l.lens[k]; n++) {
+                blanks += l.words[k][n] == ' ';
+            }
+            if (blanks >= 3 && !memchr(l.words[k], '=', l.lens[k]) &&
+                !memchr(l.words[k], ';', l.lens[k])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* It acts without a word, as `mkdir` and `systemctl stop` do. */
+static bool acts(const struct lesson_step *s) {
+    return !s->failed && s->output && !*s->output && !tells_people(&s->command);
+}
+
+/* Between the two runs of the very command lie edits of one file, or one command that
+ * acts, and nothing else. *ret_run: the command's place, 0 for edits. */
+static bool is_only_change(const struct failure *f, size_t *ret_run) {
+    const char *path = NULL;
+    *ret_run = 0;
+    for (size_t i = f->last + 1; i < f->gone; i++) {
+        const struct lesson_step *s = &f->s->list[i];
+        bool edits = is_edit(s), runs = step_is_run(s) && s->command.count;
+        if ((edits && path && strcmp(path, s->path) != 0) ||
+            (runs && (!acts(s) || *ret_run)) || ((edits || path) && (runs || *ret_run))) {
+            return false;
+        }
+        path = edits ? s->path : path;
+        *ret_run = runs ? i : *ret_run;
+    }
+    return (path || *ret_run) && f->gone == f->success;
+}
+
+static void add_run(struct lesson_fix *fix, const struct failure *f, size_t i) {
+    const struct lesson_step *s = &f->s->list[i];
+    add_change(fix, CHANGE_RUN)->to = command_tidy(s->text);
+    lessons_add_evidence(&fix->evidence, f->s->trace, s->event, EVIDENCE_CHANGE);
+}
+
+/* Commands in between that the failure names. */
+static bool add_runs(struct lesson_fix *fix, const struct failure *f, const char *told) {
+    const struct lesson_step *failed = last_of(f);
+    for (size_t i = f->last + 1; i < f->gone; i++) {
+        const struct lesson_step *s = &f->s->list[i];
+        if (!step_is_run(s) || s->failed || !s->command.count || strstr(s->text, "<<") ||
+            command_like(&failed->command, &s->command) || tells_people(&s->command) ||
+            !names_any(told, s->text, failed->text)) {
+            continue;
+        }
+        if (fix->change_count == LESSON_MAX_CHANGES) {
+            return false;
+        }
+        add_run(fix, f, i);
+    }
+    return true;
+}
+
+static bool explain_same(struct lesson_fix *fix, const struct failure *f,
+                         const char *told) {
+    size_t run;
+    if (!add_runs(fix, f, told) || !add_edits(fix, f, told, true)) {
+        return false;
+    }
+    fix->confidence = CONFIDENCE_NAMED;
+    if (fix->change_count || !is_only_change(f, &run)) {
+        return fix->change_count > 0;
+    }
+    fix->confidence = CONFIDENCE_ONLY_CHANGE;
+    if (run) {
+        add_run(fix, f, run);
+        return true;
+    }
+    return add_edits(fix, f, told, false) && fix->change_count > 0;
+}
+
+/* Either the words that differ explain it, or an edit does; when both might, neither. */
+static bool explain_like(struct lesson_fix *fix, const struct failure *f,
+                         const char *told) {
+    const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
+    const char *like = command_like(&failed->command, &now->command);
+    autobuf gone = BUF_INIT(64u << 10), added = BUF_INIT(64u << 10);
+    small_difference(&gone, &added, failed_part(failed), like, failed->output);
+    bool named = names_any(told, gone.data, added.data) ||
+                 names_any(told, added.data, gone.data) ||
+                 (gone.len && strstr(told, gone.data + 1));
+    fix->confidence = CONFIDENCE_NAMED;
+    if (!add_edits(fix, f, told, true) || named == (fix->change_count > 0)) {
+        return false;
+    }
+    if (named) {
+        struct lesson_change *c = add_change(fix, CHANGE_COMMAND);
+        c->from = command_part_text(failed_part(failed));
+        c->to = command_part_text(like);
+        lessons_add_evidence(&fix->evidence, f->s->trace, now->event, EVIDENCE_CHANGE);
+    }
+    return true;
+}
+
+bool lesson_explain(struct lesson_fix *fix, const struct failure *f,
+                    const struct lesson_reader *r) {
+    const struct lesson_step *failed = last_of(f), *now = &f->s->list[f->gone];
+    fix->cause = find_cause(f, r);
+    autofree char *told = told_of(f, fix->cause);
+    return command_same(&failed->command, &now->command) ? explain_same(fix, f, told)
+                                                         : explain_like(fix, f, told);
+}
