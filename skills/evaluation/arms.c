@@ -24,15 +24,6 @@ const char *arm_name(enum arm_kind kind) {
     return names[kind];
 }
 
-int arm_kind_of(const char *name) {
-    for (int i = 0; i < ARM_KINDS; i++) {
-        if (strcmp(names[i], name) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 /* --- a skill's text --- */
 
 static bool is_reference(const char *path) {

@@ -28,7 +28,6 @@ enum arm_kind {
     ARM_KINDS
 };
 const char *arm_name(enum arm_kind kind);
-int arm_kind_of(const char *name); /* -1 for another word */
 
 #define ARM_MAX_TEXT (4u << 20)     /* of a prompt */
 #define ARM_REFERENCE_TOKENS 2500u  /* of one reference that is put into the prompt */

@@ -71,28 +71,6 @@ struct interval newcombe_interval(double passed_a, size_t n_a, double passed_b,
                              d + distance(b.high - b.estimate, a.estimate - a.low)};
 }
 
-double pass_at_k(unsigned n, unsigned c, unsigned k) {
-    if (k > n || c > n) {
-        return NAN;
-    }
-    double all_fail = 1;
-    for (unsigned i = 0; i < k; i++) {
-        all_fail *= n - c > i ? (double)(n - c - i) / (double)(n - i) : 0;
-    }
-    return 1 - all_fail;
-}
-
-double pass_hat_k(unsigned n, unsigned c, unsigned k) {
-    if (k > n || c > n) {
-        return NAN;
-    }
-    double all_pass = 1;
-    for (unsigned i = 0; i < k; i++) {
-        all_pass *= c > i ? (double)(c - i) / (double)(n - i) : 0;
-    }
-    return all_pass;
-}
-
 /* --- Student's t --- */
 
 /* The continued fraction of the incomplete beta function (DLMF 8.17.22), by Lentz's
@@ -365,70 +343,36 @@ size_t more_tests_needed(const double *d, size_t n) {
 
 /* --- resampling --- */
 
-typedef double statistic(const double *a, const double *b, const size_t *pick, size_t n);
-
-static double ratio_of_sums(const double *a, const double *b, const size_t *pick,
-                            size_t n) {
-    double above = 0, below = 0;
-    for (size_t i = 0; i < n; i++) {
-        above += a[pick[i]];
-        below += b[pick[i]];
-    }
-    return below == 0 ? INFINITY : above / below;
-}
-
-static double exp_of_mean(const double *logs, const double *unused, const size_t *pick,
-                          size_t n) {
-    (void)unused;
+/* Of the logarithms that are drawn: n out of the n there are, with replacement. */
+static double exp_of_draw(const double *logs, size_t n, uint64_t *seed) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
-        sum += logs[pick[i]];
+        sum += logs[random_below(seed, n)];
     }
     return exp(sum / (double)n);
 }
 
-/* `all` numbers the tests to take from; the same number of them is drawn. */
-static struct interval bootstrap(statistic *of, const double *a, const double *b,
-                                 const size_t *all, size_t n, uint64_t seed) {
-    autofree size_t *pick = xreallocarray(NULL, n, sizeof *pick);
+static struct interval bootstrap(const double *logs, size_t n, uint64_t seed) {
     autofree double *values = xreallocarray(NULL, RESAMPLES, sizeof *values);
     for (size_t r = 0; r < RESAMPLES; r++) {
-        for (size_t i = 0; i < n; i++) {
-            pick[i] = all[random_below(&seed, n)];
-        }
-        values[r] = of(a, b, pick, n);
+        values[r] = exp_of_draw(logs, n, &seed);
     }
     sort_doubles(values, RESAMPLES);
-    return (struct interval){of(a, b, all, n),
+    return (struct interval){exp(mean_of(logs, n)),
                              quantile_of_sorted(values, RESAMPLES, 0.025),
                              quantile_of_sorted(values, RESAMPLES, 0.975)};
 }
 
-struct interval bootstrap_ratio(const double *a, const double *b, size_t n,
-                                uint64_t seed) {
-    if (n == 0) {
-        return (struct interval){NAN, NAN, NAN};
-    }
-    autofree size_t *all = xreallocarray(NULL, n, sizeof *all);
-    for (size_t i = 0; i < n; i++) {
-        all[i] = i;
-    }
-    return bootstrap(ratio_of_sums, a, b, all, n, seed);
-}
-
 struct interval bootstrap_geometric_mean(const double *a, const double *b, size_t n,
                                          uint64_t seed) {
-    autofree size_t *all = xreallocarray(NULL, n ? n : 1, sizeof *all);
     autofree double *logs = xreallocarray(NULL, n ? n : 1, sizeof *logs);
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
         if (a[i] > 0 && b[i] > 0) {
-            all[count] = count;
             logs[count++] = log(a[i] / b[i]);
         }
     }
-    return count ? bootstrap(exp_of_mean, logs, NULL, all, count, seed)
-                 : (struct interval){NAN, NAN, NAN};
+    return count ? bootstrap(logs, count, seed) : (struct interval){NAN, NAN, NAN};
 }
 
 /* --- several hypotheses --- */

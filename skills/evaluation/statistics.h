@@ -32,18 +32,10 @@ enum { SIGN_FLIP_EXACT = 30 };
  * SIGN_FLIP_EXACT differences that are not zero, otherwise 100,000 seeded flips,
  * (hits + 1) / (flips + 1). Zeros stay in; they change nothing. NaN for n = 0. */
 double sign_flip_p(const double *d, size_t n, uint64_t seed);
-/* Percentile bootstrap over tests of a ratio of sums, sum(a) / sum(b): tokens per solved
- * test, token ratio. 10,000 resamples. Where the denominator of a resample is 0 the bound
- * is INFINITY. */
-struct interval bootstrap_ratio(const double *a, const double *b, size_t n,
-                                uint64_t seed);
-/* Geometric mean of a/b over the tests where both are positive, with its bootstrap
- * interval; NaN when there is none. */
+/* Geometric mean of a/b over the tests where both are positive, with its
+ * percentile bootstrap interval (10,000 resamples); NaN when there is none. */
 struct interval bootstrap_geometric_mean(const double *a, const double *b, size_t n,
                                          uint64_t seed);
-/* pass@k and pass^k of one test from c passes in n runs; NaN when k > n. */
-double pass_at_k(unsigned n, unsigned c, unsigned k);
-double pass_hat_k(unsigned n, unsigned c, unsigned k);
 /* The smallest true lift that this many tests with this spread would have found in about
  * 80 % of such evaluations (two-sided 5 %): (t_{n-1,.975} + t_{n-1,.80}) * SE, times
  * n / (n - 2) (n / (n - 3) where every difference is a whole test) for what the sign-flip

@@ -73,12 +73,6 @@ void suite_finish(struct suite *s);
  * in the order of their lessons' digests, and a test that has a split keeps it, so that
  * adding one to a saved suite moves no other. */
 void suite_split(struct suite *s);
-/* The tests as upskill reads them ({"cases": …} with contains; it knows no other check,
- * so tests without that one are left out), as skill-creator does (evals.json; context
- * files stand in the prompt): new references. Ours is `json`. */
-json_t *suite_to_upskill(const struct suite *s);
-json_t *suite_to_evals(const struct suite *s, const char *skill_name);
-
 /* What a student is asked: the input and, below it, the context files as fenced blocks,
  * each headed by its name. Freed by the caller. */
 char *test_case_prompt(const struct test_case *test);

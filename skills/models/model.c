@@ -178,10 +178,6 @@ static bool is_local(const char *url) {
     return false;
 }
 
-bool model_is_local(const struct model *m) {
-    return is_local(m->base_url);
-}
-
 static const char *own_address(const struct provider *p) {
     const char *url = env(p->url_env);
     return url ? url : p->url;

@@ -75,8 +75,6 @@ int model_resolve(struct model *ret, const json_t *name_or_object, const json_t 
                   const char *base_url, struct err *err);
 void model_finish(struct model *m);
 void model_copy(struct model *ret, const struct model *m);
-/* An address of this machine. */
-bool model_is_local(const struct model *m);
 /* {"name", "api", "base_url", "model"}: new reference; holds no secret. */
 json_t *model_to_json(const struct model *m);
 /* Cost of a usage (see model_client.h), negative when a price it needs is unknown. */

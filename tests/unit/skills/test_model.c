@@ -221,7 +221,6 @@ Test(model, an_alias_carries_price_effort_and_length_and_survives_copying) {
     cr_assert(eq(str, copy.name, "gw"));
     cr_assert(eq(str, copy.effort, "low"));
     cr_assert(eq(uint, copy.max_tokens, 900));
-    cr_assert(model_is_local(&copy) == false);
     autojson *json = model_to_json(&copy);
     autofree char *text = json_dumps(json, JSON_COMPACT);
     cr_assert(eq(str, text,

@@ -298,40 +298,6 @@ Test(suite, splits_are_kept_and_the_same_every_time) {
     suite_finish(&s);
 }
 
-Test(suite, other_programs_get_their_shapes) {
-    struct suite s;
-    read_suite(
-        &s, "[{\"id\":\"a\",\"input\":\"i\",\"files\":{\"f.c\":\"x```y\"},\"expected\":"
-            "{\"contains\":[\"p\"],\"not_regex\":[{\"pattern\":\"q\",\"flags\":\"i\"}],"
-            "\"judge\":[\"good\"]}},{\"id\":\"b\",\"input\":\"j\",\"expected\":"
-            "{\"kernel_compiles\":true}}]");
-    autojson *upskill = suite_to_upskill(&s);
-    autojson *want = json("{\"cases\":[{\"input\":\"i\",\"context\":{\"files\":{\"f.c\":"
-                          "\"x```y\"}},\"expected\":{\"contains\":[\"p\"]}}]}");
-    cr_expect(json_equal(upskill, want) == 1);
-
-    autojson *evals = suite_to_evals(&s, "my-skill");
-    autojson *want_evals = json(
-        "{\"skill_name\":\"my-skill\",\"evals\":[{\"id\":1,\"eval_name\":\"a\","
-        "\"prompt\":\"i\\n\\n`f.c`:\\n\\n````\\nx```y\\n````\",\"expected_output\":"
-        "\"An answer that meets every expectation.\",\"files\":[],\"expectations\":["
-        "\"The answer contains \\\"p\\\" (in any case)\","
-        "\"Nothing in the answer matches the regular expression q (flags i)\","
-        "\"good\"]},{\"id\":2,\"eval_name\":\"b\",\"prompt\":\"j\",\"expected_output\":"
-        "\"An answer that meets every expectation.\",\"files\":[],\"expectations\":["
-        "\"The answer's CUDA code compiles: {}\"]}]}");
-    autofree char *got = json_dumps(evals, 0);
-    cr_expect(json_equal(evals, want_evals) == 1, "%s", got);
-
-    struct suite back; /* what we write for others we can read */
-    cr_assert(suite_from_json(&back, evals, NULL) == 0);
-    cr_expect(eq(int, (int)back.count, 2));
-    suite_finish(&back);
-    cr_assert(suite_from_json(&back, upskill, NULL) == 0);
-    suite_finish(&back);
-    suite_finish(&s);
-}
-
 Test(suite, the_schema_of_a_test_takes_tests) {
     struct schema *schema = NULL;
     struct err err = {0};

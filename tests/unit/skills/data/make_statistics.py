@@ -104,19 +104,10 @@ def resampled():
             "geometric": [stats.gmean(a / b), gmean.low, gmean.high]}
 
 
-def passes():
-    out = []
-    for n, c, k in [(5, 2, 1), (5, 2, 3), (5, 5, 5), (3, 0, 1), (10, 7, 4), (10, 1, 10), (8, 3, 0), (200, 17, 100)]:
-        out.append({"n": n, "c": c, "k": k,
-                    "at": float(1 - Fraction(math.comb(n - c, k), math.comb(n, k))),
-                    "hat": float(Fraction(math.comb(c, k), math.comb(n, k)))})
-    return out
-
-
 def holm():
     rows = [[0.01, 0.04, 0.03, 0.005], [0.5], [0.02, 0.02, 0.02], [0.9, 0.001, 0.2, 0.04, 0.04, 0.7]]
     return [{"p": p, "adjusted": list(multipletests(p, method="holm")[1])} for p in rows]
 
 
 print(json.dumps({"wilson": wilson(), "newcombe": newcombe(), "student": student(), "paired": paired(),
-                  "sampled": sampled(), "resampled": resampled(), "passes": passes(), "holm": holm()}, indent=1))
+                  "sampled": sampled(), "resampled": resampled(), "holm": holm()}, indent=1))
