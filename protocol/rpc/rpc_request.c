@@ -124,18 +124,16 @@ json_int_t rpc_request_id(const struct rpc_request *request) {
 
 static void notify(struct rpc_peer *peer, const char *method, json_t *params,
                    bool droppable) {
-    if (peer->dead) {
-        json_decref(params);
-        return;
-    }
     struct buf out = rpc_write_begin();
     add_call(&out, method, params);
     if (out.full) {
         log_warning("notification larger than a message may be: left out");
-        buf_finish(&out);
-        return;
     }
-    rpc_write_send(peer, peer->mode, &out, droppable);
+    if (peer->dead || out.full) {
+        buf_finish(&out);
+    } else {
+        rpc_write_send(peer, peer->mode, &out, droppable);
+    }
 }
 
 void rpc_notify(struct rpc_peer *peer, const char *method, json_t *params) {

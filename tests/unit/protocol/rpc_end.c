@@ -30,6 +30,7 @@ static void on_request(struct rpc_call *call, void *data) {
         rpc_peer_free(end->peer);
         cr_assert(zero(ptr, rpc_call_peer(call)));
         rpc_reply(call, NULL);
+        rpc_notify(end->peer, "late", json_true());
     } else {
         rpc_error(call, RPC_METHOD_NOT_FOUND, NULL, "no method %s", method);
     }

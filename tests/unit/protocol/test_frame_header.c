@@ -38,6 +38,8 @@ Test(frame_header, a_name_is_a_token_before_a_colon) {
                      : c == ':' ? 1
                                 : 0,
                      "%d", c);
+        cr_expect_eq(frame_header_name(line + 1, sizeof line - 1), may ? 2 : 0,
+                     "%d in front", c);
     }
     cr_expect_eq(frame_header_name("abc", 3), 0);
     cr_expect_eq(frame_header_name("abc:", 3), 0);

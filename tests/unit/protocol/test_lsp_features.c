@@ -161,7 +161,8 @@ Test(lsp_features, a_finding_becomes_a_diagnostic_with_all_its_parts) {
     fake.findings =
         J("[{'source':'nvrtc','code':'68','severity':'warning','message':'m','file':'a."
           "fake',"
-          "'line':2,'column':3,'end_line':2,'end_column':5,'tags':['unnecessary','x'],"
+          "'line':2,'column':3,'end_line':2,'end_column':5,'tags':['unnecessary','x',"
+          "'deprecated'],"
           "'href':'https://example.org/68','related':[{'message':'here','file':'/desk/"
           "a.fake',"
           "'line':1,'column':6},{'message':'gone','file':'none.h','line':1,'column':1}],"
@@ -172,7 +173,7 @@ Test(lsp_features, a_finding_becomes_a_diagnostic_with_all_its_parts) {
         diagnostics(0),
         "[{'range':{'start':{'line':1,'character':2},'end':{'line':1,'character':4}},"
         "'severity':2,'code':'68','codeDescription':{'href':'https://example.org/68'},"
-        "'source':'nvrtc','message':'m','tags':[1],'relatedInformation':[{'location':"
+        "'source':'nvrtc','message':'m','tags':[1,2],'relatedInformation':[{'location':"
         "{'uri':'" URI "','range':{'start':{'line':0,'character':3},'end':{'line':0,"
         "'character':6}}},'message':'here'}],"
         "'data':{'fixes':[{'title':'t','edits':[]}]}}]");

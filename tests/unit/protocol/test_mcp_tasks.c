@@ -200,6 +200,19 @@ Test(mcp_tasks, a_task_asks_for_input_and_goes_on_with_it) {
     bench_free(b);
 }
 
+/* Who is to fill in the form sees what is wanted, in words or as it was ordered. */
+Test(mcp_tasks, an_order_without_instructions_is_shown_itself) {
+    struct bench *b = bench_new();
+    const char *id = start(b, CALL("1", "slow", TASKS_META));
+    call_require_input(b->running, from_text("{'wanted':['a','b']}"), on_input, NULL);
+    const json_t *task = result_of(b, request_for("tasks/get", id, "," TASKS_META));
+    void *first = json_object_iter(json_object_get(task, "inputRequests"));
+    const json_t *params = json_object_get(json_object_iter_value(first), "params");
+    assert_json(json_object_get(params, "message"), "'{\\'wanted\\':[\\'a\\',\\'b\\']}'",
+                "message");
+    bench_free(b);
+}
+
 Test(mcp_tasks, a_client_without_forms_is_asked_for_none) {
     struct bench *b = bench_new();
     const char *id = start(b, CALL("1", "ask", TASKS_META));

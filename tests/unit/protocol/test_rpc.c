@@ -65,6 +65,7 @@ static const struct {
      "{\"jsonrpc\":\"2.0\",\"id\":6,\"result\":{\"id\":5}}\n"},
     {"lone surrogate", REQUEST("\"\\ud800\""), RESULT("\"\xEF\xBF\xBD\"")},
     {"invalid UTF-8", REQUEST("\"\xff\""), RESULT("\"\xEF\xBF\xBD\"")},
+    {"invalid UTF-8", REQUEST("\"\x80\""), RESULT("\"\xEF\xBF\xBD\"")},
     {"CRLF", REQUEST("1") "\r", RESULT("1")},
     {"blank line", "\r\n \n" REQUEST("1"), RESULT("1")},
     {"missing jsonrpc", "{\"id\":1,\"method\":\"echo\",\"params\":[1]}", RESULT("1")},
@@ -317,6 +318,17 @@ Test(rpc, a_peer_may_go_at_any_time_and_late_answers_go_nowhere) {
     rpc_reply_text(end.held[2], "{}");
     cr_assert(eq(sz, end.sent.len, (size_t)0));
     end.held_count = 0;
+    for (int id = 0; id < 200; id++) { /* whatever their ids are */
+        char hold[64];
+        snprintf(hold, sizeof hold, "{\"id\":%d,\"method\":\"hold\"}\n", id);
+        end.peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, &inline_events, &end);
+        end.cancelled = 0;
+        feed(&end, hold);
+        rpc_peer_free(end.peer);
+        cr_assert(eq(uint, end.cancelled, 1), "%d", id);
+        rpc_drop(end.held[0]);
+        end.held_count = 0;
+    }
     /* From inside a request; what stands behind it in the same bytes is not read. */
     end.peer = rpc_peer_new(FRAME_LINES, FRAME_MAX_BODY, &inline_events, &end);
     feed(&end, "{\"id\":1,\"method\":\"free\"}\n{\"id\":2,\"method\":\"echo\"}\n");
@@ -541,6 +553,19 @@ Test(rpc, messages_to_others_are_framed_and_marked) {
 }
 
 /* Two ends wired to each other directly feed each other from inside their callbacks. */
+Test(rpc, what_is_larger_than_a_message_is_not_sent) {
+    struct end end;
+    open_end(&end, &inline_events);
+    char *text = repeat("", "x", FRAME_MAX_BODY, "");
+    rpc_notify(end.peer, "n", json_string(text));
+    cr_assert(eq(sz, end.sent.len, (size_t)0));
+    rpc_notify(end.peer, "n", json_string("x"));
+    cr_assert_str_eq(end.sent.data,
+                     "{\"jsonrpc\":\"2.0\",\"method\":\"n\",\"params\":\"x\"}\n");
+    free(text);
+    close_end(&end);
+}
+
 Test(rpc, bytes_may_come_from_inside_send) {
     struct end end;
     open_end(&end, &inline_events);
