@@ -114,9 +114,15 @@ def is_open_file(b, i):
     return 0 < i < len(b.tokens) - 1 and b.tokens[i].text in BEFORE and b.tokens[i - 1].text.endswith("fd") and b.tokens[i + 1].text == "0"
 
 
+# a < b ? a : b, in either order: of two that are equal either is taken.
+LARGER = re.compile(r"(?<![\w.>\])])([\w.\[\]>-]+(?: [+-] [\w.\[\]>-]+)*) (?P<sign>[<>]=?) ((?:->|[^?:;<>])+?)\s+\?\s+"
+                    r"(?:\1\s+:\s+\3|\3\s+:\s+\1)(?=[;,)])")
+
+
 def of_signs(b):
+    larger = {m.start("sign") for m in LARGER.finditer(b.source, b.function.body, b.function.end)}
     for i, t in enumerate(b.tokens):
-        if t.kind != "sign" or is_open_file(b, i):
+        if t.kind != "sign" or is_open_file(b, i) or t.start in larger:
             continue
         if t.text in SIGNS:
             rule, now = SIGNS[t.text]
@@ -217,7 +223,8 @@ def of_arguments(b):
         commas.append(b.partner[i + 1])
         for a, m, z in zip(commas, commas[1:], commas[2:]):
             first, second = b.between(a + 1, m), b.between(m + 1, z)
-            if first != second:
+            is_product = t.text == "xreallocarray" and a != i + 1
+            if first != second and not is_product:
                 yield Fault("swap", b.tokens[a + 1].start, b.tokens[z - 1].end, second + ", " + first)
 
 

@@ -112,6 +112,24 @@ Test(ptx_proxy, a_fence_that_is_missing_or_of_somebody_else_is_told) {
                   96, "which a cp.async has written", NULL, false);
 }
 
+/* After atomics, stmatrix and cp.async no less than after stores. */
+Test(ptx_proxy, a_fence_is_enough_whatever_wrote) {
+    check_all_ways(HEAD MINE "st.shared.u32 [%rd3], 0; mul.lo.u32 %r2, %t, 5;\n" FENCE
+                             "atom.shared.add.u32 %r4, [%rd3], %r2;\n" FENCE
+                             "bar.sync 0;\n" STORE_ALL,
+                   1, 96, fives);
+    check_all_ways(HEAD MINE "mul.lo.u32 %r2, %t, 5; st.global.u32 [%at], %r2;\n"
+                             "bar.sync 0; cp.async.ca.shared.global [%rd3], [%at], 4;\n"
+                             "cp.async.wait_all;\n" FENCE "bar.sync 0;\n" STORE_ALL,
+                   1, 96, fives);
+    check_all_ways(HEAD "mov.u64 %rd5, tile; and.b32 %r4, %t, 7;\n"
+                        "mul.wide.u32 %rd4, %r4, 16; add.s64 %rd4, %rd4, %rd5;\n"
+                        "mul.lo.u32 %r2, %t, 5;\n"
+                        "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%rd4], {%r2};\n" FENCE
+                        "bar.sync 0;\n" STORE_ALL,
+                   1, 32, fives);
+}
+
 /* Generic addresses are those of shared memory too, and of others. */
 Test(ptx_proxy, generic_addresses_are_told_apart) {
 #define GENERIC MINE "cvta.shared.u64 %rd3, %rd3; mul.lo.u32 %r2, %t, 5;\n"

@@ -161,6 +161,13 @@ Test(ptx_race_know, what_takes_too_much_memory_is_told) {
     cr_expect(!other && run.know_bytes == before);
     race_know_unref(&run, &k);
     cr_expect_eq(run.know_bytes, UINT64_C(255) << 20);
+    for (unsigned more = 0; more < 2; more++) { /* 256 MiB may be full */
+        struct race_run full = {.levels = 3,
+                                .know_bytes = (UINT64_C(256) << 20) - one + more};
+        race_know_add(&full, &k, 7, (uint32_t[RACE_AGENTS]){1});
+        cr_expect_eq(full.coarse, more == 1);
+        race_know_unref(&full, &k);
+    }
 }
 
 /* ---- objects ---- */
