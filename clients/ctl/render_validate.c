@@ -296,6 +296,9 @@ static void put_verdict(const struct terminal *t, const json_t *result) {
         terminal_put(t, STYLE_DIM, device);
     }
     putchar('\n');
+    if (!strcmp(json_get_string(result, "numerics", ""), "ideal")) {
+        terminal_put(t, STYLE_DIM, "tensor cores: ideal sums, not an H100's\n");
+    }
     const char *fallback = json_get_string(backend, "fallback", NULL);
     if (fallback) {
         autofree char *words = xasprintf("not on a GPU: %s\n", fallback);

@@ -26,6 +26,7 @@ struct backend_options {
     uint64_t memory;       /* bytes of device memory */
     unsigned threads;      /* 0 = all CPUs */
     uint64_t seed;
+    bool ideal_sums; /* of tensor cores, else an H100's; an H100 has its own */
 };
 
 enum backend_memory { /* bits */
@@ -116,6 +117,10 @@ struct backend_class {
     uint64_t (*spent)(const struct backend *b); /* lane-instructions */
     /* What of the race check was left out, in words, or NULL. May be NULL. */
     const char *(*unchecked)(const struct backend *b);
+    /* An instruction by which a launch added floats in a tensor core as an H100 does, one
+     * that keeps the fewest bits: {"kernel", "file", "line", "column"?, "related"?,
+     * "bits": of fraction}, new reference; NULL: there was none. May be NULL. */
+    json_t *(*tensor_sum)(const struct backend *b);
     /* Blocks of the launch that is going on that have begun, of *ret_blocks (0: not
      * known). From any thread between open and close. May be NULL. */
     uint64_t (*progress)(const struct backend *b, uint64_t *ret_blocks);

@@ -60,6 +60,7 @@ static int emulator_open(struct backend **ret, const struct backend_options *opt
         .instructions = options->instructions,
         .memory = options->memory,
         .seed = options->seed,
+        .ideal_sums = options->ideal_sums,
     };
     int r = ptx_module_read(&b->module, options->ptx, options->ptx_len, err);
     if (r == 0) {
@@ -346,6 +347,10 @@ static const char *emulator_unchecked(const struct backend *b) {
     return machine_unchecked(b->machine);
 }
 
+static json_t *emulator_tensor_sum(const struct backend *b) {
+    return machine_tensor_sum(b->machine);
+}
+
 const struct backend_class backend_emulator = {
     .kind = "emulator",
     .checks =
@@ -369,5 +374,6 @@ const struct backend_class backend_emulator = {
     .printed = emulator_printed,
     .spent = emulator_spent,
     .unchecked = emulator_unchecked,
+    .tensor_sum = emulator_tensor_sum,
     .progress = emulator_progress,
 };

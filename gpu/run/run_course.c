@@ -148,6 +148,12 @@ static void note_unchecked(struct course *run, const struct trial *t) {
     }
 }
 
+static void note_tensor_sum(struct course *run, const struct trial *t) {
+    if (!run->tensor_sum && run->class->tensor_sum) {
+        run->tensor_sum = run->class->tensor_sum(t->backend);
+    }
+}
+
 int course_kernel(struct course *run, struct trial *t, size_t i, unsigned k) {
     const struct kernel_spec *spec = &run->spec;
     struct trial_problem problem = {0};
@@ -165,6 +171,7 @@ int course_kernel(struct course *run, struct trial *t, size_t i, unsigned k) {
         run->spent += run->class->spent(t->backend);
         run_report_observe(&run->report, t, k);
         note_unchecked(run, t);
+        note_tensor_sum(run, t);
         json_object_set_new(run->result, "backend", backend_to_json(run, t));
     }
     if (r < 0) {

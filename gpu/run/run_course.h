@@ -22,8 +22,11 @@ struct course {
     struct run_save save;
     struct run_notes *notes; /* or NULL */
     json_t *result;
-    size_t suspect; /* the case of the first trial that failed, or SIZE_MAX */
-    bool ended;     /* a verdict stands */
+    size_t suspect;    /* the case of the first trial that failed, or SIZE_MAX */
+    size_t wrong_case; /* of the first trial whose outputs differ, or SIZE_MAX */
+    unsigned wrong_trial;
+    json_t *tensor_sum; /* backend.h's, of the kernel; owned, or NULL */
+    bool ended;         /* a verdict stands */
     bool tentative; /* an extra check is made: that it ran out of time is no verdict */
 };
 

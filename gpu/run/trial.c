@@ -75,6 +75,7 @@ static int open_backend(struct trial *t, const struct spec_launch *launches, siz
         .memory = o->memory,
         .threads = o->threads,
         .seed = t->seed,
+        .ideal_sums = o->ideal_sums,
     };
     int r = t->class->open(&t->backend, &options, &problem->unsupported, &problem->err);
     if (r < 0) {

@@ -33,7 +33,7 @@ struct trial_options {
     const char *device; /* or NULL */
     struct trial_entries entries;
     unsigned checks;
-    bool counters;
+    bool counters, ideal_sums;
     uint64_t instructions, memory;
     unsigned threads;
     struct run_notes *notes; /* where to tell how far it is, or NULL */

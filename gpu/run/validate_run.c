@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/compile/cubin_text.h"
+#include "gpu/run/ideal_trial.h"
 #include "gpu/run/odd_trials.h"
 #include "gpu/run/race_trial.h"
 #include "gpu/run/repeat_check.h"
@@ -55,6 +56,10 @@ static int run_trial(struct course *run, size_t i, unsigned k) {
     run->cost[i] = run->spent - before;
     if (run->suspect == SIZE_MAX && !course_is_good(run)) {
         run->suspect = i;
+    }
+    if (run->wrong_case == SIZE_MAX && run->report.mismatch) {
+        run->wrong_case = i;
+        run->wrong_trial = k;
     }
     expectation_finish(&expected);
     if (r == 0) {
@@ -300,6 +305,10 @@ static void report_to_result(struct course *run) {
         json_object_set(result, "counters", r->counters);
     }
     checks_to_result(run);
+    if (run->class->tensor_sum) {
+        const char *numerics = run->spec.ideal_sums ? "ideal" : "h100";
+        json_object_set_new(result, "numerics", json_string(numerics));
+    }
     json_t *budget =
         json_pack("{s:I, s:I, s:b}", "instructions", (json_int_t)run->budget, "spent",
                   (json_int_t)run->spent, "ended_run", run->budget_ended);
@@ -326,6 +335,7 @@ static int read_options(struct course *run, const json_t *request, struct err *e
         .entries = {json_object_get(request, "entries")},
         .checks = run->spec.checks,
         .counters = true,
+        .ideal_sums = run->spec.ideal_sums,
         .memory = memory > 0 ? (uint64_t)memory : DEFAULT_DEVICE_BYTES,
         .threads = (unsigned)json_get_integer(limits, "threads", 0),
     };
@@ -475,6 +485,7 @@ static void run_all(struct course *run) {
     run_trials(run);
     validate_timing(run);
     race_trial(run);
+    ideal_trial(run);
     if (course_is_good(run)) {
         odd_trials(run);
     }
@@ -487,6 +498,7 @@ static void run_finish(struct course *run) {
     run_save_finish(&run->save);
     kernel_spec_finish(&run->spec);
     run_report_finish(&run->report);
+    json_decref(run->tensor_sum);
     free(run->cubins[0]);
     free(run->cubins[1]);
     free(run);
@@ -498,7 +510,7 @@ json_t *validate_run(const json_t *request, const struct backend_class *backend,
     struct err err = {0};
     run->class = backend;
     run->notes = notes;
-    run->suspect = SIZE_MAX;
+    run->suspect = run->wrong_case = SIZE_MAX;
     run->until_ms = clock_ms() + time_allowed_ms(request);
     run->result = json_object();
     run_report_start(&run->report);

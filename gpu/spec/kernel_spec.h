@@ -153,7 +153,8 @@ struct kernel_spec {
     size_t reference_count;
     const char *reference_source; /* NULL: the kernel's own source */
     unsigned trials;
-    bool strict; /* warnings make it fail */
+    bool strict;     /* warnings make it fail */
+    bool ideal_sums; /* of the emulator's tensor cores; else an H100's */
     bool has_seed;
     uint64_t seed;
     unsigned checks;

@@ -53,7 +53,7 @@ static int read_checks(struct spec_reader *r, const json_t *checks) {
  * a default silently. */
 static int check_types(struct spec_reader *r, const json_t *params) {
     static const char *const whole[] = {"trials", "timeout_s", "instructions"};
-    static const char *const texts[] = {"arch", "backend", "compare"};
+    static const char *const texts[] = {"arch", "backend", "compare", "numerics"};
     int n = spec_check_flag(r, params, "odd_sizes", "");
     n = n < 0 ? n : spec_check_flag(r, params, "strict", "");
     for (size_t i = 0; i < ARRAY_LEN(whole); i++) {
@@ -66,6 +66,14 @@ static int check_types(struct spec_reader *r, const json_t *params) {
         n = n < 0 ? n : spec_check_text(r, params, texts[i], "");
     }
     return n;
+}
+
+static int read_numerics(struct spec_reader *r, const json_t *params) {
+    const char *word = json_get_string(params, "numerics", "h100");
+    r->spec->ideal_sums = strcmp(word, "ideal") == 0;
+    return r->spec->ideal_sums || strcmp(word, "h100") == 0
+               ? 0
+               : err_set(r->err, -EINVAL, "numerics: h100 or ideal");
 }
 
 static int read_numbers(struct spec_reader *r, const json_t *params) {
@@ -181,6 +189,7 @@ static int read_device(struct spec_reader *r, const json_t *device) {
 
 int spec_read_course(struct spec_reader *r, const json_t *params) {
     int n = read_numbers(r, params);
+    n = n < 0 ? n : read_numerics(r, params);
     n = n < 0 ? n : read_benchmark(r, json_object_get(params, "benchmark"));
     n = n < 0 ? n : read_roofline(r, json_object_get(params, "roofline"));
     return n < 0 ? n : read_device(r, json_object_get(params, "device"));

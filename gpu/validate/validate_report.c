@@ -281,6 +281,9 @@ static void tell_backend(const json_t *result, struct buf *out) {
     if (fallback) {
         buf_addf(out, "not on a GPU: %.400s\n", fallback);
     }
+    if (!strcmp(json_get_string(result, "numerics", ""), "ideal")) {
+        buf_adds(out, "tensor cores: ideal sums, not an H100's\n");
+    }
     json_array_foreach(unchecked, i, name) {
         buf_addf(out, "%s%s",
                  i ? ", " : "not looked for here: ", json_string_value(name));

@@ -5,6 +5,7 @@
  *   --entry NAME        mangled; the only one of the file without it
  *   --grid X[,Y[,Z]]    --block X[,Y[,Z]]    --shared BYTES    --cooperative
  *   --threads N         --one-lane           --seed N          --budget LANE_INSTRUCTIONS
+ *   --ideal-sums        --extension NAME
  *   --checks all|none|memory,initialized,barrier,race,counters (default: the machine's)
  *   --dump FOLDER       writes every buffer to FOLDER/NAME.bin
  *   --repeat N          launches; the fastest is timed
@@ -91,6 +92,8 @@ static void read_options(struct setup *s, int argc, char **argv) {
         char *value = k + 1 < argc ? argv[k + 1] : argv[k];
         if (strcmp(o, "one-lane") == 0) {
             s->config.one_lane = true;
+        } else if (strcmp(o, "ideal-sums") == 0) {
+            s->config.ideal_sums = true;
         } else if (strcmp(o, "cooperative") == 0) {
             s->cooperative = true;
         } else if (strcmp(o, "counters") == 0) {

@@ -1,9 +1,7 @@
 /* Products of small matrices. Factors are decoded to doubles or 32-bit integers: a by
  * rows, b by panels of eight columns, so that eight sums go side by side. */
-#include "gpu/ptx/alu/lanes.h"
+#include "gpu/ptx/alu/matrix_decode.h"
 #include "gpu/ptx/alu/matrix_product.h"
-
-#include <string.h>
 
 #define SIDE 8 /* sums side by side */
 #define ROWS 4 /* rows at a time */
@@ -13,72 +11,7 @@ typedef int32_t whole8 __attribute__((vector_size(32)));
 
 /* ---- elements ---- */
 
-LANE_INLINE float float_of(uint32_t bits) {
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-LANE_INLINE double real_f16(uint32_t h) {
-    uint32_t rest = (h & 0x7fff) << 13, sign = (h & 0x8000) << 16;
-    uint32_t special = (h & 0x7c00) == 0x7c00 ? 0x70000000 : 0;
-    float f = float_of(rest | special) * (special ? 1.0f : 0x1p112f);
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return float_of(bits | sign);
-}
-LANE_INLINE double real_bf16(uint32_t h) {
-    return float_of(h << 16);
-}
-/* The low 13 bits of a tf32 count for nothing. */
-LANE_INLINE double real_tf32(uint32_t w) {
-    return float_of(w & ~UINT32_C(0x1fff));
-}
-/* Four bits of exponent, no infinities, one NaN of each sign. */
-LANE_INLINE double real_e4m3(uint32_t b) {
-    uint32_t rest = b & 0x7f;
-    float f = float_of(rest << 20) * 0x1p120f;
-    f = rest == 0x7f ? __builtin_nanf("") : f;
-    return b & 0x80 ? -f : f;
-}
-LANE_INLINE double real_e5m2(uint32_t b) {
-    return real_f16(b << 8);
-}
-
-#define DECODE(name, type, convert)                                                      \
-    static void name(const uint8_t *from, unsigned count, double *to) {                  \
-        LANES_IVDEP for (unsigned k = 0; k < count; k++) {                               \
-            type x;                                                                      \
-            memcpy(&x, from + k * sizeof x, sizeof x);                                   \
-            to[k] = convert(x);                                                          \
-        }                                                                                \
-    }
-DECODE(decode_f16, uint16_t, real_f16)
-DECODE(decode_bf16, uint16_t, real_bf16)
-DECODE(decode_tf32, uint32_t, real_tf32)
-DECODE(decode_e4m3, uint8_t, real_e4m3)
-DECODE(decode_e5m2, uint8_t, real_e5m2)
-
-static void decode_real(enum ptx_type t, const uint8_t *from, unsigned count,
-                        double *to) {
-    switch (t) {
-    case PTX_F16:
-        decode_f16(from, count, to);
-        break;
-    case PTX_BF16:
-        decode_bf16(from, count, to);
-        break;
-    case PTX_TF32:
-        decode_tf32(from, count, to);
-        break;
-    case PTX_E4M3:
-        decode_e4m3(from, count, to);
-        break;
-    default:
-        decode_e5m2(from, count, to);
-        break;
-    }
-}
+MATRIX_DECODE(decode_real, double)
 
 static void decode_whole(enum ptx_type t, const uint8_t *from, unsigned count,
                          int32_t *to) {
@@ -101,20 +34,13 @@ static void decode_whole(enum ptx_type t, const uint8_t *from, unsigned count,
     }
 }
 
-static unsigned bytes_of(enum ptx_type t, unsigned count) {
-    return t == PTX_S4 || t == PTX_U4      ? count / 2
-           : t == PTX_F16 || t == PTX_BF16 ? count * 2
-           : t == PTX_TF32                 ? count * 4
-                                           : count;
-}
-
 /* ---- products ---- */
 
 /* Rows of `from` to panels: eight of them side by side, then the next k. */
 #define PANELS(name, type, decode)                                                       \
     static void name(enum ptx_type t, const uint8_t *from, unsigned rows, unsigned k,    \
                      type *to) {                                                         \
-        unsigned stride = bytes_of(t, k);                                                \
+        unsigned stride = matrix_bytes(t, k);                                            \
         type row[MATRIX_MAX_K];                                                          \
         for (unsigned r = 0; r < rows; r++) {                                            \
             decode(t, from + (size_t)r * stride, k, row);                                \
@@ -154,7 +80,7 @@ static void product_real(const struct matrix_product *p, const uint8_t *a,
                          const uint8_t *b, double *sums) {
     double rows[MATRIX_MAX_M * MATRIX_MAX_K];
     double panels[MATRIX_MAX_FACTOR] __attribute__((aligned(64)));
-    unsigned stride = bytes_of((enum ptx_type)p->a, p->k);
+    unsigned stride = matrix_bytes((enum ptx_type)p->a, p->k);
     for (unsigned r = 0; r < p->m; r++) {
         decode_real((enum ptx_type)p->a, a + (size_t)r * stride, p->k, rows + r * p->k);
     }
@@ -174,7 +100,7 @@ static void product_whole(const struct matrix_product *p, const uint8_t *a,
                           const uint8_t *b, int32_t *sums) {
     int32_t rows[MATRIX_MAX_M * MATRIX_MAX_K];
     int32_t panels[MATRIX_MAX_FACTOR] __attribute__((aligned(64)));
-    unsigned stride = bytes_of((enum ptx_type)p->a, p->k);
+    unsigned stride = matrix_bytes((enum ptx_type)p->a, p->k);
     memset(sums, 0, (size_t)p->m * p->n * sizeof *sums);
     for (unsigned r = 0; r < p->m; r++) {
         decode_whole((enum ptx_type)p->a, a + (size_t)r * stride, p->k, rows + r * p->k);
@@ -221,8 +147,10 @@ static void product_bits(const struct matrix_product *p, const uint8_t *a,
     }
 }
 
+fused_sum_run LANES_NAME(fused_sum);
 extern const struct matrix_arithmetic LANES_NAME(matrix_arithmetic);
 const struct matrix_arithmetic LANES_NAME(matrix_arithmetic) = {
+    .step = LANES_NAME(fused_sum),
     .real = product_real,
     .fused = product_fused,
     .whole = product_whole,

@@ -3,7 +3,7 @@
  *
  * Both factors are rows of packed elements with k running along the row: a has m rows, b
  * has n rows. m and n are multiples of 8. */
-#include "gpu/ptx/read/module.h"
+#include "gpu/ptx/alu/fused_sum.h"
 
 #define MATRIX_MAX_M 32
 #define MATRIX_MAX_N 256
@@ -19,8 +19,10 @@ struct matrix_product {
 };
 
 struct matrix_arithmetic {
-    /* f16 bf16 tf32 e4m3 e5m2: sums[m][n] += a b. Products are exact in binary64, sums
-     * are made in the order of k. */
+    /* f16 bf16 tf32 e4m3 e5m2: as an H100 (fused_sum.h). */
+    fused_sum_run *step;
+    /* The same types, ideal: sums[m][n] += a b. Products are exact in binary64, sums are
+     * made in the order of k. */
     void (*real)(const struct matrix_product *p, const uint8_t *a, const uint8_t *b,
                  double *sums);
     /* f64: a fused multiply-add for each k in order. */

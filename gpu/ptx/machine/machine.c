@@ -8,6 +8,7 @@
 #include "gpu/ptx/machine/launch_check.h"
 #include "gpu/ptx/machine/lower_program.h"
 #include "gpu/ptx/machine/schedule.h"
+#include "gpu/ptx/matrix/tensor_core.h"
 #include "gpu/ptx/race/proxy.h"
 #include "gpu/ptx/race/race.h"
 #include "gpu/ptx/state/findings.h"
@@ -25,6 +26,7 @@
 
 struct machine {
     struct machine_config config;
+    json_t *tensor_sum; /* or NULL */
     const struct ptx_module *module;
     struct memory memory;
     struct images images;
@@ -190,6 +192,7 @@ void machine_free(struct machine *m) {
     memory_finish(&m->memory);
     findings_free(m->findings);
     race_run_free(m->race);
+    json_decref(m->tensor_sum);
     buf_finish(&m->printf_text);
     pthread_mutex_destroy(&m->printf_lock);
     free(m->variables);
@@ -311,6 +314,7 @@ static void run_init(struct run *run, struct machine *m, const struct program *p
                         .check_barrier = (c->checks & MACHINE_CHECK_BARRIER) != 0,
                         .count = (c->checks & MACHINE_COUNTERS) != 0,
                         .one_lane = c->one_lane,
+                        .ideal_sums = c->ideal_sums,
                         .race = m->race,
                         .processors = c->threads,
                         .number = ++m->launches,
@@ -336,6 +340,20 @@ static void run_init(struct run *run, struct machine *m, const struct program *p
                        warps * (entry->arena_bytes + sizeof(struct warp) +
                                 entry->local_bytes * 5 / 4 * WARP_LANES) +
                        proxy_bytes(run);
+}
+
+/* What machine_tensor_sum tells, of one more launch. */
+static void note_tensor_sum(struct machine *m, const struct program *p,
+                            const char *label) {
+    struct tensor_sum sum;
+    if (m->config.ideal_sums || !tensor_core_find(p, &sum) ||
+        (m->tensor_sum && sum.fraction >= json_get_integer(m->tensor_sum, "bits", 0))) {
+        return;
+    }
+    json_decref(m->tensor_sum);
+    m->tensor_sum = finding_place_json(m->module, sum.function, sum.instruction);
+    json_object_set_new(m->tensor_sum, "kernel", json_clean_z(label));
+    json_object_set_new(m->tensor_sum, "bits", json_integer(sum.fraction));
 }
 
 enum machine_end machine_launch(struct machine *m, const struct machine_launch *launch,
@@ -364,6 +382,7 @@ enum machine_end machine_launch(struct machine *m, const struct machine_launch *
     findings_launch(m->findings, launch->label ? launch->label : launch->entry,
                     launch->block);
     counters->launches++;
+    note_tensor_sum(m, p, launch->label ? launch->label : launch->entry);
     if (run.race) {
         race_run_begin(run.race, &run);
     }
@@ -395,6 +414,10 @@ json_t *machine_counters(const struct machine *m) {
 
 const char *machine_printf(const struct machine *m) {
     return m->printf_text.data;
+}
+
+json_t *machine_tensor_sum(const struct machine *m) {
+    return json_incref(m->tensor_sum);
 }
 
 const char *machine_unchecked(const struct machine *m) {

@@ -36,7 +36,10 @@ struct machine_config {
     uint64_t instructions; /* budget in lane-instructions of all launches; 0 = 2e9 */
     uint64_t memory;       /* bytes of device memory; 0 = 1 GiB */
     uint64_t seed;         /* poison patterns and schedules */
-    bool one_lane; /* execute lane after lane: for benches and differential tests */
+    bool one_lane;   /* execute lane after lane: for benches and differential tests */
+    bool ideal_sums; /* matrix products of floats: exact products, summed in binary64 in
+                        the order of k and rounded once; else an H100's bits
+                        (alu/fused_sum.h) */
     unsigned max_findings; /* kept apart; 0 = 100 */
     size_t max_printf;     /* bytes; 0 = 64 KiB */
 };
@@ -82,6 +85,10 @@ json_t *machine_findings(const struct machine *m, uint64_t *ret_omitted);
 /* kernel/validate's "counters", all launches together, with "by_line" and "by_kernel". */
 json_t *machine_counters(const struct machine *m);
 const char *machine_printf(const struct machine *m); /* what kernels printed */
+/* A product by which a launch added floats as an H100's tensor cores do, of those that
+ * keep the fewest bits the first: {"kernel", "file", "line", "column"?, "related"?,
+ * "bits": of fraction}, new reference; NULL: there was none, or sums are ideal. */
+json_t *machine_tensor_sum(const struct machine *m);
 /* What a check left out, in words, or NULL: races where their traces grew too large. */
 const char *machine_unchecked(const struct machine *m);
 uint64_t machine_spent(const struct machine *m); /* lane-instructions */

@@ -1,4 +1,4 @@
-#include "gpu/ptx/matrix/matrix.h"
+#include "gpu/ptx/matrix/tensor_core.h"
 
 #include "base/mem.h"
 #include "gpu/ptx/alu/half_bits.h"
@@ -11,20 +11,6 @@ void matrices_free(struct matrix *matrices, uint32_t count) {
         free(matrices[k].registers);
     }
     free(matrices);
-}
-
-unsigned matrix_bits(enum ptx_type t) {
-    switch (t) {
-    case PTX_B1:
-        return 1;
-    case PTX_U4:
-    case PTX_S4:
-        return 4;
-    case PTX_TF32:
-        return 32;
-    default:
-        return 8 * ptx_type_bytes(t);
-    }
 }
 
 /* ---- fragments ---- */
@@ -228,6 +214,10 @@ bool matrix_run_mma(struct warp *w, const struct step *s, const struct matrix *m
         multiply_whole(w, m, a, b);
         return true;
     }
+    if (matrix_is_tensor_core(w, m)) {
+        tensor_core_multiply(w, m, true, a, NULL, b);
+        return true;
+    }
     double sums[1024] __attribute__((aligned(64)));
     accumulators_take(w, m, sums);
     bool fused = m->product.a == PTX_F64;
@@ -292,8 +282,12 @@ bool matrix_run_quads(struct warp *w, const struct step *s, const struct matrix 
                 sums[quad][quad_element((enum ptx_type)m->type_c, t, e)] = f;
             }
         }
-        m->arithmetic->real(&m->product, (const uint8_t *)a, (const uint8_t *)b,
-                            sums[quad]);
+        if (matrix_is_tensor_core(w, m)) {
+            tensor_core_chain(a, b, sums[quad]);
+        } else {
+            m->arithmetic->real(&m->product, (const uint8_t *)a, (const uint8_t *)b,
+                                sums[quad]);
+        }
     }
     for (unsigned k = 0; k < 32; k++) { /* only now: d may be a or b */
         unsigned quad = k / 8, t = k % 8, l = quad_lane(quad, t);

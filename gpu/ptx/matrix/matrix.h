@@ -16,6 +16,15 @@ struct matrix_registers {
     uint16_t first, count;
 };
 
+/* What an H100 makes of a product of floats (tensor_core.h). */
+enum tensor_course {
+    TENSOR_NONE, /* f64, integers, what is no product */
+    TENSOR_ONE_STEP,
+    TENSOR_TWO_STEPS, /* the first half of k, then the second: wmma of tf32 */
+    TENSOR_UNPACKED,  /* mma of fp8 */
+    TENSOR_CHAIN,     /* m8n8k4 of f16: no tensor core */
+};
+
 struct matrix;
 /* Does it for the whole warp, whose registers are WARP_HEAD(w)->regs. false: the warp has
  * to wait for others of its warpgroup (wgmma_can_go_on says when it has not). */
@@ -24,8 +33,10 @@ typedef bool matrix_run(struct warp *w, const struct step *s, const struct matri
 struct matrix {
     matrix_run *run;
     const struct matrix_arithmetic *arithmetic;
-    struct matrix_product product; /* of mma, wmma.mma; of wgmma for one warp */
-    uint8_t type_c, type_d;        /* enum ptx_type */
+    struct matrix_product product;  /* of mma, wmma.mma; of wgmma for one warp */
+    uint8_t type_c, type_d;         /* enum ptx_type */
+    uint8_t course;                 /* enum tensor_course */
+    uint32_t function, instruction; /* of the module */
     bool saturate;
     bool a_columns, b_rows; /* m8n8k4 of f16 alone */
     uint32_t *registers;    /* offsets in the arena */
@@ -81,17 +92,25 @@ static inline bool matrix_is_whole(enum ptx_type t) {
     return t == PTX_S32;
 }
 
+/* Products of floats below f64 whose sums are an H100's and not ideal. */
+static inline bool matrix_is_tensor_core(const struct warp *w, const struct matrix *m) {
+    return m->course != TENSOR_NONE && !w->processor->run->ideal_sums;
+}
+
 /* The runs; lowering: matrix_lower.c. */
 matrix_run matrix_run_mma, matrix_run_quads, matrix_run_sparse;
 matrix_run matrix_run_load, matrix_run_store, matrix_run_move;
 matrix_run matrix_run_wmma_load, matrix_run_wmma_store;
 
 /* matrix_sparse.c: rows of what stays of a warp's first factor, and of the second, to the
- * two dense factors of a sparse product; both products. */
+ * two dense factors of a sparse product; both products. places: of each element that
+ * stays (of two of 4 bits), in which it stands of a row of all. */
 #define SPARSE_ROW_BYTES 32 /* the longest row of what stays */
 unsigned sparse_row_bytes(const struct matrix *m);
-void sparse_spread(struct warp *w, const struct step *s, const struct matrix *m,
-                   const uint8_t *a, uint8_t *halves[2]);
+void sparse_places(struct warp *w, const struct step *s, const struct matrix *m,
+                   uint8_t *places);
+void sparse_spread(const struct matrix *m, const uint8_t *a, const uint8_t *places,
+                   uint8_t *halves[2]);
 void sparse_split(const struct matrix *m, const uint8_t *b, uint8_t *halves[2]);
 void sparse_real(const struct matrix *m, uint8_t *const a[2], uint8_t *const b[2],
                  double *sums);
@@ -99,4 +118,16 @@ void sparse_whole(const struct matrix *m, uint8_t *const a[2], uint8_t *const b[
                   int32_t *sums, int32_t *room);
 
 /* Bits of an element of a matrix. */
-unsigned matrix_bits(enum ptx_type t);
+static inline unsigned matrix_bits(enum ptx_type t) {
+    switch (t) {
+    case PTX_B1:
+        return 1;
+    case PTX_U4:
+    case PTX_S4:
+        return 4;
+    case PTX_TF32:
+        return 32;
+    default:
+        return 8 * ptx_type_bytes(t);
+    }
+}

@@ -101,6 +101,8 @@ struct matrix_registers lower_fragment(struct lowering *l,
 struct step *lower_matrix_step(struct lowering *l, const struct ptx_instruction *i,
                                struct matrix *m) {
     m->arithmetic = bind_matrix();
+    m->function = l->code->index;
+    m->instruction = l->index;
     uint32_t extra = lower_add_matrix(l, m); /* the program's from now on */
     *m = (struct matrix){.run = NULL};
     struct step *s = lower_step(l, i, step_matrix, false);
@@ -164,6 +166,15 @@ static bool modifiers_understood(const struct ptx_instruction *i, enum factor_ki
         alu_take(&left, PTX_M_RN);
     }
     return alu_nothing_left(&left) && ptx_has(i, PTX_M_SYNC);
+}
+
+static enum tensor_course course_of(enum factor_kind kind, const uint16_t shape[3],
+                                    bool wmma) {
+    return kind > F8                      ? TENSOR_NONE
+           : kind == F8                   ? TENSOR_UNPACKED
+           : kind == F16 && shape[2] == 4 ? TENSOR_CHAIN
+           : wmma && kind == TF32         ? TENSOR_TWO_STEPS
+                                          : TENSOR_ONE_STEP;
 }
 
 /* wmma.mma….d.c of f16 leaves the types of a and b out. */
@@ -230,6 +241,7 @@ static enum lower_answer lower_sparse(struct lowering *l,
         return LOWER_REFUSED;
     }
     m.product.m = s[0], m.product.n = s[1], m.product.k = s[2] / 2;
+    m.course = course_of(kind, s, false);
     m.a = lower_fragment(l, i, &m, lower_operand(l, i, 1), 4, false);
     m.b = lower_fragment(l, i, &m, lower_operand(l, i, 2), 4, false);
     m.c = lower_fragment(l, i, &m, lower_operand(l, i, 3), 4, false);
@@ -262,6 +274,7 @@ static enum lower_answer lower_product(struct lowering *l,
         return LOWER_REFUSED;
     }
     m.product.m = s[0], m.product.n = s[1], m.product.k = s[2];
+    m.course = course_of(kind, s, wmma);
     bool quads = kind == F16 && s[2] == 4;
     bool first = layout_is_column(l, i, 0), second = layout_is_column(l, i, 1);
     if (quads) {

@@ -7,7 +7,7 @@
  * which row are CuTe's ELayouts (mma_traits_sm90_gmma_sparse.hpp, of a warp, and
  * mma_traits_sm80_sparse.hpp, whose authors say of 4-bit elements that the ISA's picture
  * is wrong). */
-#include "gpu/ptx/matrix/matrix.h"
+#include "gpu/ptx/matrix/tensor_core.h"
 #include "gpu/ptx/state/findings.h"
 
 #include <string.h>
@@ -62,30 +62,38 @@ static void tell_metadata(struct warp *w, const struct step *s, unsigned row,
                 bits, row);
 }
 
-void sparse_spread(struct warp *w, const struct step *s, const struct matrix *m,
-                   const uint8_t *a, uint8_t *halves[2]) {
-    unsigned bytes = unit_bytes(m), row_bytes = sparse_row_bytes(m);
+void sparse_places(struct warp *w, const struct step *s, const struct matrix *m,
+                   uint8_t *places) {
+    unsigned bytes = unit_bytes(m);
     unsigned kept = bytes == 4 ? 1 : 2, wide = 2 * kept; /* of a chunk */
-    unsigned chunks = row_bytes / bytes / kept;
+    unsigned chunks = sparse_row_bytes(m) / bytes / kept;
     bool told = false;
-    for (unsigned h = 0; h < 2; h++) {
-        memset(halves[h], 0, (size_t)m->product.m * row_bytes);
-    }
     for (unsigned row = 0; row < m->product.m; row++) {
         uint64_t metadata = row_metadata(w, m, row, bytes);
-        const uint8_t *from = a + (size_t)row * row_bytes;
         for (unsigned c = 0; c < chunks; c++) {
-            unsigned bits = metadata >> (CHUNK_BITS * c) & 15, places[2];
-            if (!chunk_places(bits, bytes, m->ordered, places) && !told) {
+            unsigned bits = metadata >> (CHUNK_BITS * c) & 15, at[2];
+            if (!chunk_places(bits, bytes, m->ordered, at) && !told) {
                 told = true;
                 tell_metadata(w, s, row, bits);
             }
             for (unsigned e = 0; e < kept; e++) {
-                unsigned at = (c * wide + places[e]) * bytes;
-                memcpy(halves[at / row_bytes] + (size_t)row * row_bytes + at % row_bytes,
-                       from + (size_t)(c * kept + e) * bytes, bytes);
+                *places++ = (uint8_t)(c * wide + at[e]);
             }
         }
+    }
+}
+
+void sparse_spread(const struct matrix *m, const uint8_t *a, const uint8_t *places,
+                   uint8_t *halves[2]) {
+    unsigned bytes = unit_bytes(m), row_bytes = sparse_row_bytes(m);
+    unsigned units = row_bytes / bytes;
+    for (unsigned h = 0; h < 2; h++) {
+        memset(halves[h], 0, (size_t)m->product.m * row_bytes);
+    }
+    for (unsigned k = 0; k < m->product.m * units; k++) {
+        unsigned at = places[k] * bytes;
+        memcpy(halves[at / row_bytes] + (size_t)(k / units) * row_bytes + at % row_bytes,
+               a + (size_t)k * bytes, bytes);
     }
 }
 
@@ -117,13 +125,19 @@ void sparse_real(const struct matrix *m, uint8_t *const a[2], uint8_t *const b[2
 bool matrix_run_sparse(struct warp *w, const struct step *s, const struct matrix *m) {
     uint8_t a[16 * SPARSE_ROW_BYTES], b[8 * 2 * SPARSE_ROW_BYTES];
     uint8_t spread[2][16 * SPARSE_ROW_BYTES], split[2][8 * SPARSE_ROW_BYTES];
+    uint8_t places[16 * SPARSE_ROW_BYTES];
     uint8_t *as[2] = {spread[0], spread[1]}, *bs[2] = {split[0], split[1]};
     struct matrix_tiles ta = matrix_tiles_a(m), tb = matrix_tiles_b(m);
     tb.word_tiles *= 2; /* k is the dense product's */
     tb.stride *= 2;
     fragment_pack(w, m->registers + m->a.first, &ta, a);
     fragment_pack(w, m->registers + m->b.first, &tb, b);
-    sparse_spread(w, s, m, a, as);
+    sparse_places(w, s, m, places);
+    if (matrix_is_tensor_core(w, m)) {
+        tensor_core_multiply(w, m, true, a, places, b);
+        return true;
+    }
+    sparse_spread(m, a, places, as);
     sparse_split(m, b, bs);
     if (matrix_is_whole((enum ptx_type)m->type_d)) {
         int32_t c[128], sums[128], room[128];

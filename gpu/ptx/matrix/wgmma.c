@@ -1,6 +1,7 @@
 #include "gpu/ptx/matrix/wgmma.h"
 
 #include "base/mem.h"
+#include "gpu/ptx/matrix/tensor_core.h"
 #include "gpu/ptx/matrix/wgmma_operand.h"
 #include "gpu/ptx/race/race.h"
 #include "gpu/ptx/state/findings.h"
@@ -169,10 +170,16 @@ static void product_whole(struct warp *w, const struct matrix *m, bool add,
 static void product_sparse(struct warp *w, const struct step *s, const struct matrix *m,
                            const uint8_t *a, const uint8_t *b) {
     uint8_t spread[2][16 * ROW_BYTES], split[2][MATRIX_MAX_N * ROW_BYTES];
+    uint8_t places[16 * ROW_BYTES];
     uint8_t *as[2] = {spread[0], spread[1]}, *bs[2] = {split[0], split[1]};
     size_t count = (size_t)m->product.m * m->product.n;
     bool add = scale_is_on(w, s);
-    sparse_spread(w, s, m, a, as);
+    sparse_places(w, s, m, places);
+    if (matrix_is_tensor_core(w, m)) {
+        tensor_core_multiply(w, m, add, a, places, b);
+        return;
+    }
+    sparse_spread(m, a, places, as);
     sparse_split(m, b, bs);
     if (matrix_is_whole((enum ptx_type)m->type_d)) {
         int32_t c[MATRIX_MAX_SUMS], sums[MATRIX_MAX_SUMS];
@@ -242,6 +249,8 @@ bool wgmma_run_product(struct warp *w, const struct step *s, const struct matrix
         product_sparse(w, s, m, a, b);
     } else if (whole) {
         product_whole(w, m, add, a, b);
+    } else if (matrix_is_tensor_core(w, m)) {
+        tensor_core_multiply(w, m, add, a, NULL, b);
     } else {
         product_real(w, m, add, a, b);
     }

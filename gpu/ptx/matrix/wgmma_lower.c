@@ -107,6 +107,7 @@ static enum lower_answer lower_mma_async(struct lowering *l,
     m.product = (struct matrix_product){
         .m = 16, .n = i->shape[1], .k = f->k, .a = i->types[1], .b = i->types[2]};
     m.type_c = m.type_d = i->types[0];
+    m.course = f->scales ? TENSOR_ONE_STEP : TENSOR_NONE;
     const struct ptx_operand *a = lower_operand(l, i, 1);
     m.a_shared = a->kind != PTX_OPERAND_VECTOR;
     if (!modifiers_exist(i, &m) || !take_immediates(l, i, f, &m)) {

@@ -314,6 +314,19 @@ static void add_related(json_t *item, const struct finding *x,
     json_decref(related);
 }
 
+json_t *finding_place_json(const struct ptx_module *m, uint32_t function,
+                           uint32_t instruction) {
+    json_t *item = json_object(), *related = json_array();
+    const struct ptx_place *at = place_of(m, function, instruction);
+    add_place(item, m, at);
+    add_calls(related, m, at);
+    if (json_array_size(related)) {
+        json_object_set(item, "related", related);
+    }
+    json_decref(related);
+    return item;
+}
+
 static json_t *finding_json(const struct finding *x) {
     json_t *item = json_object();
     const struct ptx_place *at = place_of(x->module, x->function, x->instruction);

@@ -46,6 +46,10 @@ void findings_settle(struct findings *f);
 /* All new references. */
 json_t *findings_json(const struct findings *f, uint64_t *ret_omitted);
 
+/* {"file", "line", "column"?, "related"?: the calls that led there} of an instruction. */
+json_t *finding_place_json(const struct ptx_module *m, uint32_t function,
+                           uint32_t instruction);
+
 /* The other side of what takes two. */
 struct finding_other {
     uint32_t function, instruction; /* of the module */

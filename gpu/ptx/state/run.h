@@ -50,6 +50,7 @@ struct run { /* one launch */
     uint64_t local_bytes;    /* atomic: local memory and frames */
     bool check_initialized, check_memory, check_barrier, count;
     bool one_lane;
+    bool ideal_sums; /* of matrix products; else an H100's (tensor_core.h) */
     struct race_run *race; /* NULL: nobody looks for races */
     int fault;             /* atomic: a finding that ends a launch */
     int stuck;             /* atomic: a deadlock was told */

@@ -1,5 +1,5 @@
-/* Matrix instructions against CuTe's layouts and numpy's sums
- * (tests/kernels/make_matrix_vectors.py). */
+/* Matrix instructions against CuTe's layouts and numpy's ideal sums
+ * (tests/kernels/make_matrix_vectors.py); an H100's sums: tests/kernels/tensor_cores/. */
 #include "tests/unit/gpu/machine_room.h"
 #include "tests/unit/gpu/test_data.h"
 
@@ -245,7 +245,9 @@ static void case_run(const struct matrix_case *c, const char *extension) {
     autobuf text = BUF_INIT(1 << 20);
     case_text(c, &text);
     buf_addc(&text, '\0');
-    struct machine_room *r = room_new(text.data, NULL);
+    const struct machine_config ideal = {
+        .checks = MACHINE_CHECK_DEFAULT, .threads = 1, .ideal_sums = true};
+    struct machine_room *r = room_new(text.data, &ideal);
     uint64_t in = (c->group ? SHARED_WORDS * 4u : 0) +
                   (uint64_t)threads * (c->a + c->b + c->c + metadata_words(c)) * size;
     uint32_t *from = room_buffer(r, "in", in, 0);

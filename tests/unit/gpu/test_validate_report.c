@@ -95,6 +95,8 @@ Test(validate_report, each_part_has_its_words) {
          "launch: too large\nhint: less\n  foo.s32 at k.cu:9\n"},
         {"{\"backend\":{\"fallback\":\"no driver\"},\"unchecked\":[\"races\",\"leaks\"]}",
          "not on a GPU: no driver\nnot looked for here: races, leaks\n"},
+        {"{\"numerics\":\"ideal\"}", "tensor cores: ideal sums, not an H100's\n"},
+        {"{\"numerics\":\"h100\"}", ""},
         /* The sanitizer that is not there is missed where something was not looked for.
          */
         {"{\"sanitizer\":{\"absent\":\"none here\",\"hint\":\"install it\"},"

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Tensor cores against model.py, in exact fractions, on cases made to be hard:
+property.py PTX_RUN [--cases N] [--seed N]
+
+The seed is that of the day; a failure prints it. Sparse products keep the same places of
+every chunk; what they leave out is noise, infinities and NaNs included."""
+import argparse
+import datetime
+import random
+import sys
+
+from case_kernels import BITS, Form, Runner, extensions
+from model import FORMATS, product
+
+FORMS = [
+    "mma.m16n8k16.f32.f16.f16.f32", "mma.m16n8k16.f16.f16.f16.f16", "mma.m16n8k8.f32.f16.f16.f32",
+    "mma.m16n8k8.f16.f16.f16.f16", "mma.m16n8k16.f32.bf16.bf16.f32", "mma.m16n8k8.f32.bf16.bf16.f32",
+    "mma.m16n8k4.f32.tf32.tf32.f32", "mma.m16n8k8.f32.tf32.tf32.f32", "mma.m16n8k16.f32.e4m3.e5m2.f32",
+    "mma.m16n8k32.f32.e4m3.e4m3.f32", "mma.m16n8k32.f16.e5m2.e5m2.f16", "mma.m16n8k16.f16.e5m2.e4m3.f16",
+    "wmma.m16n16k16.f32.f16.f16.f32", "wmma.m32n8k16.f32.bf16.bf16.f32", "wmma.m8n32k16.f16.f16.f16.f16",
+    "wmma.m8n32k16.f32.bf16.bf16.f32", "wmma.m16n16k8.f32.tf32.tf32.f32",
+    "wgmma.m64n8k16.f32.f16.f16", "wgmma.m64n8k16.f16.f16.f16", "wgmma.m64n8k16.f32.bf16.bf16",
+    "wgmma.m64n8k8.f32.tf32.tf32", "wgmma.m64n8k32.f32.e4m3.e4m3", "wgmma.m64n8k32.f32.e5m2.e4m3",
+    "wgmma.m64n8k32.f16.e4m3.e5m2",
+    "mma.sp.m16n8k32.f32.f16.f16.f32", "mma.sp.m16n8k16.f16.f16.f16.f16", "mma.sp.m16n8k16.f32.tf32.tf32.f32",
+    "mma.sp.m16n8k64.f32.e4m3.e5m2.f32", "wgmma.sp.m64n8k32.f32.bf16.bf16", "wgmma.sp.m64n8k16.f32.tf32.tf32",
+    "wgmma.sp.m64n8k64.f32.e4m3.e4m3"]
+
+
+def number(r, name, kind, middle):
+    """Bits of a number; middle: its exponent is about that, of -1 to 1 in the format's range."""
+    exponent_bits, fraction_bits = FORMATS[name]
+    top = (1 << exponent_bits) - 1
+    if kind == "special" and r.random() < 0.15:
+        field, fraction = top, r.choice([0, 0, (1 << fraction_bits) - 1])
+    elif kind == "zeros" and r.random() < 0.6:
+        field = fraction = 0
+    elif kind == "tiny":
+        field, fraction = r.choice([0, 0, 1, 2]), r.getrandbits(fraction_bits)
+    elif kind == "wide":
+        field, fraction = r.randrange(top), r.getrandbits(fraction_bits)
+    else:
+        about = int((middle + 1) / 2 * (top - 1))
+        spread = 2 if kind == "cancel" else 4
+        field = min(max(about + r.randint(-spread, spread), 0), top - 1)
+        fraction = r.choice([0, (1 << fraction_bits) - 1, r.getrandbits(fraction_bits), r.getrandbits(fraction_bits)])
+    if name == "e4m3" and kind != "special" and field == top and fraction == 7:
+        fraction = 6
+    return r.getrandbits(1) << exponent_bits + fraction_bits | field << fraction_bits | fraction
+
+
+def case(r, form, places):
+    kind = r.choice(["near", "wide", "cancel", "tiny", "zeros", "special", "big"])
+    middle = {"big": 0.45, "tiny": -0.9}.get(kind, r.uniform(-0.4, 0.4) if r.random() < 0.4 else 0)
+    a = [number(r, form.a, kind, middle) for _ in range(form.kept)]
+    b = [number(r, form.b, kind, middle) for _ in range(form.kept)]
+    if kind == "cancel":  # pairs whose sum is small
+        sign = 1 << sum(FORMATS[form.a])
+        for k in range(0, form.kept - 1, 2):
+            a[k + 1], b[k + 1] = a[k] ^ sign, b[k] ^ r.getrandbits(1)
+    c = r.choice([0, number(r, form.c, "near" if kind == "tiny" else kind, r.choice([0, 2 * middle]))])
+    whole = b
+    if form.sparse:
+        whole = [r.getrandbits(BITS[form.b]) for _ in range(form.k)]
+        for at, y in zip(places, b):
+            whole[at] = y
+    return a, b, whole, c
+
+
+def kept_places(form, r):
+    """The metadata's four bits, and where what is kept stands."""
+    if not form.sparse:
+        return 0, range(form.k)
+    if form.a == "tf32":
+        nibble = r.choice([0x4, 0xe])
+        return nibble, [2 * k + (nibble == 0xe) for k in range(form.kept)]
+    nibble = r.choice([0x4, 0x8, 0xc, 0x9, 0xd, 0xe])
+    pair = nibble & 3, nibble >> 2
+    return nibble, [k // 2 * 4 + pair[k % 2] for k in range(form.kept)]
+
+
+def check(runner, form, r, count):
+    nibble, places = kept_places(form, r)
+    cases = [case(r, form, places) for _ in range(count)]
+    got = runner.run(form, [(a, whole, c) for a, _, whole, c in cases], nibble)
+    wrong = 0
+    for (a, b, _, c), g in zip(cases, got):
+        want = product(form, a, b, c)
+        if g != want:
+            wrong += 1
+            if wrong <= 2:
+                print(f"{runner.extension} {form.name}: a {a} b {b} c {c:#x} gives {g:#x}, not {want:#x}")
+    return wrong
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("ptx_run")
+    p.add_argument("--cases", type=int, default=80, help="of each instruction and extension")
+    p.add_argument("--seed", type=int, default=datetime.date.today().toordinal())
+    o = p.parse_args()
+    wrong = count = 0
+    for extension in extensions(o.ptx_run):
+        for at, name in enumerate(FORMS):
+            wrong += check(Runner(o.ptx_run, extension), Form(name), random.Random(o.seed * 100 + at), o.cases)
+            count += o.cases
+    print(f"{count} cases with seed {o.seed}, {wrong} differ")
+    return wrong != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
