@@ -10,6 +10,7 @@
 #include "daemon/resources.h"
 #include "daemon/skill_serving.h"
 #include "gpu/check/kernel_check.h"
+#include "gpu/draft/kernel_init.h"
 #include "gpu/editor/cuda_document.h"
 #include "gpu/editor/spec_document.h"
 #include "gpu/validate/kernel_validate.h"
@@ -161,6 +162,9 @@ static int add_operations(struct operation_table *ops, struct err *err) {
     rc = rc < 0 ? rc
                 : operation_table_add(ops, validate_operations, validate_operation_count,
                                       err);
+    if (rc == 0) {
+        rc = operation_table_add(ops, init_operations, init_operation_count, err);
+    }
     if (rc == 0) {
         rc = operation_table_add(ops, skills_operations, skills_operation_count, err);
     }

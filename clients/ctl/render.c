@@ -231,6 +231,25 @@ static int render_jobs(const struct terminal *t, const json_t *result) {
     return 0;
 }
 
+/* The spec goes to standard output where no file was written, all else beside it. */
+static int render_kernel_init(const json_t *result) {
+    const char *text = json_get_string(result, "text", NULL);
+    FILE *out = text ? stderr : stdout;
+    const json_t *one;
+    size_t i;
+    if (text) {
+        fputs(text, stdout);
+        fflush(stdout);
+    } else {
+        fprintf(out, "wrote %s\n", json_get_string(result, "path", "?"));
+    }
+    json_array_foreach(json_object_get(result, "unknown"), i, one) {
+        fprintf(out, "%s  %s: %s\n", i ? "" : "not known from the source:\n",
+                json_get_string(one, "member", "?"), json_get_string(one, "why", "?"));
+    }
+    return 0;
+}
+
 int render_result(const struct terminal *t, const char *operation, const json_t *params,
                   const json_t *result, const struct finding_sources *sources) {
     if (strcmp(operation, "skill/evaluate") == 0) {
@@ -247,6 +266,9 @@ int render_result(const struct terminal *t, const char *operation, const json_t 
     }
     if (strcmp(operation, "kernel/validate") == 0) {
         return render_kernel_validate(t, params, result, sources);
+    }
+    if (strcmp(operation, "kernel/init") == 0) {
+        return render_kernel_init(result);
     }
     if (strncmp(operation, "run/", strlen("run/")) == 0) {
         return render_runs(t, operation, result);

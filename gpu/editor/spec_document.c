@@ -7,9 +7,9 @@
 #include "base/mem.h"
 #include "base/work.h"
 #include "gpu/editor/spec_completion.h"
-#include "gpu/editor/spec_draft.h"
 #include "gpu/editor/spec_lens.h"
 #include "gpu/editor/spec_members.h"
+#include "gpu/source/host_code.h"
 #include "gpu/source/kernel_parameters.h"
 #include "gpu/spec/rounded_args.h"
 #include "gpu/spec/spec_case.h"
@@ -208,10 +208,8 @@ static const struct kernel_place *kernel_named(const struct host_code *code,
 }
 
 static void judge_order(struct judge *j, const struct kernel_spec *spec, size_t i,
-                        const char *text, const struct kernel_place *kernel) {
+                        const json_t *names) {
     char path[64];
-    autojson *names =
-        kernel_parameter_names(text + kernel->end, kernel->signature_end - kernel->end);
     autofree char *words = argument_order_words(spec, i, names);
     snprintf(path, sizeof path, "%sargs", spec->launches[i].at);
     if (words) {
@@ -220,10 +218,16 @@ static void judge_order(struct judge *j, const struct kernel_spec *spec, size_t 
     }
 }
 
+/* (void) is none. */
+static size_t parameter_count(const json_t *names) {
+    const char *first = json_string_value(json_array_get(names, 0));
+    size_t count = json_array_size(names);
+    return count == 1 && !strcmp(first, "void") ? 0 : count;
+}
+
 static void judge_launch(struct judge *j, const struct kernel_spec *spec, size_t i,
                          const char *text, const struct host_code *code) {
     const struct spec_launch *launch = &spec->launches[i];
-    struct draft_param params[DRAFT_MAX_PARAMS];
     const struct kernel_place *kernel = kernel_named(code, launch->kernel);
     char path[64];
     if (!kernel && (launch->kernel || code->kernel_count > 1)) {
@@ -237,17 +241,21 @@ static void judge_launch(struct judge *j, const struct kernel_spec *spec, size_t
                 json_places_find(&j->places, path, strlen(path), NULL), false, message);
         return;
     }
-    int count = kernel ? draft_params(text, kernel, params, DRAFT_MAX_PARAMS) : -1;
-    if (count >= 0 && (size_t)count != launch->arg_count) {
+    autojson *names = kernel && kernel->signature_end > kernel->end
+                          ? kernel_parameter_names(text + kernel->end,
+                                                   kernel->signature_end - kernel->end)
+                          : NULL;
+    size_t count = parameter_count(names);
+    if (names && count != launch->arg_count) {
         autofree char *message =
-            xasprintf("%s takes %d argument%s, this gives %zu", kernel->name, count,
+            xasprintf("%s takes %zu argument%s, this gives %zu", kernel->name, count,
                       count == 1 ? "" : "s", launch->arg_count);
         snprintf(path, sizeof path, "%sargs", launch->at);
         tell_at(j, FINDING_WARNING, "argument_count",
                 json_places_find(&j->places, path, strlen(path), NULL), true, message);
     }
-    if (count >= 0) {
-        judge_order(j, spec, i, text, kernel);
+    if (names) {
+        judge_order(j, spec, i, names);
     }
 }
 

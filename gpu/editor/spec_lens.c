@@ -4,8 +4,9 @@
 #include "base/file.h"
 #include "base/lines.h"
 #include "base/mem.h"
+#include "gpu/draft/spec_draft.h"
 #include "gpu/editor/json_places.h"
-#include "gpu/editor/spec_draft.h"
+#include "gpu/source/host_code.h"
 #include "gpu/validate/validate_title.h"
 #include "protocol/finding.h"
 
@@ -18,6 +19,7 @@
 #define SPEC_SUFFIX ".check.json"
 #define MAX_SPEC (1u << 20) /* a lens reads no more of it */
 #define MAX_MISMATCHES 8
+#define MAX_KERNELS 64 /* that have a lens */
 
 /* --- files --- */
 
@@ -97,9 +99,23 @@ static json_t *run_lens(const struct document *d, size_t start, size_t end) {
                      "path", d->path);
 }
 
-static json_t *draft_lens(const struct document *d, const struct host_code *code,
+/* The declaration whose name is there. */
+static const struct declaration *kernel_at(const struct host_program *p, size_t offset) {
+    const struct declaration *list[MAX_KERNELS];
+    size_t count = spec_draft_kernels(p, list, MAX_KERNELS);
+    for (size_t i = 0; i < count; i++) {
+        if (p->b.tokens.list[list[i]->name].start == offset) {
+            return list[i];
+        }
+    }
+    return NULL;
+}
+
+static json_t *draft_lens(struct host_program *p, const struct host_code *code,
                           const struct kernel_place *kernel, const char *path) {
-    autojson *draft = spec_draft(d->text, kernel, code->kernel_count > 1);
+    const struct declaration *at = kernel_at(p, kernel->offset);
+    autojson *unknown = NULL;
+    autojson *draft = at ? spec_draft(p, at, code->kernel_count > 1, &unknown) : NULL;
     if (!draft) {
         return NULL;
     }
@@ -119,15 +135,20 @@ void spec_lens_add(const struct document *d, const struct host_code *code,
     }
     bool exists = spec_load(path, &loaded);
     autojson *spec = loaded;
-    for (size_t i = 0; i < code->kernel_count; i++) {
+    struct host_program p = {0};
+    if (!exists) {
+        host_program_init(&p, (const char *const[]){d->text}, &d->len, 1);
+    }
+    for (size_t i = 0; i < code->kernel_count && i < MAX_KERNELS; i++) {
         const struct kernel_place *k = &code->kernels[i];
-        json_t *lens = !exists                   ? draft_lens(d, code, k, path)
+        json_t *lens = !exists ? p.text ? draft_lens(&p, code, k, path) : NULL
                        : launches(spec, k->name) ? run_lens(d, k->offset, k->end)
                                                  : NULL;
         if (lens) {
             json_array_append_new(lenses, lens);
         }
     }
+    host_program_finish(&p);
 }
 
 json_t *spec_lens_of_spec(const struct document *d, const json_t *result) {

@@ -55,6 +55,10 @@ LINES = [
     ("kernel validate {dir}/a.check.yaml --benchmark samples=9,cache=warm",
      {"path": "{dir}/a.check.yaml", "benchmark": {"samples": 9, "cache": "warm"}}),
 
+    ("kernel init {dir}/a.cu --kernel k --print --force --include-root {dir}",
+     {"path": "{dir}/a.cu", "kernel": "k", "print": True, "force": True, "include_roots": ["{dir}"]}),
+    ("kernel init --source 'int x;'", {"source": "int x;"}),
+
     ("skill find pack a wheel --limit 3 --scopes project,user --scope bundled --model m",
      {"task": "pack a wheel", "limit": 3, "scopes": ["project", "user", "bundled"], "model": "m"}),
     ("skill get --name n --tests", {"name": "n", "tests": True}),

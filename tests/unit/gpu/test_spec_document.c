@@ -3,7 +3,6 @@
 #include "gpu/editor/json_places.h"
 #include "gpu/editor/spec_completion.h"
 #include "gpu/editor/spec_document.h"
-#include "gpu/editor/spec_draft.h"
 #include "gpu/editor/spec_lens.h"
 #include "gpu/validate/validate_title.h"
 
@@ -184,66 +183,6 @@ Test(spec_completion, values) {
     expect_offer(
         "{\"args\": [{\"name\": \"xs\", \"shape\": [1]}, {\"pointers\": [\"|\"]}]}", "xs",
         "\"xs\"", "float16");
-}
-
-/* --- drafts --- */
-
-static json_t *draft_of(const char *text) {
-    struct host_code code = {0};
-    host_code_scan(text, strlen(text), &code);
-    cr_assert_eq(code.kernel_count, 1);
-    json_t *draft = spec_draft(text, &code.kernels[0], false);
-    host_code_finish(&code);
-    return draft;
-}
-
-Test(spec_draft, types_come_from_the_source) {
-    static const char text[] =
-        "__global__ void __launch_bounds__(128) k(float4 *__restrict__ out,\n"
-        "    const __half *x, const unsigned long long *keys, unsigned int n, float a = "
-        "2,\n"
-        "    std::size_t m = (1 << 2)) {}\n";
-    autojson *draft = draft_of(text);
-    cr_assert_not_null(draft);
-    autojson *expected = json_loads(
-        "{\"sizes\": [{\"n\": 1000, \"m\": 37}, {\"n\": 1, \"m\": 1}],"
-        " \"launch\": {\"grid\": [\"ceil_div(n * m, 128)\"], \"block\": [128]}, "
-        "\"args\": ["
-        "{\"name\": \"out\", \"type\": \"float32\", \"shape\": [\"n\", \"m\", 4], "
-        "\"output\": true},"
-        "{\"name\": \"x\", \"type\": \"float16\", \"shape\": [\"n\", \"m\"], \"init\": "
-        "{\"normal\": [0, 1]}},"
-        "{\"name\": \"keys\", \"type\": \"uint64\", \"shape\": [\"n\", \"m\"], \"init\": "
-        "{\"integers\": [0, 100]}},"
-        "{\"name\": \"n\", \"type\": \"uint32\", \"value\": \"n\"},"
-        "{\"name\": \"a\", \"type\": \"float32\", \"value\": 1},"
-        "{\"name\": \"m\", \"type\": \"uint64\", \"value\": \"m\"}], \"expect\": null}",
-        0, NULL);
-    autofree char *got = json_dumps(draft, 0);
-    cr_assert(json_equal(draft, expected), "%s", got);
-}
-
-/* More integers than are made sizes of. */
-Test(spec_draft, with_many_integers_is_one_too) {
-    static const char text[] =
-        "__global__ void k(double *y, int a, int b, int c, long d, "
-        "short e, unsigned char f) {}";
-    autojson *draft = draft_of(text), *findings = json_array();
-    autofree char *spec = spec_draft_text(draft);
-    cr_assert_eq(json_object_size(json_array_get(json_object_get(draft, "sizes"), 0)), 4);
-    spec_document_judge(spec, strlen(spec), NULL, "k.check.json", findings);
-    cr_assert_eq(json_array_size(findings), 1);
-    cr_assert_str_eq(json_get_string(json_array_get(findings, 0), "code", ""),
-                     "no_expectation");
-}
-
-Test(spec_draft, is_a_check_spec) {
-    static const char text[] = "__global__ void relu(float *y, const float *x, int n) {}";
-    autojson *draft = draft_of(text), *findings = json_array();
-    autofree char *spec = spec_draft_text(draft);
-    cr_assert_str_eq(json_get_string(json_object_get(draft, "expect"), "op", ""), "relu");
-    spec_document_judge(spec, strlen(spec), NULL, "k.check.json", findings);
-    cr_assert_eq(json_array_size(findings), 0);
 }
 
 /* --- what the lens says --- */

@@ -1,0 +1,212 @@
+#include "gpu/draft/draft_params.h"
+
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_TOKENS = 64 };
+
+/* --- types --- */
+
+static const struct {
+    const char *word;
+    enum tensor_type type;
+} types[] = {
+    {"float", TENSOR_FLOAT32},
+    {"double", TENSOR_FLOAT64},
+    {"half", TENSOR_FLOAT16},
+    {"__half", TENSOR_FLOAT16},
+    {"nv_half", TENSOR_FLOAT16},
+    {"nv_bfloat16", TENSOR_BFLOAT16},
+    {"__nv_bfloat16", TENSOR_BFLOAT16},
+    {"__nv_fp8_e4m3", TENSOR_FLOAT8_E4M3},
+    {"__nv_fp8_e5m2", TENSOR_FLOAT8_E5M2},
+    {"bool", TENSOR_BOOL},
+    {"int8_t", TENSOR_INT8},
+    {"int16_t", TENSOR_INT16},
+    {"int32_t", TENSOR_INT32},
+    {"int64_t", TENSOR_INT64},
+    {"uint8_t", TENSOR_UINT8},
+    {"uint16_t", TENSOR_UINT16},
+    {"uint32_t", TENSOR_UINT32},
+    {"uint64_t", TENSOR_UINT64},
+    {"size_t", TENSOR_UINT64},
+    {"ptrdiff_t", TENSOR_INT64},
+    {"__half2", TENSOR_FLOAT16},
+    {"half2", TENSOR_FLOAT16},
+    {"__nv_bfloat162", TENSOR_BFLOAT16},
+    {"nv_bfloat162", TENSOR_BFLOAT16},
+    {"uint", TENSOR_UINT32},
+    {"uchar", TENSOR_UINT8},
+    {"ushort", TENSOR_UINT16},
+    {"ulong", TENSOR_UINT64},
+    {"ulonglong", TENSOR_UINT64},
+    {"longlong", TENSOR_INT64},
+};
+
+/* The words of C's own integers, which come in any order. */
+struct integer_words {
+    bool seen, is_unsigned, is_char, is_short, is_int;
+    int longs;
+};
+
+static bool take_integer_word(struct integer_words *w, const char *word) {
+    bool known = true;
+    if (!strcmp(word, "unsigned")) {
+        w->is_unsigned = true;
+    } else if (!strcmp(word, "char")) {
+        w->is_char = true;
+    } else if (!strcmp(word, "short")) {
+        w->is_short = true;
+    } else if (!strcmp(word, "long")) {
+        w->longs++;
+    } else if (!strcmp(word, "int")) {
+        w->is_int = true;
+    } else {
+        known = !strcmp(word, "signed");
+    }
+    w->seen |= known;
+    return known;
+}
+
+static enum tensor_type integer_type(const struct integer_words *w) {
+    int size = w->is_char ? 0 : w->is_short ? 1 : w->longs ? 3 : 2;
+    static const enum tensor_type with_sign[] = {TENSOR_INT8, TENSOR_INT16, TENSOR_INT32,
+                                                 TENSOR_INT64};
+    static const enum tensor_type without[] = {TENSOR_UINT8, TENSOR_UINT16, TENSOR_UINT32,
+                                               TENSOR_UINT64};
+    return w->is_unsigned ? without[size] : with_sign[size];
+}
+
+static enum tensor_type type_find(const char *word) {
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        if (!strcmp(types[i].word, word)) {
+            return types[i].type;
+        }
+    }
+    struct integer_words w = {0};
+    return take_integer_word(&w, word) ? integer_type(&w) : TENSOR_TYPES;
+}
+
+/* "float4" is float with four lanes. */
+static bool read_type(struct draft_param *p, const char *word) {
+    size_t len = strlen(word);
+    p->type = type_find(word);
+    p->lanes = p->type != TENSOR_TYPES && len > 2 &&
+                       (!strcmp(word + len - 2, "f2") ||
+                        !strcmp(word, "__nv_bfloat162") || !strcmp(word, "nv_bfloat162"))
+                   ? 2
+                   : 1;
+    if (p->type == TENSOR_TYPES && len > 1 && len < 16 && strchr("1234", word[len - 1])) {
+        char base[16];
+        snprintf(base, sizeof base, "%.*s", (int)len - 1, word);
+        p->type = type_find(base);
+        p->lanes = (unsigned)(word[len - 1] - '0');
+    }
+    return p->type != TENSOR_TYPES;
+}
+
+/* --- parameters --- */
+
+struct words {
+    char list[MAX_TOKENS][DRAFT_MAX_NAME];
+    size_t count;
+};
+
+static bool is_qualifier(const char *word) {
+    static const char *const known[] = {"const",    "volatile",   "__restrict__",
+                                        "restrict", "__restrict", "__grid_constant__",
+                                        "struct",   "typename",   "std",
+                                        "::",       "enum"};
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+        if (!strcmp(known[i], word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_identifier(const char *word) {
+    return isalpha((unsigned char)*word) || *word == '_';
+}
+
+/* The words of one parameter, its default value left out. */
+static void read_param(const struct words *w, struct draft_param *p) {
+    struct integer_words integer = {0};
+    bool typed = false;
+    *p = (struct draft_param){.type = TENSOR_TYPES, .lanes = 1};
+    for (size_t i = 0; i < w->count && strcmp(w->list[i], "=") != 0; i++) {
+        const char *word = w->list[i];
+        if (!strcmp(word, "*") || !strcmp(word, "[")) {
+            p->kind = p->kind == DRAFT_POINTER ? DRAFT_UNKNOWN : DRAFT_POINTER;
+        } else if (!strcmp(word, "const")) {
+            p->is_const |= p->kind != DRAFT_POINTER;
+        } else if (is_qualifier(word) || !is_identifier(word)) {
+            continue;
+        } else if (!typed && take_integer_word(&integer, word)) {
+            p->type = integer_type(&integer);
+        } else if (!typed && !integer.seen) {
+            typed = true;
+            snprintf(p->type_name, sizeof p->type_name, "%s", word);
+            if (!strcmp(word, "CUtensorMap")) {
+                p->kind = DRAFT_TENSOR_MAP;
+            } else if (!read_type(p, word)) {
+                p->type = TENSOR_TYPES;
+            }
+        } else {
+            snprintf(p->name, sizeof p->name, "%s", word);
+        }
+    }
+    if (p->type == TENSOR_TYPES && p->kind == DRAFT_SCALAR) {
+        p->kind = DRAFT_UNKNOWN;
+    }
+}
+
+static void take_word(struct words *w, const struct code_tokens *t, size_t i) {
+    size_t len = t->list[i].end - t->list[i].start;
+    if (w->count < MAX_TOKENS) {
+        snprintf(w->list[w->count++], DRAFT_MAX_NAME, "%.*s",
+                 (int)(len < DRAFT_MAX_NAME ? len : DRAFT_MAX_NAME - 1),
+                 t->text + t->list[i].start);
+    }
+}
+
+void draft_param_read(const struct code_tokens *t, size_t from, size_t to,
+                      struct draft_param *ret) {
+    struct words words = {.count = 0};
+    for (size_t i = from; i < to; i++) {
+        take_word(&words, t, i);
+    }
+    read_param(&words, ret);
+}
+
+/* The end of the parameter that begins at token i: its ',' or the list's end. */
+static size_t param_end(const struct code_tokens *t, size_t i, size_t end) {
+    for (int depth = 0; i < end; i++) {
+        enum code_word w = t->list[i].word;
+        depth += w == WORD_LESS || w == WORD_PAREN_OPEN || w == WORD_BRACKET_OPEN;
+        depth -= w == WORD_GREATER || w == WORD_PAREN_CLOSE || w == WORD_BRACKET_CLOSE;
+        if (w == WORD_COMMA && depth <= 0) {
+            break;
+        }
+    }
+    return i;
+}
+
+int draft_params(const struct code_tokens *t, const struct declaration *kernel,
+                 struct draft_param *ret, int max) {
+    int count = 0;
+    for (size_t i = kernel->params + 1, to; i < kernel->params_end; i = to + 1) {
+        to = param_end(t, i, kernel->params_end);
+        if (to == i + 1 && code_token_is(t, i, "void")) {
+            break;
+        }
+        if (count == max) {
+            return -1;
+        }
+        draft_param_read(t, i, to, &ret[count++]);
+    }
+    return kernel->params ? count : -1;
+}

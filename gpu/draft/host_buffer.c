@@ -1,0 +1,272 @@
+#include "gpu/draft/host_buffer.h"
+
+#include "gpu/draft/host_conditions.h"
+#include "gpu/draft/host_type.h"
+#include "gpu/draft/host_variables.h"
+
+#include <string.h>
+
+#define FOLLOWED_MAX 12
+
+/* A variable, or a member, by its tokens: those of its first mention. */
+struct key {
+    struct place at;
+    const struct declaration *in; /* its function; NULL: anybody may name it */
+    size_t declared;              /* its token; 0: not known */
+};
+
+/* --- arguments --- */
+
+static bool wraps(const struct code_tokens *t, size_t i) {
+    static const char *const names[] = {"reinterpret_cast", "static_cast", "const_cast",
+                                        "raw_pointer_cast"};
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        if (code_token_is(t, i, names[n])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "(float *)x", "reinterpret_cast<float4 *>(x)", "thrust::raw_pointer_cast(x.data())",
+ * "&x[0]", "(x)": the x. */
+static struct place unwrapped(struct place p) {
+    for (int n = 0; n < 16 && p.from < p.to; n++) {
+        const struct code_tokens *t = p.t;
+        enum code_word w = host_word(t, p.from);
+        size_t close = w == WORD_PAREN_OPEN ? host_close(t, p.from) : 0;
+        if (w == WORD_AMPERSAND || w == WORD_SCOPE ||
+            code_token_is(t, p.from, "thrust") || code_token_is(t, p.from, "std")) {
+            p.from++;
+        } else if (close && close + 1 == p.to) {
+            p = host_inside(&p, p.from);
+        } else if (close && close < p.to) {
+            p.from = close + 1; /* a cast */
+        } else if (w == WORD_NAME && wraps(t, p.from)) {
+            size_t open = p.from + 1;
+            if (host_word(t, open) == WORD_LESS) {
+                open = code_angles_end(t, open) + 1;
+            }
+            if (host_word(t, open) != WORD_PAREN_OPEN) {
+                break;
+            }
+            p = host_inside(&p, open);
+        } else if (p.to - p.from == 4 && host_word(t, p.from + 1) == WORD_BRACKET_OPEN &&
+                   code_token_is(t, p.from + 2, "0")) {
+            p.to = p.from + 1;
+        } else if (p.to - p.from == 5 && code_token_is(t, p.from + 2, "data")) {
+            p.to = p.from + 1;
+        } else {
+            break;
+        }
+    }
+    return p;
+}
+
+/* NAME, a.b or a->b. */
+static bool is_key(const struct place *p) {
+    for (size_t i = p->from; i < p->to; i++) {
+        enum code_word w = host_word(p->t, i);
+        bool name = (i - p->from) % 2 == 0;
+        if (name ? w != WORD_NAME : w != WORD_DOT && w != WORD_ARROW) {
+            return false;
+        }
+    }
+    return (p->to - p->from) % 2 == 1;
+}
+
+static bool is_null(const struct place *p) {
+    return code_token_is(p->t, p->from, "NULL") ||
+           code_token_is(p->t, p->from, "nullptr") || code_token_is(p->t, p->from, "0");
+}
+
+/* To the variable that owns the memory: parameters lead to their callers. */
+static bool key_find(struct host_program *p, struct place at, struct key *ret) {
+    for (int n = 0; n < FOLLOWED_MAX; n++) {
+        struct place value;
+        size_t variable;
+        at = unwrapped(at);
+        if (!is_key(&at)) {
+            return false;
+        }
+        *ret = (struct key){.at = at};
+        if (at.to != at.from + 1) {
+            return true;
+        }
+        enum host_found found = host_look_up(p, &at, &value, &variable);
+        ret->declared = host_variable(p, &at);
+        ret->in = at.frame && found != HOST_CONSTANT ? at.frame->in : NULL;
+        if (found == HOST_PARAMETER) {
+            return false;
+        }
+        if (found != HOST_VALUE && found != HOST_CONSTANT) {
+            return true;
+        }
+        struct place inner = unwrapped(value);
+        if (is_null(&inner) || !is_key(&inner) || inner.to != inner.from + 1) {
+            return true;
+        }
+        at = value;
+    }
+    return false;
+}
+
+static bool same_key(const struct key *key, const struct code_tokens *t, size_t from,
+                     size_t to) {
+    size_t len = key->at.to - key->at.from;
+    if (to < from || to - from != len) {
+        return false;
+    }
+    for (size_t i = 0; i < len; i++) {
+        if (code_token_hash(t, from + i) !=
+            code_token_hash(key->at.t, key->at.from + i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- calls --- */
+
+static bool begins(const struct code_tokens *t, size_t i, const char *text) {
+    size_t len = strlen(text);
+    return host_word(t, i) == WORD_NAME && t->list[i].end - t->list[i].start >= len &&
+           memcmp(t->text + t->list[i].start, text, len) == 0;
+}
+
+static bool is_in(const struct declaration *d, size_t i) {
+    return !d || (d->body < i && i < d->body_end);
+}
+
+static bool names_key(const struct key *key, const struct place *list, size_t n) {
+    struct place part;
+    if (!host_part(list, n, &part)) {
+        return false;
+    }
+    part = unwrapped(part);
+    return same_key(key, part.t, part.from, part.to);
+}
+
+struct search {
+    struct host_program *p;
+    const struct key *key;
+    size_t launch;
+    struct host_buffer *ret;
+};
+
+static void see_allocation(struct search *s, size_t i, const struct place *list) {
+    const struct code_tokens *t = &s->p->b.tokens;
+    struct place bytes;
+    if (begins(t, i, "cudaMallocPitch") || begins(t, i, "cudaMalloc3D") ||
+        begins(t, i, "cudaMallocArray") || !names_key(s->key, list, 0) ||
+        !host_part(list, 1, &bytes)) {
+        return;
+    }
+    if (s->ret->bytes.from == s->ret->bytes.to) {
+        bytes.frame = host_frame_at(s->p, i);
+        bytes.before = i;
+        s->ret->bytes = bytes;
+    }
+    if (begins(t, i, "cudaMallocManaged") || begins(t, i, "cudaMallocHost")) {
+        s->ret->contents = CONTENTS_MANAGED;
+    }
+}
+
+/* Afterwards does not count, where it is known what is afterwards. */
+static bool is_before(const struct search *s, size_t i) {
+    const struct host_frame *f = s->key->at.frame;
+    return !s->key->in || (f && f->in && !is_in(f->in, s->launch)) || i < s->launch;
+}
+
+static void see_copy(struct search *s, size_t i, const struct place *list) {
+    struct host_buffer *b = s->ret;
+    if (names_key(s->key, list, 0) && is_before(s, i) && b->contents < CONTENTS_COPIED) {
+        b->contents = CONTENTS_COPIED;
+    }
+    if (names_key(s->key, list, 1) && host_part(list, 2, &b->copied_back)) {
+        b->copied_back.frame = host_frame_at(s->p, i);
+        b->copied_back.before = i;
+    }
+}
+
+static void see_memset(struct search *s, size_t i, const struct place *list) {
+    struct host_buffer *b = s->ret;
+    if (names_key(s->key, list, 0) && is_before(s, i) && b->contents == CONTENTS_NONE &&
+        host_part(list, 1, &b->fill)) {
+        b->fill.frame = host_frame_at(s->p, i);
+        b->fill.before = i;
+        b->contents = CONTENTS_SET;
+    }
+}
+
+/* The arguments of an earlier launch. */
+static void see_launch(struct search *s, size_t open) {
+    const struct place list = host_inside(&(struct place){.t = &s->p->b.tokens}, open);
+    for (size_t n = 0; n < 64; n++) {
+        struct place part;
+        if (!host_part(&list, n, &part)) {
+            break;
+        }
+        s->ret->launched_before |= names_key(s->key, &list, n);
+    }
+}
+
+static void see(struct search *s, size_t i) {
+    const struct code_tokens *t = &s->p->b.tokens;
+    if (host_word(t, i) == WORD_LAUNCH_CLOSE && i < s->launch &&
+        host_word(t, i + 1) == WORD_PAREN_OPEN) {
+        see_launch(s, i + 1);
+    }
+    if (!begins(t, i, "cudaM") || !host_is_active(s->p, i)) {
+        return;
+    }
+    size_t open = i + 1;
+    if (host_word(t, open) == WORD_LESS) {
+        open = code_angles_end(t, open) + 1;
+    }
+    const struct place list = host_inside(&(struct place){.t = t}, open);
+    if (begins(t, i, "cudaMalloc")) {
+        see_allocation(s, i, &list);
+    } else if (begins(t, i, "cudaMemcpy")) {
+        see_copy(s, i, &list);
+    } else if (begins(t, i, "cudaMemset")) {
+        see_memset(s, i, &list);
+    }
+}
+
+/* A member's type is what its last name is declared with anywhere. */
+static size_t member_declared(const struct host_program *p, const struct key *key) {
+    const struct code_tokens *t = &p->b.tokens;
+    for (size_t i = 2; i < t->count; i++) {
+        if (same_key(
+                &(struct key){
+                    .at = {.t = key->at.t, .from = key->at.to - 1, .to = key->at.to}},
+                t, i, i + 1) &&
+            host_word(t, i - 1) == WORD_STAR &&
+            (host_word(t, i - 2) == WORD_TYPE || host_word(t, i - 2) == WORD_NAME)) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+bool host_buffer_read(struct host_program *p, const struct place *place, size_t launch,
+                      struct host_buffer *ret) {
+    struct key key;
+    if (!key_find(p, *place, &key)) {
+        return false;
+    }
+    *ret = (struct host_buffer){.contents = CONTENTS_NONE};
+    struct search s = {p, &key, launch, ret};
+    for (size_t i = 1; i < p->b.tokens.count; i++) {
+        if (is_in(key.in, i)) {
+            see(&s, i);
+        }
+    }
+    bool member = key.at.to != key.at.from + 1;
+    size_t declared = member ? member_declared(p, &key) : key.declared;
+    if (declared) {
+        ret->pointer = host_declaration(p, key.at.frame, declared);
+    }
+    return true;
+}

@@ -1,0 +1,263 @@
+#include "gpu/draft/kernel_init.h"
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/strings.h"
+#include "base/work.h"
+#include "gpu/check/check_input.h"
+#include "gpu/draft/spec_draft.h"
+#include "gpu/kernel_init.operation.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KERNELS_MAX = 256, NAMES_SHOWN = 12 };
+
+struct init {
+    struct call *call;
+    struct work *work;
+    const json_t *params;
+    char **roots;
+    json_t *result;
+    struct check_refusal refusal;
+    bool refused;
+};
+
+static bool refuse(struct init *s, enum call_fault fault, const char *reason,
+                   const char *hint, const char *message) {
+    s->refused = true;
+    s->refusal.fault = fault;
+    s->refusal.reason = reason;
+    s->refusal.hint = hint;
+    snprintf(s->refusal.message, sizeof s->refusal.message, "%s", message);
+    return false;
+}
+
+/* --- which kernel --- */
+
+static bool has_name(const struct host_program *p, const struct declaration *k,
+                     const char *name) {
+    autofree char *own = host_qualified_name(&p->b, k);
+    size_t len = strcspn(name, "<"), have = strlen(own);
+    return have >= len && memcmp(own + have - len, name, len) == 0 &&
+           (have == len || own[have - len - 1] == ':');
+}
+
+static bool is_own(const struct host_program *p, const struct declaration *k) {
+    return p->b.tokens.list[k->name].start >= p->own;
+}
+
+/* Those that the request may mean: by their name, or the file's own. */
+static size_t candidates(const struct host_program *p, const char *name,
+                         const struct declaration **list, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (name ? has_name(p, list[i], name) : is_own(p, list[i])) {
+            list[kept++] = list[i];
+        }
+    }
+    return kept;
+}
+
+static bool refuse_kernels(struct init *s, const struct host_program *p,
+                           const struct declaration *const *list, size_t count) {
+    autobuf text = BUF_INIT(400);
+    const char *name = json_get_string(s->params, "kernel", NULL);
+    if (name) {
+        buf_addf(&text, "no kernel is called %.100s", name);
+    } else {
+        buf_addf(&text, "the file has %zu kernels", count);
+    }
+    for (size_t i = 0; i < count && i < NAMES_SHOWN; i++) {
+        autofree char *one = host_qualified_name(&p->b, list[i]);
+        buf_addf(&text, "%s%.60s", i ? ", " : ": ", one);
+    }
+    return refuse(s, CALL_BAD_PARAMS, "which_kernel", "name one of them as kernel",
+                  text.data);
+}
+
+static const struct declaration *kernel_find(struct init *s, const struct host_program *p,
+                                             bool *several) {
+    const struct declaration *all[KERNELS_MAX], *list[KERNELS_MAX];
+    const char *name = json_get_string(s->params, "kernel", NULL);
+    size_t count = spec_draft_kernels(p, all, KERNELS_MAX);
+    memcpy(list, all, sizeof list);
+    size_t kept = candidates(p, name, list, count);
+    *several = count > 1;
+    if (count == 0) {
+        refuse(s, CALL_BAD_PARAMS, "no_kernel",
+               "name a file with a __global__ function that has a body",
+               "the source has no kernel");
+    } else if (kept == 0 || (kept > 1 && !name)) {
+        refuse_kernels(s, p, kept ? list : all, kept ? kept : count);
+    } else {
+        return list[0];
+    }
+    return NULL;
+}
+
+/* --- the file --- */
+
+static char *spec_path(const char *path) {
+    const char *base = path_basename(path), *dot = strrchr(base, '.');
+    return xasprintf("%.*s.check.json", (int)(dot ? (size_t)(dot - path) : strlen(path)),
+                     path);
+}
+
+static bool write_beneath(struct init *s, const char *root_path, const char *path,
+                          const char *text) {
+    struct root root;
+    struct err err = {0};
+    autobuf there = BUF_INIT(1);
+    const char *rel = path + strlen(root_path);
+    rel += *rel == '/';
+    if (root_open(&root, root_path, &err) < 0) {
+        return refuse(s, CALL_INTERNAL, "io", NULL, err.msg);
+    }
+    bool exists = root_read(&root, rel, &there, NULL) != -ENOENT;
+    int n = 0;
+    if (exists && !json_get_bool(s->params, "force", 0)) {
+        autofree char *words = xasprintf("%.400s exists", path);
+        refuse(s, CALL_REFUSED, "exists", "force replaces it, print shows the new one",
+               words);
+    } else if ((n = root_write(&root, rel, text, strlen(text), 0644, &err)) < 0) {
+        refuse(s, CALL_REFUSED, "io", NULL, err.msg);
+    }
+    root_close(&root);
+    return !s->refused;
+}
+
+/* The source lies beneath one of the roots, or it could not have been read. */
+static bool write_spec(struct init *s, const char *given, const char *text) {
+    const char *const *roots = (const char *const *)s->roots;
+    autofree char *joined =
+        *given == '/' || !*roots ? xstrdup(given) : path_join(*roots, given);
+    autofree char *source = path_normalize(joined);
+    autofree char *path = spec_path(source);
+    for (; *roots; roots++) {
+        if (path_is_beneath(path, *roots)) {
+            json_object_set_new(s->result, "path", json_clean_z(path));
+            return write_beneath(s, *roots, path, text);
+        }
+    }
+    return refuse(s, CALL_REFUSED, "outside_roots", NULL,
+                  "the file is outside the folders this daemon may use");
+}
+
+/* --- on a thread --- */
+
+static bool program_read(const struct source_set *sources, struct host_program *p) {
+    const char *files[SOURCE_SET_MAX_FILES];
+    size_t lens[SOURCE_SET_MAX_FILES], count = 0, unit = source_set_unit(sources);
+    for (size_t n = sources->count; n-- > 0;) {
+        const struct source_file *f = &sources->files[n];
+        if (n >= unit) { /* the unit last */
+            files[count] = f->original ? f->original : f->text;
+            lens[count++] = f->len;
+        }
+    }
+    return host_program_init(p, files, lens, count) ||
+           (count > 1 && host_program_init(p, files + count - 1, lens + count - 1, 1));
+}
+
+/* A spec knows NAME.cu by its own name alone. */
+static void name_source(json_t *spec, const char *path) {
+    size_t len = path ? strlen(path) : 0;
+    if (path && (len < 3 || strcmp(path + len - 3, ".cu") != 0)) {
+        json_object_set_new(spec, "path", json_clean_z(path_basename(path)));
+    }
+}
+
+static void draft_kernel(struct init *s, struct host_program *p) {
+    const char *path = json_get_string(s->params, "path", NULL);
+    bool several;
+    const struct declaration *kernel = kernel_find(s, p, &several);
+    json_t *unknown = NULL,
+           *spec = kernel ? spec_draft(p, kernel, several, &unknown) : NULL;
+    if (kernel && !spec) {
+        refuse(s, CALL_BAD_PARAMS, "bad_kernel", NULL,
+               "the kernel's parameters cannot be read");
+    }
+    if (!spec) {
+        json_decref(unknown);
+        return;
+    }
+    name_source(spec, path);
+    autofree char *text = spec_draft_text(spec);
+    autofree char *name = host_qualified_name(&p->b, kernel);
+    s->result = json_pack("{s:o, s:o, s:o}", "kernel", json_clean_z(name), "spec", spec,
+                          "unknown", unknown);
+    if (!path || json_get_bool(s->params, "print", 0)) {
+        json_object_set_new(s->result, "text", json_clean_z(text));
+    } else {
+        write_spec(s, path, text);
+    }
+}
+
+static void init_run(void *data) {
+    struct init *s = data;
+    const struct check_places places = {.default_arch = "sm_90a", .compiler = ""};
+    struct check_input input;
+    struct host_program p;
+    autojson *request = json_object();
+    static const char *const members[] = {"path", "source", "include_roots"};
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        json_t *value = json_object_get(s->params, members[i]);
+        if (value) {
+            json_object_set(request, members[i], value);
+        }
+    }
+    s->refused = check_input_read(&input, request, NULL, (const char *const *)s->roots,
+                                  &places, &s->refusal) < 0;
+    if (s->refused) {
+        return;
+    }
+    if (program_read(&input.closure.sources, &p)) {
+        draft_kernel(s, &p);
+        host_program_finish(&p);
+    } else {
+        refuse(s, CALL_BAD_PARAMS, "too_large", NULL,
+               "the source is too large to be read");
+    }
+    check_input_finish(&input);
+}
+
+/* --- the operation --- */
+
+static void init_done(void *data) {
+    struct init *s = data;
+    const struct check_refusal *r = &s->refusal;
+    const struct kernel_check_failure failure = {r->fault, r->reason, r->hint,
+                                                 r->message};
+    call_on_cancel(s->call, NULL, NULL);
+    gpu_call_end(s->call, s->refused ? NULL : take(s->result),
+                 s->refused ? &failure : NULL);
+    json_decref(s->result);
+    call_unref(s->call);
+    strings_free(s->roots);
+    free(s);
+}
+
+static void init_cancelled(struct call *call, void *data) {
+    (void)call;
+    struct init *s = data;
+    work_cancel(s->work);
+}
+
+static void init_start(struct call *call, const json_t *params) {
+    const struct call_origin *origin = call_origin(call);
+    struct init *s = xcalloc(1, sizeof *s);
+    s->call = call_ref(call);
+    s->params = params;
+    s->roots = strings_copy(origin->roots);
+    s->work = work_start(origin->loop, init_run, init_done, s);
+    call_on_cancel(call, init_cancelled, s);
+}
+
+const struct operation init_operations[] = {
+    {KERNEL_INIT_OPERATION, .start = init_start},
+};
+const size_t init_operation_count = ARRAY_LEN(init_operations);

@@ -1,0 +1,12 @@
+#pragma once
+/* kernel_use: what a kernel's body does with a pointer, as far as its text shows. */
+#include "gpu/draft/host_program.h"
+
+enum { /* together */
+       USE_READS = 1,
+       USE_WRITES = 2,  /* x[i] = …; x[i]++ and atomicAdd(&x[i], …) read as well */
+       USE_UNCLEAR = 4, /* it is passed on, or aliased in a way that is not followed */
+};
+/* parameter: the hash of its name. */
+unsigned kernel_use_of(const struct host_program *p, const struct declaration *kernel,
+                       uint64_t parameter);

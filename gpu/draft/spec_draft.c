@@ -1,0 +1,454 @@
+#include "gpu/draft/spec_draft.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "gpu/draft/draft_launch.h"
+#include "gpu/draft/draft_params.h"
+#include "gpu/draft/draft_sizes.h"
+#include "gpu/draft/host_buffer.h"
+#include "gpu/draft/host_conditions.h"
+#include "gpu/draft/host_type.h"
+#include "gpu/draft/kernel_use.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STANDS_IN_DECIMAL 0.5
+
+struct draft {
+    struct host_program *p;
+    const struct declaration *kernel;
+    struct draft_launch launch;
+    struct host_sizes sizes;
+    json_t *spec, *unknown;
+};
+
+__attribute__((format(printf, 3, 4))) static void
+not_known(struct draft *d, const char *member, const char *format, ...) {
+    char why[256];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(why, sizeof why, format, list);
+    va_end(list);
+    json_array_append_new(d->unknown,
+                          json_pack("{s:o, s:o}", "member", json_clean_z(member), "why",
+                                    json_clean_z(why)));
+}
+
+static json_t *amount_json(const struct amount *a) {
+    char text[AMOUNT_WRITTEN];
+    amount_write(a, text);
+    return *a->text ? json_string(text) : json_integer(a->value);
+}
+
+/* --- types --- */
+
+/* A pointer to T points to what the host declared its argument with. */
+static void type_of_argument(struct draft *d, const struct host_buffer *b,
+                             struct draft_param *p) {
+    struct draft_param declared;
+    if (p->type != TENSOR_TYPES || b->pointer.from >= b->pointer.to) {
+        return;
+    }
+    host_type_read(d->p, &b->pointer, &declared);
+    if (declared.kind == DRAFT_POINTER) {
+        p->type = declared.type;
+        p->lanes = declared.lanes;
+    }
+}
+
+/* --- buffers --- */
+
+static json_t *init_of(const struct draft_param *p, bool zeros) {
+    return zeros ? json_pack("{s:i}", "fill", 0)
+           : tensor_type_float(p->type)
+               ? json_pack("{s:[i,i]}", "normal", 0, 1)
+               : json_pack("{s:[i,i]}", "integers", 0, p->type == TENSOR_BOOL ? 2 : 100);
+}
+
+/* The elements of what was allocated; NULL: not known. */
+static json_t *shape_of(struct draft *d, const struct host_buffer *b, size_t bytes) {
+    struct amount a;
+    if (b->bytes.from == b->bytes.to || !host_amount(d->p, &d->sizes, &b->bytes, &a) ||
+        a.value <= 0 || !amount_divide(&a, (int64_t)bytes)) {
+        return NULL;
+    }
+    return json_pack("[o]", amount_json(&a));
+}
+
+/* What the first contents of a buffer are: zeros where any number may be an index, or
+ * bits of a structure. */
+static void fill_buffer(struct draft *d, json_t *arg, const struct draft_param *p,
+                        const struct host_buffer *b, const char *member, bool structure) {
+    struct amount fill;
+    bool zero_set = b->contents == CONTENTS_SET &&
+                    host_amount(d->p, &d->sizes, &b->fill, &fill) && fill.value == 0;
+    bool zeros = zero_set || structure || !tensor_type_float(p->type);
+    json_object_set_new(arg, "init", init_of(p, zeros));
+    if (zeros && !zero_set) {
+        not_known(
+            d, member,
+            "what the host copies there is not read: zeros stand in for it, as they "
+            "are safe as indices");
+    }
+}
+
+/* Whether the host reads all of it afterwards, so that the kernel must write all. */
+static bool is_read_back(struct draft *d, const struct host_buffer *b) {
+    struct amount all, back;
+    return b->copied_back.from < b->copied_back.to &&
+           host_amount(d->p, &d->sizes, &b->bytes, &all) &&
+           host_amount(d->p, &d->sizes, &b->copied_back, &back) &&
+           all.value == back.value;
+}
+
+static void give_role(struct draft *d, json_t *arg, const struct draft_param *p,
+                      const struct host_buffer *b, size_t i, bool structure) {
+    char member[64];
+    uint64_t name = code_hash(p->name, strlen(p->name));
+    unsigned use = p->is_const ? USE_READS : kernel_use_of(d->p, d->kernel, name);
+    bool filled = b->contents != CONTENTS_NONE || b->launched_before;
+    snprintf(member, sizeof member, "args[%zu].init", i);
+    if (use != USE_WRITES || filled) {
+        fill_buffer(d, arg, p, b, member, structure);
+    } else if (!is_read_back(d, b)) {
+        /* The kernel may leave a part of it alone: nothing says that it must not. */
+        json_object_set_new(
+            arg, "init",
+            tensor_type_float(p->type)
+                ? json_pack("{s:s}", "fill", "NaN")
+                : json_pack("{s:i}", "fill", p->type == TENSOR_BOOL ? 1 : 100));
+    }
+    if (use & (USE_WRITES | USE_UNCLEAR)) {
+        json_object_set_new(arg, "output", json_true());
+    }
+    if (!(use & USE_WRITES) && use & USE_UNCLEAR) {
+        snprintf(member, sizeof member, "args[%zu].output", i);
+        not_known(d, member, "whether %s is an output does not show", p->name);
+    }
+}
+
+static json_t *buffer_of(struct draft *d, const struct draft_param *param, size_t i,
+                         const struct place *given) {
+    struct draft_param p = *param;
+    struct host_buffer b = {.contents = CONTENTS_NONE};
+    char member[64];
+    bool followed = given && host_buffer_read(d->p, given, d->launch.open, &b);
+    type_of_argument(d, &b, &p);
+    bool structure = p.type == TENSOR_TYPES;
+    const char *type = structure ? "uint8" : tensor_type_name(p.type);
+    size_t bytes = structure ? 1 : tensor_type_bytes(p.type);
+    if (structure) {
+        p.type = TENSOR_UINT8;
+    }
+    json_t *arg = json_pack("{s:s, s:s}", "name", p.name, "type", type),
+           *shape = followed ? shape_of(d, &b, bytes) : NULL;
+    snprintf(member, sizeof member, "args[%zu].%s", i, shape ? "type" : "shape");
+    if (!shape) {
+        not_known(d, member, "how much %s points to does not show in the host code",
+                  p.name);
+    } else if (structure) {
+        not_known(d, member, "elements of the type %s are given as bytes", p.type_name);
+    }
+    json_object_set_new(arg, "shape", shape ? shape : json_null());
+    give_role(d, arg, &p, &b, i, structure);
+    return arg;
+}
+
+/* --- arguments --- */
+
+static json_t *integer_of(struct draft *d, const struct draft_param *p, size_t i,
+                          const struct place *given) {
+    struct amount a;
+    char member[64];
+    snprintf(member, sizeof member, "args[%zu].value", i);
+    if (given && host_amount(d->p, &d->sizes, given, &a)) {
+        return amount_json(&a);
+    }
+    not_known(d, member, "the value of %s does not show in the host code", p->name);
+    return json_null();
+}
+
+static json_t *decimal_of(struct draft *d, const struct draft_param *p, size_t i,
+                          const struct place *given) {
+    double value = STANDS_IN_DECIMAL;
+    char member[64];
+    if (!given || !host_decimal(d->p, given, &value)) {
+        snprintf(member, sizeof member, "args[%zu].value", i);
+        not_known(d, member,
+                  "the value of %s does not show in the host code: %g is an "
+                  "example",
+                  p->name, value);
+    }
+    return json_real(value);
+}
+
+static json_t *arg_of(struct draft *d, const struct draft_param *p, size_t i,
+                      const struct place *given) {
+    char member[64];
+    if (p->kind == DRAFT_POINTER) {
+        return buffer_of(d, p, i, given);
+    }
+    if (p->kind == DRAFT_SCALAR) {
+        json_t *value = tensor_type_float(p->type) ? decimal_of(d, p, i, given)
+                                                   : integer_of(d, p, i, given);
+        return json_pack("{s:s, s:s, s:o}", "name", p->name, "type",
+                         tensor_type_name(p->type), "value", value);
+    }
+    snprintf(member, sizeof member, "args[%zu]", i);
+    not_known(d, member, "a %s is passed by value: describe it", p->type_name);
+    return p->kind == DRAFT_TENSOR_MAP
+               ? json_pack("{s:s, s:n}", "name", p->name, "tensor_map")
+               : json_pack("{s:s, s:n}", "name", p->name, "struct");
+}
+
+static json_t *args_of(struct draft *d, struct draft_param *params, int count) {
+    json_t *args = json_array();
+    for (int i = 0; i < count; i++) {
+        struct place part;
+        bool given = d->launch.found && host_part(&d->launch.args, (size_t)i, &part);
+        host_type_resolve(d->p, NULL, &params[i]);
+        if (!*params[i].name) {
+            snprintf(params[i].name, DRAFT_MAX_NAME, "arg%d", i);
+        }
+        json_array_append_new(args,
+                              arg_of(d, &params[i], (size_t)i, given ? &part : NULL));
+    }
+    return args;
+}
+
+/* --- the launch --- */
+
+static json_t *extents_json(struct draft *d, const struct amount list[3], bool known,
+                            const char *member) {
+    json_t *ret = json_array();
+    int count = list[2].value != 1 || *list[2].text   ? 3
+                : list[1].value != 1 || *list[1].text ? 2
+                                                      : 1;
+    for (int i = 0; known && i < count; i++) {
+        json_array_append_new(ret, amount_json(&list[i]));
+    }
+    if (!known) {
+        json_decref(ret);
+        not_known(d, member,
+                  d->launch.found
+                      ? "the launch in the source has no value that can be read"
+                      : "no launch kernel<<<grid, block>>>(…) is in the source");
+    }
+    return known ? ret : json_null();
+}
+
+static json_t *launch_of(struct draft *d) {
+    struct draft_launch *l = &d->launch;
+    if (l->found) {
+        draft_launch_read(d->p, &d->sizes, l);
+    }
+    json_t *ret = json_object();
+    json_object_set_new(ret, "grid",
+                        extents_json(d, l->grid, l->has_grid, "launch.grid"));
+    json_object_set_new(ret, "block",
+                        extents_json(d, l->block, l->has_block, "launch.block"));
+    if (l->found && !l->has_shared) {
+        json_object_set_new(ret, "shared_bytes", json_null());
+        not_known(d, "launch.shared_bytes",
+                  "the launch in the source has no value that can be read");
+    } else if (l->found && (l->shared.value > 0 || *l->shared.text)) {
+        json_object_set_new(ret, "shared_bytes", amount_json(&l->shared));
+    }
+    return ret;
+}
+
+/* --- sizes --- */
+
+static bool is_word_char(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool has_name(const char *text, const char *name) {
+    size_t len = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)) != NULL; at += len) {
+        if ((at == text || !is_word_char(at[-1])) && !is_word_char(at[len])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool list_names(const json_t *list, const char *name) {
+    const json_t *item;
+    size_t i;
+    json_array_foreach(list, i, item) {
+        if (json_is_string(item) && has_name(json_string_value(item), name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A number that the kernel is not told, neither as an argument nor as blocks for a buffer
+ * that grows with it, is not to be varied. */
+static bool is_told(const json_t *spec, const char *name) {
+    const json_t *arg, *launch = json_object_get(spec, "launch");
+    bool blocks = list_names(json_object_get(launch, "grid"), name), shape = false;
+    size_t i;
+    json_array_foreach(json_object_get(spec, "args"), i, arg) {
+        if (has_name(json_get_string(arg, "value", ""), name)) {
+            return true;
+        }
+        shape |= list_names(json_object_get(arg, "shape"), name);
+    }
+    return blocks && shape;
+}
+
+static void fix_sizes(struct draft *d) {
+    for (size_t i = 0; i < d->sizes.count; i++) {
+        d->sizes.list[i].fixed |= !is_told(d->spec, d->sizes.list[i].name);
+    }
+}
+
+static void add_sizes(struct draft *d) {
+    json_t *sizes = json_object();
+    const struct host_sizes before = d->sizes;
+    char member[HOST_SIZE_NAME + 8];
+    draft_sizes_shrink(&d->sizes, d->spec);
+    for (size_t i = 0; i < d->sizes.count; i++) {
+        const struct host_size *s = &d->sizes.list[i];
+        snprintf(member, sizeof member, "sizes.%s", s->name);
+        if (s->stands_in) {
+            not_known(d, member,
+                      "it comes from outside of the source: %lld is an example",
+                      (long long)s->value);
+        } else if (s->value != before.list[i].value) {
+            not_known(d, member, "the source has %lld: smaller, for the CPU backend",
+                      (long long)before.list[i].value);
+        }
+        if (!s->fixed) {
+            json_object_set_new(sizes, s->name, json_integer(s->value));
+        }
+    }
+    if (json_object_size(sizes)) {
+        json_object_set_new(d->spec, "sizes", sizes);
+    } else {
+        json_decref(sizes);
+    }
+}
+
+/* --- the draft --- */
+
+size_t spec_draft_kernels(const struct host_program *p, const struct declaration **ret,
+                          size_t max) {
+    size_t count = 0;
+    for (size_t i = 0; i < p->b.declarations.count && count < max; i++) {
+        const struct declaration *k = &p->b.declarations.list[i];
+        if (k->kind == DECLARATION_FUNCTION && k->has_global && k->name && k->body &&
+            host_is_active(p, k->name)) {
+            ret[count++] = k;
+        }
+    }
+    return count;
+}
+
+/* Without a launch integers are sizes of the parameters' own names. */
+static void add_free_sizes(struct draft *d) {
+    json_t *sizes = json_object(), *arg;
+    size_t i;
+    json_array_foreach(json_object_get(d->spec, "args"), i, arg) {
+        const char *name = json_get_string(arg, "name", "");
+        if (json_is_null(json_object_get(arg, "value"))) {
+            json_object_set_new(arg, "value", json_string(name));
+            json_object_set_new(sizes, name, json_null());
+        }
+    }
+    if (json_object_size(sizes)) {
+        json_object_set_new(d->spec, "sizes", sizes);
+    } else {
+        json_decref(sizes);
+    }
+}
+
+static bool draft_once(struct draft *d) {
+    struct draft_param params[DRAFT_MAX_PARAMS];
+    int count = draft_params(&d->p->b.tokens, d->kernel, params, DRAFT_MAX_PARAMS);
+    if (count < 0) {
+        return false;
+    }
+    json_array_clear(d->unknown);
+    json_object_clear(d->spec);
+    json_object_set_new(d->spec, "launch", launch_of(d));
+    json_object_set_new(d->spec, "args", args_of(d, params, count));
+    return true;
+}
+
+/* In the order in which people read a spec. */
+static json_t *in_order(const json_t *spec) {
+    static const char *const order[] = {"kernel", "sizes", "launch", "args", "expect"};
+    json_t *ret = json_object();
+    for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+        json_t *value = json_object_get(spec, order[i]);
+        if (value) {
+            json_object_set(ret, order[i], value);
+        }
+    }
+    return ret;
+}
+
+json_t *spec_draft(struct host_program *p, const struct declaration *kernel, bool named,
+                   json_t **unknown) {
+    struct draft d = {
+        .p = p, .kernel = kernel, .spec = json_object(), .unknown = json_array()};
+    draft_launch_find(p, kernel, &d.launch);
+    autofree char *name = draft_launch_kernel(p, &d.sizes, kernel, &d.launch);
+    bool good = draft_once(&d);
+    if (good) {
+        fix_sizes(&d);
+        draft_once(&d);
+        if (d.launch.found) {
+            add_sizes(&d);
+        } else {
+            add_free_sizes(&d);
+        }
+        if (named || strchr(name, '<')) {
+            json_object_set_new(d.spec, "kernel", json_string(name));
+        }
+        json_object_set_new(d.spec, "expect", json_null());
+        not_known(&d, "expect",
+                  "what the outputs should be: nothing is judged without it");
+    }
+    json_t *ret = good ? in_order(d.spec) : NULL;
+    json_decref(d.spec);
+    *unknown = d.unknown;
+    return ret;
+}
+
+/* --- as text --- */
+
+static void write_list(struct buf *out, const json_t *list) {
+    size_t i;
+    const json_t *item;
+    json_array_foreach(list, i, item) {
+        autofree char *text = json_dumps(item, JSON_ENCODE_ANY);
+        buf_addf(out, "%s\n    %s", i ? "," : "", text);
+    }
+}
+
+char *spec_draft_text(const json_t *draft) {
+    autobuf out = BUF_INIT(64u << 10);
+    const char *name, *separator = "{";
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)draft, name, value) {
+        buf_addf(&out, "%s\n  \"%s\": ", separator, name);
+        if (json_is_array(value) && json_array_size(value)) {
+            buf_addc(&out, '[');
+            write_list(&out, value);
+            buf_adds(&out, "\n  ]");
+        } else {
+            autofree char *text = json_dumps(value, JSON_ENCODE_ANY);
+            buf_adds(&out, text);
+        }
+        separator = ",";
+    }
+    buf_adds(&out, "\n}\n");
+    return buf_detach(&out);
+}

@@ -1,0 +1,21 @@
+#pragma once
+/* spec_draft: a check spec to begin with, from a kernel and the host code around it.
+ *
+ * Grid, block, shared memory, sizes, the buffers' extents and first contents are what the
+ * text says (host_program.h). Where it says nothing a member is null, which
+ * kernel/validate refuses, or an example, and `unknown` tells which. What the outputs
+ * should be no host code says plainly: "expect" is always null, so that no run can pass
+ * before a person filled it in. */
+#include "base/json.h"
+#include "gpu/draft/host_program.h"
+
+/* The kernels of a program: declarations with a body. How many there are; at most max in
+ * ret. */
+size_t spec_draft_kernels(const struct host_program *p, const struct declaration **ret,
+                          size_t max);
+/* A check spec for the kernel; NULL when its parameters cannot be read. named: say which
+ * kernel is meant. *unknown: [{"member", "why"}], new. */
+json_t *spec_draft(struct host_program *p, const struct declaration *kernel, bool named,
+                   json_t **unknown);
+/* The same as text, a member a line, ending in a newline (malloc'ed). */
+char *spec_draft_text(const json_t *draft);

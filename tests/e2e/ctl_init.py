@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""upskillctl kernel init: a check spec is begun from a kernel's own host code, runs, and passes only when judged.
+
+usage: ctl_init.py UPSKILLCTL UPSKILLD
+"""
+import json, os, subprocess, sys, tempfile
+
+from evaluate_support import Tap
+
+CTL, UPSKILLD = (os.path.abspath(p) for p in sys.argv[1:3])
+HEADER = "inline int blocks_for(int n, int block) { return (n + block - 1) / block; }\n"
+SCALE = """#include <cstdio>
+#include "inc/blocks.h"
+__global__ void scale(float *y, const float *x, float a, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i];
+}
+int main() {
+    int n = 5000;
+    float *x, *y, *h = (float *)malloc(n * sizeof(float));
+    cudaMalloc(&x, n * sizeof(float));
+    cudaMalloc((void **)&y, n * sizeof(float));
+    cudaMemcpy(x, h, n * sizeof(float), cudaMemcpyHostToDevice);
+    scale<<<blocks_for(n, 128), 128>>>(y, x, 0.5f, n);
+    cudaMemcpy(h, y, n * sizeof(float), cudaMemcpyDeviceToHost);
+}
+"""
+SPEC = {
+    "sizes": {"n": 5000},
+    "launch": {"grid": ["(n + 128 - 1) / 128"], "block": [128]},
+    "args": [{"name": "y", "type": "float32", "shape": ["n"], "output": True},
+             {"name": "x", "type": "float32", "shape": ["n"], "init": {"normal": [0, 1]}},
+             {"name": "a", "type": "float32", "value": 0.5}, {"name": "n", "type": "int32", "value": "n"}],
+    "expect": None}
+TWO = "__global__ void first(int *x) { *x = 1; }\nnamespace deep { __global__ void second(int *x) { *x = 2; } }\n"
+
+
+class Room:
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="ctl-init-")
+        self.dir = os.path.realpath(self.folder.name)
+        self.env = {**os.environ, "UPSKILLD": UPSKILLD,
+                    **{"XDG_%s_HOME" % k: self.dir + "/home" for k in ("CONFIG", "STATE", "CACHE")}}
+        self.write("scale.cu", SCALE)
+        self.write("inc/blocks.h", HEADER)
+        self.write("two.cu", TWO)
+        self.write("odd.cuh", TWO)
+        self.write("none.cu", "int main() {}\n")
+
+    def path(self, name):
+        return os.path.join(self.dir, "work", name)
+
+    def write(self, name, text):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), "w") as f:
+            f.write(text)
+
+    def read(self, name):
+        with open(self.path(name)) as f:
+            return json.load(f)
+
+    def run(self, *words, status=0):
+        done = subprocess.run([CTL, "kernel", *words], cwd=os.path.join(self.dir, "work"), env=self.env,
+                              capture_output=True, text=True, timeout=120)
+        assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
+        return done.stdout, done.stderr
+
+
+def a_spec_is_written_and_what_is_not_known_is_said():
+    r = Room()
+    out, _ = r.run("init", "scale.cu")
+    assert r.read("scale.check.json") == SPEC, r.read("scale.check.json")
+    assert out.splitlines() == ["wrote " + r.path("scale.check.json"), "not known from the source:",
+                                "  expect: what the outputs should be: nothing is judged without it"], out
+
+
+def a_file_that_is_there_is_kept():
+    r = Room()
+    r.write("scale.check.json", "{}\n")
+    _, err = r.run("init", "scale.cu", status=2)
+    assert "scale.check.json exists" in err and r.read("scale.check.json") == {}, err
+    r.run("init", "scale.cu", "--force")
+    assert r.read("scale.check.json") == SPEC
+    r.write("other.cu", SCALE)
+    os.symlink("/etc", r.path("away"))
+    _, err = r.run("init", "away/hosts.cu", status=2)
+    assert not os.path.exists("/etc/hosts.check.json"), err
+
+
+def print_writes_nothing():
+    r = Room()
+    out, err = r.run("init", "scale.cu", "--print")
+    assert json.loads(out) == SPEC and "not known" in err, (out, err)
+    assert not os.path.exists(r.path("scale.check.json"))
+    out, _ = r.run("init", "scale.cu", "--print", "--json")
+    assert json.loads(out)["spec"] == SPEC and json.loads(out)["kernel"] == "scale"
+
+
+def one_of_several_kernels_is_named():
+    r = Room()
+    _, err = r.run("init", "two.cu", status=2)
+    assert "2 kernels: first, deep::second" in err, err
+    _, err = r.run("init", "two.cu", "--kernel", "third", status=2)
+    assert "no kernel is called third" in err, err
+    _, err = r.run("init", "none.cu", status=2)
+    assert "no kernel" in err, err
+    r.run("init", "two.cu", "--kernel", "second")
+    assert r.read("two.check.json")["kernel"] == "deep::second"
+    r.run("init", "odd.cuh", "--kernel", "first")
+    assert r.read("odd.check.json")["path"] == "odd.cuh"
+
+
+def nothing_passes_before_somebody_says_what_is_right():
+    r = Room()
+    r.run("init", "scale.cu")
+    out, _ = r.run("validate", "scale.cu", status=1)
+    assert "unjudged" in out and "not judged" in out, out
+    spec = r.read("scale.check.json")
+    r.write("scale.check.json", json.dumps({**spec, "expect": {"expression": {"y": "a * x[i]"}}}))
+    r.run("validate", "scale.cu", status=2)  # a is an argument, and no size
+    r.write("scale.check.json", json.dumps({**spec, "expect": {"expression": {"y": "0.5 * x[i]"}}}))
+    r.run("validate", "scale.cu")
+    r.write("scale.check.json", json.dumps({**spec, "expect": {"expression": {"y": "0.25 * x[i]"}}}))
+    r.run("validate", "scale.cu", status=1)
+
+
+def without_host_code_it_must_be_filled_in_first():
+    r = Room()
+    r.run("init", "two.cu", "--kernel", "first")
+    spec = r.read("two.check.json")
+    assert spec["launch"] == {"grid": None, "block": None} and spec["args"][0]["shape"] is None, spec
+    out, err = r.run("validate", "two.cu", status=2)
+    assert "launch.grid" in err, (out, err)
+
+
+tap = Tap()
+for test in (a_spec_is_written_and_what_is_not_known_is_said, a_file_that_is_there_is_kept, print_writes_nothing,
+             one_of_several_kernels_is_named, nothing_passes_before_somebody_says_what_is_right,
+             without_host_code_it_must_be_filled_in_first):
+    tap.run(test.__name__.replace("_", " "), test)
+sys.exit(tap.end())
